@@ -1,0 +1,266 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lava/host.h"
+#include "lava/options.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+
+namespace lava {
+
+/// A user's key: partition bytes, then the rest. prefix_bytes > 0 says that the first that many
+/// bytes are a prefix that may be deleted as a whole (Flink: key group, key and namespace of a
+/// map's entry); it must be the same in every call that names this key.
+struct KeyRef {
+  Slice key;
+  uint32_t prefix_bytes = 0;
+};
+
+/// One registered state in an instance. Ownership: the DB's; valid until the DB is destroyed.
+/// Threads: any thread.
+class Table {
+ public:
+  virtual ~Table() = default;
+  virtual const std::string& name() const = 0;
+  virtual uint64_t id() const = 0;  // 40 bits
+  virtual TableOptions options() const = 0;
+};
+
+/// A value that was read. Reusable: keep one per thread to avoid allocation.
+/// Ownership:  data() is valid until the next use as an output, Reset() or destruction, and must
+///             not outlive the DB.
+class PinnedValue {
+ public:
+  PinnedValue() = default;
+  PinnedValue(const PinnedValue&) = delete;
+  PinnedValue& operator=(const PinnedValue&) = delete;
+  Slice data() const { return data_; }
+  void Reset() {
+    data_ = {};
+    pin_.reset();
+  }
+  /// The engine's side: data in own storage, or borrowed from what pin keeps alive.
+  std::string* storage() { return &storage_; }
+  void UseStorage() {
+    pin_.reset();
+    data_ = storage_;
+  }
+  void Pin(Slice data, std::shared_ptr<const void> pin) {
+    data_ = data;
+    pin_ = std::move(pin);
+  }
+
+ private:
+  Slice data_;
+  std::string storage_;
+  std::shared_ptr<const void> pin_;
+};
+
+/// A pinned, sealed view of an instance.
+/// Threads:    any thread.
+/// Ownership:  shared; releasing the last reference unpins its files. May outlive Close() of the
+///             DB as an object, every call then returns Closed.
+class Snapshot {
+ public:
+  struct File {
+    std::string name;      // file name in the DB's directory, unique over all instances for ever
+    uint64_t bytes = 0;
+    uint32_t crc32c = 0;   // of the whole file (Castagnoli, as java.util.zip.CRC32C)
+  };
+  virtual ~Snapshot() = default;
+
+  /// Waits up to timeout_ms (at most 100) until all sealed runs of this snapshot are in files.
+  /// Errors:     Busy: call again. IOError, NoSpace: the last flush attempt failed; the run is
+  ///             still readable and is tried again when this is called again.
+  virtual Status WaitFlushed(uint32_t timeout_ms) = 0;
+  /// The files, and the metadata from which DB::Open imports them. Only after WaitFlushed is OK.
+  virtual Status Files(std::vector<File>* files, std::string* metadata) = 0;
+};
+
+/// What a checkpoint's metadata holds, for a look before an import.
+struct TableInfo {
+  std::string name;
+  uint64_t id = 0;
+  TableOptions options;
+};
+struct MetadataInfo {
+  uint32_t format_version = 0;
+  uint32_t partition_bytes = 0;
+  std::vector<TableInfo> tables;
+  std::vector<Snapshot::File> files;
+};
+/// Errors: Corruption, NotSupported (newer format).
+Result<MetadataInfo> ReadMetadata(Slice metadata);
+
+/// One predecessor to adopt. Its files must already lie in the DB's directory under their names.
+struct ImportSource {
+  std::string metadata;             // from Snapshot::Files
+  uint32_t partition_first = 0;     // inclusive: what of it to show
+  uint32_t partition_last = 0xff;
+};
+
+struct ScanRequest {
+  /// Bounds in user keys; an empty upper means the end of the table's partitions.
+  Slice lower;             // inclusive, unless lower_exclusive
+  Slice upper;             // exclusive
+  bool lower_exclusive = false;  // continue behind the last key of the page before
+  /// When > 0, lower's first that many bytes are the prefix all keys must have (upper is ignored).
+  uint32_t prefix_bytes = 0;
+  bool keys_only = false;
+  /// Leading bytes of each user key to leave out of the page.
+  uint32_t skip_key_bytes = 0;
+  uint32_t entries_max = 1024;
+  /// The page ends before an entry that would pass it; a single entry may be larger.
+  uint64_t bytes_max = 64 << 10;
+};
+
+/// Entries of a scan, one after the other: u32 big-endian key length, u32 big-endian value
+/// length, key bytes, value bytes (none when keys_only). List values are in list_format.h form.
+struct ScanPage {
+  std::string bytes;
+  uint32_t entries = 0;
+  bool done = false;      // nothing further in the range
+  std::string last_key;   // the last entry's whole user key: where the next page continues
+};
+
+/// Operations applied as a whole. Threads: one thread. Ownership: copies keys and values.
+class WriteBatch {
+ public:
+  enum class Kind : uint8_t { kPut = 1, kDelete = 2, kAppend = 3, kDeletePrefix = 4 };
+  struct Operation {
+    Kind kind;
+    Table* table;
+    uint32_t key_offset, key_bytes, prefix_bytes;
+    uint64_t value_offset, value_bytes;
+  };
+  void Put(Table* table, KeyRef key, Slice value) { Add(Kind::kPut, table, key, value); }
+  void Delete(Table* table, KeyRef key) { Add(Kind::kDelete, table, key, {}); }
+  void Append(Table* table, KeyRef key, Slice segments) { Add(Kind::kAppend, table, key, segments); }
+  void DeletePrefix(Table* table, Slice prefix) {
+    Add(Kind::kDeletePrefix, table, {prefix, 0}, {});
+  }
+  void Clear() {
+    operations_.clear();
+    bytes_.clear();
+  }
+  size_t count() const { return operations_.size(); }
+  size_t byte_count() const { return bytes_.size(); }
+  std::span<const Operation> operations() const { return operations_; }
+  Slice key(const Operation& o) const { return Slice(bytes_).substr(o.key_offset, o.key_bytes); }
+  Slice value(const Operation& o) const {
+    return Slice(bytes_).substr(o.value_offset, o.value_bytes);
+  }
+
+ private:
+  void Add(Kind kind, Table* table, KeyRef key, Slice value);
+  std::vector<Operation> operations_;
+  std::string bytes_;
+};
+
+/// Counters of an instance, cheap to read. Units: bytes, counts, microseconds.
+struct DBStatistics {
+  uint64_t memtable_active_bytes = 0, memtable_sealed_bytes = 0, sealed_runs = 0;
+  uint64_t live_file_bytes = 0, live_files = 0;       // named by the current version
+  uint64_t pinned_file_bytes = 0;                     // kept only by snapshots
+  uint64_t files_at_level[8] = {}, bytes_at_level[8] = {};
+  uint64_t pending_compaction_bytes = 0;
+  uint64_t running_flushes = 0, running_compactions = 0;
+  uint64_t flushes = 0, compactions = 0, trivial_moves = 0;
+  uint64_t flush_bytes_written = 0, compaction_bytes_read = 0, compaction_bytes_written = 0;
+  uint64_t user_bytes_written = 0;
+  uint64_t reads = 0, writes = 0, scans = 0;
+  uint64_t filter_useful = 0, block_reads = 0;
+  uint64_t stall_us = 0;         // time for which writes answered Busy
+  uint64_t background_errors = 0;
+  uint64_t records_expired = 0;  // dropped by TTL in compaction
+  uint64_t snapshots_open = 0;
+  uint64_t estimated_records = 0;
+};
+/// Counters of one table, from the files' properties and the memtables.
+struct TableStatistics {
+  uint64_t live_bytes = 0;  // key and value bytes in files, before compression; an upper bound
+  uint64_t records = 0;
+};
+
+/// LavaKV: an embedded store of tables in one log-structured tree.
+/// Threads:    writes from one thread at a time (checked: a second writer waits); reads, scans,
+///             snapshots and statistics from any thread, beside the writer.
+/// Durability: without a write-ahead log, data is durable when a Snapshot's files are, or after
+///             Flush() with options.sync. A crash never leaves a directory that opens wrongly.
+/// Errors:     any call may return Closed, Corruption, IOError, NeedsFile; writes also Busy
+///             (after at most 100 ms; nothing was written: call again), NoSpace, MemoryLimit and
+///             InvalidArgument (limits of options.h, key outside the instance's partitions).
+/// Ownership:  the caller's; Close() first, or the destructor closes.
+class DB {
+ public:
+  virtual ~DB() = default;
+
+  /// Opens or creates the instance in path. With imports, path must hold no instance yet; the
+  /// sources' files are adopted with bounds, nothing is read but their footers and indexes.
+  static Result<std::unique_ptr<DB>> Open(const DBOptions& options, const std::string& path,
+                                          std::span<const ImportSource> imports = {});
+
+  /// Opens the table, creating it if it is new; for a known one, options replace the old ones.
+  /// Errors: InvalidArgument for a name whose hash another table has (names both).
+  virtual Result<Table*> CreateTable(std::string_view name, const TableOptions& options) = 0;
+  virtual Status SetTableOptions(Table* table, const TableOptions& options) = 0;
+  /// Deletes all of the table's data and its registration; the Table becomes unusable (Closed).
+  virtual Status DropTable(Table* table) = 0;
+  /// All tables that the manifest knows, registered in this run or not.
+  virtual std::vector<TableInfo> ListTables() const = 0;
+
+  virtual Status Put(Table* table, KeyRef key, Slice value) = 0;
+  virtual Status Delete(Table* table, KeyRef key) = 0;
+  /// segments: list_format.h. Only for TableKind::kList. Reads nothing.
+  virtual Status Append(Table* table, KeyRef key, Slice segments) = 0;
+  /// Deletes all keys that start with prefix and were written with prefix_bytes == its length.
+  /// Writes nothing when there are none.
+  virtual Status DeletePrefix(Table* table, Slice prefix) = 0;
+  /// Deletes all keys of the table in [lower, upper).
+  virtual Status DeleteRange(Table* table, Slice lower, Slice upper) = 0;
+  /// All or nothing; never straddles a seal.
+  virtual Status Write(const WriteBatch& batch) = 0;
+
+  /// NotFound when absent. snapshot may be null: the newest state.
+  virtual Status Get(Table* table, KeyRef key, PinnedValue* value,
+                     Snapshot* snapshot = nullptr) = 0;
+  /// OK or NotFound; never reads a separated value.
+  virtual Status Contains(Table* table, KeyRef key, Snapshot* snapshot = nullptr) = 0;
+  /// found[i] tells whether values[i] was filled.
+  virtual Status MultiGet(Table* table, std::span<const KeyRef> keys,
+                          std::span<PinnedValue> values, std::span<bool> found,
+                          Snapshot* snapshot = nullptr) = 0;
+  /// One page. Without a snapshot pages are not isolated from each other: keys added ahead of
+  /// the scan are visited.
+  virtual Status Scan(Table* table, const ScanRequest& request, ScanPage* page,
+                      Snapshot* snapshot = nullptr) = 0;
+
+  /// Seals the active memtable and pins the current view; no I/O.
+  virtual Result<std::shared_ptr<Snapshot>> TakeSnapshot() = 0;
+  /// Seals, and waits up to timeout_ms (at most 100) for the flush. Busy: call again.
+  virtual Status Flush(uint32_t timeout_ms) = 0;
+  /// Compacts everything to the last level (expired records go); Busy: call again.
+  virtual Status CompactAll(uint32_t timeout_ms) = 0;
+
+  /// The clock for TTL, milliseconds since the epoch; between calls it runs on by itself.
+  virtual void SetTime(int64_t now_ms) = 0;
+
+  virtual DBStatistics statistics() const = 0;
+  virtual TableStatistics table_statistics(Table* table) const = 0;
+
+  /// Stops background work, waits for jobs in flight, closes files. Idempotent. All later calls
+  /// return Closed.
+  virtual Status Close() = 0;
+};
+
+/// Reads every byte of a key SST and checks it. Errors: Corruption, naming file, offset, and the
+/// table (by name from tables, or its id) whose data it hits where that can be told.
+Status VerifyFile(const std::string& path, std::span<const TableInfo> tables);
+
+}  // namespace lava

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace lava {
+
+class Lease;
+
+namespace fs {
+class FileSystem;
+}
+
+/// Limits that are part of the contract; a call beyond one is refused with InvalidArgument.
+inline constexpr uint64_t kKeyBytesMax = 1u << 20;     // 1 MiB
+inline constexpr uint64_t kValueBytesMax = 1u << 30;   // 1 GiB
+inline constexpr uint32_t kTableNameBytesMax = 4096;
+inline constexpr uint32_t kTableIdBytes = 5;           // a 40-bit hash of the table's name
+
+enum class Compression : uint8_t { kNone = 0, kLz4 = 1, kZstd = 2 };
+
+/// How expiry timestamps stand in a table's values (Flink's TtlSerializer: 8 bytes, big endian,
+/// milliseconds, before the user's value).
+enum class TtlLayout : uint8_t {
+  kNone = 0,   // no record of the table ever expires
+  kValue = 1,  // timestamp at offset 0 of the value
+  kMap = 2,    // timestamp at offset 1, behind the null flag
+  kList = 3,   // timestamp at offset 0 of every list element
+};
+
+enum class TableKind : uint8_t {
+  kValue = 0,  // put, get, delete
+  kMap = 1,    // the same, with prefix deletes
+  kList = 2,   // values are list segments (list_format.h); append allowed
+};
+
+/// Options of one table. Threads: a value.
+struct TableOptions {
+  TableKind kind = TableKind::kValue;
+  TtlLayout ttl_layout = TtlLayout::kNone;
+  int64_t ttl_ms = 0;  // 0: nothing expires
+};
+
+/// Options of one instance. Threads: a value. Units: bytes unless the name says otherwise.
+struct DBOptions {
+  /// Leading bytes of every user key that come before the table id (Flink: the key group), 1 or 2.
+  uint32_t partition_bytes = 1;
+  /// Inclusive range of partitions that this instance may hold, as big-endian numbers.
+  uint32_t partition_first = 0;
+  uint32_t partition_last = 0xff;
+  /// Memory and threads; required. The DB keeps it alive.
+  std::shared_ptr<Lease> lease;
+  /// null: the posix file system.
+  fs::FileSystem* file_system = nullptr;
+  bool create_if_missing = true;
+  /// Sync files and manifest before they count (local recovery). Off: a power cut may lose the
+  /// directory, never make it open wrongly.
+  bool sync = false;
+
+  /// 0: from the lease's share. The active memtable is sealed at this many arena bytes.
+  uint64_t memtable_bytes = 0;
+  uint32_t block_bytes = 4096;
+  uint32_t index_partition_bytes = 16384;
+  uint32_t filter_bits_per_key = 10;  // 0: no filters
+  Compression compression = Compression::kLz4;
+  Compression bottom_compression = Compression::kLz4;
+  uint64_t target_file_bytes = 32ull << 20;
+  uint64_t level1_bytes = 128ull << 20;
+  uint32_t level_multiplier = 10;
+  uint32_t level_count = 7;
+  uint32_t l0_compaction_trigger = 4;
+  uint32_t l0_stall_trigger = 24;  // writes answer Busy at this many files in L0
+  uint32_t sealed_runs_max = 4;    // writes answer Busy at this many unflushed runs
+};
+
+}  // namespace lava

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/record.h"
+#include "lava/slice.h"
+
+namespace lava {
+
+/// One point lookup. Runs are asked from the newest to the oldest; each tells the lookup what it
+/// holds until done(). A run tells its point record of the key first, then (unless done) any
+/// kPrefixDelete of the key's prefix or range tombstone over the key by Hide().
+/// Threads:    one thread.
+/// Ownership:  key must outlive it; values told to it are copied, or kept alive by their pin.
+class Lookup {
+ public:
+  Lookup(Slice key, uint32_t prefix_bytes) : key_(key), prefix_bytes_(prefix_bytes) {}
+
+  Slice key() const { return key_; }
+  Slice prefix() const { return key_.substr(0, prefix_bytes_); }
+  bool has_prefix() const { return prefix_bytes_ != 0; }
+  bool done() const { return done_; }
+
+  /// A point record of the key. pin null: the value is copied.
+  void Tell(RecordKind kind, Slice value, std::shared_ptr<const void> pin);
+  /// All that older runs hold of the key is hidden.
+  void Hide() { done_ = true; }
+
+  /// After all runs: whether the key exists, and its value: pinned if one record made it,
+  /// else folded (operands oldest first) into *storage.
+  bool found() const { return found_; }
+  Slice value() const { return value_; }
+  const std::shared_ptr<const void>& pin() const { return pin_; }
+  /// Folds operands into value(); call once, after the last run.
+  void Finish();
+  /// Set before the first run when only existence matters: values are neither copied nor pinned.
+  bool existence_only = false;
+
+ private:
+  Slice key_;
+  uint32_t prefix_bytes_;
+  bool done_ = false;
+  bool found_ = false;
+  Slice value_;
+  std::shared_ptr<const void> pin_;
+  std::string storage_;
+  struct Operand {
+    Slice value;
+    std::string copy;
+    std::shared_ptr<const void> pin;
+  };
+  std::vector<Operand> operands_;  // newest first
+};
+
+}  // namespace lava

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lava/slice.h"
+
+namespace lava {
+
+/// A deleted range of internal keys, [begin, end).
+struct RangeTombstone {
+  std::string begin;
+  std::string end;
+};
+
+/// The range tombstones of one run: disjoint, sorted, adjacent ones joined. They hide records of
+/// older runs only, never of their own run.
+/// Threads:    const methods from any thread once filled; else one thread.
+class RangeTombstoneSet {
+ public:
+  bool empty() const { return ranges_.empty(); }
+  std::span<const RangeTombstone> ranges() const { return ranges_; }
+  /// Adds [begin, end), merging what it touches. begin >= end adds nothing.
+  void Add(Slice begin, Slice end);
+  bool Covers(Slice key) const;
+  bool Overlaps(Slice begin, Slice end) const;
+  /// What of the set lies within [lower, upper); an empty upper has no end.
+  RangeTombstoneSet Clip(Slice lower, Slice upper) const;
+
+ private:
+  std::vector<RangeTombstone> ranges_;
+};
+
+}  // namespace lava

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lava/slice.h"
+#include "lava/status.h"
+
+namespace lava::fs {
+
+/// A file that grows at its end. Writes are buffered.
+/// Threads:    one thread at a time.
+/// Ownership:  the caller's; destruction without Close() drops unflushed bytes and closes.
+/// Errors:     IOError or NoSpace, naming path and errno; after an error the file is useless: a
+///             failed sync is never retried on the same file.
+class AppendFile {
+ public:
+  virtual ~AppendFile() = default;
+  virtual Status Append(Slice data) = 0;
+  /// To the operating system: survives a process kill, not a power cut.
+  virtual Status Flush() = 0;
+  /// To the device: survives a power cut (the directory entry needs FileSystem::SyncDirectory).
+  virtual Status Sync() = 0;
+  virtual Status Close() = 0;
+  virtual uint64_t size() const = 0;  // bytes appended, flushed or not
+};
+
+/// A file that is read at offsets.
+/// Threads:    any thread.
+class RandomFile {
+ public:
+  virtual ~RandomFile() = default;
+  /// Reads exactly length bytes at offset into scratch.
+  /// Errors: Corruption when the file ends before, naming path, offset and length; IOError.
+  virtual Status Read(uint64_t offset, size_t length, char* scratch) const = 0;
+  virtual uint64_t size() const = 0;
+  virtual const std::string& path() const = 0;
+};
+
+/// Holds a directory for one process; released on destruction.
+class DirectoryLock {
+ public:
+  virtual ~DirectoryLock() = default;
+};
+
+/// The only way to storage for everything above. Implementations: posix, later LavaFS; for tests
+/// in memory, crashing, failing (native/testing).
+/// Threads:    any thread.
+/// Errors:     NotFound, IOError, NoSpace; messages name path, operation and errno.
+class FileSystem {
+ public:
+  virtual ~FileSystem() = default;
+  static FileSystem* Posix();
+
+  /// Creates (truncates) a file that only the user can read. At most buffer_bytes are buffered.
+  virtual Result<std::unique_ptr<AppendFile>> Create(const std::string& path,
+                                                     size_t buffer_bytes) = 0;
+  virtual Result<std::unique_ptr<RandomFile>> OpenRandom(const std::string& path) = 0;
+  virtual Result<std::string> ReadWhole(const std::string& path, uint64_t bytes_max) = 0;
+  virtual Result<uint64_t> FileSize(const std::string& path) = 0;
+  virtual Result<bool> Exists(const std::string& path) = 0;
+  /// Atomic replacement.
+  virtual Status Rename(const std::string& from, const std::string& to) = 0;
+  virtual Status Remove(const std::string& path) = 0;  // NotFound when absent
+  virtual Status Link(const std::string& from, const std::string& to) = 0;
+  /// Names without their directory, files only, any order.
+  virtual Result<std::vector<std::string>> List(const std::string& directory) = 0;
+  /// With parents; mode 0700 for what it makes. OK when it is there.
+  virtual Status CreateDirectory(const std::string& path) = 0;
+  virtual Status SyncDirectory(const std::string& path) = 0;
+  /// Busy when another holder has it, naming the directory.
+  virtual Result<std::unique_ptr<DirectoryLock>> Lock(const std::string& directory) = 0;
+};
+
+}  // namespace lava::fs

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/lookup.h"
+#include "base/range_tombstones.h"
+#include "base/record.h"
+#include "cache/block_cache.h"
+#include "fs/file_system.h"
+#include "lava/db.h"
+#include "memory/memory_counter.h"
+#include "table/table_writer.h"
+
+namespace lava {
+
+/// An open key SST: footer, properties, top index and range tombstones in memory, the rest
+/// through the cache. Corruption messages name path and offset.
+/// Threads:    any thread.
+/// Ownership:  cache and counter must outlive it; iterators must not outlive it.
+class TableReader : public Attachment {
+ public:
+  struct ReadCounters {  // of the caller; may be null
+    std::atomic<uint64_t> filter_useful{0}, block_reads{0};
+  };
+  static Result<std::shared_ptr<TableReader>> Open(std::unique_ptr<fs::RandomFile> file,
+                                                   BlockCache* cache, MemoryCounter* counter,
+                                                   ReadCounters* counters);
+  /// Tells lookup the point record, then a prefix delete of its prefix, then range tombstones.
+  virtual Status Get(Lookup* lookup) const = 0;
+  /// The same for keys in ascending order, cheaper per key.
+  virtual Status MultiGet(std::span<Lookup*> lookups) const = 0;
+  /// False only if no record of this file starts with prefix (by filters alone) and no
+  /// prefix delete or range tombstone matters to it; true may be wrong.
+  virtual Result<bool> MayHavePrefix(Slice prefix) const = 0;
+  /// Whether a kPrefixDelete record stands at exactly this prefix.
+  virtual Result<bool> HasPrefixDelete(Slice prefix) const = 0;
+  struct IterateOptions {
+    bool fill_cache = true;       // compaction and savepoints: false
+    uint32_t readahead_bytes = 0; // > 0: sequential reads in pieces of this size, past the cache
+  };
+  virtual std::unique_ptr<RecordIterator> NewIterator(const IterateOptions& options) const = 0;
+  virtual const TableProperties& properties() const = 0;
+  virtual const RangeTombstoneSet& range_tombstones() const = 0;
+  virtual const std::string& path() const = 0;
+};
+
+}  // namespace lava

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/range_tombstones.h"
+#include "base/record.h"
+#include "fs/file_system.h"
+#include "lava/options.h"
+#include "lava/status.h"
+
+namespace lava {
+
+struct TableWriterOptions {
+  uint32_t block_bytes = 4096;
+  uint32_t index_partition_bytes = 16384;
+  uint32_t filter_bits_per_key = 10;
+  Compression compression = Compression::kLz4;
+  uint32_t partition_bytes = 1;  // where the table id stands in an internal key
+  bool sync = false;
+};
+
+/// What a finished key SST holds; stored in its footer block and repeated in the manifest.
+struct TableProperties {
+  uint64_t file_bytes = 0;
+  uint32_t file_crc32c = 0;       // of all bytes of the file
+  uint64_t records = 0, deletes = 0, appends = 0, prefix_deletes = 0, range_tombstones = 0;
+  uint64_t raw_key_bytes = 0, raw_value_bytes = 0;
+  /// [lower, upper) covers every record, prefix delete (to its prefix's end) and range tombstone.
+  std::string lower, upper;
+  struct PerTable {
+    uint64_t records = 0, bytes = 0;
+    int64_t oldest_expiry_ms = INT64_MAX;  // reserved for TTL-driven compaction
+  };
+  std::map<uint64_t, PerTable> tables;  // by table id
+  // The table of named value files (origin, number, referenced records, raw bytes) is part of
+  // the format from the start; always empty until values are separated.
+};
+
+/// Writes one key SST. Records in RecordIterator order; range tombstones at any time.
+/// Threads:    one thread.
+/// Durability: after Finish() is OK: flushed, and synced if options.sync.
+/// Errors:     IOError, NoSpace; the file is then garbage, to be removed by the caller.
+class TableWriter {
+ public:
+  virtual ~TableWriter() = default;
+  static std::unique_ptr<TableWriter> Create(const TableWriterOptions& options,
+                                             std::unique_ptr<fs::AppendFile> file,
+                                             std::string path);
+  virtual Status Add(const Record& record) = 0;
+  virtual Status AddRangeTombstones(const RangeTombstoneSet& tombstones) = 0;
+  virtual uint64_t estimated_bytes() const = 0;
+  virtual Status Finish(TableProperties* properties) = 0;
+};
+
+/// The least key behind all keys that start with prefix; empty if there is none (all 0xff).
+std::string PrefixEnd(Slice prefix);
+
+}  // namespace lava
