@@ -1,0 +1,125 @@
+package org.lavakv.flink.engine;
+
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.util.FileUtils;
+import org.apache.flink.util.ResourceGuard;
+
+import org.lavakv.LavaDB;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.io.File;
+import java.io.IOException;
+
+/**
+ * One open LavaKV database of one keyed state backend, and everything whose life is tied to it: the
+ * memory lease, the local directory and the guard that keeps it open while others than the task's
+ * thread use it.
+ *
+ * <p>Threads: the getters may be called from any thread; {@link #close} once from any thread, and
+ * again without effect.
+ *
+ * <p>Ownership: owns the database, the lease (through {@code leaseRelease}) and the directory; all
+ * three are gone after {@link #close}.
+ *
+ * <p>Errors: {@link #close} never throws; what goes wrong is logged.
+ */
+public final class LavaInstance implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(LavaInstance.class);
+
+    private final LavaDB db;
+    private final AutoCloseable leaseRelease;
+    private final File directory;
+    private final File dbDirectory;
+    private final int keyGroupPrefixBytes;
+    private final KeyGroupRange keyGroupRange;
+    private final ResourceGuard resourceGuard = new ResourceGuard();
+    private boolean closed;
+
+    /**
+     * Takes over an open database.
+     *
+     * @param leaseRelease gives this instance's share of native memory back; called once, after the
+     *     database was closed
+     * @param directory the instance's directory, deleted on close
+     * @param dbDirectory where the database's files are, inside {@code directory}
+     */
+    public LavaInstance(
+            LavaDB db,
+            AutoCloseable leaseRelease,
+            File directory,
+            File dbDirectory,
+            int keyGroupPrefixBytes,
+            KeyGroupRange keyGroupRange) {
+        this.db = db;
+        this.leaseRelease = leaseRelease;
+        this.directory = directory;
+        this.dbDirectory = dbDirectory;
+        this.keyGroupPrefixBytes = keyGroupPrefixBytes;
+        this.keyGroupRange = keyGroupRange;
+    }
+
+    public LavaDB db() {
+        return db;
+    }
+
+    /** The instance's own directory; its content goes with {@link #close}. */
+    public File directory() {
+        return directory;
+    }
+
+    /** The database's directory, inside {@link #directory}. */
+    public File dbDirectory() {
+        return dbDirectory;
+    }
+
+    /** Leading bytes of every key that name the key group: 1 or 2. */
+    public int keyGroupPrefixBytes() {
+        return keyGroupPrefixBytes;
+    }
+
+    public KeyGroupRange keyGroupRange() {
+        return keyGroupRange;
+    }
+
+    /**
+     * Whoever uses the database from another thread than the task's holds a lease of this guard
+     * meanwhile; {@link #close} waits for all leases.
+     */
+    public ResourceGuard resourceGuard() {
+        return resourceGuard;
+    }
+
+    /** Waits for the leases, closes the database, gives its memory back, deletes the directory. */
+    @Override
+    public void close() {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+        }
+        resourceGuard.closeUninterruptibly();
+        try {
+            db.close();
+        } catch (Exception e) {
+            LOG.warn("Closing the LavaKV instance in {} failed.", dbDirectory, e);
+        }
+        releaseQuietly(leaseRelease, directory);
+    }
+
+    /** Gives memory back and deletes the directory; for openings that failed, too. */
+    static void releaseQuietly(AutoCloseable leaseRelease, File directory) {
+        try {
+            leaseRelease.close();
+        } catch (Exception e) {
+            LOG.warn("Giving the native memory of the instance in {} back failed.", directory, e);
+        }
+        try {
+            FileUtils.deleteDirectory(directory);
+        } catch (IOException e) {
+            LOG.warn("Deleting the instance's directory {} failed; delete it by hand.", directory, e);
+        }
+    }
+}
