@@ -1,0 +1,23 @@
+package org.lavakv.bench;
+
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+
+/** {@code bin/bench SUITE}: one subcommand a suite. */
+@Command(
+        name = "bench",
+        description = "Runs one benchmark suite with Lava's peers and prints a table of ratios.",
+        subcommands = {StateSuite.class},
+        mixinStandardHelpOptions = true)
+public final class Main {
+    private Main() {}
+
+    public static void main(String[] arguments) {
+        CommandLine commandLine = new CommandLine(new Main());
+        if (arguments.length == 0) {
+            commandLine.usage(System.out);
+            System.exit(2);
+        }
+        System.exit(commandLine.execute(arguments));
+    }
+}
