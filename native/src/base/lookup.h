@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,9 +15,16 @@ namespace lava {
 /// kPrefixDelete of the key's prefix or range tombstone over the key by Hide().
 /// Threads:    one thread.
 /// Ownership:  key must outlive it; values told to it are copied, or kept alive by their pin.
+///             value() borrows from pin() or from the storage: valid as long as that is untouched.
 class Lookup {
  public:
-  Lookup(Slice key, uint32_t prefix_bytes) : key_(key), prefix_bytes_(prefix_bytes) {}
+  /// storage (borrowed) takes what has to be copied or folded; null: the lookup's own.
+  Lookup(Slice key, uint32_t prefix_bytes, std::string* storage = nullptr)
+      : key_(key),
+        prefix_bytes_(prefix_bytes),
+        storage_(storage == nullptr ? &own_storage_ : storage) {}
+  Lookup(const Lookup&) = delete;
+  Lookup& operator=(const Lookup&) = delete;
 
   Slice key() const { return key_; }
   Slice prefix() const { return key_.substr(0, prefix_bytes_); }
@@ -29,9 +37,10 @@ class Lookup {
   void Hide() { done_ = true; }
 
   /// After all runs: whether the key exists, and its value: pinned if one record made it,
-  /// else folded (operands oldest first) into *storage.
+  /// else folded (operands oldest first) into the storage.
   bool found() const { return found_; }
   Slice value() const { return value_; }
+  /// Keeps value() alive; null when value() is in the storage.
   const std::shared_ptr<const void>& pin() const { return pin_; }
   /// Folds operands into value(); call once, after the last run.
   void Finish();
@@ -39,18 +48,22 @@ class Lookup {
   bool existence_only = false;
 
  private:
+  // pin null: the bytes are in copy. Never a slice into copy: moving the operand would break it.
+  struct Operand {
+    Slice pinned;
+    std::string copy;
+    std::shared_ptr<const void> pin;
+    Slice bytes() const { return pin == nullptr ? Slice(copy) : pinned; }
+  };
+
   Slice key_;
   uint32_t prefix_bytes_;
   bool done_ = false;
   bool found_ = false;
   Slice value_;
   std::shared_ptr<const void> pin_;
-  std::string storage_;
-  struct Operand {
-    Slice value;
-    std::string copy;
-    std::shared_ptr<const void> pin;
-  };
+  std::string* storage_;
+  std::string own_storage_;
   std::vector<Operand> operands_;  // newest first
 };
 

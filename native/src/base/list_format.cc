@@ -1,0 +1,44 @@
+#include "lava/list_format.h"
+
+#include "base/coding.h"
+
+namespace lava {
+
+void AppendListSegment(ListSegment kind, Slice bytes, std::string* out) {
+  PutVarint64(out, static_cast<uint64_t>(bytes.size()) << 2 | static_cast<uint64_t>(kind));
+  out->append(bytes);
+}
+
+Status NextListSegment(Slice* in, ListSegment* kind, Slice* bytes) {
+  Slice rest = *in;
+  uint64_t head = 0;
+  if (!GetVarint64(&rest, &head)) return Status::Corruption("list segment: its head is cut off");
+  if ((head & 3) > static_cast<uint64_t>(ListSegment::kReference)) {
+    return Status::Corruption("list segment: unknown kind " + std::to_string(head & 3));
+  }
+  if (!GetBytes(&rest, head >> 2, bytes)) {
+    return Status::Corruption("list segment: " + std::to_string(head >> 2) + " bytes announced, " +
+                              std::to_string(rest.size()) + " there");
+  }
+  *kind = static_cast<ListSegment>(head & 3);
+  *in = rest;
+  return Status::OK();
+}
+
+Status JoinList(Slice value, std::string* out) {
+  bool first = true;
+  while (!value.empty()) {
+    ListSegment kind;
+    Slice bytes;
+    LAVA_RETURN_IF_ERROR(NextListSegment(&value, &kind, &bytes));
+    if (kind == ListSegment::kReference) {
+      return Status::NotSupported("list segment: a reference that was not resolved");
+    }
+    if (!first) out->push_back(',');
+    first = false;
+    out->append(bytes);
+  }
+  return Status::OK();
+}
+
+}  // namespace lava

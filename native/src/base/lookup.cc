@@ -1,0 +1,82 @@
+#include "base/lookup.h"
+
+#include <utility>
+
+#include "base/check.h"
+
+namespace lava {
+
+void Lookup::Tell(RecordKind kind, Slice value, std::shared_ptr<const void> pin) {
+  LAVA_DCHECK(!done_);
+  if (done_) return;
+  switch (kind) {
+    case RecordKind::kPut:
+      done_ = true;
+      found_ = true;
+      if (existence_only) return;
+      if (pin == nullptr) {
+        storage_->assign(value);
+        value_ = *storage_;
+      } else {
+        value_ = value;
+        pin_ = std::move(pin);
+      }
+      return;
+    case RecordKind::kDelete:
+    case RecordKind::kPrefixDelete:
+      done_ = true;
+      return;
+    case RecordKind::kAppend: {
+      found_ = true;
+      if (existence_only) {
+        done_ = true;
+        return;
+      }
+      Operand& operand = operands_.emplace_back();
+      if (pin == nullptr) {
+        operand.copy.assign(value);
+      } else {
+        operand.pinned = value;
+        operand.pin = std::move(pin);
+      }
+      return;
+    }
+    case RecordKind::kPutReference:
+      break;
+  }
+  // Readers refuse kinds that they do not know, so this is a mistake in the engine.
+  LAVA_CHECK(kind != RecordKind::kPutReference && "references are resolved before they are told");
+  LAVA_CHECK(false && "unknown record kind");
+}
+
+void Lookup::Finish() {
+  done_ = true;
+  if (operands_.empty()) return;
+  // A base value exists exactly when a kPut was told: it set pin_ or pointed value_ to storage.
+  const bool base_pinned = pin_ != nullptr;
+  const bool base_copied = !base_pinned && value_.data() != nullptr;
+  if (!base_pinned && !base_copied && operands_.size() == 1) {
+    Operand& only = operands_.front();
+    if (only.pin != nullptr) {
+      value_ = only.pinned;
+      pin_ = std::move(only.pin);
+    } else {
+      *storage_ = std::move(only.copy);
+      value_ = *storage_;
+    }
+    operands_.clear();
+    return;
+  }
+  size_t total = value_.size();
+  for (const Operand& operand : operands_) total += operand.bytes().size();
+  if (!base_copied) storage_->clear();
+  storage_->reserve(total);
+  if (base_pinned) storage_->append(value_);
+  for (size_t i = operands_.size(); i > 0; --i) storage_->append(operands_[i - 1].bytes());
+  LAVA_CHECK(storage_->size() == total);
+  value_ = *storage_;
+  pin_.reset();
+  operands_.clear();
+}
+
+}  // namespace lava

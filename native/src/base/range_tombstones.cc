@@ -1,0 +1,61 @@
+#include "base/range_tombstones.h"
+
+#include <algorithm>
+
+namespace lava {
+namespace {
+
+// The first range that ends behind key: the only one that may cover it.
+std::vector<RangeTombstone>::const_iterator FirstEndingBehind(
+    const std::vector<RangeTombstone>& ranges, Slice key) {
+  return std::upper_bound(ranges.begin(), ranges.end(), key,
+                          [](Slice k, const RangeTombstone& r) { return k < Slice(r.end); });
+}
+
+}  // namespace
+
+void RangeTombstoneSet::Add(Slice begin, Slice end) {
+  if (begin >= end) return;
+  // All that touch [begin, end], neighbours included, become one.
+  auto first = std::lower_bound(ranges_.begin(), ranges_.end(), begin,
+                                [](const RangeTombstone& r, Slice k) { return Slice(r.end) < k; });
+  auto last = first;
+  while (last != ranges_.end() && Slice(last->begin) <= end) ++last;
+  if (first == last) {
+    ranges_.insert(first, RangeTombstone{std::string(begin), std::string(end)});
+    return;
+  }
+  // Copies first: begin and end may point into the ranges that are about to change.
+  std::string merged_begin(std::min(begin, Slice(first->begin)));
+  std::string merged_end(std::max(end, Slice(std::prev(last)->end)));
+  first->begin = std::move(merged_begin);
+  first->end = std::move(merged_end);
+  ranges_.erase(std::next(first), last);
+}
+
+bool RangeTombstoneSet::Covers(Slice key) const {
+  if (ranges_.empty()) return false;
+  auto it = FirstEndingBehind(ranges_, key);
+  return it != ranges_.end() && Slice(it->begin) <= key;
+}
+
+bool RangeTombstoneSet::Overlaps(Slice begin, Slice end) const {
+  if (ranges_.empty() || begin >= end) return false;
+  auto it = FirstEndingBehind(ranges_, begin);
+  return it != ranges_.end() && Slice(it->begin) < end;
+}
+
+RangeTombstoneSet RangeTombstoneSet::Clip(Slice lower, Slice upper) const {
+  RangeTombstoneSet clipped;
+  for (auto it = FirstEndingBehind(ranges_, lower); it != ranges_.end(); ++it) {
+    if (!upper.empty() && Slice(it->begin) >= upper) break;
+    const Slice begin = std::max(lower, Slice(it->begin));
+    const Slice end = upper.empty() ? Slice(it->end) : std::min(upper, Slice(it->end));
+    if (begin < end) {
+      clipped.ranges_.push_back(RangeTombstone{std::string(begin), std::string(end)});
+    }
+  }
+  return clipped;
+}
+
+}  // namespace lava
