@@ -1,0 +1,21 @@
+package org.lavakv;
+
+/** How blocks of files are compressed. */
+public enum CompressionType {
+    /** Not at all. */
+    NONE(0),
+    /** LZ4: fast, moderate. */
+    LZ4(1),
+    /** Zstandard: slower, smaller. */
+    ZSTD(2);
+
+    private final int number;
+
+    CompressionType(int number) {
+        this.number = number;
+    }
+
+    int number() {
+        return number;
+    }
+}

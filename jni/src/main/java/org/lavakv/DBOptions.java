@@ -1,0 +1,257 @@
+package org.lavakv;
+
+import java.util.Objects;
+
+/**
+ * Options of one instance.
+ *
+ * <p>Threads: not safe for changes from several threads; {@link LavaDB#open} copies it.
+ *
+ * <p>Units: bytes, unless the name says otherwise.
+ *
+ * <p>Errors: setters refuse negative numbers and null; the rest is checked by {@link LavaDB#open}.
+ */
+public final class DBOptions {
+
+    private int partitionBytes = 1;
+    private int partitionFirst;
+    private int partitionLast = 0xff;
+    private boolean createIfMissing = true;
+    private boolean sync;
+    private long memtableBytes;
+    private int blockBytes = 4096;
+    private int indexPartitionBytes = 16384;
+    private int filterBitsPerKey = 10;
+    private CompressionType compression = CompressionType.LZ4;
+    private CompressionType bottomCompression = CompressionType.LZ4;
+    private long targetFileBytes = 32L << 20;
+    private long level1Bytes = 128L << 20;
+    private int levelMultiplier = 10;
+    private int levelCount = 7;
+    private int l0CompactionTrigger = 4;
+    private int l0StallTrigger = 24;
+    private int sealedRunsMax = 4;
+
+    /** Options with the defaults that the setters name. */
+    public DBOptions() {}
+
+    /**
+     * Leading bytes of every key that come before the table (Flink: the key group), 1 or 2.
+     * Default: 1.
+     */
+    public DBOptions setPartitionBytes(int partitionBytes) {
+        this.partitionBytes = (int) notNegative(partitionBytes, "partitionBytes");
+        return this;
+    }
+
+    /** The first partition that the instance may hold, as a big-endian number. Default: 0. */
+    public DBOptions setPartitionFirst(int partitionFirst) {
+        this.partitionFirst = (int) notNegative(partitionFirst, "partitionFirst");
+        return this;
+    }
+
+    /** The last partition that the instance may hold, inclusive. Default: 255. */
+    public DBOptions setPartitionLast(int partitionLast) {
+        this.partitionLast = (int) notNegative(partitionLast, "partitionLast");
+        return this;
+    }
+
+    /** Whether a directory without an instance is made one. Default: true. */
+    public DBOptions setCreateIfMissing(boolean createIfMissing) {
+        this.createIfMissing = createIfMissing;
+        return this;
+    }
+
+    /**
+     * Whether files and manifest are synced before they count (local recovery). Off: a power cut
+     * may lose the directory, but never make it open wrongly. Default: false.
+     */
+    public DBOptions setSync(boolean sync) {
+        this.sync = sync;
+        return this;
+    }
+
+    /**
+     * The active memtable is sealed at this many bytes; 0: taken from the lease's share. Default:
+     * 0.
+     */
+    public DBOptions setMemtableBytes(long memtableBytes) {
+        this.memtableBytes = notNegative(memtableBytes, "memtableBytes");
+        return this;
+    }
+
+    /** Bytes of a data block before compression. Default: 4096. */
+    public DBOptions setBlockBytes(int blockBytes) {
+        this.blockBytes = (int) notNegative(blockBytes, "blockBytes");
+        return this;
+    }
+
+    /** Bytes of a partition of a file's index. Default: 16384. */
+    public DBOptions setIndexPartitionBytes(int indexPartitionBytes) {
+        this.indexPartitionBytes = (int) notNegative(indexPartitionBytes, "indexPartitionBytes");
+        return this;
+    }
+
+    /** Bits a key in a file's filter; 0: no filters. Default: 10. */
+    public DBOptions setFilterBitsPerKey(int filterBitsPerKey) {
+        this.filterBitsPerKey = (int) notNegative(filterBitsPerKey, "filterBitsPerKey");
+        return this;
+    }
+
+    /** Compression of all levels but the last. Default: LZ4. */
+    public DBOptions setCompression(CompressionType compression) {
+        this.compression = Objects.requireNonNull(compression, "compression");
+        return this;
+    }
+
+    /** Compression of the last level. Default: LZ4. */
+    public DBOptions setBottomCompression(CompressionType bottomCompression) {
+        this.bottomCompression = Objects.requireNonNull(bottomCompression, "bottomCompression");
+        return this;
+    }
+
+    /** Bytes at which compaction starts a new file. Default: 32 MiB. */
+    public DBOptions setTargetFileBytes(long targetFileBytes) {
+        this.targetFileBytes = notNegative(targetFileBytes, "targetFileBytes");
+        return this;
+    }
+
+    /** Bytes of level 1. Default: 128 MiB. */
+    public DBOptions setLevel1Bytes(long level1Bytes) {
+        this.level1Bytes = notNegative(level1Bytes, "level1Bytes");
+        return this;
+    }
+
+    /** How many times larger than the level above it a level may be. Default: 10. */
+    public DBOptions setLevelMultiplier(int levelMultiplier) {
+        this.levelMultiplier = (int) notNegative(levelMultiplier, "levelMultiplier");
+        return this;
+    }
+
+    /** Number of levels, level 0 included. Default: 7. */
+    public DBOptions setLevelCount(int levelCount) {
+        this.levelCount = (int) notNegative(levelCount, "levelCount");
+        return this;
+    }
+
+    /** Files in level 0 from which it is compacted. Default: 4. */
+    public DBOptions setL0CompactionTrigger(int l0CompactionTrigger) {
+        this.l0CompactionTrigger = (int) notNegative(l0CompactionTrigger, "l0CompactionTrigger");
+        return this;
+    }
+
+    /** Files in level 0 from which writes wait. Default: 24. */
+    public DBOptions setL0StallTrigger(int l0StallTrigger) {
+        this.l0StallTrigger = (int) notNegative(l0StallTrigger, "l0StallTrigger");
+        return this;
+    }
+
+    /** Unflushed runs from which writes wait. Default: 4. */
+    public DBOptions setSealedRunsMax(int sealedRunsMax) {
+        this.sealedRunsMax = (int) notNegative(sealedRunsMax, "sealedRunsMax");
+        return this;
+    }
+
+    public int partitionBytes() {
+        return partitionBytes;
+    }
+
+    public int partitionFirst() {
+        return partitionFirst;
+    }
+
+    public int partitionLast() {
+        return partitionLast;
+    }
+
+    public boolean createIfMissing() {
+        return createIfMissing;
+    }
+
+    public boolean sync() {
+        return sync;
+    }
+
+    public long memtableBytes() {
+        return memtableBytes;
+    }
+
+    public int blockBytes() {
+        return blockBytes;
+    }
+
+    public int indexPartitionBytes() {
+        return indexPartitionBytes;
+    }
+
+    public int filterBitsPerKey() {
+        return filterBitsPerKey;
+    }
+
+    public CompressionType compression() {
+        return compression;
+    }
+
+    public CompressionType bottomCompression() {
+        return bottomCompression;
+    }
+
+    public long targetFileBytes() {
+        return targetFileBytes;
+    }
+
+    public long level1Bytes() {
+        return level1Bytes;
+    }
+
+    public int levelMultiplier() {
+        return levelMultiplier;
+    }
+
+    public int levelCount() {
+        return levelCount;
+    }
+
+    public int l0CompactionTrigger() {
+        return l0CompactionTrigger;
+    }
+
+    public int l0StallTrigger() {
+        return l0StallTrigger;
+    }
+
+    public int sealedRunsMax() {
+        return sealedRunsMax;
+    }
+
+    /** The numbers as the native library reads them, by position. */
+    long[] toNative() {
+        return new long[] {
+            partitionBytes,
+            partitionFirst,
+            partitionLast,
+            createIfMissing ? 1 : 0,
+            sync ? 1 : 0,
+            memtableBytes,
+            blockBytes,
+            indexPartitionBytes,
+            filterBitsPerKey,
+            compression.number(),
+            bottomCompression.number(),
+            targetFileBytes,
+            level1Bytes,
+            levelMultiplier,
+            levelCount,
+            l0CompactionTrigger,
+            l0StallTrigger,
+            sealedRunsMax,
+        };
+    }
+
+    private static long notNegative(long value, String name) {
+        if (value < 0) {
+            throw new IllegalArgumentException(name + " must not be negative: " + value);
+        }
+        return value;
+    }
+}

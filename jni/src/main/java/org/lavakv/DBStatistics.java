@@ -1,0 +1,164 @@
+package org.lavakv;
+
+import java.util.Objects;
+
+/**
+ * Counters of an instance at one moment.
+ *
+ * <p>Threads: immutable.
+ *
+ * <p>Units: bytes, counts, microseconds.
+ */
+public final class DBStatistics {
+
+    /** Levels that are told apart. */
+    public static final int LEVELS = 8;
+
+    static final int NUMBERS = 26 + 2 * LEVELS;
+
+    private final long[] numbers;
+
+    DBStatistics(long[] numbers) {
+        this.numbers = numbers;
+    }
+
+    /** Bytes of the active memtable. */
+    public long memtableActiveBytes() {
+        return numbers[0];
+    }
+
+    /** Bytes of sealed runs that are not in files yet. */
+    public long memtableSealedBytes() {
+        return numbers[1];
+    }
+
+    /** Sealed runs that are not in files yet. */
+    public long sealedRuns() {
+        return numbers[2];
+    }
+
+    /** Bytes of the files that the current version names. */
+    public long liveFileBytes() {
+        return numbers[3];
+    }
+
+    /** Files that the current version names. */
+    public long liveFiles() {
+        return numbers[4];
+    }
+
+    /** Bytes of files that only snapshots keep. */
+    public long pinnedFileBytes() {
+        return numbers[5];
+    }
+
+    /** Bytes that compaction has to rewrite until every level is within its size. */
+    public long pendingCompactionBytes() {
+        return numbers[6];
+    }
+
+    /** Flushes that run now. */
+    public long runningFlushes() {
+        return numbers[7];
+    }
+
+    /** Compactions that run now. */
+    public long runningCompactions() {
+        return numbers[8];
+    }
+
+    /** Flushes done. */
+    public long flushes() {
+        return numbers[9];
+    }
+
+    /** Compactions done, trivial moves not counted. */
+    public long compactions() {
+        return numbers[10];
+    }
+
+    /** Files moved down a level without rewriting. */
+    public long trivialMoves() {
+        return numbers[11];
+    }
+
+    /** Bytes that flushes wrote. */
+    public long flushBytesWritten() {
+        return numbers[12];
+    }
+
+    /** Bytes that compactions read. */
+    public long compactionBytesRead() {
+        return numbers[13];
+    }
+
+    /** Bytes that compactions wrote. */
+    public long compactionBytesWritten() {
+        return numbers[14];
+    }
+
+    /** Bytes of keys and values that callers wrote. */
+    public long userBytesWritten() {
+        return numbers[15];
+    }
+
+    /** Point reads. */
+    public long reads() {
+        return numbers[16];
+    }
+
+    /** Write calls. */
+    public long writes() {
+        return numbers[17];
+    }
+
+    /** Pages scanned. */
+    public long scans() {
+        return numbers[18];
+    }
+
+    /** Files that a filter kept from being read. */
+    public long filterUseful() {
+        return numbers[19];
+    }
+
+    /** Blocks read from files, not from the cache. */
+    public long blockReads() {
+        return numbers[20];
+    }
+
+    /** Microseconds for which writes waited. */
+    public long stallMicros() {
+        return numbers[21];
+    }
+
+    /** Flushes and compactions that failed. */
+    public long backgroundErrors() {
+        return numbers[22];
+    }
+
+    /** Records that compaction dropped because their time was over. */
+    public long recordsExpired() {
+        return numbers[23];
+    }
+
+    /** Snapshots that are open. */
+    public long snapshotsOpen() {
+        return numbers[24];
+    }
+
+    /** An estimate of the number of records. */
+    public long estimatedRecords() {
+        return numbers[25];
+    }
+
+    /** Files at a level, from 0 to {@link #LEVELS} - 1. */
+    public long filesAtLevel(int level) {
+        return numbers[26 + Objects.checkIndex(level, LEVELS)];
+    }
+
+    /** Bytes of the files at a level, from 0 to {@link #LEVELS} - 1. */
+    public long bytesAtLevel(int level) {
+        return numbers[26 + LEVELS + Objects.checkIndex(level, LEVELS)];
+    }
+}

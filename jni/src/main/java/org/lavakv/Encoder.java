@@ -1,0 +1,83 @@
+package org.lavakv;
+
+import java.io.ByteArrayOutputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+/** Packs the arguments of calls that are not hot into one array: big endian, lengths first. */
+final class Encoder {
+
+    private static final int REQUEST_BYTES_MAX = 1 << 30;
+
+    private Encoder() {}
+
+    private interface Body {
+        void writeTo(DataOutputStream out) throws IOException;
+    }
+
+    static byte[] utf8(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    static byte[] imports(List<ImportSource> imports) {
+        return pack(
+                out -> {
+                    out.writeInt(imports.size());
+                    for (ImportSource source : imports) {
+                        out.writeInt(source.partitionFirst());
+                        out.writeInt(source.partitionLast());
+                        out.writeInt(source.metadata().length);
+                        out.write(source.metadata());
+                    }
+                });
+    }
+
+    static byte[] tables(List<TableInfo> tables) {
+        return pack(
+                out -> {
+                    out.writeInt(tables.size());
+                    for (TableInfo table : tables) {
+                        byte[] name = utf8(table.name());
+                        out.writeInt(name.length);
+                        out.write(name);
+                        out.writeLong(table.id());
+                        TableOptions options = table.options();
+                        out.writeByte(options.kind().number());
+                        out.writeByte(options.ttlLayout().number());
+                        out.writeLong(options.ttlMs());
+                    }
+                });
+    }
+
+    static byte[] keys(byte[][] keys, int prefixLen) {
+        long bytes = 4;
+        for (byte[] key : keys) {
+            LavaDB.checkPrefix(prefixLen, key.length);
+            bytes += 8L + key.length;
+        }
+        if (bytes > REQUEST_BYTES_MAX) {
+            throw new IllegalArgumentException(
+                    "one multiGet may hold keys of at most " + REQUEST_BYTES_MAX + " bytes, not "
+                            + bytes);
+        }
+        ByteBuffer out = ByteBuffer.allocate((int) bytes).putInt(keys.length);
+        for (byte[] key : keys) {
+            out.putInt(key.length).putInt(prefixLen).put(key);
+        }
+        return out.array();
+    }
+
+    private static byte[] pack(Body body) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try {
+            body.writeTo(new DataOutputStream(bytes));
+        } catch (IOException e) {
+            throw new UncheckedIOException("packing arguments in memory", e);
+        }
+        return bytes.toByteArray();
+    }
+}

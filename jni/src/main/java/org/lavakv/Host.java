@@ -1,0 +1,70 @@
+package org.lavakv;
+
+/**
+ * What all instances share that one process and one copy of the library opened: block cache,
+ * background threads, memory.
+ *
+ * <p>Threads: any thread.
+ *
+ * <p>Errors: every method but the counters of objects needs the library to be loaded ({@link
+ * LavaDB#loadLibrary}) and throws IllegalStateException before that.
+ */
+public final class Host {
+
+    private Host() {}
+
+    /**
+     * Adds bytes to the process's native memory.
+     *
+     * @param writeBufferRatio the share of memtables, between 0 and 1, both exclusive
+     * @throws LavaDBException INVALID_ARGUMENT, MEMORY_LIMIT
+     */
+    public static Lease acquire(long bytes, double writeBufferRatio) throws LavaDBException {
+        if (bytes <= 0) {
+            throw new IllegalArgumentException("a lease needs more than 0 bytes, not " + bytes);
+        }
+        if (!(writeBufferRatio > 0 && writeBufferRatio < 1)) {
+            throw new IllegalArgumentException(
+                    "the write buffer ratio must lie between 0 and 1, not " + writeBufferRatio);
+        }
+        LavaLibrary.checkLoaded();
+        return new Lease(acquire0(bytes, writeBufferRatio));
+    }
+
+    /** The counters of this copy of the library. */
+    public static HostStatistics getStatistics() {
+        LavaLibrary.checkLoaded();
+        long[] numbers = new long[HostStatistics.NUMBERS];
+        statistics0(numbers);
+        return new HostStatistics(numbers);
+    }
+
+    /** Sets the number of background threads, at least 1; default 2. Takes effect at once. */
+    public static void setBackgroundThreads(int count) {
+        if (count < 1) {
+            throw new IllegalArgumentException(
+                    "there must be at least 1 background thread, not " + count);
+        }
+        LavaLibrary.checkLoaded();
+        setBackgroundThreads0(count);
+    }
+
+    /** How many databases, snapshots and leases are open (not closed yet) now. */
+    public static long openNativeObjects() {
+        return LavaLibrary.isLoaded() ? openNativeObjects0() : 0;
+    }
+
+    /** How many such objects became unreachable without having been closed. */
+    public static long leakedNativeObjects() {
+        return NativeObject.LEAKED.get();
+    }
+
+    private static native long acquire0(long bytes, double writeBufferRatio)
+            throws LavaDBException;
+
+    private static native void statistics0(long[] numbers);
+
+    private static native void setBackgroundThreads0(int count);
+
+    private static native long openNativeObjects0();
+}

@@ -1,0 +1,16 @@
+package org.lavakv;
+
+/**
+ * A call on an object that was closed, or whose {@link LavaDB} was closed. Nothing was done.
+ *
+ * <p>Threads: immutable.
+ */
+public class LavaClosedException extends IllegalStateException {
+
+    private static final long serialVersionUID = 1L;
+
+    /** Makes an exception that says what was closed. */
+    public LavaClosedException(String message) {
+        super(message);
+    }
+}

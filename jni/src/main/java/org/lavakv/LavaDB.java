@@ -1,0 +1,556 @@
+package org.lavakv;
+
+import java.io.File;
+import java.io.IOException;
+import java.lang.ref.Reference;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * An instance of LavaKV: tables of keys and values in one directory.
+ *
+ * <p>Threads: writes from one thread at a time (a second one waits); reads, scans, snapshots,
+ * statistics and close from any thread beside the writer.
+ *
+ * <p>Ownership: the caller closes it. {@link Snapshot}s may be closed before or after.
+ *
+ * <p>Errors: any call may throw {@link LavaDBException}; after close all throw {@link
+ * LavaClosedException}. Null arguments throw NullPointerException, bad ranges of arrays
+ * IndexOutOfBoundsException, tables and snapshots of another instance IllegalArgumentException, all
+ * before anything is done. A write that has to wait for background work does so in steps of at most
+ * 100 ms and ends with code ABORTED when the thread is interrupted; its flag stays set and nothing
+ * was written.
+ *
+ * <p>Units: bytes, unless a name says otherwise. A key holds at most 1 MiB, a value 1 GiB.
+ */
+public final class LavaDB extends NativeObject {
+
+    /** What {@link #get} answers for a key that has no value. */
+    public static final int NOT_FOUND = -1;
+
+    private static final int DONE = 0;
+    private static final int WAIT_MS = 100;
+
+    private final String path;
+    private final AtomicLong stalledNanos = new AtomicLong();
+
+    private LavaDB(long handle, String path) {
+        super(handle, "a database (org.lavakv.LavaDB) in " + path);
+        this.path = path;
+    }
+
+    // ---------------------------------------------------------------------- opening
+
+    /**
+     * Loads the native library, once for this class's loader; later calls do nothing.
+     *
+     * @param directory where the copy from the jar is put for a moment, made if missing; null:
+     *     java.io.tmpdir. It must not be mounted noexec.
+     * @throws IOException when the platform is not supported or the library cannot be loaded; the
+     *     message says what to change
+     */
+    public static void loadLibrary(File directory) throws IOException {
+        LavaLibrary.load(directory);
+    }
+
+    /**
+     * Opens the instance in a directory, or makes one.
+     *
+     * @param lease the memory that it uses; it may be closed before the instance
+     * @param imports predecessors whose files lie in the directory already; then there must be no
+     *     instance in it yet. May be empty.
+     */
+    public static LavaDB open(DBOptions o, String path, Lease lease, List<ImportSource> imports)
+            throws LavaDBException {
+        Objects.requireNonNull(path, "path");
+        LavaLibrary.checkLoaded();
+        try {
+            long handle =
+                    open0(
+                            o.toNative(),
+                            Encoder.utf8(path),
+                            lease.handle,
+                            Encoder.imports(imports));
+            return new LavaDB(handle, path);
+        } finally {
+            Reference.reachabilityFence(lease);
+        }
+    }
+
+    /** The directory that this was opened with. */
+    public String path() {
+        return path;
+    }
+
+    /** False once close has begun. */
+    public boolean isOpen() {
+        return isHandleOpen();
+    }
+
+    /**
+     * Waits for calls in flight, stops background work and closes the files. Repeating it does
+     * nothing; a second caller waits until the first is done.
+     */
+    @Override
+    public void close() {
+        super.close();
+    }
+
+    // ---------------------------------------------------------------------- tables
+
+    /** Opens a table, making it if it is new; a known one gets these options. */
+    public TableHandle createTable(String name, TableOptions o) throws LavaDBException {
+        byte[] utf8 = Encoder.utf8(name);
+        long pointer =
+                createTable0(handle, utf8, o.kind().number(), o.ttlLayout().number(), o.ttlMs());
+        return new TableHandle(this, pointer, name, tableId0(handle, pointer));
+    }
+
+    /** Replaces a table's options. */
+    public void setTableOptions(TableHandle t, TableOptions o) throws LavaDBException {
+        setTableOptions0(
+                handle, own(t), o.kind().number(), o.ttlLayout().number(), o.ttlMs());
+    }
+
+    /** Deletes a table with all its data; its handle is of no use afterwards. */
+    public void dropTable(TableHandle t) throws LavaDBException {
+        dropTable0(handle, own(t));
+    }
+
+    /** All tables in the directory, whether this run has created them or not. */
+    public List<TableInfo> listTables() throws LavaDBException {
+        return new Decoder(listTables0(handle)).tables();
+    }
+
+    // ---------------------------------------------------------------------- reading
+
+    /**
+     * Copies a key's value to out from outOff on.
+     *
+     * @param prefixLen length of the prefix that {@link #deletePrefix} may delete this key by; 0:
+     *     none. Always the same for a key.
+     * @return the value's length, or {@link #NOT_FOUND}. When the value does not fit, its length all
+     *     the same and nothing is copied: call again with a larger array.
+     */
+    public int get(
+            TableHandle t, byte[] key, int keyOff, int keyLen, int prefixLen, byte[] out, int outOff)
+            throws LavaDBException {
+        checkKey(key, keyOff, keyLen, prefixLen);
+        Objects.checkFromToIndex(outOff, out.length, out.length);
+        return get0(
+                handle, own(t), key, keyOff, keyLen, prefixLen, out, outOff, out.length - outOff);
+    }
+
+    /** A key's value in a new array, or null. Prefix as in the other get. */
+    public byte[] get(TableHandle t, byte[] key, int keyOff, int keyLen, int prefixLen)
+            throws LavaDBException {
+        checkKey(key, keyOff, keyLen, prefixLen);
+        return getNew0(handle, own(t), key, keyOff, keyLen, prefixLen, 0);
+    }
+
+    /** A key's value as of a snapshot, in a new array, or null. */
+    public byte[] get(
+            TableHandle t, byte[] key, int keyOff, int keyLen, int prefixLen, Snapshot s)
+            throws LavaDBException {
+        checkKey(key, keyOff, keyLen, prefixLen);
+        try {
+            return getNew0(handle, own(t), key, keyOff, keyLen, prefixLen, own(s));
+        } finally {
+            Reference.reachabilityFence(s);
+        }
+    }
+
+    /** Whether a key has a value; does not read values that are stored apart. */
+    public boolean contains(TableHandle t, byte[] key, int keyOff, int keyLen, int prefixLen)
+            throws LavaDBException {
+        checkKey(key, keyOff, keyLen, prefixLen);
+        return contains0(handle, own(t), key, keyOff, keyLen, prefixLen, 0);
+    }
+
+    /** Whether a key had a value when the snapshot was taken. */
+    public boolean contains(
+            TableHandle t, byte[] key, int keyOff, int keyLen, int prefixLen, Snapshot s)
+            throws LavaDBException {
+        checkKey(key, keyOff, keyLen, prefixLen);
+        try {
+            return contains0(handle, own(t), key, keyOff, keyLen, prefixLen, own(s));
+        } finally {
+            Reference.reachabilityFence(s);
+        }
+    }
+
+    /**
+     * The values of many keys in one native call, in the order of the keys, null where there is
+     * none. All keys have a prefix of the same length (0: none).
+     */
+    public byte[][] multiGet(TableHandle t, byte[][] keys, int prefixLen) throws LavaDBException {
+        return multiGet(t, keys, prefixLen, null);
+    }
+
+    /** The same as of a snapshot, which may be null: the newest state. */
+    public byte[][] multiGet(TableHandle t, byte[][] keys, int prefixLen, Snapshot s)
+            throws LavaDBException {
+        byte[] request = Encoder.keys(keys, prefixLen);
+        try {
+            byte[] values = multiGet0(handle, own(t), request, own(s));
+            return new Decoder(values).nullableArrays(keys.length);
+        } finally {
+            Reference.reachabilityFence(s);
+        }
+    }
+
+    /**
+     * Fills one page. Continue with {@link ScanOptions#continueAfter} until {@link ScanPage#done()}.
+     * Without a snapshot, keys that are added ahead of the scan between pages are visited.
+     *
+     * @param s may be null: the newest state
+     */
+    public void scan(TableHandle t, ScanOptions o, ScanPage page, Snapshot s)
+            throws LavaDBException {
+        long table = own(t);
+        long snapshot = own(s);
+        int flags = (o.lowerExclusive ? 1 : 0) | (o.keysOnly ? 2 : 0);
+        // Room for a full page and its last key, so that only a large entry needs a second call.
+        int room = (int) Math.min(Integer.MAX_VALUE - 64L, o.bytesMax + 1024L);
+        int needed = room;
+        try {
+            do {
+                byte[] out = page.reserve(needed);
+                needed =
+                        scan0(
+                                handle,
+                                table,
+                                o.lower,
+                                o.lowerBytes,
+                                o.upper,
+                                o.upperBytes,
+                                flags,
+                                o.prefixBytes,
+                                o.skipKeyBytes,
+                                o.entriesMax,
+                                o.bytesMax,
+                                snapshot,
+                                out,
+                                out.length);
+            } while (needed != DONE);
+            page.filled();
+        } finally {
+            Reference.reachabilityFence(s);
+        }
+    }
+
+    // ---------------------------------------------------------------------- writing
+
+    /** Sets a key's value. */
+    public void put(
+            TableHandle t,
+            byte[] key,
+            int keyOff,
+            int keyLen,
+            int prefixLen,
+            byte[] value,
+            int valOff,
+            int valLen)
+            throws LavaDBException {
+        checkKey(key, keyOff, keyLen, prefixLen);
+        Objects.checkFromIndexSize(valOff, valLen, value.length);
+        long table = own(t);
+        if (put0(handle, table, key, keyOff, keyLen, prefixLen, value, valOff, valLen) != DONE) {
+            repeat(
+                    () ->
+                            put0(
+                                    handle, table, key, keyOff, keyLen, prefixLen, value, valOff,
+                                    valLen));
+        }
+    }
+
+    /** Deletes a key; there may be none. */
+    public void delete(TableHandle t, byte[] key, int keyOff, int keyLen, int prefixLen)
+            throws LavaDBException {
+        checkKey(key, keyOff, keyLen, prefixLen);
+        long table = own(t);
+        if (delete0(handle, table, key, keyOff, keyLen, prefixLen) != DONE) {
+            repeat(() -> delete0(handle, table, key, keyOff, keyLen, prefixLen));
+        }
+    }
+
+    /** Appends list segments to a key's value, without reading it. For {@link TableKind#LIST}. */
+    public void append(
+            TableHandle t, byte[] key, int keyOff, int keyLen, byte[] segments, int off, int len)
+            throws LavaDBException {
+        checkKey(key, keyOff, keyLen, 0);
+        Objects.checkFromIndexSize(off, len, segments.length);
+        long table = own(t);
+        if (append0(handle, table, key, keyOff, keyLen, segments, off, len) != DONE) {
+            repeat(() -> append0(handle, table, key, keyOff, keyLen, segments, off, len));
+        }
+    }
+
+    /** Deletes all keys that were written with this prefix. */
+    public void deletePrefix(TableHandle t, byte[] prefix, int off, int len)
+            throws LavaDBException {
+        checkKey(prefix, off, len, 0);
+        long table = own(t);
+        if (deletePrefix0(handle, table, prefix, off, len) != DONE) {
+            repeat(() -> deletePrefix0(handle, table, prefix, off, len));
+        }
+    }
+
+    /** Deletes all keys of the table from lower (inclusive) to upper (exclusive). */
+    public void deleteRange(TableHandle t, byte[] lower, byte[] upper) throws LavaDBException {
+        Objects.requireNonNull(lower, "lower");
+        Objects.requireNonNull(upper, "upper");
+        long table = own(t);
+        repeat(() -> deleteRange0(handle, table, lower, lower.length, upper, upper.length));
+    }
+
+    /** Applies a batch, all or nothing. The batch stays as it is. */
+    public void write(WriteBatch batch) throws LavaDBException {
+        if (batch.db != null && batch.db != this) {
+            throw new IllegalArgumentException(
+                    "this batch is for the instance in " + batch.db.path + ", not for " + path);
+        }
+        repeat(() -> write0(handle, batch.bytes, batch.length));
+    }
+
+    /** How long writes have waited for background work so far, waits that go on included. */
+    public long stalledNanos() {
+        return stalledNanos.get();
+    }
+
+    // ---------------------------------------------------------------------- the instance
+
+    /** Seals what was written so far and pins the current view; no input or output. */
+    public Snapshot getSnapshot() throws LavaDBException {
+        return new Snapshot(this, snapshot0(handle));
+    }
+
+    /** Waits until everything written so far is in files; interruptible as writes are. */
+    public void flush() throws LavaDBException {
+        untilNotBusy("flushing " + path, () -> flush0(handle, WAIT_MS));
+    }
+
+    /** Compacts everything into the last level; interruptible as writes are. */
+    public void compactAll() throws LavaDBException {
+        untilNotBusy("compacting " + path, () -> compactAll0(handle, WAIT_MS));
+    }
+
+    /** Sets the clock for TTL, milliseconds since the epoch; it runs on by itself. */
+    public void setTime(long nowMs) {
+        setTime0(handle, nowMs);
+    }
+
+    /** The counters of the instance. */
+    public DBStatistics getStatistics() {
+        long[] numbers = new long[DBStatistics.NUMBERS];
+        statistics0(handle, numbers);
+        return new DBStatistics(numbers);
+    }
+
+    /** The counters of one table. */
+    public TableStatistics getTableStatistics(TableHandle t) {
+        long[] numbers = new long[TableStatistics.NUMBERS];
+        tableStatistics0(handle, own(t), numbers);
+        return new TableStatistics(numbers);
+    }
+
+    /**
+     * Reads every byte of a key file and checks it. Needs the library to be loaded.
+     *
+     * @param tables to name the table whose data is hit; may be empty
+     * @throws LavaDBException CORRUPTION, naming file, offset and table; IO_ERROR
+     */
+    public static void verifyFile(String path, List<TableInfo> tables) throws LavaDBException {
+        byte[] packed = Encoder.tables(tables);
+        Objects.requireNonNull(path, "path");
+        LavaLibrary.checkLoaded();
+        verifyFile0(Encoder.utf8(path), packed);
+    }
+
+    // ---------------------------------------------------------------------- helpers
+
+    /** A native call that answers 0 or that it would have waited too long. */
+    interface BoundedCall {
+        int call() throws LavaDBException;
+    }
+
+    /** Repeats a wait that answers Busy. The thread's interrupt ends it. */
+    static void untilNotBusy(String what, BoundedCall call) throws LavaDBException {
+        while (call.call() != DONE) {
+            if (Thread.currentThread().isInterrupted()) {
+                throw new LavaDBException(
+                        Status.Code.ABORTED, what + ": given up, the thread was interrupted");
+            }
+        }
+    }
+
+    /** Repeats a write that answers Busy, and counts the time. */
+    private void repeat(BoundedCall call) throws LavaDBException {
+        long before = System.nanoTime();
+        while (call.call() != DONE) {
+            long now = System.nanoTime();
+            stalledNanos.addAndGet(now - before);
+            before = now;
+            if (Thread.currentThread().isInterrupted()) {
+                throw new LavaDBException(
+                        Status.Code.ABORTED,
+                        "writing to " + path + " while background work is behind: given up, the"
+                                + " thread was interrupted; nothing was written");
+            }
+        }
+    }
+
+    private long own(TableHandle t) {
+        if (t.db != this) {
+            throw new IllegalArgumentException(
+                    t + " is of the instance in " + t.db.path + ", not of " + path);
+        }
+        return t.pointer;
+    }
+
+    private long own(Snapshot s) {
+        if (s == null) {
+            return 0;
+        }
+        if (s.db != this) {
+            throw new IllegalArgumentException(
+                    "this snapshot is of the instance in " + s.db.path + ", not of " + path);
+        }
+        return s.handle;
+    }
+
+    private static void checkKey(byte[] key, int off, int len, int prefixLen) {
+        Objects.checkFromIndexSize(off, len, key.length);
+        checkPrefix(prefixLen, len);
+    }
+
+    static void checkPrefix(int prefixLen, int keyLen) {
+        if (prefixLen < 0 || prefixLen > keyLen) {
+            throw new IndexOutOfBoundsException(
+                    "a prefix of " + prefixLen + " bytes in a key of " + keyLen + " bytes");
+        }
+    }
+
+    // ---------------------------------------------------------------------- native
+
+    private static native long open0(long[] options, byte[] path, long lease, byte[] imports)
+            throws LavaDBException;
+
+    private native long createTable0(long handle, byte[] name, int kind, int ttl, long ttlMs)
+            throws LavaDBException;
+
+    private native long tableId0(long handle, long table);
+
+    private native void setTableOptions0(long handle, long table, int kind, int ttl, long ttlMs)
+            throws LavaDBException;
+
+    private native void dropTable0(long handle, long table) throws LavaDBException;
+
+    private native byte[] listTables0(long handle) throws LavaDBException;
+
+    private native int get0(
+            long handle,
+            long table,
+            byte[] key,
+            int keyOff,
+            int keyLen,
+            int prefixLen,
+            byte[] out,
+            int outOff,
+            int outRoom)
+            throws LavaDBException;
+
+    private native byte[] getNew0(
+            long handle,
+            long table,
+            byte[] key,
+            int keyOff,
+            int keyLen,
+            int prefixLen,
+            long snapshot)
+            throws LavaDBException;
+
+    private native boolean contains0(
+            long handle,
+            long table,
+            byte[] key,
+            int keyOff,
+            int keyLen,
+            int prefixLen,
+            long snapshot)
+            throws LavaDBException;
+
+    private native byte[] multiGet0(long handle, long table, byte[] request, long snapshot)
+            throws LavaDBException;
+
+    /** Zero, or how many bytes out would have to hold. */
+    private native int scan0(
+            long handle,
+            long table,
+            byte[] lower,
+            int lowerLen,
+            byte[] upper,
+            int upperLen,
+            int flags,
+            int prefixLen,
+            int skipKeyBytes,
+            int entriesMax,
+            int bytesMax,
+            long snapshot,
+            byte[] out,
+            int outRoom)
+            throws LavaDBException;
+
+    // The writes and waits answer zero, or the number of BUSY.
+
+    private native int put0(
+            long handle,
+            long table,
+            byte[] key,
+            int keyOff,
+            int keyLen,
+            int prefixLen,
+            byte[] value,
+            int valOff,
+            int valLen)
+            throws LavaDBException;
+
+    private native int delete0(
+            long handle, long table, byte[] key, int keyOff, int keyLen, int prefixLen)
+            throws LavaDBException;
+
+    private native int append0(
+            long handle,
+            long table,
+            byte[] key,
+            int keyOff,
+            int keyLen,
+            byte[] segments,
+            int off,
+            int len)
+            throws LavaDBException;
+
+    private native int deletePrefix0(long handle, long table, byte[] prefix, int off, int len)
+            throws LavaDBException;
+
+    private native int deleteRange0(
+            long handle, long table, byte[] lower, int lowerLen, byte[] upper, int upperLen)
+            throws LavaDBException;
+
+    private native int write0(long handle, byte[] batch, int length) throws LavaDBException;
+
+    private native long snapshot0(long handle) throws LavaDBException;
+
+    private native int flush0(long handle, int waitMs) throws LavaDBException;
+
+    private native int compactAll0(long handle, int waitMs) throws LavaDBException;
+
+    private native void setTime0(long handle, long nowMs);
+
+    private native void statistics0(long handle, long[] numbers);
+
+    private native void tableStatistics0(long handle, long table, long[] numbers);
+
+    private static native void verifyFile0(byte[] path, byte[] tables) throws LavaDBException;
+}

@@ -1,0 +1,153 @@
+package org.lavakv;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/**
+ * Copies the native library out of the jar and loads the copy. Each class loader needs a file of its
+ * own, because the JVM refuses to load one file twice; on Linux the copy can be deleted as soon as it
+ * is loaded.
+ *
+ * <p>Threads: one at a time ({@link LavaLibrary#load}).
+ */
+final class NativeLibraryLoader {
+
+    static final String RESOURCE = "/org/lavakv/native/linux-x86_64/liblavakvjni.so";
+
+    /** The option of the Flink plugin that sets the directory, for messages. */
+    static final String DIRECTORY_OPTION = "state.backend.lava.library.dir";
+
+    /** Copies loaded in this process, over all class loaders: a property, since statics differ. */
+    static final String COPIES_PROPERTY = "org.lavakv.library.copies";
+
+    private static final Logger LOG = System.getLogger(NativeLibraryLoader.class.getName());
+
+    private final String resource;
+    private final Consumer<String> systemLoad;
+
+    NativeLibraryLoader() {
+        this(RESOURCE, System::load);
+    }
+
+    /** For tests: another library, another way to load. */
+    NativeLibraryLoader(String resource, Consumer<String> systemLoad) {
+        this.resource = resource;
+        this.systemLoad = systemLoad;
+    }
+
+    /** Loads from a copy below directory, or below java.io.tmpdir when that is null. */
+    void load(File directory) throws IOException {
+        Platform.current().check();
+        Path parent =
+                directory == null
+                        ? Path.of(System.getProperty("java.io.tmpdir"))
+                        : directory.toPath();
+        Path own = null;
+        Path copy = null;
+        try {
+            own = makeDirectory(parent);
+            copy = own.resolve("liblavakvjni.so");
+            extract(copy);
+            loadCopy(copy, parent);
+        } finally {
+            delete(copy);
+            delete(own);
+        }
+        int copies =
+                Integer.parseInt(
+                        (String)
+                                System.getProperties()
+                                        .merge(COPIES_PROPERTY, "1", NativeLibraryLoader::sum));
+        if (copies > 1) {
+            LOG.log(
+                    Level.WARNING,
+                    "This is copy " + copies + " of Lava's native library in this process, loaded by"
+                            + " another class loader. Each copy has its own threads and block cache;"
+                            + " memory leases add up. To share one, put Lava's jar into Flink's lib"
+                            + " directory and not into the job's jar.");
+        }
+    }
+
+    private static String sum(Object a, Object b) {
+        return String.valueOf(Integer.parseInt((String) a) + Integer.parseInt((String) b));
+    }
+
+    private static Path makeDirectory(Path parent) throws IOException {
+        FileAttribute<?> mode =
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+        try {
+            Files.createDirectories(parent);
+            return Files.createTempDirectory(parent, "lavakv-library-", mode);
+        } catch (IOException e) {
+            throw new IOException(
+                    "cannot make a directory for Lava's native library below " + parent
+                            + "; set " + DIRECTORY_OPTION + " to a directory that this process may"
+                            + " write to: " + e,
+                    e);
+        }
+    }
+
+    private void extract(Path copy) throws IOException {
+        FileAttribute<?> mode =
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
+        try (InputStream in = NativeLibraryLoader.class.getResourceAsStream(resource)) {
+            if (in == null) {
+                throw new IOException(
+                        "the class path has no " + resource + ": Lava's jar is incomplete");
+            }
+            try (var channel =
+                            Files.newByteChannel(
+                                    copy,
+                                    Set.of(
+                                            StandardOpenOption.CREATE_NEW,
+                                            StandardOpenOption.WRITE),
+                                    mode);
+                    var out = java.nio.channels.Channels.newOutputStream(channel)) {
+                in.transferTo(out);
+            }
+        }
+    }
+
+    private void loadCopy(Path copy, Path parent) throws IOException {
+        try {
+            systemLoad.accept(copy.toAbsolutePath().toString());
+        } catch (UnsatisfiedLinkError e) {
+            throw new IOException(explain(String.valueOf(e.getMessage()), parent), e);
+        }
+    }
+
+    /** Says what to do about the message of a failed load. */
+    static String explain(String message, Path parent) {
+        String what = "cannot load Lava's native library from a copy below " + parent + ": ";
+        if (message.contains("failed to map segment")
+                || message.contains("Operation not permitted")
+                || message.contains("ermission denied")) {
+            return what + "the directory seems to be on a file system mounted noexec; set "
+                    + DIRECTORY_OPTION + " to a directory that is not. (" + message + ")";
+        }
+        if (message.contains("GLIBC_")) {
+            return what + "it needs glibc 2.34 or newer. (" + message + ")";
+        }
+        return what + message;
+    }
+
+    private static void delete(Path path) {
+        if (path != null) {
+            try {
+                Files.deleteIfExists(path);
+            } catch (IOException e) {
+                LOG.log(Level.WARNING, "cannot delete the copy of the native library " + path, e);
+            }
+        }
+    }
+}

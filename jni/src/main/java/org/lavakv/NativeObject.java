@@ -1,0 +1,86 @@
+package org.lavakv;
+
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.lang.ref.Cleaner;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Something native that is closed by its owner. The native handle stays valid until this object is
+ * unreachable, so a call after close finds a closed handle, never freed memory.
+ *
+ * <p>Threads: close may race with anything.
+ *
+ * <p>Ownership: the maker closes it. An object that becomes unreachable unclosed is closed by a
+ * cleaner, which counts and logs that.
+ */
+abstract class NativeObject implements AutoCloseable {
+
+    /** System property: remember where each object was made, for the log of leaks. */
+    static final String TRACE_PROPERTY = "org.lavakv.leak.trace";
+
+    static final AtomicLong LEAKED = new AtomicLong();
+
+    private static final Logger LOG = System.getLogger(NativeObject.class.getName());
+    private static final Cleaner CLEANER = Cleaner.create();
+
+    final long handle;
+
+    NativeObject(long handle, String what) {
+        this.handle = handle;
+        Throwable made = Boolean.getBoolean(TRACE_PROPERTY) ? new Throwable("made here") : null;
+        CLEANER.register(this, new Release(handle, what, made));
+    }
+
+    /**
+     * Waits for calls in flight, then frees what the object holds. Repeating it does nothing.
+     *
+     * <p>Errors: none; a failure while files are being closed is logged.
+     */
+    @Override
+    public void close() {
+        // Each native call waits at most 100 ms. Not interruptible: memory must not stay behind,
+        // and calls in flight end by themselves.
+        while (!close0(handle)) {
+            Thread.onSpinWait();
+        }
+    }
+
+    final boolean isHandleOpen() {
+        return isOpen0(handle);
+    }
+
+    /** True when closed now, false when calls were still in flight after 100 ms. */
+    private native boolean close0(long handle);
+
+    private native boolean isOpen0(long handle);
+
+    /** Closes if need be, and frees the handle itself. True when it had not been closed. */
+    private static native boolean release0(long handle);
+
+    /** What is left to do when an object is unreachable; must not refer to it. */
+    private static final class Release implements Runnable {
+        private final long handle;
+        private final String what;
+        private final Throwable made;
+
+        Release(long handle, String what, Throwable made) {
+            this.handle = handle;
+            this.what = what;
+            this.made = made;
+        }
+
+        @Override
+        public void run() {
+            if (release0(handle)) {
+                LEAKED.incrementAndGet();
+                LOG.log(
+                        Level.WARNING,
+                        what + " was not closed before it became unreachable; its native memory was"
+                                + " freed now. Set -D" + TRACE_PROPERTY + "=true to see where it was"
+                                + " made.",
+                        made);
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+package org.lavakv;
+
+/** What became of a native call: the Java side of {@code lava::Status}. */
+public final class Status {
+
+    private Status() {}
+
+    /**
+     * The kinds of failure that a call can report.
+     *
+     * <p>Threads: immutable.
+     */
+    public enum Code {
+        /** Success; never in an exception. */
+        OK(0),
+        /** The key, table or file does not exist. */
+        NOT_FOUND(1),
+        /** Stored bytes are not what was written; the message names file and offset. */
+        CORRUPTION(2),
+        /** The operating system refused; the message names path and error. May be retried. */
+        IO_ERROR(3),
+        /** The memory budget refuses. */
+        MEMORY_LIMIT(4),
+        /** The caller's mistake; nothing was changed. */
+        INVALID_ARGUMENT(5),
+        /** The object was closed; thrown as {@link LavaClosedException}. */
+        CLOSED(6),
+        /** A newer format, or an operation that this object does not have. */
+        NOT_SUPPORTED(7),
+        /** Would have waited longer than the bound; calls of this package repeat it themselves. */
+        BUSY(8),
+        /** The disk is full; the message names the directory. Retry after freeing space. */
+        NO_SPACE(9),
+        /** A file must be fetched first; the message names it. */
+        NEEDS_FILE(10),
+        /** Given up: by close, or because the calling thread was interrupted. */
+        ABORTED(11),
+        /** A fault inside the library; the message says where. Please report it. */
+        INTERNAL(100);
+
+        private final int number;
+
+        Code(int number) {
+            this.number = number;
+        }
+
+        /** The number that stands for this code across the native boundary. */
+        public int number() {
+            return number;
+        }
+
+        static Code of(int number) {
+            for (Code code : values()) {
+                if (code.number == number) {
+                    return code;
+                }
+            }
+            return INTERNAL;
+        }
+    }
+}

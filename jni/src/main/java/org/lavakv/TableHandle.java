@@ -1,0 +1,38 @@
+package org.lavakv;
+
+/**
+ * A table of an open instance, for its calls. Needs no closing; after the {@link LavaDB}'s close, or
+ * after {@link LavaDB#dropTable}, calls with it throw {@link LavaClosedException}.
+ *
+ * <p>Threads: immutable, any thread.
+ *
+ * <p>Ownership: keeps its LavaDB reachable.
+ */
+public final class TableHandle {
+
+    final LavaDB db;
+    final long pointer;
+    private final String name;
+    private final long id;
+
+    TableHandle(LavaDB db, long pointer, String name, long id) {
+        this.db = db;
+        this.pointer = pointer;
+        this.name = name;
+        this.id = id;
+    }
+
+    public String name() {
+        return name;
+    }
+
+    /** The table's id, a 40-bit hash of its name. */
+    public long id() {
+        return id;
+    }
+
+    @Override
+    public String toString() {
+        return "table " + name;
+    }
+}
