@@ -1,0 +1,75 @@
+#include "fs/open_file_limit.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+
+namespace lava::fs {
+namespace {
+
+constexpr uint64_t kFilesMax = 4096;
+constexpr uint64_t kFilesMin = 16;
+
+uint32_t DefaultFilesMax() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return static_cast<uint32_t>(kFilesMin);
+  const uint64_t half = static_cast<uint64_t>(limit.rlim_cur) / 2;
+  return static_cast<uint32_t>(std::clamp(half, kFilesMin, kFilesMax));
+}
+
+}  // namespace
+
+OpenFileLimit* OpenFileLimit::Process() {
+  static auto* const limit = new OpenFileLimit(DefaultFilesMax());
+  return limit;
+}
+
+void OpenFileLimit::Add(EvictableFile* file) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  files_.push_back(file);
+  if (files_.size() <= files_max_) return;
+  uint32_t closed = 0;
+  Sweep(static_cast<uint32_t>(files_.size()) - files_max_, /*force=*/false, &closed);
+}
+
+void OpenFileLimit::Remove(EvictableFile* file) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  files_.remove(file);
+}
+
+uint32_t OpenFileLimit::Evict(uint32_t count) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  uint32_t closed = 0;
+  Sweep(count, /*force=*/true, &closed);
+  return closed;
+}
+
+uint32_t OpenFileLimit::open_files() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return static_cast<uint32_t>(files_.size());
+}
+
+void OpenFileLimit::SetFilesMax(uint32_t files_max) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  files_max_ = files_max;
+  if (files_.size() <= files_max_) return;
+  uint32_t closed = 0;
+  Sweep(static_cast<uint32_t>(files_.size()) - files_max_, /*force=*/true, &closed);
+}
+
+void OpenFileLimit::Sweep(uint32_t wanted, bool force, uint32_t* closed) {
+  // Two rounds: the first may do no more than take second chances away. The newest file is asked
+  // last: its opener is about to read it.
+  for (size_t asked = 0, asked_max = files_.size() * 2; asked < asked_max; ++asked) {
+    if (*closed == wanted || files_.empty()) return;
+    EvictableFile* file = files_.front();
+    files_.pop_front();
+    if (file->TryEvict(force)) {
+      ++*closed;
+    } else {
+      files_.push_back(file);
+    }
+  }
+}
+
+}  // namespace lava::fs

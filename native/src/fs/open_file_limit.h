@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <mutex>
+
+namespace lava::fs {
+
+/// A file whose descriptor may be closed while nobody reads; it opens again by itself.
+class EvictableFile {
+ public:
+  virtual ~EvictableFile() = default;
+  /// Closes the descriptor unless it is in use or was used since the last call (a second chance;
+  /// force: closes it even then). True when it was closed. Called under the limit's lock.
+  virtual bool TryEvict(bool force) = 0;
+};
+
+/// Bounds how many files the process holds open for random reads, so that thousands of instances
+/// fit under `ulimit -n`: beyond it, the files that were not read for longest are closed.
+/// Threads:    any thread.
+/// Ownership:  files are borrowed from Add until Remove returns.
+class OpenFileLimit {
+ public:
+  explicit OpenFileLimit(uint32_t files_max) : files_max_(files_max) {}
+  /// The process's: half of RLIMIT_NOFILE, at most 4096. Never destroyed.
+  static OpenFileLimit* Process();
+
+  /// Counts a file that was just opened; may evict others. Overshoots while all are in use.
+  void Add(EvictableFile* file);
+  /// Forgets a file; it is not touched afterwards. No effect when it was evicted.
+  void Remove(EvictableFile* file);
+  /// Closes up to `count` files whatever their age (the process ran out of descriptors).
+  uint32_t Evict(uint32_t count);
+
+  uint32_t open_files() const;
+  void SetFilesMax(uint32_t files_max);
+
+ private:
+  void Sweep(uint32_t wanted, bool force, uint32_t* closed);
+
+  mutable std::mutex mutex_;
+  uint32_t files_max_;
+  std::list<EvictableFile*> files_;  // the front is asked first
+};
+
+}  // namespace lava::fs

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "fs/file_system.h"
+
+namespace lava::fs {
+
+/// See FileSystem::Lock. The lock ends with the process, however it ends.
+Result<std::unique_ptr<DirectoryLock>> LockPosixDirectory(const std::string& directory);
+
+}  // namespace lava::fs

@@ -1,0 +1,160 @@
+#include "fs/posix_file_system.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "fs/posix_append_file.h"
+#include "fs/posix_descriptor.h"
+#include "fs/posix_directory_lock.h"
+#include "fs/posix_error.h"
+#include "fs/posix_random_file.h"
+
+namespace lava::fs {
+namespace {
+
+constexpr mode_t kDirectoryMode = 0700;
+
+Result<struct stat> StatOf(const std::string& path) {
+  struct stat st {};
+  if (stat(path.c_str(), &st) != 0) return PosixError("look at", path, errno);
+  return st;
+}
+
+bool IsRegular(int directory, const dirent& entry) {
+  if (entry.d_type != DT_UNKNOWN) return entry.d_type == DT_REG;
+  struct stat st {};
+  return fstatat(directory, entry.d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode);
+}
+
+class PosixFileSystem : public FileSystem {
+ public:
+  explicit PosixFileSystem(OpenFileLimit* limit) : limit_(limit) {}
+
+  Result<std::unique_ptr<AppendFile>> Create(const std::string& path,
+                                             size_t buffer_bytes) override {
+    return CreatePosixAppendFile(path, buffer_bytes);
+  }
+
+  Result<std::unique_ptr<RandomFile>> OpenRandom(const std::string& path) override {
+    return OpenPosixRandomFile(path, limit_);
+  }
+
+  Result<std::string> ReadWhole(const std::string& path, uint64_t bytes_max) override {
+    LAVA_ASSIGN_OR_RETURN(const int descriptor, OpenDescriptor(path, O_RDONLY, "open"));
+    Result<std::string> content = ReadAll(descriptor, path, bytes_max);
+    (void)close(descriptor);
+    return content;
+  }
+
+  Result<uint64_t> FileSize(const std::string& path) override {
+    LAVA_ASSIGN_OR_RETURN(const struct stat st, StatOf(path));
+    return static_cast<uint64_t>(st.st_size);
+  }
+
+  Result<bool> Exists(const std::string& path) override {
+    Result<struct stat> st = StatOf(path);
+    if (st.ok()) return true;
+    if (st.status().IsNotFound()) return false;
+    return std::move(st).status();
+  }
+
+  Status Rename(const std::string& from, const std::string& to) override {
+    if (rename(from.c_str(), to.c_str()) == 0) return Status::OK();
+    return PosixError("rename to " + to + " the file", from, errno);
+  }
+
+  Status Remove(const std::string& path) override {
+    if (unlink(path.c_str()) == 0) return Status::OK();
+    return PosixError("remove", path, errno);
+  }
+
+  Status Link(const std::string& from, const std::string& to) override {
+    if (link(from.c_str(), to.c_str()) == 0) return Status::OK();
+    return PosixError("link as " + to + " the file", from, errno);
+  }
+
+  Result<std::vector<std::string>> List(const std::string& directory) override {
+    DIR* stream = opendir(directory.c_str());  // sets O_CLOEXEC
+    if (stream == nullptr) return PosixError("list", directory, errno);
+    std::vector<std::string> names;
+    errno = 0;
+    while (const dirent* entry = readdir(stream)) {
+      if (IsRegular(dirfd(stream), *entry)) names.emplace_back(entry->d_name);
+      errno = 0;
+    }
+    const int error = errno;
+    (void)closedir(stream);
+    if (error != 0) return PosixError("list", directory, error);
+    return names;
+  }
+
+  Status CreateDirectory(const std::string& path) override {
+    if (mkdir(path.c_str(), kDirectoryMode) == 0) return Status::OK();
+    int error = errno;
+    if (error == ENOENT) {
+      const std::string parent = DirectoryOf(path);
+      if (parent == path) return PosixError("create directory", path, error);
+      LAVA_RETURN_IF_ERROR(CreateDirectory(parent));
+      if (mkdir(path.c_str(), kDirectoryMode) == 0) return Status::OK();
+      error = errno;
+    }
+    if (error != EEXIST) return PosixError("create directory", path, error);
+    LAVA_ASSIGN_OR_RETURN(const struct stat st, StatOf(path));
+    if (S_ISDIR(st.st_mode)) return Status::OK();
+    return Status::IOError("create directory " + path + ": a file has its name");
+  }
+
+  Status SyncDirectory(const std::string& path) override {
+    LAVA_ASSIGN_OR_RETURN(const int descriptor,
+                          OpenDescriptor(path, O_RDONLY | O_DIRECTORY, "open directory"));
+    int rc;
+    do {
+      rc = fsync(descriptor);
+    } while (rc != 0 && errno == EINTR);
+    const int error = errno;
+    (void)close(descriptor);
+    return rc == 0 ? Status::OK() : PosixError("sync directory", path, error);
+  }
+
+  Result<std::unique_ptr<DirectoryLock>> Lock(const std::string& directory) override {
+    return LockPosixDirectory(directory);
+  }
+
+ private:
+  static Result<std::string> ReadAll(int descriptor, const std::string& path, uint64_t bytes_max) {
+    struct stat st {};
+    if (fstat(descriptor, &st) != 0) return PosixError("look at", path, errno);
+    const uint64_t bytes = static_cast<uint64_t>(st.st_size);
+    if (bytes > bytes_max) {
+      return Status::Corruption("read " + path + ": " + std::to_string(bytes) + " bytes, at most " +
+                                std::to_string(bytes_max) + " expected");
+    }
+    std::string content(bytes, '\0');
+    LAVA_ASSIGN_OR_RETURN(const size_t got,
+                          ReadAt(descriptor, path, 0, content.size(), content.data()));
+    content.resize(got);
+    return content;
+  }
+
+  OpenFileLimit* const limit_;
+};
+
+}  // namespace
+
+std::unique_ptr<FileSystem> NewPosixFileSystem(OpenFileLimit* limit) {
+  return std::make_unique<PosixFileSystem>(limit);
+}
+
+FileSystem* FileSystem::Posix() {
+  static FileSystem* const file_system =
+      NewPosixFileSystem(OpenFileLimit::Process()).release();  // lives as long as the process
+  return file_system;
+}
+
+}  // namespace lava::fs

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+
+namespace lava::os {
+
+struct Random128 {
+  uint64_t high = 0;
+  uint64_t low = 0;
+  friend bool operator==(const Random128&, const Random128&) = default;
+};
+
+/// 128 bits from the kernel's generator, for names that must be unique over all processes.
+/// Threads:    any.
+/// Errors:     none: aborts when the kernel has no generator.
+Random128 RandomBits128();
+
+}  // namespace lava::os
