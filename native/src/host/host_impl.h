@@ -1,0 +1,93 @@
+#pragma once
+
+#include <atomic>
+#include <list>
+#include <memory>
+#include <mutex>
+
+#include "cache/block_cache.h"
+#include "lava/host.h"
+#include "memory/memory_counter.h"
+#include "os/executor.h"
+
+namespace lava {
+
+class HostImpl;
+
+/// An instance as its lease sees it: something that can free write-buffer memory by sealing.
+class LeaseMember {
+ public:
+  virtual ~LeaseMember() = default;
+  /// Bytes that sealing the active memtable would let a flush free. Any thread, no lock.
+  virtual uint64_t active_bytes() const = 0;
+  /// Asks the instance to seal soon; must not block nor call back into the lease.
+  virtual void RequestSeal() = 0;
+};
+
+/// The lease behind lava/host.h, with the counters that instances charge.
+/// Threads:    any thread.
+/// Ownership:  counters and members must not outlive it; each DB holds a reference.
+class LeaseImpl final : public Lease {
+ public:
+  LeaseImpl(HostImpl* host, uint64_t capacity_bytes, uint64_t write_buffer_bytes);
+  ~LeaseImpl() override;
+
+  uint64_t capacity_bytes() const override { return capacity_bytes_; }
+  uint64_t write_buffer_bytes() const override { return write_buffer_bytes_; }
+  uint64_t write_buffer_used_bytes() const override { return memtables_.used(); }
+  uint64_t used_bytes() const override { return memtables_.used() + readers_.used(); }
+
+  HostImpl* host() const { return host_; }
+  MemoryCounter* memtables() { return &memtables_; }
+  MemoryCounter* readers() { return &readers_; }
+
+  void Join(LeaseMember* member);
+  void Leave(LeaseMember* member);
+  /// Asks the member whose active memtable is largest to seal, if it has at least bytes_min.
+  void RelievePressure(uint64_t bytes_min);
+
+ private:
+  HostImpl* const host_;
+  const uint64_t capacity_bytes_, write_buffer_bytes_;
+  MemoryCounter memtables_, readers_;
+  std::mutex mutex_;
+  std::list<LeaseMember*> members_;
+};
+
+/// What the process shares.
+/// Threads:    any thread.
+/// Ownership:  a singleton that is never destroyed (detached state of late closers stays valid).
+class HostImpl final : public Host {
+ public:
+  HostImpl();
+
+  Result<std::shared_ptr<Lease>> Acquire(uint64_t capacity_bytes,
+                                         double write_buffer_ratio) override;
+  HostStatistics statistics() const override;
+  void SetBackgroundThreads(uint32_t count) override;
+
+  BlockCache* cache() { return cache_.get(); }
+  /// The pool that all instances share: made by the first InstanceOpened(), dropped by the last
+  /// InstanceClosed(). Valid between the two.
+  os::Executor* InstanceOpened();
+  void InstanceClosed();
+
+ private:
+  friend class LeaseImpl;
+  void LeaseEnded(const LeaseImpl& lease);
+  void ResizeCache();
+
+  MemoryCounter memtables_, readers_;
+  std::unique_ptr<BlockCache> cache_;
+  mutable std::mutex mutex_;
+  std::unique_ptr<os::Executor> executor_;
+  uint32_t threads_ = 2;
+  uint32_t instances_open_ = 0;
+  uint32_t leases_open_ = 0;
+  uint64_t cache_capacity_ = 0;
+};
+
+/// The implementation behind a lease: there is only one.
+inline LeaseImpl* Impl(Lease* lease) { return static_cast<LeaseImpl*>(lease); }
+
+}  // namespace lava

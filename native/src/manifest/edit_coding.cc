@@ -1,0 +1,296 @@
+#include <algorithm>
+
+#include "base/coding.h"
+#include "manifest/version_edit.h"
+
+namespace lava {
+namespace {
+
+// Tags of an edit's fields. On disk; see docs/manifest-format.md.
+enum Tag : uint8_t {
+  kPartitionBytes = 1,
+  kNextFileNumber = 2,
+  kOrigin = 3,
+  kTableRegistered = 4,
+  kTableDropped = 5,
+  kFileRemoved = 6,
+  kFileAdded = 7,
+};
+
+constexpr uint64_t kTableIdMax = (uint64_t{1} << (8 * kTableIdBytes)) - 1;
+// A bound is a key or a little more: the partition, the table's id, and one byte for an end.
+constexpr uint64_t kBoundBytesMax = kKeyBytesMax + 64;
+
+void PutFileId(const FileId& id, std::string* out) {
+  PutFixed64(out, id.origin.high);
+  PutFixed64(out, id.origin.low);
+  PutVarint64(out, id.number);
+}
+
+void PutFileMeta(const FileMeta& meta, std::string* out) {
+  PutFileId(meta.id, out);
+  PutVarint64(out, meta.bytes);
+  PutFixed32(out, meta.crc32c);
+  for (uint64_t n :
+       {meta.records, meta.deletes, meta.prefix_deletes, meta.range_tombstones, meta.raw_bytes})
+    PutVarint64(out, n);
+  PutLengthPrefixed(out, meta.lower);
+  PutLengthPrefixed(out, meta.upper);
+  PutVarint64(out, meta.tables.size());
+  for (const auto& [id, counts] : meta.tables) {
+    PutVarint64(out, id);
+    PutVarint64(out, counts.first);
+    PutVarint64(out, counts.second);
+  }
+}
+
+void PutTable(const TableRegistration& table, std::string* out) {
+  PutLengthPrefixed(out, table.name);
+  PutVarint64(out, table.id);
+  out->push_back(static_cast<char>(table.options.kind));
+  out->push_back(static_cast<char>(table.options.ttl_layout));
+  PutFixed64(out, static_cast<uint64_t>(table.options.ttl_ms));
+}
+
+// Reads an edit front to back; the first failure sticks and names its offset.
+class EditReader {
+ public:
+  EditReader(Slice payload, uint64_t base_offset)
+      : payload_(payload), rest_(payload), base_offset_(base_offset) {}
+
+  bool done() const { return rest_.empty(); }
+  const Status& status() const { return status_; }
+
+  Status Fail(std::string_view what) {
+    if (status_.ok()) {
+      status_ = Status::Corruption("version edit: " + std::string(what) + " at offset " +
+                                   std::to_string(base_offset_ + payload_.size() - rest_.size()));
+    }
+    return status_;
+  }
+  uint8_t Byte(std::string_view what) {
+    if (!status_.ok() || rest_.empty()) return static_cast<void>(Fail(what)), uint8_t{0};
+    const auto byte = static_cast<uint8_t>(rest_.front());
+    rest_.remove_prefix(1);
+    return byte;
+  }
+  uint64_t Varint(std::string_view what) {
+    uint64_t value = 0;
+    if (status_.ok() && !GetVarint64(&rest_, &value)) static_cast<void>(Fail(what));
+    return status_.ok() ? value : 0;
+  }
+  uint32_t Fixed32(std::string_view what) {
+    uint32_t value = 0;
+    if (status_.ok() && !GetFixed32(&rest_, &value)) static_cast<void>(Fail(what));
+    return value;
+  }
+  uint64_t Fixed64(std::string_view what) {
+    uint64_t value = 0;
+    if (status_.ok() && !GetFixed64(&rest_, &value)) static_cast<void>(Fail(what));
+    return value;
+  }
+  std::string Bytes(uint64_t bytes_max, std::string_view what) {
+    const uint64_t length = Varint(what);
+    if (status_.ok() && (length > bytes_max || length > rest_.size()))
+      static_cast<void>(Fail(std::string(what) + " of " + std::to_string(length) + " bytes"));
+    if (!status_.ok()) return {};
+    std::string bytes(rest_.substr(0, length));
+    rest_.remove_prefix(length);
+    return bytes;
+  }
+  uint32_t Level() {
+    const uint8_t level = Byte("level");
+    if (status_.ok() && level >= kLevelCountMax)
+      static_cast<void>(Fail("level " + std::to_string(level) + " is beyond the last,"));
+    return status_.ok() ? level : 0;
+  }
+  uint64_t TableId() {
+    const uint64_t id = Varint("table id");
+    if (status_.ok() && id > kTableIdMax) static_cast<void>(Fail("table id beyond 40 bits"));
+    return id;
+  }
+  FileId ReadFileId() {
+    FileId id;
+    id.origin.high = Fixed64("origin");
+    id.origin.low = Fixed64("origin");
+    id.number = Varint("file number");
+    return id;
+  }
+  size_t rest_bytes() const { return rest_.size(); }
+
+ private:
+  Slice payload_, rest_;
+  uint64_t base_offset_;
+  Status status_;
+};
+
+std::shared_ptr<FileMeta> ReadFileMeta(EditReader* in) {
+  auto meta = std::make_shared<FileMeta>();
+  meta->id = in->ReadFileId();
+  meta->bytes = in->Varint("file bytes");
+  meta->crc32c = in->Fixed32("file checksum");
+  for (uint64_t* n : {&meta->records, &meta->deletes, &meta->prefix_deletes,
+                      &meta->range_tombstones, &meta->raw_bytes})
+    *n = in->Varint("file counter");
+  meta->lower = in->Bytes(kBoundBytesMax, "file's lower bound");
+  meta->upper = in->Bytes(kBoundBytesMax, "file's upper bound");
+  if (in->status().ok() && meta->lower >= meta->upper)
+    static_cast<void>(in->Fail("file bounds are empty"));
+  const uint64_t count = in->Varint("table count");
+  if (in->status().ok() && count > in->rest_bytes() / 3)
+    static_cast<void>(in->Fail("table count " + std::to_string(count)));
+  uint64_t previous = 0;
+  for (uint64_t i = 0; i < count && in->status().ok(); ++i) {
+    const uint64_t id = in->TableId();
+    if (in->status().ok() && i > 0 && id <= previous)
+      static_cast<void>(in->Fail("table ids do not ascend"));
+    previous = id;
+    auto& counts = meta->tables[id];
+    counts.first = in->Varint("records of a table");
+    counts.second = in->Varint("bytes of a table");
+  }
+  return meta;
+}
+
+TableRegistration ReadTable(EditReader* in) {
+  TableRegistration table;
+  table.name = in->Bytes(kTableNameBytesMax, "table name");
+  table.id = in->TableId();
+  const uint8_t kind = in->Byte("table kind");
+  if (in->status().ok() && kind > static_cast<uint8_t>(TableKind::kList))
+    static_cast<void>(in->Fail("table kind " + std::to_string(kind)));
+  table.options.kind = static_cast<TableKind>(kind);
+  const uint8_t layout = in->Byte("ttl layout");
+  if (in->status().ok() && layout > static_cast<uint8_t>(TtlLayout::kList))
+    static_cast<void>(in->Fail("ttl layout " + std::to_string(layout)));
+  table.options.ttl_layout = static_cast<TtlLayout>(layout);
+  table.options.ttl_ms = static_cast<int64_t>(in->Fixed64("ttl"));
+  if (in->status().ok() && table.options.ttl_ms < 0) static_cast<void>(in->Fail("negative ttl"));
+  return table;
+}
+
+Status ReadAdded(EditReader* in, FileTable* files, VersionEdit* edit) {
+  VersionEdit::AddedFile added;
+  added.level = in->Level();
+  std::shared_ptr<FileMeta> meta = ReadFileMeta(in);
+  added.entry.lower = in->Bytes(kBoundBytesMax, "entry's lower bound");
+  added.entry.upper = in->Bytes(kBoundBytesMax, "entry's upper bound");
+  LAVA_RETURN_IF_ERROR(in->status());
+  if (added.entry.lower >= added.entry.upper) return in->Fail("entry bounds are empty");
+  if (added.entry.lower < meta->lower || added.entry.upper > meta->upper)
+    return in->Fail("entry bounds pass the file's own");
+  Result<std::shared_ptr<FileMeta>> interned = files->Intern(std::move(meta));
+  if (!interned.ok()) return in->Fail(interned.status().message());
+  added.entry.file = std::move(interned).value();
+  edit->added.push_back(std::move(added));
+  return Status::OK();
+}
+
+Status ReadField(EditReader* in, FileTable* files, VersionEdit* edit) {
+  const uint8_t tag = in->Byte("tag");
+  switch (tag) {
+    case kPartitionBytes: {
+      const uint8_t bytes = in->Byte("partition bytes");
+      if (in->status().ok() && bytes != 1 && bytes != 2) return in->Fail("partition bytes");
+      edit->partition_bytes = bytes;
+      break;
+    }
+    case kNextFileNumber:
+      edit->next_file_number = in->Varint("next file number");
+      break;
+    case kOrigin: {
+      Origin origin;
+      origin.high = in->Fixed64("origin");
+      origin.low = in->Fixed64("origin");
+      edit->origins.push_back(origin);
+      break;
+    }
+    case kTableRegistered:
+      edit->registered.push_back(ReadTable(in));
+      break;
+    case kTableDropped:
+      edit->dropped.push_back(in->TableId());
+      break;
+    case kFileRemoved: {
+      VersionEdit::RemovedFile removed;
+      removed.level = in->Level();
+      removed.id = in->ReadFileId();
+      removed.lower = in->Bytes(kBoundBytesMax, "removed entry's bound");
+      edit->removed.push_back(std::move(removed));
+      break;
+    }
+    case kFileAdded:
+      return ReadAdded(in, files, edit);
+    default:
+      return in->Fail("unknown tag " + std::to_string(tag));
+  }
+  return in->status();
+}
+
+bool SameFile(const FileMeta& a, const FileMeta& b) {
+  return a.bytes == b.bytes && a.crc32c == b.crc32c && a.records == b.records &&
+         a.lower == b.lower && a.upper == b.upper && a.tables == b.tables;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<FileMeta>> FileTable::Intern(std::shared_ptr<FileMeta> meta) {
+  std::weak_ptr<FileMeta>& slot = files_[meta->id];
+  if (std::shared_ptr<FileMeta> known = slot.lock()) {
+    if (!SameFile(*known, *meta))
+      return Status::Corruption("two descriptions of file " + meta->id.FileName() + " differ");
+    return known;
+  }
+  slot = meta;
+  return meta;
+}
+
+void FileTable::InternAll(const Version& version) {
+  for (const auto& level : version.levels)
+    for (const FileEntry& entry : level) files_[entry.file->id] = entry.file;
+}
+
+void EncodeEdit(const VersionEdit& edit, std::string* out) {
+  if (edit.partition_bytes) {
+    out->push_back(kPartitionBytes);
+    out->push_back(static_cast<char>(*edit.partition_bytes));
+  }
+  if (edit.next_file_number) {
+    out->push_back(kNextFileNumber);
+    PutVarint64(out, *edit.next_file_number);
+  }
+  for (const Origin& origin : edit.origins) {
+    out->push_back(kOrigin);
+    PutFixed64(out, origin.high);
+    PutFixed64(out, origin.low);
+  }
+  for (const TableRegistration& table : edit.registered) {
+    out->push_back(kTableRegistered);
+    PutTable(table, out);
+  }
+  for (uint64_t id : edit.dropped) {
+    out->push_back(kTableDropped);
+    PutVarint64(out, id);
+  }
+  for (const VersionEdit::RemovedFile& removed : edit.removed) {
+    out->push_back(kFileRemoved);
+    out->push_back(static_cast<char>(removed.level));
+    PutFileId(removed.id, out);
+    PutLengthPrefixed(out, removed.lower);
+  }
+  for (const VersionEdit::AddedFile& added : edit.added) {
+    out->push_back(kFileAdded);
+    out->push_back(static_cast<char>(added.level));
+    PutFileMeta(*added.entry.file, out);
+    PutLengthPrefixed(out, added.entry.lower);
+    PutLengthPrefixed(out, added.entry.upper);
+  }
+}
+
+Status DecodeEdit(Slice payload, uint64_t base_offset, FileTable* files, VersionEdit* edit) {
+  EditReader in(payload, base_offset);
+  while (!in.done()) LAVA_RETURN_IF_ERROR(ReadField(&in, files, edit));
+  return Status::OK();
+}
+
+}  // namespace lava

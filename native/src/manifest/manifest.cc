@@ -1,0 +1,203 @@
+#include "manifest/manifest.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/coding.h"
+#include "base/framing.h"
+
+namespace lava {
+namespace {
+
+constexpr std::string_view kCurrent = "CURRENT";
+constexpr std::string_view kCurrentTemporary = "CURRENT.tmp";
+constexpr std::string_view kPrefix = "MANIFEST-";
+constexpr std::string_view kMagic = "LAVAMANI";
+constexpr uint64_t kManifestBytesMax = 4ull << 30;
+constexpr uint64_t kCurrentBytesMax = 4096;
+// CURRENT is one framed record too; its log id is fixed.
+constexpr uint64_t kCurrentFileId = 0x4c41564143555252;
+
+enum FrameType : uint8_t { kHeader = 1, kEdit = 2, kCurrentRecord = 3 };
+
+bool ParseNumber(std::string_view name, uint64_t* number) {
+  if (!name.starts_with(kPrefix)) return false;
+  name.remove_prefix(kPrefix.size());
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), *number);
+  return error == std::errc() && end == name.data() + name.size();
+}
+
+}  // namespace
+
+std::string Manifest::FileName(uint64_t number) {
+  return std::string(kPrefix) + std::to_string(number);
+}
+
+std::string Manifest::PathOf(const std::string& name) const {
+  return options_.directory + "/" + name;
+}
+
+bool Manifest::IsObsolete(const std::string& name) const {
+  if (name == kCurrentTemporary) return true;
+  uint64_t number = 0;
+  return ParseNumber(name, &number) && number != number_;
+}
+
+std::unique_ptr<Manifest> Manifest::Fresh(const Options& options) {
+  return std::unique_ptr<Manifest>(new Manifest(options));
+}
+
+Result<std::unique_ptr<Manifest>> Manifest::Recover(const Options& options) {
+  std::unique_ptr<Manifest> manifest(new Manifest(options));
+  uint64_t durable_bytes = 0;
+  LAVA_RETURN_IF_ERROR(manifest->ReadCurrent(&durable_bytes));
+  const std::string path = manifest->PathOf(FileName(manifest->number_));
+  Result<std::string> bytes = options.file_system->ReadWhole(path, kManifestBytesMax);
+  if (!bytes.ok()) {
+    if (!bytes.status().IsNotFound()) return bytes.status();
+    return Status::Corruption("manifest: CURRENT in " + options.directory + " names " +
+                              FileName(manifest->number_) + ", which does not exist");
+  }
+  LAVA_RETURN_IF_ERROR(manifest->Replay(*bytes, durable_bytes));
+  manifest->files_ = FileTable();
+  return manifest;
+}
+
+Status Manifest::ReadCurrent(uint64_t* durable_bytes) {
+  const std::string path = PathOf(std::string(kCurrent));
+  LAVA_ASSIGN_OR_RETURN(const std::string bytes,
+                        options_.file_system->ReadWhole(path, kCurrentBytesMax));
+  FrameReader reader(bytes,
+                     {.name = path, .file_id = kCurrentFileId, .durable_bytes = bytes.size()});
+  Frame frame;
+  const FrameReader::Outcome outcome = reader.Next(&frame);
+  if (outcome == FrameReader::Outcome::kCorruption) return reader.status();
+  if (outcome != FrameReader::Outcome::kFrame || frame.type != kCurrentRecord)
+    return Status::Corruption("manifest: " + path + " holds no name, at offset 0");
+  Slice rest = frame.payload;
+  uint64_t version = 0;
+  if (!GetVarint64(&rest, &version))
+    return Status::Corruption("manifest: " + path + " has no format version, at offset 0");
+  if (version > kManifestFormatVersion)
+    return Status::NotSupported("manifest: " + path + " has format " + std::to_string(version) +
+                                ", this library reads up to " +
+                                std::to_string(kManifestFormatVersion));
+  if (!GetVarint64(&rest, &number_) || !GetVarint64(&rest, durable_bytes) || !rest.empty())
+    return Status::Corruption("manifest: " + path + " holds no number, at offset 0");
+  highest_number_ = number_;
+  return Status::OK();
+}
+
+Status Manifest::Replay(Slice bytes, uint64_t durable_bytes) {
+  const std::string path = PathOf(FileName(number_));
+  FrameReader reader(bytes, {.name = path, .file_id = number_, .durable_bytes = durable_bytes});
+  for (bool first = true;; first = false) {
+    Frame frame;
+    switch (reader.Next(&frame)) {
+      case FrameReader::Outcome::kCorruption:
+        return reader.status();
+      case FrameReader::Outcome::kTornTail:
+      case FrameReader::Outcome::kEnd:
+        if (reader.next_sequence() < 2)
+          return Status::Corruption("manifest: " + path + " has no snapshot, ends at offset " +
+                                    std::to_string(reader.offset()));
+        return Status::OK();
+      case FrameReader::Outcome::kFrame:
+        break;
+    }
+    if (first) {
+      if (frame.type != kHeader || frame.payload.substr(0, kMagic.size()) != kMagic)
+        return Status::Corruption("manifest: " + path + " does not start with its magic");
+      continue;
+    }
+    if (frame.type != kEdit)
+      return Status::Corruption("manifest: " + path + " has a record of unknown type " +
+                                std::to_string(frame.type) + " at offset " +
+                                std::to_string(frame.offset));
+    LAVA_RETURN_IF_ERROR(
+        ReplayEdit(frame.payload, frame.offset + kFrameHeaderBytes).WithContext(path));
+  }
+}
+
+Status Manifest::ReplayEdit(Slice payload, uint64_t offset) {
+  VersionEdit edit;
+  LAVA_RETURN_IF_ERROR(DecodeEdit(payload, offset, &files_, &edit));
+  const Status applied = ApplyEdit(edit, &state_);
+  if (applied.ok()) return applied;
+  return Status::Corruption(std::string(applied.message()) + ", in the edit at offset " +
+                            std::to_string(offset));
+}
+
+Status Manifest::LogAndApply(const VersionEdit& edit) {
+  if (!failed_sync_.ok()) return failed_sync_;
+  ManifestState next = state_;
+  LAVA_RETURN_IF_ERROR(ApplyEdit(edit, &next));
+  const bool new_log = log_ == nullptr || log_->size() >= options_.roll_over_bytes;
+  const Status status = new_log ? StartLog(next) : AppendEdit(edit);
+  if (!status.ok()) {
+    log_.reset();
+    return status;
+  }
+  state_ = std::move(next);
+  return Status::OK();
+}
+
+Status Manifest::AppendEdit(const VersionEdit& edit) {
+  std::string payload, frame;
+  EncodeEdit(edit, &payload);
+  LAVA_RETURN_IF_ERROR(frames_->Append(kEdit, payload, &frame));
+  LAVA_RETURN_IF_ERROR(log_->Append(frame));
+  LAVA_RETURN_IF_ERROR(log_->Flush());
+  if (!options_.sync) return Status::OK();
+  const Status status = log_->Sync();
+  // The kernel may have dropped the dirty pages: what the device holds is unknown from here on.
+  if (!status.ok()) failed_sync_ = status.WithContext("manifest is read-only until reopened");
+  return status;
+}
+
+Status Manifest::StartLog(const ManifestState& next) {
+  const uint64_t number = std::max(highest_number_, number_) + 1;
+  highest_number_ = number;
+  const std::string path = PathOf(FileName(number));
+  fs::FileSystem* fs = options_.file_system;
+  auto frames = std::make_unique<FrameWriter>(number);
+  std::string header(kMagic), payload, bytes;
+  PutVarint32(&header, kManifestFormatVersion);
+  EncodeEdit(SnapshotOf(next), &payload);
+  LAVA_RETURN_IF_ERROR(frames->Append(kHeader, header, &bytes));
+  LAVA_RETURN_IF_ERROR(frames->Append(kEdit, payload, &bytes));
+  LAVA_ASSIGN_OR_RETURN(std::unique_ptr<fs::AppendFile> log, fs->Create(path, 4096));
+  Status status = log->Append(bytes);
+  if (status.ok()) status = options_.sync ? log->Sync() : log->Flush();
+  if (status.ok()) status = PointCurrent(number, bytes.size());
+  if (!status.ok()) {
+    // CURRENT may name the new log already when only the last step failed: it is left in place.
+    log.reset();
+    return status;
+  }
+  const uint64_t previous = number_;
+  number_ = number;
+  log_ = std::move(log);
+  frames_ = std::move(frames);
+  // Garbage if it stays; the next open removes it.
+  if (previous != 0) static_cast<void>(fs->Remove(PathOf(FileName(previous))));
+  return Status::OK();
+}
+
+Status Manifest::PointCurrent(uint64_t number, uint64_t durable_bytes) {
+  fs::FileSystem* fs = options_.file_system;
+  const std::string temporary = PathOf(std::string(kCurrentTemporary));
+  std::string payload, bytes;
+  PutVarint64(&payload, kManifestFormatVersion);
+  PutVarint64(&payload, number);
+  PutVarint64(&payload, durable_bytes);
+  LAVA_RETURN_IF_ERROR(FrameWriter(kCurrentFileId).Append(kCurrentRecord, payload, &bytes));
+  LAVA_ASSIGN_OR_RETURN(std::unique_ptr<fs::AppendFile> file, fs->Create(temporary, 512));
+  LAVA_RETURN_IF_ERROR(file->Append(bytes));
+  LAVA_RETURN_IF_ERROR(options_.sync ? file->Sync() : file->Flush());
+  LAVA_RETURN_IF_ERROR(file->Close());
+  LAVA_RETURN_IF_ERROR(fs->Rename(temporary, PathOf(std::string(kCurrent))));
+  return options_.sync ? fs->SyncDirectory(options_.directory) : Status::OK();
+}
+
+}  // namespace lava

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "fs/file_system.h"
+#include "manifest/version_edit.h"
+
+namespace lava {
+
+/// The manifest of one instance: the log of edits that makes its current version, in
+/// MANIFEST-<number>, and CURRENT, which names it (docs/manifest-format.md).
+/// Threads:    one at a time.
+/// Ownership:  the file system must outlive it.
+/// Durability: an edit is in the log when LogAndApply is OK: it survives a process kill, with
+///             options.sync a power cut too.
+/// Errors:     a failed append leaves the state as it was; the next edit starts a new log. A
+///             failed sync is final: every later edit is refused with its error.
+class Manifest {
+ public:
+  struct Options {
+    fs::FileSystem* file_system = nullptr;
+    std::string directory;
+    bool sync = false;
+    uint64_t roll_over_bytes = 4 << 20;  // a longer log is replaced by a snapshot of the state
+  };
+
+  /// Starts from nothing; nothing is written before the first edit.
+  static std::unique_ptr<Manifest> Fresh(const Options& options);
+  /// Reads what CURRENT names; nothing is written before the first edit, which starts a new log.
+  /// Errors: NotFound without CURRENT, Corruption, NotSupported for a newer format.
+  static Result<std::unique_ptr<Manifest>> Recover(const Options& options);
+
+  /// Writes edit, then applies it to state().
+  /// Errors: InvalidArgument from ApplyEdit, nothing was written; IOError, NoSpace.
+  Status LogAndApply(const VersionEdit& edit);
+
+  const ManifestState& state() const { return state_; }
+  uint64_t number() const { return number_; }
+
+  static std::string FileName(uint64_t number);
+  /// Whether name is of a manifest's file other than the current one: to be removed.
+  bool IsObsolete(const std::string& name) const;
+
+ private:
+  explicit Manifest(const Options& options) : options_(options) {}
+  std::string PathOf(const std::string& name) const;
+  Status ReadCurrent(uint64_t* durable_bytes);
+  Status Replay(Slice bytes, uint64_t durable_bytes);
+  Status ReplayEdit(Slice payload, uint64_t offset);
+  Status StartLog(const ManifestState& next);
+  Status PointCurrent(uint64_t number, uint64_t durable_bytes);
+  Status AppendEdit(const VersionEdit& edit);
+
+  const Options options_;
+  ManifestState state_;
+  FileTable files_;              // of the replay; empty afterwards
+  uint64_t number_ = 0;          // of the log that CURRENT names
+  uint64_t highest_number_ = 0;  // ever tried, so that a failed log's name is not used again
+  std::unique_ptr<fs::AppendFile> log_;  // null: the next edit starts a new log
+  std::unique_ptr<class FrameWriter> frames_;
+  Status failed_sync_;
+};
+
+}  // namespace lava

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "manifest/version.h"
+
+namespace lava {
+
+/// The newest format of manifests and of checkpoint metadata that this library reads and writes.
+inline constexpr uint32_t kManifestFormatVersion = 1;
+
+/// A change from one version to the next, computed against a version: it fails at Apply when an
+/// input has left that version since.
+/// Threads:    a value.
+/// Ownership:  FileMeta objects are shared with the versions that the edit makes.
+struct VersionEdit {
+  struct AddedFile {
+    uint32_t level = 0;
+    FileEntry entry;
+  };
+  /// A file may stand in a version several times; its lower bound tells which entry is meant.
+  struct RemovedFile {
+    uint32_t level = 0;
+    FileId id;
+    std::string lower;
+  };
+
+  /// L0 entries newest first. They take the place of the L0 entries that the edit removes, or
+  /// stand before all others when it removes none.
+  std::vector<AddedFile> added;
+  std::vector<RemovedFile> removed;
+  std::vector<TableRegistration> registered;  // new, or known with other options
+  std::vector<uint64_t> dropped;              // table ids
+  std::optional<uint32_t> partition_bytes;
+  std::optional<uint64_t> next_file_number;
+  std::vector<Origin> origins;  // of opens: the edits behind belong to the last one
+
+  void Add(uint32_t level, FileEntry entry) { added.push_back({level, std::move(entry)}); }
+  void Remove(uint32_t level, const FileEntry& entry) {
+    removed.push_back({level, entry.file->id, entry.lower});
+  }
+};
+
+/// All that a manifest says at one moment.
+struct ManifestState {
+  std::shared_ptr<const Version> version = std::make_shared<Version>();
+  std::map<uint64_t, TableRegistration> tables;  // by id
+  uint32_t partition_bytes = 0;                  // 0: not said yet
+  uint64_t next_file_number = 1;
+  std::vector<Origin> origins;  // one per open, oldest first; the newest kOriginsMax are kept
+  static constexpr size_t kOriginsMax = 64;
+};
+
+/// Appends the edit's encoding (docs/manifest-format.md) to *out.
+void EncodeEdit(const VersionEdit& edit, std::string* out);
+/// The edit that makes state from nothing.
+VersionEdit SnapshotOf(const ManifestState& state);
+
+/// Finds FileMeta objects by identity, so that every name has one object in all versions.
+/// Threads: one thread.
+class FileTable {
+ public:
+  /// The object known under meta's identity, or meta, which becomes known. Corruption when a file
+  /// of the same identity differs from it.
+  Result<std::shared_ptr<FileMeta>> Intern(std::shared_ptr<FileMeta> meta);
+  void InternAll(const Version& version);
+
+ private:
+  std::map<FileId, std::weak_ptr<FileMeta>> files_;
+};
+
+/// Decodes and checks one edit: lengths, levels, bounds within the file's own, tables' kinds.
+/// Errors: Corruption, naming the offset within payload (plus base_offset) and the field.
+Status DecodeEdit(Slice payload, uint64_t base_offset, FileTable* files, VersionEdit* edit);
+
+/// Applies edit to *state, or says why not and leaves *state as it was.
+/// Errors: InvalidArgument when an input has left the version (the plan was too old), or when an
+///         entry is added that stands there already or overlaps another one in a level >= 1.
+Status ApplyEdit(const VersionEdit& edit, ManifestState* state);
+
+/// A checkpoint's metadata: magic, format version, one snapshot edit, checksum.
+std::string EncodeMetadata(const ManifestState& state);
+/// Errors: Corruption with the offset, NotSupported for a newer format naming both versions.
+Status DecodeMetadata(Slice metadata, FileTable* files, ManifestState* state);
+
+}  // namespace lava
