@@ -1,0 +1,44 @@
+# Shared by the commands in this folder, which source it. Nothing here installs or builds.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+
+jobs=$(nproc 2>/dev/null || echo 2)
+
+# Java 17, also where another version is the default.
+if [ -z "${JAVA_HOME:-}" ] || [ ! -x "$JAVA_HOME/bin/javac" ]; then
+  for home in /usr/lib/jvm/java-17-openjdk-*; do
+    if [ -x "$home/bin/javac" ]; then
+      export JAVA_HOME=$home
+      break
+    fi
+  done
+fi
+if [ -n "${JAVA_HOME:-}" ]; then
+  PATH=$JAVA_HOME/bin:$PATH
+fi
+
+say() { printf '%s\n' "$*"; }
+die() {
+  printf '%s\n' "$*" >&2
+  exit 1
+}
+
+# Maven, quiet about downloads, with as many native jobs as there are cores.
+maven() { mvn -B -ntp "-Dnative.jobs=$jobs" "$@"; }
+
+# Packs the bindings and the plugin, and the module named, without any tests.
+pack() {
+  local log=$root/target/pack.log
+  mkdir -p "$root/target"
+  if ! maven -q package -DskipTests -pl "jni,flink-statebackend-lava,$1" >"$log" 2>&1; then
+    tail -n 40 "$log" >&2
+    die "The build failed; its whole output is in $log"
+  fi
+}
+
+# Options that Flink's and JMH's reflection needs on Java 17.
+java_opens=()
+for package in lang io net nio time util util.concurrent util.concurrent.atomic; do
+  java_opens+=("--add-opens=java.base/java.$package=ALL-UNNAMED")
+done
