@@ -1,0 +1,161 @@
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <list>
+#include <mutex>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "base/check.h"
+#include "os/executor.h"
+
+namespace lava::os {
+namespace {
+
+constexpr std::chrono::seconds kIdleMax{10};
+constexpr size_t kPriorities = 4;
+constexpr uint32_t kThreadsMax = 1024;
+
+// Signals are for the host's threads. Those that a fault raises stay open: blocked, they would
+// end the process without the host's crash report.
+sigset_t SignalsOfOthers() {
+  sigset_t set;
+  sigfillset(&set);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) {
+    sigdelset(&set, fault);
+  }
+  return set;
+}
+
+class ThreadPoolExecutor : public Executor {
+ public:
+  explicit ThreadPoolExecutor(uint32_t count) : count_(std::clamp(count, 1u, kThreadsMax)) {}
+
+  ~ThreadPoolExecutor() override {
+    std::array<std::deque<std::function<void()>>, kPriorities> dropped;
+    std::list<std::thread> threads;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      stopping_ = true;
+      std::swap(dropped, queues_);
+      queued_ = 0;
+      // Splicing keeps the iterators that the threads hold to their own entries valid.
+      threads.splice(threads.end(), running_);
+    }
+    wake_.notify_all();
+    for (std::thread& thread : threads) thread.join();
+    for (std::thread& thread : ended_) thread.join();
+  }
+
+  void Submit(Priority priority, std::function<void()> job) override {
+    LAVA_CHECK(static_cast<size_t>(priority) < kPriorities);
+    LAVA_CHECK(job != nullptr);
+    std::list<std::thread> ended;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      if (stopping_) return;  // from a job that runs during destruction: dropped like the rest
+      queues_[static_cast<size_t>(priority)].push_back(std::move(job));
+      ++queued_;
+      ended.splice(ended.end(), ended_);
+      if (queued_ > idle_ && live_ < count_) Start();
+    }
+    wake_.notify_one();
+    for (std::thread& thread : ended) thread.join();  // has nothing left to do
+  }
+
+  uint32_t thread_count() const override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return count_;
+  }
+
+  void SetThreadCount(uint32_t count) override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    count_ = std::clamp(count, 1u, kThreadsMax);
+    for (uint64_t wanted = queued_; wanted > idle_ && live_ < count_; --wanted) Start();
+    wake_.notify_all();
+  }
+
+ private:
+  // Under the lock. The new thread inherits the mask that stands at its creation.
+  void Start() {
+    const sigset_t blocked = SignalsOfOthers();
+    sigset_t before;
+    LAVA_CHECK(pthread_sigmask(SIG_BLOCK, &blocked, &before) == 0);
+    auto self = running_.emplace(running_.end());
+    try {
+      *self = std::thread([this, self, number = next_number_] {
+        const std::string name = "lava-bg-" + std::to_string(number % 1'000'000);
+        (void)pthread_setname_np(pthread_self(), name.c_str());  // 15 characters at most
+        Work(self);
+      });
+      ++next_number_;
+      ++live_;
+    } catch (const std::system_error&) {
+      // The system has no thread left: others do the job, or the next call tries again.
+      running_.erase(self);
+    }
+    LAVA_CHECK(pthread_sigmask(SIG_SETMASK, &before, nullptr) == 0);
+  }
+
+  void Work(std::list<std::thread>::iterator self) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (!stopping_ && live_ <= count_) {
+      if (queued_ == 0) {
+        ++idle_;
+        const bool woken = wake_.wait_for(
+            lock, kIdleMax, [this] { return stopping_ || queued_ > 0 || live_ > count_; });
+        --idle_;
+        if (!woken) break;
+        continue;
+      }
+      std::function<void()> job = TakeJob();
+      lock.unlock();
+      job();
+      job = nullptr;  // what the job owned goes outside the lock
+      lock.lock();
+    }
+    --live_;
+    // A job that this thread was woken for but did not take must not wait for the next Submit.
+    if (queued_ > 0) wake_.notify_one();
+    if (!stopping_) ended_.splice(ended_.end(), running_, self);
+  }
+
+  std::function<void()> TakeJob() {
+    for (auto& queue : queues_) {
+      if (queue.empty()) continue;
+      std::function<void()> job = std::move(queue.front());
+      queue.pop_front();
+      --queued_;
+      return job;
+    }
+    LAVA_CHECK(false && "queued jobs were miscounted");
+    return nullptr;
+  }
+
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::array<std::deque<std::function<void()>>, kPriorities> queues_;
+  uint64_t queued_ = 0;
+  uint32_t count_;
+  uint32_t live_ = 0;  // started and not about to end
+  uint32_t idle_ = 0;
+  uint64_t next_number_ = 0;
+  bool stopping_ = false;
+  std::list<std::thread> running_;
+  std::list<std::thread> ended_;  // joined by the next Submit
+};
+
+}  // namespace
+
+std::unique_ptr<Executor> Executor::ThreadPool(uint32_t count) {
+  return std::make_unique<ThreadPoolExecutor>(count);
+}
+
+}  // namespace lava::os
