@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/lookup.h"
 #include "base/range_tombstones.h"
@@ -37,7 +38,8 @@ class MemTable {
   /// Tells lookup what this run knows.
   virtual void Get(Lookup* lookup) const = 0;
   /// Copies of up to count records with key >= from (> from when exclusive) and < upper (empty:
-  /// no end), prefix tombstones in their places: how readers walk an active memtable.
+  /// no end), prefix tombstones in their places: how readers walk an active memtable. A prefix
+  /// tombstone counts as a record, and one at `from` is left out when exclusive.
   struct Copied {
     std::string bytes;  // keys and values, referred to by offsets
     struct Entry {
@@ -46,26 +48,33 @@ class MemTable {
       RecordKind kind;
     };
     std::vector<Entry> entries;
-    bool end = false;
+    bool end = false;  // nothing further below upper
   };
   virtual void CopyRange(Slice from, bool exclusive, Slice upper, size_t count, bool keys_only,
                          Copied* out) const = 0;
-  /// A live walk that copies pages by CopyRange; usable on active and sealed runs. The iterator
-  /// must not outlive the memtable.
-  std::unique_ptr<RecordIterator> NewIterator(bool keys_only) const;
+  /// A walk over all records. On an active run it copies pages by CopyRange and sees what is
+  /// written ahead of it; a sealed run is walked in place. The iterator must not outlive the
+  /// memtable, and one made before the seal stays usable after it.
+  virtual std::unique_ptr<RecordIterator> NewIterator(bool keys_only) const = 0;
+
+  /// Whether this run has a prefix tombstone at exactly this prefix.
+  virtual bool HasPrefixDelete(Slice prefix) const = 0;
+  /// Whether this run has a put or append under the prefix. Never wrong.
+  virtual bool HasPrefix(Slice prefix) const = 0;
 
   /// No write may follow; sealed runs are read without a lock.
   virtual void Seal() = 0;
+  virtual bool sealed() const = 0;
   /// The run's range tombstones. A copy while active; stable once sealed.
   virtual RangeTombstoneSet range_tombstones() const = 0;
 
   virtual bool empty() const = 0;
-  virtual uint64_t record_count() const = 0;
+  virtual uint64_t record_count() const = 0;  // point records and prefix tombstones
   virtual bool has_prefix_deletes() const = 0;
   virtual bool has_range_tombstones() const = 0;
   virtual uint64_t arena_bytes() const = 0;   // what is charged
   virtual uint64_t killed_bytes() const = 0;  // keys and values that died in this run
-  virtual uint64_t live_bytes() const = 0;
+  virtual uint64_t live_bytes() const = 0;    // keys and values that a flush would write
 };
 
 }  // namespace lava

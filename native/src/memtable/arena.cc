@@ -1,0 +1,91 @@
+#include "memtable/arena.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <new>
+
+#include "base/check.h"
+
+namespace lava {
+
+Arena::~Arena() {
+  for (const Chunk& chunk : chunks_) ::operator delete(chunk.base);
+  counter_->Release(charged_bytes_);
+}
+
+uint8_t Arena::ClassOf(size_t bytes) {
+  LAVA_DCHECK(bytes <= kSlotBytesMax);
+  if (bytes <= 128) return static_cast<uint8_t>(bytes == 0 ? 0 : (bytes - 1) / 8);
+  const size_t shift = std::bit_width(bytes - 1) - 1;  // 2^shift < bytes <= 2^(shift + 1)
+  const size_t base = size_t{1} << shift;
+  const size_t quarter = (bytes - base + base / 4 - 1) / (base / 4);
+  return static_cast<uint8_t>(16 + (shift - 7) * 4 + quarter - 1);
+}
+
+uint32_t Arena::NewChunk(size_t bytes) {
+  counter_->Charge(bytes);
+  charged_bytes_ += bytes;
+  uint32_t index;
+  if (!free_chunks_.empty()) {
+    index = free_chunks_.back();
+    free_chunks_.pop_back();
+  } else {
+    index = static_cast<uint32_t>(chunks_.size());
+    // 32 GiB of slots in one memtable: the owner seals long before.
+    LAVA_CHECK(index < (1u << (32 - kOffsetBits)));
+    chunks_.emplace_back();
+    bases_.push_back(nullptr);
+  }
+  chunks_[index] = {static_cast<char*>(::operator new(bytes)), bytes};
+  bases_[index] = chunks_[index].base;
+  return index;
+}
+
+Arena::Ref Arena::Allocate(size_t bytes, uint8_t* slot_class) {
+  const bool first = chunks_.empty();
+  if (bytes > kSlotBytesMax) {
+    *slot_class = kOwnChunk;
+    // Reference 0 is null, so the first chunk is always a shared one.
+    if (first) {
+      current_ = NewChunk(kChunkBytesMin);
+      used_ = 8;
+    }
+    return NewChunk(bytes) << kOffsetBits;
+  }
+  *slot_class = ClassOf(bytes);
+  if (Ref ref = free_[*slot_class]; ref != kNull) {
+    std::memcpy(&free_[*slot_class], At(ref), sizeof(Ref));
+    return ref;
+  }
+  const size_t slot_bytes = kClassBytes[*slot_class];
+  if (first || chunks_[current_].bytes - used_ < slot_bytes) {
+    const size_t next = std::clamp<size_t>(charged_bytes_, kChunkBytesMin, kChunkBytesMax);
+    current_ = NewChunk(std::max(std::bit_floor(next), std::bit_ceil(slot_bytes + 8)));
+    used_ = first ? 8 : 0;
+  }
+  const Ref ref = (current_ << kOffsetBits) | static_cast<Ref>(used_ >> 3);
+  used_ += slot_bytes;
+  LAVA_DCHECK(used_ <= chunks_[current_].bytes);
+  return ref;
+}
+
+void Arena::Free(Ref ref, uint8_t slot_class) {
+  LAVA_DCHECK(ref != kNull);
+  if (slot_class != kOwnChunk) {
+    std::memcpy(At(ref), &free_[slot_class], sizeof(Ref));
+    free_[slot_class] = ref;
+    return;
+  }
+  const uint32_t index = ref >> kOffsetBits;
+  Chunk& chunk = chunks_[index];
+  LAVA_DCHECK(chunk.base != nullptr);
+  ::operator delete(chunk.base);
+  counter_->Release(chunk.bytes);
+  charged_bytes_ -= chunk.bytes;
+  chunk = {};
+  bases_[index] = nullptr;
+  free_chunks_.push_back(index);
+}
+
+}  // namespace lava

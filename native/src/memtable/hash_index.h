@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "base/hash.h"
+#include "memory/memory_counter.h"
+#include "memtable/entry.h"
+
+namespace lava {
+
+/// Finds a memtable's entries by key: linear probing over 8-byte slots {hash, entry}. A slot's
+/// home is given by the top bits of its hash, so growing is one sequential pass that touches no
+/// entry, and erasing closes the gap instead of leaving a marker.
+/// Threads:    const methods beside each other; writers alone.
+class HashIndex {
+ public:
+  explicit HashIndex(MemoryCounter* counter) : counter_(counter) {}
+  ~HashIndex() { counter_->Release(charged_bytes()); }
+  HashIndex(const HashIndex&) = delete;
+  HashIndex& operator=(const HashIndex&) = delete;
+
+  static uint32_t HashOf(Slice key, bool prefix_delete) {
+    const uint32_t h = static_cast<uint32_t>(Hash64(key));
+    return prefix_delete ? ~h : h;
+  }
+
+  /// kNull when absent.
+  Arena::Ref Find(const Arena& arena, uint32_t hash, Slice key, bool prefix_delete) const {
+    const Slot* slot = FindSlot(arena, hash, key, prefix_delete);
+    return slot == nullptr ? Arena::kNull : slot->ref;
+  }
+  /// The entry must not be there yet.
+  void Insert(uint32_t hash, Arena::Ref ref) {
+    if (count_ >= limit_) Grow();
+    PutSlot(slots_.get(), mask_, shift_, {hash, ref});
+    ++count_;
+  }
+  /// Takes the entry out; it must be there.
+  void Erase(uint32_t hash, Arena::Ref ref);
+
+  uint64_t charged_bytes() const { return slots_ == nullptr ? 0 : (mask_ + 1) * sizeof(Slot); }
+  uint64_t count() const { return count_; }
+
+ private:
+  struct Slot {
+    uint32_t hash;
+    Arena::Ref ref;  // kNull: free
+  };
+  static void PutSlot(Slot* slots, uint64_t mask, uint32_t shift, Slot slot) {
+    uint64_t i = slot.hash >> shift;
+    while (slots[i].ref != Arena::kNull) i = (i + 1) & mask;
+    slots[i] = slot;
+  }
+  const Slot* FindSlot(const Arena& arena, uint32_t hash, Slice key, bool prefix_delete) const {
+    if (count_ == 0) return nullptr;
+    for (uint64_t i = hash >> shift_;; i = (i + 1) & mask_) {
+      const Slot& slot = slots_[i];
+      if (slot.ref == Arena::kNull) return nullptr;
+      if (slot.hash != hash) continue;
+      const Entry* entry = EntryAt(arena, slot.ref);
+      if (entry->is_prefix_delete() == prefix_delete && entry->key() == key) return &slot;
+    }
+  }
+  void Grow();
+
+  MemoryCounter* const counter_;
+  std::unique_ptr<Slot[]> slots_;
+  uint64_t mask_ = 0;
+  uint32_t shift_ = 32;
+  uint64_t count_ = 0;
+  uint64_t limit_ = 0;
+};
+
+}  // namespace lava

@@ -1,0 +1,450 @@
+#include "memtable/memtable_impl.h"
+
+#include <mutex>
+#include <new>
+
+#include "base/check.h"
+#include "memtable/key_sort.h"
+#include "memtable/memtable_iterator.h"
+
+namespace lava {
+
+namespace {
+
+// Values up to this size stand in their entry; larger ones in a slot of their own.
+constexpr size_t kInlineValueBytesMax = 1024;
+// An entry can always hold the place of an external value.
+constexpr size_t kInlineBytesMin = sizeof(Entry::ValueSlot);
+// So many entries wait before they are put into the tree without being asked for: bounds what
+// the first ordered access pays.
+constexpr size_t kPendingMax = size_t{64} << 10;
+
+}  // namespace
+
+class MemTableImpl::Reading {
+ public:
+  explicit Reading(const MemTableImpl& table) : lock_(table.sealed() ? nullptr : &table.lock_) {
+    if (lock_ != nullptr) lock_->LockShared();
+  }
+  ~Reading() {
+    if (lock_ != nullptr) lock_->UnlockShared();
+  }
+  Reading(const Reading&) = delete;
+  Reading& operator=(const Reading&) = delete;
+
+ private:
+  RwSpinLock* const lock_;
+};
+
+class MemTableImpl::Writing {
+ public:
+  explicit Writing(const MemTableImpl& table) : table_(table) {
+    LAVA_DCHECK(!table.sealed());
+    table_.lock_.Lock();
+  }
+  ~Writing() {
+    table_.UpdateCharge();
+    table_.lock_.Unlock();
+  }
+  Writing(const Writing&) = delete;
+  Writing& operator=(const Writing&) = delete;
+
+ private:
+  const MemTableImpl& table_;
+};
+
+std::shared_ptr<MemTable> MemTable::Create(MemoryCounter* counter) {
+  return std::make_shared<MemTableImpl>(counter);
+}
+
+MemTableImpl::MemTableImpl(MemoryCounter* counter)
+    : counter_(counter),
+      arena_(counter),
+      tree_arena_(counter),
+      hash_(counter),
+      tree_(&arena_, &tree_arena_) {}
+
+MemTableImpl::~MemTableImpl() { counter_->Release(pending_charged_); }
+
+void MemTableImpl::UpdateCharge() const {
+  charged_bytes_.store(arena_.charged_bytes() + tree_arena_.charged_bytes() +
+                           hash_.charged_bytes() + pending_charged_,
+                       std::memory_order_relaxed);
+}
+
+const Entry* MemTableImpl::FindEntry(Slice key, bool prefix_delete) const {
+  const uint32_t hash = HashIndex::HashOf(key, prefix_delete);
+  const Arena::Ref ref = hash_.Find(arena_, hash, key, prefix_delete);
+  return ref == Arena::kNull ? nullptr : EntryAt(arena_, ref);
+}
+
+Entry* MemTableImpl::FindEntry(Slice key, bool prefix_delete, uint32_t* hash) {
+  *hash = HashIndex::HashOf(key, prefix_delete);
+  const Arena::Ref ref = hash_.Find(arena_, *hash, key, prefix_delete);
+  return ref == Arena::kNull ? nullptr : EntryAt(arena_, ref);
+}
+
+void MemTableImpl::NewEntry(uint32_t hash, Slice key, RecordKind kind, uint32_t prefix_bytes,
+                            Slice value) {
+  LAVA_DCHECK(prefix_bytes <= key.size() && key.size() < (1u << 24));
+  size_t capacity = kInlineBytesMin;
+  if (value.size() <= kInlineValueBytesMax &&
+      sizeof(Entry) + key.size() + value.size() <= Arena::kSlotBytesMax) {
+    capacity = std::max(capacity, value.size());
+  }
+  uint8_t slot_class;
+  const Arena::Ref ref = arena_.Allocate(sizeof(Entry) + key.size() + capacity, &slot_class);
+  auto* entry = new (arena_.At(ref)) Entry;
+  entry->value_bytes = 0;
+  entry->key_word = static_cast<uint32_t>(key.size() << 8) | static_cast<uint32_t>(kind);
+  entry->prefix_word = prefix_bytes << 8 | slot_class;
+  std::memcpy(entry->data(), key.data(), key.size());
+  SetValue(entry, value);
+  hash_.Insert(hash, ref);
+
+  if (pending_.size() == pending_.capacity()) {
+    const size_t grown = std::max<size_t>(64, pending_.capacity() * 2);
+    counter_->Charge(grown * sizeof(Arena::Ref));
+    pending_.reserve(grown);
+    counter_->Release(pending_charged_);
+    pending_charged_ = grown * sizeof(Arena::Ref);
+  }
+  pending_.push_back(ref);
+  ordered_.store(false, std::memory_order_relaxed);
+  Add(&record_count_, 1);
+  Add(&live_bytes_, key.size());
+  if (pending_.size() >= kPendingMax) OrderLocked();
+}
+
+size_t MemTableImpl::InlineCapacity(const Entry& entry) const {
+  if (entry.slot_class() == Arena::kOwnChunk) return kInlineBytesMin;
+  return arena_.SlotBytes(Arena::kNull, entry.slot_class()) - sizeof(Entry) - entry.key_bytes();
+}
+
+void MemTableImpl::FreeExternal(Entry* entry) {
+  if (!entry->external()) return;
+  const Entry::ValueSlot slot = entry->value_slot();
+  arena_.Free(slot.ref, static_cast<uint8_t>(slot.slot_class));
+  entry->set_external(false);
+}
+
+// Replaces the value; counts live bytes, not killed ones.
+void MemTableImpl::SetValue(Entry* entry, Slice value) {
+  Add(&live_bytes_, value.size() - entry->value_bytes);
+  entry->value_bytes = static_cast<uint32_t>(value.size());
+  if (value.size() <= InlineCapacity(*entry)) {
+    FreeExternal(entry);
+    if (!value.empty()) std::memcpy(entry->value_area(), value.data(), value.size());
+    return;
+  }
+  Entry::ValueSlot slot{};
+  if (entry->external()) {
+    slot = entry->value_slot();
+    const size_t bytes = arena_.SlotBytes(slot.ref, static_cast<uint8_t>(slot.slot_class));
+    // A slot that is much too large for its value is given back.
+    if (bytes < value.size() || bytes > value.size() * 4 + 64) FreeExternal(entry);
+  }
+  if (!entry->external()) {
+    uint8_t slot_class;
+    slot.ref = arena_.Allocate(value.size(), &slot_class);
+    slot.slot_class = slot_class;
+    entry->set_value_slot(slot);
+    entry->set_external(true);
+  }
+  std::memcpy(arena_.At(slot.ref), value.data(), value.size());
+}
+
+void MemTableImpl::AppendValue(Entry* entry, Slice tail) {
+  if (tail.empty()) return;
+  const size_t old_bytes = entry->value_bytes;
+  const size_t total = old_bytes + tail.size();
+  LAVA_CHECK(total <= UINT32_MAX);  // four times the largest value; the owner seals before
+  size_t capacity = InlineCapacity(*entry);
+  if (entry->external()) {
+    const Entry::ValueSlot slot = entry->value_slot();
+    capacity = arena_.SlotBytes(slot.ref, static_cast<uint8_t>(slot.slot_class));
+  }
+  if (total > capacity) {
+    // Doubling keeps the copying linear in what was appended.
+    uint8_t slot_class;
+    const Arena::Ref ref = arena_.Allocate(std::max(total, old_bytes * 2), &slot_class);
+    const Slice old = EntryValue(arena_, *entry);
+    if (!old.empty()) std::memcpy(arena_.At(ref), old.data(), old.size());
+    FreeExternal(entry);
+    entry->set_value_slot({ref, slot_class});
+    entry->set_external(true);
+  }
+  char* value = entry->external() ? arena_.At(entry->value_slot().ref) : entry->value_area();
+  std::memcpy(value + old_bytes, tail.data(), tail.size());
+  entry->value_bytes = static_cast<uint32_t>(total);
+  Add(&live_bytes_, tail.size());
+}
+
+void MemTableImpl::Put(Slice key, uint32_t prefix_bytes, Slice value) {
+  Writing writing(*this);
+  uint32_t hash;
+  Entry* entry = FindEntry(key, false, &hash);
+  if (entry == nullptr) return NewEntry(hash, key, RecordKind::kPut, prefix_bytes, value);
+  Add(&killed_bytes_, entry->value_bytes);
+  entry->set_kind(RecordKind::kPut);
+  entry->set_prefix_bytes(prefix_bytes);
+  SetValue(entry, value);
+}
+
+void MemTableImpl::Delete(Slice key, uint32_t prefix_bytes) {
+  Writing writing(*this);
+  uint32_t hash;
+  Entry* entry = FindEntry(key, false, &hash);
+  if (entry == nullptr) return NewEntry(hash, key, RecordKind::kDelete, prefix_bytes, Slice());
+  Add(&killed_bytes_, entry->value_bytes);
+  entry->set_kind(RecordKind::kDelete);
+  entry->set_prefix_bytes(prefix_bytes);
+  SetValue(entry, Slice());
+}
+
+void MemTableImpl::Append(Slice key, uint32_t prefix_bytes, Slice segments) {
+  Writing writing(*this);
+  uint32_t hash;
+  Entry* entry = FindEntry(key, false, &hash);
+  if (entry == nullptr) {
+    const RecordKind kind =
+        CoveredByTombstone(key, prefix_bytes) ? RecordKind::kPut : RecordKind::kAppend;
+    return NewEntry(hash, key, kind, prefix_bytes, segments);
+  }
+  if (entry->kind() == RecordKind::kDelete) entry->set_kind(RecordKind::kPut);
+  entry->set_prefix_bytes(prefix_bytes);
+  AppendValue(entry, segments);
+}
+
+bool MemTableImpl::CoveredByTombstone(Slice key, uint32_t prefix_bytes) const {
+  if (range_tombstones_.Covers(key)) return true;
+  if (Load(prefix_delete_count_) == 0) return false;
+  for (const uint32_t length : prefix_delete_lengths_) {
+    if (length > prefix_bytes) break;
+    if (FindEntry(key.substr(0, length), true) != nullptr) return true;
+  }
+  return false;
+}
+
+void MemTableImpl::EraseEntry(Arena::Ref ref) {
+  Entry* entry = EntryAt(arena_, ref);
+  LAVA_DCHECK(!entry->erased());
+  const bool prefix_delete = entry->is_prefix_delete();
+  const uint64_t bytes = entry->key_bytes() + entry->value_bytes;
+  hash_.Erase(HashIndex::HashOf(entry->key(), prefix_delete), ref);
+  Add(&record_count_, uint64_t{0} - 1);
+  if (prefix_delete) Add(&prefix_delete_count_, uint64_t{0} - 1);
+  Add(&live_bytes_, uint64_t{0} - bytes);
+  Add(&killed_bytes_, bytes);
+  FreeExternal(entry);
+  if (!entry->in_tree()) return entry->set_erased();
+  tree_.Erase(ref);
+  arena_.Free(ref, entry->slot_class());
+}
+
+// Erases the entries in [begin, end) that covered() says; an empty end is none.
+template <typename Covered>
+void MemTableImpl::EraseRange(Slice begin, Slice end, const Covered& covered) {
+  OrderLocked();
+  TreeIndex::Position position = tree_.Seek({begin, true});
+  while (position.valid()) {
+    const Arena::Ref ref = tree_.At(position);
+    const Entry* entry = EntryAt(arena_, ref);
+    if (!end.empty() && entry->key() >= end) return;
+    const TreeIndex::Position next = tree_.Next(position);
+    const auto verdict = covered(*entry);
+    if (verdict == Verdict::kEnd) return;
+    if (verdict == Verdict::kKeep) {
+      position = next;
+      continue;
+    }
+    const Arena::Ref next_ref = next.valid() ? tree_.At(next) : Arena::kNull;
+    EraseEntry(ref);
+    if (next_ref == Arena::kNull) return;
+    position = tree_.Seek(PlaceOf(*EntryAt(arena_, next_ref)));
+  }
+}
+
+void MemTableImpl::DeletePrefix(Slice prefix) {
+  Writing writing(*this);
+  EraseRange(prefix, Slice(), [&](const Entry& entry) {
+    if (!entry.key().starts_with(prefix)) return Verdict::kEnd;
+    const bool self = entry.is_prefix_delete() && entry.key_bytes() == prefix.size();
+    return self ? Verdict::kKeep : Verdict::kErase;
+  });
+  uint32_t hash;
+  if (FindEntry(prefix, true, &hash) != nullptr) return;
+  const auto bytes = static_cast<uint32_t>(prefix.size());
+  NewEntry(hash, prefix, RecordKind::kPrefixDelete, bytes, Slice());
+  Add(&prefix_delete_count_, 1);
+  prefix_delete_lengths_.insert(bytes);
+}
+
+void MemTableImpl::ErasePrefix(Slice prefix) {
+  Writing writing(*this);
+  EraseRange(prefix, Slice(), [&](const Entry& entry) {
+    return entry.key().starts_with(prefix) ? Verdict::kErase : Verdict::kEnd;
+  });
+}
+
+void MemTableImpl::DeleteRange(Slice begin, Slice end) {
+  if (begin >= end) return;
+  Writing writing(*this);
+  EraseRange(begin, end, [&](const Entry& entry) {
+    // A prefix tombstone that reaches beyond the end still hides what is there.
+    const bool beyond = entry.is_prefix_delete() && end.starts_with(entry.key());
+    return beyond ? Verdict::kKeep : Verdict::kErase;
+  });
+  range_tombstones_.Add(begin, end);
+  has_range_tombstones_.store(1, std::memory_order_relaxed);
+}
+
+void MemTableImpl::Erase(Slice key) {
+  Writing writing(*this);
+  const uint32_t hash = HashIndex::HashOf(key, false);
+  const Arena::Ref ref = hash_.Find(arena_, hash, key, false);
+  if (ref != Arena::kNull) EraseEntry(ref);
+}
+
+void MemTableImpl::Get(Lookup* lookup) const {
+  Reading reading(*this);
+  if (const Entry* entry = FindEntry(lookup->key(), false); entry != nullptr) {
+    lookup->Tell(entry->kind(), EntryValue(arena_, *entry), nullptr);
+    if (lookup->done()) return;
+  }
+  if (lookup->has_prefix() && Load(prefix_delete_count_) != 0 &&
+      FindEntry(lookup->prefix(), true) != nullptr) {
+    return lookup->Hide();
+  }
+  if (Load(has_range_tombstones_) != 0 && range_tombstones_.Covers(lookup->key())) lookup->Hide();
+}
+
+void MemTableImpl::OrderLocked() const {
+  if (pending_.empty()) return;
+  // After the seal point readers look at entries without a lock: nothing of them is written.
+  const bool active = !sealed();
+  auto* self = const_cast<MemTableImpl*>(this);
+  std::erase_if(pending_, [&](Arena::Ref ref) {
+    Entry* entry = EntryAt(self->arena_, ref);
+    if (!entry->erased()) return false;
+    if (active) self->arena_.Free(ref, entry->slot_class());
+    return true;
+  });
+  SortEntries(arena_, &pending_);
+  for (const Arena::Ref ref : pending_) {
+    tree_.Insert(ref);
+    if (active) EntryAt(self->arena_, ref)->set_in_tree();
+  }
+  pending_.clear();
+  if (!active) {
+    pending_.shrink_to_fit();
+    counter_->Release(pending_charged_);
+    pending_charged_ = 0;
+  }
+  ordered_.store(true, std::memory_order_release);
+}
+
+void MemTableImpl::Order() const {
+  if (ordered_.load(std::memory_order_acquire)) return;
+  lock_.Lock();
+  OrderLocked();
+  UpdateCharge();
+  lock_.Unlock();
+}
+
+void MemTableImpl::Seal() {
+  // Under the lock: an Order() that began before must be done before readers go without it.
+  lock_.Lock();
+  sealed_.store(true, std::memory_order_release);
+  lock_.Unlock();
+}
+
+void MemTableImpl::RecordAt(TreeIndex::Position position, Record* record) const {
+  const Entry& entry = *EntryAt(arena_, tree_.At(position));
+  record->key = entry.key();
+  record->kind = entry.kind();
+  record->prefix_bytes = entry.prefix_bytes();
+  record->value = EntryValue(arena_, entry);
+}
+
+void MemTableImpl::CopyRange(Slice from, bool exclusive, Slice upper, size_t count, bool keys_only,
+                             Copied* out) const {
+  out->bytes.clear();
+  out->entries.clear();
+  if (sealed()) {
+    Order();
+    return CopyLocked(from, exclusive, upper, count, keys_only, out);
+  }
+  lock_.LockShared();
+  const bool ordered = ordered_.load(std::memory_order_relaxed);
+  if (ordered) CopyLocked(from, exclusive, upper, count, keys_only, out);
+  lock_.UnlockShared();
+  if (ordered) return;
+  lock_.Lock();
+  OrderLocked();
+  UpdateCharge();
+  CopyLocked(from, exclusive, upper, count, keys_only, out);
+  lock_.Unlock();
+}
+
+void MemTableImpl::CopyLocked(Slice from, bool exclusive, Slice upper, size_t count, bool keys_only,
+                              Copied* out) const {
+  TreeIndex::Position position = tree_.Seek({from, !exclusive});
+  Record record;
+  bool last_is_prefix_delete = false;
+  for (; position.valid(); position = tree_.Next(position)) {
+    RecordAt(position, &record);
+    if (exclusive && record.key == from) continue;
+    if (!upper.empty() && record.key >= upper) break;
+    if (out->entries.size() >= count) {
+      // A page goes on behind its last key, so it must not end between the two of one key.
+      const Copied::Entry& last = out->entries.back();
+      const Slice last_key(out->bytes.data() + last.key_offset, last.key_bytes);
+      if (!last_is_prefix_delete || last_key != record.key) {
+        out->end = false;
+        return;
+      }
+    }
+    if (keys_only) record.value = Slice();
+    const uint64_t key_offset = out->bytes.size();
+    out->bytes.append(record.key).append(record.value);
+    out->entries.push_back(
+        {key_offset, key_offset + record.key.size(), static_cast<uint32_t>(record.key.size()),
+         static_cast<uint32_t>(record.value.size()), record.prefix_bytes, record.kind});
+    last_is_prefix_delete = record.kind == RecordKind::kPrefixDelete;
+  }
+  out->end = true;
+}
+
+bool MemTableImpl::HasPrefix(Slice prefix) const {
+  Copied page;
+  std::string from(prefix);
+  for (bool exclusive = false;; exclusive = true) {
+    CopyRange(from, exclusive, Slice(), 16, true, &page);
+    for (const Copied::Entry& e : page.entries) {
+      const Slice key = Slice(page.bytes).substr(e.key_offset, e.key_bytes);
+      if (!key.starts_with(prefix)) return false;
+      if (e.kind == RecordKind::kPut || e.kind == RecordKind::kAppend) return true;
+    }
+    if (page.end) return false;
+    const Copied::Entry& last = page.entries.back();
+    from.assign(page.bytes, last.key_offset, last.key_bytes);
+  }
+}
+
+std::unique_ptr<RecordIterator> MemTableImpl::NewIterator(bool keys_only) const {
+  if (sealed()) return NewSealedIterator(this);
+  return NewPagingIterator(this, keys_only);
+}
+
+bool MemTableImpl::HasPrefixDelete(Slice prefix) const {
+  Reading reading(*this);
+  return Load(prefix_delete_count_) != 0 && FindEntry(prefix, true) != nullptr;
+}
+
+RangeTombstoneSet MemTableImpl::range_tombstones() const {
+  Reading reading(*this);
+  return range_tombstones_;
+}
+
+}  // namespace lava

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <atomic>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "memtable/arena.h"
+#include "memtable/hash_index.h"
+#include "memtable/memtable.h"
+#include "memtable/rw_spin_lock.h"
+#include "memtable/tree_index.h"
+
+namespace lava {
+
+/// Entries in an arena, found by key through a hash index, and in order through a tree. New
+/// entries wait in pending_ until an ordered access or their number puts them into the tree,
+/// sorted: point reads and writes, which is most of what Flink does, never touch the tree, and
+/// what dies young never reaches it.
+///
+/// Invariants:
+/// 1. An entry with kind != 0 is in the hash index, and either in pending_ or in the tree.
+/// 2. An entry with kind == 0 is in pending_ only and is freed when pending_ is emptied.
+/// 3. After sealed_ only Order() changes anything: pending_ and the tree, under the lock, once.
+///    So point reads of a sealed run take no lock, and ordered ones none once ordered_ is set.
+class MemTableImpl final : public MemTable, public std::enable_shared_from_this<MemTableImpl> {
+ public:
+  explicit MemTableImpl(MemoryCounter* counter);
+  ~MemTableImpl() override;
+
+  void Put(Slice key, uint32_t prefix_bytes, Slice value) override;
+  void Delete(Slice key, uint32_t prefix_bytes) override;
+  void Append(Slice key, uint32_t prefix_bytes, Slice segments) override;
+  void DeletePrefix(Slice prefix) override;
+  void DeleteRange(Slice begin, Slice end) override;
+  void ErasePrefix(Slice prefix) override;
+  void Erase(Slice key) override;
+
+  void Get(Lookup* lookup) const override;
+  void CopyRange(Slice from, bool exclusive, Slice upper, size_t count, bool keys_only,
+                 Copied* out) const override;
+  std::unique_ptr<RecordIterator> NewIterator(bool keys_only) const override;
+  bool HasPrefixDelete(Slice prefix) const override;
+  bool HasPrefix(Slice prefix) const override;
+
+  void Seal() override;
+  bool sealed() const override { return sealed_.load(std::memory_order_acquire); }
+  RangeTombstoneSet range_tombstones() const override;
+
+  bool empty() const override { return record_count() == 0 && !has_range_tombstones(); }
+  uint64_t record_count() const override { return Load(record_count_); }
+  bool has_prefix_deletes() const override { return Load(prefix_delete_count_) != 0; }
+  bool has_range_tombstones() const override { return Load(has_range_tombstones_) != 0; }
+  uint64_t arena_bytes() const override { return Load(charged_bytes_); }
+  uint64_t killed_bytes() const override { return Load(killed_bytes_); }
+  uint64_t live_bytes() const override { return Load(live_bytes_); }
+
+  /// The walk over a sealed run, in place. Order() must have been called.
+  TreeIndex::Position FirstSealed() const { return tree_.First(); }
+  TreeIndex::Position SeekSealed(const Place& place) const { return tree_.Seek(place); }
+  TreeIndex::Position NextSealed(TreeIndex::Position p) const { return tree_.Next(p); }
+  void RecordAt(TreeIndex::Position position, Record* record) const;
+  /// Puts pending entries into the tree if there are any. Takes the lock.
+  void Order() const;
+
+ private:
+  class Reading;
+  enum class Verdict { kErase, kKeep, kEnd };
+  class Writing;
+  using Counter = std::atomic<uint64_t>;
+  static uint64_t Load(const Counter& c) { return c.load(std::memory_order_relaxed); }
+  // Written under the lock only, so no read-modify-write instruction is needed.
+  static void Add(Counter* c, uint64_t n) {
+    c->store(c->load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+  }
+
+  Entry* FindEntry(Slice key, bool prefix_delete, uint32_t* hash);
+  const Entry* FindEntry(Slice key, bool prefix_delete) const;
+  void NewEntry(uint32_t hash, Slice key, RecordKind kind, uint32_t prefix_bytes, Slice value);
+  size_t InlineCapacity(const Entry& entry) const;
+  void SetValue(Entry* entry, Slice value);
+  void AppendValue(Entry* entry, Slice tail);
+  void FreeExternal(Entry* entry);
+  void EraseEntry(Arena::Ref ref);
+  void CopyLocked(Slice from, bool exclusive, Slice upper, size_t count, bool keys_only,
+                  Copied* out) const;
+  template <typename Covered>
+  void EraseRange(Slice begin, Slice end, const Covered& covered);
+  bool CoveredByTombstone(Slice key, uint32_t prefix_bytes) const;
+  void OrderLocked() const;
+  void UpdateCharge() const;
+
+  MemoryCounter* const counter_;
+  mutable RwSpinLock lock_;
+  std::atomic<bool> sealed_{false};
+  mutable std::atomic<bool> ordered_{true};  // pending_ is empty
+  Arena arena_;                              // entries and values
+  mutable Arena tree_arena_;                 // nodes of tree_
+  HashIndex hash_;
+  mutable TreeIndex tree_;
+  mutable std::vector<Arena::Ref> pending_;
+  mutable uint64_t pending_charged_ = 0;
+  RangeTombstoneSet range_tombstones_;
+  std::set<uint32_t> prefix_delete_lengths_;  // that ever stood in this run
+
+  Counter record_count_{0}, prefix_delete_count_{0}, has_range_tombstones_{0};
+  mutable Counter charged_bytes_{0};
+  Counter killed_bytes_{0}, live_bytes_{0};
+};
+
+}  // namespace lava

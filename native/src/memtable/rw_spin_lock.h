@@ -1,0 +1,47 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+namespace lava {
+
+/// A reader/writer lock of one word for short critical sections that seldom meet: it spins, then
+/// yields. One writer at a time waits before readers that come after it.
+/// Threads:    any thread. Not recursive.
+class RwSpinLock {
+ public:
+  void Lock() {
+    uint32_t expected = 0;
+    if (state_.compare_exchange_strong(expected, kWriter, std::memory_order_acquire)) return;
+    for (uint32_t round = 0;; ++round) {
+      const uint32_t old = state_.fetch_or(kWriter, std::memory_order_acquire);
+      if ((old & kWriter) == 0) break;  // we hold the writer's place; readers may remain
+      Pause(round);
+    }
+    for (uint32_t round = 0; state_.load(std::memory_order_acquire) != kWriter; ++round)
+      Pause(round);
+  }
+  void Unlock() { state_.fetch_and(~kWriter, std::memory_order_release); }
+
+  void LockShared() {
+    for (uint32_t round = 0;; ++round) {
+      if ((state_.fetch_add(1, std::memory_order_acquire) & kWriter) == 0) return;
+      state_.fetch_sub(1, std::memory_order_relaxed);
+      while ((state_.load(std::memory_order_relaxed) & kWriter) != 0) Pause(round++);
+    }
+  }
+  void UnlockShared() { state_.fetch_sub(1, std::memory_order_release); }
+
+ private:
+  static constexpr uint32_t kWriter = 1u << 31;
+  static void Pause(uint32_t round) {
+    if (round < 64)
+      __builtin_ia32_pause();
+    else
+      std::this_thread::yield();
+  }
+  std::atomic<uint32_t> state_{0};
+};
+
+}  // namespace lava

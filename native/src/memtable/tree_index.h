@@ -1,0 +1,115 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "memtable/entry.h"
+
+namespace lava {
+
+/// Keeps a memtable's entries in record order: a B+tree in an arena. A node knows the
+/// bytes that all keys routed to it share, from the separators around it, and keeps the four key
+/// bytes behind them beside each reference, so that a search seldom reads an entry.
+/// Threads:    const methods beside each other; writers alone.
+/// Ownership:  entries and nodes live in two arenas, which must outlive it: so a sealed run can be
+///             put in order while its entries are read without a lock.
+class TreeIndex {
+ public:
+  TreeIndex(const Arena* entries, Arena* nodes) : entries_(*entries), nodes_(*nodes) {}
+
+  /// The entry's place must not be taken.
+  void Insert(Arena::Ref entry);
+  /// Takes the entry out; it must be there.
+  void Erase(Arena::Ref entry);
+
+  /// A position in the tree. Invalidated by Insert and Erase.
+  struct Position {
+    Arena::Ref leaf = Arena::kNull;
+    uint32_t index = 0;
+    bool valid() const { return leaf != Arena::kNull; }
+  };
+  Position First() const;
+  /// The first entry at or behind the place.
+  Position Seek(const Place& place) const;
+  Position Next(Position position) const;
+  Arena::Ref At(Position position) const { return LeafAt(position.leaf)->refs[position.index]; }
+
+ private:
+  static constexpr uint32_t kFanout = 62;
+  static constexpr uint32_t kDepthMax = 16;
+
+  struct Node {
+    uint16_t count = 0;
+    bool is_leaf = false;
+    uint8_t slot_class = 0;
+    uint32_t shared_bytes = 0;  // of all keys that are routed here
+    uint32_t fragments[kFanout];
+  };
+  struct Leaf : Node {
+    Arena::Ref previous = Arena::kNull, next = Arena::kNull;
+    Arena::Ref refs[kFanout];
+  };
+  // Child i holds the keys from separators[i] (child 0: from the node's own lower bound) on.
+  struct Inner : Node {
+    Arena::Ref separators[kFanout];
+    Arena::Ref children[kFanout];
+  };
+  struct Separator {
+    uint32_t bytes;
+    uint8_t slot_class;
+    Slice key() const { return {reinterpret_cast<const char*>(this) + sizeof(Separator), bytes}; }
+  };
+  // The bounds of the keys routed to a node; the outermost have none.
+  struct Fences {
+    Slice low, high;
+    bool has_low = false, has_high = false;
+    uint32_t SharedBytes() const;
+  };
+  struct Path {
+    struct Step {
+      Arena::Ref node;
+      uint32_t child;
+      Fences fences;  // of this node
+    };
+    std::array<Step, kDepthMax> steps;
+    uint32_t depth = 0;  // inner nodes above the leaf
+    Arena::Ref leaf = Arena::kNull;
+    Fences leaf_fences;
+  };
+
+  Node* NodeAt(Arena::Ref ref) { return reinterpret_cast<Node*>(nodes_.At(ref)); }
+  const Node* NodeAt(Arena::Ref ref) const { return reinterpret_cast<const Node*>(nodes_.At(ref)); }
+  Leaf* LeafAt(Arena::Ref ref) { return static_cast<Leaf*>(NodeAt(ref)); }
+  const Leaf* LeafAt(Arena::Ref ref) const { return static_cast<const Leaf*>(NodeAt(ref)); }
+  Inner* InnerAt(Arena::Ref ref) { return static_cast<Inner*>(NodeAt(ref)); }
+  const Inner* InnerAt(Arena::Ref ref) const { return static_cast<const Inner*>(NodeAt(ref)); }
+  Slice SeparatorAt(Arena::Ref ref) const {
+    return reinterpret_cast<const Separator*>(nodes_.At(ref))->key();
+  }
+
+  template <typename T>
+  Arena::Ref NewNode();
+  Arena::Ref NewSeparator(Slice key);
+  void FreeSeparator(Arena::Ref ref);
+
+  uint32_t FindInLeaf(const Leaf& leaf, const Place& place) const;
+  uint32_t FindChild(const Inner& inner, Slice key) const;
+  Fences ChildFences(const Inner& inner, uint32_t child, const Fences& own) const;
+  void Descend(Slice key, Path* path) const;
+  Arena::Ref FindLeaf(Slice key) const;
+
+  void SetShared(Node* node, uint32_t shared_bytes);
+  void InsertInLeaf(Leaf* leaf, uint32_t at, Arena::Ref entry);
+  void SplitLeaf(Path* path, uint32_t at, Arena::Ref entry);
+  void InsertChild(Path* path, uint32_t level, Arena::Ref separator, Arena::Ref child);
+  void RemoveLeaf(const Path& path);
+  void Refence(Slice key);
+
+  const Arena& entries_;
+  Arena& nodes_;
+  Arena::Ref root_ = Arena::kNull;
+  // The last leaf, for entries that come in order.
+  Arena::Ref last_leaf_ = Arena::kNull;
+};
+
+}  // namespace lava
