@@ -1,0 +1,106 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "fs/file_system.h"
+
+namespace lava::testing {
+
+class Random;
+
+/// What a crash leaves of what was not synced.
+enum class CrashMode : uint8_t {
+  kAll,         // everything that reached the operating system: a process kill
+  kSyncedOnly,  // nothing that was not synced, entries of directories included
+  kRandom,      // any length of the unsynced ends, any subset of the unsynced directory changes
+  kTorn,        // as kRandom, and each unsynced 512 byte sector is written, zero or garbage
+};
+
+/// A file system in memory that knows what would survive a crash at any moment. Directories
+/// themselves survive at once (a host makes them); files' names need SyncDirectory, bytes Sync.
+/// Threads:    any thread.
+/// Ownership:  must outlive its files.
+/// Errors:     as FileSystem. Reading a file whose last name was removed is NotFound, because the
+///             posix file system may have to open it again (see SetRemovedFilesReadable).
+class MemFileSystem : public fs::FileSystem {
+ public:
+  MemFileSystem();
+  ~MemFileSystem() override;
+
+  Result<std::unique_ptr<fs::AppendFile>> Create(const std::string& path,
+                                                 size_t buffer_bytes) override;
+  Result<std::unique_ptr<fs::RandomFile>> OpenRandom(const std::string& path) override;
+  Result<std::string> ReadWhole(const std::string& path, uint64_t bytes_max) override;
+  Result<uint64_t> FileSize(const std::string& path) override;
+  Result<bool> Exists(const std::string& path) override;
+  Status Rename(const std::string& from, const std::string& to) override;
+  Status Remove(const std::string& path) override;
+  Status Link(const std::string& from, const std::string& to) override;
+  Result<std::vector<std::string>> List(const std::string& directory) override;
+  Status CreateDirectory(const std::string& path) override;
+  Status SyncDirectory(const std::string& path) override;
+  Result<std::unique_ptr<fs::DirectoryLock>> Lock(const std::string& directory) override;
+
+  /// The file system as it would be after a crash now, everything in it durable, no locks held.
+  std::unique_ptr<MemFileSystem> CrashClone(CrashMode mode, uint64_t seed = 0) const;
+
+  /// Calls that changed something: creations, flushes, syncs, renames, removals, links, directory
+  /// syncs. Appends count when their bytes leave the buffer.
+  uint64_t mutating_calls() const;
+  /// Called after every mutating call, with its number from 1, on the thread that made it; it may
+  /// call CrashClone. Null: none.
+  void SetMutationHook(std::function<void(uint64_t call)> hook);
+  void SetRemovedFilesReadable(bool readable);
+
+  /// For tests that damage files: the content, and its replacement (durable at once).
+  Result<std::string> Content(const std::string& path) const;
+  Status SetContent(const std::string& path, std::string content);
+  /// All files' paths, sorted.
+  std::vector<std::string> Paths() const;
+
+ private:
+  friend class MemAppendFile;
+  friend class MemRandomFile;
+  friend class MemDirectoryLock;
+  struct Node;
+  using NodePtr = std::shared_ptr<Node>;
+  // A change of names that no directory sync made durable yet. Empty from: a new name; empty to:
+  // a removed one.
+  struct NameChange {
+    std::string from;
+    std::string to;
+    NodePtr node;
+  };
+  using Names = std::map<std::string, NodePtr>;
+
+  Status AppendTo(const NodePtr& node, Slice bytes);
+  Status SyncNode(const NodePtr& node);
+  Status ReadFrom(const NodePtr& node, const std::string& path, uint64_t offset, size_t length,
+                  char* to) const;
+  void Unlock(const std::string& directory);
+  void Change(NameChange change);
+  static void Apply(const NameChange& change, Names* names);
+  Result<NodePtr> Find(const std::string& path, const char* operation) const;
+  Status NeedsDirectory(const std::string& path, const char* operation) const;
+  void Mutated(std::unique_lock<std::mutex> lock);
+  static std::string Survivor(const Node& node, CrashMode mode, Random* random);
+
+  mutable std::mutex mutex_;
+  Names names_;          // as processes see them
+  Names durable_names_;  // as a crash leaves them
+  std::vector<NameChange> pending_;
+  std::set<std::string> directories_;
+  std::set<std::string> locked_;
+  uint64_t mutating_calls_ = 0;
+  bool removed_readable_ = false;
+  std::function<void(uint64_t)> hook_;
+};
+
+}  // namespace lava::testing
