@@ -1,0 +1,17 @@
+package org.lavakv.demo;
+
+/** One departure in a plane's history. */
+public class Delay {
+
+    /** In days since 1970. */
+    public int day;
+
+    public int minutes;
+
+    public Delay() {}
+
+    public Delay(int day, int minutes) {
+        this.day = day;
+        this.minutes = minutes;
+    }
+}

@@ -1,0 +1,25 @@
+package org.lavakv.demo;
+
+/** One scheduled flight. */
+public class Flight {
+
+    /** Its place in the timetable, which orders flights of the same minute. */
+    public int id;
+
+    /** Scheduled departure, in milliseconds since 1970 in UTC. */
+    public long time;
+
+    /** The date in New York, in days since 1970. */
+    public int day;
+
+    public String tail;
+    public String carrier;
+    public int number;
+    public String origin;
+    public String destination;
+
+    /** Minutes that it left late; negative when it left early, 0 when it never left. */
+    public int delay;
+
+    public boolean cancelled;
+}
