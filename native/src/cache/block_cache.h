@@ -7,7 +7,7 @@
 
 namespace lava {
 
-/// What the cache holds: one immutable block in memory (data, index partition, filter).
+/// What the cache holds: one immutable block in memory (data, index partition with its filter).
 struct CachedBlock {
   virtual ~CachedBlock() = default;
   virtual size_t charge() const = 0;  // bytes, own overhead included
@@ -34,12 +34,17 @@ class BlockCache {
   static std::unique_ptr<BlockCache> Create(uint64_t capacity_bytes);
 
   virtual uint64_t NewFileId() = 0;
+  /// Null when the block is not here; counts a hit or a miss.
   virtual Ref Lookup(const CacheKey& key) = 0;
-  virtual Ref Insert(const CacheKey& key, Segment segment,
-                     std::unique_ptr<const CachedBlock> block) = 0;
-  virtual void EraseFile(uint64_t file) = 0;  // blocks of a deleted file; may be lazy
+  /// Keeps block, unless another one stands under key already: then that one is returned and
+  /// block is dropped. segment kIndex stays longer.
+  virtual Ref Insert(const CacheKey& key, Segment segment, Ref block) = 0;
+  /// Drops the blocks of a file; pinned ones live on until their pins go.
+  virtual void EraseFile(uint64_t file) = 0;
+  /// Evicts down to bytes before it returns. 0: nothing is kept.
   virtual void SetCapacity(uint64_t bytes) = 0;
 
+  /// used_bytes counts blocks in the cache, pinned_bytes those of them that a Ref holds now.
   struct Statistics {
     uint64_t capacity_bytes = 0, used_bytes = 0, pinned_bytes = 0, hits = 0, misses = 0;
   };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -19,7 +20,9 @@ namespace lava {
 /// An open key SST: footer, properties, top index and range tombstones in memory, the rest
 /// through the cache. Corruption messages name path and offset.
 /// Threads:    any thread.
-/// Ownership:  cache and counter must outlive it; iterators must not outlive it.
+/// Ownership:  cache, counter and counters must outlive it; iterators must not. The destructor
+///             erases the file's blocks from the cache and releases what was charged.
+/// Errors:     Corruption, IOError, NeedsFile of any read; NotSupported of Open: a newer format.
 class TableReader : public Attachment {
  public:
   struct ReadCounters {  // of the caller; may be null
@@ -38,8 +41,8 @@ class TableReader : public Attachment {
   /// Whether a kPrefixDelete record stands at exactly this prefix.
   virtual Result<bool> HasPrefixDelete(Slice prefix) const = 0;
   struct IterateOptions {
-    bool fill_cache = true;       // compaction and savepoints: false
-    uint32_t readahead_bytes = 0; // > 0: sequential reads in pieces of this size, past the cache
+    bool fill_cache = true;        // compaction and savepoints: false
+    uint32_t readahead_bytes = 0;  // > 0: sequential reads in pieces of this size, past the cache
   };
   virtual std::unique_ptr<RecordIterator> NewIterator(const IterateOptions& options) const = 0;
   virtual const TableProperties& properties() const = 0;

@@ -22,13 +22,16 @@ struct TableWriterOptions {
   bool sync = false;
 };
 
-/// What a finished key SST holds; stored in its footer block and repeated in the manifest.
+/// What a finished key SST holds; stored in its properties block and repeated in the manifest.
 struct TableProperties {
   uint64_t file_bytes = 0;
-  uint32_t file_crc32c = 0;       // of all bytes of the file
+  uint32_t file_crc32c = 0;      // of all bytes of the file; known to the writer only, else 0
+  uint32_t partition_bytes = 1;  // where the table id stands in an internal key
   uint64_t records = 0, deletes = 0, appends = 0, prefix_deletes = 0, range_tombstones = 0;
   uint64_t raw_key_bytes = 0, raw_value_bytes = 0;
+  uint64_t data_blocks = 0, partitions = 0;  // blocks of records; blocks of index and filter
   /// [lower, upper) covers every record, prefix delete (to its prefix's end) and range tombstone.
+  /// Both are empty in an empty file; else an empty upper has no end.
   std::string lower, upper;
   struct PerTable {
     uint64_t records = 0, bytes = 0;
@@ -39,10 +42,13 @@ struct TableProperties {
   // the format from the start; always empty until values are separated.
 };
 
-/// Writes one key SST. Records in RecordIterator order; range tombstones at any time.
+/// Writes one key SST (docs/ksst-format.md). Records in RecordIterator order; range tombstones at
+/// any time.
 /// Threads:    one thread.
-/// Durability: after Finish() is OK: flushed, and synced if options.sync.
-/// Errors:     IOError, NoSpace; the file is then garbage, to be removed by the caller.
+/// Durability: after Finish() is OK: flushed (synced if options.sync) and closed.
+/// Errors:     IOError, NoSpace: the first one is repeated by every later call, and the file is
+///             garbage, to be removed by the caller. InvalidArgument: a record out of order, of a
+///             reserved kind or beyond the limits of options.h; it was not added.
 class TableWriter {
  public:
   virtual ~TableWriter() = default;

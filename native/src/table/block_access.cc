@@ -1,0 +1,23 @@
+#include "table/block_access.h"
+
+namespace lava::ksst {
+
+Status BlockAccess::LoadData(const BlockHandle& handle,
+                             std::shared_ptr<const CachedDataBlock>* out) const {
+  CountBlockRead();
+  LAVA_RETURN_IF_ERROR(loader->LoadData(handle, out));
+  *out = std::static_pointer_cast<const CachedDataBlock>(
+      cache->Insert({file_id, handle.offset}, BlockCache::Segment::kData, std::move(*out)));
+  return Status::OK();
+}
+
+Status BlockAccess::LoadPartition(const BlockHandle& handle, uint64_t base,
+                                  std::shared_ptr<const CachedPartition>* out) const {
+  CountBlockRead();
+  LAVA_RETURN_IF_ERROR(loader->LoadPartitionAt(handle, base, out));
+  *out = std::static_pointer_cast<const CachedPartition>(
+      cache->Insert({file_id, handle.offset}, BlockCache::Segment::kIndex, std::move(*out)));
+  return Status::OK();
+}
+
+}  // namespace lava::ksst

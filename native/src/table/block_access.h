@@ -1,0 +1,52 @@
+#pragma once
+
+#include <memory>
+
+#include "cache/block_cache.h"
+#include "table/block_loader.h"
+#include "table/table_reader.h"
+
+namespace lava::ksst {
+
+/// A file's blocks through the cache.
+/// Threads:    any thread; const.
+/// Ownership:  borrows everything.
+struct BlockAccess {
+  const BlockLoader* loader;
+  BlockCache* cache;
+  uint64_t file_id;
+  TableReader::ReadCounters* counters;  // may be null
+
+  Status Data(const BlockHandle& handle, std::shared_ptr<const CachedDataBlock>* out) const {
+    CacheKey key{file_id, handle.offset};
+    if (BlockCache::Ref ref = cache->Lookup(key); ref != nullptr) {
+      *out = std::static_pointer_cast<const CachedDataBlock>(std::move(ref));
+      return Status::OK();
+    }
+    return LoadData(handle, out);
+  }
+  /// The i-th partition of the top index.
+  Status Partition(const IndexBlock& top, uint32_t i,
+                   std::shared_ptr<const CachedPartition>* out) const {
+    BlockHandle handle = BlockAt(top, i);
+    CacheKey key{file_id, handle.offset};
+    if (BlockCache::Ref ref = cache->Lookup(key); ref != nullptr) {
+      *out = std::static_pointer_cast<const CachedPartition>(std::move(ref));
+      return Status::OK();
+    }
+    return LoadPartition(handle, top.extent_begin(i), out);
+  }
+  void CountFilterUseful() const {
+    if (counters != nullptr) counters->filter_useful.fetch_add(1, std::memory_order_relaxed);
+  }
+  void CountBlockRead() const {
+    if (counters != nullptr) counters->block_reads.fetch_add(1, std::memory_order_relaxed);
+  }
+
+ private:
+  Status LoadData(const BlockHandle& handle, std::shared_ptr<const CachedDataBlock>* out) const;
+  Status LoadPartition(const BlockHandle& handle, uint64_t base,
+                       std::shared_ptr<const CachedPartition>* out) const;
+};
+
+}  // namespace lava::ksst

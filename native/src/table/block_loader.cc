@@ -1,0 +1,138 @@
+#include "table/block_loader.h"
+
+#include <algorithm>
+
+#include "table/compression.h"
+#include "table/properties.h"
+
+namespace lava::ksst {
+namespace {
+
+Status ImpossibleRawLength(const std::string& path, uint64_t offset) {
+  return CorruptionAt(path, offset, "the block does not decompress to its raw length");
+}
+
+}  // namespace
+
+Status BlockLoader::ReadStored(const BlockHandle& handle, BlockBuffer* buffer,
+                               Slice* stored) const {
+  size_t bytes = handle.bytes + kBlockTrailerBytes;
+  char* memory = buffer->Reserve(bytes);
+  LAVA_RETURN_IF_ERROR(file_->Read(handle.offset, bytes, memory));
+  *stored = Slice(memory, bytes);
+  return Status::OK();
+}
+
+Status BlockLoader::Check(const BlockHandle& handle, Slice stored, BlockTrailer* trailer,
+                          Slice* payload) const {
+  LAVA_RETURN_IF_ERROR(CheckBlock(path(), unique_id_, handle, stored, trailer));
+  *payload = stored.substr(0, handle.bytes);
+  if (!RawBytesPossible(trailer->codec, *payload, trailer->raw_bytes))
+    return ImpossibleRawLength(path(), handle.offset);
+  return Status::OK();
+}
+
+Status BlockLoader::LoadData(const BlockHandle& handle,
+                             std::shared_ptr<const CachedDataBlock>* out) const {
+  BlockBuffer buffer;
+  Slice stored, payload;
+  BlockTrailer trailer;
+  LAVA_RETURN_IF_ERROR(ReadStored(handle, &buffer, &stored));
+  LAVA_RETURN_IF_ERROR(Check(handle, stored, &trailer, &payload));
+  char* memory = nullptr;
+  auto cached = MakeTrailing<CachedDataBlock>(trailer.raw_bytes + kDataBlockSlackBytes, &memory);
+  if (!Decompress(trailer.codec, payload, memory, trailer.raw_bytes))
+    return ImpossibleRawLength(path(), handle.offset);
+  const char* error = cached->block.Check(Slice(memory, trailer.raw_bytes));
+  if (error != nullptr) return Malformed(handle.offset, error);
+  *out = std::move(cached);
+  return Status::OK();
+}
+
+Status BlockLoader::ParseData(const BlockHandle& handle, Slice stored, BlockBuffer* buffer,
+                              DataBlock* block) const {
+  Slice payload;
+  BlockTrailer trailer;
+  LAVA_RETURN_IF_ERROR(Check(handle, stored, &trailer, &payload));
+  char* memory = buffer->Reserve(trailer.raw_bytes + kDataBlockSlackBytes);
+  if (!Decompress(trailer.codec, payload, memory, trailer.raw_bytes))
+    return ImpossibleRawLength(path(), handle.offset);
+  const char* error = block->Check(Slice(memory, trailer.raw_bytes));
+  return error == nullptr ? Status::OK() : Malformed(handle.offset, error);
+}
+
+Status BlockLoader::LoadPartitionAt(const BlockHandle& handle, uint64_t base,
+                                    std::shared_ptr<const CachedPartition>* out) const {
+  std::string raw;
+  LAVA_RETURN_IF_ERROR(LoadRaw(handle, &raw));
+  std::shared_ptr<CachedPartition> partition;
+  const char* error = LoadPartition(raw, base, handle.offset, &partition);
+  if (error != nullptr) return Malformed(handle.offset, error);
+  *out = std::move(partition);
+  return Status::OK();
+}
+
+Status BlockLoader::LoadRaw(const BlockHandle& handle, std::string* raw) const {
+  BlockBuffer buffer;
+  Slice stored, payload;
+  BlockTrailer trailer;
+  LAVA_RETURN_IF_ERROR(ReadStored(handle, &buffer, &stored));
+  LAVA_RETURN_IF_ERROR(Check(handle, stored, &trailer, &payload));
+  if (trailer.codec == Compression::kNone) {
+    raw->assign(payload);
+    return Status::OK();
+  }
+  raw->resize(trailer.raw_bytes);
+  if (!Decompress(trailer.codec, payload, raw->data(), trailer.raw_bytes))
+    return ImpossibleRawLength(path(), handle.offset);
+  return Status::OK();
+}
+
+namespace {
+
+Status ReadTopIndex(TableHead* head) {
+  const BlockHandle& handle = head->footer.top_index;
+  const BlockHandle& behind =
+      head->footer.tombstones.bytes != 0 ? head->footer.tombstones : head->footer.properties;
+  std::string raw;
+  LAVA_RETURN_IF_ERROR(head->loader->LoadRaw(handle, &raw));
+  head->data_end = behind.offset;
+  if (raw.empty()) {
+    return head->data_end == 0
+               ? Status::OK()
+               : head->loader->Malformed(handle.offset, "the top index is empty, the file not");
+  }
+  size_t bytes = IndexBlock::MemoryBytes(raw);
+  if (bytes == 0) return head->loader->Malformed(handle.offset, "the top index is malformed");
+  head->top_memory_bytes = bytes;
+  head->top_memory = std::make_unique_for_overwrite<uint64_t[]>((bytes + 7) / 8);
+  const char* error =
+      head->top.Load(raw, 0, head->data_end, reinterpret_cast<char*>(head->top_memory.get()));
+  return error == nullptr ? Status::OK() : head->loader->Malformed(handle.offset, error);
+}
+
+}  // namespace
+
+Status ReadTableHead(std::unique_ptr<fs::RandomFile> file, TableHead* head) {
+  uint64_t file_bytes = file->size();
+  char tail[kFooterBytes];
+  size_t tail_bytes = static_cast<size_t>(std::min<uint64_t>(file_bytes, kFooterBytes));
+  LAVA_RETURN_IF_ERROR(file->Read(file_bytes - tail_bytes, tail_bytes, tail));
+  LAVA_RETURN_IF_ERROR(
+      DecodeFooter(file->path(), file_bytes, Slice(tail, tail_bytes), &head->footer));
+  head->loader = std::make_unique<BlockLoader>(std::move(file), head->footer.unique_id);
+  const BlockLoader& loader = *head->loader;
+  std::string raw;
+  LAVA_RETURN_IF_ERROR(loader.LoadRaw(head->footer.properties, &raw));
+  if (const char* error = DecodeProperties(raw, &head->properties); error != nullptr)
+    return loader.Malformed(head->footer.properties.offset, error);
+  head->properties.file_bytes = file_bytes;
+  if (head->footer.tombstones.bytes != 0) {
+    LAVA_RETURN_IF_ERROR(loader.LoadRaw(head->footer.tombstones, &raw));
+    if (const char* error = DecodeTombstones(raw, &head->tombstones); error != nullptr)
+      return loader.Malformed(head->footer.tombstones.offset, error);
+  }
+  return ReadTopIndex(head);
+}
+
+}  // namespace lava::ksst

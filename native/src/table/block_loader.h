@@ -1,0 +1,86 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "fs/file_system.h"
+#include "table/format.h"
+#include "table/partition.h"
+#include "table/table_writer.h"
+
+namespace lava::ksst {
+
+/// Raw bytes of a block in memory that is kept from block to block, with slack behind them.
+/// Threads:    one thread.
+class BlockBuffer {
+ public:
+  char* Reserve(size_t bytes) {
+    if (bytes > capacity_) {
+      memory_ = std::make_unique_for_overwrite<char[]>(bytes);
+      capacity_ = bytes;
+    }
+    return memory_.get();
+  }
+
+ private:
+  std::unique_ptr<char[]> memory_;
+  size_t capacity_ = 0;
+};
+
+/// Reads blocks of one file from storage and checks them before anything trusts them. A handle
+/// must lie within the file: its length then bounds what is allocated.
+/// Threads:    any thread; buffers are the caller's.
+/// Errors:     Corruption naming path and offset; those of the file.
+class BlockLoader {
+ public:
+  BlockLoader(std::unique_ptr<fs::RandomFile> file, uint64_t unique_id)
+      : file_(std::move(file)), unique_id_(unique_id) {}
+
+  const std::string& path() const { return file_->path(); }
+  const fs::RandomFile& file() const { return *file_; }
+
+  Status LoadData(const BlockHandle& handle, std::shared_ptr<const CachedDataBlock>* out) const;
+  /// base: where the partition's first data block begins.
+  Status LoadPartitionAt(const BlockHandle& handle, uint64_t base,
+                         std::shared_ptr<const CachedPartition>* out) const;
+  /// A block whose payload the caller decodes.
+  Status LoadRaw(const BlockHandle& handle, std::string* raw) const;
+
+  /// The same for stored bytes that the caller has read: payload and trailer.
+  Status ParseData(const BlockHandle& handle, Slice stored, BlockBuffer* buffer,
+                   DataBlock* block) const;
+  /// The status for what a decoder refused in the block at offset.
+  Status Malformed(uint64_t offset, const char* what) const {
+    return CorruptionAt(path(), offset, what);
+  }
+
+ private:
+  Status ReadStored(const BlockHandle& handle, BlockBuffer* buffer, Slice* stored) const;
+  Status Check(const BlockHandle& handle, Slice stored, BlockTrailer* trailer,
+               Slice* payload) const;
+
+  std::unique_ptr<fs::RandomFile> file_;
+  uint64_t unique_id_;
+};
+
+/// An open file's head: footer, properties, top index and range tombstones, all checked.
+struct TableHead {
+  std::unique_ptr<BlockLoader> loader;
+  Footer footer;
+  TableProperties properties;
+  RangeTombstoneSet tombstones;
+  std::unique_ptr<uint64_t[]> top_memory;
+  size_t top_memory_bytes = 0;
+  IndexBlock top;         // count() 0: no records
+  uint64_t data_end = 0;  // behind the last partition
+};
+Status ReadTableHead(std::unique_ptr<fs::RandomFile> file, TableHead* head);
+
+/// The block of partition i, and of the data block j in its index.
+inline BlockHandle BlockAt(const IndexBlock& index, uint32_t i) {
+  return {index.extent_end(i) - kBlockTrailerBytes - index.block_bytes(i), index.block_bytes(i)};
+}
+
+}  // namespace lava::ksst

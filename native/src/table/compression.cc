@@ -1,0 +1,107 @@
+#include "table/compression.h"
+
+#include <lz4.h>
+#include <zstd.h>
+
+#include <cstring>
+#include <mutex>
+#include <vector>
+
+namespace lava::ksst {
+namespace {
+
+constexpr int kZstdLevel = 1;
+constexpr size_t kContextsKeptMax = 4;
+
+struct FreeContext {
+  void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
+  void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+};
+
+/// zstd's contexts are too large to make for every block, and thread-local ones would outlive
+/// the library in the JVM's threads.
+class DecompressContexts {
+ public:
+  using Context = std::unique_ptr<ZSTD_DCtx, FreeContext>;
+  static DecompressContexts& Get() {
+    static DecompressContexts contexts;
+    return contexts;
+  }
+  Context Take() {
+    std::lock_guard lock(mutex_);
+    if (free_.empty()) return Context(ZSTD_createDCtx());
+    Context context = std::move(free_.back());
+    free_.pop_back();
+    return context;
+  }
+  void Give(Context context) {
+    std::lock_guard lock(mutex_);
+    if (free_.size() < kContextsKeptMax) free_.push_back(std::move(context));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<Context> free_;
+};
+
+}  // namespace
+
+struct Compressor::Contexts {
+  std::unique_ptr<ZSTD_CCtx, FreeContext> zstd;
+  std::unique_ptr<char[]> lz4;
+};
+
+Compressor::Compressor(Compression codec) : codec_(codec), contexts_(std::make_unique<Contexts>()) {
+  if (codec == Compression::kZstd) contexts_->zstd.reset(ZSTD_createCCtx());
+  if (codec == Compression::kLz4)
+    contexts_->lz4 = std::make_unique<char[]>(static_cast<size_t>(LZ4_sizeofState()));
+}
+
+Compressor::~Compressor() = default;
+
+Compression Compressor::Compress(Slice raw, std::string* out) {
+  // The output must fit in what is worth it: the codecs stop early when it does not.
+  size_t worth = raw.size() - raw.size() / 8;
+  if (codec_ == Compression::kNone || worth < 16 || raw.size() > LZ4_MAX_INPUT_SIZE)
+    return Compression::kNone;
+  out->resize(worth);
+  size_t bytes = 0;
+  if (codec_ == Compression::kLz4) {
+    int written =
+        LZ4_compress_fast_extState(contexts_->lz4.get(), raw.data(), out->data(),
+                                   static_cast<int>(raw.size()), static_cast<int>(worth), 1);
+    bytes = written > 0 ? static_cast<size_t>(written) : 0;
+  } else {
+    size_t written = ZSTD_compressCCtx(contexts_->zstd.get(), out->data(), worth, raw.data(),
+                                       raw.size(), kZstdLevel);
+    bytes = ZSTD_isError(written) ? 0 : written;
+  }
+  out->resize(bytes);
+  return bytes == 0 ? Compression::kNone : codec_;
+}
+
+bool RawBytesPossible(Compression codec, Slice payload, uint32_t raw_bytes) {
+  if (codec == Compression::kLz4) return raw_bytes <= payload.size() * 255 + 64;
+  if (codec == Compression::kZstd)
+    return ZSTD_getFrameContentSize(payload.data(), payload.size()) == raw_bytes;
+  return raw_bytes == payload.size();
+}
+
+bool Decompress(Compression codec, Slice payload, char* raw, uint32_t raw_bytes) {
+  if (codec == Compression::kNone) {
+    if (payload.size() != raw_bytes) return false;
+    std::memcpy(raw, payload.data(), raw_bytes);
+    return true;
+  }
+  if (codec == Compression::kLz4) {
+    return LZ4_decompress_safe(payload.data(), raw, static_cast<int>(payload.size()),
+                               static_cast<int>(raw_bytes)) == static_cast<int>(raw_bytes);
+  }
+  DecompressContexts::Context context = DecompressContexts::Get().Take();
+  size_t written =
+      ZSTD_decompressDCtx(context.get(), raw, raw_bytes, payload.data(), payload.size());
+  DecompressContexts::Get().Give(std::move(context));
+  return !ZSTD_isError(written) && written == raw_bytes;
+}
+
+}  // namespace lava::ksst

@@ -1,0 +1,207 @@
+#include "table/data_block.h"
+
+#include <emmintrin.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "base/check.h"
+#include "table/format.h"
+
+namespace lava::ksst {
+namespace {
+
+constexpr uint8_t kKindMask = 7;
+constexpr uint8_t kHasPrefix = 8;
+
+size_t SharedBytes(const char* a, const char* b, size_t limit) {
+  size_t i = 0;
+  while (i + 8 <= limit) {
+    uint64_t difference = DecodeFixed64(a + i) ^ DecodeFixed64(b + i);
+    if (difference != 0) return i + static_cast<size_t>(std::countr_zero(difference)) / 8;
+    i += 8;
+  }
+  while (i < limit && a[i] == b[i]) ++i;
+  return i;
+}
+
+}  // namespace
+
+void DataBlockBuilder::Add(const Record& record, uint64_t hash, size_t shared) {
+  if (count_ % kRestartInterval == 0) {
+    PutFixed32(&restarts_, static_cast<uint32_t>(entries_.size()));
+    shared = 0;
+  }
+  uint8_t tag = static_cast<uint8_t>(record.kind);
+  if (record.prefix_bytes != 0) tag |= kHasPrefix;
+  char head[1 + 4 * kVarint32BytesMax];
+  head[0] = static_cast<char>(tag);
+  char* p = EncodeVarint32(head + 1, static_cast<uint32_t>(shared));
+  p = EncodeVarint32(p, static_cast<uint32_t>(record.key.size() - shared));
+  p = EncodeVarint32(p, static_cast<uint32_t>(record.value.size()));
+  if (record.prefix_bytes != 0) p = EncodeVarint32(p, record.prefix_bytes);
+  entries_.append(head, static_cast<size_t>(p - head));
+  entries_.append(record.key.substr(shared));
+  entries_.append(record.value);
+  fingerprints_.push_back(static_cast<char>(FingerprintOf(hash)));
+  ++count_;
+}
+
+Slice DataBlockBuilder::Finish() {
+  entries_.append(fingerprints_);
+  entries_.append(restarts_);
+  PutFixed32(&entries_, count_);
+  PutFixed32(&entries_, kRestartInterval);
+  return entries_;
+}
+
+void DataBlockBuilder::Reset() {
+  entries_.clear();
+  fingerprints_.clear();
+  restarts_.clear();
+  count_ = 0;
+}
+
+const char* DataBlock::Check(Slice bytes) {
+  if (bytes.size() < kDataBlockTailBytes) return "a data block is shorter than its tail";
+  const char* tail = bytes.data() + bytes.size() - kDataBlockTailBytes;
+  count_ = DecodeFixed32(tail);
+  interval_ = DecodeFixed32(tail + 4);
+  if (count_ == 0 || interval_ == 0 || interval_ > kRestartIntervalMax)
+    return "a data block's record count or restart interval is impossible";
+  group_count_ = (count_ - 1) / interval_ + 1;
+  uint64_t tables = uint64_t{count_} + uint64_t{group_count_} * sizeof(uint32_t);
+  if (tables > bytes.size() - kDataBlockTailBytes) return "a data block's tables pass its start";
+  data_ = bytes.data();
+  restarts_ = tail - group_count_ * sizeof(uint32_t);
+  fingerprints_ = restarts_ - count_;
+  return CheckEntries();
+}
+
+const char* DataBlock::CheckEntries() const {
+  const char* p = data_;
+  const char* limit = fingerprints_;
+  uint64_t key_bytes = 0;
+  uint32_t to_restart = 0;
+  uint32_t group_index = 0;
+  for (uint32_t i = 0; i < count_; ++i, --to_restart) {
+    if (to_restart == 0) {
+      if (group(group_index) != p) return "a restart does not point at its record";
+      ++group_index;
+      to_restart = interval_;
+      key_bytes = 0;
+    }
+    if (p >= limit) return "a data block holds fewer records than it counts";
+    uint8_t tag = static_cast<uint8_t>(*p++);
+    uint32_t shared = 0, unshared = 0, value_bytes = 0, prefix_bytes = 0;
+    if ((p = DecodeVarint32(p, limit, &shared)) == nullptr ||
+        (p = DecodeVarint32(p, limit, &unshared)) == nullptr ||
+        (p = DecodeVarint32(p, limit, &value_bytes)) == nullptr ||
+        ((tag & kHasPrefix) != 0 && (p = DecodeVarint32(p, limit, &prefix_bytes)) == nullptr))
+      return "a record's lengths end behind their block";
+    uint8_t kind = tag & kKindMask;
+    if (kind < static_cast<uint8_t>(RecordKind::kPut) ||
+        kind > static_cast<uint8_t>(RecordKind::kPrefixDelete) || tag > (kHasPrefix | kKindMask))
+      return "a record's kind is unknown or reserved";
+    if (shared > key_bytes) return "a record shares more than the key before it has";
+    key_bytes = uint64_t{shared} + unshared;
+    if (key_bytes > kInternalKeyBytesMax || prefix_bytes > key_bytes ||
+        uint64_t{unshared} + value_bytes > static_cast<uint64_t>(limit - p))
+      return "a record ends behind its block, or its key is too long";
+    p += unshared + value_bytes;
+  }
+  return p == limit ? nullptr : "a data block has bytes behind its records";
+}
+
+/// Walks the restart group of the index-th record up to it. Without building keys: the number of
+/// bytes that the target shares with the entry before tells how it compares with the next one.
+bool DataBlock::FindAt(uint32_t index, Slice key, bool prefix_delete, DataEntry* entry,
+                       bool* past) const {
+  uint32_t group_index = index / interval_;
+  const char* p = group(group_index);
+  uint32_t steps = index - group_index * interval_;
+  size_t matched = 0;  // bytes that the entry before, which is less than key, shares with key
+  for (uint32_t i = 0;; ++i) {
+    Decode(p, entry);
+    bool equal = false;
+    if (entry->shared == matched) {
+      size_t rest = key.size() - matched;
+      size_t common = SharedBytes(entry->key_delta, key.data() + matched,
+                                  std::min<size_t>(entry->unshared, rest));
+      if (common == entry->unshared) {
+        equal = common == rest;  // else the entry's key is a prefix of the target, so less
+      } else if (common == rest || static_cast<unsigned char>(entry->key_delta[common]) >
+                                       static_cast<unsigned char>(key[matched + common])) {
+        *past = true;
+        return false;
+      }
+      matched += common;
+    } else if (entry->shared < matched) {
+      *past = true;  // differs from key, upwards, where the entry before still agreed
+      return false;
+    }  // else it shares with the entry before where that differs from key: less, as that
+    if (i == steps) return equal && (entry->kind == RecordKind::kPrefixDelete) == prefix_delete;
+    p = entry->end();
+  }
+}
+
+bool DataBlock::Find(Slice key, uint64_t hash, bool prefix_delete, DataEntry* entry) const {
+  const __m128i wanted = _mm_set1_epi8(static_cast<char>(FingerprintOf(hash)));
+  bool past = false;
+  for (uint32_t base = 0; base < count_ && !past; base += 16) {
+    __m128i prints = _mm_loadu_si128(reinterpret_cast<const __m128i*>(fingerprints_ + base));
+    uint32_t hits = static_cast<uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(prints, wanted)));
+    if (count_ - base < 16) hits &= (1u << (count_ - base)) - 1;
+    for (; hits != 0; hits &= hits - 1) {
+      uint32_t index = base + static_cast<uint32_t>(std::countr_zero(hits));
+      if (FindAt(index, key, prefix_delete, entry, &past)) return true;
+      if (past) break;
+    }
+  }
+  return false;
+}
+
+uint32_t DataBlock::SeekGroup(Slice target) const {
+  // The last group whose first key is less than target: an equal first key may be the second
+  // record of the target (behind its prefix delete, in the group before).
+  uint32_t low = 0, high = group_count_;
+  while (high - low > 1) {
+    uint32_t middle = low + (high - low) / 2;
+    DataEntry entry;
+    Decode(group(middle), &entry);
+    if (Slice(entry.key_delta, entry.unshared) < target) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+void DataBlockCursor::Start(const DataBlock& block, const char* from) {
+  next_ = from;
+  end_ = block.entries_end();
+  key_.clear();
+  Next();
+}
+
+void DataBlockCursor::SeekToFirst(const DataBlock& block) { Start(block, block.entries()); }
+
+void DataBlockCursor::Seek(const DataBlock& block, Slice target) {
+  Start(block, block.group(block.SeekGroup(target)));
+  while (valid_ && record_.key < target) Next();
+}
+
+void DataBlockCursor::Next() {
+  valid_ = next_ < end_;
+  if (!valid_) return;
+  DataEntry entry;
+  DataBlock::Decode(next_, &entry);
+  key_.resize(entry.shared);
+  key_.append(entry.key_delta, entry.unshared);
+  record_ = Record{key_, entry.kind, entry.prefix_bytes, entry.value()};
+  next_ = entry.end();
+}
+
+}  // namespace lava::ksst

@@ -1,0 +1,133 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/coding.h"
+#include "base/record.h"
+#include "lava/slice.h"
+
+namespace lava::ksst {
+
+/// Data blocks: records with prefix-compressed keys, a key in full at every restart, and a byte of
+/// each record's hash, so that a point lookup decodes only the restart group that may hold its key.
+
+inline constexpr uint32_t kRestartInterval = 16;
+inline constexpr uint32_t kRestartIntervalMax = 1024;
+inline constexpr size_t kDataBlockTailBytes = 8;  // record count, restart interval
+/// Readable bytes that must follow a data block in memory: fingerprints are read 16 at a time.
+inline constexpr size_t kDataBlockSlackBytes = 16;
+
+/// Builds one block after the other.
+/// Threads:    one thread.
+class DataBlockBuilder {
+ public:
+  /// hash: PointHash or PrefixDeleteHash of the key. shared: what key shares with the one before.
+  void Add(const Record& record, uint64_t hash, size_t shared);
+  bool empty() const { return count_ == 0; }
+  size_t estimated_bytes() const {
+    return entries_.size() + fingerprints_.size() + restarts_.size() + kDataBlockTailBytes;
+  }
+  /// The whole block, valid until the next call that is not const; Reset() before the next block.
+  Slice Finish();
+  void Reset();
+
+ private:
+  std::string entries_;
+  std::string fingerprints_;
+  std::string restarts_;
+  uint32_t count_ = 0;
+};
+
+/// One decoded entry; key_delta and value borrow from the block.
+struct DataEntry {
+  RecordKind kind;
+  uint32_t shared, unshared, value_bytes, prefix_bytes;
+  const char* key_delta;
+  Slice value() const { return {key_delta + unshared, value_bytes}; }
+  const char* end() const { return key_delta + unshared + value_bytes; }
+};
+
+/// A checked data block in memory. Check() walks every entry once, so that nothing after it needs
+/// bounds; the order of the keys is not checked, a wrong one gives wrong answers but no bad access.
+/// Threads:    any; const.
+/// Ownership:  borrows the bytes.
+class DataBlock {
+ public:
+  /// Null, or what is wrong. bytes must be followed by kDataBlockSlackBytes of readable memory.
+  const char* Check(Slice bytes);
+
+  uint32_t count() const { return count_; }
+  const char* entries() const { return data_; }
+  const char* entries_end() const { return fingerprints_; }
+
+  /// Finds the record of exactly this key: the prefix delete, or else the point record.
+  bool Find(Slice key, uint64_t hash, bool prefix_delete, DataEntry* entry) const;
+  /// The restart group in which the first record with key >= target stands, or the one before.
+  uint32_t SeekGroup(Slice target) const;
+  const char* group(uint32_t index) const {
+    return data_ + DecodeFixed32(restarts_ + index * sizeof(uint32_t));
+  }
+  uint32_t group_count() const { return group_count_; }
+
+  /// Decodes the entry at p, in a block that was checked.
+  static void Decode(const char* p, DataEntry* entry);
+
+ private:
+  const char* CheckEntries() const;
+  bool FindAt(uint32_t index, Slice key, bool prefix_delete, DataEntry* entry, bool* past) const;
+
+  const char* data_ = nullptr;
+  const char* fingerprints_ = nullptr;
+  const char* restarts_ = nullptr;
+  uint32_t count_ = 0;
+  uint32_t interval_ = 1;
+  uint32_t group_count_ = 0;
+};
+
+/// Walks a checked data block forward, building each key.
+/// Threads:    one thread.
+/// Ownership:  borrows the block; record() is valid until the next move.
+class DataBlockCursor {
+ public:
+  bool Valid() const { return valid_; }
+  void SeekToFirst(const DataBlock& block);
+  /// To the first record with key >= target; invalid if there is none.
+  void Seek(const DataBlock& block, Slice target);
+  void Next();
+  void Invalidate() { valid_ = false; }
+  const Record& record() const { return record_; }
+
+ private:
+  void Start(const DataBlock& block, const char* from);
+
+  bool valid_ = false;
+  const char* next_ = nullptr;
+  const char* end_ = nullptr;
+  std::string key_;
+  Record record_;
+};
+
+inline void DataBlock::Decode(const char* p, DataEntry* entry) {
+  // An entry: tag (kind, bit 3: has a prefix), varints of shared, unshared, value bytes and, if
+  // any, prefix bytes; then the key's rest and the value. Mostly all numbers are one byte.
+  uint32_t head = DecodeFixed32(p);
+  entry->kind = static_cast<RecordKind>(head & 7);
+  bool has_prefix = (head & 8) != 0;
+  if ((head & 0x80808080u) == 0) [[likely]] {
+    entry->shared = (head >> 8) & 0x7f;
+    entry->unshared = (head >> 16) & 0x7f;
+    entry->value_bytes = head >> 24;
+    p += 4;
+  } else {
+    const char* limit = p + 1 + 3 * kVarint32BytesMax;
+    p = DecodeVarint32(p + 1, limit, &entry->shared);
+    p = DecodeVarint32(p, limit, &entry->unshared);
+    p = DecodeVarint32(p, limit, &entry->value_bytes);
+  }
+  entry->prefix_bytes = 0;
+  if (has_prefix) p = DecodeVarint32(p, p + kVarint32BytesMax, &entry->prefix_bytes);
+  entry->key_delta = p;
+}
+
+}  // namespace lava::ksst

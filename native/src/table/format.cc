@@ -1,0 +1,166 @@
+#include "table/format.h"
+
+#include <algorithm>
+
+#include "base/coding.h"
+#include "table/table_writer.h"
+
+namespace lava {
+
+std::string PrefixEnd(Slice prefix) {
+  size_t bytes = prefix.size();
+  while (bytes > 0 && static_cast<unsigned char>(prefix[bytes - 1]) == 0xff) --bytes;
+  std::string end(prefix.substr(0, bytes));
+  if (bytes > 0) end.back() = static_cast<char>(static_cast<unsigned char>(end.back()) + 1);
+  return end;
+}
+
+namespace ksst {
+namespace {
+
+void PutHandle(const BlockHandle& handle, std::string* out) {
+  PutFixed64(out, handle.offset);
+  PutFixed32(out, handle.bytes);
+}
+
+BlockHandle ReadHandle(const char* from) {
+  return BlockHandle{DecodeFixed64(from), DecodeFixed32(from + 8)};
+}
+
+/// Whether the block lies wholly before end, overflow included.
+bool Fits(const BlockHandle& handle, uint64_t end) {
+  return handle.offset <= end && handle.bytes <= end - handle.offset &&
+         kBlockTrailerBytes <= end - handle.offset - handle.bytes;
+}
+
+}  // namespace
+
+Status CorruptionAt(const std::string& path, uint64_t offset, const std::string& what) {
+  return Status::Corruption(path + ": at offset " + std::to_string(offset) + ": " + what);
+}
+
+void EncodeFooter(const Footer& footer, uint64_t offset, std::string* out) {
+  std::string bytes;
+  PutHandle(footer.top_index, &bytes);
+  PutHandle(footer.properties, &bytes);
+  PutHandle(footer.tombstones, &bytes);
+  PutFixed64(&bytes, footer.unique_id);
+  PutFixed32(&bytes, kFooterBytes);
+  PutFixed32(&bytes, kFormatVersion);
+  PutFixed64(&bytes, Hash64(bytes, offset));
+  PutFixed64(&bytes, kMagic);
+  out->append(bytes);
+}
+
+/// The tail that all versions share: footer bytes, version, checksum, magic.
+static Status CheckFooterTail(const std::string& path, uint64_t file_bytes, Slice tail) {
+  if (tail.size() < kFooterTailBytes) {
+    return CorruptionAt(path, 0,
+                        "a key SST has at least " + std::to_string(kFooterBytes) +
+                            " bytes, this file has " + std::to_string(file_bytes));
+  }
+  const char* fixed = tail.data() + tail.size() - kFooterTailBytes;
+  if (DecodeFixed64(fixed + 16) != kMagic) {
+    return CorruptionAt(path, file_bytes - 8,
+                        "expected the magic number of a key SST: the file is cut short, "
+                        "overwritten or no key SST");
+  }
+  uint32_t bytes = DecodeFixed32(fixed);
+  uint32_t version = DecodeFixed32(fixed + 4);
+  // The footer of a newer version may be longer than what was read; its checksum is then unknown.
+  bool whole = bytes >= kFooterTailBytes && bytes <= tail.size();
+  bool intact = whole && Hash64(tail.substr(tail.size() - bytes, bytes - 16), file_bytes - bytes) ==
+                             DecodeFixed64(fixed + 8);
+  bool longer = bytes > kFooterBytes && bytes <= kFooterBytesMax && bytes <= file_bytes;
+  if (version > kFormatVersion && (intact || longer)) {
+    return Status::NotSupported(path + ": key SST of format version " + std::to_string(version) +
+                                ", this library reads up to version " +
+                                std::to_string(kFormatVersion) + ": use a newer library");
+  }
+  if (!intact || version != kFormatVersion || bytes != kFooterBytes) {
+    return CorruptionAt(path, file_bytes - std::min<uint64_t>(file_bytes, kFooterBytes),
+                        "the footer's checksum is wrong");
+  }
+  return Status::OK();
+}
+
+Status DecodeFooter(const std::string& path, uint64_t file_bytes, Slice tail, Footer* footer) {
+  LAVA_RETURN_IF_ERROR(CheckFooterTail(path, file_bytes, tail));
+  const char* from = tail.data() + tail.size() - kFooterBytes;
+  footer->top_index = ReadHandle(from);
+  footer->properties = ReadHandle(from + 12);
+  footer->tombstones = ReadHandle(from + 24);
+  footer->unique_id = DecodeFixed64(from + 36);
+  uint64_t offset = file_bytes - kFooterBytes;
+  // The blocks before the footer stand without a gap: tombstones (if any), properties, top index.
+  const BlockHandle& tombstones = footer->tombstones;
+  bool has_tombstones = tombstones.bytes != 0;
+  if (!Fits(footer->top_index, offset) || footer->top_index.end() != offset ||
+      !Fits(footer->properties, offset) || footer->properties.end() != footer->top_index.offset ||
+      (has_tombstones &&
+       (!Fits(tombstones, offset) || tombstones.end() != footer->properties.offset)) ||
+      (!has_tombstones && tombstones.offset != 0)) {
+    return CorruptionAt(path, offset, "the footer names blocks that do not end where they must");
+  }
+  return Status::OK();
+}
+
+uint64_t BlockChecksum(uint64_t unique_id, uint64_t offset, Slice payload_and_head) {
+  return Hash64(payload_and_head, unique_id ^ (offset * 0x9e3779b97f4a7c15ull));
+}
+
+void SealBlock(uint64_t unique_id, uint64_t offset, Compression codec, uint32_t raw_bytes,
+               std::string* block) {
+  block->push_back(static_cast<char>(codec));
+  PutFixed32(block, raw_bytes);
+  PutFixed64(block, BlockChecksum(unique_id, offset, *block));
+}
+
+Status CheckBlock(const std::string& path, uint64_t unique_id, const BlockHandle& handle,
+                  Slice stored, BlockTrailer* trailer) {
+  const char* end = stored.data() + stored.size();
+  uint64_t expected = DecodeFixed64(end - 8);
+  uint64_t computed = BlockChecksum(unique_id, handle.offset, stored.substr(0, stored.size() - 8));
+  if (expected != computed) {
+    return CorruptionAt(path, handle.offset,
+                        "the checksum of the block of " + std::to_string(stored.size()) +
+                            " bytes is wrong: restore the file from a checkpoint");
+  }
+  uint8_t codec = static_cast<uint8_t>(end[-static_cast<ptrdiff_t>(kBlockTrailerBytes)]);
+  trailer->codec = static_cast<Compression>(codec);
+  trailer->raw_bytes = DecodeFixed32(end - 12);
+  // lz4 and zstd's content size bound what a length can ask for; see Decompress.
+  bool right = codec <= static_cast<uint8_t>(Compression::kZstd) &&
+               trailer->raw_bytes <= kRawBlockBytesMax &&
+               (codec != 0 || trailer->raw_bytes == handle.bytes);
+  if (!right) {
+    return CorruptionAt(path, handle.offset,
+                        "the block's codec " + std::to_string(codec) + " or raw length " +
+                            std::to_string(trailer->raw_bytes) + " is impossible");
+  }
+  return Status::OK();
+}
+
+std::string Separator(Slice low, Slice high, size_t keep) {
+  size_t shared = 0;
+  size_t limit = std::min(low.size(), high.size());
+  while (shared < limit && low[shared] == high[shared]) ++shared;
+  // With low < high and shared bytes equal, high's first shared + 1 bytes are the least key above
+  // low of that length; low's own bytes work too if one more of them can be raised.
+  size_t bytes = std::max(shared + 1, keep);
+  if (bytes >= low.size() || shared >= limit) return std::string(low);
+  if (shared >= keep) {
+    unsigned char next = static_cast<unsigned char>(low[shared]);
+    if (next + 1 < static_cast<unsigned char>(high[shared])) {
+      std::string result(low.substr(0, shared + 1));
+      result.back() = static_cast<char>(next + 1);
+      return result;
+    }
+    // high[0..shared] itself is below high when high goes on, and above low.
+    if (high.size() > shared + 1) return std::string(high.substr(0, shared + 1));
+  }
+  return std::string(low);
+}
+
+}  // namespace ksst
+}  // namespace lava

@@ -1,0 +1,143 @@
+#include "table/index_block.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/coding.h"
+#include "table/format.h"
+
+namespace lava::ksst {
+namespace {
+
+/// The first 8 bytes as a number that sorts as they do; short ones as if zeros followed.
+uint64_t HeadOf(Slice bytes) {
+  uint64_t head = 0;
+  std::memcpy(&head, bytes.data(), std::min<size_t>(bytes.size(), sizeof(head)));
+  return __builtin_bswap64(head);
+}
+
+struct IndexHead {
+  uint32_t count = 0;
+  Slice common;
+};
+
+bool ReadHead(Slice* in, IndexHead* head) {
+  // An entry has at least 3 bytes, so that a count cannot ask for more than a few times the block.
+  return GetVarint32(in, &head->count) && GetLengthPrefixed(in, &head->common) && head->count > 0 &&
+         head->count <= in->size() / 3;
+}
+
+constexpr size_t kEntryMemory = 2 * sizeof(uint64_t) + 2 * sizeof(uint32_t);
+
+}  // namespace
+
+void IndexBlockBuilder::Add(std::string key, uint64_t extent_bytes, uint32_t block_bytes) {
+  estimated_bytes_ += key.size() + 2 * sizeof(uint32_t);
+  entries_.push_back(Entry{std::move(key), extent_bytes, block_bytes});
+}
+
+void IndexBlockBuilder::Finish(std::string* out) {
+  size_t common = 0;
+  if (!entries_.empty()) {
+    // Keys ascend: what the first and the last share, all share.
+    const std::string& first = entries_.front().key;
+    const std::string& last = entries_.back().key;
+    size_t limit = std::min(first.size(), last.size());
+    while (common < limit && first[common] == last[common]) ++common;
+    PutVarint32(out, static_cast<uint32_t>(entries_.size()));
+    PutLengthPrefixed(out, Slice(first).substr(0, common));
+  }
+  for (const Entry& entry : entries_) {
+    PutLengthPrefixed(out, Slice(entry.key).substr(common));
+    PutVarint64(out, entry.extent_bytes);
+    PutVarint32(out, entry.block_bytes);
+  }
+  entries_.clear();
+  estimated_bytes_ = 0;
+}
+
+size_t IndexBlock::MemoryBytes(Slice encoded) {
+  IndexHead head;
+  size_t all = encoded.size();
+  if (all > kRawBlockBytesMax || !ReadHead(&encoded, &head)) return 0;
+  return all + (head.count + size_t{1}) * kEntryMemory;
+}
+
+const char* IndexBlock::Load(Slice encoded, uint64_t base, uint64_t end, char* memory) {
+  IndexHead head;
+  if (!ReadHead(&encoded, &head)) return "an index block's head is malformed";
+  count_ = head.count;
+  size_t slots = size_t{count_} + 1;
+  auto* heads = reinterpret_cast<uint64_t*>(memory);
+  auto* ends = heads + slots;
+  auto* blocks = reinterpret_cast<uint32_t*>(ends + slots);
+  auto* offsets = blocks + slots;
+  char* bytes = reinterpret_cast<char*>(offsets + slots);
+  std::memcpy(bytes, head.common.data(), head.common.size());
+  common_ = Slice(bytes, head.common.size());
+  bytes += head.common.size();
+  suffixes_ = bytes;
+  heads_ = heads, ends_ = ends, block_bytes_ = blocks, offsets_ = offsets;
+  ends[0] = base;
+  offsets[0] = 0;
+  for (uint32_t i = 0; i < count_; ++i) {
+    Slice rest;
+    uint64_t extent = 0;
+    if (!GetLengthPrefixed(&encoded, &rest) || !GetVarint64(&encoded, &extent) ||
+        !GetVarint32(&encoded, &blocks[i]))
+      return "an index entry is cut short";
+    if (extent > end - ends[i] || extent < blocks[i] + uint64_t{kBlockTrailerBytes})
+      return "an index entry's extent does not fit where it stands";
+    std::memcpy(bytes + offsets[i], rest.data(), rest.size());
+    offsets[i + 1] = offsets[i] + static_cast<uint32_t>(rest.size());
+    ends[i + 1] = ends[i] + extent;
+    heads[i] = HeadOf(rest);
+    if (i > 0 && suffix(i - 1) >= rest) return "an index block's keys do not ascend";
+  }
+  if (ends[count_] != end) return "an index block's extents do not end where they must";
+  return encoded.empty() ? nullptr : "an index block has bytes behind its entries";
+}
+
+uint32_t IndexBlock::Find(Slice target) const {
+  int order = std::memcmp(target.data(), common_.data(), std::min(target.size(), common_.size()));
+  if (order != 0) return order < 0 ? 0 : count_;
+  if (target.size() <= common_.size()) return 0;
+  target.remove_prefix(common_.size());
+  uint64_t head = HeadOf(target);
+  // Branch-free lower bound over the heads; equal heads are told apart by the whole keys.
+  const uint64_t* low = heads_;
+  uint32_t length = count_;
+  while (length > 1) {
+    uint32_t half = length / 2;
+    low = low[half - 1] < head ? low + half : low;
+    length -= half;
+  }
+  uint32_t at = static_cast<uint32_t>(low - heads_);
+  if (heads_[at] < head) ++at;
+  if (at == count_ || heads_[at] != head) return at;
+  uint32_t limit = at + 1;
+  while (limit < count_ && heads_[limit] == head) ++limit;
+  while (at < limit) {
+    uint32_t middle = at + (limit - at) / 2;
+    if (suffix(middle) < target) {
+      at = middle + 1;
+    } else {
+      limit = middle;
+    }
+  }
+  return at;
+}
+
+std::string IndexBlock::key(uint32_t i) const {
+  std::string result(common_);
+  result.append(suffix(i));
+  return result;
+}
+
+bool IndexBlock::KeyStartsWith(uint32_t i, Slice prefix) const {
+  size_t in_common = std::min(prefix.size(), common_.size());
+  return prefix.substr(0, in_common) == common_.substr(0, in_common) &&
+         suffix(i).starts_with(prefix.substr(in_common));
+}
+
+}  // namespace lava::ksst

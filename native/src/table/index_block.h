@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lava/slice.h"
+
+namespace lava::ksst {
+
+/// Index blocks (the top index, and the index part of a partition): for a row of adjacent extents
+/// of the file, the greatest key that each may hold, and its length. Where an extent begins
+/// follows from the lengths before it, so a checked index cannot leave gaps or overlap.
+
+/// Threads:    one thread.
+class IndexBlockBuilder {
+ public:
+  /// Keys ascend strictly. extent_bytes: of the whole extent, block trailers included.
+  /// block_bytes: stored bytes of the block at the extent's end (without its trailer).
+  void Add(std::string key, uint64_t extent_bytes, uint32_t block_bytes);
+  bool empty() const { return entries_.empty(); }
+  size_t count() const { return entries_.size(); }
+  size_t estimated_bytes() const { return estimated_bytes_; }
+  /// Appends the block and forgets the entries.
+  void Finish(std::string* out);
+
+ private:
+  struct Entry {
+    std::string key;
+    uint64_t extent_bytes;
+    uint32_t block_bytes;
+  };
+  std::vector<Entry> entries_;
+  size_t estimated_bytes_ = 0;
+};
+
+/// A decoded index, laid out for search: the bytes that all keys share, 8 bytes of each key behind
+/// them as a number, and the rest. All of it stands in one piece of memory that the caller gives.
+/// Threads:    any; const.
+/// Ownership:  borrows the memory.
+class IndexBlock {
+ public:
+  /// Bytes of memory (aligned to 8) that Load needs for the encoded index; 0 if it is malformed.
+  /// Bounded by encoded.size() times a small constant.
+  static size_t MemoryBytes(Slice encoded);
+  /// Null, or what is wrong: base is where the first extent begins, end where the last must end.
+  const char* Load(Slice encoded, uint64_t base, uint64_t end, char* memory);
+
+  uint32_t count() const { return count_; }
+  /// The first entry with key >= target; count() if there is none.
+  uint32_t Find(Slice target) const;
+
+  /// Where entry i's extent begins and ends, and the block at its end.
+  uint64_t extent_begin(uint32_t i) const { return ends_[i]; }
+  uint64_t extent_end(uint32_t i) const { return ends_[i + 1]; }
+  uint32_t block_bytes(uint32_t i) const { return block_bytes_[i]; }
+
+  std::string key(uint32_t i) const;
+  bool KeyStartsWith(uint32_t i, Slice prefix) const;
+
+ private:
+  Slice suffix(uint32_t i) const {
+    return {suffixes_ + offsets_[i], offsets_[i + 1] - offsets_[i]};
+  }
+
+  uint32_t count_ = 0;
+  Slice common_;
+  const uint64_t* heads_ = nullptr;
+  const uint64_t* ends_ = nullptr;  // count + 1
+  const uint32_t* block_bytes_ = nullptr;
+  const uint32_t* offsets_ = nullptr;  // count + 1
+  const char* suffixes_ = nullptr;
+};
+
+}  // namespace lava::ksst

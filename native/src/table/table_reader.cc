@@ -1,0 +1,184 @@
+#include "table/table_reader.h"
+
+#include <utility>
+
+#include "table/block_loader.h"
+#include "table/table_iterator.h"
+
+namespace lava {
+namespace {
+
+using namespace ksst;  // NOLINT: this folder's own
+
+/// Files that are smaller than this have their whole head charged as one small object.
+constexpr size_t kReaderOverheadBytes = 1024;
+
+class KeySstReader final : public TableReader {
+ public:
+  KeySstReader(TableHead head, BlockCache* cache, MemoryCounter* counter, ReadCounters* counters)
+      : head_(std::move(head)),
+        blocks_{head_.loader.get(), cache, cache->NewFileId(), counters},
+        counter_(counter) {
+    charged_ = kReaderOverheadBytes + head_.top_memory_bytes + head_.properties.lower.size() +
+               head_.properties.upper.size() + head_.properties.tables.size() * 96;
+    for (const RangeTombstone& range : head_.tombstones.ranges())
+      charged_ += sizeof(range) + range.begin.size() + range.end.size();
+    if (counter_ != nullptr) counter_->Charge(charged_);
+  }
+  ~KeySstReader() override {
+    blocks_.cache->EraseFile(blocks_.file_id);
+    if (counter_ != nullptr) counter_->Release(charged_);
+  }
+
+  Status Get(Lookup* lookup) const override {
+    Position position;
+    return GetFrom(&position, lookup, false);
+  }
+  Status MultiGet(std::span<Lookup*> lookups) const override {
+    Position position;
+    for (Lookup* lookup : lookups) {
+      if (!lookup->done()) LAVA_RETURN_IF_ERROR(GetFrom(&position, lookup, true));
+    }
+    return Status::OK();
+  }
+  Result<bool> MayHavePrefix(Slice prefix) const override;
+  Result<bool> HasPrefixDelete(Slice prefix) const override {
+    if (head_.properties.prefix_deletes == 0) return false;
+    Position position;
+    bool found = false;
+    LAVA_RETURN_IF_ERROR(FindPrefixDelete(&position, prefix, &found));
+    return found;
+  }
+  std::unique_ptr<RecordIterator> NewIterator(const IterateOptions& options) const override {
+    return NewTableIterator(head_, blocks_, options);
+  }
+  const TableProperties& properties() const override { return head_.properties; }
+  const RangeTombstoneSet& range_tombstones() const override { return head_.tombstones; }
+  const std::string& path() const override { return head_.loader->path(); }
+
+ private:
+  /// The partition and data block that the last lookup used, kept for the next key.
+  struct Position {
+    static constexpr uint32_t kNone = UINT32_MAX;
+    uint32_t partition_index = kNone;
+    uint32_t block_index = kNone;
+    std::shared_ptr<const CachedPartition> partition;
+    std::shared_ptr<const CachedDataBlock> block;
+  };
+
+  /// keep: position's block stays for the next key; else its only reference is given away.
+  Status GetFrom(Position* position, Lookup* lookup, bool keep) const;
+  Status MovePartition(uint32_t index, Position* position) const;
+  /// Finds the record of exactly key: OK with *found false, or with entry in position->block.
+  Status Find(Position* position, Slice key, uint64_t hash, bool prefix_delete, bool* found,
+              DataEntry* entry) const;
+  Status FindPrefixDelete(Position* position, Slice prefix, bool* found) const {
+    DataEntry entry;
+    return Find(position, prefix, PrefixDeleteHash(prefix), true, found, &entry);
+  }
+  bool TombstoneOverlaps(Slice prefix) const;
+
+  TableHead head_;
+  BlockAccess blocks_;
+  MemoryCounter* counter_;
+  uint64_t charged_ = 0;
+};
+
+Status KeySstReader::MovePartition(uint32_t index, Position* position) const {
+  if (position->partition_index == index) return Status::OK();
+  position->partition_index = Position::kNone;
+  position->block_index = Position::kNone;
+  LAVA_RETURN_IF_ERROR(blocks_.Partition(head_.top, index, &position->partition));
+  position->partition_index = index;
+  return Status::OK();
+}
+
+Status KeySstReader::Find(Position* position, Slice key, uint64_t hash, bool prefix_delete,
+                          bool* found, DataEntry* entry) const {
+  *found = false;
+  if (head_.top.count() == 0) return Status::OK();
+  uint32_t at = head_.top.Find(key);
+  if (at == head_.top.count()) return Status::OK();
+  LAVA_RETURN_IF_ERROR(MovePartition(at, position));
+  const CachedPartition& partition = *position->partition;
+  if (!partition.filter.MayHold(hash)) {
+    blocks_.CountFilterUseful();
+    return Status::OK();
+  }
+  uint32_t block_index = partition.index.Find(key);
+  if (block_index == partition.index.count()) return Status::OK();
+  if (position->block_index != block_index || position->block == nullptr) {
+    position->block_index = Position::kNone;
+    LAVA_RETURN_IF_ERROR(blocks_.Data(BlockAt(partition.index, block_index), &position->block));
+    position->block_index = block_index;
+  }
+  *found = position->block->block.Find(key, hash, prefix_delete, entry);
+  return Status::OK();
+}
+
+Status KeySstReader::GetFrom(Position* position, Lookup* lookup, bool keep) const {
+  Slice key = lookup->key();
+  bool found = false;
+  DataEntry entry;
+  LAVA_RETURN_IF_ERROR(Find(position, key, PointHash(key), false, &found, &entry));
+  if (found) {
+    bool has_value = entry.kind != RecordKind::kDelete && !lookup->existence_only;
+    std::shared_ptr<const void> pin;
+    if (has_value) {
+      if (keep) {
+        pin = position->block;
+      } else {
+        pin = std::move(position->block);
+      }
+    }
+    lookup->Tell(entry.kind, has_value ? entry.value() : Slice(), std::move(pin));
+    if (lookup->done()) return Status::OK();
+  }
+  if (head_.properties.prefix_deletes != 0 && lookup->has_prefix()) {
+    LAVA_RETURN_IF_ERROR(FindPrefixDelete(position, lookup->prefix(), &found));
+    if (found) {
+      lookup->Hide();
+      return Status::OK();
+    }
+  }
+  if (!head_.tombstones.empty() && head_.tombstones.Covers(key)) lookup->Hide();
+  return Status::OK();
+}
+
+bool KeySstReader::TombstoneOverlaps(Slice prefix) const {
+  if (head_.tombstones.empty()) return false;
+  std::string end = PrefixEnd(prefix);
+  return end.empty() ? !head_.tombstones.Clip(prefix, {}).empty()
+                     : head_.tombstones.Overlaps(prefix, end);
+}
+
+Result<bool> KeySstReader::MayHavePrefix(Slice prefix) const {
+  if (TombstoneOverlaps(prefix)) return true;
+  uint64_t hash = PrefixHash(prefix);
+  bool has_prefix_deletes = head_.properties.prefix_deletes != 0;
+  uint64_t delete_hash = has_prefix_deletes ? PrefixDeleteHash(prefix) : 0;
+  Position position;
+  for (uint32_t at = head_.top.count() == 0 ? 0 : head_.top.Find(prefix); at < head_.top.count();
+       ++at) {
+    LAVA_RETURN_IF_ERROR(MovePartition(at, &position));
+    const BloomView& filter = position.partition->filter;
+    if (filter.MayHold(hash) || (has_prefix_deletes && filter.MayHold(delete_hash))) return true;
+    blocks_.CountFilterUseful();
+    // Only when the partition's last key may stand before the prefix does the next one matter.
+    if (!head_.top.KeyStartsWith(at, prefix)) break;
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<TableReader>> TableReader::Open(std::unique_ptr<fs::RandomFile> file,
+                                                       BlockCache* cache, MemoryCounter* counter,
+                                                       ReadCounters* counters) {
+  TableHead head;
+  LAVA_RETURN_IF_ERROR(ReadTableHead(std::move(file), &head));
+  return std::shared_ptr<TableReader>(
+      std::make_shared<KeySstReader>(std::move(head), cache, counter, counters));
+}
+
+}  // namespace lava

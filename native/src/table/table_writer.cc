@@ -1,0 +1,269 @@
+#include "table/table_writer.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/checksum.h"
+#include "base/coding.h"
+#include "table/bloom.h"
+#include "table/compression.h"
+#include "table/data_block.h"
+#include "table/format.h"
+#include "table/index_block.h"
+#include "table/partition.h"
+#include "table/properties.h"
+
+namespace lava {
+namespace {
+
+using namespace ksst;  // NOLINT: this folder's own
+
+/// The file's name without its directory: unique over all instances, wherever it is copied to.
+Slice NameOf(const std::string& path) {
+  size_t slash = path.rfind('/');
+  return slash == std::string::npos ? Slice(path) : Slice(path).substr(slash + 1);
+}
+
+class KeySstWriter final : public TableWriter {
+ public:
+  KeySstWriter(const TableWriterOptions& options, std::unique_ptr<fs::AppendFile> file,
+               std::string path)
+      : options_(options),
+        file_(std::move(file)),
+        path_(std::move(path)),
+        compressor_(options.compression),
+        probes_(BloomProbes(options.filter_bits_per_key)),
+        table_prefix_bytes_(options.partition_bytes + kTableIdBytes) {
+    footer_.unique_id = Hash64(NameOf(path_));
+    properties_.partition_bytes = options.partition_bytes;
+  }
+
+  Status Add(const Record& record) override;
+  Status AddRangeTombstones(const RangeTombstoneSet& tombstones) override {
+    for (const RangeTombstone& range : tombstones.ranges()) tombstones_.Add(range.begin, range.end);
+    return status_;
+  }
+  uint64_t estimated_bytes() const override {
+    return offset_ + (block_.empty() ? 0 : block_.estimated_bytes()) + PartitionBytes() +
+           top_.estimated_bytes();
+  }
+  Status Finish(TableProperties* properties) override;
+
+ private:
+  Status CheckRecord(const Record& record) const;
+  void Count(const Record& record);
+  void AddHashes(const Record& record, uint64_t hash, size_t shared);
+  void FlushBlock(const Slice* next_key);
+  void FlushPartition(std::string key);
+  void FinishBounds();
+  uint64_t PartitionBytes() const {
+    return index_.estimated_bytes() + hashes_.size() * options_.filter_bits_per_key / 8;
+  }
+  /// Compresses (if asked), seals and appends a block; returns where it stands.
+  BlockHandle WriteBlock(Slice raw, bool compress);
+  void Append(Slice bytes);
+  Status Invalid(const std::string& what) const {
+    return Status::InvalidArgument(path_ + ": record " + std::to_string(records_added_) + ": " +
+                                   what);
+  }
+
+  const TableWriterOptions options_;
+  std::unique_ptr<fs::AppendFile> file_;
+  const std::string path_;
+  Compressor compressor_;
+  const uint8_t probes_;
+  const size_t table_prefix_bytes_;
+
+  Status status_;  // the first error
+  bool finished_ = false;
+  uint64_t offset_ = 0;
+  uint32_t crc_ = 0;
+  uint64_t records_added_ = 0;
+  Footer footer_;
+  TableProperties properties_;
+  RangeTombstoneSet tombstones_;
+
+  DataBlockBuilder block_;
+  IndexBlockBuilder index_;       // of the partition being built
+  std::vector<uint64_t> hashes_;  // of the partition being built
+  uint64_t partition_begin_ = 0;
+  IndexBlockBuilder top_;
+  std::string last_key_;
+  RecordKind last_kind_ = RecordKind::kPut;
+  uint32_t last_prefix_bytes_ = 0;  // the prefix of last_key_ whose hash is in hashes_
+  std::string prefix_deletes_end_;  // greatest end of a prefix delete
+  bool endless_ = false;            // a prefix delete has no end
+  uint64_t table_id_ = 0;
+  TableProperties::PerTable* table_ = nullptr;
+  std::string compressed_, sealed_;
+};
+
+Status KeySstWriter::CheckRecord(const Record& record) const {
+  if (record.kind < RecordKind::kPut || record.kind > RecordKind::kPrefixDelete)
+    return Invalid("its kind " + std::to_string(static_cast<int>(record.kind)) +
+                   " is unknown or reserved");
+  if (record.key.size() > kInternalKeyBytesMax)
+    return Invalid("a key of " + std::to_string(record.key.size()) + " bytes, the limit is " +
+                   std::to_string(kInternalKeyBytesMax));
+  if (record.value.size() > kValueBytesMax)
+    return Invalid("a value of " + std::to_string(record.value.size()) + " bytes, the limit is " +
+                   std::to_string(kValueBytesMax));
+  if (record.prefix_bytes > record.key.size()) return Invalid("its prefix is longer than its key");
+  return Status::OK();
+}
+
+Status KeySstWriter::Add(const Record& record) {
+  if (!status_.ok()) return status_;
+  LAVA_RETURN_IF_ERROR(CheckRecord(record));
+  size_t limit = std::min(record.key.size(), last_key_.size());
+  size_t shared = static_cast<size_t>(
+      std::mismatch(record.key.begin(), record.key.begin() + static_cast<ptrdiff_t>(limit),
+                    last_key_.begin())
+          .first -
+      record.key.begin());
+  bool same_key = false;
+  if (records_added_ > 0) {
+    int order = record.key.substr(shared).compare(Slice(last_key_).substr(shared));
+    same_key = order == 0;
+    if (order < 0 || (same_key && (last_kind_ != RecordKind::kPrefixDelete ||
+                                   record.kind == RecordKind::kPrefixDelete)))
+      return Invalid("it does not come behind the one before");
+  }
+  // Both records of one key stand in one block: a lookup reads one.
+  size_t bytes = record.key.size() - shared + record.value.size() + 8;
+  if (!block_.empty() && !same_key && block_.estimated_bytes() + bytes > options_.block_bytes)
+    FlushBlock(&record.key);
+  uint64_t hash = record.kind == RecordKind::kPrefixDelete ? PrefixDeleteHash(record.key)
+                                                           : PointHash(record.key);
+  block_.Add(record, hash, shared);
+  AddHashes(record, hash, shared);
+  Count(record);
+  last_key_.resize(shared);
+  last_key_.append(record.key.substr(shared));
+  last_kind_ = record.kind;
+  ++records_added_;
+  return status_;
+}
+
+void KeySstWriter::AddHashes(const Record& record, uint64_t hash, size_t shared) {
+  if (options_.filter_bits_per_key == 0) return;
+  uint32_t prefix_bytes = record.kind == RecordKind::kPrefixDelete ? 0 : record.prefix_bytes;
+  bool known = !hashes_.empty() && prefix_bytes == last_prefix_bytes_ && shared >= prefix_bytes;
+  hashes_.push_back(hash);
+  if (prefix_bytes != 0 && !known)
+    hashes_.push_back(PrefixHash(record.key.substr(0, prefix_bytes)));
+  last_prefix_bytes_ = prefix_bytes;
+}
+
+void KeySstWriter::Count(const Record& record) {
+  if (records_added_ == 0) properties_.lower = record.key;
+  ++properties_.records;
+  properties_.raw_key_bytes += record.key.size();
+  properties_.raw_value_bytes += record.value.size();
+  if (record.kind == RecordKind::kDelete) ++properties_.deletes;
+  if (record.kind == RecordKind::kAppend) ++properties_.appends;
+  if (record.kind == RecordKind::kPrefixDelete) {
+    ++properties_.prefix_deletes;
+    std::string end = PrefixEnd(record.key);
+    endless_ = endless_ || end.empty();
+    prefix_deletes_end_ = std::max(prefix_deletes_end_, end);
+  }
+  if (record.key.size() < table_prefix_bytes_) return;  // names no table
+  uint64_t id = DecodeBigEndian(record.key.data() + options_.partition_bytes, kTableIdBytes);
+  if (table_ == nullptr || id != table_id_) {
+    table_ = &properties_.tables[id];
+    table_id_ = id;
+  }
+  ++table_->records;
+  table_->bytes += record.key.size() + record.value.size();
+}
+
+void KeySstWriter::Append(Slice bytes) {
+  if (!status_.ok()) return;
+  status_ = file_->Append(bytes);
+  crc_ = Crc32c(bytes, crc_);
+  offset_ += bytes.size();
+}
+
+BlockHandle KeySstWriter::WriteBlock(Slice raw, bool compress) {
+  Compression codec = compress ? compressor_.Compress(raw, &compressed_) : Compression::kNone;
+  Slice stored = codec == Compression::kNone ? raw : Slice(compressed_);
+  BlockHandle handle{offset_, static_cast<uint32_t>(stored.size())};
+  sealed_.assign(stored);
+  SealBlock(footer_.unique_id, offset_, codec, static_cast<uint32_t>(raw.size()), &sealed_);
+  Append(sealed_);
+  return handle;
+}
+
+void KeySstWriter::FlushBlock(const Slice* next_key) {
+  BlockHandle handle = WriteBlock(block_.Finish(), true);
+  block_.Reset();
+  ++properties_.data_blocks;
+  std::string key =
+      next_key == nullptr ? last_key_ : Separator(last_key_, *next_key, table_prefix_bytes_);
+  index_.Add(key, handle.end() - handle.offset, handle.bytes);
+  if (PartitionBytes() >= options_.index_partition_bytes) FlushPartition(std::move(key));
+}
+
+void KeySstWriter::FlushPartition(std::string key) {
+  std::string raw;
+  EncodePartition(&index_, hashes_, options_.filter_bits_per_key, probes_, &raw);
+  hashes_.clear();
+  last_prefix_bytes_ = 0;
+  BlockHandle handle = WriteBlock(raw, true);
+  ++properties_.partitions;
+  top_.Add(std::move(key), handle.end() - partition_begin_, handle.bytes);
+  partition_begin_ = handle.end();
+}
+
+void KeySstWriter::FinishBounds() {
+  if (properties_.records > 0) properties_.upper = std::max(last_key_ + '\0', prefix_deletes_end_);
+  properties_.range_tombstones = tombstones_.ranges().size();
+  if (!tombstones_.empty()) {
+    const std::string& begin = tombstones_.ranges().front().begin;
+    const std::string& end = tombstones_.ranges().back().end;
+    if (properties_.records == 0 || begin < properties_.lower) properties_.lower = begin;
+    properties_.upper = std::max(properties_.upper, end);
+  }
+  if (endless_) properties_.upper.clear();
+}
+
+Status KeySstWriter::Finish(TableProperties* properties) {
+  if (finished_) return Status::InvalidArgument(path_ + ": the key SST is finished already");
+  finished_ = true;
+  if (!block_.empty()) FlushBlock(nullptr);
+  if (!index_.empty()) FlushPartition(last_key_);
+  FinishBounds();
+  std::string raw;
+  if (!tombstones_.empty()) {
+    EncodeTombstones(tombstones_, &raw);
+    footer_.tombstones = WriteBlock(raw, true);
+  }
+  raw.clear();
+  EncodeProperties(properties_, &raw);
+  footer_.properties = WriteBlock(raw, true);
+  raw.clear();
+  top_.Finish(&raw);
+  footer_.top_index = WriteBlock(raw, true);
+  raw.clear();
+  EncodeFooter(footer_, offset_, &raw);
+  Append(raw);
+  if (status_.ok()) status_ = options_.sync ? file_->Sync() : file_->Flush();
+  if (status_.ok()) status_ = file_->Close();
+  file_.reset();
+  properties_.file_bytes = offset_;
+  properties_.file_crc32c = crc_;
+  if (status_.ok()) *properties = std::move(properties_);
+  return status_;
+}
+
+}  // namespace
+
+std::unique_ptr<TableWriter> TableWriter::Create(const TableWriterOptions& options,
+                                                 std::unique_ptr<fs::AppendFile> file,
+                                                 std::string path) {
+  return std::make_unique<KeySstWriter>(options, std::move(file), std::move(path));
+}
+
+}  // namespace lava

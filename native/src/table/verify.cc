@@ -1,0 +1,181 @@
+#include "table/verify.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "table/block_loader.h"
+#include "table/table_writer.h"
+
+namespace lava {
+namespace {
+
+using namespace ksst;  // NOLINT: this folder's own
+
+class Verifier {
+ public:
+  explicit Verifier(std::span<const TableInfo> tables) : tables_(tables) {}
+
+  Status Run(std::unique_ptr<fs::RandomFile> file) {
+    LAVA_RETURN_IF_ERROR(ReadTableHead(std::move(file), &head_));
+    std::string before;  // the greatest key that earlier partitions may hold
+    for (uint32_t i = 0; i < head_.top.count(); ++i) {
+      std::string last = head_.top.key(i);
+      LAVA_RETURN_IF_ERROR(VerifyPartition(i, before, last));
+      before = std::move(last);
+    }
+    return VerifyProperties();
+  }
+
+ private:
+  Status VerifyPartition(uint32_t i, const std::string& before, const std::string& last) {
+    BlockHandle handle = BlockAt(head_.top, i);
+    std::shared_ptr<const CachedPartition> partition;
+    Status status = head_.loader->LoadPartitionAt(handle, head_.top.extent_begin(i), &partition);
+    if (!status.ok()) return Name(std::move(status), i == 0 ? nullptr : &before, last);
+    ++found_.partitions;
+    const IndexBlock& index = partition->index;
+    std::string low = before;
+    for (uint32_t j = 0; j < index.count(); ++j) {
+      std::string high = index.key(j);
+      BlockHandle block = BlockAt(index, j);
+      bool first = i == 0 && j == 0;
+      if (block.offset != index.extent_begin(j))
+        return head_.loader->Malformed(index.extent_begin(j), "there are bytes before a block");
+      status = VerifyBlock(block, *partition, first ? nullptr : &low, high);
+      if (!status.ok()) return Name(std::move(status), first ? nullptr : &low, high);
+      low = std::move(high);
+    }
+    if (low != last)
+      return head_.loader->Malformed(handle.offset,
+                                     "a partition's last key is not the top index's");
+    return Status::OK();
+  }
+
+  /// All keys of the block must be in (low, high]; low null: no bound.
+  Status VerifyBlock(const BlockHandle& handle, const CachedPartition& partition,
+                     const std::string* low, const std::string& high) {
+    stored_.resize(handle.bytes + kBlockTrailerBytes);
+    LAVA_RETURN_IF_ERROR(head_.loader->file().Read(handle.offset, stored_.size(), stored_.data()));
+    DataBlock block;
+    LAVA_RETURN_IF_ERROR(head_.loader->ParseData(handle, stored_, &buffer_, &block));
+    ++found_.data_blocks;
+    DataBlockCursor cursor;
+    for (cursor.SeekToFirst(block); cursor.Valid(); cursor.Next()) {
+      const Record& record = cursor.record();
+      const char* wrong = CheckRecord(record, partition, low, high);
+      if (wrong == nullptr) wrong = CheckFindable(block, record);
+      if (wrong != nullptr) return head_.loader->Malformed(handle.offset, wrong);
+      Count(record);
+      last_key_ = record.key;
+      last_kind_ = record.kind;
+    }
+    return Status::OK();
+  }
+
+  const char* CheckRecord(const Record& record, const CachedPartition& partition,
+                          const std::string* low, const std::string& high) const {
+    bool prefix_delete = record.kind == RecordKind::kPrefixDelete;
+    if (found_.records > 0) {
+      int order = record.key.compare(last_key_);
+      if (order < 0 || (order == 0 && (prefix_delete || last_kind_ != RecordKind::kPrefixDelete)))
+        return "a record does not come behind the one before";
+    }
+    if ((low != nullptr && record.key <= *low) || record.key > high)
+      return "a record stands outside the keys that the index gives its block";
+    const TableProperties& p = head_.properties;
+    if (record.key < p.lower || (!p.upper.empty() && record.key >= p.upper))
+      return "a record stands outside the file's bounds";
+    uint64_t hash = prefix_delete ? PrefixDeleteHash(record.key) : PointHash(record.key);
+    if (!partition.filter.MayHold(hash)) return "a record is missing in its filter";
+    if (!prefix_delete && record.prefix_bytes != 0 &&
+        !partition.filter.MayHold(PrefixHash(record.key.substr(0, record.prefix_bytes))))
+      return "a record's prefix is missing in its filter";
+    return nullptr;
+  }
+
+  static const char* CheckFindable(const DataBlock& block, const Record& record) {
+    bool prefix_delete = record.kind == RecordKind::kPrefixDelete;
+    uint64_t hash = prefix_delete ? PrefixDeleteHash(record.key) : PointHash(record.key);
+    DataEntry entry;
+    bool found = block.Find(record.key, hash, prefix_delete, &entry) && entry.kind == record.kind &&
+                 entry.value().data() == record.value.data();
+    return found ? nullptr : "a record's fingerprint does not find it";
+  }
+
+  void Count(const Record& record) {
+    ++found_.records;
+    found_.raw_key_bytes += record.key.size();
+    found_.raw_value_bytes += record.value.size();
+    if (record.kind == RecordKind::kDelete) ++found_.deletes;
+    if (record.kind == RecordKind::kAppend) ++found_.appends;
+    if (record.kind == RecordKind::kPrefixDelete) ++found_.prefix_deletes;
+    if (std::optional<uint64_t> id = TableIdOf(record.key); id.has_value()) {
+      TableProperties::PerTable& table = found_.tables[*id];
+      ++table.records;
+      table.bytes += record.key.size() + record.value.size();
+    }
+  }
+
+  Status VerifyProperties() const {
+    const TableProperties& p = head_.properties;
+    bool equal = p.records == found_.records && p.deletes == found_.deletes &&
+                 p.appends == found_.appends && p.prefix_deletes == found_.prefix_deletes &&
+                 p.range_tombstones == head_.tombstones.ranges().size() &&
+                 p.raw_key_bytes == found_.raw_key_bytes &&
+                 p.raw_value_bytes == found_.raw_value_bytes &&
+                 p.data_blocks == found_.data_blocks && p.partitions == found_.partitions &&
+                 std::equal(p.tables.begin(), p.tables.end(), found_.tables.begin(),
+                            found_.tables.end(), [](const auto& a, const auto& b) {
+                              return a.first == b.first && a.second.records == b.second.records &&
+                                     a.second.bytes == b.second.bytes;
+                            });
+    if (equal) return Status::OK();
+    return head_.loader->Malformed(head_.footer.properties.offset,
+                                   "the properties' counts are not those of the file's records");
+  }
+
+  std::optional<uint64_t> TableIdOf(Slice key) const {
+    size_t partition_bytes = head_.properties.partition_bytes;
+    if (key.size() < partition_bytes + kTableIdBytes) return std::nullopt;
+    return DecodeBigEndian(key.data() + partition_bytes, kTableIdBytes);
+  }
+
+  std::string NameOf(uint64_t id) const {
+    for (const TableInfo& table : tables_) {
+      if (table.id == id) return "'" + table.name + "'";
+    }
+    return "with id " + std::to_string(id);
+  }
+
+  /// Adds the table whose records the keys in (low, high] are, as far as the two tell.
+  Status Name(Status status, const std::string* low, const std::string& high) const {
+    if (!status.IsCorruption()) return status;
+    std::optional<uint64_t> to = TableIdOf(high);
+    std::optional<uint64_t> from = TableIdOf(low == nullptr ? head_.properties.lower : *low);
+    std::string message(status.message());
+    if (to.has_value() && from.has_value() && *from != *to) {
+      message += "; it may hit data of table " + NameOf(*from) + " up to table " + NameOf(*to);
+    } else if (to.has_value()) {
+      message += "; it hits data of table " + NameOf(*to);
+    }
+    return Status::Corruption(std::move(message));
+  }
+
+  std::span<const TableInfo> tables_;
+  TableHead head_;
+  TableProperties found_;
+  std::string last_key_;
+  RecordKind last_kind_ = RecordKind::kPut;
+  std::string stored_;
+  BlockBuffer buffer_;
+};
+
+}  // namespace
+
+Status VerifyTableFile(fs::FileSystem* file_system, const std::string& path,
+                       std::span<const TableInfo> tables) {
+  LAVA_ASSIGN_OR_RETURN(std::unique_ptr<fs::RandomFile> file, file_system->OpenRandom(path));
+  return Verifier(tables).Run(std::move(file));
+}
+
+}  // namespace lava
