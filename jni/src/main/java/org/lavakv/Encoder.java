@@ -61,7 +61,9 @@ final class Encoder {
         }
         if (bytes > REQUEST_BYTES_MAX) {
             throw new IllegalArgumentException(
-                    "one multiGet may hold keys of at most " + REQUEST_BYTES_MAX + " bytes, not "
+                    "one multiGet may hold keys of at most "
+                            + REQUEST_BYTES_MAX
+                            + " bytes, not "
                             + bytes);
         }
         ByteBuffer out = ByteBuffer.allocate((int) bytes).putInt(keys.length);

@@ -59,8 +59,7 @@ public final class Host {
         return NativeObject.LEAKED.get();
     }
 
-    private static native long acquire0(long bytes, double writeBufferRatio)
-            throws LavaDBException;
+    private static native long acquire0(long bytes, double writeBufferRatio) throws LavaDBException;
 
     private static native void statistics0(long[] numbers);
 

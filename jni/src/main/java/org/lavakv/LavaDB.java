@@ -67,11 +67,7 @@ public final class LavaDB extends NativeObject {
         LavaLibrary.checkLoaded();
         try {
             long handle =
-                    open0(
-                            o.toNative(),
-                            Encoder.utf8(path),
-                            lease.handle,
-                            Encoder.imports(imports));
+                    open0(o.toNative(), Encoder.utf8(path), lease.handle, Encoder.imports(imports));
             return new LavaDB(handle, path);
         } finally {
             Reference.reachabilityFence(lease);
@@ -109,13 +105,17 @@ public final class LavaDB extends NativeObject {
 
     /** Replaces a table's options. */
     public void setTableOptions(TableHandle t, TableOptions o) throws LavaDBException {
-        setTableOptions0(
-                handle, own(t), o.kind().number(), o.ttlLayout().number(), o.ttlMs());
+        long table = own(t);
+        int kind = o.kind().number();
+        int ttlLayout = o.ttlLayout().number();
+        long ttlMs = o.ttlMs();
+        repeat(() -> setTableOptions0(handle, table, kind, ttlLayout, ttlMs));
     }
 
     /** Deletes a table with all its data; its handle is of no use afterwards. */
     public void dropTable(TableHandle t) throws LavaDBException {
-        dropTable0(handle, own(t));
+        long table = own(t);
+        repeat(() -> dropTable0(handle, table));
     }
 
     /** All tables in the directory, whether this run has created them or not. */
@@ -130,11 +130,17 @@ public final class LavaDB extends NativeObject {
      *
      * @param prefixLen length of the prefix that {@link #deletePrefix} may delete this key by; 0:
      *     none. Always the same for a key.
-     * @return the value's length, or {@link #NOT_FOUND}. When the value does not fit, its length all
-     *     the same and nothing is copied: call again with a larger array.
+     * @return the value's length, or {@link #NOT_FOUND}. When the value does not fit, its length
+     *     all the same and nothing is copied: call again with a larger array.
      */
     public int get(
-            TableHandle t, byte[] key, int keyOff, int keyLen, int prefixLen, byte[] out, int outOff)
+            TableHandle t,
+            byte[] key,
+            int keyOff,
+            int keyLen,
+            int prefixLen,
+            byte[] out,
+            int outOff)
             throws LavaDBException {
         checkKey(key, keyOff, keyLen, prefixLen);
         Objects.checkFromToIndex(outOff, out.length, out.length);
@@ -150,8 +156,7 @@ public final class LavaDB extends NativeObject {
     }
 
     /** A key's value as of a snapshot, in a new array, or null. */
-    public byte[] get(
-            TableHandle t, byte[] key, int keyOff, int keyLen, int prefixLen, Snapshot s)
+    public byte[] get(TableHandle t, byte[] key, int keyOff, int keyLen, int prefixLen, Snapshot s)
             throws LavaDBException {
         checkKey(key, keyOff, keyLen, prefixLen);
         try {
@@ -201,8 +206,9 @@ public final class LavaDB extends NativeObject {
     }
 
     /**
-     * Fills one page. Continue with {@link ScanOptions#continueAfter} until {@link ScanPage#done()}.
-     * Without a snapshot, keys that are added ahead of the scan between pages are visited.
+     * Fills one page. Continue with {@link ScanOptions#continueAfter} until {@link
+     * ScanPage#done()}. Without a snapshot, keys that are added ahead of the scan between pages are
+     * visited.
      *
      * @param s may be null: the newest state
      */
@@ -323,7 +329,13 @@ public final class LavaDB extends NativeObject {
 
     /** Seals what was written so far and pins the current view; no input or output. */
     public Snapshot getSnapshot() throws LavaDBException {
-        return new Snapshot(this, snapshot0(handle));
+        long[] snapshot = {0};
+        repeat(
+                () -> {
+                    snapshot[0] = snapshot0(handle);
+                    return snapshot[0] != 0 ? DONE : Status.Code.BUSY.number();
+                });
+        return new Snapshot(this, snapshot[0]);
     }
 
     /** Waits until everything written so far is in files; interruptible as writes are. */
@@ -395,7 +407,9 @@ public final class LavaDB extends NativeObject {
             if (Thread.currentThread().isInterrupted()) {
                 throw new LavaDBException(
                         Status.Code.ABORTED,
-                        "writing to " + path + " while background work is behind: given up, the"
+                        "writing to "
+                                + path
+                                + " while background work is behind: given up, the"
                                 + " thread was interrupted; nothing was written");
             }
         }
@@ -442,10 +456,10 @@ public final class LavaDB extends NativeObject {
 
     private native long tableId0(long handle, long table);
 
-    private native void setTableOptions0(long handle, long table, int kind, int ttl, long ttlMs)
+    private native int setTableOptions0(long handle, long table, int kind, int ttl, long ttlMs)
             throws LavaDBException;
 
-    private native void dropTable0(long handle, long table) throws LavaDBException;
+    private native int dropTable0(long handle, long table) throws LavaDBException;
 
     private native byte[] listTables0(long handle) throws LavaDBException;
 
@@ -540,6 +554,7 @@ public final class LavaDB extends NativeObject {
 
     private native int write0(long handle, byte[] batch, int length) throws LavaDBException;
 
+    /** A handle, or zero for BUSY. */
     private native long snapshot0(long handle) throws LavaDBException;
 
     private native int flush0(long handle, int waitMs) throws LavaDBException;
@@ -552,5 +567,6 @@ public final class LavaDB extends NativeObject {
 
     private native void tableStatistics0(long handle, long table, long[] numbers);
 
-    private static native void verifyFile0(byte[] path, byte[] tables) throws LavaDBException;
+    /** Always zero. */
+    private static native int verifyFile0(byte[] path, byte[] tables) throws LavaDBException;
 }

@@ -14,9 +14,9 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * Copies the native library out of the jar and loads the copy. Each class loader needs a file of its
- * own, because the JVM refuses to load one file twice; on Linux the copy can be deleted as soon as it
- * is loaded.
+ * Copies the native library out of the jar and loads the copy. Each class loader needs a file of
+ * its own, because the JVM refuses to load one file twice; on Linux the copy can be deleted as soon
+ * as it is loaded.
  *
  * <p>Threads: one at a time ({@link LavaLibrary#load}).
  */
@@ -71,7 +71,9 @@ final class NativeLibraryLoader {
         if (copies > 1) {
             LOG.log(
                     Level.WARNING,
-                    "This is copy " + copies + " of Lava's native library in this process, loaded by"
+                    "This is copy "
+                            + copies
+                            + " of Lava's native library in this process, loaded by"
                             + " another class loader. Each copy has its own threads and block cache;"
                             + " memory leases add up. To share one, put Lava's jar into Flink's lib"
                             + " directory and not into the job's jar.");
@@ -90,9 +92,13 @@ final class NativeLibraryLoader {
             return Files.createTempDirectory(parent, "lavakv-library-", mode);
         } catch (IOException e) {
             throw new IOException(
-                    "cannot make a directory for Lava's native library below " + parent
-                            + "; set " + DIRECTORY_OPTION + " to a directory that this process may"
-                            + " write to: " + e,
+                    "cannot make a directory for Lava's native library below "
+                            + parent
+                            + "; set "
+                            + DIRECTORY_OPTION
+                            + " to a directory that this process may"
+                            + " write to: "
+                            + e,
                     e);
         }
     }
@@ -108,9 +114,7 @@ final class NativeLibraryLoader {
             try (var channel =
                             Files.newByteChannel(
                                     copy,
-                                    Set.of(
-                                            StandardOpenOption.CREATE_NEW,
-                                            StandardOpenOption.WRITE),
+                                    Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
                                     mode);
                     var out = java.nio.channels.Channels.newOutputStream(channel)) {
                 in.transferTo(out);
@@ -132,8 +136,12 @@ final class NativeLibraryLoader {
         if (message.contains("failed to map segment")
                 || message.contains("Operation not permitted")
                 || message.contains("ermission denied")) {
-            return what + "the directory seems to be on a file system mounted noexec; set "
-                    + DIRECTORY_OPTION + " to a directory that is not. (" + message + ")";
+            return what
+                    + "the directory seems to be on a file system mounted noexec; set "
+                    + DIRECTORY_OPTION
+                    + " to a directory that is not. ("
+                    + message
+                    + ")";
         }
         if (message.contains("GLIBC_")) {
             return what + "it needs glibc 2.34 or newer. (" + message + ")";

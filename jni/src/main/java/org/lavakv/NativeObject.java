@@ -76,8 +76,11 @@ abstract class NativeObject implements AutoCloseable {
                 LEAKED.incrementAndGet();
                 LOG.log(
                         Level.WARNING,
-                        what + " was not closed before it became unreachable; its native memory was"
-                                + " freed now. Set -D" + TRACE_PROPERTY + "=true to see where it was"
+                        what
+                                + " was not closed before it became unreachable; its native memory was"
+                                + " freed now. Set -D"
+                                + TRACE_PROPERTY
+                                + "=true to see where it was"
                                 + " made.",
                         made);
             }

@@ -40,7 +40,8 @@ final class Platform {
         }
         if (musl) {
             throw new IOException(
-                    SUPPORTED + "; this JVM runs on musl (as on Alpine Linux): use an image that is"
+                    SUPPORTED
+                            + "; this JVM runs on musl (as on Alpine Linux): use an image that is"
                             + " based on glibc, such as Flink's own");
         }
     }

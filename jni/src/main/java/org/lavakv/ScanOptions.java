@@ -50,7 +50,9 @@ public final class ScanOptions {
         return this;
     }
 
-    /** Visits the keys that start with these bytes, from the first one; the upper bound is unused. */
+    /**
+     * Visits the keys that start with these bytes, from the first one; the upper bound is unused.
+     */
     public ScanOptions setPrefix(byte[] prefix, int off, int len) {
         lower = copy(prefix, off, len, lower);
         lowerBytes = len;
@@ -111,9 +113,20 @@ public final class ScanOptions {
 
     @Override
     public String toString() {
-        return "{lower of " + lowerBytes + " bytes, upper of " + upperBytes + " bytes, prefix "
-                + prefixBytes + ", entries " + entriesMax + ", bytes " + bytesMax + ", keys only "
-                + keysOnly + ", hash of lower "
-                + Arrays.hashCode(Arrays.copyOf(lower, lowerBytes)) + "}";
+        return "{lower of "
+                + lowerBytes
+                + " bytes, upper of "
+                + upperBytes
+                + " bytes, prefix "
+                + prefixBytes
+                + ", entries "
+                + entriesMax
+                + ", bytes "
+                + bytesMax
+                + ", keys only "
+                + keysOnly
+                + ", hash of lower "
+                + Arrays.hashCode(Arrays.copyOf(lower, lowerBytes))
+                + "}";
     }
 }

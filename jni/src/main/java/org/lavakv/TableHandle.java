@@ -1,8 +1,8 @@
 package org.lavakv;
 
 /**
- * A table of an open instance, for its calls. Needs no closing; after the {@link LavaDB}'s close, or
- * after {@link LavaDB#dropTable}, calls with it throw {@link LavaClosedException}.
+ * A table of an open instance, for its calls. Needs no closing; after the {@link LavaDB}'s close,
+ * or after {@link LavaDB#dropTable}, calls with it throw {@link LavaClosedException}.
  *
  * <p>Threads: immutable, any thread.
  *

@@ -27,7 +27,9 @@ public enum TableKind {
         }
         throw new LavaDBException(
                 Status.Code.NOT_SUPPORTED,
-                "reading a table's options: its kind is " + number + ", which this version of"
+                "reading a table's options: its kind is "
+                        + number
+                        + ", which this version of"
                         + " Lava does not know; use the version that wrote it, or a newer one");
     }
 }

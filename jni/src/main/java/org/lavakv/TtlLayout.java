@@ -32,7 +32,9 @@ public enum TtlLayout {
         }
         throw new LavaDBException(
                 Status.Code.NOT_SUPPORTED,
-                "reading a table's options: its TTL layout is " + number + ", which this version"
+                "reading a table's options: its TTL layout is "
+                        + number
+                        + ", which this version"
                         + " of Lava does not know; use the version that wrote it, or a newer one");
     }
 }

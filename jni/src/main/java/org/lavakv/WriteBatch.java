@@ -109,7 +109,9 @@ public final class WriteBatch {
         LavaDB.checkPrefix(prefixLen, keyLen);
         if (db != null && db != t.db) {
             throw new IllegalArgumentException(
-                    "table " + t.name() + " is not of the instance that this batch is for: "
+                    "table "
+                            + t.name()
+                            + " is not of the instance that this batch is for: "
                             + db.path());
         }
         int at = length;
@@ -130,8 +132,11 @@ public final class WriteBatch {
         long needed = length + more;
         if (needed > BYTES_MAX) {
             throw new IllegalStateException(
-                    "a write batch may hold at most " + BYTES_MAX + " bytes, and this would make "
-                            + needed + ": write it and clear it earlier");
+                    "a write batch may hold at most "
+                            + BYTES_MAX
+                            + " bytes, and this would make "
+                            + needed
+                            + ": write it and clear it earlier");
         }
         if (needed > bytes.length) {
             bytes = Arrays.copyOf(bytes, (int) Math.min(BYTES_MAX, Math.max(needed, 2L * length)));

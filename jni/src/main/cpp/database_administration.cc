@@ -1,0 +1,252 @@
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "handles.h"
+#include "jni_util.h"
+#include "natives.h"
+#include "packer.h"
+
+namespace lava::jni {
+namespace {
+
+constexpr jint kBusy = static_cast<jint>(Status::Code::kBusy);
+
+/// The long[] of DBOptions.toNative, taken in order.
+class OptionNumbers {
+ public:
+  OptionNumbers(JNIEnv* env, jlongArray array) {
+    CheckRange(array, 0, 0, "options");
+    numbers_.resize(static_cast<size_t>(env->GetArrayLength(array)));
+    env->GetLongArrayRegion(array, 0, static_cast<jsize>(numbers_.size()), numbers_.data());
+  }
+  uint64_t Next() {
+    if (next_ == numbers_.size() || numbers_[next_] < 0) {
+      Check(Status::InvalidArgument("options: number " + std::to_string(next_) +
+                                    " is missing or negative"));
+    }
+    return static_cast<uint64_t>(numbers_[next_++]);
+  }
+  uint32_t Next32() {
+    const uint64_t number = Next();
+    if (number > UINT32_MAX) {
+      Check(Status::InvalidArgument("options: number " + std::to_string(next_ - 1) +
+                                    " is too large: " + std::to_string(number)));
+    }
+    return static_cast<uint32_t>(number);
+  }
+  void End() const {
+    if (next_ != numbers_.size()) Check(Status::InvalidArgument("options: too many numbers"));
+  }
+
+ private:
+  std::vector<jlong> numbers_;
+  size_t next_ = 0;
+};
+
+DBOptions ToOptions(JNIEnv* env, jlongArray array) {
+  OptionNumbers in(env, array);
+  DBOptions o;
+  o.partition_bytes = in.Next32();
+  o.partition_first = in.Next32();
+  o.partition_last = in.Next32();
+  o.create_if_missing = in.Next() != 0;
+  o.sync = in.Next() != 0;
+  o.memtable_bytes = in.Next();
+  o.block_bytes = in.Next32();
+  o.index_partition_bytes = in.Next32();
+  o.filter_bits_per_key = in.Next32();
+  o.compression = ToCompression(in.Next32());
+  o.bottom_compression = ToCompression(in.Next32());
+  o.target_file_bytes = in.Next();
+  o.level1_bytes = in.Next();
+  o.level_multiplier = in.Next32();
+  o.level_count = in.Next32();
+  o.l0_compaction_trigger = in.Next32();
+  o.l0_stall_trigger = in.Next32();
+  o.sealed_runs_max = in.Next32();
+  in.End();
+  return o;
+}
+
+jlong Open(JNIEnv* env, jclass, jlongArray options, jbyteArray path, jlong lease,
+           jbyteArray imports) {
+  return Entry(env, jlong{0}, [&]() -> jlong {
+    DBOptions o = ToOptions(env, options);
+    std::string directory = CopyPath(env, path);
+    {
+      Use<LeaseHandle> use(lease);
+      o.lease = use->lease();
+    }
+    std::vector<ImportSource> sources;
+    {
+      const std::string packed = CopyWhole(env, imports, "imports");
+      sources = Unpacker(packed).Imports();
+    }
+    Result<std::unique_ptr<DB>> db = DB::Open(o, directory, sources);
+    Check(db.status());
+    return ToJava(std::make_unique<DatabaseHandle>(std::move(db).value(), std::move(directory)));
+  });
+}
+
+jlong CreateTable(JNIEnv* env, jobject, jlong handle, jbyteArray name, jint kind, jint ttl_layout,
+                  jlong ttl_ms) {
+  return Entry(env, jlong{0}, [&]() -> jlong {
+    Use<DatabaseHandle> use(handle);
+    Result<Table*> table = use->db()->CreateTable(CopyWhole(env, name, "name"),
+                                                  ToTableOptions(kind, ttl_layout, ttl_ms));
+    Check(table.status());
+    return reinterpret_cast<jlong>(*table);
+  });
+}
+
+jlong TableId(JNIEnv* env, jobject, jlong handle, jlong table) {
+  return Entry<Declares::kNothing>(env, jlong{0}, [&]() -> jlong {
+    Use<DatabaseHandle> use(handle);
+    return static_cast<jlong>(ToTable(table)->id());
+  });
+}
+
+jint SetTableOptions(JNIEnv* env, jobject, jlong handle, jlong table, jint kind, jint ttl_layout,
+                     jlong ttl_ms) {
+  return Entry(env, jint{0}, [&]() -> jint {
+    Use<DatabaseHandle> use(handle);
+    if (BusyInjected()) return kBusy;
+    return DoneOrBusy(
+        use->db()->SetTableOptions(ToTable(table), ToTableOptions(kind, ttl_layout, ttl_ms)));
+  });
+}
+
+jint DropTable(JNIEnv* env, jobject, jlong handle, jlong table) {
+  return Entry(env, jint{0}, [&]() -> jint {
+    Use<DatabaseHandle> use(handle);
+    if (BusyInjected()) return kBusy;
+    return DoneOrBusy(use->db()->DropTable(ToTable(table)));
+  });
+}
+
+jbyteArray ListTables(JNIEnv* env, jobject, jlong handle) {
+  return Entry(env, jbyteArray{}, [&]() -> jbyteArray {
+    Use<DatabaseHandle> use(handle);
+    Packer out;
+    out.Tables(use->db()->ListTables());
+    return NewArray(env, out.bytes());
+  });
+}
+
+jlong TakeSnapshot(JNIEnv* env, jobject, jlong handle) {
+  return Entry(env, jlong{0}, [&]() -> jlong {
+    Use<DatabaseHandle> use(handle);
+    if (BusyInjected()) return 0;
+    Result<std::shared_ptr<Snapshot>> snapshot = use->db()->TakeSnapshot();
+    if (snapshot.status().IsBusy()) return 0;
+    Check(snapshot.status());
+    return ToJava(std::make_unique<SnapshotHandle>(use->state(), std::move(snapshot).value()));
+  });
+}
+
+jint Flush(JNIEnv* env, jobject, jlong handle, jint wait_ms) {
+  return Entry(env, jint{0}, [&]() -> jint {
+    Use<DatabaseHandle> use(handle);
+    if (BusyInjected()) return kBusy;
+    return DoneOrBusy(use->db()->Flush(Unsigned(wait_ms, "waitMs")));
+  });
+}
+
+jint CompactAll(JNIEnv* env, jobject, jlong handle, jint wait_ms) {
+  return Entry(env, jint{0}, [&]() -> jint {
+    Use<DatabaseHandle> use(handle);
+    if (BusyInjected()) return kBusy;
+    return DoneOrBusy(use->db()->CompactAll(Unsigned(wait_ms, "waitMs")));
+  });
+}
+
+void SetTime(JNIEnv* env, jobject, jlong handle, jlong now_ms) {
+  static_cast<void>(Entry<Declares::kNothing>(env, 0, [&]() -> int {
+    Use<DatabaseHandle> use(handle);
+    use->db()->SetTime(now_ms);
+    return 0;
+  }));
+}
+
+// The order is DBStatistics.java's.
+void Statistics(JNIEnv* env, jobject, jlong handle, jlongArray out) {
+  static_cast<void>(Entry<Declares::kNothing>(env, 0, [&]() -> int {
+    Use<DatabaseHandle> use(handle);
+    const DBStatistics s = use->db()->statistics();
+    const uint64_t scalars[] = {
+        s.memtable_active_bytes,
+        s.memtable_sealed_bytes,
+        s.sealed_runs,
+        s.live_file_bytes,
+        s.live_files,
+        s.pinned_file_bytes,
+        s.pending_compaction_bytes,
+        s.running_flushes,
+        s.running_compactions,
+        s.flushes,
+        s.compactions,
+        s.trivial_moves,
+        s.flush_bytes_written,
+        s.compaction_bytes_read,
+        s.compaction_bytes_written,
+        s.user_bytes_written,
+        s.reads,
+        s.writes,
+        s.scans,
+        s.filter_useful,
+        s.block_reads,
+        s.stall_us,
+        s.background_errors,
+        s.records_expired,
+        s.snapshots_open,
+        s.estimated_records,
+    };
+    std::vector<jlong> numbers(std::begin(scalars), std::end(scalars));
+    numbers.insert(numbers.end(), std::begin(s.files_at_level), std::end(s.files_at_level));
+    numbers.insert(numbers.end(), std::begin(s.bytes_at_level), std::end(s.bytes_at_level));
+    CopyNumbers(env, numbers, out);
+    return 0;
+  }));
+}
+
+void TableNumbers(JNIEnv* env, jobject, jlong handle, jlong table, jlongArray out) {
+  static_cast<void>(Entry<Declares::kNothing>(env, 0, [&]() -> int {
+    Use<DatabaseHandle> use(handle);
+    const TableStatistics s = use->db()->table_statistics(ToTable(table));
+    const jlong numbers[] = {static_cast<jlong>(s.live_bytes), static_cast<jlong>(s.records)};
+    CopyNumbers(env, numbers, out);
+    return 0;
+  }));
+}
+
+jint VerifyOneFile(JNIEnv* env, jclass, jbyteArray path, jbyteArray tables) {
+  return Entry(env, jint{0}, [&]() -> jint {
+    const std::string packed = CopyWhole(env, tables, "tables");
+    Check(VerifyFile(CopyPath(env, path), Unpacker(packed).Tables()));
+    return 0;
+  });
+}
+
+}  // namespace
+
+NativeClass DatabaseAdministration() {
+  static const JNINativeMethod methods[] = {
+      Native("open0", "([J[BJ[B)J", reinterpret_cast<void*>(Open)),
+      Native("createTable0", "(J[BIIJ)J", reinterpret_cast<void*>(CreateTable)),
+      Native("tableId0", "(JJ)J", reinterpret_cast<void*>(TableId)),
+      Native("setTableOptions0", "(JJIIJ)I", reinterpret_cast<void*>(SetTableOptions)),
+      Native("dropTable0", "(JJ)I", reinterpret_cast<void*>(DropTable)),
+      Native("listTables0", "(J)[B", reinterpret_cast<void*>(ListTables)),
+      Native("snapshot0", "(J)J", reinterpret_cast<void*>(TakeSnapshot)),
+      Native("flush0", "(JI)I", reinterpret_cast<void*>(Flush)),
+      Native("compactAll0", "(JI)I", reinterpret_cast<void*>(CompactAll)),
+      Native("setTime0", "(JJ)V", reinterpret_cast<void*>(SetTime)),
+      Native("statistics0", "(J[J)V", reinterpret_cast<void*>(Statistics)),
+      Native("tableStatistics0", "(JJ[J)V", reinterpret_cast<void*>(TableNumbers)),
+      Native("verifyFile0", "([B[B)I", reinterpret_cast<void*>(VerifyOneFile)),
+  };
+  return {"org/lavakv/LavaDB", methods};
+}
+
+}  // namespace lava::jni

@@ -1,0 +1,184 @@
+#include <array>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "handles.h"
+#include "jni_util.h"
+#include "natives.h"
+#include "packer.h"
+#include "scratch.h"
+
+namespace lava::jni {
+namespace {
+
+constexpr jint kNotFound = -1;
+constexpr size_t kPageHeaderBytes = 16;
+constexpr jint kFlagLowerExclusive = 1;
+constexpr jint kFlagKeysOnly = 2;
+constexpr uint32_t kFlagDone = 1;
+
+jint Length(Slice value) {
+  if (value.size() > static_cast<size_t>(std::numeric_limits<jint>::max())) {
+    Check(Status::NotSupported("a value of " + std::to_string(value.size()) +
+                               " bytes does not fit into a Java array"));
+  }
+  return static_cast<jint>(value.size());
+}
+
+jint Get(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray key, jint key_off,
+         jint key_len, jint prefix_len, jbyteArray out, jint out_off, jint out_room) {
+  return Entry(env, kNotFound, [&]() -> jint {
+    Use<DatabaseHandle> use(handle);
+    KeyBytes key_room(&ThreadScratch().key);
+    const Slice bytes = CopyIn(env, key, key_off, key_len, "key", &key_room);
+    ScratchValue value;
+    Status status =
+        use->db()->Get(ToTable(table), {bytes, CheckPrefix(prefix_len, bytes.size())}, value.get());
+    if (status.IsNotFound()) return kNotFound;
+    Check(std::move(status));
+    const jint length = Length(value.data());
+    if (length <= out_room) CopyOut(env, value.data(), out, out_off, out_room);
+    return length;
+  });
+}
+
+jbyteArray GetNew(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray key, jint key_off,
+                  jint key_len, jint prefix_len, jlong snapshot) {
+  return Entry(env, jbyteArray{}, [&]() -> jbyteArray {
+    Use<DatabaseHandle> use(handle);
+    UseSnapshot view(snapshot, use->state().get());
+    KeyBytes key_room(&ThreadScratch().key);
+    const Slice bytes = CopyIn(env, key, key_off, key_len, "key", &key_room);
+    ScratchValue value;
+    Status status = use->db()->Get(ToTable(table), {bytes, CheckPrefix(prefix_len, bytes.size())},
+                                   value.get(), view.get());
+    if (status.IsNotFound()) return nullptr;
+    Check(std::move(status));
+    return NewArray(env, value.data());
+  });
+}
+
+jboolean Contains(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray key, jint key_off,
+                  jint key_len, jint prefix_len, jlong snapshot) {
+  return Entry(env, jboolean{JNI_FALSE}, [&]() -> jboolean {
+    Use<DatabaseHandle> use(handle);
+    UseSnapshot view(snapshot, use->state().get());
+    KeyBytes key_room(&ThreadScratch().key);
+    const Slice bytes = CopyIn(env, key, key_off, key_len, "key", &key_room);
+    Status status = use->db()->Contains(ToTable(table),
+                                        {bytes, CheckPrefix(prefix_len, bytes.size())}, view.get());
+    if (status.IsNotFound()) return JNI_FALSE;
+    Check(std::move(status));
+    return JNI_TRUE;
+  });
+}
+
+// Request: count, then for each key its length, its prefix' length and its bytes. Answer: for each
+// key the value's length or -1, then its bytes.
+jbyteArray MultiGet(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray request,
+                    jlong snapshot) {
+  return Entry(env, jbyteArray{}, [&]() -> jbyteArray {
+    Use<DatabaseHandle> use(handle);
+    UseSnapshot view(snapshot, use->state().get());
+    const std::string bytes = CopyWhole(env, request, "keys");
+    Unpacker in(bytes);
+    const size_t count = in.Int32();
+    std::vector<KeyRef> keys;
+    while (in.left() > 0) {
+      const uint32_t key_bytes = in.Int32();
+      const auto prefix = static_cast<jint>(in.Int32());
+      keys.push_back({in.Take(key_bytes), CheckPrefix(prefix, key_bytes)});
+    }
+    if (keys.size() != count) {
+      Check(Status::InvalidArgument("packed keys: not as many as announced"));
+    }
+    std::vector<PinnedValue> values(count);
+    const auto found = std::make_unique<bool[]>(count);
+    Check(use->db()->MultiGet(ToTable(table), keys, values, {found.get(), count}, view.get()));
+    Packer out;
+    for (size_t i = 0; i < count; i++) {
+      if (found[i]) {
+        static_cast<void>(Length(values[i].data()));
+        out.Bytes(values[i].data());
+      } else {
+        out.Int32(static_cast<uint32_t>(kNotFound));
+      }
+      values[i].Reset();
+    }
+    return NewArray(env, out.bytes());
+  });
+}
+
+void PutInt32(char* to, uint32_t v) {
+  for (int i = 3; i >= 0; i--, v >>= 8) to[i] = static_cast<char>(v);
+}
+
+// Writes the page behind its header, or returns how large `out` must be.
+jint WritePage(JNIEnv* env, const ScanPage& page, jbyteArray out, jint out_room) {
+  const size_t needed = kPageHeaderBytes + page.bytes.size() + page.last_key.size();
+  if (needed > static_cast<size_t>(std::numeric_limits<jint>::max() - 8)) {
+    Check(Status::NotSupported("an entry of " + std::to_string(page.bytes.size()) +
+                               " bytes does not fit into a page: read it alone"));
+  }
+  if (needed > static_cast<size_t>(out_room)) return static_cast<jint>(needed);
+  std::array<char, kPageHeaderBytes> header;
+  PutInt32(&header[0], page.entries);
+  PutInt32(&header[4], page.done ? kFlagDone : 0);
+  PutInt32(&header[8], static_cast<uint32_t>(page.bytes.size()));
+  PutInt32(&header[12], static_cast<uint32_t>(page.last_key.size()));
+  const auto entries_end = static_cast<jint>(kPageHeaderBytes + page.bytes.size());
+  // The header goes last: no JNI call follows one that may have failed.
+  CheckRange(out, 0, out_room, "page");
+  if (env->GetArrayLength(out) < out_room) ThrowOutOfBounds("page: array is smaller than its room");
+  CopyOut(env, page.bytes, out, kPageHeaderBytes, out_room - jint{kPageHeaderBytes});
+  CopyOut(env, page.last_key, out, entries_end, out_room - entries_end);
+  CopyOut(env, Slice(header.data(), header.size()), out, 0, out_room);
+  return 0;
+}
+
+jint Scan(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray lower, jint lower_len,
+          jbyteArray upper, jint upper_len, jint flags, jint prefix_len, jint skip_key_bytes,
+          jint entries_max, jint bytes_max, jlong snapshot, jbyteArray out, jint out_room) {
+  return Entry(env, jint{0}, [&]() -> jint {
+    Use<DatabaseHandle> use(handle);
+    UseSnapshot view(snapshot, use->state().get());
+    Scratch& scratch = ThreadScratch();
+    KeyBytes lower_room(&scratch.key);
+    KeyBytes upper_room(&scratch.upper);
+    ScanRequest request;
+    request.lower = CopyIn(env, lower, 0, lower_len, "lower bound", &lower_room);
+    request.upper = CopyIn(env, upper, 0, upper_len, "upper bound", &upper_room);
+    request.lower_exclusive = (flags & kFlagLowerExclusive) != 0;
+    request.keys_only = (flags & kFlagKeysOnly) != 0;
+    request.prefix_bytes = CheckPrefix(prefix_len, request.lower.size());
+    request.skip_key_bytes = Unsigned(skip_key_bytes, "skipKeyBytes");
+    request.entries_max = Unsigned(entries_max, "entriesMax");
+    request.bytes_max = Unsigned(bytes_max, "bytesMax");
+    CheckRange(out, 0, out_room, "page");
+    struct Recycled {
+      ScanPage* page;
+      ~Recycled() {
+        Recycle(&page->bytes);
+        Recycle(&page->last_key);
+      }
+    } page{&scratch.page};
+    Check(use->db()->Scan(ToTable(table), request, page.page, view.get()));
+    return WritePage(env, *page.page, out, out_room);
+  });
+}
+
+}  // namespace
+
+NativeClass DatabaseReads() {
+  static const JNINativeMethod methods[] = {
+      Native("get0", "(JJ[BIII[BII)I", reinterpret_cast<void*>(Get)),
+      Native("getNew0", "(JJ[BIIIJ)[B", reinterpret_cast<void*>(GetNew)),
+      Native("contains0", "(JJ[BIIIJ)Z", reinterpret_cast<void*>(Contains)),
+      Native("multiGet0", "(JJ[BJ)[B", reinterpret_cast<void*>(MultiGet)),
+      Native("scan0", "(JJ[BI[BIIIIIIJ[BI)I", reinterpret_cast<void*>(Scan)),
+  };
+  return {"org/lavakv/LavaDB", methods};
+}
+
+}  // namespace lava::jni

@@ -1,0 +1,145 @@
+#include "handles.h"
+#include "jni_util.h"
+#include "natives.h"
+#include "packer.h"
+#include "scratch.h"
+
+namespace lava::jni {
+namespace {
+
+constexpr jint kBusy = static_cast<jint>(Status::Code::kBusy);
+
+jint Put(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray key, jint key_off,
+         jint key_len, jint prefix_len, jbyteArray value, jint value_off, jint value_len) {
+  return Entry(env, jint{0}, [&]() -> jint {
+    Use<DatabaseHandle> use(handle);
+    if (BusyInjected()) [[unlikely]]
+      return kBusy;
+    Scratch& scratch = ThreadScratch();
+    KeyBytes key_room(&scratch.key);
+    ValueBytes value_room(&scratch.value);
+    const Slice k = CopyIn(env, key, key_off, key_len, "key", &key_room);
+    const Slice v = CopyIn(env, value, value_off, value_len, "value", &value_room);
+    return DoneOrBusy(use->db()->Put(ToTable(table), {k, CheckPrefix(prefix_len, k.size())}, v));
+  });
+}
+
+jint Delete(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray key, jint key_off,
+            jint key_len, jint prefix_len) {
+  return Entry(env, jint{0}, [&]() -> jint {
+    Use<DatabaseHandle> use(handle);
+    if (BusyInjected()) [[unlikely]]
+      return kBusy;
+    KeyBytes key_room(&ThreadScratch().key);
+    const Slice k = CopyIn(env, key, key_off, key_len, "key", &key_room);
+    return DoneOrBusy(use->db()->Delete(ToTable(table), {k, CheckPrefix(prefix_len, k.size())}));
+  });
+}
+
+jint Append(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray key, jint key_off,
+            jint key_len, jbyteArray segments, jint off, jint len) {
+  return Entry(env, jint{0}, [&]() -> jint {
+    Use<DatabaseHandle> use(handle);
+    if (BusyInjected()) [[unlikely]]
+      return kBusy;
+    Scratch& scratch = ThreadScratch();
+    KeyBytes key_room(&scratch.key);
+    ValueBytes value_room(&scratch.value);
+    const Slice k = CopyIn(env, key, key_off, key_len, "key", &key_room);
+    const Slice v = CopyIn(env, segments, off, len, "segments", &value_room);
+    return DoneOrBusy(use->db()->Append(ToTable(table), {k, 0}, v));
+  });
+}
+
+jint DeletePrefix(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray prefix, jint off,
+                  jint len) {
+  return Entry(env, jint{0}, [&]() -> jint {
+    Use<DatabaseHandle> use(handle);
+    if (BusyInjected()) [[unlikely]]
+      return kBusy;
+    KeyBytes room(&ThreadScratch().key);
+    const Slice bytes = CopyIn(env, prefix, off, len, "prefix", &room);
+    return DoneOrBusy(use->db()->DeletePrefix(ToTable(table), bytes));
+  });
+}
+
+jint DeleteRange(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray lower, jint lower_len,
+                 jbyteArray upper, jint upper_len) {
+  return Entry(env, jint{0}, [&]() -> jint {
+    Use<DatabaseHandle> use(handle);
+    if (BusyInjected()) [[unlikely]]
+      return kBusy;
+    Scratch& scratch = ThreadScratch();
+    KeyBytes lower_room(&scratch.key);
+    KeyBytes upper_room(&scratch.upper);
+    const Slice from = CopyIn(env, lower, 0, lower_len, "lower bound", &lower_room);
+    const Slice to = CopyIn(env, upper, 0, upper_len, "upper bound", &upper_room);
+    return DoneOrBusy(use->db()->DeleteRange(ToTable(table), from, to));
+  });
+}
+
+// The layout is WriteBatch.java's: kind, table, bytes of key, prefix and value; key; value.
+void UnpackBatch(Slice bytes, WriteBatch* batch) {
+  for (Unpacker in(bytes); in.left() > 0;) {
+    const auto kind = static_cast<WriteBatch::Kind>(in.Int8());
+    Table* const table = ToTable(static_cast<jlong>(in.Int64()));
+    const uint32_t key_bytes = in.Int32();
+    const auto prefix = static_cast<jint>(in.Int32());
+    const uint32_t value_bytes = in.Int32();
+    const Slice key = in.Take(key_bytes);
+    const KeyRef ref{key, CheckPrefix(prefix, key_bytes)};
+    const Slice value = in.Take(value_bytes);
+    switch (kind) {
+      case WriteBatch::Kind::kPut:
+        batch->Put(table, ref, value);
+        continue;
+      case WriteBatch::Kind::kDelete:
+        batch->Delete(table, ref);
+        continue;
+      case WriteBatch::Kind::kAppend:
+        batch->Append(table, ref, value);
+        continue;
+      case WriteBatch::Kind::kDeletePrefix:
+        batch->DeletePrefix(table, key);
+        continue;
+    }
+    Check(Status::InvalidArgument("packed write batch: no operation has the number " +
+                                  std::to_string(static_cast<int>(kind))));
+  }
+}
+
+jint Write(JNIEnv* env, jobject, jlong handle, jbyteArray packed, jint length) {
+  return Entry(env, jint{0}, [&]() -> jint {
+    Use<DatabaseHandle> use(handle);
+    if (BusyInjected()) [[unlikely]]
+      return kBusy;
+    Scratch& scratch = ThreadScratch();
+    ValueBytes room(&scratch.value);
+    const Slice bytes = CopyIn(env, packed, 0, length, "write batch", &room);
+    struct Cleared {
+      WriteBatch* batch;
+      ~Cleared() {
+        if (batch->byte_count() > kKeptStringBytesMax) *batch = WriteBatch();
+        batch->Clear();
+      }
+    } cleared{&scratch.batch};
+    UnpackBatch(bytes, &scratch.batch);
+    return DoneOrBusy(use->db()->Write(scratch.batch));
+  });
+}
+
+}  // namespace
+
+NativeClass DatabaseWrites() {
+  static const JNINativeMethod methods[] = {
+      Native("put0", "(JJ[BIII[BII)I", reinterpret_cast<void*>(Put)),
+      Native("delete0", "(JJ[BIII)I", reinterpret_cast<void*>(Delete)),
+      Native("append0", "(JJ[BII[BII)I", reinterpret_cast<void*>(Append)),
+      Native("deletePrefix0", "(JJ[BII)I", reinterpret_cast<void*>(DeletePrefix)),
+      Native("deleteRange0", "(JJ[BI[BI)I", reinterpret_cast<void*>(DeleteRange)),
+      Native("write0", "(J[BI)I", reinterpret_cast<void*>(Write)),
+  };
+  return {"org/lavakv/LavaDB", methods};
+}
+
+}  // namespace lava::jni

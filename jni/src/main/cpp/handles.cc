@@ -1,0 +1,116 @@
+#include "handles.h"
+
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "jni_util.h"
+
+namespace lava::jni {
+
+std::atomic<int64_t> Handle::open_count_{0};
+
+namespace {
+
+/// Waits until done() or for Handle::kWaitMsMax; sleeps, because waiting is rare and short.
+template <typename Done>
+bool WaitBounded(Done&& done) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(Handle::kWaitMsMax);
+  auto pause = std::chrono::microseconds(20);
+  while (!done()) {
+    if (std::chrono::steady_clock::now() >= end) return false;
+    std::this_thread::sleep_for(pause);
+    pause = std::min(pause * 2, std::chrono::microseconds(1000));
+  }
+  return true;
+}
+
+}  // namespace
+
+bool Handle::Close() {
+  gate().Shut();
+  if (!WaitBounded([this] { return gate().empty(); })) return false;
+  Phase expected = Phase::kOpen;
+  if (phase_.compare_exchange_strong(expected, Phase::kFreeing)) {
+    // Whatever Free() meets, the object counts as closed: a second try could not do better.
+    struct Done {
+      Handle* handle;
+      ~Done() {
+        handle->phase_.store(Phase::kClosed);
+        open_count_.fetch_sub(1);
+      }
+    } done{this};
+    Free();
+    return true;
+  }
+  return WaitBounded([this] { return phase_.load() == Phase::kClosed; });
+}
+
+bool Handle::Release() {
+  const bool was_open = phase_.load() == Phase::kOpen;
+  while (!Close()) {
+  }
+  delete this;
+  return was_open;
+}
+
+DatabaseHandle::DatabaseHandle(std::unique_ptr<DB> db, std::string path)
+    : Handle(kKind), state_(std::make_shared<DatabaseState>(std::move(path))) {
+  state_->db = std::move(db);
+}
+
+std::string DatabaseHandle::ClosedMessage() const {
+  return "the database in " + state_->path + " is closed";
+}
+
+void DatabaseHandle::Free() {
+  // Without a log nothing that close could still write would count, so its status says nothing
+  // that the caller could act on; the engine has reported failed flushes before.
+  static_cast<void>(state_->db->Close());
+  state_->db.reset();
+}
+
+void ThrowClosed(std::string message) {
+  Check(Status::Closed(std::move(message)));
+  std::abort();  // Check throws
+}
+
+void ThrowBadHandle() {
+  Check(Status::InvalidArgument("a native handle is of another kind of object"));
+  std::abort();  // Check throws
+}
+
+UseSnapshot::UseSnapshot(jlong number, const DatabaseState* expected) {
+  if (number == 0) return;
+  auto* handle = reinterpret_cast<Handle*>(number);
+  if (handle->kind() != Handle::Kind::kSnapshot) ThrowBadHandle();
+  auto* snapshot = static_cast<SnapshotHandle*>(handle);
+  DatabaseState& state = snapshot->state();
+  if (expected != nullptr && expected != &state) {
+    Check(Status::InvalidArgument("this snapshot is of the instance in " + state.path));
+  }
+  if (!snapshot->gate().Enter()) ThrowClosed(snapshot->ClosedMessage());
+  if (!state.gate.Enter()) {
+    snapshot->gate().Leave();
+    ThrowClosed("the database in " + state.path + " is closed, and so is this snapshot of it");
+  }
+  handle_ = snapshot;
+}
+
+UseSnapshot::~UseSnapshot() {
+  if (handle_ != nullptr) {
+    handle_->state().gate.Leave();
+    handle_->gate().Leave();
+  }
+}
+
+jlong ToJava(std::unique_ptr<Handle> handle) noexcept {
+  return reinterpret_cast<jlong>(handle.release());
+}
+
+Table* ToTable(jlong number) {
+  if (number == 0) ThrowNull("table");
+  return reinterpret_cast<Table*>(number);
+}
+
+}  // namespace lava::jni

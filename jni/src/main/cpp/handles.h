@@ -1,0 +1,193 @@
+#pragma once
+
+#include <jni.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "lava/db.h"
+#include "lava/host.h"
+
+namespace lava::jni {
+
+/// Counts the calls inside an object and shuts it for new ones.
+/// Threads:    any thread.
+class Gate {
+ public:
+  /// False when shut; otherwise Leave() must follow.
+  bool Enter() noexcept {
+    // Looking first keeps refused calls from delaying the one that waits for the gate to empty.
+    if ((state_.load() & kShut) != 0) return false;
+    if ((state_.fetch_add(1) & kShut) == 0) return true;
+    state_.fetch_sub(1);
+    return false;
+  }
+  void Leave() noexcept { state_.fetch_sub(1); }
+  void Shut() noexcept { state_.fetch_or(kShut); }
+  bool shut() const noexcept { return (state_.load() & kShut) != 0; }
+  bool empty() const noexcept { return (state_.load() & ~kShut) == 0; }
+
+ private:
+  static constexpr uint32_t kShut = 1u << 31;
+  std::atomic<uint32_t> state_{0};
+};
+
+/// What a Java object's `handle` points to. It outlives the object's close, so that late calls
+/// find a shut gate and no freed memory; the Java cleaner deletes it.
+/// Threads:    any thread, but Release() is the last call.
+class Handle {
+ public:
+  enum class Kind : uint32_t {
+    kDatabase = 0x4c444201,
+    kLease = 0x4c444202,
+    kSnapshot = 0x4c444203
+  };
+  static constexpr int kWaitMsMax = 100;
+
+  virtual ~Handle() = default;
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+
+  Kind kind() const noexcept { return kind_; }
+  virtual Gate& gate() noexcept = 0;
+  /// "the database in /x is closed", for the exception.
+  virtual std::string ClosedMessage() const = 0;
+
+  /// Shuts the gate, waits at most kWaitMsMax for calls inside, then frees what is held, once.
+  /// False when that must be tried again.
+  bool Close();
+  /// Closes whatever it takes and deletes this. True when it had been open.
+  bool Release();
+
+  /// Handles made and not closed yet, of all kinds.
+  static int64_t open_count() noexcept { return open_count_.load(); }
+
+ protected:
+  explicit Handle(Kind kind) : kind_(kind) { open_count_.fetch_add(1); }
+  /// Frees what is held. Nobody is inside, and nobody comes in any more.
+  virtual void Free() = 0;
+
+ private:
+  enum class Phase { kOpen, kFreeing, kClosed };
+  static std::atomic<int64_t> open_count_;
+
+  const Kind kind_;
+  std::atomic<Phase> phase_{Phase::kOpen};
+};
+
+/// What a database and its snapshots share: the gate, and the engine until the database closes.
+struct DatabaseState {
+  explicit DatabaseState(std::string p) : path(std::move(p)) {}
+  const std::string path;
+  Gate gate;
+  std::shared_ptr<DB> db;  // reset by close, when nobody is inside
+};
+
+class DatabaseHandle final : public Handle {
+ public:
+  static constexpr Kind kKind = Kind::kDatabase;
+  DatabaseHandle(std::unique_ptr<DB> db, std::string path);
+  Gate& gate() noexcept override { return state_->gate; }
+  std::string ClosedMessage() const override;
+  const std::shared_ptr<DatabaseState>& state() const noexcept { return state_; }
+  DB* db() const noexcept { return state_->db.get(); }
+
+ protected:
+  void Free() override;
+
+ private:
+  const std::shared_ptr<DatabaseState> state_;
+};
+
+class LeaseHandle final : public Handle {
+ public:
+  static constexpr Kind kKind = Kind::kLease;
+  explicit LeaseHandle(std::shared_ptr<Lease> lease) : Handle(kKind), lease_(std::move(lease)) {}
+  Gate& gate() noexcept override { return gate_; }
+  std::string ClosedMessage() const override { return "this memory lease is closed"; }
+  const std::shared_ptr<Lease>& lease() const noexcept { return lease_; }
+
+ protected:
+  void Free() override { lease_.reset(); }
+
+ private:
+  Gate gate_;
+  std::shared_ptr<Lease> lease_;
+};
+
+/// Keeps the engine object (closed or not) until the snapshot is closed, whatever the order.
+class SnapshotHandle final : public Handle {
+ public:
+  static constexpr Kind kKind = Kind::kSnapshot;
+  SnapshotHandle(std::shared_ptr<DatabaseState> state, std::shared_ptr<Snapshot> snapshot)
+      : Handle(kKind), state_(std::move(state)), db_(state_->db), snapshot_(std::move(snapshot)) {}
+  Gate& gate() noexcept override { return gate_; }
+  std::string ClosedMessage() const override {
+    return "this snapshot of " + state_->path + " is closed";
+  }
+  DatabaseState& state() const noexcept { return *state_; }
+  Snapshot* snapshot() const noexcept { return snapshot_.get(); }
+
+ protected:
+  void Free() override {
+    snapshot_.reset();
+    db_.reset();
+  }
+
+ private:
+  Gate gate_;
+  const std::shared_ptr<DatabaseState> state_;
+  std::shared_ptr<DB> db_;
+  std::shared_ptr<Snapshot> snapshot_;
+};
+
+[[noreturn]] void ThrowClosed(std::string message);
+[[noreturn]] void ThrowBadHandle();
+
+/// A call's stay inside an object. Throws LavaClosedException's JavaError when it is closed.
+template <typename H>
+class Use {
+ public:
+  explicit Use(jlong handle) : handle_(Cast(handle)) {
+    if (!handle_->gate().Enter()) [[unlikely]] {
+      ThrowClosed(handle_->ClosedMessage());
+    }
+  }
+  ~Use() { handle_->gate().Leave(); }
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+  H* operator->() const noexcept { return handle_; }
+
+ private:
+  static H* Cast(jlong number) {
+    auto* handle = reinterpret_cast<Handle*>(number);
+    if (handle == nullptr || handle->kind() != H::kKind) [[unlikely]] {
+      ThrowBadHandle();
+    }
+    return static_cast<H*>(handle);
+  }
+  H* const handle_;
+};
+
+/// A stay inside a snapshot and its database, or inside nothing for 0.
+class UseSnapshot {
+ public:
+  UseSnapshot(jlong handle, const DatabaseState* expected);
+  ~UseSnapshot();
+  UseSnapshot(const UseSnapshot&) = delete;
+  UseSnapshot& operator=(const UseSnapshot&) = delete;
+  Snapshot* get() const noexcept { return handle_ == nullptr ? nullptr : handle_->snapshot(); }
+
+ private:
+  SnapshotHandle* handle_ = nullptr;
+};
+
+/// The number that Java keeps for a handle.
+jlong ToJava(std::unique_ptr<Handle> handle) noexcept;
+
+/// A table's pointer from Java.
+Table* ToTable(jlong number);
+
+}  // namespace lava::jni

@@ -1,0 +1,275 @@
+#include "jni_util.h"
+
+#include <limits>
+#include <stdexcept>
+
+namespace lava::jni {
+
+std::atomic<Fault> injected_fault{Fault::kNone};
+
+namespace {
+
+constexpr jint kInternalCode = 100;  // Status.Code.INTERNAL, which only the bindings know
+constexpr size_t kJavaArrayMax = std::numeric_limits<jint>::max() - 8;
+
+// Weak: a strong reference from native code to a class of ours would keep its loader, and so this
+// library, for ever. The loader keeps the classes while any native method can run.
+struct Classes {
+  jweak lava_exception = nullptr;
+  jweak closed_exception = nullptr;
+  jweak null_pointer = nullptr;
+  jweak out_of_bounds = nullptr;
+  jweak internal_error = nullptr;
+  jmethodID lava_exception_init = nullptr;  // (int, String)
+};
+Classes classes;
+
+// UTF-8 to UTF-16; what is not UTF-8 becomes U+FFFD, because messages may hold any file name.
+std::u16string ToUtf16(std::string_view in) {
+  std::u16string out;
+  out.reserve(in.size());
+  for (size_t i = 0; i < in.size();) {
+    const auto b0 = static_cast<unsigned char>(in[i]);
+    const size_t n = b0 < 0x80 ? 1 : b0 >> 5 == 6 ? 2 : b0 >> 4 == 14 ? 3 : b0 >> 3 == 30 ? 4 : 0;
+    char32_t c = n == 1 ? b0 : b0 & (0x7Fu >> n);
+    bool good = n > 0 && i + n <= in.size();
+    for (size_t k = 1; good && k < n; k++) {
+      const auto b = static_cast<unsigned char>(in[i + k]);
+      good = (b & 0xC0) == 0x80;
+      c = c << 6 | (b & 0x3Fu);
+    }
+    static constexpr char32_t kFirst[] = {0, 0, 0x80, 0x800, 0x10000};
+    good = good && c >= kFirst[n] && c <= 0x10FFFF && !(c >= 0xD800 && c < 0xE000);
+    if (!good) {
+      out.push_back(u'\uFFFD');
+      i++;
+      continue;
+    }
+    if (c < 0x10000) {
+      out.push_back(static_cast<char16_t>(c));
+    } else {
+      out.push_back(static_cast<char16_t>(0xD7C0 + (c >> 10)));
+      out.push_back(static_cast<char16_t>(0xDC00 + (c & 0x3FF)));
+    }
+    i += n;
+  }
+  return out;
+}
+
+jstring NewString(JNIEnv* env, std::string_view text) {
+  const std::u16string utf16 = ToUtf16(text);
+  return env->NewString(reinterpret_cast<const jchar*>(utf16.data()),
+                        static_cast<jsize>(utf16.size()));
+}
+
+void ThrowLava(JNIEnv* env, jint code, std::string_view message) {
+  jstring text = NewString(env, message);
+  if (text == nullptr) return;  // OutOfMemoryError is pending
+  auto type = static_cast<jclass>(env->NewLocalRef(classes.lava_exception));
+  if (type == nullptr) return;
+  auto exception =
+      static_cast<jthrowable>(env->NewObject(type, classes.lava_exception_init, code, text));
+  if (exception != nullptr) env->Throw(exception);
+}
+
+// The message goes through ThrowNew, which takes modified UTF-8: plain ASCII is the same in both,
+// the rest is replaced.
+void ThrowPlain(JNIEnv* env, jweak weak, std::string message) {
+  for (char& c : message) {
+    if (static_cast<signed char>(c) <= 0) c = '?';
+  }
+  auto type = static_cast<jclass>(env->NewLocalRef(weak));
+  if (type != nullptr) env->ThrowNew(type, message.c_str());
+}
+
+void Raise(JNIEnv* env, Declares declares, jint code, const std::string& message) {
+  if (code == static_cast<jint>(Status::Code::kClosed)) {
+    ThrowPlain(env, classes.closed_exception, message);
+  } else if (declares == Declares::kNothing) {
+    ThrowPlain(env, classes.internal_error, message);
+  } else {
+    ThrowLava(env, code, message);
+  }
+}
+
+void RaiseCaught(JNIEnv* env, Declares declares) {
+  try {
+    throw;
+  } catch (const JavaError& e) {
+    switch (e.kind) {
+      case JavaError::Kind::kPending:
+        return;
+      case JavaError::Kind::kNullPointer:
+        return ThrowPlain(env, classes.null_pointer, e.message);
+      case JavaError::Kind::kOutOfBounds:
+        return ThrowPlain(env, classes.out_of_bounds, e.message);
+      case JavaError::Kind::kStatus:
+        return Raise(env, declares, static_cast<jint>(e.status.code()),
+                     std::string(e.status.message()));
+    }
+  } catch (const std::bad_alloc&) {
+    Raise(env, declares, static_cast<jint>(Status::Code::kMemoryLimit),
+          "the native library could not allocate memory");
+  } catch (const std::exception& e) {
+    Raise(env, declares, kInternalCode, std::string("unexpected native exception: ") + e.what());
+  } catch (...) {
+    Raise(env, declares, kInternalCode, "unexpected native exception of an unknown type");
+  }
+}
+
+jweak WeakClass(JNIEnv* env, const char* name) {
+  jclass local = env->FindClass(name);
+  if (local == nullptr) return nullptr;
+  jweak weak = env->NewWeakGlobalRef(local);
+  env->DeleteLocalRef(local);
+  return weak;
+}
+
+}  // namespace
+
+void Check(Status status) {
+  if (!status.ok()) [[unlikely]] {
+    throw JavaError{JavaError::Kind::kStatus, std::move(status), {}};
+  }
+}
+
+void ThrowNull(const char* what) {
+  throw JavaError{JavaError::Kind::kNullPointer, Status::OK(), std::string(what) + " is null"};
+}
+
+void ThrowOutOfBounds(std::string message) {
+  throw JavaError{JavaError::Kind::kOutOfBounds, Status::OK(), std::move(message)};
+}
+
+void ThrowInjectedFault() {
+  switch (injected_fault.load()) {
+    case Fault::kException:
+      throw std::runtime_error("injected by a test");
+    case Fault::kNoMemory:
+      throw std::bad_alloc();
+    case Fault::kOddThrow:
+      throw 42;
+    case Fault::kNone:
+    case Fault::kBusy:
+      return;
+  }
+}
+
+void RaiseInJava(JNIEnv* env, Declares declares) noexcept {
+  try {
+    RaiseCaught(env, declares);
+  } catch (...) {
+    // Building the message failed, so memory is out; this path allocates nothing native.
+    auto type = static_cast<jclass>(env->NewLocalRef(classes.internal_error));
+    if (type != nullptr) env->ThrowNew(type, "no native memory to describe a native failure");
+  }
+}
+
+jint DoneOrBusy(Status status) {
+  if (status.IsBusy()) return static_cast<jint>(Status::Code::kBusy);
+  Check(std::move(status));
+  return 0;
+}
+
+void CheckRange(const void* array, jint off, jint len, const char* what) {
+  if (array == nullptr) [[unlikely]] {
+    ThrowNull(what);
+  }
+  if (off < 0 || len < 0 || off > std::numeric_limits<jint>::max() - len) [[unlikely]] {
+    ThrowOutOfBounds(std::string(what) + ": offset " + std::to_string(off) + ", length " +
+                     std::to_string(len));
+  }
+}
+
+std::string CopyWhole(JNIEnv* env, jbyteArray array, const char* what) {
+  CheckRange(array, 0, 0, what);
+  const jsize length = env->GetArrayLength(array);
+  std::string bytes(static_cast<size_t>(length), '\0');
+  env->GetByteArrayRegion(array, 0, length, reinterpret_cast<jbyte*>(bytes.data()));
+  return bytes;
+}
+
+std::string CopyPath(JNIEnv* env, jbyteArray array) {
+  std::string path = CopyWhole(env, array, "path");
+  if (path.empty() || path.find('\0') != std::string::npos) {
+    Check(Status::InvalidArgument("a path is empty or holds a NUL character"));
+  }
+  return path;
+}
+
+void CopyOut(JNIEnv* env, Slice bytes, jbyteArray array, jint off, jint room) {
+  CheckRange(array, off, room, "output array");
+  if (bytes.size() > static_cast<size_t>(room)) {
+    ThrowOutOfBounds("output array: " + std::to_string(bytes.size()) + " bytes for room of " +
+                     std::to_string(room));
+  }
+  env->SetByteArrayRegion(array, off, static_cast<jsize>(bytes.size()),
+                          reinterpret_cast<const jbyte*>(bytes.data()));
+}
+
+jbyteArray NewArray(JNIEnv* env, Slice bytes) {
+  if (bytes.size() > kJavaArrayMax) {
+    Check(Status::MemoryLimit("a result of " + std::to_string(bytes.size()) +
+                              " bytes does not fit into a Java array: ask for less at once"));
+  }
+  jbyteArray array = env->NewByteArray(static_cast<jsize>(bytes.size()));
+  if (array == nullptr) throw JavaError{JavaError::Kind::kPending, Status::OK(), {}};
+  env->SetByteArrayRegion(array, 0, static_cast<jsize>(bytes.size()),
+                          reinterpret_cast<const jbyte*>(bytes.data()));
+  return array;
+}
+
+void CopyNumbers(JNIEnv* env, std::span<const jlong> numbers, jlongArray out) {
+  CheckRange(out, 0, 0, "numbers");
+  const auto count = static_cast<jsize>(numbers.size());
+  if (env->GetArrayLength(out) != count) {
+    ThrowOutOfBounds("numbers: not an array of " + std::to_string(count));
+  }
+  env->SetLongArrayRegion(out, 0, count, numbers.data());
+}
+
+uint32_t CheckPrefix(jint prefix, size_t key_bytes) {
+  if (prefix < 0 || static_cast<size_t>(prefix) > key_bytes) [[unlikely]] {
+    ThrowOutOfBounds("a prefix of " + std::to_string(prefix) + " bytes in a key of " +
+                     std::to_string(key_bytes) + " bytes");
+  }
+  return static_cast<uint32_t>(prefix);
+}
+
+uint32_t Unsigned(jint value, const char* what) {
+  if (value < 0) {
+    Check(Status::InvalidArgument(std::string(what) + " is negative: " + std::to_string(value)));
+  }
+  return static_cast<uint32_t>(value);
+}
+
+bool LoadClasses(JNIEnv* env) {
+  classes.lava_exception = WeakClass(env, "org/lavakv/LavaDBException");
+  if (classes.lava_exception == nullptr) return false;
+  auto type = static_cast<jclass>(env->NewLocalRef(classes.lava_exception));
+  if (type == nullptr) return false;
+  classes.lava_exception_init = env->GetMethodID(type, "<init>", "(ILjava/lang/String;)V");
+  env->DeleteLocalRef(type);
+  if (classes.lava_exception_init == nullptr) return false;
+  const std::pair<jweak*, const char*> others[] = {
+      {&classes.closed_exception, "org/lavakv/LavaClosedException"},
+      {&classes.null_pointer, "java/lang/NullPointerException"},
+      {&classes.out_of_bounds, "java/lang/IndexOutOfBoundsException"},
+      {&classes.internal_error, "java/lang/InternalError"},
+  };
+  for (const auto& [weak, name] : others) {
+    *weak = WeakClass(env, name);
+    if (*weak == nullptr) return false;
+  }
+  return true;
+}
+
+void UnloadClasses(JNIEnv* env) noexcept {
+  for (jweak weak : {classes.lava_exception, classes.closed_exception, classes.null_pointer,
+                     classes.out_of_bounds, classes.internal_error}) {
+    if (weak != nullptr) env->DeleteWeakGlobalRef(weak);
+  }
+  classes = Classes();
+}
+
+}  // namespace lava::jni

@@ -1,0 +1,82 @@
+#include "packer.h"
+
+#include "jni_util.h"
+
+namespace lava::jni {
+
+void Packer::Tables(std::span<const TableInfo> tables) {
+  Int32(static_cast<uint32_t>(tables.size()));
+  for (const TableInfo& table : tables) {
+    Bytes(table.name);
+    Int64(table.id);
+    Int8(static_cast<uint8_t>(table.options.kind));
+    Int8(static_cast<uint8_t>(table.options.ttl_layout));
+    Int64(static_cast<uint64_t>(table.options.ttl_ms));
+  }
+}
+
+void Packer::Files(std::span<const Snapshot::File> files) {
+  Int32(static_cast<uint32_t>(files.size()));
+  for (const Snapshot::File& file : files) {
+    Bytes(file.name);
+    Int64(file.bytes);
+    Int32(file.crc32c);
+  }
+}
+
+Slice Unpacker::Take(size_t bytes) {
+  if (bytes > in_.size()) [[unlikely]] {
+    Check(Status::InvalidArgument("packed arguments end " + std::to_string(bytes - in_.size()) +
+                                  " bytes too early"));
+  }
+  const Slice taken = in_.substr(0, bytes);
+  in_.remove_prefix(bytes);
+  return taken;
+}
+
+std::vector<TableInfo> Unpacker::Tables() {
+  std::vector<TableInfo> tables;
+  for (uint32_t count = Int32(); count > 0; count--) {
+    TableInfo& table = tables.emplace_back();
+    table.name = Bytes();
+    table.id = Int64();
+    const uint8_t kind = Int8();
+    const uint8_t ttl_layout = Int8();
+    table.options = ToTableOptions(kind, ttl_layout, static_cast<int64_t>(Int64()));
+  }
+  return tables;
+}
+
+std::vector<ImportSource> Unpacker::Imports() {
+  std::vector<ImportSource> imports;
+  for (uint32_t count = Int32(); count > 0; count--) {
+    ImportSource& source = imports.emplace_back();
+    source.partition_first = Int32();
+    source.partition_last = Int32();
+    source.metadata = Bytes();
+  }
+  return imports;
+}
+
+TableOptions ToTableOptions(int64_t kind, int64_t ttl_layout, int64_t ttl_ms) {
+  if (kind < 0 || kind > static_cast<int64_t>(TableKind::kList) || ttl_layout < 0 ||
+      ttl_layout > static_cast<int64_t>(TtlLayout::kList) || ttl_ms < 0) {
+    Check(Status::InvalidArgument("table options: kind " + std::to_string(kind) + ", TTL layout " +
+                                  std::to_string(ttl_layout) + ", TTL " + std::to_string(ttl_ms) +
+                                  " ms"));
+  }
+  TableOptions options;
+  options.kind = static_cast<TableKind>(kind);
+  options.ttl_layout = static_cast<TtlLayout>(ttl_layout);
+  options.ttl_ms = ttl_ms;
+  return options;
+}
+
+Compression ToCompression(int64_t number) {
+  if (number < 0 || number > static_cast<int64_t>(Compression::kZstd)) {
+    Check(Status::InvalidArgument("no compression has the number " + std::to_string(number)));
+  }
+  return static_cast<Compression>(number);
+}
+
+}  // namespace lava::jni

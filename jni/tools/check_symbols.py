@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""Checks that the native library loads on the oldest supported system and shows nothing else.
+
+Usage: check_symbols.py FILE
+Fails, naming each symbol, when FILE needs one that is newer than glibc 2.34, exports one that is
+not a JNI entry point, has no JNI_OnLoad, or needs a shared library that a user may not have.
+"""
+
+import re
+import subprocess
+import sys
+
+NEWEST_GLIBC = (2, 34)
+# What a plain glibc system with a JVM has for certain.
+SYSTEM_LIBRARIES = {
+    "libc.so.6",
+    "libm.so.6",
+    "libgcc_s.so.1",
+    "libpthread.so.0",
+    "ld-linux-x86-64.so.2",
+}
+JNI_ENTRY = re.compile(r"^(JNI_OnLoad|JNI_OnUnload|Java_org_lavakv_\w+)$")
+
+
+def run(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def too_new(symbols):
+    for line in symbols.splitlines():
+        match = re.search(r"\(?GLIBC_([0-9.]+)\)?\s+(\S+)$", line)
+        if match:
+            version = tuple(int(part) for part in match.group(1).split("."))
+            if version > NEWEST_GLIBC:
+                yield f"needs {match.group(2)} of GLIBC_{match.group(1)}, newest allowed is 2.34"
+
+
+def exports(names):
+    found = []
+    for line in names.splitlines():
+        fields = line.split()
+        if len(fields) >= 3 and fields[1] != "A":
+            found.append(fields[2].split("@")[0])
+    return found
+
+
+def problems(path):
+    yield from too_new(run("objdump", "-T", path))
+    exported = exports(run("nm", "-D", "--defined-only", path))
+    for name in exported:
+        if not JNI_ENTRY.match(name):
+            yield f"exports {name}, which is no JNI entry point"
+    if "JNI_OnLoad" not in exported:
+        yield "has no JNI_OnLoad"
+    for library in re.findall(r"^\s*NEEDED\s+(\S+)", run("objdump", "-p", path), re.MULTILINE):
+        if library not in SYSTEM_LIBRARIES:
+            yield f"needs {library}, which a user may not have"
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    path = sys.argv[1]
+    found = list(problems(path))
+    for problem in found:
+        print(f"{path} {problem}", file=sys.stderr)
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()
