@@ -1,0 +1,41 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/record.h"
+#include "job/merge_run.h"
+
+namespace lava {
+
+/// Tells what can exist below the runs of a merge. True may be wrong, false never.
+class OlderData {
+ public:
+  virtual ~OlderData() = default;
+  virtual bool MayHoldKey(Slice key) const = 0;
+  /// [lower, upper); an empty upper has no end.
+  virtual bool MayHoldRange(Slice lower, Slice upper) const = 0;
+};
+
+struct MergeOptions {
+  /// false: the user's view of a whole tree: live records only, as kPut with folded values.
+  /// true: a run that takes the place of the merged ones: tombstones and unfinished lists too,
+  /// unless nothing older can exist below. Range tombstones are the caller's to carry on.
+  bool compaction = false;
+  /// For compaction; must outlive the iterator.
+  const OlderData* older = nullptr;
+  /// Values are left empty (user view).
+  bool keys_only = false;
+  /// How Seek() into the middle of a prefix learns that it is deleted: the length of the only
+  /// prefix of the target that can be (0: not known, then all from prefix_bytes_min are asked).
+  uint32_t prefix_bytes_hint = 0;
+  uint32_t prefix_bytes_min = 1;
+};
+
+/// Merges runs, newest first: newer records shadow older ones of their key, a prefix delete or
+/// range tombstone hides what older runs hold under it, lists are folded by concatenation.
+/// Ownership:  owns the runs.
+std::unique_ptr<RecordIterator> NewMergingIterator(std::vector<std::unique_ptr<MergeRun>> runs,
+                                                   const MergeOptions& options);
+
+}  // namespace lava
