@@ -1,0 +1,65 @@
+package org.lavakv.flink;
+
+import org.apache.flink.configuration.ConfigOption;
+import org.apache.flink.configuration.ConfigOptions;
+import org.apache.flink.configuration.MemorySize;
+
+import org.lavakv.CompressionType;
+
+/** How the engine lays out its files. The defaults are right for most jobs. */
+public final class LavaConfigurableOptions {
+
+    public static final ConfigOption<Integer> BACKGROUND_THREADS =
+            ConfigOptions.key(LavaOptions.PREFIX + "background.threads")
+                    .intType()
+                    .defaultValue(2)
+                    .withDescription(
+                            "How many threads flush and compact, for all backends of a"
+                                    + " TaskManager together; the job that sets it last decides.");
+
+    public static final ConfigOption<MemorySize> MEMTABLE_SIZE =
+            ConfigOptions.key(LavaOptions.PREFIX + "memtable.size")
+                    .memoryType()
+                    .noDefaultValue()
+                    .withDescription(
+                            "At which size a memtable is sealed and flushed. Without it, the"
+                                    + " engine chooses by the memory it has.");
+
+    public static final ConfigOption<MemorySize> BLOCK_SIZE =
+            ConfigOptions.key(LavaOptions.PREFIX + "block.size")
+                    .memoryType()
+                    .defaultValue(MemorySize.ofMebiBytes(4).divide(1024))
+                    .withDescription("Bytes of a data block before compression.");
+
+    public static final ConfigOption<CompressionType> COMPRESSION =
+            ConfigOptions.key(LavaOptions.PREFIX + "compression")
+                    .enumType(CompressionType.class)
+                    .defaultValue(CompressionType.LZ4)
+                    .withDescription("How blocks are compressed above the last level.");
+
+    public static final ConfigOption<CompressionType> BOTTOM_COMPRESSION =
+            ConfigOptions.key(LavaOptions.PREFIX + "compression.bottom")
+                    .enumType(CompressionType.class)
+                    .defaultValue(CompressionType.LZ4)
+                    .withDescription("How blocks of the last level are compressed.");
+
+    public static final ConfigOption<MemorySize> TARGET_FILE_SIZE =
+            ConfigOptions.key(LavaOptions.PREFIX + "file.target-size")
+                    .memoryType()
+                    .defaultValue(MemorySize.ofMebiBytes(32))
+                    .withDescription("At which size compaction begins another file.");
+
+    public static final ConfigOption<MemorySize> LEVEL_BASE_SIZE =
+            ConfigOptions.key(LavaOptions.PREFIX + "level.base-size")
+                    .memoryType()
+                    .defaultValue(MemorySize.ofMebiBytes(128))
+                    .withDescription("Bytes of the first level; each further level has ten times.");
+
+    public static final ConfigOption<Integer> FILTER_BITS_PER_KEY =
+            ConfigOptions.key(LavaOptions.PREFIX + "filter.bits-per-key")
+                    .intType()
+                    .defaultValue(10)
+                    .withDescription("Bits that a file's filter has for each key; 0: no filters.");
+
+    private LavaConfigurableOptions() {}
+}

@@ -1,0 +1,346 @@
+package org.lavakv.flink;
+
+import org.apache.flink.api.common.ExecutionConfig;
+import org.apache.flink.api.common.state.State;
+import org.apache.flink.api.common.state.StateDescriptor;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.java.tuple.Tuple2;
+import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.runtime.checkpoint.CheckpointOptions;
+import org.apache.flink.runtime.checkpoint.SnapshotType;
+import org.apache.flink.runtime.query.TaskKvStateRegistry;
+import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
+import org.apache.flink.runtime.state.CheckpointStreamFactory;
+import org.apache.flink.runtime.state.HeapPriorityQueuesManager;
+import org.apache.flink.runtime.state.InternalKeyContext;
+import org.apache.flink.runtime.state.KeyGroupedInternalPriorityQueue;
+import org.apache.flink.runtime.state.Keyed;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.PriorityComparable;
+import org.apache.flink.runtime.state.RegisteredKeyValueStateBackendMetaInfo;
+import org.apache.flink.runtime.state.SavepointResources;
+import org.apache.flink.runtime.state.SnapshotExecutionType;
+import org.apache.flink.runtime.state.SnapshotResult;
+import org.apache.flink.runtime.state.SnapshotStrategyRunner;
+import org.apache.flink.runtime.state.StateSnapshotTransformer.StateSnapshotTransformFactory;
+import org.apache.flink.runtime.state.StreamCompressionDecorator;
+import org.apache.flink.runtime.state.heap.HeapPriorityQueueElement;
+import org.apache.flink.runtime.state.heap.HeapPriorityQueueSetFactory;
+import org.apache.flink.runtime.state.heap.HeapPriorityQueueSnapshotRestoreWrapper;
+import org.apache.flink.runtime.state.metrics.LatencyTrackingStateConfig;
+import org.apache.flink.runtime.state.metrics.SizeTrackingStateConfig;
+import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
+import org.apache.flink.util.FlinkRuntimeException;
+import org.apache.flink.util.IOUtils;
+
+import org.lavakv.LavaDBException;
+import org.lavakv.flink.engine.LavaInstance;
+import org.lavakv.flink.engine.StateContext;
+import org.lavakv.flink.engine.StateTable;
+import org.lavakv.flink.engine.StateTables;
+import org.lavakv.flink.engine.TableCursor;
+import org.lavakv.flink.metrics.LavaMetrics;
+import org.lavakv.flink.snapshot.LavaFullSnapshotResources;
+import org.lavakv.flink.snapshot.LavaSnapshotStrategy;
+import org.lavakv.flink.state.KeyStreams;
+import org.lavakv.flink.state.StateFactory;
+import org.lavakv.flink.timers.LavaTimerQueueFactory;
+
+import javax.annotation.Nonnull;
+import javax.annotation.Nullable;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.RunnableFuture;
+import java.util.stream.Stream;
+
+/**
+ * The keyed state of one operator subtask, in one LavaKV instance.
+ *
+ * <p>Threads: the task's thread, as Flink calls it; {@link #dispose} waits for those who read on
+ * other threads (queryable state, metrics). Ownership: owns the instance, and with it the native
+ * memory and the local files; {@link #dispose} frees all.
+ */
+public class LavaKeyedStateBackend<K> extends AbstractKeyedStateBackend<K> {
+
+    private static final String TYPE_IDENTIFIER = "lava";
+    private static final int COUNT_PAGE_ENTRIES = 1024;
+
+    private final LavaInstance instance;
+    private final StateContext<K> context;
+    private final StateTables tables;
+    private final StateFactory<K> states;
+    private final StateRegistration<K> registration;
+    private final LavaSnapshotStrategy<K> snapshotStrategy;
+    private final LavaMetrics metrics;
+    private final LavaTimerQueueFactory timers;
+    private final Map<String, HeapPriorityQueueSnapshotRestoreWrapper<?>> heapTimerStates;
+    @Nullable private final HeapPriorityQueuesManager heapTimers;
+    private boolean disposed;
+
+    /** What the builder puts together. */
+    static final class Parts<K> {
+        TaskKvStateRegistry kvStateRegistry;
+        ClassLoader userCodeClassLoader;
+        ExecutionConfig executionConfig;
+        TtlTimeProvider ttlTimeProvider;
+        LatencyTrackingStateConfig latencyTracking;
+        SizeTrackingStateConfig sizeTracking;
+        StreamCompressionDecorator compression;
+        InternalKeyContext<K> keyContext;
+        StateContext<K> context;
+        StateTables tables;
+        LavaSnapshotStrategy<K> snapshotStrategy;
+        @Nullable HeapPriorityQueueSetFactory heapTimers;
+        Map<String, HeapPriorityQueueSnapshotRestoreWrapper<?>> heapTimerStates;
+        int timerCacheSize;
+        LavaMetrics metrics;
+    }
+
+    LavaKeyedStateBackend(Parts<K> parts) {
+        super(
+                parts.kvStateRegistry,
+                parts.context.keySerializer(),
+                parts.userCodeClassLoader,
+                parts.executionConfig,
+                parts.ttlTimeProvider,
+                parts.latencyTracking,
+                parts.sizeTracking,
+                new CloseableRegistry(),
+                parts.compression,
+                parts.keyContext);
+        context = parts.context;
+        instance = context.instance();
+        tables = parts.tables;
+        states = new StateFactory<>(context);
+        registration = new StateRegistration<>(context, tables, parts.ttlTimeProvider);
+        snapshotStrategy = parts.snapshotStrategy;
+        metrics = parts.metrics;
+        timers =
+                new LavaTimerQueueFactory(
+                        instance, tables, numberOfKeyGroups, parts.timerCacheSize);
+        heapTimerStates = parts.heapTimerStates;
+        heapTimers =
+                parts.heapTimers == null
+                        ? null
+                        : new HeapPriorityQueuesManager(
+                                heapTimerStates,
+                                parts.heapTimers,
+                                keyGroupRange,
+                                numberOfKeyGroups);
+    }
+
+    // ---------------------------------------------------------------------- keys
+
+    @Override
+    public void setCurrentKey(K newKey) {
+        super.setCurrentKey(newKey);
+        context.keys().setKey(newKey, getCurrentKeyGroupIndex());
+    }
+
+    @Override
+    public void setCurrentKeyAndKeyGroup(K newKey, int newKeyGroupIndex) {
+        super.setCurrentKeyAndKeyGroup(newKey, newKeyGroupIndex);
+        context.keys().setKey(newKey, newKeyGroupIndex);
+    }
+
+    @Override
+    public <N> Stream<K> getKeys(String state, N namespace) {
+        return getKeys(Collections.singletonList(state), namespace);
+    }
+
+    @Override
+    public <N> Stream<K> getKeys(List<String> stateNames, N namespace) {
+        List<StateTable> known = new ArrayList<>();
+        for (String name : stateNames) {
+            StateTable table = tables.get(name);
+            if (isKeyValue(table)) {
+                known.add(table);
+            }
+        }
+        return KeyStreams.keys(instance, keySerializer, known, namespace);
+    }
+
+    @Override
+    public <N> Stream<Tuple2<K, N>> getKeysAndNamespaces(String state) {
+        StateTable table = tables.get(state);
+        return isKeyValue(table)
+                ? KeyStreams.keysAndNamespaces(instance, keySerializer, table)
+                : Stream.empty();
+    }
+
+    private static boolean isKeyValue(@Nullable StateTable table) {
+        return table != null && table.metaInfo() instanceof RegisteredKeyValueStateBackendMetaInfo;
+    }
+
+    // ---------------------------------------------------------------------- states
+
+    @Nonnull
+    @Override
+    public <N, SV, SEV, S extends State, IS extends S> IS createOrUpdateInternalState(
+            @Nonnull TypeSerializer<N> namespaceSerializer,
+            @Nonnull StateDescriptor<S, SV> descriptor,
+            @Nonnull StateSnapshotTransformFactory<SEV> transformFactory)
+            throws Exception {
+        return createOrUpdateInternalState(
+                namespaceSerializer, descriptor, transformFactory, false);
+    }
+
+    @Nonnull
+    @Override
+    public <N, SV, SEV, S extends State, IS extends S> IS createOrUpdateInternalState(
+            @Nonnull TypeSerializer<N> namespaceSerializer,
+            @Nonnull StateDescriptor<S, SV> descriptor,
+            @Nonnull StateSnapshotTransformFactory<SEV> transformFactory,
+            boolean allowFutureMetadataUpdates)
+            throws Exception {
+        StateTable table =
+                registration.register(
+                        descriptor,
+                        namespaceSerializer,
+                        transformFactory,
+                        allowFutureMetadataUpdates);
+        metrics.registerState(table);
+        return states.createOrUpdate(descriptor, table);
+    }
+
+    @Nonnull
+    @Override
+    public <T extends HeapPriorityQueueElement & PriorityComparable<? super T> & Keyed<?>>
+            KeyGroupedInternalPriorityQueue<T> create(
+                    @Nonnull String stateName, @Nonnull TypeSerializer<T> elementSerializer) {
+        return create(stateName, elementSerializer, false);
+    }
+
+    @Override
+    public <T extends HeapPriorityQueueElement & PriorityComparable<? super T> & Keyed<?>>
+            KeyGroupedInternalPriorityQueue<T> create(
+                    @Nonnull String stateName,
+                    @Nonnull TypeSerializer<T> elementSerializer,
+                    boolean allowFutureMetadataUpdates) {
+        if (heapTimers != null) {
+            return heapTimers.createOrUpdate(
+                    stateName, elementSerializer, allowFutureMetadataUpdates);
+        }
+        KeyGroupedInternalPriorityQueue<T> queue =
+                timers.create(stateName, elementSerializer, allowFutureMetadataUpdates);
+        metrics.registerState(tables.get(stateName));
+        return queue;
+    }
+
+    @Override
+    public int numKeyValueStateEntries() {
+        int count = 0;
+        try {
+            for (StateTable table : tables.all()) {
+                if (isKeyValue(table)) {
+                    TableCursor cursor =
+                            TableCursor.ofTable(
+                                    instance, table.handle(), true, COUNT_PAGE_ENTRIES);
+                    while (cursor.hasNext()) {
+                        cursor.next();
+                        count++;
+                    }
+                }
+            }
+        } catch (LavaDBException e) {
+            throw new FlinkRuntimeException("Counting the entries of all states failed.", e);
+        }
+        return count;
+    }
+
+    // ---------------------------------------------------------------------- snapshots
+
+    @Nonnull
+    @Override
+    public RunnableFuture<SnapshotResult<KeyedStateHandle>> snapshot(
+            long checkpointId,
+            long timestamp,
+            @Nonnull CheckpointStreamFactory streamFactory,
+            @Nonnull CheckpointOptions checkpointOptions)
+            throws Exception {
+        pushTime();
+        return new SnapshotStrategyRunner<>(
+                        LavaSnapshotStrategy.DESCRIPTION,
+                        snapshotStrategy,
+                        cancelStreamRegistry,
+                        SnapshotExecutionType.ASYNCHRONOUS)
+                .snapshot(checkpointId, timestamp, streamFactory, checkpointOptions);
+    }
+
+    @Nonnull
+    @Override
+    public SavepointResources<K> savepoint() throws Exception {
+        pushTime();
+        return new SavepointResources<>(
+                new LavaFullSnapshotResources<>(
+                        instance,
+                        tables,
+                        heapTimerStates,
+                        keyGroupRange,
+                        keySerializer,
+                        keyGroupCompressionDecorator),
+                SnapshotExecutionType.ASYNCHRONOUS);
+    }
+
+    @Override
+    public void notifyCheckpointComplete(long checkpointId) throws Exception {
+        snapshotStrategy.notifyCheckpointComplete(checkpointId);
+    }
+
+    @Override
+    public void notifyCheckpointAborted(long checkpointId) throws Exception {
+        snapshotStrategy.notifyCheckpointAborted(checkpointId);
+    }
+
+    /** The engine's clock runs on by itself; this keeps it to the one that Flink judges TTL by. */
+    private void pushTime() {
+        instance.db().setTime(ttlTimeProvider.currentTimestamp());
+    }
+
+    /**
+     * Compacts all state to the last level, so that expired records go; for tests.
+     *
+     * <p>Errors: {@link LavaDBException} also when the thread is interrupted.
+     */
+    public void compact() throws LavaDBException {
+        pushTime();
+        instance.db().compactAll();
+    }
+
+    // ---------------------------------------------------------------------- properties
+
+    @Override
+    public boolean requiresLegacySynchronousTimerSnapshots(SnapshotType checkpointType) {
+        return heapTimers != null && !checkpointType.isSavepoint();
+    }
+
+    /** Values are private copies of what the engine has. */
+    @Override
+    public boolean isSafeToReuseKVState() {
+        return true;
+    }
+
+    @Override
+    public String getBackendTypeIdentifier() {
+        return TYPE_IDENTIFIER;
+    }
+
+    LavaInstance instance() {
+        return instance;
+    }
+
+    @Override
+    public void dispose() {
+        if (disposed) {
+            return;
+        }
+        disposed = true;
+        super.dispose();
+        IOUtils.closeQuietly(snapshotStrategy);
+        states.clear();
+        instance.close();
+    }
+}

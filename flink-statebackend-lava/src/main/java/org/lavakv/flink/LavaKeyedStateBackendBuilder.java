@@ -1,0 +1,202 @@
+package org.lavakv.flink;
+
+import org.apache.flink.runtime.execution.CancelTaskException;
+import org.apache.flink.runtime.execution.Environment;
+import org.apache.flink.runtime.state.AbstractKeyedStateBackendBuilder;
+import org.apache.flink.runtime.state.AbstractStateBackend;
+import org.apache.flink.runtime.state.BackendBuildingException;
+import org.apache.flink.runtime.state.CompositeKeySerializationUtils;
+import org.apache.flink.runtime.state.InternalKeyContextImpl;
+import org.apache.flink.runtime.state.StateBackend.KeyedStateBackendParameters;
+import org.apache.flink.runtime.state.StreamCompressionDecorator;
+import org.apache.flink.runtime.state.heap.HeapPriorityQueueSetFactory;
+import org.apache.flink.runtime.state.heap.HeapPriorityQueueSnapshotRestoreWrapper;
+import org.apache.flink.runtime.state.metrics.LatencyTrackingStateConfig;
+import org.apache.flink.runtime.state.metrics.SizeTrackingStateConfig;
+
+import org.lavakv.flink.engine.LavaInstance;
+import org.lavakv.flink.engine.StateContext;
+import org.lavakv.flink.memory.SlotMemory;
+import org.lavakv.flink.metrics.LavaMetrics;
+import org.lavakv.flink.restore.LavaRestore;
+import org.lavakv.flink.restore.RestoreRequest;
+import org.lavakv.flink.restore.RestoreResult;
+import org.lavakv.flink.snapshot.LavaSnapshotStrategy;
+
+import javax.annotation.Nullable;
+
+import java.io.File;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.UUID;
+
+/**
+ * Builds a {@link LavaKeyedStateBackend}: gets memory, restores, and puts the parts together. What
+ * fails leaves no memory, directory or native object behind.
+ *
+ * <p>Threads: one thread. Errors: {@link BackendBuildingException}, with a {@link
+ * CancelTaskException} as its cause when the task was cancelled meanwhile.
+ */
+public class LavaKeyedStateBackendBuilder<K> extends AbstractKeyedStateBackendBuilder<K> {
+
+    private static final int HEAP_TIMERS_INITIAL = 128;
+
+    private final KeyedStateBackendParameters<K> parameters;
+    private final LavaSettings settings;
+    private final File directory;
+    private final boolean incremental;
+
+    LavaKeyedStateBackendBuilder(
+            KeyedStateBackendParameters<K> parameters,
+            LavaSettings settings,
+            File directory,
+            LatencyTrackingStateConfig latencyTracking,
+            SizeTrackingStateConfig sizeTracking,
+            boolean incremental) {
+        super(
+                parameters.getKvStateRegistry(),
+                parameters.getKeySerializer(),
+                parameters.getEnv().getUserCodeClassLoader().asClassLoader(),
+                parameters.getNumberOfKeyGroups(),
+                parameters.getKeyGroupRange(),
+                parameters.getEnv().getExecutionConfig(),
+                parameters.getTtlTimeProvider(),
+                latencyTracking,
+                sizeTracking,
+                parameters.getStateHandles(),
+                compression(parameters.getEnv()),
+                parameters.getCancelStreamRegistry());
+        this.parameters = parameters;
+        this.settings = settings;
+        this.directory = directory;
+        this.incremental = incremental;
+    }
+
+    private static StreamCompressionDecorator compression(Environment environment) {
+        return AbstractStateBackend.getCompressionDecorator(environment.getExecutionConfig());
+    }
+
+    @Override
+    public LavaKeyedStateBackend<K> build() throws BackendBuildingException {
+        Map<String, HeapPriorityQueueSnapshotRestoreWrapper<?>> heapTimerStates =
+                new LinkedHashMap<>();
+        HeapPriorityQueueSetFactory heapTimers = heapTimers();
+        RestoreResult restored =
+                LavaRestore.restore(restoreRequest(newOpener(), heapTimers, heapTimerStates));
+        LavaInstance instance = restored.instance();
+        try {
+            return newBackend(restored, heapTimers, heapTimerStates);
+        } catch (Throwable e) {
+            instance.close();
+            throw failure(e);
+        }
+    }
+
+    private LavaInstanceOpener newOpener() throws BackendBuildingException {
+        Environment environment = parameters.getEnv();
+        SlotMemory memory;
+        try {
+            memory =
+                    SlotMemory.acquire(
+                            settings.memory(),
+                            environment,
+                            parameters.getManagedMemoryFraction(),
+                            LavaSettings.taskManagerBytes(
+                                    environment.getTaskManagerInfo().getConfiguration()));
+        } catch (Exception e) {
+            throw failure(e);
+        }
+        // An operator's identifier holds characters that file systems refuse.
+        String operator = parameters.getOperatorIdentifier().replaceAll("[^a-zA-Z0-9\\-]", "_");
+        String name =
+                "job_" + environment.getJobID() + "_op_" + operator + "_" + UUID.randomUUID();
+        return new LavaInstanceOpener(
+                new File(directory, name),
+                settings.dbOptions(),
+                keyGroupRange,
+                CompositeKeySerializationUtils.computeRequiredBytesInKeyGroupPrefix(
+                        numberOfKeyGroups),
+                memory);
+    }
+
+    @Nullable
+    private HeapPriorityQueueSetFactory heapTimers() {
+        return settings.timerService() == LavaOptions.TimerService.HEAP
+                ? new HeapPriorityQueueSetFactory(
+                        keyGroupRange, numberOfKeyGroups, HEAP_TIMERS_INITIAL)
+                : null;
+    }
+
+    private RestoreRequest<K> restoreRequest(
+            LavaInstanceOpener opener,
+            @Nullable HeapPriorityQueueSetFactory heapTimers,
+            Map<String, HeapPriorityQueueSnapshotRestoreWrapper<?>> heapTimerStates) {
+        return new RestoreRequest.Builder<K>()
+                .setInstanceFactory(opener)
+                .setCancelStreamRegistry(cancelStreamRegistry)
+                .setUserCodeClassLoader(userCodeClassLoader)
+                .setKeySerializerProvider(keySerializerProvider)
+                .setStateHandles(restoreStateHandles)
+                .setTransferThreads(settings.transferThreads())
+                .setNumberOfKeyGroups(numberOfKeyGroups)
+                .setCustomInitializationMetrics(parameters.getCustomInitializationMetrics())
+                .setHeapTimers(heapTimers)
+                .setHeapTimerStates(heapTimerStates)
+                .build();
+    }
+
+    private LavaKeyedStateBackend<K> newBackend(
+            RestoreResult restored,
+            @Nullable HeapPriorityQueueSetFactory heapTimers,
+            Map<String, HeapPriorityQueueSnapshotRestoreWrapper<?>> heapTimerStates) {
+        LavaInstance instance = restored.instance();
+        instance.db().setTime(ttlTimeProvider.currentTimestamp());
+        LavaKeyedStateBackend.Parts<K> parts = new LavaKeyedStateBackend.Parts<>();
+        parts.kvStateRegistry = kvStateRegistry;
+        parts.userCodeClassLoader = userCodeClassLoader;
+        parts.executionConfig = executionConfig;
+        parts.ttlTimeProvider = ttlTimeProvider;
+        parts.latencyTracking = latencyTrackingStateConfig;
+        parts.sizeTracking = sizeTrackingStateConfig;
+        parts.compression = keyGroupCompressionDecorator;
+        parts.keyContext = new InternalKeyContextImpl<>(keyGroupRange, numberOfKeyGroups);
+        // Only now: a restore may have reconfigured the key's serializer.
+        parts.context =
+                new StateContext<>(
+                        instance,
+                        keySerializerProvider.currentSchemaSerializer(),
+                        parts.keyContext);
+        parts.tables = restored.tables();
+        parts.snapshotStrategy =
+                new LavaSnapshotStrategy<>(
+                        instance,
+                        restored.tables(),
+                        keySerializerProvider.currentSchemaSerializer(),
+                        keyGroupRange,
+                        parameters.getEnv().getTaskStateManager().createLocalRecoveryConfig(),
+                        restored.backendUID(),
+                        restored.uploadedFiles(),
+                        restored.lastCompletedCheckpointId(),
+                        settings.transferThreads(),
+                        incremental);
+        parts.heapTimers = heapTimers;
+        parts.heapTimerStates = heapTimerStates;
+        parts.timerCacheSize = settings.timerCacheSize();
+        parts.metrics =
+                new LavaMetrics(instance, parameters.getMetricGroup(), settings.metricsPerState());
+        logger.info("Built a keyed state backend on Lava in {}.", instance.directory());
+        return new LavaKeyedStateBackend<>(parts);
+    }
+
+    private BackendBuildingException failure(Throwable cause) {
+        if (cause instanceof BackendBuildingException) {
+            return (BackendBuildingException) cause;
+        }
+        if (cancelStreamRegistry.isClosed()) {
+            return new BackendBuildingException(
+                    "The task was cancelled.", new CancelTaskException(cause));
+        }
+        return new BackendBuildingException(
+                "Building the keyed state backend failed: " + cause.getMessage(), cause);
+    }
+}

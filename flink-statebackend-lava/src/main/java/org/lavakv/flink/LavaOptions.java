@@ -1,0 +1,105 @@
+package org.lavakv.flink;
+
+import org.apache.flink.configuration.ConfigOption;
+import org.apache.flink.configuration.ConfigOptions;
+import org.apache.flink.configuration.MemorySize;
+
+/** Where Lava keeps its files and gets its memory, and how it works with Flink. */
+public final class LavaOptions {
+
+    /** What all keys start with. */
+    static final String PREFIX = "state.backend.lava.";
+
+    /** Where timers live. */
+    public enum TimerService {
+        /** In the engine, like other state. */
+        LAVA,
+        /** On the Java heap; checkpoints then write them in their synchronous part. */
+        HEAP
+    }
+
+    public static final ConfigOption<String> LOCAL_DIRECTORIES =
+            ConfigOptions.key(PREFIX + "localdir")
+                    .stringType()
+                    .noDefaultValue()
+                    .withDescription(
+                            "Absolute local directories for the engine's files, separated by"
+                                    + " commas; backends take turns. Without it, the"
+                                    + " TaskManager's working directory.");
+
+    public static final ConfigOption<String> LIBRARY_DIRECTORY =
+            ConfigOptions.key(PREFIX + "library.dir")
+                    .stringType()
+                    .noDefaultValue()
+                    .withDescription(
+                            "Absolute directory that the native library is copied to and loaded"
+                                    + " from; it must not be mounted noexec. Without it, the"
+                                    + " TaskManager's working directory.");
+
+    public static final ConfigOption<TimerService> TIMER_SERVICE_FACTORY =
+            ConfigOptions.key(PREFIX + "timer-service.factory")
+                    .enumType(TimerService.class)
+                    .defaultValue(TimerService.LAVA)
+                    .withDescription(
+                            "Where timers live: LAVA keeps them in the engine, HEAP on the Java"
+                                    + " heap, where checkpoints write them synchronously.");
+
+    public static final ConfigOption<Integer> TIMER_SERVICE_CACHE_SIZE =
+            ConfigOptions.key(PREFIX + "timer-service.cache-size")
+                    .intType()
+                    .defaultValue(128)
+                    .withDescription(
+                            "How many of the first timers of each key group are kept on the heap"
+                                    + " when timers live in the engine.");
+
+    public static final ConfigOption<Boolean> USE_MANAGED_MEMORY =
+            ConfigOptions.key(PREFIX + "memory.managed")
+                    .booleanType()
+                    .defaultValue(true)
+                    .withDescription(
+                            "Whether native memory comes from the managed memory of the slot.");
+
+    public static final ConfigOption<MemorySize> FIX_PER_SLOT_MEMORY_SIZE =
+            ConfigOptions.key(PREFIX + "memory.fixed-per-slot")
+                    .memoryType()
+                    .noDefaultValue()
+                    .withDescription(
+                            "Native memory of each slot. When set, managed memory is not used.");
+
+    public static final ConfigOption<MemorySize> FIX_PER_TM_MEMORY_SIZE =
+            ConfigOptions.key(PREFIX + "memory.fixed-per-tm")
+                    .memoryType()
+                    .noDefaultValue()
+                    .withDescription(
+                            "Native memory of a whole TaskManager, for all its slots together. It"
+                                    + " is read from the TaskManager's configuration, and used"
+                                    + " when managed memory is off and no size per slot is set."
+                                    + " Put the jar into lib/ then: each copy of it that jobs"
+                                    + " bring along takes this much.");
+
+    public static final ConfigOption<Double> WRITE_BUFFER_RATIO =
+            ConfigOptions.key(PREFIX + "memory.write-buffer-ratio")
+                    .doubleType()
+                    .defaultValue(0.5)
+                    .withDescription(
+                            "The share of native memory that is for memtables, between 0 and 1,"
+                                    + " both excluded; the rest is for the block cache.");
+
+    public static final ConfigOption<Integer> CHECKPOINT_TRANSFER_THREAD_NUM =
+            ConfigOptions.key(PREFIX + "checkpoint.transfer.thread.num")
+                    .intType()
+                    .defaultValue(4)
+                    .withDescription(
+                            "How many threads of a backend upload files of a checkpoint, or"
+                                    + " download them in a restore.");
+
+    public static final ConfigOption<Boolean> METRICS_PER_STATE =
+            ConfigOptions.key(PREFIX + "metrics.per-state")
+                    .booleanType()
+                    .defaultValue(true)
+                    .withDescription(
+                            "Whether each state has metrics of its own. The metrics of instances"
+                                    + " are always there.");
+
+    private LavaOptions() {}
+}

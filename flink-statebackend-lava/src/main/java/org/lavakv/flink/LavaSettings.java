@@ -1,0 +1,208 @@
+package org.lavakv.flink;
+
+import org.apache.flink.configuration.ConfigOption;
+import org.apache.flink.configuration.IllegalConfigurationException;
+import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.configuration.ReadableConfig;
+import org.apache.flink.core.fs.Path;
+
+import org.lavakv.CompressionType;
+import org.lavakv.DBOptions;
+import org.lavakv.flink.memory.MemorySettings;
+
+import javax.annotation.Nullable;
+
+import java.io.File;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The checked values of all options.
+ *
+ * <p>Threads: a value. Errors: {@link IllegalConfigurationException} that names the key and what
+ * is allowed.
+ */
+final class LavaSettings {
+
+    private static final long INT_BYTES_MAX = 64L << 20;
+
+    private final ReadableConfig config;
+
+    LavaSettings(ReadableConfig config) {
+        this.config = config;
+        // Whatever is wrong is said when the job is set up, not when a task starts.
+        localDirectories();
+        libraryDirectory();
+        timerService();
+        timerCacheSize();
+        memory();
+        transferThreads();
+        metricsPerState();
+        backgroundThreads();
+        dbOptions();
+    }
+
+    private <T> Optional<T> read(ConfigOption<T> option, Class<T> type) {
+        try {
+            return config.getOptional(option);
+        } catch (IllegalArgumentException e) {
+            String allowed =
+                    type.isEnum()
+                            ? "one of " + Arrays.toString(type.getEnumConstants())
+                            : "a value of type " + type.getSimpleName();
+            throw new IllegalConfigurationException(
+                    "The value of '" + option.key() + "' is not allowed: it must be " + allowed
+                            + ".",
+                    e);
+        }
+    }
+
+    private <T> T get(ConfigOption<T> option, Class<T> type) {
+        return read(option, type).orElse(option.defaultValue());
+    }
+
+    private int intBetween(ConfigOption<Integer> option, int min, int max) {
+        int value = get(option, Integer.class);
+        check(value >= min && value <= max, option, value, min + " to " + max);
+        return value;
+    }
+
+    private long bytesBetween(ConfigOption<MemorySize> option, long min, long max) {
+        long value = get(option, MemorySize.class).getBytes();
+        check(
+                value >= min && value <= max,
+                option,
+                value + " bytes",
+                min + " to " + max + " bytes");
+        return value;
+    }
+
+    private static void check(boolean valid, ConfigOption<?> option, Object value, String allowed) {
+        if (!valid) {
+            throw new IllegalConfigurationException(
+                    String.format(
+                            "The value %s of '%s' is not allowed: it must be %s.",
+                            value, option.key(), allowed));
+        }
+    }
+
+    /** Empty: the TaskManager's directory. */
+    List<File> localDirectories() {
+        List<File> directories = new ArrayList<>();
+        String value = get(LavaOptions.LOCAL_DIRECTORIES, String.class);
+        if (value != null) {
+            for (String path : value.split(",|" + File.pathSeparator + "(?!//)")) {
+                if (!path.trim().isEmpty()) {
+                    directories.add(localDirectory(LavaOptions.LOCAL_DIRECTORIES, path.trim()));
+                }
+            }
+        }
+        return directories;
+    }
+
+    /** null: the TaskManager's directory. */
+    @Nullable
+    File libraryDirectory() {
+        String value = get(LavaOptions.LIBRARY_DIRECTORY, String.class);
+        return value == null ? null : localDirectory(LavaOptions.LIBRARY_DIRECTORY, value);
+    }
+
+    private static File localDirectory(ConfigOption<String> option, String value) {
+        String path = value;
+        URI uri = new Path(value).toUri();
+        if (uri.getScheme() != null) {
+            check("file".equalsIgnoreCase(uri.getScheme()), option, value, "a local directory");
+            path = uri.getPath();
+        }
+        File directory = new File(path);
+        check(directory.isAbsolute(), option, value, "an absolute path");
+        return directory;
+    }
+
+    LavaOptions.TimerService timerService() {
+        return get(LavaOptions.TIMER_SERVICE_FACTORY, LavaOptions.TimerService.class);
+    }
+
+    int timerCacheSize() {
+        return intBetween(LavaOptions.TIMER_SERVICE_CACHE_SIZE, 1, 1 << 20);
+    }
+
+    MemorySettings memory() {
+        double ratio = get(LavaOptions.WRITE_BUFFER_RATIO, Double.class);
+        check(
+                ratio > 0 && ratio < 1,
+                LavaOptions.WRITE_BUFFER_RATIO,
+                ratio,
+                "between 0 and 1, both excluded");
+        MemorySize perSlot = get(LavaOptions.FIX_PER_SLOT_MEMORY_SIZE, MemorySize.class);
+        check(
+                perSlot == null || perSlot.getBytes() > 0,
+                LavaOptions.FIX_PER_SLOT_MEMORY_SIZE,
+                perSlot,
+                "more than 0 bytes");
+        return new MemorySettings(
+                get(LavaOptions.USE_MANAGED_MEMORY, Boolean.class), perSlot, ratio);
+    }
+
+    /** Native memory that all slots of a TaskManager share, by the TaskManager's configuration. */
+    static long taskManagerBytes(ReadableConfig taskManager) {
+        return taskManager
+                .getOptional(LavaOptions.FIX_PER_TM_MEMORY_SIZE)
+                .map(MemorySize::getBytes)
+                .orElse(0L);
+    }
+
+    int transferThreads() {
+        return intBetween(LavaOptions.CHECKPOINT_TRANSFER_THREAD_NUM, 1, 1024);
+    }
+
+    boolean metricsPerState() {
+        return get(LavaOptions.METRICS_PER_STATE, Boolean.class);
+    }
+
+    /** Empty: what the process has. */
+    Optional<Integer> backgroundThreads() {
+        return read(LavaConfigurableOptions.BACKGROUND_THREADS, Integer.class)
+                .map(set -> intBetween(LavaConfigurableOptions.BACKGROUND_THREADS, 1, 1024));
+    }
+
+    /** The engine's options, without what the instance's key groups decide. */
+    DBOptions dbOptions() {
+        DBOptions options =
+                new DBOptions()
+                        .setBlockBytes(
+                                (int)
+                                        bytesBetween(
+                                                LavaConfigurableOptions.BLOCK_SIZE,
+                                                256,
+                                                INT_BYTES_MAX))
+                        .setCompression(
+                                get(
+                                        LavaConfigurableOptions.COMPRESSION,
+                                        CompressionType.class))
+                        .setBottomCompression(
+                                get(
+                                        LavaConfigurableOptions.BOTTOM_COMPRESSION,
+                                        CompressionType.class))
+                        .setTargetFileBytes(
+                                bytesBetween(
+                                        LavaConfigurableOptions.TARGET_FILE_SIZE,
+                                        64L << 10,
+                                        1L << 40))
+                        .setLevel1Bytes(
+                                bytesBetween(
+                                        LavaConfigurableOptions.LEVEL_BASE_SIZE,
+                                        64L << 10,
+                                        1L << 50))
+                        .setFilterBitsPerKey(
+                                intBetween(LavaConfigurableOptions.FILTER_BITS_PER_KEY, 0, 64));
+        if (get(LavaConfigurableOptions.MEMTABLE_SIZE, MemorySize.class) != null) {
+            options.setMemtableBytes(
+                    bytesBetween(LavaConfigurableOptions.MEMTABLE_SIZE, 64L << 10, 1L << 40));
+        }
+        return options;
+    }
+}

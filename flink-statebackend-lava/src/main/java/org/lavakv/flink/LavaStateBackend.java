@@ -1,0 +1,190 @@
+package org.lavakv.flink;
+
+import org.apache.flink.configuration.CheckpointingOptions;
+import org.apache.flink.configuration.ConfigOption;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.ReadableConfig;
+import org.apache.flink.core.execution.SavepointFormatType;
+import org.apache.flink.runtime.execution.Environment;
+import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
+import org.apache.flink.runtime.state.AbstractManagedMemoryStateBackend;
+import org.apache.flink.runtime.state.ConfigurableStateBackend;
+import org.apache.flink.runtime.state.DefaultOperatorStateBackendBuilder;
+import org.apache.flink.runtime.state.OperatorStateBackend;
+import org.apache.flink.util.TernaryBoolean;
+
+import org.lavakv.Host;
+import org.lavakv.LavaDB;
+
+import java.io.File;
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * A state backend that keeps keyed state in LavaKV, a native engine, on local disks and in native
+ * memory. It is configured under {@code state.backend.lava.*}; see {@link LavaOptions} and {@link
+ * LavaConfigurableOptions}.
+ *
+ * <p>Checkpoints are incremental unless {@code execution.checkpointing.incremental} is explicitly
+ * false.
+ *
+ * <p>Threads: a value, but for the turn that local directories take; made on the JobManager and
+ * several times a task, so it is cheap and loads nothing native before a keyed backend is created.
+ */
+public class LavaStateBackend extends AbstractManagedMemoryStateBackend
+        implements ConfigurableStateBackend {
+
+    private static final long serialVersionUID = 1L;
+
+    private static final boolean INCREMENTAL_DEFAULT = true;
+
+    private final TernaryBoolean incremental;
+
+    /** Only keys of Lava. */
+    private final Configuration options;
+
+    private transient int nextDirectory;
+    private transient boolean nextDirectoryChosen;
+
+    /** Everything by configuration, or its defaults. */
+    public LavaStateBackend() {
+        this(TernaryBoolean.UNDEFINED);
+    }
+
+    /**
+     * @param incremental whether checkpoints are incremental, whatever is configured
+     */
+    public LavaStateBackend(boolean incremental) {
+        this(TernaryBoolean.fromBoolean(incremental));
+    }
+
+    private LavaStateBackend(TernaryBoolean incremental) {
+        this.incremental = incremental;
+        this.options = new Configuration();
+    }
+
+    private LavaStateBackend(LavaStateBackend original, ReadableConfig config) {
+        incremental =
+                original.incremental.resolveUndefined(
+                        config.getOptional(CheckpointingOptions.INCREMENTAL_CHECKPOINTS)
+                                .orElse(INCREMENTAL_DEFAULT));
+        options = new Configuration();
+        for (Map.Entry<String, String> entry : config.toMap().entrySet()) {
+            if (entry.getKey().startsWith(LavaOptions.PREFIX)) {
+                options.setString(entry.getKey(), entry.getValue());
+            }
+        }
+        options.addAll(original.options);
+        new LavaSettings(options);
+        latencyTrackingConfigBuilder = original.latencyTrackingConfigBuilder.configure(config);
+        sizeTrackingConfigBuilder = original.sizeTrackingConfigBuilder.configure(config);
+    }
+
+    /** A copy with what this one leaves open taken from the configuration. */
+    @Override
+    public LavaStateBackend configure(ReadableConfig config, ClassLoader classLoader) {
+        ConfigurationCheck.warn(config);
+        return new LavaStateBackend(this, config);
+    }
+
+    /**
+     * Sets an option of {@link LavaOptions} or {@link LavaConfigurableOptions}; it goes before what
+     * is configured.
+     */
+    public <T> LavaStateBackend set(ConfigOption<T> option, T value) {
+        options.set(option, value);
+        new LavaSettings(options);
+        return this;
+    }
+
+    /** Whether checkpoints are incremental. */
+    public boolean isIncremental() {
+        return incremental.getOrDefault(INCREMENTAL_DEFAULT);
+    }
+
+    LavaSettings settings() {
+        return new LavaSettings(options);
+    }
+
+    @Override
+    public String getName() {
+        return "lava";
+    }
+
+    @Override
+    public boolean supportsNoClaimRestoreMode() {
+        return true;
+    }
+
+    @Override
+    public boolean supportsSavepointFormat(SavepointFormatType formatType) {
+        return true;
+    }
+
+    @Override
+    public <K> AbstractKeyedStateBackend<K> createKeyedStateBackend(
+            KeyedStateBackendParameters<K> parameters) throws IOException {
+        Environment environment = parameters.getEnv();
+        LavaSettings settings = settings();
+        File workingDirectory = environment.getTaskManagerInfo().getTmpWorkingDirectory();
+        File libraryDirectory = settings.libraryDirectory();
+        LavaDB.loadLibrary(libraryDirectory == null ? workingDirectory : libraryDirectory);
+        settings.backgroundThreads().ifPresent(Host::setBackgroundThreads);
+        return new LavaKeyedStateBackendBuilder<>(
+                        parameters,
+                        settings,
+                        nextDirectory(settings.localDirectories(), workingDirectory),
+                        latencyTrackingConfigBuilder
+                                .setMetricGroup(parameters.getMetricGroup())
+                                .build(),
+                        sizeTrackingConfigBuilder
+                                .setMetricGroup(parameters.getMetricGroup())
+                                .build(),
+                        isIncremental())
+                .build();
+    }
+
+    // Tasks have backend objects of their own, so each begins anywhere.
+    private synchronized File nextDirectory(List<File> directories, File workingDirectory)
+            throws IOException {
+        if (directories.isEmpty()) {
+            return workingDirectory;
+        }
+        if (!nextDirectoryChosen) {
+            nextDirectory = ThreadLocalRandom.current().nextInt(directories.size());
+            nextDirectoryChosen = true;
+        }
+        for (int i = 0; i < directories.size(); i++) {
+            File directory = directories.get(nextDirectory % directories.size());
+            nextDirectory = (nextDirectory + 1) % directories.size();
+            if (directory.isDirectory() && directory.canWrite() || directory.mkdirs()) {
+                return directory;
+            }
+        }
+        throw new IOException(
+                "None of the directories of '"
+                        + LavaOptions.LOCAL_DIRECTORIES.key()
+                        + "' exists or can be created: "
+                        + directories);
+    }
+
+    @Override
+    public OperatorStateBackend createOperatorStateBackend(
+            OperatorStateBackendParameters parameters) throws Exception {
+        boolean asynchronousSnapshots = true;
+        return new DefaultOperatorStateBackendBuilder(
+                        parameters.getEnv().getUserCodeClassLoader().asClassLoader(),
+                        parameters.getEnv().getExecutionConfig(),
+                        asynchronousSnapshots,
+                        parameters.getStateHandles(),
+                        parameters.getCancelStreamRegistry())
+                .build();
+    }
+
+    @Override
+    public String toString() {
+        return "LavaStateBackend{incremental=" + incremental + ", options=" + options + '}';
+    }
+}

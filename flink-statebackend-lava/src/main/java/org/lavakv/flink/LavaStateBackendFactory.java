@@ -1,0 +1,17 @@
+package org.lavakv.flink;
+
+import org.apache.flink.configuration.ReadableConfig;
+import org.apache.flink.runtime.state.StateBackendFactory;
+
+/**
+ * Makes a {@link LavaStateBackend} from a configuration.
+ *
+ * <p>Threads: any thread. Loads nothing native: it is called on the JobManager too.
+ */
+public class LavaStateBackendFactory implements StateBackendFactory<LavaStateBackend> {
+
+    @Override
+    public LavaStateBackend createFromConfig(ReadableConfig config, ClassLoader classLoader) {
+        return new LavaStateBackend().configure(config, classLoader);
+    }
+}

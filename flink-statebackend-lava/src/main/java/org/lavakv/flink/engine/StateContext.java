@@ -1,0 +1,50 @@
+package org.lavakv.flink.engine;
+
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.runtime.state.InternalKeyContext;
+
+/**
+ * What every state of a backend works with: the instance, the current key, the serializers' common
+ * part.
+ *
+ * <p>Threads: the task's thread, except for the getters of immutable things ({@link #instance},
+ * {@link #numberOfKeyGroups}, {@link #keyGroupPrefixBytes}). Ownership: the backend's.
+ */
+public final class StateContext<K> {
+
+    private final LavaInstance instance;
+    private final TypeSerializer<K> keySerializer;
+    private final InternalKeyContext<K> keyContext;
+    private final CompositeKeyBuilder<K> keys;
+
+    public StateContext(
+            LavaInstance instance,
+            TypeSerializer<K> keySerializer,
+            InternalKeyContext<K> keyContext) {
+        this.instance = instance;
+        this.keySerializer = keySerializer;
+        this.keyContext = keyContext;
+        this.keys = new CompositeKeyBuilder<>(keySerializer, instance.keyGroupPrefixBytes());
+    }
+
+    public LavaInstance instance() {
+        return instance;
+    }
+
+    public TypeSerializer<K> keySerializer() {
+        return keySerializer;
+    }
+
+    public int numberOfKeyGroups() {
+        return keyContext.getNumberOfKeyGroups();
+    }
+
+    public int keyGroupPrefixBytes() {
+        return instance.keyGroupPrefixBytes();
+    }
+
+    /** The builder of all states' keys; it knows the current key. */
+    public CompositeKeyBuilder<K> keys() {
+        return keys;
+    }
+}

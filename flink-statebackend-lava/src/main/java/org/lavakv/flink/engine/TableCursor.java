@@ -1,0 +1,209 @@
+package org.lavakv.flink.engine;
+
+import org.lavakv.LavaDB;
+import org.lavakv.LavaDBException;
+import org.lavakv.ScanOptions;
+import org.lavakv.ScanPage;
+import org.lavakv.TableHandle;
+
+import java.util.Arrays;
+import java.util.NoSuchElementException;
+
+/**
+ * Goes forward over the entries of a table, or of one prefix in it, in key order, by pages: one
+ * native call for many entries. The first page is small, the following ones grow.
+ *
+ * <p>Nothing is held open between pages, so entries may be written and deleted meanwhile; one that
+ * is added ahead of the cursor is visited.
+ *
+ * <p>Threads: one at a time. Ownership: {@link #buffer} and the offsets into it are valid until the
+ * next {@link #hasNext} or {@link #next}.
+ */
+public final class TableCursor {
+
+    private static final int PAGE_ENTRIES_MAX = 2048;
+    private static final int FIRST_PAGE_BYTES = 16 << 10;
+    private static final int PAGE_BYTES_MAX = 256 << 10;
+    private static final int PAGE_GROWTH = 4;
+
+    private final LavaDB db;
+    private final TableHandle table;
+    private final byte[] prefix;
+    private final ScanOptions options = new ScanOptions();
+    private final ScanPage page;
+    private final int skipKeyBytes;
+    private int pageEntries;
+    private int pageBytes = FIRST_PAGE_BYTES;
+    private int left;
+    private boolean done;
+    private boolean current;
+    private boolean pageLoaded;
+    private byte[] lastKey;
+
+    private TableCursor(
+            LavaDB db,
+            TableHandle table,
+            byte[] prefix,
+            int skipKeyBytes,
+            int firstPageEntries,
+            ScanPage page) {
+        this.db = db;
+        this.table = table;
+        this.prefix = prefix;
+        this.skipKeyBytes = skipKeyBytes;
+        this.pageEntries = firstPageEntries;
+        this.page = page;
+    }
+
+    /**
+     * Over all entries whose keys start with {@code prefix}, which is left out of the keys.
+     *
+     * @param page one to reuse; the cursor's until it is exhausted
+     */
+    public static TableCursor ofPrefix(
+            LavaDB db,
+            TableHandle table,
+            byte[] prefix,
+            boolean keysOnly,
+            int firstPageEntries,
+            ScanPage page) {
+        TableCursor cursor =
+                new TableCursor(db, table, prefix, prefix.length, firstPageEntries, page);
+        cursor.options.setPrefix(prefix, 0, prefix.length);
+        cursor.options.setKeysOnly(keysOnly).setSkipKeyBytes(prefix.length);
+        return cursor;
+    }
+
+    /** Over the whole table, with whole keys. */
+    public static TableCursor ofTable(
+            LavaInstance instance, TableHandle table, boolean keysOnly, int firstPageEntries) {
+        byte[] first =
+                keyGroupBytes(
+                        instance.keyGroupRange().getStartKeyGroup(),
+                        instance.keyGroupPrefixBytes());
+        TableCursor cursor =
+                new TableCursor(
+                        instance.db(), table, null, 0, firstPageEntries, new ScanPage());
+        cursor.options.setLower(first, 0, first.length);
+        cursor.options.setKeysOnly(keysOnly).setSkipKeyBytes(0);
+        return cursor;
+    }
+
+    /**
+     * Over the keys, without values, of one key group.
+     *
+     * @param after the key to begin behind, or null for the first of the key group
+     * @param page one to reuse; the cursor's until it is exhausted
+     */
+    public static TableCursor ofKeyGroup(
+            LavaInstance instance,
+            TableHandle table,
+            int keyGroup,
+            byte[] after,
+            int firstPageEntries,
+            ScanPage page) {
+        int prefixBytes = instance.keyGroupPrefixBytes();
+        byte[] lower = after == null ? keyGroupBytes(keyGroup, prefixBytes) : after;
+        // Flink has at most 32768 key groups, so there is always a next number to end at.
+        byte[] upper = keyGroupBytes(keyGroup + 1, prefixBytes);
+        TableCursor cursor =
+                new TableCursor(instance.db(), table, null, 0, firstPageEntries, page);
+        cursor.options.setLower(lower, 0, lower.length).setLowerExclusive(after != null);
+        cursor.options.setUpper(upper, 0, upper.length);
+        cursor.options.setKeysOnly(true).setSkipKeyBytes(0);
+        return cursor;
+    }
+
+    /** The bytes that keys of a key group start with. */
+    public static byte[] keyGroupBytes(int keyGroup, int prefixBytes) {
+        byte[] bytes = new byte[prefixBytes];
+        for (int i = 0; i < prefixBytes; i++) {
+            bytes[i] = (byte) (keyGroup >>> (8 * (prefixBytes - 1 - i)));
+        }
+        return bytes;
+    }
+
+    /** Whether another entry follows; may load a page. */
+    public boolean hasNext() throws LavaDBException {
+        while (left == 0 && !done) {
+            loadPage();
+        }
+        return left > 0;
+    }
+
+    /** Goes to the next entry. */
+    public void next() throws LavaDBException {
+        if (!hasNext()) {
+            throw new NoSuchElementException();
+        }
+        page.next();
+        left--;
+        current = true;
+    }
+
+    private void loadPage() throws LavaDBException {
+        if (pageLoaded) {
+            lastKey = page.lastKey();
+            options.continueAfter(page);
+            pageEntries = Math.min(PAGE_ENTRIES_MAX, pageEntries * PAGE_GROWTH);
+            pageBytes = Math.min(PAGE_BYTES_MAX, pageBytes * PAGE_GROWTH);
+        }
+        options.setEntriesMax(pageEntries).setBytesMax(pageBytes);
+        current = false;
+        db.scan(table, options, page, null);
+        pageLoaded = true;
+        left = page.count();
+        done = page.done() || left == 0;
+    }
+
+    /** The bytes that key and value of the current entry are in. */
+    public byte[] buffer() {
+        return page.buffer();
+    }
+
+    public int keyOffset() {
+        return page.keyOffset();
+    }
+
+    public int keyLength() {
+        return page.keyLength();
+    }
+
+    public int valueOffset() {
+        return page.valueOffset();
+    }
+
+    public int valueLength() {
+        return page.valueLength();
+    }
+
+    /** A copy of the whole key of the entry that {@link #next} last went to. */
+    public byte[] copyKey() {
+        if (!current) {
+            if (lastKey == null) {
+                throw new IllegalStateException("next() has not been called.");
+            }
+            return lastKey;
+        }
+        byte[] key = new byte[skipKeyBytes + page.keyLength()];
+        if (skipKeyBytes > 0) {
+            System.arraycopy(prefix, 0, key, 0, skipKeyBytes);
+        }
+        System.arraycopy(page.buffer(), page.keyOffset(), key, skipKeyBytes, page.keyLength());
+        return key;
+    }
+
+    /** Lets the page go, to be used by others; {@link #copyKey} still answers. */
+    public void detach() {
+        if (current) {
+            lastKey = copyKey();
+            current = false;
+        }
+    }
+
+    /** A copy of the current entry's value. */
+    public byte[] copyValue() {
+        return Arrays.copyOfRange(
+                page.buffer(), page.valueOffset(), page.valueOffset() + page.valueLength());
+    }
+}

@@ -1,0 +1,68 @@
+package org.lavakv.flink.engine;
+
+import org.apache.flink.core.memory.DataInputDeserializer;
+
+import org.lavakv.LavaDB;
+import org.lavakv.LavaDBException;
+import org.lavakv.TableHandle;
+
+/**
+ * Reads values into a buffer that is used again and again.
+ *
+ * <p>Threads: one thread. Ownership: {@link #buffer} and {@link #input} are valid until the next
+ * read.
+ */
+public final class ValueReader {
+
+    private static final int INITIAL_BYTES = 256;
+    private static final int LARGE_BYTES = 1 << 20;
+    private static final int SMALL_READS_MAX = 1024;
+
+    private final DataInputDeserializer input = new DataInputDeserializer();
+    private byte[] buffer = new byte[INITIAL_BYTES];
+    private int smallReads;
+
+    /**
+     * Reads the value of a key.
+     *
+     * @return the value's length, or a negative number when there is none
+     */
+    public int read(LavaDB db, TableHandle table, byte[] key, int keyLength, int prefixLength)
+            throws LavaDBException {
+        int length = db.get(table, key, 0, keyLength, prefixLength, buffer, 0);
+        while (length > buffer.length) {
+            buffer = new byte[grown(length)];
+            length = db.get(table, key, 0, keyLength, prefixLength, buffer, 0);
+        }
+        if (buffer.length > LARGE_BYTES) {
+            shrinkAfterSmallReads(length);
+        }
+        return length;
+    }
+
+    public byte[] buffer() {
+        return buffer;
+    }
+
+    /** A view of part of what was read. */
+    public DataInputDeserializer input(int offset, int length) {
+        input.setBuffer(buffer, offset, length);
+        return input;
+    }
+
+    private static int grown(int length) {
+        int withRoom = length + (length >> 2);
+        return withRoom > 0 ? withRoom : length;
+    }
+
+    // One huge value must not hold its buffer for the rest of the job.
+    private void shrinkAfterSmallReads(int length) {
+        smallReads = length > LARGE_BYTES / 2 ? 0 : smallReads + 1;
+        if (smallReads > SMALL_READS_MAX && length <= LARGE_BYTES / 2) {
+            byte[] smaller = new byte[LARGE_BYTES / 2];
+            System.arraycopy(buffer, 0, smaller, 0, Math.max(0, length));
+            buffer = smaller;
+            smallReads = 0;
+        }
+    }
+}

@@ -1,0 +1,39 @@
+package org.lavakv.flink.memory;
+
+import org.apache.flink.configuration.MemorySize;
+
+import javax.annotation.Nullable;
+
+/**
+ * Where native memory comes from. A fixed size for each slot goes before managed memory, managed
+ * memory before a fixed size for the whole TaskManager.
+ *
+ * <p>Threads: a value. Units: bytes in {@link MemorySize}; the ratio is in (0, 1).
+ */
+public final class MemorySettings {
+
+    private final boolean managed;
+    @Nullable private final MemorySize fixedPerSlot;
+    private final double writeBufferRatio;
+
+    public MemorySettings(
+            boolean managed, @Nullable MemorySize fixedPerSlot, double writeBufferRatio) {
+        this.managed = managed;
+        this.fixedPerSlot = fixedPerSlot;
+        this.writeBufferRatio = writeBufferRatio;
+    }
+
+    public boolean managed() {
+        return managed;
+    }
+
+    @Nullable
+    public MemorySize fixedPerSlot() {
+        return fixedPerSlot;
+    }
+
+    /** The share of memtables; the rest is the block cache's. */
+    public double writeBufferRatio() {
+        return writeBufferRatio;
+    }
+}

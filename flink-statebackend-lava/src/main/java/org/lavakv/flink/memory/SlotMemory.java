@@ -1,0 +1,124 @@
+package org.lavakv.flink.memory;
+
+import org.apache.flink.runtime.execution.Environment;
+import org.apache.flink.runtime.memory.OpaqueMemoryResource;
+import org.apache.flink.runtime.memory.SharedResources;
+
+import org.lavakv.Host;
+import org.lavakv.Lease;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.util.UUID;
+
+/**
+ * A backend's share in a memory lease. All backends of a slot (or of the TaskManager) have the same
+ * lease; the last one that closes its share gives the memory back to Flink.
+ *
+ * <p>Threads: any thread. Ownership: whoever called {@link #acquire} closes it, after the database
+ * that uses the lease.
+ *
+ * <p>Errors: what Flink's memory manager throws, e.g. when no managed memory was set aside; a close
+ * that fails is logged.
+ */
+public final class SlotMemory implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(SlotMemory.class);
+
+    private static final String MANAGED_ID = "state-lava-managed-memory";
+    private static final String FIXED_SLOT_ID = "state-lava-fixed-slot-memory";
+
+    // A TaskManager's shared resources outlive jobs and their class loaders. Each copy of these
+    // classes has an id of its own, so that it never meets a lease of another copy's class.
+    private static final String FIXED_TASK_MANAGER_ID =
+            "state-lava-fixed-tm-memory-" + UUID.randomUUID();
+
+    /** What a backend gets that no option gives memory to. */
+    private static final long DEFAULT_BYTES = 128L << 20;
+
+    private final Lease lease;
+    private final AutoCloseable release;
+
+    private SlotMemory(Lease lease, AutoCloseable release) {
+        this.lease = lease;
+        this.release = release;
+    }
+
+    /**
+     * Gets a share.
+     *
+     * @param managedFraction the fraction of the slot's managed memory that is for state
+     * @param taskManagerBytes the fixed size for the TaskManager, or 0
+     */
+    public static SlotMemory acquire(
+            MemorySettings settings,
+            Environment environment,
+            double managedFraction,
+            long taskManagerBytes)
+            throws Exception {
+        double ratio = settings.writeBufferRatio();
+        if (settings.fixedPerSlot() != null) {
+            return of(
+                    environment
+                            .getMemoryManager()
+                            .getExternalSharedMemoryResource(
+                                    FIXED_SLOT_ID,
+                                    bytes -> Host.acquire(bytes, ratio),
+                                    settings.fixedPerSlot().getBytes()),
+                    "fixed memory of the slot");
+        }
+        if (settings.managed()) {
+            return of(
+                    environment
+                            .getMemoryManager()
+                            .getSharedMemoryResourceForManagedMemory(
+                                    MANAGED_ID,
+                                    bytes -> Host.acquire(bytes, ratio),
+                                    managedFraction),
+                    "managed memory of the slot");
+        }
+        if (taskManagerBytes > 0) {
+            return ofTaskManager(environment.getSharedResources(), taskManagerBytes, ratio);
+        }
+        LOG.warn(
+                "No memory is configured for Lava: each backend takes {} bytes that Flink does not"
+                        + " know of. Leave state.backend.lava.memory.managed on, or set"
+                        + " state.backend.lava.memory.fixed-per-slot.",
+                DEFAULT_BYTES);
+        Lease lease = Host.acquire(DEFAULT_BYTES, ratio);
+        return new SlotMemory(lease, lease);
+    }
+
+    private static SlotMemory of(OpaqueMemoryResource<Lease> resource, String what) {
+        LOG.info("Lava has {} bytes of native memory: {}.", resource.getSize(), what);
+        return new SlotMemory(resource.getResourceHandle(), resource);
+    }
+
+    private static SlotMemory ofTaskManager(SharedResources resources, long bytes, double ratio)
+            throws Exception {
+        Object holder = new Object();
+        SharedResources.ResourceAndSize<Lease> resource =
+                resources.getOrAllocateSharedResource(
+                        FIXED_TASK_MANAGER_ID,
+                        holder,
+                        size -> Host.acquire(size, ratio),
+                        bytes);
+        LOG.info("Lava has {} bytes of native memory: fixed, of the TaskManager.", resource.size());
+        return new SlotMemory(
+                resource.resourceHandle(),
+                () -> resources.release(FIXED_TASK_MANAGER_ID, holder, unused -> {}));
+    }
+
+    public Lease lease() {
+        return lease;
+    }
+
+    @Override
+    public void close() {
+        try {
+            release.close();
+        } catch (Exception e) {
+            LOG.warn("Giving native memory back to Flink failed.", e);
+        }
+    }
+}

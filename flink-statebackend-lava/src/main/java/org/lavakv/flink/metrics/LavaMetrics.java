@@ -1,0 +1,148 @@
+package org.lavakv.flink.metrics;
+
+import org.apache.flink.metrics.Gauge;
+import org.apache.flink.metrics.MetricGroup;
+import org.apache.flink.util.ResourceGuard;
+
+import org.lavakv.DBStatistics;
+import org.lavakv.Host;
+import org.lavakv.HostStatistics;
+import org.lavakv.TableStatistics;
+import org.lavakv.flink.engine.LavaInstance;
+import org.lavakv.flink.engine.StateTable;
+
+import java.io.IOException;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import java.util.function.ToLongFunction;
+
+/**
+ * Gauges under the group {@code lava} of the operator: of the instance, of the process that it
+ * shares cache and threads with, and of each state. One report asks the engine once; a disposed
+ * instance keeps its last numbers.
+ *
+ * <p>Threads: metric reporters' threads read; registration on the task's thread.
+ */
+public final class LavaMetrics {
+
+    private static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final LavaInstance instance;
+    private final MetricGroup group;
+    private final boolean perState;
+    private final Set<String> states = new HashSet<>();
+
+    /**
+     * @param perState whether states get gauges of their own
+     */
+    public LavaMetrics(LavaInstance instance, MetricGroup operatorGroup, boolean perState) {
+        this.instance = instance;
+        this.group = operatorGroup.addGroup("lava");
+        this.perState = perState;
+        registerInstance();
+        registerHost();
+    }
+
+    /** Adds the gauges of a state; again for the same state does nothing. */
+    public void registerState(StateTable table) {
+        if (!perState || !states.add(table.name())) {
+            return;
+        }
+        Cached<TableStatistics> statistics =
+                new Cached<>(() -> instance.db().getTableStatistics(table.handle()));
+        MetricGroup state = group.addGroup("state", table.name());
+        state.gauge("live-bytes", statistics.gauge(TableStatistics::liveBytes));
+        state.gauge("records", statistics.gauge(TableStatistics::records));
+    }
+
+    private void registerInstance() {
+        Cached<DBStatistics> s = new Cached<>(() -> instance.db().getStatistics());
+        group.gauge("live-bytes", s.gauge(DBStatistics::liveFileBytes));
+        group.gauge("live-files", s.gauge(DBStatistics::liveFiles));
+        group.gauge("pinned-bytes", s.gauge(DBStatistics::pinnedFileBytes));
+        group.gauge("memtable-active-bytes", s.gauge(DBStatistics::memtableActiveBytes));
+        group.gauge("memtable-sealed-bytes", s.gauge(DBStatistics::memtableSealedBytes));
+        group.gauge("memtable-sealed-runs", s.gauge(DBStatistics::sealedRuns));
+        group.gauge("records", s.gauge(DBStatistics::estimatedRecords));
+        group.gauge("records-expired", s.gauge(DBStatistics::recordsExpired));
+        group.gauge("compaction-pending-bytes", s.gauge(DBStatistics::pendingCompactionBytes));
+        group.gauge("running-flushes", s.gauge(DBStatistics::runningFlushes));
+        group.gauge("running-compactions", s.gauge(DBStatistics::runningCompactions));
+        group.gauge("flushes", s.gauge(DBStatistics::flushes));
+        group.gauge("flush-bytes-written", s.gauge(DBStatistics::flushBytesWritten));
+        group.gauge("compactions", s.gauge(DBStatistics::compactions));
+        group.gauge("trivial-moves", s.gauge(DBStatistics::trivialMoves));
+        group.gauge("compaction-bytes-read", s.gauge(DBStatistics::compactionBytesRead));
+        group.gauge("compaction-bytes-written", s.gauge(DBStatistics::compactionBytesWritten));
+        group.gauge("user-bytes-written", s.gauge(DBStatistics::userBytesWritten));
+        group.gauge("reads", s.gauge(DBStatistics::reads));
+        group.gauge("writes", s.gauge(DBStatistics::writes));
+        group.gauge("scans", s.gauge(DBStatistics::scans));
+        group.gauge("filter-useful", s.gauge(DBStatistics::filterUseful));
+        group.gauge("block-reads", s.gauge(DBStatistics::blockReads));
+        group.gauge("stall-micros", s.gauge(DBStatistics::stallMicros));
+        group.gauge("background-errors", s.gauge(DBStatistics::backgroundErrors));
+        group.gauge("snapshots-open", s.gauge(DBStatistics::snapshotsOpen));
+        for (int level = 0; level < DBStatistics.LEVELS; level++) {
+            int of = level;
+            group.gauge("files-at-level-" + level, s.gauge(x -> x.filesAtLevel(of)));
+            group.gauge("bytes-at-level-" + level, s.gauge(x -> x.bytesAtLevel(of)));
+        }
+    }
+
+    private void registerHost() {
+        Cached<HostStatistics> s = new Cached<>(Host::getStatistics);
+        MetricGroup host = group.addGroup("host");
+        host.gauge("cache-capacity-bytes", s.gauge(HostStatistics::cacheCapacityBytes));
+        host.gauge("cache-used-bytes", s.gauge(HostStatistics::cacheUsedBytes));
+        host.gauge("cache-pinned-bytes", s.gauge(HostStatistics::cachePinnedBytes));
+        host.gauge("cache-hits", s.gauge(HostStatistics::cacheHits));
+        host.gauge("cache-misses", s.gauge(HostStatistics::cacheMisses));
+        host.gauge("memtable-bytes", s.gauge(HostStatistics::memtableBytes));
+        host.gauge("table-reader-bytes", s.gauge(HostStatistics::tableReaderBytes));
+        host.gauge("charged-bytes", s.gauge(HostStatistics::chargedBytes));
+        host.gauge("instances-open", s.gauge(HostStatistics::instancesOpen));
+        host.gauge("threads", s.gauge(HostStatistics::threads));
+    }
+
+    /** What the engine said last, not older than a second. */
+    private final class Cached<T> {
+
+        private final Supplier<T> source;
+        private T value;
+        private long readAt;
+
+        Cached(Supplier<T> source) {
+            this.source = source;
+        }
+
+        Gauge<Long> gauge(ToLongFunction<T> number) {
+            return () -> {
+                T now = get();
+                return now == null ? 0L : number.applyAsLong(now);
+            };
+        }
+
+        private synchronized T get() {
+            long now = System.nanoTime();
+            if (value != null && now - readAt < FRESH_NANOS) {
+                return value;
+            }
+            readAt = now;
+            try {
+                ResourceGuard.Lease lease = instance.resourceGuard().acquireResource();
+                try {
+                    value = source.get();
+                } finally {
+                    lease.close();
+                }
+            } catch (IOException | IllegalStateException closed) {
+                // The instance is closed or about to be: its last numbers stay.
+                return value;
+            }
+            return value;
+        }
+    }
+}

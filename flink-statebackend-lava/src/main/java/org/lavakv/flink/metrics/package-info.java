@@ -1,0 +1,6 @@
+/**
+ * The engine's counters as Flink metrics.
+ *
+ * <p>Layer: uses engine and the bindings.
+ */
+package org.lavakv.flink.metrics;

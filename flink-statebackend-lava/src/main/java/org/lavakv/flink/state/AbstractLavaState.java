@@ -1,0 +1,183 @@
+package org.lavakv.flink.state;
+
+import org.apache.flink.api.common.state.State;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.java.tuple.Tuple2;
+import org.apache.flink.core.memory.DataOutputSerializer;
+import org.apache.flink.queryablestate.client.state.serialization.KvStateSerializer;
+import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
+import org.apache.flink.runtime.state.RegisteredKeyValueStateBackendMetaInfo;
+import org.apache.flink.runtime.state.internal.InternalKvState;
+import org.apache.flink.util.FlinkRuntimeException;
+import org.apache.flink.util.Preconditions;
+import org.apache.flink.util.ResourceGuard;
+
+import org.lavakv.LavaDB;
+import org.lavakv.LavaDBException;
+import org.lavakv.TableHandle;
+import org.lavakv.flink.engine.CompositeKeyBuilder;
+import org.lavakv.flink.engine.NamespaceBytes;
+import org.lavakv.flink.engine.StateContext;
+import org.lavakv.flink.engine.StateTable;
+import org.lavakv.flink.engine.ValueReader;
+
+import java.io.IOException;
+
+/**
+ * What the five kinds of state have in common.
+ *
+ * <p>Threads: the task's thread; {@link #getSerializedValue} any thread. Ownership: belongs to its
+ * backend and is unusable after the backend was disposed.
+ *
+ * <p>Errors: what the engine refuses comes as {@link IOException} or, where the interface knows no
+ * checked exception, {@link FlinkRuntimeException}, naming the state; use after dispose as {@link
+ * IllegalStateException}.
+ */
+public abstract class AbstractLavaState<K, N, V> implements InternalKvState<K, N, V>, State {
+
+    protected final StateContext<K> context;
+    protected final LavaDB db;
+    protected final CompositeKeyBuilder<K> keys;
+    protected final DataOutputSerializer out = new DataOutputSerializer(128);
+    protected final ValueReader reader = new ValueReader();
+
+    protected String name;
+    protected TableHandle table;
+    protected TypeSerializer<V> valueSerializer;
+    protected NamespaceBytes<N> namespace;
+    private V defaultValue;
+
+    protected AbstractLavaState(StateContext<K> context) {
+        this.context = context;
+        this.db = context.instance().db();
+        this.keys = context.keys();
+    }
+
+    /**
+     * Gives the state the serializers and the default value that were registered last.
+     *
+     * @param table with a key-value meta info of this state's types
+     */
+    @SuppressWarnings("unchecked")
+    void update(StateTable table, V defaultValue) {
+        RegisteredKeyValueStateBackendMetaInfo<N, V> metaInfo =
+                (RegisteredKeyValueStateBackendMetaInfo<N, V>) table.metaInfo();
+        this.name = table.name();
+        this.table = table.handle();
+        this.valueSerializer = Preconditions.checkNotNull(metaInfo.getStateSerializer());
+        TypeSerializer<N> namespaceSerializer = metaInfo.getNamespaceSerializer();
+        if (namespace == null || namespace.serializer() != namespaceSerializer) {
+            N current = namespace == null ? null : namespace.get();
+            namespace = new NamespaceBytes<>(context.keySerializer(), namespaceSerializer);
+            namespace.set(current);
+        }
+        this.defaultValue = defaultValue;
+    }
+
+    @Override
+    public TypeSerializer<K> getKeySerializer() {
+        return context.keySerializer();
+    }
+
+    @Override
+    public TypeSerializer<N> getNamespaceSerializer() {
+        return namespace.serializer();
+    }
+
+    @Override
+    public TypeSerializer<V> getValueSerializer() {
+        return valueSerializer;
+    }
+
+    @Override
+    public void setCurrentNamespace(N newNamespace) {
+        namespace.set(newNamespace);
+    }
+
+    @Override
+    public void clear() {
+        try {
+            int length = keys.withNamespace(namespace);
+            db.delete(table, keys.buffer(), 0, length, 0);
+        } catch (LavaDBException e) {
+            throw new FlinkRuntimeException(failure("Clearing", e), e);
+        }
+    }
+
+    @Override
+    public StateIncrementalVisitor<K, N, V> getStateIncrementalVisitor(
+            int recommendedMaxNumberOfReturnedRecords) {
+        throw new UnsupportedOperationException(
+                "Lava has no incremental visitor; expired state goes in compactions.");
+    }
+
+    @Override
+    public byte[] getSerializedValue(
+            byte[] serializedKeyAndNamespace,
+            TypeSerializer<K> safeKeySerializer,
+            TypeSerializer<N> safeNamespaceSerializer,
+            TypeSerializer<V> safeValueSerializer)
+            throws Exception {
+        Preconditions.checkNotNull(safeValueSerializer);
+        Tuple2<K, N> keyAndNamespace =
+                KvStateSerializer.deserializeKeyAndNamespace(
+                        serializedKeyAndNamespace, safeKeySerializer, safeNamespaceSerializer);
+        CompositeKeyBuilder<K> builder =
+                new CompositeKeyBuilder<>(safeKeySerializer, context.keyGroupPrefixBytes());
+        builder.setKey(
+                keyAndNamespace.f0,
+                KeyGroupRangeAssignment.assignToKeyGroup(
+                        keyAndNamespace.f0, context.numberOfKeyGroups()));
+        NamespaceBytes<N> bytes =
+                new NamespaceBytes<>(safeKeySerializer, safeNamespaceSerializer);
+        bytes.set(keyAndNamespace.f1);
+        // The query server's threads must not meet a database that is being closed.
+        ResourceGuard.Lease lease = context.instance().resourceGuard().acquireResource();
+        try {
+            return readSerialized(builder.copyWithNamespace(bytes), safeValueSerializer);
+        } finally {
+            lease.close();
+        }
+    }
+
+    /** What queryable state wants of the value at this key; called on any thread. */
+    byte[] readSerialized(byte[] key, TypeSerializer<V> safeValueSerializer) throws Exception {
+        return db.get(table, key, 0, key.length, 0);
+    }
+
+    /** Reads the value of the current key and namespace; negative when there is none. */
+    final int read() throws IOException {
+        int length = keys.withNamespace(namespace);
+        try {
+            return reader.read(db, table, keys.buffer(), length, 0);
+        } catch (LavaDBException e) {
+            throw new IOException(failure("Reading", e), e);
+        }
+    }
+
+    /** Writes {@link #out} as the value of the current key and namespace. */
+    final void write() throws IOException {
+        int length = keys.withNamespace(namespace);
+        try {
+            db.put(
+                    table,
+                    keys.buffer(),
+                    0,
+                    length,
+                    0,
+                    out.getSharedBuffer(),
+                    0,
+                    out.length());
+        } catch (LavaDBException e) {
+            throw new IOException(failure("Writing", e), e);
+        }
+    }
+
+    final V defaultValue() {
+        return defaultValue == null ? null : valueSerializer.copy(defaultValue);
+    }
+
+    final String failure(String doing, Exception cause) {
+        return doing + " the state '" + name + "' failed: " + cause.getMessage();
+    }
+}

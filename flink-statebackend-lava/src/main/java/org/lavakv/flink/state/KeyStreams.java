@@ -1,0 +1,283 @@
+package org.lavakv.flink.state;
+
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.java.tuple.Tuple2;
+import org.apache.flink.core.memory.DataInputDeserializer;
+import org.apache.flink.runtime.state.CompositeKeySerializationUtils;
+import org.apache.flink.runtime.state.RegisteredKeyValueStateBackendMetaInfo;
+import org.apache.flink.util.FlinkRuntimeException;
+
+import org.lavakv.LavaDBException;
+import org.lavakv.flink.engine.LavaInstance;
+import org.lavakv.flink.engine.NamespaceBytes;
+import org.lavakv.flink.engine.StateTable;
+import org.lavakv.flink.engine.TableCursor;
+
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.List;
+import java.util.NoSuchElementException;
+import java.util.Spliterator;
+import java.util.Spliterators;
+import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
+
+/**
+ * Lazy streams of the keys, or keys and namespaces, that states have entries for. They read keys
+ * only, by pages, and hold nothing open, so states may change while they are consumed.
+ *
+ * <p>Threads: the task's thread. Errors: {@link FlinkRuntimeException} while the stream is
+ * consumed.
+ */
+public final class KeyStreams {
+
+    private static final int FIRST_PAGE_ENTRIES = 128;
+
+    private KeyStreams() {}
+
+    /** The keys, each once, with entries in any of the states under the namespace. */
+    public static <K, N> Stream<K> keys(
+            LavaInstance instance,
+            TypeSerializer<K> keySerializer,
+            List<StateTable> tables,
+            N namespace) {
+        KeyCursor[] cursors = new KeyCursor[tables.size()];
+        byte[] first = null;
+        for (int i = 0; i < cursors.length; i++) {
+            RegisteredKeyValueStateBackendMetaInfo<N, ?> metaInfo = metaInfo(tables.get(i));
+            TypeSerializer<N> serializer = metaInfo.getNamespaceSerializer();
+            boolean lengths =
+                    CompositeKeySerializationUtils.isAmbiguousKeyPossible(
+                            keySerializer, serializer);
+            byte[] bytes = NamespaceBytes.serialize(namespace, serializer, lengths);
+            if (first != null && !Arrays.equals(first, bytes)) {
+                throw new FlinkRuntimeException(
+                        "Key namespaces are different for states " + names(tables));
+            }
+            first = bytes;
+            cursors[i] = new KeyCursor(instance, tables.get(i), keySerializer, lengths, bytes);
+        }
+        return stream(new KeyIterator<>(cursors, keySerializer, instance.keyGroupPrefixBytes()));
+    }
+
+    /** The pairs of key and namespace, each once, with entries in the state. */
+    public static <K, N> Stream<Tuple2<K, N>> keysAndNamespaces(
+            LavaInstance instance, TypeSerializer<K> keySerializer, StateTable table) {
+        RegisteredKeyValueStateBackendMetaInfo<N, ?> metaInfo = metaInfo(table);
+        return stream(
+                new KeyAndNamespaceIterator<>(
+                        instance, table, keySerializer, metaInfo.getNamespaceSerializer()));
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <N> RegisteredKeyValueStateBackendMetaInfo<N, ?> metaInfo(StateTable table) {
+        return (RegisteredKeyValueStateBackendMetaInfo<N, ?>) table.metaInfo();
+    }
+
+    private static String names(List<StateTable> tables) {
+        StringBuilder names = new StringBuilder("[");
+        for (StateTable table : tables) {
+            names.append(names.length() > 1 ? "," : "").append(table.name());
+        }
+        return names.append(']').toString();
+    }
+
+    private static <T> Stream<T> stream(Iterator<T> iterator) {
+        return StreamSupport.stream(
+                Spliterators.spliteratorUnknownSize(iterator, Spliterator.ORDERED), false);
+    }
+
+    /** The serialized keys of one state under one namespace, in order, each once. */
+    private static final class KeyCursor {
+
+        private final TableCursor cursor;
+        private final TypeSerializer<?> keySerializer;
+        private final int keyGroupPrefixBytes;
+        private final boolean lengths;
+        private final byte[] namespace;
+        private final DataInputDeserializer input = new DataInputDeserializer();
+        private byte[] key = {};
+        private boolean exhausted;
+
+        KeyCursor(
+                LavaInstance instance,
+                StateTable table,
+                TypeSerializer<?> keySerializer,
+                boolean lengths,
+                byte[] namespace) {
+            this.cursor =
+                    TableCursor.ofTable(instance, table.handle(), true, FIRST_PAGE_ENTRIES);
+            this.keySerializer = keySerializer;
+            this.keyGroupPrefixBytes = instance.keyGroupPrefixBytes();
+            this.lengths = lengths;
+            this.namespace = namespace;
+        }
+
+        /** Key group and key, or null behind the last one. */
+        byte[] key() {
+            return exhausted ? null : key;
+        }
+
+        void advance() throws LavaDBException, IOException {
+            while (cursor.hasNext()) {
+                cursor.next();
+                byte[] buffer = cursor.buffer();
+                int start = cursor.keyOffset();
+                int length = cursor.keyLength();
+                int body = start + keyGroupPrefixBytes;
+                input.setBuffer(buffer, body, length - keyGroupPrefixBytes);
+                keySerializer.deserialize(input);
+                int keyEnd = input.getPosition();
+                if (lengths) {
+                    CompositeKeySerializationUtils.readVariableIntBytes(input, keyEnd - body);
+                }
+                if (startsWithNamespace(buffer, input.getPosition(), start + length)
+                        && !Arrays.equals(buffer, start, keyEnd, key, 0, key.length)) {
+                    key = Arrays.copyOfRange(buffer, start, keyEnd);
+                    return;
+                }
+            }
+            exhausted = true;
+        }
+
+        private boolean startsWithNamespace(byte[] buffer, int from, int end) {
+            return end - from >= namespace.length
+                    && Arrays.equals(
+                            buffer,
+                            from,
+                            from + namespace.length,
+                            namespace,
+                            0,
+                            namespace.length);
+        }
+    }
+
+    /** Merges the sorted keys of several states. */
+    private static final class KeyIterator<K> implements Iterator<K> {
+
+        private final KeyCursor[] cursors;
+        private final TypeSerializer<K> keySerializer;
+        private final int keyGroupPrefixBytes;
+        private final DataInputDeserializer input = new DataInputDeserializer();
+        private byte[] last;
+        private boolean started;
+
+        KeyIterator(
+                KeyCursor[] cursors, TypeSerializer<K> keySerializer, int keyGroupPrefixBytes) {
+            this.cursors = cursors;
+            this.keySerializer = keySerializer;
+            this.keyGroupPrefixBytes = keyGroupPrefixBytes;
+        }
+
+        @Override
+        public boolean hasNext() {
+            return smallest() != null;
+        }
+
+        @Override
+        public K next() {
+            byte[] key = smallest();
+            if (key == null) {
+                throw new NoSuchElementException();
+            }
+            last = key;
+            input.setBuffer(key, keyGroupPrefixBytes, key.length - keyGroupPrefixBytes);
+            try {
+                return keySerializer.deserialize(input);
+            } catch (IOException e) {
+                throw new FlinkRuntimeException("Reading the keys of states failed.", e);
+            }
+        }
+
+        private byte[] smallest() {
+            byte[] smallest = null;
+            try {
+                for (KeyCursor cursor : cursors) {
+                    if (!started || last != null && Arrays.equals(last, cursor.key())) {
+                        cursor.advance();
+                    }
+                    byte[] key = cursor.key();
+                    if (key != null
+                            && (smallest == null || Arrays.compareUnsigned(key, smallest) < 0)) {
+                        smallest = key;
+                    }
+                }
+            } catch (LavaDBException | IOException e) {
+                throw new FlinkRuntimeException("Reading the keys of states failed.", e);
+            }
+            started = true;
+            last = null;
+            return smallest;
+        }
+    }
+
+    private static final class KeyAndNamespaceIterator<K, N> implements Iterator<Tuple2<K, N>> {
+
+        private final TableCursor cursor;
+        private final TypeSerializer<K> keySerializer;
+        private final TypeSerializer<N> namespaceSerializer;
+        private final int keyGroupPrefixBytes;
+        private final boolean lengths;
+        private final DataInputDeserializer input = new DataInputDeserializer();
+        private byte[] lastPrefix = {};
+        private Tuple2<K, N> next;
+
+        KeyAndNamespaceIterator(
+                LavaInstance instance,
+                StateTable table,
+                TypeSerializer<K> keySerializer,
+                TypeSerializer<N> namespaceSerializer) {
+            this.cursor =
+                    TableCursor.ofTable(instance, table.handle(), true, FIRST_PAGE_ENTRIES);
+            this.keySerializer = keySerializer;
+            this.namespaceSerializer = namespaceSerializer;
+            this.keyGroupPrefixBytes = instance.keyGroupPrefixBytes();
+            this.lengths =
+                    CompositeKeySerializationUtils.isAmbiguousKeyPossible(
+                            keySerializer, namespaceSerializer);
+        }
+
+        @Override
+        public boolean hasNext() {
+            try {
+                while (next == null && cursor.hasNext()) {
+                    cursor.next();
+                    readCurrent();
+                }
+            } catch (LavaDBException | IOException e) {
+                throw new FlinkRuntimeException("Reading the keys of a state failed.", e);
+            }
+            return next != null;
+        }
+
+        private void readCurrent() throws IOException {
+            int start = cursor.keyOffset();
+            input.setBuffer(
+                    cursor.buffer(),
+                    start + keyGroupPrefixBytes,
+                    cursor.keyLength() - keyGroupPrefixBytes);
+            K key = CompositeKeySerializationUtils.readKey(keySerializer, input, lengths);
+            N namespace =
+                    CompositeKeySerializationUtils.readNamespace(
+                            namespaceSerializer, input, lengths);
+            int end = input.getPosition();
+            byte[] buffer = cursor.buffer();
+            // A map has an entry for each of its keys.
+            if (!Arrays.equals(buffer, start, end, lastPrefix, 0, lastPrefix.length)) {
+                lastPrefix = Arrays.copyOfRange(buffer, start, end);
+                next = new Tuple2<>(key, namespace);
+            }
+        }
+
+        @Override
+        public Tuple2<K, N> next() {
+            if (!hasNext()) {
+                throw new NoSuchElementException();
+            }
+            Tuple2<K, N> result = next;
+            next = null;
+            return result;
+        }
+    }
+}

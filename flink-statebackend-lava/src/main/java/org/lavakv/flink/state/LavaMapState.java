@@ -1,0 +1,415 @@
+package org.lavakv.flink.state;
+
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.common.typeutils.base.MapSerializer;
+import org.apache.flink.core.memory.DataInputDeserializer;
+import org.apache.flink.core.memory.DataOutputSerializer;
+import org.apache.flink.queryablestate.client.state.serialization.KvStateSerializer;
+import org.apache.flink.runtime.state.internal.InternalMapState;
+import org.apache.flink.util.FlinkRuntimeException;
+import org.apache.flink.util.Preconditions;
+
+import org.lavakv.LavaDBException;
+import org.lavakv.ScanOptions;
+import org.lavakv.ScanPage;
+import org.lavakv.WriteBatch;
+import org.lavakv.flink.engine.StateContext;
+import org.lavakv.flink.engine.StateTable;
+import org.lavakv.flink.engine.TableCursor;
+
+import java.io.IOException;
+import java.util.AbstractMap;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * {@link org.apache.flink.api.common.state.MapState} on the engine: one record an entry, its value
+ * behind one byte that tells null. Whether entries exist, and their keys, are asked without reading
+ * values; a clear is one prefix delete.
+ */
+final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, UV>>
+        implements InternalMapState<K, N, UK, UV> {
+
+    private static final int BATCH_BYTES_MAX = 1 << 20;
+    private static final int QUERY_PAGE_ENTRIES = 256;
+
+    private final WriteBatch batch = new WriteBatch();
+    private final ScanOptions anyEntry = new ScanOptions().setKeysOnly(true).setEntriesMax(1);
+    private TypeSerializer<UK> userKeySerializer;
+    private TypeSerializer<UV> userValueSerializer;
+    private ScanPage sparePage;
+
+    LavaMapState(StateContext<K> context) {
+        super(context);
+    }
+
+    @Override
+    void update(StateTable table, Map<UK, UV> defaultValue) {
+        super.update(table, defaultValue);
+        Preconditions.checkState(
+                valueSerializer instanceof MapSerializer, "Unexpected serializer type.");
+        MapSerializer<UK, UV> serializer = (MapSerializer<UK, UV>) valueSerializer;
+        userKeySerializer = serializer.getKeySerializer();
+        userValueSerializer = serializer.getValueSerializer();
+    }
+
+    @Override
+    public UV get(UK userKey) throws IOException {
+        int prefix = keys.withNamespace(namespace);
+        int length = keys.withUserKey(namespace, userKey, userKeySerializer);
+        try {
+            int valueLength = reader.read(db, table, keys.buffer(), length, prefix);
+            return valueLength < 0 ? null : userValue(reader.input(0, valueLength));
+        } catch (LavaDBException e) {
+            throw new IOException(failure("Reading", e), e);
+        }
+    }
+
+    private UV userValue(DataInputDeserializer input) throws IOException {
+        return input.readBoolean() ? null : userValueSerializer.deserialize(input);
+    }
+
+    @Override
+    public void put(UK userKey, UV userValue) throws IOException {
+        writeUserValue(userValue);
+        int prefix = keys.withNamespace(namespace);
+        int length = keys.withUserKey(namespace, userKey, userKeySerializer);
+        putSerialized(keys.buffer(), length, prefix);
+    }
+
+    private void writeUserValue(UV userValue) throws IOException {
+        out.clear();
+        out.writeBoolean(userValue == null);
+        if (userValue != null) {
+            userValueSerializer.serialize(userValue, out);
+        }
+    }
+
+    private void putSerialized(byte[] key, int length, int prefix) throws IOException {
+        try {
+            db.put(table, key, 0, length, prefix, out.getSharedBuffer(), 0, out.length());
+        } catch (LavaDBException e) {
+            throw new IOException(failure("Writing", e), e);
+        }
+    }
+
+    @Override
+    public void putAll(Map<UK, UV> map) throws IOException {
+        if (map == null) {
+            return;
+        }
+        int prefix = keys.withNamespace(namespace);
+        batch.clear();
+        try {
+            for (Map.Entry<UK, UV> entry : map.entrySet()) {
+                writeUserValue(entry.getValue());
+                int length = keys.withUserKey(namespace, entry.getKey(), userKeySerializer);
+                batch.put(
+                        table,
+                        keys.buffer(),
+                        0,
+                        length,
+                        prefix,
+                        out.getSharedBuffer(),
+                        0,
+                        out.length());
+                if (batch.byteCount() >= BATCH_BYTES_MAX) {
+                    db.write(batch);
+                    batch.clear();
+                }
+            }
+            if (batch.count() > 0) {
+                db.write(batch);
+            }
+        } catch (LavaDBException e) {
+            throw new IOException(failure("Writing", e), e);
+        } finally {
+            batch.clear();
+        }
+    }
+
+    @Override
+    public void remove(UK userKey) throws IOException {
+        int prefix = keys.withNamespace(namespace);
+        int length = keys.withUserKey(namespace, userKey, userKeySerializer);
+        deleteSerialized(keys.buffer(), length, prefix);
+    }
+
+    private void deleteSerialized(byte[] key, int length, int prefix) throws IOException {
+        try {
+            db.delete(table, key, 0, length, prefix);
+        } catch (LavaDBException e) {
+            throw new IOException(failure("Removing from", e), e);
+        }
+    }
+
+    @Override
+    public boolean contains(UK userKey) throws IOException {
+        int prefix = keys.withNamespace(namespace);
+        int length = keys.withUserKey(namespace, userKey, userKeySerializer);
+        try {
+            return db.contains(table, keys.buffer(), 0, length, prefix);
+        } catch (LavaDBException e) {
+            throw new IOException(failure("Reading", e), e);
+        }
+    }
+
+    @Override
+    public Iterable<Map.Entry<UK, UV>> entries() {
+        return this::iterator;
+    }
+
+    @Override
+    public Iterator<Map.Entry<UK, UV>> iterator() {
+        return new EntryIterator(keys.copyWithNamespace(namespace));
+    }
+
+    @Override
+    public Iterable<UK> keys() {
+        byte[] prefix = keys.copyWithNamespace(namespace);
+        return () -> new KeyIterator(prefix);
+    }
+
+    @Override
+    public Iterable<UV> values() {
+        byte[] prefix = keys.copyWithNamespace(namespace);
+        return () -> new ValueIterator(prefix);
+    }
+
+    @Override
+    public boolean isEmpty() {
+        ScanPage page = takePage();
+        try {
+            int prefix = keys.withNamespace(namespace);
+            anyEntry.setPrefix(keys.buffer(), 0, prefix).setSkipKeyBytes(prefix);
+            db.scan(table, anyEntry, page, null);
+            return page.count() == 0;
+        } catch (LavaDBException e) {
+            throw new FlinkRuntimeException(failure("Reading", e), e);
+        } finally {
+            sparePage = page;
+        }
+    }
+
+    @Override
+    public void clear() {
+        try {
+            int prefix = keys.withNamespace(namespace);
+            db.deletePrefix(table, keys.buffer(), 0, prefix);
+        } catch (LavaDBException e) {
+            throw new FlinkRuntimeException(failure("Clearing", e), e);
+        }
+    }
+
+    private ScanPage takePage() {
+        ScanPage page = sparePage == null ? new ScanPage() : sparePage;
+        sparePage = null;
+        return page;
+    }
+
+    @Override
+    byte[] readSerialized(byte[] prefix, TypeSerializer<Map<UK, UV>> safeValueSerializer)
+            throws Exception {
+        MapSerializer<UK, UV> serializer = (MapSerializer<UK, UV>) safeValueSerializer;
+        TypeSerializer<UK> safeKeys = serializer.getKeySerializer();
+        TypeSerializer<UV> safeValues = serializer.getValueSerializer();
+        DataInputDeserializer input = new DataInputDeserializer();
+        List<Map.Entry<UK, UV>> entries = new ArrayList<>();
+        TableCursor cursor =
+                TableCursor.ofPrefix(
+                        db, table, prefix, false, QUERY_PAGE_ENTRIES, new ScanPage());
+        while (cursor.hasNext()) {
+            cursor.next();
+            input.setBuffer(cursor.buffer(), cursor.keyOffset(), cursor.keyLength());
+            UK key = safeKeys.deserialize(input);
+            input.setBuffer(cursor.buffer(), cursor.valueOffset(), cursor.valueLength());
+            UV value = input.readBoolean() ? null : safeValues.deserialize(input);
+            entries.add(new AbstractMap.SimpleEntry<>(key, value));
+        }
+        // null for an empty map, as other backends answer.
+        return entries.isEmpty()
+                ? null
+                : KvStateSerializer.serializeMap(entries, safeKeys, safeValues);
+    }
+
+    /**
+     * Iterates over the map of one key and namespace, whatever the current ones are by then.
+     * Entries may be added and removed meanwhile.
+     */
+    private abstract class MapIterator<T> implements Iterator<T> {
+
+        private static final int FIRST_PAGE_ENTRIES = 16;
+
+        final byte[] prefix;
+        final DataInputDeserializer input = new DataInputDeserializer();
+        private final TableCursor cursor;
+        private ScanPage page;
+        private boolean removable;
+
+        MapIterator(byte[] prefix, boolean keysOnly) {
+            this.prefix = prefix;
+            this.page = takePage();
+            this.cursor =
+                    TableCursor.ofPrefix(db, table, prefix, keysOnly, FIRST_PAGE_ENTRIES, page);
+        }
+
+        @Override
+        public boolean hasNext() {
+            try {
+                boolean more = cursor.hasNext();
+                if (!more) {
+                    releasePage();
+                }
+                return more;
+            } catch (LavaDBException e) {
+                throw new FlinkRuntimeException(failure("Iterating over", e), e);
+            }
+        }
+
+        @Override
+        public T next() {
+            try {
+                cursor.next();
+                removable = true;
+                return read(cursor);
+            } catch (LavaDBException | IOException e) {
+                throw new FlinkRuntimeException(failure("Iterating over", e), e);
+            }
+        }
+
+        abstract T read(TableCursor cursor) throws IOException;
+
+        final UK readKey(TableCursor cursor) throws IOException {
+            input.setBuffer(cursor.buffer(), cursor.keyOffset(), cursor.keyLength());
+            return userKeySerializer.deserialize(input);
+        }
+
+        final UV readValue(TableCursor cursor) throws IOException {
+            input.setBuffer(cursor.buffer(), cursor.valueOffset(), cursor.valueLength());
+            return userValue(input);
+        }
+
+        @Override
+        public void remove() {
+            if (!removable) {
+                throw new IllegalStateException(
+                        "The remove operation must be called after a valid next operation.");
+            }
+            removable = false;
+            byte[] key = cursor.copyKey();
+            try {
+                deleteSerialized(key, key.length, prefix.length);
+            } catch (IOException e) {
+                throw new FlinkRuntimeException(e.getMessage(), e);
+            }
+        }
+
+        private void releasePage() {
+            if (page != null) {
+                cursor.detach();
+                sparePage = page;
+                page = null;
+            }
+        }
+    }
+
+    private final class KeyIterator extends MapIterator<UK> {
+
+        KeyIterator(byte[] prefix) {
+            super(prefix, true);
+        }
+
+        @Override
+        UK read(TableCursor cursor) throws IOException {
+            return readKey(cursor);
+        }
+    }
+
+    private final class ValueIterator extends MapIterator<UV> {
+
+        ValueIterator(byte[] prefix) {
+            super(prefix, false);
+        }
+
+        @Override
+        UV read(TableCursor cursor) throws IOException {
+            return readValue(cursor);
+        }
+    }
+
+    private final class EntryIterator extends MapIterator<Map.Entry<UK, UV>> {
+
+        EntryIterator(byte[] prefix) {
+            super(prefix, false);
+        }
+
+        @Override
+        Map.Entry<UK, UV> read(TableCursor cursor) throws IOException {
+            UK key = readKey(cursor);
+            return new LavaMapEntry(prefix, key, readValue(cursor));
+        }
+    }
+
+    /** An entry whose {@link #setValue} writes through. */
+    private final class LavaMapEntry implements Map.Entry<UK, UV> {
+
+        private final byte[] prefix;
+        private final UK key;
+        private UV value;
+
+        LavaMapEntry(byte[] prefix, UK key, UV value) {
+            this.prefix = prefix;
+            this.key = key;
+            this.value = value;
+        }
+
+        @Override
+        public UK getKey() {
+            return key;
+        }
+
+        @Override
+        public UV getValue() {
+            return value;
+        }
+
+        @Override
+        public UV setValue(UV newValue) {
+            UV oldValue = value;
+            try {
+                DataOutputSerializer whole = new DataOutputSerializer(prefix.length + 32);
+                whole.write(prefix);
+                userKeySerializer.serialize(key, whole);
+                writeUserValue(newValue);
+                putSerialized(whole.getSharedBuffer(), whole.length(), prefix.length);
+            } catch (IOException e) {
+                throw new FlinkRuntimeException(failure("Writing", e), e);
+            }
+            value = newValue;
+            return oldValue;
+        }
+
+        @Override
+        public boolean equals(Object other) {
+            if (!(other instanceof Map.Entry)) {
+                return false;
+            }
+            Map.Entry<?, ?> that = (Map.Entry<?, ?>) other;
+            return Objects.equals(key, that.getKey())
+                    && Objects.equals(value, that.getValue());
+        }
+
+        @Override
+        public int hashCode() {
+            return Objects.hashCode(key) ^ Objects.hashCode(value);
+        }
+
+        @Override
+        public String toString() {
+            return key + "=" + value;
+        }
+    }
+}

@@ -1,0 +1,39 @@
+package org.lavakv.flink.state;
+
+import org.apache.flink.api.common.functions.ReduceFunction;
+import org.apache.flink.runtime.state.internal.InternalReducingState;
+
+import org.lavakv.flink.engine.StateContext;
+
+import java.io.IOException;
+
+/** {@link org.apache.flink.api.common.state.ReducingState} on the engine: one record a key. */
+final class LavaReducingState<K, N, V> extends AbstractLavaMergingState<K, N, V, V, V>
+        implements InternalReducingState<K, N, V> {
+
+    private ReduceFunction<V> reduceFunction;
+
+    LavaReducingState(StateContext<K> context) {
+        super(context);
+    }
+
+    void setReduceFunction(ReduceFunction<V> reduceFunction) {
+        this.reduceFunction = reduceFunction;
+    }
+
+    @Override
+    public V get() throws IOException {
+        return getInternal();
+    }
+
+    @Override
+    public void add(V value) throws Exception {
+        V current = getInternal();
+        updateInternal(current == null ? value : reduceFunction.reduce(current, value));
+    }
+
+    @Override
+    V merge(V left, V right) throws Exception {
+        return reduceFunction.reduce(left, right);
+    }
+}

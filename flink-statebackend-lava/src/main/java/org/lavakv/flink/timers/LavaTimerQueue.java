@@ -1,0 +1,218 @@
+package org.lavakv.flink.timers;
+
+import org.apache.flink.runtime.state.InternalPriorityQueue;
+import org.apache.flink.runtime.state.heap.AbstractHeapPriorityQueueElement;
+import org.apache.flink.runtime.state.heap.HeapPriorityQueueElement;
+import org.apache.flink.util.CloseableIterator;
+
+import org.lavakv.LavaDBException;
+import org.lavakv.flink.engine.TableCursor;
+
+import javax.annotation.Nonnull;
+import javax.annotation.Nullable;
+
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.NoSuchElementException;
+import java.util.TreeSet;
+
+/**
+ * The timers of one key group: all in the engine, the first ones in memory too.
+ *
+ * <p>Invariants: the head holds the smallest elements without a gap; while it is empty, either the
+ * queue is, or the engine's elements are all behind {@code polledUpTo}. So a refill starts behind
+ * what was polled and does not walk over its tombstones.
+ *
+ * <p>Threads: the task's thread.
+ */
+final class LavaTimerQueue<E extends HeapPriorityQueueElement>
+        extends AbstractHeapPriorityQueueElement implements InternalPriorityQueue<E> {
+
+    private final TimerStore<E> store;
+    private final int keyGroup;
+    private final byte[] keyGroupBytes;
+    private final int headMax;
+    private final TreeSet<byte[]> head = new TreeSet<>(Arrays::compareUnsigned);
+
+    /** Whether the engine has no element that the head has not. */
+    private boolean headIsAll;
+
+    /** Where the next refill starts; null: at the key group's begin. */
+    @Nullable private byte[] polledUpTo;
+
+    /** The first element as an object, once it was asked for. */
+    @Nullable private E first;
+
+    LavaTimerQueue(TimerStore<E> store, int keyGroup, int headMax) {
+        this.store = store;
+        this.keyGroup = keyGroup;
+        this.keyGroupBytes = store.keyGroupBytes(keyGroup);
+        this.headMax = headMax;
+    }
+
+    @Nullable
+    @Override
+    public E peek() {
+        refillIfEmpty();
+        if (first == null && !head.isEmpty()) {
+            first = store.deserialize(head.first());
+        }
+        return first;
+    }
+
+    @Nullable
+    @Override
+    public E poll() {
+        E element = peek();
+        if (element != null) {
+            byte[] key = head.pollFirst();
+            store.delete(key);
+            first = null;
+            polledUpTo = key;
+        }
+        return element;
+    }
+
+    @Override
+    public boolean add(@Nonnull E toAdd) {
+        refillIfEmpty();
+        byte[] key = store.serialize(keyGroupBytes, toAdd);
+        boolean inHead =
+                head.isEmpty() || Arrays.compareUnsigned(key, head.last()) < 0
+                        || headIsAll && head.size() < headMax;
+        if (!inHead) {
+            store.put(key);
+            if (headIsAll && !head.contains(key)) {
+                headIsAll = false;
+            }
+            return false;
+        }
+        if (!head.add(key)) {
+            return false;
+        }
+        store.put(key);
+        if (head.size() > headMax) {
+            head.pollLast();
+            headIsAll = false;
+        }
+        if (head.first() == key) {
+            first = null;
+            return true;
+        }
+        return false;
+    }
+
+    @Override
+    public boolean remove(@Nonnull E toRemove) {
+        refillIfEmpty();
+        if (head.isEmpty()) {
+            return false;
+        }
+        byte[] key = store.serialize(keyGroupBytes, toRemove);
+        byte[] oldFirst = head.first();
+        store.delete(key);
+        head.remove(key);
+        if (!head.isEmpty() && head.first() == oldFirst) {
+            return false;
+        }
+        first = null;
+        if (head.isEmpty()) {
+            polledUpTo = oldFirst;
+        }
+        return true;
+    }
+
+    @Override
+    public void addAll(@Nullable Collection<? extends E> toAdd) {
+        if (toAdd != null) {
+            toAdd.forEach(this::add);
+        }
+    }
+
+    @Override
+    public boolean isEmpty() {
+        refillIfEmpty();
+        return head.isEmpty();
+    }
+
+    @Override
+    public int size() {
+        if (headIsAll) {
+            return head.size();
+        }
+        int size = 0;
+        TableCursor cursor = store.behind(keyGroup, refillFrom(), 1024, true);
+        try {
+            while (cursor.hasNext()) {
+                cursor.next();
+                size++;
+            }
+        } catch (LavaDBException e) {
+            throw store.failure("Counting", e);
+        }
+        return size;
+    }
+
+    @Nonnull
+    @Override
+    public CloseableIterator<E> iterator() {
+        return new ElementIterator(store.behind(keyGroup, refillFrom(), headMax, false));
+    }
+
+    // Elements before the head's may have been added again after others were polled, so the polled
+    // position is a valid start only while the head is empty.
+    @Nullable
+    private byte[] refillFrom() {
+        return head.isEmpty() ? polledUpTo : null;
+    }
+
+    private void refillIfEmpty() {
+        if (!head.isEmpty() || headIsAll) {
+            return;
+        }
+        TableCursor cursor = store.behind(keyGroup, polledUpTo, headMax + 1, true);
+        try {
+            while (head.size() < headMax && cursor.hasNext()) {
+                cursor.next();
+                head.add(cursor.copyKey());
+            }
+            headIsAll = !cursor.hasNext();
+        } catch (LavaDBException e) {
+            throw store.failure("Reading", e);
+        }
+    }
+
+    private final class ElementIterator implements CloseableIterator<E> {
+
+        private final TableCursor cursor;
+
+        ElementIterator(TableCursor cursor) {
+            this.cursor = cursor;
+        }
+
+        @Override
+        public boolean hasNext() {
+            try {
+                return cursor.hasNext();
+            } catch (LavaDBException e) {
+                throw store.failure("Iterating over", e);
+            }
+        }
+
+        @Override
+        public E next() {
+            if (!hasNext()) {
+                throw new NoSuchElementException();
+            }
+            try {
+                cursor.next();
+            } catch (LavaDBException e) {
+                throw store.failure("Iterating over", e);
+            }
+            return store.deserialize(cursor.copyKey());
+        }
+
+        @Override
+        public void close() {}
+    }
+}

@@ -1,0 +1,128 @@
+package org.lavakv.flink.timers;
+
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.common.typeutils.TypeSerializerSchemaCompatibility;
+import org.apache.flink.runtime.state.KeyExtractorFunction;
+import org.apache.flink.runtime.state.KeyGroupedInternalPriorityQueue;
+import org.apache.flink.runtime.state.Keyed;
+import org.apache.flink.runtime.state.PriorityComparable;
+import org.apache.flink.runtime.state.PriorityComparator;
+import org.apache.flink.runtime.state.PriorityQueueSetFactory;
+import org.apache.flink.runtime.state.RegisteredPriorityQueueStateBackendMetaInfo;
+import org.apache.flink.runtime.state.heap.HeapPriorityQueueElement;
+import org.apache.flink.runtime.state.heap.KeyGroupPartitionedPriorityQueue;
+import org.apache.flink.util.FlinkRuntimeException;
+import org.apache.flink.util.Preconditions;
+import org.apache.flink.util.StateMigrationException;
+
+import org.lavakv.LavaDBException;
+import org.lavakv.flink.engine.LavaInstance;
+import org.lavakv.flink.engine.StateTable;
+import org.lavakv.flink.engine.StateTables;
+
+import javax.annotation.Nonnull;
+
+/**
+ * Makes timer queues that live in the engine.
+ *
+ * <p>Threads: the task's thread. Ownership: the queues use the instance and end with it.
+ */
+public final class LavaTimerQueueFactory implements PriorityQueueSetFactory {
+
+    private final LavaInstance instance;
+    private final StateTables tables;
+    private final int numberOfKeyGroups;
+    private final int cacheSize;
+
+    /**
+     * @param cacheSize how many timers of each key group are kept in memory, at least 1
+     */
+    public LavaTimerQueueFactory(
+            LavaInstance instance, StateTables tables, int numberOfKeyGroups, int cacheSize) {
+        Preconditions.checkArgument(cacheSize > 0, "The cache size must be positive.");
+        this.instance = instance;
+        this.tables = tables;
+        this.numberOfKeyGroups = numberOfKeyGroups;
+        this.cacheSize = cacheSize;
+    }
+
+    @Nonnull
+    @Override
+    public <T extends HeapPriorityQueueElement & PriorityComparable<? super T> & Keyed<?>>
+            KeyGroupedInternalPriorityQueue<T> create(
+                    @Nonnull String stateName, @Nonnull TypeSerializer<T> elementSerializer) {
+        return create(stateName, elementSerializer, false);
+    }
+
+    @Override
+    public <T extends HeapPriorityQueueElement & PriorityComparable<? super T> & Keyed<?>>
+            KeyGroupedInternalPriorityQueue<T> create(
+                    @Nonnull String stateName,
+                    @Nonnull TypeSerializer<T> elementSerializer,
+                    boolean allowFutureMetadataUpdates) {
+        StateTable table = register(stateName, elementSerializer, allowFutureMetadataUpdates);
+        TimerStore<T> store = new TimerStore<>(instance, table.handle(), elementSerializer);
+        return new KeyGroupPartitionedPriorityQueue<>(
+                KeyExtractorFunction.forKeyedObjects(),
+                PriorityComparator.forPriorityComparableObjects(),
+                new PartitionFactory<>(store, cacheSize),
+                instance.keyGroupRange(),
+                numberOfKeyGroups);
+    }
+
+    /** Makes the queue of each key group. */
+    private static final class PartitionFactory<T extends HeapPriorityQueueElement>
+            implements KeyGroupPartitionedPriorityQueue.PartitionQueueSetFactory<
+                    T, LavaTimerQueue<T>> {
+
+        private final TimerStore<T> store;
+        private final int cacheSize;
+
+        PartitionFactory(TimerStore<T> store, int cacheSize) {
+            this.store = store;
+            this.cacheSize = cacheSize;
+        }
+
+        @Nonnull
+        @Override
+        public LavaTimerQueue<T> create(
+                int keyGroup,
+                int numKeyGroups,
+                @Nonnull KeyExtractorFunction<T> keyExtractor,
+                @Nonnull PriorityComparator<T> comparator) {
+            return new LavaTimerQueue<>(store, keyGroup, cacheSize);
+        }
+    }
+
+    @SuppressWarnings("unchecked")
+    private <T> StateTable register(
+            String name, TypeSerializer<T> serializer, boolean allowFutureMetadataUpdates) {
+        RegisteredPriorityQueueStateBackendMetaInfo<T> metaInfo =
+                new RegisteredPriorityQueueStateBackendMetaInfo<>(name, serializer);
+        if (allowFutureMetadataUpdates) {
+            metaInfo = metaInfo.withSerializerUpgradesAllowed();
+        }
+        StateTable known = tables.get(name);
+        if (known == null) {
+            try {
+                return tables.createOrGet(metaInfo);
+            } catch (LavaDBException e) {
+                throw new FlinkRuntimeException("Creating the timer state '" + name + "' failed.", e);
+            }
+        }
+        RegisteredPriorityQueueStateBackendMetaInfo<T> restored =
+                (RegisteredPriorityQueueStateBackendMetaInfo<T>) known.metaInfo();
+        if (restored.getPreviousElementSerializer() == serializer) {
+            return known;
+        }
+        TypeSerializerSchemaCompatibility<T> compatibility =
+                restored.updateElementSerializer(serializer);
+        // Timers are keys in the engine, and keys are not rewritten.
+        if (compatibility.isIncompatible()) {
+            throw new FlinkRuntimeException(
+                    new StateMigrationException(
+                            "The new priority queue serializer must not be incompatible."));
+        }
+        return tables.updateMetaInfo(metaInfo);
+    }
+}
