@@ -1,0 +1,68 @@
+"""Child processes that never outlive the demo."""
+
+import ctypes
+import os
+import signal
+import socket
+import subprocess
+
+PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def free_ports(count):
+    """Ports that nothing listens on now."""
+    sockets = [socket.socket() for _ in range(count)]
+    for s in sockets:
+        s.bind(("127.0.0.1", 0))
+    ports = [s.getsockname()[1] for s in sockets]
+    for s in sockets:
+        s.close()
+    return ports
+
+
+class Processes:
+    """Starts processes with their output in files, and stops all of them."""
+
+    def __init__(self, logs):
+        self._logs = logs
+        self._running = {}
+        os.makedirs(logs, exist_ok=True)
+
+    def start(self, name, command, environment):
+        with open(os.path.join(self._logs, name + ".out"), "ab") as log:
+            process = subprocess.Popen(
+                command,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                # A session of its own: Ctrl-C reaches only the demo, which then stops this one.
+                start_new_session=True,
+                # And should the demo itself be killed, this one goes too.
+                preexec_fn=lambda: _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL),
+            )
+        self._running[name] = process
+        return process.pid
+
+    def kill(self, name):
+        """As a crash would."""
+        process = self._running.pop(name)
+        process.kill()
+        process.wait()
+
+    def ended(self):
+        """Names of those that ended by themselves, with their exit codes."""
+        return {n: p.returncode for n, p in self._running.items() if p.poll() is not None}
+
+    def stop_all(self):
+        for process in self._running.values():
+            if process.poll() is None:
+                process.terminate()
+        for process in self._running.values():
+            try:
+                process.wait(timeout=8)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        self._running.clear()
