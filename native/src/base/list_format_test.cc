@@ -1,0 +1,57 @@
+#include "lava/list_format.h"
+
+#include <gtest/gtest.h>
+
+namespace lava {
+namespace {
+
+TEST(ListFormatTest, SegmentsComeBackAndFoldByConcatenation) {
+  std::string older;
+  AppendListSegment(ListSegment::kElement, "one", &older);
+  std::string newer;
+  AppendListSegment(ListSegment::kJoined, "two,three", &newer);
+  AppendListSegment(ListSegment::kElement, std::string(300, 'x'), &newer);
+  AppendListSegment(ListSegment::kElement, "", &newer);
+  const std::string folded = older + newer;
+
+  Slice in = folded;
+  ListSegment kind;
+  Slice bytes;
+  ASSERT_TRUE(NextListSegment(&in, &kind, &bytes).ok());
+  EXPECT_EQ(kind, ListSegment::kElement);
+  EXPECT_EQ(bytes, "one");
+  ASSERT_TRUE(NextListSegment(&in, &kind, &bytes).ok());
+  EXPECT_EQ(kind, ListSegment::kJoined);
+  EXPECT_EQ(bytes, "two,three");
+  ASSERT_TRUE(NextListSegment(&in, &kind, &bytes).ok());
+  EXPECT_EQ(bytes.size(), 300u);
+  ASSERT_TRUE(NextListSegment(&in, &kind, &bytes).ok());
+  EXPECT_TRUE(in.empty());
+
+  std::string joined;
+  ASSERT_TRUE(JoinList(folded, &joined).ok());
+  EXPECT_EQ(joined, "one,two,three," + std::string(300, 'x') + ",");
+}
+
+TEST(ListFormatTest, AnEmptyValueIsAnEmptyList) {
+  std::string joined = "kept";
+  ASSERT_TRUE(JoinList("", &joined).ok());
+  EXPECT_EQ(joined, "kept");
+}
+
+TEST(ListFormatTest, DamageIsCorruption) {
+  std::string value;
+  AppendListSegment(ListSegment::kElement, "payload", &value);
+  for (size_t length = 1; length < value.size(); ++length) {
+    std::string joined;
+    EXPECT_TRUE(JoinList(Slice(value).substr(0, length), &joined).IsCorruption()) << length;
+  }
+  std::string joined;
+  EXPECT_TRUE(JoinList("\x03", &joined).IsCorruption());  // no such kind
+  std::string reference;
+  AppendListSegment(ListSegment::kReference, "r", &reference);
+  EXPECT_EQ(JoinList(reference, &joined).code(), Status::Code::kNotSupported);
+}
+
+}  // namespace
+}  // namespace lava

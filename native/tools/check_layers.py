@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""Checks the engine's layers and a few rules that keep them honest.
+
+Fails when a folder includes what its layer may not, when two folders include each other, when a
+call to the kernel stands outside the folders that may make it, when a file is too long, or when an
+unfinished mark was left behind. Prints one line per finding: path:line: what.
+"""
+
+import argparse
+import pathlib
+import re
+import sys
+
+# Folder of native/src -> what it may include besides itself and the public headers.
+LAYERS = {
+    "base": set(),
+    "os": {"base"},
+    "policy": {"base"},
+    "memory": {"base", "os"},
+    "cache": {"base", "os", "memory", "policy"},
+    "fs": {"base", "os", "memory"},
+    "log": {"base", "os", "memory", "fs"},
+    "table": {"base", "memory", "cache", "fs"},
+    "value": {"base", "memory", "cache", "fs", "log"},
+    "memtable": {"base", "memory"},
+    "manifest": {"base", "fs", "log"},
+    "job": {
+        "base", "os", "policy", "memory", "cache", "fs", "log", "table", "value", "memtable",
+        "manifest",
+    },
+    "host": {"base", "os", "memory", "policy", "cache", "fs", "log"},
+}
+LAYERS["db"] = set(LAYERS)
+# A job returns an edit; only the database writes it.
+FORBIDDEN_HEADERS = {"job": {"manifest/manifest.h"}}
+
+# A call of the kernel: not a method's or another name's end, and with arguments.
+CALL = r"(?<![\w.>])(?:{})\s*\(\s*[^)\s]"
+RULES = [
+    # (what, pattern, folders that may, may tests)
+    ("mapped memory", re.compile(CALL.format("mmap|mmap64|mremap|munmap")), {"memory"}, False),
+    ("a signal handler", re.compile(CALL.format("signal|sigaction")), set(), False),
+    (
+        "a thread",
+        re.compile(r"\bstd::(?:thread|jthread|async)\b|" + CALL.format("pthread_create")),
+        {"os"},
+        True,
+    ),
+    (
+        "a file call",
+        re.compile(
+            CALL.format("open|openat|pread|pread64|pwrite|pwrite64|fsync|fdatasync|fopen")
+            + r"|\bstd::(?:fopen|[io]?fstream)\b"
+        ),
+        {"os", "fs"},
+        True,
+    ),
+]
+INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
+UNFINISHED = re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME)\b")
+LINES_MAX = 800
+TEST_LINES_MAX = 1200
+SUFFIXES = {".h", ".cc", ".cpp", ".c"}
+
+
+def strip(text):
+    """The text with comments and literals blanked, line numbers kept."""
+
+    def blank(match):
+        return re.sub(r"[^\n]", " ", match.group(0))
+
+    pattern = r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])*\''
+    return re.sub(pattern, blank, text, flags=re.DOTALL)
+
+
+class Checker:
+    def __init__(self, root):
+        self.root = root
+        self.findings = []
+        self.uses = {}  # (folder, folder) -> place
+
+    def report(self, path, line, what):
+        self.findings.append(f"{path.relative_to(self.root)}:{line}: {what}")
+
+    def files(self, folder):
+        base = self.root / folder
+        if not base.is_dir():
+            return []
+        return sorted(p for p in base.rglob("*") if p.suffix in SUFFIXES and p.is_file())
+
+    def run(self):
+        for path in self.files("native/src"):
+            parts = path.relative_to(self.root / "native/src").parts
+            folder = parts[0] if len(parts) > 1 else ""
+            is_test = path.stem.endswith(("_test", "_test_util"))
+            if folder not in LAYERS:
+                self.report(path, 1, f"folder '{folder}' has no layer")
+                continue
+            self.check(path, folder, is_test)
+            self.check_src_includes(path, folder, is_test)
+        for path in self.files("native/include"):
+            self.check(path, "include", False)
+            self.check_public_only(path)
+        for path in self.files("native/tools") + self.files("jni/src/main/cpp"):
+            self.check(path, "tools", False)
+            self.check_public_only(path)
+        for folder in ("testing", "tests", "fuzz", "bench"):
+            for path in self.files(f"native/{folder}"):
+                self.check(path, folder, True)
+        for (a, b), place in sorted(self.uses.items()):
+            if a < b and (b, a) in self.uses:
+                self.findings.append(f"{place}: {a} and {b} include each other ({self.uses[b, a]})")
+        return self.findings
+
+    def check(self, path, folder, is_test):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        lines = text.split("\n")
+        limit = TEST_LINES_MAX if is_test else LINES_MAX
+        if len(lines) - 1 > limit:
+            self.report(path, limit, f"{len(lines) - 1} lines, at most {limit}")
+        for number, line in enumerate(lines, 1):
+            if UNFINISHED.search(line):
+                self.report(path, number, "an unfinished mark")
+        for number, line in enumerate(strip(text).split("\n"), 1):
+            if line.lstrip().startswith("#"):
+                continue
+            for what, pattern, folders, tests_may in RULES:
+                if pattern.search(line) and folder not in folders and not (is_test and tests_may):
+                    self.report(path, number, f"{what} outside {sorted(folders) or 'any folder'}")
+
+    def includes(self, path):
+        for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+            match = INCLUDE.match(line)
+            if match:
+                yield number, match.group(1), match.group(2)
+
+    def check_src_includes(self, path, folder, is_test):
+        for number, quote, header in self.includes(path):
+            top = header.split("/")[0]
+            if quote != '"':
+                if top in LAYERS and "/" in header and (self.root / "native/src" / header).exists():
+                    self.report(path, number, f"own header in angle brackets: {header}")
+                continue
+            if top == "lava":
+                continue
+            if top == "testing":
+                if not is_test:
+                    self.report(path, number, f"{header}: only tests may include testing")
+                continue
+            if top not in LAYERS:
+                self.report(path, number, f"{header}: include by path from src")
+                continue
+            if top != folder and top not in LAYERS[folder]:
+                self.report(path, number, f"{folder} may not include {header}")
+            if header in FORBIDDEN_HEADERS.get(folder, ()):
+                self.report(path, number, f"{folder} may not include {header}")
+            if top != folder and not is_test:
+                place = f"{path.relative_to(self.root)}:{number}"
+                self.uses.setdefault((folder, top), place)
+
+    def check_public_only(self, path):
+        for number, quote, header in self.includes(path):
+            if quote != '"' or header.startswith("lava/"):
+                continue
+            if not (path.parent / header).exists():
+                self.report(path, number, f"{header}: only include/lava may be included here")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--root",
+        type=pathlib.Path,
+        default=pathlib.Path(__file__).resolve().parents[2],
+        help="the repository (default: where this script is)",
+    )
+    findings = Checker(parser.parse_args().root.resolve()).run()
+    for finding in findings:
+        print(finding)
+    print(f"check_layers: {len(findings)} findings")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""Plants each breach that check_layers.py must find into a tree of its own."""
+
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+
+import check_layers  # noqa: E402
+
+
+class CheckLayersTest(unittest.TestCase):
+    def findings(self, files):
+        with tempfile.TemporaryDirectory() as directory:
+            root = pathlib.Path(directory).resolve()
+            for name, text in files.items():
+                path = root / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+            return check_layers.Checker(root).run()
+
+    def assert_found(self, files, *parts):
+        findings = self.findings(files)
+        self.assertEqual(len(findings), len(parts), findings)
+        for finding, part in zip(findings, parts):
+            self.assertIn(part, finding)
+
+    def test_a_sound_tree_has_no_findings(self):
+        self.assert_found({
+            "native/src/base/a.h": '#include "lava/slice.h"\n// open(path) in a comment\n',
+            "native/src/os/a.cc": '#include "base/a.h"\nstd::thread t;\n',
+            "native/src/fs/a.cc": '#include "os/a.h"\nint f = open(path, 0);\n',
+            "native/src/fs/a_test.cc": '#include "testing/random.h"\nstd::thread t;\n',
+            "native/src/db/a.cc": 'auto s = file->open(path); auto t = "signal(1)"; x.open();\n',
+            "native/include/lava/a.h": '#include "lava/b.h"\n',
+            "jni/src/main/cpp/a.cc": '#include <jni.h>\n#include "lava/a.h"\n#include "a.h"\n',
+            "jni/src/main/cpp/a.h": "",
+        })
+
+    def test_a_layer_above(self):
+        self.assert_found(
+            {"native/src/memtable/a.cc": '#include "fs/a.h"\n'}, "a.cc:1: memtable may not include")
+        self.assert_found(
+            {"native/src/job/a.cc": '#include "manifest/manifest.h"\n'}, "job may not include")
+        self.assert_found({"native/src/db/a.cc": '#include "testing/a.h"\n'}, "only tests")
+        self.assert_found({"native/src/db/a.cc": '#include "a.h"\n'}, "by path from src")
+        self.assert_found({"native/src/odd/a.cc": ""}, "has no layer")
+
+    def test_two_folders_that_include_each_other(self):
+        found = self.findings({
+            "native/src/os/a.h": '#include "base/a.h"\n',
+            "native/src/base/a.h": '#include "os/a.h"\n',
+        })
+        self.assertTrue(any("include each other" in f for f in found), found)
+
+    def test_public_headers_only(self):
+        self.assert_found(
+            {"jni/src/main/cpp/a.cc": '#include "base/coding.h"\n'}, "only include/lava")
+        self.assert_found(
+            {"native/include/lava/a.h": '#include "base/coding.h"\n'}, "only include/lava")
+
+    def test_calls(self):
+        for call in ("mmap(nullptr, 1)", "::sigaction(1, a, b)", "std::signal(SIGINT, f)",
+                     "std::thread t", "pread(fd, to, 1, 0)", "::fsync(fd)", "std::ofstream out"):
+            self.assert_found({"native/src/db/a.cc": f"\n  {call};\n"}, "a.cc:2: ")
+        self.assert_found({"native/src/memory/a.cc": "mmap(nullptr, 1);\n"})
+
+    def test_long_files_and_unfinished_marks(self):
+        self.assert_found({"native/src/db/a.cc": "\n" * 801}, "801 lines")
+        self.assert_found({"native/src/db/a_test.cc": "\n" * 801})
+        self.assert_found({"native/src/db/a.cc": "// TO" + "DO: later\n"}, "unfinished mark")
+
+
+if __name__ == "__main__":
+    unittest.main()
