@@ -1,0 +1,65 @@
+package org.lavakv.flink.restore;
+
+import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.core.fs.FSDataInputStream;
+import org.apache.flink.core.fs.FSDataInputStreamWrapper;
+import org.apache.flink.core.fs.Path;
+import org.apache.flink.runtime.state.PhysicalStateHandleID;
+import org.apache.flink.runtime.state.StreamStateHandle;
+
+import java.io.IOException;
+import java.util.Optional;
+
+/** A handle whose streams end when a registry closes, so that a cancelled task does not wait. */
+final class CancellableHandle implements StreamStateHandle {
+
+    private static final long serialVersionUID = 1L;
+
+    private final StreamStateHandle handle;
+    private final transient CloseableRegistry registry;
+
+    CancellableHandle(StreamStateHandle handle, CloseableRegistry registry) {
+        this.handle = handle;
+        this.registry = registry;
+    }
+
+    @Override
+    public FSDataInputStream openInputStream() throws IOException {
+        FSDataInputStream in = handle.openInputStream();
+        registry.registerCloseable(in);
+        return new FSDataInputStreamWrapper(in) {
+            @Override
+            public void close() throws IOException {
+                if (registry.unregisterCloseable(in)) {
+                    in.close();
+                }
+            }
+        };
+    }
+
+    @Override
+    public Optional<byte[]> asBytesIfInMemory() {
+        return handle.asBytesIfInMemory();
+    }
+
+    @Override
+    public Optional<Path> maybeGetPath() {
+        return handle.maybeGetPath();
+    }
+
+    @Override
+    public PhysicalStateHandleID getStreamStateHandleID() {
+        return handle.getStreamStateHandleID();
+    }
+
+    /** Restores discard nothing. */
+    @Override
+    public void discardState() {
+        throw new UnsupportedOperationException("A restore never discards a checkpoint.");
+    }
+
+    @Override
+    public long getStateSize() {
+        return handle.getStateSize();
+    }
+}

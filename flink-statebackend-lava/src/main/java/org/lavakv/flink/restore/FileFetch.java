@@ -1,0 +1,129 @@
+package org.lavakv.flink.restore;
+
+import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.util.IOUtils;
+
+import org.lavakv.FileInfo;
+import org.lavakv.LavaDB;
+import org.lavakv.LavaDBException;
+import org.lavakv.TableInfo;
+import org.lavakv.flink.snapshot.HardLinks;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.stream.Collectors;
+import java.util.zip.CRC32C;
+
+/**
+ * Brings one file of a checkpoint into the instance's directory and checks every byte of it.
+ *
+ * <p>Threads: any, without state. Errors: IOException naming file, offset and state; the file is
+ * then gone from the directory, and the checkpoint's is as it was.
+ */
+final class FileFetch {
+
+    private static final int BUFFER_BYTES = 64 << 10;
+
+    private FileFetch() {}
+
+    /** Fetches. */
+    static Path fetch(FileSource source, Path directory, CloseableRegistry streams)
+            throws IOException {
+        Path target = directory.resolve(source.info().name());
+        boolean done = false;
+        try {
+            if (source.localPath() != null) {
+                HardLinks.linkOrCopy(source.localPath(), target);
+                try (OutputStream nowhere = OutputStream.nullOutputStream()) {
+                    copy(source, target, nowhere, streams);
+                }
+            } else {
+                try (OutputStream out =
+                        Files.newOutputStream(target, StandardOpenOption.CREATE_NEW)) {
+                    copy(source, target, out, streams);
+                }
+            }
+            done = true;
+            return target;
+        } finally {
+            if (!done) {
+                Files.deleteIfExists(target);
+            }
+        }
+    }
+
+    private static void copy(
+            FileSource source, Path target, OutputStream out, CloseableRegistry streams)
+            throws IOException {
+        FileInfo expected = source.info();
+        CRC32C crc = new CRC32C();
+        long total = 0;
+        InputStream in = source.open();
+        streams.registerCloseable(in);
+        try {
+            byte[] buffer = new byte[BUFFER_BYTES];
+            // A file that has grown is not read to its end, which may be far.
+            for (int n = in.read(buffer);
+                    n >= 0 && total <= expected.bytes();
+                    n = in.read(buffer)) {
+                crc.update(buffer, 0, n);
+                out.write(buffer, 0, n);
+                total += n;
+            }
+        } finally {
+            if (streams.unregisterCloseable(in)) {
+                IOUtils.closeQuietly(in);
+            }
+        }
+        if (streams.isClosed()) {
+            throw new IOException("Fetching " + source.displayName() + " was cancelled.");
+        }
+        out.flush();
+        if (total != expected.bytes()) {
+            throw damaged(
+                    source,
+                    target,
+                    Math.min(total, expected.bytes()),
+                    total < expected.bytes()
+                            ? "it ends here, and should have " + expected.bytes() + " bytes"
+                            : "it should end here and goes on");
+        }
+        if ((int) crc.getValue() != expected.crc32c()) {
+            throw damaged(
+                    source,
+                    target,
+                    0,
+                    "the checksum of the " + total + " bytes from here is not the one recorded");
+        }
+    }
+
+    /** Asks the engine where exactly the damage is and whom it hits. */
+    private static IOException damaged(
+            FileSource source, Path target, long offset, String what) {
+        String where;
+        try {
+            LavaDB.verifyFile(target.toString(), source.tables());
+            where = "Its blocks are readable by themselves.";
+        } catch (LavaDBException e) {
+            where = e.getMessage();
+        }
+        return new IOException(
+                "The checkpoint file "
+                        + source.displayName()
+                        + " is damaged: at offset "
+                        + offset
+                        + ", "
+                        + what
+                        + ". A look at the local copy says: "
+                        + where
+                        + " The checkpoint holds the states "
+                        + source.tables().stream()
+                                .map(TableInfo::name)
+                                .collect(Collectors.joining(", "))
+                        + ". It was left as it is; restore from another one.");
+    }
+}

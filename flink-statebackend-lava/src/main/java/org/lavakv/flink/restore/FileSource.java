@@ -1,0 +1,93 @@
+package org.lavakv.flink.restore;
+
+import org.apache.flink.core.fs.Path;
+import org.apache.flink.runtime.state.StreamStateHandle;
+
+import org.lavakv.FileInfo;
+import org.lavakv.TableInfo;
+
+import javax.annotation.Nullable;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.util.Collections;
+import java.util.List;
+import java.util.regex.Pattern;
+
+/**
+ * One file of a checkpoint: what it should be, and where to get it.
+ *
+ * <p>Threads: immutable.
+ */
+final class FileSource {
+
+    private static final Pattern PLAIN_NAME = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9._-]{0,254}");
+
+    private final FileInfo info;
+    @Nullable private final StreamStateHandle handle;
+    @Nullable private final java.nio.file.Path path;
+    private final List<TableInfo> tables;
+
+    private FileSource(
+            FileInfo info,
+            @Nullable StreamStateHandle handle,
+            @Nullable java.nio.file.Path path,
+            List<TableInfo> tables) {
+        this.info = info;
+        this.handle = handle;
+        this.path = path;
+        this.tables = tables;
+    }
+
+    static FileSource remote(FileInfo info, StreamStateHandle handle) {
+        return new FileSource(info, handle, null, Collections.emptyList());
+    }
+
+    static FileSource local(FileInfo info, java.nio.file.Path path) {
+        return new FileSource(info, null, path, Collections.emptyList());
+    }
+
+    /** The same with the states of its checkpoint, for messages. */
+    FileSource withTables(List<TableInfo> tables) {
+        return new FileSource(info, handle, path, tables);
+    }
+
+    /** Whether a name from a checkpoint may be used as a file's name. */
+    static boolean isPlainName(String name) {
+        return PLAIN_NAME.matcher(name).matches();
+    }
+
+    FileInfo info() {
+        return info;
+    }
+
+    /** Null unless the file is on local disk. */
+    @Nullable
+    java.nio.file.Path localPath() {
+        return path;
+    }
+
+    List<TableInfo> tables() {
+        return tables;
+    }
+
+    InputStream open() throws IOException {
+        return path != null ? Files.newInputStream(path) : handle.openInputStream();
+    }
+
+    /** Where the file is, for people. */
+    String displayName() {
+        if (path != null) {
+            return path.toString();
+        }
+        return handle.maybeGetPath()
+                .map(Path::toString)
+                .orElseGet(
+                        () ->
+                                info.name()
+                                        + " ("
+                                        + handle.getStreamStateHandleID().getKeyString()
+                                        + ")");
+    }
+}

@@ -1,0 +1,55 @@
+package org.lavakv.flink.restore;
+
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.core.memory.DataInputDeserializer;
+import org.apache.flink.runtime.state.CompositeKeySerializationUtils;
+
+import java.io.IOException;
+import java.util.Arrays;
+
+/**
+ * Finds where, in a map entry's key, key group, key and namespace end and the user's key begins.
+ *
+ * <p>Entries of one map follow each other, so that most keys begin as the one before, and that is
+ * enough: a serializer decides from the bytes that it reads how many they are, so no key with
+ * namespace begins with another one.
+ *
+ * <p>Threads: one. Errors: IOException when the serializers cannot read the key.
+ */
+final class MapKeyPrefix {
+
+    private final TypeSerializer<?> keySerializer;
+    private final TypeSerializer<?> namespaceSerializer;
+    private final boolean lengthSuffix;
+    private final int keyGroupPrefixBytes;
+    private final DataInputDeserializer in = new DataInputDeserializer();
+    private byte[] before = {};
+    private int beforeLength;
+
+    MapKeyPrefix(
+            TypeSerializer<?> keySerializer,
+            TypeSerializer<?> namespaceSerializer,
+            int keyGroupPrefixBytes) {
+        this.keySerializer = keySerializer;
+        this.namespaceSerializer = namespaceSerializer;
+        this.lengthSuffix =
+                CompositeKeySerializationUtils.isAmbiguousKeyPossible(
+                        keySerializer, namespaceSerializer);
+        this.keyGroupPrefixBytes = keyGroupPrefixBytes;
+    }
+
+    /** The number of bytes before the user's key. */
+    int lengthIn(byte[] key) throws IOException {
+        if (beforeLength > 0
+                && key.length >= beforeLength
+                && Arrays.equals(key, 0, beforeLength, before, 0, beforeLength)) {
+            return beforeLength;
+        }
+        in.setBuffer(key, keyGroupPrefixBytes, key.length - keyGroupPrefixBytes);
+        CompositeKeySerializationUtils.readKey(keySerializer, in, lengthSuffix);
+        CompositeKeySerializationUtils.readNamespace(namespaceSerializer, in, lengthSuffix);
+        before = key;
+        beforeLength = in.getPosition();
+        return beforeLength;
+    }
+}

@@ -1,0 +1,208 @@
+package org.lavakv.flink.restore;
+
+import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.runtime.metrics.MetricNames;
+import org.apache.flink.runtime.state.IncrementalKeyedStateHandle;
+import org.apache.flink.runtime.state.IncrementalLocalKeyedStateHandle;
+import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.RegisteredKeyValueStateBackendMetaInfo;
+import org.apache.flink.runtime.state.StateUtil;
+import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
+import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot.BackendStateType;
+import org.apache.flink.util.StateMigrationException;
+
+import org.lavakv.FileInfo;
+import org.lavakv.ImportSource;
+import org.lavakv.LavaDBException;
+import org.lavakv.flink.engine.LavaInstance;
+import org.lavakv.flink.engine.StateTable;
+import org.lavakv.flink.engine.StateTables;
+import org.lavakv.flink.engine.TableCursor;
+import org.lavakv.flink.snapshot.ParallelTransfer;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Restores Lava's own checkpoints, native savepoints and local copies: the files of all
+ * predecessors are put into the new instance's directory, checked, and adopted with bounds.
+ *
+ * <p>Threads: the task's, and some of its own while it runs.
+ */
+final class NativeRestore<K> {
+
+    /** How long a failed restore waits for its threads, so that they leave no file behind. */
+    private static final long SETTLE_MS = 10_000;
+
+    private static final int TIMER_PAGE_ENTRIES = 1024;
+
+    private final RestoreRequest<K> request;
+    private final InstanceOpener opener;
+
+    NativeRestore(RestoreRequest<K> request, InstanceOpener opener) {
+        this.request = request;
+        this.opener = opener;
+    }
+
+    RestoreResult restore() throws Exception {
+        long begin = System.nanoTime();
+        List<Predecessor> predecessors;
+        List<List<StateMetaInfoSnapshot>> states = new ArrayList<>();
+        try (ParallelTransfer transfer =
+                new ParallelTransfer(request.transferThreads(), "lava-restore")) {
+            predecessors = readDescriptions(transfer);
+            StateDescriptions<K> descriptions =
+                    new StateDescriptions<>(
+                            request.userCodeClassLoader(), request.keySerializerProvider());
+            for (Predecessor predecessor : predecessors) {
+                checkKeyGroupPrefix(predecessor);
+                states.add(descriptions.read(predecessor.stateMeta()));
+            }
+            fetch(transfer, predecessors);
+        }
+        long fetched = System.nanoTime();
+        report(MetricNames.DOWNLOAD_STATE_DURATION, begin, fetched);
+
+        List<ImportSource> imports = new ArrayList<>();
+        for (Predecessor predecessor : predecessors) {
+            imports.add(
+                    new ImportSource(
+                            predecessor.description().engineMetadata(),
+                            predecessor.shown().getStartKeyGroup(),
+                            predecessor.shown().getEndKeyGroup()));
+        }
+        LavaInstance instance = opener.open(imports);
+        StateTables tables = registerStates(instance, states);
+        report(MetricNames.RESTORE_STATE_DURATION, fetched, System.nanoTime());
+        return result(instance, tables, predecessors);
+    }
+
+    private List<Predecessor> readDescriptions(ParallelTransfer transfer) throws Exception {
+        List<ParallelTransfer.Task<Predecessor>> tasks = new ArrayList<>();
+        for (KeyedStateHandle handle : request.stateHandles()) {
+            if (!(handle instanceof IncrementalRemoteKeyedStateHandle)
+                    && !(handle instanceof IncrementalLocalKeyedStateHandle)) {
+                throw StateUtil.unexpectedStateHandleException(
+                        IncrementalRemoteKeyedStateHandle.class, handle.getClass());
+            }
+            KeyGroupRange shown =
+                    handle.getKeyGroupRange().getIntersection(request.keyGroupRange());
+            if (shown.getNumberOfKeyGroups() > 0) {
+                IncrementalKeyedStateHandle incremental = (IncrementalKeyedStateHandle) handle;
+                tasks.add(streams -> Predecessor.read(incremental, shown, streams));
+            }
+        }
+        return transfer.run(tasks, cancel(), predecessor -> {}, SETTLE_MS);
+    }
+
+    private void checkKeyGroupPrefix(Predecessor predecessor) throws StateMigrationException {
+        int stored = predecessor.description().keyGroupPrefixBytes();
+        if (stored != request.keyGroupPrefixBytes()
+                || stored != predecessor.metadata().partitionBytes()) {
+            throw new StateMigrationException(
+                    "The checkpoint's keys begin with "
+                            + stored
+                            + " bytes of key group, and this job's maximum parallelism of "
+                            + request.numberOfKeyGroups()
+                            + " needs "
+                            + request.keyGroupPrefixBytes()
+                            + ". The maximum parallelism of keyed state cannot be changed; set it"
+                            + " to what it was (up to 128: 1 byte, above: 2 bytes).");
+        }
+    }
+
+    /** A file that several predecessors name is fetched once. */
+    private void fetch(ParallelTransfer transfer, List<Predecessor> predecessors)
+            throws Exception {
+        Map<String, FileSource> sources = new LinkedHashMap<>();
+        for (Predecessor predecessor : predecessors) {
+            for (FileSource source : predecessor.files()) {
+                FileSource known = sources.putIfAbsent(source.info().name(), source);
+                if (known != null && !sameContent(known.info(), source.info())) {
+                    throw new IOException(
+                            "Two parts of the checkpoint disagree about one file: "
+                                    + known.displayName()
+                                    + " should be "
+                                    + known.info()
+                                    + ", "
+                                    + source.displayName()
+                                    + " should be "
+                                    + source.info()
+                                    + ". Restore from another checkpoint.");
+                }
+            }
+        }
+        Path directory = request.factory().directory().toPath();
+        List<ParallelTransfer.Task<Path>> tasks = new ArrayList<>();
+        for (FileSource source : sources.values()) {
+            tasks.add(streams -> FileFetch.fetch(source, directory, streams));
+        }
+        transfer.run(tasks, cancel(), path -> {}, SETTLE_MS);
+    }
+
+    private static boolean sameContent(FileInfo a, FileInfo b) {
+        return a.bytes() == b.bytes() && a.crc32c() == b.crc32c();
+    }
+
+    private StateTables registerStates(
+            LavaInstance instance, List<List<StateMetaInfoSnapshot>> states)
+            throws IOException, LavaDBException {
+        StateTables tables = new StateTables(instance.db());
+        HeapTimers timers = new HeapTimers(request);
+        Map<String, StateMetaInfoSnapshot> known = new LinkedHashMap<>();
+        states.forEach(list -> list.forEach(state -> known.putIfAbsent(state.getName(), state)));
+        for (StateMetaInfoSnapshot state : known.values()) {
+            StateTable table =
+                    tables.createOrGet(
+                            RegisteredKeyValueStateBackendMetaInfo.fromMetaInfoSnapshot(state));
+            if (state.getBackendStateType() == BackendStateType.PRIORITY_QUEUE
+                    && timers.onHeap()) {
+                moveToHeap(instance, table, timers.queue(state));
+                tables.drop(table.name());
+            }
+        }
+        return tables;
+    }
+
+    /** The job has switched its timers from the engine to the heap. */
+    private static void moveToHeap(
+            LavaInstance instance, StateTable table, HeapTimers.Queue queue)
+            throws IOException, LavaDBException {
+        TableCursor cursor =
+                TableCursor.ofTable(instance, table.handle(), true, TIMER_PAGE_ENTRIES);
+        while (cursor.hasNext()) {
+            cursor.next();
+            queue.add(cursor.copyKey());
+        }
+    }
+
+    private RestoreResult result(
+            LavaInstance instance, StateTables tables, List<Predecessor> predecessors) {
+        if (predecessors.size() == 1 && request.stateHandles().size() == 1) {
+            IncrementalKeyedStateHandle handle = predecessors.get(0).handle();
+            if (handle.getKeyGroupRange().equals(request.keyGroupRange())) {
+                return RestoreResult.continued(
+                        instance,
+                        tables,
+                        handle.getBackendIdentifier(),
+                        handle.getCheckpointId(),
+                        handle.getSharedStateHandles());
+            }
+        }
+        return RestoreResult.fresh(instance, tables);
+    }
+
+    private CloseableRegistry cancel() {
+        return request.cancelStreamRegistry();
+    }
+
+    private void report(String metric, long fromNanos, long toNanos) {
+        request.metrics().addMetric(metric, (toNanos - fromNanos) / 1_000_000);
+    }
+}

@@ -1,0 +1,225 @@
+package org.lavakv.flink.restore;
+
+import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.runtime.state.IncrementalKeyedStateHandle;
+import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
+import org.apache.flink.runtime.state.IncrementalLocalKeyedStateHandle;
+import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.StreamStateHandle;
+import org.apache.flink.util.IOUtils;
+
+import org.lavakv.FileInfo;
+import org.lavakv.LavaDBException;
+import org.lavakv.MetadataInfo;
+import org.lavakv.flink.snapshot.CheckpointDescription;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * One handle of a checkpoint, read as far as needed to adopt it: what files it has, where they are,
+ * and what describes them. Everything read was checked.
+ *
+ * <p>Threads: immutable.
+ */
+final class Predecessor {
+
+    private final IncrementalKeyedStateHandle handle;
+    private final KeyGroupRange shown;
+    private final CheckpointDescription description;
+    private final MetadataInfo metadata;
+    private final byte[] stateMeta;
+    private final List<FileSource> files;
+
+    private Predecessor(
+            IncrementalKeyedStateHandle handle,
+            KeyGroupRange shown,
+            CheckpointDescription description,
+            MetadataInfo metadata,
+            byte[] stateMeta,
+            List<FileSource> files) {
+        this.handle = handle;
+        this.shown = shown;
+        this.description = description;
+        this.metadata = metadata;
+        this.stateMeta = stateMeta;
+        this.files = files;
+    }
+
+    /**
+     * Reads a handle's descriptions.
+     *
+     * @param shown which of its key groups are wanted
+     * @param streams open streams are registered here
+     * @throws IOException when it is not Lava's, or damaged; names the file
+     */
+    static Predecessor read(
+            IncrementalKeyedStateHandle handle, KeyGroupRange shown, CloseableRegistry streams)
+            throws IOException {
+        Located located =
+                handle instanceof IncrementalLocalKeyedStateHandle
+                        ? locate((IncrementalLocalKeyedStateHandle) handle)
+                        : locate((IncrementalRemoteKeyedStateHandle) handle);
+        byte[] bytes = readAll(located.description, streams);
+        String name = located.description.displayName();
+        CheckpointDescription description = CheckpointDescription.parse(bytes, name);
+        FileSource metaSource =
+                FileSource.remote(
+                        new FileInfo("state description", -1, 0), handle.getMetaDataStateHandle());
+        byte[] stateMeta = readAll(metaSource, streams);
+        description.checkStateMeta(stateMeta, metaSource.displayName());
+        MetadataInfo metadata;
+        try {
+            metadata = MetadataInfo.read(description.engineMetadata());
+        } catch (LavaDBException e) {
+            throw new IOException(
+                    "The checkpoint file " + name + " cannot be used: " + e.getMessage(), e);
+        }
+        List<FileSource> files = new ArrayList<>();
+        for (FileInfo file : metadata.files()) {
+            files.add(located.source(file, metadata, name));
+        }
+        return new Predecessor(handle, shown, description, metadata, stateMeta, files);
+    }
+
+    private static Located locate(IncrementalLocalKeyedStateHandle handle) {
+        Path directory = handle.getDirectoryStateHandle().getDirectory();
+        return new Located(
+                directory,
+                null,
+                FileSource.local(
+                        new FileInfo(CheckpointDescription.FILE_NAME, -1, 0),
+                        directory.resolve(CheckpointDescription.FILE_NAME)));
+    }
+
+    private static Located locate(IncrementalRemoteKeyedStateHandle handle) throws IOException {
+        Map<String, StreamStateHandle> byName = new TreeMap<>();
+        for (HandleAndLocalPath file : handle.getSharedState()) {
+            byName.put(file.getLocalPath(), file.getHandle());
+        }
+        for (HandleAndLocalPath file : handle.getPrivateState()) {
+            byName.put(file.getLocalPath(), file.getHandle());
+        }
+        StreamStateHandle description = byName.get(CheckpointDescription.FILE_NAME);
+        if (description == null) {
+            throw new IOException(
+                    "Checkpoint "
+                            + handle.getCheckpointId()
+                            + " was not written by Lava: it has no file "
+                            + CheckpointDescription.FILE_NAME
+                            + ", but "
+                            + firstNames(byName)
+                            + ". Checkpoints and native savepoints of another state backend, such"
+                            + " as RocksDB or ForSt, hold that backend's own files. To switch, take"
+                            + " a canonical savepoint on that backend (flink savepoint --type"
+                            + " canonical) and start the job from it on Lava.");
+        }
+        return new Located(
+                null,
+                byName,
+                FileSource.remote(
+                        new FileInfo(CheckpointDescription.FILE_NAME, -1, 0), description));
+    }
+
+    private static String firstNames(Map<String, StreamStateHandle> byName) {
+        if (byName.isEmpty()) {
+            return "no files at all";
+        }
+        List<String> names = new ArrayList<>(byName.keySet());
+        int shown = Math.min(5, names.size());
+        return String.join(", ", names.subList(0, shown))
+                + (shown < names.size() ? " and " + (names.size() - shown) + " more" : "");
+    }
+
+    private static byte[] readAll(FileSource source, CloseableRegistry streams)
+            throws IOException {
+        InputStream in = source.open();
+        streams.registerCloseable(in);
+        try {
+            byte[] bytes = in.readNBytes(CheckpointDescription.BYTES_MAX + 1);
+            if (bytes.length > CheckpointDescription.BYTES_MAX) {
+                throw new IOException(
+                        "The checkpoint file "
+                                + source.displayName()
+                                + " is larger than the "
+                                + CheckpointDescription.BYTES_MAX
+                                + " bytes that a description may have; it is damaged.");
+            }
+            return bytes;
+        } finally {
+            if (streams.unregisterCloseable(in)) {
+                IOUtils.closeQuietly(in);
+            }
+        }
+    }
+
+    IncrementalKeyedStateHandle handle() {
+        return handle;
+    }
+
+    /** The key groups of it that are wanted. */
+    KeyGroupRange shown() {
+        return shown;
+    }
+
+    CheckpointDescription description() {
+        return description;
+    }
+
+    MetadataInfo metadata() {
+        return metadata;
+    }
+
+    /** Flink's description of the states. */
+    byte[] stateMeta() {
+        return stateMeta;
+    }
+
+    List<FileSource> files() {
+        return files;
+    }
+
+    /** Where a handle's files are: in one local directory, or each by its own handle. */
+    private static final class Located {
+        private final Path directory;
+        private final Map<String, StreamStateHandle> byName;
+        private final FileSource description;
+
+        Located(Path directory, Map<String, StreamStateHandle> byName, FileSource description) {
+            this.directory = directory;
+            this.byName = byName;
+            this.description = description;
+        }
+
+        FileSource source(FileInfo file, MetadataInfo metadata, String descriptionName)
+                throws IOException {
+            if (!FileSource.isPlainName(file.name())) {
+                throw new IOException(
+                        "The checkpoint file "
+                                + descriptionName
+                                + " names a file that is no plain name; it is damaged.");
+            }
+            if (directory != null) {
+                return FileSource.local(file, directory.resolve(file.name()))
+                        .withTables(metadata.tables());
+            }
+            StreamStateHandle handle = byName.get(file.name());
+            if (handle == null) {
+                throw new IOException(
+                        "The checkpoint is not whole: "
+                                + descriptionName
+                                + " names the file "
+                                + file.name()
+                                + ", and the checkpoint has none of that name. Restore from"
+                                + " another one.");
+            }
+            return FileSource.remote(file, handle).withTables(metadata.tables());
+        }
+    }
+}

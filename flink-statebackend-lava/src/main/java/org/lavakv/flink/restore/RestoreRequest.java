@@ -1,0 +1,170 @@
+package org.lavakv.flink.restore;
+
+import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.StateBackend.CustomInitializationMetrics;
+import org.apache.flink.runtime.state.StateSerializerProvider;
+import org.apache.flink.runtime.state.heap.HeapPriorityQueueSetFactory;
+import org.apache.flink.runtime.state.heap.HeapPriorityQueueSnapshotRestoreWrapper;
+
+import org.lavakv.flink.engine.LavaInstanceFactory;
+
+import javax.annotation.Nullable;
+
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Collectors;
+
+/**
+ * What a restore needs to know.
+ *
+ * <p>Threads: one. Ownership: all stays the caller's, but for the factory, which the restore opens
+ * or discards.
+ */
+public final class RestoreRequest<K> {
+
+    private final Builder<K> b;
+
+    private RestoreRequest(Builder<K> builder) {
+        this.b = builder;
+    }
+
+    LavaInstanceFactory factory() {
+        return b.factory;
+    }
+
+    KeyGroupRange keyGroupRange() {
+        return b.factory.keyGroupRange();
+    }
+
+    int keyGroupPrefixBytes() {
+        return b.factory.keyGroupPrefixBytes();
+    }
+
+    int numberOfKeyGroups() {
+        return b.numberOfKeyGroups;
+    }
+
+    CloseableRegistry cancelStreamRegistry() {
+        return b.cancelStreamRegistry;
+    }
+
+    ClassLoader userCodeClassLoader() {
+        return b.userCodeClassLoader;
+    }
+
+    StateSerializerProvider<K> keySerializerProvider() {
+        return b.keySerializerProvider;
+    }
+
+    List<KeyedStateHandle> stateHandles() {
+        return b.stateHandles;
+    }
+
+    int transferThreads() {
+        return b.transferThreads;
+    }
+
+    CustomInitializationMetrics metrics() {
+        return b.metrics;
+    }
+
+    /** Null when timers are in the engine. */
+    @Nullable
+    HeapPriorityQueueSetFactory heapTimers() {
+        return b.heapTimers;
+    }
+
+    Map<String, HeapPriorityQueueSnapshotRestoreWrapper<?>> heapTimerStates() {
+        return b.heapTimerStates;
+    }
+
+    /** Collects a request. Threads: one. */
+    public static final class Builder<K> {
+        private LavaInstanceFactory factory;
+        private int numberOfKeyGroups;
+        private CloseableRegistry cancelStreamRegistry;
+        private ClassLoader userCodeClassLoader;
+        private StateSerializerProvider<K> keySerializerProvider;
+        private List<KeyedStateHandle> stateHandles = Collections.emptyList();
+        private int transferThreads = 1;
+        private CustomInitializationMetrics metrics = (name, value) -> {};
+        @Nullable private HeapPriorityQueueSetFactory heapTimers;
+        private Map<String, HeapPriorityQueueSnapshotRestoreWrapper<?>> heapTimerStates =
+                new HashMap<>();
+
+        /** Opens the instance; also says which key groups it has. */
+        public Builder<K> setInstanceFactory(LavaInstanceFactory factory) {
+            this.factory = factory;
+            return this;
+        }
+
+        /** The job's maximum parallelism. */
+        public Builder<K> setNumberOfKeyGroups(int numberOfKeyGroups) {
+            this.numberOfKeyGroups = numberOfKeyGroups;
+            return this;
+        }
+
+        /** Closing it cancels the restore. */
+        public Builder<K> setCancelStreamRegistry(CloseableRegistry registry) {
+            this.cancelStreamRegistry = registry;
+            return this;
+        }
+
+        public Builder<K> setUserCodeClassLoader(ClassLoader classLoader) {
+            this.userCodeClassLoader = classLoader;
+            return this;
+        }
+
+        /** The restore checks it against the checkpoint's, and may reconfigure it. */
+        public Builder<K> setKeySerializerProvider(StateSerializerProvider<K> provider) {
+            this.keySerializerProvider = provider;
+            return this;
+        }
+
+        /** What to restore from; nulls are left out. */
+        public Builder<K> setStateHandles(Collection<KeyedStateHandle> handles) {
+            this.stateHandles =
+                    handles.stream().filter(Objects::nonNull).collect(Collectors.toList());
+            return this;
+        }
+
+        /** How many files to fetch at a time. */
+        public Builder<K> setTransferThreads(int threads) {
+            this.transferThreads = threads;
+            return this;
+        }
+
+        public Builder<K> setCustomInitializationMetrics(
+                CustomInitializationMetrics metrics) {
+            this.metrics = metrics;
+            return this;
+        }
+
+        /** Makes the queues of timers on the heap; null: timers are in the engine. */
+        public Builder<K> setHeapTimers(@Nullable HeapPriorityQueueSetFactory factory) {
+            this.heapTimers = factory;
+            return this;
+        }
+
+        /** Restored timers on the heap are added here, by state name. */
+        public Builder<K> setHeapTimerStates(
+                Map<String, HeapPriorityQueueSnapshotRestoreWrapper<?>> states) {
+            this.heapTimerStates = states;
+            return this;
+        }
+
+        public RestoreRequest<K> build() {
+            Objects.requireNonNull(factory, "factory");
+            Objects.requireNonNull(cancelStreamRegistry, "cancelStreamRegistry");
+            Objects.requireNonNull(userCodeClassLoader, "userCodeClassLoader");
+            Objects.requireNonNull(keySerializerProvider, "keySerializerProvider");
+            return new RestoreRequest<>(this);
+        }
+    }
+}

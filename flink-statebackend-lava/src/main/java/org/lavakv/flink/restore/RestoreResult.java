@@ -1,0 +1,81 @@
+package org.lavakv.flink.restore;
+
+import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
+
+import org.lavakv.flink.engine.LavaInstance;
+import org.lavakv.flink.engine.StateTables;
+
+import java.util.Collection;
+import java.util.Collections;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.UUID;
+
+/**
+ * A restored backend's database and states, and how its checkpoints go on.
+ *
+ * <p>Threads: one. Ownership: whoever takes the result closes the instance.
+ */
+public final class RestoreResult {
+
+    private final LavaInstance instance;
+    private final StateTables tables;
+    private final UUID backendUid;
+    private final long lastCompletedCheckpointId;
+    private final SortedMap<Long, Collection<HandleAndLocalPath>> uploadedFiles;
+
+    private RestoreResult(
+            LavaInstance instance,
+            StateTables tables,
+            UUID backendUid,
+            long lastCompletedCheckpointId,
+            SortedMap<Long, Collection<HandleAndLocalPath>> uploadedFiles) {
+        this.instance = instance;
+        this.tables = tables;
+        this.backendUid = backendUid;
+        this.lastCompletedCheckpointId = lastCompletedCheckpointId;
+        this.uploadedFiles = uploadedFiles;
+    }
+
+    /** A backend whose first checkpoint can name no earlier one's files. */
+    static RestoreResult fresh(LavaInstance instance, StateTables tables) {
+        return new RestoreResult(
+                instance, tables, UUID.randomUUID(), -1L, Collections.emptySortedMap());
+    }
+
+    /** A backend that goes on where a checkpoint of the same key groups stood. */
+    static RestoreResult continued(
+            LavaInstance instance,
+            StateTables tables,
+            UUID backendUid,
+            long checkpointId,
+            Collection<HandleAndLocalPath> files) {
+        TreeMap<Long, Collection<HandleAndLocalPath>> uploaded = new TreeMap<>();
+        uploaded.put(checkpointId, files);
+        return new RestoreResult(instance, tables, backendUid, checkpointId, uploaded);
+    }
+
+    public LavaInstance instance() {
+        return instance;
+    }
+
+    /** The restored states; empty for a new backend. */
+    public StateTables tables() {
+        return tables;
+    }
+
+    /** Identifies the backend in Flink's handles; nothing to do with the engine's origins. */
+    public UUID backendUID() {
+        return backendUid;
+    }
+
+    /** The checkpoint that was restored, when the next one may name its files, or -1. */
+    public long lastCompletedCheckpointId() {
+        return lastCompletedCheckpointId;
+    }
+
+    /** By checkpoint, the files that the next one may name. */
+    public SortedMap<Long, Collection<HandleAndLocalPath>> uploadedFiles() {
+        return uploadedFiles;
+    }
+}

@@ -1,0 +1,67 @@
+package org.lavakv.flink.restore;
+
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.common.typeutils.TypeSerializerSchemaCompatibility;
+import org.apache.flink.core.memory.DataInputDeserializer;
+import org.apache.flink.runtime.state.KeyedBackendSerializationProxy;
+import org.apache.flink.runtime.state.StateSerializerProvider;
+import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
+import org.apache.flink.util.StateMigrationException;
+
+import java.io.IOException;
+import java.util.List;
+
+/**
+ * Reads Flink's descriptions of a checkpoint's states, and checks once that the keys are still
+ * written as they were.
+ *
+ * <p>Threads: one.
+ */
+final class StateDescriptions<K> {
+
+    private final ClassLoader userCodeClassLoader;
+    private final StateSerializerProvider<K> keySerializerProvider;
+    private boolean keySerializerChecked;
+
+    StateDescriptions(
+            ClassLoader userCodeClassLoader, StateSerializerProvider<K> keySerializerProvider) {
+        this.userCodeClassLoader = userCodeClassLoader;
+        this.keySerializerProvider = keySerializerProvider;
+    }
+
+    /**
+     * Reads one description. Serializers of states may be absent: they are asked for when the state
+     * is registered.
+     *
+     * @throws StateMigrationException when the job's key serializer cannot read the keys as they
+     *     are
+     */
+    List<StateMetaInfoSnapshot> read(byte[] stateMeta)
+            throws IOException, StateMigrationException {
+        KeyedBackendSerializationProxy<K> proxy =
+                new KeyedBackendSerializationProxy<>(userCodeClassLoader);
+        proxy.read(new DataInputDeserializer(stateMeta));
+        if (!keySerializerChecked) {
+            checkKeySerializer(proxy);
+            keySerializerChecked = true;
+        }
+        return proxy.getStateMetaInfoSnapshots();
+    }
+
+    private void checkKeySerializer(KeyedBackendSerializationProxy<K> proxy)
+            throws StateMigrationException {
+        // Asked for before the check: an incompatible one cannot be had afterwards.
+        TypeSerializer<K> current = keySerializerProvider.currentSchemaSerializer();
+        TypeSerializerSchemaCompatibility<K> compatibility =
+                keySerializerProvider.setPreviousSerializerSnapshotForRestoredState(
+                        proxy.getKeySerializerSnapshot());
+        if (compatibility.isCompatibleAfterMigration() || compatibility.isIncompatible()) {
+            throw new StateMigrationException(
+                    "The new key serializer ("
+                            + current
+                            + ") must be compatible with the previous key serializer ("
+                            + keySerializerProvider.previousSchemaSerializer()
+                            + ").");
+        }
+    }
+}

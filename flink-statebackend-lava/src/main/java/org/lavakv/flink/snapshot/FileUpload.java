@@ -1,0 +1,116 @@
+package org.lavakv.flink.snapshot;
+
+import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.runtime.state.CheckpointStateOutputStream;
+import org.apache.flink.runtime.state.CheckpointStreamFactory;
+import org.apache.flink.runtime.state.CheckpointedStateScope;
+import org.apache.flink.runtime.state.StreamStateHandle;
+import org.apache.flink.util.IOUtils;
+
+import org.lavakv.FileInfo;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.zip.CRC32C;
+
+/**
+ * Copies one file into a checkpoint, and checks on the way that it still is what the engine wrote.
+ *
+ * <p>Threads: any, without state. Errors: IOException, then nothing stays in the checkpoint.
+ */
+final class FileUpload {
+
+    private static final int BUFFER_BYTES = 64 << 10;
+
+    private FileUpload() {}
+
+    /** Uploads one of the engine's files. */
+    static StreamStateHandle upload(
+            Path path,
+            FileInfo expected,
+            CheckpointStreamFactory factory,
+            CheckpointedStateScope scope,
+            CloseableRegistry streams)
+            throws IOException {
+        InputStream in = Files.newInputStream(path);
+        streams.registerCloseable(in);
+        try {
+            return copy(in, path.toString(), expected, factory, scope, streams);
+        } finally {
+            if (streams.unregisterCloseable(in)) {
+                IOUtils.closeQuietly(in);
+            }
+        }
+    }
+
+    /** Uploads bytes from memory. */
+    static StreamStateHandle upload(
+            byte[] bytes,
+            String name,
+            CheckpointStreamFactory factory,
+            CheckpointedStateScope scope,
+            CloseableRegistry streams)
+            throws IOException {
+        CRC32C crc = new CRC32C();
+        crc.update(bytes, 0, bytes.length);
+        return copy(
+                new ByteArrayInputStream(bytes),
+                name,
+                new FileInfo(name, bytes.length, (int) crc.getValue()),
+                factory,
+                scope,
+                streams);
+    }
+
+    private static StreamStateHandle copy(
+            InputStream in,
+            String name,
+            FileInfo expected,
+            CheckpointStreamFactory factory,
+            CheckpointedStateScope scope,
+            CloseableRegistry streams)
+            throws IOException {
+        CheckpointStateOutputStream out = factory.createCheckpointStateOutputStream(scope);
+        boolean open = true;
+        try {
+            streams.registerCloseable(out);
+            byte[] buffer = new byte[BUFFER_BYTES];
+            CRC32C crc = new CRC32C();
+            long total = 0;
+            for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
+                crc.update(buffer, 0, n);
+                out.write(buffer, 0, n);
+                total += n;
+            }
+            if (total != expected.bytes() || (int) crc.getValue() != expected.crc32c()) {
+                throw new IOException(
+                        "The local file "
+                                + name
+                                + " is not what was written: "
+                                + total
+                                + " bytes instead of "
+                                + expected.bytes()
+                                + ", or another checksum. The checkpoint fails; check the disk and"
+                                + " restart the job from an earlier checkpoint.");
+            }
+            if (!streams.unregisterCloseable(out)) {
+                open = false;
+                throw new IOException("The upload of " + name + " was cancelled.");
+            }
+            open = false;
+            StreamStateHandle handle = out.closeAndGetHandle();
+            if (handle == null) {
+                throw new IOException("The checkpoint storage kept nothing of " + name + ".");
+            }
+            return handle;
+        } finally {
+            if (open) {
+                streams.unregisterCloseable(out);
+                IOUtils.closeQuietly(out);
+            }
+        }
+    }
+}

@@ -1,0 +1,29 @@
+package org.lavakv.flink.snapshot;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** Gives a file, which never changes, a second name. Threads: any. */
+public final class HardLinks {
+
+    private static final Logger LOG = LoggerFactory.getLogger(HardLinks.class);
+
+    private HardLinks() {}
+
+    /**
+     * Makes {@code to} the same file as {@code from}, or a copy where there can be no link, as
+     * across file systems.
+     */
+    public static void linkOrCopy(Path from, Path to) throws IOException {
+        try {
+            Files.createLink(to, from);
+        } catch (UnsupportedOperationException | IOException | SecurityException e) {
+            LOG.debug("No hard link from {} to {}, copying.", from, to, e);
+            Files.copy(from, to);
+        }
+    }
+}

@@ -1,0 +1,55 @@
+package org.lavakv.flink.snapshot;
+
+import org.apache.flink.runtime.state.KeyedBackendSerializationProxy;
+import org.apache.flink.runtime.state.SnapshotResources;
+
+import org.lavakv.Snapshot;
+
+import javax.annotation.Nullable;
+
+/**
+ * What the synchronous part of a checkpoint leaves to the asynchronous one: the pinned view and the
+ * states' serializers as they were.
+ *
+ * <p>Threads: handed from one to the next. Ownership: owns the pin until {@link #release}.
+ */
+public final class LavaSnapshotResources implements SnapshotResources {
+
+    @Nullable private final Snapshot snapshot;
+    @Nullable private final KeyedBackendSerializationProxy<?> stateMeta;
+    private final UploadHistory.Base base;
+
+    LavaSnapshotResources(
+            @Nullable Snapshot snapshot,
+            @Nullable KeyedBackendSerializationProxy<?> stateMeta,
+            UploadHistory.Base base) {
+        this.snapshot = snapshot;
+        this.stateMeta = stateMeta;
+        this.base = base;
+    }
+
+    /** Whether the backend had no state at all. */
+    boolean isEmpty() {
+        return snapshot == null;
+    }
+
+    Snapshot snapshot() {
+        return snapshot;
+    }
+
+    KeyedBackendSerializationProxy<?> stateMeta() {
+        return stateMeta;
+    }
+
+    UploadHistory.Base base() {
+        return base;
+    }
+
+    /** Unpins the files. */
+    @Override
+    public void release() {
+        if (snapshot != null) {
+            snapshot.close();
+        }
+    }
+}

@@ -1,0 +1,141 @@
+package org.lavakv.flink.snapshot;
+
+import org.apache.flink.api.common.state.CheckpointListener;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.runtime.checkpoint.CheckpointOptions;
+import org.apache.flink.runtime.checkpoint.SnapshotType.SharingFilesStrategy;
+import org.apache.flink.runtime.state.CheckpointStreamFactory;
+import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.KeyedBackendSerializationProxy;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.LocalRecoveryConfig;
+import org.apache.flink.runtime.state.SnapshotResult;
+import org.apache.flink.runtime.state.SnapshotStrategy;
+import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
+
+import org.lavakv.Snapshot;
+import org.lavakv.flink.engine.LavaInstance;
+import org.lavakv.flink.engine.StateTable;
+import org.lavakv.flink.engine.StateTables;
+
+import java.util.Collection;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.UUID;
+import java.util.stream.Collectors;
+
+/**
+ * Checkpoints and native savepoints: the engine's own files, copied.
+ *
+ * <p>The synchronous part records the states' serializers, seals the memtable and pins the files;
+ * it makes no system call. The flush, too, is asynchronous, and uploads read files only. The
+ * asynchronous part holds no guard of the instance: an upload that hangs must not keep the backend
+ * from closing, and native calls after that fail with an exception.
+ *
+ * <p>Threads: {@link #syncPrepareResources} on the task's thread; what {@link #asyncSnapshot}
+ * returns on any; notifications from any.
+ *
+ * <p>Ownership: the instance stays the caller's. {@link #close} ends the upload threads.
+ */
+public final class LavaSnapshotStrategy<K>
+        implements SnapshotStrategy<KeyedStateHandle, LavaSnapshotResources>,
+                CheckpointListener,
+                AutoCloseable {
+
+    /** For the runner's log lines. */
+    public static final String DESCRIPTION = "Asynchronous Lava snapshot";
+
+    private final LavaInstance instance;
+    private final StateTables tables;
+    private final TypeSerializer<K> keySerializer;
+    private final SnapshotContext context;
+    private final boolean incremental;
+
+    /**
+     * @param backendUid continues a restored checkpoint's, or is new
+     * @param uploaded by checkpoint id, what checkpoints before this run uploaded
+     * @param lastCompletedCheckpointId the one of {@code uploaded} that is confirmed, or -1
+     * @param transferThreads how many files to upload at a time
+     * @param incremental whether checkpoints may name files of earlier ones
+     */
+    public LavaSnapshotStrategy(
+            LavaInstance instance,
+            StateTables tables,
+            TypeSerializer<K> keySerializer,
+            KeyGroupRange keyGroupRange,
+            LocalRecoveryConfig localRecovery,
+            UUID backendUid,
+            SortedMap<Long, Collection<HandleAndLocalPath>> uploaded,
+            long lastCompletedCheckpointId,
+            int transferThreads,
+            boolean incremental) {
+        this.instance = instance;
+        this.tables = tables;
+        this.keySerializer = keySerializer;
+        this.incremental = incremental;
+        this.context =
+                new SnapshotContext(
+                        instance,
+                        backendUid,
+                        keyGroupRange,
+                        localRecovery,
+                        new ParallelTransfer(transferThreads, "lava-upload"),
+                        new UploadHistory(uploaded, lastCompletedCheckpointId));
+    }
+
+    @Override
+    public LavaSnapshotResources syncPrepareResources(long checkpointId) throws Exception {
+        if (tables.size() == 0) {
+            return new LavaSnapshotResources(null, null, UploadHistory.Base.NONE);
+        }
+        List<StateMetaInfoSnapshot> states =
+                tables.all().stream()
+                        .map(StateTable::metaInfo)
+                        .map(metaInfo -> metaInfo.snapshot())
+                        .collect(Collectors.toList());
+        // The files are compressed already.
+        KeyedBackendSerializationProxy<K> stateMeta =
+                new KeyedBackendSerializationProxy<>(keySerializer, states, false);
+        UploadHistory.Base base = context.history().base();
+        Snapshot snapshot = instance.db().getSnapshot();
+        return new LavaSnapshotResources(snapshot, stateMeta, base);
+    }
+
+    @Override
+    public SnapshotResultSupplier<KeyedStateHandle> asyncSnapshot(
+            LavaSnapshotResources resources,
+            long checkpointId,
+            long timestamp,
+            CheckpointStreamFactory streamFactory,
+            CheckpointOptions checkpointOptions) {
+        if (resources.isEmpty()) {
+            return registry -> SnapshotResult.empty();
+        }
+        SharingFilesStrategy sharing =
+                checkpointOptions.getCheckpointType().getSharingFilesStrategy();
+        return new SnapshotOperation(
+                context,
+                resources,
+                checkpointId,
+                streamFactory,
+                UploadMode.of(sharing, incremental));
+    }
+
+    /** Files of that checkpoint may be named by later ones from now on. */
+    @Override
+    public void notifyCheckpointComplete(long checkpointId) {
+        context.history().completed(checkpointId);
+    }
+
+    /** Files that only that checkpoint uploaded are lost. */
+    @Override
+    public void notifyCheckpointAborted(long checkpointId) {
+        context.history().aborted(checkpointId);
+    }
+
+    @Override
+    public void close() {
+        context.transfer().close();
+    }
+}

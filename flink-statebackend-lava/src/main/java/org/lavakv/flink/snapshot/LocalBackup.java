@@ -1,0 +1,91 @@
+package org.lavakv.flink.snapshot;
+
+import org.apache.flink.runtime.state.DirectoryStateHandle;
+import org.apache.flink.runtime.state.LocalSnapshotDirectoryProvider;
+import org.apache.flink.runtime.state.SnapshotDirectory;
+import org.apache.flink.util.FileUtils;
+
+import org.lavakv.FileInfo;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.UUID;
+
+/**
+ * A checkpoint's files once more on local disk, for local recovery: hard links into a directory
+ * that belongs to Flink, or copies where that is another file system.
+ *
+ * <p>Threads: one. Ownership: the directory is this object's until {@link #complete}, then the
+ * handle's; {@link #discard} deletes it in either case.
+ */
+final class LocalBackup {
+
+    private static final Logger LOG = LoggerFactory.getLogger(LocalBackup.class);
+
+    private final SnapshotDirectory directory;
+
+    private LocalBackup(SnapshotDirectory directory) {
+        this.directory = directory;
+    }
+
+    /**
+     * Makes the backup of one checkpoint.
+     *
+     * @param description the content of the checkpoint's private file
+     */
+    static LocalBackup create(
+            LocalSnapshotDirectoryProvider directories,
+            long checkpointId,
+            UUID backendUid,
+            File dbDirectory,
+            List<FileInfo> files,
+            byte[] description)
+            throws IOException {
+        // Several operators of a chain share the checkpoint's directory.
+        Path path =
+                directories
+                        .subtaskSpecificCheckpointDirectory(checkpointId)
+                        .toPath()
+                        .resolve(backendUid.toString().replace("-", ""));
+        FileUtils.deleteDirectory(path.toFile());
+        Files.createDirectories(path);
+        LocalBackup backup = new LocalBackup(SnapshotDirectory.permanent(path));
+        try {
+            for (FileInfo file : files) {
+                HardLinks.linkOrCopy(
+                        dbDirectory.toPath().resolve(file.name()), path.resolve(file.name()));
+            }
+            Files.write(path.resolve(CheckpointDescription.FILE_NAME), description);
+            return backup;
+        } catch (IOException | RuntimeException e) {
+            backup.discard();
+            throw e;
+        }
+    }
+
+    /** Hands the directory over to a handle. */
+    DirectoryStateHandle complete() throws IOException {
+        return directory.completeSnapshotAndGetHandle();
+    }
+
+    /** Deletes the directory; problems are logged. */
+    void discard() {
+        try {
+            if (directory.isSnapshotCompleted()) {
+                DirectoryStateHandle handle = directory.completeSnapshotAndGetHandle();
+                if (handle != null) {
+                    handle.discardState();
+                }
+            } else {
+                directory.cleanup();
+            }
+        } catch (Exception e) {
+            LOG.warn("Deleting the local backup {} failed.", directory, e);
+        }
+    }
+}

@@ -1,0 +1,237 @@
+package org.lavakv.flink.snapshot;
+
+import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.util.IOUtils;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+/**
+ * Copies many files at a time, all or nothing: the first failure, an interrupt, or the close of the
+ * caller's registry stops the rest, and what was finished is undone.
+ *
+ * <p>The caller returns at once when it is stopped, even if a copy hangs in a call that nothing
+ * wakes; the straggler undoes its own work when it comes back.
+ *
+ * <p>Threads: {@link #run} from any thread, also at the same time; idle threads end by themselves.
+ *
+ * <p>Ownership: {@link #close} ends the threads; results belong to the caller of {@link #run}.
+ */
+public final class ParallelTransfer implements AutoCloseable {
+
+    /** How long a thread without work stays. */
+    private static final int IDLE_SECONDS = 10;
+
+    /** One copy. */
+    public interface Task<T> {
+
+        /**
+         * Does the copy.
+         *
+         * @param streams whatever may block is registered here, to be closed when all is stopped
+         */
+        T run(CloseableRegistry streams) throws Exception;
+    }
+
+    private static final Logger LOG = LoggerFactory.getLogger(ParallelTransfer.class);
+    private static final AtomicInteger THREADS = new AtomicInteger();
+
+    private final ThreadPoolExecutor executor;
+
+    /**
+     * @param threads how many copies at a time
+     * @param name what the threads are called
+     */
+    public ParallelTransfer(int threads, String name) {
+        executor =
+                new ThreadPoolExecutor(
+                        threads,
+                        threads,
+                        IDLE_SECONDS,
+                        TimeUnit.SECONDS,
+                        new LinkedBlockingQueue<>(),
+                        runnable -> {
+                            Thread thread =
+                                    new Thread(runnable, name + "-" + THREADS.incrementAndGet());
+                            thread.setDaemon(true);
+                            return thread;
+                        });
+        executor.allowCoreThreadTimeOut(true);
+    }
+
+    /**
+     * Runs all tasks and waits for them.
+     *
+     * @param cancel closing it stops everything
+     * @param undo called once for each result of a run that fails, from any thread; must not throw
+     * @param settleMs after a failure, how long to wait for the copies that are still under way
+     * @return the results, in the order of the tasks
+     * @throws Exception the first failure; IOException when the registry was closed;
+     *     InterruptedException
+     */
+    public <T> List<T> run(
+            List<Task<T>> tasks, CloseableRegistry cancel, Consumer<T> undo, long settleMs)
+            throws Exception {
+        Batch<T> batch = new Batch<>(tasks.size(), undo);
+        Closeable stop =
+                () -> batch.fail(new IOException("The transfer of files was cancelled."));
+        int submitted = 0;
+        try {
+            cancel.registerCloseable(stop);
+            for (; submitted < tasks.size(); submitted++) {
+                int index = submitted;
+                executor.execute(() -> batch.runOne(index, tasks.get(index)));
+            }
+            return batch.await();
+        } catch (RejectedExecutionException e) {
+            throw batch.failed(
+                    new IOException("The state backend was closed during a transfer of files.", e));
+        } catch (Exception e) {
+            throw batch.failed(e);
+        } finally {
+            cancel.unregisterCloseable(stop);
+            if (!batch.succeeded()) {
+                batch.undoAll();
+                if (settleMs > 0) {
+                    batch.settle(tasks.size() - submitted, settleMs);
+                }
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        executor.shutdown();
+    }
+
+    private static final class Batch<T> {
+        private final Consumer<T> undo;
+        private final CloseableRegistry streams = new CloseableRegistry();
+        private final CompletableFuture<Void> done = new CompletableFuture<>();
+        private final List<T> results;
+        private final CountDownLatch running;
+        private int missing;
+        private Exception failure;
+
+        Batch(int tasks, Consumer<T> undo) {
+            this.undo = undo;
+            this.results = new ArrayList<>();
+            for (int i = 0; i < tasks; i++) {
+                results.add(null);
+            }
+            this.running = new CountDownLatch(tasks);
+            this.missing = tasks;
+            if (tasks == 0) {
+                done.complete(null);
+            }
+        }
+
+        void runOne(int index, Task<T> task) {
+            try {
+                if (!stopped()) {
+                    T result = task.run(streams);
+                    if (!accept(index, result)) {
+                        undo.accept(result);
+                    }
+                }
+            } catch (Throwable t) {
+                fail(t instanceof Exception ? (Exception) t : new IOException(t));
+            } finally {
+                running.countDown();
+            }
+        }
+
+        List<T> await() throws Exception {
+            try {
+                done.get();
+            } catch (ExecutionException e) {
+                throw (Exception) e.getCause();
+            }
+            return results;
+        }
+
+        /** Wakes the waiting caller first: closing the streams may take its time. */
+        void fail(Exception e) {
+            synchronized (this) {
+                if (failure != null || missing == 0) {
+                    return;
+                }
+                failure = e;
+            }
+            done.completeExceptionally(e);
+            IOUtils.closeQuietly(streams);
+        }
+
+        Exception failed(Exception e) {
+            fail(e);
+            synchronized (this) {
+                return failure != null ? failure : e;
+            }
+        }
+
+        synchronized boolean succeeded() {
+            return failure == null && missing == 0;
+        }
+
+        void undoAll() {
+            List<T> finished = new ArrayList<>();
+            synchronized (this) {
+                for (int i = 0; i < results.size(); i++) {
+                    if (results.get(i) != null) {
+                        finished.add(results.set(i, null));
+                    }
+                }
+            }
+            finished.forEach(undo);
+        }
+
+        void settle(int neverStarted, long ms) {
+            for (int i = 0; i < neverStarted; i++) {
+                running.countDown();
+            }
+            try {
+                if (!running.await(ms, TimeUnit.MILLISECONDS)) {
+                    LOG.warn(
+                            "{} transfers of files did not end within {} ms; going on without.",
+                            running.getCount(),
+                            ms);
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+
+        private synchronized boolean stopped() {
+            return failure != null;
+        }
+
+        private boolean accept(int index, T result) {
+            synchronized (this) {
+                if (failure != null) {
+                    return false;
+                }
+                results.set(index, result);
+                missing--;
+                if (missing > 0) {
+                    return true;
+                }
+            }
+            done.complete(null);
+            return true;
+        }
+    }
+}

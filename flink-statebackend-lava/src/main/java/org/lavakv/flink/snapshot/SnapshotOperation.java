@@ -1,0 +1,294 @@
+package org.lavakv.flink.snapshot;
+
+import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.core.memory.DataOutputSerializer;
+import org.apache.flink.runtime.state.CheckpointStreamFactory;
+import org.apache.flink.runtime.state.CheckpointStreamWithResultProvider;
+import org.apache.flink.runtime.state.CheckpointedStateScope;
+import org.apache.flink.runtime.state.DirectoryStateHandle;
+import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
+import org.apache.flink.runtime.state.IncrementalLocalKeyedStateHandle;
+import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.LocalRecoveryConfig;
+import org.apache.flink.runtime.state.PlaceholderStreamStateHandle;
+import org.apache.flink.runtime.state.SnapshotResult;
+import org.apache.flink.runtime.state.SnapshotStrategy.SnapshotResultSupplier;
+import org.apache.flink.runtime.state.StateUtil;
+import org.apache.flink.runtime.state.StreamStateHandle;
+import org.apache.flink.util.IOUtils;
+
+import org.lavakv.CheckpointFiles;
+import org.lavakv.FileInfo;
+import org.lavakv.LavaDBException;
+import org.lavakv.Snapshot;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import javax.annotation.Nullable;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The asynchronous part of one checkpoint: waits for the flush, uploads what must be uploaded, and
+ * makes the handles.
+ *
+ * <p>Threads: run once, on any thread. Ownership: on any failure, what was uploaded is discarded
+ * and the local backup deleted; the pin is released by the resources.
+ */
+final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle> {
+
+    private static final Logger LOG = LoggerFactory.getLogger(SnapshotOperation.class);
+
+    private final SnapshotContext context;
+    private final LavaSnapshotResources resources;
+    private final long checkpointId;
+    private final CheckpointStreamFactory streamFactory;
+    private final UploadMode mode;
+
+    SnapshotOperation(
+            SnapshotContext context,
+            LavaSnapshotResources resources,
+            long checkpointId,
+            CheckpointStreamFactory streamFactory,
+            UploadMode mode) {
+        this.context = context;
+        this.resources = resources;
+        this.checkpointId = checkpointId;
+        this.streamFactory = streamFactory;
+        this.mode = mode;
+    }
+
+    @Override
+    public SnapshotResult<KeyedStateHandle> get(CloseableRegistry registry) throws Exception {
+        CheckpointFiles files = flushedFiles(registry);
+        DataOutputSerializer out = new DataOutputSerializer(4096);
+        resources.stateMeta().write(out);
+        byte[] stateMeta = out.getCopyOfBuffer();
+        byte[] description =
+                CheckpointDescription.of(
+                                context.instance().keyGroupPrefixBytes(),
+                                stateMeta,
+                                files.metadata())
+                        .toBytes();
+
+        LocalBackup backup = localBackup(files, description);
+        boolean complete = false;
+        try {
+            Upload upload = upload(files, stateMeta, description, registry);
+            try {
+                SnapshotResult<KeyedStateHandle> result = handles(upload, backup);
+                streamFactory.reusePreviousStateHandle(upload.reused);
+                if (registry.isClosed()) {
+                    throw new IOException("Checkpoint " + checkpointId + " was cancelled.");
+                }
+                if (mode.remembered()) {
+                    context.history().uploaded(checkpointId, upload.dataFiles);
+                }
+                complete = true;
+                return result;
+            } finally {
+                if (!complete) {
+                    upload.uploaded.forEach(StateUtil::discardStateObjectQuietly);
+                }
+            }
+        } finally {
+            if (!complete && backup != null) {
+                backup.discard();
+            }
+        }
+    }
+
+    /** Closing the registry closes the snapshot, which ends the wait. */
+    private CheckpointFiles flushedFiles(CloseableRegistry registry)
+            throws IOException, LavaDBException {
+        Snapshot snapshot = resources.snapshot();
+        Closeable cancel = snapshot::close;
+        registry.registerCloseable(cancel);
+        try {
+            snapshot.waitFlushed();
+            return snapshot.getFiles();
+        } finally {
+            registry.unregisterCloseable(cancel);
+        }
+    }
+
+    /** Local recovery is a help, so that its failure does not fail the checkpoint. */
+    @Nullable
+    private LocalBackup localBackup(CheckpointFiles files, byte[] description) {
+        LocalRecoveryConfig localRecovery = context.localRecovery();
+        if (!localRecovery.isLocalBackupEnabled()) {
+            return null;
+        }
+        try {
+            return LocalBackup.create(
+                    localRecovery
+                            .getLocalStateDirectoryProvider()
+                            .orElseThrow(LocalRecoveryConfig.localRecoveryNotEnabled()),
+                    checkpointId,
+                    context.backendUid(),
+                    context.instance().dbDirectory(),
+                    files.files(),
+                    description);
+        } catch (IOException | RuntimeException e) {
+            LOG.warn(
+                    "Checkpoint {} goes without a copy for local recovery; free some space on the"
+                            + " local disk or set execution.checkpointing.local-backup.dirs.",
+                    checkpointId,
+                    e);
+            return null;
+        }
+    }
+
+    private Upload upload(
+            CheckpointFiles files,
+            byte[] stateMeta,
+            byte[] description,
+            CloseableRegistry registry)
+            throws Exception {
+        Upload upload = new Upload();
+        List<FileInfo> fresh = new ArrayList<>();
+        Map<String, PlaceholderStreamStateHandle> reusable =
+                mode.reuses() ? resources.base().reusable() : Collections.emptyMap();
+        for (FileInfo file : files.files()) {
+            PlaceholderStreamStateHandle known = reusable.get(file.name());
+            if (known != null && streamFactory.couldReuseStateHandle(known)) {
+                upload.reused.add(known);
+                upload.dataFiles.add(HandleAndLocalPath.of(known, file.name()));
+            } else {
+                fresh.add(file);
+            }
+        }
+        List<SnapshotResult<StreamStateHandle>> done =
+                context.transfer()
+                        .run(
+                                tasks(fresh, stateMeta, description),
+                                registry,
+                                StateUtil::discardStateObjectQuietly,
+                                0);
+        upload.uploaded.addAll(done);
+        upload.stateMeta = done.get(0);
+        upload.description =
+                HandleAndLocalPath.of(
+                        done.get(1).getJobManagerOwnedSnapshot(),
+                        CheckpointDescription.FILE_NAME);
+        for (int i = 0; i < fresh.size(); i++) {
+            StreamStateHandle handle = done.get(i + 2).getJobManagerOwnedSnapshot();
+            upload.dataFiles.add(HandleAndLocalPath.of(handle, fresh.get(i).name()));
+        }
+        return upload;
+    }
+
+    private List<ParallelTransfer.Task<SnapshotResult<StreamStateHandle>>> tasks(
+            List<FileInfo> fresh, byte[] stateMeta, byte[] description) {
+        Path directory = context.instance().dbDirectory().toPath();
+        List<ParallelTransfer.Task<SnapshotResult<StreamStateHandle>>> tasks = new ArrayList<>();
+        tasks.add(streams -> uploadStateMeta(stateMeta, streams));
+        tasks.add(
+                streams ->
+                        SnapshotResult.of(
+                                FileUpload.upload(
+                                        description,
+                                        CheckpointDescription.FILE_NAME,
+                                        streamFactory,
+                                        CheckpointedStateScope.EXCLUSIVE,
+                                        streams)));
+        for (FileInfo file : fresh) {
+            tasks.add(
+                    streams ->
+                            SnapshotResult.of(
+                                    FileUpload.upload(
+                                            directory.resolve(file.name()),
+                                            file,
+                                            streamFactory,
+                                            mode.scope(),
+                                            streams)));
+        }
+        return tasks;
+    }
+
+    private SnapshotResult<StreamStateHandle> uploadStateMeta(
+            byte[] stateMeta, CloseableRegistry streams) throws Exception {
+        LocalRecoveryConfig localRecovery = context.localRecovery();
+        CheckpointStreamWithResultProvider out =
+                localRecovery.isLocalBackupEnabled()
+                        ? CheckpointStreamWithResultProvider.createDuplicatingStream(
+                                checkpointId,
+                                CheckpointedStateScope.EXCLUSIVE,
+                                streamFactory,
+                                localRecovery
+                                        .getLocalStateDirectoryProvider()
+                                        .orElseThrow(LocalRecoveryConfig.localRecoveryNotEnabled()))
+                        : CheckpointStreamWithResultProvider.createSimpleStream(
+                                CheckpointedStateScope.EXCLUSIVE, streamFactory);
+        boolean open = true;
+        try {
+            streams.registerCloseable(out);
+            out.getCheckpointOutputStream().write(stateMeta);
+            open = false;
+            if (!streams.unregisterCloseable(out)) {
+                throw new IOException("The upload of the states' description was cancelled.");
+            }
+            return out.closeAndFinalizeCheckpointStreamResult();
+        } finally {
+            if (open) {
+                streams.unregisterCloseable(out);
+                IOUtils.closeQuietly(out);
+            }
+        }
+    }
+
+    private SnapshotResult<KeyedStateHandle> handles(Upload upload, @Nullable LocalBackup backup)
+            throws IOException {
+        long uploadedBytes =
+                upload.uploaded.stream()
+                        .mapToLong(result -> result.getJobManagerOwnedSnapshot().getStateSize())
+                        .sum();
+        List<HandleAndLocalPath> sharedFiles = new ArrayList<>();
+        List<HandleAndLocalPath> privateFiles = new ArrayList<>();
+        privateFiles.add(upload.description);
+        (mode.sharedState() ? sharedFiles : privateFiles).addAll(upload.dataFiles);
+        IncrementalRemoteKeyedStateHandle remote =
+                new IncrementalRemoteKeyedStateHandle(
+                        context.backendUid(),
+                        context.keyGroupRange(),
+                        checkpointId,
+                        sharedFiles,
+                        privateFiles,
+                        upload.stateMeta.getJobManagerOwnedSnapshot(),
+                        uploadedBytes);
+        StreamStateHandle localMeta = upload.stateMeta.getTaskLocalSnapshot();
+        if (backup == null || localMeta == null) {
+            StateUtil.discardStateObjectQuietly(localMeta);
+            if (backup != null) {
+                backup.discard();
+            }
+            return SnapshotResult.of(remote);
+        }
+        DirectoryStateHandle directory = backup.complete();
+        return SnapshotResult.withLocalState(
+                remote,
+                new IncrementalLocalKeyedStateHandle(
+                        context.backendUid(),
+                        checkpointId,
+                        directory,
+                        context.keyGroupRange(),
+                        localMeta,
+                        sharedFiles));
+    }
+
+    /** What became of the uploads. */
+    private static final class Upload {
+        private final List<SnapshotResult<StreamStateHandle>> uploaded = new ArrayList<>();
+        private final List<HandleAndLocalPath> dataFiles = new ArrayList<>();
+        private final List<StreamStateHandle> reused = new ArrayList<>();
+        private SnapshotResult<StreamStateHandle> stateMeta;
+        private HandleAndLocalPath description;
+    }
+}

@@ -1,0 +1,105 @@
+package org.lavakv.flink.snapshot;
+
+import org.apache.flink.runtime.checkpoint.filemerging.FileMergingSnapshotManager;
+import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
+import org.apache.flink.runtime.state.PlaceholderStreamStateHandle;
+import org.apache.flink.runtime.state.StreamStateHandle;
+
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * Which files each checkpoint uploaded, from the last completed one on: what the next checkpoint
+ * may name instead of uploading it again.
+ *
+ * <p>Only files of the last completed checkpoint count. One that was uploaded by a checkpoint that
+ * is not confirmed yet may be deleted at any moment (FLINK-25395), so it is uploaded again under a
+ * new name. And once a later checkpoint has uploaded a file again, the older name is of no use any
+ * more: the JobManager deletes it when it completes that later checkpoint, which this side may not
+ * have heard of yet.
+ *
+ * <p>Threads: any.
+ */
+final class UploadHistory {
+
+    private final TreeMap<Long, Collection<HandleAndLocalPath>> uploads;
+    private long lastCompleted;
+
+    UploadHistory(SortedMap<Long, Collection<HandleAndLocalPath>> uploads, long lastCompleted) {
+        this.uploads = new TreeMap<>(uploads);
+        this.lastCompleted = lastCompleted;
+    }
+
+    /** A view for a checkpoint that begins now; later calls do not change it. */
+    synchronized Base base() {
+        return new Base(lastCompleted, new TreeMap<>(uploads.tailMap(lastCompleted, true)));
+    }
+
+    /** A checkpoint that may serve as a base has been written. */
+    synchronized void uploaded(long checkpointId, List<HandleAndLocalPath> files) {
+        // Copies: in a local cluster the JobManager puts its own handles into the given ones.
+        uploads.put(
+                checkpointId,
+                files.stream()
+                        .map(file -> HandleAndLocalPath.of(file.getHandle(), file.getLocalPath()))
+                        .collect(Collectors.toUnmodifiableList()));
+    }
+
+    /** Ids that were never uploaded here, as those of savepoints, change nothing. */
+    synchronized void completed(long checkpointId) {
+        if (checkpointId > lastCompleted && uploads.containsKey(checkpointId)) {
+            uploads.headMap(checkpointId, false).clear();
+            lastCompleted = checkpointId;
+        }
+    }
+
+    synchronized void aborted(long checkpointId) {
+        uploads.remove(checkpointId);
+    }
+
+    /** What one checkpoint may reuse. */
+    static final class Base {
+
+        /** Nothing may be reused. */
+        static final Base NONE = new Base(-1, Collections.emptySortedMap());
+
+        private final long completed;
+        private final SortedMap<Long, Collection<HandleAndLocalPath>> uploads;
+
+        private Base(
+                long completed, SortedMap<Long, Collection<HandleAndLocalPath>> uploads) {
+            this.completed = completed;
+            this.uploads = uploads;
+        }
+
+        /** By file name, a stand-in for each handle that the JobManager knows already. */
+        Map<String, PlaceholderStreamStateHandle> reusable() {
+            Map<String, PlaceholderStreamStateHandle> files = new HashMap<>();
+            Collection<HandleAndLocalPath> confirmed = uploads.get(completed);
+            if (confirmed == null) {
+                return files;
+            }
+            for (HandleAndLocalPath file : confirmed) {
+                files.put(file.getLocalPath(), placeholder(file.getHandle()));
+            }
+            uploads.tailMap(completed + 1).values().stream()
+                    .flatMap(Collection::stream)
+                    .filter(file -> !(file.getHandle() instanceof PlaceholderStreamStateHandle))
+                    .forEach(file -> files.remove(file.getLocalPath()));
+            return files;
+        }
+
+        private static PlaceholderStreamStateHandle placeholder(StreamStateHandle handle) {
+            return new PlaceholderStreamStateHandle(
+                    handle.getStreamStateHandleID(),
+                    handle.getStateSize(),
+                    FileMergingSnapshotManager.isFileMergingHandle(handle));
+        }
+    }
+}

@@ -1,0 +1,68 @@
+package org.lavakv.flink.snapshot;
+
+import org.apache.flink.runtime.checkpoint.SnapshotType.SharingFilesStrategy;
+import org.apache.flink.runtime.state.CheckpointedStateScope;
+
+/** How a checkpoint's files relate to those of other checkpoints. */
+enum UploadMode {
+    /** Names files of the last completed checkpoint, and uploads the others to be named later. */
+    INCREMENTAL(true, true, true, CheckpointedStateScope.SHARED),
+    /** Uploads all, to be named by later checkpoints: the first one after a NO_CLAIM restore. */
+    NEW_BASE(false, true, true, CheckpointedStateScope.SHARED),
+    /** Uploads all into a directory of its own, not to be named by others: native savepoints. */
+    SELF_CONTAINED(false, false, true, CheckpointedStateScope.EXCLUSIVE),
+    /** A checkpoint when incremental ones are switched off: all files go with it. */
+    FULL(false, false, false, CheckpointedStateScope.EXCLUSIVE);
+
+    private final boolean reuses;
+    private final boolean remembered;
+    private final boolean sharedState;
+    private final CheckpointedStateScope scope;
+
+    UploadMode(
+            boolean reuses,
+            boolean remembered,
+            boolean sharedState,
+            CheckpointedStateScope scope) {
+        this.reuses = reuses;
+        this.remembered = remembered;
+        this.sharedState = sharedState;
+        this.scope = scope;
+    }
+
+    static UploadMode of(SharingFilesStrategy sharing, boolean incremental) {
+        switch (sharing) {
+            case FORWARD_BACKWARD:
+                return incremental ? INCREMENTAL : FULL;
+            case FORWARD:
+                return incremental ? NEW_BASE : FULL;
+            case NO_SHARING:
+                return SELF_CONTAINED;
+            default:
+                throw new IllegalArgumentException(
+                        "Lava does not know the way of sharing files " + sharing + ".");
+        }
+    }
+
+    /** Whether files of the last completed checkpoint are named instead of uploaded. */
+    boolean reuses() {
+        return reuses;
+    }
+
+    /** Whether later checkpoints may name this one's files. */
+    boolean remembered() {
+        return remembered;
+    }
+
+    /**
+     * Whether the files are the handle's shared state. Those of a native savepoint are, too, so
+     * that a job that claims it can name them in its first checkpoint.
+     */
+    boolean sharedState() {
+        return sharedState;
+    }
+
+    CheckpointedStateScope scope() {
+        return scope;
+    }
+}
