@@ -1,0 +1,97 @@
+#include "job/compaction_job.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/check.h"
+#include "job/merge_run.h"
+#include "job/merging_iterator.h"
+#include "job/older_files.h"
+#include "job/output_files.h"
+#include "job/ttl_filter.h"
+
+namespace lava {
+
+namespace {
+
+constexpr uint32_t kRecordsPerCancelCheck = 256;
+constexpr uint32_t kReadaheadBytes = 256 << 10;
+
+std::vector<std::unique_ptr<MergeRun>> OpenRuns(const CompactionInput& input) {
+  TableReader::IterateOptions options;
+  options.fill_cache = false;
+  options.readahead_bytes = kReadaheadBytes;
+  std::vector<std::unique_ptr<MergeRun>> runs;
+  for (const CompactionInput::Level& level : input.inputs) {
+    if (level.level == 0) {
+      for (const FileEntry& entry : level.entries) runs.push_back(NewFileRun(entry, options));
+    } else if (!level.entries.empty()) {
+      runs.push_back(NewLevelRun(level.entries, options));
+    }
+  }
+  return runs;
+}
+
+RangeTombstoneSet CarriedTombstones(const std::vector<std::unique_ptr<MergeRun>>& runs,
+                                    const OlderData& older) {
+  RangeTombstoneSet all, carried;
+  for (const auto& run : runs)
+    if (run->has_range_tombstones()) run->AddRangeTombstones(&all);
+  for (const RangeTombstone& t : all.ranges())
+    if (older.MayHoldRange(t.begin, t.end)) carried.Add(t.begin, t.end);
+  return carried;
+}
+
+// Turns an expired record into what must take its place. False: nothing.
+bool ExpireRecord(const OlderData& older, Record* record) {
+  // An operand adds nothing any more; what it was to be added to stays.
+  if (record->kind == RecordKind::kAppend) return false;
+  if (!older.MayHoldKey(record->key)) return false;
+  record->kind = RecordKind::kDelete;
+  record->value = Slice();
+  return true;
+}
+
+}  // namespace
+
+Status RunCompaction(const JobContext& context, const CompactionInput& input,
+                     CompactionOutput* output) {
+  *output = {};
+  LAVA_CHECK(input.version != nullptr && !input.inputs.empty());
+  LAVA_CHECK(input.output_level < kLevelCountMax);
+  const OlderFiles older(input);
+  std::vector<std::unique_ptr<MergeRun>> runs = OpenRuns(input);
+  RangeTombstoneSet tombstones = CarriedTombstones(runs, older);
+  MergeOptions options;
+  options.compaction = true;
+  options.older = &older;
+  const std::unique_ptr<RecordIterator> records = NewMergingIterator(std::move(runs), options);
+
+  OutputLimits limits;
+  if (input.output_level > 0) {
+    limits.file_bytes = input.target_file_bytes;
+    limits.overlap_bytes = input.overlap_bytes_max;
+    if (input.output_level + 1 < kLevelCountMax)
+      limits.below = input.version->levels[input.output_level + 1];
+  }
+  OutputFiles files(context, limits, std::move(tombstones));
+  TtlFilter ttl(input.tables, context.writer.partition_bytes, input.now_ms);
+  uint32_t count = 0;
+  for (records->SeekToFirst(); records->Valid(); records->Next()) {
+    if (++count % kRecordsPerCancelCheck == 0 && context.IsCancelled())
+      return Status::Aborted("compaction: the instance is closing");
+    Record record = records->record();
+    if (ttl.Apply(&record) == TtlFilter::Verdict::kExpired && !ExpireRecord(older, &record))
+      continue;
+    LAVA_RETURN_IF_ERROR(files.Add(record));
+  }
+  LAVA_RETURN_IF_ERROR(records->status());
+  LAVA_RETURN_IF_ERROR(files.Finish(&output->files));
+  output->bytes_written = files.bytes_written();
+  output->records_expired = ttl.expired_count();
+  for (const CompactionInput::Level& level : input.inputs)
+    for (const FileEntry& entry : level.entries) output->bytes_read += entry.file->bytes;
+  return Status::OK();
+}
+
+}  // namespace lava

@@ -1,0 +1,57 @@
+#include "job/flush_job.h"
+
+#include "base/check.h"
+#include "job/merge_run.h"
+#include "job/merging_iterator.h"
+#include "job/output_files.h"
+
+namespace lava {
+
+namespace {
+
+constexpr uint32_t kRecordsPerCancelCheck = 256;
+
+// All or nothing: files below are not looked at, a flush is about speed.
+class AllOlderData final : public OlderData {
+ public:
+  explicit AllOlderData(bool any) : any_(any) {}
+  bool MayHoldKey(Slice) const override { return any_; }
+  bool MayHoldRange(Slice, Slice) const override { return any_; }
+
+ private:
+  const bool any_;
+};
+
+}  // namespace
+
+Status RunFlush(const JobContext& context, const FlushInput& input, FlushOutput* output) {
+  *output = {};
+  const AllOlderData older(!input.nothing_older);
+  RangeTombstoneSet tombstones;
+  std::vector<std::unique_ptr<MergeRun>> runs;
+  for (const std::shared_ptr<const MemTable>& table : input.runs) {
+    LAVA_CHECK(table->sealed());
+    runs.push_back(NewMemTableRun(table, false));
+    if (!input.nothing_older) runs.back()->AddRangeTombstones(&tombstones);
+  }
+  MergeOptions options;
+  options.compaction = true;
+  options.older = &older;
+  const std::unique_ptr<RecordIterator> records = NewMergingIterator(std::move(runs), options);
+  OutputFiles files(context, OutputLimits{}, std::move(tombstones));
+  uint32_t count = 0;
+  for (records->SeekToFirst(); records->Valid(); records->Next()) {
+    if (++count % kRecordsPerCancelCheck == 0 && context.IsCancelled())
+      return Status::Aborted("flush: the instance is closing");
+    LAVA_RETURN_IF_ERROR(files.Add(records->record()));
+  }
+  LAVA_RETURN_IF_ERROR(records->status());
+  std::vector<std::shared_ptr<FileMeta>> written;
+  LAVA_RETURN_IF_ERROR(files.Finish(&written));
+  LAVA_CHECK(written.size() <= 1);
+  if (!written.empty()) output->file = std::move(written.front());
+  output->bytes_written = files.bytes_written();
+  return Status::OK();
+}
+
+}  // namespace lava

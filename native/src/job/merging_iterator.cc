@@ -1,0 +1,324 @@
+#include "job/merging_iterator.h"
+
+#include <algorithm>
+#include <string>
+
+#include "base/check.h"
+#include "table/table_writer.h"
+
+namespace lava {
+
+namespace {
+
+// Age is the index of a run, so a smaller one is newer.
+constexpr uint32_t kNoAge = UINT32_MAX;
+// So many hidden records of one run in a row are stepped over before it seeks behind the deletion.
+constexpr uint32_t kStepsBeforeSeek = 8;
+
+class MergingIterator final : public RecordIterator {
+ public:
+  MergingIterator(std::vector<std::unique_ptr<MergeRun>> runs, const MergeOptions& options)
+      : options_(options), runs_(std::move(runs)), hidden_steps_(runs_.size(), 0) {
+    LAVA_CHECK(!options.compaction || options.older != nullptr);
+    for (uint32_t age = 0; age < runs_.size(); ++age)
+      if (runs_[age]->has_range_tombstones()) range_runs_.push_back(age);
+  }
+
+  bool Valid() const override { return valid_; }
+  void SeekToFirst() override {
+    Reset();
+    for (auto& run : runs_) run->records().SeekToFirst();
+    Start();
+  }
+  void Seek(Slice target) override {
+    Reset();
+    for (auto& run : runs_) run->records().Seek(target);
+    LearnPrefixDeletes(target);
+    Start();
+  }
+  void Next() override {
+    LAVA_DCHECK(valid_);
+    AdvanceGroup();
+    FindNext();
+  }
+  const Record& record() const override { return record_; }
+  Status status() const override { return status_; }
+
+ private:
+  // A prefix under which everything older than age is hidden.
+  struct Deleted {
+    std::string prefix;
+    uint32_t age;  // the newest of this prefix delete and those around it
+  };
+
+  const Record& At(uint32_t age) const { return runs_[age]->records().record(); }
+  bool Later(uint32_t a, uint32_t b) const {
+    const Record& x = At(a);
+    const Record& y = At(b);
+    const int c = x.key.compare(y.key);
+    if (c != 0) return c > 0;
+    const bool x_prefix = x.kind == RecordKind::kPrefixDelete;
+    const bool y_prefix = y.kind == RecordKind::kPrefixDelete;
+    return x_prefix != y_prefix ? y_prefix : a > b;
+  }
+
+  void Reset();
+  void Start();
+  void LearnPrefixDeletes(Slice target);
+  void Push(uint32_t age);
+  uint32_t Pop();
+  void FindNext();
+  bool TakePrefixDelete(uint32_t age);
+  void GatherGroup();
+  bool TakeGroup();
+  bool ShowFolded(RecordKind base, Slice base_value);
+  void AdvanceGroup();
+  void SkipHidden(uint32_t age, Slice key);
+  std::string HiddenEnd(uint32_t age, Slice key) const;
+  bool PrefixDeleteReachesOver(uint32_t age, Slice key, Slice end);
+  const RangeTombstone* CoveringBefore(Slice key, uint32_t age, uint32_t* by) const;
+  uint32_t HideAge(Slice key) const {
+    uint32_t age = deleted_.empty() ? kNoAge : deleted_.back().age;
+    CoveringBefore(key, age, &age);
+    return age;
+  }
+  void Fail(Status status) {
+    status_ = std::move(status);
+    valid_ = false;
+    heap_.clear();
+    group_.clear();
+  }
+
+  const MergeOptions options_;
+  const std::vector<std::unique_ptr<MergeRun>> runs_;
+  std::vector<uint32_t> range_runs_;  // runs with range tombstones, newest first
+  std::vector<uint32_t> heap_;        // runs by their current record
+  std::vector<uint32_t> group_;       // runs at the record that is shown, newest first
+  uint32_t group_hide_ = kNoAge;      // older ones of them are hidden
+  std::vector<Deleted> deleted_;      // each a prefix of the next, and of the current key
+  std::vector<uint32_t> hidden_steps_;
+  std::vector<Slice> operands_;  // of the current list, newest first
+  std::string folded_;
+  Record record_;
+  bool valid_ = false;
+  Status status_;
+};
+
+void MergingIterator::Reset() {
+  status_ = Status::OK();
+  valid_ = false;
+  heap_.clear();
+  group_.clear();
+  deleted_.clear();
+  std::fill(hidden_steps_.begin(), hidden_steps_.end(), 0);
+}
+
+void MergingIterator::Start() {
+  for (uint32_t age = 0; age < runs_.size() && status_.ok(); ++age) Push(age);
+  FindNext();
+}
+
+// A walk that starts inside a prefix has passed the prefix delete at the prefix's own place.
+void MergingIterator::LearnPrefixDeletes(Slice target) {
+  const size_t first =
+      options_.prefix_bytes_hint != 0 ? options_.prefix_bytes_hint : options_.prefix_bytes_min;
+  const size_t last = options_.prefix_bytes_hint != 0 ? first : target.size();
+  uint32_t newest = kNoAge;
+  // One that stands at the target itself comes by its iterator.
+  for (size_t bytes = first; bytes <= last && bytes < target.size(); ++bytes) {
+    const Slice prefix = target.substr(0, bytes);
+    for (uint32_t age = 0; age < runs_.size() && age < newest; ++age) {
+      if (!runs_[age]->has_prefix_deletes()) continue;
+      Result<bool> has = runs_[age]->HasPrefixDelete(prefix);
+      if (!has.ok()) return Fail(std::move(has).status());
+      if (!*has) continue;
+      newest = age;
+      deleted_.push_back({std::string(prefix), age});
+    }
+  }
+}
+
+void MergingIterator::Push(uint32_t age) {
+  RecordIterator& records = runs_[age]->records();
+  if (!records.Valid()) {
+    if (Status status = records.status(); !status.ok()) Fail(std::move(status));
+    return;
+  }
+  heap_.push_back(age);
+  std::push_heap(heap_.begin(), heap_.end(),
+                 [this](uint32_t a, uint32_t b) { return Later(a, b); });
+}
+
+uint32_t MergingIterator::Pop() {
+  std::pop_heap(heap_.begin(), heap_.end(), [this](uint32_t a, uint32_t b) { return Later(a, b); });
+  const uint32_t age = heap_.back();
+  heap_.pop_back();
+  return age;
+}
+
+void MergingIterator::FindNext() {
+  valid_ = false;
+  while (status_.ok() && !heap_.empty()) {
+    const Record& next = At(heap_.front());
+    while (!deleted_.empty() && !next.key.starts_with(deleted_.back().prefix)) deleted_.pop_back();
+    if (next.kind == RecordKind::kPrefixDelete) {
+      const uint32_t age = Pop();
+      group_.assign(1, age);
+      group_hide_ = kNoAge;
+      valid_ = TakePrefixDelete(age);
+    } else {
+      GatherGroup();
+      valid_ = TakeGroup();
+    }
+    if (valid_) return;
+    AdvanceGroup();
+  }
+}
+
+// Whether to show the prefix delete that the run stands at.
+bool MergingIterator::TakePrefixDelete(uint32_t age) {
+  const Record& found = At(age);
+  if (!deleted_.empty() && deleted_.back().age < age) return false;
+  uint32_t by;
+  const RangeTombstone* covering = CoveringBefore(found.key, age, &by);
+  // One that reaches beyond the range that hides its place still counts there.
+  if (covering != nullptr && !Slice(covering->end).starts_with(found.key)) return false;
+  deleted_.push_back({std::string(found.key), age});
+  if (!options_.compaction) return false;
+  record_ = found;
+  return options_.older->MayHoldRange(found.key, PrefixEnd(found.key));
+}
+
+void MergingIterator::GatherGroup() {
+  group_.clear();
+  group_.push_back(Pop());
+  const Slice key = At(group_[0]).key;
+  while (!heap_.empty() && At(heap_.front()).key == key) group_.push_back(Pop());
+  group_hide_ = HideAge(key);
+}
+
+// Whether the records of one key, newest first in group_, leave something to show.
+bool MergingIterator::TakeGroup() {
+  if (group_[0] > group_hide_) return false;
+  const Record& newest = At(group_[0]);
+  record_.key = newest.key;
+  record_.prefix_bytes = newest.prefix_bytes;
+  operands_.clear();
+  // What lies under the operands: kAppend stands for "not known".
+  RecordKind base = group_hide_ == kNoAge ? RecordKind::kAppend : RecordKind::kDelete;
+  Slice base_value;
+  for (const uint32_t age : group_) {
+    if (age > group_hide_) break;
+    const Record& r = At(age);
+    if (r.kind == RecordKind::kAppend) {
+      operands_.push_back(r.value);
+      continue;
+    }
+    base = r.kind;
+    base_value = r.value;
+    break;
+  }
+  if (operands_.empty() && base == RecordKind::kDelete) {
+    record_.kind = RecordKind::kDelete;
+    record_.value = Slice();
+    // A tombstone over the key, carried beside it, does the same.
+    return options_.compaction && group_hide_ == kNoAge && options_.older->MayHoldKey(newest.key);
+  }
+  return ShowFolded(base, base_value);
+}
+
+bool MergingIterator::ShowFolded(RecordKind base, Slice base_value) {
+  record_.kind = RecordKind::kPut;
+  if (options_.compaction && base == RecordKind::kAppend &&
+      options_.older->MayHoldKey(record_.key)) {
+    record_.kind = RecordKind::kAppend;
+  }
+  if (options_.keys_only) {
+    record_.value = Slice();
+  } else if (operands_.empty()) {
+    record_.value = base_value;
+  } else if (operands_.size() == 1 && base_value.empty()) {
+    record_.value = operands_[0];
+  } else {
+    folded_.assign(base_value);
+    for (size_t i = operands_.size(); i > 0; --i) folded_.append(operands_[i - 1]);
+    record_.value = folded_;
+  }
+  return true;
+}
+
+void MergingIterator::AdvanceGroup() {
+  // Oldest first: the newest one's record holds the key that the others are skipped by.
+  for (size_t i = group_.size(); i > 0 && status_.ok(); --i) {
+    const uint32_t age = group_[i - 1];
+    if (age > group_hide_) {
+      SkipHidden(age, At(group_[0]).key);
+    } else {
+      hidden_steps_[age] = 0;
+      runs_[age]->records().Next();
+    }
+  }
+  // Pushed when all have moved: the heap compares current records.
+  std::vector<uint32_t> moved;
+  moved.swap(group_);
+  for (size_t i = 0; i < moved.size() && status_.ok(); ++i) Push(moved[i]);
+  moved.clear();
+  if (status_.ok()) group_.swap(moved);
+}
+
+// Moves a run whose current record is hidden.
+void MergingIterator::SkipHidden(uint32_t age, Slice key) {
+  RecordIterator& records = runs_[age]->records();
+  if (++hidden_steps_[age] < kStepsBeforeSeek) return records.Next();
+  hidden_steps_[age] = 0;
+  const std::string end = HiddenEnd(age, key);
+  if (end.empty() || PrefixDeleteReachesOver(age, key, end)) return records.Next();
+  if (status_.ok()) records.Seek(end);
+}
+
+// Where the deletion that hides this run's record ends; empty if not known.
+std::string MergingIterator::HiddenEnd(uint32_t age, Slice key) const {
+  for (const Deleted& d : deleted_)
+    if (d.age < age) return PrefixEnd(d.prefix);
+  uint32_t by;
+  const RangeTombstone* covering = CoveringBefore(key, age, &by);
+  return covering == nullptr ? std::string() : covering->end;
+}
+
+// Whether the run has a prefix delete between the key and the end that reaches over the end: it
+// must not be jumped over.
+bool MergingIterator::PrefixDeleteReachesOver(uint32_t age, Slice key, Slice end) {
+  if (!runs_[age]->has_prefix_deletes()) return false;
+  for (size_t bytes = 1; bytes < end.size(); ++bytes) {
+    const Slice prefix = end.substr(0, bytes);
+    if (prefix < key) continue;
+    Result<bool> has = runs_[age]->HasPrefixDelete(prefix);
+    if (!has.ok()) {
+      Fail(std::move(has).status());
+      return true;
+    }
+    if (*has) return true;
+  }
+  return false;
+}
+
+// The range tombstone over the key of the newest run that is newer than age.
+const RangeTombstone* MergingIterator::CoveringBefore(Slice key, uint32_t age, uint32_t* by) const {
+  for (const uint32_t run : range_runs_) {
+    if (run >= age) return nullptr;
+    if (const RangeTombstone* t = runs_[run]->Covering(key); t != nullptr) {
+      *by = run;
+      return t;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::unique_ptr<RecordIterator> NewMergingIterator(std::vector<std::unique_ptr<MergeRun>> runs,
+                                                   const MergeOptions& options) {
+  return std::make_unique<MergingIterator>(std::move(runs), options);
+}
+
+}  // namespace lava

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "job/compaction_job.h"
+#include "job/merging_iterator.h"
+
+namespace lava {
+
+/// What lies below a compaction's inputs in the version that it was planned on. Runs in memory are
+/// newer than every file, so the files alone decide.
+/// Threads:    any thread.
+/// Ownership:  input must outlive it.
+class OlderFiles final : public OlderData {
+ public:
+  explicit OlderFiles(const CompactionInput& input);
+  bool MayHoldKey(Slice key) const override;
+  bool MayHoldRange(Slice lower, Slice upper) const override;
+
+ private:
+  std::vector<const FileEntry*> overlapping_;          // of L0
+  std::vector<std::vector<const FileEntry*>> levels_;  // deeper, each ascending and disjoint
+};
+
+}  // namespace lava

@@ -1,0 +1,96 @@
+#include "job/output_files.h"
+
+#include <utility>
+
+#include "base/check.h"
+
+namespace lava {
+
+namespace {
+
+constexpr size_t kWriteBufferBytes = 256 << 10;
+
+}  // namespace
+
+OutputFiles::OutputFiles(const JobContext& context, const OutputLimits& limits,
+                         RangeTombstoneSet tombstones)
+    : context_(context), limits_(limits), tombstones_(std::move(tombstones)) {
+  LAVA_CHECK(context.file_system != nullptr && context.next_file != nullptr);
+}
+
+OutputFiles::~OutputFiles() {
+  writer_.reset();
+  files_.clear();  // readers go before their files
+  for (const std::string& path : created_) {
+    // What cannot be removed now is removed by recovery, since no manifest names it.
+    (void)context_.file_system->Remove(path).ok();
+  }
+}
+
+Status OutputFiles::OpenFile() {
+  LAVA_DCHECK(writer_ == nullptr);
+  id_ = context_.next_file();
+  const std::string path = context_.PathOf(id_);
+  LAVA_ASSIGN_OR_RETURN(std::unique_ptr<fs::AppendFile> file,
+                        context_.file_system->Create(path, kWriteBufferBytes));
+  created_.push_back(path);
+  writer_ = TableWriter::Create(context_.writer, std::move(file), path);
+  overlap_bytes_ = 0;
+  return Status::OK();
+}
+
+void OutputFiles::CountOverlap(Slice key) {
+  while (below_index_ < limits_.below.size()) {
+    const FileEntry& entry = limits_.below[below_index_];
+    if (entry.upper.empty() || key < entry.upper) return;
+    if (writer_ != nullptr) overlap_bytes_ += entry.file->bytes;
+    ++below_index_;
+  }
+}
+
+bool OutputFiles::MustEnd(Slice key) {
+  if (writer_ == nullptr) return false;
+  // A file that hides a prefix of older runs must hold all of its own records under it, else the
+  // bounds of two files of one level would meet.
+  if (!carried_prefix_.empty() && key.starts_with(carried_prefix_)) return false;
+  if (limits_.file_bytes != 0 && writer_->estimated_bytes() >= limits_.file_bytes) return true;
+  return limits_.overlap_bytes != 0 && overlap_bytes_ > limits_.overlap_bytes;
+}
+
+Status OutputFiles::Add(const Record& record) {
+  CountOverlap(record.key);
+  if (MustEnd(record.key)) LAVA_RETURN_IF_ERROR(EndFile(record.key));
+  if (writer_ == nullptr) LAVA_RETURN_IF_ERROR(OpenFile());
+  if (record.kind == RecordKind::kPrefixDelete &&
+      (carried_prefix_.empty() || !record.key.starts_with(carried_prefix_))) {
+    carried_prefix_ = record.key;
+  }
+  return writer_->Add(record);
+}
+
+Status OutputFiles::EndFile(Slice border) {
+  LAVA_DCHECK(writer_ != nullptr);
+  const RangeTombstoneSet own = tombstones_.Clip(begin_, border);
+  if (!own.empty()) LAVA_RETURN_IF_ERROR(writer_->AddRangeTombstones(own));
+  TableProperties properties;
+  LAVA_RETURN_IF_ERROR(writer_->Finish(&properties));
+  writer_.reset();
+  std::shared_ptr<FileMeta> meta = MetaOf(id_, properties);
+  LAVA_ASSIGN_OR_RETURN(meta->reader, OpenReader(context_, *meta));
+  bytes_written_ += meta->bytes;
+  files_.push_back(std::move(meta));
+  begin_ = border;
+  carried_prefix_.clear();
+  return Status::OK();
+}
+
+Status OutputFiles::Finish(std::vector<std::shared_ptr<FileMeta>>* files) {
+  if (writer_ == nullptr && !tombstones_.Clip(begin_, Slice()).empty())
+    LAVA_RETURN_IF_ERROR(OpenFile());
+  if (writer_ != nullptr) LAVA_RETURN_IF_ERROR(EndFile(Slice()));
+  *files = std::exchange(files_, {});
+  created_.clear();
+  return Status::OK();
+}
+
+}  // namespace lava

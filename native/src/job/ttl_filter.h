@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "base/record.h"
+#include "lava/options.h"
+
+namespace lava {
+
+/// Judges records by the expiry timestamps in their values. Pure; the clock is an argument.
+/// Threads:    one thread.
+/// Ownership:  tables must outlive it.
+/// Units:      milliseconds since the epoch.
+class TtlFilter {
+ public:
+  /// tables: by id, registered ones only. partition_bytes: where the id stands in a key.
+  TtlFilter(const std::map<uint64_t, TableOptions>& tables, uint32_t partition_bytes,
+            int64_t now_ms);
+
+  enum class Verdict : uint8_t {
+    kKeep = 0,     // as it is
+    kChanged = 1,  // record->value is what is left of a list, in the filter's own memory
+    kExpired = 2,  // nothing is left
+  };
+  /// Looks at puts and appends; everything else is kept. record->value stays valid until the
+  /// next call. What is too short for a timestamp, or no list segments, is kept: it may be a
+  /// record of an older layout that a newer one shadows.
+  Verdict Apply(Record* record);
+  /// Values and list elements found expired.
+  uint64_t expired_count() const { return expired_count_; }
+  /// Whether any table can expire at all.
+  bool active() const { return active_; }
+
+ private:
+  const TableOptions* OptionsOf(Slice key);
+  bool IsExpired(Slice value, size_t offset, int64_t ttl_ms) const;
+  Verdict ApplyList(Record* record, int64_t ttl_ms);
+
+  const std::map<uint64_t, TableOptions>& tables_;
+  const uint32_t partition_bytes_;
+  const int64_t now_ms_;
+  bool active_ = false;
+  uint64_t expired_count_ = 0;
+  std::string left_;
+};
+
+}  // namespace lava
