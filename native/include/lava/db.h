@@ -136,8 +136,8 @@ class WriteBatch {
   struct Operation {
     Kind kind;
     Table* table;
-    uint32_t key_offset, key_bytes, prefix_bytes;
-    uint64_t value_offset, value_bytes;
+    uint64_t key_offset, value_offset, value_bytes;
+    uint32_t key_bytes, prefix_bytes;
   };
   void Put(Table* table, KeyRef key, Slice value) { Add(Kind::kPut, table, key, value); }
   void Delete(Table* table, KeyRef key) { Add(Kind::kDelete, table, key, {}); }

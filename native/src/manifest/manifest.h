@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "base/framing.h"
 #include "fs/file_system.h"
 #include "manifest/version_edit.h"
 
@@ -37,6 +38,8 @@ class Manifest {
 
   const ManifestState& state() const { return state_; }
   uint64_t number() const { return number_; }
+  /// Not OK after a failed sync: nothing is written any more.
+  const Status& failed_sync() const { return failed_sync_; }
 
   static std::string FileName(uint64_t number);
   /// Whether name is of a manifest's file other than the current one: to be removed.
@@ -58,7 +61,7 @@ class Manifest {
   uint64_t number_ = 0;          // of the log that CURRENT names
   uint64_t highest_number_ = 0;  // ever tried, so that a failed log's name is not used again
   std::unique_ptr<fs::AppendFile> log_;  // null: the next edit starts a new log
-  std::unique_ptr<class FrameWriter> frames_;
+  std::unique_ptr<FrameWriter> frames_;
   Status failed_sync_;
 };
 

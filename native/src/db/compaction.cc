@@ -1,0 +1,267 @@
+#include <algorithm>
+#include <chrono>
+
+#include "db/db_impl.h"
+#include "db/version_search.h"
+
+namespace lava {
+namespace {
+
+// An output file overlaps at most this many target files of the level below it.
+constexpr uint64_t kOverlapFilesMax = 10;
+
+}  // namespace
+
+// Holds state.
+PickerView DBImpl::MakePickerView(const Version& version) const {
+  uint32_t levels = options_.level_count;
+  for (uint32_t n = levels; n < kLevelCountMax; ++n)
+    if (!version.levels[n].empty()) levels = n + 1;
+  PickerView view;
+  view.levels.resize(levels);
+  view.cursors.assign(cursors_.begin(), cursors_.begin() + levels);
+  for (uint32_t n = 0; n < levels; ++n) {
+    view.levels[n].reserve(version.levels[n].size());
+    for (const FileEntry& entry : version.levels[n]) {
+      PickerFile file{.bytes = entry.file->bytes,
+                      .lower = entry.lower,
+                      .upper = entry.upper,
+                      .busy = busy_.contains({entry.file->id, entry.lower}),
+                      .clipped = entry.clipped()};
+      view.l0_busy = view.l0_busy || (n == 0 && file.busy);
+      view.levels[n].push_back(file);
+    }
+  }
+  return view;
+}
+
+PickerOptions DBImpl::MakePickerOptions() const {
+  return {.l0_trigger = options_.l0_compaction_trigger,
+          .level1_bytes = options_.level1_bytes,
+          .level_multiplier = options_.level_multiplier,
+          .target_file_bytes = options_.target_file_bytes};
+}
+
+// Holds state.
+void DBImpl::ScheduleCompactions() {
+  if (closed_.load() || !manifest_status_.ok()) return;
+  if (!compaction_backoff_.status.ok() &&
+      clock_->MonotonicMicros() < compaction_backoff_.retry_at_us)
+    return;
+  if (manual_ == Manual::kActive) return ScheduleManual();
+  // One thread stays free for flushes where there are several.
+  const uint32_t running_max = std::max(executor_->thread_count(), 2u) - 1;
+  while (running_compactions_ < running_max) {
+    const std::optional<CompactionPlan> plan =
+        PickCompaction(MakePickerView(*version_), MakePickerOptions());
+    if (!plan) return;
+    if (!plan->cursor.empty()) cursors_[plan->level] = plan->cursor;
+    StartCompaction(MakeTask(*plan));
+  }
+}
+
+// Holds state. Everything that was sealed before CompactAll() goes to the last level, alone.
+void DBImpl::ScheduleManual() {
+  if (running_compactions_ > 0) return;
+  if (installed_sequence_ < manual_sequence_) {
+    if (running_flushes_ == 0 && !flush_backoff_.status.ok()) FinishManual(flush_backoff_.status);
+    return;
+  }
+  bool wait = false;
+  std::optional<CompactionPlan> plan = PickCompactAll(MakePickerView(*version_), &wait);
+  if (!plan && !wait && manual_steps_ == 0) plan = PlanRewrite();
+  if (!plan) {
+    if (!wait) FinishManual(Status::OK());
+    return;
+  }
+  ++manual_steps_;
+  CompactionTask task = MakeTask(*plan);
+  task.manual = true;
+  StartCompaction(std::move(task));
+}
+
+// Holds state. All is in one level, but records in it may have expired since they got there.
+std::optional<CompactionPlan> DBImpl::PlanRewrite() const {
+  const bool expires = std::any_of(tables_.begin(), tables_.end(), [](const auto& table) {
+    return table.second->options().ttl_ms > 0;
+  });
+  if (!expires) return std::nullopt;
+  for (uint32_t n = kLevelCountMax; n-- > 1;) {
+    if (version_->levels[n].empty()) continue;
+    CompactionPlan plan;
+    plan.level = plan.output_level = n;
+    CompactionPlan::Input& input = plan.inputs.emplace_back();
+    input.level = n;
+    for (uint32_t i = 0; i < version_->levels[n].size(); ++i) input.files.push_back(i);
+    return plan;
+  }
+  return std::nullopt;
+}
+
+// Holds state.
+void DBImpl::FinishManual(const Status& status) {
+  manual_ = Manual::kDone;
+  manual_status_ = status;
+  changed_.notify_all();
+}
+
+// Holds state.
+DBImpl::CompactionTask DBImpl::MakeTask(const CompactionPlan& plan) const {
+  CompactionTask task;
+  task.trivial_move = plan.trivial_move;
+  task.priority = plan.level == 0 ? os::Priority::kL0Compaction : os::Priority::kCompaction;
+  task.input.output_level = plan.output_level;
+  task.input.version = version_;
+  task.input.target_file_bytes = options_.target_file_bytes;
+  task.input.overlap_bytes_max = kOverlapFilesMax * options_.target_file_bytes;
+  for (const CompactionPlan::Input& input : plan.inputs) {
+    CompactionInput::Level level;
+    level.level = input.level;
+    for (uint32_t i : input.files) level.entries.push_back(version_->levels[input.level][i]);
+    task.input.inputs.push_back(std::move(level));
+  }
+  for (const auto& [id, table] : tables_) task.input.tables[id] = table->options();
+  task.input.now_ms = NowMillis();
+  return task;
+}
+
+// Holds state.
+void DBImpl::MarkBusy(const CompactionTask& task, bool busy) {
+  for (const CompactionInput::Level& level : task.input.inputs) {
+    for (const FileEntry& entry : level.entries) {
+      EntryKey key(entry.file->id, entry.lower);
+      if (busy) {
+        busy_.insert(std::move(key));
+      } else {
+        busy_.erase(key);
+      }
+    }
+  }
+}
+
+// Holds state.
+void DBImpl::StartCompaction(CompactionTask task) {
+  MarkBusy(task, true);
+  ++running_compactions_;
+  const os::Priority priority = task.priority;
+  auto shared = std::make_shared<CompactionTask>(std::move(task));
+  Submit(priority, [this, shared]() mutable { RunCompactionJob(std::move(shared)); });
+}
+
+void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
+  const Status status = Compact(*task);
+  {
+    std::lock_guard<std::mutex> state(state_mutex_);
+    MarkBusy(*task, false);
+    --running_compactions_;
+    const bool manual = task->manual;
+    // The inputs may be named by nothing else any more.
+    task.reset();
+    if (status.ok()) {
+      compaction_backoff_ = Backoff();
+    } else if (!cancelled_) {
+      Failed(&compaction_backoff_, status);
+      if (manual) FinishManual(status);
+    }
+    ScheduleCompactions();
+    changed_.notify_all();
+  }
+  RemoveObsoleteFiles();
+}
+
+Status DBImpl::Compact(const CompactionTask& task) {
+  if (task.trivial_move) {
+    LAVA_RETURN_IF_ERROR(InstallCompaction(task, {}));
+    Counters::Add(&counters_.trivial_moves, 1);
+    return Status::OK();
+  }
+  CompactionOutput output;
+  LAVA_RETURN_IF_ERROR(RunCompaction(MakeJobContext(task.input.output_level), task.input, &output));
+  LAVA_RETURN_IF_ERROR(InstallCompaction(task, output));
+  Counters::Add(&counters_.compactions, 1);
+  Counters::Add(&counters_.compaction_bytes_read, output.bytes_read);
+  Counters::Add(&counters_.compaction_bytes_written, output.bytes_written);
+  Counters::Add(&counters_.records_expired, output.records_expired);
+  return Status::OK();
+}
+
+Status DBImpl::InstallCompaction(const CompactionTask& task, const CompactionOutput& output) {
+  VersionEdit edit;
+  for (const CompactionInput::Level& level : task.input.inputs) {
+    for (const FileEntry& entry : level.entries) {
+      edit.Remove(level.level, entry);
+      if (task.trivial_move) edit.Add(task.input.output_level, entry);
+    }
+  }
+  for (const std::shared_ptr<FileMeta>& file : output.files)
+    edit.Add(task.input.output_level, {file, file->lower, file->upper});
+  std::lock_guard<std::mutex> install(install_mutex_);
+  LAVA_RETURN_IF_ERROR(Log(edit));
+  std::lock_guard<std::mutex> state(state_mutex_);
+  version_ = manifest_->state().version;
+  PublishView();
+  return Status::OK();
+}
+
+Status DBImpl::CompactAll(uint32_t timeout_ms) {
+  const auto deadline = std::chrono::steady_clock::now() +
+                        std::chrono::milliseconds(std::min(timeout_ms, environment_.wait_ms_max));
+  {
+    std::lock_guard<std::mutex> write(write_mutex_);
+    if (closed_.load()) return Status::Closed("the instance was closed");
+    StateLock state(state_mutex_);
+    if (manual_ == Manual::kIdle) {
+      state.unlock();
+      SealLocked();
+      state.lock();
+      manual_ = Manual::kActive;
+      manual_steps_ = 0;
+      manual_sequence_ = seal_sequence_;
+      ScheduleFlushes(/*force=*/true);
+      ScheduleCompactions();
+    }
+  }
+  StateLock state(state_mutex_);
+  while (manual_ == Manual::kActive) {
+    if (closed_.load()) return Status::Closed("the instance was closed");
+    if (changed_.wait_until(state, deadline) == std::cv_status::timeout) break;
+  }
+  if (manual_ != Manual::kDone) return Status::Busy();
+  manual_ = Manual::kIdle;
+  ScheduleCompactions();
+  return std::exchange(manual_status_, Status::OK());
+}
+
+JobContext DBImpl::MakeJobContext(uint32_t output_level) {
+  JobContext context;
+  context.file_system = fs_;
+  context.directory = path_;
+  context.cache = lease_->host()->cache();
+  context.counter = &readers_;
+  context.read_counters = &read_counters_;
+  context.next_file = [this] { return NextFile(); };
+  context.cancelled = &cancelled_;
+  context.writer.block_bytes = options_.block_bytes;
+  context.writer.index_partition_bytes = options_.index_partition_bytes;
+  context.writer.filter_bits_per_key = options_.filter_bits_per_key;
+  context.writer.compression =
+      output_level + 1 >= options_.level_count ? options_.bottom_compression : options_.compression;
+  context.writer.partition_bytes = options_.partition_bytes;
+  context.writer.sync = options_.sync;
+  return context;
+}
+
+// Holds state.
+int64_t DBImpl::NowMillis() const {
+  if (!time_pushed_) return clock_->WallMillis();
+  return pushed_time_ms_ + static_cast<int64_t>((clock_->MonotonicMicros() - pushed_at_us_) / 1000);
+}
+
+void DBImpl::SetTime(int64_t now_ms) {
+  std::lock_guard<std::mutex> state(state_mutex_);
+  time_pushed_ = true;
+  pushed_time_ms_ = now_ms;
+  pushed_at_us_ = clock_->MonotonicMicros();
+}
+
+}  // namespace lava

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace lava {
+
+/// What an instance counts as it works; see DBStatistics.
+/// Threads: any; relaxed, a reader may see some ahead of others.
+struct Counters {
+  using Counter = std::atomic<uint64_t>;
+  Counter flushes{0}, compactions{0}, trivial_moves{0};
+  Counter flush_bytes_written{0}, compaction_bytes_read{0}, compaction_bytes_written{0};
+  Counter user_bytes_written{0}, reads{0}, writes{0}, scans{0};
+  Counter stall_us{0}, background_errors{0}, records_expired{0};
+
+  static void Add(Counter* counter, uint64_t n) {
+    counter->fetch_add(n, std::memory_order_relaxed);
+  }
+  /// For counters that one thread at a time writes: cheaper.
+  static void AddUnshared(Counter* counter, uint64_t n) {
+    counter->store(counter->load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+  }
+};
+
+}  // namespace lava

@@ -1,0 +1,262 @@
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "db/counters.h"
+#include "db/environment.h"
+#include "db/gate.h"
+#include "db/internal_key.h"
+#include "db/read_view.h"
+#include "db/snapshot_impl.h"
+#include "db/table_impl.h"
+#include "host/host_impl.h"
+#include "job/compaction_job.h"
+#include "job/flush_job.h"
+#include "manifest/manifest.h"
+#include "policy/compaction_picker.h"
+
+namespace lava {
+
+class Lookup;
+class MergeRun;
+class ScanPageWriter;
+
+/// The instance behind lava/db.h.
+///
+/// Lock order: a thread that holds a lock of this table takes only locks further down.
+///   install_mutex_   the manifest, and so the order of versions; held over manifest I/O
+///   write_mutex_     writes to the active memtable, and its seal
+///   state_mutex_     everything named "guarded by state" below; never held over I/O
+///   SnapshotRegistry the list of open snapshots
+///   ViewCell         a reference being counted
+/// Outside the table: LeaseImpl's mutex is held while it calls active_bytes() and RequestSeal(),
+/// which take no lock of the instance; Gate and Executor have mutexes under which nothing of the
+/// instance is called.
+///
+/// Runs: active memtable, then sealed_ (newest first), then version. Sealed runs leave sealed_ for
+/// L0 oldest first, whatever order their flushes finish in.
+class DBImpl final : public DB, public LeaseMember {
+ public:
+  DBImpl(const DBOptions& options, std::string path, const DBEnvironment& environment);
+  ~DBImpl() override;
+
+  /// Second half of opening; open.cc, import.cc.
+  Status Start(std::span<const ImportSource> imports);
+
+  Result<Table*> CreateTable(std::string_view name, const TableOptions& options) override;
+  Status SetTableOptions(Table* table, const TableOptions& options) override;
+  Status DropTable(Table* table) override;
+  std::vector<TableInfo> ListTables() const override;
+
+  Status Put(Table* table, KeyRef key, Slice value) override;
+  Status Delete(Table* table, KeyRef key) override;
+  Status Append(Table* table, KeyRef key, Slice segments) override;
+  Status DeletePrefix(Table* table, Slice prefix) override;
+  Status DeleteRange(Table* table, Slice lower, Slice upper) override;
+  Status Write(const WriteBatch& batch) override;
+
+  Status Get(Table* table, KeyRef key, PinnedValue* value, Snapshot* snapshot) override;
+  Status Contains(Table* table, KeyRef key, Snapshot* snapshot) override;
+  Status MultiGet(Table* table, std::span<const KeyRef> keys, std::span<PinnedValue> values,
+                  std::span<bool> found, Snapshot* snapshot) override;
+  Status Scan(Table* table, const ScanRequest& request, ScanPage* page,
+              Snapshot* snapshot) override;
+
+  Result<std::shared_ptr<Snapshot>> TakeSnapshot() override;
+  Status Flush(uint32_t timeout_ms) override;
+  Status CompactAll(uint32_t timeout_ms) override;
+  void SetTime(int64_t now_ms) override;
+  DBStatistics statistics() const override;
+  TableStatistics table_statistics(Table* table) const override;
+  Status Close() override;
+
+  // LeaseMember
+  uint64_t active_bytes() const override { return active_bytes_.load(std::memory_order_relaxed); }
+  void RequestSeal() override;
+
+  // For snapshots, inside the gate.
+  /// Waits until flushed(), which is called under the state mutex. *failures_seen: the count of
+  /// failed flushes that the caller was told last; a new one is told.
+  Status WaitUntil(const std::function<bool()>& flushed, uint32_t timeout_ms,
+                   std::atomic<uint64_t>* failures_seen);
+  uint32_t partition_bytes() const { return options_.partition_bytes; }
+  void RemoveObsoleteFiles();
+
+ private:
+  using StateLock = std::unique_lock<std::mutex>;
+  using WriteLock = std::unique_lock<std::mutex>;
+
+  // Adjacent sealed runs that are flushed into one file. Guarded by state.
+  struct FlushGroup {
+    std::vector<std::shared_ptr<SealedRun>> runs;  // newest first
+    bool running = false;
+    bool done = false;  // flushed, waits to be installed behind older groups
+    std::shared_ptr<FileMeta> file;
+  };
+  // A compaction in flight. Its inputs are in busy_.
+  struct CompactionTask {
+    CompactionInput input;
+    bool trivial_move = false;
+    bool manual = false;
+    os::Priority priority = os::Priority::kCompaction;
+  };
+  using EntryKey = std::pair<FileId, std::string>;
+  // Failed work waits before it is tried again.
+  struct Backoff {
+    Status status;  // of the last attempt
+    uint64_t retry_at_us = 0, wait_us = 0;
+  };
+  enum class Manual : uint8_t { kIdle, kActive, kDone };
+
+  // open.cc, import.cc
+  Status CheckOptions() const;
+  Status OpenManifest(std::span<const ImportSource> imports, VersionEdit* first);
+  Status BuildImport(std::span<const ImportSource> imports, VersionEdit* first);
+  Status OpenFiles(const Version& version);
+  Status RemoveUnnamedFiles();
+  JobContext MakeJobContext(uint32_t output_level);
+  FileId NextFile();
+
+  // write.cc, room.cc
+  Status CheckTable(Table* table, TableImpl** impl) const;
+  Status CheckKey(const TableImpl& table, KeyRef key) const;
+  Status CheckValue(const TableImpl& table, Slice value) const;
+  Status CheckOperation(const WriteBatch& batch, const WriteBatch::Operation& operation,
+                        TableImpl** table) const;
+  Status CheckBound(const TableImpl& table, Slice bound, std::string_view name) const;
+  void Apply(const WriteBatch& batch, const WriteBatch::Operation& operation);
+  void DeleteLocked(Slice internal_key, uint32_t prefix_bytes);
+  void DeletePrefixLocked(Slice internal_prefix);
+  void DeleteRangeLocked(const TableImpl& table, Slice lower, Slice upper);
+  uint32_t InternalPrefix(uint32_t user_prefix_bytes) const {
+    return user_prefix_bytes == 0 ? 0 : user_prefix_bytes + kTableIdBytes;
+  }
+  Status MakeRoom(WriteLock* lock, uint64_t bytes);
+  Status MakeRoomSlow(WriteLock* lock, uint64_t bytes);
+  enum class Room : uint8_t { kFree, kSeal, kWaitForFlush, kWaitForCompaction };
+  Room JudgeRoom(uint64_t bytes) const;
+  Status StalledStatus(Room room);
+  void RelieveLease();
+  void Wrote(uint64_t user_bytes);
+  bool OlderMayHavePrefix(Slice internal_prefix) const;
+
+  // read.cc
+  Result<ViewRef> ViewOf(Snapshot* snapshot) const;
+  Status LookUp(const ReadView& view, Lookup* lookup) const;
+
+  // scan.cc
+  struct ScanRange;
+  Status MakeScanRange(const TableImpl& table, const ScanRequest& request, ScanRange* range) const;
+  Status CollectRuns(const ReadView& view, const ScanRange& range, bool keys_only,
+                     std::vector<std::unique_ptr<MergeRun>>* runs) const;
+  void ScanActive(const MemTable& active, const ScanRange& range, bool keys_only,
+                  ScanPageWriter* writer) const;
+  Status ScanMerged(const TableImpl& table, const ScanRange& range, RecordIterator* records,
+                    ScanPageWriter* writer) const;
+
+  // flush.cc
+  void SealLocked();                                          // holds write
+  void PublishView();                                         // holds state
+  void ScheduleFlushes(bool force);                           // holds state
+  void StartFlush(const std::shared_ptr<FlushGroup>& group);  // holds state
+  void RunFlushJob(const std::shared_ptr<FlushGroup>& group);
+  Status InstallFlushes();
+  Status InstallGroup(const FlushGroup& group);
+  void Failed(Backoff* backoff, const Status& status);
+  Status Log(const VersionEdit& edit);  // holds install
+
+  // compaction.cc
+  PickerView MakePickerView(const Version& version) const;  // holds state
+  PickerOptions MakePickerOptions() const;
+  void ScheduleCompactions();                                 // holds state
+  void ScheduleManual();                                      // holds state
+  std::optional<CompactionPlan> PlanRewrite() const;          // holds state
+  void FinishManual(const Status& status);                    // holds state
+  CompactionTask MakeTask(const CompactionPlan& plan) const;  // holds state
+  void StartCompaction(CompactionTask task);                  // holds state
+  void RunCompactionJob(std::shared_ptr<CompactionTask> task);
+  Status Compact(const CompactionTask& task);
+  Status InstallCompaction(const CompactionTask& task, const CompactionOutput& output);
+  void MarkBusy(const CompactionTask& task, bool busy);
+  int64_t NowMillis() const;
+
+  Status LogTable(const TableRegistration& table);  // holds install; tables.cc
+  bool IsCurrent(const FileId& id) const;           // holds state; statistics.cc
+  void Submit(os::Priority priority, std::function<void()> job);
+
+  const DBOptions options_;
+  const std::string path_;
+  const DBEnvironment environment_;
+  fs::FileSystem* const fs_;
+  Clock* const clock_;
+  const std::shared_ptr<Lease> lease_owner_;
+  LeaseImpl* const lease_;
+  MemoryCounter memtables_, readers_;  // of this instance, under the lease's
+  mutable TableReader::ReadCounters read_counters_;
+  mutable Counters counters_;
+  os::Executor* executor_ = nullptr;
+  bool host_opened_ = false, joined_ = false;
+  uint64_t memtable_limit_ = 0;
+  Origin origin_;
+  std::atomic<uint64_t> next_file_number_{1};
+  std::atomic<bool> cancelled_{false};
+  std::shared_ptr<Gate> gate_ = std::make_shared<Gate>();
+  std::shared_ptr<SnapshotRegistry> snapshots_ = std::make_shared<SnapshotRegistry>();
+  std::unique_ptr<fs::DirectoryLock> directory_lock_;
+
+  std::mutex install_mutex_;
+  std::unique_ptr<Manifest> manifest_;  // guarded by install
+
+  std::mutex write_mutex_;
+  std::shared_ptr<MemTable> active_;         // changed under write and state
+  std::vector<uint64_t> dropped_in_active_;  // guarded by write
+  std::atomic<uint64_t> active_bytes_{0};    // arena bytes, for the lease
+  std::atomic<bool> seal_requested_{false};
+
+  // Set when writes must take the slow path: closed, stalled by L0, the manifest is read-only.
+  std::atomic<bool> attention_{false};
+  std::atomic<bool> closed_{false};
+  // Whether runs older than the active memtable hold anything; may be true too long.
+  std::atomic<bool> has_older_{false};
+  ViewCell view_;
+
+  mutable std::mutex state_mutex_;
+  std::condition_variable changed_;  // of anything guarded by state
+  // Guarded by state from here on.
+  std::shared_ptr<const Version> version_ = std::make_shared<Version>();
+  std::vector<std::shared_ptr<SealedRun>> sealed_;        // newest first
+  std::deque<std::shared_ptr<FlushGroup>> flush_groups_;  // oldest first; covers sealed_'s end
+  uint64_t seal_sequence_ = 0;
+  uint64_t installed_sequence_ = 0;  // the newest run that is in the version
+  uint64_t flush_failures_ = 0;
+  std::atomic<uint64_t> flush_failures_seen_{0};  // of Flush()
+  Backoff flush_backoff_, compaction_backoff_;
+  Status manifest_status_;
+  uint32_t running_flushes_ = 0, running_compactions_ = 0;
+  std::set<EntryKey> busy_;
+  std::array<std::string, kLevelCountMax> cursors_;  // of the picker
+  Manual manual_ = Manual::kIdle;
+  uint64_t manual_sequence_ = 0;
+  uint32_t manual_steps_ = 0;
+  Status manual_status_;
+  std::map<uint64_t, TableRegistration> known_tables_;
+  std::map<uint64_t, std::unique_ptr<TableImpl>> tables_;  // registered in this run
+  std::vector<std::unique_ptr<TableImpl>> dropped_tables_;
+  // Left the current version; removed when nothing names them any more.
+  std::map<FileId, std::weak_ptr<FileMeta>> obsolete_;
+  std::map<FileId, std::weak_ptr<FileMeta>> failed_outputs_;  // of edits that failed
+  int64_t pushed_time_ms_ = 0;
+  uint64_t pushed_at_us_ = 0;
+  bool time_pushed_ = false;
+};
+
+}  // namespace lava

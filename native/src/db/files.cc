@@ -1,0 +1,23 @@
+#include "db/db_impl.h"
+
+namespace lava {
+
+// A file goes when no version, view or job holds its FileMeta: there is one object per name, so
+// that is when nothing names it any more.
+void DBImpl::RemoveObsoleteFiles() {
+  std::vector<FileId> dead;
+  {
+    std::lock_guard<std::mutex> state(state_mutex_);
+    std::erase_if(obsolete_, [&](const auto& candidate) {
+      if (candidate.second.expired()) dead.push_back(candidate.first);
+      return candidate.second.expired();
+    });
+  }
+  for (const FileId& id : dead) {
+    const Status status = fs_->Remove(path_ + "/" + id.FileName());
+    // What stays is removed by the next open.
+    if (!status.ok() && !status.IsNotFound()) Counters::Add(&counters_.background_errors, 1);
+  }
+}
+
+}  // namespace lava

@@ -1,0 +1,230 @@
+#include <algorithm>
+#include <chrono>
+
+#include "db/db_impl.h"
+#include "db/version_search.h"
+
+namespace lava {
+namespace {
+
+// Flushes of one instance that run side by side. While both run, newer runs gather, and share the
+// file of the next one.
+constexpr size_t kFlushGroupsMax = 2;
+
+}  // namespace
+
+// Holds write.
+void DBImpl::SealLocked() {
+  std::lock_guard<std::mutex> state(state_mutex_);
+  if (closed_.load() || (active_->empty() && dropped_in_active_.empty())) return;
+  active_->Seal();
+  auto run = std::make_shared<SealedRun>();
+  run->memtable = std::move(active_);
+  run->sequence = ++seal_sequence_;
+  run->dropped_tables = std::move(dropped_in_active_);
+  dropped_in_active_.clear();
+  sealed_.insert(sealed_.begin(), std::move(run));
+  active_ = MemTable::Create(&memtables_);
+  active_bytes_ = 0;
+  PublishView();
+  ScheduleFlushes(false);
+}
+
+// Holds state.
+void DBImpl::PublishView() {
+  auto* view = new ReadView();
+  view->active = active_;
+  view->sealed = sealed_;
+  view->version = version_;
+  has_older_ = !sealed_.empty() || HasFiles(*version_);
+  attention_ = closed_.load() || !manifest_status_.ok() ||
+               version_->levels[0].size() >= options_.l0_stall_trigger;
+  view_.Set(ViewRef(view));
+  changed_.notify_all();
+}
+
+// Holds state. force: failed flushes are tried again at once.
+void DBImpl::ScheduleFlushes(bool force) {
+  if (closed_.load()) return;
+  const bool may_retry = force || flush_backoff_.status.ok() ||
+                         clock_->MonotonicMicros() >= flush_backoff_.retry_at_us;
+  size_t covered = 0;
+  for (const std::shared_ptr<FlushGroup>& group : flush_groups_) {
+    covered += group->runs.size();
+    // What is done waits for older groups, unless its own install failed.
+    const bool waits = group->done && group != flush_groups_.front();
+    if (!group->running && !waits && may_retry) StartFlush(group);
+  }
+  while (flush_groups_.size() < kFlushGroupsMax && covered < sealed_.size() && may_retry) {
+    auto group = std::make_shared<FlushGroup>();
+    while (covered < sealed_.size()) {
+      const std::shared_ptr<SealedRun>& run = sealed_[sealed_.size() - 1 - covered];
+      group->runs.insert(group->runs.begin(), run);
+      ++covered;
+      if (run->ends_snapshot) break;
+    }
+    flush_groups_.push_back(group);
+    StartFlush(group);
+  }
+}
+
+// Holds state.
+void DBImpl::StartFlush(const std::shared_ptr<FlushGroup>& group) {
+  group->running = true;
+  ++running_flushes_;
+  Submit(os::Priority::kFlush, [this, group] { RunFlushJob(group); });
+}
+
+void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {
+  FlushInput input;
+  bool flushed;
+  {
+    std::lock_guard<std::mutex> state(state_mutex_);
+    flushed = group->done;  // only the install failed the last time
+    for (const std::shared_ptr<SealedRun>& run : group->runs) input.runs.push_back(run->memtable);
+    input.nothing_older = flush_groups_.front() == group && !HasFiles(*version_);
+  }
+  Status status;
+  FlushOutput output;
+  if (!flushed) status = RunFlush(MakeJobContext(0), input, &output);
+  {
+    std::lock_guard<std::mutex> state(state_mutex_);
+    if (!flushed && status.ok()) {
+      group->done = true;
+      group->file = std::move(output.file);
+      Counters::Add(&counters_.flushes, 1);
+      if (group->file) Counters::Add(&counters_.flush_bytes_written, group->file->bytes);
+    }
+  }
+  if (status.ok()) status = InstallFlushes();
+  {
+    std::lock_guard<std::mutex> state(state_mutex_);
+    group->running = false;
+    --running_flushes_;
+    if (status.ok()) {
+      flush_backoff_ = Backoff();
+    } else if (!cancelled_) {
+      ++flush_failures_;
+      Failed(&flush_backoff_, status);
+    }
+    if (status.ok()) ScheduleFlushes(false);
+    ScheduleCompactions();
+    changed_.notify_all();
+  }
+  RemoveObsoleteFiles();
+}
+
+// Oldest first, and only as far as the oldest is done: a run never becomes a file before the runs
+// that are older than it.
+Status DBImpl::InstallFlushes() {
+  std::lock_guard<std::mutex> install(install_mutex_);
+  while (true) {
+    std::shared_ptr<FlushGroup> group;
+    {
+      std::lock_guard<std::mutex> state(state_mutex_);
+      if (flush_groups_.empty() || !flush_groups_.front()->done) return Status::OK();
+      group = flush_groups_.front();
+    }
+    LAVA_RETURN_IF_ERROR(InstallGroup(*group));
+  }
+}
+
+// Holds install.
+Status DBImpl::InstallGroup(const FlushGroup& group) {
+  VersionEdit edit;
+  if (group.file != nullptr) edit.Add(0, {group.file, group.file->lower, group.file->upper});
+  {
+    std::lock_guard<std::mutex> state(state_mutex_);
+    for (const std::shared_ptr<SealedRun>& run : group.runs) {
+      for (uint64_t id : run->dropped_tables)
+        // Not when it was created anew since.
+        if (manifest_->state().tables.contains(id) && !known_tables_.contains(id) &&
+            std::find(edit.dropped.begin(), edit.dropped.end(), id) == edit.dropped.end())
+          edit.dropped.push_back(id);
+    }
+  }
+  if (group.file != nullptr || !edit.dropped.empty()) LAVA_RETURN_IF_ERROR(Log(edit));
+  std::lock_guard<std::mutex> state(state_mutex_);
+  version_ = manifest_->state().version;
+  installed_sequence_ = group.runs.front()->sequence;
+  sealed_.resize(sealed_.size() - group.runs.size());
+  snapshots_->RunsFlushed(group.runs, group.file);
+  flush_groups_.pop_front();
+  PublishView();
+  return Status::OK();
+}
+
+// Holds install.
+Status DBImpl::Log(const VersionEdit& edit) {
+  const Status status = manifest_->LogAndApply(edit);
+  std::lock_guard<std::mutex> state(state_mutex_);
+  if (!status.ok()) {
+    manifest_status_ = manifest_->failed_sync();
+    if (!manifest_status_.ok()) attention_ = true;
+    // The edit may be in the log all the same: its files stay until a later edit is safe there.
+    for (const VersionEdit::AddedFile& added : edit.added)
+      failed_outputs_[added.entry.file->id] = added.entry.file;
+    return status;
+  }
+  obsolete_.merge(failed_outputs_);
+  failed_outputs_.clear();
+  for (const VersionEdit::RemovedFile& removed : edit.removed) {
+    // A file that only moves lives on in the new version: it expires when it leaves that.
+    for (const FileEntry& entry : version_->levels[removed.level])
+      if (entry.file->id == removed.id) obsolete_[removed.id] = entry.file;
+  }
+  return status;
+}
+
+// Holds state.
+void DBImpl::Failed(Backoff* backoff, const Status& status) {
+  Counters::Add(&counters_.background_errors, 1);
+  backoff->status = status;
+  backoff->wait_us =
+      std::clamp(backoff->wait_us * 2, environment_.retry_us_min, environment_.retry_us_max);
+  backoff->retry_at_us = clock_->MonotonicMicros() + backoff->wait_us;
+}
+
+Status DBImpl::WaitUntil(const std::function<bool()>& flushed, uint32_t timeout_ms,
+                         std::atomic<uint64_t>* failures_seen) {
+  const auto deadline = std::chrono::steady_clock::now() +
+                        std::chrono::milliseconds(std::min(timeout_ms, environment_.wait_ms_max));
+  StateLock state(state_mutex_);
+  bool forced = false;
+  while (true) {
+    if (closed_.load()) return Status::Closed("the instance was closed");
+    if (flushed()) return Status::OK();
+    if (flush_failures_ != failures_seen->load()) {
+      *failures_seen = flush_failures_;
+      return flush_backoff_.status.ok() ? Status::Busy() : flush_backoff_.status;
+    }
+    if (!forced) {
+      ScheduleFlushes(/*force=*/true);
+      forced = true;
+    }
+    if (changed_.wait_until(state, deadline) == std::cv_status::timeout)
+      return flushed() ? Status::OK() : Status::Busy();
+  }
+}
+
+Status DBImpl::Flush(uint32_t timeout_ms) {
+  uint64_t sequence;
+  {
+    std::lock_guard<std::mutex> write(write_mutex_);
+    if (closed_.load()) return Status::Closed("the instance was closed");
+    SealLocked();
+    std::lock_guard<std::mutex> state(state_mutex_);
+    sequence = seal_sequence_;
+  }
+  return WaitUntil([this, sequence] { return installed_sequence_ >= sequence; }, timeout_ms,
+                   &flush_failures_seen_);
+}
+
+void DBImpl::Submit(os::Priority priority, std::function<void()> job) {
+  executor_->Submit(priority, [gate = gate_, job = std::move(job)] {
+    Gate::Visit visit(gate.get());
+    if (visit) job();
+  });
+}
+
+}  // namespace lava

@@ -1,0 +1,108 @@
+#include <algorithm>
+
+#include "db/db_impl.h"
+
+namespace lava {
+namespace {
+
+// What one source shows: internal keys in [lower, upper), upper empty for no end.
+struct Clip {
+  std::string lower, upper;
+};
+
+std::string PartitionName(const ImportSource& source) {
+  return std::to_string(source.partition_first) + " to " + std::to_string(source.partition_last);
+}
+
+// Clips a file's entry; false when nothing of it shows.
+bool ClipEntry(const Clip& clip, FileEntry* entry) {
+  if (entry->lower < clip.lower) entry->lower = clip.lower;
+  if (!clip.upper.empty() && entry->upper > clip.upper) entry->upper = clip.upper;
+  return entry->lower < entry->upper;
+}
+
+Status UniteTables(const ManifestState& source, const DBEnvironment& environment,
+                   std::map<uint64_t, TableRegistration>* tables) {
+  for (const auto& [id, table] : source.tables) {
+    if (environment.table_id_of_name(table.name) != id)
+      return Status::Corruption("import: table '" + table.name + "' has id " + std::to_string(id) +
+                                ", which is not its name's");
+    auto [it, is_new] = tables->try_emplace(id, table);
+    if (is_new) continue;
+    if (it->second.name != table.name)
+      return Status::InvalidArgument("import: tables '" + it->second.name + "' and '" + table.name +
+                                     "' have the same id " + std::to_string(id));
+    if (it->second.options.kind != table.options.kind)
+      return Status::InvalidArgument("import: table '" + table.name +
+                                     "' has different kinds in two sources");
+  }
+  return Status::OK();
+}
+
+Status CheckRanges(std::span<const ImportSource> imports) {
+  for (const ImportSource& a : imports) {
+    if (a.partition_first > a.partition_last)
+      return Status::InvalidArgument("import: " + PartitionName(a) + " is no partition range");
+    for (const ImportSource& b : imports) {
+      if (&a != &b && a.partition_first <= b.partition_last &&
+          b.partition_first <= a.partition_last)
+        return Status::InvalidArgument("import: partitions " + PartitionName(a) + " and " +
+                                       PartitionName(b) + " overlap");
+    }
+  }
+  return Status::OK();
+}
+
+}  // namespace
+
+Status DBImpl::BuildImport(std::span<const ImportSource> imports, VersionEdit* first) {
+  LAVA_RETURN_IF_ERROR(CheckRanges(imports));
+  FileTable files;
+  std::map<uint64_t, TableRegistration> tables;
+  for (size_t i = 0; i < imports.size(); ++i) {
+    const ImportSource& source = imports[i];
+    ManifestState state;
+    LAVA_RETURN_IF_ERROR(DecodeMetadata(source.metadata, &files, &state)
+                             .WithContext("import source " + std::to_string(i)));
+    if (state.partition_bytes != options_.partition_bytes)
+      return Status::InvalidArgument("import source " + std::to_string(i) +
+                                     " has partition_bytes " +
+                                     std::to_string(state.partition_bytes) + ", the options say " +
+                                     std::to_string(options_.partition_bytes));
+    LAVA_RETURN_IF_ERROR(UniteTables(state, environment_, &tables));
+    const uint32_t lowest = std::max(source.partition_first, options_.partition_first);
+    const uint32_t highest = std::min(source.partition_last, options_.partition_last);
+    if (lowest > highest) continue;
+    Clip clip;
+    PutBigEndian(&clip.lower, lowest, options_.partition_bytes);
+    if (highest + 1 < 1u << (8 * options_.partition_bytes))
+      PutBigEndian(&clip.upper, highest + 1, options_.partition_bytes);
+    for (uint32_t level = 0; level < kLevelCountMax; ++level) {
+      for (FileEntry entry : state.version->levels[level]) {
+        if (ClipEntry(clip, &entry)) first->Add(level, std::move(entry));
+      }
+    }
+  }
+  for (auto& [id, table] : tables) first->registered.push_back(std::move(table));
+  return Status::OK();
+}
+
+Result<MetadataInfo> ReadMetadata(Slice metadata) {
+  FileTable files;
+  ManifestState state;
+  LAVA_RETURN_IF_ERROR(DecodeMetadata(metadata, &files, &state));
+  MetadataInfo info;
+  info.format_version = kManifestFormatVersion;
+  info.partition_bytes = state.partition_bytes;
+  for (const auto& [id, table] : state.tables)
+    info.tables.push_back({table.name, id, table.options});
+  std::map<FileId, Snapshot::File> by_id;
+  for (const auto& level : state.version->levels) {
+    for (const FileEntry& entry : level)
+      by_id[entry.file->id] = {entry.file->id.FileName(), entry.file->bytes, entry.file->crc32c};
+  }
+  for (auto& [id, file] : by_id) info.files.push_back(std::move(file));
+  return info;
+}
+
+}  // namespace lava

@@ -1,0 +1,223 @@
+#include <algorithm>
+#include <set>
+
+#include "db/db_impl.h"
+#include "os/random.h"
+#include "table/table_reader.h"
+
+namespace lava {
+namespace {
+
+constexpr uint64_t kMemtableBytesMin = 1 << 20;
+constexpr uint64_t kMemtableBytesDefaultMax = 64 << 20;
+constexpr std::string_view kFileSuffix = ".ksst";
+
+Status CheckFile(const FileMeta& meta, const TableProperties& found, const std::string& path) {
+  if (found.records != meta.records || found.lower != meta.lower || found.upper != meta.upper)
+    return Status::Corruption(path + " is not the file that the manifest describes: it has " +
+                              std::to_string(found.records) + " records, not " +
+                              std::to_string(meta.records) + ", or other bounds");
+  return Status::OK();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<DB>> DB::Open(const DBOptions& options, const std::string& path,
+                                     std::span<const ImportSource> imports) {
+  return OpenDB(options, path, imports, DBEnvironment());
+}
+
+Result<std::unique_ptr<DB>> OpenDB(const DBOptions& options, const std::string& path,
+                                   std::span<const ImportSource> imports,
+                                   const DBEnvironment& environment) {
+  if (options.lease == nullptr)
+    return Status::InvalidArgument("open " + path + ": options.lease is required");
+  auto db = std::make_unique<DBImpl>(options, path, environment);
+  const Status status = db->Start(imports);
+  if (!status.ok()) {
+    static_cast<void>(db->Close());
+    return status.WithContext("open " + path);
+  }
+  return std::unique_ptr<DB>(std::move(db));
+}
+
+DBImpl::DBImpl(const DBOptions& options, std::string path, const DBEnvironment& environment)
+    : options_(options),
+      path_(std::move(path)),
+      environment_(environment),
+      fs_(options.file_system != nullptr ? options.file_system : fs::FileSystem::Posix()),
+      clock_(environment.clock != nullptr ? environment.clock : Clock::System()),
+      lease_owner_(options.lease),
+      lease_(Impl(options.lease.get())),
+      memtables_(lease_->memtables()),
+      readers_(lease_->readers()),
+      executor_(environment.executor) {
+  memtable_limit_ = options.memtable_bytes;
+  if (memtable_limit_ == 0) {
+    memtable_limit_ = std::max(
+        kMemtableBytesMin, std::min(kMemtableBytesDefaultMax, lease_->write_buffer_bytes() / 2));
+  }
+}
+
+DBImpl::~DBImpl() { static_cast<void>(Close()); }
+
+Status DBImpl::CheckOptions() const {
+  if (options_.partition_bytes != 1 && options_.partition_bytes != 2)
+    return Status::InvalidArgument("options.partition_bytes must be 1 or 2, not " +
+                                   std::to_string(options_.partition_bytes));
+  const uint32_t partition_max = (1u << (8 * options_.partition_bytes)) - 1;
+  if (options_.partition_first > options_.partition_last || options_.partition_last > partition_max)
+    return Status::InvalidArgument("options.partition_first " +
+                                   std::to_string(options_.partition_first) + " to " +
+                                   std::to_string(options_.partition_last) +
+                                   " is no range within 0 to " + std::to_string(partition_max));
+  if (options_.level_count < 2 || options_.level_count > kLevelCountMax)
+    return Status::InvalidArgument("options.level_count must be 2 to " +
+                                   std::to_string(kLevelCountMax) + ", not " +
+                                   std::to_string(options_.level_count));
+  if (options_.sealed_runs_max == 0 || options_.l0_compaction_trigger == 0 ||
+      options_.l0_stall_trigger <= options_.l0_compaction_trigger)
+    return Status::InvalidArgument(
+        "options.sealed_runs_max and l0_compaction_trigger must be at least 1, and "
+        "l0_stall_trigger above l0_compaction_trigger");
+  if (options_.block_bytes == 0 || options_.index_partition_bytes == 0 ||
+      options_.target_file_bytes == 0 || options_.level1_bytes == 0 ||
+      options_.level_multiplier < 2)
+    return Status::InvalidArgument(
+        "options.block_bytes, index_partition_bytes, target_file_bytes and level1_bytes must be "
+        "above 0, level_multiplier above 1");
+  return Status::OK();
+}
+
+Status DBImpl::Start(std::span<const ImportSource> imports) {
+  LAVA_RETURN_IF_ERROR(CheckOptions());
+  if (executor_ == nullptr) {
+    executor_ = lease_->host()->InstanceOpened();
+    host_opened_ = true;
+  }
+  LAVA_RETURN_IF_ERROR(fs_->CreateDirectory(path_));
+  LAVA_ASSIGN_OR_RETURN(directory_lock_, fs_->Lock(path_));
+
+  std::lock_guard<std::mutex> install(install_mutex_);
+  VersionEdit first;
+  LAVA_RETURN_IF_ERROR(OpenManifest(imports, &first));
+  ManifestState next = manifest_->state();
+  LAVA_RETURN_IF_ERROR(ApplyEdit(first, &next));
+  LAVA_RETURN_IF_ERROR(OpenFiles(*next.version));
+  LAVA_RETURN_IF_ERROR(manifest_->LogAndApply(first));
+  LAVA_RETURN_IF_ERROR(RemoveUnnamedFiles());
+
+  lease_->Join(this);
+  joined_ = true;
+  std::lock_guard<std::mutex> write(write_mutex_);
+  std::lock_guard<std::mutex> state(state_mutex_);
+  active_ = MemTable::Create(&memtables_);
+  version_ = manifest_->state().version;
+  known_tables_ = manifest_->state().tables;
+  PublishView();
+  ScheduleCompactions();
+  return Status::OK();
+}
+
+Status DBImpl::OpenManifest(std::span<const ImportSource> imports, VersionEdit* first) {
+  const Manifest::Options manifest_options{
+      .file_system = fs_, .directory = path_, .sync = options_.sync};
+  Result<std::unique_ptr<Manifest>> recovered = Manifest::Recover(manifest_options);
+  if (recovered.ok()) {
+    if (!imports.empty())
+      return Status::InvalidArgument("import: the directory holds an instance already");
+    manifest_ = std::move(recovered).value();
+    const uint32_t found = manifest_->state().partition_bytes;
+    if (found != options_.partition_bytes)
+      return Status::InvalidArgument("the instance has partition_bytes " + std::to_string(found) +
+                                     ", the options say " +
+                                     std::to_string(options_.partition_bytes));
+  } else if (recovered.status().IsNotFound()) {
+    if (imports.empty() && !options_.create_if_missing)
+      return Status::NotFound("no instance here, and options.create_if_missing is off");
+    manifest_ = Manifest::Fresh(manifest_options);
+    first->partition_bytes = options_.partition_bytes;
+    LAVA_RETURN_IF_ERROR(BuildImport(imports, first));
+  } else {
+    return std::move(recovered).status();
+  }
+  // Never an origin that was used before: numbers start again with it, and names stay unique.
+  const os::Random128 random = os::RandomBits128();
+  origin_ = {random.high, random.low};
+  first->origins.push_back(origin_);
+  first->next_file_number = 1;
+  return Status::OK();
+}
+
+Status DBImpl::OpenFiles(const Version& version) {
+  for (const auto& level : version.levels) {
+    for (const FileEntry& entry : level) {
+      FileMeta* meta = entry.file.get();
+      if (meta->reader != nullptr) continue;
+      const std::string path = path_ + "/" + meta->id.FileName();
+      Result<uint64_t> bytes = fs_->FileSize(path);
+      if (!bytes.ok() && bytes.status().IsNotFound())
+        return Status::Corruption("file " + path + " is missing");
+      if (!bytes.ok()) return std::move(bytes).status();
+      if (*bytes != meta->bytes)
+        return Status::Corruption("file " + path + " ends at offset " + std::to_string(*bytes) +
+                                  ", it should have " + std::to_string(meta->bytes) + " bytes");
+      LAVA_ASSIGN_OR_RETURN(std::unique_ptr<fs::RandomFile> file, fs_->OpenRandom(path));
+      LAVA_ASSIGN_OR_RETURN(
+          std::shared_ptr<TableReader> reader,
+          TableReader::Open(std::move(file), lease_->host()->cache(), &readers_, &read_counters_));
+      LAVA_RETURN_IF_ERROR(CheckFile(*meta, reader->properties(), path));
+      meta->reader = std::move(reader);
+    }
+  }
+  return Status::OK();
+}
+
+Status DBImpl::RemoveUnnamedFiles() {
+  std::set<std::string> named;
+  for (const auto& level : manifest_->state().version->levels)
+    for (const FileEntry& entry : level) named.insert(entry.file->id.FileName());
+  LAVA_ASSIGN_OR_RETURN(const std::vector<std::string> names, fs_->List(path_));
+  for (const std::string& name : names) {
+    const bool unnamed = name.ends_with(kFileSuffix) && !named.contains(name);
+    if (!unnamed && !manifest_->IsObsolete(name)) continue;
+    const Status status = fs_->Remove(path_ + "/" + name);
+    if (!status.ok() && !status.IsNotFound()) return status;
+  }
+  return Status::OK();
+}
+
+FileId DBImpl::NextFile() {
+  return {origin_, next_file_number_.fetch_add(1, std::memory_order_relaxed)};
+}
+
+Status DBImpl::Close() {
+  if (closed_.exchange(true)) return Status::OK();
+  attention_ = true;
+  cancelled_ = true;
+  {
+    std::lock_guard<std::mutex> state(state_mutex_);
+    changed_.notify_all();
+  }
+  if (joined_) lease_->Leave(this);
+  gate_->Close();
+  snapshots_->Clear();
+  view_.Set(ViewRef());
+  RemoveObsoleteFiles();
+  {
+    std::lock_guard<std::mutex> install(install_mutex_);
+    std::lock_guard<std::mutex> write(write_mutex_);
+    std::lock_guard<std::mutex> state(state_mutex_);
+    manifest_.reset();
+    active_.reset();
+    active_bytes_ = 0;
+    sealed_.clear();
+    flush_groups_.clear();
+    version_ = std::make_shared<Version>();
+    directory_lock_.reset();
+  }
+  if (host_opened_) lease_->host()->InstanceClosed();
+  return Status::OK();
+}
+
+}  // namespace lava

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "manifest/version.h"
+#include "memtable/memtable.h"
+
+namespace lava {
+
+/// A sealed memtable that is not in a file yet. Shared by the DB and by snapshots.
+/// Threads: fields that change are guarded by the DB's state mutex.
+struct SealedRun {
+  std::shared_ptr<MemTable> memtable;
+  uint64_t sequence = 0;       // of the seal; never leaves memory
+  bool ends_snapshot = false;  // a snapshot ends with it: it never shares a file with newer runs
+  std::vector<uint64_t> dropped_tables;  // whose range tombstones it holds
+};
+
+/// What a read needs: runs from the newest to the oldest.
+/// Threads: immutable once published.
+struct ReadView {
+  std::shared_ptr<MemTable> active;                // null in a snapshot's view
+  std::vector<std::shared_ptr<SealedRun>> sealed;  // newest first
+  std::shared_ptr<const Version> version;
+  mutable std::atomic<uint32_t> references{0};
+};
+
+/// A counted reference to a view.
+class ViewRef {
+ public:
+  ViewRef() = default;
+  explicit ViewRef(const ReadView* view) : view_(view) {
+    if (view_ != nullptr) view_->references.fetch_add(1, std::memory_order_relaxed);
+  }
+  ViewRef(ViewRef&& other) noexcept : view_(std::exchange(other.view_, nullptr)) {}
+  ViewRef& operator=(ViewRef&& other) noexcept {
+    std::swap(view_, other.view_);
+    return *this;
+  }
+  ViewRef(const ViewRef& other) : ViewRef(other.view_) {}
+  ViewRef& operator=(const ViewRef&) = delete;
+  ~ViewRef() {
+    if (view_ != nullptr && view_->references.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      delete view_;
+  }
+  const ReadView* operator->() const { return view_; }
+  const ReadView& operator*() const { return *view_; }
+  explicit operator bool() const { return view_ != nullptr; }
+
+ private:
+  const ReadView* view_ = nullptr;
+};
+
+/// Where the current view is found. The lock is held for a few instructions only: long enough to
+/// count a reference.
+/// Threads: any.
+class ViewCell {
+ public:
+  ViewRef Get() const {
+    Lock();
+    ViewRef view = current_;
+    Unlock();
+    return view;
+  }
+  void Set(ViewRef view) {
+    Lock();
+    std::swap(current_, view);
+    Unlock();
+    // The old view ends here, without the lock.
+  }
+
+ private:
+  void Lock() const {
+    while (locked_.exchange(true, std::memory_order_acquire)) {
+      while (locked_.load(std::memory_order_relaxed)) {
+      }
+    }
+  }
+  void Unlock() const { locked_.store(false, std::memory_order_release); }
+
+  mutable std::atomic<bool> locked_{false};
+  ViewRef current_;
+};
+
+}  // namespace lava

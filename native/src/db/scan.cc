@@ -1,0 +1,196 @@
+#include <algorithm>
+
+#include "db/db_impl.h"
+#include "db/scan_page.h"
+#include "db/version_search.h"
+#include "job/merging_iterator.h"
+
+namespace lava {
+
+// What a scan walks: internal keys in [from, upper), without from when exclusive.
+struct DBImpl::ScanRange {
+  std::string from, upper;
+  bool exclusive = false;
+  std::string prefix;  // internal; empty without prefix
+};
+
+namespace {
+
+// Records that are copied from the active memtable at once.
+constexpr size_t kCopyRecords = 128;
+
+// The entries of a level >= 1 that overlap [lower, upper).
+std::span<const FileEntry> Overlapping(const std::vector<FileEntry>& level, Slice lower,
+                                       Slice upper) {
+  auto begin = std::upper_bound(level.begin(), level.end(), lower,
+                                [](Slice k, const FileEntry& entry) { return k < entry.upper; });
+  auto end = begin;
+  while (end != level.end() && (upper.empty() || end->lower < upper)) ++end;
+  return {begin, end};
+}
+
+// False when the run knows nothing of keys in the range, so that it can be left out.
+bool Matters(const MemTable& run, Slice lower, Slice upper) {
+  if (run.has_range_tombstones()) return true;
+  MemTable::Copied copied;
+  run.CopyRange(lower, false, upper, 1, true, &copied);
+  return !copied.entries.empty();
+}
+
+Result<bool> AnyMayHavePrefix(std::span<const FileEntry> entries, Slice prefix) {
+  for (const FileEntry& entry : entries) {
+    LAVA_ASSIGN_OR_RETURN(const bool may, ReaderOf(entry)->MayHavePrefix(prefix));
+    if (may) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Status DBImpl::MakeScanRange(const TableImpl& table, const ScanRequest& request,
+                             ScanRange* range) const {
+  const uint32_t bytes = options_.partition_bytes;
+  if (request.entries_max == 0)
+    return Status::InvalidArgument("scan of table '" + table.name() + "': entries_max is 0");
+  if (request.prefix_bytes != 0 &&
+      (request.prefix_bytes < bytes || request.prefix_bytes > request.lower.size()))
+    return Status::InvalidArgument("scan of table '" + table.name() + "': prefix_bytes " +
+                                   std::to_string(request.prefix_bytes) +
+                                   " is not between the partition's and the lower bound's");
+  if (!request.lower.empty()) LAVA_RETURN_IF_ERROR(CheckBound(table, request.lower, "lower"));
+  if (request.prefix_bytes == 0 && !request.upper.empty())
+    LAVA_RETURN_IF_ERROR(CheckBound(table, request.upper, "upper"));
+  const auto internal = [&](Slice user_key) {
+    return std::string(InternalKey(bytes, table.id_bytes(), user_key).slice());
+  };
+  range->from = request.lower.empty() ? TableStart(options_.partition_first, bytes, table.id())
+                                      : internal(request.lower);
+  range->exclusive = request.lower_exclusive && !request.lower.empty();
+  if (request.prefix_bytes != 0) {
+    range->prefix = internal(request.lower.substr(0, request.prefix_bytes));
+    range->upper = PrefixEnd(range->prefix);
+  } else if (request.upper.empty()) {
+    range->upper = TableStart(options_.partition_last, bytes, table.id() + 1);
+  } else {
+    range->upper = internal(request.upper);
+  }
+  return Status::OK();
+}
+
+Status DBImpl::Scan(Table* table, const ScanRequest& request, ScanPage* page, Snapshot* snapshot) {
+  TableImpl* impl;
+  LAVA_RETURN_IF_ERROR(CheckTable(table, &impl));
+  ScanRange range;
+  LAVA_RETURN_IF_ERROR(MakeScanRange(*impl, request, &range));
+  LAVA_ASSIGN_OR_RETURN(const ViewRef view, ViewOf(snapshot));
+  Counters::Add(&counters_.scans, 1);
+  ScanPageWriter writer(request, options_.partition_bytes, page);
+  if (range.from >= range.upper && !range.upper.empty()) {
+    writer.Finish(true);
+    return Status::OK();
+  }
+  std::vector<std::unique_ptr<MergeRun>> older;
+  LAVA_RETURN_IF_ERROR(CollectRuns(*view, range, request.keys_only, &older));
+  // A copied page knows no partitions to jump over, so only for a prefix.
+  if (older.empty() && view->active != nullptr && !range.prefix.empty()) {
+    ScanActive(*view->active, range, request.keys_only, &writer);
+    return Status::OK();
+  }
+  if (view->active != nullptr)
+    older.insert(older.begin(), NewMemTableRun(view->active, request.keys_only));
+  MergeOptions merge;
+  merge.keys_only = request.keys_only;
+  merge.prefix_bytes_hint = static_cast<uint32_t>(range.prefix.size());
+  merge.prefix_bytes_min = options_.partition_bytes + kTableIdBytes;
+  const std::unique_ptr<RecordIterator> records = NewMergingIterator(std::move(older), merge);
+  return ScanMerged(*impl, range, records.get(), &writer);
+}
+
+// The runs below the active memtable that may say something about the range, newest first.
+Status DBImpl::CollectRuns(const ReadView& view, const ScanRange& range, bool keys_only,
+                           std::vector<std::unique_ptr<MergeRun>>* runs) const {
+  const Slice lower = range.prefix.empty() ? Slice(range.from) : Slice(range.prefix);
+  for (const std::shared_ptr<SealedRun>& run : view.sealed) {
+    if (Matters(*run->memtable, lower, range.upper))
+      runs->push_back(NewMemTableRun(run->memtable, keys_only));
+  }
+  const TableReader::IterateOptions iterate;
+  for (const FileEntry& entry : view.version->levels[0]) {
+    if (entry.upper <= lower || (!range.upper.empty() && entry.lower >= range.upper)) continue;
+    if (!range.prefix.empty()) {
+      LAVA_ASSIGN_OR_RETURN(const bool may, ReaderOf(entry)->MayHavePrefix(range.prefix));
+      if (!may) continue;
+    }
+    runs->push_back(NewFileRun(entry, iterate));
+  }
+  for (uint32_t n = 1; n < kLevelCountMax; ++n) {
+    const std::span<const FileEntry> entries =
+        Overlapping(view.version->levels[n], lower, range.upper);
+    if (entries.empty()) continue;
+    if (!range.prefix.empty()) {
+      LAVA_ASSIGN_OR_RETURN(const bool may, AnyMayHavePrefix(entries, range.prefix));
+      if (!may) continue;
+    }
+    runs->push_back(NewLevelRun(entries, iterate));
+  }
+  return Status::OK();
+}
+
+// All that is visible stands in the active memtable: nothing to merge.
+void DBImpl::ScanActive(const MemTable& active, const ScanRange& range, bool keys_only,
+                        ScanPageWriter* writer) const {
+  std::string from = range.from;
+  bool exclusive = range.exclusive;
+  MemTable::Copied copied;
+  while (true) {
+    copied.bytes.clear();
+    copied.entries.clear();
+    const size_t count = std::min<size_t>(kCopyRecords, size_t{writer->entries_left()} + 1);
+    active.CopyRange(from, exclusive, range.upper, count, keys_only, &copied);
+    for (const MemTable::Copied::Entry& entry : copied.entries) {
+      if (entry.kind != RecordKind::kPut && entry.kind != RecordKind::kAppend) continue;
+      const Slice bytes = copied.bytes;
+      if (!writer->Add(bytes.substr(entry.key_offset, entry.key_bytes),
+                       bytes.substr(entry.value_offset, entry.value_bytes)))
+        return writer->Finish(false);
+    }
+    if (copied.end || copied.entries.empty()) return writer->Finish(true);
+    const MemTable::Copied::Entry& last = copied.entries.back();
+    from.assign(copied.bytes, last.key_offset, last.key_bytes);
+    // A point record may stand behind a tombstone of the same key.
+    exclusive = last.kind != RecordKind::kPrefixDelete;
+    if (!exclusive && count == 1) return writer->Finish(false);
+  }
+}
+
+Status DBImpl::ScanMerged(const TableImpl& table, const ScanRange& range, RecordIterator* records,
+                          ScanPageWriter* writer) const {
+  const uint32_t bytes = options_.partition_bytes;
+  const Slice id(table.id_bytes(), kTableIdBytes);
+  records->Seek(range.from);
+  if (range.exclusive && records->Valid() && records->record().key == range.from) records->Next();
+  while (records->Valid()) {
+    const Slice key = records->record().key;
+    if (!range.upper.empty() && key >= range.upper) break;
+    const Slice found_id = key.substr(bytes, kTableIdBytes);
+    if (found_id != id) {
+      // To this table in the partition found, or in the next one when it is behind it there.
+      const uint32_t partition = PartitionOf(key, bytes) + (found_id < id ? 0 : 1);
+      if (partition > options_.partition_last) break;
+      const std::string target = TableStart(partition, bytes, table.id());
+      if (!range.upper.empty() && target >= range.upper) break;
+      records->Seek(target);
+      continue;
+    }
+    if (!writer->Add(key, records->record().value)) {
+      writer->Finish(false);
+      return Status::OK();
+    }
+    records->Next();
+  }
+  LAVA_RETURN_IF_ERROR(records->status());
+  writer->Finish(true);
+  return Status::OK();
+}
+
+}  // namespace lava

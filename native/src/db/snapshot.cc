@@ -1,0 +1,112 @@
+#include "base/check.h"
+#include "db/db_impl.h"
+#include "db/snapshot_impl.h"
+
+namespace lava {
+
+void SnapshotRegistry::Add(SnapshotImpl* snapshot) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  snapshots_.insert(snapshot);
+}
+
+void SnapshotRegistry::Remove(SnapshotImpl* snapshot) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  snapshots_.erase(snapshot);
+}
+
+size_t SnapshotRegistry::size() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return snapshots_.size();
+}
+
+void SnapshotRegistry::RunsFlushed(const std::vector<std::shared_ptr<SealedRun>>& runs,
+                                   const std::shared_ptr<FileMeta>& file) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (SnapshotImpl* snapshot : snapshots_) {
+    const ViewRef old = snapshot->view_.Get();
+    // Runs leave oldest first, and a snapshot has all runs of a group or none.
+    if (old->sealed.empty() || old->sealed.back() != runs.back()) continue;
+    LAVA_CHECK(old->sealed.size() >= runs.size());
+    auto* view = new ReadView();
+    view->sealed.assign(old->sealed.begin(), old->sealed.end() - runs.size());
+    view->version = old->version;
+    if (file != nullptr) {
+      auto version = std::make_shared<Version>(*old->version);
+      version->levels[0].insert(version->levels[0].begin(), {file, file->lower, file->upper});
+      view->version = std::move(version);
+    }
+    snapshot->view_.Set(ViewRef(view));
+  }
+}
+
+void SnapshotRegistry::Clear() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (SnapshotImpl* snapshot : snapshots_) snapshot->view_.Set(ViewRef());
+  snapshots_.clear();
+}
+
+SnapshotImpl::SnapshotImpl(DBImpl* db, std::shared_ptr<Gate> gate,
+                           std::shared_ptr<SnapshotRegistry> registry, ViewRef view,
+                           std::map<uint64_t, TableRegistration> tables, uint64_t failures_seen)
+    : db_(db),
+      gate_(std::move(gate)),
+      registry_(std::move(registry)),
+      tables_(std::move(tables)),
+      failures_seen_(failures_seen) {
+  view_.Set(std::move(view));
+  registry_->Add(this);
+}
+
+SnapshotImpl::~SnapshotImpl() {
+  registry_->Remove(this);
+  view_.Set(ViewRef());
+  Gate::Visit visit(gate_.get());
+  if (visit) db_->RemoveObsoleteFiles();
+}
+
+Status SnapshotImpl::WaitFlushed(uint32_t timeout_ms) {
+  Gate::Visit visit(gate_.get());
+  if (!visit) return Status::Closed("the instance of this snapshot was closed");
+  return db_->WaitUntil(
+      [this] {
+        const ViewRef view = view_.Get();
+        return view && view->sealed.empty();
+      },
+      timeout_ms, &failures_seen_);
+}
+
+Status SnapshotImpl::Files(std::vector<File>* files, std::string* metadata) {
+  Gate::Visit visit(gate_.get());
+  const ViewRef view = view_.Get();
+  if (!visit || !view) return Status::Closed("the instance of this snapshot was closed");
+  if (!view->sealed.empty())
+    return Status::Busy("the snapshot has runs that are not in files yet: call WaitFlushed first");
+  std::map<FileId, File> by_id;
+  for (const auto& level : view->version->levels) {
+    for (const FileEntry& entry : level)
+      by_id[entry.file->id] = {entry.file->id.FileName(), entry.file->bytes, entry.file->crc32c};
+  }
+  files->clear();
+  for (auto& [id, file] : by_id) files->push_back(std::move(file));
+  ManifestState state;
+  state.version = view->version;
+  state.tables = tables_;
+  state.partition_bytes = db_->partition_bytes();
+  *metadata = EncodeMetadata(state);
+  return Status::OK();
+}
+
+Result<std::shared_ptr<Snapshot>> DBImpl::TakeSnapshot() {
+  std::lock_guard<std::mutex> write(write_mutex_);
+  if (closed_.load()) return Status::Closed("the instance was closed");
+  SealLocked();
+  std::lock_guard<std::mutex> state(state_mutex_);
+  auto* view = new ReadView();
+  view->sealed = sealed_;
+  view->version = version_;
+  if (!sealed_.empty()) sealed_.front()->ends_snapshot = true;
+  return std::shared_ptr<Snapshot>(std::make_shared<SnapshotImpl>(
+      this, gate_, snapshots_, ViewRef(view), known_tables_, flush_failures_));
+}
+
+}  // namespace lava

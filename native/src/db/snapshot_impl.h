@@ -1,0 +1,59 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+
+#include "db/gate.h"
+#include "db/read_view.h"
+#include "lava/db.h"
+
+namespace lava {
+
+class DBImpl;
+class SnapshotImpl;
+
+/// The open snapshots of an instance. Shared by it and them, because either may end first.
+/// Threads: any.
+class SnapshotRegistry {
+ public:
+  void Add(SnapshotImpl* snapshot);
+  void Remove(SnapshotImpl* snapshot);
+  /// The sealed runs have become file (null: nothing was left of them): views name it instead.
+  void RunsFlushed(const std::vector<std::shared_ptr<SealedRun>>& runs,
+                   const std::shared_ptr<FileMeta>& file);
+  /// The instance closes: every snapshot lets go of its view.
+  void Clear();
+  size_t size() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::set<SnapshotImpl*> snapshots_;
+};
+
+/// See lava/db.h. Its view is replaced as its sealed runs become files, in seal order; at the end
+/// the view has no run left and its version is the list of the snapshot's files.
+class SnapshotImpl final : public Snapshot {
+ public:
+  SnapshotImpl(DBImpl* db, std::shared_ptr<Gate> gate, std::shared_ptr<SnapshotRegistry> registry,
+               ViewRef view, std::map<uint64_t, TableRegistration> tables, uint64_t failures_seen);
+  ~SnapshotImpl() override;
+
+  Status WaitFlushed(uint32_t timeout_ms) override;
+  Status Files(std::vector<File>* files, std::string* metadata) override;
+
+  DBImpl* db() const { return db_; }
+  ViewRef view() const { return view_.Get(); }
+
+ private:
+  friend class SnapshotRegistry;
+  DBImpl* const db_;  // only touched inside the gate
+  const std::shared_ptr<Gate> gate_;
+  const std::shared_ptr<SnapshotRegistry> registry_;
+  ViewCell view_;
+  const std::map<uint64_t, TableRegistration> tables_;
+  std::atomic<uint64_t> failures_seen_;  // the DB's count of failed flushes that was told last
+};
+
+}  // namespace lava

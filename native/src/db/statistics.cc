@@ -1,0 +1,86 @@
+#include <algorithm>
+
+#include "db/db_impl.h"
+
+namespace lava {
+
+DBStatistics DBImpl::statistics() const {
+  DBStatistics out;
+  const ViewRef view = view_.Get();
+  if (view) {
+    if (view->active != nullptr) {
+      out.memtable_active_bytes = view->active->arena_bytes();
+      out.estimated_records += view->active->record_count();
+    }
+    out.sealed_runs = view->sealed.size();
+    for (const std::shared_ptr<SealedRun>& run : view->sealed) {
+      out.memtable_sealed_bytes += run->memtable->arena_bytes();
+      out.estimated_records += run->memtable->record_count();
+    }
+    for (uint32_t n = 0; n < kLevelCountMax; ++n) {
+      for (const FileEntry& entry : view->version->levels[n]) {
+        const FileMeta& file = *entry.file;
+        ++out.files_at_level[n];
+        out.bytes_at_level[n] += file.bytes;
+        out.estimated_records += file.records - std::min(file.records, 2 * file.deletes);
+      }
+      out.live_files += out.files_at_level[n];
+      out.live_file_bytes += out.bytes_at_level[n];
+    }
+  }
+  {
+    std::lock_guard<std::mutex> state(state_mutex_);
+    out.pending_compaction_bytes =
+        PendingCompactionBytes(MakePickerView(*version_), MakePickerOptions());
+    out.running_flushes = running_flushes_;
+    out.running_compactions = running_compactions_;
+    for (const auto& [id, weak] : obsolete_) {
+      const std::shared_ptr<FileMeta> file = weak.lock();
+      if (file != nullptr && !IsCurrent(id)) out.pinned_file_bytes += file->bytes;
+    }
+  }
+  const auto get = [](const Counters::Counter& c) { return c.load(std::memory_order_relaxed); };
+  out.flushes = get(counters_.flushes);
+  out.compactions = get(counters_.compactions);
+  out.trivial_moves = get(counters_.trivial_moves);
+  out.flush_bytes_written = get(counters_.flush_bytes_written);
+  out.compaction_bytes_read = get(counters_.compaction_bytes_read);
+  out.compaction_bytes_written = get(counters_.compaction_bytes_written);
+  out.user_bytes_written = get(counters_.user_bytes_written);
+  out.reads = get(counters_.reads);
+  out.writes = get(counters_.writes);
+  out.scans = get(counters_.scans);
+  out.filter_useful = get(read_counters_.filter_useful);
+  out.block_reads = get(read_counters_.block_reads);
+  out.stall_us = get(counters_.stall_us);
+  out.background_errors = get(counters_.background_errors);
+  out.records_expired = get(counters_.records_expired);
+  out.snapshots_open = snapshots_->size();
+  return out;
+}
+
+// Holds state.
+bool DBImpl::IsCurrent(const FileId& id) const {
+  for (const auto& level : version_->levels)
+    for (const FileEntry& entry : level)
+      if (entry.file->id == id) return true;
+  return false;
+}
+
+TableStatistics DBImpl::table_statistics(Table* table) const {
+  TableStatistics out;
+  TableImpl* impl;
+  const ViewRef view = view_.Get();
+  if (!CheckTable(table, &impl).ok() || !view) return out;
+  for (const auto& level : view->version->levels) {
+    for (const FileEntry& entry : level) {
+      const auto it = entry.file->tables.find(impl->id());
+      if (it == entry.file->tables.end()) continue;
+      out.records += it->second.first;
+      out.live_bytes += it->second.second;
+    }
+  }
+  return out;
+}
+
+}  // namespace lava

@@ -1,0 +1,95 @@
+#include "db/db_impl.h"
+
+namespace lava {
+namespace {
+
+Status CheckTableOptions(std::string_view name, const TableOptions& options) {
+  if (options.ttl_ms < 0)
+    return Status::InvalidArgument("table '" + std::string(name) + "': ttl_ms " +
+                                   std::to_string(options.ttl_ms) + " is negative");
+  if (options.ttl_layout == TtlLayout::kList && options.kind != TableKind::kList)
+    return Status::InvalidArgument("table '" + std::string(name) +
+                                   "': the ttl layout of lists needs kind list");
+  return Status::OK();
+}
+
+}  // namespace
+
+Result<Table*> DBImpl::CreateTable(std::string_view name, const TableOptions& options) {
+  if (name.empty() || name.size() > kTableNameBytesMax)
+    return Status::InvalidArgument("a table's name of " + std::to_string(name.size()) +
+                                   " bytes; it must have 1 to " +
+                                   std::to_string(kTableNameBytesMax));
+  LAVA_RETURN_IF_ERROR(CheckTableOptions(name, options));
+  const uint64_t id = environment_.table_id_of_name(name);
+  std::lock_guard<std::mutex> install(install_mutex_);
+  if (closed_.load()) return Status::Closed("the instance was closed");
+  bool log = true;
+  {
+    std::lock_guard<std::mutex> state(state_mutex_);
+    auto known = known_tables_.find(id);
+    if (known != known_tables_.end()) {
+      const TableRegistration& old = known->second;
+      if (old.name != name)
+        return Status::InvalidArgument("tables '" + old.name + "' and '" + std::string(name) +
+                                       "' have the same id " + std::to_string(id) +
+                                       "; rename one of them");
+      if (old.options.kind != options.kind)
+        return Status::InvalidArgument("table '" + old.name + "' is of another kind");
+      log = old.options.ttl_layout != options.ttl_layout || old.options.ttl_ms != options.ttl_ms;
+    }
+  }
+  if (log) LAVA_RETURN_IF_ERROR(LogTable({std::string(name), id, options}));
+  std::lock_guard<std::mutex> state(state_mutex_);
+  known_tables_[id] = {std::string(name), id, options};
+  std::unique_ptr<TableImpl>& table = tables_[id];
+  if (table == nullptr) {
+    table = std::make_unique<TableImpl>(this, std::string(name), id, options);
+  } else {
+    table->SetOptions(options);
+  }
+  return static_cast<Table*>(table.get());
+}
+
+// Holds install.
+Status DBImpl::LogTable(const TableRegistration& table) {
+  VersionEdit edit;
+  edit.registered.push_back(table);
+  return Log(edit);
+}
+
+Status DBImpl::SetTableOptions(Table* table, const TableOptions& options) {
+  TableImpl* impl;
+  LAVA_RETURN_IF_ERROR(CheckTable(table, &impl));
+  return CreateTable(impl->name(), options).status();
+}
+
+// The data goes by range tombstones, and the registration with the flush that writes them: a crash
+// before that loses both, never one of them.
+Status DBImpl::DropTable(Table* table) {
+  TableImpl* impl;
+  LAVA_RETURN_IF_ERROR(CheckTable(table, &impl));
+  std::lock_guard<std::mutex> install(install_mutex_);
+  WriteLock write(write_mutex_);
+  if (closed_.load()) return Status::Closed("the instance was closed");
+  if (impl->dropped()) return Status::Closed("table '" + impl->name() + "' was dropped");
+  DeleteRangeLocked(*impl, {}, {});
+  dropped_in_active_.push_back(impl->id());
+  Wrote(0);
+  std::lock_guard<std::mutex> state(state_mutex_);
+  impl->SetDropped();
+  known_tables_.erase(impl->id());
+  auto it = tables_.find(impl->id());
+  dropped_tables_.push_back(std::move(it->second));
+  tables_.erase(it);
+  return Status::OK();
+}
+
+std::vector<TableInfo> DBImpl::ListTables() const {
+  std::lock_guard<std::mutex> state(state_mutex_);
+  std::vector<TableInfo> tables;
+  for (const auto& [id, table] : known_tables_) tables.push_back({table.name, id, table.options});
+  return tables;
+}
+
+}  // namespace lava

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <algorithm>
+
+#include "manifest/version.h"
+#include "table/table_reader.h"
+
+namespace lava {
+
+inline const TableReader* ReaderOf(const FileEntry& entry) {
+  return static_cast<const TableReader*>(entry.file->reader.get());
+}
+
+/// The entry of a level >= 1 that may hold key, or null.
+inline const FileEntry* FindEntry(const std::vector<FileEntry>& level, Slice key) {
+  auto it = std::upper_bound(level.begin(), level.end(), key,
+                             [](Slice k, const FileEntry& entry) { return k < entry.upper; });
+  return it != level.end() && it->lower <= key ? &*it : nullptr;
+}
+
+/// Calls visit(entry) for every entry that overlaps [lower, upper), newest first, until it
+/// returns false. An empty upper has no end.
+template <typename Visit>
+void ForEachEntryIn(const Version& version, Slice lower, Slice upper, Visit visit) {
+  const auto begins_before_upper = [&](const FileEntry& entry) {
+    return upper.empty() || entry.lower < upper;
+  };
+  for (const FileEntry& entry : version.levels[0]) {
+    if (entry.upper <= lower || !begins_before_upper(entry)) continue;
+    if (!visit(entry)) return;
+  }
+  for (uint32_t n = 1; n < kLevelCountMax; ++n) {
+    const std::vector<FileEntry>& level = version.levels[n];
+    auto it = std::upper_bound(level.begin(), level.end(), lower,
+                               [](Slice k, const FileEntry& entry) { return k < entry.upper; });
+    for (; it != level.end() && begins_before_upper(*it); ++it)
+      if (!visit(*it)) return;
+  }
+}
+
+inline bool HasFiles(const Version& version) {
+  return std::any_of(version.levels.begin(), version.levels.end(),
+                     [](const auto& level) { return !level.empty(); });
+}
+
+}  // namespace lava

@@ -1,0 +1,248 @@
+#include <algorithm>
+
+#include "db/db_impl.h"
+#include "db/version_search.h"
+
+namespace lava {
+namespace {
+
+// What a record costs in the memtable beside its key and value; an estimate for sealing early.
+constexpr uint64_t kRecordOverheadBytes = 64;
+
+Status Limit(std::string_view what, const std::string& table, uint64_t bytes, uint64_t bytes_max) {
+  return Status::InvalidArgument(std::string(what) + " of table '" + table + "' has " +
+                                 std::to_string(bytes) + " bytes, the limit is " +
+                                 std::to_string(bytes_max));
+}
+
+}  // namespace
+
+void WriteBatch::Add(Kind kind, Table* table, KeyRef key, Slice value) {
+  Operation operation;
+  operation.kind = kind;
+  operation.table = table;
+  operation.key_offset = bytes_.size();
+  operation.key_bytes = static_cast<uint32_t>(std::min<size_t>(key.key.size(), UINT32_MAX));
+  operation.prefix_bytes = key.prefix_bytes;
+  bytes_.append(key.key.substr(0, operation.key_bytes));
+  operation.value_offset = bytes_.size();
+  operation.value_bytes = value.size();
+  bytes_.append(value);
+  operations_.push_back(operation);
+}
+
+Status DBImpl::CheckTable(Table* table, TableImpl** impl) const {
+  *impl = static_cast<TableImpl*>(table);
+  if (table == nullptr) return Status::InvalidArgument("table is null");
+  if ((*impl)->db() != this)
+    return Status::InvalidArgument("table '" + table->name() + "' is of another instance");
+  if ((*impl)->dropped()) return Status::Closed("table '" + table->name() + "' was dropped");
+  return Status::OK();
+}
+
+Status DBImpl::CheckKey(const TableImpl& table, KeyRef key) const {
+  if (key.key.size() > kKeyBytesMax)
+    return Limit("key", table.name(), key.key.size(), kKeyBytesMax);
+  if (key.key.size() < options_.partition_bytes)
+    return Status::InvalidArgument(
+        "key of table '" + table.name() + "' has " + std::to_string(key.key.size()) +
+        " bytes, fewer than its partition's " + std::to_string(options_.partition_bytes));
+  const uint32_t partition = PartitionOf(key.key, options_.partition_bytes);
+  if (partition < options_.partition_first || partition > options_.partition_last)
+    return Status::InvalidArgument("key of table '" + table.name() + "' is of partition " +
+                                   std::to_string(partition) + ", the instance holds " +
+                                   std::to_string(options_.partition_first) + " to " +
+                                   std::to_string(options_.partition_last));
+  if (key.prefix_bytes != 0 &&
+      (key.prefix_bytes > key.key.size() || key.prefix_bytes < options_.partition_bytes))
+    return Status::InvalidArgument("prefix of " + std::to_string(key.prefix_bytes) +
+                                   " bytes of a key of table '" + table.name() + "' with " +
+                                   std::to_string(key.key.size()) + " bytes");
+  return Status::OK();
+}
+
+Status DBImpl::CheckValue(const TableImpl& table, Slice value) const {
+  if (value.size() > kValueBytesMax)
+    return Limit("value", table.name(), value.size(), kValueBytesMax);
+  return Status::OK();
+}
+
+Status DBImpl::CheckOperation(const WriteBatch& batch, const WriteBatch::Operation& operation,
+                              TableImpl** table) const {
+  LAVA_RETURN_IF_ERROR(CheckTable(operation.table, table));
+  LAVA_RETURN_IF_ERROR(CheckKey(**table, {batch.key(operation), operation.prefix_bytes}));
+  LAVA_RETURN_IF_ERROR(CheckValue(**table, batch.value(operation)));
+  if (operation.kind == WriteBatch::Kind::kAppend && (*table)->kind() != TableKind::kList)
+    return Status::InvalidArgument("append to table '" + (*table)->name() + "', which is no list");
+  return Status::OK();
+}
+
+Status DBImpl::Put(Table* table, KeyRef key, Slice value) {
+  TableImpl* impl;
+  LAVA_RETURN_IF_ERROR(CheckTable(table, &impl));
+  LAVA_RETURN_IF_ERROR(CheckKey(*impl, key));
+  LAVA_RETURN_IF_ERROR(CheckValue(*impl, value));
+  const InternalKey internal(options_.partition_bytes, impl->id_bytes(), key.key);
+  WriteLock lock(write_mutex_);
+  LAVA_RETURN_IF_ERROR(MakeRoom(&lock, key.key.size() + value.size() + kRecordOverheadBytes));
+  active_->Put(internal.slice(), InternalPrefix(key.prefix_bytes), value);
+  Wrote(key.key.size() + value.size());
+  return Status::OK();
+}
+
+Status DBImpl::Delete(Table* table, KeyRef key) {
+  TableImpl* impl;
+  LAVA_RETURN_IF_ERROR(CheckTable(table, &impl));
+  LAVA_RETURN_IF_ERROR(CheckKey(*impl, key));
+  const InternalKey internal(options_.partition_bytes, impl->id_bytes(), key.key);
+  WriteLock lock(write_mutex_);
+  LAVA_RETURN_IF_ERROR(MakeRoom(&lock, key.key.size() + kRecordOverheadBytes));
+  DeleteLocked(internal.slice(), InternalPrefix(key.prefix_bytes));
+  Wrote(key.key.size());
+  return Status::OK();
+}
+
+Status DBImpl::Append(Table* table, KeyRef key, Slice segments) {
+  TableImpl* impl;
+  LAVA_RETURN_IF_ERROR(CheckTable(table, &impl));
+  LAVA_RETURN_IF_ERROR(CheckKey(*impl, key));
+  LAVA_RETURN_IF_ERROR(CheckValue(*impl, segments));
+  if (impl->kind() != TableKind::kList)
+    return Status::InvalidArgument("append to table '" + impl->name() + "', which is no list");
+  const InternalKey internal(options_.partition_bytes, impl->id_bytes(), key.key);
+  WriteLock lock(write_mutex_);
+  LAVA_RETURN_IF_ERROR(MakeRoom(&lock, key.key.size() + segments.size() + kRecordOverheadBytes));
+  active_->Append(internal.slice(), InternalPrefix(key.prefix_bytes), segments);
+  Wrote(key.key.size() + segments.size());
+  return Status::OK();
+}
+
+Status DBImpl::DeletePrefix(Table* table, Slice prefix) {
+  TableImpl* impl;
+  LAVA_RETURN_IF_ERROR(CheckTable(table, &impl));
+  LAVA_RETURN_IF_ERROR(CheckKey(*impl, {prefix, 0}));
+  const InternalKey internal(options_.partition_bytes, impl->id_bytes(), prefix);
+  WriteLock lock(write_mutex_);
+  LAVA_RETURN_IF_ERROR(MakeRoom(&lock, prefix.size() + kRecordOverheadBytes));
+  DeletePrefixLocked(internal.slice());
+  Wrote(prefix.size());
+  return Status::OK();
+}
+
+Status DBImpl::Write(const WriteBatch& batch) {
+  // Everything is checked before the first record, so that all or nothing is written.
+  for (const WriteBatch::Operation& operation : batch.operations()) {
+    TableImpl* table;
+    LAVA_RETURN_IF_ERROR(CheckOperation(batch, operation, &table));
+  }
+  if (batch.count() == 0) return Status::OK();
+  WriteLock lock(write_mutex_);
+  LAVA_RETURN_IF_ERROR(MakeRoom(&lock, batch.byte_count() + batch.count() * kRecordOverheadBytes));
+  for (const WriteBatch::Operation& operation : batch.operations()) Apply(batch, operation);
+  Wrote(batch.byte_count());
+  return Status::OK();
+}
+
+void DBImpl::Apply(const WriteBatch& batch, const WriteBatch::Operation& operation) {
+  const auto* table = static_cast<const TableImpl*>(operation.table);
+  const InternalKey key(options_.partition_bytes, table->id_bytes(), batch.key(operation));
+  const uint32_t prefix_bytes = InternalPrefix(operation.prefix_bytes);
+  switch (operation.kind) {
+    case WriteBatch::Kind::kPut:
+      return active_->Put(key.slice(), prefix_bytes, batch.value(operation));
+    case WriteBatch::Kind::kDelete:
+      return DeleteLocked(key.slice(), prefix_bytes);
+    case WriteBatch::Kind::kAppend:
+      return active_->Append(key.slice(), prefix_bytes, batch.value(operation));
+    case WriteBatch::Kind::kDeletePrefix:
+      return DeletePrefixLocked(key.slice());
+  }
+}
+
+void DBImpl::DeleteLocked(Slice internal_key, uint32_t prefix_bytes) {
+  if (has_older_.load(std::memory_order_relaxed)) {
+    active_->Delete(internal_key, prefix_bytes);
+  } else {
+    active_->Erase(internal_key);
+  }
+}
+
+void DBImpl::DeletePrefixLocked(Slice internal_prefix) {
+  if (OlderMayHavePrefix(internal_prefix)) {
+    active_->DeletePrefix(internal_prefix);
+  } else {
+    active_->ErasePrefix(internal_prefix);
+  }
+}
+
+bool DBImpl::OlderMayHavePrefix(Slice internal_prefix) const {
+  if (!has_older_.load(std::memory_order_relaxed)) return false;
+  const ViewRef view = view_.Get();
+  const std::string end = PrefixEnd(internal_prefix);
+  for (const std::shared_ptr<SealedRun>& run : view->sealed) {
+    MemTable::Copied copied;
+    run->memtable->CopyRange(internal_prefix, false, end, 2, true, &copied);
+    if (copied.entries.empty()) continue;
+    const MemTable::Copied::Entry& first = copied.entries.front();
+    // Nothing but a deletion of just this prefix: it hides all that is older.
+    const bool hides_all = copied.entries.size() == 1 && first.kind == RecordKind::kPrefixDelete &&
+                           first.key_bytes == internal_prefix.size();
+    return !hides_all;
+  }
+  bool found = false;
+  ForEachEntryIn(*view->version, internal_prefix, end, [&](const FileEntry& entry) {
+    Result<bool> may = ReaderOf(entry)->MayHavePrefix(internal_prefix);
+    // When the filter cannot be read, a tombstone too many is the safe side.
+    found = !may.ok() || *may;
+    return !found;
+  });
+  return found;
+}
+
+Status DBImpl::DeleteRange(Table* table, Slice lower, Slice upper) {
+  TableImpl* impl;
+  LAVA_RETURN_IF_ERROR(CheckTable(table, &impl));
+  if (!lower.empty()) LAVA_RETURN_IF_ERROR(CheckBound(*impl, lower, "lower"));
+  if (!upper.empty()) LAVA_RETURN_IF_ERROR(CheckBound(*impl, upper, "upper"));
+  if (!upper.empty() && lower >= upper) return Status::OK();
+  WriteLock lock(write_mutex_);
+  LAVA_RETURN_IF_ERROR(MakeRoom(&lock, lower.size() + upper.size() + 2 * kRecordOverheadBytes));
+  DeleteRangeLocked(*impl, lower, upper);
+  Wrote(lower.size() + upper.size());
+  return Status::OK();
+}
+
+Status DBImpl::CheckBound(const TableImpl& table, Slice bound, std::string_view name) const {
+  if (bound.size() > kKeyBytesMax)
+    return Limit(std::string(name) + " bound", table.name(), bound.size(), kKeyBytesMax);
+  if (bound.size() < options_.partition_bytes)
+    return Status::InvalidArgument(std::string(name) + " bound in table '" + table.name() +
+                                   "' has " + std::to_string(bound.size()) +
+                                   " bytes, fewer than its partition's " +
+                                   std::to_string(options_.partition_bytes));
+  return Status::OK();
+}
+
+void DBImpl::DeleteRangeLocked(const TableImpl& table, Slice lower, Slice upper) {
+  const uint32_t bytes = options_.partition_bytes;
+  uint32_t first = options_.partition_first, last = options_.partition_last;
+  if (!lower.empty()) first = std::max(first, PartitionOf(lower, bytes));
+  if (!upper.empty()) last = std::min(last, PartitionOf(upper, bytes));
+  for (uint32_t partition = first; partition <= last; ++partition) {
+    std::string begin = TableStart(partition, bytes, table.id());
+    std::string end = TableStart(partition, bytes, table.id() + 1);
+    if (!lower.empty() && partition == PartitionOf(lower, bytes)) begin.append(lower.substr(bytes));
+    if (!upper.empty() && partition == PartitionOf(upper, bytes))
+      end = TableStart(partition, bytes, table.id()).append(upper.substr(bytes));
+    if (begin < end) active_->DeleteRange(begin, end);
+  }
+}
+
+// Holds write.
+void DBImpl::Wrote(uint64_t user_bytes) {
+  active_bytes_.store(active_->arena_bytes(), std::memory_order_relaxed);
+  Counters::AddUnshared(&counters_.writes, 1);
+  Counters::AddUnshared(&counters_.user_bytes_written, user_bytes);
+}
+
+}  // namespace lava
