@@ -141,6 +141,8 @@ class Run:
         self._records_before = 0
         self._records_now = 0
         self.state_bytes = {}
+        # Records that each source has read in the present attempt.
+        self.sources = {}
         self.job_state = ""
         self.date = ""
         self._recovering = False
@@ -155,12 +157,12 @@ class Run:
             raise DemoFailed(f"The job ended as {self.job_state}: {self._cause()}")
         self._recovering = self.records() > 0 and any(
             vertex["status"] not in ("RUNNING", "FINISHED") for vertex in job["vertices"])
-        records = 0
         for vertex in job["vertices"]:
-            if vertex["name"].startswith("Source: flights"):
-                records = vertex["metrics"]["write-records"]
+            if vertex["name"].startswith("Source: "):
+                self.sources[vertex["name"][8:]] = vertex["metrics"]["write-records"]
             if vertex["name"].startswith(LAST_STEP) and self.job_state == "RUNNING":
                 self.date = self._date(vertex["id"]) or self.date
+        records = self.sources.get("flights", 0)
         if records < self._records_now:  # Counters begin anew with each attempt.
             self._records_before += self._records_now
         self._records_now = records
@@ -284,7 +286,7 @@ def run_for_comparison(cluster, options):
         ["--data", options.data, "--output", "file://" + output])
     run = Run(cluster, job)
     run.wait(lambda r: False, interval=4.0)
-    return output_of(output)
+    return run, output_of(output)
 
 
 def compare(lines, expected, options):
@@ -302,15 +304,16 @@ def compare(lines, expected, options):
         f"The outputs differ in {differing} lines; both are kept in {options.keep}")
 
 
-def summary(run, sizes, lines):
+def summary(run, sizes, comparison, lines):
     print(f"\nThe outputs are equal: {len(lines):,} lines, the {PLANES_A_DAY} worst planes of each"
           f" of {DAYS} days. Among them:")
     worst = sorted(lines, key=lambda l: -int(re.search(r" (-?\d+) min late", l).group(1)))[:3]
     for line in worst:
         print("  " + line)
     print("\nSummary of the run on Lava")
-    print(f"  records       {run.records():,} flights read, those replayed after the failure"
-          " counted again")
+    read = ", ".join(f"{n:,} of {name}" for name, n in comparison.sources.items())
+    print(f"  records       {read};"
+          f" {run.sources['flights']:,} of flights after the failure")
     print(f"  checkpoints   {run.completed()} completed, {run.restored()} restored")
     print(f"  uploaded      {size(run.uploaded())} in all;"
           f" the last checkpoint refers to {size(run.history()[0]['state_size'])}")
@@ -335,11 +338,17 @@ def demo(options):
         cluster.start()
         run, lines = run_with_failure(cluster, options)
         sizes = run.operator_sizes()
-        expected = run_for_comparison(cluster, options)
+        comparison, expected = run_for_comparison(cluster, options)
         compare(lines, expected, options)
-        summary(run, sizes, lines)
+        summary(run, sizes, comparison, lines)
     finally:
         cluster.stop()
+
+
+def keep_logs(options):
+    logs = os.path.join(options.work, "logs")
+    if os.path.isdir(logs):
+        shutil.copytree(logs, os.path.join(options.keep, "logs"), dirs_exist_ok=True)
 
 
 def main():
@@ -348,6 +357,8 @@ def main():
                         help="run on a real Flink distribution instead of Maven's class path")
     parser.add_argument("--rate", type=float, default=8000, help="flights a second [8000]")
     parser.add_argument("--backend", default="lava", help="state backend of the first run [lava]")
+    parser.add_argument("--keep-logs", action="store_true",
+                        help="keep the cluster's logs in target/demo, also when all went well")
     parser.add_argument("--class-path", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--job-jar", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--plugin-jar", required=True, help=argparse.SUPPRESS)
@@ -367,11 +378,11 @@ def main():
     try:
         demo(options)
         print(f"\nDone in {time.monotonic() - began:.0f} s.")
+        if options.keep_logs:
+            keep_logs(options)
         return 0
     except (DemoFailed, OSError, subprocess.CalledProcessError) as error:
-        logs = os.path.join(options.work, "logs")
-        if os.path.isdir(logs):
-            shutil.copytree(logs, os.path.join(options.keep, "logs"), dirs_exist_ok=True)
+        keep_logs(options)
         print(f"\nThe demo failed: {error}\nThe cluster's logs are in {options.keep}",
               file=sys.stderr)
         return 1
