@@ -1,0 +1,100 @@
+#include "fs/posix_file_system.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "fs/posix_test_util.h"
+
+namespace lava::fs {
+namespace {
+
+class PosixFileSystemTest : public PosixTest {
+ protected:
+  void Write(const std::string& name, const std::string& content) {
+    auto file = posix_->Create(Path(name), 100);
+    ASSERT_TRUE(file.ok()) << file.status().ToString();
+    ASSERT_TRUE((*file)->Append(content).ok());
+    ASSERT_TRUE((*file)->Close().ok());
+  }
+
+  FileSystem* posix_ = FileSystem::Posix();
+};
+
+TEST_F(PosixFileSystemTest, ReadsWholeFilesUpToALimit) {
+  Write("a", "content");
+  EXPECT_EQ(*posix_->ReadWhole(Path("a"), 7), "content");
+  EXPECT_TRUE(posix_->ReadWhole(Path("a"), 6).status().IsCorruption());
+  EXPECT_TRUE(posix_->ReadWhole(Path("b"), 6).status().IsNotFound());
+  EXPECT_EQ(*posix_->FileSize(Path("a")), 7u);
+  EXPECT_TRUE(posix_->FileSize(Path("b")).status().IsNotFound());
+}
+
+TEST_F(PosixFileSystemTest, NamesChange) {
+  Write("a", "first");
+  Write("b", "second");
+  ASSERT_TRUE(posix_->Link(Path("a"), Path("c")).ok());
+  EXPECT_TRUE(posix_->Link(Path("a"), Path("b")).IsIOError());
+  ASSERT_TRUE(posix_->Rename(Path("a"), Path("b")).ok());
+  EXPECT_EQ(*posix_->ReadWhole(Path("b"), 100), "first");
+  EXPECT_EQ(*posix_->ReadWhole(Path("c"), 100), "first");
+  EXPECT_FALSE(*posix_->Exists(Path("a")));
+  EXPECT_TRUE(*posix_->Exists(Path("b")));
+  EXPECT_TRUE(posix_->Rename(Path("a"), Path("b")).IsNotFound());
+  ASSERT_TRUE(posix_->Remove(Path("b")).ok());
+  EXPECT_TRUE(posix_->Remove(Path("b")).IsNotFound());
+  EXPECT_EQ(*posix_->ReadWhole(Path("c"), 100), "first");
+}
+
+TEST_F(PosixFileSystemTest, ListsFilesOnly) {
+  Write("a", "");
+  Write("b", "");
+  ASSERT_TRUE(posix_->CreateDirectory(Path("d/e/f")).ok());
+  auto names = posix_->List(directory_);
+  ASSERT_TRUE(names.ok());
+  std::sort(names->begin(), names->end());
+  EXPECT_EQ(*names, (std::vector<std::string>{"a", "b"}));
+  EXPECT_TRUE(posix_->List(Path("none")).status().IsNotFound());
+}
+
+TEST_F(PosixFileSystemTest, MakesDirectoriesForTheUserAlone) {
+  ASSERT_TRUE(posix_->CreateDirectory(Path("d/e/f")).ok());
+  ASSERT_TRUE(posix_->CreateDirectory(Path("d/e/f")).ok());
+  for (const char* name : {"d", "d/e", "d/e/f"}) {
+    struct stat st {};
+    ASSERT_EQ(stat(Path(name).c_str(), &st), 0);
+    EXPECT_EQ(st.st_mode & 0777, 0700u);
+  }
+  Write("file", "");
+  EXPECT_TRUE(posix_->CreateDirectory(Path("file")).IsIOError());
+  EXPECT_TRUE(posix_->CreateDirectory(Path("file/under")).IsIOError());
+}
+
+TEST_F(PosixFileSystemTest, SyncsDirectories) {
+  Write("a", "content");
+  EXPECT_TRUE(posix_->SyncDirectory(directory_).ok());
+  EXPECT_TRUE(posix_->SyncDirectory(Path("none")).IsNotFound());
+  EXPECT_TRUE(posix_->SyncDirectory(Path("a")).IsIOError());
+}
+
+TEST_F(PosixFileSystemTest, LocksAndOpensUnderItsOwnLimit) {
+  OpenFileLimit limit(1);
+  auto own = NewPosixFileSystem(&limit);
+  Write("a", "a");
+  Write("b", "b");
+  auto a = own->OpenRandom(Path("a"));
+  auto b = own->OpenRandom(Path("b"));
+  ASSERT_TRUE(a.ok() && b.ok());
+  EXPECT_EQ(limit.open_files(), 1u);
+  char byte;
+  ASSERT_TRUE((*a)->Read(0, 1, &byte).ok());
+  EXPECT_EQ(byte, 'a');
+  ASSERT_TRUE((*b)->Read(0, 1, &byte).ok());
+  EXPECT_EQ(byte, 'b');
+  auto lock = own->Lock(directory_);
+  ASSERT_TRUE(lock.ok());
+  EXPECT_TRUE(posix_->Lock(directory_).status().IsBusy());
+}
+
+}  // namespace
+}  // namespace lava::fs
