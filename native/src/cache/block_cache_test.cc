@@ -1,0 +1,173 @@
+#include "cache/block_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace lava {
+namespace {
+
+struct TestBlock final : CachedBlock {
+  TestBlock(uint64_t block_number, size_t block_bytes, std::atomic<int>* count = nullptr)
+      : number(block_number), bytes(block_bytes), alive(count) {
+    if (alive != nullptr) ++*alive;
+  }
+  ~TestBlock() override {
+    if (alive != nullptr) --*alive;
+  }
+  size_t charge() const override { return bytes; }
+  uint64_t number;
+  size_t bytes;
+  std::atomic<int>* alive;
+};
+
+uint64_t NumberOf(const BlockCache::Ref& ref) {
+  return static_cast<const TestBlock*>(ref.get())->number;
+}
+
+constexpr auto kData = BlockCache::Segment::kData;
+constexpr auto kIndex = BlockCache::Segment::kIndex;
+
+TEST(BlockCacheTest, KeepsWhatFitsAndCounts) {
+  auto cache = BlockCache::Create(1 << 20);
+  uint64_t file = cache->NewFileId();
+  EXPECT_NE(file, cache->NewFileId());
+  EXPECT_EQ(cache->Lookup({file, 0}), nullptr);
+  cache->Insert({file, 0}, kData, std::make_shared<TestBlock>(1, 100));
+  cache->Insert({file, 8}, kData, std::make_shared<TestBlock>(2, 100));
+  EXPECT_EQ(NumberOf(cache->Lookup({file, 0})), 1u);
+  EXPECT_EQ(NumberOf(cache->Lookup({file, 8})), 2u);
+  EXPECT_EQ(cache->Lookup({file + 1, 0}), nullptr);
+  auto statistics = cache->statistics();
+  EXPECT_EQ(statistics.hits, 2u);
+  EXPECT_EQ(statistics.misses, 2u);
+  EXPECT_GT(statistics.used_bytes, 200u) << "overhead is charged";
+  EXPECT_EQ(statistics.pinned_bytes, 0u);
+  EXPECT_EQ(statistics.capacity_bytes, uint64_t{1} << 20);
+}
+
+TEST(BlockCacheTest, FirstOfTwoInsertsStays) {
+  auto cache = BlockCache::Create(1 << 20);
+  cache->Insert({1, 0}, kData, std::make_shared<TestBlock>(1, 100));
+  EXPECT_EQ(NumberOf(cache->Insert({1, 0}, kData, std::make_shared<TestBlock>(2, 100))), 1u);
+  uint64_t one = cache->statistics().used_bytes;
+  cache->Insert({1, 8}, kData, std::make_shared<TestBlock>(3, 100));
+  EXPECT_EQ(cache->statistics().used_bytes, 2 * one);
+}
+
+TEST(BlockCacheTest, EvictsToCapacityAndFreesEverything) {
+  std::atomic<int> alive{0};
+  {
+    auto cache = BlockCache::Create(100'000);
+    for (uint64_t i = 0; i < 1000; ++i) {
+      cache->Insert({1, i}, kData, std::make_shared<TestBlock>(i, 1000, &alive));
+      EXPECT_LE(cache->statistics().used_bytes, 100'000u);
+    }
+    EXPECT_GT(alive, 50);
+    cache->SetCapacity(10'000);
+    EXPECT_LE(cache->statistics().used_bytes, 10'000u);
+    EXPECT_LE(alive, 10);
+    cache->SetCapacity(0);
+    EXPECT_EQ(cache->statistics().used_bytes, 0u);
+    EXPECT_EQ(alive, 0);
+    cache->SetCapacity(50'000);
+    cache->Insert({2, 0}, kData, std::make_shared<TestBlock>(0, 1000, &alive));
+  }
+  EXPECT_EQ(alive, 0);
+}
+
+TEST(BlockCacheTest, CapacityZeroKeepsNothing) {
+  auto cache = BlockCache::Create(0);
+  auto ref = cache->Insert({1, 0}, kData, std::make_shared<TestBlock>(1, 100));
+  EXPECT_EQ(NumberOf(ref), 1u);
+  EXPECT_EQ(cache->Lookup({1, 0}), nullptr);
+  EXPECT_EQ(cache->statistics().used_bytes, 0u);
+}
+
+TEST(BlockCacheTest, PinnedBlocksStayAndAreCounted) {
+  auto cache = BlockCache::Create(10'000);
+  std::vector<BlockCache::Ref> pins;
+  for (uint64_t i = 0; i < 9; ++i)
+    pins.push_back(cache->Insert({1, i}, kData, std::make_shared<TestBlock>(i, 1000)));
+  EXPECT_EQ(cache->statistics().pinned_bytes, cache->statistics().used_bytes);
+  auto extra = cache->Insert({1, 100}, kData, std::make_shared<TestBlock>(100, 1000));
+  EXPECT_EQ(NumberOf(extra), 100u) << "usable though not kept";
+  EXPECT_EQ(cache->Lookup({1, 100}), nullptr);
+  EXPECT_NE(cache->Lookup({1, 3}), nullptr);
+  pins.clear();
+  EXPECT_EQ(cache->statistics().pinned_bytes, 0u);
+  cache->Insert({1, 101}, kData, std::make_shared<TestBlock>(101, 1000));
+  EXPECT_NE(cache->Lookup({1, 101}), nullptr);
+}
+
+TEST(BlockCacheTest, UsedBlocksAndIndexOutliveUnusedData) {
+  auto cache = BlockCache::Create(60'000);
+  cache->Insert({1, 0}, kIndex, std::make_shared<TestBlock>(1, 1000));
+  for (uint64_t i = 0; i < 20; ++i)
+    cache->Insert({2, i}, kData, std::make_shared<TestBlock>(i, 1000));
+  for (uint64_t i = 0; i < 200; ++i) {
+    cache->Insert({3, i}, kData, std::make_shared<TestBlock>(i, 1000));
+    for (uint64_t used = 0; used < 5; ++used) cache->Lookup({2, used});
+    cache->Lookup({1, 0});
+  }
+  EXPECT_NE(cache->Lookup({1, 0}), nullptr);
+  int kept = 0;
+  for (uint64_t used = 0; used < 5; ++used) kept += cache->Lookup({2, used}) != nullptr;
+  EXPECT_EQ(kept, 5);
+}
+
+TEST(BlockCacheTest, EraseFileDropsOnlyThatFile) {
+  std::atomic<int> alive{0};
+  auto cache = BlockCache::Create(1 << 20);
+  for (uint64_t i = 0; i < 100; ++i) {
+    cache->Insert({1, i}, kData, std::make_shared<TestBlock>(i, 100, &alive));
+    cache->Insert({2, i}, kData, std::make_shared<TestBlock>(i, 100, &alive));
+  }
+  BlockCache::Ref pin = cache->Lookup({1, 5});
+  cache->EraseFile(1);
+  EXPECT_EQ(alive, 101);
+  EXPECT_EQ(NumberOf(pin), 5u);
+  EXPECT_EQ(cache->Lookup({1, 5}), nullptr);
+  for (uint64_t i = 0; i < 100; ++i) EXPECT_NE(cache->Lookup({2, i}), nullptr);
+  cache->EraseFile(2);
+  EXPECT_EQ(cache->statistics().used_bytes, 0u);
+}
+
+TEST(BlockCacheTest, ManyThreads) {
+  std::atomic<int> alive{0};
+  {
+    auto cache = BlockCache::Create(64 << 10);
+    std::atomic<uint64_t> wrong{0};
+    std::vector<std::thread> threads;
+    for (uint64_t t = 0; t < 4; ++t) {
+      threads.emplace_back([&, t] {
+        uint64_t state = t + 1;
+        std::vector<BlockCache::Ref> pins(8);
+        for (int i = 0; i < 20'000; ++i) {
+          state = state * 6364136223846793005ull + 1442695040888963407ull;
+          uint64_t number = (state >> 33) % 200;
+          CacheKey key{number % 4, number};
+          BlockCache::Ref ref = cache->Lookup(key);
+          if (ref == nullptr)
+            ref = cache->Insert(key, number % 8 == 0 ? kIndex : kData,
+                                std::make_shared<TestBlock>(number, 500 + number, &alive));
+          if (NumberOf(ref) != number) ++wrong;
+          pins[number % 8] = std::move(ref);
+          if (i % 5000 == 17) cache->EraseFile(number % 4);
+          if (i % 5000 == 99) cache->SetCapacity((16 << 10) + number * 200);
+          if (i % 1000 == 0) cache->statistics();
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(wrong, 0u);
+    for (uint64_t file = 0; file < 4; ++file) cache->EraseFile(file);
+    EXPECT_EQ(cache->statistics().used_bytes, 0u);
+  }
+  EXPECT_EQ(alive, 0);
+}
+
+}  // namespace
+}  // namespace lava

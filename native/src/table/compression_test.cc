@@ -1,0 +1,89 @@
+#include "table/compression.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+#include "testing/random.h"
+
+namespace lava::ksst {
+namespace {
+
+TEST(CompressionTest, RoundTripOfWhatShrinks) {
+  for (Compression codec : {Compression::kLz4, Compression::kZstd}) {
+    Compressor compressor(codec);
+    for (size_t bytes : {100u, 4096u, 300000u}) {
+      std::string raw(bytes, 'x');
+      raw += "tail";
+      std::string out;
+      ASSERT_EQ(compressor.Compress(raw, &out), codec);
+      EXPECT_LT(out.size(), raw.size());
+      uint32_t raw_bytes = static_cast<uint32_t>(raw.size());
+      EXPECT_TRUE(RawBytesPossible(codec, out, raw_bytes));
+      std::string back(raw.size(), '\0');
+      ASSERT_TRUE(Decompress(codec, out, back.data(), raw_bytes));
+      EXPECT_EQ(back, raw);
+      EXPECT_FALSE(Decompress(codec, out, back.data(), raw_bytes - 1));
+      std::string larger(raw.size() + 1, '\0');
+      EXPECT_FALSE(Decompress(codec, out, larger.data(), raw_bytes + 1));
+    }
+  }
+}
+
+TEST(CompressionTest, NoiseAndSmallBlocksStayRaw) {
+  testing::Random random(3);
+  std::string out;
+  for (Compression codec : {Compression::kNone, Compression::kLz4, Compression::kZstd}) {
+    Compressor compressor(codec);
+    EXPECT_EQ(compressor.Compress(random.Bytes(5000), &out), Compression::kNone);
+    EXPECT_EQ(compressor.Compress("", &out), Compression::kNone);
+    EXPECT_EQ(compressor.Compress("aaaa", &out), Compression::kNone);
+  }
+}
+
+TEST(CompressionTest, ImpossibleLengthsAreSeenBeforeAllocation) {
+  Compressor compressor(Compression::kZstd);
+  std::string out;
+  ASSERT_EQ(compressor.Compress(std::string(1000, 'z'), &out), Compression::kZstd);
+  EXPECT_FALSE(RawBytesPossible(Compression::kZstd, out, 1001));
+  EXPECT_FALSE(RawBytesPossible(Compression::kLz4, "1234567890", 1 << 20));
+  EXPECT_FALSE(RawBytesPossible(Compression::kNone, "1234567890", 11));
+}
+
+TEST(CompressionTest, DamagedInputNeverWritesBeyond) {
+  testing::Random random(5);
+  for (Compression codec : {Compression::kLz4, Compression::kZstd}) {
+    Compressor compressor(codec);
+    std::string raw, out;
+    for (int i = 0; i < 200; ++i) raw += "key" + std::to_string(i % 37);
+    ASSERT_EQ(compressor.Compress(raw, &out), codec);
+    for (int i = 0; i < 2000; ++i) {
+      std::string bad = out;
+      bad[random.Uniform(bad.size())] = static_cast<char>(random.Next());
+      std::vector<char> back(raw.size());
+      bool done = Decompress(codec, bad, back.data(), static_cast<uint32_t>(back.size()));
+      EXPECT_TRUE(done || bad != out);
+    }
+  }
+}
+
+TEST(CompressionTest, ManyThreadsDecompress) {
+  Compressor compressor(Compression::kZstd);
+  std::string raw(5000, 'p'), out;
+  ASSERT_EQ(compressor.Compress(raw, &out), Compression::kZstd);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 200; ++i) {
+        std::string back(raw.size(), '\0');
+        EXPECT_TRUE(Decompress(Compression::kZstd, out, back.data(), 5000));
+        EXPECT_EQ(back, raw);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace lava::ksst
