@@ -38,7 +38,7 @@ public final class LavaConfigurableOptions {
                     .withDescription("How blocks are compressed above the last level.");
 
     public static final ConfigOption<CompressionType> BOTTOM_COMPRESSION =
-            ConfigOptions.key(LavaOptions.PREFIX + "compression.bottom")
+            ConfigOptions.key(LavaOptions.PREFIX + "bottom-compression")
                     .enumType(CompressionType.class)
                     .defaultValue(CompressionType.LZ4)
                     .withDescription("How blocks of the last level are compressed.");

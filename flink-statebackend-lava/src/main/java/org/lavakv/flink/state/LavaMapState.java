@@ -37,7 +37,8 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
     private static final int QUERY_PAGE_ENTRIES = 256;
 
     private final WriteBatch batch = new WriteBatch();
-    private final ScanOptions anyEntry = new ScanOptions().setKeysOnly(true).setEntriesMax(1);
+    private final ScanOptions anyEntry = 
+            new ScanOptions().setKeysOnly(true).setEntriesMax(1).setBytesMax(512);
     private TypeSerializer<UK> userKeySerializer;
     private TypeSerializer<UV> userValueSerializer;
     private ScanPage sparePage;

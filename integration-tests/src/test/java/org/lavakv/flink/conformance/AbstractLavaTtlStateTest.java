@@ -1,0 +1,109 @@
+package org.lavakv.flink.conformance;
+
+import org.apache.flink.api.common.state.State;
+import org.apache.flink.api.common.state.StateTtlConfig;
+import org.apache.flink.runtime.state.CheckpointStorage;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.StateBackend;
+import org.apache.flink.runtime.state.storage.FileSystemCheckpointStorage;
+import org.apache.flink.runtime.state.ttl.StateBackendTestContext;
+import org.apache.flink.runtime.state.ttl.TtlStateTestBase;
+import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
+
+import org.junit.jupiter.api.TestTemplate;
+import org.junit.jupiter.api.io.TempDir;
+import org.lavakv.flink.LavaKeyedStateBackend;
+import org.lavakv.flink.LavaStateBackend;
+
+import java.nio.file.Path;
+import java.time.Duration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Flink's conformance suite of TTL. */
+abstract class AbstractLavaTtlStateTest extends TtlStateTestBase {
+
+    @TempDir Path directory;
+
+    abstract boolean incremental();
+
+    @Override
+    protected StateBackendTestContext createStateBackendTestContext(TtlTimeProvider time) {
+        return new StateBackendTestContext(time) {
+            @Override
+            protected StateBackend createStateBackend() {
+                return new LavaStateBackend(incremental());
+            }
+
+            @Override
+            protected CheckpointStorage createCheckpointStorage() {
+                return new FileSystemCheckpointStorage(directory.toUri());
+            }
+        };
+    }
+
+    /** Checkpoints are native: expired state goes in compactions, not in snapshots. */
+    @Override
+    public boolean isSavepoint() {
+        return false;
+    }
+
+    /** TTL may be switched off: the inherited test holds for backends that refuse it. */
+    @Override
+    @TestTemplate
+    protected void testRestoreTtlAndRegisterNonTtlStateCompatFailure() throws Exception {
+        initTest();
+        timeProvider.time = 0;
+        ctx().update(ctx().updateEmpty);
+        KeyedStateHandle snapshot = sbetc.takeSnapshot();
+        sbetc.createAndRestoreKeyedStateBackend(snapshot);
+        sbetc.setCurrentKey("defaultKey");
+        State state = sbetc.createState(ctx().createStateDescriptor(), "");
+        assertThat(state).isNotNull();
+        snapshot.discardState();
+    }
+
+    /** Compactions drop what has expired, and nothing else. */
+    @TestTemplate
+    void testCompactionDropsExpiredState() throws Exception {
+        initTest(getConfBuilder(TTL).build());
+        timeProvider.time = 0;
+        sbetc.setCurrentKey("expires");
+        ctx().update(ctx().updateEmpty);
+        compact();
+        assertThat(ctx().isOriginalEmptyValue()).isFalse();
+
+        timeProvider.time = 50;
+        sbetc.setCurrentKey("stays");
+        ctx().update(ctx().updateUnexpired);
+        takeAndRestoreSnapshot(StateBackendTestContext.NUMBER_OF_KEY_GROUPS);
+
+        timeProvider.time = 120;
+        compact();
+        sbetc.setCurrentKey("expires");
+        assertThat(ctx().isOriginalEmptyValue()).isTrue();
+        sbetc.setCurrentKey("stays");
+        assertThat(ctx().isOriginalEmptyValue()).isFalse();
+    }
+
+    /** Without background cleanup compactions keep what has expired. */
+    @TestTemplate
+    void testCompactionKeepsExpiredStateWithoutBackgroundCleanup() throws Exception {
+        initTest(
+                StateTtlConfig.newBuilder(Duration.ofMillis(TTL))
+                        .disableCleanupInBackground()
+                        .build());
+        timeProvider.time = 0;
+        sbetc.setCurrentKey("kept");
+        ctx().update(ctx().updateEmpty);
+        timeProvider.time = 2 * TTL;
+        compact();
+        sbetc.setCurrentKey("kept");
+        assertThat(ctx().isOriginalEmptyValue()).isFalse();
+    }
+
+    private void compact() throws Exception {
+        LavaKeyedStateBackend<String> backend = sbetc.getKeyedStateBackend();
+        backend.compact();
+    }
+}

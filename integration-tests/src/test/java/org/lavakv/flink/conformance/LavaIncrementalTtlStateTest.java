@@ -1,0 +1,10 @@
+package org.lavakv.flink.conformance;
+
+/** TTL with incremental checkpoints. */
+class LavaIncrementalTtlStateTest extends AbstractLavaTtlStateTest {
+
+    @Override
+    boolean incremental() {
+        return true;
+    }
+}

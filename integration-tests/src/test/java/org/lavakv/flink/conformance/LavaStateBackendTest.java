@@ -1,0 +1,69 @@
+package org.lavakv.flink.conformance;
+
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.runtime.state.CheckpointStorage;
+import org.apache.flink.runtime.state.ConfigurableStateBackend;
+import org.apache.flink.runtime.state.StateBackendTestBase;
+import org.apache.flink.runtime.state.storage.FileSystemCheckpointStorage;
+import org.apache.flink.runtime.state.storage.JobManagerCheckpointStorage;
+import org.apache.flink.testutils.junit.extensions.parameterized.Parameter;
+import org.apache.flink.testutils.junit.extensions.parameterized.ParameterizedTestExtension;
+import org.apache.flink.testutils.junit.extensions.parameterized.Parameters;
+
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.lavakv.flink.LavaOptions;
+import org.lavakv.flink.LavaStateBackend;
+
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+
+/** Flink's conformance suite of state backends. */
+@ExtendWith(ParameterizedTestExtension.class)
+class LavaStateBackendTest extends StateBackendTestBase<LavaStateBackend> {
+
+    @Parameters(name = "incremental={0}, timers={1}")
+    static List<Object[]> parameters() {
+        return Arrays.asList(
+                new Object[] {true, LavaOptions.TimerService.LAVA},
+                new Object[] {false, LavaOptions.TimerService.LAVA});
+    }
+
+    @Parameter boolean incremental;
+
+    @Parameter(1)
+    LavaOptions.TimerService timers;
+
+    @TempDir Path directory;
+
+    @Override
+    protected ConfigurableStateBackend getStateBackend() {
+        Configuration config = new Configuration();
+        config.set(LavaOptions.TIMER_SERVICE_FACTORY, timers);
+        return new LavaStateBackend(incremental)
+                .configure(config, Thread.currentThread().getContextClassLoader());
+    }
+
+    @Override
+    protected CheckpointStorage getCheckpointStorage() throws Exception {
+        return incremental
+                ? new FileSystemCheckpointStorage(directory.toUri())
+                : new JobManagerCheckpointStorage();
+    }
+
+    @Override
+    protected boolean isSerializerPresenceRequiredOnRestore() {
+        return false;
+    }
+
+    @Override
+    protected boolean supportsAsynchronousSnapshots() {
+        return true;
+    }
+
+    @Override
+    protected boolean isSafeToReuseKVState() {
+        return true;
+    }
+}
