@@ -55,9 +55,9 @@ class FaultFileSystem : public fs::FileSystem {
     uint64_t call = 1;
     /// From then on all of them, until Disarm().
     bool forever = false;
-    std::optional<FileCall> only;  // calls of one kind
-    std::string path_contains;     // calls that name such a path; for Rename, Link the target
-    uint64_t seed = 0;             // which bit flips
+    std::optional<FileCall> only = std::nullopt;  // calls of one kind
+    std::string path_contains = {};  // calls that name such a path; for Rename, Link the target
+    uint64_t seed = 0;               // which bit flips
   };
 
   explicit FaultFileSystem(fs::FileSystem* base) : base_(base) {}
