@@ -1,0 +1,183 @@
+package org.lavakv.flink.restore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.lavakv.flink.testing.BackendFixture.ALL;
+import static org.lavakv.flink.testing.BackendFixture.HIGH;
+import static org.lavakv.flink.testing.BackendFixture.LOW;
+import static org.lavakv.flink.testing.BackendFixture.keysIn;
+
+import org.apache.flink.api.common.typeutils.base.StringSerializer;
+import org.apache.flink.core.execution.SavepointFormatType;
+import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.runtime.checkpoint.SavepointType;
+import org.apache.flink.runtime.execution.CancelTaskException;
+import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
+import org.apache.flink.runtime.state.CheckpointStreamWithResultProvider;
+import org.apache.flink.runtime.state.CheckpointedStateScope;
+import org.apache.flink.runtime.state.FullSnapshotAsyncWriter;
+import org.apache.flink.runtime.state.FullSnapshotResources;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.SavepointResources;
+import org.apache.flink.runtime.state.hashmap.HashMapStateBackend;
+import org.apache.flink.runtime.state.memory.MemCheckpointStreamFactory;
+import org.apache.flink.util.StateMigrationException;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.lavakv.flink.testing.BackendFixture;
+import org.lavakv.flink.testing.StateContent;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+@Timeout(120)
+class CanonicalSavepointTest {
+
+    private static final List<Integer> KEYS = keysIn(ALL, 500);
+
+    @TempDir Path root;
+    private BackendFixture fixture;
+
+    @BeforeEach
+    void open() throws Exception {
+        fixture = new BackendFixture(root);
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        fixture.close();
+    }
+
+    private static <K> KeyedStateHandle savepoint(AbstractKeyedStateBackend<K> backend)
+            throws Exception {
+        SavepointResources<K> resources = backend.savepoint();
+        FullSnapshotResources<K> full = resources.getSnapshotResources();
+        try {
+            return new FullSnapshotAsyncWriter<>(
+                            SavepointType.savepoint(SavepointFormatType.CANONICAL),
+                            () ->
+                                    CheckpointStreamWithResultProvider.createSimpleStream(
+                                            CheckpointedStateScope.EXCLUSIVE,
+                                            new MemCheckpointStreamFactory(64 << 20)),
+                            full)
+                    .get(new CloseableRegistry())
+                    .getJobManagerOwnedSnapshot();
+        } finally {
+            full.release();
+        }
+    }
+
+    private AbstractKeyedStateBackend<Integer> filled() throws Exception {
+        AbstractKeyedStateBackend<Integer> backend = fixture.create(ALL);
+        for (int round = 0; round < 3; round++) {
+            StateContent.change(backend, KEYS, round);
+        }
+        return backend;
+    }
+
+    @Test
+    void savepointOfLavaRestoresOnLavaAndGoesOn() throws Exception {
+        AbstractKeyedStateBackend<Integer> before = filled();
+        AbstractKeyedStateBackend<Integer> after = fixture.create(ALL, savepoint(before));
+        assertThat(StateContent.read(after, KEYS)).isEqualTo(StateContent.read(before, KEYS));
+        // Joined lists and the prefixes of restored map entries must live on.
+        StateContent.change(before, KEYS, 3);
+        StateContent.change(after, KEYS, 3);
+        Map<Integer, String> content = StateContent.read(before, KEYS);
+        assertThat(StateContent.read(after, KEYS)).isEqualTo(content);
+        AbstractKeyedStateBackend<Integer> again = fixture.create(ALL, savepoint(after));
+        assertThat(StateContent.read(again, KEYS)).isEqualTo(content);
+        AbstractKeyedStateBackend<Integer> checkpointed =
+                fixture.create(ALL, BackendFixture.remote(fixture.checkpoint(after, 1)));
+        assertThat(StateContent.read(checkpointed, KEYS)).isEqualTo(content);
+    }
+
+    @Test
+    void savepointOfLavaRestoresOnTheHeapAndBack() throws Exception {
+        AbstractKeyedStateBackend<Integer> lava = filled();
+        Map<Integer, String> content = StateContent.read(lava, KEYS);
+        KeyedStateHandle ofLava = savepoint(lava);
+        fixture.use(new HashMapStateBackend());
+        AbstractKeyedStateBackend<Integer> heap = fixture.create(ALL, ofLava);
+        assertThat(StateContent.read(heap, KEYS)).isEqualTo(content);
+        KeyedStateHandle ofHeap = savepoint(heap);
+        fixture.use(fixture.newLava(true));
+        assertThat(StateContent.read(fixture.create(ALL, ofHeap), KEYS)).isEqualTo(content);
+    }
+
+    @Test
+    void savepointShowsTheMomentOfItsSynchronousPart() throws Exception {
+        AbstractKeyedStateBackend<Integer> lava = filled();
+        Map<Integer, String> content = StateContent.read(lava, KEYS);
+        SavepointResources<Integer> resources = lava.savepoint();
+        StateContent.change(lava, KEYS, 3);
+        FullSnapshotResources<Integer> full = resources.getSnapshotResources();
+        KeyedStateHandle handle =
+                new FullSnapshotAsyncWriter<>(
+                                SavepointType.savepoint(SavepointFormatType.CANONICAL),
+                                () ->
+                                        CheckpointStreamWithResultProvider.createSimpleStream(
+                                                CheckpointedStateScope.EXCLUSIVE,
+                                                new MemCheckpointStreamFactory(64 << 20)),
+                                full)
+                        .get(new CloseableRegistry())
+                        .getJobManagerOwnedSnapshot();
+        full.release();
+        assertThat(StateContent.read(fixture.create(ALL, handle), KEYS)).isEqualTo(content);
+    }
+
+    @Test
+    void rescalesBothWays() throws Exception {
+        AbstractKeyedStateBackend<Integer> whole = filled();
+        Map<Integer, String> content = StateContent.read(whole, KEYS);
+        KeyedStateHandle handle = savepoint(whole);
+        List<KeyedStateHandle> halves = new ArrayList<>();
+        for (KeyGroupRange range : List.of(LOW, HIGH)) {
+            halves.add(savepoint(fixture.create(range, handle.getIntersection(range))));
+        }
+        assertThat(StateContent.read(fixture.create(ALL, halves), KEYS)).isEqualTo(content);
+    }
+
+    @Test
+    void otherKeySerializerIsRefusedAndNothingStays() throws Exception {
+        KeyedStateHandle handle = savepoint(filled());
+        fixture.close();
+        assertThatThrownBy(
+                        () -> fixture.create(ALL, List.of(handle), StringSerializer.INSTANCE))
+                .hasRootCauseInstanceOf(StateMigrationException.class)
+                .hasMessageContaining("key serializer");
+        assertThat(BackendFixture.filesIn(fixture.instances())).isEmpty();
+    }
+
+    @Test
+    void cancelledRestoreLeavesNothing() throws Exception {
+        KeyedStateHandle handle = savepoint(filled());
+        fixture.close();
+        fixture.cancel().close();
+        assertThatThrownBy(() -> fixture.create(ALL, handle))
+                .hasCauseInstanceOf(CancelTaskException.class);
+        assertThat(BackendFixture.filesIn(fixture.instances())).isEmpty();
+    }
+
+    @Test
+    void interruptedRestoreLeavesNothing() throws Exception {
+        AbstractKeyedStateBackend<Integer> backend = filled();
+        KeyedStateHandle handle = BackendFixture.remote(fixture.checkpoint(backend, 1));
+        fixture.close();
+        Thread.currentThread().interrupt();
+        try {
+            assertThatThrownBy(() -> fixture.create(ALL, handle))
+                    .hasCauseInstanceOf(CancelTaskException.class);
+        } finally {
+            assertThat(Thread.interrupted()).isTrue();
+        }
+        assertThat(BackendFixture.filesIn(fixture.instances())).isEmpty();
+    }
+}

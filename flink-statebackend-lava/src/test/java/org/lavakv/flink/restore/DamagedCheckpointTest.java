@@ -1,0 +1,137 @@
+package org.lavakv.flink.restore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.lavakv.flink.testing.BackendFixture.ALL;
+import static org.lavakv.flink.testing.BackendFixture.keysIn;
+import static org.lavakv.flink.testing.BackendFixture.remote;
+
+import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
+import org.apache.flink.runtime.state.BackendBuildingException;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.lavakv.flink.testing.BackendFixture;
+import org.lavakv.flink.testing.StateContent;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+
+/** A checkpoint with one flipped bit, or cut, is never restored, and never changed. */
+@Timeout(300)
+class DamagedCheckpointTest {
+
+    private static final int KEYS = 300;
+    private static final int DAMAGES = 24;
+
+    @TempDir Path root;
+    private BackendFixture fixture;
+    private KeyedStateHandle handle;
+    private List<Path> files;
+    private Path description;
+
+    @BeforeEach
+    void takeCheckpoint() throws Exception {
+        fixture = new BackendFixture(root);
+        AbstractKeyedStateBackend<Integer> backend = fixture.create(ALL);
+        StateContent.change(backend, keysIn(ALL, KEYS), 0);
+        handle = remote(fixture.checkpoint(backend, 1));
+        fixture.close(backend);
+        files = BackendFixture.filesIn(fixture.shared());
+        assertThat(files).isNotEmpty();
+        List<Path> descriptions = BackendFixture.filesIn(fixture.checkpoints());
+        assertThat(descriptions).hasSize(2);
+        description = descriptions.get(0);
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        fixture.close();
+    }
+
+    private void refused(Path file, byte[] damaged, boolean ofStates) throws IOException {
+        byte[] good = Files.readAllBytes(file);
+        Files.write(file, damaged);
+        try {
+            assertThatThrownBy(() -> fixture.create(ALL, handle))
+                    .isInstanceOf(BackendBuildingException.class)
+                    .hasMessageContaining(file.getFileName().toString())
+                    .hasMessageContaining("offset")
+                    .hasMessageContaining("restore from another one")
+                    .satisfies(
+                            e -> {
+                                if (ofStates) {
+                                    assertThat(e.getMessage())
+                                            .containsAnyOf("the-value", "the-list", "the-map");
+                                }
+                            });
+            assertThat(Files.readAllBytes(file)).isEqualTo(damaged);
+            assertThat(BackendFixture.filesIn(fixture.instances())).isEmpty();
+        } finally {
+            Files.write(file, good);
+        }
+    }
+
+    private void damageInManyWays(Path file, boolean ofStates) throws IOException {
+        byte[] good = Files.readAllBytes(file);
+        for (int i = 0; i < DAMAGES; i++) {
+            int at = (int) ((long) i * (good.length - 1) / (DAMAGES - 1));
+            byte[] flipped = good.clone();
+            flipped[at] ^= (byte) (1 << (i % 8));
+            refused(file, flipped, ofStates);
+            refused(file, Arrays.copyOf(good, at), ofStates);
+        }
+        refused(file, Arrays.copyOf(good, good.length + 1), ofStates);
+    }
+
+    @Test
+    void everyDataFileIsCheckedAndTheMessageNamesFileOffsetAndState() throws Exception {
+        for (Path file : files) {
+            damageInManyWays(file, true);
+        }
+    }
+
+    @Test
+    void bothDescriptionsAreChecked() throws Exception {
+        for (Path file : BackendFixture.filesIn(fixture.checkpoints())) {
+            damageInManyWays(file, false);
+        }
+    }
+
+    @Test
+    void flipInADataBlockNamesTheOffsetThatTheEngineFound() throws Exception {
+        Path file = files.get(0);
+        byte[] damaged = Files.readAllBytes(file);
+        damaged[100] ^= 1;
+        Files.write(file, damaged);
+        assertThatThrownBy(() -> fixture.create(ALL, handle))
+                .hasMessageContaining("A look at the local copy says: ")
+                .hasMessageNotContainingAny("readable by themselves");
+    }
+
+    @Test
+    void missingFileIsNamed() throws Exception {
+        Files.delete(files.get(0));
+        assertThatThrownBy(() -> fixture.create(ALL, handle))
+                .isInstanceOf(BackendBuildingException.class)
+                .rootCause()
+                .hasMessageContaining(files.get(0).getFileName().toString());
+        assertThat(BackendFixture.filesIn(fixture.instances())).isEmpty();
+        assertThat(description).exists();
+    }
+
+    @Test
+    void undamagedCheckpointRestores() throws Exception {
+        AbstractKeyedStateBackend<Integer> reference = fixture.create(ALL);
+        StateContent.change(reference, keysIn(ALL, KEYS), 0);
+        assertThat(StateContent.read(fixture.create(ALL, handle), keysIn(ALL, KEYS)))
+                .isEqualTo(StateContent.read(reference, keysIn(ALL, KEYS)));
+    }
+}

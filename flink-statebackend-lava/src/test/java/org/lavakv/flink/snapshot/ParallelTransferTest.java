@@ -1,0 +1,166 @@
+package org.lavakv.flink.snapshot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.apache.flink.core.fs.CloseableRegistry;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+@Timeout(30)
+class ParallelTransferTest {
+
+    private final ParallelTransfer transfer = new ParallelTransfer(2, "test-transfer");
+    private final CloseableRegistry registry = new CloseableRegistry();
+    private final ConcurrentLinkedQueue<Integer> undone = new ConcurrentLinkedQueue<>();
+
+    @AfterEach
+    void close() {
+        transfer.close();
+    }
+
+    private List<Integer> run(List<ParallelTransfer.Task<Integer>> tasks) throws Exception {
+        return transfer.run(tasks, registry, undone::add, 0);
+    }
+
+    @Test
+    void resultsKeepTheOrderOfTheTasks() throws Exception {
+        List<ParallelTransfer.Task<Integer>> tasks = new ArrayList<>();
+        List<Integer> expected = new ArrayList<>();
+        for (int i = 0; i < 50; i++) {
+            int result = i;
+            tasks.add(streams -> result);
+            expected.add(i);
+        }
+        assertThat(run(tasks)).isEqualTo(expected);
+        assertThat(undone).isEmpty();
+        assertThat(registry.getNumberOfRegisteredCloseables()).isZero();
+    }
+
+    @Test
+    void noMoreThanTheThreadsRunAtATime() throws Exception {
+        AtomicInteger running = new AtomicInteger();
+        AtomicInteger most = new AtomicInteger();
+        List<ParallelTransfer.Task<Integer>> tasks = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            tasks.add(
+                    streams -> {
+                        most.accumulateAndGet(running.incrementAndGet(), Math::max);
+                        Thread.sleep(2);
+                        return running.decrementAndGet();
+                    });
+        }
+        run(tasks);
+        assertThat(most.get()).isEqualTo(2);
+    }
+
+    @Test
+    void failureUndoesWhatWasFinished() {
+        List<ParallelTransfer.Task<Integer>> tasks = new ArrayList<>();
+        CountDownLatch first = new CountDownLatch(1);
+        tasks.add(
+                streams -> {
+                    first.countDown();
+                    return 17;
+                });
+        tasks.add(
+                streams -> {
+                    first.await();
+                    Thread.sleep(20);
+                    throw new IOException("no room");
+                });
+        assertThatThrownBy(() -> run(tasks)).hasMessage("no room");
+        assertThat(undone).containsExactly(17);
+    }
+
+    @Test
+    void cancelReturnsAtOnceFromACopyThatHangsAndTheStragglerIsUndone() throws Exception {
+        CountDownLatch hanging = new CountDownLatch(1);
+        CountDownLatch wake = new CountDownLatch(1);
+        FutureTask<List<Integer>> run =
+                new FutureTask<>(
+                        () ->
+                                run(
+                                        List.of(
+                                                streams -> {
+                                                    hanging.countDown();
+                                                    wake.await();
+                                                    return 5;
+                                                })));
+        new Thread(run).start();
+        hanging.await();
+        long begin = System.nanoTime();
+        registry.close();
+        assertThatThrownBy(() -> run.get(5, TimeUnit.SECONDS)).hasMessageContaining("cancelled");
+        assertThat(System.nanoTime() - begin).isLessThan(TimeUnit.SECONDS.toNanos(1));
+        wake.countDown();
+        while (undone.isEmpty()) {
+            Thread.sleep(1);
+        }
+        assertThat(undone).containsExactly(5);
+    }
+
+    @Test
+    void cancelClosesTheStreamsOfTheCopies() throws Exception {
+        CountDownLatch registered = new CountDownLatch(1);
+        CountDownLatch closed = new CountDownLatch(1);
+        FutureTask<List<Integer>> run =
+                new FutureTask<>(
+                        () ->
+                                run(
+                                        List.of(
+                                                streams -> {
+                                                    streams.registerCloseable(closed::countDown);
+                                                    registered.countDown();
+                                                    closed.await();
+                                                    throw new IOException("stream closed");
+                                                })));
+        new Thread(run).start();
+        registered.await();
+        registry.close();
+        assertThat(closed.await(5, TimeUnit.SECONDS)).isTrue();
+        assertThatThrownBy(() -> run.get(5, TimeUnit.SECONDS)).hasMessageContaining("cancelled");
+    }
+
+    @Test
+    void interruptStopsTheWait() throws Exception {
+        CountDownLatch wake = new CountDownLatch(1);
+        FutureTask<List<Integer>> run =
+                new FutureTask<>(
+                        () ->
+                                run(
+                                        List.of(
+                                                streams -> {
+                                                    wake.await();
+                                                    return 1;
+                                                })));
+        Thread thread = new Thread(run);
+        thread.start();
+        thread.interrupt();
+        assertThatThrownBy(() -> run.get(5, TimeUnit.SECONDS))
+                .hasCauseInstanceOf(InterruptedException.class);
+        wake.countDown();
+    }
+
+    @Test
+    void closedRegistryRefusesAtOnce() throws Exception {
+        registry.close();
+        assertThatThrownBy(() -> run(List.of(streams -> 1))).isInstanceOf(IOException.class);
+    }
+
+    @Test
+    void nothingToCopyIsDoneAtOnce() throws Exception {
+        assertThat(run(List.of())).isEmpty();
+    }
+}

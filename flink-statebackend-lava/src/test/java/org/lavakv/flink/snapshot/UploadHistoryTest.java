@@ -1,0 +1,131 @@
+package org.lavakv.flink.snapshot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
+import org.apache.flink.runtime.state.PhysicalStateHandleID;
+import org.apache.flink.runtime.state.PlaceholderStreamStateHandle;
+import org.apache.flink.runtime.state.StreamStateHandle;
+import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
+
+import org.junit.jupiter.api.Test;
+
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/** Which files a checkpoint may name instead of uploading them (scenario 7b). */
+class UploadHistoryTest {
+
+    private final UploadHistory history = new UploadHistory(Collections.emptySortedMap(), -1);
+
+    private static HandleAndLocalPath uploaded(String file, String remote) {
+        return HandleAndLocalPath.of(new ByteStreamStateHandle(remote, new byte[3]), file);
+    }
+
+    private static HandleAndLocalPath reused(String file, String remote) {
+        return HandleAndLocalPath.of(
+                new PlaceholderStreamStateHandle(new PhysicalStateHandleID(remote), 3, false), file);
+    }
+
+    private Map<String, String> reusable() {
+        return reusable(history.base());
+    }
+
+    private static Map<String, String> reusable(UploadHistory.Base base) {
+        return base.reusable().entrySet().stream()
+                .collect(
+                        Collectors.toMap(
+                                Map.Entry::getKey,
+                                e -> e.getValue().getStreamStateHandleID().getKeyString()));
+    }
+
+    private void upload(long id, HandleAndLocalPath... files) {
+        history.uploaded(id, Arrays.asList(files));
+    }
+
+    @Test
+    void nothingIsReusedBeforeTheFirstConfirmation() {
+        upload(1, uploaded("a", "x"));
+        assertThat(reusable()).isEmpty();
+    }
+
+    @Test
+    void filesOfTheLastCompletedCheckpointAreReusedWithTheirSize() {
+        upload(1, uploaded("a", "x"), uploaded("b", "y"));
+        history.completed(1);
+        assertThat(reusable()).containsOnly(Map.entry("a", "x"), Map.entry("b", "y"));
+        assertThat(history.base().reusable().get("a").getStateSize()).isEqualTo(3);
+    }
+
+    @Test
+    void fileThatWasUploadedAgainIsNotReusedUnderItsFirstName() {
+        // 1) checkpoint 1 uploads file a as x; 2) checkpoint 2 uploads it again, as y, because 1 is
+        // not confirmed; 3) the confirmation of 1 arrives; 4) the JobManager has completed 2 and
+        // deleted x; 5) checkpoint 3 must not name x.
+        upload(1, uploaded("a", "x"), uploaded("b", "b1"));
+        upload(2, uploaded("a", "y"));
+        history.completed(1);
+        assertThat(reusable()).containsOnly(Map.entry("b", "b1"));
+        history.completed(2);
+        assertThat(reusable()).containsOnly(Map.entry("a", "y"));
+    }
+
+    @Test
+    void reuseInALaterCheckpointLeavesTheNameUsable() {
+        upload(1, uploaded("a", "x"));
+        history.completed(1);
+        upload(2, reused("a", "x"), uploaded("c", "z"));
+        assertThat(reusable()).containsOnly(Map.entry("a", "x"));
+    }
+
+    @Test
+    void abortedCheckpointIsForgotten() {
+        upload(1, uploaded("a", "x"));
+        history.completed(1);
+        upload(2, uploaded("a", "y"));
+        history.aborted(2);
+        assertThat(reusable()).containsOnly(Map.entry("a", "x"));
+    }
+
+    @Test
+    void savepointsAndOldIdsChangeNothing() {
+        upload(3, uploaded("a", "x"));
+        history.completed(3);
+        history.completed(7);
+        history.completed(1);
+        assertThat(reusable()).containsOnly(Map.entry("a", "x"));
+    }
+
+    @Test
+    void baseDoesNotChangeAfterwards() {
+        upload(1, uploaded("a", "x"));
+        history.completed(1);
+        UploadHistory.Base base = history.base();
+        upload(2, uploaded("b", "y"));
+        history.completed(2);
+        assertThat(reusable(base)).containsOnly(Map.entry("a", "x"));
+    }
+
+    @Test
+    void restoredCheckpointIsTheBaseAtOnce() {
+        TreeMap<Long, java.util.Collection<HandleAndLocalPath>> restored = new TreeMap<>();
+        restored.put(9L, List.of(uploaded("a", "x")));
+        assertThat(reusable(new UploadHistory(restored, 9).base()))
+                .containsOnly(Map.entry("a", "x"));
+    }
+
+    @Test
+    void handlesThatTheJobManagerReplacesDoNotCountAsUploadedAgain() {
+        upload(1, uploaded("a", "x"));
+        history.completed(1);
+        HandleAndLocalPath again = reused("a", "x");
+        upload(2, again);
+        StreamStateHandle original = new ByteStreamStateHandle("x", new byte[3]);
+        again.replaceHandle(original);
+        assertThat(reusable()).containsOnly(Map.entry("a", "x"));
+    }
+}
