@@ -1,5 +1,6 @@
 #include "cache/block_cache.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <mutex>
@@ -65,14 +66,13 @@ class Shard {
     return entry->block;
   }
 
-  /// Frees at least bytes if unpinned blocks suffice; returns what it freed.
-  uint64_t Evict(uint64_t bytes) {
+  /// Moves the hand by at most steps entries and one round, or until bytes are free; returns what
+  /// it freed and takes the steps that it made off *steps.
+  uint64_t Evict(uint64_t bytes, size_t* steps) {
     std::vector<BlockCache::Ref> dropped;  // destroyed outside the lock
     std::lock_guard lock(mutex_);
     uint64_t freed = 0;
-    // Every entry is looked at often enough for its uses to run out, no more: pinned ones stay.
-    size_t steps = count_ * (kUsesMax + 1);
-    while (freed < bytes && hand_ != nullptr && steps-- > 0) {
+    for (size_t left = std::min(count_, *steps); freed < bytes && left > 0; --left, --*steps) {
       Entry* entry = hand_;
       hand_ = entry->after;
       if (entry->uses > 0) {
@@ -83,6 +83,11 @@ class Shard {
       }
     }
     return freed;
+  }
+
+  size_t count() const {
+    std::lock_guard lock(mutex_);
+    return count_;
   }
 
   /// Drops one entry, if it is still there; returns its charge.
@@ -216,7 +221,7 @@ class ShardedCache final : public BlockCache {
       used_.fetch_sub(charge, std::memory_order_relaxed);
       return result;
     }
-    if (!EvictToCapacity(hash % kShardCount))
+    if (!EvictToCapacity())
       used_.fetch_sub(shards_[hash % kShardCount].Erase(key, hash), std::memory_order_relaxed);
     return result;
   }
@@ -227,7 +232,7 @@ class ShardedCache final : public BlockCache {
 
   void SetCapacity(uint64_t bytes) override {
     capacity_.store(bytes, std::memory_order_relaxed);
-    EvictToCapacity(0);
+    EvictToCapacity();
   }
 
   Statistics statistics() const override {
@@ -239,21 +244,35 @@ class ShardedCache final : public BlockCache {
   }
 
  private:
-  /// Evicts from the first shard on; false when pinned blocks alone pass the capacity.
-  bool EvictToCapacity(size_t first) {
-    for (size_t i = 0; i < kShardCount; ++i) {
+  /// Moves the hands of the shards in turn, a few entries each, as if they were one clock: a
+  /// shard of few but used blocks loses none to a neighbour's. False when pinned blocks alone pass
+  /// the capacity.
+  bool EvictToCapacity() {
+    constexpr size_t kStepsAtOnce = 8;
+    size_t left = SIZE_MAX;  // steps after which every entry's uses have run out
+    for (size_t visits = 0;; ++visits) {
       uint64_t used = used_.load(std::memory_order_relaxed);
       uint64_t capacity = capacity_.load(std::memory_order_relaxed);
       if (used <= capacity) return true;
-      uint64_t freed = shards_[(first + i) % kShardCount].Evict(used - capacity);
+      if (visits == kShardCount) {
+        left = 0;
+        for (const Shard& shard : shards_) left += shard.count() * (kUsesMax + 1);
+      }
+      if (visits >= kShardCount && left == 0) return false;
+      size_t shard = next_evicted_.fetch_add(1, std::memory_order_relaxed) % kShardCount;
+      size_t steps = kStepsAtOnce;
+      uint64_t freed = shards_[shard].Evict(used - capacity, &steps);
       used_.fetch_sub(freed, std::memory_order_relaxed);
+      // An empty shard counts as a step, so that the turns end.
+      size_t made = std::max<size_t>(kStepsAtOnce - steps, 1);
+      left -= std::min(left, made);
     }
-    return used_.load(std::memory_order_relaxed) <= capacity_.load(std::memory_order_relaxed);
   }
 
   std::array<Shard, kShardCount> shards_;
   std::atomic<uint64_t> capacity_;
-  std::atomic<uint64_t> used_{0};  // of all shards: a busy shard may hold more than its share
+  std::atomic<uint64_t> used_{0};        // of all shards: a busy shard may hold more than its share
+  std::atomic<size_t> next_evicted_{0};  // shard whose hand moves next
   std::atomic<uint64_t> next_file_{1};
 };
 
