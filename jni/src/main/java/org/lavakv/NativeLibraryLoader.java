@@ -32,16 +32,21 @@ final class NativeLibraryLoader {
 
     private static final Logger LOG = System.getLogger(NativeLibraryLoader.class.getName());
 
-    private final String resource;
+    private final Source source;
     private final Consumer<String> systemLoad;
 
+    /** Where the bytes of the library come from. */
+    interface Source {
+        InputStream open() throws IOException;
+    }
+
     NativeLibraryLoader() {
-        this(RESOURCE, System::load);
+        this(NativeLibraryLoader::openResource, System::load);
     }
 
     /** For tests: another library, another way to load. */
-    NativeLibraryLoader(String resource, Consumer<String> systemLoad) {
-        this.resource = resource;
+    NativeLibraryLoader(Source source, Consumer<String> systemLoad) {
+        this.source = source;
         this.systemLoad = systemLoad;
     }
 
@@ -106,11 +111,7 @@ final class NativeLibraryLoader {
     private void extract(Path copy) throws IOException {
         FileAttribute<?> mode =
                 PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
-        try (InputStream in = NativeLibraryLoader.class.getResourceAsStream(resource)) {
-            if (in == null) {
-                throw new IOException(
-                        "the class path has no " + resource + ": Lava's jar is incomplete");
-            }
+        try (InputStream in = source.open()) {
             try (var channel =
                             Files.newByteChannel(
                                     copy,
@@ -122,10 +123,19 @@ final class NativeLibraryLoader {
         }
     }
 
+    static InputStream openResource() throws IOException {
+        InputStream in = NativeLibraryLoader.class.getResourceAsStream(RESOURCE);
+        if (in == null) {
+            throw new IOException(
+                    "the class path has no " + RESOURCE + ": Lava's jar is incomplete");
+        }
+        return in;
+    }
+
     private void loadCopy(Path copy, Path parent) throws IOException {
         try {
             systemLoad.accept(copy.toAbsolutePath().toString());
-        } catch (UnsatisfiedLinkError e) {
+        } catch (LinkageError e) {
             throw new IOException(explain(String.valueOf(e.getMessage()), parent), e);
         }
     }

@@ -1,0 +1,340 @@
+package org.lavakv;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Null, negative, too large and overflowing arguments are refused by every call. */
+class BadArgumentsTest extends LavaTestBase {
+
+    private static final int MAX = Integer.MAX_VALUE;
+    private static final int MIN = Integer.MIN_VALUE;
+
+    /** Array length, offset, length: not a range, each in its own way. */
+    private static final int[][] BAD_RANGES = {
+        {4, -1, 2},
+        {4, 0, -1},
+        {4, -1, -1},
+        {4, 0, 5},
+        {4, 4, 1},
+        {4, 5, 0},
+        {4, 5, 1},
+        {4, 1, 4},
+        {4, 3, 2},
+        {0, 0, 1},
+        {0, 1, 0},
+        {4, MAX, 1},
+        {4, 1, MAX},
+        {4, MAX, MAX},
+        {4, MIN, 2},
+        {4, 2, MIN},
+        {4, MIN, MIN},
+        {4, MIN, MAX},
+        {4, MAX, MIN},
+        {4, MAX - 1, 3},
+        {4, 2, MAX - 1},
+        {4, -4, 4},
+        {4, -2, 6},
+        {4, 6, -2},
+    };
+
+    private Lease lease;
+    private LavaDB db;
+    private LavaDB other;
+    private TableHandle t;
+    private TableHandle list;
+
+    /** A call with one range of one array. */
+    private interface RangeCall {
+        void call(byte[] array, int off, int len) throws Exception;
+    }
+
+    @BeforeEach
+    void openTables() throws Exception {
+        lease = lease();
+        db = open(lease);
+        other = open(lease, "other");
+        t = db.createTable("t", new TableOptions());
+        list = db.createTable("l", new TableOptions().setKind(TableKind.LIST));
+    }
+
+    @AfterEach
+    void close() {
+        other.close();
+        db.close();
+        lease.close();
+    }
+
+    private Map<String, RangeCall> rangeCalls() {
+        byte[] k = {1, 'k'};
+        byte[] v = {4, 'v'};
+        WriteBatch batch = new WriteBatch();
+        Map<String, RangeCall> calls = new LinkedHashMap<>();
+        calls.put("get into", (a, off, len) -> db.get(t, a, off, len, 0, new byte[9], 0));
+        calls.put("get", (a, off, len) -> db.get(t, a, off, len, 0));
+        calls.put("get of snapshot", (a, off, len) -> db.get(t, a, off, len, 0, null));
+        calls.put("contains", (a, off, len) -> db.contains(t, a, off, len, 0));
+        calls.put("put key", (a, off, len) -> db.put(t, a, off, len, 0, v, 0, 2));
+        calls.put("put value", (a, off, len) -> db.put(t, k, 0, 2, 0, a, off, len));
+        calls.put("delete", (a, off, len) -> db.delete(t, a, off, len, 0));
+        calls.put("append key", (a, off, len) -> db.append(list, a, off, len, v, 0, 2));
+        calls.put("append value", (a, off, len) -> db.append(list, k, 0, 2, a, off, len));
+        calls.put("deletePrefix", (a, off, len) -> db.deletePrefix(t, a, off, len));
+        calls.put("lower", (a, off, len) -> new ScanOptions().setLower(a, off, len));
+        calls.put("upper", (a, off, len) -> new ScanOptions().setUpper(a, off, len));
+        calls.put("prefix", (a, off, len) -> new ScanOptions().setPrefix(a, off, len));
+        calls.put("batch put key", (a, off, len) -> batch.put(t, a, off, len, 0, v, 0, 2));
+        calls.put("batch put value", (a, off, len) -> batch.put(t, k, 0, 2, 0, a, off, len));
+        calls.put("batch delete", (a, off, len) -> batch.delete(t, a, off, len, 0));
+        calls.put("batch append key", (a, off, len) -> batch.append(list, a, off, len, v, 0, 2));
+        calls.put("batch append", (a, off, len) -> batch.append(list, k, 0, 2, a, off, len));
+        calls.put("batch deletePrefix", (a, off, len) -> batch.deletePrefix(t, a, off, len));
+        return calls;
+    }
+
+    @Test
+    void badRangesAndNullArrays() {
+        rangeCalls()
+                .forEach(
+                        (name, call) -> {
+                            assertThatThrownBy(() -> call.call(null, 0, 0))
+                                    .as("%s of null", name)
+                                    .isInstanceOf(NullPointerException.class);
+                            for (int[] bad : BAD_RANGES) {
+                                assertThatThrownBy(
+                                                () -> call.call(new byte[bad[0]], bad[1], bad[2]))
+                                        .as(
+                                                "%s of %d bytes at %d, %d",
+                                                name, bad[0], bad[1], bad[2])
+                                        .isInstanceOf(IndexOutOfBoundsException.class);
+                            }
+                        });
+    }
+
+    @Test
+    void badPrefixes() {
+        byte[] k = {1, 'k', 'e', 'y'};
+        for (int prefix : new int[] {-1, 5, MAX, MIN}) {
+            Map<String, Entries.Entry> calls = new LinkedHashMap<>();
+            calls.put("get", () -> db.get(t, k, 0, 4, prefix));
+            calls.put("get into", () -> db.get(t, k, 0, 4, prefix, new byte[1], 0));
+            calls.put("contains", () -> db.contains(t, k, 0, 4, prefix));
+            calls.put("put", () -> db.put(t, k, 0, 4, prefix, k, 0, 4));
+            calls.put("delete", () -> db.delete(t, k, 0, 4, prefix));
+            calls.put("multiGet", () -> db.multiGet(t, new byte[][] {k}, prefix));
+            calls.put("batch", () -> new WriteBatch().put(t, k, 0, 4, prefix, k, 0, 4));
+            calls.forEach(
+                    (name, call) ->
+                            assertThatThrownBy(call::call)
+                                    .as("%s with prefix %d", name, prefix)
+                                    .isInstanceOf(IndexOutOfBoundsException.class));
+        }
+    }
+
+    @Test
+    void badOutputs() throws Exception {
+        put(db, t, "k", "value");
+        byte[] k = key("k");
+        for (int off : new int[] {-1, 6, MAX, MIN}) {
+            assertThatThrownBy(() -> db.get(t, k, 0, 2, 0, new byte[5], off))
+                    .isInstanceOf(IndexOutOfBoundsException.class);
+        }
+        assertThatThrownBy(() -> db.get(t, k, 0, 2, 0, null, 0))
+                .isInstanceOf(NullPointerException.class);
+    }
+
+    @Test
+    void nullsAndForeignObjects() throws Exception {
+        byte[] k = {1, 'k'};
+        TableHandle foreign = other.createTable("t", new TableOptions());
+        WriteBatch foreignBatch = new WriteBatch();
+        foreignBatch.delete(foreign, k, 0, 2, 0);
+        Entries.ofDatabase(db, foreign, foreign)
+                .forEach(
+                        (name, call) -> {
+                            Throwable thrown = catchThrowable(call::call);
+                            if (thrown != null) {
+                                assertThat(thrown)
+                                        .as(name)
+                                        .isInstanceOf(IllegalArgumentException.class);
+                            }
+                        });
+        assertThatThrownBy(() -> db.write(foreignBatch))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> foreignBatch.delete(t, k, 0, 2, 0))
+                .isInstanceOf(IllegalArgumentException.class);
+        try (Snapshot s = other.getSnapshot()) {
+            assertThatThrownBy(() -> db.get(t, k, 0, 2, 0, s))
+                    .isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> db.scan(t, new ScanOptions(), new ScanPage(), s))
+                    .isInstanceOf(IllegalArgumentException.class);
+        }
+        Map<String, Entries.Entry> nulls = new LinkedHashMap<>();
+        nulls.put("table", () -> db.get(null, k, 0, 2, 0));
+        nulls.put("name", () -> db.createTable(null, new TableOptions()));
+        nulls.put("options", () -> db.createTable("x", null));
+        nulls.put("keys", () -> db.multiGet(t, null, 0));
+        nulls.put("a key", () -> db.multiGet(t, new byte[][] {k, null}, 0));
+        nulls.put("batch", () -> db.write(null));
+        nulls.put("scan", () -> db.scan(t, null, new ScanPage(), null));
+        nulls.put("page", () -> db.scan(t, new ScanOptions(), null, null));
+        nulls.put("lower", () -> db.deleteRange(t, null, k));
+        nulls.put("upper", () -> db.deleteRange(t, k, null));
+        nulls.put("path", () -> LavaDB.open(new DBOptions(), null, lease, List.of()));
+        nulls.put("lease", () -> LavaDB.open(new DBOptions(), "x", null, List.of()));
+        nulls.put("db options", () -> LavaDB.open(null, "x", lease, List.of()));
+        nulls.put("imports", () -> LavaDB.open(new DBOptions(), "x", lease, null));
+        nulls.put("metadata", () -> MetadataInfo.read(null));
+        nulls.put("file", () -> LavaDB.verifyFile(null, List.of()));
+        nulls.put("tables", () -> LavaDB.verifyFile("x", null));
+        nulls.forEach(
+                (name, call) ->
+                        assertThatThrownBy(call::call)
+                                .as(name)
+                                .isInstanceOf(NullPointerException.class));
+    }
+
+    @Test
+    void badNumbers() {
+        assertThatThrownBy(() -> Host.acquire(0, 0.5)).isInstanceOf(IllegalArgumentException.class);
+        for (double ratio : new double[] {0, 1, -1, Double.NaN, Double.POSITIVE_INFINITY}) {
+            assertThatThrownBy(() -> Host.acquire(1 << 20, ratio))
+                    .isInstanceOf(IllegalArgumentException.class);
+        }
+        assertThatThrownBy(() -> Host.setBackgroundThreads(0))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new TableOptions().setTtlMs(-1))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new DBOptions().setPartitionBytes(-1))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new ScanOptions().setEntriesMax(0))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new ScanOptions().setBytesMax(0))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new ScanOptions().setSkipKeyBytes(-1))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new ImportSource(new byte[1], 5, 4))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(
+                        () ->
+                                LavaDB.open(
+                                        new DBOptions().setPartitionBytes(9),
+                                        directory.resolve("bad").toString(),
+                                        lease,
+                                        List.of()))
+                .isInstanceOfSatisfying(
+                        LavaDBException.class,
+                        e -> assertThat(e.getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT));
+    }
+
+    /** The native side checks again by itself: here without the Java checks in front of it. */
+    @Test
+    void nativeSideChecksRanges() throws Exception {
+        long h = db.handle;
+        long p = t.pointer;
+        byte[] k = {1, 'k'};
+        for (int[] bad : BAD_RANGES) {
+            byte[] a = new byte[bad[0]];
+            int off = bad[1];
+            int len = bad[2];
+            refuses("get0", h, p, a, off, len, 0, new byte[9], 0, 9);
+            refuses("getNew0", h, p, a, off, len, 0, 0L);
+            refuses("contains0", h, p, a, off, len, 0, 0L);
+            refuses("put0", h, p, a, off, len, 0, k, 0, 2);
+            refuses("put0", h, p, k, 0, 2, 0, a, off, len);
+            refuses("delete0", h, p, a, off, len, 0);
+            refuses("append0", h, list.pointer, a, off, len, k, 0, 2);
+            refuses("append0", h, list.pointer, k, 0, 2, a, off, len);
+            refuses("deletePrefix0", h, p, a, off, len);
+        }
+        for (int len : new int[] {-1, 3, MAX, MIN}) {
+            refuses("deleteRange0", h, p, k, len, k, 2);
+            refuses("deleteRange0", h, p, k, 2, k, len);
+            refuses("write0", h, k, len);
+            refuses("scan0", h, p, k, len, k, 0, 0, 0, 0, 9, 9, 0L, new byte[99], 99);
+            refuses("scan0", h, p, k, 0, k, len, 0, 0, 0, 9, 9, 0L, new byte[99], 99);
+        }
+        for (int room : new int[] {-1, 100, MAX, MIN}) {
+            refuses("scan0", h, p, k, 0, k, 0, 0, 0, 0, 9, 9, 0L, new byte[99], room);
+        }
+        put(db, t, "k", "value");
+        refuses("get0", h, p, k, 0, 2, 0, new byte[4], 0, 5);
+        refuses("get0", h, p, k, 0, 2, 0, new byte[4], -1, 5);
+        refuses("get0", h, p, k, 0, 2, 0, new byte[4], MAX, 5);
+        refuses("put0", h, p, k, 0, 2, 3, k, 0, 2);
+        refuses("put0", h, p, k, 0, 2, -1, k, 0, 2);
+        assertThat(get(db, t, "k")).isEqualTo("value");
+    }
+
+    @Test
+    void nativeSideChecksNullsAndPackedBytes() throws Exception {
+        long h = db.handle;
+        long p = t.pointer;
+        byte[] k = {1, 'k'};
+        refuses("get0", h, p, null, 0, 0, 0, k, 0, 2);
+        refuses("put0", h, p, k, 0, 2, 0, null, 0, 0);
+        refuses("put0", h, 0L, k, 0, 2, 0, k, 0, 2);
+        refuses("put0", lease.handle, p, k, 0, 2, 0, k, 0, 2);
+        refuses("put0", 0L, p, k, 0, 2, 0, k, 0, 2);
+        refuses("multiGet0", h, p, null, 0L);
+        refuses("createTable0", h, null, 0, 0, 0L);
+        refuses("createTable0", h, k, 9, 0, 0L);
+        refuses("createTable0", h, k, 0, -1, 0L);
+        refuses("createTable0", h, k, 0, 0, -1L);
+        refuses("statistics0", h, new long[3]);
+        refuses("statistics0", h, null);
+        // Keys: more announced than there are, a key that ends behind the array, a negative prefix.
+        refuses("multiGet0", h, p, new byte[] {0, 0, 0, 9}, 0L);
+        refuses("multiGet0", h, p, new byte[] {0, 0, 0, 1, 127, 0, 0, 0, 0, 0, 0, 0}, 0L);
+        refuses("multiGet0", h, p, new byte[] {0, 0, 0, 1, 0, 0, 0, 0, -1, 0, 0, 0}, 0L);
+        refuses("multiGet0", h, p, new byte[3], 0L);
+        // Batches: cut anywhere, an operation that does not exist.
+        WriteBatch batch = new WriteBatch();
+        batch.put(t, k, 0, 2, 0, k, 0, 2);
+        for (int cut = 1; cut < batch.length; cut++) {
+            refuses("write0", h, batch.bytes, cut);
+        }
+        byte[] odd = batch.bytes.clone();
+        odd[0] = 77;
+        refuses("write0", h, odd, batch.length);
+        refuses("open0", new long[2], bytes("x"), lease.handle, new byte[4]);
+        refuses("open0", new DBOptions().toNative(), bytes("x"), lease.handle, new byte[3]);
+        refuses("open0", new DBOptions().toNative(), bytes("x"), h, new byte[4]);
+        refuses("open0", new DBOptions().toNative(), new byte[0], lease.handle, new byte[4]);
+        assertThat(db.get(t, k, 0, 2, 0)).isNull();
+    }
+
+    /** Calls a private native method; it must throw one of the exceptions for bad arguments. */
+    private void refuses(String name, Object... arguments) throws Exception {
+        Method method = null;
+        for (Method m : LavaDB.class.getDeclaredMethods()) {
+            if (m.getName().equals(name)) {
+                method = m;
+            }
+        }
+        assertThat(method).as(name).isNotNull();
+        method.setAccessible(true);
+        Throwable thrown = null;
+        try {
+            method.invoke(db, arguments);
+        } catch (InvocationTargetException e) {
+            thrown = e.getCause();
+        }
+        assertThat(thrown)
+                .as("%s of %s", name, List.of(java.util.Arrays.toString(arguments)))
+                .isInstanceOfAny(
+                        IndexOutOfBoundsException.class,
+                        NullPointerException.class,
+                        LavaDBException.class,
+                        InternalError.class);
+    }
+}

@@ -1,0 +1,135 @@
+package org.lavakv;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A write that waits for background work sees interrupts and close, and the wait is counted. */
+@Timeout(60)
+class BusyTest extends LavaTestBase {
+
+    private static final int BUSY = 4;
+
+    @AfterEach
+    void notBusy() {
+        LavaLibrary.setFault0(0);
+    }
+
+    @Test
+    void interruptEndsEveryWait() throws Exception {
+        try (Lease lease = lease();
+                LavaDB db = open(lease);
+                Snapshot s = db.getSnapshot()) {
+            TableHandle t = db.createTable("t", new TableOptions());
+            TableHandle list = db.createTable("l", new TableOptions().setKind(TableKind.LIST));
+            Map<String, Entries.Entry> waits = Entries.writes(db, t, list);
+            waits.put("flush", db::flush);
+            waits.put("compactAll", db::compactAll);
+            waits.put("waitFlushed", s::waitFlushed);
+            waits.put("getSnapshot", db::getSnapshot);
+            waits.put("setTableOptions", () -> db.setTableOptions(t, new TableOptions()));
+            waits.put("dropTable", () -> db.dropTable(t));
+            LavaLibrary.setFault0(BUSY);
+            for (Map.Entry<String, Entries.Entry> wait : waits.entrySet()) {
+                assertThat(whenInterrupted(wait.getValue()))
+                        .as(wait.getKey())
+                        .isInstanceOfSatisfying(
+                                LavaDBException.class,
+                                e -> assertThat(e.getCode()).isEqualTo(Status.Code.ABORTED))
+                        .hasMessageContaining("interrupted");
+            }
+            LavaLibrary.setFault0(0);
+            assertThat(get(db, t, "k")).as("nothing was written").isNull();
+            assertThat(db.stalledNanos()).isPositive();
+        }
+    }
+
+    /** What the call threw within the second after its thread was interrupted. */
+    private static Throwable whenInterrupted(Entries.Entry call) throws Exception {
+        AtomicReference<Throwable> thrown = new AtomicReference<>();
+        AtomicReference<Boolean> flag = new AtomicReference<>();
+        Thread thread =
+                new Thread(
+                        () -> {
+                            try {
+                                call.call();
+                            } catch (Exception e) {
+                                thrown.set(e);
+                                flag.set(Thread.currentThread().isInterrupted());
+                            }
+                        });
+        thread.start();
+        Thread.sleep(20);
+        assertThat(thread.isAlive()).isTrue();
+        thread.interrupt();
+        thread.join(1000);
+        assertThat(thread.isAlive()).isFalse();
+        assertThat(flag.get()).as("the interrupt flag").isTrue();
+        return thrown.get();
+    }
+
+    @Test
+    void closeEndsAWait() throws Exception {
+        try (Lease lease = lease()) {
+            LavaDB db = open(lease);
+            TableHandle t = db.createTable("t", new TableOptions());
+            LavaLibrary.setFault0(BUSY);
+            AtomicReference<Throwable> thrown = new AtomicReference<>();
+            Thread writer =
+                    new Thread(
+                            () -> {
+                                try {
+                                    put(db, t, "k", "v");
+                                } catch (LavaDBException | RuntimeException e) {
+                                    thrown.set(e);
+                                }
+                            });
+            writer.start();
+            Thread.sleep(20);
+            db.close();
+            writer.join(5000);
+            assertThat(thrown.get()).isInstanceOf(LavaClosedException.class);
+        }
+    }
+
+    @Test
+    void theWriteHappensWhenTheWaitIsOver() throws Exception {
+        try (Lease lease = lease();
+                LavaDB db = open(lease)) {
+            TableHandle t = db.createTable("t", new TableOptions());
+            long before = db.stalledNanos();
+            LavaLibrary.setFault0(BUSY);
+            Thread relief =
+                    new Thread(
+                            () -> {
+                                try {
+                                    Thread.sleep(50);
+                                } catch (InterruptedException e) {
+                                    Thread.currentThread().interrupt();
+                                }
+                                LavaLibrary.setFault0(0);
+                            });
+            relief.start();
+            put(db, t, "k", "v");
+            relief.join();
+            assertThat(get(db, t, "k")).isEqualTo("v");
+            assertThat(db.stalledNanos() - before).isGreaterThan(20_000_000L);
+        }
+    }
+
+    @Test
+    void anInterruptedThreadMayWriteWhenNothingWaits() throws Exception {
+        try (Lease lease = lease();
+                LavaDB db = open(lease)) {
+            TableHandle t = db.createTable("t", new TableOptions());
+            Thread.currentThread().interrupt();
+            put(db, t, "k", "v");
+            assertThat(Thread.interrupted()).isTrue();
+            assertThat(get(db, t, "k")).isEqualTo("v");
+        }
+    }
+}

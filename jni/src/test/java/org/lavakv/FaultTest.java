@@ -1,0 +1,118 @@
+package org.lavakv;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** A C++ exception inside any native method becomes a Java exception, and the JVM lives. */
+class FaultTest extends LavaTestBase {
+
+    private static final int EXCEPTION = 1;
+    private static final int NO_MEMORY = 2;
+    private static final int ODD_THROW = 3;
+
+    @AfterEach
+    void noFault() {
+        LavaLibrary.setFault0(0);
+    }
+
+    @Test
+    void everyEntryReportsWhatIsThrownInside() throws Exception {
+        try (Lease lease = lease();
+                LavaDB db = open(lease);
+                Snapshot s = db.getSnapshot()) {
+            TableHandle t = db.createTable("t", new TableOptions());
+            TableHandle list = db.createTable("l", new TableOptions().setKind(TableKind.LIST));
+            Map<String, Entries.Entry> entries = Entries.ofDatabase(db, t, list);
+            entries.putAll(Entries.ofSnapshot(db, t, s));
+            entries.putAll(Entries.ofLease(lease));
+            entries.putAll(Entries.ofClasses(lease, directory.resolve("other").toString()));
+            entries.put("dropTable", () -> db.dropTable(t));
+            for (int fault : new int[] {EXCEPTION, NO_MEMORY, ODD_THROW}) {
+                for (Map.Entry<String, Entries.Entry> entry : entries.entrySet()) {
+                    checkOne(fault, entry.getKey(), entry.getValue());
+                }
+            }
+            LavaLibrary.setFault0(0);
+            assertThatCode(() -> put(db, t, "k", "v")).doesNotThrowAnyException();
+        }
+    }
+
+    private static void checkOne(int fault, String name, Entries.Entry entry) {
+        LavaLibrary.setFault0(fault);
+        Throwable thrown = catchThrowable(entry::call);
+        LavaLibrary.setFault0(0);
+        String message =
+                fault == EXCEPTION
+                        ? "injected by a test"
+                        : fault == NO_MEMORY ? "memory" : "unknown";
+        assertThat(thrown).as("%s with fault %d", name, fault).hasMessageContaining(message);
+        if (thrown instanceof LavaDBException) {
+            assertThat(((LavaDBException) thrown).getCode())
+                    .isEqualTo(
+                            fault == NO_MEMORY ? Status.Code.MEMORY_LIMIT : Status.Code.INTERNAL);
+        } else {
+            assertThat(thrown).as(name).isInstanceOf(InternalError.class);
+        }
+    }
+
+    /** Fails when a native method is added that the table of entries does not know. */
+    @Test
+    void theTableOfEntriesIsComplete() {
+        Map<Class<?>, Set<String>> known = new LinkedHashMap<>();
+        known.put(
+                LavaDB.class,
+                Set.of(
+                        "open0",
+                        "createTable0",
+                        "tableId0",
+                        "setTableOptions0",
+                        "dropTable0",
+                        "listTables0",
+                        "get0",
+                        "getNew0",
+                        "contains0",
+                        "multiGet0",
+                        "scan0",
+                        "put0",
+                        "delete0",
+                        "append0",
+                        "deletePrefix0",
+                        "deleteRange0",
+                        "write0",
+                        "snapshot0",
+                        "flush0",
+                        "compactAll0",
+                        "setTime0",
+                        "statistics0",
+                        "tableStatistics0",
+                        "verifyFile0"));
+        known.put(Snapshot.class, Set.of("waitFlushed0", "files0"));
+        known.put(Lease.class, Set.of("number0"));
+        known.put(
+                Host.class,
+                Set.of("acquire0", "statistics0", "setBackgroundThreads0", "openNativeObjects0"));
+        known.put(NativeObject.class, Set.of("close0", "isOpen0", "release0"));
+        known.put(MetadataInfo.class, Set.of("read0"));
+        known.put(LavaLibrary.class, Set.of("setFault0"));
+        known.forEach(
+                (type, names) -> {
+                    Set<String> natives = new TreeSet<>();
+                    for (Method method : type.getDeclaredMethods()) {
+                        if (Modifier.isNative(method.getModifiers())) {
+                            natives.add(method.getName());
+                        }
+                    }
+                    assertThat(natives).as(type.getName()).isEqualTo(new TreeSet<>(names));
+                });
+    }
+}

@@ -1,0 +1,68 @@
+package org.lavakv;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Loads the library, and checks after each class that every native object was closed. */
+abstract class LavaTestBase {
+
+    static final long LEASE_BYTES = 64L << 20;
+
+    private static long leakedBefore;
+
+    @TempDir Path directory;
+
+    @BeforeAll
+    static void load() throws Exception {
+        LavaDB.loadLibrary(null);
+        leakedBefore = Host.leakedNativeObjects();
+        assertThat(Host.openNativeObjects()).isZero();
+    }
+
+    @AfterAll
+    static void everythingIsClosed() {
+        assertThat(Host.openNativeObjects()).as("open native objects").isZero();
+        assertThat(Host.leakedNativeObjects()).as("leaked objects").isEqualTo(leakedBefore);
+        assertThat(Host.getStatistics().instancesOpen()).isZero();
+        assertThat(Host.getStatistics().leasesOpen()).isZero();
+    }
+
+    static Lease lease() throws LavaDBException {
+        return Host.acquire(LEASE_BYTES, 0.5);
+    }
+
+    LavaDB open(Lease lease) throws LavaDBException {
+        return open(lease, "db");
+    }
+
+    LavaDB open(Lease lease, String name) throws LavaDBException {
+        return LavaDB.open(new DBOptions(), directory.resolve(name).toString(), lease, List.of());
+    }
+
+    static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** A key in partition 1. */
+    static byte[] key(String text) {
+        return bytes("\u0001" + text);
+    }
+
+    static void put(LavaDB db, TableHandle t, String key, String value) throws LavaDBException {
+        byte[] k = key(key);
+        byte[] v = bytes(value);
+        db.put(t, k, 0, k.length, 0, v, 0, v.length);
+    }
+
+    static String get(LavaDB db, TableHandle t, String key) throws LavaDBException {
+        byte[] k = key(key);
+        byte[] v = db.get(t, k, 0, k.length, 0);
+        return v == null ? null : new String(v, StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,94 @@
+package org.lavakv;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.reflect.Method;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** Options, codes and packed bytes, without the native library. */
+class ValueClassesTest {
+
+    @Test
+    void everyOptionHasAPlaceInTheNativeForm() throws Exception {
+        DBOptions o = new DBOptions();
+        int next = 40;
+        Set<Long> set = new HashSet<>();
+        for (Method m : DBOptions.class.getMethods()) {
+            if (m.getName().startsWith("set")) {
+                Class<?> type = m.getParameterTypes()[0];
+                if (type == int.class) {
+                    m.invoke(o, next);
+                    set.add((long) next++);
+                } else if (type == long.class) {
+                    m.invoke(o, (long) next);
+                    set.add((long) next++);
+                } else if (type == boolean.class) {
+                    m.invoke(o, m.getName().equals("setSync"));
+                } else {
+                    m.invoke(o, CompressionType.ZSTD);
+                }
+            }
+        }
+        List<Long> numbers = new java.util.ArrayList<>();
+        for (long number : o.toNative()) {
+            numbers.add(number);
+        }
+        assertThat(numbers).hasSize(18).containsAll(set);
+        assertThat(o.compression()).isEqualTo(CompressionType.ZSTD);
+        assertThat(o.createIfMissing()).isFalse();
+        assertThat(o.sync()).isTrue();
+        assertThatThrownBy(() -> o.setCompression(null)).isInstanceOf(NullPointerException.class);
+    }
+
+    @Test
+    void codesKeepTheirNumbers() {
+        for (Status.Code code : Status.Code.values()) {
+            assertThat(Status.Code.of(code.number())).isEqualTo(code);
+        }
+        assertThat(Status.Code.of(4711)).isEqualTo(Status.Code.INTERNAL);
+        assertThat(new LavaDBException(10, "x").getCode()).isEqualTo(Status.Code.NEEDS_FILE);
+    }
+
+    @Test
+    void tablesSurvivePacking() throws Exception {
+        TableOptions o =
+                new TableOptions()
+                        .setKind(TableKind.LIST)
+                        .setTtlLayout(TtlLayout.LIST)
+                        .setTtlMs(Long.MAX_VALUE);
+        List<TableInfo> packed = List.of(new TableInfo("\u4e2d", (1L << 40) - 1, o));
+        List<TableInfo> tables = new Decoder(Encoder.tables(packed)).tables();
+        assertThat(tables).hasSize(1);
+        assertThat(tables.get(0).name()).isEqualTo("\u4e2d");
+        assertThat(tables.get(0).id()).isEqualTo((1L << 40) - 1);
+        assertThat(tables.get(0).options()).isEqualTo(o).hasSameHashCodeAs(o);
+        assertThat(tables.get(0)).hasToString("\u4e2d (id ffffffffff) " + o);
+        assertThatThrownBy(() -> TableKind.of(9))
+                .isInstanceOf(LavaDBException.class)
+                .hasMessageContaining("9");
+        assertThatThrownBy(() -> TtlLayout.of(9)).isInstanceOf(LavaDBException.class);
+    }
+
+    @Test
+    void aBatchIsTooLargeBeforeItsArrayIs() {
+        WriteBatch batch = new WriteBatch();
+        TableHandle t = new TableHandle(null, 1, "t", 1);
+        byte[] value = new byte[100 << 20];
+        byte[] k = {1};
+        assertThatThrownBy(
+                        () -> {
+                            for (int i = 0; i < 11; i++) {
+                                batch.put(t, k, 0, 1, 0, value, 0, value.length);
+                                if (batch.count() == 1) {
+                                    batch.length = (1 << 30) - 1000;
+                                }
+                            }
+                        })
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("write it and clear it");
+    }
+}
