@@ -145,7 +145,10 @@ void DBImpl::StartCompaction(CompactionTask task) {
   ++running_compactions_;
   const os::Priority priority = task.priority;
   auto shared = std::make_shared<CompactionTask>(std::move(task));
-  Submit(priority, [this, shared]() mutable { RunCompactionJob(std::move(shared)); });
+  compactions_.insert(shared);
+  Submit(priority, [this, weak = std::weak_ptr<CompactionTask>(shared)] {
+    if (std::shared_ptr<CompactionTask> queued = weak.lock()) RunCompactionJob(std::move(queued));
+  });
 }
 
 void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
@@ -156,6 +159,7 @@ void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
     --running_compactions_;
     const bool manual = task->manual;
     // The inputs may be named by nothing else any more.
+    compactions_.erase(task);
     task.reset();
     if (status.ok()) {
       compaction_backoff_ = Backoff();

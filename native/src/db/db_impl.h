@@ -243,7 +243,8 @@ class DBImpl final : public DB, public LeaseMember {
   Status manifest_status_;
   uint32_t running_flushes_ = 0, running_compactions_ = 0;
   std::set<EntryKey> busy_;
-  std::array<std::string, kLevelCountMax> cursors_;  // of the picker
+  std::set<std::shared_ptr<CompactionTask>> compactions_;  // queued or running
+  std::array<std::string, kLevelCountMax> cursors_;        // of the picker
   Manual manual_ = Manual::kIdle;
   uint64_t manual_sequence_ = 0;
   uint32_t manual_steps_ = 0;

@@ -72,7 +72,10 @@ void DBImpl::ScheduleFlushes(bool force) {
 void DBImpl::StartFlush(const std::shared_ptr<FlushGroup>& group) {
   group->running = true;
   ++running_flushes_;
-  Submit(os::Priority::kFlush, [this, group] { RunFlushJob(group); });
+  // A queued job keeps nothing alive: Close() lets go of all memory whether or not it runs.
+  Submit(os::Priority::kFlush, [this, weak = std::weak_ptr<FlushGroup>(group)] {
+    if (const std::shared_ptr<FlushGroup> queued = weak.lock()) RunFlushJob(queued);
+  });
 }
 
 void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {
@@ -156,7 +159,10 @@ Status DBImpl::InstallGroup(const FlushGroup& group) {
 
 // Holds install.
 Status DBImpl::Log(const VersionEdit& edit) {
-  const Status status = manifest_->LogAndApply(edit);
+  // New files' names are durable before the edit that names them.
+  Status status;
+  if (options_.sync && !edit.added.empty()) status = fs_->SyncDirectory(path_);
+  if (status.ok()) status = manifest_->LogAndApply(edit);
   std::lock_guard<std::mutex> state(state_mutex_);
   if (!status.ok()) {
     manifest_status_ = manifest_->failed_sync();

@@ -213,6 +213,7 @@ Status DBImpl::Close() {
     active_bytes_ = 0;
     sealed_.clear();
     flush_groups_.clear();
+    compactions_.clear();
     version_ = std::make_shared<Version>();
     directory_lock_.reset();
   }

@@ -82,15 +82,23 @@ Status Manifest::ReadCurrent(uint64_t* durable_bytes) {
     return Status::NotSupported("manifest: " + path + " has format " + std::to_string(version) +
                                 ", this library reads up to " +
                                 std::to_string(kManifestFormatVersion));
-  if (!GetVarint64(&rest, &number_) || !GetVarint64(&rest, durable_bytes) || !rest.empty())
+  uint64_t synced = 0;
+  if (!GetVarint64(&rest, &number_) || !GetVarint64(&rest, durable_bytes) ||
+      !GetVarint64(&rest, &synced) || synced > 1 || !rest.empty())
     return Status::Corruption("manifest: " + path + " holds no number, at offset 0");
   highest_number_ = number_;
+  log_was_synced_ = synced == 1;
   return Status::OK();
 }
 
 Status Manifest::Replay(Slice bytes, uint64_t durable_bytes) {
   const std::string path = PathOf(FileName(number_));
-  FrameReader reader(bytes, {.name = path, .file_id = number_, .durable_bytes = durable_bytes});
+  // Synced edits: a power cut may have left anything of the last one, which was not acknowledged.
+  FrameReader reader(
+      bytes, {.name = path,
+              .file_id = number_,
+              .durable_bytes = durable_bytes,
+              .tail_rule = log_was_synced_ ? TailRule::kLastUnsynced : TailRule::kTruncated});
   for (bool first = true;; first = false) {
     Frame frame;
     switch (reader.Next(&frame)) {
@@ -191,6 +199,7 @@ Status Manifest::PointCurrent(uint64_t number, uint64_t durable_bytes) {
   PutVarint64(&payload, kManifestFormatVersion);
   PutVarint64(&payload, number);
   PutVarint64(&payload, durable_bytes);
+  PutVarint64(&payload, options_.sync ? 1 : 0);
   LAVA_RETURN_IF_ERROR(FrameWriter(kCurrentFileId).Append(kCurrentRecord, payload, &bytes));
   LAVA_ASSIGN_OR_RETURN(std::unique_ptr<fs::AppendFile> file, fs->Create(temporary, 512));
   LAVA_RETURN_IF_ERROR(file->Append(bytes));

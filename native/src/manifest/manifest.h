@@ -62,6 +62,7 @@ class Manifest {
   uint64_t highest_number_ = 0;  // ever tried, so that a failed log's name is not used again
   std::unique_ptr<fs::AppendFile> log_;  // null: the next edit starts a new log
   std::unique_ptr<FrameWriter> frames_;
+  bool log_was_synced_ = false;  // the log that was recovered
   Status failed_sync_;
 };
 

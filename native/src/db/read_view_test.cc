@@ -1,0 +1,66 @@
+#include "db/read_view.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "db/gate.h"
+
+namespace lava {
+namespace {
+
+TEST(ViewCell, ReadersSeeWholeViewsAndTheLastReferenceFrees) {
+  ViewCell cell;
+  const auto version = std::make_shared<const Version>();
+  const auto publish = [&](size_t runs) {
+    auto* view = new ReadView();
+    view->version = version;
+    for (size_t i = 0; i < runs; ++i) view->sealed.push_back(std::make_shared<SealedRun>());
+    cell.Set(ViewRef(view));
+  };
+  publish(1);
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> readers;
+  for (int i = 0; i < 3; ++i) {
+    readers.emplace_back([&] {
+      while (!stop) {
+        const ViewRef view = cell.Get();
+        ASSERT_TRUE(view);
+        ASSERT_GE(view->sealed.size(), 1u);
+        ASSERT_EQ(view->version, version);
+      }
+    });
+  }
+  for (size_t i = 0; i < 2000; ++i) publish(1 + i % 5);
+  stop = true;
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_EQ(version.use_count(), 2) << "the old views are gone";
+  cell.Set(ViewRef());
+  EXPECT_FALSE(cell.Get());
+  EXPECT_EQ(version.use_count(), 1);
+}
+
+TEST(Gate, CloseWaitsForVisitorsAndTurnsLaterOnesAway) {
+  Gate gate;
+  std::atomic<bool> inside{false}, leave{false}, left{false};
+  std::thread visitor([&] {
+    Gate::Visit visit(&gate);
+    ASSERT_TRUE(visit);
+    inside = true;
+    while (!leave) std::this_thread::yield();
+    left = true;
+  });
+  while (!inside) std::this_thread::yield();
+  std::thread closer([&] {
+    gate.Close();
+    EXPECT_TRUE(left);
+  });
+  leave = true;
+  visitor.join();
+  closer.join();
+  EXPECT_FALSE(Gate::Visit(&gate));
+  gate.Close();
+}
+
+}  // namespace
+}  // namespace lava

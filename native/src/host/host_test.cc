@@ -1,0 +1,83 @@
+#include <gtest/gtest.h>
+
+#include "host/host_impl.h"
+
+namespace lava {
+namespace {
+
+class Member : public LeaseMember {
+ public:
+  uint64_t active_bytes() const override { return bytes; }
+  void RequestSeal() override { ++requests; }
+  uint64_t bytes = 0;
+  int requests = 0;
+};
+
+TEST(Host, LeasesAddUpAndTakeTheirCacheAway) {
+  Host& host = Host::Get();
+  EXPECT_EQ(host.statistics().leases_open, 0u);
+  {
+    auto a = host.Acquire(1000, 0.25);
+    auto b = host.Acquire(2000, 0.5);
+    ASSERT_TRUE(a.ok() && b.ok());
+    EXPECT_EQ((*a)->write_buffer_bytes(), 250u);
+    EXPECT_EQ((*a)->capacity_bytes(), 1000u);
+    EXPECT_EQ(host.statistics().cache_capacity_bytes, 750u + 1000u);
+    EXPECT_EQ(host.statistics().leases_open, 2u);
+    Impl(a->get())->memtables()->Charge(10);
+    Impl(a->get())->readers()->Charge(5);
+    EXPECT_EQ((*a)->used_bytes(), 15u);
+    EXPECT_EQ((*a)->write_buffer_used_bytes(), 10u);
+    EXPECT_EQ(host.statistics().charged_bytes, 15u);
+    Impl(a->get())->memtables()->Release(10);
+    Impl(a->get())->readers()->Release(5);
+  }
+  EXPECT_EQ(host.statistics().leases_open, 0u);
+  EXPECT_EQ(host.statistics().cache_capacity_bytes, 0u);
+  EXPECT_EQ(host.statistics().charged_bytes, 0u);
+}
+
+TEST(Host, RefusesRatiosOutsideZeroToOne) {
+  for (const double ratio : {0.0, 1.0, -1.0, 2.0})
+    EXPECT_TRUE(Host::Get().Acquire(1000, ratio).status().IsInvalidArgument());
+  EXPECT_TRUE(Host::Get().Acquire(0, 0.5).status().IsInvalidArgument());
+  EXPECT_EQ(Host::Get().statistics().leases_open, 0u);
+}
+
+TEST(Host, PressureSealsTheLargestMemtable) {
+  auto lease = Host::Get().Acquire(1000, 0.5);
+  ASSERT_TRUE(lease.ok());
+  LeaseImpl* impl = Impl(lease->get());
+  Member small, large;
+  small.bytes = 10;
+  large.bytes = 20;
+  impl->Join(&small);
+  impl->Join(&large);
+  impl->RelievePressure(15);
+  EXPECT_EQ(large.requests, 1);
+  impl->RelievePressure(100);
+  EXPECT_EQ(large.requests, 1) << "not worth it";
+  impl->Leave(&large);
+  impl->RelievePressure(1);
+  EXPECT_EQ(small.requests, 1);
+  impl->Leave(&small);
+}
+
+TEST(Host, ThePoolLivesFromTheFirstInstanceToTheLast) {
+  auto lease = Host::Get().Acquire(1000, 0.5);
+  ASSERT_TRUE(lease.ok());
+  HostImpl* host = Impl(lease->get())->host();
+  os::Executor* first = host->InstanceOpened();
+  EXPECT_EQ(host->InstanceOpened(), first);
+  EXPECT_EQ(host->statistics().instances_open, 2u);
+  host->SetBackgroundThreads(3);
+  EXPECT_EQ(first->thread_count(), 3u);
+  host->SetBackgroundThreads(2);
+  host->InstanceClosed();
+  host->InstanceClosed();
+  EXPECT_EQ(host->statistics().instances_open, 0u);
+  EXPECT_EQ(host->statistics().threads, 0u);
+}
+
+}  // namespace
+}  // namespace lava

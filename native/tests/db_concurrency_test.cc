@@ -1,0 +1,189 @@
+#include <thread>
+
+#include "db_test_util.h"
+#include "testing/random.h"
+
+// One writer, readers, snapshots and the real pool, side by side; built with ThreadSanitizer too.
+namespace lava::testing {
+namespace {
+
+std::unique_ptr<DB> OpenSmall(MemFileSystem* memory, const std::shared_ptr<Lease>& lease) {
+  DBOptions options;
+  options.lease = lease;
+  options.file_system = memory;
+  options.memtable_bytes = 64 << 10;
+  options.block_bytes = 512;
+  options.target_file_bytes = 16 << 10;
+  options.level1_bytes = 32 << 10;
+  options.level_multiplier = 3;
+  Result<std::unique_ptr<DB>> db = DB::Open(options, "/db");
+  EXPECT_OK(db.status());
+  return db.ok() ? std::move(db).value() : nullptr;
+}
+
+template <typename Call>
+Status Retry(Call call) {
+  while (true) {
+    const Status status = call();
+    if (!status.IsBusy()) return status;
+  }
+}
+
+// Every key's value is "<key>:<n>", and n never goes back for a reader.
+TEST(DBConcurrency, ReadersSeeEachKeyGoForwardOnly) {
+  MemFileSystem memory;
+  memory.SetRemovedFilesReadable(true);
+  auto lease = *Host::Get().Acquire(32 << 20, 0.5);
+  const std::unique_ptr<DB> db = OpenSmall(&memory, lease);
+  ASSERT_NE(db, nullptr);
+  Table* t = *db->CreateTable("t", {.kind = TableKind::kMap});
+  constexpr int kKeys = 50, kRounds = 60;
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (int r = 0; r < 2; ++r) {
+    threads.emplace_back([&, r] {
+      std::vector<int> last(kKeys, -1);
+      Random random(static_cast<uint64_t>(r));
+      PinnedValue value;
+      while (!stop) {
+        const auto k = static_cast<int>(random.Uniform(kKeys));
+        const std::string key = K(static_cast<uint8_t>(k % 5), std::to_string(k));
+        const Status status = db->Get(t, {key}, &value);
+        if (status.IsNotFound()) {
+          ASSERT_EQ(last[k], -1);
+          continue;
+        }
+        ASSERT_OK(status);
+        const int n = std::stoi(std::string(value.data()));
+        ASSERT_GE(n, last[k]);
+        last[k] = n;
+      }
+    });
+  }
+  threads.emplace_back([&] {
+    while (!stop) {
+      ScanPage page;
+      ScanRequest request;
+      std::string from;
+      int count = 0;
+      do {
+        request.lower = from;
+        request.lower_exclusive = !from.empty();
+        request.entries_max = 7;
+        ASSERT_OK(db->Scan(t, request, &page));
+        count += static_cast<int>(page.entries);
+        from = page.last_key;
+      } while (!page.done);
+      ASSERT_LE(count, kKeys);
+      static_cast<void>(db->statistics());
+    }
+  });
+  threads.emplace_back([&] {
+    while (!stop) {
+      auto snapshot = db->TakeSnapshot();
+      ASSERT_OK(snapshot.status());
+      PinnedValue first, second;
+      const std::string key = K(0, "0");
+      const Status status = db->Get(t, {key}, &first, snapshot->get());
+      const Status flushed = Retry([&] { return (*snapshot)->WaitFlushed(100); });
+      ASSERT_OK(flushed);
+      const Status again = db->Get(t, {key}, &second, snapshot->get());
+      ASSERT_EQ(status.code(), again.code());
+      if (status.ok()) ASSERT_EQ(first.data(), second.data());
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  });
+  for (int n = 0; n < kRounds; ++n) {
+    for (int k = 0; k < kKeys; ++k) {
+      const std::string key = K(static_cast<uint8_t>(k % 5), std::to_string(k));
+      std::string value = std::to_string(n) + ":" + std::string(static_cast<size_t>(k) * 10, 'v');
+      ASSERT_OK(Retry([&] { return db->Put(t, {key}, value); }));
+    }
+    if (n % 20 == 19) ASSERT_OK(Retry([&] { return db->CompactAll(100); }));
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  ASSERT_OK(Retry([&] { return db->Flush(100); }));
+  EXPECT_EQ(db->statistics().background_errors, 0u);
+}
+
+TEST(DBConcurrency, CloseWhileBusy) {
+  for (int round = 0; round < 20; ++round) {
+    MemFileSystem memory;
+    memory.SetRemovedFilesReadable(true);
+    auto lease = *Host::Get().Acquire(32 << 20, 0.5);
+    std::unique_ptr<DB> db = OpenSmall(&memory, lease);
+    ASSERT_NE(db, nullptr);
+    Table* t = *db->CreateTable("t", {});
+    std::shared_ptr<Snapshot> snapshot;
+    std::atomic<bool> started{false};
+    std::thread writer([&] {
+      for (int i = 0;; ++i) {
+        const Status status = db->Put(t, {K(1, std::to_string(i % 500))}, std::string(1000, 'v'));
+        if (status.IsClosed()) return;
+        ASSERT_TRUE(status.ok() || status.IsBusy()) << status.ToString();
+        if (i == 200) started = true;
+      }
+    });
+    std::thread reader([&] {
+      PinnedValue value;
+      ScanPage page;
+      while (true) {
+        const Status status = db->Get(t, {K(1, "7")}, &value);
+        if (status.IsClosed()) return;
+        ASSERT_TRUE(status.ok() || status.IsNotFound()) << status.ToString();
+        const Status scan = db->Scan(t, {}, &page);
+        ASSERT_TRUE(scan.ok() || scan.IsClosed()) << scan.ToString();
+      }
+    });
+    while (!started) std::this_thread::yield();
+    snapshot = *db->TakeSnapshot();
+    std::thread waiter([&] {
+      Status status;
+      do {
+        status = snapshot->WaitFlushed(100);
+      } while (status.IsBusy());
+      ASSERT_TRUE(status.ok() || status.IsClosed()) << status.ToString();
+    });
+    if (round % 2 == 1) std::this_thread::sleep_for(std::chrono::milliseconds(round));
+    ASSERT_OK(db->Close());
+    writer.join();
+    reader.join();
+    waiter.join();
+    snapshot.reset();
+    db.reset();
+    lease.reset();
+    EXPECT_EQ(Host::Get().statistics().charged_bytes, 0u);
+    EXPECT_EQ(Host::Get().statistics().instances_open, 0u);
+  }
+}
+
+TEST(DBConcurrency, ManyInstancesShareTheHost) {
+  MemFileSystem memory;
+  memory.SetRemovedFilesReadable(true);
+  auto lease = *Host::Get().Acquire(32 << 20, 0.5);
+  std::vector<std::thread> threads;
+  for (int n = 0; n < 4; ++n) {
+    threads.emplace_back([&, n] {
+      DBOptions options;
+      options.lease = lease;
+      options.file_system = &memory;
+      options.memtable_bytes = 64 << 10;
+      for (int round = 0; round < 2; ++round) {
+        auto db = DB::Open(options, "/" + std::to_string(n));
+        ASSERT_OK(db.status());
+        Table* t = *(*db)->CreateTable("t", {});
+        for (int i = 0; i < 500; ++i)
+          ASSERT_OK(Retry(
+              [&] { return (*db)->Put(t, {K(1, std::to_string(i))}, std::string(300, 'v')); }));
+        ASSERT_OK(Retry([&] { return (*db)->Flush(100); }));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(Host::Get().statistics().instances_open, 0u);
+  EXPECT_EQ(lease->used_bytes(), 0u);
+}
+
+}  // namespace
+}  // namespace lava::testing

@@ -1,0 +1,273 @@
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "db_test_util.h"
+
+// Opening, closing, limits, and what an instance costs.
+namespace lava::testing {
+namespace {
+
+TEST(DBLifecycle, ClosingGivesEverythingBack) {
+  const HostStatistics before = Host::Get().statistics();
+  EXPECT_EQ(before.charged_bytes, 0u);
+  {
+    SimDB db(1);
+    ASSERT_OK(db.Open());
+    Table* t = db.table("t");
+    for (int i = 0; i < 1000; ++i)
+      ASSERT_OK(db->Put(t, {K(1, std::to_string(i))}, std::string(100, 'v')));
+    ASSERT_OK(db.Flush());
+    auto snapshot = *db->TakeSnapshot();
+    ASSERT_OK(db->Put(t, {K(1, "x")}, "v"));
+    auto unflushed = *db->TakeSnapshot();
+    EXPECT_EQ(db.Get(t, K(1, "7")), std::string(100, 'v'));
+    EXPECT_GT(Host::Get().statistics().table_reader_bytes, 0u);
+    EXPECT_GT(Host::Get().statistics().cache_used_bytes, 0u);
+    EXPECT_GT(Host::Get().statistics().memtable_bytes, 0u);
+    ASSERT_OK(db->Close());
+    ASSERT_OK(db->Close());
+    EXPECT_EQ(Host::Get().statistics().memtable_bytes, 0u) << "open snapshots hold nothing";
+    EXPECT_EQ(Host::Get().statistics().table_reader_bytes, 0u);
+    EXPECT_TRUE(db->Put(t, {K(1, "x")}, "v").IsClosed());
+    PinnedValue value;
+    EXPECT_TRUE(db->Get(t, {K(1, "x")}, &value).IsClosed());
+    EXPECT_TRUE(db->Get(t, {K(1, "x")}, &value, snapshot.get()).IsClosed());
+    ScanPage page;
+    EXPECT_TRUE(db->Scan(t, {}, &page).IsClosed());
+    EXPECT_TRUE(db->TakeSnapshot().status().IsClosed());
+    EXPECT_TRUE(db->Flush(0).IsClosed());
+    EXPECT_TRUE(db->CompactAll(0).IsClosed());
+    EXPECT_TRUE(db->CreateTable("u", {}).status().IsClosed());
+    EXPECT_TRUE(unflushed->WaitFlushed(0).IsClosed());
+    std::vector<Snapshot::File> files;
+    std::string metadata;
+    EXPECT_TRUE(snapshot->Files(&files, &metadata).IsClosed());
+    db.CloseDB();
+    EXPECT_TRUE(unflushed->WaitFlushed(0).IsClosed()) << "outlives the object too";
+  }
+  const HostStatistics after = Host::Get().statistics();
+  EXPECT_EQ(after.charged_bytes, 0u);
+  EXPECT_EQ(after.leases_open, 0u);
+  EXPECT_EQ(after.instances_open, 0u);
+}
+
+TEST(DBLifecycle, AnIdleInstanceIsSmallAndHasNoThread) {
+  auto lease = *Host::Get().Acquire(64 << 20, 0.5);
+  MemFileSystem memory;
+  std::vector<std::unique_ptr<DB>> instances;
+  for (int i = 0; i < 50; ++i) {
+    DBOptions options;
+    options.lease = lease;
+    options.file_system = &memory;
+    auto db = DB::Open(options, "/" + std::to_string(i));
+    ASSERT_OK(db.status());
+    instances.push_back(std::move(db).value());
+  }
+  EXPECT_EQ(Host::Get().statistics().instances_open, 50u);
+  EXPECT_LT(lease->used_bytes(), 50u * (64 << 10));
+  instances.clear();
+  EXPECT_EQ(Host::Get().statistics().instances_open, 0u);
+  EXPECT_EQ(lease->used_bytes(), 0u);
+}
+
+TEST(DBLifecycle, OneHolderOfADirectory) {
+  SimDB db(1);
+  ASSERT_OK(db.Open());
+  SimDB other(2, &db.memory());
+  const Status status = other.Open();
+  EXPECT_TRUE(status.IsBusy()) << status.ToString();
+  EXPECT_NE(status.message().find("/db"), std::string_view::npos);
+  db.CloseDB();
+  ASSERT_OK(other.Open());
+}
+
+TEST(DBLifecycle, OptionsAreChecked) {
+  SimDB db(1);
+  const DBOptions good = db.options();
+  const auto refused = [&](auto change) {
+    db.options() = good;
+    change(&db.options());
+    const Status status = db.Open();
+    EXPECT_TRUE(status.IsInvalidArgument()) << status.ToString();
+  };
+  refused([](DBOptions* o) { o->partition_bytes = 3; });
+  refused([](DBOptions* o) { o->partition_last = 256; });
+  refused([](DBOptions* o) { o->partition_first = 16; });
+  refused([](DBOptions* o) { o->level_count = 9; });
+  refused([](DBOptions* o) { o->block_bytes = 0; });
+  refused([](DBOptions* o) { o->lease = nullptr; });
+  db.options() = good;
+  db.options().create_if_missing = false;
+  EXPECT_TRUE(db.Open().IsNotFound());
+  db.options().create_if_missing = true;
+  ASSERT_OK(db.Open());
+  db.options().partition_bytes = 2;
+  EXPECT_TRUE(db.Open().IsInvalidArgument()) << "the instance has one";
+}
+
+TEST(DBLifecycle, LimitsAreNamed) {
+  SimDB db(1);
+  ASSERT_OK(db.Open());
+  Table* t = db.table("t");
+  const auto message = [](const Status& status) {
+    EXPECT_TRUE(status.IsInvalidArgument()) << status.ToString();
+    return std::string(status.message());
+  };
+  const std::string largest = K(1, std::string(kKeyBytesMax - 1, 'k'));
+  ASSERT_OK(db->Put(t, {largest}, "v"));
+  EXPECT_EQ(db.Get(t, largest), "v");
+  ASSERT_OK(db.Flush());
+  EXPECT_EQ(db.Get(t, largest), "v");
+  EXPECT_NE(message(db->Put(t, {largest + "k"}, "v")).find("1048576"), std::string::npos);
+  EXPECT_NE(message(db->Put(t, {K(16, "k")}, "v")).find("0 to 15"), std::string::npos);
+  message(db->Put(t, {""}, "v"));
+  message(db->Put(t, {K(1, "k"), 9}, "v"));
+  message(db->Append(t, {K(1, "k")}, "v"));
+  message(db->CreateTable("", {}).status());
+  message(db->CreateTable(std::string(5000, 'n'), {}).status());
+  message(db->CreateTable("t", {.kind = TableKind::kList}).status());
+  ScanPage page;
+  message(db->Scan(t, {.entries_max = 0}, &page));
+  message(db->Scan(t, {.lower = "ab", .prefix_bytes = 3}, &page));
+  WriteBatch batch;
+  batch.Put(t, {largest + "k"}, "v");
+  message(db->Write(batch));
+  // A slice that claims more than the limit is refused before a byte of it is read.
+  const std::string one = "x";
+  EXPECT_NE(
+      message(db->Put(t, {K(1, "k")}, Slice(one.data(), kValueBytesMax + 1))).find("1073741824"),
+      std::string::npos);
+}
+
+TEST(DBLifecycle, UnnamedFilesAreRemovedAndMissingOnesNamed) {
+  SimDB db(1);
+  ASSERT_OK(db.Open());
+  ASSERT_OK(db->Put(db.table("t"), {K(1, "k")}, "v"));
+  ASSERT_OK(db.Flush());
+  db.CloseDB();
+  const std::string name = db.FileNames().at(0);
+  ASSERT_OK(db.memory().SetContent("/db/00000000000000000000000000000000-7.ksst", "garbage"));
+  ASSERT_OK(db.memory().SetContent("/db/MANIFEST-999", "garbage"));
+  ASSERT_OK(db.memory().SetContent("/db/mine.txt", "not ours"));
+  ASSERT_OK(db.Open());
+  EXPECT_EQ(db.FileNames(), std::vector<std::string>{name});
+  EXPECT_FALSE(*db.memory().Exists("/db/MANIFEST-999"));
+  EXPECT_TRUE(*db.memory().Exists("/db/mine.txt"));
+  db.CloseDB();
+  const std::string content = *db.memory().Content("/db/" + name);
+  ASSERT_OK(db.memory().SetContent("/db/" + name, content.substr(0, content.size() - 1)));
+  const Status truncated = db.Open();
+  EXPECT_TRUE(truncated.IsCorruption());
+  EXPECT_NE(truncated.message().find(name), std::string_view::npos);
+  EXPECT_NE(truncated.message().find("offset"), std::string_view::npos);
+  ASSERT_OK(db.memory().Remove("/db/" + name));
+  const Status missing = db.Open();
+  EXPECT_TRUE(missing.IsCorruption());
+  EXPECT_NE(missing.message().find(name), std::string_view::npos);
+}
+
+TEST(DBLifecycle, WritesAnswerBusyAndGoOn) {
+  SimDB db(1);
+  db.options().memtable_bytes = 1;
+  db.options().sealed_runs_max = 2;
+  ASSERT_OK(db.Open());
+  Table* t = db.table("t");
+  Status status;
+  int written = 0;
+  for (; written < 10 && status.ok(); ++written)
+    status = db->Put(t, {K(1, std::to_string(written))}, "v");
+  EXPECT_TRUE(status.IsBusy()) << status.ToString();
+  EXPECT_EQ(written, 4) << "one active, two sealed, and the one refused";
+  EXPECT_EQ(db.Get(t, K(1, "3")), "NotFound") << "nothing was written";
+  db.executor().RunUntilIdle();
+  ASSERT_OK(db->Put(t, {K(1, "3")}, "v"));
+}
+
+TEST(DBLifecycle, L0StallsUntilItIsCompacted) {
+  SimDB db(1);
+  db.options().l0_compaction_trigger = 2;
+  db.options().l0_stall_trigger = 3;
+  ASSERT_OK(db.Open());
+  Table* t = db.table("t");
+  // Flushes go first and compactions wait, as on a pool that is short of threads.
+  std::vector<std::shared_ptr<Snapshot>> snapshots;
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_OK(db->Put(t, {K(1, "k")}, std::to_string(i)));
+    snapshots.push_back(*db->TakeSnapshot());
+  }
+  while (db->statistics().files_at_level[0] < 3 && db.executor().RunOne()) {
+  }
+  if (db->statistics().files_at_level[0] == 3) EXPECT_TRUE(db->Put(t, {K(1, "k")}, "x").IsBusy());
+  db.executor().RunUntilIdle();
+  ASSERT_OK(db->Put(t, {K(1, "k")}, "x"));
+  EXPECT_EQ(db.Get(t, K(1, "k")), "x");
+}
+
+TEST(DBLifecycle, AnotherInstancesMemtableIsSealedForTheLease) {
+  auto lease = *Host::Get().Acquire(8 << 20, 0.5);
+  SimDB idle(1), busy(2);
+  for (SimDB* db : {&idle, &busy}) {
+    db->options().lease = lease;
+    db->options().memtable_bytes = 64 << 20;
+    ASSERT_OK(db->Open());
+  }
+  const std::string value(1000, 'v');
+  for (int i = 0; i < 3000; ++i)
+    ASSERT_OK(idle->Put(idle.table("t"), {K(1, std::to_string(i))}, value));
+  const uint64_t held = lease->write_buffer_used_bytes();
+  EXPECT_GT(held, 2u << 20);
+  for (int i = 0; i < 3000; ++i) {
+    ASSERT_OK(
+        busy.Finish([&] { return busy->Put(busy.table("t"), {K(1, std::to_string(i))}, value); }));
+    idle.executor().RunUntilIdle();
+    busy.executor().RunUntilIdle();
+    EXPECT_LT(lease->write_buffer_used_bytes(), 7u << 20);
+  }
+  EXPECT_GT(idle->statistics().flushes + busy->statistics().flushes, 0u);
+}
+
+// The real file system and the real pool.
+TEST(DBLifecycle, WorksOnDisk) {
+  const std::string path = ::testing::TempDir() + "/lava_lifecycle_" + std::to_string(getpid());
+  std::filesystem::remove_all(path);
+  auto lease = *Host::Get().Acquire(64 << 20, 0.5);
+  DBOptions options;
+  options.lease = lease;
+  options.memtable_bytes = 256 << 10;
+  for (int round = 0; round < 3; ++round) {
+    auto opened = DB::Open(options, path);
+    ASSERT_OK(opened.status());
+    DB* db = opened->get();
+    Table* t = *db->CreateTable("t", {});
+    for (int i = 0; i < 3000; ++i) {
+      Status status;
+      do {
+        status = db->Put(t, {K(static_cast<uint8_t>(i % 7), std::to_string(i))},
+                         std::string(100, static_cast<char>('a' + round)));
+      } while (status.IsBusy());
+      ASSERT_OK(status);
+    }
+    Status status;
+    do {
+      status = db->Flush(100);
+    } while (status.IsBusy());
+    ASSERT_OK(status);
+    ASSERT_OK(db->Close());
+  }
+  auto again = DB::Open(options, path);
+  ASSERT_OK(again.status());
+  Table* t = *(*again)->CreateTable("t", {});
+  PinnedValue value;
+  ASSERT_OK((*again)->Get(t, {K(3, "3")}, &value));
+  EXPECT_EQ(value.data(), std::string(100, 'c'));
+  value.Reset();
+  const std::vector<TableInfo> tables = (*again)->ListTables();
+  again->reset();
+  for (const auto& file : std::filesystem::directory_iterator(path))
+    if (file.path().extension() == ".ksst") EXPECT_OK(VerifyFile(file.path().string(), tables));
+  std::filesystem::remove_all(path);
+}
+
+}  // namespace
+}  // namespace lava::testing

@@ -1,0 +1,412 @@
+#include <set>
+
+#include "base/coding.h"
+#include "db_test_util.h"
+#include "testing/fault_file_system.h"
+
+// Cases that broke earlier designs, each under its own name.
+namespace lava::testing {
+namespace {
+
+std::string Stamped(int64_t expires_ms, std::string_view value) {
+  std::string bytes;
+  PutBigEndian(&bytes, static_cast<uint64_t>(expires_ms), 8);
+  return bytes + std::string(value);
+}
+
+// Every file sinks level by level until it is in the last one.
+void SinkOneByOne(DBOptions* options) {
+  options->l0_compaction_trigger = 1;
+  options->level1_bytes = 1;
+  options->level_multiplier = 2;
+  options->level_count = 4;
+}
+
+uint32_t DeepestLevel(const DBStatistics& statistics) {
+  uint32_t deepest = 0;
+  for (uint32_t n = 0; n < 8; ++n)
+    if (statistics.files_at_level[n] > 0) deepest = n;
+  return deepest;
+}
+
+TEST(Scenario, ExpiredRecordStillHidesWhatIsDeeper) {
+  SimDB db(1);
+  SinkOneByOne(&db.options());
+  ASSERT_OK(db.Open());
+  Result<Table*> t = db->CreateTable(
+      "t", {.kind = TableKind::kValue, .ttl_layout = TtlLayout::kValue, .ttl_ms = 1000});
+  ASSERT_OK(t.status());
+  const std::string alive = Stamped(1'000'000'000, "old"), expired = Stamped(1, "new");
+  db->SetTime(1'000'000);
+  ASSERT_OK(db->Put(*t, {K(1, "k")}, alive));
+  ASSERT_OK(db.Flush());
+  db.executor().RunUntilIdle();
+  ASSERT_GE(DeepestLevel(db->statistics()), 2u);
+  ASSERT_OK(db->Put(*t, {K(1, "k")}, expired));
+  ASSERT_OK(db.Flush());
+  for (bool more = true; more; more = db.executor().RunOne()) {
+    const std::string found = db.Get(*t, K(1, "k"));
+    EXPECT_TRUE(found == expired || found == "NotFound") << found;
+  }
+  ASSERT_OK(db.CompactAll());
+  EXPECT_EQ(db.Get(*t, K(1, "k")), "NotFound");
+  EXPECT_GE(db->statistics().records_expired, 1u);
+}
+
+TEST(Scenario, UnregisteredTablesAreNeverFiltered) {
+  SimDB db(1);
+  ASSERT_OK(db.Open());
+  const TableOptions ttl{
+      .kind = TableKind::kValue, .ttl_layout = TtlLayout::kValue, .ttl_ms = 1000};
+  Result<Table*> t = db->CreateTable("t", ttl);
+  ASSERT_OK(t.status());
+  ASSERT_OK(db->Put(*t, {K(1, "k")}, Stamped(1, "v")));
+  ASSERT_OK(db.Flush());
+  ASSERT_OK(db.Open());
+  db->SetTime(1'000'000);
+  ASSERT_OK(db.CompactAll());
+  EXPECT_EQ(db->statistics().estimated_records, 1u) << "not registered in this run";
+  t = db->CreateTable("t", ttl);
+  ASSERT_OK(t.status());
+  EXPECT_EQ(db.Get(*t, K(1, "k")), Stamped(1, "v"));
+  ASSERT_OK(db.CompactAll());
+  EXPECT_EQ(db.Get(*t, K(1, "k")), "NotFound");
+}
+
+// Scale out to two, and in again: the same file comes back twice, and the parts meet.
+TEST(Scenario, OneFileComesBackTwiceWithDisjointBounds) {
+  SimDB db(2);
+  ASSERT_OK(db.Open());
+  Table* t = db.table("t");
+  for (uint8_t p = 0; p < 16; ++p) ASSERT_OK(db->Put(t, {K(p, "k")}, "v" + std::to_string(p)));
+  ASSERT_OK(db->DeleteRange(t, K(3, ""), K(12, "")));
+  for (uint8_t p = 0; p < 16; ++p) ASSERT_OK(db->Put(t, {K(p, "l")}, "w" + std::to_string(p)));
+  auto take = [&](const std::string& from, const std::string& to) {
+    auto snapshot = *db->TakeSnapshot();
+    EXPECT_OK(db.FlushSnapshot(snapshot.get()));
+    std::vector<Snapshot::File> files;
+    std::string metadata;
+    EXPECT_OK(snapshot->Files(&files, &metadata));
+    EXPECT_OK(db.memory().CreateDirectory(to));
+    for (const Snapshot::File& file : files) {
+      if (!*db.memory().Exists(to + "/" + file.name))
+        EXPECT_OK(db.memory().Link(from + "/" + file.name, to + "/" + file.name));
+    }
+    return metadata;
+  };
+  const std::string whole = take("/db", "/low");
+  take("/db", "/high");
+  std::vector<std::string> parts;
+  const std::vector<ImportSource> halves = {{whole, 0, 7}, {whole, 8, 15}};
+  for (int half = 0; half < 2; ++half) {
+    const std::string path = half == 0 ? "/low" : "/high";
+    ASSERT_OK(db.Open(std::span(&halves[half], 1), path));
+    t = db.table("t");
+    ASSERT_OK(db->Put(t, {K(half == 0 ? 1 : 9, "k")}, "changed"));
+    EXPECT_EQ(db.Get(t, K(half == 0 ? 9 : 1, "k")), "NotFound") << "clipped away";
+    parts.push_back(take(path, "/united"));
+  }
+  const std::vector<ImportSource> united = {{parts[0], 0, 7}, {parts[1], 8, 15}};
+  ASSERT_OK(db.Open(united, "/united"));
+  t = db.table("t");
+  for (int round = 0; round < 2; ++round) {
+    for (uint8_t p = 0; p < 16; ++p) {
+      const std::string k = p == 1 || p == 9   ? "changed"
+                            : p >= 3 && p < 12 ? "NotFound"
+                                               : "v" + std::to_string(p);
+      EXPECT_EQ(db.Get(t, K(p, "k")), k) << int{p};
+      EXPECT_EQ(db.Get(t, K(p, "l")), "w" + std::to_string(p)) << int{p};
+    }
+    ASSERT_OK(db.CompactAll());
+  }
+}
+
+TEST(Scenario, ListRulesWithinOneRun) {
+  SimDB db(3);
+  ASSERT_OK(db.Open());
+  Table* t = db.table("l", TableKind::kList);
+  ASSERT_OK(db->Put(t, {K(1, "a")}, ListOf({"old"})));
+  ASSERT_OK(db->Put(t, {K(1, "b")}, ListOf({"old"})));
+  ASSERT_OK(db->Put(t, {K(1, "c")}, ListOf({"old"})));
+  ASSERT_OK(db->Put(t, {K(1, "d")}, ListOf({"old"})));
+  ASSERT_OK(db.Flush());
+  ASSERT_OK(db->Put(t, {K(1, "a")}, ListOf({"1"})));  // append on a put of this run: a put
+  ASSERT_OK(db->Append(t, {K(1, "a")}, ListOf({"2"})));
+  ASSERT_OK(db->Delete(t, {K(1, "b")}));  // on a delete of this run: a put
+  ASSERT_OK(db->Append(t, {K(1, "b")}, ListOf({"3"})));
+  ASSERT_OK(db->DeleteRange(t, K(1, "c"), K(1, "d")));  // on a range delete of this run: a put
+  ASSERT_OK(db->Append(t, {K(1, "c")}, ListOf({"4"})));
+  ASSERT_OK(db->Append(t, {K(1, "d")}, ListOf({"5"})));  // on nothing of this run: an operand
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_EQ(db.Get(t, K(1, "a")), ListOf({"1", "2"}));
+    EXPECT_EQ(db.Get(t, K(1, "b")), ListOf({"3"}));
+    EXPECT_EQ(db.Get(t, K(1, "c")), ListOf({"4"}));
+    EXPECT_EQ(db.Get(t, K(1, "d")), ListOf({"old", "5"}));
+    if (round == 0) ASSERT_OK(db.Flush());
+    if (round == 1) ASSERT_OK(db.CompactAll());
+  }
+}
+
+TEST(Scenario, RunsAreInstalledInSealOrder) {
+  std::set<uint64_t> sealed_after_one_flush;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    SimDB db(seed);
+    ASSERT_OK(db.Open());
+    Table* t = db.table("t");
+    ASSERT_OK(db->Put(t, {K(1, "k")}, "1"));
+    auto first = *db->TakeSnapshot();
+    ASSERT_OK(db->Put(t, {K(1, "k")}, "2"));
+    auto second = *db->TakeSnapshot();
+    ASSERT_EQ(db->statistics().sealed_runs, 2u);
+    ASSERT_TRUE(db.executor().RunOne());
+    const DBStatistics after = db->statistics();
+    EXPECT_EQ(after.flushes, 1u);
+    EXPECT_EQ(after.sealed_runs + after.live_files, 2u) << "a run is sealed or in a file";
+    sealed_after_one_flush.insert(after.sealed_runs);
+    EXPECT_EQ(db.Get(t, K(1, "k")), "2");
+    db.executor().RunUntilIdle();
+    EXPECT_EQ(db->statistics().sealed_runs, 0u);
+    EXPECT_EQ(db.Get(t, K(1, "k")), "2");
+    EXPECT_EQ(db.Get(t, K(1, "k"), 0, first.get()), "1");
+    EXPECT_EQ(db.Get(t, K(1, "k"), 0, second.get()), "2");
+  }
+  // 1: the older flush came first; 2: the newer one did, and waited for the older.
+  EXPECT_EQ(sealed_after_one_flush, (std::set<uint64_t>{1, 2}));
+}
+
+TEST(Scenario, RangeTombstonesHideOlderRunsOnly) {
+  SimDB db(4);
+  SinkOneByOne(&db.options());
+  ASSERT_OK(db.Open());
+  Table* t = db.table("t");
+  ASSERT_OK(db->Put(t, {K(1, "a")}, "1"));
+  ASSERT_OK(db->Put(t, {K(1, "b")}, "1"));
+  ASSERT_OK(db.Flush());
+  db.executor().RunUntilIdle();
+  ASSERT_OK(db->Put(t, {K(1, "a")}, "2"));
+  ASSERT_OK(db->DeleteRange(t, K(1, "a"), K(1, "c")));
+  ASSERT_OK(db->Put(t, {K(1, "b")}, "3"));  // between two puts of one run there is a range delete
+  ASSERT_OK(db->Put(t, {K(1, "c")}, "4"));
+  ASSERT_OK(db.Flush());
+  for (bool more = true; more; more = db.executor().RunOne()) {
+    EXPECT_EQ(db.Get(t, K(1, "a")), "NotFound");
+    EXPECT_EQ(db.Get(t, K(1, "b")), "3");
+    EXPECT_EQ(db.Get(t, K(1, "c")), "4");
+  }
+  ASSERT_OK(db.CompactAll());
+  EXPECT_EQ(db.Get(t, K(1, "a")), "NotFound");
+  EXPECT_EQ(db.Get(t, K(1, "b")), "3");
+}
+
+TEST(Scenario, ClearingWhatIsNotThereWritesNothing) {
+  SimDB db(5);
+  ASSERT_OK(db.Open());
+  Table* t = db.table("m");
+  for (char c = 'a'; c < 'z'; c += 2)
+    ASSERT_OK(db->Put(t, {K(1, std::string(1, c) + "x"), 2}, "v"));
+  ASSERT_OK(db.Flush());
+  const uint64_t blocks = db->statistics().block_reads;
+  for (int i = 0; i < 100; ++i) {
+    const std::string prefix = K(2, std::to_string(i));
+    ASSERT_OK(db->Put(t, {prefix + "x", static_cast<uint32_t>(prefix.size())}, "v"));
+    ASSERT_OK(db->DeletePrefix(t, prefix));
+  }
+  ASSERT_OK(db->DeletePrefix(t, K(1, "b")));
+  EXPECT_EQ(db->statistics().estimated_records, 13u) << "only what was flushed";
+  EXPECT_LE(db->statistics().block_reads, blocks + 2) << "filters, no data";
+  ASSERT_OK(db->DeletePrefix(t, K(1, "c")));
+  EXPECT_EQ(db.Get(t, K(1, "cx"), 2), "NotFound");
+  EXPECT_EQ(db.Get(t, K(1, "ex"), 2), "v");
+  ASSERT_OK(db.CompactAll());
+  EXPECT_EQ(db->statistics().estimated_records, 12u);
+}
+
+TEST(Scenario, ABatchNeverStraddlesASeal) {
+  SimDB db(6);
+  db.options().memtable_bytes = 64 << 10;
+  ASSERT_OK(db.Open());
+  Table* t = db.table("t");
+  for (int round = 0; round < 40; ++round) {
+    WriteBatch batch;
+    for (uint8_t i = 0; i < 16; ++i) batch.Put(t, {K(i, "k")}, std::string(700, 'a' + round % 26));
+    ASSERT_OK(db.Finish([&] { return db->Write(batch); }));
+    if (db->statistics().sealed_runs == 0) continue;
+    // What was sealed alone shows whole batches only.
+    auto snapshot = *db->TakeSnapshot();
+    std::set<std::string> values;
+    for (uint8_t i = 0; i < 16; ++i) values.insert(db.Get(t, K(i, "k"), 0, snapshot.get()));
+    EXPECT_EQ(values.size(), 1u);
+    db.executor().RunUntilIdle();
+  }
+  EXPECT_GT(db->statistics().flushes, 3u);
+}
+
+TEST(Scenario, ABatchIsRefusedAsAWhole) {
+  SimDB db(6);
+  ASSERT_OK(db.Open());
+  Table* t = db.table("t");
+  WriteBatch batch;
+  batch.Put(t, {K(1, "k")}, "v");
+  batch.Put(t, {K(99, "k")}, "v");  // no partition of this instance
+  EXPECT_TRUE(db->Write(batch).IsInvalidArgument());
+  EXPECT_EQ(db.Get(t, K(1, "k")), "NotFound");
+}
+
+TEST(Scenario, CollidingTableIdsAreRefusedNamingBoth) {
+  SimDB db(7);
+  db.environment().table_id_of_name = [](std::string_view name) {
+    return static_cast<uint64_t>(name.size());
+  };
+  ASSERT_OK(db.Open());
+  ASSERT_OK(db->CreateTable("one", {}).status());
+  const Status status = db->CreateTable("two", {}).status();
+  EXPECT_TRUE(status.IsInvalidArgument());
+  EXPECT_NE(status.message().find("'one' and 'two'"), std::string_view::npos);
+  ASSERT_OK(db->CreateTable("three", {}).status());
+  // The same over predecessors: the ids tell, not the order of registration.
+  std::vector<ImportSource> sources(2);
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_OK(db.Open({}, "/p" + std::to_string(i)));
+    ASSERT_OK(db->CreateTable(i == 0 ? "abc" : "xyz", {}).status());
+    auto snapshot = *db->TakeSnapshot();
+    ASSERT_OK(db.FlushSnapshot(snapshot.get()));
+    std::vector<Snapshot::File> files;
+    ASSERT_OK(snapshot->Files(&files, &sources[i].metadata));
+    sources[i].partition_first = i == 0 ? 0 : 8;
+    sources[i].partition_last = i == 0 ? 7 : 15;
+  }
+  const Status import = db.Open(sources, "/united");
+  EXPECT_TRUE(import.IsInvalidArgument());
+  EXPECT_NE(import.message().find("'abc' and 'xyz'"), std::string_view::npos);
+}
+
+TEST(Scenario, AFailedFlushKeepsItsRunAndIsTriedAgain) {
+  MemFileSystem memory;
+  FaultFileSystem faults(&memory);
+  SimDB db(8, &faults);
+  ASSERT_OK(db.Open());
+  Table* t = db.table("t");
+  ASSERT_OK(db->Put(t, {K(1, "k")}, "v"));
+  faults.Arm({.fault = Fault::kNoSpace, .forever = true, .path_contains = ".ksst"});
+  auto snapshot = *db->TakeSnapshot();
+  for (int i = 0; i < 3; ++i) {
+    const Status status = db.FlushSnapshot(snapshot.get());
+    EXPECT_TRUE(status.IsNoSpace()) << status.ToString();
+    EXPECT_NE(status.message().find("/db"), std::string_view::npos) << status.ToString();
+    EXPECT_EQ(db.Get(t, K(1, "k")), "v");
+    EXPECT_EQ(db.Get(t, K(1, "k"), 0, snapshot.get()), "v");
+  }
+  faults.Disarm();
+  ASSERT_OK(db.FlushSnapshot(snapshot.get()));
+  std::vector<Snapshot::File> files;
+  std::string metadata;
+  ASSERT_OK(snapshot->Files(&files, &metadata));
+  ASSERT_EQ(files.size(), 1u);
+  EXPECT_FALSE(files[0].name.ends_with("-1.ksst")) << "under a new number: " << files[0].name;
+  size_t left = 0;
+  for (const std::string& path : memory.Paths()) left += path.ends_with(".ksst");
+  EXPECT_EQ(left, 1u);
+}
+
+TEST(Scenario, WritesGoOnWhenSpaceReturns) {
+  MemFileSystem memory;
+  FaultFileSystem faults(&memory);
+  SimDB db(9, &faults);
+  db.options().memtable_bytes = 32 << 10;
+  ASSERT_OK(db.Open());
+  Table* t = db.table("t");
+  faults.Arm({.fault = Fault::kNoSpace, .forever = true});
+  Status status;
+  for (int i = 0; i < 2000 && status.ok(); ++i)
+    status =
+        db.Finish([&] { return db->Put(t, {K(1, std::to_string(i))}, std::string(500, 'v')); });
+  EXPECT_TRUE(status.IsNoSpace()) << status.ToString();
+  EXPECT_EQ(db.Get(t, K(1, "0")), std::string(500, 'v'));
+  faults.Disarm();
+  // The next attempt is due only after a while.
+  db.clock().Advance(60'000);
+  for (int i = 0; i < 500; ++i)
+    ASSERT_OK(db.Finish([&] { return db->Put(t, {K(1, "n" + std::to_string(i))}, "w"); }));
+  ASSERT_OK(db.Flush());
+  EXPECT_EQ(db.Get(t, K(1, "0")), std::string(500, 'v'));
+  EXPECT_EQ(db.Get(t, K(1, "n499")), "w");
+}
+
+TEST(Scenario, SnapshotsShareSealedRuns) {
+  SimDB db(10);
+  ASSERT_OK(db.Open());
+  Table* t = db.table("t");
+  ASSERT_OK(db->Put(t, {K(1, "k")}, "1"));
+  auto a = *db->TakeSnapshot();
+  auto b = *db->TakeSnapshot();
+  EXPECT_EQ(db->statistics().sealed_runs, 1u) << "an empty memtable makes no run";
+  ASSERT_OK(db->Put(t, {K(1, "k")}, "2"));
+  auto c = *db->TakeSnapshot();
+  EXPECT_EQ(db->statistics().sealed_runs, 2u);
+  const uint64_t sealed_bytes = db->statistics().memtable_sealed_bytes;
+  EXPECT_GT(sealed_bytes, 0u);
+  ASSERT_OK(db.FlushSnapshot(c.get()));
+  std::vector<std::vector<Snapshot::File>> files(3);
+  std::string metadata;
+  Snapshot* snapshots[] = {a.get(), b.get(), c.get()};
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_OK(db.FlushSnapshot(snapshots[i]));
+    ASSERT_OK(snapshots[i]->Files(&files[i], &metadata));
+  }
+  ASSERT_EQ(files[0].size(), 1u);
+  ASSERT_EQ(files[1].size(), 1u);
+  ASSERT_EQ(files[2].size(), 2u);
+  EXPECT_EQ(files[0][0].name, files[1][0].name);
+  EXPECT_EQ(db->statistics().flushes, 2u);
+  // Memory is given back though the snapshots are still open; their files stay.
+  EXPECT_EQ(db.options().lease->write_buffer_used_bytes(), db->statistics().memtable_active_bytes);
+  ASSERT_OK(db.CompactAll());
+  EXPECT_EQ(db.FileNames().size(), 3u);
+  EXPECT_EQ(db.Get(t, K(1, "k"), 0, a.get()), "1");
+  a.reset();
+  EXPECT_EQ(db.FileNames().size(), 3u) << "b still names the file";
+  b.reset();
+  EXPECT_EQ(db.FileNames().size(), 3u) << "c too";
+  c.reset();
+  EXPECT_EQ(db.FileNames().size(), 1u);
+}
+
+TEST(Scenario, AdjacentRunsShareAFileButNotAcrossASnapshot) {
+  SimDB db(11, nullptr);
+  db.options().memtable_bytes = 1;
+  db.options().sealed_runs_max = 100;
+  ASSERT_OK(db.Open());
+  Table* t = db.table("t");
+  for (int i = 0; i < 8; ++i) ASSERT_OK(db->Put(t, {K(1, std::to_string(i))}, "1"));
+  auto snapshot = *db->TakeSnapshot();
+  for (int i = 0; i < 8; ++i) ASSERT_OK(db->Put(t, {K(1, std::to_string(i))}, "2"));
+  ASSERT_OK(db.Flush());
+  EXPECT_LT(db->statistics().flushes, 16u);
+  for (int i = 0; i < 8; ++i) {
+    EXPECT_EQ(db.Get(t, K(1, std::to_string(i))), "2");
+    EXPECT_EQ(db.Get(t, K(1, std::to_string(i)), 0, snapshot.get()), "1");
+  }
+}
+
+TEST(Scenario, ADroppedTableStaysDroppedOverRestart) {
+  SimDB db(12);
+  ASSERT_OK(db.Open());
+  Table* t = db.table("t");
+  ASSERT_OK(db->Put(t, {K(1, "k")}, "v"));
+  ASSERT_OK(db.Flush());
+  ASSERT_OK(db->DropTable(t));
+  EXPECT_TRUE(db->Put(t, {K(1, "k")}, "v").IsClosed());
+  EXPECT_TRUE(db->ListTables().empty());
+  db.Forget("t");
+  EXPECT_EQ(db.Get(db.table("t"), K(1, "k")), "NotFound");
+  ASSERT_OK(db->DropTable(db.table("t")));
+  ASSERT_OK(db.Flush());
+  ASSERT_OK(db.Open());
+  EXPECT_TRUE(db->ListTables().empty());
+  EXPECT_EQ(db.Get(db.table("t"), K(1, "k")), "NotFound");
+  ASSERT_OK(db.CompactAll());
+  EXPECT_EQ(db->statistics().estimated_records, 0u);
+}
+
+}  // namespace
+}  // namespace lava::testing
