@@ -1,0 +1,46 @@
+package org.apache.flink.test.state;
+
+import org.apache.flink.test.state.BackendSwitchSpecs.BackendSwitchSpec;
+import org.apache.flink.testutils.junit.extensions.parameterized.ParameterizedTestExtension;
+import org.apache.flink.testutils.junit.extensions.parameterized.Parameters;
+
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.lavakv.flink.LavaOptions.TimerService;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+
+/** Flink's own test of switching backends, for every ordered pair that Lava is part of. */
+@ExtendWith(ParameterizedTestExtension.class)
+class LavaSavepointStateBackendSwitchTest extends SavepointStateBackendSwitchTestBase {
+
+    LavaSavepointStateBackendSwitchTest(BackendSwitchSpec from, BackendSwitchSpec to) {
+        super(from, to);
+    }
+
+    @Parameters(name = "from: {0} to: {1}")
+    static Collection<BackendSwitchSpec[]> pairs() {
+        List<BackendSwitchSpec[]> pairs = new ArrayList<>();
+        for (int from = 0; from < specs().size(); from++) {
+            for (int to = 0; to < specs().size(); to++) {
+                // Specs hold resources: each pair has its own.
+                BackendSwitchSpec source = specs().get(from);
+                BackendSwitchSpec target = specs().get(to);
+                if (source instanceof LavaSpec || target instanceof LavaSpec) {
+                    pairs.add(new BackendSwitchSpec[] {source, target});
+                }
+            }
+        }
+        return pairs;
+    }
+
+    private static List<BackendSwitchSpec> specs() {
+        return List.of(
+                BackendSwitchSpecs.HEAP,
+                BackendSwitchSpecs.ROCKS,
+                BackendSwitchSpecs.ROCKS_HEAP_TIMERS,
+                new LavaSpec(TimerService.LAVA),
+                new LavaSpec(TimerService.HEAP));
+    }
+}
