@@ -8,6 +8,7 @@ import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.runtime.execution.Environment;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.AbstractManagedMemoryStateBackend;
+import org.apache.flink.runtime.state.AsyncKeyedStateBackend;
 import org.apache.flink.runtime.state.ConfigurableStateBackend;
 import org.apache.flink.runtime.state.DefaultOperatorStateBackendBuilder;
 import org.apache.flink.runtime.state.OperatorStateBackend;
@@ -144,6 +145,18 @@ public class LavaStateBackend extends AbstractManagedMemoryStateBackend
                                 .build(),
                         isIncremental())
                 .build();
+    }
+
+    /** Asynchronous state works, one access at a time. */
+    @Override
+    public boolean supportsAsyncKeyedStateBackend() {
+        return true;
+    }
+
+    @Override
+    public <K> AsyncKeyedStateBackend<K> createAsyncKeyedStateBackend(
+            KeyedStateBackendParameters<K> parameters) throws IOException {
+        return new LavaAsyncStateAdaptor<>(createKeyedStateBackend(parameters));
     }
 
     // Tasks have backend objects of their own, so each begins anywhere.

@@ -70,20 +70,20 @@ abstract class AbstractLavaTtlStateTest extends TtlStateTestBase {
         timeProvider.time = 0;
         sbetc.setCurrentKey("expires");
         ctx().update(ctx().updateEmpty);
-        compact();
-        assertThat(ctx().isOriginalEmptyValue()).isFalse();
+        int expiring = entriesAfterCompaction();
+        assertThat(expiring).isPositive();
 
         timeProvider.time = 50;
         sbetc.setCurrentKey("stays");
         ctx().update(ctx().updateUnexpired);
+        int all = entriesAfterCompaction();
+        assertThat(all).isGreaterThan(expiring);
         takeAndRestoreSnapshot(StateBackendTestContext.NUMBER_OF_KEY_GROUPS);
 
         timeProvider.time = 120;
-        compact();
-        sbetc.setCurrentKey("expires");
-        assertThat(ctx().isOriginalEmptyValue()).isTrue();
+        assertThat(entriesAfterCompaction()).isEqualTo(all - expiring);
         sbetc.setCurrentKey("stays");
-        assertThat(ctx().isOriginalEmptyValue()).isFalse();
+        assertThat(ctx().get()).isEqualTo(ctx().getUnexpired);
     }
 
     /** Without background cleanup compactions keep what has expired. */
@@ -96,14 +96,15 @@ abstract class AbstractLavaTtlStateTest extends TtlStateTestBase {
         timeProvider.time = 0;
         sbetc.setCurrentKey("kept");
         ctx().update(ctx().updateEmpty);
+        int all = entriesAfterCompaction();
+        assertThat(all).isPositive();
         timeProvider.time = 2 * TTL;
-        compact();
-        sbetc.setCurrentKey("kept");
-        assertThat(ctx().isOriginalEmptyValue()).isFalse();
+        assertThat(entriesAfterCompaction()).isEqualTo(all);
     }
 
-    private void compact() throws Exception {
+    private int entriesAfterCompaction() throws Exception {
         LavaKeyedStateBackend<String> backend = sbetc.getKeyedStateBackend();
         backend.compact();
+        return backend.numKeyValueStateEntries();
     }
 }

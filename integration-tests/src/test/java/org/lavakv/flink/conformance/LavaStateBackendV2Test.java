@@ -1,26 +1,45 @@
 package org.lavakv.flink.conformance;
 
+import org.apache.flink.api.common.state.v2.ValueState;
+import org.apache.flink.runtime.asyncprocessing.AsyncExecutionController;
 import org.apache.flink.runtime.state.AsyncKeyedStateBackend;
 import org.apache.flink.runtime.state.CheckpointStorage;
 import org.apache.flink.runtime.state.ConfigurableStateBackend;
 import org.apache.flink.runtime.state.storage.FileSystemCheckpointStorage;
 import org.apache.flink.runtime.state.v2.StateBackendTestV2Base;
-import org.apache.flink.runtime.state.v2.adaptor.AsyncKeyedStateBackendAdaptor;
+import org.apache.flink.testutils.junit.extensions.parameterized.Parameter;
+import org.apache.flink.testutils.junit.extensions.parameterized.ParameterizedTestExtension;
+import org.apache.flink.testutils.junit.extensions.parameterized.Parameters;
 
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.lavakv.flink.LavaStateBackend;
 
 import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 
 /** Flink's conformance suite of the asynchronous state, through the adaptor that Flink puts on. */
+@ExtendWith(ParameterizedTestExtension.class)
 class LavaStateBackendV2Test extends StateBackendTestV2Base<LavaStateBackend> {
+
+    @Parameters(name = "incremental={0}")
+    static List<Boolean> parameters() {
+        return Arrays.asList(true, false);
+    }
+
+    @Parameter boolean incremental;
 
     @TempDir Path directory;
 
     @Override
     protected ConfigurableStateBackend getStateBackend() {
-        return new AdaptedBackend();
+        return new SwitchingBackend(incremental);
     }
 
     @Override
@@ -33,19 +52,74 @@ class LavaStateBackendV2Test extends StateBackendTestV2Base<LavaStateBackend> {
         return new FileSystemCheckpointStorage(directory.toUri());
     }
 
-    private static final class AdaptedBackend extends LavaStateBackend {
+    /**
+     * Hands out states that go to the current record's key before each access, as operators do: the
+     * suite sets contexts on a controller of its own that tells no backend.
+     */
+    private static final class SwitchingBackend extends LavaStateBackend {
 
         private static final long serialVersionUID = 1L;
+
+        SwitchingBackend(boolean incremental) {
+            super(incremental);
+        }
 
         @Override
         public <K> AsyncKeyedStateBackend<K> createAsyncKeyedStateBackend(
                 KeyedStateBackendParameters<K> parameters) throws IOException {
-            return new AsyncKeyedStateBackendAdaptor<>(createKeyedStateBackend(parameters));
+            AsyncKeyedStateBackend<K> adaptor = super.createAsyncKeyedStateBackend(parameters);
+            AtomicReference<AsyncExecutionController<K, ?>> controller = new AtomicReference<>();
+            return proxy(
+                    AsyncKeyedStateBackend.class,
+                    adaptor,
+                    (method, arguments, result) -> {
+                        if (method.equals("setup")) {
+                            controller.set((AsyncExecutionController<K, ?>) arguments[0]);
+                        }
+                        return result instanceof ValueState
+                                ? switching((ValueState<?>) result, adaptor, controller)
+                                : result;
+                    });
         }
 
-        @Override
-        public boolean supportsAsyncKeyedStateBackend() {
-            return true;
+        private static <K> ValueState<?> switching(
+                ValueState<?> state,
+                AsyncKeyedStateBackend<K> adaptor,
+                AtomicReference<AsyncExecutionController<K, ?>> controller) {
+            return (ValueState<?>)
+                    Proxy.newProxyInstance(
+                            ValueState.class.getClassLoader(),
+                            new Class<?>[] {ValueState.class},
+                            (self, method, arguments) -> {
+                                adaptor.switchContext(controller.get().getCurrentContext());
+                                return invoke(method, state, arguments);
+                            });
         }
+
+        @SuppressWarnings("unchecked")
+        private static <T> T proxy(Class<?> type, T target, Answer answer) {
+            return (T)
+                    Proxy.newProxyInstance(
+                            type.getClassLoader(),
+                            new Class<?>[] {type},
+                            (self, method, arguments) ->
+                                    answer.answer(
+                                            method.getName(),
+                                            arguments,
+                                            invoke(method, target, arguments)));
+        }
+
+        private static Object invoke(Method method, Object target, Object[] arguments)
+                throws Throwable {
+            try {
+                return method.invoke(target, arguments);
+            } catch (InvocationTargetException e) {
+                throw e.getCause();
+            }
+        }
+    }
+
+    private interface Answer {
+        Object answer(String method, Object[] arguments, Object result);
     }
 }
