@@ -1,0 +1,97 @@
+package org.lavakv.demo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.LocalDate;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.StateBackendOptions;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.util.CloseableIterator;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The demo's job against a plain computation of the same, without any state backend. */
+class FlightsJobITCase {
+
+    private static final String DATA = Path.of("data").toAbsolutePath().toString();
+
+    @ParameterizedTest(name = "{0}, parallelism {1}")
+    @CsvSource({"lava, 3", "hashmap, 1"})
+    void namesTheTenWorstPlanesOfEachDay(String backend, int parallelism) throws Exception {
+        Configuration configuration = new Configuration();
+        configuration.set(StateBackendOptions.STATE_BACKEND, backend);
+        StreamExecutionEnvironment environment =
+                StreamExecutionEnvironment.getExecutionEnvironment(configuration);
+        environment.setParallelism(parallelism);
+        environment.enableCheckpointing(500);
+
+        List<String> lines = new ArrayList<>();
+        try (CloseableIterator<String> output =
+                FlightsJob.worstPlanes(environment, DATA, Double.POSITIVE_INFINITY)
+                        .executeAndCollect()) {
+            output.forEachRemaining(line -> lines.add(line.substring(0, line.indexOf(';'))));
+        }
+        Collections.sort(lines);
+        assertThat(lines).containsExactlyElementsOf(expected());
+    }
+
+    @Test
+    void readsTheWholeDataSet() throws Exception {
+        List<Flight> flights = FlightData.flights(Path.of(DATA));
+        // 336,776 less the 2,512 without a tail number.
+        assertThat(flights).hasSize(334_264);
+        assertThat(flights)
+                .allSatisfy(
+                        flight ->
+                                assertThat(flight.time)
+                                        .isLessThan(PlaneHistory.endOf(flight.day) - 1));
+        assertThat(FlightData.weather(Path.of(DATA))).hasSize(26_115);
+        assertThat(FlightData.planes(Path.of(DATA))).hasSize(3_322);
+    }
+
+    /** What each line says before its first semicolon, in order. */
+    private static List<String> expected() throws IOException {
+        Map<Integer, Map<String, PlaneDay>> days = new TreeMap<>();
+        for (Flight flight : FlightData.flights(Path.of(DATA))) {
+            PlaneDay day =
+                    days.computeIfAbsent(flight.day, ignored -> new HashMap<>())
+                            .computeIfAbsent(flight.tail, ignored -> new PlaneDay());
+            day.tail = flight.tail;
+            day.minutes += flight.delay;
+            if (flight.cancelled) {
+                day.cancelled++;
+            } else {
+                day.departures++;
+            }
+        }
+        List<String> lines = new ArrayList<>();
+        days.forEach(
+                (date, planes) -> {
+                    List<PlaneDay> worst = new ArrayList<>(planes.values());
+                    worst.sort(PlaneDay.WORST_FIRST);
+                    for (int i = 0; i < 10; i++) {
+                        PlaneDay day = worst.get(i);
+                        lines.add(
+                                String.format(
+                                        "%s #%02d %s %d min late in %d departures (%d cancelled)",
+                                        LocalDate.ofEpochDay(date),
+                                        i + 1,
+                                        day.tail,
+                                        day.minutes,
+                                        day.departures,
+                                        day.cancelled));
+                    }
+                });
+        Collections.sort(lines);
+        return lines;
+    }
+}
