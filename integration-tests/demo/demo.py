@@ -30,7 +30,7 @@ DAYS = 365
 PLANES_A_DAY = 10
 KILL_AFTER_DATE = "2013-05-15"
 KILL_AFTER_CHECKPOINTS = 3
-STATE_METRIC = re.compile(r"(?:^|\.)([^.]+)\.(?:lava\.)?(?:live[-_]?bytes)$", re.IGNORECASE)
+STATE_METRIC = re.compile(r"\.lava\.state\.(.+)\.live-bytes$")
 
 
 class DemoFailed(Exception):
