@@ -165,19 +165,4 @@ class CanonicalSavepointTest {
                 .hasCauseInstanceOf(CancelTaskException.class);
         assertThat(BackendFixture.filesIn(fixture.instances())).isEmpty();
     }
-
-    @Test
-    void interruptedRestoreLeavesNothing() throws Exception {
-        AbstractKeyedStateBackend<Integer> backend = filled();
-        KeyedStateHandle handle = BackendFixture.remote(fixture.checkpoint(backend, 1));
-        fixture.close();
-        Thread.currentThread().interrupt();
-        try {
-            assertThatThrownBy(() -> fixture.create(ALL, handle))
-                    .hasCauseInstanceOf(CancelTaskException.class);
-        } finally {
-            assertThat(Thread.interrupted()).isTrue();
-        }
-        assertThat(BackendFixture.filesIn(fixture.instances())).isEmpty();
-    }
 }

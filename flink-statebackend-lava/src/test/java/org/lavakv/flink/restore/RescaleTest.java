@@ -8,12 +8,16 @@ import static org.lavakv.flink.testing.BackendFixture.LOW;
 import static org.lavakv.flink.testing.BackendFixture.keysIn;
 import static org.lavakv.flink.testing.BackendFixture.remote;
 
+import org.apache.flink.core.fs.FSDataInputStream;
+import org.apache.flink.runtime.execution.CancelTaskException;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.BackendBuildingException;
 import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.PhysicalStateHandleID;
 import org.apache.flink.runtime.state.SharedStateRegistryImpl;
+import org.apache.flink.runtime.state.StreamStateHandle;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -24,10 +28,14 @@ import org.lavakv.flink.LavaKeyedStateBackend;
 import org.lavakv.flink.testing.BackendFixture;
 import org.lavakv.flink.testing.StateContent;
 
+import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /** Checkpoints restored with another parallelism (scenario 2a and its relatives). */
 @Timeout(300)
@@ -157,13 +165,13 @@ class RescaleTest {
         int round = 0;
         Map<Integer, String> content = new TreeMap<>();
         for (List<KeyGroupRange> ranges : steps) {
-            List<KeyedStateHandle> next = new java.util.ArrayList<>();
+            List<KeyedStateHandle> next = new ArrayList<>();
             content.clear();
             for (KeyGroupRange range : ranges) {
                 List<KeyedStateHandle> overlapping =
                         handles.stream()
                                 .filter(h -> h.getIntersection(range) != null)
-                                .collect(java.util.stream.Collectors.toList());
+                                .collect(Collectors.toList());
                 AbstractKeyedStateBackend<Integer> backend =
                         fixture.create(range, overlapping);
                 change(backend, range, round);
@@ -203,5 +211,71 @@ class RescaleTest {
                 .isInstanceOf(BackendBuildingException.class)
                 .hasMessageContaining("maximum parallelism of 1024");
         assertThat(BackendFixture.filesIn(fixture.instances())).isEmpty();
+    }
+
+    @Test
+    void interruptedRestoreLeavesNothing() throws Exception {
+        AbstractKeyedStateBackend<Integer> whole = fixture.create(ALL);
+        change(whole, ALL, 0);
+        IncrementalRemoteKeyedStateHandle handle =
+                (IncrementalRemoteKeyedStateHandle) checkpoint(whole);
+        fixture.close(whole);
+        IncrementalRemoteKeyedStateHandle interrupting =
+                new IncrementalRemoteKeyedStateHandle(
+                        handle.getBackendIdentifier(),
+                        handle.getKeyGroupRange(),
+                        handle.getCheckpointId(),
+                        handle.getSharedState(),
+                        handle.getPrivateState(),
+                        new InterruptingHandle(handle.getMetaDataStateHandle()));
+        assertThatThrownBy(() -> fixture.create(ALL, interrupting))
+                .isInstanceOf(BackendBuildingException.class)
+                .hasCauseInstanceOf(CancelTaskException.class);
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(BackendFixture.filesIn(fixture.instances())).isEmpty();
+        assertThat(read(fixture.create(ALL, handle), ALL)).isEqualTo(expected(1));
+    }
+
+    /** Interrupts the thread that made it when it is read, and then takes its time. */
+    private static final class InterruptingHandle implements StreamStateHandle {
+        private static final long serialVersionUID = 1L;
+
+        private final StreamStateHandle handle;
+        private final transient Thread maker = Thread.currentThread();
+
+        InterruptingHandle(StreamStateHandle handle) {
+            this.handle = handle;
+        }
+
+        @Override
+        public FSDataInputStream openInputStream() throws IOException {
+            maker.interrupt();
+            try {
+                Thread.sleep(100);
+            } catch (InterruptedException e) {
+                throw new IOException(e);
+            }
+            return handle.openInputStream();
+        }
+
+        @Override
+        public Optional<byte[]> asBytesIfInMemory() {
+            return Optional.empty();
+        }
+
+        @Override
+        public PhysicalStateHandleID getStreamStateHandleID() {
+            return handle.getStreamStateHandleID();
+        }
+
+        @Override
+        public void discardState() throws Exception {
+            handle.discardState();
+        }
+
+        @Override
+        public long getStateSize() {
+            return handle.getStateSize();
+        }
     }
 }

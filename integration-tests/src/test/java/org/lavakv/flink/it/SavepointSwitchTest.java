@@ -45,7 +45,7 @@ import java.util.stream.Stream;
 @Timeout(180)
 class SavepointSwitchTest {
 
-    private static final int KEYS = 40;
+    private static final int KEYS = 12;
     private static final long TTL_MS = SwitchingOperator.TTL.toMillis();
     private static final SnapshotType CANONICAL =
             SavepointType.savepoint(SavepointFormatType.CANONICAL);
@@ -233,18 +233,18 @@ class SavepointSwitchTest {
     @ParameterizedTest(name = "from {0} to {1}")
     @MethodSource("pairsWithLava")
     void canonicalSavepoint(Backend from, Backend to) throws Exception {
-        assertThat(moved(from, to, CANONICAL)).isEqualTo(expected());
+        assertThat(moved(from, to, CANONICAL)).containsExactlyElementsOf(expected());
     }
 
     @ParameterizedTest(name = "from {0} to {1}")
     @MethodSource("pairsWithinLava")
     void checkpoint(Backend from, Backend to) throws Exception {
-        assertThat(moved(from, to, CheckpointType.CHECKPOINT)).isEqualTo(expected());
+        assertThat(moved(from, to, CheckpointType.CHECKPOINT)).containsExactlyElementsOf(expected());
     }
 
     @ParameterizedTest(name = "from {0} to {1}")
     @MethodSource("pairsWithinLava")
     void nativeSavepoint(Backend from, Backend to) throws Exception {
-        assertThat(moved(from, to, NATIVE)).isEqualTo(expected());
+        assertThat(moved(from, to, NATIVE)).containsExactlyElementsOf(expected());
     }
 }
