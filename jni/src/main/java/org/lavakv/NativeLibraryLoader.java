@@ -5,6 +5,9 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.WritableByteChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -31,6 +34,12 @@ final class NativeLibraryLoader {
     static final String COPIES_PROPERTY = "org.lavakv.library.copies";
 
     private static final Logger LOG = System.getLogger(NativeLibraryLoader.class.getName());
+
+    private static final int ELF_MAGIC = 0x7f454c46;
+    private static final int ELF_HEADER_BYTES = 64;
+    private static final int ELF_SECTIONS_OFFSET = 40;
+    private static final int ELF_SECTION_BYTES_OFFSET = 58;
+    private static final int ELF_SECTION_COUNT_OFFSET = 60;
 
     private final Source source;
     private final Consumer<String> systemLoad;
@@ -76,12 +85,12 @@ final class NativeLibraryLoader {
         if (copies > 1) {
             LOG.log(
                     Level.WARNING,
-                    "This is copy "
+                    "Loaded copy number "
                             + copies
-                            + " of Lava's native library in this process, loaded by"
-                            + " another class loader. Each copy has its own threads and block cache;"
-                            + " memory leases add up. To share one, put Lava's jar into Flink's lib"
-                            + " directory and not into the job's jar.");
+                            + " of Lava's native library in this process, for another class loader."
+                            + " Each copy in use has its own threads and block cache; memory leases"
+                            + " add up. To share one, put Lava's jar into Flink's lib directory and"
+                            + " not into the job's jar.");
         }
     }
 
@@ -111,16 +120,55 @@ final class NativeLibraryLoader {
     private void extract(Path copy) throws IOException {
         FileAttribute<?> mode =
                 PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
+        byte[] library;
         try (InputStream in = source.open()) {
-            try (var channel =
-                            Files.newByteChannel(
-                                    copy,
-                                    Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
-                                    mode);
-                    var out = java.nio.channels.Channels.newOutputStream(channel)) {
-                in.transferTo(out);
+            library = in.readAllBytes();
+        }
+        checkComplete(library);
+        Set<StandardOpenOption> create =
+                Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+        try (WritableByteChannel out = Files.newByteChannel(copy, create, mode)) {
+            ByteBuffer bytes = ByteBuffer.wrap(library);
+            while (bytes.hasRemaining()) {
+                out.write(bytes);
+            }
+        } catch (IOException e) {
+            throw new IOException(
+                    "cannot write a copy of Lava's native library to "
+                            + copy
+                            + "; set "
+                            + DIRECTORY_OPTION
+                            + " to a directory with "
+                            + library.length
+                            + " bytes of room: "
+                            + e,
+                    e);
+        }
+    }
+
+    /**
+     * Loading a library file that was cut off kills the process (SIGBUS) instead of failing. Its
+     * section table, whose place and size the header tells, is the last thing in the file.
+     */
+    private static void checkComplete(byte[] library) throws IOException {
+        if (library.length >= ELF_HEADER_BYTES) {
+            ByteBuffer header = ByteBuffer.wrap(library).order(ByteOrder.LITTLE_ENDIAN);
+            long sections = header.getLong(ELF_SECTIONS_OFFSET);
+            int bytesEach = Short.toUnsignedInt(header.getShort(ELF_SECTION_BYTES_OFFSET));
+            int count = Short.toUnsignedInt(header.getShort(ELF_SECTION_COUNT_OFFSET));
+            if (header.order(ByteOrder.BIG_ENDIAN).getInt(0) == ELF_MAGIC
+                    && sections > 0
+                    && sections <= library.length
+                    && sections + (long) bytesEach * count <= library.length) {
+                return;
             }
         }
+        throw new IOException(
+                "the native library in Lava's jar ("
+                        + RESOURCE
+                        + ") is incomplete: it has "
+                        + library.length
+                        + " bytes; replace the jar");
     }
 
     static InputStream openResource() throws IOException {

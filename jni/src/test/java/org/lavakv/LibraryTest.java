@@ -95,6 +95,7 @@ class LibraryTest {
         Path mount = Files.createDirectory(directory.resolve("noexec"));
         boolean mounted =
                 run("mount", "-t", "tmpfs", "-o", "noexec,size=200m", "tmpfs", mount.toString());
+        boolean unmounted = true;
         String message = NOEXEC_MESSAGE;
         if (mounted) {
             try {
@@ -103,11 +104,12 @@ class LibraryTest {
             } catch (IOException e) {
                 message = e.getMessage();
             } finally {
-                run("umount", mount.toString());
+                unmounted = run("umount", "-l", mount.toString());
             }
         } else {
             message = NativeLibraryLoader.explain(message, mount);
         }
+        assertThat(unmounted).as("the file system is unmounted").isTrue();
         assertThat(message).contains("noexec", "state.backend.lava.library.dir");
     }
 
@@ -162,10 +164,14 @@ class LibraryTest {
     @Test
     void damagedLibraryIsAnExceptionNotACrash() throws Exception {
         byte[] library = resource();
-        NativeLibraryLoader loader =
-                new NativeLibraryLoader(
-                        () -> new ByteArrayInputStream(library, 0, 1000), System::load);
-        assertThatThrownBy(() -> loader.load(directory.toFile())).isInstanceOf(IOException.class);
+        for (int length : new int[] {0, 10, 64, 1000, library.length / 2, library.length - 1}) {
+            NativeLibraryLoader loader =
+                    new NativeLibraryLoader(
+                            () -> new ByteArrayInputStream(library, 0, length), System::load);
+            assertThatThrownBy(() -> loader.load(directory.toFile()))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining("incomplete");
+        }
         NativeLibraryLoader missing =
                 new NativeLibraryLoader(
                         () -> {
