@@ -56,13 +56,15 @@ TEST(DBBasic, ScanCrossesPartitionsAndOtherTables) {
   SimDB db(4);
   ASSERT_OK(db.Open());
   std::vector<Table*> tables = {db.table("a"), db.table("b"), db.table("c")};
-  for (uint8_t p : {0, 3, 7}) {
+  for (const int p : {0, 3, 7}) {
     for (Table* t : tables) ASSERT_OK(db->Put(t, {K(p, "x")}, t->name()));
   }
   for (int round = 0; round < 2; ++round) {
     for (Table* t : tables) {
       std::vector<Model::Entry> entries;
-      ASSERT_OK(db.ScanAll(t, {.entries_max = 1}, &entries));
+      ScanRequest request;
+      request.entries_max = 1;
+      ASSERT_OK(db.ScanAll(t, request, &entries));
       ASSERT_EQ(entries.size(), 3u);
       EXPECT_EQ(entries[1], Model::Entry(K(3, "x"), t->name()));
     }

@@ -47,7 +47,7 @@ TEST(DBConcurrency, ReadersSeeEachKeyGoForwardOnly) {
       PinnedValue value;
       while (!stop) {
         const auto k = static_cast<int>(random.Uniform(kKeys));
-        const std::string key = K(static_cast<uint8_t>(k % 5), std::to_string(k));
+        const std::string key = K(static_cast<int>(k % 5), std::to_string(k));
         const Status status = db->Get(t, {key}, &value);
         if (status.IsNotFound()) {
           ASSERT_EQ(last[k], -1);
@@ -89,17 +89,21 @@ TEST(DBConcurrency, ReadersSeeEachKeyGoForwardOnly) {
       ASSERT_OK(flushed);
       const Status again = db->Get(t, {key}, &second, snapshot->get());
       ASSERT_EQ(status.code(), again.code());
-      if (status.ok()) ASSERT_EQ(first.data(), second.data());
+      if (status.ok()) {
+        ASSERT_EQ(first.data(), second.data());
+      }
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
   });
   for (int n = 0; n < kRounds; ++n) {
     for (int k = 0; k < kKeys; ++k) {
-      const std::string key = K(static_cast<uint8_t>(k % 5), std::to_string(k));
+      const std::string key = K(static_cast<int>(k % 5), std::to_string(k));
       std::string value = std::to_string(n) + ":" + std::string(static_cast<size_t>(k) * 10, 'v');
       ASSERT_OK(Retry([&] { return db->Put(t, {key}, value); }));
     }
-    if (n % 20 == 19) ASSERT_OK(Retry([&] { return db->CompactAll(100); }));
+    if (n % 20 == 19) {
+      ASSERT_OK(Retry([&] { return db->CompactAll(100); }));
+    }
   }
   stop = true;
   for (std::thread& thread : threads) thread.join();

@@ -26,7 +26,7 @@ class Workload {
     if (t == nullptr) return;
     for (int i = 0; i < 60; ++i) {
       const std::string key =
-          K(static_cast<uint8_t>(random.Uniform(4)), "k" + std::to_string(random.Uniform(30)));
+          K(static_cast<int>(random.Uniform(4)), "k" + std::to_string(random.Uniform(30)));
       const std::string value = random.Bytes(100);
       const bool erase = random.OneIn(5);
       const Status status =

@@ -128,8 +128,13 @@ TEST(DBLifecycle, LimitsAreNamed) {
   message(db->CreateTable(std::string(5000, 'n'), {}).status());
   message(db->CreateTable("t", {.kind = TableKind::kList}).status());
   ScanPage page;
-  message(db->Scan(t, {.entries_max = 0}, &page));
-  message(db->Scan(t, {.lower = "ab", .prefix_bytes = 3}, &page));
+  ScanRequest request;
+  request.entries_max = 0;
+  message(db->Scan(t, request, &page));
+  request.entries_max = 1;
+  request.lower = "ab";
+  request.prefix_bytes = 3;
+  message(db->Scan(t, request, &page));
   WriteBatch batch;
   batch.Put(t, {largest + "k"}, "v");
   message(db->Write(batch));
@@ -198,7 +203,9 @@ TEST(DBLifecycle, L0StallsUntilItIsCompacted) {
   }
   while (db->statistics().files_at_level[0] < 3 && db.executor().RunOne()) {
   }
-  if (db->statistics().files_at_level[0] == 3) EXPECT_TRUE(db->Put(t, {K(1, "k")}, "x").IsBusy());
+  if (db->statistics().files_at_level[0] == 3) {
+    EXPECT_TRUE(db->Put(t, {K(1, "k")}, "x").IsBusy());
+  }
   db.executor().RunUntilIdle();
   ASSERT_OK(db->Put(t, {K(1, "k")}, "x"));
   EXPECT_EQ(db.Get(t, K(1, "k")), "x");
@@ -243,7 +250,7 @@ TEST(DBLifecycle, WorksOnDisk) {
     for (int i = 0; i < 3000; ++i) {
       Status status;
       do {
-        status = db->Put(t, {K(static_cast<uint8_t>(i % 7), std::to_string(i))},
+        status = db->Put(t, {K(static_cast<int>(i % 7), std::to_string(i))},
                          std::string(100, static_cast<char>('a' + round)));
       } while (status.IsBusy());
       ASSERT_OK(status);
@@ -265,7 +272,9 @@ TEST(DBLifecycle, WorksOnDisk) {
   const std::vector<TableInfo> tables = (*again)->ListTables();
   again->reset();
   for (const auto& file : std::filesystem::directory_iterator(path))
-    if (file.path().extension() == ".ksst") EXPECT_OK(VerifyFile(file.path().string(), tables));
+    if (file.path().extension() == ".ksst") {
+      EXPECT_OK(VerifyFile(file.path().string(), tables));
+    }
   std::filesystem::remove_all(path);
 }
 

@@ -119,10 +119,10 @@ class History {
     return value;
   }
 
+  static void Check(const Status& status) { ASSERT_TRUE(status.ok()) << status.ToString(); }
   template <typename Call>
   void Write(Call call) {
-    const Status status = db_.Finish(call);
-    ASSERT_TRUE(status.ok()) << status.ToString();
+    Check(db_.Finish(call));
   }
 
   void Step() {
@@ -138,8 +138,8 @@ class History {
     if (dice < 930) return static_cast<void>(db_.executor().RunOne());
     if (dice < 950) return TakeSnapshot();
     if (dice < 970) return ReadSnapshot();
-    if (dice < 980) return ASSERT_OK(db_.Flush());
-    if (dice < 984) return ASSERT_OK(db_.CompactAll());
+    if (dice < 980) return Check(db_.Flush());
+    if (dice < 984) return Check(db_.CompactAll());
     if (dice < 988) return Drop();
     if (dice < 994) return Restart();
     if (dice < 997) return Import();
@@ -206,7 +206,9 @@ class History {
     PinnedValue value;
     const Status status = db_->Get(TableOf(t), {key, PrefixOf(t)}, &value, snapshot);
     ASSERT_EQ(status.ok(), expected.has_value()) << t << " " << status.ToString();
-    if (expected) ASSERT_EQ(value.data(), *expected) << t;
+    if (expected) {
+      ASSERT_EQ(value.data(), *expected) << t;
+    }
     const Status contains = db_->Contains(TableOf(t), {key, PrefixOf(t)}, snapshot);
     ASSERT_EQ(contains.ok(), expected.has_value()) << t << " " << contains.ToString();
   }
@@ -318,7 +320,9 @@ class History {
     }
     const Result<MetadataInfo> info = ReadMetadata(metadata);
     EXPECT_OK(info.status());
-    if (info.ok()) EXPECT_EQ(info->files.size(), files.size());
+    if (info.ok()) {
+      EXPECT_EQ(info->files.size(), files.size());
+    }
     return metadata;
   }
   void CopyPartitions(const Model& from, const ImportSource& source) {

@@ -78,9 +78,9 @@ TEST(Scenario, OneFileComesBackTwiceWithDisjointBounds) {
   SimDB db(2);
   ASSERT_OK(db.Open());
   Table* t = db.table("t");
-  for (uint8_t p = 0; p < 16; ++p) ASSERT_OK(db->Put(t, {K(p, "k")}, "v" + std::to_string(p)));
+  for (int p = 0; p < 16; ++p) ASSERT_OK(db->Put(t, {K(p, "k")}, "v" + std::to_string(p)));
   ASSERT_OK(db->DeleteRange(t, K(3, ""), K(12, "")));
-  for (uint8_t p = 0; p < 16; ++p) ASSERT_OK(db->Put(t, {K(p, "l")}, "w" + std::to_string(p)));
+  for (int p = 0; p < 16; ++p) ASSERT_OK(db->Put(t, {K(p, "l")}, "w" + std::to_string(p)));
   auto take = [&](const std::string& from, const std::string& to) {
     auto snapshot = *db->TakeSnapshot();
     EXPECT_OK(db.FlushSnapshot(snapshot.get()));
@@ -89,8 +89,9 @@ TEST(Scenario, OneFileComesBackTwiceWithDisjointBounds) {
     EXPECT_OK(snapshot->Files(&files, &metadata));
     EXPECT_OK(db.memory().CreateDirectory(to));
     for (const Snapshot::File& file : files) {
-      if (!*db.memory().Exists(to + "/" + file.name))
+      if (!*db.memory().Exists(to + "/" + file.name)) {
         EXPECT_OK(db.memory().Link(from + "/" + file.name, to + "/" + file.name));
+      }
     }
     return metadata;
   };
@@ -110,12 +111,12 @@ TEST(Scenario, OneFileComesBackTwiceWithDisjointBounds) {
   ASSERT_OK(db.Open(united, "/united"));
   t = db.table("t");
   for (int round = 0; round < 2; ++round) {
-    for (uint8_t p = 0; p < 16; ++p) {
+    for (int p = 0; p < 16; ++p) {
       const std::string k = p == 1 || p == 9   ? "changed"
                             : p >= 3 && p < 12 ? "NotFound"
                                                : "v" + std::to_string(p);
-      EXPECT_EQ(db.Get(t, K(p, "k")), k) << int{p};
-      EXPECT_EQ(db.Get(t, K(p, "l")), "w" + std::to_string(p)) << int{p};
+      EXPECT_EQ(db.Get(t, K(p, "k")), k) << p;
+      EXPECT_EQ(db.Get(t, K(p, "l")), "w" + std::to_string(p)) << p;
     }
     ASSERT_OK(db.CompactAll());
   }
@@ -142,7 +143,9 @@ TEST(Scenario, ListRulesWithinOneRun) {
     EXPECT_EQ(db.Get(t, K(1, "b")), ListOf({"3"}));
     EXPECT_EQ(db.Get(t, K(1, "c")), ListOf({"4"}));
     EXPECT_EQ(db.Get(t, K(1, "d")), ListOf({"old", "5"}));
-    if (round == 0) ASSERT_OK(db.Flush());
+    if (round == 0) {
+      ASSERT_OK(db.Flush());
+    }
     if (round == 1) ASSERT_OK(db.CompactAll());
   }
 }
@@ -228,13 +231,14 @@ TEST(Scenario, ABatchNeverStraddlesASeal) {
   Table* t = db.table("t");
   for (int round = 0; round < 40; ++round) {
     WriteBatch batch;
-    for (uint8_t i = 0; i < 16; ++i) batch.Put(t, {K(i, "k")}, std::string(700, 'a' + round % 26));
+    for (int i = 0; i < 16; ++i)
+      batch.Put(t, {K(i, "k")}, std::string(700, static_cast<char>('a' + round % 26)));
     ASSERT_OK(db.Finish([&] { return db->Write(batch); }));
     if (db->statistics().sealed_runs == 0) continue;
     // What was sealed alone shows whole batches only.
     auto snapshot = *db->TakeSnapshot();
     std::set<std::string> values;
-    for (uint8_t i = 0; i < 16; ++i) values.insert(db.Get(t, K(i, "k"), 0, snapshot.get()));
+    for (int i = 0; i < 16; ++i) values.insert(db.Get(t, K(i, "k"), 0, snapshot.get()));
     EXPECT_EQ(values.size(), 1u);
     db.executor().RunUntilIdle();
   }

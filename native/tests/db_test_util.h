@@ -157,7 +157,7 @@ class SimDB {
 };
 
 /// A key of a partition.
-inline std::string K(uint8_t partition, std::string_view rest) {
+inline std::string K(int partition, std::string_view rest) {
   return std::string(1, static_cast<char>(partition)) + std::string(rest);
 }
 /// A list's value of these elements.

@@ -222,8 +222,9 @@ Status DBImpl::CompactAll(uint32_t timeout_ms) {
       manual_steps_ = 0;
       manual_sequence_ = seal_sequence_;
       ScheduleFlushes(/*force=*/true);
-      ScheduleCompactions();
     }
+    // On every call: what failed before may be due again.
+    ScheduleCompactions();
   }
   StateLock state(state_mutex_);
   while (manual_ == Manual::kActive) {
