@@ -1,14 +1,13 @@
 package org.lavakv.flink.restore;
 
+import java.io.IOException;
+import java.util.Optional;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.core.fs.FSDataInputStream;
 import org.apache.flink.core.fs.FSDataInputStreamWrapper;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.runtime.state.PhysicalStateHandleID;
 import org.apache.flink.runtime.state.StreamStateHandle;
-
-import java.io.IOException;
-import java.util.Optional;
 
 /** A handle whose streams end when a registry closes, so that a cancelled task does not wait. */
 final class CancellableHandle implements StreamStateHandle {

@@ -1,5 +1,9 @@
 package org.lavakv.flink.restore;
 
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.runtime.metrics.MetricNames;
@@ -15,7 +19,6 @@ import org.apache.flink.runtime.state.restore.KeyGroup;
 import org.apache.flink.runtime.state.restore.KeyGroupEntry;
 import org.apache.flink.runtime.state.restore.SavepointRestoreResult;
 import org.apache.flink.runtime.state.restore.ThrowingIterator;
-
 import org.lavakv.LavaDB;
 import org.lavakv.LavaDBException;
 import org.lavakv.TableHandle;
@@ -24,11 +27,6 @@ import org.lavakv.WriteBatch;
 import org.lavakv.flink.engine.LavaInstance;
 import org.lavakv.flink.engine.ListSegments;
 import org.lavakv.flink.engine.StateTables;
-
-import java.io.IOException;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.List;
 
 /**
  * Restores canonical savepoints, whichever backend took them, by writing every entry. Keys and
@@ -64,8 +62,7 @@ final class CanonicalRestore<K> {
             while (savepoints.hasNext()) {
                 SavepointRestoreResult savepoint = savepoints.next();
                 try (ThrowingIterator<KeyGroup> keyGroups = savepoint.getRestoredKeyGroups()) {
-                    List<EntrySink> sinks =
-                            sinks(savepoint.getStateMetaInfoSnapshots(), tables);
+                    List<EntrySink> sinks = sinks(savepoint.getStateMetaInfoSnapshots(), tables);
                     while (keyGroups.hasNext()) {
                         restore(keyGroups.next(), sinks, instance.db());
                     }
@@ -92,8 +89,7 @@ final class CanonicalRestore<K> {
             handles.add(
                     new KeyGroupsStateHandle(
                             savepoint.getGroupRangeOffsets(),
-                            new CancellableHandle(
-                                    savepoint.getDelegateStateHandle(), registry)));
+                            new CancellableHandle(savepoint.getDelegateStateHandle(), registry)));
         }
         return handles;
     }
@@ -136,8 +132,7 @@ final class CanonicalRestore<K> {
         HeapTimers timers = new HeapTimers(request);
         List<EntrySink> sinks = new ArrayList<>(states.size());
         for (StateMetaInfoSnapshot state : states) {
-            if (state.getBackendStateType() == BackendStateType.PRIORITY_QUEUE
-                    && timers.onHeap()) {
+            if (state.getBackendStateType() == BackendStateType.PRIORITY_QUEUE && timers.onHeap()) {
                 HeapTimers.Queue queue = timers.queue(state);
                 sinks.add((key, value) -> queue.add(key));
             } else {

@@ -1,14 +1,5 @@
 package org.lavakv.flink.restore;
 
-import org.apache.flink.core.fs.CloseableRegistry;
-import org.apache.flink.util.IOUtils;
-
-import org.lavakv.FileInfo;
-import org.lavakv.LavaDB;
-import org.lavakv.LavaDBException;
-import org.lavakv.TableInfo;
-import org.lavakv.flink.snapshot.HardLinks;
-
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -17,6 +8,13 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.stream.Collectors;
 import java.util.zip.CRC32C;
+import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.util.IOUtils;
+import org.lavakv.FileInfo;
+import org.lavakv.LavaDB;
+import org.lavakv.LavaDBException;
+import org.lavakv.TableInfo;
+import org.lavakv.flink.snapshot.HardLinks;
 
 /**
  * Brings one file of a checkpoint into the instance's directory and checks every byte of it.
@@ -102,8 +100,7 @@ final class FileFetch {
     }
 
     /** Asks the engine where exactly the damage is and whom it hits. */
-    private static IOException damaged(
-            FileSource source, Path target, long offset, String what) {
+    private static IOException damaged(FileSource source, Path target, long offset, String what) {
         String where;
         try {
             LavaDB.verifyFile(target.toString(), source.tables());

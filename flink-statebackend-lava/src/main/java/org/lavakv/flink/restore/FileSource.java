@@ -1,19 +1,16 @@
 package org.lavakv.flink.restore;
 
-import org.apache.flink.core.fs.Path;
-import org.apache.flink.runtime.state.StreamStateHandle;
-
-import org.lavakv.FileInfo;
-import org.lavakv.TableInfo;
-
-import javax.annotation.Nullable;
-
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.util.Collections;
 import java.util.List;
 import java.util.regex.Pattern;
+import javax.annotation.Nullable;
+import org.apache.flink.core.fs.Path;
+import org.apache.flink.runtime.state.StreamStateHandle;
+import org.lavakv.FileInfo;
+import org.lavakv.TableInfo;
 
 /**
  * One file of a checkpoint: what it should be, and where to get it.

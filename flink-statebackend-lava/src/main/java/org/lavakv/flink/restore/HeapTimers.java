@@ -1,5 +1,6 @@
 package org.lavakv.flink.restore;
 
+import java.io.IOException;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.runtime.state.KeyExtractorFunction;
@@ -10,8 +11,6 @@ import org.apache.flink.runtime.state.heap.HeapPriorityQueueElement;
 import org.apache.flink.runtime.state.heap.HeapPriorityQueueSet;
 import org.apache.flink.runtime.state.heap.HeapPriorityQueueSnapshotRestoreWrapper;
 import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
-
-import java.io.IOException;
 
 /** Puts restored timers on the heap, for jobs that keep them there. Threads: one. */
 final class HeapTimers {
@@ -45,8 +44,7 @@ final class HeapTimers {
             HeapPriorityQueueSnapshotRestoreWrapper<T> create(
                     RegisteredPriorityQueueStateBackendMetaInfo metaInfo) {
         HeapPriorityQueueSet<T> queue =
-                request.heapTimers()
-                        .create(metaInfo.getName(), metaInfo.getElementSerializer());
+                request.heapTimers().create(metaInfo.getName(), metaInfo.getElementSerializer());
         return new HeapPriorityQueueSnapshotRestoreWrapper<>(
                 queue,
                 metaInfo,

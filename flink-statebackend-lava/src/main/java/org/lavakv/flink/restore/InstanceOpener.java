@@ -1,12 +1,11 @@
 package org.lavakv.flink.restore;
 
+import java.io.IOException;
+import java.util.List;
 import org.lavakv.ImportSource;
 import org.lavakv.LavaDBException;
 import org.lavakv.flink.engine.LavaInstance;
 import org.lavakv.flink.engine.LavaInstanceFactory;
-
-import java.io.IOException;
-import java.util.List;
 
 /** Opens the instance, and knows how to leave nothing behind. Threads: one. */
 final class InstanceOpener {

@@ -1,18 +1,16 @@
 package org.lavakv.flink.restore;
 
+import java.util.Collections;
+import java.util.List;
 import org.apache.flink.runtime.execution.CancelTaskException;
 import org.apache.flink.runtime.state.BackendBuildingException;
 import org.apache.flink.runtime.state.IncrementalKeyedStateHandle;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.util.ExceptionUtils;
-
 import org.lavakv.flink.engine.LavaInstance;
 import org.lavakv.flink.engine.StateTables;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
-import java.util.Collections;
-import java.util.List;
 
 /**
  * Opens a backend's database with what the given handles hold.
@@ -76,8 +74,7 @@ public final class LavaRestore {
                 || Thread.currentThread().isInterrupted()
                 || request.cancelStreamRegistry().isClosed()) {
             LOG.info("The restore was cancelled.");
-            return new BackendBuildingException(
-                    "Task was cancelled", new CancelTaskException(e));
+            return new BackendBuildingException("Task was cancelled", new CancelTaskException(e));
         }
         // Flink tries other copies of the state, then reports this one.
         LOG.warn("The restore failed.", e);

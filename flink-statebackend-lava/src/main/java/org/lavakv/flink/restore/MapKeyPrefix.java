@@ -1,11 +1,10 @@
 package org.lavakv.flink.restore;
 
+import java.io.IOException;
+import java.util.Arrays;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.runtime.state.CompositeKeySerializationUtils;
-
-import java.io.IOException;
-import java.util.Arrays;
 
 /**
  * Finds where, in a map entry's key, key group, key and namespace end and the user's key begins.

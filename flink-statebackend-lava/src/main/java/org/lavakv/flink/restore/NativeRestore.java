@@ -1,5 +1,11 @@
 package org.lavakv.flink.restore;
 
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.metrics.MetricNames;
 import org.apache.flink.runtime.state.IncrementalKeyedStateHandle;
@@ -12,7 +18,6 @@ import org.apache.flink.runtime.state.StateUtil;
 import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
 import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot.BackendStateType;
 import org.apache.flink.util.StateMigrationException;
-
 import org.lavakv.FileInfo;
 import org.lavakv.ImportSource;
 import org.lavakv.LavaDBException;
@@ -21,13 +26,6 @@ import org.lavakv.flink.engine.StateTable;
 import org.lavakv.flink.engine.StateTables;
 import org.lavakv.flink.engine.TableCursor;
 import org.lavakv.flink.snapshot.ParallelTransfer;
-
-import java.io.IOException;
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
 
 /**
  * Restores Lava's own checkpoints, native savepoints and local copies: the files of all
@@ -118,8 +116,7 @@ final class NativeRestore<K> {
     }
 
     /** A file that several predecessors name is fetched once. */
-    private void fetch(ParallelTransfer transfer, List<Predecessor> predecessors)
-            throws Exception {
+    private void fetch(ParallelTransfer transfer, List<Predecessor> predecessors) throws Exception {
         Map<String, FileSource> sources = new LinkedHashMap<>();
         for (Predecessor predecessor : predecessors) {
             for (FileSource source : predecessor.files()) {
@@ -161,8 +158,7 @@ final class NativeRestore<K> {
             StateTable table =
                     tables.createOrGet(
                             RegisteredKeyValueStateBackendMetaInfo.fromMetaInfoSnapshot(state));
-            if (state.getBackendStateType() == BackendStateType.PRIORITY_QUEUE
-                    && timers.onHeap()) {
+            if (state.getBackendStateType() == BackendStateType.PRIORITY_QUEUE && timers.onHeap()) {
                 moveToHeap(instance, table, timers.queue(state));
                 tables.drop(table.name());
             }
@@ -171,8 +167,7 @@ final class NativeRestore<K> {
     }
 
     /** The job has switched its timers from the engine to the heap. */
-    private static void moveToHeap(
-            LavaInstance instance, StateTable table, HeapTimers.Queue queue)
+    private static void moveToHeap(LavaInstance instance, StateTable table, HeapTimers.Queue queue)
             throws IOException, LavaDBException {
         TableCursor cursor =
                 TableCursor.ofTable(instance, table.handle(), true, TIMER_PAGE_ENTRIES);

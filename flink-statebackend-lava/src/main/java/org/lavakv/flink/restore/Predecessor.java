@@ -1,5 +1,12 @@
 package org.lavakv.flink.restore;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.state.IncrementalKeyedStateHandle;
 import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
@@ -8,19 +15,10 @@ import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.util.IOUtils;
-
 import org.lavakv.FileInfo;
 import org.lavakv.LavaDBException;
 import org.lavakv.MetadataInfo;
 import org.lavakv.flink.snapshot.CheckpointDescription;
-
-import java.io.IOException;
-import java.io.InputStream;
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 
 /**
  * One handle of a checkpoint, read as far as needed to adopt it: what files it has, where they are,
@@ -137,8 +135,7 @@ final class Predecessor {
                 + (shown < names.size() ? " and " + (names.size() - shown) + " more" : "");
     }
 
-    private static byte[] readAll(FileSource source, CloseableRegistry streams)
-            throws IOException {
+    private static byte[] readAll(FileSource source, CloseableRegistry streams) throws IOException {
         InputStream in = source.open();
         streams.registerCloseable(in);
         try {

@@ -1,17 +1,5 @@
 package org.lavakv.flink.restore;
 
-import org.apache.flink.core.fs.CloseableRegistry;
-import org.apache.flink.runtime.state.KeyGroupRange;
-import org.apache.flink.runtime.state.KeyedStateHandle;
-import org.apache.flink.runtime.state.StateBackend.CustomInitializationMetrics;
-import org.apache.flink.runtime.state.StateSerializerProvider;
-import org.apache.flink.runtime.state.heap.HeapPriorityQueueSetFactory;
-import org.apache.flink.runtime.state.heap.HeapPriorityQueueSnapshotRestoreWrapper;
-
-import org.lavakv.flink.engine.LavaInstanceFactory;
-
-import javax.annotation.Nullable;
-
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
@@ -19,6 +7,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Collectors;
+import javax.annotation.Nullable;
+import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.StateBackend.CustomInitializationMetrics;
+import org.apache.flink.runtime.state.StateSerializerProvider;
+import org.apache.flink.runtime.state.heap.HeapPriorityQueueSetFactory;
+import org.apache.flink.runtime.state.heap.HeapPriorityQueueSnapshotRestoreWrapper;
+import org.lavakv.flink.engine.LavaInstanceFactory;
 
 /**
  * What a restore needs to know.
@@ -140,8 +137,7 @@ public final class RestoreRequest<K> {
             return this;
         }
 
-        public Builder<K> setCustomInitializationMetrics(
-                CustomInitializationMetrics metrics) {
+        public Builder<K> setCustomInitializationMetrics(CustomInitializationMetrics metrics) {
             this.metrics = metrics;
             return this;
         }

@@ -1,15 +1,13 @@
 package org.lavakv.flink.restore;
 
-import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
-
-import org.lavakv.flink.engine.LavaInstance;
-import org.lavakv.flink.engine.StateTables;
-
 import java.util.Collection;
 import java.util.Collections;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.UUID;
+import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
+import org.lavakv.flink.engine.LavaInstance;
+import org.lavakv.flink.engine.StateTables;
 
 /**
  * A restored backend's database and states, and how its checkpoints go on.

@@ -1,5 +1,7 @@
 package org.lavakv.flink.restore;
 
+import java.io.IOException;
+import java.util.List;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.TypeSerializerSchemaCompatibility;
 import org.apache.flink.core.memory.DataInputDeserializer;
@@ -7,9 +9,6 @@ import org.apache.flink.runtime.state.KeyedBackendSerializationProxy;
 import org.apache.flink.runtime.state.StateSerializerProvider;
 import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
 import org.apache.flink.util.StateMigrationException;
-
-import java.io.IOException;
-import java.util.List;
 
 /**
  * Reads Flink's descriptions of a checkpoint's states, and checks once that the keys are still
@@ -36,8 +35,7 @@ final class StateDescriptions<K> {
      * @throws StateMigrationException when the job's key serializer cannot read the keys as they
      *     are
      */
-    List<StateMetaInfoSnapshot> read(byte[] stateMeta)
-            throws IOException, StateMigrationException {
+    List<StateMetaInfoSnapshot> read(byte[] stateMeta) throws IOException, StateMigrationException {
         KeyedBackendSerializationProxy<K> proxy =
                 new KeyedBackendSerializationProxy<>(userCodeClassLoader);
         proxy.read(new DataInputDeserializer(stateMeta));

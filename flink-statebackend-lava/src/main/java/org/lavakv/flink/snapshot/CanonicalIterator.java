@@ -1,10 +1,9 @@
 package org.lavakv.flink.snapshot;
 
-import org.apache.flink.runtime.state.KeyGroupRange;
-import org.apache.flink.runtime.state.KeyValueStateIterator;
-
 import java.io.IOException;
 import java.util.List;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.KeyValueStateIterator;
 
 /**
  * All entries of a savepoint, ordered by key group and then by state.

@@ -1,12 +1,11 @@
 package org.lavakv.flink.snapshot;
 
-import org.apache.flink.core.memory.DataOutputSerializer;
-
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.zip.CRC32C;
+import org.apache.flink.core.memory.DataOutputSerializer;
 
 /**
  * The one private file of a checkpoint or native savepoint. It says that the checkpoint is Lava's,
@@ -58,7 +57,9 @@ public final class CheckpointDescription {
     public static CheckpointDescription of(
             int keyGroupPrefixBytes, byte[] stateMeta, byte[] engineMetadata) {
         return new CheckpointDescription(
-                keyGroupPrefixBytes, stateMeta.length, crc32c(stateMeta, 0, stateMeta.length),
+                keyGroupPrefixBytes,
+                stateMeta.length,
+                crc32c(stateMeta, 0, stateMeta.length),
                 engineMetadata);
     }
 
@@ -110,7 +111,9 @@ public final class CheckpointDescription {
         ByteBuffer in = ByteBuffer.wrap(bytes);
         if (in.getInt(checked) != crc32c(bytes, 0, checked)) {
             throw damaged(
-                    file, checked, "the checksum here does not fit the bytes before it (cut or changed)");
+                    file,
+                    checked,
+                    "the checksum here does not fit the bytes before it (cut or changed)");
         }
         in.position(MAGIC.length);
         int version = in.getInt();

@@ -1,11 +1,10 @@
 package org.lavakv.flink.snapshot;
 
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Gives a file, which never changes, a second name. Threads: any. */
 public final class HardLinks {

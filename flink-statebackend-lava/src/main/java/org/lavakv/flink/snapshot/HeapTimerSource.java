@@ -1,13 +1,12 @@
 package org.lavakv.flink.snapshot;
 
+import java.io.IOException;
+import java.util.Collections;
+import java.util.Iterator;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.runtime.state.CompositeKeySerializationUtils;
 import org.apache.flink.runtime.state.heap.HeapPriorityQueueStateSnapshot;
-
-import java.io.IOException;
-import java.util.Collections;
-import java.util.Iterator;
 
 /** Timers on the heap, as the canonical format has them: key group and timer, no value. */
 final class HeapTimerSource implements KeyGroupSource {

@@ -1,11 +1,9 @@
 package org.lavakv.flink.snapshot;
 
+import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.KeyedBackendSerializationProxy;
 import org.apache.flink.runtime.state.SnapshotResources;
-
 import org.lavakv.Snapshot;
-
-import javax.annotation.Nullable;
 
 /**
  * What the synchronous part of a checkpoint leaves to the asynchronous one: the pinned view and the

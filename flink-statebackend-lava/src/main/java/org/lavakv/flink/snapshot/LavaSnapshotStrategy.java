@@ -1,5 +1,10 @@
 package org.lavakv.flink.snapshot;
 
+import java.util.Collection;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.UUID;
+import java.util.stream.Collectors;
 import org.apache.flink.api.common.state.CheckpointListener;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.runtime.checkpoint.CheckpointOptions;
@@ -13,17 +18,10 @@ import org.apache.flink.runtime.state.LocalRecoveryConfig;
 import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.SnapshotStrategy;
 import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
-
 import org.lavakv.Snapshot;
 import org.lavakv.flink.engine.LavaInstance;
 import org.lavakv.flink.engine.StateTable;
 import org.lavakv.flink.engine.StateTables;
-
-import java.util.Collection;
-import java.util.List;
-import java.util.SortedMap;
-import java.util.UUID;
-import java.util.stream.Collectors;
 
 /**
  * Checkpoints and native savepoints: the engine's own files, copied.

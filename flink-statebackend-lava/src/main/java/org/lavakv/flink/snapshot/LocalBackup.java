@@ -1,20 +1,18 @@
 package org.lavakv.flink.snapshot;
 
-import org.apache.flink.runtime.state.DirectoryStateHandle;
-import org.apache.flink.runtime.state.LocalSnapshotDirectoryProvider;
-import org.apache.flink.runtime.state.SnapshotDirectory;
-import org.apache.flink.util.FileUtils;
-
-import org.lavakv.FileInfo;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.UUID;
+import org.apache.flink.runtime.state.DirectoryStateHandle;
+import org.apache.flink.runtime.state.LocalSnapshotDirectoryProvider;
+import org.apache.flink.runtime.state.SnapshotDirectory;
+import org.apache.flink.util.FileUtils;
+import org.lavakv.FileInfo;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A checkpoint's files once more on local disk, for local recovery: hard links into a directory

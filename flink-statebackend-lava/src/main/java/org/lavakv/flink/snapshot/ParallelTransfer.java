@@ -1,11 +1,5 @@
 package org.lavakv.flink.snapshot;
 
-import org.apache.flink.core.fs.CloseableRegistry;
-import org.apache.flink.util.IOUtils;
-
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -19,6 +13,10 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.util.IOUtils;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Copies many files at a time, all or nothing: the first failure, an interrupt, or the close of the
@@ -87,8 +85,7 @@ public final class ParallelTransfer implements AutoCloseable {
             List<Task<T>> tasks, CloseableRegistry cancel, Consumer<T> undo, long settleMs)
             throws Exception {
         Batch<T> batch = new Batch<>(tasks.size(), undo);
-        Closeable stop =
-                () -> batch.fail(new IOException("The transfer of files was cancelled."));
+        Closeable stop = () -> batch.fail(new IOException("The transfer of files was cancelled."));
         int submitted = 0;
         try {
             cancel.registerCloseable(stop);

@@ -1,11 +1,9 @@
 package org.lavakv.flink.snapshot;
 
+import java.util.UUID;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.LocalRecoveryConfig;
-
 import org.lavakv.flink.engine.LavaInstance;
-
-import java.util.UUID;
 
 /** What all checkpoints of a backend share. Threads: any. */
 final class SnapshotContext {

@@ -1,5 +1,13 @@
 package org.lavakv.flink.snapshot;
 
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import javax.annotation.Nullable;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.runtime.state.CheckpointStreamFactory;
@@ -17,23 +25,12 @@ import org.apache.flink.runtime.state.SnapshotStrategy.SnapshotResultSupplier;
 import org.apache.flink.runtime.state.StateUtil;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.util.IOUtils;
-
 import org.lavakv.CheckpointFiles;
 import org.lavakv.FileInfo;
 import org.lavakv.LavaDBException;
 import org.lavakv.Snapshot;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
-import javax.annotation.Nullable;
-
-import java.io.Closeable;
-import java.io.IOException;
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.List;
-import java.util.Map;
 
 /**
  * The asynchronous part of one checkpoint: waits for the flush, uploads what must be uploaded, and
@@ -147,10 +144,7 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
     }
 
     private Upload upload(
-            CheckpointFiles files,
-            byte[] stateMeta,
-            byte[] description,
-            CloseableRegistry registry)
+            CheckpointFiles files, byte[] stateMeta, byte[] description, CloseableRegistry registry)
             throws Exception {
         Upload upload = new Upload();
         List<FileInfo> fresh = new ArrayList<>();
@@ -176,8 +170,7 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
         upload.stateMeta = done.get(0);
         upload.description =
                 HandleAndLocalPath.of(
-                        done.get(1).getJobManagerOwnedSnapshot(),
-                        CheckpointDescription.FILE_NAME);
+                        done.get(1).getJobManagerOwnedSnapshot(), CheckpointDescription.FILE_NAME);
         for (int i = 0; i < fresh.size(); i++) {
             StreamStateHandle handle = done.get(i + 2).getJobManagerOwnedSnapshot();
             upload.dataFiles.add(HandleAndLocalPath.of(handle, fresh.get(i).name()));

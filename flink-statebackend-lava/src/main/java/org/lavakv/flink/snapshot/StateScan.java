@@ -1,7 +1,8 @@
 package org.lavakv.flink.snapshot;
 
+import java.io.IOException;
+import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.StateSnapshotTransformer;
-
 import org.lavakv.LavaDBException;
 import org.lavakv.ScanOptions;
 import org.lavakv.ScanPage;
@@ -10,10 +11,6 @@ import org.lavakv.TableHandle;
 import org.lavakv.flink.engine.LavaInstance;
 import org.lavakv.flink.engine.ListSegments;
 import org.lavakv.flink.engine.TableCursor;
-
-import javax.annotation.Nullable;
-
-import java.io.IOException;
 
 /**
  * How to read one state of the engine for a canonical savepoint.

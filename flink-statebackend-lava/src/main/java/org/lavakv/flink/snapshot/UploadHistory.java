@@ -1,10 +1,5 @@
 package org.lavakv.flink.snapshot;
 
-import org.apache.flink.runtime.checkpoint.filemerging.FileMergingSnapshotManager;
-import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
-import org.apache.flink.runtime.state.PlaceholderStreamStateHandle;
-import org.apache.flink.runtime.state.StreamStateHandle;
-
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
@@ -13,6 +8,10 @@ import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import org.apache.flink.runtime.checkpoint.filemerging.FileMergingSnapshotManager;
+import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
+import org.apache.flink.runtime.state.PlaceholderStreamStateHandle;
+import org.apache.flink.runtime.state.StreamStateHandle;
 
 /**
  * Which files each checkpoint uploaded, from the last completed one on: what the next checkpoint
@@ -72,8 +71,7 @@ final class UploadHistory {
         private final long completed;
         private final SortedMap<Long, Collection<HandleAndLocalPath>> uploads;
 
-        private Base(
-                long completed, SortedMap<Long, Collection<HandleAndLocalPath>> uploads) {
+        private Base(long completed, SortedMap<Long, Collection<HandleAndLocalPath>> uploads) {
             this.completed = completed;
             this.uploads = uploads;
         }

@@ -20,10 +20,7 @@ enum UploadMode {
     private final CheckpointedStateScope scope;
 
     UploadMode(
-            boolean reuses,
-            boolean remembered,
-            boolean sharedState,
-            CheckpointedStateScope scope) {
+            boolean reuses, boolean remembered, boolean sharedState, CheckpointedStateScope scope) {
         this.reuses = reuses;
         this.remembered = remembered;
         this.sharedState = sharedState;

@@ -7,6 +7,10 @@ import static org.lavakv.flink.testing.BackendFixture.HIGH;
 import static org.lavakv.flink.testing.BackendFixture.LOW;
 import static org.lavakv.flink.testing.BackendFixture.keysIn;
 
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
 import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.core.fs.CloseableRegistry;
@@ -23,7 +27,6 @@ import org.apache.flink.runtime.state.SavepointResources;
 import org.apache.flink.runtime.state.hashmap.HashMapStateBackend;
 import org.apache.flink.runtime.state.memory.MemCheckpointStreamFactory;
 import org.apache.flink.util.StateMigrationException;
-
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -31,11 +34,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.lavakv.flink.testing.BackendFixture;
 import org.lavakv.flink.testing.StateContent;
-
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Map;
 
 @Timeout(120)
 class CanonicalSavepointTest {
@@ -149,8 +147,7 @@ class CanonicalSavepointTest {
     void otherKeySerializerIsRefusedAndNothingStays() throws Exception {
         KeyedStateHandle handle = savepoint(filled());
         fixture.close();
-        assertThatThrownBy(
-                        () -> fixture.create(ALL, List.of(handle), StringSerializer.INSTANCE))
+        assertThatThrownBy(() -> fixture.create(ALL, List.of(handle), StringSerializer.INSTANCE))
                 .hasRootCauseInstanceOf(StateMigrationException.class)
                 .hasMessageContaining("key serializer");
         assertThat(BackendFixture.filesIn(fixture.instances())).isEmpty();

@@ -3,6 +3,9 @@ package org.lavakv.flink.restore;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.File;
+import java.util.List;
+import java.util.UUID;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.execution.CancelTaskException;
@@ -12,15 +15,10 @@ import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.StateSerializerProvider;
 import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
-
 import org.junit.jupiter.api.Test;
 import org.lavakv.ImportSource;
 import org.lavakv.flink.engine.LavaInstance;
 import org.lavakv.flink.engine.LavaInstanceFactory;
-
-import java.io.File;
-import java.util.List;
-import java.util.UUID;
 
 /** Checkpoints that are not Lava's are refused before anything native is touched. */
 class ForeignCheckpointTest {
@@ -58,7 +56,8 @@ class ForeignCheckpointTest {
     }
 
     private static HandleAndLocalPath file(String name) {
-        return HandleAndLocalPath.of(new ByteStreamStateHandle("remote-" + name, new byte[9]), name);
+        return HandleAndLocalPath.of(
+                new ByteStreamStateHandle("remote-" + name, new byte[9]), name);
     }
 
     private void restore(List<HandleAndLocalPath> shared, List<HandleAndLocalPath> others)

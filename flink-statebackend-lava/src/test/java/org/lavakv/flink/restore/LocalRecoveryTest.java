@@ -6,6 +6,11 @@ import static org.lavakv.flink.testing.BackendFixture.ALL;
 import static org.lavakv.flink.testing.BackendFixture.keysIn;
 import static org.lavakv.flink.testing.BackendFixture.remote;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.IncrementalLocalKeyedStateHandle;
@@ -14,7 +19,6 @@ import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.StateObject.StateObjectSizeStatsCollector;
 import org.apache.flink.streaming.api.operators.BackendRestorerProcedure;
-
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -22,12 +26,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.lavakv.flink.testing.BackendFixture;
 import org.lavakv.flink.testing.StateContent;
-
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.List;
-import java.util.Map;
-import java.util.stream.Collectors;
 
 @Timeout(120)
 class LocalRecoveryTest {
@@ -143,7 +141,6 @@ class LocalRecoveryTest {
         Files.writeString(fixture.local(), "a file where a directory should be");
         SnapshotResult<KeyedStateHandle> second = fixture.checkpoint(backend, 5);
         assertThat(second.getTaskLocalSnapshot()).isNull();
-        assertThat(StateContent.read(fixture.create(ALL, remote(second)), KEYS))
-                .isEqualTo(content);
+        assertThat(StateContent.read(fixture.create(ALL, remote(second)), KEYS)).isEqualTo(content);
     }
 }

@@ -2,16 +2,14 @@ package org.lavakv.flink.restore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
 import org.apache.flink.runtime.state.SerializedCompositeKeyBuilder;
 import org.apache.flink.runtime.state.VoidNamespace;
 import org.apache.flink.runtime.state.VoidNamespaceSerializer;
-
 import org.junit.jupiter.api.Test;
-
-import java.io.IOException;
 
 /** Against Flink's own composite keys, in an order that a savepoint may have. */
 class MapKeyPrefixTest {

@@ -8,6 +8,14 @@ import static org.lavakv.flink.testing.BackendFixture.LOW;
 import static org.lavakv.flink.testing.BackendFixture.keysIn;
 import static org.lavakv.flink.testing.BackendFixture.remote;
 
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.apache.flink.core.fs.FSDataInputStream;
 import org.apache.flink.runtime.execution.CancelTaskException;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
@@ -18,7 +26,6 @@ import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.PhysicalStateHandleID;
 import org.apache.flink.runtime.state.SharedStateRegistryImpl;
 import org.apache.flink.runtime.state.StreamStateHandle;
-
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -27,15 +34,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.lavakv.flink.LavaKeyedStateBackend;
 import org.lavakv.flink.testing.BackendFixture;
 import org.lavakv.flink.testing.StateContent;
-
-import java.io.IOException;
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.TreeMap;
-import java.util.stream.Collectors;
 
 /** Checkpoints restored with another parallelism (scenario 2a and its relatives). */
 @Timeout(300)
@@ -172,8 +170,7 @@ class RescaleTest {
                         handles.stream()
                                 .filter(h -> h.getIntersection(range) != null)
                                 .collect(Collectors.toList());
-                AbstractKeyedStateBackend<Integer> backend =
-                        fixture.create(range, overlapping);
+                AbstractKeyedStateBackend<Integer> backend = fixture.create(range, overlapping);
                 change(backend, range, round);
                 content.putAll(read(backend, range));
                 next.add(checkpoint(backend));
@@ -195,8 +192,7 @@ class RescaleTest {
         IncrementalRemoteKeyedStateHandle handle =
                 (IncrementalRemoteKeyedStateHandle) remote(fixture.checkpoint(low, 9));
         assertThat(handle.getBackendIdentifier())
-                .isNotEqualTo(
-                        ((IncrementalRemoteKeyedStateHandle) before).getBackendIdentifier());
+                .isNotEqualTo(((IncrementalRemoteKeyedStateHandle) before).getBackendIdentifier());
         assertThat(handle.getCheckpointedSize()).isEqualTo(handle.getStateSize());
     }
 

@@ -2,15 +2,13 @@ package org.lavakv.flink.snapshot;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import org.apache.flink.runtime.state.KeyGroupRange;
-
-import org.junit.jupiter.api.Test;
-
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.TreeMap;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.junit.jupiter.api.Test;
 
 class CanonicalIteratorTest {
 

@@ -6,32 +6,6 @@ import static org.lavakv.flink.testing.BackendFixture.ALL;
 import static org.lavakv.flink.testing.BackendFixture.remote;
 import static org.lavakv.flink.testing.BackendFixture.value;
 
-import org.apache.flink.core.execution.SavepointFormatType;
-import org.apache.flink.runtime.checkpoint.CheckpointOptions;
-import org.apache.flink.runtime.checkpoint.CheckpointType;
-import org.apache.flink.runtime.checkpoint.SavepointType;
-import org.apache.flink.runtime.checkpoint.SnapshotType;
-import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
-import org.apache.flink.runtime.state.CheckpointStateOutputStream;
-import org.apache.flink.runtime.state.CheckpointStreamFactory;
-import org.apache.flink.runtime.state.CheckpointStorageLocationReference;
-import org.apache.flink.runtime.state.CheckpointedStateScope;
-import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
-import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
-import org.apache.flink.runtime.state.KeyedStateHandle;
-import org.apache.flink.runtime.state.PlaceholderStreamStateHandle;
-import org.apache.flink.runtime.state.SharedStateRegistryImpl;
-import org.apache.flink.runtime.state.SnapshotResult;
-import org.apache.flink.runtime.state.StreamStateHandle;
-import org.apache.flink.runtime.state.memory.MemCheckpointStreamFactory;
-
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
-import org.lavakv.flink.testing.BackendFixture;
-
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -41,6 +15,30 @@ import java.util.concurrent.RunnableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.apache.flink.core.execution.SavepointFormatType;
+import org.apache.flink.runtime.checkpoint.CheckpointOptions;
+import org.apache.flink.runtime.checkpoint.CheckpointType;
+import org.apache.flink.runtime.checkpoint.SavepointType;
+import org.apache.flink.runtime.checkpoint.SnapshotType;
+import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
+import org.apache.flink.runtime.state.CheckpointStateOutputStream;
+import org.apache.flink.runtime.state.CheckpointStorageLocationReference;
+import org.apache.flink.runtime.state.CheckpointStreamFactory;
+import org.apache.flink.runtime.state.CheckpointedStateScope;
+import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
+import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.PlaceholderStreamStateHandle;
+import org.apache.flink.runtime.state.SharedStateRegistryImpl;
+import org.apache.flink.runtime.state.SnapshotResult;
+import org.apache.flink.runtime.state.StreamStateHandle;
+import org.apache.flink.runtime.state.memory.MemCheckpointStreamFactory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.lavakv.flink.testing.BackendFixture;
 
 @Timeout(120)
 class IncrementalCheckpointTest {
@@ -233,7 +231,8 @@ class IncrementalCheckpointTest {
 
     @Test
     void backendWithoutStatesHasAnEmptyCheckpoint() throws Exception {
-        assertThat(fixture.checkpoint(fixture.create(ALL), 1).getJobManagerOwnedSnapshot()).isNull();
+        assertThat(fixture.checkpoint(fixture.create(ALL), 1).getJobManagerOwnedSnapshot())
+                .isNull();
     }
 
     @Test
@@ -278,8 +277,7 @@ class IncrementalCheckpointTest {
                     }
                 };
         RunnableFuture<SnapshotResult<KeyedStateHandle>> future =
-                backend.snapshot(
-                        1, 0, stuck, CheckpointOptions.forCheckpointWithDefaultLocation());
+                backend.snapshot(1, 0, stuck, CheckpointOptions.forCheckpointWithDefaultLocation());
         Thread async = new Thread(future);
         async.start();
         hanging.await();
@@ -354,8 +352,7 @@ class IncrementalCheckpointTest {
 
         @Override
         public List<StreamStateHandle> duplicate(
-                List<StreamStateHandle> handles, CheckpointedStateScope scope)
-                throws IOException {
+                List<StreamStateHandle> handles, CheckpointedStateScope scope) throws IOException {
             return factory.duplicate(handles, scope);
         }
     }

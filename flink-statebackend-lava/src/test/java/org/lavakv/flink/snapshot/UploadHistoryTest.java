@@ -2,20 +2,18 @@ package org.lavakv.flink.snapshot;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
-import org.apache.flink.runtime.state.PhysicalStateHandleID;
-import org.apache.flink.runtime.state.PlaceholderStreamStateHandle;
-import org.apache.flink.runtime.state.StreamStateHandle;
-import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
-
-import org.junit.jupiter.api.Test;
-
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
+import org.apache.flink.runtime.state.PhysicalStateHandleID;
+import org.apache.flink.runtime.state.PlaceholderStreamStateHandle;
+import org.apache.flink.runtime.state.StreamStateHandle;
+import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
+import org.junit.jupiter.api.Test;
 
 /** Which files a checkpoint may name instead of uploading them (scenario 7b). */
 class UploadHistoryTest {
@@ -28,7 +26,8 @@ class UploadHistoryTest {
 
     private static HandleAndLocalPath reused(String file, String remote) {
         return HandleAndLocalPath.of(
-                new PlaceholderStreamStateHandle(new PhysicalStateHandleID(remote), 3, false), file);
+                new PlaceholderStreamStateHandle(new PhysicalStateHandleID(remote), 3, false),
+                file);
     }
 
     private Map<String, String> reusable() {

@@ -1,5 +1,18 @@
 package org.lavakv.flink.testing;
 
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.RunnableFuture;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.state.ListState;
 import org.apache.flink.api.common.state.ListStateDescriptor;
@@ -36,23 +49,8 @@ import org.apache.flink.runtime.state.VoidNamespace;
 import org.apache.flink.runtime.state.VoidNamespaceSerializer;
 import org.apache.flink.runtime.state.filesystem.FsCheckpointStreamFactory;
 import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
-
 import org.lavakv.flink.LavaOptions;
 import org.lavakv.flink.LavaStateBackend;
-
-import java.io.File;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Collection;
-import java.util.Collections;
-import java.util.List;
-import java.util.Optional;
-import java.util.concurrent.RunnableFuture;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /**
  * Keyed backends of one job with {@value #KEY_GROUPS} key groups, with a directory for their files
@@ -72,8 +70,7 @@ public final class BackendFixture implements AutoCloseable {
     public static final ListStateDescriptor<Integer> LIST =
             new ListStateDescriptor<>("the-list", IntSerializer.INSTANCE);
     public static final MapStateDescriptor<String, Integer> MAP =
-            new MapStateDescriptor<>(
-                    "the-map", StringSerializer.INSTANCE, IntSerializer.INSTANCE);
+            new MapStateDescriptor<>("the-map", StringSerializer.INSTANCE, IntSerializer.INSTANCE);
 
     private static final int MANAGED_BYTES = 64 << 20;
 
@@ -213,9 +210,7 @@ public final class BackendFixture implements AutoCloseable {
     public SnapshotResult<KeyedStateHandle> checkpoint(
             AbstractKeyedStateBackend<?> backend, long checkpointId) throws Exception {
         return snapshot(
-                backend,
-                checkpointId,
-                CheckpointOptions.forCheckpointWithDefaultLocation());
+                backend, checkpointId, CheckpointOptions.forCheckpointWithDefaultLocation());
     }
 
     public SnapshotResult<KeyedStateHandle> snapshot(
@@ -240,8 +235,7 @@ public final class BackendFixture implements AutoCloseable {
                 .filter(
                         key ->
                                 range.contains(
-                                        KeyGroupRangeAssignment.assignToKeyGroup(
-                                                key, KEY_GROUPS)))
+                                        KeyGroupRangeAssignment.assignToKeyGroup(key, KEY_GROUPS)))
                 .collect(Collectors.toList());
     }
 

@@ -4,13 +4,12 @@ import static org.lavakv.flink.testing.BackendFixture.list;
 import static org.lavakv.flink.testing.BackendFixture.map;
 import static org.lavakv.flink.testing.BackendFixture.value;
 
-import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
-
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 
 /** Writes the three states of {@link BackendFixture} and reads them back, key by key. */
 public final class StateContent {
@@ -35,8 +34,7 @@ public final class StateContent {
 
     /** By key, what {@link #read} says. */
     public static Map<Integer, String> read(
-            AbstractKeyedStateBackend<Integer> backend, Collection<Integer> keys)
-            throws Exception {
+            AbstractKeyedStateBackend<Integer> backend, Collection<Integer> keys) throws Exception {
         Map<Integer, String> all = new TreeMap<>();
         for (int key : keys) {
             all.put(key, read(backend, key));

@@ -2,6 +2,12 @@ package org.lavakv.flink.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.StateChangelogOptions;
@@ -20,7 +26,6 @@ import org.apache.flink.state.rocksdb.EmbeddedRocksDBStateBackend;
 import org.apache.flink.state.rocksdb.EmbeddedRocksDBStateBackend.PriorityQueueStateType;
 import org.apache.flink.streaming.api.operators.KeyedProcessOperator;
 import org.apache.flink.streaming.util.KeyedOneInputStreamOperatorTestHarness;
-
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,13 +34,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.lavakv.flink.LavaOptions;
 import org.lavakv.flink.LavaStateBackend;
 import org.slf4j.LoggerFactory;
-
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /**
  * An operator with every kind of state, TTL and timers moves from one backend to another, and goes
@@ -203,8 +201,7 @@ class SavepointSwitchTest {
                 send(harness, SwitchingOperator.READ);
                 output(harness);
             }
-            state =
-                    harness.snapshotWithLocalState(2, 2, type).getJobManagerOwnedState();
+            state = harness.snapshotWithLocalState(2, 2, type).getJobManagerOwnedState();
         }
         try (KeyedOneInputStreamOperatorTestHarness<String, String, String> harness = harness(to)) {
             harness.setRestoredCheckpointId(2);
@@ -239,7 +236,8 @@ class SavepointSwitchTest {
     @ParameterizedTest(name = "from {0} to {1}")
     @MethodSource("pairsWithinLava")
     void checkpoint(Backend from, Backend to) throws Exception {
-        assertThat(moved(from, to, CheckpointType.CHECKPOINT)).containsExactlyElementsOf(expected());
+        assertThat(moved(from, to, CheckpointType.CHECKPOINT))
+                .containsExactlyElementsOf(expected());
     }
 
     @ParameterizedTest(name = "from {0} to {1}")

@@ -1,15 +1,13 @@
 package org.apache.flink.test.state;
 
-import org.apache.flink.test.state.BackendSwitchSpecs.BackendSwitchSpec;
-import org.apache.flink.testutils.junit.extensions.parameterized.ParameterizedTestExtension;
-import org.apache.flink.testutils.junit.extensions.parameterized.Parameters;
-
-import org.junit.jupiter.api.extension.ExtendWith;
-import org.lavakv.flink.LavaOptions.TimerService;
-
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import org.apache.flink.test.state.BackendSwitchSpecs.BackendSwitchSpec;
+import org.apache.flink.testutils.junit.extensions.parameterized.ParameterizedTestExtension;
+import org.apache.flink.testutils.junit.extensions.parameterized.Parameters;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.lavakv.flink.LavaOptions.TimerService;
 
 /** Flink's own test of switching backends, for every ordered pair that Lava is part of. */
 @ExtendWith(ParameterizedTestExtension.class)

@@ -1,5 +1,9 @@
 package org.apache.flink.test.state;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Collection;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
 import org.apache.flink.core.fs.CloseableRegistry;
@@ -12,14 +16,8 @@ import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyedStateBackendParametersImpl;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
-
 import org.lavakv.flink.LavaOptions;
 import org.lavakv.flink.LavaStateBackend;
-
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.Collection;
 
 /** Lava for Flink's test of switching backends by savepoints. Threads: one. */
 final class LavaSpec implements BackendSwitchSpecs.BackendSwitchSpec {
@@ -40,8 +38,7 @@ final class LavaSpec implements BackendSwitchSpecs.BackendSwitchSpec {
             Collection<KeyedStateHandle> stateHandles)
             throws Exception {
         close();
-        environment =
-                new MockEnvironmentBuilder().setManagedMemorySize(MANAGED_BYTES).build();
+        environment = new MockEnvironmentBuilder().setManagedMemorySize(MANAGED_BYTES).build();
         JobID job = new JobID();
         return new LavaStateBackend()
                 .set(LavaOptions.TIMER_SERVICE_FACTORY, timers)
