@@ -1,0 +1,30 @@
+#include "job/job_context.h"
+
+#include <gtest/gtest.h>
+
+#include "job/tree_for_test.h"
+
+namespace lava {
+namespace {
+
+TEST(OpenReader, RefusesAFileThatIsNotTheManifests) {
+  TreeForTest tree;
+  tree.Put(TreeForTest::Key(1, 7, "a"), "v");
+  tree.SealAndFlush();
+  FileMeta meta = *tree.version()->levels[0][0].file;
+  EXPECT_TRUE(OpenReader(tree.context(), meta).ok());
+  FileMeta other = meta;
+  other.records += 1;
+  const auto wrong = OpenReader(tree.context(), other);
+  ASSERT_FALSE(wrong.ok());
+  EXPECT_TRUE(wrong.status().IsCorruption());
+  EXPECT_NE(wrong.status().message().find(meta.id.FileName()), std::string_view::npos);
+  other = meta;
+  other.bytes += 1;
+  EXPECT_TRUE(OpenReader(tree.context(), other).status().IsCorruption());
+  other.id.number += 100;
+  EXPECT_TRUE(OpenReader(tree.context(), other).status().IsNotFound());
+}
+
+}  // namespace
+}  // namespace lava

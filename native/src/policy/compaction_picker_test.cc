@@ -1,0 +1,169 @@
+#include "policy/compaction_picker.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <sstream>
+
+namespace lava {
+namespace {
+
+// Cases are written as text. A file is lower-upper:bytes, then * (busy) or ~ (clipped); "-" as the
+// upper bound has no end. A level a line, L0 newest first; "cursor N key" and "l0-busy" beside.
+struct Tree {
+  explicit Tree(const std::string& text) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      std::istringstream words(line);
+      std::string word;
+      if (!(words >> word)) continue;
+      if (word == "l0-busy") {
+        view.l0_busy = true;
+      } else if (word == "cursor") {
+        size_t level;
+        std::string key;
+        words >> level >> key;
+        view.cursors.resize(8);
+        view.cursors[level] = key;
+      } else {
+        const size_t level = static_cast<size_t>(word[1] - '0');
+        view.levels.resize(std::max(view.levels.size(), level + 1));
+        while (words >> word) view.levels[level].push_back(ParseFile(word));
+      }
+    }
+  }
+  PickerFile ParseFile(const std::string& word) {
+    const size_t dash = word.find('-'), colon = word.find(':');
+    PickerFile file;
+    file.lower = strings.emplace_back(word.substr(0, dash));
+    const std::string upper = word.substr(dash + 1, colon - dash - 1);
+    file.upper = strings.emplace_back(upper == "-" ? "" : upper);
+    file.bytes = std::stoull(word.substr(colon + 1));
+    file.busy = word.find('*') != std::string::npos;
+    file.clipped = word.find('~') != std::string::npos;
+    return file;
+  }
+  PickerView view;
+  std::deque<std::string> strings;
+};
+
+std::string ToText(const std::optional<CompactionPlan>& plan) {
+  if (!plan) return "none";
+  std::ostringstream text;
+  for (const CompactionPlan::Input& input : plan->inputs) {
+    text << "L" << input.level << "[";
+    for (size_t i = 0; i < input.files.size(); ++i) text << (i > 0 ? " " : "") << input.files[i];
+    text << "] ";
+  }
+  text << "-> L" << plan->output_level;
+  if (plan->trivial_move) text << " move";
+  if (!plan->cursor.empty()) text << " cursor " << plan->cursor;
+  return text.str();
+}
+
+struct Row {
+  const char* name;
+  const char* tree;
+  const char* plan;
+};
+
+PickerOptions Options() {
+  PickerOptions options;
+  options.l0_trigger = 4;
+  options.level1_bytes = 100;
+  options.level_multiplier = 10;
+  options.target_file_bytes = 10;
+  return options;
+}
+
+TEST(CompactionPicker, Pick) {
+  const Row rows[] = {
+      {"empty", "L0\nL1\nL2", "none"},
+      {"below the trigger", "L0 a-b:1 a-b:1 a-b:1\nL1", "none"},
+      {"L0 takes all of L0 and what overlaps in L1",
+       "L0 c-d:1 a-b:1 e-f:1 a-c:1\nL1 a-b:5 e-g:5 x-y:5\nL2", "L0[0 1 2 3] L1[0 1] -> L1"},
+      {"a gap in L1 is not filled from outside the hull",
+       "L0 c-d:1 c-d:1 c-d:1 c-d:1\nL1 a-b:5 e-g:5\nL2", "L0[0 1 2 3] -> L1"},
+      {"upper bounds are exclusive", "L0 b-c:1 b-c:1 b-c:1 b-c:1\nL1 a-b:5 c-d:5\nL2",
+       "L0[0 1 2 3] -> L1"},
+      {"no end meets everything behind", "L0 b--:1 b-c:1 b-c:1 b-c:1\nL1 a-b:5 c-d:5 y--:5\nL2",
+       "L0[0 1 2 3] L1[1 2] -> L1"},
+      {"L0 waits for its own compaction", "L0 a-b:1 a-b:1 a-b:1 a-b:1*\nL1\nL2", "none"},
+      {"L0 waits when told", "l0-busy\nL0 a-b:1 a-b:1 a-b:1 a-b:1\nL1\nL2", "none"},
+      {"L0 waits for busy files of L1", "L0 a-b:1 a-b:1 a-b:1 a-b:1\nL1 a-b:5*\nL2", "none"},
+      {"L1 exactly full", "L0\nL1 a-b:50 b-c:50\nL2", "none"},
+      {"a file that meets nothing moves", "L0\nL1 a-b:60 b-c:60\nL2 a-b:10",
+       "L1[1] -> L2 move cursor c"},
+      {"a clipped file is rewritten", "L0\nL1 a-b:60 b-c:60~\nL2 a-b:10", "L1[1] -> L2 cursor c"},
+      {"least overlap for its bytes", "L0\nL1 a-b:60 c-d:60 e-f:60\nL2 a-b:50 c-d:20 e-f:30",
+       "L1[1] L2[1] -> L2 cursor d"},
+      {"the cursor goes round", "cursor 1 f\nL0\nL1 a-b:60 c-d:60 e-f:60\nL2 a-b:9 c-d:9 e-f:9",
+       "L1[0] L2[0] -> L2 cursor b"},
+      {"the cursor goes on", "cursor 1 b\nL0\nL1 a-b:60 c-d:60 e-f:60\nL2 a-b:9 c-d:9 e-f:9",
+       "L1[1] L2[1] -> L2 cursor d"},
+      {"busy files are passed by", "L0\nL1 a-b:60 c-d:60* e-f:60\nL2 a-b:9* c-d:9 e-f:9",
+       "L1[2] L2[2] -> L2 cursor f"},
+      {"busy bytes count no more", "L0\nL1 a-b:60* c-d:60\nL2", "none"},
+      {"neighbours over one file below go together",
+       "L0\nL1 a-b:8 b-c:8 c-d:8 e-f:90\nL2 a-d:9 e-f:900", "L1[0 1 2] L2[0] -> L2 cursor d"},
+      {"the highest score first", "L0 a-b:1 a-b:1 a-b:1 a-b:1\nL1 a-b:300\nL2",
+       "L1[0] -> L2 move cursor b"},
+      {"the next best when the best must wait",
+       "L0 a-b:1 a-b:1 a-b:1 a-b:1\nL1 a-b:1\nL2 q-r:2000* s-t:5000*\nL3",
+       "L0[0 1 2 3] L1[0] -> L1"},
+      {"the last level stays", "L0\nL1 a-b:900000", "none"},
+  };
+  for (const Row& row : rows) {
+    const Tree tree(row.tree);
+    EXPECT_EQ(ToText(PickCompaction(tree.view, Options())), row.plan) << row.name;
+  }
+}
+
+TEST(CompactionPicker, All) {
+  const Row rows[] = {
+      {"empty", "L0\nL1\nL2", "none"},
+      {"only L0", "L0 a-b:1 a-b:1\nL1\nL2", "L0[0 1] -> L1"},
+      {"all levels into the last that is used", "L0 a-b:1\nL1 c-d:1\nL2 a-b:1 e-f:1\nL3",
+       "L0[0] L1[0] L2[0 1] -> L2"},
+      {"one level is done", "L0\nL1\nL2 a-b:1 b-c:1", "none"},
+      {"clipped files are rewritten", "L0\nL1\nL2 a-b:1~ b-c:1", "L2[0 1] -> L2"},
+      {"waits for running ones", "L0 a-b:1\nL1 a-b:1*", "wait"},
+  };
+  for (const Row& row : rows) {
+    const Tree tree(row.tree);
+    bool wait = false;
+    const std::string got = ToText(PickCompactAll(tree.view, &wait));
+    EXPECT_EQ(wait ? "wait" : got, row.plan) << row.name;
+  }
+}
+
+TEST(CompactionPicker, PendingBytes) {
+  struct PendingRow {
+    const char* name;
+    const char* tree;
+    uint64_t bytes;
+  };
+  const PendingRow rows[] = {
+      {"in shape", "L0 a-b:9\nL1 a-b:100\nL2", 0},
+      {"L0 is due: it and L1", "L0 a-b:5 a-b:5 a-b:5 a-b:5\nL1 a-b:30\nL2", 50},
+      {"too much in L1, nothing below", "L0\nL1 a-b:150\nL2", 50},
+      {"too much in L1, twice as much below", "L0\nL1 a-b:150\nL2 a-b:300", 150},
+      {"what L0 pushes down counts", "L0 a-b:20 a-b:20 a-b:20 a-b:20\nL1 a-b:70\nL2", 200},
+  };
+  for (const PendingRow& row : rows) {
+    const Tree tree(row.tree);
+    EXPECT_EQ(PendingCompactionBytes(tree.view, Options()), row.bytes) << row.name;
+  }
+}
+
+TEST(CompactionPicker, LevelTargets) {
+  PickerOptions options = Options();
+  EXPECT_EQ(LevelTargetBytes(0, options), 0u);
+  EXPECT_EQ(LevelTargetBytes(1, options), 100u);
+  EXPECT_EQ(LevelTargetBytes(3, options), 10000u);
+  options.level1_bytes = UINT64_MAX / 2;
+  EXPECT_EQ(LevelTargetBytes(5, options), UINT64_MAX);
+}
+
+}  // namespace
+}  // namespace lava
