@@ -31,7 +31,7 @@ maven() { mvn -B -ntp "-Dnative.jobs=$jobs" "$@"; }
 pack() {
   local log=$root/target/pack.log
   mkdir -p "$root/target"
-  if ! maven -q package -DskipTests -pl "jni,flink-statebackend-lava,$1" >"$log" 2>&1; then
+  if ! maven -q package -DskipTests -Dmaven.test.skip -pl "jni,flink-statebackend-lava,$1" >"$log" 2>&1; then
     tail -n 40 "$log" >&2
     die "The build failed; its whole output is in $log"
   fi
