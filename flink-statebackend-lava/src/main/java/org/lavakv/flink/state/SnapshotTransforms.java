@@ -69,7 +69,7 @@ public final class SnapshotTransforms {
         }
     }
 
-    /** Transforms what stands behind the null flag; an entry that goes leaves null. */
+    /** Transforms what stands behind the null flag; an entry that goes leaves nothing. */
     private static final class MapTransformer implements StateSnapshotTransformer<byte[]> {
 
         private final StateSnapshotTransformer<byte[]> userValues;
@@ -80,8 +80,12 @@ public final class SnapshotTransforms {
 
         @Override
         public byte[] filterOrTransform(byte[] value) {
-            if (value == null || value[0] != 0) {
-                return value;
+            if (value == null) {
+                return null;
+            }
+            if (value[0] != 0) {
+                // RocksDB leaves null where an entry with TTL has expired; it goes for good here.
+                return userValues.filterOrTransform(null) == null ? null : value;
             }
             byte[] userValue = Arrays.copyOfRange(value, 1, value.length);
             byte[] transformed = userValues.filterOrTransform(userValue);

@@ -22,6 +22,9 @@ import org.lavakv.flink.engine.StateTables;
 
 import javax.annotation.Nonnull;
 
+import java.util.HashSet;
+import java.util.Set;
+
 /**
  * Makes timer queues that live in the engine.
  *
@@ -33,6 +36,9 @@ public final class LavaTimerQueueFactory implements PriorityQueueSetFactory {
     private final StateTables tables;
     private final int numberOfKeyGroups;
     private final int cacheSize;
+
+    /** States whose serializer was settled in this run. */
+    private final Set<String> current = new HashSet<>();
 
     /**
      * @param cacheSize how many timers of each key group are kept in memory, at least 1
@@ -104,11 +110,14 @@ public final class LavaTimerQueueFactory implements PriorityQueueSetFactory {
         }
         StateTable known = tables.get(name);
         if (known == null) {
-            try {
-                return tables.createOrGet(metaInfo);
-            } catch (LavaDBException e) {
-                throw new FlinkRuntimeException("Creating the timer state '" + name + "' failed.", e);
+            StateTable created = create(metaInfo);
+            if (!allowFutureMetadataUpdates) {
+                current.add(name);
             }
+            return created;
+        }
+        if (current.contains(name)) {
+            return tables.updateMetaInfo(metaInfo);
         }
         RegisteredPriorityQueueStateBackendMetaInfo<T> restored =
                 (RegisteredPriorityQueueStateBackendMetaInfo<T>) known.metaInfo();
@@ -123,6 +132,18 @@ public final class LavaTimerQueueFactory implements PriorityQueueSetFactory {
                     new StateMigrationException(
                             "The new priority queue serializer must not be incompatible."));
         }
+        if (!allowFutureMetadataUpdates) {
+            current.add(name);
+        }
         return tables.updateMetaInfo(metaInfo);
+    }
+
+    private StateTable create(RegisteredPriorityQueueStateBackendMetaInfo<?> metaInfo) {
+        try {
+            return tables.createOrGet(metaInfo);
+        } catch (LavaDBException e) {
+            throw new FlinkRuntimeException(
+                    "Creating the timer state '" + metaInfo.getName() + "' failed.", e);
+        }
     }
 }

@@ -1,0 +1,173 @@
+package org.lavakv.flink;
+
+import org.apache.flink.api.common.typeutils.base.IntSerializer;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.metrics.Gauge;
+import org.apache.flink.metrics.MetricGroup;
+import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
+import org.apache.flink.runtime.operators.testutils.MockEnvironment;
+import org.apache.flink.runtime.state.RegisteredPriorityQueueStateBackendMetaInfo;
+import org.apache.flink.util.IOUtils;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.lavakv.Host;
+import org.lavakv.flink.engine.StateTables;
+import org.lavakv.flink.memory.MemorySettings;
+import org.lavakv.flink.memory.SlotMemory;
+import org.lavakv.flink.metrics.LavaMetrics;
+import org.lavakv.flink.testing.BackendFixture;
+
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.TreeMap;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Where native memory comes from, and what is reported. */
+class LavaMemoryAndMetricsTest {
+
+    private static final long MANAGED = 32L << 20;
+
+    @TempDir Path directory;
+
+    private BackendFixture fixture;
+    private LavaKeyedStateBackend<Integer> backend;
+    private MockEnvironment environment;
+
+    @BeforeEach
+    void open() throws Exception {
+        fixture = new BackendFixture(directory);
+        backend = (LavaKeyedStateBackend<Integer>) fixture.create(BackendFixture.ALL);
+        environment = MockEnvironment.builder().setManagedMemorySize(MANAGED).build();
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        fixture.close();
+        environment.close();
+    }
+
+    private SlotMemory acquire(boolean managed, MemorySize perSlot, long perTaskManager)
+            throws Exception {
+        return SlotMemory.acquire(
+                new MemorySettings(managed, perSlot, 0.5), environment, 0.5, perTaskManager);
+    }
+
+    @Test
+    void backendsOfASlotShareItsManagedMemory() throws Exception {
+        long before = Host.openNativeObjects();
+        SlotMemory first = acquire(true, null, 0);
+        SlotMemory second = acquire(true, null, 0);
+        assertThat(second.lease()).isSameAs(first.lease());
+        assertThat(first.lease().capacityBytes()).isEqualTo(MANAGED / 2);
+        first.close();
+        assertThat(Host.openNativeObjects()).isEqualTo(before + 1);
+        second.close();
+        assertThat(Host.openNativeObjects()).isEqualTo(before);
+        assertThat(environment.getMemoryManager().verifyEmpty()).isTrue();
+    }
+
+    @Test
+    void fixedSizeOfTheSlotGoesBeforeManagedMemory() throws Exception {
+        SlotMemory memory = acquire(true, MemorySize.parse("5mb"), 7 << 20);
+        assertThat(memory.lease().capacityBytes()).isEqualTo(5 << 20);
+        memory.close();
+    }
+
+    @Test
+    void fixedSizeOfTheTaskManagerIsShared() throws Exception {
+        long before = Host.openNativeObjects();
+        SlotMemory first = acquire(false, null, 7 << 20);
+        SlotMemory second = acquire(false, null, 7 << 20);
+        assertThat(first.lease().capacityBytes()).isEqualTo(7 << 20);
+        assertThat(second.lease()).isSameAs(first.lease());
+        IOUtils.closeAll(first, second);
+        assertThat(Host.openNativeObjects()).isEqualTo(before);
+        Configuration taskManager = new Configuration();
+        assertThat(LavaSettings.taskManagerBytes(taskManager)).isZero();
+        taskManager.set(LavaOptions.FIX_PER_TM_MEMORY_SIZE, MemorySize.parse("7mb"));
+        assertThat(LavaSettings.taskManagerBytes(taskManager)).isEqualTo(7 << 20);
+    }
+
+    @Test
+    void withoutAnyMemoryABackendHasItsOwn() throws Exception {
+        SlotMemory memory = acquire(false, null, 0);
+        assertThat(memory.lease().capacityBytes()).isEqualTo(128L << 20);
+        memory.close();
+    }
+
+    @Test
+    void metricsOfInstanceProcessAndState() throws Exception {
+        Map<String, Gauge<?>> gauges = new TreeMap<>();
+        LavaMetrics metrics =
+                new LavaMetrics(backend.instance(), new Recording("", gauges), true);
+        backend.setCurrentKey(1);
+        BackendFixture.value(backend).update("value");
+        backend.instance().db().flush();
+        metrics.registerState(
+                new StateTables(backend.instance().db())
+                        .createOrGet(
+                                new RegisteredPriorityQueueStateBackendMetaInfo<>(
+                                        "the-value", IntSerializer.INSTANCE)));
+        assertThat(gauges)
+                .containsKeys(
+                        ".lava.live-bytes",
+                        ".lava.memtable-active-bytes",
+                        ".lava.compaction-pending-bytes",
+                        ".lava.running-compactions",
+                        ".lava.stall-micros",
+                        ".lava.files-at-level-0",
+                        ".lava.host.cache-hits",
+                        ".lava.host.cache-misses",
+                        ".lava.host.memtable-bytes",
+                        ".lava.state.the-value.live-bytes",
+                        ".lava.state.the-value.records");
+        assertThat((Long) gauges.get(".lava.live-files").getValue()).isEqualTo(1);
+        assertThat((Long) gauges.get(".lava.live-bytes").getValue()).isPositive();
+        assertThat((Long) gauges.get(".lava.state.the-value.records").getValue()).isEqualTo(1);
+        assertThat((Long) gauges.get(".lava.host.instances-open").getValue()).isPositive();
+        fixture.close(backend);
+        Thread.sleep(1100);
+        // What was reported last stays, and nothing breaks.
+        assertThat((Long) gauges.get(".lava.live-files").getValue()).isEqualTo(1);
+    }
+
+    @Test
+    void statesHaveNoMetricsWhenSwitchedOff() throws Exception {
+        Map<String, Gauge<?>> gauges = new TreeMap<>();
+        new LavaMetrics(backend.instance(), new Recording("", gauges), false);
+        assertThat(gauges.keySet()).noneMatch(name -> name.contains(".state."));
+    }
+
+    /** Remembers gauges by the path of their groups. */
+    private static final class Recording extends UnregisteredMetricsGroup {
+
+        private final String path;
+        private final Map<String, Gauge<?>> gauges;
+
+        Recording(String path, Map<String, Gauge<?>> gauges) {
+            this.path = path;
+            this.gauges = gauges;
+        }
+
+        @Override
+        public <T, G extends Gauge<T>> G gauge(String name, G gauge) {
+            gauges.put(path + "." + name, gauge);
+            return gauge;
+        }
+
+        @Override
+        public MetricGroup addGroup(String name) {
+            return new Recording(path + "." + name, gauges);
+        }
+
+        @Override
+        public MetricGroup addGroup(String key, String value) {
+            return new Recording(path + "." + key + "." + value, gauges);
+        }
+    }
+}

@@ -1,0 +1,210 @@
+package org.lavakv.flink;
+
+import org.apache.flink.configuration.CheckpointingOptions;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.IllegalConfigurationException;
+import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.configuration.ReadableConfig;
+import org.apache.flink.configuration.StateBackendOptions;
+import org.apache.flink.core.execution.SavepointFormatType;
+import org.apache.flink.runtime.state.StateBackend;
+import org.apache.flink.runtime.state.StateBackendLoader;
+import org.apache.flink.util.InstantiationUtil;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.lavakv.CompressionType;
+
+import java.io.File;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** How the backend is named and configured. */
+class LavaSettingsTest {
+
+    private static LavaStateBackend configured(String... keysAndValues) {
+        return new LavaStateBackend().configure(config(keysAndValues), loader());
+    }
+
+    private static ClassLoader loader() {
+        return LavaSettingsTest.class.getClassLoader();
+    }
+
+    private static ReadableConfig config(String... keysAndValues) {
+        Configuration config = new Configuration();
+        for (int i = 0; i < keysAndValues.length; i += 2) {
+            config.setString(keysAndValues[i], keysAndValues[i + 1]);
+        }
+        return config;
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "state.backend.type, lava",
+        "state.backend, lava",
+        "state.backend.type, org.lavakv.flink.LavaStateBackendFactory"
+    })
+    void isFoundByItsName(String key, String name) throws Exception {
+        StateBackend backend =
+                StateBackendLoader.loadStateBackendFromConfig(config(key, name), loader(), null);
+        assertThat(backend).isInstanceOf(LavaStateBackend.class);
+        assertThat(config(key, name).get(StateBackendOptions.STATE_BACKEND)).isEqualTo(name);
+    }
+
+    @Test
+    void survivesSerializationWithItsOptions() throws Exception {
+        LavaStateBackend backend =
+                InstantiationUtil.clone(
+                        new LavaStateBackend(false)
+                                .set(LavaConfigurableOptions.BLOCK_SIZE, MemorySize.parse("8kb")));
+        assertThat(backend.isIncremental()).isFalse();
+        assertThat(backend.settings().dbOptions().blockBytes()).isEqualTo(8192);
+    }
+
+    @Test
+    void isIncrementalUnlessSwitchedOff() {
+        assertThat(configured().isIncremental()).isTrue();
+        String key = CheckpointingOptions.INCREMENTAL_CHECKPOINTS.key();
+        assertThat(configured(key, "true").isIncremental()).isTrue();
+        assertThat(configured(key, "false").isIncremental()).isFalse();
+        assertThat(configured("state.backend.incremental", "false").isIncremental()).isFalse();
+        LavaStateBackend inCode = new LavaStateBackend(true).configure(config(key, "false"), null);
+        assertThat(inCode.isIncremental()).isTrue();
+    }
+
+    @Test
+    void supportsAllSavepointsAndClaimModes() {
+        LavaStateBackend backend = configured();
+        assertThat(backend.supportsNoClaimRestoreMode()).isTrue();
+        assertThat(backend.supportsSavepointFormat(SavepointFormatType.CANONICAL)).isTrue();
+        assertThat(backend.supportsSavepointFormat(SavepointFormatType.NATIVE)).isTrue();
+        assertThat(backend.useManagedMemory()).isTrue();
+    }
+
+    @Test
+    void codeGoesBeforeConfiguration() {
+        LavaStateBackend backend =
+                new LavaStateBackend()
+                        .set(LavaOptions.TIMER_SERVICE_CACHE_SIZE, 5)
+                        .configure(
+                                config(
+                                        LavaOptions.TIMER_SERVICE_CACHE_SIZE.key(), "7",
+                                        LavaOptions.CHECKPOINT_TRANSFER_THREAD_NUM.key(), "9"),
+                                loader());
+        assertThat(backend.settings().timerCacheSize()).isEqualTo(5);
+        assertThat(backend.settings().transferThreads()).isEqualTo(9);
+    }
+
+    @Test
+    void readsEveryEngineOption() {
+        LavaSettings settings =
+                configured(
+                                "state.backend.lava.memtable.size", "2mb",
+                                "state.backend.lava.block.size", "16kb",
+                                "state.backend.lava.compression", "none",
+                                "state.backend.lava.bottom-compression", "ZSTD",
+                                "state.backend.lava.file.target-size", "1mb",
+                                "state.backend.lava.level.base-size", "4mb",
+                                "state.backend.lava.filter.bits-per-key", "0",
+                                "state.backend.lava.background.threads", "3")
+                        .settings();
+        assertThat(settings.dbOptions().memtableBytes()).isEqualTo(2 << 20);
+        assertThat(settings.dbOptions().blockBytes()).isEqualTo(16 << 10);
+        assertThat(settings.dbOptions().compression()).isEqualTo(CompressionType.NONE);
+        assertThat(settings.dbOptions().bottomCompression()).isEqualTo(CompressionType.ZSTD);
+        assertThat(settings.dbOptions().targetFileBytes()).isEqualTo(1 << 20);
+        assertThat(settings.dbOptions().level1Bytes()).isEqualTo(4 << 20);
+        assertThat(settings.dbOptions().filterBitsPerKey()).isZero();
+        assertThat(settings.backgroundThreads()).contains(3);
+        assertThat(configured().settings().backgroundThreads()).isEmpty();
+    }
+
+    @Test
+    void takesSeveralLocalDirectories() {
+        LavaSettings settings =
+                configured(LavaOptions.LOCAL_DIRECTORIES.key(), "/one,file:///two, /three")
+                        .settings();
+        assertThat(settings.localDirectories())
+                .containsExactly(new File("/one"), new File("/two"), new File("/three"));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "timer-service.factory | ROCKSDB | LAVA, HEAP",
+                "compression | SNAPPY | NONE, LZ4, ZSTD",
+                "bottom-compression | x | NONE, LZ4, ZSTD",
+                "memory.managed | perhaps | Boolean",
+                "memory.write-buffer-ratio | 1.0 | between 0 and 1",
+                "memory.fixed-per-slot | much | MemorySize",
+                "memory.fixed-per-slot | 0b | more than 0 bytes",
+                "timer-service.cache-size | 0 | 1 to",
+                "timer-service.cache-size | many | Integer",
+                "checkpoint.transfer.thread.num | 0 | 1 to",
+                "background.threads | 0 | 1 to",
+                "filter.bits-per-key | 65 | 0 to 64",
+                "block.size | 1b | 256 to",
+                "memtable.size | 1b | 65536 to",
+                "localdir | relative/path | absolute",
+                "localdir | hdfs:///path | local directory",
+                "library.dir | lib | absolute"
+            })
+    void namesKeyAndAllowedValues(String key, String value, String allowed) {
+        assertThatThrownBy(() -> configured("state.backend.lava." + key, value))
+                .isInstanceOf(IllegalConfigurationException.class)
+                .hasMessageContaining("'state.backend.lava." + key + "'")
+                .hasMessageContaining(allowed);
+    }
+
+    @Test
+    void namesLeftOverAndUnknownKeys() {
+        List<String> messages =
+                ConfigurationCheck.messages(
+                        Set.of(
+                                "state.backend.rocksdb.writebuffer.size",
+                                "state.backend.rocksdb.compaction.style",
+                                "state.backend.rocksdb.metrics.block-cache-hit",
+                                "state.backend.lava.memtable.sise",
+                                "state.backend.lava.memtable.size",
+                                "parallelism.default"));
+        assertThat(messages).hasSize(2);
+        assertThat(messages.get(0))
+                .contains(
+                        "state.backend.rocksdb.writebuffer.size"
+                                + " (Lava: state.backend.lava.memtable.size)")
+                .contains("state.backend.rocksdb.compaction.style (no counterpart)")
+                .contains("state.backend.rocksdb.metrics.block-cache-hit (Lava's metrics")
+                .doesNotContain("parallelism");
+        assertThat(messages.get(1)).contains("does not know: state.backend.lava.memtable.sise.");
+    }
+
+    @Test
+    void saysNothingAboutAGoodConfiguration() {
+        Set<String> keys = new HashSet<>();
+        ConfigurationCheck.allOptions().forEach(option -> keys.add(option.key()));
+        assertThat(keys).hasSizeGreaterThan(15);
+        assertThat(ConfigurationCheck.messages(keys)).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"state.backend.lava."})
+    void keysDoNotNestInEachOther(String prefix) {
+        // A key that another continues cannot stand beside it in a nested configuration file.
+        List<String> keys =
+                ConfigurationCheck.allOptions().stream()
+                        .map(option -> option.key())
+                        .collect(Collectors.toList());
+        for (String key : keys) {
+            assertThat(key).startsWith(prefix);
+            assertThat(keys).noneMatch(other -> other.startsWith(key + "."));
+        }
+    }
+}

@@ -1,0 +1,89 @@
+package org.lavakv.flink;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import org.junit.jupiter.api.Test;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+/** Packages use each other in one direction only. */
+class LayersTest {
+
+    private static final String ROOT = "org.lavakv.flink";
+
+    private final JavaClasses classes =
+            new ClassFileImporter()
+                    .withImportOption(new ImportOption.DoNotIncludeTests())
+                    .importPackages("org.lavakv");
+
+    @Test
+    void noPackagesUseEachOtherBothWays() {
+        slices().matching(ROOT + ".(*)..").should().beFreeOfCycles().check(classes);
+    }
+
+    @Test
+    void bindingsKnowNothingOfFlink() {
+        noClasses()
+                .that()
+                .resideInAPackage("org.lavakv")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("org.apache.flink..", ROOT + "..")
+                .check(classes);
+    }
+
+    @Test
+    void engineUsesNothingAboveIt() {
+        noClasses()
+                .that()
+                .resideInAPackage(ROOT + ".engine..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(
+                        ROOT,
+                        ROOT + ".state..",
+                        ROOT + ".timers..",
+                        ROOT + ".snapshot..",
+                        ROOT + ".restore..",
+                        ROOT + ".memory..",
+                        ROOT + ".metrics..")
+                .check(classes);
+    }
+
+    @Test
+    void nothingUsesTheRoot() {
+        noClasses()
+                .that()
+                .resideInAnyPackage(
+                        ROOT + ".state..",
+                        ROOT + ".timers..",
+                        ROOT + ".snapshot..",
+                        ROOT + ".restore..",
+                        ROOT + ".memory..",
+                        ROOT + ".metrics..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage(ROOT)
+                .check(classes);
+    }
+
+    @Test
+    void statesAndSnapshotsDoNotKnowEachOther() {
+        noClasses()
+                .that()
+                .resideInAnyPackage(ROOT + ".state..", ROOT + ".timers..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(ROOT + ".snapshot..", ROOT + ".restore..")
+                .check(classes);
+        noClasses()
+                .that()
+                .resideInAnyPackage(ROOT + ".snapshot..", ROOT + ".restore..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(ROOT + ".state..", ROOT + ".timers..")
+                .check(classes);
+    }
+}

@@ -1,0 +1,33 @@
+package org.lavakv.flink;
+
+import org.apache.flink.configuration.ConfigOption;
+
+import org.junit.jupiter.api.Test;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** The page of all options is what the code says. */
+class OptionsDocumentationTest {
+
+    private static final Path PAGE = Paths.get("..", "docs", "configuration.md");
+
+    @Test
+    void pageIsGeneratedFromTheCode() throws Exception {
+        assertThat(Files.readString(PAGE))
+                .as(
+                        "docs/configuration.md is stale: write it anew with"
+                                + " org.lavakv.flink.OptionsDocumentation")
+                .isEqualTo(OptionsDocumentation.page());
+    }
+
+    @Test
+    void everyOptionIsExplained() {
+        for (ConfigOption<?> option : ConfigurationCheck.allOptions()) {
+            assertThat(OptionsDocumentation.page()).contains("`" + option.key() + "`");
+        }
+    }
+}

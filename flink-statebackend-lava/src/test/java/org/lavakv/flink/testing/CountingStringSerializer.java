@@ -1,0 +1,87 @@
+package org.lavakv.flink.testing;
+
+import java.io.IOException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.flink.api.common.typeutils.SimpleTypeSerializerSnapshot;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
+import org.apache.flink.api.common.typeutils.base.StringSerializer;
+import org.apache.flink.api.common.typeutils.base.TypeSerializerSingleton;
+import org.apache.flink.core.memory.DataInputView;
+import org.apache.flink.core.memory.DataOutputView;
+
+/** Strings, counting how many were read. Threads: any. */
+public final class CountingStringSerializer extends TypeSerializerSingleton<String> {
+
+    private static final long serialVersionUID = 1L;
+
+    private static final AtomicInteger DESERIALIZED = new AtomicInteger();
+
+    private final TypeSerializer<String> strings = StringSerializer.INSTANCE;
+
+    public static void reset() {
+        DESERIALIZED.set(0);
+    }
+
+    public static int deserialized() {
+        return DESERIALIZED.get();
+    }
+
+    @Override
+    public boolean isImmutableType() {
+        return true;
+    }
+
+    @Override
+    public String createInstance() {
+        return strings.createInstance();
+    }
+
+    @Override
+    public String copy(String from) {
+        return from;
+    }
+
+    @Override
+    public String copy(String from, String reuse) {
+        return from;
+    }
+
+    @Override
+    public int getLength() {
+        return strings.getLength();
+    }
+
+    @Override
+    public void serialize(String value, DataOutputView target) throws IOException {
+        strings.serialize(value, target);
+    }
+
+    @Override
+    public String deserialize(DataInputView source) throws IOException {
+        DESERIALIZED.incrementAndGet();
+        return strings.deserialize(source);
+    }
+
+    @Override
+    public String deserialize(String reuse, DataInputView source) throws IOException {
+        return deserialize(source);
+    }
+
+    @Override
+    public void copy(DataInputView source, DataOutputView target) throws IOException {
+        strings.copy(source, target);
+    }
+
+    @Override
+    public TypeSerializerSnapshot<String> snapshotConfiguration() {
+        return new Snapshot();
+    }
+
+    /** The snapshot of this serializer. */
+    public static final class Snapshot extends SimpleTypeSerializerSnapshot<String> {
+        public Snapshot() {
+            super(CountingStringSerializer::new);
+        }
+    }
+}
