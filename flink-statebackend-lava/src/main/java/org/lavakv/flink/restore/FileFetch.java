@@ -84,40 +84,37 @@ final class FileFetch {
         if (total != expected.bytes()) {
             throw damaged(
                     source,
-                    target,
-                    Math.min(total, expected.bytes()),
-                    total < expected.bytes()
-                            ? "it ends here, and should have " + expected.bytes() + " bytes"
-                            : "it should end here and goes on");
+                    "at offset "
+                            + Math.min(total, expected.bytes())
+                            + (total < expected.bytes()
+                                    ? " it ends, and should have " + expected.bytes() + " bytes"
+                                    : " it should end, and goes on"));
         }
         if ((int) crc.getValue() != expected.crc32c()) {
-            throw damaged(
-                    source,
-                    target,
-                    0,
-                    "the checksum of the " + total + " bytes from here is not the one recorded");
+            throw damaged(source, whereTheChecksumFails(source, target));
         }
     }
 
-    /** Asks the engine where exactly the damage is and whom it hits. */
-    private static IOException damaged(FileSource source, Path target, long offset, String what) {
-        String where;
+    /** Asks the engine which block it is, and whose. */
+    private static String whereTheChecksumFails(FileSource source, Path target) {
         try {
             LavaDB.verifyFile(target.toString(), source.tables());
-            where = "Its blocks are readable by themselves.";
+            return "at offset 0 begin "
+                    + source.info().bytes()
+                    + " bytes whose checksum is not the recorded one, though each block's is right";
         } catch (LavaDBException e) {
-            where = e.getMessage();
+            // The local copy is gone when somebody reads this.
+            return e.getMessage().replace(target + ": ", "");
         }
+    }
+
+    private static IOException damaged(FileSource source, String what) {
         return new IOException(
                 "The checkpoint file "
                         + source.displayName()
-                        + " is damaged: at offset "
-                        + offset
-                        + ", "
+                        + " is damaged: "
                         + what
-                        + ". A look at the local copy says: "
-                        + where
-                        + " The checkpoint holds the states "
+                        + ". The file belongs to a checkpoint of the states "
                         + source.tables().stream()
                                 .map(TableInfo::name)
                                 .collect(Collectors.joining(", "))
