@@ -1,6 +1,5 @@
 package org.lavakv.flink.it;
 
-import org.apache.flink.test.typeserializerupgrade.PojoSerializerUpgradeTest;
 import org.junit.platform.suite.api.ConfigurationParameter;
 import org.junit.platform.suite.api.SelectClasses;
 import org.junit.platform.suite.api.Suite;
@@ -11,7 +10,9 @@ import org.junit.platform.suite.api.Suite;
  */
 @Suite
 @SelectClasses(
-        value = {PojoSerializerUpgradeTest.class},
-        names = {"org.apache.flink.test.checkpointing.StatefulJobSnapshotMigrationITCase"})
+        names = {
+            "org.apache.flink.test.typeserializerupgrade.PojoSerializerUpgradeTest",
+            "org.apache.flink.test.checkpointing.StatefulJobSnapshotMigrationITCase",
+        })
 @ConfigurationParameter(key = "junit.jupiter.extensions.autodetection.enabled", value = "true")
 public class FlinkMigrationITCase extends ShadowedBackend {}

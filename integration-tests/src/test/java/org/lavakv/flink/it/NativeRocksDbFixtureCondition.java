@@ -1,10 +1,9 @@
 package org.lavakv.flink.it;
 
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.extension.ConditionEvaluationResult;
 import org.junit.jupiter.api.extension.ExecutionCondition;
 import org.junit.jupiter.api.extension.ExtensionContext;
-
-import java.util.regex.Pattern;
 
 /**
  * Leaves out those runs of Flink's migration tests that restore RocksDB's own files (native
