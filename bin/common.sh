@@ -24,6 +24,9 @@ die() {
   exit 1
 }
 
+# The engine is built in several places with the same flags; the second time comes from the cache.
+export CCACHE_NOHASHDIR=true
+
 # Maven, quiet about downloads, with as many native jobs as there are cores.
 maven() { mvn -B -ntp "-Dnative.jobs=$jobs" "$@"; }
 

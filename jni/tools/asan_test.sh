@@ -9,7 +9,8 @@ jni=$(cd "$(dirname "$0")/.." && pwd)
 work=$jni/target/asan
 jobs=${NATIVE_JOBS:-$(nproc)}
 
-cmake -S "$jni/src/main/cpp" -B "$work/cmake" -G Ninja -Wno-dev -DLAVA_SANITIZE=address >"$work.log" ||
+cmake -S "$jni/src/main/cpp" -B "$work/cmake" -G Ninja -Wno-dev \
+    -DCMAKE_BUILD_TYPE=Debug -DLAVA_SANITIZE=address >"$work.log" ||
     { cat "$work.log" >&2; exit 1; }
 cmake --build "$work/cmake" -j "$jobs" --target lavakvjni >"$work.log" ||
     { grep -E -A 12 'FAILED|error:' "$work.log" >&2; exit 1; }
