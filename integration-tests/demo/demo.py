@@ -80,7 +80,7 @@ class Cluster:
         for name in ("taskmanager-1", "taskmanager-2"):
             self.start_task_manager(name)
         self.wait_for(
-            lambda: self.get("/overview")["slots-total"] == 2 * SLOTS, 90, "the cluster to start")
+            lambda: self.get("/overview")["slots-total"] == 2 * SLOTS, 180, "the cluster to start")
 
     def start_task_manager(self, name):
         return self._processes.start(
@@ -228,7 +228,7 @@ class Run:
             f", uploaded {size(self.uploaded())}",
             flush=True)
 
-    def wait(self, until, interval=2.0, seconds=240):
+    def wait(self, until, interval=2.0, seconds=600):
         deadline = time.monotonic() + seconds
         while True:
             self.poll()
