@@ -69,9 +69,9 @@ class PinnedValue {
 class Snapshot {
  public:
   struct File {
-    std::string name;      // file name in the DB's directory, unique over all instances for ever
+    std::string name;  // file name in the DB's directory, unique over all instances for ever
     uint64_t bytes = 0;
-    uint32_t crc32c = 0;   // of the whole file (Castagnoli, as java.util.zip.CRC32C)
+    uint32_t crc32c = 0;  // of the whole file (Castagnoli, as java.util.zip.CRC32C)
   };
   virtual ~Snapshot() = default;
 
@@ -100,15 +100,15 @@ Result<MetadataInfo> ReadMetadata(Slice metadata);
 
 /// One predecessor to adopt. Its files must already lie in the DB's directory under their names.
 struct ImportSource {
-  std::string metadata;             // from Snapshot::Files
-  uint32_t partition_first = 0;     // inclusive: what of it to show
+  std::string metadata;          // from Snapshot::Files
+  uint32_t partition_first = 0;  // inclusive: what of it to show
   uint32_t partition_last = 0xff;
 };
 
 struct ScanRequest {
   /// Bounds in user keys; an empty upper means the end of the table's partitions.
-  Slice lower;             // inclusive, unless lower_exclusive
-  Slice upper;             // exclusive
+  Slice lower;                   // inclusive, unless lower_exclusive
+  Slice upper;                   // exclusive
   bool lower_exclusive = false;  // continue behind the last key of the page before
   /// When > 0, lower's first that many bytes are the prefix all keys must have (upper is ignored).
   uint32_t prefix_bytes = 0;
@@ -125,8 +125,8 @@ struct ScanRequest {
 struct ScanPage {
   std::string bytes;
   uint32_t entries = 0;
-  bool done = false;      // nothing further in the range
-  std::string last_key;   // the last entry's whole user key: where the next page continues
+  bool done = false;     // nothing further in the range
+  std::string last_key;  // the last entry's whole user key: where the next page continues
 };
 
 /// Operations applied as a whole. Threads: one thread. Ownership: copies keys and values.
@@ -141,7 +141,9 @@ class WriteBatch {
   };
   void Put(Table* table, KeyRef key, Slice value) { Add(Kind::kPut, table, key, value); }
   void Delete(Table* table, KeyRef key) { Add(Kind::kDelete, table, key, {}); }
-  void Append(Table* table, KeyRef key, Slice segments) { Add(Kind::kAppend, table, key, segments); }
+  void Append(Table* table, KeyRef key, Slice segments) {
+    Add(Kind::kAppend, table, key, segments);
+  }
   void DeletePrefix(Table* table, Slice prefix) {
     Add(Kind::kDeletePrefix, table, {prefix, 0}, {});
   }
@@ -166,8 +168,8 @@ class WriteBatch {
 /// Counters of an instance, cheap to read. Units: bytes, counts, microseconds.
 struct DBStatistics {
   uint64_t memtable_active_bytes = 0, memtable_sealed_bytes = 0, sealed_runs = 0;
-  uint64_t live_file_bytes = 0, live_files = 0;       // named by the current version
-  uint64_t pinned_file_bytes = 0;                     // kept only by snapshots
+  uint64_t live_file_bytes = 0, live_files = 0;  // named by the current version
+  uint64_t pinned_file_bytes = 0;                // kept only by snapshots
   uint64_t files_at_level[8] = {}, bytes_at_level[8] = {};
   uint64_t pending_compaction_bytes = 0;
   uint64_t running_flushes = 0, running_compactions = 0;
@@ -176,7 +178,7 @@ struct DBStatistics {
   uint64_t user_bytes_written = 0;
   uint64_t reads = 0, writes = 0, scans = 0;
   uint64_t filter_useful = 0, block_reads = 0;
-  uint64_t stall_us = 0;         // time for which writes answered Busy
+  uint64_t stall_us = 0;  // time for which writes answered Busy
   uint64_t background_errors = 0;
   uint64_t records_expired = 0;  // dropped by TTL in compaction
   uint64_t snapshots_open = 0;
@@ -233,9 +235,8 @@ class DB {
   /// OK or NotFound; never reads a separated value.
   virtual Status Contains(Table* table, KeyRef key, Snapshot* snapshot = nullptr) = 0;
   /// found[i] tells whether values[i] was filled.
-  virtual Status MultiGet(Table* table, std::span<const KeyRef> keys,
-                          std::span<PinnedValue> values, std::span<bool> found,
-                          Snapshot* snapshot = nullptr) = 0;
+  virtual Status MultiGet(Table* table, std::span<const KeyRef> keys, std::span<PinnedValue> values,
+                          std::span<bool> found, Snapshot* snapshot = nullptr) = 0;
   /// One page. Without a snapshot pages are not isolated from each other: keys added ahead of
   /// the scan are visited.
   virtual Status Scan(Table* table, const ScanRequest& request, ScanPage* page,

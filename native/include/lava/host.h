@@ -32,9 +32,9 @@ struct HostStatistics {
   uint64_t cache_pinned_bytes = 0;
   uint64_t cache_hits = 0;
   uint64_t cache_misses = 0;
-  uint64_t memtable_bytes = 0;       // over all instances, sealed runs included
-  uint64_t table_reader_bytes = 0;   // what open files keep outside the cache
-  uint64_t charged_bytes = 0;        // all that is charged now, cache included
+  uint64_t memtable_bytes = 0;      // over all instances, sealed runs included
+  uint64_t table_reader_bytes = 0;  // what open files keep outside the cache
+  uint64_t charged_bytes = 0;       // all that is charged now, cache included
   uint32_t instances_open = 0;
   uint32_t threads = 0;
   uint32_t leases_open = 0;

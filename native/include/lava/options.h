@@ -13,10 +13,10 @@ class FileSystem;
 }
 
 /// Limits that are part of the contract; a call beyond one is refused with InvalidArgument.
-inline constexpr uint64_t kKeyBytesMax = 1u << 20;     // 1 MiB
-inline constexpr uint64_t kValueBytesMax = 1u << 30;   // 1 GiB
+inline constexpr uint64_t kKeyBytesMax = 1u << 20;    // 1 MiB
+inline constexpr uint64_t kValueBytesMax = 1u << 30;  // 1 GiB
 inline constexpr uint32_t kTableNameBytesMax = 4096;
-inline constexpr uint32_t kTableIdBytes = 5;           // a 40-bit hash of the table's name
+inline constexpr uint32_t kTableIdBytes = 5;  // a 40-bit hash of the table's name
 
 enum class Compression : uint8_t { kNone = 0, kLz4 = 1, kZstd = 2 };
 

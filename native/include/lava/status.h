@@ -83,8 +83,8 @@ std::string_view CodeName(Status::Code code) noexcept;
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}             // NOLINT: meant to convert
-  Result(Status status) : status_(std::move(status)) {}     // NOLINT: meant to convert
+  Result(T value) : value_(std::move(value)) {}          // NOLINT: meant to convert
+  Result(Status status) : status_(std::move(status)) {}  // NOLINT: meant to convert
 
   bool ok() const noexcept { return status_.ok(); }
   const Status& status() const& noexcept { return status_; }
@@ -105,17 +105,17 @@ class [[nodiscard]] Result {
 }  // namespace lava
 
 /// Returns from the calling function when the expression's Status is not OK.
-#define LAVA_RETURN_IF_ERROR(expr)              \
-  do {                                          \
-    ::lava::Status lava_status_ = (expr);       \
+#define LAVA_RETURN_IF_ERROR(expr)               \
+  do {                                           \
+    ::lava::Status lava_status_ = (expr);        \
     if (!lava_status_.ok()) return lava_status_; \
   } while (false)
 
 #define LAVA_CONCAT_INNER(a, b) a##b
 #define LAVA_CONCAT(a, b) LAVA_CONCAT_INNER(a, b)
-#define LAVA_ASSIGN_IMPL(tmp, lhs, expr)                \
-  auto tmp = (expr);                                    \
-  if (!tmp.ok()) return std::move(tmp).status();        \
+#define LAVA_ASSIGN_IMPL(tmp, lhs, expr)         \
+  auto tmp = (expr);                             \
+  if (!tmp.ok()) return std::move(tmp).status(); \
   lhs = std::move(tmp).value()
 /// Assigns the Result's value to lhs, or returns its Status from the calling function.
 #define LAVA_ASSIGN_OR_RETURN(lhs, expr) \
