@@ -60,6 +60,9 @@ class MavenFlink:
         "taskmanager.memory.jvm-overhead.max": "192m",
     }
 
+    # For JVMs that do little: spends no time on optimising code.
+    BRIEF = ["-XX:TieredStopAtLevel=1"]
+
     def __init__(self, class_path_file, work, configuration_line):
         with open(class_path_file, encoding="utf-8") as f:
             self._class_path = f.read().strip()
@@ -77,7 +80,7 @@ class MavenFlink:
                 + ["-cp", self._class_path, main])
 
     def job_manager(self, options):
-        return (self._java(["-Xmx512m"], JOB_MANAGER) + ["--configDir", self._conf]
+        return (self._java(["-Xmx512m", *self.BRIEF], JOB_MANAGER) + ["--configDir", self._conf]
                 + dynamic(options))
 
     def task_manager(self, options):
@@ -86,7 +89,7 @@ class MavenFlink:
                 + ["--configDir", self._conf] + dynamic({**self.MEMORY, **options}))
 
     def client(self):
-        return self._java(["-Xmx512m"], CLIENT)
+        return self._java(["-Xmx512m", *self.BRIEF], CLIENT)
 
 
 class DistributionFlink:
