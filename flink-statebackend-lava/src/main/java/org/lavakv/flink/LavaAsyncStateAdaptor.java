@@ -1,5 +1,7 @@
 package org.lavakv.flink;
 
+import java.io.IOException;
+import javax.annotation.Nonnull;
 import org.apache.flink.api.common.state.State;
 import org.apache.flink.api.common.state.v2.StateDescriptor;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
@@ -17,10 +19,6 @@ import org.apache.flink.runtime.state.v2.adaptor.MapStateAdaptor;
 import org.apache.flink.runtime.state.v2.adaptor.ReducingStateAdaptor;
 import org.apache.flink.runtime.state.v2.adaptor.ValueStateAdaptor;
 import org.apache.flink.runtime.state.v2.internal.InternalKeyedState;
-
-import javax.annotation.Nonnull;
-
-import java.io.IOException;
 
 /**
  * Flink's adaptor of asynchronous state to a keyed backend, with two things that Flink's own leaves

@@ -3,7 +3,6 @@ package org.lavakv.flink;
 import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.ConfigOptions;
 import org.apache.flink.configuration.MemorySize;
-
 import org.lavakv.CompressionType;
 
 /** How the engine lays out its files. The defaults are right for most jobs. */

@@ -1,9 +1,11 @@
 package org.lavakv.flink;
 
+import java.io.File;
+import java.io.IOException;
+import java.util.List;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.util.FileUtils;
 import org.apache.flink.util.Preconditions;
-
 import org.lavakv.DBOptions;
 import org.lavakv.ImportSource;
 import org.lavakv.LavaDB;
@@ -13,10 +15,6 @@ import org.lavakv.flink.engine.LavaInstanceFactory;
 import org.lavakv.flink.memory.SlotMemory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
-import java.io.File;
-import java.io.IOException;
-import java.util.List;
 
 /**
  * Opens the database of one backend in a fresh directory, with the slot's memory.

@@ -1,5 +1,13 @@
 package org.lavakv.flink;
 
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.RunnableFuture;
+import java.util.stream.Stream;
+import javax.annotation.Nonnull;
+import javax.annotation.Nullable;
 import org.apache.flink.api.common.ExecutionConfig;
 import org.apache.flink.api.common.state.State;
 import org.apache.flink.api.common.state.StateDescriptor;
@@ -34,7 +42,6 @@ import org.apache.flink.runtime.state.metrics.SizeTrackingStateConfig;
 import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
 import org.apache.flink.util.FlinkRuntimeException;
 import org.apache.flink.util.IOUtils;
-
 import org.lavakv.LavaDBException;
 import org.lavakv.flink.engine.LavaInstance;
 import org.lavakv.flink.engine.StateContext;
@@ -47,16 +54,6 @@ import org.lavakv.flink.snapshot.LavaSnapshotStrategy;
 import org.lavakv.flink.state.KeyStreams;
 import org.lavakv.flink.state.StateFactory;
 import org.lavakv.flink.timers.LavaTimerQueueFactory;
-
-import javax.annotation.Nonnull;
-import javax.annotation.Nullable;
-
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.List;
-import java.util.Map;
-import java.util.concurrent.RunnableFuture;
-import java.util.stream.Stream;
 
 /**
  * The keyed state of one operator subtask, in one LavaKV instance.
@@ -239,8 +236,7 @@ public class LavaKeyedStateBackend<K> extends AbstractKeyedStateBackend<K> {
             for (StateTable table : tables.all()) {
                 if (isKeyValue(table)) {
                     TableCursor cursor =
-                            TableCursor.ofTable(
-                                    instance, table.handle(), true, COUNT_PAGE_ENTRIES);
+                            TableCursor.ofTable(instance, table.handle(), true, COUNT_PAGE_ENTRIES);
                     while (cursor.hasNext()) {
                         cursor.next();
                         count++;

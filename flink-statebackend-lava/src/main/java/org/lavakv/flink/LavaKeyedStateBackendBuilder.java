@@ -1,5 +1,10 @@
 package org.lavakv.flink;
 
+import java.io.File;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.UUID;
+import javax.annotation.Nullable;
 import org.apache.flink.runtime.execution.CancelTaskException;
 import org.apache.flink.runtime.execution.Environment;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackendBuilder;
@@ -13,7 +18,6 @@ import org.apache.flink.runtime.state.heap.HeapPriorityQueueSetFactory;
 import org.apache.flink.runtime.state.heap.HeapPriorityQueueSnapshotRestoreWrapper;
 import org.apache.flink.runtime.state.metrics.LatencyTrackingStateConfig;
 import org.apache.flink.runtime.state.metrics.SizeTrackingStateConfig;
-
 import org.lavakv.flink.engine.LavaInstance;
 import org.lavakv.flink.engine.StateContext;
 import org.lavakv.flink.memory.SlotMemory;
@@ -22,13 +26,6 @@ import org.lavakv.flink.restore.LavaRestore;
 import org.lavakv.flink.restore.RestoreRequest;
 import org.lavakv.flink.restore.RestoreResult;
 import org.lavakv.flink.snapshot.LavaSnapshotStrategy;
-
-import javax.annotation.Nullable;
-
-import java.io.File;
-import java.util.LinkedHashMap;
-import java.util.Map;
-import java.util.UUID;
 
 /**
  * Builds a {@link LavaKeyedStateBackend}: gets memory, restores, and puts the parts together. What
@@ -108,8 +105,7 @@ public class LavaKeyedStateBackendBuilder<K> extends AbstractKeyedStateBackendBu
         }
         // An operator's identifier holds characters that file systems refuse.
         String operator = parameters.getOperatorIdentifier().replaceAll("[^a-zA-Z0-9\\-]", "_");
-        String name =
-                "job_" + environment.getJobID() + "_op_" + operator + "_" + UUID.randomUUID();
+        String name = "job_" + environment.getJobID() + "_op_" + operator + "_" + UUID.randomUUID();
         return new LavaInstanceOpener(
                 new File(directory, name),
                 settings.dbOptions(),

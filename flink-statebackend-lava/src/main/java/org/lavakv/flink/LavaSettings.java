@@ -1,29 +1,26 @@
 package org.lavakv.flink;
 
-import org.apache.flink.configuration.ConfigOption;
-import org.apache.flink.configuration.IllegalConfigurationException;
-import org.apache.flink.configuration.MemorySize;
-import org.apache.flink.configuration.ReadableConfig;
-import org.apache.flink.core.fs.Path;
-
-import org.lavakv.CompressionType;
-import org.lavakv.DBOptions;
-import org.lavakv.flink.memory.MemorySettings;
-
-import javax.annotation.Nullable;
-
 import java.io.File;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import javax.annotation.Nullable;
+import org.apache.flink.configuration.ConfigOption;
+import org.apache.flink.configuration.IllegalConfigurationException;
+import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.configuration.ReadableConfig;
+import org.apache.flink.core.fs.Path;
+import org.lavakv.CompressionType;
+import org.lavakv.DBOptions;
+import org.lavakv.flink.memory.MemorySettings;
 
 /**
  * The checked values of all options.
  *
- * <p>Threads: a value. Errors: {@link IllegalConfigurationException} that names the key and what
- * is allowed.
+ * <p>Threads: a value. Errors: {@link IllegalConfigurationException} that names the key and what is
+ * allowed.
  */
 final class LavaSettings {
 
@@ -54,7 +51,10 @@ final class LavaSettings {
                             ? "one of " + Arrays.toString(type.getEnumConstants())
                             : "a value of type " + type.getSimpleName();
             throw new IllegalConfigurationException(
-                    "The value of '" + option.key() + "' is not allowed: it must be " + allowed
+                    "The value of '"
+                            + option.key()
+                            + "' is not allowed: it must be "
+                            + allowed
                             + ".",
                     e);
         }
@@ -180,9 +180,7 @@ final class LavaSettings {
                                                 256,
                                                 INT_BYTES_MAX))
                         .setCompression(
-                                get(
-                                        LavaConfigurableOptions.COMPRESSION,
-                                        CompressionType.class))
+                                get(LavaConfigurableOptions.COMPRESSION, CompressionType.class))
                         .setBottomCompression(
                                 get(
                                         LavaConfigurableOptions.BOTTOM_COMPRESSION,

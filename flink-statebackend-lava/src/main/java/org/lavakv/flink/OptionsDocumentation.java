@@ -1,14 +1,13 @@
 package org.lavakv.flink;
 
-import org.apache.flink.configuration.ConfigOption;
-import org.apache.flink.configuration.description.HtmlFormatter;
-
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.List;
+import org.apache.flink.configuration.ConfigOption;
+import org.apache.flink.configuration.description.HtmlFormatter;
 
 /** Writes the documentation's page of all options from the code. */
 public final class OptionsDocumentation {
@@ -44,10 +43,10 @@ public final class OptionsDocumentation {
     }
 
     private static String table(List<ConfigOption<?>> options) {
-        StringBuilder table = new StringBuilder("| key | default | meaning |\n| --- | --- | --- |\n");
+        StringBuilder table =
+                new StringBuilder("| key | default | meaning |\n| --- | --- | --- |\n");
         for (ConfigOption<?> option : options) {
-            String value =
-                    option.hasDefaultValue() ? "`" + option.defaultValue() + "`" : "(none)";
+            String value = option.hasDefaultValue() ? "`" + option.defaultValue() + "`" : "(none)";
             table.append("| `")
                     .append(option.key())
                     .append("` | ")

@@ -9,7 +9,6 @@ import org.apache.flink.runtime.state.StateSnapshotTransformer.StateSnapshotTran
 import org.apache.flink.runtime.state.ttl.TtlAwareSerializer;
 import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
 import org.apache.flink.util.StateMigrationException;
-
 import org.lavakv.LavaDBException;
 import org.lavakv.flink.engine.StateContext;
 import org.lavakv.flink.engine.StateTable;

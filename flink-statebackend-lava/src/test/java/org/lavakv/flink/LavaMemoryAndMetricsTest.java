@@ -1,5 +1,10 @@
 package org.lavakv.flink;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.TreeMap;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.MemorySize;
@@ -9,7 +14,6 @@ import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.runtime.operators.testutils.MockEnvironment;
 import org.apache.flink.runtime.state.RegisteredPriorityQueueStateBackendMetaInfo;
 import org.apache.flink.util.IOUtils;
-
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -20,12 +24,6 @@ import org.lavakv.flink.memory.MemorySettings;
 import org.lavakv.flink.memory.SlotMemory;
 import org.lavakv.flink.metrics.LavaMetrics;
 import org.lavakv.flink.testing.BackendFixture;
-
-import java.nio.file.Path;
-import java.util.Map;
-import java.util.TreeMap;
-
-import static org.assertj.core.api.Assertions.assertThat;
 
 /** Where native memory comes from, and what is reported. */
 class LavaMemoryAndMetricsTest {
@@ -103,8 +101,7 @@ class LavaMemoryAndMetricsTest {
     @Test
     void metricsOfInstanceProcessAndState() throws Exception {
         Map<String, Gauge<?>> gauges = new TreeMap<>();
-        LavaMetrics metrics =
-                new LavaMetrics(backend.instance(), new Recording("", gauges), true);
+        LavaMetrics metrics = new LavaMetrics(backend.instance(), new Recording("", gauges), true);
         backend.setCurrentKey(1);
         BackendFixture.value(backend).update("value");
         backend.instance().db().flush();

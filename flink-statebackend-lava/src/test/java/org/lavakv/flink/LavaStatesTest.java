@@ -1,5 +1,18 @@
 package org.lavakv.flink;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.stream.Stream;
 import org.apache.flink.api.common.state.ListState;
 import org.apache.flink.api.common.state.ListStateDescriptor;
 import org.apache.flink.api.common.state.MapState;
@@ -16,7 +29,6 @@ import org.apache.flink.runtime.state.VoidNamespace;
 import org.apache.flink.runtime.state.VoidNamespaceSerializer;
 import org.apache.flink.runtime.state.internal.InternalKvState;
 import org.apache.flink.runtime.state.internal.InternalListState;
-
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -32,20 +44,6 @@ import org.lavakv.TableOptions;
 import org.lavakv.flink.engine.ListSegments;
 import org.lavakv.flink.testing.BackendFixture;
 import org.lavakv.flink.testing.CountingStringSerializer;
-
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Collections;
-import java.util.HashMap;
-import java.util.Iterator;
-import java.util.List;
-import java.util.Map;
-import java.util.TreeSet;
-import java.util.stream.Stream;
-
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** What states do beyond Flink's own suites: costs, pages, forms of lists, life and death. */
 class LavaStatesTest {
@@ -237,8 +235,7 @@ class LavaStatesTest {
                 value, ListSegments.JOINED, joined.getSharedBuffer(), 0, joined.length());
         list.add("placeholder");
         byte[] key = onlyKey("l");
-        TableHandle table =
-                db.createTable("l", new TableOptions().setKind(TableKind.LIST));
+        TableHandle table = db.createTable("l", new TableOptions().setKind(TableKind.LIST));
         db.put(table, key, 0, key.length, 0, value.getSharedBuffer(), 0, value.length());
 
         assertThat(list.get()).containsExactly("a,b", "");
@@ -251,8 +248,7 @@ class LavaStatesTest {
     @SuppressWarnings("unchecked")
     private List<String> queried(ListState<String> list) throws Exception {
         InternalListState<Integer, VoidNamespace, String> internal =
-                (InternalListState<Integer, VoidNamespace, String>)
-                        (InternalKvState<?, ?, ?>) list;
+                (InternalListState<Integer, VoidNamespace, String>) (InternalKvState<?, ?, ?>) list;
         byte[] keyAndNamespace =
                 KvStateSerializer.serializeKeyAndNamespace(
                         1,
@@ -327,8 +323,7 @@ class LavaStatesTest {
                         backend,
                         new ValueStateDescriptor<>(
                                 "d",
-                                new ListSerializer<>(
-                                        IntSerializer.INSTANCE),
+                                new ListSerializer<>(IntSerializer.INSTANCE),
                                 new ArrayList<>(Arrays.asList(1))));
         value.value().add(2);
         assertThat(value.value()).containsExactly(1);
@@ -376,9 +371,7 @@ class LavaStatesTest {
         fixture.useKeyGroups(1000);
         LavaKeyedStateBackend<Integer> wide =
                 (LavaKeyedStateBackend<Integer>)
-                        fixture.create(
-                                KeyGroupRange.of(0, 999),
-                                Collections.emptyList());
+                        fixture.create(KeyGroupRange.of(0, 999), Collections.emptyList());
         assertThat(wide.instance().keyGroupPrefixBytes()).isEqualTo(2);
         MapState<String, Integer> map = BackendFixture.map(wide);
         for (int key = 0; key < 3000; key++) {

@@ -1,19 +1,6 @@
 package org.lavakv.flink;
 
-import org.apache.flink.api.common.typeutils.base.IntSerializer;
-import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
-import org.apache.flink.runtime.state.KeyGroupedInternalPriorityQueue;
-import org.apache.flink.runtime.state.VoidNamespace;
-import org.apache.flink.runtime.state.VoidNamespaceSerializer;
-import org.apache.flink.streaming.api.operators.TimerHeapInternalTimer;
-import org.apache.flink.streaming.api.operators.TimerSerializer;
-import org.apache.flink.util.CloseableIterator;
-
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-import org.lavakv.flink.testing.BackendFixture;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -22,8 +9,19 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.TreeSet;
-
-import static org.assertj.core.api.Assertions.assertThat;
+import org.apache.flink.api.common.typeutils.base.IntSerializer;
+import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
+import org.apache.flink.runtime.state.KeyGroupedInternalPriorityQueue;
+import org.apache.flink.runtime.state.VoidNamespace;
+import org.apache.flink.runtime.state.VoidNamespaceSerializer;
+import org.apache.flink.streaming.api.operators.TimerHeapInternalTimer;
+import org.apache.flink.streaming.api.operators.TimerSerializer;
+import org.apache.flink.util.CloseableIterator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.lavakv.flink.testing.BackendFixture;
 
 /** Timers in the engine against a sorted set, with a head that is much smaller than the queue. */
 class LavaTimersTest {
@@ -39,8 +37,7 @@ class LavaTimersTest {
     @BeforeEach
     void open() throws Exception {
         fixture = new BackendFixture(directory);
-        fixture.use(
-                fixture.newLava(true).set(LavaOptions.TIMER_SERVICE_CACHE_SIZE, CACHE_SIZE));
+        fixture.use(fixture.newLava(true).set(LavaOptions.TIMER_SERVICE_CACHE_SIZE, CACHE_SIZE));
         backend = (LavaKeyedStateBackend<Integer>) fixture.create(BackendFixture.ALL);
         queue =
                 backend.create(

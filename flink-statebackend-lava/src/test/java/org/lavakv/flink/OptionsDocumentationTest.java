@@ -1,14 +1,12 @@
 package org.lavakv.flink;
 
-import org.apache.flink.configuration.ConfigOption;
-
-import org.junit.jupiter.api.Test;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
-
-import static org.assertj.core.api.Assertions.assertThat;
+import org.apache.flink.configuration.ConfigOption;
+import org.junit.jupiter.api.Test;
 
 /** The page of all options is what the code says. */
 class OptionsDocumentationTest {

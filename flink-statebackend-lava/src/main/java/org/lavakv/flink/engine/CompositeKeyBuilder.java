@@ -1,11 +1,10 @@
 package org.lavakv.flink.engine;
 
+import java.io.IOException;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.runtime.state.CompositeKeySerializationUtils;
 import org.apache.flink.util.FlinkRuntimeException;
-
-import java.io.IOException;
 
 /**
  * Builds the keys of all states of a backend in one reusable buffer, byte for byte as Flink's own

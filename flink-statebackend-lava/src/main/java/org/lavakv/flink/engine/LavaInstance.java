@@ -1,15 +1,13 @@
 package org.lavakv.flink.engine;
 
+import java.io.File;
+import java.io.IOException;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.util.FileUtils;
 import org.apache.flink.util.ResourceGuard;
-
 import org.lavakv.LavaDB;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
-import java.io.File;
-import java.io.IOException;
 
 /**
  * One open LavaKV database of one keyed state backend, and everything whose life is tied to it: the
@@ -119,7 +117,10 @@ public final class LavaInstance implements AutoCloseable {
         try {
             FileUtils.deleteDirectory(directory);
         } catch (IOException e) {
-            LOG.warn("Deleting the instance's directory {} failed; delete it by hand.", directory, e);
+            LOG.warn(
+                    "Deleting the instance's directory {} failed; delete it by hand.",
+                    directory,
+                    e);
         }
     }
 }

@@ -1,13 +1,11 @@
 package org.lavakv.flink.engine;
 
-import org.apache.flink.runtime.state.KeyGroupRange;
-
-import org.lavakv.ImportSource;
-import org.lavakv.LavaDBException;
-
 import java.io.File;
 import java.io.IOException;
 import java.util.List;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.lavakv.ImportSource;
+import org.lavakv.LavaDBException;
 
 /**
  * Opens the one database of a keyed state backend. A restore first puts the predecessors' files

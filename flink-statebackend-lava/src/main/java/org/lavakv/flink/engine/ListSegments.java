@@ -1,8 +1,7 @@
 package org.lavakv.flink.engine;
 
-import org.apache.flink.core.memory.DataOutputSerializer;
-
 import java.io.IOException;
+import org.apache.flink.core.memory.DataOutputSerializer;
 
 /**
  * The engine's form of a list: a sequence of segments, each a LEB128 number {@code length << 2 |

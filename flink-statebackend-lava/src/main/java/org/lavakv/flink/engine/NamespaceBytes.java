@@ -1,12 +1,11 @@
 package org.lavakv.flink.engine;
 
+import java.io.IOException;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.runtime.state.CompositeKeySerializationUtils;
 import org.apache.flink.util.FlinkRuntimeException;
 import org.apache.flink.util.Preconditions;
-
-import java.io.IOException;
 
 /**
  * The current namespace of one state, serialized at most once for as long as it stays.
@@ -68,8 +67,7 @@ public final class NamespaceBytes<N> {
         if (!serialized) {
             Preconditions.checkNotNull(current, "No namespace set.");
             bytes.clear();
-            CompositeKeySerializationUtils.writeNameSpace(
-                    current, serializer, bytes, lengthSuffix);
+            CompositeKeySerializationUtils.writeNameSpace(current, serializer, bytes, lengthSuffix);
             serialized = true;
         }
         key.write(bytes.getSharedBuffer(), 0, bytes.length());

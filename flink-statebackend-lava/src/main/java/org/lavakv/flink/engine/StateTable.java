@@ -1,7 +1,6 @@
 package org.lavakv.flink.engine;
 
 import org.apache.flink.runtime.state.RegisteredStateMetaInfoBase;
-
 import org.lavakv.TableHandle;
 
 /**

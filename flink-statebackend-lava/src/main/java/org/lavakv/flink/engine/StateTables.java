@@ -1,21 +1,18 @@
 package org.lavakv.flink.engine;
 
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import javax.annotation.Nullable;
 import org.apache.flink.api.common.state.StateDescriptor;
 import org.apache.flink.runtime.state.RegisteredKeyValueStateBackendMetaInfo;
 import org.apache.flink.runtime.state.RegisteredStateMetaInfoBase;
-
 import org.lavakv.LavaDB;
 import org.lavakv.LavaDBException;
 import org.lavakv.TableKind;
 import org.lavakv.TableOptions;
 import org.lavakv.TtlLayout;
-
-import javax.annotation.Nullable;
-
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
 
 /**
  * The states of one instance by name, in the order of their registration.
@@ -83,7 +80,8 @@ public final class StateTables {
     public StateTable updateMetaInfo(RegisteredStateMetaInfoBase metaInfo) {
         StateTable known = tables.get(metaInfo.getName());
         if (known == null) {
-            throw new IllegalStateException("The state " + metaInfo.getName() + " is not registered.");
+            throw new IllegalStateException(
+                    "The state " + metaInfo.getName() + " is not registered.");
         }
         StateTable table = new StateTable(known.handle(), metaInfo);
         tables.put(metaInfo.getName(), table);

@@ -1,13 +1,12 @@
 package org.lavakv.flink.engine;
 
+import java.util.Arrays;
+import java.util.NoSuchElementException;
 import org.lavakv.LavaDB;
 import org.lavakv.LavaDBException;
 import org.lavakv.ScanOptions;
 import org.lavakv.ScanPage;
 import org.lavakv.TableHandle;
-
-import java.util.Arrays;
-import java.util.NoSuchElementException;
 
 /**
  * Goes forward over the entries of a table, or of one prefix in it, in key order, by pages: one
@@ -82,8 +81,7 @@ public final class TableCursor {
                         instance.keyGroupRange().getStartKeyGroup(),
                         instance.keyGroupPrefixBytes());
         TableCursor cursor =
-                new TableCursor(
-                        instance.db(), table, null, 0, firstPageEntries, new ScanPage());
+                new TableCursor(instance.db(), table, null, 0, firstPageEntries, new ScanPage());
         cursor.options.setLower(first, 0, first.length);
         cursor.options.setKeysOnly(keysOnly).setSkipKeyBytes(0);
         return cursor;
@@ -106,8 +104,7 @@ public final class TableCursor {
         byte[] lower = after == null ? keyGroupBytes(keyGroup, prefixBytes) : after;
         // Flink has at most 32768 key groups, so there is always a next number to end at.
         byte[] upper = keyGroupBytes(keyGroup + 1, prefixBytes);
-        TableCursor cursor =
-                new TableCursor(instance.db(), table, null, 0, firstPageEntries, page);
+        TableCursor cursor = new TableCursor(instance.db(), table, null, 0, firstPageEntries, page);
         cursor.options.setLower(lower, 0, lower.length).setLowerExclusive(after != null);
         cursor.options.setUpper(upper, 0, upper.length);
         cursor.options.setKeysOnly(true).setSkipKeyBytes(0);

@@ -1,7 +1,6 @@
 package org.lavakv.flink.engine;
 
 import org.apache.flink.core.memory.DataInputDeserializer;
-
 import org.lavakv.LavaDB;
 import org.lavakv.LavaDBException;
 import org.lavakv.TableHandle;

@@ -1,8 +1,7 @@
 package org.lavakv.flink.memory;
 
-import org.apache.flink.configuration.MemorySize;
-
 import javax.annotation.Nullable;
+import org.apache.flink.configuration.MemorySize;
 
 /**
  * Where native memory comes from. A fixed size for each slot goes before managed memory, managed

@@ -1,15 +1,13 @@
 package org.lavakv.flink.memory;
 
+import java.util.UUID;
 import org.apache.flink.runtime.execution.Environment;
 import org.apache.flink.runtime.memory.OpaqueMemoryResource;
 import org.apache.flink.runtime.memory.SharedResources;
-
 import org.lavakv.Host;
 import org.lavakv.Lease;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
-import java.util.UUID;
 
 /**
  * A backend's share in a memory lease. All backends of a slot (or of the TaskManager) have the same
@@ -99,10 +97,7 @@ public final class SlotMemory implements AutoCloseable {
         Object holder = new Object();
         SharedResources.ResourceAndSize<Lease> resource =
                 resources.getOrAllocateSharedResource(
-                        FIXED_TASK_MANAGER_ID,
-                        holder,
-                        size -> Host.acquire(size, ratio),
-                        bytes);
+                        FIXED_TASK_MANAGER_ID, holder, size -> Host.acquire(size, ratio), bytes);
         LOG.info("Lava has {} bytes of native memory: fixed, of the TaskManager.", resource.size());
         return new SlotMemory(
                 resource.resourceHandle(),

@@ -1,22 +1,20 @@
 package org.lavakv.flink.metrics;
 
-import org.apache.flink.metrics.Gauge;
-import org.apache.flink.metrics.MetricGroup;
-import org.apache.flink.util.ResourceGuard;
-
-import org.lavakv.DBStatistics;
-import org.lavakv.Host;
-import org.lavakv.HostStatistics;
-import org.lavakv.TableStatistics;
-import org.lavakv.flink.engine.LavaInstance;
-import org.lavakv.flink.engine.StateTable;
-
 import java.io.IOException;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
+import org.apache.flink.metrics.Gauge;
+import org.apache.flink.metrics.MetricGroup;
+import org.apache.flink.util.ResourceGuard;
+import org.lavakv.DBStatistics;
+import org.lavakv.Host;
+import org.lavakv.HostStatistics;
+import org.lavakv.TableStatistics;
+import org.lavakv.flink.engine.LavaInstance;
+import org.lavakv.flink.engine.StateTable;
 
 /**
  * Gauges under the group {@code lava} of the operator: of the instance, of the process that it

@@ -1,12 +1,10 @@
 package org.lavakv.flink.state;
 
-import org.apache.flink.runtime.state.internal.InternalMergingState;
-
-import org.lavakv.LavaDBException;
-import org.lavakv.flink.engine.StateContext;
-
 import java.io.IOException;
 import java.util.Collection;
+import org.apache.flink.runtime.state.internal.InternalMergingState;
+import org.lavakv.LavaDBException;
+import org.lavakv.flink.engine.StateContext;
 
 /** States that hold one accumulated value a key: reducing and aggregating state. */
 abstract class AbstractLavaMergingState<K, N, IN, SV, OUT> extends AbstractLavaState<K, N, SV>

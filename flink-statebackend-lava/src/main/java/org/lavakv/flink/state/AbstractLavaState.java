@@ -1,5 +1,6 @@
 package org.lavakv.flink.state;
 
+import java.io.IOException;
 import org.apache.flink.api.common.state.State;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.java.tuple.Tuple2;
@@ -11,7 +12,6 @@ import org.apache.flink.runtime.state.internal.InternalKvState;
 import org.apache.flink.util.FlinkRuntimeException;
 import org.apache.flink.util.Preconditions;
 import org.apache.flink.util.ResourceGuard;
-
 import org.lavakv.LavaDB;
 import org.lavakv.LavaDBException;
 import org.lavakv.TableHandle;
@@ -20,8 +20,6 @@ import org.lavakv.flink.engine.NamespaceBytes;
 import org.lavakv.flink.engine.StateContext;
 import org.lavakv.flink.engine.StateTable;
 import org.lavakv.flink.engine.ValueReader;
-
-import java.io.IOException;
 
 /**
  * What the five kinds of state have in common.
@@ -128,8 +126,7 @@ public abstract class AbstractLavaState<K, N, V> implements InternalKvState<K, N
                 keyAndNamespace.f0,
                 KeyGroupRangeAssignment.assignToKeyGroup(
                         keyAndNamespace.f0, context.numberOfKeyGroups()));
-        NamespaceBytes<N> bytes =
-                new NamespaceBytes<>(safeKeySerializer, safeNamespaceSerializer);
+        NamespaceBytes<N> bytes = new NamespaceBytes<>(safeKeySerializer, safeNamespaceSerializer);
         bytes.set(keyAndNamespace.f1);
         // The query server's threads must not meet a database that is being closed.
         ResourceGuard.Lease lease = context.instance().resourceGuard().acquireResource();
@@ -159,15 +156,7 @@ public abstract class AbstractLavaState<K, N, V> implements InternalKvState<K, N
     final void write() throws IOException {
         int length = keys.withNamespace(namespace);
         try {
-            db.put(
-                    table,
-                    keys.buffer(),
-                    0,
-                    length,
-                    0,
-                    out.getSharedBuffer(),
-                    0,
-                    out.length());
+            db.put(table, keys.buffer(), 0, length, 0, out.getSharedBuffer(), 0, out.length());
         } catch (LavaDBException e) {
             throw new IOException(failure("Writing", e), e);
         }

@@ -1,18 +1,5 @@
 package org.lavakv.flink.state;
 
-import org.apache.flink.api.common.typeutils.TypeSerializer;
-import org.apache.flink.api.java.tuple.Tuple2;
-import org.apache.flink.core.memory.DataInputDeserializer;
-import org.apache.flink.runtime.state.CompositeKeySerializationUtils;
-import org.apache.flink.runtime.state.RegisteredKeyValueStateBackendMetaInfo;
-import org.apache.flink.util.FlinkRuntimeException;
-
-import org.lavakv.LavaDBException;
-import org.lavakv.flink.engine.LavaInstance;
-import org.lavakv.flink.engine.NamespaceBytes;
-import org.lavakv.flink.engine.StateTable;
-import org.lavakv.flink.engine.TableCursor;
-
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.Iterator;
@@ -22,6 +9,17 @@ import java.util.Spliterator;
 import java.util.Spliterators;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.java.tuple.Tuple2;
+import org.apache.flink.core.memory.DataInputDeserializer;
+import org.apache.flink.runtime.state.CompositeKeySerializationUtils;
+import org.apache.flink.runtime.state.RegisteredKeyValueStateBackendMetaInfo;
+import org.apache.flink.util.FlinkRuntimeException;
+import org.lavakv.LavaDBException;
+import org.lavakv.flink.engine.LavaInstance;
+import org.lavakv.flink.engine.NamespaceBytes;
+import org.lavakv.flink.engine.StateTable;
+import org.lavakv.flink.engine.TableCursor;
 
 /**
  * Lazy streams of the keys, or keys and namespaces, that states have entries for. They read keys
@@ -106,8 +104,7 @@ public final class KeyStreams {
                 TypeSerializer<?> keySerializer,
                 boolean lengths,
                 byte[] namespace) {
-            this.cursor =
-                    TableCursor.ofTable(instance, table.handle(), true, FIRST_PAGE_ENTRIES);
+            this.cursor = TableCursor.ofTable(instance, table.handle(), true, FIRST_PAGE_ENTRIES);
             this.keySerializer = keySerializer;
             this.keyGroupPrefixBytes = instance.keyGroupPrefixBytes();
             this.lengths = lengths;
@@ -144,12 +141,7 @@ public final class KeyStreams {
         private boolean startsWithNamespace(byte[] buffer, int from, int end) {
             return end - from >= namespace.length
                     && Arrays.equals(
-                            buffer,
-                            from,
-                            from + namespace.length,
-                            namespace,
-                            0,
-                            namespace.length);
+                            buffer, from, from + namespace.length, namespace, 0, namespace.length);
         }
     }
 
@@ -163,8 +155,7 @@ public final class KeyStreams {
         private byte[] last;
         private boolean started;
 
-        KeyIterator(
-                KeyCursor[] cursors, TypeSerializer<K> keySerializer, int keyGroupPrefixBytes) {
+        KeyIterator(KeyCursor[] cursors, TypeSerializer<K> keySerializer, int keyGroupPrefixBytes) {
             this.cursors = cursors;
             this.keySerializer = keySerializer;
             this.keyGroupPrefixBytes = keyGroupPrefixBytes;
@@ -228,8 +219,7 @@ public final class KeyStreams {
                 StateTable table,
                 TypeSerializer<K> keySerializer,
                 TypeSerializer<N> namespaceSerializer) {
-            this.cursor =
-                    TableCursor.ofTable(instance, table.handle(), true, FIRST_PAGE_ENTRIES);
+            this.cursor = TableCursor.ofTable(instance, table.handle(), true, FIRST_PAGE_ENTRIES);
             this.keySerializer = keySerializer;
             this.namespaceSerializer = namespaceSerializer;
             this.keyGroupPrefixBytes = instance.keyGroupPrefixBytes();

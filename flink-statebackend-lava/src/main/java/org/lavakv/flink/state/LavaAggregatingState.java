@@ -1,11 +1,9 @@
 package org.lavakv.flink.state;
 
+import java.io.IOException;
 import org.apache.flink.api.common.functions.AggregateFunction;
 import org.apache.flink.runtime.state.internal.InternalAggregatingState;
-
 import org.lavakv.flink.engine.StateContext;
-
-import java.io.IOException;
 
 /** {@link org.apache.flink.api.common.state.AggregatingState} on the engine: one record a key. */
 final class LavaAggregatingState<K, N, IN, ACC, OUT>

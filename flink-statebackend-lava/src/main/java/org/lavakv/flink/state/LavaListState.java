@@ -1,21 +1,19 @@
 package org.lavakv.flink.state;
 
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.base.ListSerializer;
 import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.runtime.state.internal.InternalListState;
 import org.apache.flink.util.FlinkRuntimeException;
 import org.apache.flink.util.Preconditions;
-
 import org.lavakv.LavaDBException;
 import org.lavakv.flink.engine.ListSegments;
 import org.lavakv.flink.engine.StateContext;
 import org.lavakv.flink.engine.StateTable;
-
-import java.io.IOException;
-import java.util.ArrayList;
-import java.util.Collection;
-import java.util.List;
 
 /**
  * {@link org.apache.flink.api.common.state.ListState} on the engine: one segment an element, so
@@ -126,8 +124,7 @@ final class LavaListState<K, N, V> extends AbstractLavaState<K, N, List<V>>
     private void append() throws IOException {
         int length = keys.withNamespace(namespace);
         try {
-            db.append(
-                    table, keys.buffer(), 0, length, out.getSharedBuffer(), 0, out.length());
+            db.append(table, keys.buffer(), 0, length, out.getSharedBuffer(), 0, out.length());
         } catch (LavaDBException e) {
             throw new IOException(failure("Appending to", e), e);
         }

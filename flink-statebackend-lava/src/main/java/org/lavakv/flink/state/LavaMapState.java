@@ -1,5 +1,12 @@
 package org.lavakv.flink.state;
 
+import java.io.IOException;
+import java.util.AbstractMap;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.base.MapSerializer;
 import org.apache.flink.core.memory.DataInputDeserializer;
@@ -8,7 +15,6 @@ import org.apache.flink.queryablestate.client.state.serialization.KvStateSeriali
 import org.apache.flink.runtime.state.internal.InternalMapState;
 import org.apache.flink.util.FlinkRuntimeException;
 import org.apache.flink.util.Preconditions;
-
 import org.lavakv.LavaDBException;
 import org.lavakv.ScanOptions;
 import org.lavakv.ScanPage;
@@ -16,14 +22,6 @@ import org.lavakv.WriteBatch;
 import org.lavakv.flink.engine.StateContext;
 import org.lavakv.flink.engine.StateTable;
 import org.lavakv.flink.engine.TableCursor;
-
-import java.io.IOException;
-import java.util.AbstractMap;
-import java.util.ArrayList;
-import java.util.Iterator;
-import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 
 /**
  * {@link org.apache.flink.api.common.state.MapState} on the engine: one record an entry, its value
@@ -37,7 +35,7 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
     private static final int QUERY_PAGE_ENTRIES = 256;
 
     private final WriteBatch batch = new WriteBatch();
-    private final ScanOptions anyEntry = 
+    private final ScanOptions anyEntry =
             new ScanOptions().setKeysOnly(true).setEntriesMax(1).setBytesMax(512);
     private TypeSerializer<UK> userKeySerializer;
     private TypeSerializer<UV> userValueSerializer;
@@ -220,8 +218,7 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
         DataInputDeserializer input = new DataInputDeserializer();
         List<Map.Entry<UK, UV>> entries = new ArrayList<>();
         TableCursor cursor =
-                TableCursor.ofPrefix(
-                        db, table, prefix, false, QUERY_PAGE_ENTRIES, new ScanPage());
+                TableCursor.ofPrefix(db, table, prefix, false, QUERY_PAGE_ENTRIES, new ScanPage());
         while (cursor.hasNext()) {
             cursor.next();
             input.setBuffer(cursor.buffer(), cursor.keyOffset(), cursor.keyLength());
@@ -399,8 +396,7 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
                 return false;
             }
             Map.Entry<?, ?> that = (Map.Entry<?, ?>) other;
-            return Objects.equals(key, that.getKey())
-                    && Objects.equals(value, that.getValue());
+            return Objects.equals(key, that.getKey()) && Objects.equals(value, that.getValue());
         }
 
         @Override

@@ -1,11 +1,9 @@
 package org.lavakv.flink.state;
 
+import java.io.IOException;
 import org.apache.flink.api.common.functions.ReduceFunction;
 import org.apache.flink.runtime.state.internal.InternalReducingState;
-
 import org.lavakv.flink.engine.StateContext;
-
-import java.io.IOException;
 
 /** {@link org.apache.flink.api.common.state.ReducingState} on the engine: one record a key. */
 final class LavaReducingState<K, N, V> extends AbstractLavaMergingState<K, N, V, V, V>

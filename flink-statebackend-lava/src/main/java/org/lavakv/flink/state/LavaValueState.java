@@ -1,10 +1,8 @@
 package org.lavakv.flink.state;
 
-import org.apache.flink.runtime.state.internal.InternalValueState;
-
-import org.lavakv.flink.engine.StateContext;
-
 import java.io.IOException;
+import org.apache.flink.runtime.state.internal.InternalValueState;
+import org.lavakv.flink.engine.StateContext;
 
 /** {@link org.apache.flink.api.common.state.ValueState} on the engine: one record a key. */
 final class LavaValueState<K, N, V> extends AbstractLavaState<K, N, V>

@@ -1,5 +1,8 @@
 package org.lavakv.flink.state;
 
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.Optional;
 import org.apache.flink.api.common.state.StateDescriptor;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.base.ListSerializer;
@@ -10,12 +13,7 @@ import org.apache.flink.runtime.state.StateSnapshotTransformer.CollectionStateSn
 import org.apache.flink.runtime.state.StateSnapshotTransformer.CollectionStateSnapshotTransformer.TransformStrategy;
 import org.apache.flink.runtime.state.StateSnapshotTransformer.StateSnapshotTransformFactory;
 import org.apache.flink.util.FlinkRuntimeException;
-
 import org.lavakv.flink.engine.ListSegments;
-
-import java.io.IOException;
-import java.util.Arrays;
-import java.util.Optional;
 
 /**
  * Turns what Flink wants done with a state's values in a full snapshot (dropping the expired) into
@@ -41,7 +39,10 @@ public final class SnapshotTransforms {
                 @Override
                 public Optional<StateSnapshotTransformer<byte[]>> createForSerializedState() {
                     return factory.createForDeserializedState()
-                            .map(each -> new ListTransformer<>(each, elementSerializer.duplicate()));
+                            .map(
+                                    each ->
+                                            new ListTransformer<>(
+                                                    each, elementSerializer.duplicate()));
                 }
             };
         }

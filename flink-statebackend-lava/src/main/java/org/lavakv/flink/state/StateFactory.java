@@ -1,16 +1,14 @@
 package org.lavakv.flink.state;
 
+import java.util.HashMap;
+import java.util.Map;
 import org.apache.flink.api.common.state.AggregatingStateDescriptor;
 import org.apache.flink.api.common.state.ReducingStateDescriptor;
 import org.apache.flink.api.common.state.State;
 import org.apache.flink.api.common.state.StateDescriptor;
 import org.apache.flink.util.FlinkRuntimeException;
-
 import org.lavakv.flink.engine.StateContext;
 import org.lavakv.flink.engine.StateTable;
-
-import java.util.HashMap;
-import java.util.Map;
 
 /**
  * Makes the state objects of one backend, one a name, and updates them when the state is registered
@@ -72,8 +70,7 @@ public final class StateFactory<K> {
                 break;
             default:
                 throw new FlinkRuntimeException(
-                        String.format(
-                                "State %s is not supported by Lava.", descriptor.getClass()));
+                        String.format("State %s is not supported by Lava.", descriptor.getClass()));
         }
         return (AbstractLavaState<K, N, SV>) state;
     }

@@ -1,5 +1,6 @@
 package org.lavakv.flink.state;
 
+import java.io.IOException;
 import org.apache.flink.api.common.state.StateDescriptor;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.TypeSerializerSchemaCompatibility;
@@ -16,14 +17,11 @@ import org.apache.flink.runtime.state.ttl.TtlAwareSerializer.TtlAwareMapSerializ
 import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
 import org.apache.flink.util.Preconditions;
 import org.apache.flink.util.StateMigrationException;
-
 import org.lavakv.LavaDBException;
 import org.lavakv.flink.engine.ListSegments;
 import org.lavakv.flink.engine.StateContext;
 import org.lavakv.flink.engine.StateTable;
 import org.lavakv.flink.engine.TableCursor;
-
-import java.io.IOException;
 
 /**
  * Rewrites all values of a state from the serializer that they were written with to a new one, and

@@ -1,20 +1,17 @@
 package org.lavakv.flink.timers;
 
-import org.apache.flink.runtime.state.InternalPriorityQueue;
-import org.apache.flink.runtime.state.heap.AbstractHeapPriorityQueueElement;
-import org.apache.flink.runtime.state.heap.HeapPriorityQueueElement;
-import org.apache.flink.util.CloseableIterator;
-
-import org.lavakv.LavaDBException;
-import org.lavakv.flink.engine.TableCursor;
-
-import javax.annotation.Nonnull;
-import javax.annotation.Nullable;
-
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.NoSuchElementException;
 import java.util.TreeSet;
+import javax.annotation.Nonnull;
+import javax.annotation.Nullable;
+import org.apache.flink.runtime.state.InternalPriorityQueue;
+import org.apache.flink.runtime.state.heap.AbstractHeapPriorityQueueElement;
+import org.apache.flink.runtime.state.heap.HeapPriorityQueueElement;
+import org.apache.flink.util.CloseableIterator;
+import org.lavakv.LavaDBException;
+import org.lavakv.flink.engine.TableCursor;
 
 /**
  * The timers of one key group: all in the engine, the first ones in memory too.
@@ -78,7 +75,8 @@ final class LavaTimerQueue<E extends HeapPriorityQueueElement>
         refillIfEmpty();
         byte[] key = store.serialize(keyGroupBytes, toAdd);
         boolean inHead =
-                head.isEmpty() || Arrays.compareUnsigned(key, head.last()) < 0
+                head.isEmpty()
+                        || Arrays.compareUnsigned(key, head.last()) < 0
                         || headIsAll && head.size() < headMax;
         if (!inHead) {
             store.put(key);

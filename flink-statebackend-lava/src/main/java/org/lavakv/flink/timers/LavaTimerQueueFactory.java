@@ -1,5 +1,8 @@
 package org.lavakv.flink.timers;
 
+import java.util.HashSet;
+import java.util.Set;
+import javax.annotation.Nonnull;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.TypeSerializerSchemaCompatibility;
 import org.apache.flink.runtime.state.KeyExtractorFunction;
@@ -14,16 +17,10 @@ import org.apache.flink.runtime.state.heap.KeyGroupPartitionedPriorityQueue;
 import org.apache.flink.util.FlinkRuntimeException;
 import org.apache.flink.util.Preconditions;
 import org.apache.flink.util.StateMigrationException;
-
 import org.lavakv.LavaDBException;
 import org.lavakv.flink.engine.LavaInstance;
 import org.lavakv.flink.engine.StateTable;
 import org.lavakv.flink.engine.StateTables;
-
-import javax.annotation.Nonnull;
-
-import java.util.HashSet;
-import java.util.Set;
 
 /**
  * Makes timer queues that live in the engine.

@@ -1,17 +1,15 @@
 package org.lavakv.flink.timers;
 
+import java.io.IOException;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.util.FlinkRuntimeException;
-
 import org.lavakv.LavaDBException;
 import org.lavakv.ScanPage;
 import org.lavakv.TableHandle;
 import org.lavakv.flink.engine.LavaInstance;
 import org.lavakv.flink.engine.TableCursor;
-
-import java.io.IOException;
 
 /**
  * The engine's side of one timer state, for all key groups: elements as keys without values, in the

@@ -1,5 +1,11 @@
 package org.lavakv.flink.engine;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
@@ -7,17 +13,9 @@ import org.apache.flink.runtime.state.SerializedCompositeKeyBuilder;
 import org.apache.flink.runtime.state.VoidNamespace;
 import org.apache.flink.runtime.state.VoidNamespaceSerializer;
 import org.apache.flink.streaming.api.windowing.windows.TimeWindow;
-
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.junit.jupiter.api.Test;
-
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.List;
-
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** Keys are byte for byte Flink's own, with and without the lengths of ambiguous ones. */
 class CompositeKeyBuilderTest {
@@ -40,9 +38,7 @@ class CompositeKeyBuilderTest {
             for (Object[] key : keys) {
                 for (Object[] namespace : namespaces) {
                     cases.add(
-                            new Object[] {
-                                prefixBytes, key[0], key[1], namespace[0], namespace[1]
-                            });
+                            new Object[] {prefixBytes, key[0], key[1], namespace[0], namespace[1]});
                 }
             }
         }

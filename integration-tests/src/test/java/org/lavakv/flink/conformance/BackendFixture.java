@@ -1,22 +1,20 @@
 package org.lavakv.flink.conformance;
 
+import java.nio.file.Path;
+import java.util.Collections;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.runtime.operators.testutils.MockEnvironment;
 import org.apache.flink.runtime.query.KvStateRegistry;
-import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyedStateBackendParametersImpl;
 import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
-
 import org.lavakv.flink.LavaOptions;
 import org.lavakv.flink.LavaStateBackend;
-
-import java.nio.file.Path;
-import java.util.Collections;
 
 /** A keyed backend on Lava outside a job. Threads: one. Ownership: the test closes it. */
 final class BackendFixture<K> implements AutoCloseable {
@@ -41,8 +39,7 @@ final class BackendFixture<K> implements AutoCloseable {
                                         keyGroupRange,
                                         new KvStateRegistry()
                                                 .createTaskRegistry(
-                                                        new JobID(),
-                                                        environment.getJobVertexId()),
+                                                        new JobID(), environment.getJobVertexId()),
                                         TtlTimeProvider.DEFAULT,
                                         new UnregisteredMetricsGroup(),
                                         Collections.emptyList(),

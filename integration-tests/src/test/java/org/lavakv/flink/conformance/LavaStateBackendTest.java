@@ -1,5 +1,8 @@
 package org.lavakv.flink.conformance;
 
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.runtime.state.CheckpointStorage;
 import org.apache.flink.runtime.state.ConfigurableStateBackend;
@@ -9,15 +12,10 @@ import org.apache.flink.runtime.state.storage.JobManagerCheckpointStorage;
 import org.apache.flink.testutils.junit.extensions.parameterized.Parameter;
 import org.apache.flink.testutils.junit.extensions.parameterized.ParameterizedTestExtension;
 import org.apache.flink.testutils.junit.extensions.parameterized.Parameters;
-
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.lavakv.flink.LavaOptions;
 import org.lavakv.flink.LavaStateBackend;
-
-import java.nio.file.Path;
-import java.util.Arrays;
-import java.util.List;
 
 /** Flink's conformance suite of state backends. */
 @ExtendWith(ParameterizedTestExtension.class)

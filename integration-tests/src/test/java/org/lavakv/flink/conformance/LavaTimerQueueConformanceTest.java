@@ -1,13 +1,11 @@
 package org.lavakv.flink.conformance;
 
+import java.nio.file.Path;
 import org.apache.flink.runtime.state.InternalPriorityQueue;
 import org.apache.flink.runtime.state.InternalPriorityQueueTestBase;
-
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
-
-import java.nio.file.Path;
 
 /** Flink's conformance suite of priority queues, on timers in the engine. */
 class LavaTimerQueueConformanceTest extends InternalPriorityQueueTestBase {
