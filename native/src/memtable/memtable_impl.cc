@@ -15,9 +15,9 @@ namespace {
 constexpr size_t kInlineValueBytesMax = 1024;
 // An entry can always hold the place of an external value.
 constexpr size_t kInlineBytesMin = sizeof(Entry::ValueSlot);
-// So many entries wait before they are put into the tree without being asked for: bounds what
-// the first ordered access pays.
-constexpr size_t kPendingMax = size_t{64} << 10;
+// Once a run has been read in order, so many new entries wait for the next time at most: bounds
+// what that pays. A run that nobody reads in order is sorted by its flush alone.
+constexpr size_t kPendingMax = size_t{16} << 10;
 
 }  // namespace
 
@@ -113,7 +113,7 @@ void MemTableImpl::NewEntry(uint32_t hash, Slice key, RecordKind kind, uint32_t 
   ordered_.store(false, std::memory_order_relaxed);
   Add(&record_count_, 1);
   Add(&live_bytes_, key.size());
-  if (pending_.size() >= kPendingMax) OrderLocked();
+  if (read_in_order_ && pending_.size() >= kPendingMax) OrderLocked();
 }
 
 size_t MemTableImpl::InlineCapacity(const Entry& entry) const {
@@ -321,6 +321,7 @@ void MemTableImpl::Get(Lookup* lookup) const {
 
 void MemTableImpl::OrderLocked() const {
   if (pending_.empty()) return;
+  read_in_order_ = true;
   // After the seal point readers look at entries without a lock: nothing of them is written.
   const bool active = !sealed();
   auto* self = const_cast<MemTableImpl*>(this);

@@ -14,9 +14,9 @@
 namespace lava {
 
 /// Entries in an arena, found by key through a hash index, and in order through a tree. New
-/// entries wait in pending_ until an ordered access or their number puts them into the tree,
-/// sorted: point reads and writes, which is most of what Flink does, never touch the tree, and
-/// what dies young never reaches it.
+/// entries wait in pending_ until an ordered access, or in a run that has seen one their number,
+/// puts them into the tree, sorted: point reads and writes, which is most of what Flink does, never
+/// touch the tree, and what dies young never reaches it.
 ///
 /// Invariants:
 /// 1. An entry with kind != 0 is in the hash index, and either in pending_ or in the tree.
@@ -100,6 +100,7 @@ class MemTableImpl final : public MemTable, public std::enable_shared_from_this<
   mutable TreeIndex tree_;
   mutable std::vector<Arena::Ref> pending_;
   mutable uint64_t pending_charged_ = 0;
+  mutable bool read_in_order_ = false;
   RangeTombstoneSet range_tombstones_;
   std::set<uint32_t> prefix_delete_lengths_;  // that ever stood in this run
 

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <random>
+
+#include "memtable/entry.h"
+
+namespace lava::bench {
+
+/// A skiplist with towers in front of its entries, as log-structured stores commonly have.
+class SkipList {
+ public:
+  explicit SkipList(Arena* arena) : arena_(*arena) { head_ = NewNode(kHeightMax, 0); }
+
+  Entry* Insert(Slice key, Slice value) {
+    Entry* before[kHeightMax];
+    FindLess(key, before);
+    uint32_t height = 1;
+    while (height < kHeightMax && random_() % 4 == 0) ++height;
+    Entry* e = NewNode(height, key.size() + value.size());
+    e->value_bytes = static_cast<uint32_t>(value.size());
+    e->key_word = static_cast<uint32_t>(key.size() << 8) | 1;
+    e->prefix_word = 0;
+    std::memcpy(e->data(), key.data(), key.size());
+    std::memcpy(e->value_area(), value.data(), value.size());
+    for (uint32_t i = 0; i < height; ++i) {
+      if (i >= height_) before[i] = head_;
+      Next(e, i) = Next(before[i], i);
+      Next(before[i], i) = e;
+    }
+    height_ = std::max(height_, height);
+    return e;
+  }
+  Entry* Find(Slice key) {
+    Entry* e = Seek(key);
+    return e != nullptr && e->key() == key ? e : nullptr;
+  }
+  Entry* First() { return Next(head_, 0); }
+  Entry* Seek(Slice key) { return FindLess(key, nullptr); }
+  static Entry*& Next(Entry* e, uint32_t level) {
+    return reinterpret_cast<Entry**>(e)[-1 - static_cast<ptrdiff_t>(level)];
+  }
+
+ private:
+  static constexpr uint32_t kHeightMax = 12;
+  Entry* NewNode(uint32_t height, size_t bytes) {
+    uint8_t slot_class;
+    char* slot =
+        arena_.At(arena_.Allocate(height * sizeof(Entry*) + sizeof(Entry) + bytes, &slot_class));
+    std::memset(slot, 0, height * sizeof(Entry*));
+    return reinterpret_cast<Entry*>(slot + height * sizeof(Entry*));
+  }
+  Entry* FindLess(Slice key, Entry** before) {
+    Entry* e = head_;
+    Entry* last_bigger = nullptr;
+    for (uint32_t level = height_; level-- > 0;) {
+      for (;;) {
+        Entry* next = Next(e, level);
+        if (next == nullptr || next == last_bigger || next->key() >= key) {
+          last_bigger = next;
+          break;
+        }
+        e = next;
+      }
+      if (before != nullptr) before[level] = e;
+    }
+    return Next(e, 0);
+  }
+
+  Arena& arena_;
+  Entry* head_;
+  uint32_t height_ = 1;
+  std::minstd_rand random_;
+};
+
+}  // namespace lava::bench
