@@ -77,6 +77,11 @@ class History {
     ASSERT_OK(db_.CompactAll());
     CheckAll(model_, nullptr);
     CheckNothingLeft();
+    AddStatistics();
+    std::cout << "  " << flushes_ << " flushes, " << compactions_ << " compactions, " << moves_
+              << " moves, " << expected_entries_ << " entries compared" << std::endl;
+    EXPECT_GT(flushes_, 10u);
+    EXPECT_GT(compactions_, 5u);
   }
 
  private:
@@ -222,6 +227,7 @@ class History {
     ASSERT_OK(db_.ScanAll(TableOf(t), request, &entries, snapshot));
     const std::vector<Model::Entry> expected = model.Scan(t, request);
     ASSERT_EQ(entries.size(), expected.size()) << t;
+    expected_entries_ += expected.size();
     for (size_t i = 0; i < entries.size(); ++i)
       ASSERT_TRUE(entries[i] == expected[i]) << t << ", entry " << i << " of " << entries.size();
   }
@@ -274,7 +280,14 @@ class History {
     model_.DropTable("dropped");
     model_.CreateTable("dropped");
   }
+  void AddStatistics() {
+    const DBStatistics statistics = db_->statistics();
+    flushes_ += statistics.flushes;
+    compactions_ += statistics.compactions;
+    moves_ += statistics.trivial_moves;
+  }
   void Restart() {
+    AddStatistics();
     ASSERT_OK(db_.Flush());
     pinned_.clear();
     ASSERT_OK(db_.Open({}, directory_));
@@ -304,6 +317,7 @@ class History {
       const bool is_older = source.partition_first == 0;
       CopyPartitions(is_older ? older.model : newer.model, source);
     }
+    AddStatistics();
     ASSERT_OK(db_.Open(sources, directory));
     directory_ = directory;
     CheckAll(model_, nullptr);
@@ -351,6 +365,7 @@ class History {
   std::deque<Pinned> pinned_;
   std::string directory_ = "/db";
   int directories_ = 0;
+  uint64_t flushes_ = 0, compactions_ = 0, moves_ = 0, expected_entries_ = 0;
 };
 
 uint64_t Environment(const char* name, uint64_t otherwise) {
@@ -363,8 +378,8 @@ class DBModel : public ::testing::TestWithParam<size_t> {};
 TEST_P(DBModel, AgreesWithTheModel) {
   const Shape& shape = kShapes[GetParam()];
   const uint64_t first = Environment("LAVA_TEST_SEED", 1);
-  const uint64_t count = Environment("LAVA_TEST_SEEDS", 3);
-  const int operations = static_cast<int>(Environment("LAVA_TEST_OPERATIONS", 3000));
+  const uint64_t count = Environment("LAVA_TEST_SEEDS", 2);
+  const int operations = static_cast<int>(Environment("LAVA_TEST_OPERATIONS", 2000));
   for (uint64_t seed = first; seed < first + count && !HasFailure(); ++seed) {
     const std::string trace =
         std::string("LAVA_TEST_SEED=") + std::to_string(seed) + " (" + shape.name + ")";
