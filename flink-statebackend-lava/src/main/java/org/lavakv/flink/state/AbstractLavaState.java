@@ -33,10 +33,13 @@ import org.lavakv.flink.engine.ValueReader;
  */
 public abstract class AbstractLavaState<K, N, V> implements InternalKvState<K, N, V>, State {
 
+    private static final int OUTPUT_BYTES = 128;
+    private static final int LARGE_OUTPUT_BYTES = 1 << 20;
+
     protected final StateContext<K> context;
     protected final LavaDB db;
     protected final CompositeKeyBuilder<K> keys;
-    protected final DataOutputSerializer out = new DataOutputSerializer(128);
+    protected DataOutputSerializer out = new DataOutputSerializer(OUTPUT_BYTES);
     protected final ValueReader reader = new ValueReader();
 
     protected String name;
@@ -159,6 +162,15 @@ public abstract class AbstractLavaState<K, N, V> implements InternalKvState<K, N
             db.put(table, keys.buffer(), 0, length, 0, out.getSharedBuffer(), 0, out.length());
         } catch (LavaDBException e) {
             throw new IOException(failure("Writing", e), e);
+        } finally {
+            written();
+        }
+    }
+
+    /** Called behind every write of {@link #out}: one huge value must not keep its buffer. */
+    final void written() {
+        if (out.length() > LARGE_OUTPUT_BYTES) {
+            out = new DataOutputSerializer(OUTPUT_BYTES);
         }
     }
 

@@ -127,6 +127,8 @@ final class LavaListState<K, N, V> extends AbstractLavaState<K, N, List<V>>
             db.append(table, keys.buffer(), 0, length, out.getSharedBuffer(), 0, out.length());
         } catch (LavaDBException e) {
             throw new IOException(failure("Appending to", e), e);
+        } finally {
+            written();
         }
     }
 

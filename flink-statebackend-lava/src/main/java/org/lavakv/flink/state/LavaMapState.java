@@ -92,6 +92,8 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
             db.put(table, key, 0, length, prefix, out.getSharedBuffer(), 0, out.length());
         } catch (LavaDBException e) {
             throw new IOException(failure("Writing", e), e);
+        } finally {
+            written();
         }
     }
 
@@ -127,6 +129,7 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
             throw new IOException(failure("Writing", e), e);
         } finally {
             batch.clear();
+            written();
         }
     }
 
