@@ -13,10 +13,8 @@ import org.apache.flink.api.common.state.State;
 import org.apache.flink.api.common.state.StateDescriptor;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.java.tuple.Tuple2;
-import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.checkpoint.CheckpointOptions;
-import org.apache.flink.runtime.checkpoint.SavepointType;
 import org.apache.flink.runtime.checkpoint.SnapshotType;
 import org.apache.flink.runtime.query.TaskKvStateRegistry;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
@@ -310,14 +308,10 @@ public class LavaKeyedStateBackend<K> extends AbstractKeyedStateBackend<K> {
 
     // ---------------------------------------------------------------------- properties
 
-    /** Only canonical savepoints have a place for timers of the heap; Flink writes the others. */
+    /** Lava's snapshots hold the timers of the heap, too: below a changelog nobody else would. */
     @Override
     public boolean requiresLegacySynchronousTimerSnapshots(SnapshotType checkpointType) {
-        boolean canonical =
-                checkpointType instanceof SavepointType
-                        && ((SavepointType) checkpointType).getFormatType()
-                                == SavepointFormatType.CANONICAL;
-        return heapTimers != null && !canonical;
+        return false;
     }
 
     /** Values are private copies of what the engine has. */

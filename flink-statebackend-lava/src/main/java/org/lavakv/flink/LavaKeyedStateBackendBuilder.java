@@ -167,6 +167,7 @@ public class LavaKeyedStateBackendBuilder<K> extends AbstractKeyedStateBackendBu
                 new LavaSnapshotStrategy<>(
                         instance,
                         restored.tables(),
+                        heapTimerStates,
                         keySerializerProvider.currentSchemaSerializer(),
                         keyGroupRange,
                         parameters.getEnv().getTaskStateManager().createLocalRecoveryConfig(),

@@ -14,7 +14,7 @@ public final class LavaOptions {
     public enum TimerService {
         /** In the engine, like other state. */
         LAVA,
-        /** On the Java heap; checkpoints then write them in their synchronous part. */
+        /** On the Java heap; every checkpoint then writes all of them. */
         HEAP
     }
 
@@ -42,7 +42,7 @@ public final class LavaOptions {
                     .defaultValue(TimerService.LAVA)
                     .withDescription(
                             "Where timers live: LAVA keeps them in the engine, HEAP on the Java"
-                                    + " heap, where checkpoints write them synchronously.");
+                                    + " heap, from where every checkpoint writes all of them.");
 
     public static final ConfigOption<Integer> TIMER_SERVICE_CACHE_SIZE =
             ConfigOptions.key(PREFIX + "timer-service.cache-size")

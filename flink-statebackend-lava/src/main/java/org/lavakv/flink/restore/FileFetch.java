@@ -6,14 +6,12 @@ import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.stream.Collectors;
 import java.util.zip.CRC32C;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.util.IOUtils;
 import org.lavakv.FileInfo;
 import org.lavakv.LavaDB;
 import org.lavakv.LavaDBException;
-import org.lavakv.TableInfo;
 import org.lavakv.flink.snapshot.HardLinks;
 
 /**
@@ -28,10 +26,13 @@ final class FileFetch {
 
     private FileFetch() {}
 
-    /** Fetches. */
-    static Path fetch(FileSource source, Path directory, CloseableRegistry streams)
+    /**
+     * Fetches.
+     *
+     * @param target where to; must not exist
+     */
+    static Path fetch(FileSource source, Path target, CloseableRegistry streams)
             throws IOException {
-        Path target = directory.resolve(source.info().name());
         boolean done = false;
         try {
             if (source.localPath() != null) {
@@ -97,15 +98,17 @@ final class FileFetch {
 
     /** Asks the engine which block it is, and whose. */
     private static String whereTheChecksumFails(FileSource source, Path target) {
-        try {
-            LavaDB.verifyFile(target.toString(), source.tables());
-            return "at offset 0 begin "
-                    + source.info().bytes()
-                    + " bytes whose checksum is not the recorded one, though each block's is right";
-        } catch (LavaDBException e) {
-            // The local copy is gone when somebody reads this.
-            return e.getMessage().replace(target + ": ", "");
+        if (!source.tables().isEmpty()) {
+            try {
+                LavaDB.verifyFile(target.toString(), source.tables());
+            } catch (LavaDBException e) {
+                // The local copy is gone when somebody reads this.
+                return e.getMessage().replace(target + ": ", "");
+            }
         }
+        return "at offset 0 begin "
+                + source.info().bytes()
+                + " bytes whose checksum is not the recorded one";
     }
 
     private static IOException damaged(FileSource source, String what) {
@@ -115,9 +118,7 @@ final class FileFetch {
                         + " is damaged: "
                         + what
                         + ". The file belongs to a checkpoint of the states "
-                        + source.tables().stream()
-                                .map(TableInfo::name)
-                                .collect(Collectors.joining(", "))
+                        + source.stateNames()
                         + ". It was left as it is; restore from another one.");
     }
 }

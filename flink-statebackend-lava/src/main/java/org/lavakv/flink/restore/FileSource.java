@@ -25,29 +25,36 @@ final class FileSource {
     @Nullable private final StreamStateHandle handle;
     @Nullable private final java.nio.file.Path path;
     private final List<TableInfo> tables;
+    private final String stateNames;
 
     private FileSource(
             FileInfo info,
             @Nullable StreamStateHandle handle,
             @Nullable java.nio.file.Path path,
-            List<TableInfo> tables) {
+            List<TableInfo> tables,
+            String stateNames) {
         this.info = info;
         this.handle = handle;
         this.path = path;
         this.tables = tables;
+        this.stateNames = stateNames;
     }
 
     static FileSource remote(FileInfo info, StreamStateHandle handle) {
-        return new FileSource(info, handle, null, Collections.emptyList());
+        return new FileSource(info, handle, null, Collections.emptyList(), "");
     }
 
     static FileSource local(FileInfo info, java.nio.file.Path path) {
-        return new FileSource(info, null, path, Collections.emptyList());
+        return new FileSource(info, null, path, Collections.emptyList(), "");
     }
 
-    /** The same with the states of its checkpoint, for messages. */
-    FileSource withTables(List<TableInfo> tables) {
-        return new FileSource(info, handle, path, tables);
+    /**
+     * The same with the states of its checkpoint, for messages.
+     *
+     * @param tables those of the engine's file, or empty when it is none
+     */
+    FileSource withStates(List<TableInfo> tables, String stateNames) {
+        return new FileSource(info, handle, path, tables, stateNames);
     }
 
     /** Whether a name from a checkpoint may be used as a file's name. */
@@ -67,6 +74,10 @@ final class FileSource {
 
     List<TableInfo> tables() {
         return tables;
+    }
+
+    String stateNames() {
+        return stateNames;
     }
 
     InputStream open() throws IOException {

@@ -1,11 +1,14 @@
 package org.lavakv.flink.restore;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.metrics.MetricNames;
 import org.apache.flink.runtime.state.IncrementalKeyedStateHandle;
@@ -21,10 +24,9 @@ import org.apache.flink.util.StateMigrationException;
 import org.lavakv.FileInfo;
 import org.lavakv.ImportSource;
 import org.lavakv.LavaDBException;
+import org.lavakv.TableInfo;
 import org.lavakv.flink.engine.LavaInstance;
-import org.lavakv.flink.engine.StateTable;
 import org.lavakv.flink.engine.StateTables;
-import org.lavakv.flink.engine.TableCursor;
 import org.lavakv.flink.snapshot.ParallelTransfer;
 
 /**
@@ -37,8 +39,6 @@ final class NativeRestore<K> {
 
     /** How long a failed restore waits for its threads, so that they leave no file behind. */
     private static final long SETTLE_MS = 10_000;
-
-    private static final int TIMER_PAGE_ENTRIES = 1024;
 
     private final RestoreRequest<K> request;
     private final InstanceOpener opener;
@@ -76,7 +76,7 @@ final class NativeRestore<K> {
                             predecessor.shown().getEndKeyGroup()));
         }
         LavaInstance instance = opener.open(imports);
-        StateTables tables = registerStates(instance, states);
+        StateTables tables = registerStates(instance, predecessors, states);
         report(MetricNames.RESTORE_STATE_DURATION, fetched, System.nanoTime());
         return result(instance, tables, predecessors);
     }
@@ -138,7 +138,15 @@ final class NativeRestore<K> {
         Path directory = request.factory().directory().toPath();
         List<ParallelTransfer.Task<Path>> tasks = new ArrayList<>();
         for (FileSource source : sources.values()) {
-            tasks.add(streams -> FileFetch.fetch(source, directory, streams));
+            Path target = directory.resolve(source.info().name());
+            tasks.add(streams -> FileFetch.fetch(source, target, streams));
+        }
+        for (int i = 0; i < predecessors.size(); i++) {
+            FileSource timers = predecessors.get(i).timers();
+            if (timers != null) {
+                Path target = timersFile(i);
+                tasks.add(streams -> FileFetch.fetch(timers, target, streams));
+            }
         }
         transfer.run(tasks, cancel(), path -> {}, SETTLE_MS);
     }
@@ -148,33 +156,42 @@ final class NativeRestore<K> {
     }
 
     private StateTables registerStates(
-            LavaInstance instance, List<List<StateMetaInfoSnapshot>> states)
+            LavaInstance instance,
+            List<Predecessor> predecessors,
+            List<List<StateMetaInfoSnapshot>> states)
             throws IOException, LavaDBException {
         StateTables tables = new StateTables(instance.db());
-        HeapTimers timers = new HeapTimers(request);
+        TimerRestore timers = new TimerRestore(request, instance, tables);
+        Set<String> adopted =
+                predecessors.stream()
+                        .flatMap(predecessor -> predecessor.metadata().tables().stream())
+                        .map(TableInfo::name)
+                        .collect(Collectors.toSet());
         Map<String, StateMetaInfoSnapshot> known = new LinkedHashMap<>();
         states.forEach(list -> list.forEach(state -> known.putIfAbsent(state.getName(), state)));
         for (StateMetaInfoSnapshot state : known.values()) {
-            StateTable table =
-                    tables.createOrGet(
-                            RegisteredKeyValueStateBackendMetaInfo.fromMetaInfoSnapshot(state));
-            if (state.getBackendStateType() == BackendStateType.PRIORITY_QUEUE && timers.onHeap()) {
-                moveToHeap(instance, table, timers.queue(state));
-                tables.drop(table.name());
+            if (state.getBackendStateType() == BackendStateType.PRIORITY_QUEUE) {
+                timers.register(state, adopted);
+            } else {
+                tables.createOrGet(
+                        RegisteredKeyValueStateBackendMetaInfo.fromMetaInfoSnapshot(state));
+            }
+        }
+        for (int i = 0; i < predecessors.size(); i++) {
+            if (predecessors.get(i).timers() != null) {
+                timers.read(timersFile(i), predecessors.get(i));
+                Files.delete(timersFile(i));
             }
         }
         return tables;
     }
 
-    /** The job has switched its timers from the engine to the heap. */
-    private static void moveToHeap(LavaInstance instance, StateTable table, HeapTimers.Queue queue)
-            throws IOException, LavaDBException {
-        TableCursor cursor =
-                TableCursor.ofTable(instance, table.handle(), true, TIMER_PAGE_ENTRIES);
-        while (cursor.hasNext()) {
-            cursor.next();
-            queue.add(cursor.copyKey());
-        }
+    /** Beside the database's own directory, in which only its files may be. */
+    private Path timersFile(int predecessor) throws IOException {
+        return request.factory()
+                .directory()
+                .toPath()
+                .resolveSibling("restored-timers-" + predecessor);
     }
 
     private RestoreResult result(

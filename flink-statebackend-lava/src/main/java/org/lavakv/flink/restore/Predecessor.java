@@ -4,9 +4,12 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
+import javax.annotation.Nullable;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.state.IncrementalKeyedStateHandle;
 import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
@@ -18,6 +21,7 @@ import org.apache.flink.util.IOUtils;
 import org.lavakv.FileInfo;
 import org.lavakv.LavaDBException;
 import org.lavakv.MetadataInfo;
+import org.lavakv.TableInfo;
 import org.lavakv.flink.snapshot.CheckpointDescription;
 
 /**
@@ -34,6 +38,7 @@ final class Predecessor {
     private final MetadataInfo metadata;
     private final byte[] stateMeta;
     private final List<FileSource> files;
+    @Nullable private final FileSource timers;
 
     private Predecessor(
             IncrementalKeyedStateHandle handle,
@@ -41,13 +46,15 @@ final class Predecessor {
             CheckpointDescription description,
             MetadataInfo metadata,
             byte[] stateMeta,
-            List<FileSource> files) {
+            List<FileSource> files,
+            @Nullable FileSource timers) {
         this.handle = handle;
         this.shown = shown;
         this.description = description;
         this.metadata = metadata;
         this.stateMeta = stateMeta;
         this.files = files;
+        this.timers = timers;
     }
 
     /**
@@ -79,11 +86,18 @@ final class Predecessor {
             throw new IOException(
                     "The checkpoint file " + name + " cannot be used: " + e.getMessage(), e);
         }
+        String states =
+                metadata.tables().stream().map(TableInfo::name).collect(Collectors.joining(", "));
         List<FileSource> files = new ArrayList<>();
         for (FileInfo file : metadata.files()) {
-            files.add(located.source(file, metadata, name));
+            files.add(located.source(file, name).withStates(metadata.tables(), states));
         }
-        return new Predecessor(handle, shown, description, metadata, stateMeta, files);
+        FileSource timers =
+                description.timers() == null
+                        ? null
+                        : located.source(description.timers(), name)
+                                .withStates(Collections.emptyList(), "timers, " + states);
+        return new Predecessor(handle, shown, description, metadata, stateMeta, files, timers);
     }
 
     private static Located locate(IncrementalLocalKeyedStateHandle handle) {
@@ -178,8 +192,15 @@ final class Predecessor {
         return stateMeta;
     }
 
+    /** The engine's files. */
     List<FileSource> files() {
         return files;
+    }
+
+    /** The file of timers on the heap, or null. */
+    @Nullable
+    FileSource timers() {
+        return timers;
     }
 
     /** Where a handle's files are: in one local directory, or each by its own handle. */
@@ -194,8 +215,7 @@ final class Predecessor {
             this.description = description;
         }
 
-        FileSource source(FileInfo file, MetadataInfo metadata, String descriptionName)
-                throws IOException {
+        FileSource source(FileInfo file, String descriptionName) throws IOException {
             if (!FileSource.isPlainName(file.name())) {
                 throw new IOException(
                         "The checkpoint file "
@@ -203,8 +223,7 @@ final class Predecessor {
                                 + " names a file that is no plain name; it is damaged.");
             }
             if (directory != null) {
-                return FileSource.local(file, directory.resolve(file.name()))
-                        .withTables(metadata.tables());
+                return FileSource.local(file, directory.resolve(file.name()));
             }
             StreamStateHandle handle = byName.get(file.name());
             if (handle == null) {
@@ -216,7 +235,7 @@ final class Predecessor {
                                 + ", and the checkpoint has none of that name. Restore from"
                                 + " another one.");
             }
-            return FileSource.remote(file, handle).withTables(metadata.tables());
+            return FileSource.remote(file, handle);
         }
     }
 }

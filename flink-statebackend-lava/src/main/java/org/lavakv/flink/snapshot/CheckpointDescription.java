@@ -5,7 +5,9 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.zip.CRC32C;
+import javax.annotation.Nullable;
 import org.apache.flink.core.memory.DataOutputSerializer;
+import org.lavakv.FileInfo;
 
 /**
  * The one private file of a checkpoint or native savepoint. It says that the checkpoint is Lava's,
@@ -13,8 +15,8 @@ import org.apache.flink.core.memory.DataOutputSerializer;
  * checksum of Flink's own description of the states, which has none.
  *
  * <p>Bytes, big endian: magic (8), format version (4), key group prefix bytes (4), length (4) and
- * CRC32C (4) of Flink's description, length (4) of the engine's metadata, the metadata, CRC32C (4)
- * of all before.
+ * CRC32C (4) of Flink's description, length (8) and CRC32C (4) of the file of heap timers, both 0
+ * when there is none, length (4) of the engine's metadata, the metadata, CRC32C (4) of all before.
  *
  * <p>Threads: immutable. Ownership: the metadata array is shared with whoever asks for it.
  */
@@ -29,22 +31,25 @@ public final class CheckpointDescription {
     static final int FORMAT_VERSION = 1;
 
     private static final byte[] MAGIC = "LAVACKPT".getBytes(StandardCharsets.US_ASCII);
-    private static final int HEADER_BYTES = 28;
+    private static final int HEADER_BYTES = 40;
     private static final int CHECKSUM_BYTES = 4;
 
     private final int keyGroupPrefixBytes;
     private final int stateMetaBytes;
     private final int stateMetaCrc32c;
+    @Nullable private final FileInfo timers;
     private final byte[] engineMetadata;
 
     private CheckpointDescription(
             int keyGroupPrefixBytes,
             int stateMetaBytes,
             int stateMetaCrc32c,
+            @Nullable FileInfo timers,
             byte[] engineMetadata) {
         this.keyGroupPrefixBytes = keyGroupPrefixBytes;
         this.stateMetaBytes = stateMetaBytes;
         this.stateMetaCrc32c = stateMetaCrc32c;
+        this.timers = timers;
         this.engineMetadata = engineMetadata;
     }
 
@@ -52,20 +57,31 @@ public final class CheckpointDescription {
      * Describes a new checkpoint.
      *
      * @param stateMeta Flink's description of the states, as the checkpoint's meta stream has it
+     * @param timers the file of timers on the heap, or null
      * @param engineMetadata what the engine needs to import the files
      */
     public static CheckpointDescription of(
-            int keyGroupPrefixBytes, byte[] stateMeta, byte[] engineMetadata) {
+            int keyGroupPrefixBytes,
+            byte[] stateMeta,
+            @Nullable FileInfo timers,
+            byte[] engineMetadata) {
         return new CheckpointDescription(
                 keyGroupPrefixBytes,
                 stateMeta.length,
                 crc32c(stateMeta, 0, stateMeta.length),
+                timers,
                 engineMetadata);
     }
 
     /** Leading bytes of every key that name the key group: 1 or 2. */
     public int keyGroupPrefixBytes() {
         return keyGroupPrefixBytes;
+    }
+
+    /** The file of timers on the heap, or null. */
+    @Nullable
+    public FileInfo timers() {
+        return timers;
     }
 
     /** The engine's metadata; not a copy. */
@@ -82,6 +98,8 @@ public final class CheckpointDescription {
         out.writeInt(keyGroupPrefixBytes);
         out.writeInt(stateMetaBytes);
         out.writeInt(stateMetaCrc32c);
+        out.writeLong(timers == null ? 0 : timers.bytes());
+        out.writeInt(timers == null ? 0 : timers.crc32c());
         out.writeInt(engineMetadata.length);
         out.write(engineMetadata);
         out.writeInt(crc32c(out.getSharedBuffer(), 0, out.length()));
@@ -130,14 +148,22 @@ public final class CheckpointDescription {
         int prefixBytes = in.getInt();
         int metaBytes = in.getInt();
         int metaCrc = in.getInt();
+        long timersBytes = in.getLong();
+        int timersCrc = in.getInt();
         int engineBytes = in.getInt();
-        if (prefixBytes < 1 || prefixBytes > 2 || engineBytes != checked - HEADER_BYTES) {
+        if (prefixBytes < 1
+                || prefixBytes > 2
+                || timersBytes < 0
+                || engineBytes != checked - HEADER_BYTES) {
             throw damaged(file, MAGIC.length, "its header contradicts itself");
         }
         return new CheckpointDescription(
                 prefixBytes,
                 metaBytes,
                 metaCrc,
+                timersBytes == 0
+                        ? null
+                        : new FileInfo(HeapTimerFile.FILE_NAME, timersBytes, timersCrc),
                 Arrays.copyOfRange(bytes, HEADER_BYTES, HEADER_BYTES + engineBytes));
     }
 

@@ -1,8 +1,10 @@
 package org.lavakv.flink.snapshot;
 
+import java.util.List;
 import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.KeyedBackendSerializationProxy;
 import org.apache.flink.runtime.state.SnapshotResources;
+import org.apache.flink.runtime.state.heap.HeapPriorityQueueStateSnapshot;
 import org.lavakv.Snapshot;
 
 /**
@@ -15,14 +17,17 @@ public final class LavaSnapshotResources implements SnapshotResources {
 
     @Nullable private final Snapshot snapshot;
     @Nullable private final KeyedBackendSerializationProxy<?> stateMeta;
+    private final List<HeapPriorityQueueStateSnapshot<?>> heapTimers;
     private final UploadHistory.Base base;
 
     LavaSnapshotResources(
             @Nullable Snapshot snapshot,
             @Nullable KeyedBackendSerializationProxy<?> stateMeta,
+            List<HeapPriorityQueueStateSnapshot<?>> heapTimers,
             UploadHistory.Base base) {
         this.snapshot = snapshot;
         this.stateMeta = stateMeta;
+        this.heapTimers = heapTimers;
         this.base = base;
     }
 
@@ -37,6 +42,11 @@ public final class LavaSnapshotResources implements SnapshotResources {
 
     KeyedBackendSerializationProxy<?> stateMeta() {
         return stateMeta;
+    }
+
+    /** Copies of the queues, which share their timers, that never change. */
+    List<HeapPriorityQueueStateSnapshot<?>> heapTimers() {
+        return heapTimers;
     }
 
     UploadHistory.Base base() {

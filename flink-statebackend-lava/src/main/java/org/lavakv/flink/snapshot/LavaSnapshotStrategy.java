@@ -1,7 +1,10 @@
 package org.lavakv.flink.snapshot;
 
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.SortedMap;
 import java.util.UUID;
 import java.util.stream.Collectors;
@@ -17,6 +20,8 @@ import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.LocalRecoveryConfig;
 import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.SnapshotStrategy;
+import org.apache.flink.runtime.state.heap.HeapPriorityQueueSnapshotRestoreWrapper;
+import org.apache.flink.runtime.state.heap.HeapPriorityQueueStateSnapshot;
 import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
 import org.lavakv.Snapshot;
 import org.lavakv.flink.engine.LavaInstance;
@@ -26,10 +31,11 @@ import org.lavakv.flink.engine.StateTables;
 /**
  * Checkpoints and native savepoints: the engine's own files, copied.
  *
- * <p>The synchronous part records the states' serializers, seals the memtable and pins the files;
- * it makes no system call. The flush, too, is asynchronous, and uploads read files only. The
- * asynchronous part holds no guard of the instance: an upload that hangs must not keep the backend
- * from closing, and native calls after that fail with an exception.
+ * <p>The synchronous part records the states' serializers, copies the queues of timers on the heap
+ * without serializing them, seals the memtable and pins the files; it makes no system call. The
+ * flush, too, is asynchronous, and uploads read files only. The asynchronous part holds no guard of
+ * the instance: an upload that hangs must not keep the backend from closing, and native calls after
+ * that fail with an exception.
  *
  * <p>Threads: {@link #syncPrepareResources} on the task's thread; what {@link #asyncSnapshot}
  * returns on any; notifications from any.
@@ -46,11 +52,13 @@ public final class LavaSnapshotStrategy<K>
 
     private final LavaInstance instance;
     private final StateTables tables;
+    private final Map<String, HeapPriorityQueueSnapshotRestoreWrapper<?>> heapTimerStates;
     private final TypeSerializer<K> keySerializer;
     private final SnapshotContext context;
     private final boolean incremental;
 
     /**
+     * @param heapTimerStates timers on the heap by state name, or empty; the backend's own map
      * @param backendUid continues a restored checkpoint's, or is new
      * @param uploaded by checkpoint id, what checkpoints before this run uploaded
      * @param lastCompletedCheckpointId the one of {@code uploaded} that is confirmed, or -1
@@ -60,6 +68,7 @@ public final class LavaSnapshotStrategy<K>
     public LavaSnapshotStrategy(
             LavaInstance instance,
             StateTables tables,
+            Map<String, HeapPriorityQueueSnapshotRestoreWrapper<?>> heapTimerStates,
             TypeSerializer<K> keySerializer,
             KeyGroupRange keyGroupRange,
             LocalRecoveryConfig localRecovery,
@@ -70,6 +79,7 @@ public final class LavaSnapshotStrategy<K>
             boolean incremental) {
         this.instance = instance;
         this.tables = tables;
+        this.heapTimerStates = heapTimerStates;
         this.keySerializer = keySerializer;
         this.incremental = incremental;
         this.context =
@@ -84,20 +94,26 @@ public final class LavaSnapshotStrategy<K>
 
     @Override
     public LavaSnapshotResources syncPrepareResources(long checkpointId) throws Exception {
-        if (tables.size() == 0) {
-            return new LavaSnapshotResources(null, null, UploadHistory.Base.NONE);
+        if (tables.size() == 0 && heapTimerStates.isEmpty()) {
+            return new LavaSnapshotResources(
+                    null, null, Collections.emptyList(), UploadHistory.Base.NONE);
         }
         List<StateMetaInfoSnapshot> states =
                 tables.all().stream()
                         .map(StateTable::metaInfo)
                         .map(metaInfo -> metaInfo.snapshot())
-                        .collect(Collectors.toList());
+                        .collect(Collectors.toCollection(ArrayList::new));
+        List<HeapPriorityQueueStateSnapshot<?>> heapTimers = new ArrayList<>();
+        for (HeapPriorityQueueSnapshotRestoreWrapper<?> timers : heapTimerStates.values()) {
+            states.add(timers.getMetaInfo().snapshot());
+            heapTimers.add(timers.stateSnapshot());
+        }
         // The files are compressed already.
         KeyedBackendSerializationProxy<K> stateMeta =
                 new KeyedBackendSerializationProxy<>(keySerializer, states, false);
         UploadHistory.Base base = context.history().base();
         Snapshot snapshot = instance.db().getSnapshot();
-        return new LavaSnapshotResources(snapshot, stateMeta, base);
+        return new LavaSnapshotResources(snapshot, stateMeta, heapTimers, base);
     }
 
     @Override

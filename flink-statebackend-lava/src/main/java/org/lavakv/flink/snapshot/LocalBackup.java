@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.UUID;
+import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.DirectoryStateHandle;
 import org.apache.flink.runtime.state.LocalSnapshotDirectoryProvider;
 import org.apache.flink.runtime.state.SnapshotDirectory;
@@ -35,6 +36,7 @@ final class LocalBackup {
      * Makes the backup of one checkpoint.
      *
      * @param description the content of the checkpoint's private file
+     * @param timers the file of timers on the heap, or null
      */
     static LocalBackup create(
             LocalSnapshotDirectoryProvider directories,
@@ -42,7 +44,8 @@ final class LocalBackup {
             UUID backendUid,
             File dbDirectory,
             List<FileInfo> files,
-            byte[] description)
+            byte[] description,
+            @Nullable Path timers)
             throws IOException {
         // Several operators of a chain share the checkpoint's directory.
         Path path =
@@ -57,6 +60,9 @@ final class LocalBackup {
             for (FileInfo file : files) {
                 HardLinks.linkOrCopy(
                         dbDirectory.toPath().resolve(file.name()), path.resolve(file.name()));
+            }
+            if (timers != null) {
+                HardLinks.linkOrCopy(timers, path.resolve(HeapTimerFile.FILE_NAME));
             }
             Files.write(path.resolve(CheckpointDescription.FILE_NAME), description);
             return backup;

@@ -2,11 +2,13 @@ package org.lavakv.flink.snapshot;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import javax.annotation.Nullable;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.core.memory.DataOutputSerializer;
@@ -68,17 +70,49 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
         DataOutputSerializer out = new DataOutputSerializer(4096);
         resources.stateMeta().write(out);
         byte[] stateMeta = out.getCopyOfBuffer();
-        byte[] description =
-                CheckpointDescription.of(
-                                context.instance().keyGroupPrefixBytes(),
-                                stateMeta,
-                                files.metadata())
-                        .toBytes();
+        Path timers = null;
+        try {
+            FileInfo timersInfo = null;
+            if (!resources.heapTimers().isEmpty()) {
+                timers = temporaryFile();
+                timersInfo = writeTimers(timers);
+            }
+            byte[] description =
+                    CheckpointDescription.of(
+                                    context.instance().keyGroupPrefixBytes(),
+                                    stateMeta,
+                                    timersInfo,
+                                    files.metadata())
+                            .toBytes();
+            return write(new Content(files, stateMeta, description, timers, timersInfo), registry);
+        } finally {
+            if (timers != null) {
+                Files.deleteIfExists(timers);
+            }
+        }
+    }
 
-        LocalBackup backup = localBackup(files, description);
+    private Path temporaryFile() {
+        return context.instance()
+                .directory()
+                .toPath()
+                .resolve("timers-" + checkpointId + "-" + UUID.randomUUID());
+    }
+
+    private FileInfo writeTimers(Path file) throws IOException {
+        return HeapTimerFile.write(
+                file,
+                resources.heapTimers(),
+                context.keyGroupRange(),
+                context.instance().keyGroupPrefixBytes());
+    }
+
+    private SnapshotResult<KeyedStateHandle> write(Content content, CloseableRegistry registry)
+            throws Exception {
+        LocalBackup backup = localBackup(content);
         boolean complete = false;
         try {
-            Upload upload = upload(files, stateMeta, description, registry);
+            Upload upload = upload(content, registry);
             try {
                 SnapshotResult<KeyedStateHandle> result = handles(upload, backup);
                 streamFactory.reusePreviousStateHandle(upload.reused);
@@ -118,7 +152,7 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
 
     /** Local recovery is a help, so that its failure does not fail the checkpoint. */
     @Nullable
-    private LocalBackup localBackup(CheckpointFiles files, byte[] description) {
+    private LocalBackup localBackup(Content content) {
         LocalRecoveryConfig localRecovery = context.localRecovery();
         if (!localRecovery.isLocalBackupEnabled()) {
             return null;
@@ -131,8 +165,9 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
                     checkpointId,
                     context.backendUid(),
                     context.instance().dbDirectory(),
-                    files.files(),
-                    description);
+                    content.files.files(),
+                    content.description,
+                    content.timers);
         } catch (IOException | RuntimeException e) {
             LOG.warn(
                     "Checkpoint {} goes without a copy for local recovery; free some space on the"
@@ -143,14 +178,12 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
         }
     }
 
-    private Upload upload(
-            CheckpointFiles files, byte[] stateMeta, byte[] description, CloseableRegistry registry)
-            throws Exception {
+    private Upload upload(Content content, CloseableRegistry registry) throws Exception {
         Upload upload = new Upload();
         List<FileInfo> fresh = new ArrayList<>();
         Map<String, PlaceholderStreamStateHandle> reusable =
                 mode.reuses() ? resources.base().reusable() : Collections.emptyMap();
-        for (FileInfo file : files.files()) {
+        for (FileInfo file : content.files.files()) {
             PlaceholderStreamStateHandle known = reusable.get(file.name());
             if (known != null && streamFactory.couldReuseStateHandle(known)) {
                 upload.reused.add(known);
@@ -159,51 +192,56 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
                 fresh.add(file);
             }
         }
+        List<ParallelTransfer.Task<SnapshotResult<StreamStateHandle>>> tasks = new ArrayList<>();
+        tasks.add(streams -> uploadStateMeta(content.stateMeta, streams));
+        tasks.addAll(descriptionTasks(content));
+        int firstDataFile = tasks.size();
+        Path directory = context.instance().dbDirectory().toPath();
+        for (FileInfo file : fresh) {
+            tasks.add(fileTask(directory.resolve(file.name()), file, mode.scope()));
+        }
         List<SnapshotResult<StreamStateHandle>> done =
-                context.transfer()
-                        .run(
-                                tasks(fresh, stateMeta, description),
-                                registry,
-                                StateUtil::discardStateObjectQuietly,
-                                0);
+                context.transfer().run(tasks, registry, StateUtil::discardStateObjectQuietly, 0);
         upload.uploaded.addAll(done);
         upload.stateMeta = done.get(0);
-        upload.description =
-                HandleAndLocalPath.of(
-                        done.get(1).getJobManagerOwnedSnapshot(), CheckpointDescription.FILE_NAME);
+        upload.descriptions.add(named(done.get(1), CheckpointDescription.FILE_NAME));
+        if (content.timers != null) {
+            upload.descriptions.add(named(done.get(2), HeapTimerFile.FILE_NAME));
+        }
         for (int i = 0; i < fresh.size(); i++) {
-            StreamStateHandle handle = done.get(i + 2).getJobManagerOwnedSnapshot();
-            upload.dataFiles.add(HandleAndLocalPath.of(handle, fresh.get(i).name()));
+            upload.dataFiles.add(named(done.get(firstDataFile + i), fresh.get(i).name()));
         }
         return upload;
     }
 
-    private List<ParallelTransfer.Task<SnapshotResult<StreamStateHandle>>> tasks(
-            List<FileInfo> fresh, byte[] stateMeta, byte[] description) {
-        Path directory = context.instance().dbDirectory().toPath();
+    private static HandleAndLocalPath named(
+            SnapshotResult<StreamStateHandle> uploaded, String name) {
+        return HandleAndLocalPath.of(uploaded.getJobManagerOwnedSnapshot(), name);
+    }
+
+    private List<ParallelTransfer.Task<SnapshotResult<StreamStateHandle>>> descriptionTasks(
+            Content content) {
         List<ParallelTransfer.Task<SnapshotResult<StreamStateHandle>>> tasks = new ArrayList<>();
-        tasks.add(streams -> uploadStateMeta(stateMeta, streams));
         tasks.add(
                 streams ->
                         SnapshotResult.of(
                                 FileUpload.upload(
-                                        description,
+                                        content.description,
                                         CheckpointDescription.FILE_NAME,
                                         streamFactory,
                                         CheckpointedStateScope.EXCLUSIVE,
                                         streams)));
-        for (FileInfo file : fresh) {
+        if (content.timers != null) {
             tasks.add(
-                    streams ->
-                            SnapshotResult.of(
-                                    FileUpload.upload(
-                                            directory.resolve(file.name()),
-                                            file,
-                                            streamFactory,
-                                            mode.scope(),
-                                            streams)));
+                    fileTask(content.timers, content.timersInfo, CheckpointedStateScope.EXCLUSIVE));
         }
         return tasks;
+    }
+
+    private ParallelTransfer.Task<SnapshotResult<StreamStateHandle>> fileTask(
+            Path path, FileInfo info, CheckpointedStateScope scope) {
+        return streams ->
+                SnapshotResult.of(FileUpload.upload(path, info, streamFactory, scope, streams));
     }
 
     private SnapshotResult<StreamStateHandle> uploadStateMeta(
@@ -245,7 +283,7 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
                         .sum();
         List<HandleAndLocalPath> sharedFiles = new ArrayList<>();
         List<HandleAndLocalPath> privateFiles = new ArrayList<>();
-        privateFiles.add(upload.description);
+        privateFiles.addAll(upload.descriptions);
         (mode.sharedState() ? sharedFiles : privateFiles).addAll(upload.dataFiles);
         IncrementalRemoteKeyedStateHandle remote =
                 new IncrementalRemoteKeyedStateHandle(
@@ -276,12 +314,34 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
                         sharedFiles));
     }
 
+    /** What goes into the checkpoint. */
+    private static final class Content {
+        private final CheckpointFiles files;
+        private final byte[] stateMeta;
+        private final byte[] description;
+        @Nullable private final Path timers;
+        @Nullable private final FileInfo timersInfo;
+
+        Content(
+                CheckpointFiles files,
+                byte[] stateMeta,
+                byte[] description,
+                @Nullable Path timers,
+                @Nullable FileInfo timersInfo) {
+            this.files = files;
+            this.stateMeta = stateMeta;
+            this.description = description;
+            this.timers = timers;
+            this.timersInfo = timersInfo;
+        }
+    }
+
     /** What became of the uploads. */
     private static final class Upload {
         private final List<SnapshotResult<StreamStateHandle>> uploaded = new ArrayList<>();
         private final List<HandleAndLocalPath> dataFiles = new ArrayList<>();
+        private final List<HandleAndLocalPath> descriptions = new ArrayList<>();
         private final List<StreamStateHandle> reused = new ArrayList<>();
         private SnapshotResult<StreamStateHandle> stateMeta;
-        private HandleAndLocalPath description;
     }
 }

@@ -7,14 +7,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
+import org.lavakv.FileInfo;
 
 class CheckpointDescriptionTest {
 
     private static final byte[] STATE_META = {1, 2, 3, 4, 5};
     private static final byte[] METADATA = {9, 8, 7};
+    private static final FileInfo TIMERS = new FileInfo("LAVA-TIMERS", 77, 5);
 
     private static byte[] written() throws IOException {
-        return CheckpointDescription.of(2, STATE_META, METADATA).toBytes();
+        return CheckpointDescription.of(2, STATE_META, TIMERS, METADATA).toBytes();
     }
 
     @Test

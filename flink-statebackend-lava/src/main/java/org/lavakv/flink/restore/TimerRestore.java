@@ -1,0 +1,120 @@
+package org.lavakv.flink.restore;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import org.apache.flink.runtime.state.CompositeKeySerializationUtils;
+import org.apache.flink.runtime.state.RegisteredPriorityQueueStateBackendMetaInfo;
+import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
+import org.lavakv.LavaDBException;
+import org.lavakv.TableHandle;
+import org.lavakv.WriteBatch;
+import org.lavakv.flink.engine.LavaInstance;
+import org.lavakv.flink.engine.StateTable;
+import org.lavakv.flink.engine.StateTables;
+import org.lavakv.flink.engine.TableCursor;
+import org.lavakv.flink.snapshot.HeapTimerFile;
+
+/**
+ * Brings the timers of Lava's own checkpoints to where the job keeps them now, from the engine's
+ * tables and from files of timers on the heap: a job may change its mind between two runs.
+ *
+ * <p>Threads: one.
+ */
+final class TimerRestore {
+
+    private static final int PAGE_ENTRIES = 1024;
+    private static final int BATCH_BYTES = 512 << 10;
+    private static final byte[] NO_VALUE = {};
+
+    private final RestoreRequest<?> request;
+    private final LavaInstance instance;
+    private final StateTables tables;
+    private final HeapTimers heap;
+    private final Map<String, Target> targets = new HashMap<>();
+    private final WriteBatch batch = new WriteBatch();
+
+    TimerRestore(RestoreRequest<?> request, LavaInstance instance, StateTables tables) {
+        this.request = request;
+        this.instance = instance;
+        this.tables = tables;
+        this.heap = new HeapTimers(request);
+    }
+
+    /**
+     * Makes the place for one state's timers, and fills it with those that the engine has.
+     *
+     * @param adopted names of the tables that the predecessors had
+     */
+    void register(StateMetaInfoSnapshot state, Set<String> adopted)
+            throws IOException, LavaDBException {
+        RegisteredPriorityQueueStateBackendMetaInfo<?> metaInfo =
+                new RegisteredPriorityQueueStateBackendMetaInfo<>(state);
+        if (!heap.onHeap()) {
+            TableHandle table = tables.createOrGet(metaInfo).handle();
+            targets.put(
+                    state.getName(),
+                    timer -> batch.put(table, timer, 0, timer.length, 0, NO_VALUE, 0, 0));
+            return;
+        }
+        HeapTimers.Queue queue = heap.queue(state);
+        targets.put(state.getName(), queue::add);
+        if (adopted.contains(state.getName())) {
+            StateTable table = tables.createOrGet(metaInfo);
+            moveToHeap(table, queue);
+            tables.drop(table.name());
+        }
+    }
+
+    private void moveToHeap(StateTable table, HeapTimers.Queue queue)
+            throws IOException, LavaDBException {
+        TableCursor cursor = TableCursor.ofTable(instance, table.handle(), true, PAGE_ENTRIES);
+        while (cursor.hasNext()) {
+            cursor.next();
+            queue.add(cursor.copyKey());
+        }
+    }
+
+    /** Takes those timers of a predecessor's file that belong to its shown key groups. */
+    void read(Path file, Predecessor predecessor) throws IOException, LavaDBException {
+        HeapTimerFile.read(
+                file,
+                (state, timer) -> {
+                    Target target = targets.get(state);
+                    if (target == null || timer.length <= request.keyGroupPrefixBytes()) {
+                        throw new IOException(
+                                "The checkpoint's timers and its description of the states"
+                                        + " contradict each other about "
+                                        + state
+                                        + "; restore from another checkpoint.");
+                    }
+                    int keyGroup =
+                            CompositeKeySerializationUtils.extractKeyGroup(
+                                    request.keyGroupPrefixBytes(), timer);
+                    if (predecessor.shown().contains(keyGroup)) {
+                        target.add(timer);
+                        flush(BATCH_BYTES);
+                    }
+                });
+        flush(1);
+    }
+
+    private void flush(int atBytes) throws IOException {
+        if (batch.byteCount() < atBytes) {
+            return;
+        }
+        try {
+            instance.db().write(batch);
+        } catch (LavaDBException e) {
+            throw new IOException("Writing restored timers failed: " + e.getMessage(), e);
+        }
+        batch.clear();
+    }
+
+    /** Where the timers of one state go. */
+    private interface Target {
+        void add(byte[] timer) throws IOException;
+    }
+}

@@ -1,0 +1,108 @@
+package org.lavakv.flink.snapshot;
+
+import java.io.BufferedInputStream;
+import java.io.BufferedOutputStream;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.zip.CRC32C;
+import java.util.zip.CheckedOutputStream;
+import org.apache.flink.core.memory.DataInputViewStreamWrapper;
+import org.apache.flink.core.memory.DataOutputViewStreamWrapper;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.heap.HeapPriorityQueueStateSnapshot;
+import org.lavakv.FileInfo;
+
+/**
+ * Timers that a job keeps on the heap, as a file of its checkpoints. Flink would write them itself,
+ * but synchronously, and not at all below its changelog.
+ *
+ * <p>Content: number of states (int), then for each its name (UTF) and its timers, each as length
+ * (int) and bytes in the engine's form (key group, timer), ended by a length of 0.
+ *
+ * <p>Threads: one for each call. Errors: IOException naming the file.
+ */
+public final class HeapTimerFile {
+
+    /** The file's name among a handle's private files and in directories of local recovery. */
+    public static final String FILE_NAME = "LAVA-TIMERS";
+
+    /** No timer is larger: the engine's limit of a key. */
+    private static final int TIMER_BYTES_MAX = 1 << 20;
+
+    /** Gets every timer of a file. */
+    public interface Visitor {
+        /**
+         * @param state the name of the timers' state
+         * @param timer key group and timer; a fresh array
+         */
+        void timer(String state, byte[] timer) throws IOException;
+    }
+
+    private HeapTimerFile() {}
+
+    /** Writes a new file, and says what it must be when it is read. */
+    static FileInfo write(
+            Path file,
+            List<HeapPriorityQueueStateSnapshot<?>> states,
+            KeyGroupRange keyGroupRange,
+            int keyGroupPrefixBytes)
+            throws IOException {
+        CRC32C crc = new CRC32C();
+        try (OutputStream bytes = Files.newOutputStream(file, StandardOpenOption.CREATE_NEW);
+                DataOutputViewStreamWrapper out =
+                        new DataOutputViewStreamWrapper(
+                                new BufferedOutputStream(new CheckedOutputStream(bytes, crc)))) {
+            out.writeInt(states.size());
+            for (HeapPriorityQueueStateSnapshot<?> state : states) {
+                out.writeUTF(state.getMetaInfo().getName());
+                HeapTimerSource timers = new HeapTimerSource(state, keyGroupPrefixBytes);
+                for (int keyGroup : keyGroupRange) {
+                    if (Thread.currentThread().isInterrupted()) {
+                        throw new InterruptedIOException("Writing " + file + " was cancelled.");
+                    }
+                    for (timers.seek(keyGroup); timers.next(); ) {
+                        out.writeInt(timers.key().length);
+                        out.write(timers.key());
+                    }
+                }
+                out.writeInt(0);
+            }
+        }
+        return new FileInfo(FILE_NAME, Files.size(file), (int) crc.getValue());
+    }
+
+    /**
+     * Reads a file whose length and checksum were checked.
+     *
+     * @throws IOException also for content that no version of Lava wrote
+     */
+    public static void read(Path file, Visitor visitor) throws IOException {
+        try (DataInputViewStreamWrapper in =
+                new DataInputViewStreamWrapper(
+                        new BufferedInputStream(Files.newInputStream(file)))) {
+            for (int states = in.readInt(); states > 0; states--) {
+                String name = in.readUTF();
+                for (int length = in.readInt(); length != 0; length = in.readInt()) {
+                    if (length < 0 || length > TIMER_BYTES_MAX) {
+                        throw new IOException(
+                                "The file of timers "
+                                        + file
+                                        + " holds one of "
+                                        + length
+                                        + " bytes for the state "
+                                        + name
+                                        + "; restore from another checkpoint.");
+                    }
+                    byte[] timer = new byte[length];
+                    in.readFully(timer);
+                    visitor.timer(name, timer);
+                }
+            }
+        }
+    }
+}
