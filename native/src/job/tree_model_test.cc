@@ -158,7 +158,7 @@ class TreeModel {
 };
 
 TEST(TreeModel, SameAsMap) {
-  for (uint64_t seed = 1; seed <= 25 && !HasFatalFailure(); ++seed) {
+  for (uint64_t seed = 1; seed <= 12 && !HasFatalFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     TreeModel(seed).Run(700);
   }

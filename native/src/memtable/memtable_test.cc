@@ -202,10 +202,10 @@ void RunModel(uint64_t seed, uint64_t spread, int steps) {
 }
 
 TEST(MemTableModel, FewKeys) {
-  for (uint64_t seed = 1; seed <= 20; ++seed) RunModel(seed, 30, 3000);
+  for (uint64_t seed = 1; seed <= 10; ++seed) RunModel(seed, 30, 3000);
 }
 TEST(MemTableModel, ManyKeys) {
-  for (uint64_t seed = 1; seed <= 5; ++seed) RunModel(100 + seed, 100000, 20000);
+  for (uint64_t seed = 1; seed <= 3; ++seed) RunModel(100 + seed, 100000, 20000);
 }
 
 TEST(MemTable, IdleCostsNothing) {

@@ -60,7 +60,7 @@ TEST_F(TreeIndexTest, SameAsMap) {
   std::mt19937 random(1);
   // Growing, shrinking to nothing, growing again.
   for (const uint32_t erase_percent : {10u, 45u, 90u, 30u, 95u}) {
-    for (int i = 0; i < 30000; ++i) {
+    for (int i = 0; i < 15000; ++i) {
       const Key key = RandomKey(random, 60000);
       if (random() % 100 < erase_percent) {
         const auto it = model_.lower_bound(key);
@@ -86,7 +86,8 @@ TEST_F(TreeIndexTest, InOrderAndBackwards) {
     Insert({text, 1});
   }
   CheckAll();
-  // Entries that came in order fill their leaves: eight bytes a place; backwards they half fill them.
+  // Entries that came in order fill their leaves: eight bytes a place; backwards they half fill
+  // them.
   EXPECT_LT(nodes_.charged_bytes(), 40000u * 30);
   while (!model_.empty()) Erase(model_.begin()->first);
   EXPECT_FALSE(tree_.First().valid());
