@@ -1,12 +1,10 @@
 package org.apache.flink.state.rocksdb;
 
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.flink.configuration.ReadableConfig;
 import org.apache.flink.runtime.state.StateBackend;
 import org.apache.flink.runtime.state.StateBackendFactory;
-
 import org.lavakv.flink.LavaStateBackend;
-
-import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Stands before Flink's class of this name on the test class path, so that Flink's own end-to-end
