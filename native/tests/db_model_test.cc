@@ -174,6 +174,12 @@ class History {
   void DeleteRange() {
     const std::string t = RandomTable();
     std::string lower = RandomKey(t), upper = RandomKey(t);
+    // Mostly narrow, so that something is left.
+    if (!random_.OneIn(6)) {
+      upper = lower;
+      upper.back() = static_cast<char>(upper.back() + 1);
+      upper.push_back(static_cast<char>(random_.Uniform(8)));
+    }
     if (upper < lower) std::swap(lower, upper);
     Write([&] { return db_->DeleteRange(TableOf(t), lower, upper); });
     model_.DeleteRange(t, lower, upper);

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <memory>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -75,8 +76,8 @@ class ViewCell {
  private:
   void Lock() const {
     while (locked_.exchange(true, std::memory_order_acquire)) {
-      while (locked_.load(std::memory_order_relaxed)) {
-      }
+      // The holder may have lost its processor.
+      while (locked_.load(std::memory_order_relaxed)) std::this_thread::yield();
     }
   }
   void Unlock() const { locked_.store(false, std::memory_order_release); }
