@@ -1,5 +1,12 @@
 package org.lavakv.bench;
 
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.stream.Stream;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.configuration.CheckpointingOptions;
@@ -18,14 +25,6 @@ import org.apache.flink.runtime.state.StateBackendLoader;
 import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
 import org.apache.flink.runtime.taskmanager.TaskManagerRuntimeInfo;
 import org.apache.flink.runtime.util.TestingTaskManagerRuntimeInfo;
-
-import java.io.File;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.Collections;
-import java.util.Comparator;
-import java.util.stream.Stream;
 
 /**
  * Creates keyed backends the way a task does: through {@link StateBackendLoader} and {@link
@@ -46,9 +45,7 @@ final class Backends {
         private final Path directory;
 
         private Open(
-                AbstractKeyedStateBackend<K> backend,
-                MockEnvironment environment,
-                Path directory) {
+                AbstractKeyedStateBackend<K> backend, MockEnvironment environment, Path directory) {
             this.backend = backend;
             this.environment = environment;
             this.directory = directory;
@@ -92,7 +89,8 @@ final class Backends {
                         keySerializer,
                         KEY_GROUPS,
                         KeyGroupRange.of(0, KEY_GROUPS - 1),
-                        new KvStateRegistry().createTaskRegistry(new JobID(), environment.getJobVertexId()),
+                        new KvStateRegistry()
+                                .createTaskRegistry(new JobID(), environment.getJobVertexId()),
                         TtlTimeProvider.DEFAULT,
                         new UnregisteredMetricsGroup(),
                         (name, value) -> {},
@@ -101,8 +99,7 @@ final class Backends {
                         1.0);
         @SuppressWarnings("unchecked")
         AbstractKeyedStateBackend<K> backend =
-                (AbstractKeyedStateBackend<K>)
-                        stateBackend.<K>createKeyedStateBackend(parameters);
+                (AbstractKeyedStateBackend<K>) stateBackend.<K>createKeyedStateBackend(parameters);
         return new Open<>(backend, environment, directory);
     }
 

@@ -1,13 +1,12 @@
 package org.lavakv.bench;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.apache.flink.api.common.state.ListState;
 import org.apache.flink.api.common.state.ListStateDescriptor;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.infra.Blackhole;
-
-import java.util.ArrayList;
-import java.util.List;
 
 /**
  * List state: add (to a new key), append (to a known one), get, get and iterate, update, addAll.

@@ -1,15 +1,14 @@
 package org.lavakv.bench;
 
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.Map;
 import org.apache.flink.api.common.state.MapState;
 import org.apache.flink.api.common.state.MapStateDescriptor;
 import org.apache.flink.api.common.typeutils.base.LongSerializer;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.infra.Blackhole;
-
-import java.util.HashMap;
-import java.util.Iterator;
-import java.util.Map;
 
 /** Map state with {@link #ENTRIES} entries a key. */
 public class MapStateBenchmark extends StateBenchmark {

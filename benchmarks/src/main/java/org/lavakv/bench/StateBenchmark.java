@@ -1,5 +1,7 @@
 package org.lavakv.bench;
 
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import org.apache.flink.api.common.state.State;
 import org.apache.flink.api.common.state.StateDescriptor;
 import org.apache.flink.api.common.state.StateTtlConfig;
@@ -14,9 +16,6 @@ import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.TearDown;
-
-import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 
 /**
  * What the benchmarks of all state kinds share: the backend, the keys and the values.
@@ -56,8 +55,7 @@ public abstract class StateBenchmark {
             values[i] = makeValue();
         }
         if (ttl) {
-            descriptor.enableTimeToLive(
-                    StateTtlConfig.newBuilder(Duration.ofDays(1)).build());
+            descriptor.enableTimeToLive(StateTtlConfig.newBuilder(Duration.ofDays(1)).build());
         }
         return open.backend.getPartitionedState(
                 VoidNamespace.INSTANCE, VoidNamespaceSerializer.INSTANCE, descriptor);

@@ -1,5 +1,13 @@
 package org.lavakv.bench;
 
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
 import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
@@ -9,15 +17,6 @@ import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
-
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Collection;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Locale;
-import java.util.Map;
-import java.util.concurrent.Callable;
 
 /**
  * Every operation of Flink's value, list and map state, on each backend in forks of its own, the
@@ -187,8 +186,7 @@ final class StateSuite implements Callable<Integer> {
     private double measure(
             String operation, String backend, int memory, int bytes, boolean withTtl, int keyCount)
             throws RunnerException {
-        String include =
-                operation.replace("State.", "StateBenchmark.").replace(".", "\\.") + "$";
+        String include = operation.replace("State.", "StateBenchmark.").replace(".", "\\.") + "$";
         Options options =
                 new OptionsBuilder()
                         .include("org\\.lavakv\\.bench\\." + include)
