@@ -21,7 +21,7 @@ cp -r "$jni/target/classes" "$work/classes"
 cp "$work/cmake/liblavakvjni.so" "$work/classes/org/lavakv/native/linux-x86_64/liblavakvjni.so"
 
 # The sanitizers' libraries must come before everything else in the process. HotSpot uses SIGSEGV
-# itself, and its own memory is no leak of ours. allocator_may_return_null: tests of refused sizes.
+# itself, and its own memory is no leak of ours.
 compiler=${CXX:-c++}
 export LAVA_ASAN_PRELOAD="$("$compiler" -print-file-name=libasan.so) $("$compiler" -print-file-name=libubsan.so)"
 export LAVA_ASAN_LOG="$work/reports/sanitizer"
