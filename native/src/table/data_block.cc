@@ -15,17 +15,6 @@ namespace {
 constexpr uint8_t kKindMask = 7;
 constexpr uint8_t kHasPrefix = 8;
 
-size_t SharedBytes(const char* a, const char* b, size_t limit) {
-  size_t i = 0;
-  while (i + 8 <= limit) {
-    uint64_t difference = DecodeFixed64(a + i) ^ DecodeFixed64(b + i);
-    if (difference != 0) return i + static_cast<size_t>(std::countr_zero(difference)) / 8;
-    i += 8;
-  }
-  while (i < limit && a[i] == b[i]) ++i;
-  return i;
-}
-
 }  // namespace
 
 void DataBlockBuilder::Add(const Record& record, uint64_t hash, size_t shared) {
@@ -114,49 +103,64 @@ const char* DataBlock::CheckEntries() const {
   return p == limit ? nullptr : "a data block has bytes behind its records";
 }
 
-/// Walks the restart group of the index-th record up to it. Without building keys: the number of
-/// bytes that the target shares with the entry before tells how it compares with the next one.
-bool DataBlock::FindAt(uint32_t index, Slice key, bool prefix_delete, DataEntry* entry,
-                       bool* past) const {
+DataEntry DataBlock::DecodeSlow(const char* p) {
+  DataEntry entry;
+  uint8_t tag = static_cast<uint8_t>(*p);
+  const char* limit = p + 1 + 4 * kVarint32BytesMax;
+  entry.kind = static_cast<RecordKind>(tag & kKindMask);
+  p = DecodeVarint32(p + 1, limit, &entry.shared);
+  p = DecodeVarint32(p, limit, &entry.unshared);
+  p = DecodeVarint32(p, limit, &entry.value_bytes);
+  entry.prefix_bytes = 0;
+  if ((tag & kHasPrefix) != 0) p = DecodeVarint32(p, limit, &entry.prefix_bytes);
+  entry.key_delta = p;
+  return entry;
+}
+
+/// Skips from the start of the index-th record's group to that record, remembering where each key's
+/// own bytes stand; builds no key, and compares from the end: what is not the key differs there.
+bool DataBlock::FindAt(uint32_t index, Slice key, bool prefix_delete, DataEntry* entry) const {
+  struct KeyPart {
+    uint32_t shared;
+    const char* delta;
+  };
+  KeyPart parts[kRestartIntervalMax];
   uint32_t group_index = index / interval_;
-  const char* p = group(group_index);
   uint32_t steps = index - group_index * interval_;
-  size_t matched = 0;  // bytes that the entry before, which is less than key, shares with key
-  for (uint32_t i = 0;; ++i) {
-    Decode(p, entry);
-    bool equal = false;
-    if (entry->shared == matched) {
-      size_t rest = key.size() - matched;
-      size_t common = SharedBytes(entry->key_delta, key.data() + matched,
-                                  std::min<size_t>(entry->unshared, rest));
-      if (common == entry->unshared) {
-        equal = common == rest;  // else the entry's key is a prefix of the target, so less
-      } else if (common == rest || static_cast<unsigned char>(entry->key_delta[common]) >
-                                       static_cast<unsigned char>(key[matched + common])) {
-        *past = true;
-        return false;
-      }
-      matched += common;
-    } else if (entry->shared < matched) {
-      *past = true;  // differs from key, upwards, where the entry before still agreed
-      return false;
-    }  // else it shares with the entry before where that differs from key: less, as that
-    if (i == steps) return equal && (entry->kind == RecordKind::kPrefixDelete) == prefix_delete;
-    p = entry->end();
+  const char* p = group(group_index);
+  for (uint32_t i = 0; i < steps; ++i) {
+    DataEntry before;
+    Decode(p, &before);
+    parts[i] = {before.shared, before.key_delta};
+    p = before.end();
   }
+  Decode(p, entry);
+  uint32_t needed = entry->shared;
+  if (needed + entry->unshared != key.size() ||
+      (entry->kind == RecordKind::kPrefixDelete) != prefix_delete ||
+      std::memcmp(entry->key_delta, key.data() + needed, entry->unshared) != 0)
+    return false;
+  // The first `needed` bytes come from the records before: each gave those behind its own shared.
+  for (uint32_t i = steps; needed > 0; --i) {
+    const KeyPart& part = parts[i - 1];
+    if (part.shared >= needed) continue;
+    if (std::memcmp(part.delta, key.data() + part.shared, needed - part.shared) != 0) return false;
+    needed = part.shared;
+  }
+  return true;
 }
 
 bool DataBlock::Find(Slice key, uint64_t hash, bool prefix_delete, DataEntry* entry) const {
   const __m128i wanted = _mm_set1_epi8(static_cast<char>(FingerprintOf(hash)));
-  bool past = false;
-  for (uint32_t base = 0; base < count_ && !past; base += 16) {
+  for (uint32_t base = 0; base < count_; base += 16) {
     __m128i prints = _mm_loadu_si128(reinterpret_cast<const __m128i*>(fingerprints_ + base));
     uint32_t hits = static_cast<uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(prints, wanted)));
+    if (hits == 0) [[likely]]
+      continue;
     if (count_ - base < 16) hits &= (1u << (count_ - base)) - 1;
     for (; hits != 0; hits &= hits - 1) {
       uint32_t index = base + static_cast<uint32_t>(std::countr_zero(hits));
-      if (FindAt(index, key, prefix_delete, entry, &past)) return true;
-      if (past) break;
+      if (FindAt(index, key, prefix_delete, entry)) return true;
     }
   }
   return false;

@@ -13,7 +13,7 @@ namespace lava::ksst {
 /// each record's hash, so that a point lookup decodes only the restart group that may hold its key.
 
 inline constexpr uint32_t kRestartInterval = 16;
-inline constexpr uint32_t kRestartIntervalMax = 1024;
+inline constexpr uint32_t kRestartIntervalMax = 64;
 inline constexpr size_t kDataBlockTailBytes = 8;  // record count, restart interval
 /// Readable bytes that must follow a data block in memory: fingerprints are read 16 at a time.
 inline constexpr size_t kDataBlockSlackBytes = 16;
@@ -75,7 +75,8 @@ class DataBlock {
 
  private:
   const char* CheckEntries() const;
-  bool FindAt(uint32_t index, Slice key, bool prefix_delete, DataEntry* entry, bool* past) const;
+  static DataEntry DecodeSlow(const char* p);
+  bool FindAt(uint32_t index, Slice key, bool prefix_delete, DataEntry* entry) const;
 
   const char* data_ = nullptr;
   const char* fingerprints_ = nullptr;
@@ -110,24 +111,21 @@ class DataBlockCursor {
 
 inline void DataBlock::Decode(const char* p, DataEntry* entry) {
   // An entry: tag (kind, bit 3: has a prefix), varints of shared, unshared, value bytes and, if
-  // any, prefix bytes; then the key's rest and the value. Mostly all numbers are one byte.
+  // any, prefix bytes; then the key's rest and the value. Mostly all numbers are one byte. The slow
+  // path returns a value, so that a caller's entry can live in registers.
   uint32_t head = DecodeFixed32(p);
-  entry->kind = static_cast<RecordKind>(head & 7);
-  bool has_prefix = (head & 8) != 0;
-  if ((head & 0x80808080u) == 0) [[likely]] {
-    entry->shared = (head >> 8) & 0x7f;
-    entry->unshared = (head >> 16) & 0x7f;
-    entry->value_bytes = head >> 24;
-    p += 4;
-  } else {
-    const char* limit = p + 1 + 3 * kVarint32BytesMax;
-    p = DecodeVarint32(p + 1, limit, &entry->shared);
-    p = DecodeVarint32(p, limit, &entry->unshared);
-    p = DecodeVarint32(p, limit, &entry->value_bytes);
+  uint32_t has_prefix = (head >> 3) & 1;
+  uint32_t prefix_bytes = has_prefix != 0 ? static_cast<unsigned char>(p[4]) : 0;
+  if (((head | prefix_bytes) & 0x80808080u) != 0) [[unlikely]] {
+    *entry = DecodeSlow(p);
+    return;
   }
-  entry->prefix_bytes = 0;
-  if (has_prefix) p = DecodeVarint32(p, p + kVarint32BytesMax, &entry->prefix_bytes);
-  entry->key_delta = p;
+  entry->kind = static_cast<RecordKind>(head & 7);
+  entry->shared = (head >> 8) & 0x7f;
+  entry->unshared = (head >> 16) & 0x7f;
+  entry->value_bytes = head >> 24;
+  entry->prefix_bytes = prefix_bytes;
+  entry->key_delta = p + 4 + has_prefix;
 }
 
 }  // namespace lava::ksst

@@ -11,9 +11,11 @@ namespace {
 
 /// The first 8 bytes as a number that sorts as they do; short ones as if zeros followed.
 uint64_t HeadOf(Slice bytes) {
+  if (bytes.size() >= sizeof(uint64_t)) return __builtin_bswap64(DecodeFixed64(bytes.data()));
   uint64_t head = 0;
-  std::memcpy(&head, bytes.data(), std::min<size_t>(bytes.size(), sizeof(head)));
-  return __builtin_bswap64(head);
+  for (size_t i = 0; i < bytes.size(); ++i)
+    head |= uint64_t{static_cast<unsigned char>(bytes[i])} << (56 - 8 * i);
+  return head;
 }
 
 struct IndexHead {
