@@ -10,7 +10,7 @@
 namespace lava {
 namespace {
 
-int Run(const std::string& input) {
+int RunInput(const std::string& input) {
   return fuzzing::RunKsstInput(reinterpret_cast<const uint8_t*>(input.data()), input.size());
 }
 
@@ -22,7 +22,7 @@ TEST(KsstFuzzTest, Corpus) {
     std::ifstream file(entry.path(), std::ios::binary);
     std::string input((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
     SCOPED_TRACE(entry.path().filename());
-    EXPECT_EQ(Run(input), 0);
+    EXPECT_EQ(RunInput(input), 0);
     ++inputs;
   }
   EXPECT_GT(inputs, 0u);
@@ -34,7 +34,7 @@ TEST(KsstFuzzTest, SeededEdits) {
   for (int round = 0; round < 4000; ++round) {
     std::string input(1, static_cast<char>(random.Next() | 1));
     for (uint64_t edits = random.Between(1, 4); edits > 0; --edits) input += random.Bytes(3);
-    ASSERT_EQ(Run(input), 0) << "round " << round;
+    ASSERT_EQ(RunInput(input), 0) << "round " << round;
   }
 }
 
@@ -47,7 +47,7 @@ TEST(KsstFuzzTest, SeededDamageOfAWholeFile) {
     if (random.OneIn(3)) input.resize(random.Uniform(input.size()));
     for (uint64_t edits = random.Uniform(3); edits > 0 && !input.empty(); --edits)
       input[random.Uniform(input.size())] = static_cast<char>(random.Next());
-    ASSERT_EQ(Run('\0' + input), 0) << "round " << round;
+    ASSERT_EQ(RunInput('\0' + input), 0) << "round " << round;
   }
 }
 
