@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <deque>
 #include <iostream>
@@ -232,10 +234,50 @@ class History {
     std::vector<Model::Entry> entries;
     ASSERT_OK(db_.ScanAll(TableOf(t), request, &entries, snapshot));
     const std::vector<Model::Entry> expected = model.Scan(t, request);
+    if (entries.size() != expected.size()) Explain(t, request, entries, expected, snapshot);
     ASSERT_EQ(entries.size(), expected.size()) << t;
     expected_entries_ += expected.size();
     for (size_t i = 0; i < entries.size(); ++i)
       ASSERT_TRUE(entries[i] == expected[i]) << t << ", entry " << i << " of " << entries.size();
+  }
+  // What a scan has too many or too few of, and whether other ways of reading agree with it.
+  void Explain(const std::string& t, const ScanRequest& request,
+               const std::vector<Model::Entry>& entries, const std::vector<Model::Entry>& expected,
+               Snapshot* snapshot) {
+    const auto hex = [](Slice bytes) {
+      std::string out;
+      for (const char c : bytes) {
+        char digits[3];
+        std::snprintf(digits, sizeof(digits), "%02x", static_cast<unsigned char>(c));
+        out += digits;
+      }
+      return out;
+    };
+    std::cout << "scan of " << t << (snapshot != nullptr ? " in a snapshot" : "") << " from "
+              << hex(request.lower) << (request.lower_exclusive ? " exclusive" : "") << " to "
+              << hex(request.upper) << ", prefix " << request.prefix_bytes << ", page of "
+              << request.entries_max << " or " << request.bytes_max << " bytes, skip "
+              << request.skip_key_bytes << (request.keys_only ? ", keys only" : "") << std::endl;
+    const auto tell = [&](const char* what, const Model::Entry& entry) {
+      std::cout << "  " << what << " " << hex(entry.first);
+      if (request.skip_key_bytes == 0)
+        std::cout << ", Get: " << db_.Get(TableOf(t), entry.first, PrefixOf(t), snapshot).size()
+                  << " bytes";
+      std::cout << std::endl;
+    };
+    for (const Model::Entry& entry : entries)
+      if (std::find(expected.begin(), expected.end(), entry) == expected.end())
+        tell("too many:", entry);
+    for (const Model::Entry& entry : expected)
+      if (std::find(entries.begin(), entries.end(), entry) == entries.end())
+        tell("missing:", entry);
+    ScanRequest whole = request;
+    whole.entries_max = 1u << 30;
+    whole.bytes_max = 1u << 30;
+    std::vector<Model::Entry> again;
+    EXPECT_OK(db_.ScanAll(TableOf(t), whole, &again, snapshot));
+    std::cout << "  in one page: " << again.size() << " entries; " << entries.size()
+              << " in pages, expected " << expected.size() << std::endl;
   }
   void ScanSome(const Model& model, Snapshot* snapshot) {
     const std::string t = RandomTable();

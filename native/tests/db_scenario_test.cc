@@ -224,6 +224,30 @@ TEST(Scenario, ClearingWhatIsNotThereWritesNothing) {
   EXPECT_EQ(db->statistics().estimated_records, 12u);
 }
 
+// The deletion stands at the prefix, before where the scan begins.
+TEST(Scenario, AScanFromWithinADeletedPrefixSeesTheDeletion) {
+  SimDB db(5);
+  ASSERT_OK(db.Open());
+  Table* t = db.table("m");
+  for (const char* key : {"pa", "pb", "pc", "q"}) ASSERT_OK(db->Put(t, {K(1, key), 2}, "v"));
+  ASSERT_OK(db.Flush());
+  ASSERT_OK(db->DeletePrefix(t, K(1, "p")));
+  auto snapshot = *db->TakeSnapshot();  // the tombstone is in a sealed run
+  const std::string lower = K(1, "pa");
+  for (int round = 0; round < 2; ++round) {
+    for (const bool exclusive : {false, true}) {
+      ScanRequest request;
+      request.lower = lower;
+      request.lower_exclusive = exclusive;
+      std::vector<Model::Entry> entries;
+      ASSERT_OK(db.ScanAll(t, request, &entries));
+      ASSERT_EQ(entries.size(), 1u);
+      EXPECT_EQ(entries[0].first, K(1, "q"));
+    }
+    ASSERT_OK(db.Flush());
+  }
+}
+
 TEST(Scenario, ABatchNeverStraddlesASeal) {
   SimDB db(6);
   db.options().memtable_bytes = 64 << 10;

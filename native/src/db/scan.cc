@@ -31,7 +31,8 @@ std::span<const FileEntry> Overlapping(const std::vector<FileEntry>& level, Slic
 
 // False when the run knows nothing of keys in the range, so that it can be left out.
 bool Matters(const MemTable& run, Slice lower, Slice upper) {
-  if (run.has_range_tombstones()) return true;
+  // A deletion that begins before the range may reach into it.
+  if (run.has_range_tombstones() || run.has_prefix_deletes()) return true;
   MemTable::Copied copied;
   run.CopyRange(lower, false, upper, 1, true, &copied);
   return !copied.entries.empty();
