@@ -44,7 +44,11 @@ PickerOptions DBImpl::MakePickerOptions() const {
 
 // Holds state.
 void DBImpl::ScheduleCompactions() {
-  if (closed_.load() || !manifest_status_.ok()) return;
+  if (closed_.load()) return;
+  if (!manifest_status_.ok()) {
+    if (manual_ == Manual::kActive) FinishManual(manifest_status_);
+    return;
+  }
   if (!compaction_backoff_.status.ok() &&
       clock_->MonotonicMicros() < compaction_backoff_.retry_at_us)
     return;
@@ -158,9 +162,7 @@ void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
     MarkBusy(*task, false);
     --running_compactions_;
     const bool manual = task->manual;
-    // The inputs may be named by nothing else any more.
     compactions_.erase(task);
-    task.reset();
     if (status.ok()) {
       compaction_backoff_ = Backoff();
     } else if (!cancelled_) {
@@ -170,6 +172,8 @@ void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
     ScheduleCompactions();
     changed_.notify_all();
   }
+  // The inputs may be named by nothing else any more: their readers close outside the lock.
+  task.reset();
   RemoveObsoleteFiles();
 }
 

@@ -74,7 +74,11 @@ void DBImpl::StartFlush(const std::shared_ptr<FlushGroup>& group) {
   ++running_flushes_;
   // A queued job keeps nothing alive: Close() lets go of all memory whether or not it runs.
   Submit(os::Priority::kFlush, [this, weak = std::weak_ptr<FlushGroup>(group)] {
-    if (const std::shared_ptr<FlushGroup> queued = weak.lock()) RunFlushJob(queued);
+    if (const std::shared_ptr<FlushGroup> queued = weak.lock()) return RunFlushJob(queued);
+    // Another flush's end installed the group while this retry was queued.
+    std::lock_guard<std::mutex> state(state_mutex_);
+    --running_flushes_;
+    changed_.notify_all();
   });
 }
 
@@ -85,7 +89,9 @@ void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {
     std::lock_guard<std::mutex> state(state_mutex_);
     flushed = group->done;  // only the install failed the last time
     for (const std::shared_ptr<SealedRun>& run : group->runs) input.runs.push_back(run->memtable);
-    input.nothing_older = flush_groups_.front() == group && !HasFiles(*version_);
+    // A snapshot may lie over files that have left the version since it was taken.
+    input.nothing_older =
+        flush_groups_.front() == group && !HasFiles(*version_) && snapshots_->size() == 0;
   }
   Status status;
   FlushOutput output;

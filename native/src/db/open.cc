@@ -10,13 +10,17 @@ namespace {
 
 constexpr uint64_t kMemtableBytesMin = 1 << 20;
 constexpr uint64_t kMemtableBytesDefaultMax = 64 << 20;
+// An arena numbers its chunks with 15 bits, and a large value takes one of its own.
+constexpr uint64_t kMemtableBytesMax = 1 << 30;
 constexpr std::string_view kFileSuffix = ".ksst";
 
 Status CheckFile(const FileMeta& meta, const TableProperties& found, const std::string& path) {
-  if (found.records != meta.records || found.lower != meta.lower || found.upper != meta.upper)
+  if (found.records != meta.records || found.lower != meta.lower || found.upper != meta.upper ||
+      found.deletes != meta.deletes || found.prefix_deletes != meta.prefix_deletes ||
+      found.range_tombstones != meta.range_tombstones)
     return Status::Corruption(path + " is not the file that the manifest describes: it has " +
                               std::to_string(found.records) + " records, not " +
-                              std::to_string(meta.records) + ", or other bounds");
+                              std::to_string(meta.records) + ", or other bounds or deletions");
   return Status::OK();
 }
 
@@ -86,6 +90,10 @@ Status DBImpl::CheckOptions() const {
     return Status::InvalidArgument(
         "options.block_bytes, index_partition_bytes, target_file_bytes and level1_bytes must be "
         "above 0, level_multiplier above 1");
+  if (options_.memtable_bytes > kMemtableBytesMax)
+    return Status::InvalidArgument("options.memtable_bytes must be at most " +
+                                   std::to_string(kMemtableBytesMax) + ", not " +
+                                   std::to_string(options_.memtable_bytes));
   return Status::OK();
 }
 

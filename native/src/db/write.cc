@@ -178,6 +178,7 @@ void DBImpl::DeletePrefixLocked(Slice internal_prefix) {
 bool DBImpl::OlderMayHavePrefix(Slice internal_prefix) const {
   if (!has_older_.load(std::memory_order_relaxed)) return false;
   const ViewRef view = view_.Get();
+  if (!view) return true;  // closed meanwhile
   const std::string end = PrefixEnd(internal_prefix);
   for (const std::shared_ptr<SealedRun>& run : view->sealed) {
     MemTable::Copied copied;

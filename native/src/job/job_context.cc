@@ -16,7 +16,9 @@ Result<std::shared_ptr<TableReader>> OpenReader(const JobContext& context, const
       std::shared_ptr<TableReader> reader,
       TableReader::Open(std::move(handle), context.cache, context.counter, context.read_counters));
   const TableProperties& p = reader->properties();
-  if (p.records != file.records || p.lower != file.lower || p.upper != file.upper) {
+  if (p.records != file.records || p.lower != file.lower || p.upper != file.upper ||
+      p.deletes != file.deletes || p.prefix_deletes != file.prefix_deletes ||
+      p.range_tombstones != file.range_tombstones) {
     return Status::Corruption("opening " + path +
                               ": its properties are not those of the manifest; it is another "
                               "file under this name: restore it from a checkpoint");

@@ -199,7 +199,7 @@ final class LavaSettings {
                                 intBetween(LavaConfigurableOptions.FILTER_BITS_PER_KEY, 0, 64));
         if (get(LavaConfigurableOptions.MEMTABLE_SIZE, MemorySize.class) != null) {
             options.setMemtableBytes(
-                    bytesBetween(LavaConfigurableOptions.MEMTABLE_SIZE, 64L << 10, 1L << 40));
+                    bytesBetween(LavaConfigurableOptions.MEMTABLE_SIZE, 64L << 10, 1L << 30));
         }
         return options;
     }
