@@ -402,6 +402,48 @@ TEST(Scenario, SnapshotsShareSealedRuns) {
   EXPECT_EQ(db.FileNames().size(), 1u);
 }
 
+// A snapshot's files lie over what the version held when it was taken. A compaction that drops all
+// of that as expired, before the snapshot's own run is flushed, must not cost the run its
+// deletions.
+TEST(Scenario, ASnapshotKeepsItsDeletionsThoughTheVersionIsEmptyByThen) {
+  int compacted_first = 0;
+  for (uint64_t seed = 1; seed <= 16; ++seed) {
+    SimDB db(seed);
+    db.options().l0_compaction_trigger = 2;
+    ASSERT_OK(db.Open());
+    Result<Table*> t = db->CreateTable(
+        "t", {.kind = TableKind::kValue, .ttl_layout = TtlLayout::kValue, .ttl_ms = 1000});
+    ASSERT_OK(t.status());
+    db->SetTime(1'000'000);
+    const std::string value = Stamped(1'000'000, "v");
+    ASSERT_OK(db->Put(*t, {K(1, "k")}, value));
+    ASSERT_OK(db.Flush());
+    ASSERT_OK(db->Put(*t, {K(1, "k")}, value));
+    EXPECT_TRUE(db->Flush(0).IsBusy());
+    db->SetTime(2'000'000);
+    ASSERT_TRUE(db.executor().RunOne());
+    ASSERT_EQ(db->statistics().files_at_level[0], 2u);
+    ASSERT_OK(db->Delete(*t, {K(1, "k")}));
+    auto snapshot = *db->TakeSnapshot();
+    EXPECT_TRUE(snapshot->WaitFlushed(0).IsBusy());
+    ASSERT_TRUE(db.executor().RunOne());
+    compacted_first += db->statistics().compactions == 1 ? 1 : 0;
+    ASSERT_OK(db.FlushSnapshot(snapshot.get()));
+    std::vector<Snapshot::File> files;
+    ImportSource source{.metadata = {}, .partition_first = 0, .partition_last = 15};
+    ASSERT_OK(snapshot->Files(&files, &source.metadata));
+    ASSERT_OK(db.memory().CreateDirectory("/copy"));
+    for (const Snapshot::File& file : files)
+      ASSERT_OK(db.memory().Link("/db/" + file.name, "/copy/" + file.name));
+    snapshot.reset();
+    ASSERT_OK(db.Open(std::span(&source, 1), "/copy"));
+    t = db->CreateTable("t", {.kind = TableKind::kValue});
+    ASSERT_OK(t.status());
+    EXPECT_EQ(db.Get(*t, K(1, "k")), "NotFound") << "seed " << seed;
+  }
+  EXPECT_GT(compacted_first, 0) << "no seed ran the case";
+}
+
 TEST(Scenario, AdjacentRunsShareAFileButNotAcrossASnapshot) {
   SimDB db(11, nullptr);
   db.options().memtable_bytes = 1;
