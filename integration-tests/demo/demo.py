@@ -30,6 +30,7 @@ DAYS = 365
 PLANES_A_DAY = 10
 KILL_AFTER_DATE = "2013-05-15"
 KILL_AFTER_CHECKPOINTS = 3
+QUIET_SECONDS = 2
 STATE_METRIC = re.compile(r"\.lava\.state\.(.+)\.live-bytes$")
 
 
@@ -70,6 +71,8 @@ class Cluster:
             "heartbeat.interval": "1s",
             "heartbeat.timeout": "8s",
             "metrics.fetcher.update-interval": "1s",
+            # Also how long the JobManager waits for metrics of a TaskManager that just died.
+            "web.timeout": 20000,
             "web.checkpoints.history": 10000,
         }
         os.makedirs(os.path.join(work, "tmp"))
@@ -267,9 +270,12 @@ def run_with_failure(cluster, options):
     run.wait(lambda r: r.date >= KILL_AFTER_DATE and r.completed() >= KILL_AFTER_CHECKPOINTS)
     if run.job_state == "FINISHED":
         raise DemoFailed("The job was over before its TaskManager could be killed")
+    # A metrics query under way would hold up all later ones, and with them the lines below.
+    time.sleep(QUIET_SECONDS)
     cluster.kill("taskmanager-2")
     print("  -- killed taskmanager-2 (SIGKILL); starting taskmanager-3", flush=True)
     cluster.start_task_manager("taskmanager-3")
+    time.sleep(QUIET_SECONDS)
     run.wait(lambda r: r.restored() > 0)
     if run.restored() == 0:
         raise DemoFailed("The job finished without restoring a checkpoint")
