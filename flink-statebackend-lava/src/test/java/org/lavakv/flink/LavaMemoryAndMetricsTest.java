@@ -1,13 +1,16 @@
 package org.lavakv.flink;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.configuration.TaskManagerOptions;
 import org.apache.flink.metrics.Gauge;
 import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
@@ -67,6 +70,22 @@ class LavaMemoryAndMetricsTest {
         second.close();
         assertThat(Host.openNativeObjects()).isEqualTo(before);
         assertThat(environment.getMemoryManager().verifyEmpty()).isTrue();
+    }
+
+    @Test
+    void slotWithoutManagedMemoryNamesTheOptions() throws Exception {
+        environment.close();
+        environment = MockEnvironment.builder().setManagedMemorySize(0).build();
+        long before = Host.openNativeObjects();
+        assertThatThrownBy(() -> acquire(true, null, 0))
+                .isInstanceOf(IllegalConfigurationException.class)
+                .hasMessageContaining(TaskManagerOptions.MANAGED_MEMORY_SIZE.key())
+                .hasMessageContaining(TaskManagerOptions.MANAGED_MEMORY_FRACTION.key())
+                .hasMessageContaining(LavaOptions.FIX_PER_SLOT_MEMORY_SIZE.key());
+        assertThat(Host.openNativeObjects()).isEqualTo(before);
+        SlotMemory memory = acquire(true, MemorySize.parse("5mb"), 0);
+        assertThat(memory.lease().capacityBytes()).isEqualTo(5 << 20);
+        memory.close();
     }
 
     @Test

@@ -1,6 +1,7 @@
 package org.lavakv.flink.memory;
 
 import java.util.UUID;
+import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.runtime.execution.Environment;
 import org.apache.flink.runtime.memory.OpaqueMemoryResource;
 import org.apache.flink.runtime.memory.SharedResources;
@@ -16,8 +17,8 @@ import org.slf4j.LoggerFactory;
  * <p>Threads: any thread. Ownership: whoever called {@link #acquire} closes it, after the database
  * that uses the lease.
  *
- * <p>Errors: what Flink's memory manager throws, e.g. when no managed memory was set aside; a close
- * that fails is logged.
+ * <p>Errors: {@link IllegalConfigurationException} when no managed memory was set aside; what
+ * Flink's memory manager throws; a close that fails is logged.
  */
 public final class SlotMemory implements AutoCloseable {
 
@@ -71,7 +72,7 @@ public final class SlotMemory implements AutoCloseable {
                             .getMemoryManager()
                             .getSharedMemoryResourceForManagedMemory(
                                     MANAGED_ID,
-                                    bytes -> Host.acquire(bytes, ratio),
+                                    bytes -> acquireManaged(bytes, ratio),
                                     managedFraction),
                     "managed memory of the slot");
         }
@@ -85,6 +86,16 @@ public final class SlotMemory implements AutoCloseable {
                 DEFAULT_BYTES);
         Lease lease = Host.acquire(DEFAULT_BYTES, ratio);
         return new SlotMemory(lease, lease);
+    }
+
+    private static Lease acquireManaged(long bytes, double ratio) throws Exception {
+        if (bytes <= 0) {
+            throw new IllegalConfigurationException(
+                    "The slot has no managed memory for Lava. Raise taskmanager.memory.managed.size"
+                            + " or taskmanager.memory.managed.fraction, or give Lava memory of its"
+                            + " own by state.backend.lava.memory.fixed-per-slot.");
+        }
+        return Host.acquire(bytes, ratio);
     }
 
     private static SlotMemory of(OpaqueMemoryResource<Lease> resource, String what) {
