@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -17,6 +18,7 @@ import org.apache.flink.api.common.state.ListState;
 import org.apache.flink.api.common.state.ListStateDescriptor;
 import org.apache.flink.api.common.state.MapState;
 import org.apache.flink.api.common.state.MapStateDescriptor;
+import org.apache.flink.api.common.state.StateTtlConfig;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
@@ -24,11 +26,13 @@ import org.apache.flink.api.common.typeutils.base.ListSerializer;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.queryablestate.client.state.serialization.KvStateSerializer;
+import org.apache.flink.runtime.execution.CancelTaskException;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.VoidNamespace;
 import org.apache.flink.runtime.state.VoidNamespaceSerializer;
 import org.apache.flink.runtime.state.internal.InternalKvState;
 import org.apache.flink.runtime.state.internal.InternalListState;
+import org.apache.flink.util.StateMigrationException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -75,7 +79,56 @@ class LavaStatesTest {
         return count;
     }
 
+    // ---------------------------------------------------------------------- migration
+
+    @Test
+    void cancelledMigrationEnds() throws Exception {
+        for (int key = 0; key < 600; key++) {
+            backend.setCurrentKey(key);
+            BackendFixture.value(backend).update("value");
+        }
+        LavaKeyedStateBackend<Integer> restored =
+                (LavaKeyedStateBackend<Integer>)
+                        fixture.create(
+                                BackendFixture.ALL,
+                                BackendFixture.remote(fixture.checkpoint(backend, 1)));
+        ValueStateDescriptor<String> withTtl =
+                new ValueStateDescriptor<>(
+                        BackendFixture.VALUE.getName(), StringSerializer.INSTANCE);
+        withTtl.enableTimeToLive(StateTtlConfig.newBuilder(Duration.ofHours(1)).build());
+        Thread.currentThread().interrupt();
+        assertThatThrownBy(() -> BackendFixture.state(restored, withTtl))
+                .hasRootCauseInstanceOf(CancelTaskException.class)
+                .cause()
+                .isInstanceOf(StateMigrationException.class)
+                .hasMessageContaining("'the-value' was cancelled");
+        assertThat(Thread.interrupted()).isTrue();
+    }
+
     // ---------------------------------------------------------------------- maps
+
+    @Test
+    void mapWorksOnAfterALargeEntry() throws Exception {
+        MapState<String, String> map =
+                BackendFixture.state(
+                        backend,
+                        new MapStateDescriptor<>(
+                                "large", StringSerializer.INSTANCE, StringSerializer.INSTANCE));
+        String large = "x".repeat(5 << 20);
+        for (int round = 0; round < 2; round++) {
+            Map<String, String> expected = new HashMap<>();
+            expected.put("large " + round, large);
+            expected.put("small " + round, "y");
+            map.putAll(expected);
+            Map<String, String> found = new HashMap<>();
+            map.entries().forEach(entry -> found.put(entry.getKey(), entry.getValue()));
+            assertThat(found).isEqualTo(expected);
+            map.putAll(Collections.singletonMap("more", "z"));
+            assertThat(count(map.keys())).isEqualTo(3);
+            map.clear();
+            assertThat(map.isEmpty()).isTrue();
+        }
+    }
 
     @Test
     void keysAndExistenceReadNoValues() throws Exception {

@@ -21,12 +21,14 @@ import org.lavakv.flink.snapshot.HeapTimerFile;
  * Brings the timers of Lava's own checkpoints to where the job keeps them now, from the engine's
  * tables and from files of timers on the heap: a job may change its mind between two runs.
  *
- * <p>Threads: one.
+ * <p>Threads: one. Errors: IOException also when the task is cancelled; an interrupted thread's
+ * flag stays set.
  */
 final class TimerRestore {
 
     private static final int PAGE_ENTRIES = 1024;
     private static final int BATCH_BYTES = 512 << 10;
+    private static final int TIMERS_PER_CANCEL_CHECK = 256;
     private static final byte[] NO_VALUE = {};
 
     private final RestoreRequest<?> request;
@@ -35,6 +37,7 @@ final class TimerRestore {
     private final HeapTimers heap;
     private final Map<String, Target> targets = new HashMap<>();
     private final WriteBatch batch = new WriteBatch();
+    private long visited;
 
     TimerRestore(RestoreRequest<?> request, LavaInstance instance, StateTables tables) {
         this.request = request;
@@ -73,6 +76,7 @@ final class TimerRestore {
         TableCursor cursor = TableCursor.ofTable(instance, table.handle(), true, PAGE_ENTRIES);
         while (cursor.hasNext()) {
             cursor.next();
+            checkNotCancelled();
             queue.add(cursor.copyKey());
         }
     }
@@ -82,6 +86,7 @@ final class TimerRestore {
         HeapTimerFile.read(
                 file,
                 (state, timer) -> {
+                    checkNotCancelled();
                     Target target = targets.get(state);
                     if (target == null || timer.length <= request.keyGroupPrefixBytes()) {
                         throw new IOException(
@@ -99,6 +104,16 @@ final class TimerRestore {
                     }
                 });
         flush(1);
+    }
+
+    /** Called for each timer; looks now and then. */
+    private void checkNotCancelled() throws IOException {
+        visited++;
+        if (visited % TIMERS_PER_CANCEL_CHECK == 0
+                && (Thread.currentThread().isInterrupted()
+                        || request.cancelStreamRegistry().isClosed())) {
+            throw new IOException("Restoring timers was cancelled.");
+        }
     }
 
     private void flush(int atBytes) throws IOException {

@@ -31,9 +31,6 @@ public final class HeapTimerFile {
     /** The file's name among a handle's private files and in directories of local recovery. */
     public static final String FILE_NAME = "LAVA-TIMERS";
 
-    /** No timer is larger: the engine's limit of a key. */
-    private static final int TIMER_BYTES_MAX = 1 << 20;
-
     /** Gets every timer of a file. */
     public interface Visitor {
         /**
@@ -77,18 +74,20 @@ public final class HeapTimerFile {
     }
 
     /**
-     * Reads a file whose length and checksum were checked.
+     * Reads a file whose length and checksum were checked. Only that length bounds a timer: on the
+     * heap it may be larger than a key of the engine.
      *
      * @throws IOException also for content that no version of Lava wrote
      */
     public static void read(Path file, Visitor visitor) throws IOException {
+        long fileBytes = Files.size(file);
         try (DataInputViewStreamWrapper in =
                 new DataInputViewStreamWrapper(
                         new BufferedInputStream(Files.newInputStream(file)))) {
             for (int states = in.readInt(); states > 0; states--) {
                 String name = in.readUTF();
                 for (int length = in.readInt(); length != 0; length = in.readInt()) {
-                    if (length < 0 || length > TIMER_BYTES_MAX) {
+                    if (length < 0 || length > fileBytes) {
                         throw new IOException(
                                 "The file of timers "
                                         + file

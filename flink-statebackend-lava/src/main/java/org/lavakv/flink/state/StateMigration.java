@@ -9,6 +9,7 @@ import org.apache.flink.api.common.typeutils.base.MapSerializer;
 import org.apache.flink.api.common.typeutils.base.MapSerializerSnapshot;
 import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
+import org.apache.flink.runtime.execution.CancelTaskException;
 import org.apache.flink.runtime.state.CompositeKeySerializationUtils;
 import org.apache.flink.runtime.state.RegisteredKeyValueStateBackendMetaInfo;
 import org.apache.flink.runtime.state.ttl.TtlAwareSerializer;
@@ -27,12 +28,14 @@ import org.lavakv.flink.engine.TableCursor;
  * Rewrites all values of a state from the serializer that they were written with to a new one, and
  * between values with and without TTL. Keys stay as they are.
  *
- * <p>Threads: the task's thread, before the state is used. Errors: {@link StateMigrationException};
- * the backend is then unusable, the checkpoint that it was restored from is as it was.
+ * <p>Threads: the task's thread, before the state is used; an interrupt ends the rewriting. Errors:
+ * {@link StateMigrationException}, with a {@link CancelTaskException} as its cause after an
+ * interrupt; the backend is then unusable, the checkpoint that it was restored from is as it was.
  */
 public final class StateMigration<K, N, V> {
 
     private static final int PAGE_ENTRIES = 256;
+    private static final int ENTRIES_PER_CANCEL_CHECK = 256;
 
     private final StateContext<K> context;
     private final StateTable table;
@@ -109,15 +112,26 @@ public final class StateMigration<K, N, V> {
         try {
             TableCursor cursor =
                     TableCursor.ofTable(context.instance(), table.handle(), false, PAGE_ENTRIES);
-            while (cursor.hasNext()) {
+            for (long entries = 1; cursor.hasNext(); entries++) {
                 cursor.next();
                 migrate(cursor);
+                if (entries % ENTRIES_PER_CANCEL_CHECK == 0) {
+                    checkNotCancelled();
+                }
             }
         } catch (StateMigrationException e) {
             throw e;
         } catch (Exception e) {
             throw new StateMigrationException(
                     "Error while trying to migrate the state '" + table.name() + "'.", e);
+        }
+    }
+
+    private void checkNotCancelled() throws StateMigrationException {
+        if (Thread.currentThread().isInterrupted()) {
+            throw new StateMigrationException(
+                    "Migrating the state '" + table.name() + "' was cancelled.",
+                    new CancelTaskException("The task was cancelled."));
         }
     }
 

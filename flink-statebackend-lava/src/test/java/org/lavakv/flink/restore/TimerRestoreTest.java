@@ -20,7 +20,9 @@ import java.util.Map;
 import java.util.TreeSet;
 import java.util.concurrent.RunnableFuture;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
+import org.apache.flink.api.common.typeutils.base.StringSerializer;
 import org.apache.flink.runtime.checkpoint.CheckpointOptions;
+import org.apache.flink.runtime.execution.CancelTaskException;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
 import org.apache.flink.runtime.state.KeyGroupRange;
@@ -33,6 +35,7 @@ import org.apache.flink.runtime.state.VoidNamespaceSerializer;
 import org.apache.flink.streaming.api.operators.TimerHeapInternalTimer;
 import org.apache.flink.streaming.api.operators.TimerSerializer;
 import org.apache.flink.util.CloseableIterator;
+import org.apache.flink.util.IOUtils;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -44,6 +47,7 @@ import org.lavakv.flink.LavaOptions;
 import org.lavakv.flink.LavaOptions.TimerService;
 import org.lavakv.flink.snapshot.HeapTimerFile;
 import org.lavakv.flink.testing.BackendFixture;
+import org.lavakv.flink.testing.CountingStringSerializer;
 import org.lavakv.flink.testing.StateContent;
 
 /** Timers in Lava's own checkpoints, wherever they are kept before and after. */
@@ -212,6 +216,58 @@ class TimerRestoreTest {
         assertThat(timers(backend, ALL)).isEqualTo(expected);
         assertThat(BackendFixture.filesIn(fixture.instances()))
                 .noneMatch(file -> file.getFileName().toString().contains("timers"));
+    }
+
+    @ParameterizedTest(name = "timers in {0}, cancelled by interrupt: {1}")
+    @CsvSource({"HEAP,true", "HEAP,false", "LAVA,true", "LAVA,false"})
+    void cancelledRestoreEnds(TimerService before, boolean interrupt) throws Exception {
+        int count = 3000;
+        use(before);
+        AbstractKeyedStateBackend<Integer> backend = fixture.create(ALL);
+        KeyGroupedInternalPriorityQueue<TimerHeapInternalTimer<String, VoidNamespace>> queue =
+                backend.create(
+                        "_timer_state/event_many",
+                        new TimerSerializer<>(
+                                new CountingStringSerializer(), VoidNamespaceSerializer.INSTANCE));
+        for (int i = 0; i < count; i++) {
+            queue.add(new TimerHeapInternalTimer<>(i, "key " + i, VoidNamespace.INSTANCE));
+        }
+        KeyedStateHandle checkpoint = remote(fixture.checkpoint(backend, 1));
+        use(TimerService.HEAP);
+        CountingStringSerializer.reset();
+        CountingStringSerializer.whenDeserializing(
+                () -> {
+                    if (interrupt) {
+                        Thread.currentThread().interrupt();
+                    } else {
+                        IOUtils.closeQuietly(fixture.cancel());
+                    }
+                });
+        try {
+            assertThatThrownBy(() -> fixture.create(ALL, checkpoint))
+                    .hasCauseInstanceOf(CancelTaskException.class)
+                    .hasRootCauseMessage("Restoring timers was cancelled.");
+            assertThat(Thread.interrupted()).isEqualTo(interrupt);
+            assertThat(CountingStringSerializer.deserialized()).isBetween(1, 256);
+        } finally {
+            CountingStringSerializer.reset();
+        }
+    }
+
+    @Test
+    void timerOfTheHeapMayBeLargerThanAnyKeyOfTheEngine() throws Exception {
+        use(TimerService.HEAP);
+        TimerSerializer<String, VoidNamespace> serializer =
+                new TimerSerializer<>(StringSerializer.INSTANCE, VoidNamespaceSerializer.INSTANCE);
+        String key = "k".repeat(2 << 20);
+        AbstractKeyedStateBackend<Integer> backend = fixture.create(ALL);
+        KeyGroupedInternalPriorityQueue<TimerHeapInternalTimer<String, VoidNamespace>> queue =
+                backend.create("_timer_state/event_large", serializer);
+        queue.add(new TimerHeapInternalTimer<>(7L, key, VoidNamespace.INSTANCE));
+        backend = fixture.create(ALL, remote(fixture.checkpoint(backend, 1)));
+        queue = backend.create("_timer_state/event_large", serializer);
+        assertThat(queue.poll().getKey()).isEqualTo(key);
+        assertThat(queue.isEmpty()).isTrue();
     }
 
     @Test

@@ -17,10 +17,18 @@ public final class CountingStringSerializer extends TypeSerializerSingleton<Stri
 
     private static final AtomicInteger DESERIALIZED = new AtomicInteger();
 
+    private static volatile Runnable action = () -> {};
+
     private final TypeSerializer<String> strings = StringSerializer.INSTANCE;
 
     public static void reset() {
         DESERIALIZED.set(0);
+        action = () -> {};
+    }
+
+    /** Runs this with each deserialization, until the next reset. */
+    public static void whenDeserializing(Runnable newAction) {
+        action = newAction;
     }
 
     public static int deserialized() {
@@ -60,6 +68,7 @@ public final class CountingStringSerializer extends TypeSerializerSingleton<Stri
     @Override
     public String deserialize(DataInputView source) throws IOException {
         DESERIALIZED.incrementAndGet();
+        action.run();
         return strings.deserialize(source);
     }
 
