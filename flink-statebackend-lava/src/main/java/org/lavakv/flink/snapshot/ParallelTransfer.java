@@ -87,13 +87,16 @@ public final class ParallelTransfer implements AutoCloseable {
         Batch<T> batch = new Batch<>(tasks.size(), undo);
         Closeable stop = () -> batch.fail(new IOException("The transfer of files was cancelled."));
         int submitted = 0;
+        boolean returned = false;
         try {
             cancel.registerCloseable(stop);
             for (; submitted < tasks.size(); submitted++) {
                 int index = submitted;
                 executor.execute(() -> batch.runOne(index, tasks.get(index)));
             }
-            return batch.await();
+            List<T> results = batch.await();
+            returned = true;
+            return results;
         } catch (RejectedExecutionException e) {
             throw batch.failed(
                     new IOException("The state backend was closed during a transfer of files.", e));
@@ -101,7 +104,8 @@ public final class ParallelTransfer implements AutoCloseable {
             throw batch.failed(e);
         } finally {
             cancel.unregisterCloseable(stop);
-            if (!batch.succeeded()) {
+            if (!returned) {
+                batch.abandon();
                 batch.undoAll();
                 if (settleMs > 0) {
                     batch.settle(tasks.size() - submitted, settleMs);
@@ -180,8 +184,15 @@ public final class ParallelTransfer implements AutoCloseable {
             }
         }
 
-        synchronized boolean succeeded() {
-            return failure == null && missing == 0;
+        /** The caller gets no results, even if none is missing: stragglers undo theirs. */
+        void abandon() {
+            synchronized (this) {
+                if (failure != null) {
+                    return;
+                }
+                failure = new IOException("The transfer of files was abandoned.");
+            }
+            IOUtils.closeQuietly(streams);
         }
 
         void undoAll() {

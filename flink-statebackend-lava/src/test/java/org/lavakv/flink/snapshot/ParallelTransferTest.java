@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -149,6 +150,34 @@ class ParallelTransferTest {
         assertThatThrownBy(() -> run.get(5, TimeUnit.SECONDS))
                 .hasCauseInstanceOf(InterruptedException.class);
         wake.countDown();
+    }
+
+    @Test
+    void interruptBesideTheLastCopyLosesNoResult() throws Exception {
+        for (int i = 0; i < 500; i++) {
+            undone.clear();
+            CountDownLatch go = new CountDownLatch(1);
+            List<ParallelTransfer.Task<Integer>> tasks =
+                    List.of(
+                            streams -> {
+                                go.countDown();
+                                return 1;
+                            });
+            FutureTask<List<Integer>> run =
+                    new FutureTask<>(() -> transfer.run(tasks, registry, undone::add, 10_000));
+            Thread thread = new Thread(run);
+            thread.start();
+            go.await();
+            thread.interrupt();
+            thread.join();
+            try {
+                assertThat(run.get()).containsExactly(1);
+                assertThat(undone).isEmpty();
+            } catch (ExecutionException e) {
+                assertThat(e).hasCauseInstanceOf(InterruptedException.class);
+                assertThat(undone).containsExactly(1);
+            }
+        }
     }
 
     @Test
