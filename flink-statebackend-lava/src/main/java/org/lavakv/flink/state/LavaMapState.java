@@ -34,7 +34,12 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
     private static final int BATCH_BYTES_MAX = 1 << 20;
     private static final int QUERY_PAGE_ENTRIES = 256;
 
-    private final WriteBatch batch = new WriteBatch();
+    /** One large value must not hold memory for the rest of the state's life. */
+    private static final int SPARE_PAGE_BYTES_MAX = 1 << 20;
+
+    private static final int KEPT_BATCH_BYTES_MAX = 4 << 20;
+
+    private WriteBatch batch = new WriteBatch();
     private final ScanOptions anyEntry =
             new ScanOptions().setKeysOnly(true).setEntriesMax(1).setBytesMax(512);
     private TypeSerializer<UK> userKeySerializer;
@@ -119,7 +124,7 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
                         out.length());
                 if (batch.byteCount() >= BATCH_BYTES_MAX) {
                     db.write(batch);
-                    batch.clear();
+                    emptyBatch();
                 }
             }
             if (batch.count() > 0) {
@@ -128,8 +133,16 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
         } catch (LavaDBException e) {
             throw new IOException(failure("Writing", e), e);
         } finally {
-            batch.clear();
+            emptyBatch();
             written();
+        }
+    }
+
+    private void emptyBatch() {
+        if (batch.byteCount() > KEPT_BATCH_BYTES_MAX) {
+            batch = new WriteBatch();
+        } else {
+            batch.clear();
         }
     }
 
@@ -192,7 +205,7 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
         } catch (LavaDBException e) {
             throw new FlinkRuntimeException(failure("Reading", e), e);
         } finally {
-            sparePage = page;
+            keepPage(page);
         }
     }
 
@@ -210,6 +223,12 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
         ScanPage page = sparePage == null ? new ScanPage() : sparePage;
         sparePage = null;
         return page;
+    }
+
+    private void keepPage(ScanPage page) {
+        if (page.buffer().length <= SPARE_PAGE_BYTES_MAX) {
+            sparePage = page;
+        }
     }
 
     @Override
@@ -311,7 +330,7 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
         private void releasePage() {
             if (page != null) {
                 cursor.detach();
-                sparePage = page;
+                keepPage(page);
                 page = null;
             }
         }
