@@ -73,6 +73,7 @@ final class StateSuite implements Callable<Integer> {
 
     @Option(
             names = "--ttl",
+            arity = "1",
             split = ",",
             defaultValue = "false,true",
             description = "without and with TTL (default: ${DEFAULT-VALUE})")
