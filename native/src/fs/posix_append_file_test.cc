@@ -84,7 +84,7 @@ TEST_F(PosixAppendFileTest, MissingDirectoryIsNotFound) {
 
 TEST_F(PosixAppendFileTest, AFullDeviceIsNoSpaceAndFinal) {
   auto file = CreatePosixAppendFile("/dev/full", 4);
-  if (!file.ok()) GTEST_SKIP() << "no /dev/full here";
+  ASSERT_TRUE(file.ok()) << file.status().ToString();
   ASSERT_TRUE((*file)->Append("1").ok());
   const Status full = (*file)->Flush();
   EXPECT_TRUE(full.IsNoSpace());
