@@ -56,7 +56,7 @@ TtlFilter::Verdict TtlFilter::ApplyList(Record* record, int64_t ttl_ms) {
     ListSegment kind;
     Slice bytes;
     if (!NextListSegment(&rest, &kind, &bytes).ok()) return Verdict::kKeep;
-    // Joined elements have no known boundaries; they get some when the state first touches them.
+    // Joined elements have no known boundaries: who wants them to expire writes them one by one.
     if (kind == ListSegment::kElement && IsExpired(bytes, 0, ttl_ms)) {
       ++expired;
     } else {

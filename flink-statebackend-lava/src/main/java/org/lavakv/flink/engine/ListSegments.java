@@ -1,6 +1,8 @@
 package org.lavakv.flink.engine;
 
 import java.io.IOException;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
 
 /**
@@ -123,6 +125,26 @@ public final class ListSegments {
         int mark = begin(out);
         out.write(bytes, off, len);
         end(out, mark, kind);
+    }
+
+    /**
+     * Writes a list in Flink's canonical form as one segment an element.
+     *
+     * @param serializer what the elements were written with; it alone knows where each one ends
+     * @throws IOException if it cannot read them
+     */
+    public static void split(DataOutputSerializer out, byte[] joined, TypeSerializer<?> serializer)
+            throws IOException {
+        DataInputDeserializer input = new DataInputDeserializer(joined);
+        while (input.available() > 0) {
+            int begin = joined.length - input.available();
+            serializer.deserialize(input);
+            int end = joined.length - input.available();
+            write(out, ELEMENT, joined, begin, end - begin);
+            if (input.available() > 0) {
+                input.readByte();
+            }
+        }
     }
 
     /**

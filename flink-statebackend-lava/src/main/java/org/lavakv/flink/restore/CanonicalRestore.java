@@ -25,13 +25,11 @@ import org.lavakv.TableHandle;
 import org.lavakv.TableKind;
 import org.lavakv.WriteBatch;
 import org.lavakv.flink.engine.LavaInstance;
-import org.lavakv.flink.engine.ListSegments;
 import org.lavakv.flink.engine.StateTables;
 
 /**
  * Restores canonical savepoints, whichever backend took them, by writing every entry. Keys and
- * values are the engine's own form already, but for lists, which stay joined until their state,
- * whose serializer alone knows the elements, touches them.
+ * values are the engine's own form already, but for lists: see {@link CanonicalLists}.
  *
  * <p>Threads: the task's.
  */
@@ -158,11 +156,11 @@ final class CanonicalRestore<K> {
             return (key, value) -> put(table, key, prefix.lengthIn(key), value, value.length);
         }
         if (kind == TableKind.LIST) {
-            DataOutputSerializer segment = new DataOutputSerializer(256);
+            CanonicalLists lists =
+                    new CanonicalLists((RegisteredKeyValueStateBackendMetaInfo<?, ?>) metaInfo);
             return (key, value) -> {
-                segment.clear();
-                ListSegments.write(segment, ListSegments.JOINED, value, 0, value.length);
-                put(table, key, 0, segment.getSharedBuffer(), segment.length());
+                DataOutputSerializer segments = lists.toSegments(value);
+                put(table, key, 0, segments.getSharedBuffer(), segments.length());
             };
         }
         return (key, value) -> put(table, key, 0, value, value.length);

@@ -6,26 +6,19 @@ import static org.lavakv.flink.testing.BackendFixture.ALL;
 import static org.lavakv.flink.testing.BackendFixture.HIGH;
 import static org.lavakv.flink.testing.BackendFixture.LOW;
 import static org.lavakv.flink.testing.BackendFixture.keysIn;
+import static org.lavakv.flink.testing.BackendFixture.savepoint;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
-import org.apache.flink.core.execution.SavepointFormatType;
-import org.apache.flink.core.fs.CloseableRegistry;
-import org.apache.flink.runtime.checkpoint.SavepointType;
 import org.apache.flink.runtime.execution.CancelTaskException;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
-import org.apache.flink.runtime.state.CheckpointStreamWithResultProvider;
-import org.apache.flink.runtime.state.CheckpointedStateScope;
-import org.apache.flink.runtime.state.FullSnapshotAsyncWriter;
-import org.apache.flink.runtime.state.FullSnapshotResources;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.SavepointResources;
 import org.apache.flink.runtime.state.hashmap.HashMapStateBackend;
-import org.apache.flink.runtime.state.memory.MemCheckpointStreamFactory;
 import org.apache.flink.util.StateMigrationException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -51,25 +44,6 @@ class CanonicalSavepointTest {
     @AfterEach
     void close() throws Exception {
         fixture.close();
-    }
-
-    private static <K> KeyedStateHandle savepoint(AbstractKeyedStateBackend<K> backend)
-            throws Exception {
-        SavepointResources<K> resources = backend.savepoint();
-        FullSnapshotResources<K> full = resources.getSnapshotResources();
-        try {
-            return new FullSnapshotAsyncWriter<>(
-                            SavepointType.savepoint(SavepointFormatType.CANONICAL),
-                            () ->
-                                    CheckpointStreamWithResultProvider.createSimpleStream(
-                                            CheckpointedStateScope.EXCLUSIVE,
-                                            new MemCheckpointStreamFactory(64 << 20)),
-                            full)
-                    .get(new CloseableRegistry())
-                    .getJobManagerOwnedSnapshot();
-        } finally {
-            full.release();
-        }
     }
 
     private AbstractKeyedStateBackend<Integer> filled() throws Exception {
@@ -116,18 +90,7 @@ class CanonicalSavepointTest {
         Map<Integer, String> content = StateContent.read(lava, KEYS);
         SavepointResources<Integer> resources = lava.savepoint();
         StateContent.change(lava, KEYS, 3);
-        FullSnapshotResources<Integer> full = resources.getSnapshotResources();
-        KeyedStateHandle handle =
-                new FullSnapshotAsyncWriter<>(
-                                SavepointType.savepoint(SavepointFormatType.CANONICAL),
-                                () ->
-                                        CheckpointStreamWithResultProvider.createSimpleStream(
-                                                CheckpointedStateScope.EXCLUSIVE,
-                                                new MemCheckpointStreamFactory(64 << 20)),
-                                full)
-                        .get(new CloseableRegistry())
-                        .getJobManagerOwnedSnapshot();
-        full.release();
+        KeyedStateHandle handle = savepoint(resources);
         assertThat(StateContent.read(fixture.create(ALL, handle), KEYS)).isEqualTo(content);
     }
 

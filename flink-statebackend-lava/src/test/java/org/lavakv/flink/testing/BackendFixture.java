@@ -25,29 +25,37 @@ import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
+import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.core.fs.local.LocalFileSystem;
 import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.runtime.checkpoint.CheckpointOptions;
+import org.apache.flink.runtime.checkpoint.SavepointType;
 import org.apache.flink.runtime.jobgraph.JobVertexID;
 import org.apache.flink.runtime.operators.testutils.MockEnvironment;
 import org.apache.flink.runtime.operators.testutils.MockEnvironmentBuilder;
 import org.apache.flink.runtime.query.KvStateRegistry;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.CheckpointStreamFactory;
+import org.apache.flink.runtime.state.CheckpointStreamWithResultProvider;
+import org.apache.flink.runtime.state.CheckpointedStateScope;
+import org.apache.flink.runtime.state.FullSnapshotAsyncWriter;
+import org.apache.flink.runtime.state.FullSnapshotResources;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.runtime.state.KeyedStateBackendParametersImpl;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.LocalRecoveryConfig;
 import org.apache.flink.runtime.state.LocalSnapshotDirectoryProviderImpl;
+import org.apache.flink.runtime.state.SavepointResources;
 import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.StateBackend;
 import org.apache.flink.runtime.state.TestTaskStateManager;
 import org.apache.flink.runtime.state.VoidNamespace;
 import org.apache.flink.runtime.state.VoidNamespaceSerializer;
 import org.apache.flink.runtime.state.filesystem.FsCheckpointStreamFactory;
+import org.apache.flink.runtime.state.memory.MemCheckpointStreamFactory;
 import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
 import org.lavakv.flink.LavaOptions;
 import org.lavakv.flink.LavaStateBackend;
@@ -81,6 +89,7 @@ public final class BackendFixture implements AutoCloseable {
     private LocalRecoveryConfig localRecovery = LocalRecoveryConfig.BACKUP_AND_RECOVERY_DISABLED;
     private StateBackend stateBackend;
     private int keyGroups = KEY_GROUPS;
+    private TtlTimeProvider time = TtlTimeProvider.DEFAULT;
 
     public BackendFixture(java.nio.file.Path root) throws IOException {
         this.root = root;
@@ -110,6 +119,12 @@ public final class BackendFixture implements AutoCloseable {
     /** Backends made from now on belong to a job of that maximum parallelism. */
     public BackendFixture useKeyGroups(int count) {
         this.keyGroups = count;
+        return this;
+    }
+
+    /** Backends made from now on judge TTL by this clock. */
+    public BackendFixture useTime(TtlTimeProvider provider) {
+        this.time = provider;
         return this;
     }
 
@@ -183,7 +198,7 @@ public final class BackendFixture implements AutoCloseable {
                                         range,
                                         new KvStateRegistry()
                                                 .createTaskRegistry(job, new JobVertexID()),
-                                        TtlTimeProvider.DEFAULT,
+                                        time,
                                         new UnregisteredMetricsGroup(),
                                         (name, value) -> {},
                                         handles,
@@ -220,6 +235,30 @@ public final class BackendFixture implements AutoCloseable {
                 backend.snapshot(checkpointId, 0, streams(checkpointId), options);
         future.run();
         return future.get();
+    }
+
+    /** A canonical savepoint, in memory. */
+    public static <K> KeyedStateHandle savepoint(AbstractKeyedStateBackend<K> backend)
+            throws Exception {
+        return savepoint(backend.savepoint());
+    }
+
+    /** The asynchronous part of a canonical savepoint. */
+    public static <K> KeyedStateHandle savepoint(SavepointResources<K> resources) throws Exception {
+        FullSnapshotResources<K> full = resources.getSnapshotResources();
+        try {
+            return new FullSnapshotAsyncWriter<>(
+                            SavepointType.savepoint(SavepointFormatType.CANONICAL),
+                            () ->
+                                    CheckpointStreamWithResultProvider.createSimpleStream(
+                                            CheckpointedStateScope.EXCLUSIVE,
+                                            new MemCheckpointStreamFactory(64 << 20)),
+                            full)
+                    .get(new CloseableRegistry())
+                    .getJobManagerOwnedSnapshot();
+        } finally {
+            full.release();
+        }
     }
 
     public void close(AbstractKeyedStateBackend<Integer> backend) throws IOException {

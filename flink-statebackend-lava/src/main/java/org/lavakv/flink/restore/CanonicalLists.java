@@ -1,0 +1,73 @@
+package org.lavakv.flink.restore;
+
+import java.io.IOException;
+import javax.annotation.Nullable;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.common.typeutils.base.ListSerializer;
+import org.apache.flink.core.memory.DataOutputSerializer;
+import org.apache.flink.runtime.state.RegisteredKeyValueStateBackendMetaInfo;
+import org.apache.flink.runtime.state.ttl.TtlAwareSerializer;
+import org.lavakv.flink.engine.ListSegments;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Turns one state's lists from the canonical form, in which the elements are joined, into the
+ * engine's. Elements with TTL become a segment each, for the engine drops only whole segments when
+ * they expire. Others stay joined, which needs no reading of them.
+ *
+ * <p>Threads: one.
+ */
+final class CanonicalLists {
+
+    private static final Logger LOG = LoggerFactory.getLogger(CanonicalLists.class);
+
+    private final String state;
+    private final DataOutputSerializer out = new DataOutputSerializer(256);
+
+    /** Reads elements with TTL; null when lists stay joined. */
+    @Nullable private TypeSerializer<?> elements;
+
+    /**
+     * @param metaInfo the list state as the savepoint describes it
+     */
+    CanonicalLists(RegisteredKeyValueStateBackendMetaInfo<?, ?> metaInfo) {
+        state = metaInfo.getName();
+        try {
+            TypeSerializer<?> serializer = metaInfo.getPreviousStateSerializer();
+            if (serializer instanceof ListSerializer
+                    && TtlAwareSerializer.isSerializerTtlEnabled(serializer)) {
+                elements = ((ListSerializer<?>) serializer).getElementSerializer();
+            }
+        } catch (RuntimeException e) {
+            stayJoined(e);
+        }
+    }
+
+    /** The list's segments; valid until the next call. */
+    DataOutputSerializer toSegments(byte[] list) throws IOException {
+        out.clear();
+        if (elements != null) {
+            try {
+                ListSegments.split(out, list, elements);
+                return out;
+            } catch (IOException | RuntimeException e) {
+                stayJoined(e);
+                out.clear();
+            }
+        }
+        ListSegments.write(out, ListSegments.JOINED, list, 0, list.length);
+        return out;
+    }
+
+    /** The job may have a serializer that reads what the savepoint's own cannot. */
+    private void stayJoined(Exception e) {
+        elements = null;
+        LOG.warn(
+                "The lists of state '{}' cannot be read by the serializer in the savepoint. They are"
+                        + " restored, but elements that expire keep their space until their list"
+                        + " is updated.",
+                state,
+                e);
+    }
+}
