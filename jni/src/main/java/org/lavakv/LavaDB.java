@@ -22,9 +22,16 @@ import java.util.concurrent.atomic.AtomicLong;
  * 100 ms and ends with code ABORTED when the thread is interrupted; its flag stays set and nothing
  * was written.
  *
- * <p>Units: bytes, unless a name says otherwise. A key holds at most 1 MiB, a value 1 GiB.
+ * <p>Units: bytes, unless a name says otherwise. A key holds at most {@link #KEY_BYTES_MAX}, a
+ * value at most {@link #VALUE_BYTES_MAX}; more is refused with INVALID_ARGUMENT, naming the limit.
  */
 public final class LavaDB extends NativeObject {
+
+    /** The longest key. */
+    public static final int KEY_BYTES_MAX = 1 << 20;
+
+    /** The longest value, and the most that one append adds. */
+    public static final int VALUE_BYTES_MAX = 1 << 30;
 
     /** What {@link #get} answers for a key that has no value. */
     public static final int NOT_FOUND = -1;
@@ -260,7 +267,7 @@ public final class LavaDB extends NativeObject {
             int valLen)
             throws LavaDBException {
         checkKey(key, keyOff, keyLen, prefixLen);
-        Objects.checkFromIndexSize(valOff, valLen, value.length);
+        checkValue(t, value, valOff, valLen);
         long table = own(t);
         if (put0(handle, table, key, keyOff, keyLen, prefixLen, value, valOff, valLen) != DONE) {
             repeat(
@@ -286,7 +293,7 @@ public final class LavaDB extends NativeObject {
             TableHandle t, byte[] key, int keyOff, int keyLen, byte[] segments, int off, int len)
             throws LavaDBException {
         checkKey(key, keyOff, keyLen, 0);
-        Objects.checkFromIndexSize(off, len, segments.length);
+        checkValue(t, segments, off, len);
         long table = own(t);
         if (append0(handle, table, key, keyOff, keyLen, segments, off, len) != DONE) {
             repeat(() -> append0(handle, table, key, keyOff, keyLen, segments, off, len));
@@ -437,6 +444,22 @@ public final class LavaDB extends NativeObject {
     private static void checkKey(byte[] key, int off, int len, int prefixLen) {
         Objects.checkFromIndexSize(off, len, key.length);
         checkPrefix(prefixLen, len);
+    }
+
+    /** The engine refuses large ones, too, but would first get a copy of the bytes. */
+    private static void checkValue(TableHandle t, byte[] value, int off, int len)
+            throws LavaDBException {
+        if (len > VALUE_BYTES_MAX) {
+            throw new LavaDBException(
+                    Status.Code.INVALID_ARGUMENT,
+                    "value of table '"
+                            + t.name()
+                            + "' has "
+                            + len
+                            + " bytes, the limit is "
+                            + VALUE_BYTES_MAX);
+        }
+        Objects.checkFromIndexSize(off, len, value.length);
     }
 
     static void checkPrefix(int prefixLen, int keyLen) {

@@ -94,17 +94,41 @@ class LavaDBTest extends LavaTestBase {
 
     @Test
     void limitsAreRefusedWithTheirNumbers() throws Exception {
-        byte[] k = new byte[(1 << 20) + 1];
+        byte[] k = new byte[LavaDB.KEY_BYTES_MAX + 1];
         k[0] = 1;
-        assertThatThrownBy(() -> db.put(values, k, 0, k.length, 0, k, 0, 1))
-                .isInstanceOfSatisfying(
-                        LavaDBException.class,
-                        e -> assertThat(e.getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT))
-                .hasMessageContaining(String.valueOf(1 << 20));
+        int max = LavaDB.KEY_BYTES_MAX;
+        refused(() -> db.put(values, k, 0, max + 1, 0, k, 0, 1), max);
+        refused(() -> db.delete(values, k, 0, max + 1, 0), max);
+        refused(() -> db.append(lists, k, 0, max + 1, new byte[] {0}, 0, 1), max);
+        refused(() -> db.deletePrefix(values, k, 0, max + 1), max);
+        refused(() -> db.deleteRange(values, new byte[] {1}, k), max);
+        WriteBatch batch = new WriteBatch();
+        batch.put(values, key("in the batch"), 0, 5, 0, k, 0, 1);
+        batch.put(values, k, 0, max + 1, 0, k, 0, 1);
+        refused(() -> db.write(batch), max);
+        assertThat(db.getTableStatistics(values).records()).isZero();
         assertThatThrownBy(() -> db.put(values, k, 0, 0, 0, k, 0, 1))
                 .isInstanceOfSatisfying(
                         LavaDBException.class,
                         e -> assertThat(e.getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT));
+
+        // The length is judged before the array, so that no test needs one of that size.
+        int tooLong = LavaDB.VALUE_BYTES_MAX + 1;
+        refused(() -> db.put(values, k, 0, 9, 0, k, 0, tooLong), LavaDB.VALUE_BYTES_MAX);
+        refused(() -> db.append(lists, k, 0, 9, k, 0, tooLong), LavaDB.VALUE_BYTES_MAX);
+        assertThatThrownBy(() -> db.put(values, k, 0, 9, 0, k, 0, LavaDB.VALUE_BYTES_MAX))
+                .isInstanceOf(IndexOutOfBoundsException.class);
+
+        db.put(values, k, 0, max, 0, k, 0, 3);
+        assertThat(db.get(values, k, 0, max, 0)).isEqualTo(new byte[] {1, 0, 0});
+    }
+
+    private static void refused(Entries.Entry call, int limit) {
+        assertThatThrownBy(call::call)
+                .isInstanceOfSatisfying(
+                        LavaDBException.class,
+                        e -> assertThat(e.getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT))
+                .hasMessageContaining(" has " + (limit + 1) + " bytes, the limit is " + limit);
     }
 
     @Test

@@ -1,6 +1,7 @@
 package org.lavakv.flink.engine;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
@@ -19,6 +20,9 @@ public final class ListSegments {
 
     /** Several elements, joined by {@link #DELIMITER}. */
     public static final int JOINED = 1;
+
+    /** A list that grew beyond the engine's limit; its elements are gone. */
+    private static final int TOO_LONG = 3;
 
     /** Stands between the elements of a joined list. */
     public static final byte DELIMITER = ',';
@@ -58,7 +62,13 @@ public final class ListSegments {
         } while (b < 0);
         kind = (int) (header & ((1 << KIND_BITS) - 1));
         long segmentLength = header >>> KIND_BITS;
-        if (segmentLength > end - position || kind > JOINED) {
+        if (segmentLength > end - position) {
+            throw malformed();
+        }
+        if (kind == TOO_LONG && segmentLength == 2 * Long.BYTES) {
+            throw tooLong(ByteBuffer.wrap(bytes, position, 2 * Long.BYTES));
+        }
+        if (kind > JOINED) {
             throw malformed();
         }
         offset = position;
@@ -86,6 +96,16 @@ public final class ListSegments {
                         + " of "
                         + end
                         + ". Restore from a checkpoint.");
+    }
+
+    private static IOException tooLong(ByteBuffer sizeAndLimit) {
+        return new IOException(
+                "The list grew to "
+                        + sizeAndLimit.getLong()
+                        + " bytes, and the limit is "
+                        + sizeAndLimit.getLong()
+                        + ": its elements are lost. Clear or update it, or restore from an earlier"
+                        + " checkpoint.");
     }
 
     /**

@@ -95,9 +95,7 @@ final class StateScan {
             try {
                 instance.db().scan(table, options, page, snapshot);
             } catch (LavaDBException e) {
-                throw new IOException(
-                        "Reading the state " + name + " for a savepoint failed: " + e.getMessage(),
-                        e);
+                throw failure(e);
             }
             last = page.done() || page.count() == 0;
         }
@@ -105,12 +103,21 @@ final class StateScan {
         /** Null when the entry does not belong into the savepoint. */
         @Nullable
         private byte[] canonicalValue() throws IOException {
-            byte[] canonical =
-                    list
-                            ? ListSegments.join(
-                                    page.buffer(), page.valueOffset(), page.valueLength())
-                            : page.value();
+            byte[] canonical = list ? joined() : page.value();
             return transformer == null ? canonical : transformer.filterOrTransform(canonical);
+        }
+
+        private byte[] joined() throws IOException {
+            try {
+                return ListSegments.join(page.buffer(), page.valueOffset(), page.valueLength());
+            } catch (IOException e) {
+                throw failure(e);
+            }
+        }
+
+        private IOException failure(Exception e) {
+            return new IOException(
+                    "Reading the state " + name + " for a savepoint failed: " + e.getMessage(), e);
         }
 
         @Override

@@ -49,7 +49,7 @@ final class LavaListState<K, N, V> extends AbstractLavaState<K, N, List<V>>
     private List<V> parse(int length) throws IOException {
         List<V> elements = new ArrayList<>();
         segments.reset(reader.buffer(), 0, length);
-        while (segments.next()) {
+        while (nextSegment()) {
             DataInputDeserializer input = reader.input(segments.offset(), segments.length());
             if (segments.kind() == ListSegments.ELEMENT) {
                 elements.add(elementSerializer.deserialize(input));
@@ -59,6 +59,14 @@ final class LavaListState<K, N, V> extends AbstractLavaState<K, N, List<V>>
         }
         // Elements that expired in a compaction may leave a list without any.
         return elements.isEmpty() ? null : elements;
+    }
+
+    private boolean nextSegment() throws IOException {
+        try {
+            return segments.next();
+        } catch (IOException e) {
+            throw new IOException(failure("Reading", e), e);
+        }
     }
 
     /** Reads elements that are joined by one byte. */

@@ -20,7 +20,7 @@ import org.lavakv.flink.engine.TableCursor;
  * queue is, or the engine's elements are all behind {@code polledUpTo}. So a refill starts behind
  * what was polled and does not walk over its tombstones.
  *
- * <p>Threads: the task's thread.
+ * <p>Threads: the task's thread. Errors: the store's, and then the queue is as it was.
  */
 final class LavaTimerQueue<E extends HeapPriorityQueueElement>
         extends AbstractHeapPriorityQueueElement implements InternalPriorityQueue<E> {
@@ -62,8 +62,9 @@ final class LavaTimerQueue<E extends HeapPriorityQueueElement>
     public E poll() {
         E element = peek();
         if (element != null) {
-            byte[] key = head.pollFirst();
+            byte[] key = head.first();
             store.delete(key);
+            head.pollFirst();
             first = null;
             polledUpTo = key;
         }
@@ -88,7 +89,13 @@ final class LavaTimerQueue<E extends HeapPriorityQueueElement>
         if (!head.add(key)) {
             return false;
         }
-        store.put(key);
+        try {
+            store.put(key);
+        } catch (RuntimeException e) {
+            // Too long, or the task was cancelled while the write waited.
+            head.remove(key);
+            throw e;
+        }
         if (head.size() > headMax) {
             head.pollLast();
             headIsAll = false;

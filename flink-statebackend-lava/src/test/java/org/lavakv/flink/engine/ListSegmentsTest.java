@@ -62,11 +62,27 @@ class ListSegmentsTest {
     }
 
     @Test
+    void saysThatAListWasTooLong() {
+        byte[] marker = new byte[17];
+        marker[0] = 16 << 2 | 3;
+        marker[8] = 5;
+        marker[16] = 4;
+        segments.reset(marker, 0, marker.length);
+        assertThatThrownBy(segments::next)
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("grew to 5 bytes, and the limit is 4");
+        assertThatThrownBy(() -> ListSegments.join(marker, 0, marker.length))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("the limit is 4");
+    }
+
+    @Test
     void refusesDamage() {
         byte[][] damaged = {
             {5 << 2, 1, 2}, // longer than what is there
             {(byte) 0x80}, // a length without end
             {(byte) 0xff, (byte) 0xff, (byte) 0xff, (byte) 0xff, (byte) 0xff, 1}, // too long
+            {1 << 2 | 3, 1}, // says that a list was too long, but not how long
             {1 << 2 | 2, 1}, // a kind that values have no use for
         };
         for (byte[] bytes : damaged) {
