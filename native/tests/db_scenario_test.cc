@@ -150,6 +150,45 @@ TEST(Scenario, ListRulesWithinOneRun) {
   }
 }
 
+// Nobody could read such a list, but flushes and compactions must not stop over it.
+TEST(Scenario, AListPastTheLimitHoldsUpNothing) {
+  constexpr uint64_t kLimit = 5000;
+  const std::string segment = ListOf({std::string(2000, 'e')});
+  const std::string long_segment = ListOf({std::string(6000, 'e')});
+  for (const bool has_base : {false, true}) {
+    SimDB db(3);
+    db.environment().list_bytes_max = kLimit;
+    ASSERT_OK(db.Open());
+    Table* t = db.table("l", TableKind::kList);
+    const auto message = [&](const std::string& key) {
+      std::string joined;
+      return JoinList(db.Get(t, K(1, key)), &joined).ToString();
+    };
+    if (has_base) ASSERT_OK(db->Put(t, {K(1, "long")}, segment));
+    ASSERT_OK(db->Put(t, {K(1, "short")}, segment));
+    ASSERT_OK(db.Flush());
+    for (int i = 0; i < 10; ++i) {
+      if (i < 2) ASSERT_OK(db->Append(t, {K(1, "short")}, ListOf({"s"})));
+      ASSERT_OK(db->Append(t, {K(1, "long")}, segment));
+      ASSERT_OK(db.Flush());
+    }
+    ASSERT_OK(db->Append(t, {K(1, "once")}, long_segment));
+    ASSERT_OK(db.Flush());
+    ASSERT_OK(db.CompactAll());
+    EXPECT_EQ(db->statistics().background_errors, 0u);
+    for (const char* key : {"long", "once"}) {
+      EXPECT_NE(message(key).find("the limit is " + std::to_string(kLimit)), std::string::npos)
+          << key << ": " << message(key);
+    }
+    EXPECT_EQ(db.Get(t, K(1, "short")), segment + ListOf({"s", "s"}));
+    ASSERT_OK(db->Append(t, {K(1, "long")}, segment));
+    EXPECT_NE(message("long").find("the limit is"), std::string::npos) << message("long");
+    ASSERT_OK(db->Put(t, {K(1, "long")}, segment));
+    ASSERT_OK(db.CompactAll());
+    EXPECT_EQ(db.Get(t, K(1, "long")), segment) << "set anew, it is a list again";
+  }
+}
+
 TEST(Scenario, RunsAreInstalledInSealOrder) {
   std::set<uint64_t> sealed_after_one_flush;
   for (uint64_t seed = 1; seed <= 20; ++seed) {

@@ -13,13 +13,19 @@ namespace lava {
 ///   kind 0: one element, as its serializer wrote it;
 ///   kind 1: several elements joined by one byte ',' without known boundaries (restored from a
 ///           canonical savepoint);
-///   kind 2: reserved for a reference to a separated segment.
+///   kind 2: reserved for a reference to a separated segment;
+///   kind 3: a list that passed the limit of its size; its elements are gone. 8 bytes of its size,
+///           8 of the limit, big endian. Appends never read, so they cannot be refused in time; and
+///           a list that no call could return must not hold up flushes and compactions.
 /// An empty value is an empty list. varint is LEB128, low 7 bits first, of a 64-bit number.
-enum class ListSegment : uint8_t { kElement = 0, kJoined = 1, kReference = 2 };
+enum class ListSegment : uint8_t { kElement = 0, kJoined = 1, kReference = 2, kTooLong = 3 };
 
 /// Appends one segment to *out.
 void AppendListSegment(ListSegment kind, Slice bytes, std::string* out);
-/// Takes the first segment off *in. Corruption when the bytes are not segments.
+/// Appends what stands for a list of list_bytes bytes where bytes_max are allowed.
+void AppendTooLongSegment(uint64_t list_bytes, uint64_t bytes_max, std::string* out);
+/// Takes the first segment off *in. Corruption when the bytes are not segments; InvalidArgument,
+/// naming size and limit, when the list was too long.
 Status NextListSegment(Slice* in, ListSegment* kind, Slice* bytes);
 /// Appends to *out the list in Flink's canonical form: all elements joined by ','.
 Status JoinList(Slice value, std::string* out);

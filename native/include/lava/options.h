@@ -15,6 +15,9 @@ class FileSystem;
 /// Limits that are part of the contract; a call beyond one is refused with InvalidArgument.
 inline constexpr uint64_t kKeyBytesMax = 1u << 20;    // 1 MiB
 inline constexpr uint64_t kValueBytesMax = 1u << 30;  // 1 GiB
+/// A list with all that was appended to it: with its key it still fits a Java array. One that
+/// grows beyond becomes a ListSegment::kTooLong, since nobody could read it.
+inline constexpr uint64_t kListBytesMax = (2ull << 30) - (4u << 20);
 inline constexpr uint32_t kTableNameBytesMax = 4096;
 inline constexpr uint32_t kTableIdBytes = 5;  // a 40-bit hash of the table's name
 

@@ -9,18 +9,29 @@ void AppendListSegment(ListSegment kind, Slice bytes, std::string* out) {
   out->append(bytes);
 }
 
+void AppendTooLongSegment(uint64_t list_bytes, uint64_t bytes_max, std::string* out) {
+  std::string sizes;
+  PutBigEndian(&sizes, list_bytes, 8);
+  PutBigEndian(&sizes, bytes_max, 8);
+  AppendListSegment(ListSegment::kTooLong, sizes, out);
+}
+
 Status NextListSegment(Slice* in, ListSegment* kind, Slice* bytes) {
   Slice rest = *in;
   uint64_t head = 0;
   if (!GetVarint64(&rest, &head)) return Status::Corruption("list segment: its head is cut off");
-  if ((head & 3) > static_cast<uint64_t>(ListSegment::kReference)) {
-    return Status::Corruption("list segment: unknown kind " + std::to_string(head & 3));
-  }
   if (!GetBytes(&rest, head >> 2, bytes)) {
     return Status::Corruption("list segment: " + std::to_string(head >> 2) + " bytes announced, " +
                               std::to_string(rest.size()) + " there");
   }
   *kind = static_cast<ListSegment>(head & 3);
+  if (*kind == ListSegment::kTooLong) {
+    if (bytes->size() != 16) return Status::Corruption("list segment: malformed mark of its size");
+    return Status::InvalidArgument(
+        "the list has grown to " + std::to_string(DecodeBigEndian(bytes->data(), 8)) +
+        " bytes, the limit is " + std::to_string(DecodeBigEndian(bytes->data() + 8, 8)) +
+        ": its elements are gone, clear it or set it anew");
+  }
   *in = rest;
   return Status::OK();
 }

@@ -47,10 +47,22 @@ TEST(ListFormatTest, DamageIsCorruption) {
     EXPECT_TRUE(JoinList(Slice(value).substr(0, length), &joined).IsCorruption()) << length;
   }
   std::string joined;
-  EXPECT_TRUE(JoinList("\x03", &joined).IsCorruption());  // no such kind
+  EXPECT_TRUE(JoinList("\x03", &joined).IsCorruption());  // too long, without its sizes
   std::string reference;
   AppendListSegment(ListSegment::kReference, "r", &reference);
   EXPECT_EQ(JoinList(reference, &joined).code(), Status::Code::kNotSupported);
+}
+
+TEST(ListFormatTest, AListThatPassedTheLimitNamesItWhereverItIsRead) {
+  std::string value;
+  AppendListSegment(ListSegment::kElement, "older", &value);
+  AppendTooLongSegment(123456789012, 2143289344, &value);
+  AppendListSegment(ListSegment::kElement, "newer", &value);
+  std::string joined;
+  const Status status = JoinList(value, &joined);
+  EXPECT_TRUE(status.IsInvalidArgument());
+  EXPECT_NE(status.message().find("123456789012"), std::string_view::npos) << status.ToString();
+  EXPECT_NE(status.message().find("2143289344"), std::string_view::npos) << status.ToString();
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "lava/list_format.h"
 
 namespace lava {
 
@@ -69,6 +70,14 @@ void Lookup::Finish() {
   }
   size_t total = value_.size();
   for (const Operand& operand : operands_) total += operand.bytes().size();
+  if (total > list_bytes_max) {
+    storage_->clear();
+    AppendTooLongSegment(total, list_bytes_max, storage_);
+    value_ = *storage_;
+    pin_.reset();
+    operands_.clear();
+    return;
+  }
   if (!base_copied) storage_->clear();
   storage_->reserve(total);
   if (base_pinned) storage_->append(value_);

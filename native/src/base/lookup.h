@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "base/hash.h"
 #include "base/record.h"
+#include "lava/options.h"
 #include "lava/slice.h"
 
 namespace lava {
@@ -21,12 +23,15 @@ class Lookup {
   /// storage (borrowed) takes what has to be copied or folded; null: the lookup's own.
   Lookup(Slice key, uint32_t prefix_bytes, std::string* storage = nullptr)
       : key_(key),
+        key_hash_(Hash64(key)),
         prefix_bytes_(prefix_bytes),
         storage_(storage == nullptr ? &own_storage_ : storage) {}
   Lookup(const Lookup&) = delete;
   Lookup& operator=(const Lookup&) = delete;
 
   Slice key() const { return key_; }
+  /// Hash64 of the key: made once for all runs.
+  uint64_t key_hash() const { return key_hash_; }
   Slice prefix() const { return key_.substr(0, prefix_bytes_); }
   bool has_prefix() const { return prefix_bytes_ != 0; }
   bool done() const { return done_; }
@@ -46,6 +51,8 @@ class Lookup {
   void Finish();
   /// Set before the first run when only existence matters: values are neither copied nor pinned.
   bool existence_only = false;
+  /// A list that would be folded to more becomes a ListSegment::kTooLong.
+  uint64_t list_bytes_max = kListBytesMax;
 
  private:
   // pin null: the bytes are in copy. Never a slice into copy: moving the operand would break it.
@@ -57,6 +64,7 @@ class Lookup {
   };
 
   Slice key_;
+  uint64_t key_hash_;
   uint32_t prefix_bytes_;
   bool done_ = false;
   bool found_ = false;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "lava/list_format.h"
+
 namespace lava {
 namespace {
 
@@ -107,6 +109,23 @@ TEST(LookupTest, OperandsWithoutABase) {
   deleted.Tell(RecordKind::kDelete, "", nullptr);
   deleted.Finish();
   EXPECT_EQ(deleted.value(), "new");
+}
+
+TEST(LookupTest, AListPastTheLimitIsNotFolded) {
+  auto base = Pinned("base,");
+  for (const uint64_t limit : {15u, 14u}) {
+    Lookup lookup("key", 0);
+    lookup.list_bytes_max = limit;
+    lookup.Tell(RecordKind::kAppend, "newer", nullptr);
+    lookup.Tell(RecordKind::kAppend, "older", nullptr);
+    lookup.Tell(RecordKind::kPut, *base, base);
+    lookup.Finish();
+    ASSERT_TRUE(lookup.found());
+    std::string too_long;
+    AppendTooLongSegment(15, limit, &too_long);
+    EXPECT_EQ(lookup.value(), limit == 15 ? "base,oldernewer" : too_long);
+    EXPECT_EQ(lookup.pin(), nullptr);
+  }
 }
 
 TEST(LookupTest, ExistenceTakesNoValue) {

@@ -250,6 +250,8 @@ JobContext DBImpl::MakeJobContext(uint32_t output_level) {
   context.read_counters = &read_counters_;
   context.next_file = [this] { return NextFile(); };
   context.cancelled = &cancelled_;
+  context.list_bytes_max = environment_.list_bytes_max;
+  context.writer.value_bytes_max = environment_.list_bytes_max;
   context.writer.block_bytes = options_.block_bytes;
   context.writer.index_partition_bytes = options_.index_partition_bytes;
   context.writer.filter_bits_per_key = options_.filter_bits_per_key;

@@ -29,6 +29,8 @@ struct DBEnvironment {
   uint32_t wait_ms_max = 100;
   /// How long a write waits before a failed flush or compaction is tried again, doubled each time.
   uint64_t retry_us_min = 50'000, retry_us_max = 5'000'000;
+  /// To what lists are folded; tests take less than gigabytes.
+  uint64_t list_bytes_max = kListBytesMax;
   /// Tests make names collide.
   uint64_t (*table_id_of_name)(std::string_view name) = TableIdOfName;
 };

@@ -136,6 +136,9 @@ Status DBImpl::Write(const WriteBatch& batch) {
     LAVA_RETURN_IF_ERROR(CheckOperation(batch, operation, &table));
   }
   if (batch.count() == 0) return Status::OK();
+  if (batch.byte_count() > kListBytesMax)
+    return Status::InvalidArgument("a batch has " + std::to_string(batch.byte_count()) +
+                                   " bytes, the limit is " + std::to_string(kListBytesMax));
   WriteLock lock(write_mutex_);
   LAVA_RETURN_IF_ERROR(MakeRoom(&lock, batch.byte_count() + batch.count() * kRecordOverheadBytes));
   for (const WriteBatch::Operation& operation : batch.operations()) Apply(batch, operation);

@@ -65,6 +65,7 @@ Status RunCompaction(const JobContext& context, const CompactionInput& input,
   MergeOptions options;
   options.compaction = true;
   options.older = &older;
+  options.list_bytes_max = context.list_bytes_max;
   const std::unique_ptr<RecordIterator> records = NewMergingIterator(std::move(runs), options);
 
   OutputLimits limits;

@@ -37,6 +37,7 @@ Status RunFlush(const JobContext& context, const FlushInput& input, FlushOutput*
   MergeOptions options;
   options.compaction = true;
   options.older = &older;
+  options.list_bytes_max = context.list_bytes_max;
   const std::unique_ptr<RecordIterator> records = NewMergingIterator(std::move(runs), options);
   OutputFiles files(context, OutputLimits{}, std::move(tombstones));
   uint32_t count = 0;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/check.h"
+#include "lava/list_format.h"
 #include "table/table_writer.h"
 
 namespace lava {
@@ -72,6 +73,11 @@ class MergingIterator final : public RecordIterator {
   void GatherGroup();
   bool TakeGroup();
   bool ShowFolded(RecordKind base, Slice base_value);
+  uint64_t FoldedBytes(Slice base_value) const {
+    uint64_t bytes = base_value.size();
+    for (const Slice operand : operands_) bytes += operand.size();
+    return bytes;
+  }
   void AdvanceGroup();
   void SkipHidden(uint32_t age, Slice key);
   std::string HiddenEnd(uint32_t age, Slice key) const;
@@ -237,6 +243,10 @@ bool MergingIterator::ShowFolded(RecordKind base, Slice base_value) {
     record_.value = Slice();
   } else if (operands_.empty()) {
     record_.value = base_value;
+  } else if (const uint64_t bytes = FoldedBytes(base_value); bytes > options_.list_bytes_max) {
+    folded_.clear();
+    AppendTooLongSegment(bytes, options_.list_bytes_max, &folded_);
+    record_.value = folded_;
   } else if (operands_.size() == 1 && base_value.empty()) {
     record_.value = operands_[0];
   } else {

@@ -5,6 +5,7 @@
 
 #include "base/record.h"
 #include "job/merge_run.h"
+#include "lava/options.h"
 
 namespace lava {
 
@@ -26,6 +27,8 @@ struct MergeOptions {
   const OlderData* older = nullptr;
   /// Values are left empty (user view).
   bool keys_only = false;
+  /// A list that would be folded to more becomes a ListSegment::kTooLong: no merge fails over it.
+  uint64_t list_bytes_max = kListBytesMax;
   /// How Seek() into the middle of a prefix learns that it is deleted: the length of the only
   /// prefix of the target that can be (0: not known, then all from prefix_bytes_min are asked).
   uint32_t prefix_bytes_hint = 0;

@@ -4,6 +4,7 @@
 
 #include <sstream>
 
+#include "lava/list_format.h"
 #include "memtable/memtable.h"
 
 namespace lava {
@@ -106,6 +107,22 @@ TEST_F(MergingIteratorTest, ListsFoldDownToTheirBase) {
   EXPECT_EQ(View({"&a=3", "&a=2"}), "+a=23");
   EXPECT_EQ(View({"&a=3", "!a", "+a=1"}), "+a=3");
   EXPECT_EQ(View({"&a=3", "[a,b)", "&a=1"}), "+a=3");
+}
+
+TEST_F(MergingIteratorTest, AListPastTheLimitIsMarkedAndTheMergeGoesOn) {
+  std::string too_long;
+  AppendTooLongSegment(4, 3, &too_long);
+  for (const bool older_may_exist : {false, true}) {
+    const Older older(older_may_exist);
+    MergeOptions options;
+    options.compaction = true;
+    options.older = &older;
+    options.list_bytes_max = 3;
+    const auto it = Merge({"&a=4 &b=4 +d=x", "&a=3 &b=3", "+a=12 &b=12 &c=123"}, options);
+    it->SeekToFirst();
+    EXPECT_EQ(Rest(*it), "+a=" + too_long + (older_may_exist ? " &" : " +") + "b=" + too_long +
+                             (older_may_exist ? " &" : " +") + "c=123 +d=x");
+  }
 }
 
 TEST_F(MergingIteratorTest, PrefixDeleteHidesOlderRunsOnly) {

@@ -81,7 +81,9 @@ Compression Compressor::Compress(Slice raw, std::string* out) {
 }
 
 bool RawBytesPossible(Compression codec, Slice payload, uint32_t raw_bytes) {
-  if (codec == Compression::kLz4) return raw_bytes <= payload.size() * 255 + 64;
+  if (codec == Compression::kLz4)
+    return raw_bytes <= payload.size() * 255 + 64 && raw_bytes <= LZ4_MAX_INPUT_SIZE &&
+           payload.size() <= LZ4_MAX_INPUT_SIZE;
   if (codec == Compression::kZstd)
     return ZSTD_getFrameContentSize(payload.data(), payload.size()) == raw_bytes;
   return raw_bytes == payload.size();

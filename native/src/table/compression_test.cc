@@ -49,6 +49,9 @@ TEST(CompressionTest, ImpossibleLengthsAreSeenBeforeAllocation) {
   EXPECT_FALSE(RawBytesPossible(Compression::kZstd, out, 1001));
   EXPECT_FALSE(RawBytesPossible(Compression::kLz4, "1234567890", 1 << 20));
   EXPECT_FALSE(RawBytesPossible(Compression::kNone, "1234567890", 11));
+  // More than lz4's own lengths can say; the payload is never looked at.
+  EXPECT_FALSE(RawBytesPossible(Compression::kLz4, Slice(out.data(), 100u << 20), 0x7e000001));
+  EXPECT_FALSE(RawBytesPossible(Compression::kLz4, Slice(out.data(), size_t{3} << 30), 100));
 }
 
 TEST(CompressionTest, DamagedInputNeverWritesBeyond) {

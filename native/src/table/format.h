@@ -20,10 +20,12 @@ inline constexpr uint32_t kFooterBytesMax = 4096;  // of every version
 inline constexpr size_t kBlockTrailerBytes = 13;   // codec, raw bytes, checksum
 /// Limits of one record: a user's key gets the table id, a value stands for itself.
 inline constexpr uint64_t kInternalKeyBytesMax = kKeyBytesMax + 64;
-/// Before compression; a block has at least one record, so it may be larger than a value.
-inline constexpr uint64_t kRawBlockBytesMax = kValueBytesMax + (64u << 20);
+/// Before compression; a block has at least one record, so it may be larger than a value, which is
+/// a list with all its appends at most. Lengths of blocks are 32 bits.
+inline constexpr uint64_t kRawBlockBytesMax = kListBytesMax + (64u << 20);
+static_assert(kRawBlockBytesMax <= UINT32_MAX);
 
-inline uint64_t PointHash(Slice key) { return Hash64(key); }
+inline uint64_t PointHash(Slice key) { return Hash64(key); }  // Lookup::key_hash()
 inline uint64_t PrefixHash(Slice prefix) { return Hash64(prefix, 0x70726566697821ull); }
 inline uint64_t PrefixDeleteHash(Slice prefix) { return Hash64(prefix, 0x7072656664656cull); }
 /// What a data block keeps of a record's hash.

@@ -106,9 +106,9 @@ Status KeySstWriter::CheckRecord(const Record& record) const {
   if (record.key.size() > kInternalKeyBytesMax)
     return Invalid("a key of " + std::to_string(record.key.size()) + " bytes, the limit is " +
                    std::to_string(kInternalKeyBytesMax));
-  if (record.value.size() > kValueBytesMax)
+  if (record.value.size() > options_.value_bytes_max)
     return Invalid("a value of " + std::to_string(record.value.size()) + " bytes, the limit is " +
-                   std::to_string(kValueBytesMax));
+                   std::to_string(options_.value_bytes_max));
   if (record.prefix_bytes > record.key.size()) return Invalid("its prefix is longer than its key");
   return Status::OK();
 }

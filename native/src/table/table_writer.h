@@ -19,6 +19,8 @@ struct TableWriterOptions {
   uint32_t filter_bits_per_key = 10;
   Compression compression = Compression::kLz4;
   uint32_t partition_bytes = 1;  // where the table id stands in an internal key
+  /// What one record's value may hold: merges fold lists up to here, and no further.
+  uint64_t value_bytes_max = kListBytesMax;
   bool sync = false;
 };
 

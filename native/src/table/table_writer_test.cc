@@ -87,8 +87,10 @@ TEST_F(TableWriterTest, RefusesDisorderLimitsAndReservedKinds) {
   EXPECT_TRUE(status.IsInvalidArgument());
   EXPECT_NE(status.message().find(std::to_string(kKeyBytesMax + 64)), std::string_view::npos);
   // Refused by its length, before any byte of it is touched.
-  Slice huge(long_key.data(), kValueBytesMax + 1);
-  EXPECT_TRUE(writer->Add({"c", RecordKind::kPut, 0, huge}).IsInvalidArgument());
+  Slice huge(long_key.data(), kListBytesMax + 1);
+  status = writer->Add({"c", RecordKind::kPut, 0, huge});
+  EXPECT_TRUE(status.IsInvalidArgument());
+  EXPECT_NE(status.message().find(std::to_string(kListBytesMax)), std::string_view::npos);
   ASSERT_TRUE(writer->Add({"c", RecordKind::kPut, 1, "v"}).ok());
   TableProperties properties;
   ASSERT_TRUE(writer->Finish(&properties).ok());
