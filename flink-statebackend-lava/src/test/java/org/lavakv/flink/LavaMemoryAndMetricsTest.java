@@ -5,15 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Path;
 import java.util.Map;
-import java.util.TreeMap;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.TaskManagerOptions;
 import org.apache.flink.metrics.Gauge;
-import org.apache.flink.metrics.MetricGroup;
-import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.runtime.operators.testutils.MockEnvironment;
 import org.apache.flink.runtime.state.RegisteredPriorityQueueStateBackendMetaInfo;
 import org.apache.flink.util.IOUtils;
@@ -27,6 +24,7 @@ import org.lavakv.flink.memory.MemorySettings;
 import org.lavakv.flink.memory.SlotMemory;
 import org.lavakv.flink.metrics.LavaMetrics;
 import org.lavakv.flink.testing.BackendFixture;
+import org.lavakv.flink.testing.RecordingMetricGroup;
 
 /** Where native memory comes from, and what is reported. */
 class LavaMemoryAndMetricsTest {
@@ -119,8 +117,9 @@ class LavaMemoryAndMetricsTest {
 
     @Test
     void metricsOfInstanceProcessAndState() throws Exception {
-        Map<String, Gauge<?>> gauges = new TreeMap<>();
-        LavaMetrics metrics = new LavaMetrics(backend.instance(), new Recording("", gauges), true);
+        RecordingMetricGroup group = new RecordingMetricGroup();
+        Map<String, Gauge<?>> gauges = group.gauges();
+        LavaMetrics metrics = new LavaMetrics(backend.instance(), group, true);
         backend.setCurrentKey(1);
         BackendFixture.value(backend).update("value");
         backend.instance().db().flush();
@@ -154,36 +153,8 @@ class LavaMemoryAndMetricsTest {
 
     @Test
     void statesHaveNoMetricsWhenSwitchedOff() throws Exception {
-        Map<String, Gauge<?>> gauges = new TreeMap<>();
-        new LavaMetrics(backend.instance(), new Recording("", gauges), false);
-        assertThat(gauges.keySet()).noneMatch(name -> name.contains(".state."));
-    }
-
-    /** Remembers gauges by the path of their groups. */
-    private static final class Recording extends UnregisteredMetricsGroup {
-
-        private final String path;
-        private final Map<String, Gauge<?>> gauges;
-
-        Recording(String path, Map<String, Gauge<?>> gauges) {
-            this.path = path;
-            this.gauges = gauges;
-        }
-
-        @Override
-        public <T, G extends Gauge<T>> G gauge(String name, G gauge) {
-            gauges.put(path + "." + name, gauge);
-            return gauge;
-        }
-
-        @Override
-        public MetricGroup addGroup(String name) {
-            return new Recording(path + "." + name, gauges);
-        }
-
-        @Override
-        public MetricGroup addGroup(String key, String value) {
-            return new Recording(path + "." + key + "." + value, gauges);
-        }
+        RecordingMetricGroup group = new RecordingMetricGroup();
+        new LavaMetrics(backend.instance(), group, false);
+        assertThat(group.gauges().keySet()).noneMatch(name -> name.contains(".state."));
     }
 }

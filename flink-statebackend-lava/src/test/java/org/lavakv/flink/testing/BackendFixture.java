@@ -29,6 +29,7 @@ import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.core.fs.local.LocalFileSystem;
+import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.runtime.checkpoint.CheckpointOptions;
 import org.apache.flink.runtime.checkpoint.SavepointType;
@@ -90,6 +91,7 @@ public final class BackendFixture implements AutoCloseable {
     private StateBackend stateBackend;
     private int keyGroups = KEY_GROUPS;
     private TtlTimeProvider time = TtlTimeProvider.DEFAULT;
+    private MetricGroup metrics = new UnregisteredMetricsGroup();
 
     public BackendFixture(java.nio.file.Path root) throws IOException {
         this.root = root;
@@ -125,6 +127,12 @@ public final class BackendFixture implements AutoCloseable {
     /** Backends made from now on judge TTL by this clock. */
     public BackendFixture useTime(TtlTimeProvider provider) {
         this.time = provider;
+        return this;
+    }
+
+    /** Backends made from now on report to this group. */
+    public BackendFixture useMetrics(MetricGroup group) {
+        this.metrics = group;
         return this;
     }
 
@@ -199,7 +207,7 @@ public final class BackendFixture implements AutoCloseable {
                                         new KvStateRegistry()
                                                 .createTaskRegistry(job, new JobVertexID()),
                                         time,
-                                        new UnregisteredMetricsGroup(),
+                                        metrics,
                                         (name, value) -> {},
                                         handles,
                                         cancel,
