@@ -27,7 +27,7 @@ struct JobContext {
   /// The job returns Aborted soon after it turns true. May be null.
   const std::atomic<bool>* cancelled = nullptr;
   uint64_t list_bytes_max = kListBytesMax;  // see MergeOptions
-  TableWriterOptions writer;  // compression already chosen for the output's level
+  TableWriterOptions writer;                // compression already chosen for the output's level
 
   std::string PathOf(const FileId& id) const { return directory + "/" + id.FileName(); }
   bool IsCancelled() const {
