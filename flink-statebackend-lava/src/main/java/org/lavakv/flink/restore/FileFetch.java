@@ -5,7 +5,6 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.zip.CRC32C;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.util.IOUtils;
@@ -13,6 +12,7 @@ import org.lavakv.FileInfo;
 import org.lavakv.LavaDB;
 import org.lavakv.LavaDBException;
 import org.lavakv.flink.snapshot.HardLinks;
+import org.lavakv.flink.snapshot.LocalFileOutput;
 
 /**
  * Brings one file of a checkpoint into the instance's directory and checks every byte of it.
@@ -41,8 +41,7 @@ final class FileFetch {
                     copy(source, target, nowhere, streams);
                 }
             } else {
-                try (OutputStream out =
-                        Files.newOutputStream(target, StandardOpenOption.CREATE_NEW)) {
+                try (OutputStream out = new LocalFileOutput(target)) {
                     copy(source, target, out, streams);
                 }
             }

@@ -7,7 +7,6 @@ import java.io.InterruptedIOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.zip.CRC32C;
 import java.util.zip.CheckedOutputStream;
@@ -50,7 +49,7 @@ public final class HeapTimerFile {
             int keyGroupPrefixBytes)
             throws IOException {
         CRC32C crc = new CRC32C();
-        try (OutputStream bytes = Files.newOutputStream(file, StandardOpenOption.CREATE_NEW);
+        try (OutputStream bytes = new LocalFileOutput(file);
                 DataOutputViewStreamWrapper out =
                         new DataOutputViewStreamWrapper(
                                 new BufferedOutputStream(new CheckedOutputStream(bytes, crc)))) {
