@@ -131,12 +131,21 @@ public abstract class AbstractLavaState<K, N, V> implements InternalKvState<K, N
                         keyAndNamespace.f0, context.numberOfKeyGroups()));
         NamespaceBytes<N> bytes = new NamespaceBytes<>(safeKeySerializer, safeNamespaceSerializer);
         bytes.set(keyAndNamespace.f1);
-        // The query server's threads must not meet a database that is being closed.
-        ResourceGuard.Lease lease = context.instance().resourceGuard().acquireResource();
+        ResourceGuard.Lease lease = leaseForQuery();
         try {
             return readSerialized(builder.copyWithNamespace(bytes), safeValueSerializer);
         } finally {
             lease.close();
+        }
+    }
+
+    /** The query server's threads must not meet a database that is being closed. */
+    private ResourceGuard.Lease leaseForQuery() throws IOException {
+        try {
+            return context.instance().resourceGuard().acquireResource();
+        } catch (IOException e) {
+            throw new IOException(
+                    "The state '" + name + "' cannot be queried: its backend was closed.", e);
         }
     }
 
