@@ -14,7 +14,6 @@ namespace lava {
 
 namespace {
 
-constexpr uint32_t kRecordsPerCancelCheck = 256;
 constexpr uint32_t kReadaheadBytes = 256 << 10;
 
 std::vector<std::unique_ptr<MergeRun>> OpenRuns(const CompactionInput& input) {
@@ -66,6 +65,7 @@ Status RunCompaction(const JobContext& context, const CompactionInput& input,
   options.compaction = true;
   options.older = &older;
   options.list_bytes_max = context.list_bytes_max;
+  options.cancelled = context.cancelled;
   const std::unique_ptr<RecordIterator> records = NewMergingIterator(std::move(runs), options);
 
   OutputLimits limits;
@@ -77,10 +77,7 @@ Status RunCompaction(const JobContext& context, const CompactionInput& input,
   }
   OutputFiles files(context, limits, std::move(tombstones));
   TtlFilter ttl(input.tables, context.writer.partition_bytes, input.now_ms);
-  uint32_t count = 0;
   for (records->SeekToFirst(); records->Valid(); records->Next()) {
-    if (++count % kRecordsPerCancelCheck == 0 && context.IsCancelled())
-      return Status::Aborted("compaction: the instance is closing");
     Record record = records->record();
     if (ttl.Apply(&record) == TtlFilter::Verdict::kExpired && !ExpireRecord(older, &record))
       continue;

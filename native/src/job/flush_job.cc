@@ -9,8 +9,6 @@ namespace lava {
 
 namespace {
 
-constexpr uint32_t kRecordsPerCancelCheck = 256;
-
 // All or nothing: files below are not looked at, a flush is about speed.
 class AllOlderData final : public OlderData {
  public:
@@ -38,12 +36,10 @@ Status RunFlush(const JobContext& context, const FlushInput& input, FlushOutput*
   options.compaction = true;
   options.older = &older;
   options.list_bytes_max = context.list_bytes_max;
+  options.cancelled = context.cancelled;
   const std::unique_ptr<RecordIterator> records = NewMergingIterator(std::move(runs), options);
   OutputFiles files(context, OutputLimits{}, std::move(tombstones));
-  uint32_t count = 0;
   for (records->SeekToFirst(); records->Valid(); records->Next()) {
-    if (++count % kRecordsPerCancelCheck == 0 && context.IsCancelled())
-      return Status::Aborted("flush: the instance is closing");
     LAVA_RETURN_IF_ERROR(files.Add(records->record()));
   }
   LAVA_RETURN_IF_ERROR(records->status());

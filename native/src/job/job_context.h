@@ -30,9 +30,6 @@ struct JobContext {
   TableWriterOptions writer;                // compression already chosen for the output's level
 
   std::string PathOf(const FileId& id) const { return directory + "/" + id.FileName(); }
-  bool IsCancelled() const {
-    return cancelled != nullptr && cancelled->load(std::memory_order_relaxed);
-  }
 };
 
 /// Opens the file for reading; the caller hangs it onto file.reader. Checks that the footer's

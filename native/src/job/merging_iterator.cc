@@ -165,6 +165,8 @@ uint32_t MergingIterator::Pop() {
 void MergingIterator::FindNext() {
   valid_ = false;
   while (status_.ok() && !heap_.empty()) {
+    if (options_.cancelled != nullptr && options_.cancelled->load(std::memory_order_relaxed))
+      return Fail(Status::Aborted("the instance is closing"));
     const Record& next = At(heap_.front());
     while (!deleted_.empty() && !next.key.starts_with(deleted_.back().prefix)) deleted_.pop_back();
     if (next.kind == RecordKind::kPrefixDelete) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -29,6 +30,9 @@ struct MergeOptions {
   bool keys_only = false;
   /// A list that would be folded to more becomes a ListSegment::kTooLong: no merge fails over it.
   uint64_t list_bytes_max = kListBytesMax;
+  /// The walk ends as Aborted when it is true, also amid records that are not shown. May be null;
+  /// must outlive the iterator.
+  const std::atomic<bool>* cancelled = nullptr;
   /// How Seek() into the middle of a prefix learns that it is deleted: the length of the only
   /// prefix of the target that can be (0: not known, then all from prefix_bytes_min are asked).
   uint32_t prefix_bytes_hint = 0;

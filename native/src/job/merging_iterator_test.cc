@@ -167,6 +167,24 @@ TEST_F(MergingIteratorTest, SeeksGoBothWays) {
   EXPECT_EQ(Rest(*it), "+a=1 +n=2");
 }
 
+TEST_F(MergingIteratorTest, ACancelledWalkEndsAmongRecordsThatAreNotShown) {
+  std::string deletes;
+  for (int i = 10000; i < 12000; ++i) deletes += " -" + std::to_string(i);
+  const Older older(false);
+  std::atomic<bool> cancelled{false};
+  MergeOptions options;
+  options.compaction = true;
+  options.older = &older;
+  options.cancelled = &cancelled;
+  const auto it = Merge({deletes, "+z=1"}, options);
+  it->SeekToFirst();
+  EXPECT_EQ(Rest(*it), "+z=1");
+  cancelled = true;
+  it->SeekToFirst();
+  EXPECT_FALSE(it->Valid());
+  EXPECT_EQ(it->status().code(), Status::Code::kAborted) << it->status().ToString();
+}
+
 TEST_F(MergingIteratorTest, CompactionKeepsWhatHidesOlderData) {
   EXPECT_EQ(Compacted({"-a &b=2 !m +mx=1", "+a=1 +mx=2 +my=2 -z"}, true), "-a &b=2 !m +mx=1 -z");
   EXPECT_EQ(Compacted({"-a &b=2 !m +mx=1", "+a=1 +mx=2 +my=2 -z"}, false), "+b=2 +mx=1");
