@@ -234,6 +234,34 @@ TEST(DBLifecycle, AnotherInstancesMemtableIsSealedForTheLease) {
   EXPECT_GT(idle->statistics().flushes + busy->statistics().flushes, 0u);
 }
 
+// Each of them holds less than what is worth a flush alone, together they would hold many times
+// the lease.
+TEST(DBLifecycle, ManySmallInstancesStayWithinTheirLease) {
+  constexpr int kInstances = 100;
+  auto lease = *Host::Get().Acquire(16 << 20, 0.5);
+  std::vector<std::unique_ptr<SimDB>> instances;
+  for (int i = 0; i < kInstances; ++i) {
+    auto& db = instances.emplace_back(std::make_unique<SimDB>(i));
+    db->options().lease = lease;
+    ASSERT_OK(db->Open());
+  }
+  const std::string value(1000, 'v');
+  uint64_t most = 0;
+  for (int n = 0; n < 400; ++n) {
+    for (const auto& instance : instances) {
+      SimDB& db = *instance;
+      ASSERT_OK(
+          db.Finish([&] { return db->Put(db.table("t"), {K(1, std::to_string(n))}, value); }));
+      most = std::max(most, lease->write_buffer_used_bytes());
+    }
+    // One thread for all: an instance's flush comes when the others had theirs.
+    for (int i = 0; i < 10; ++i) instances[(n * 10 + i) % kInstances]->executor().RunUntilIdle();
+  }
+  // What the policy allows (JudgeWrite), and as much again for arenas, which grow by doubling.
+  EXPECT_LT(most, (9u << 20) + kInstances * 2 * (64u << 10));
+  EXPECT_GT(most, 8u << 20) << "there was no pressure";
+}
+
 // The real file system and the real pool.
 TEST(DBLifecycle, WorksOnDisk) {
   const std::string path = ::testing::TempDir() + "/lava_lifecycle_" + std::to_string(getpid());

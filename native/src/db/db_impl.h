@@ -23,6 +23,7 @@
 #include "job/flush_job.h"
 #include "manifest/manifest.h"
 #include "policy/compaction_picker.h"
+#include "policy/write_throttle.h"
 
 namespace lava {
 
@@ -66,6 +67,7 @@ class DBImpl final : public DB, public LeaseMember {
 
   Status Get(Table* table, KeyRef key, PinnedValue* value, Snapshot* snapshot) override;
   Status Contains(Table* table, KeyRef key, Snapshot* snapshot) override;
+  Status ContainsPrefix(Table* table, Slice prefix, Snapshot* snapshot) override;
   Status MultiGet(Table* table, std::span<const KeyRef> keys, std::span<PinnedValue> values,
                   std::span<bool> found, Snapshot* snapshot) override;
   Status Scan(Table* table, const ScanRequest& request, ScanPage* page,
@@ -142,9 +144,9 @@ class DBImpl final : public DB, public LeaseMember {
   }
   Status MakeRoom(WriteLock* lock, uint64_t bytes);
   Status MakeRoomSlow(WriteLock* lock, uint64_t bytes);
-  enum class Room : uint8_t { kFree, kSeal, kWaitForFlush, kWaitForCompaction };
   Room JudgeRoom(uint64_t bytes) const;
   Status StalledStatus(Room room);
+  uint64_t WorthSealing() const;
   void RelieveLease();
   void Wrote(uint64_t user_bytes);
   bool OlderMayHavePrefix(Slice internal_prefix) const;
@@ -156,10 +158,9 @@ class DBImpl final : public DB, public LeaseMember {
   // scan.cc
   struct ScanRange;
   Status MakeScanRange(const TableImpl& table, const ScanRequest& request, ScanRange* range) const;
-  Status CollectRuns(const ReadView& view, const ScanRange& range, bool keys_only,
-                     std::vector<std::unique_ptr<MergeRun>>* runs) const;
   void ScanActive(const MemTable& active, const ScanRange& range, bool keys_only,
                   ScanPageWriter* writer) const;
+  static Status ScanOnly(RecordIterator* records, const ScanRange& range, ScanPageWriter* writer);
   Status ScanMerged(const TableImpl& table, const ScanRange& range, RecordIterator* records,
                     ScanPageWriter* writer) const;
 

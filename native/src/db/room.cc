@@ -1,16 +1,8 @@
-#include <algorithm>
 #include <chrono>
 
 #include "db/db_impl.h"
 
 namespace lava {
-namespace {
-
-// Sealing for the sake of the lease pays from this much on; below, a flush would cost more than
-// it frees.
-constexpr uint64_t kWorthSealingBytes = 1 << 20;
-
-}  // namespace
 
 // Holds write. The common case: a few loads.
 Status DBImpl::MakeRoom(WriteLock* lock, uint64_t bytes) {
@@ -31,11 +23,8 @@ Status DBImpl::MakeRoomSlow(WriteLock* lock, uint64_t bytes) {
     const Room room = JudgeRoom(bytes);
     if (room == Room::kFree || room == Room::kSeal) {
       state.unlock();
-      if (room == Room::kSeal) {
-        SealLocked();
-      } else {
-        RelieveLease();
-      }
+      if (room == Room::kSeal) SealLocked();
+      RelieveLease();
       return Status::OK();
     }
     const Status hopeless = StalledStatus(room);
@@ -47,6 +36,7 @@ Status DBImpl::MakeRoomSlow(WriteLock* lock, uint64_t bytes) {
     }
     // Readers of the memtable and other writers go on while this one waits.
     lock->unlock();
+    RelieveLease();
     changed_.wait_for(state, std::chrono::microseconds(deadline_us - now_us));
     state.unlock();
     lock->lock();
@@ -54,20 +44,18 @@ Status DBImpl::MakeRoomSlow(WriteLock* lock, uint64_t bytes) {
 }
 
 // Holds write and state.
-DBImpl::Room DBImpl::JudgeRoom(uint64_t bytes) const {
-  if (version_->levels[0].size() >= options_.l0_stall_trigger) return Room::kWaitForCompaction;
-  const uint64_t arena = active_->arena_bytes();
-  const bool full = !active_->empty() && arena + bytes > memtable_limit_;
-  const bool may_seal = sealed_.size() < options_.sealed_runs_max;
-  if (full) return may_seal ? Room::kSeal : Room::kWaitForFlush;
-  const uint64_t used = lease_->write_buffer_used_bytes() + bytes;
-  const uint64_t share = lease_->write_buffer_bytes();
-  if (used <= share) return Room::kFree;
-  if (may_seal && !active_->empty() && arena >= std::min(kWorthSealingBytes, memtable_limit_ / 2))
-    return Room::kSeal;
-  // Far over the lease: wait for our own flushes, if there are any to wait for.
-  if (used > share + share / 2 && !sealed_.empty()) return Room::kWaitForFlush;
-  return Room::kFree;
+Room DBImpl::JudgeRoom(uint64_t bytes) const {
+  return JudgeWrite({.l0_files = static_cast<uint32_t>(version_->levels[0].size()),
+                     .l0_stall_trigger = options_.l0_stall_trigger,
+                     .sealed_runs = static_cast<uint32_t>(sealed_.size()),
+                     .sealed_runs_max = options_.sealed_runs_max,
+                     .active_empty = active_->empty(),
+                     .active_bytes = active_->arena_bytes(),
+                     .memtable_bytes_max = memtable_limit_,
+                     .write_bytes = bytes,
+                     .lease_used_bytes = lease_->write_buffer_used_bytes(),
+                     .lease_bytes = lease_->write_buffer_bytes(),
+                     .lease_members = lease_->member_count()});
 }
 
 // Holds state. Gets the work going that the writer waits for, and tells when it cannot succeed.
@@ -79,10 +67,14 @@ Status DBImpl::StalledStatus(Room room) {
   return running_compactions_ == 0 ? compaction_backoff_.status : Status::OK();
 }
 
+uint64_t DBImpl::WorthSealing() const {
+  return WorthSealingBytes(memtable_limit_, lease_->write_buffer_bytes(), lease_->member_count());
+}
+
 // Another instance of the lease may hold most of it and be idle: its memtable is sealed for it.
 void DBImpl::RelieveLease() {
   if (lease_->write_buffer_used_bytes() > lease_->write_buffer_bytes())
-    lease_->RelievePressure(std::min(kWorthSealingBytes, memtable_limit_ / 2));
+    lease_->RelievePressure(WorthSealing());
 }
 
 void DBImpl::RequestSeal() {
@@ -90,6 +82,8 @@ void DBImpl::RequestSeal() {
   Submit(os::Priority::kFlush, [this] {
     std::lock_guard<std::mutex> write(write_mutex_);
     seal_requested_ = false;
+    // It may have been sealed for another reason meanwhile.
+    if (active_->arena_bytes() < WorthSealing()) return;
     {
       std::lock_guard<std::mutex> state(state_mutex_);
       if (sealed_.size() >= options_.sealed_runs_max) return;

@@ -17,15 +17,18 @@ LeaseImpl::~LeaseImpl() { host_->LeaseEnded(*this); }
 void LeaseImpl::Join(LeaseMember* member) {
   std::lock_guard<std::mutex> lock(mutex_);
   members_.push_back(member);
+  member_count_ = static_cast<uint32_t>(members_.size());
 }
 
 void LeaseImpl::Leave(LeaseMember* member) {
   std::lock_guard<std::mutex> lock(mutex_);
   members_.remove(member);
+  member_count_ = static_cast<uint32_t>(members_.size());
 }
 
 void LeaseImpl::RelievePressure(uint64_t bytes_min) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+  if (!lock) return;
   LeaseMember* largest = nullptr;
   uint64_t largest_bytes = bytes_min;
   for (LeaseMember* member : members_) {

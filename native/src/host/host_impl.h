@@ -43,7 +43,10 @@ class LeaseImpl final : public Lease {
 
   void Join(LeaseMember* member);
   void Leave(LeaseMember* member);
-  /// Asks the member whose active memtable is largest to seal, if it has at least bytes_min.
+  /// How many instances share it now.
+  uint32_t member_count() const { return member_count_.load(std::memory_order_relaxed); }
+  /// Asks the member whose active memtable is largest to seal, if it has at least bytes_min. Does
+  /// nothing while another thread does it.
   void RelievePressure(uint64_t bytes_min);
 
  private:
@@ -52,6 +55,7 @@ class LeaseImpl final : public Lease {
   MemoryCounter memtables_, readers_;
   std::mutex mutex_;
   std::list<LeaseMember*> members_;
+  std::atomic<uint32_t> member_count_{0};  // of members_, for a look without the lock
 };
 
 /// What the process shares.

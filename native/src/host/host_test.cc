@@ -53,6 +53,7 @@ TEST(Host, PressureSealsTheLargestMemtable) {
   large.bytes = 20;
   impl->Join(&small);
   impl->Join(&large);
+  EXPECT_EQ(impl->member_count(), 2u);
   impl->RelievePressure(15);
   EXPECT_EQ(large.requests, 1);
   impl->RelievePressure(100);
@@ -61,6 +62,7 @@ TEST(Host, PressureSealsTheLargestMemtable) {
   impl->RelievePressure(1);
   EXPECT_EQ(small.requests, 1);
   impl->Leave(&small);
+  EXPECT_EQ(impl->member_count(), 0u);
 }
 
 TEST(Host, ThePoolLivesFromTheFirstInstanceToTheLast) {

@@ -1,12 +1,28 @@
 #include "policy/write_throttle.h"
 
+#include <algorithm>
+
 namespace lava {
 
-ThrottleDecision DecideWrite(const ThrottleInput& input) {
-  if (input.l0_files >= input.l0_stall_trigger) return {true, ThrottleReason::kL0Files};
-  if (!input.memtable_has_room && input.sealed_runs >= input.sealed_runs_max)
-    return {true, ThrottleReason::kSealedRuns};
-  return {};
+uint64_t WorthSealingBytes(uint64_t memtable_bytes_max, uint64_t lease_bytes, uint32_t members) {
+  constexpr uint64_t kLeast = 64 << 10, kMost = 1 << 20;
+  const uint64_t half_share = lease_bytes / (2 * uint64_t{std::max(members, 1u)});
+  return std::min({kMost, memtable_bytes_max / 2, std::max(kLeast, half_share)});
+}
+
+Room JudgeWrite(const ThrottleInput& input) {
+  if (input.l0_files >= input.l0_stall_trigger) return Room::kWaitForCompaction;
+  const bool may_seal = input.sealed_runs < input.sealed_runs_max;
+  if (!input.active_empty && input.active_bytes + input.write_bytes > input.memtable_bytes_max)
+    return may_seal ? Room::kSeal : Room::kWaitForFlush;
+  const uint64_t used = input.lease_used_bytes + input.write_bytes;
+  if (used <= input.lease_bytes) return Room::kFree;
+  const bool far_over = used > input.lease_bytes + input.lease_bytes / 8;
+  if (far_over && input.sealed_runs > 0) return Room::kWaitForFlush;
+  const uint64_t worth =
+      WorthSealingBytes(input.memtable_bytes_max, input.lease_bytes, input.lease_members);
+  if (may_seal && !input.active_empty && input.active_bytes >= worth) return Room::kSeal;
+  return Room::kFree;
 }
 
 }  // namespace lava
