@@ -32,10 +32,12 @@ public final class LavaRestore {
      */
     public static <K> RestoreResult restore(RestoreRequest<K> request)
             throws BackendBuildingException {
-        InstanceOpener opener = new InstanceOpener(request.factory());
+        InstanceOpener opener =
+                new InstanceOpener(request.factory(), request.cancelStreamRegistry());
         boolean done = false;
         try {
             RestoreResult result = dispatch(request, opener);
+            opener.finish();
             done = true;
             return result;
         } catch (Exception e) {
