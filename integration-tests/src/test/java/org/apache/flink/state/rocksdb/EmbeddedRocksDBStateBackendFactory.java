@@ -1,10 +1,9 @@
 package org.apache.flink.state.rocksdb;
 
-import java.util.concurrent.atomic.AtomicLong;
 import org.apache.flink.configuration.ReadableConfig;
 import org.apache.flink.runtime.state.StateBackend;
 import org.apache.flink.runtime.state.StateBackendFactory;
-import org.lavakv.flink.LavaStateBackend;
+import org.lavakv.flink.it.CountedLava;
 
 /**
  * Stands before Flink's class of this name on the test class path, so that Flink's own end-to-end
@@ -12,16 +11,9 @@ import org.lavakv.flink.LavaStateBackend;
  * Tests that construct RocksDB's backend themselves still get RocksDB.
  */
 public class EmbeddedRocksDBStateBackendFactory implements StateBackendFactory<StateBackend> {
-    private static final AtomicLong CREATED = new AtomicLong();
 
     @Override
     public StateBackend createFromConfig(ReadableConfig config, ClassLoader classLoader) {
-        CREATED.incrementAndGet();
-        return new LavaStateBackend().configure(config, classLoader);
-    }
-
-    /** How many backends were made here: the proof that a suite really ran on Lava. */
-    public static long created() {
-        return CREATED.get();
+        return new CountedLava(config, classLoader);
     }
 }

@@ -1,0 +1,22 @@
+package org.lavakv.flink.it;
+
+import org.junit.platform.suite.api.SelectClasses;
+import org.junit.platform.suite.api.Suite;
+
+/** The rest of Flink's own end-to-end tests that have keyed state and time to be done in. */
+@Suite
+@SelectClasses(
+        names = {
+            "org.apache.flink.test.checkpointing.AutoRescalingITCase",
+            "org.apache.flink.test.checkpointing.CoStreamCheckpointingITCase",
+            "org.apache.flink.test.checkpointing.ManualCheckpointITCase",
+            "org.apache.flink.test.checkpointing.MapStateNullValueCheckpointingITCase",
+            "org.apache.flink.test.checkpointing.RegionFailoverITCase",
+            "org.apache.flink.test.checkpointing.RestoreUpgradedJobITCase",
+            "org.apache.flink.test.checkpointing.StateCheckpointedITCase",
+            "org.apache.flink.test.checkpointing.StreamCheckpointingITCase",
+            "org.apache.flink.test.checkpointing.UdfStreamOperatorCheckpointingITCase",
+            "org.apache.flink.test.state.ChangelogRecoveryCachingITCase",
+            "org.apache.flink.test.state.ChangelogRescalingITCase",
+        })
+public class FlinkMoreLongITCase extends ShadowedHashMap {}

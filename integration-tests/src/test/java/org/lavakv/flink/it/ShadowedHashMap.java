@@ -1,0 +1,19 @@
+package org.lavakv.flink.it;
+
+import org.apache.flink.runtime.state.hashmap.HashMapStateBackendFactory;
+import org.junit.platform.suite.api.AfterSuite;
+import org.junit.platform.suite.api.BeforeSuite;
+
+/** For suites whose tests say {@code hashmap} or leave the backend open: that is Lava, too. */
+abstract class ShadowedHashMap extends ShadowedBackend {
+
+    @BeforeSuite
+    static void hashMapIsLava() {
+        HashMapStateBackendFactory.makeLava(true);
+    }
+
+    @AfterSuite
+    static void hashMapIsItself() {
+        HashMapStateBackendFactory.makeLava(false);
+    }
+}
