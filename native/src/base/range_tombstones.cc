@@ -12,6 +12,13 @@ std::vector<RangeTombstone>::const_iterator FirstEndingBehind(
                           [](Slice k, const RangeTombstone& r) { return k < Slice(r.end); });
 }
 
+// Short strings stand in the object itself.
+uint64_t HeapBytes(const std::string& s) {
+  static const size_t inline_capacity = std::string().capacity();
+  return s.capacity() > inline_capacity ? s.capacity() + 1 : 0;
+}
+uint64_t HeapBytes(const RangeTombstone& r) { return HeapBytes(r.begin) + HeapBytes(r.end); }
+
 }  // namespace
 
 void RangeTombstoneSet::Add(Slice begin, Slice end) {
@@ -22,14 +29,17 @@ void RangeTombstoneSet::Add(Slice begin, Slice end) {
   auto last = first;
   while (last != ranges_.end() && Slice(last->begin) <= end) ++last;
   if (first == last) {
-    ranges_.insert(first, RangeTombstone{std::string(begin), std::string(end)});
+    const auto added = ranges_.insert(first, {std::string(begin), std::string(end)});
+    string_bytes_ += HeapBytes(*added);
     return;
   }
   // Copies first: begin and end may point into the ranges that are about to change.
   std::string merged_begin(std::min(begin, Slice(first->begin)));
   std::string merged_end(std::max(end, Slice(std::prev(last)->end)));
+  for (auto it = first; it != last; ++it) string_bytes_ -= HeapBytes(*it);
   first->begin = std::move(merged_begin);
   first->end = std::move(merged_end);
+  string_bytes_ += HeapBytes(*first);
   ranges_.erase(std::next(first), last);
 }
 
@@ -53,6 +63,7 @@ RangeTombstoneSet RangeTombstoneSet::Clip(Slice lower, Slice upper) const {
     const Slice end = upper.empty() ? Slice(it->end) : std::min(upper, Slice(it->end));
     if (begin < end) {
       clipped.ranges_.push_back(RangeTombstone{std::string(begin), std::string(end)});
+      clipped.string_bytes_ += HeapBytes(clipped.ranges_.back());
     }
   }
   return clipped;

@@ -27,9 +27,14 @@ class RangeTombstoneSet {
   bool Overlaps(Slice begin, Slice end) const;
   /// What of the set lies within [lower, upper); an empty upper has no end.
   RangeTombstoneSet Clip(Slice lower, Slice upper) const;
+  /// What the set takes on the heap, about.
+  uint64_t memory_bytes() const {
+    return ranges_.capacity() * sizeof(RangeTombstone) + string_bytes_;
+  }
 
  private:
   std::vector<RangeTombstone> ranges_;
+  uint64_t string_bytes_ = 0;  // on the heap, of ranges_
 };
 
 }  // namespace lava

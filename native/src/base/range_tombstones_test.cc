@@ -105,5 +105,17 @@ TEST(RangeTombstonesTest, AgreesWithASetOfKeys) {
   }
 }
 
+TEST(RangeTombstonesTest, MemoryFollowsWhatIsHeld) {
+  RangeTombstoneSet set;
+  EXPECT_EQ(set.memory_bytes(), 0u);
+  const std::string pad(500, 'p');
+  for (int i = 100; i < 200; ++i) set.Add(std::to_string(i) + pad, std::to_string(i) + pad + "x");
+  EXPECT_GT(set.memory_bytes(), 100 * 1000u);
+  EXPECT_LT(set.memory_bytes(), 100 * 1600u);
+  EXPECT_GT(set.Clip("15", "16").memory_bytes(), 10 * 1000u);
+  set.Add("1", "2");
+  EXPECT_LE(set.memory_bytes(), 128 * sizeof(RangeTombstone) + 1200) << "two keys at most";
+}
+
 }  // namespace
 }  // namespace lava

@@ -18,6 +18,8 @@ constexpr size_t kInlineBytesMin = sizeof(Entry::ValueSlot);
 // Once a run has been read in order, so many new entries wait for the next time at most: bounds
 // what that pays. A run that nobody reads in order is sorted by its flush alone.
 constexpr size_t kPendingMax = size_t{16} << 10;
+// A number in a std::set: its node and what the allocator adds.
+constexpr uint64_t kLengthNodeBytes = 64;
 
 }  // namespace
 
@@ -64,11 +66,11 @@ MemTableImpl::MemTableImpl(MemoryCounter* counter)
       hash_(counter),
       tree_(&arena_, &tree_arena_) {}
 
-MemTableImpl::~MemTableImpl() { counter_->Release(pending_charged_); }
+MemTableImpl::~MemTableImpl() { counter_->Release(pending_charged_ + tombstones_charged_); }
 
 void MemTableImpl::UpdateCharge() const {
   charged_bytes_.store(arena_.charged_bytes() + tree_arena_.charged_bytes() +
-                           hash_.charged_bytes() + pending_charged_,
+                           hash_.charged_bytes() + pending_charged_ + tombstones_charged_,
                        std::memory_order_relaxed);
 }
 
@@ -277,7 +279,16 @@ void MemTableImpl::DeletePrefix(Slice prefix) {
   const auto bytes = static_cast<uint32_t>(prefix.size());
   NewEntry(hash, prefix, RecordKind::kPrefixDelete, bytes, Slice());
   Add(&prefix_delete_count_, 1);
-  prefix_delete_lengths_.insert(bytes);
+  if (prefix_delete_lengths_.insert(bytes).second) ChargeTombstones();
+}
+
+// What stands outside of the arena. It grows in small steps, so it is charged when it has grown.
+void MemTableImpl::ChargeTombstones() {
+  const uint64_t charge =
+      range_tombstones_.memory_bytes() + prefix_delete_lengths_.size() * kLengthNodeBytes;
+  counter_->Charge(charge);
+  counter_->Release(tombstones_charged_);
+  tombstones_charged_ = charge;
 }
 
 void MemTableImpl::ErasePrefix(Slice prefix) {
@@ -296,6 +307,7 @@ void MemTableImpl::DeleteRange(Slice begin, Slice end) {
     return beyond ? Verdict::kKeep : Verdict::kErase;
   });
   range_tombstones_.Add(begin, end);
+  ChargeTombstones();
   has_range_tombstones_.store(1, std::memory_order_relaxed);
 }
 

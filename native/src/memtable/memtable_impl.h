@@ -89,6 +89,7 @@ class MemTableImpl final : public MemTable, public std::enable_shared_from_this<
   bool CoveredByTombstone(Slice key, uint32_t prefix_bytes) const;
   void OrderLocked() const;
   void UpdateCharge() const;
+  void ChargeTombstones();
 
   MemoryCounter* const counter_;
   mutable RwSpinLock lock_;
@@ -103,6 +104,7 @@ class MemTableImpl final : public MemTable, public std::enable_shared_from_this<
   mutable bool read_in_order_ = false;
   RangeTombstoneSet range_tombstones_;
   std::set<uint32_t> prefix_delete_lengths_;  // that ever stood in this run
+  uint64_t tombstones_charged_ = 0;           // range_tombstones_ and prefix_delete_lengths_
 
   Counter record_count_{0}, prefix_delete_count_{0}, has_range_tombstones_{0};
   mutable Counter charged_bytes_{0};

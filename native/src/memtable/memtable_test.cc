@@ -376,5 +376,28 @@ TEST(MemTableConcurrency, ReadersBesideWriterAndSeal) {
   EXPECT_EQ(ReadAll(*table), before);
 }
 
+TEST(MemTable, TombstonesAreCharged) {
+  MemoryCounter counter;
+  auto table = MemTable::Create(&counter);
+  uint64_t before = counter.used();
+  const std::string pad(1000, 'p');
+  for (int i = 0; i < 1000; ++i) {
+    const std::string key = std::to_string(10000 + i) + pad;
+    table->DeleteRange(key, key + "x");
+  }
+  EXPECT_GT(counter.used(), before + 2 * 1000 * 1000) << "two keys each";
+  EXPECT_EQ(counter.used(), table->arena_bytes());
+  table->DeleteRange("1", "2");  // takes the place of all others
+  EXPECT_LT(counter.used(), before + 200 * 1000);
+  EXPECT_EQ(counter.used(), table->arena_bytes());
+  before = counter.used();
+  std::string prefix;
+  for (int i = 0; i < 500; ++i) table->DeletePrefix(prefix.append(1, 'q'));
+  EXPECT_GT(counter.used(), before + 500 * sizeof(uint32_t));
+  EXPECT_EQ(counter.used(), table->arena_bytes());
+  table.reset();
+  EXPECT_EQ(counter.used(), 0u);
+}
+
 }  // namespace
 }  // namespace lava
