@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.zip.CRC32C;
 import java.util.zip.CheckedOutputStream;
+import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.core.memory.DataInputViewStreamWrapper;
 import org.apache.flink.core.memory.DataOutputViewStreamWrapper;
 import org.apache.flink.runtime.state.KeyGroupRange;
@@ -30,6 +31,8 @@ public final class HeapTimerFile {
     /** The file's name among a handle's private files and in directories of local recovery. */
     public static final String FILE_NAME = "LAVA-TIMERS";
 
+    private static final int TIMERS_PER_CANCEL_CHECK = 256;
+
     /** Gets every timer of a file. */
     public interface Visitor {
         /**
@@ -41,12 +44,17 @@ public final class HeapTimerFile {
 
     private HeapTimerFile() {}
 
-    /** Writes a new file, and says what it must be when it is read. */
+    /**
+     * Writes a new file, and says what it must be when it is read.
+     *
+     * @param cancel closing it ends the writing, as an interrupt does
+     */
     static FileInfo write(
             Path file,
             List<HeapPriorityQueueStateSnapshot<?>> states,
             KeyGroupRange keyGroupRange,
-            int keyGroupPrefixBytes)
+            int keyGroupPrefixBytes,
+            CloseableRegistry cancel)
             throws IOException {
         CRC32C crc = new CRC32C();
         try (OutputStream bytes = new LocalFileOutput(file);
@@ -58,10 +66,11 @@ public final class HeapTimerFile {
                 out.writeUTF(state.getMetaInfo().getName());
                 HeapTimerSource timers = new HeapTimerSource(state, keyGroupPrefixBytes);
                 for (int keyGroup : keyGroupRange) {
-                    if (Thread.currentThread().isInterrupted()) {
-                        throw new InterruptedIOException("Writing " + file + " was cancelled.");
-                    }
-                    for (timers.seek(keyGroup); timers.next(); ) {
+                    timers.seek(keyGroup);
+                    for (long n = 0; timers.next(); n++) {
+                        if (n % TIMERS_PER_CANCEL_CHECK == 0) {
+                            checkNotCancelled(file, cancel);
+                        }
                         out.writeInt(timers.key().length);
                         out.write(timers.key());
                     }
@@ -70,6 +79,12 @@ public final class HeapTimerFile {
             }
         }
         return new FileInfo(FILE_NAME, Files.size(file), (int) crc.getValue());
+    }
+
+    private static void checkNotCancelled(Path file, CloseableRegistry cancel) throws IOException {
+        if (Thread.currentThread().isInterrupted() || cancel.isClosed()) {
+            throw new InterruptedIOException("Writing " + file + " was cancelled.");
+        }
     }
 
     /**

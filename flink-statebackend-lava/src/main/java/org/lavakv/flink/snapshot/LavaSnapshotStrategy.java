@@ -34,8 +34,8 @@ import org.lavakv.flink.engine.StateTables;
  * <p>The synchronous part records the states' serializers, copies the queues of timers on the heap
  * without serializing them, seals the memtable and pins the files; it makes no system call. The
  * flush, too, is asynchronous, and uploads read files only. The asynchronous part holds no guard of
- * the instance: an upload that hangs must not keep the backend from closing, and native calls after
- * that fail with an exception.
+ * the instance but while it writes the timers of the heap into a local file: an upload that hangs
+ * must not keep the backend from closing, and native calls after that fail with an exception.
  *
  * <p>Threads: {@link #syncPrepareResources} on the task's thread; what {@link #asyncSnapshot}
  * returns on any; notifications from any.

@@ -27,6 +27,7 @@ import org.apache.flink.runtime.state.SnapshotStrategy.SnapshotResultSupplier;
 import org.apache.flink.runtime.state.StateUtil;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.util.IOUtils;
+import org.apache.flink.util.ResourceGuard;
 import org.lavakv.CheckpointFiles;
 import org.lavakv.FileInfo;
 import org.lavakv.LavaDBException;
@@ -75,7 +76,7 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
             FileInfo timersInfo = null;
             if (!resources.heapTimers().isEmpty()) {
                 timers = temporaryFile();
-                timersInfo = writeTimers(timers);
+                timersInfo = writeTimers(timers, registry);
             }
             byte[] description =
                     CheckpointDescription.of(
@@ -99,12 +100,19 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
                 .resolve("timers-" + checkpointId + "-" + UUID.randomUUID());
     }
 
-    private FileInfo writeTimers(Path file) throws IOException {
-        return HeapTimerFile.write(
-                file,
-                resources.heapTimers(),
-                context.keyGroupRange(),
-                context.instance().keyGroupPrefixBytes());
+    /** Guarded: a close of the instance meanwhile would delete a directory that still fills. */
+    private FileInfo writeTimers(Path file, CloseableRegistry registry) throws IOException {
+        ResourceGuard.Lease lease = context.instance().resourceGuard().acquireResource();
+        try {
+            return HeapTimerFile.write(
+                    file,
+                    resources.heapTimers(),
+                    context.keyGroupRange(),
+                    context.instance().keyGroupPrefixBytes(),
+                    registry);
+        } finally {
+            lease.close();
+        }
     }
 
     private SnapshotResult<KeyedStateHandle> write(Content content, CloseableRegistry registry)

@@ -18,12 +18,19 @@ public final class CountingStringSerializer extends TypeSerializerSingleton<Stri
     private static final AtomicInteger DESERIALIZED = new AtomicInteger();
 
     private static volatile Runnable action = () -> {};
+    private static volatile Runnable serializing = () -> {};
 
     private final TypeSerializer<String> strings = StringSerializer.INSTANCE;
 
     public static void reset() {
         DESERIALIZED.set(0);
         action = () -> {};
+        serializing = () -> {};
+    }
+
+    /** Runs this with each serialization, until the next reset. */
+    public static void whenSerializing(Runnable newAction) {
+        serializing = newAction;
     }
 
     /** Runs this with each deserialization, until the next reset. */
@@ -62,6 +69,7 @@ public final class CountingStringSerializer extends TypeSerializerSingleton<Stri
 
     @Override
     public void serialize(String value, DataOutputView target) throws IOException {
+        serializing.run();
         strings.serialize(value, target);
     }
 
