@@ -1,12 +1,14 @@
 package org.lavakv;
 
+import java.util.StringJoiner;
+
 /**
  * What all instances share that one process and one copy of the library opened: block cache,
  * background threads, memory.
  *
  * <p>Threads: any thread.
  *
- * <p>Errors: every method but the counters of objects needs the library to be loaded ({@link
+ * <p>Errors: every method but those that say what is open needs the library to be loaded ({@link
  * LavaDB#loadLibrary}) and throws IllegalStateException before that.
  */
 public final class Host {
@@ -57,6 +59,33 @@ public final class Host {
     /** How many such objects became unreachable without having been closed. */
     public static long leakedNativeObjects() {
         return NativeObject.LEAKED.get();
+    }
+
+    /**
+     * What is open or taken of this copy of the library, in words; empty once everything was closed
+     * and every native byte given back. For tests and for logs.
+     */
+    public static String describeOpen() {
+        if (!LavaLibrary.isLoaded()) {
+            return "";
+        }
+        HostStatistics host = getStatistics();
+        StringJoiner open = new StringJoiner(", ");
+        addUnlessZero(open, openNativeObjects(), "native objects");
+        addUnlessZero(open, host.instancesOpen(), "instances");
+        addUnlessZero(open, host.leasesOpen(), "leases");
+        addUnlessZero(open, host.memtableBytes(), "bytes of memtables");
+        addUnlessZero(open, host.tableReaderBytes(), "bytes of open files");
+        addUnlessZero(open, host.cachePinnedBytes(), "pinned bytes of the cache");
+        addUnlessZero(open, host.cacheUsedBytes(), "bytes of the cache");
+        addUnlessZero(open, host.chargedBytes(), "bytes in all");
+        return open.toString();
+    }
+
+    private static void addUnlessZero(StringJoiner open, long count, String what) {
+        if (count != 0) {
+            open.add(count + " " + what);
+        }
     }
 
     private static native long acquire0(long bytes, double writeBufferRatio) throws LavaDBException;

@@ -1,0 +1,29 @@
+package org.lavakv;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+/**
+ * Fails every test class of this module that leaves a native object open, or a byte of native
+ * memory taken. Found through META-INF/services.
+ */
+public final class NativeLeakCheck implements BeforeAllCallback, AfterAllCallback {
+
+    private long leakedBefore;
+
+    @Override
+    public void beforeAll(ExtensionContext context) {
+        leakedBefore = Host.leakedNativeObjects();
+    }
+
+    @Override
+    public void afterAll(ExtensionContext context) {
+        assertThat(Host.describeOpen()).as("what is open").isEmpty();
+        assertThat(Host.leakedNativeObjects())
+                .as("native objects that the garbage collector found open")
+                .isEqualTo(leakedBefore);
+    }
+}
