@@ -212,6 +212,7 @@ Status DBImpl::WaitUntil(const std::function<bool()>& flushed, uint32_t timeout_
     }
     if (!forced) {
       ScheduleFlushes(/*force=*/true);
+      executor_->Poke();
       forced = true;
     }
     if (changed_.wait_until(state, deadline) == std::cv_status::timeout)

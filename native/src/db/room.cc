@@ -60,6 +60,7 @@ Room DBImpl::JudgeRoom(uint64_t bytes) const {
 
 // Holds state. Gets the work going that the writer waits for, and tells when it cannot succeed.
 Status DBImpl::StalledStatus(Room room) {
+  executor_->Poke();
   ScheduleFlushes(false);
   if (room == Room::kWaitForFlush)
     return running_flushes_ == 0 ? flush_backoff_.status : Status::OK();

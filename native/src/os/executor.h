@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <thread>
 
 namespace lava::os {
 
@@ -16,11 +17,17 @@ class Executor {
  public:
   virtual ~Executor() = default;
   virtual void Submit(Priority priority, std::function<void()> job) = 0;
+  /// Tries again to start threads that jobs wait for and the system refused; cheap. For whoever
+  /// waits for a job, since no later Submit may come. Does nothing in an executor without threads.
+  virtual void Poke() {}
   virtual uint32_t thread_count() const = 0;
   virtual void SetThreadCount(uint32_t count) = 0;
 
+  /// Starts a thread. Errors: std::system_error when the system has none left.
+  using ThreadStarter = std::function<std::thread(std::function<void()> body)>;
   /// Threads start with the first job and end after a while without jobs; all signals blocked.
-  static std::unique_ptr<Executor> ThreadPool(uint32_t count);
+  /// start: for tests; null: std::thread.
+  static std::unique_ptr<Executor> ThreadPool(uint32_t count, ThreadStarter start = nullptr);
 };
 
 }  // namespace lava::os

@@ -36,7 +36,8 @@ sigset_t SignalsOfOthers() {
 
 class ThreadPoolExecutor : public Executor {
  public:
-  explicit ThreadPoolExecutor(uint32_t count) : count_(std::clamp(count, 1u, kThreadsMax)) {}
+  ThreadPoolExecutor(uint32_t count, ThreadStarter start)
+      : start_(std::move(start)), count_(std::clamp(count, 1u, kThreadsMax)) {}
 
   ~ThreadPoolExecutor() override {
     std::array<std::deque<std::function<void()>>, kPriorities> dropped;
@@ -64,10 +65,15 @@ class ThreadPoolExecutor : public Executor {
       queues_[static_cast<size_t>(priority)].push_back(std::move(job));
       ++queued_;
       ended.splice(ended.end(), ended_);
-      if (queued_ > idle_ && live_ < count_) Start();
+      StartWanted();
     }
     wake_.notify_one();
     for (std::thread& thread : ended) thread.join();  // has nothing left to do
+  }
+
+  void Poke() override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!stopping_) StartWanted();
   }
 
   uint32_t thread_count() const override {
@@ -78,34 +84,46 @@ class ThreadPoolExecutor : public Executor {
   void SetThreadCount(uint32_t count) override {
     std::lock_guard<std::mutex> lock(mutex_);
     count_ = std::clamp(count, 1u, kThreadsMax);
-    for (uint64_t wanted = queued_; wanted > idle_ && live_ < count_; --wanted) Start();
+    StartWanted();
     wake_.notify_all();
   }
 
  private:
+  // Under the lock. As many as jobs wait for, also those that could not be started before.
+  void StartWanted() {
+    while (queued_ > uint64_t{idle_} + starting_ && live_ < count_ && Start()) {
+    }
+  }
+
   // Under the lock. The new thread inherits the mask that stands at its creation.
-  void Start() {
+  bool Start() {
     const sigset_t blocked = SignalsOfOthers();
     sigset_t before;
     LAVA_CHECK(pthread_sigmask(SIG_BLOCK, &blocked, &before) == 0);
     auto self = running_.emplace(running_.end());
+    bool started = false;
     try {
-      *self = std::thread([this, self, number = next_number_] {
+      auto body = [this, self, number = next_number_] {
         const std::string name = "lava-bg-" + std::to_string(number % 1'000'000);
         (void)pthread_setname_np(pthread_self(), name.c_str());  // 15 characters at most
         Work(self);
-      });
+      };
+      *self = start_ != nullptr ? start_(body) : std::thread(body);
       ++next_number_;
       ++live_;
+      ++starting_;
+      started = true;
     } catch (const std::system_error&) {
       // The system has no thread left: others do the job, or the next call tries again.
       running_.erase(self);
     }
     LAVA_CHECK(pthread_sigmask(SIG_SETMASK, &before, nullptr) == 0);
+    return started;
   }
 
   void Work(std::list<std::thread>::iterator self) {
     std::unique_lock<std::mutex> lock(mutex_);
+    --starting_;
     while (!stopping_ && live_ <= count_) {
       if (queued_ == 0) {
         ++idle_;
@@ -139,6 +157,7 @@ class ThreadPoolExecutor : public Executor {
     return nullptr;
   }
 
+  const ThreadStarter start_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::array<std::deque<std::function<void()>>, kPriorities> queues_;
@@ -146,6 +165,7 @@ class ThreadPoolExecutor : public Executor {
   uint32_t count_;
   uint32_t live_ = 0;  // started and not about to end
   uint32_t idle_ = 0;
+  uint32_t starting_ = 0;  // started, and not at their first job yet
   uint64_t next_number_ = 0;
   bool stopping_ = false;
   std::list<std::thread> running_;
@@ -154,8 +174,8 @@ class ThreadPoolExecutor : public Executor {
 
 }  // namespace
 
-std::unique_ptr<Executor> Executor::ThreadPool(uint32_t count) {
-  return std::make_unique<ThreadPoolExecutor>(count);
+std::unique_ptr<Executor> Executor::ThreadPool(uint32_t count, ThreadStarter start) {
+  return std::make_unique<ThreadPoolExecutor>(count, std::move(start));
 }
 
 }  // namespace lava::os

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -45,6 +46,46 @@ TEST(ThreadPoolTest, RunsAllJobsAlsoThoseOfJobs) {
     });
   }
   gate.WaitFor(200);
+}
+
+TEST(ThreadPoolTest, AJobWithoutAThreadGetsOneLater) {
+  std::atomic<int> starts{0};
+  std::atomic<bool> refuse{true};
+  Gate gate;
+  auto pool = Executor::ThreadPool(2, [&](std::function<void()> body) {
+    ++starts;
+    if (refuse) throw std::system_error(EAGAIN, std::generic_category());
+    return std::thread(std::move(body));
+  });
+  pool->Submit(Priority::kFlush, [&] { gate.Pass(); });
+  EXPECT_EQ(starts, 1);
+  pool->Poke();
+  EXPECT_EQ(starts, 2) << "and fails again";
+  refuse = false;
+  pool->Poke();
+  gate.WaitFor(1);
+  pool->Poke();
+  EXPECT_EQ(starts, 3) << "nothing waits";
+
+  // The next Submit starts what the one before could not.
+  auto other = Executor::ThreadPool(2, [&](std::function<void()> body) {
+    if (refuse) throw std::system_error(EAGAIN, std::generic_category());
+    ++starts;
+    return std::thread(std::move(body));
+  });
+  refuse = true;
+  starts = 0;
+  Gate both, go;
+  const auto job = [&] {
+    both.Pass();
+    go.WaitFor(1);
+  };
+  other->Submit(Priority::kFlush, job);
+  refuse = false;
+  other->Submit(Priority::kFlush, job);
+  both.WaitFor(2);
+  EXPECT_EQ(starts, 2);
+  go.Pass();
 }
 
 TEST(ThreadPoolTest, FlushesGoFirst) {
