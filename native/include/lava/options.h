@@ -73,7 +73,7 @@ struct DBOptions {
   uint32_t level_multiplier = 10;
   uint32_t level_count = 7;
   uint32_t l0_compaction_trigger = 4;
-  uint32_t l0_stall_trigger = 24;  // writes answer Busy at this many files in L0
+  uint32_t l0_stall_trigger = 24;  // writes answer Busy when so many files of L0 cover one key
   uint32_t sealed_runs_max = 4;    // writes answer Busy at this many unflushed runs
 };
 

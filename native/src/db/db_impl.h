@@ -167,6 +167,7 @@ class DBImpl final : public DB, public LeaseMember {
   // flush.cc
   void SealLocked();                                          // holds write
   void PublishView();                                         // holds state
+  uint32_t L0Depth() const;                                   // holds state
   void ScheduleFlushes(bool force);                           // holds state
   void StartFlush(const std::shared_ptr<FlushGroup>& group);  // holds state
   void RunFlushJob(const std::shared_ptr<FlushGroup>& group);
@@ -234,6 +235,7 @@ class DBImpl final : public DB, public LeaseMember {
   std::condition_variable changed_;  // of anything guarded by state
   // Guarded by state from here on.
   std::shared_ptr<const Version> version_ = std::make_shared<Version>();
+  uint32_t l0_depth_ = 0;  // of version_; only known from the stall's trigger on, else no less
   std::vector<std::shared_ptr<SealedRun>> sealed_;        // newest first
   std::deque<std::shared_ptr<FlushGroup>> flush_groups_;  // oldest first; covers sealed_'s end
   uint64_t seal_sequence_ = 0;

@@ -3,6 +3,7 @@
 
 #include "db/db_impl.h"
 #include "db/version_search.h"
+#include "policy/overlap_depth.h"
 
 namespace lava {
 namespace {
@@ -36,11 +37,20 @@ void DBImpl::PublishView() {
   view->active = active_;
   view->sealed = sealed_;
   view->version = version_;
+  l0_depth_ = L0Depth();
   has_older_ = !sealed_.empty() || HasFiles(*version_);
-  attention_ = closed_.load() || !manifest_status_.ok() ||
-               version_->levels[0].size() >= options_.l0_stall_trigger;
+  attention_ = closed_.load() || !manifest_status_.ok() || l0_depth_ >= options_.l0_stall_trigger;
   view_.Set(ViewRef(view));
   changed_.notify_all();
+}
+
+// Holds state. The number of files unless they are so many that it matters.
+uint32_t DBImpl::L0Depth() const {
+  const std::vector<FileEntry>& files = version_->levels[0];
+  if (files.size() < options_.l0_stall_trigger) return static_cast<uint32_t>(files.size());
+  std::vector<KeyRange> ranges;
+  for (const FileEntry& entry : files) ranges.push_back({entry.lower, entry.upper});
+  return OverlapDepth(ranges);
 }
 
 // Holds state. force: failed flushes are tried again at once.

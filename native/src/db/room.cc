@@ -45,7 +45,7 @@ Status DBImpl::MakeRoomSlow(WriteLock* lock, uint64_t bytes) {
 
 // Holds write and state.
 Room DBImpl::JudgeRoom(uint64_t bytes) const {
-  return JudgeWrite({.l0_files = static_cast<uint32_t>(version_->levels[0].size()),
+  return JudgeWrite({.l0_depth = l0_depth_,
                      .l0_stall_trigger = options_.l0_stall_trigger,
                      .sealed_runs = static_cast<uint32_t>(sealed_.size()),
                      .sealed_runs_max = options_.sealed_runs_max,

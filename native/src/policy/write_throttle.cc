@@ -11,7 +11,7 @@ uint64_t WorthSealingBytes(uint64_t memtable_bytes_max, uint64_t lease_bytes, ui
 }
 
 Room JudgeWrite(const ThrottleInput& input) {
-  if (input.l0_files >= input.l0_stall_trigger) return Room::kWaitForCompaction;
+  if (input.l0_depth >= input.l0_stall_trigger) return Room::kWaitForCompaction;
   const bool may_seal = input.sealed_runs < input.sealed_runs_max;
   if (!input.active_empty && input.active_bytes + input.write_bytes > input.memtable_bytes_max)
     return may_seal ? Room::kSeal : Room::kWaitForFlush;

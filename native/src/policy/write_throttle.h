@@ -6,7 +6,7 @@ namespace lava {
 
 /// What a write meets. Units: bytes, counts.
 struct ThrottleInput {
-  uint32_t l0_files = 0, l0_stall_trigger = 24;
+  uint32_t l0_depth = 0, l0_stall_trigger = 24;  // OverlapDepth of the files in L0
   uint32_t sealed_runs = 0, sealed_runs_max = 4;
   /// The active memtable of this instance, and when it is sealed.
   bool active_empty = false;

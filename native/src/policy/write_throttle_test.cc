@@ -30,8 +30,8 @@ TEST(WriteThrottle, Table) {
   };
   const Row rows[] = {
       {"idle", [](ThrottleInput*) {}, Room::kFree},
-      {"one below the stall", [](ThrottleInput* i) { i->l0_files = 23; }, Room::kFree},
-      {"at the stall", [](ThrottleInput* i) { i->l0_files = 24; }, Room::kWaitForCompaction},
+      {"one below the stall", [](ThrottleInput* i) { i->l0_depth = 23; }, Room::kFree},
+      {"at the stall", [](ThrottleInput* i) { i->l0_depth = 24; }, Room::kWaitForCompaction},
       {"sealed runs full, but room", [](ThrottleInput* i) { i->sealed_runs = 4; }, Room::kFree},
       {"memtable full", [](ThrottleInput* i) { i->active_bytes = 16 * kMiB; }, Room::kSeal},
       {"memtable full, so are sealed runs",

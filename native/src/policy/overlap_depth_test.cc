@@ -1,0 +1,56 @@
+#include "policy/overlap_depth.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "testing/random.h"
+
+namespace lava {
+namespace {
+
+TEST(OverlapDepth, Table) {
+  struct Row {
+    const char* name;
+    std::vector<KeyRange> ranges;
+    uint32_t depth;
+  };
+  const Row rows[] = {
+      {"none", {}, 0},
+      {"one", {{"a", "b"}}, 1},
+      {"side by side", {{"a", "b"}, {"b", "c"}, {"c", "d"}}, 1},
+      {"one over all", {{"a", "b"}, {"b", "c"}, {"", "z"}}, 2},
+      {"the same", {{"a", "b"}, {"a", "b"}, {"a", "b"}}, 3},
+      {"without an end", {{"a", ""}, {"b", ""}, {"x", "y"}, {"c", "d"}}, 3},
+      {"steps", {{"a", "c"}, {"b", "d"}, {"c", "e"}, {"d", "f"}}, 2},
+      {"two runs of each of three parts",
+       {{"a", "b"}, {"a", "b"}, {"c", "d"}, {"c", "d"}, {"e", "f"}, {"e", "f"}},
+       2},
+  };
+  for (const Row& row : rows) EXPECT_EQ(OverlapDepth(row.ranges), row.depth) << row.name;
+}
+
+TEST(OverlapDepth, AgreesWithCountingAtEveryKey) {
+  testing::Random random(1);
+  for (int round = 0; round < 500; ++round) {
+    std::vector<std::string> keys;
+    for (char c = 'a'; c <= 'k'; ++c) keys.emplace_back(1, c);
+    std::vector<KeyRange> ranges;
+    for (uint64_t n = random.Uniform(12); n > 0; --n) {
+      const size_t lower = random.Uniform(keys.size() - 1);
+      const size_t upper = random.Between(lower + 1, keys.size());
+      ranges.push_back({keys[lower], upper == keys.size() ? Slice() : Slice(keys[upper])});
+    }
+    uint32_t deepest = 0;
+    for (const std::string& key : keys) {
+      uint32_t depth = 0;
+      for (const KeyRange& r : ranges)
+        depth += r.lower <= Slice(key) && (r.upper.empty() || Slice(key) < r.upper) ? 1 : 0;
+      deepest = std::max(deepest, depth);
+    }
+    ASSERT_EQ(OverlapDepth(ranges), deepest);
+  }
+}
+
+}  // namespace
+}  // namespace lava
