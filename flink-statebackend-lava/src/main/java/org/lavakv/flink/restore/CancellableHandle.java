@@ -2,6 +2,7 @@ package org.lavakv.flink.restore;
 
 import java.io.IOException;
 import java.util.Optional;
+import javax.annotation.Nullable;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.core.fs.FSDataInputStream;
 import org.apache.flink.core.fs.FSDataInputStreamWrapper;
@@ -16,6 +17,7 @@ final class CancellableHandle implements StreamStateHandle {
 
     private final StreamStateHandle handle;
     private final transient CloseableRegistry registry;
+    @Nullable private transient FSDataInputStream opened;
 
     CancellableHandle(StreamStateHandle handle, CloseableRegistry registry) {
         this.handle = handle;
@@ -26,6 +28,7 @@ final class CancellableHandle implements StreamStateHandle {
     public FSDataInputStream openInputStream() throws IOException {
         FSDataInputStream in = handle.openInputStream();
         registry.registerCloseable(in);
+        opened = in;
         return new FSDataInputStreamWrapper(in) {
             @Override
             public void close() throws IOException {
@@ -34,6 +37,19 @@ final class CancellableHandle implements StreamStateHandle {
                 }
             }
         };
+    }
+
+    /** Which file it is and how far it was read, for messages. */
+    String describePosition() {
+        String file =
+                handle.maybeGetPath()
+                        .map(Path::toString)
+                        .orElseGet(() -> handle.getStreamStateHandleID().getKeyString());
+        try {
+            return opened == null ? file : file + " at offset " + opened.getPos();
+        } catch (IOException e) {
+            return file;
+        }
     }
 
     @Override

@@ -19,6 +19,7 @@ import org.apache.flink.runtime.state.restore.KeyGroup;
 import org.apache.flink.runtime.state.restore.KeyGroupEntry;
 import org.apache.flink.runtime.state.restore.SavepointRestoreResult;
 import org.apache.flink.runtime.state.restore.ThrowingIterator;
+import org.apache.flink.util.function.SupplierWithException;
 import org.lavakv.LavaDB;
 import org.lavakv.LavaDBException;
 import org.lavakv.TableHandle;
@@ -40,6 +41,16 @@ final class CanonicalRestore<K> {
     private final RestoreRequest<K> request;
     private final InstanceOpener opener;
     private final WriteBatch batch = new WriteBatch(BATCH_BYTES);
+    private final List<CancellableHandle> handles = new ArrayList<>();
+
+    /** Names of the states, by their numbers in the current handle. */
+    private final List<String> names = new ArrayList<>();
+
+    /** Counts the handles that were opened. */
+    private int opened;
+
+    /** Where in the savepoint the restore is, beside its offset. */
+    private String place = "";
 
     CanonicalRestore(RestoreRequest<K> request, InstanceOpener opener) {
         this.request = request;
@@ -58,11 +69,14 @@ final class CanonicalRestore<K> {
                         request.keySerializerProvider());
         try (ThrowingIterator<SavepointRestoreResult> savepoints = reader.restore()) {
             while (savepoints.hasNext()) {
-                SavepointRestoreResult savepoint = savepoints.next();
+                opened++;
+                place = "its description";
+                SavepointRestoreResult savepoint = read(savepoints::next);
                 try (ThrowingIterator<KeyGroup> keyGroups = savepoint.getRestoredKeyGroups()) {
                     List<EntrySink> sinks = sinks(savepoint.getStateMetaInfoSnapshots(), tables);
                     while (keyGroups.hasNext()) {
-                        restore(keyGroups.next(), sinks, instance.db());
+                        place = "the begin of a key group";
+                        restore(read(keyGroups::next), sinks, instance.db());
                     }
                 }
             }
@@ -75,39 +89,64 @@ final class CanonicalRestore<K> {
         return RestoreResult.fresh(instance, tables);
     }
 
+    /**
+     * Reads something of the savepoint.
+     *
+     * @throws IOException when it cannot be read, naming the file and the place in it
+     */
+    private <T> T read(SupplierWithException<T, Exception> reading) throws Exception {
+        try {
+            return reading.get();
+        } catch (IOException | RuntimeException e) {
+            throw new IOException(
+                    "The canonical savepoint cannot be read: "
+                            + handles.get(opened - 1).describePosition()
+                            + ", in "
+                            + place
+                            + ": "
+                            + e
+                            + ". It was left as it is; restore from another one.",
+                    e);
+        }
+    }
+
     private List<KeyedStateHandle> cancellableHandles() {
         CloseableRegistry registry = request.cancelStreamRegistry();
-        List<KeyedStateHandle> handles = new ArrayList<>();
+        List<KeyedStateHandle> all = new ArrayList<>();
         for (KeyedStateHandle handle : request.stateHandles()) {
             if (!(handle instanceof KeyGroupsStateHandle)) {
                 throw StateUtil.unexpectedStateHandleException(
                         KeyGroupsStateHandle.class, handle.getClass());
             }
             KeyGroupsStateHandle savepoint = (KeyGroupsStateHandle) handle;
-            handles.add(
-                    new KeyGroupsStateHandle(
-                            savepoint.getGroupRangeOffsets(),
-                            new CancellableHandle(savepoint.getDelegateStateHandle(), registry)));
+            CancellableHandle cancellable =
+                    new CancellableHandle(savepoint.getDelegateStateHandle(), registry);
+            handles.add(cancellable);
+            all.add(new KeyGroupsStateHandle(savepoint.getGroupRangeOffsets(), cancellable));
         }
-        return handles;
+        return all;
     }
 
     private void restore(KeyGroup keyGroup, List<EntrySink> sinks, LavaDB db) throws Exception {
         try (ThrowingIterator<KeyGroupEntry> entries = keyGroup.getKeyGroupEntries()) {
+            place = "key group " + keyGroup.getKeyGroupId();
+            int last = -1;
             while (entries.hasNext()) {
-                KeyGroupEntry entry = entries.next();
+                KeyGroupEntry entry = read(entries::next);
                 int state = entry.getKvStateId();
-                if (state < 0 || state >= sinks.size()) {
-                    throw new IOException(
-                            "The savepoint is damaged: key group "
+                if (state != last) {
+                    place =
+                            "key group "
                                     + keyGroup.getKeyGroupId()
-                                    + " holds an entry of state number "
-                                    + state
-                                    + ", and it has "
-                                    + sinks.size()
-                                    + " states. Restore from another one.");
+                                    + ", state "
+                                    + (state < sinks.size() ? names.get(state) : state);
+                    last = state;
                 }
-                sinks.get(state).add(entry.getKey(), entry.getValue());
+                read(
+                        () -> {
+                            sinks.get(state).add(entry.getKey(), entry.getValue());
+                            return null;
+                        });
                 if (batch.byteCount() >= BATCH_BYTES) {
                     flush(db);
                 }
@@ -129,7 +168,9 @@ final class CanonicalRestore<K> {
             throws LavaDBException {
         HeapTimers timers = new HeapTimers(request);
         List<EntrySink> sinks = new ArrayList<>(states.size());
+        names.clear();
         for (StateMetaInfoSnapshot state : states) {
+            names.add(state.getName());
             if (state.getBackendStateType() == BackendStateType.PRIORITY_QUEUE && timers.onHeap()) {
                 HeapTimers.Queue queue = timers.queue(state);
                 sinks.add((key, value) -> queue.add(key));

@@ -10,15 +10,20 @@ import static org.lavakv.flink.testing.BackendFixture.savepoint;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
 import org.apache.flink.runtime.execution.CancelTaskException;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
+import org.apache.flink.runtime.state.BackendBuildingException;
 import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.KeyGroupsSavepointStateHandle;
+import org.apache.flink.runtime.state.KeyGroupsStateHandle;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.SavepointResources;
 import org.apache.flink.runtime.state.hashmap.HashMapStateBackend;
+import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
 import org.apache.flink.util.StateMigrationException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -113,6 +118,49 @@ class CanonicalSavepointTest {
         assertThatThrownBy(() -> fixture.create(ALL, List.of(handle), StringSerializer.INSTANCE))
                 .hasRootCauseInstanceOf(StateMigrationException.class)
                 .hasMessageContaining("key serializer");
+        assertThat(BackendFixture.filesIn(fixture.instances())).isEmpty();
+    }
+
+    @Test
+    void damagedSavepointNamesFilePlaceAndState() throws Exception {
+        KeyGroupsStateHandle good = (KeyGroupsStateHandle) savepoint(filled());
+        byte[] bytes = good.getDelegateStateHandle().asBytesIfInMemory().orElseThrow();
+        fixture.close();
+        long firstKeyGroup = good.getOffsetForKeyGroup(0);
+        int damages = 30;
+        for (int i = 0; i < damages; i++) {
+            int length = (int) ((long) i * (bytes.length - 1) / (damages - 1));
+            refused(good, Arrays.copyOf(bytes, length), length > firstKeyGroup + 64);
+        }
+        // The length of the first key, which stands behind its state's number, below zero.
+        byte[] flipped = bytes.clone();
+        flipped[(int) firstKeyGroup + Short.BYTES] ^= (byte) 0x80;
+        refused(good, flipped, false);
+        // The number of a state that is not there.
+        flipped = bytes.clone();
+        flipped[(int) firstKeyGroup + 1] ^= 0x40;
+        refused(good, flipped, false);
+        assertThat(StateContent.read(fixture.create(ALL, of(good, bytes)), KEYS.subList(0, 1)))
+                .hasSize(1);
+    }
+
+    private static KeyedStateHandle of(KeyGroupsStateHandle original, byte[] bytes) {
+        return new KeyGroupsSavepointStateHandle(
+                original.getGroupRangeOffsets(), new ByteStreamStateHandle("the-file", bytes));
+    }
+
+    private void refused(KeyGroupsStateHandle good, byte[] bytes, boolean ofStates) {
+        assertThatThrownBy(() -> fixture.create(ALL, of(good, bytes)))
+                .isInstanceOf(BackendBuildingException.class)
+                .hasMessageContaining("the-file at offset ")
+                .hasMessageContaining("restore from another one")
+                .satisfies(
+                        e -> {
+                            if (ofStates) {
+                                assertThat(e.getMessage())
+                                        .containsAnyOf("state the-", "begin of a key group");
+                            }
+                        });
         assertThat(BackendFixture.filesIn(fixture.instances())).isEmpty();
     }
 
