@@ -9,72 +9,65 @@ namespace {
 
 constexpr jint kBusy = static_cast<jint>(Status::Code::kBusy);
 
-jint Put(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray key, jint key_off,
-         jint key_len, jint prefix_len, jbyteArray value, jint value_off, jint value_len) {
+// The frame of every write: in the database, unless a test wants it to wait.
+template <typename Body>
+jint WriteEntry(JNIEnv* env, jlong handle, const Body& body) {
   return Entry(env, jint{0}, [&]() -> jint {
     Use<DatabaseHandle> use(handle);
     if (BusyInjected()) [[unlikely]]
       return kBusy;
-    Scratch& scratch = ThreadScratch();
+    return DoneOrBusy(body(use->db(), ThreadScratch()));
+  });
+}
+
+jint Put(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray key, jint key_off,
+         jint key_len, jint prefix_len, jbyteArray value, jint value_off, jint value_len) {
+  return WriteEntry(env, handle, [&](DB* db, Scratch& scratch) {
     KeyBytes key_room(&scratch.key);
     ValueBytes value_room(&scratch.value);
     const Slice k = CopyIn(env, key, key_off, key_len, "key", &key_room);
     const Slice v = CopyIn(env, value, value_off, value_len, "value", &value_room);
-    return DoneOrBusy(use->db()->Put(ToTable(table), {k, CheckPrefix(prefix_len, k.size())}, v));
+    return db->Put(ToTable(table), {k, CheckPrefix(prefix_len, k.size())}, v);
   });
 }
 
 jint Delete(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray key, jint key_off,
             jint key_len, jint prefix_len) {
-  return Entry(env, jint{0}, [&]() -> jint {
-    Use<DatabaseHandle> use(handle);
-    if (BusyInjected()) [[unlikely]]
-      return kBusy;
-    KeyBytes key_room(&ThreadScratch().key);
+  return WriteEntry(env, handle, [&](DB* db, Scratch& scratch) {
+    KeyBytes key_room(&scratch.key);
     const Slice k = CopyIn(env, key, key_off, key_len, "key", &key_room);
-    return DoneOrBusy(use->db()->Delete(ToTable(table), {k, CheckPrefix(prefix_len, k.size())}));
+    return db->Delete(ToTable(table), {k, CheckPrefix(prefix_len, k.size())});
   });
 }
 
 jint Append(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray key, jint key_off,
             jint key_len, jbyteArray segments, jint off, jint len) {
-  return Entry(env, jint{0}, [&]() -> jint {
-    Use<DatabaseHandle> use(handle);
-    if (BusyInjected()) [[unlikely]]
-      return kBusy;
-    Scratch& scratch = ThreadScratch();
+  return WriteEntry(env, handle, [&](DB* db, Scratch& scratch) {
     KeyBytes key_room(&scratch.key);
     ValueBytes value_room(&scratch.value);
     const Slice k = CopyIn(env, key, key_off, key_len, "key", &key_room);
     const Slice v = CopyIn(env, segments, off, len, "segments", &value_room);
-    return DoneOrBusy(use->db()->Append(ToTable(table), {k, 0}, v));
+    return db->Append(ToTable(table), {k, 0}, v);
   });
 }
 
 jint DeletePrefix(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray prefix, jint off,
                   jint len) {
-  return Entry(env, jint{0}, [&]() -> jint {
-    Use<DatabaseHandle> use(handle);
-    if (BusyInjected()) [[unlikely]]
-      return kBusy;
-    KeyBytes room(&ThreadScratch().key);
+  return WriteEntry(env, handle, [&](DB* db, Scratch& scratch) {
+    KeyBytes room(&scratch.key);
     const Slice bytes = CopyIn(env, prefix, off, len, "prefix", &room);
-    return DoneOrBusy(use->db()->DeletePrefix(ToTable(table), bytes));
+    return db->DeletePrefix(ToTable(table), bytes);
   });
 }
 
 jint DeleteRange(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray lower, jint lower_len,
                  jbyteArray upper, jint upper_len) {
-  return Entry(env, jint{0}, [&]() -> jint {
-    Use<DatabaseHandle> use(handle);
-    if (BusyInjected()) [[unlikely]]
-      return kBusy;
-    Scratch& scratch = ThreadScratch();
+  return WriteEntry(env, handle, [&](DB* db, Scratch& scratch) {
     KeyBytes lower_room(&scratch.key);
     KeyBytes upper_room(&scratch.upper);
     const Slice from = CopyIn(env, lower, 0, lower_len, "lower bound", &lower_room);
     const Slice to = CopyIn(env, upper, 0, upper_len, "upper bound", &upper_room);
-    return DoneOrBusy(use->db()->DeleteRange(ToTable(table), from, to));
+    return db->DeleteRange(ToTable(table), from, to);
   });
 }
 
@@ -109,11 +102,7 @@ void UnpackBatch(Slice bytes, WriteBatch* batch) {
 }
 
 jint Write(JNIEnv* env, jobject, jlong handle, jbyteArray packed, jint length) {
-  return Entry(env, jint{0}, [&]() -> jint {
-    Use<DatabaseHandle> use(handle);
-    if (BusyInjected()) [[unlikely]]
-      return kBusy;
-    Scratch& scratch = ThreadScratch();
+  return WriteEntry(env, handle, [&](DB* db, Scratch& scratch) {
     ValueBytes room(&scratch.value);
     const Slice bytes = CopyIn(env, packed, 0, length, "write batch", &room);
     struct Cleared {
@@ -124,7 +113,7 @@ jint Write(JNIEnv* env, jobject, jlong handle, jbyteArray packed, jint length) {
       }
     } cleared{&scratch.batch};
     UnpackBatch(bytes, &scratch.batch);
-    return DoneOrBusy(use->db()->Write(scratch.batch));
+    return db->Write(scratch.batch);
   });
 }
 
