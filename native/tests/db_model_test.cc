@@ -279,6 +279,15 @@ class History {
     std::cout << "  in one page: " << again.size() << " entries; " << entries.size()
               << " in pages, expected " << expected.size() << std::endl;
   }
+  void CheckPrefix(const std::string& t, const ScanRequest& request, const Model& model,
+                   Snapshot* snapshot) {
+    ScanRequest all;
+    all.prefix_bytes = request.prefix_bytes;
+    all.lower = request.lower.substr(0, request.prefix_bytes);
+    const Status found = db_->ContainsPrefix(TableOf(t), all.lower, snapshot);
+    ASSERT_TRUE(found.ok() || found.IsNotFound()) << t << " " << found.ToString();
+    ASSERT_EQ(found.ok(), !model.Scan(t, all).empty()) << t;
+  }
   void ScanSome(const Model& model, Snapshot* snapshot) {
     const std::string t = RandomTable();
     std::string lower = RandomKey(t), upper = RandomKey(t);
@@ -296,6 +305,7 @@ class History {
       request.lower = random_.OneIn(4) ? Slice() : Slice(lower);
       request.upper = random_.OneIn(4) ? Slice() : Slice(upper);
     }
+    if (request.prefix_bytes != 0) CheckPrefix(t, request, model, snapshot);
     if (!request.lower.empty()) request.lower_exclusive = random_.OneIn(4);
     CheckScan(t, request, model, snapshot);
   }

@@ -234,6 +234,9 @@ class DB {
                      Snapshot* snapshot = nullptr) = 0;
   /// OK or NotFound; never reads a separated value.
   virtual Status Contains(Table* table, KeyRef key, Snapshot* snapshot = nullptr) = 0;
+  /// Whether any key of the table starts with prefix: OK or NotFound. Asks runs from the newest to
+  /// the oldest and stops at the first that knows.
+  virtual Status ContainsPrefix(Table* table, Slice prefix, Snapshot* snapshot = nullptr) = 0;
   /// found[i] tells whether values[i] was filled.
   virtual Status MultiGet(Table* table, std::span<const KeyRef> keys, std::span<PinnedValue> values,
                           std::span<bool> found, Snapshot* snapshot = nullptr) = 0;

@@ -18,7 +18,8 @@ class Lease {
  public:
   virtual ~Lease() = default;
   virtual uint64_t capacity_bytes() const = 0;
-  /// The part for memtables, sealed runs included; the rest goes to the shared block cache.
+  /// The most that memtables may take, sealed runs included. What they do not take, the shared
+  /// block cache does, and gives it back when they grow.
   virtual uint64_t write_buffer_bytes() const = 0;
   virtual uint64_t write_buffer_used_bytes() const = 0;
   /// Everything charged to this lease now (not the cache, which is the host's).
@@ -27,7 +28,7 @@ class Lease {
 
 /// Counters of a process. Units: bytes, counts.
 struct HostStatistics {
-  uint64_t cache_capacity_bytes = 0;
+  uint64_t cache_capacity_bytes = 0;  // what the rest of the leases' charges leaves now
   uint64_t cache_used_bytes = 0;
   uint64_t cache_pinned_bytes = 0;
   uint64_t cache_hits = 0;

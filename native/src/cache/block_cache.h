@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "lava/status.h"
+#include "memory/memory_counter.h"
 
 namespace lava {
 
@@ -11,6 +12,12 @@ namespace lava {
 struct CachedBlock {
   virtual ~CachedBlock() = default;
   virtual size_t charge() const = 0;  // bytes, own overhead included
+  /// Asks whoever keeps the block beside the cache (a reader its index) to let go, so that it can
+  /// be evicted; false when it was used since it was asked last, or when there is nobody.
+  /// Called under a lock of the cache: takes no other and frees nothing but the reference.
+  virtual bool Yield() const { return false; }
+  /// References of those who would yield theirs.
+  virtual long yieldable() const { return 0; }
 };
 
 /// A cache key: the file's id in the cache (from BlockCache::NewFileId, never reused) and offset.
@@ -31,7 +38,10 @@ class BlockCache {
   using Ref = std::shared_ptr<const CachedBlock>;
 
   virtual ~BlockCache() = default;
-  static std::unique_ptr<BlockCache> Create(uint64_t capacity_bytes);
+  /// What borrowed (may be null, must outlive the cache) counts is taken off the capacity at all
+  /// times; call Trim() when it has grown.
+  static std::unique_ptr<BlockCache> Create(uint64_t capacity_bytes,
+                                            const MemoryCounter* borrowed = nullptr);
 
   virtual uint64_t NewFileId() = 0;
   /// Null when the block is not here; counts a hit or a miss.
@@ -43,8 +53,11 @@ class BlockCache {
   virtual void EraseFile(uint64_t file) = 0;
   /// Evicts down to bytes before it returns. 0: nothing is kept.
   virtual void SetCapacity(uint64_t bytes) = 0;
+  /// Evicts what passes the capacity; cheap when nothing does.
+  virtual void Trim() = 0;
 
-  /// used_bytes counts blocks in the cache, pinned_bytes those of them that a Ref holds now.
+  /// capacity_bytes is what is not borrowed now; used_bytes counts blocks in the cache,
+  /// pinned_bytes those of them that a Ref holds now.
   struct Statistics {
     uint64_t capacity_bytes = 0, used_bytes = 0, pinned_bytes = 0, hits = 0, misses = 0;
   };

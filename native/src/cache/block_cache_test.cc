@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <map>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace lava {
@@ -100,6 +102,88 @@ TEST(BlockCacheTest, PinnedBlocksStayAndAreCounted) {
   EXPECT_EQ(cache->statistics().pinned_bytes, 0u);
   cache->Insert({1, 101}, kData, std::make_shared<TestBlock>(101, 1000));
   EXPECT_NE(cache->Lookup({1, 101}), nullptr);
+}
+
+// A block that somebody keeps beside the cache.
+struct KeptBlock final : CachedBlock {
+  size_t charge() const override { return 1000; }
+  bool Yield() const override {
+    if (std::exchange(used, false)) return false;
+    keeper->reset();
+    return true;
+  }
+  long yieldable() const override { return keeper != nullptr && *keeper != nullptr ? 1 : 0; }
+  BlockCache::Ref* keeper = nullptr;
+  mutable bool used = false;
+};
+
+TEST(BlockCacheTest, KeptBlocksAreEvictedWhenTheyWereNotUsed) {
+  auto cache = BlockCache::Create(10'000);
+  BlockCache::Ref keepers[2];
+  for (uint64_t i = 0; i < 2; ++i) {
+    auto block = std::make_shared<KeptBlock>();
+    block->keeper = &keepers[i];
+    keepers[i] = cache->Insert({1, i}, kData, block);
+  }
+  EXPECT_EQ(cache->statistics().pinned_bytes, 0u) << "who would yield does not pin";
+  for (uint64_t i = 0; i < 200; ++i) {
+    static_cast<const KeptBlock*>(keepers[0].get())->used = true;
+    cache->Insert({2, i}, kData, std::make_shared<TestBlock>(i, 1000));
+  }
+  EXPECT_EQ(keepers[1], nullptr);
+  EXPECT_EQ(cache->Lookup({1, 1}), nullptr);
+  ASSERT_NE(keepers[0], nullptr);
+  EXPECT_NE(cache->Lookup({1, 0}), nullptr);
+  cache->SetCapacity(0);
+  EXPECT_EQ(keepers[0], nullptr);
+  EXPECT_EQ(cache->statistics().used_bytes, 0u);
+}
+
+TEST(BlockCacheTest, WhatIsBorrowedShrinksIt) {
+  MemoryCounter others;
+  auto cache = BlockCache::Create(50'000, &others);
+  for (uint64_t i = 0; i < 40; ++i)
+    cache->Insert({1, i}, kData, std::make_shared<TestBlock>(i, 1000));
+  EXPECT_GT(cache->statistics().used_bytes, 40'000u);
+  others.Charge(30'000);
+  cache->Trim();
+  EXPECT_LE(cache->statistics().used_bytes, 20'000u);
+  EXPECT_EQ(cache->statistics().capacity_bytes, 20'000u);
+  others.Charge(30'000);
+  cache->Trim();
+  EXPECT_EQ(cache->statistics().used_bytes, 0u);
+  EXPECT_EQ(cache->statistics().capacity_bytes, 0u);
+  others.Release(60'000);
+  cache->Insert({1, 1}, kData, std::make_shared<TestBlock>(1, 1000));
+  EXPECT_NE(cache->Lookup({1, 1}), nullptr);
+}
+
+// Insertions and removals in an order that makes entries of the table move.
+TEST(BlockCacheTest, FindsWhatItHoldsAmongManyRemovals) {
+  auto cache = BlockCache::Create(uint64_t{1} << 30);
+  std::map<std::pair<uint64_t, uint64_t>, uint64_t> model;
+  uint64_t state = 1;
+  for (int round = 0; round < 40; ++round) {
+    for (uint64_t i = 0; i < 500; ++i) {
+      state = state * 6364136223846793005ull + 1442695040888963407ull;
+      const CacheKey key{(state >> 40) % 16, (state >> 33) % 4096 * 4096};
+      cache->Insert(key, kData, std::make_shared<TestBlock>(state, 10));
+      model.try_emplace({key.file, key.offset}, state);
+    }
+    const uint64_t dropped = (state >> 50) % 16;
+    cache->EraseFile(dropped);
+    std::erase_if(model, [&](const auto& entry) { return entry.first.first == dropped; });
+    for (uint64_t file = 0; file < 16; ++file) {
+      for (uint64_t block = 0; block < 4096; ++block) {
+        const auto expected = model.find({file, block * 4096});
+        const BlockCache::Ref found = cache->Lookup({file, block * 4096});
+        ASSERT_EQ(found != nullptr, expected != model.end());
+        if (found != nullptr) {
+          ASSERT_EQ(NumberOf(found), expected->second);
+        }
+      }
+    }
+  }
 }
 
 TEST(BlockCacheTest, UsedBlocksAndIndexOutliveUnusedData) {

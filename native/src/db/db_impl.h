@@ -160,7 +160,8 @@ class DBImpl final : public DB, public LeaseMember {
   Status MakeScanRange(const TableImpl& table, const ScanRequest& request, ScanRange* range) const;
   void ScanActive(const MemTable& active, const ScanRange& range, bool keys_only,
                   ScanPageWriter* writer) const;
-  static Status ScanOnly(RecordIterator* records, const ScanRange& range, ScanPageWriter* writer);
+  static Status ScanOnly(RecordIterator* records, const ScanRange& range, bool keys_only,
+                         ScanPageWriter* writer);
   Status ScanMerged(const TableImpl& table, const ScanRange& range, RecordIterator* records,
                     ScanPageWriter* writer) const;
 

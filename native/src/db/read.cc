@@ -17,6 +17,22 @@ Result<ViewRef> DBImpl::ViewOf(Snapshot* snapshot) const {
   return view;
 }
 
+namespace {
+
+// The waits for the memory of all filters overlap; most runs then have nothing to say.
+void PrefetchFiles(const Version& version, const Lookup& lookup) {
+  const Slice key = lookup.key();
+  for (const FileEntry& entry : version.levels[0])
+    if (key >= entry.lower && key < entry.upper) ReaderOf(entry)->Prefetch(lookup);
+  for (uint32_t n = 1; n < kLevelCountMax; ++n) {
+    if (version.levels[n].empty()) continue;
+    const FileEntry* entry = FindEntry(version.levels[n], key);
+    if (entry != nullptr) ReaderOf(*entry)->Prefetch(lookup);
+  }
+}
+
+}  // namespace
+
 // Newest to oldest, until the lookup knows enough.
 Status DBImpl::LookUp(const ReadView& view, Lookup* lookup) const {
   if (view.active != nullptr) view.active->Get(lookup);
@@ -24,6 +40,7 @@ Status DBImpl::LookUp(const ReadView& view, Lookup* lookup) const {
     view.sealed[i]->memtable->Get(lookup);
   if (lookup->done()) return Status::OK();
   const Slice key = lookup->key();
+  PrefetchFiles(*view.version, *lookup);
   for (const FileEntry& entry : view.version->levels[0]) {
     if (key < entry.lower || key >= entry.upper) continue;
     LAVA_RETURN_IF_ERROR(ReaderOf(entry)->Get(lookup));

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "db/db_impl.h"
+#include "db/file_runs.h"
 #include "db/scan_page.h"
-#include "db/version_search.h"
 #include "job/merging_iterator.h"
 
 namespace lava {
@@ -19,31 +19,14 @@ namespace {
 // Records that are copied from the active memtable at once.
 constexpr size_t kCopyRecords = 128;
 
-// The entries of a level >= 1 that overlap [lower, upper).
-std::span<const FileEntry> Overlapping(const std::vector<FileEntry>& level, Slice lower,
-                                       Slice upper) {
-  auto begin = std::upper_bound(level.begin(), level.end(), lower,
-                                [](Slice k, const FileEntry& entry) { return k < entry.upper; });
-  auto end = begin;
-  while (end != level.end() && (upper.empty() || end->lower < upper)) ++end;
-  return {begin, end};
-}
-
 // False when the run knows nothing of keys in the range, so that it can be left out.
-bool Matters(const MemTable& run, Slice lower, Slice upper) {
-  // A deletion that begins before the range may reach into it.
-  if (run.has_range_tombstones() || run.has_prefix_deletes()) return true;
+bool Matters(const MemTable& run, Slice lower, Slice upper, bool is_prefix) {
+  if (run.has_range_tombstones()) return true;
+  // A deletion that begins before the range may reach into it; none reaches into a prefix.
+  if (!is_prefix && run.has_prefix_deletes()) return true;
   MemTable::Copied copied;
   run.CopyRange(lower, false, upper, 1, true, &copied);
   return !copied.entries.empty();
-}
-
-Result<bool> AnyMayHavePrefix(std::span<const FileEntry> entries, Slice prefix) {
-  for (const FileEntry& entry : entries) {
-    LAVA_ASSIGN_OR_RETURN(const bool may, ReaderOf(entry)->MayHavePrefix(prefix));
-    if (may) return true;
-  }
-  return false;
 }
 
 }  // namespace
@@ -90,50 +73,55 @@ Status DBImpl::Scan(Table* table, const ScanRequest& request, ScanPage* page, Sn
     writer.Finish(true);
     return Status::OK();
   }
-  std::vector<std::unique_ptr<MergeRun>> older;
-  LAVA_RETURN_IF_ERROR(CollectRuns(*view, range, request.keys_only, &older));
-  // A copied page knows no partitions to jump over, so only for a prefix.
-  if (older.empty() && view->active != nullptr && !range.prefix.empty()) {
-    ScanActive(*view->active, range, request.keys_only, &writer);
+  const bool is_prefix = !range.prefix.empty();
+  const Slice lower = is_prefix ? Slice(range.prefix) : Slice(range.from);
+  std::vector<std::unique_ptr<MergeRun>> runs;
+  const bool active =
+      view->active != nullptr && Matters(*view->active, lower, range.upper, is_prefix);
+  if (active) runs.push_back(NewMemTableRun(view->active, request.keys_only));
+  for (const std::shared_ptr<SealedRun>& run : view->sealed) {
+    if (Matters(*run->memtable, lower, range.upper, is_prefix))
+      runs.push_back(NewMemTableRun(run->memtable, request.keys_only));
+  }
+  LAVA_RETURN_IF_ERROR(ForEachFileRun(*view->version, lower, range.upper, range.prefix,
+                                      [&](std::unique_ptr<MergeRun> run) -> Result<bool> {
+                                        runs.push_back(std::move(run));
+                                        return true;
+                                      }));
+  // Nothing to merge. Without a prefix there are other tables' keys to jump over, though.
+  if (is_prefix && runs.size() <= 1) {
+    if (active) {
+      ScanActive(*view->active, range, request.keys_only, &writer);
+      return Status::OK();
+    }
+    if (!runs.empty()) return ScanOnly(&runs[0]->records(), range, request.keys_only, &writer);
+    writer.Finish(true);
     return Status::OK();
   }
-  if (view->active != nullptr)
-    older.insert(older.begin(), NewMemTableRun(view->active, request.keys_only));
   MergeOptions merge;
   merge.keys_only = request.keys_only;
   merge.prefix_bytes_hint = static_cast<uint32_t>(range.prefix.size());
   merge.prefix_bytes_min = options_.partition_bytes + kTableIdBytes;
-  const std::unique_ptr<RecordIterator> records = NewMergingIterator(std::move(older), merge);
+  const std::unique_ptr<RecordIterator> records = NewMergingIterator(std::move(runs), merge);
   return ScanMerged(*impl, range, records.get(), &writer);
 }
 
-// The runs below the active memtable that may say something about the range, newest first.
-Status DBImpl::CollectRuns(const ReadView& view, const ScanRange& range, bool keys_only,
-                           std::vector<std::unique_ptr<MergeRun>>* runs) const {
-  const Slice lower = range.prefix.empty() ? Slice(range.from) : Slice(range.prefix);
-  for (const std::shared_ptr<SealedRun>& run : view.sealed) {
-    if (Matters(*run->memtable, lower, range.upper))
-      runs->push_back(NewMemTableRun(run->memtable, keys_only));
-  }
-  const TableReader::IterateOptions iterate;
-  for (const FileEntry& entry : view.version->levels[0]) {
-    if (entry.upper <= lower || (!range.upper.empty() && entry.lower >= range.upper)) continue;
-    if (!range.prefix.empty()) {
-      LAVA_ASSIGN_OR_RETURN(const bool may, ReaderOf(entry)->MayHavePrefix(range.prefix));
-      if (!may) continue;
+// All that is visible stands in one run: its tombstones hide nothing of it.
+Status DBImpl::ScanOnly(RecordIterator* records, const ScanRange& range, bool keys_only,
+                        ScanPageWriter* writer) {
+  records->Seek(range.from);
+  for (; records->Valid(); records->Next()) {
+    const Record& record = records->record();
+    if (!range.upper.empty() && record.key >= range.upper) break;
+    if (record.kind != RecordKind::kPut && record.kind != RecordKind::kAppend) continue;
+    if (range.exclusive && record.key == range.from) continue;
+    if (!writer->Add(record.key, keys_only ? Slice() : record.value)) {
+      writer->Finish(false);
+      return Status::OK();
     }
-    runs->push_back(NewFileRun(entry, iterate));
   }
-  for (uint32_t n = 1; n < kLevelCountMax; ++n) {
-    const std::span<const FileEntry> entries =
-        Overlapping(view.version->levels[n], lower, range.upper);
-    if (entries.empty()) continue;
-    if (!range.prefix.empty()) {
-      LAVA_ASSIGN_OR_RETURN(const bool may, AnyMayHavePrefix(entries, range.prefix));
-      if (!may) continue;
-    }
-    runs->push_back(NewLevelRun(entries, iterate));
-  }
+  LAVA_RETURN_IF_ERROR(records->status());
+  writer->Finish(true);
   return Status::OK();
 }
 

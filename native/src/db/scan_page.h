@@ -14,7 +14,13 @@ namespace lava {
 class ScanPageWriter {
  public:
   ScanPageWriter(const ScanRequest& request, uint32_t partition_bytes, ScanPage* page)
-      : request_(request), partition_bytes_(partition_bytes), page_(page) {
+      : request_(request),
+        partition_bytes_(partition_bytes),
+        page_(page),
+        // Else the skipped bytes are those of the prefix.
+        keep_last_(request.skip_key_bytes > request.prefix_bytes) {
+    // The bounds may lie in the page that they continue.
+    if (!keep_last_) skipped_ = request.lower.substr(0, request.skip_key_bytes);
     page_->bytes.clear();
     page_->entries = 0;
     page_->done = false;
@@ -36,22 +42,30 @@ class ScanPageWriter {
     EncodeBigEndian(header, key_bytes, 4);
     EncodeBigEndian(header + 4, value.size(), 4);
     page_->bytes.append(header, sizeof(header));
+    last_offset_ = page_->bytes.size();
+    last_bytes_ = key_bytes;
     AppendUserKey(internal_key, partition_bytes_, skip, &page_->bytes);
     page_->bytes.append(value);
     ++page_->entries;
-    last_.assign(internal_key);
+    if (keep_last_) last_.assign(internal_key);
     return true;
   }
   void Finish(bool done) {
     page_->done = done;
-    if (page_->entries > 0) AppendUserKey(last_, partition_bytes_, 0, &page_->last_key);
+    if (page_->entries == 0) return;
+    if (keep_last_) return AppendUserKey(last_, partition_bytes_, 0, &page_->last_key);
+    page_->last_key = skipped_;
+    page_->last_key.append(page_->bytes, last_offset_, last_bytes_);
   }
 
  private:
   const ScanRequest& request_;
   const uint32_t partition_bytes_;
   ScanPage* const page_;
-  std::string last_;
+  const bool keep_last_;
+  size_t last_offset_ = 0, last_bytes_ = 0;  // of the last key in the page
+  std::string last_;                         // internal key, if keep_last_
+  std::string skipped_;                      // what the page leaves out of keys, else
 };
 
 }  // namespace lava

@@ -18,6 +18,17 @@ inline const FileEntry* FindEntry(const std::vector<FileEntry>& level, Slice key
   return it != level.end() && it->lower <= key ? &*it : nullptr;
 }
 
+/// The entries of a level >= 1 that overlap [lower, upper); an empty upper has no end.
+inline std::span<const FileEntry> Overlapping(const std::vector<FileEntry>& level, Slice lower,
+                                              Slice upper) {
+  const auto begin =
+      std::upper_bound(level.begin(), level.end(), lower,
+                       [](Slice k, const FileEntry& entry) { return k < entry.upper; });
+  auto end = begin;
+  while (end != level.end() && (upper.empty() || end->lower < upper)) ++end;
+  return {begin, end};
+}
+
 /// Calls visit(entry) for every entry that overlaps [lower, upper), newest first, until it
 /// returns false. An empty upper has no end.
 template <typename Visit>
@@ -30,11 +41,8 @@ void ForEachEntryIn(const Version& version, Slice lower, Slice upper, Visit visi
     if (!visit(entry)) return;
   }
   for (uint32_t n = 1; n < kLevelCountMax; ++n) {
-    const std::vector<FileEntry>& level = version.levels[n];
-    auto it = std::upper_bound(level.begin(), level.end(), lower,
-                               [](Slice k, const FileEntry& entry) { return k < entry.upper; });
-    for (; it != level.end() && begins_before_upper(*it); ++it)
-      if (!visit(*it)) return;
+    for (const FileEntry& entry : Overlapping(version.levels[n], lower, upper))
+      if (!visit(entry)) return;
   }
 }
 

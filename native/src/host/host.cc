@@ -5,6 +5,13 @@
 
 namespace lava {
 
+namespace {
+
+// One part in so many is left to the buffers of flushes and compactions.
+constexpr uint64_t kJobBuffersShare = 16;
+
+}  // namespace
+
 LeaseImpl::LeaseImpl(HostImpl* host, uint64_t capacity_bytes, uint64_t write_buffer_bytes)
     : host_(host),
       capacity_bytes_(capacity_bytes),
@@ -46,7 +53,7 @@ Host& Host::Get() {
   return *host;
 }
 
-HostImpl::HostImpl() : cache_(BlockCache::Create(0)) {}
+HostImpl::HostImpl() : cache_(BlockCache::Create(0, &others_)) {}
 
 Result<std::shared_ptr<Lease>> HostImpl::Acquire(uint64_t capacity_bytes,
                                                  double write_buffer_ratio) {
@@ -60,7 +67,7 @@ Result<std::shared_ptr<Lease>> HostImpl::Acquire(uint64_t capacity_bytes,
   auto lease = std::make_shared<LeaseImpl>(this, capacity_bytes, write_buffer_bytes);
   std::lock_guard<std::mutex> lock(mutex_);
   ++leases_open_;
-  cache_capacity_ += capacity_bytes - write_buffer_bytes;
+  capacity_bytes_ += capacity_bytes;
   ResizeCache();
   return std::shared_ptr<Lease>(std::move(lease));
 }
@@ -68,12 +75,14 @@ Result<std::shared_ptr<Lease>> HostImpl::Acquire(uint64_t capacity_bytes,
 void HostImpl::LeaseEnded(const LeaseImpl& lease) {
   std::lock_guard<std::mutex> lock(mutex_);
   --leases_open_;
-  cache_capacity_ -= lease.capacity_bytes() - lease.write_buffer_bytes();
+  capacity_bytes_ -= lease.capacity_bytes();
   ResizeCache();
 }
 
 // Caller holds mutex_. With the last lease the capacity is 0 and the cache lets go of all blocks.
-void HostImpl::ResizeCache() { cache_->SetCapacity(cache_capacity_); }
+void HostImpl::ResizeCache() {
+  cache_->SetCapacity(capacity_bytes_ - capacity_bytes_ / kJobBuffersShare);
+}
 
 os::Executor* HostImpl::InstanceOpened() {
   std::lock_guard<std::mutex> lock(mutex_);

@@ -61,7 +61,7 @@ class LeaseImpl final : public Lease {
 /// What the process shares.
 /// Threads:    any thread.
 /// Ownership:  a singleton that is never destroyed (detached state of late closers stays valid).
-class HostImpl final : public Host {
+class HostImpl final : public Host, private ChargeObserver {
  public:
   HostImpl();
 
@@ -80,15 +80,19 @@ class HostImpl final : public Host {
   friend class LeaseImpl;
   void LeaseEnded(const LeaseImpl& lease);
   void ResizeCache();
+  void Charged() override { cache_->Trim(); }
 
-  MemoryCounter memtables_, readers_;
+  // Everything but the cache, which gets what this leaves of the leases. Charged by instances
+  // only: when there is a cache.
+  MemoryCounter others_{nullptr, this};
+  MemoryCounter memtables_{&others_}, readers_{&others_};
   std::unique_ptr<BlockCache> cache_;
   mutable std::mutex mutex_;
   std::unique_ptr<os::Executor> executor_;
   uint32_t threads_ = 2;
   uint32_t instances_open_ = 0;
   uint32_t leases_open_ = 0;
-  uint64_t cache_capacity_ = 0;
+  uint64_t capacity_bytes_ = 0;  // of all leases
 };
 
 /// The implementation behind a lease: there is only one.

@@ -22,13 +22,14 @@ TEST(Host, LeasesAddUpAndTakeTheirCacheAway) {
     ASSERT_TRUE(a.ok() && b.ok());
     EXPECT_EQ((*a)->write_buffer_bytes(), 250u);
     EXPECT_EQ((*a)->capacity_bytes(), 1000u);
-    EXPECT_EQ(host.statistics().cache_capacity_bytes, 750u + 1000u);
+    EXPECT_EQ(host.statistics().cache_capacity_bytes, 3000u - 3000u / 16);
     EXPECT_EQ(host.statistics().leases_open, 2u);
     Impl(a->get())->memtables()->Charge(10);
     Impl(a->get())->readers()->Charge(5);
     EXPECT_EQ((*a)->used_bytes(), 15u);
     EXPECT_EQ((*a)->write_buffer_used_bytes(), 10u);
     EXPECT_EQ(host.statistics().charged_bytes, 15u);
+    EXPECT_EQ(host.statistics().cache_capacity_bytes, 3000u - 3000u / 16 - 15u);
     Impl(a->get())->memtables()->Release(10);
     Impl(a->get())->readers()->Release(5);
   }

@@ -61,30 +61,28 @@ class MemTableRun final : public MergeRun {
 class ClippedIterator final : public RecordIterator {
  public:
   ClippedIterator(const FileEntry& entry, const TableReader::IterateOptions& options)
-      : file_(entry.file),
-        lower_(entry.lower),
-        upper_(entry.upper),
+      : entry_(entry),
         clipped_(entry.clipped()),
         base_(ReaderOf(*entry.file)->NewIterator(options)) {}
   bool Valid() const override {
-    return base_->Valid() && (!clipped_ || upper_.empty() || base_->record().key < upper_);
+    return base_->Valid() &&
+           (!clipped_ || entry_.upper.empty() || base_->record().key < entry_.upper);
   }
   void SeekToFirst() override {
     if (clipped_)
-      base_->Seek(lower_);
+      base_->Seek(entry_.lower);
     else
       base_->SeekToFirst();
   }
   void Seek(Slice target) override {
-    base_->Seek(clipped_ ? std::max<Slice>(target, lower_) : target);
+    base_->Seek(clipped_ ? std::max<Slice>(target, entry_.lower) : target);
   }
   void Next() override { base_->Next(); }
   const Record& record() const override { return base_->record(); }
   Status status() const override { return base_->status(); }
 
  private:
-  const std::shared_ptr<FileMeta> file_;  // keeps the reader
-  const std::string lower_, upper_;
+  const FileEntry& entry_;
   const bool clipped_;
   const std::unique_ptr<RecordIterator> base_;
 };
@@ -106,7 +104,7 @@ class FileRun final : public MergeRun {
   }
 
  private:
-  const FileEntry entry_;
+  const FileEntry& entry_;
   ClippedIterator records_;
   RangeTombstoneSet tombstones_;
 };

@@ -14,7 +14,7 @@ namespace lava {
 
 /// One run as a merge sees it: its records, and the tombstones by which it hides older runs.
 /// Threads:    one thread at a time.
-/// Ownership:  keeps the memtable or the files' readers alive.
+/// Ownership:  keeps the memtable alive; entries, and with them the files' readers, are borrowed.
 class MergeRun {
  public:
   virtual ~MergeRun() = default;
@@ -31,7 +31,7 @@ class MergeRun {
 
 std::unique_ptr<MergeRun> NewMemTableRun(std::shared_ptr<const MemTable> table, bool keys_only);
 /// One file (of L0): what lies outside the entry's bounds is not shown, tombstones neither. Bounds
-/// never cut a deletable prefix.
+/// never cut a deletable prefix. The entry must outlive the run.
 std::unique_ptr<MergeRun> NewFileRun(const FileEntry& entry,
                                      const TableReader::IterateOptions& options);
 /// Files of one deeper level, ascending and disjoint, as one run. Opens an iterator on a file

@@ -26,6 +26,21 @@ TEST(MemoryCounterTest, ChargesAllAncestors) {
   EXPECT_EQ(process.used(), 21u);
 }
 
+TEST(MemoryCounterTest, TellsOfChargesBelowWhenTheyAreCounted) {
+  struct Observer final : ChargeObserver {
+    void Charged() override { seen.push_back(counter->used()); }
+    const MemoryCounter* counter = nullptr;
+    std::vector<uint64_t> seen;
+  } observer;
+  MemoryCounter process(nullptr, &observer);
+  observer.counter = &process;
+  MemoryCounter instance(&process);
+  instance.Charge(5);
+  process.Charge(2);
+  instance.Release(5);
+  EXPECT_EQ(observer.seen, (std::vector<uint64_t>{5, 7}));
+}
+
 TEST(MemoryCounterTest, LosesNothingUnderThreads) {
   MemoryCounter process;
   constexpr uint64_t kRounds = 10'000;

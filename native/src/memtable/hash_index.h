@@ -21,7 +21,11 @@ class HashIndex {
   HashIndex& operator=(const HashIndex&) = delete;
 
   static uint32_t HashOf(Slice key, bool prefix_delete) {
-    const uint32_t h = static_cast<uint32_t>(Hash64(key));
+    return HashOf(Hash64(key), prefix_delete);
+  }
+  /// key_hash: Hash64 of the key.
+  static uint32_t HashOf(uint64_t key_hash, bool prefix_delete) {
+    const uint32_t h = static_cast<uint32_t>(key_hash);
     return prefix_delete ? ~h : h;
   }
 

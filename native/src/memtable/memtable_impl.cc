@@ -320,7 +320,10 @@ void MemTableImpl::Erase(Slice key) {
 
 void MemTableImpl::Get(Lookup* lookup) const {
   Reading reading(*this);
-  if (const Entry* entry = FindEntry(lookup->key(), false); entry != nullptr) {
+  const uint32_t hash = HashIndex::HashOf(lookup->key_hash(), false);
+  const Arena::Ref ref = hash_.Find(arena_, hash, lookup->key(), false);
+  if (ref != Arena::kNull) {
+    const Entry* entry = EntryAt(arena_, ref);
     lookup->Tell(entry->kind(), EntryValue(arena_, *entry), nullptr);
     if (lookup->done()) return;
   }

@@ -25,15 +25,17 @@ struct BlockAccess {
     }
     return LoadData(handle, out);
   }
-  /// The i-th partition of the top index.
-  Status Partition(const IndexBlock& top, uint32_t i,
-                   std::shared_ptr<const CachedPartition>* out) const {
+  /// The i-th partition of the top index. *cached: the cache had it.
+  Status Partition(const IndexBlock& top, uint32_t i, std::shared_ptr<const CachedPartition>* out,
+                   bool* cached) const {
     BlockHandle handle = BlockAt(top, i);
     CacheKey key{file_id, handle.offset};
     if (BlockCache::Ref ref = cache->Lookup(key); ref != nullptr) {
       *out = std::static_pointer_cast<const CachedPartition>(std::move(ref));
+      *cached = true;
       return Status::OK();
     }
+    *cached = false;
     return LoadPartition(handle, top.extent_begin(i), out);
   }
   void CountFilterUseful() const {

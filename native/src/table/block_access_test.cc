@@ -18,8 +18,11 @@ TEST(BlockAccessTest, ReadsOnceThenFromTheCache) {
   TableReader::ReadCounters counters;
   BlockAccess access{head.loader.get(), cache.get(), cache->NewFileId(), &counters};
   std::shared_ptr<const CachedPartition> first, second;
-  ASSERT_TRUE(access.Partition(head.top, 0, &first).ok());
-  ASSERT_TRUE(access.Partition(head.top, 0, &second).ok());
+  bool cached = true;
+  ASSERT_TRUE(access.Partition(head.top, 0, &first, &cached).ok());
+  EXPECT_FALSE(cached);
+  ASSERT_TRUE(access.Partition(head.top, 0, &second, &cached).ok());
+  EXPECT_TRUE(cached);
   EXPECT_EQ(first, second);
   EXPECT_EQ(counters.block_reads.load(), 1u);
   std::shared_ptr<const CachedDataBlock> block, again;

@@ -34,6 +34,9 @@ class BloomView {
     }
     return true;
   }
+  void Prefetch(uint64_t hash) const {
+    if (line_count_ != 0) __builtin_prefetch(lines_ + LineOf(hash, line_count_) * kBloomLineBytes);
+  }
 
  private:
   friend void BuildBloom(std::span<const uint64_t>, uint32_t, uint8_t, std::string*);

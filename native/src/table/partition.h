@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <new>
@@ -26,11 +27,18 @@ struct CachedDataBlock final : CachedBlock {
   size_t bytes = 0;
 };
 
+class PartitionSlot;
+
 struct CachedPartition final : CachedBlock {
   size_t charge() const override { return bytes; }
+  bool Yield() const override;
+  long yieldable() const override {
+    return keeper.load(std::memory_order_relaxed) == nullptr ? 0 : 1;
+  }
   IndexBlock index;
   BloomView filter;
   size_t bytes = 0;
+  mutable std::atomic<PartitionSlot*> keeper{nullptr};  // the slot that holds a reference
 };
 
 /// Reads the payload of a partition whose extent is [base, end) into one piece of memory.

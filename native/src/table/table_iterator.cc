@@ -41,10 +41,11 @@ class ReadWindow {
 
 class TableIterator final : public RecordIterator {
  public:
-  TableIterator(const TableHead& head, const BlockAccess& blocks,
+  TableIterator(const TableHead& head, const BlockAccess& blocks, const PartitionSlots& slots,
                 const TableReader::IterateOptions& options)
       : head_(head),
         blocks_(blocks),
+        slots_(slots),
         cached_(options.fill_cache && options.readahead_bytes == 0),
         window_(blocks.loader, head.data_end, options.readahead_bytes) {}
 
@@ -109,13 +110,17 @@ class TableIterator final : public RecordIterator {
 
   bool MovePartition(uint32_t index) {
     if (partition_ != nullptr && partition_index_ == index) return true;
-    partition_.reset();
-    BlockHandle handle = BlockAt(head_.top, index);
-    Status status = cached_ ? blocks_.Partition(head_.top, index, &partition_)
-                            : blocks_.loader->LoadPartitionAt(handle, head_.top.extent_begin(index),
-                                                              &partition_);
     partition_index_ = index;
-    return Keep(std::move(status));
+    partition_ = slots_.Get(index);
+    if (partition_ != nullptr) return true;
+    if (cached_) {
+      bool cached = false;
+      if (!Keep(blocks_.Partition(head_.top, index, &partition_, &cached))) return false;
+      if (cached) slots_.Keep(index, partition_);
+      return true;
+    }
+    return Keep(blocks_.loader->LoadPartitionAt(BlockAt(head_.top, index),
+                                                head_.top.extent_begin(index), &partition_));
   }
 
   bool MoveBlock(uint32_t index) {
@@ -135,6 +140,7 @@ class TableIterator final : public RecordIterator {
 
   const TableHead& head_;
   const BlockAccess blocks_;
+  const PartitionSlots& slots_;
   const bool cached_;
   Status status_;
   DataBlockCursor cursor_;
@@ -151,8 +157,9 @@ class TableIterator final : public RecordIterator {
 }  // namespace
 
 std::unique_ptr<RecordIterator> NewTableIterator(const TableHead& head, const BlockAccess& blocks,
+                                                 const PartitionSlots& slots,
                                                  const TableReader::IterateOptions& options) {
-  return std::make_unique<TableIterator>(head, blocks, options);
+  return std::make_unique<TableIterator>(head, blocks, slots, options);
 }
 
 }  // namespace lava::ksst

@@ -3,12 +3,14 @@
 #include <memory>
 
 #include "table/block_access.h"
+#include "table/partition_slots.h"
 #include "table/table_reader.h"
 
 namespace lava::ksst {
 
 /// Walks the records of a file. head and blocks' referents must outlive it.
 std::unique_ptr<RecordIterator> NewTableIterator(const TableHead& head, const BlockAccess& blocks,
+                                                 const PartitionSlots& slots,
                                                  const TableReader::IterateOptions& options);
 
 }  // namespace lava::ksst

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "table/block_loader.h"
+#include "table/partition_slots.h"
 #include "table/table_iterator.h"
 
 namespace lava {
@@ -18,8 +19,10 @@ class KeySstReader final : public TableReader {
   KeySstReader(TableHead head, BlockCache* cache, MemoryCounter* counter, ReadCounters* counters)
       : head_(std::move(head)),
         blocks_{head_.loader.get(), cache, cache->NewFileId(), counters},
+        slots_(head_.top.count()),
         counter_(counter) {
-    charged_ = kReaderOverheadBytes + head_.top_memory_bytes + head_.properties.lower.size() +
+    charged_ = kReaderOverheadBytes + head_.top_memory_bytes +
+               head_.top.count() * sizeof(PartitionSlot) + head_.properties.lower.size() +
                head_.properties.upper.size() + head_.properties.tables.size() * 96;
     for (const RangeTombstone& range : head_.tombstones.ranges())
       charged_ += sizeof(range) + range.begin.size() + range.end.size();
@@ -33,6 +36,10 @@ class KeySstReader final : public TableReader {
   Status Get(Lookup* lookup) const override {
     Position position;
     return GetFrom(&position, lookup, false);
+  }
+  void Prefetch(const Lookup& lookup) const override {
+    const uint32_t at = head_.top.count() == 0 ? 0 : head_.top.Find(lookup.key());
+    if (at < head_.top.count()) slots_.Prefetch(at, lookup.key_hash());
   }
   Status MultiGet(std::span<Lookup*> lookups) const override {
     Position position;
@@ -50,7 +57,7 @@ class KeySstReader final : public TableReader {
     return found;
   }
   std::unique_ptr<RecordIterator> NewIterator(const IterateOptions& options) const override {
-    return NewTableIterator(head_, blocks_, options);
+    return NewTableIterator(head_, blocks_, slots_, options);
   }
   const TableProperties& properties() const override { return head_.properties; }
   const RangeTombstoneSet& range_tombstones() const override { return head_.tombstones; }
@@ -68,7 +75,9 @@ class KeySstReader final : public TableReader {
 
   /// keep: position's block stays for the next key; else its only reference is given away.
   Status GetFrom(Position* position, Lookup* lookup, bool keep) const;
-  Status MovePartition(uint32_t index, Position* position) const;
+  /// Moves to partition index, unless its filter says that it holds neither hash.
+  Status AskPartition(uint32_t index, uint64_t hash, uint64_t other_hash, Position* position,
+                      bool* may_hold) const;
   /// Finds the record of exactly key: OK with *found false, or with entry in position->block.
   Status Find(Position* position, Slice key, uint64_t hash, bool prefix_delete, bool* found,
               DataEntry* entry) const;
@@ -80,16 +89,37 @@ class KeySstReader final : public TableReader {
 
   TableHead head_;
   BlockAccess blocks_;
+  PartitionSlots slots_;
   MemoryCounter* counter_;
   uint64_t charged_ = 0;
 };
 
-Status KeySstReader::MovePartition(uint32_t index, Position* position) const {
-  if (position->partition_index == index) return Status::OK();
-  position->partition_index = Position::kNone;
-  position->block_index = Position::kNone;
-  LAVA_RETURN_IF_ERROR(blocks_.Partition(head_.top, index, &position->partition));
-  position->partition_index = index;
+Status KeySstReader::AskPartition(uint32_t index, uint64_t hash, uint64_t other_hash,
+                                  Position* position, bool* may_hold) const {
+  *may_hold = true;
+  if (position->partition_index != index) {
+    position->partition_index = Position::kNone;
+    position->block_index = Position::kNone;
+    switch (slots_.Ask(index, hash, other_hash, &position->partition)) {
+      case PartitionSlots::Answer::kNo:
+        *may_hold = false;
+        blocks_.CountFilterUseful();
+        return Status::OK();
+      case PartitionSlots::Answer::kMaybe:
+        position->partition_index = index;
+        return Status::OK();
+      case PartitionSlots::Answer::kUnknown:
+        break;
+    }
+    bool cached = false;
+    LAVA_RETURN_IF_ERROR(blocks_.Partition(head_.top, index, &position->partition, &cached));
+    // Only what the cache holds: it counts the partition's memory.
+    if (cached) slots_.Keep(index, position->partition);
+    position->partition_index = index;
+  }
+  const BloomView& filter = position->partition->filter;
+  *may_hold = filter.MayHold(hash) || (other_hash != hash && filter.MayHold(other_hash));
+  if (!*may_hold) blocks_.CountFilterUseful();
   return Status::OK();
 }
 
@@ -99,12 +129,10 @@ Status KeySstReader::Find(Position* position, Slice key, uint64_t hash, bool pre
   if (head_.top.count() == 0) return Status::OK();
   uint32_t at = head_.top.Find(key);
   if (at == head_.top.count()) return Status::OK();
-  LAVA_RETURN_IF_ERROR(MovePartition(at, position));
+  bool may_hold = false;
+  LAVA_RETURN_IF_ERROR(AskPartition(at, hash, hash, position, &may_hold));
+  if (!may_hold) return Status::OK();
   const CachedPartition& partition = *position->partition;
-  if (!partition.filter.MayHold(hash)) {
-    blocks_.CountFilterUseful();
-    return Status::OK();
-  }
   uint32_t block_index = partition.index.Find(key);
   if (block_index == partition.index.count()) return Status::OK();
   if (position->block_index != block_index || position->block == nullptr) {
@@ -120,7 +148,7 @@ Status KeySstReader::GetFrom(Position* position, Lookup* lookup, bool keep) cons
   Slice key = lookup->key();
   bool found = false;
   DataEntry entry;
-  LAVA_RETURN_IF_ERROR(Find(position, key, PointHash(key), false, &found, &entry));
+  LAVA_RETURN_IF_ERROR(Find(position, key, lookup->key_hash(), false, &found, &entry));
   if (found) {
     bool has_value = entry.kind != RecordKind::kDelete && !lookup->existence_only;
     std::shared_ptr<const void> pin;
@@ -155,15 +183,13 @@ bool KeySstReader::TombstoneOverlaps(Slice prefix) const {
 Result<bool> KeySstReader::MayHavePrefix(Slice prefix) const {
   if (TombstoneOverlaps(prefix)) return true;
   uint64_t hash = PrefixHash(prefix);
-  bool has_prefix_deletes = head_.properties.prefix_deletes != 0;
-  uint64_t delete_hash = has_prefix_deletes ? PrefixDeleteHash(prefix) : 0;
+  uint64_t delete_hash = head_.properties.prefix_deletes != 0 ? PrefixDeleteHash(prefix) : hash;
   Position position;
   for (uint32_t at = head_.top.count() == 0 ? 0 : head_.top.Find(prefix); at < head_.top.count();
        ++at) {
-    LAVA_RETURN_IF_ERROR(MovePartition(at, &position));
-    const BloomView& filter = position.partition->filter;
-    if (filter.MayHold(hash) || (has_prefix_deletes && filter.MayHold(delete_hash))) return true;
-    blocks_.CountFilterUseful();
+    bool may_hold = false;
+    LAVA_RETURN_IF_ERROR(AskPartition(at, hash, delete_hash, &position, &may_hold));
+    if (may_hold) return true;
     // Only when the partition's last key may stand before the prefix does the next one matter.
     if (!head_.top.KeyStartsWith(at, prefix)) break;
   }

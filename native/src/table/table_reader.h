@@ -33,6 +33,9 @@ class TableReader : public Attachment {
                                                    ReadCounters* counters);
   /// Tells lookup the point record, then a prefix delete of its prefix, then range tombstones.
   virtual Status Get(Lookup* lookup) const = 0;
+  /// Fetches what Get will touch first into the processor's caches, as far as that is in memory:
+  /// called for every run before the first Get, their waits for memory overlap.
+  virtual void Prefetch(const Lookup& lookup) const = 0;
   /// The same for keys in ascending order, cheaper per key.
   virtual Status MultiGet(std::span<Lookup*> lookups) const = 0;
   /// False only if no record of this file starts with prefix (by filters alone) and no

@@ -74,6 +74,19 @@ jboolean Contains(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray ke
   });
 }
 
+jboolean ContainsPrefix(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray prefix,
+                        jint prefix_off, jint prefix_len) {
+  return Entry(env, jboolean{JNI_FALSE}, [&]() -> jboolean {
+    Use<DatabaseHandle> use(handle);
+    KeyBytes room(&ThreadScratch().key);
+    Status status = use->db()->ContainsPrefix(
+        ToTable(table), CopyIn(env, prefix, prefix_off, prefix_len, "prefix", &room));
+    if (status.IsNotFound()) return JNI_FALSE;
+    Check(std::move(status));
+    return JNI_TRUE;
+  });
+}
+
 // Request: count, then for each key its length, its prefix' length and its bytes. Answer: for each
 // key the value's length or -1, then its bytes.
 jbyteArray MultiGet(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray request,
@@ -175,6 +188,7 @@ NativeClass DatabaseReads() {
       Native("get0", "(JJ[BIII[BII)I", reinterpret_cast<void*>(Get)),
       Native("getNew0", "(JJ[BIIIJ)[B", reinterpret_cast<void*>(GetNew)),
       Native("contains0", "(JJ[BIIIJ)Z", reinterpret_cast<void*>(Contains)),
+      Native("containsPrefix0", "(JJ[BII)Z", reinterpret_cast<void*>(ContainsPrefix)),
       Native("multiGet0", "(JJ[BJ)[B", reinterpret_cast<void*>(MultiGet)),
       Native("scan0", "(JJ[BI[BIIIIIIJ[BI)I", reinterpret_cast<void*>(Scan)),
   };

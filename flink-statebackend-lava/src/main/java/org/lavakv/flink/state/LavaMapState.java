@@ -16,7 +16,6 @@ import org.apache.flink.runtime.state.internal.InternalMapState;
 import org.apache.flink.util.FlinkRuntimeException;
 import org.apache.flink.util.Preconditions;
 import org.lavakv.LavaDBException;
-import org.lavakv.ScanOptions;
 import org.lavakv.ScanPage;
 import org.lavakv.WriteBatch;
 import org.lavakv.flink.engine.StateContext;
@@ -40,8 +39,6 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
     private static final int KEPT_BATCH_BYTES_MAX = 4 << 20;
 
     private WriteBatch batch = new WriteBatch();
-    private final ScanOptions anyEntry =
-            new ScanOptions().setKeysOnly(true).setEntriesMax(1).setBytesMax(512);
     private TypeSerializer<UK> userKeySerializer;
     private TypeSerializer<UV> userValueSerializer;
     private ScanPage sparePage;
@@ -196,16 +193,11 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
 
     @Override
     public boolean isEmpty() {
-        ScanPage page = takePage();
         try {
             int prefix = keys.withNamespace(namespace);
-            anyEntry.setPrefix(keys.buffer(), 0, prefix).setSkipKeyBytes(prefix);
-            db.scan(table, anyEntry, page, null);
-            return page.count() == 0;
+            return !db.containsPrefix(table, keys.buffer(), 0, prefix);
         } catch (LavaDBException e) {
             throw new FlinkRuntimeException(failure("Reading", e), e);
-        } finally {
-            keepPage(page);
         }
     }
 

@@ -1,0 +1,77 @@
+#include "db/db_impl.h"
+#include "db/file_runs.h"
+
+namespace lava {
+
+namespace {
+
+// What one run, newer ones having nothing, says about the keys under a prefix.
+enum class Verdict : uint8_t {
+  kNothing,  // ask an older run
+  kLive,     // a key is there
+  kDeleted,  // none is, in older runs neither
+  kUnclear,  // some older keys are deleted: only a merge tells whether all are
+};
+
+Verdict JudgeMemTable(const MemTable& run, Slice prefix, Slice end) {
+  MemTable::Copied copied;
+  run.CopyRange(prefix, false, end, 1, true, &copied);
+  if (copied.entries.empty())
+    return run.has_range_tombstones() ? Verdict::kUnclear : Verdict::kNothing;
+  const RecordKind kind = copied.entries[0].kind;
+  if (kind == RecordKind::kPut || kind == RecordKind::kAppend) return Verdict::kLive;
+  if (run.HasPrefix(prefix)) return Verdict::kLive;
+  return run.HasPrefixDelete(prefix) ? Verdict::kDeleted : Verdict::kUnclear;
+}
+
+Result<Verdict> JudgeFiles(MergeRun* run, Slice prefix) {
+  RecordIterator& records = run->records();
+  bool all_deleted = false, some_deleted = run->has_range_tombstones();
+  for (records.Seek(prefix); records.Valid(); records.Next()) {
+    const Record& record = records.record();
+    if (!record.key.starts_with(prefix)) break;
+    if (record.kind == RecordKind::kPut || record.kind == RecordKind::kAppend)
+      return Verdict::kLive;
+    some_deleted = true;
+    all_deleted |= record.kind == RecordKind::kPrefixDelete && record.key == prefix;
+  }
+  LAVA_RETURN_IF_ERROR(records.status());
+  if (all_deleted) return Verdict::kDeleted;
+  return some_deleted ? Verdict::kUnclear : Verdict::kNothing;
+}
+
+}  // namespace
+
+Status DBImpl::ContainsPrefix(Table* table, Slice prefix, Snapshot* snapshot) {
+  TableImpl* impl;
+  LAVA_RETURN_IF_ERROR(CheckTable(table, &impl));
+  LAVA_RETURN_IF_ERROR(CheckBound(*impl, prefix, "prefix"));
+  const InternalKey internal(options_.partition_bytes, impl->id_bytes(), prefix);
+  const Slice key = internal.slice();
+  const std::string end = PrefixEnd(key);
+  LAVA_ASSIGN_OR_RETURN(const ViewRef view, ViewOf(snapshot));
+  Counters::Add(&counters_.reads, 1);
+  Verdict verdict = Verdict::kNothing;
+  if (view->active != nullptr) verdict = JudgeMemTable(*view->active, key, end);
+  for (size_t i = 0; i < view->sealed.size() && verdict == Verdict::kNothing; ++i)
+    verdict = JudgeMemTable(*view->sealed[i]->memtable, key, end);
+  if (verdict == Verdict::kNothing) {
+    LAVA_RETURN_IF_ERROR(ForEachFileRun(
+        *view->version, key, end, key, [&](std::unique_ptr<MergeRun> run) -> Result<bool> {
+          LAVA_ASSIGN_OR_RETURN(verdict, JudgeFiles(run.get(), key));
+          return verdict == Verdict::kNothing;
+        }));
+  }
+  if (verdict == Verdict::kLive) return Status::OK();
+  if (verdict != Verdict::kUnclear) return Status::NotFound();
+  ScanRequest request;
+  request.lower = prefix;
+  request.prefix_bytes = static_cast<uint32_t>(prefix.size());
+  request.keys_only = true;
+  request.entries_max = 1;
+  ScanPage page;
+  LAVA_RETURN_IF_ERROR(Scan(table, request, &page, snapshot));
+  return page.entries > 0 ? Status::OK() : Status::NotFound();
+}
+
+}  // namespace lava

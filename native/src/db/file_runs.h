@@ -1,0 +1,43 @@
+#pragma once
+
+#include <memory>
+
+#include "base/record.h"
+#include "db/version_search.h"
+#include "job/merge_run.h"
+
+namespace lava {
+
+/// Calls visit(run), which answers Result<bool>, for the runs in files that may hold something of
+/// [lower, upper) (empty upper: no end), newest first, until it answers false. With a prefix (then
+/// the range is its own), files whose filters deny it are left out. The runs borrow the version.
+template <typename Visit>
+Status ForEachFileRun(const Version& version, Slice lower, Slice upper, Slice prefix, Visit visit) {
+  const TableReader::IterateOptions options;
+  const auto any_may_hold = [&](std::span<const FileEntry> entries) -> Result<bool> {
+    if (prefix.empty()) return true;
+    for (const FileEntry& entry : entries) {
+      LAVA_ASSIGN_OR_RETURN(const bool may, ReaderOf(entry)->MayHavePrefix(prefix));
+      if (may) return true;
+    }
+    return false;
+  };
+  for (const FileEntry& entry : version.levels[0]) {
+    if (entry.upper <= lower || (!upper.empty() && entry.lower >= upper)) continue;
+    LAVA_ASSIGN_OR_RETURN(const bool may, any_may_hold({&entry, 1}));
+    if (!may) continue;
+    LAVA_ASSIGN_OR_RETURN(const bool more, visit(NewFileRun(entry, options)));
+    if (!more) return Status::OK();
+  }
+  for (uint32_t n = 1; n < kLevelCountMax; ++n) {
+    const std::span<const FileEntry> entries = Overlapping(version.levels[n], lower, upper);
+    if (entries.empty()) continue;
+    LAVA_ASSIGN_OR_RETURN(const bool may, any_may_hold(entries));
+    if (!may) continue;
+    LAVA_ASSIGN_OR_RETURN(const bool more, visit(NewLevelRun(entries, options)));
+    if (!more) return Status::OK();
+  }
+  return Status::OK();
+}
+
+}  // namespace lava

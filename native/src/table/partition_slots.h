@@ -1,0 +1,56 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "table/partition.h"
+
+namespace lava::ksst {
+
+/// The partitions of one file that its reader keeps beside the cache, so that a lookup asks a
+/// filter with one access to cold memory, and takes no lock of the cache. The cache still counts
+/// them, and gets them back by CachedPartition::Yield.
+/// Threads:    any thread.
+/// Ownership:  shares the partitions. The cache must have let go of all of the file's blocks
+///             (EraseFile) before it is destroyed.
+class PartitionSlots {
+ public:
+  explicit PartitionSlots(uint32_t count);
+  ~PartitionSlots();
+  PartitionSlots(const PartitionSlots&) = delete;
+  PartitionSlots& operator=(const PartitionSlots&) = delete;
+
+  enum class Answer : uint8_t { kUnknown, kNo, kMaybe };
+  /// kUnknown: partition i is not kept. kNo: its filter holds neither hash. kMaybe: *out has it.
+  Answer Ask(uint32_t i, uint64_t hash, uint64_t other_hash,
+             std::shared_ptr<const CachedPartition>* out) const;
+  /// Partition i, or null.
+  std::shared_ptr<const CachedPartition> Get(uint32_t i) const;
+  /// Fetches what Ask(i, hash) will touch into the processor's caches.
+  void Prefetch(uint32_t i, uint64_t hash) const;
+  /// Keeps the partition, which the cache holds, in slot i.
+  void Keep(uint32_t i, std::shared_ptr<const CachedPartition> partition) const;
+
+ private:
+  std::unique_ptr<PartitionSlot[]> slots_;
+  const uint32_t count_;
+};
+
+/// One slot. Its lock is held for a few instructions, and nothing else is locked under it.
+class alignas(64) PartitionSlot {
+ public:
+  /// Drops the reference, unless the slot was asked since the last Yield(). True if it is gone.
+  bool Yield(const CachedPartition* partition);
+
+ private:
+  friend class PartitionSlots;
+  class Guard;
+
+  std::atomic<bool> locked_{false};
+  bool asked_ = false;
+  BloomView filter_;
+  std::shared_ptr<const CachedPartition> partition_;
+};
+
+}  // namespace lava::ksst
