@@ -6,7 +6,6 @@ bin/demo builds what this needs and starts it.
 import argparse
 import datetime
 import glob
-import json
 import os
 import re
 import shutil
@@ -18,11 +17,10 @@ import time
 import urllib.error
 import urllib.request
 
+from cluster import Cluster, Failed
 from flink_home import DistributionFlink, MavenFlink
-from processes import Processes, free_ports
 
 PARALLELISM = 4
-SLOTS = 2
 JOB_CLASS = "org.lavakv.demo.FlightsJob"
 # The job's last stateful step; its watermark says how far into 2013 the job is.
 LAST_STEP = "worst-planes"
@@ -34,104 +32,12 @@ QUIET_SECONDS = 2
 STATE_METRIC = re.compile(r"\.lava\.state\.(.+)\.live-bytes$")
 
 
-class DemoFailed(Exception):
-    pass
-
-
 def size(n):
     for unit in ("B", "KiB", "MiB"):
         if n < 1024:
             return f"{n:.0f} {unit}" if unit == "B" else f"{n:.1f} {unit}"
         n /= 1024
     return f"{n:.1f} GiB"
-
-
-class Cluster:
-    """One JobManager and two TaskManagers, as processes, and the JobManager's REST interface."""
-
-    def __init__(self, flink, work, logs):
-        self._flink = flink
-        self._work = work
-        self._processes = Processes(logs)
-        self._rest_port, self._rpc_port = free_ports(2)
-        self._options = {
-            "jobmanager.rpc.address": "localhost",
-            "jobmanager.rpc.port": self._rpc_port,
-            "rest.address": "localhost",
-            "rest.port": self._rest_port,
-            "rest.bind-port": self._rest_port,
-            "taskmanager.host": "localhost",
-            "taskmanager.bind-host": "localhost",
-            "taskmanager.numberOfTaskSlots": SLOTS,
-            "io.tmp.dirs": os.path.join(work, "tmp"),
-            "execution.checkpointing.dir": "file://" + os.path.join(work, "checkpoints"),
-            "restart-strategy.type": "fixed-delay",
-            "restart-strategy.fixed-delay.attempts": 10,
-            "restart-strategy.fixed-delay.delay": "1s",
-            "heartbeat.interval": "1s",
-            "heartbeat.timeout": "8s",
-            "metrics.fetcher.update-interval": "1s",
-            # Also how long the JobManager waits for metrics of a TaskManager that just died.
-            "web.timeout": 20000,
-            "web.checkpoints.history": 10000,
-        }
-        os.makedirs(os.path.join(work, "tmp"))
-
-    def start(self):
-        self._processes.start(
-            "jobmanager", self._flink.job_manager(self._options), self._flink.environment)
-        for name in ("taskmanager-1", "taskmanager-2"):
-            self.start_task_manager(name)
-        self.wait_for(
-            lambda: self.get("/overview")["slots-total"] == 2 * SLOTS, 180, "the cluster to start")
-
-    def start_task_manager(self, name):
-        return self._processes.start(
-            name, self._flink.task_manager(self._options), self._flink.environment)
-
-    def kill(self, name):
-        self._processes.kill(name)
-
-    def stop(self):
-        self._processes.stop_all()
-
-    def check_processes(self):
-        ended = self._processes.ended()
-        if ended:
-            raise DemoFailed(f"A process of the cluster ended by itself: {ended}")
-
-    def wait_for(self, condition, seconds, what):
-        deadline = time.monotonic() + seconds
-        while True:
-            self.check_processes()
-            try:
-                if condition():
-                    return
-            except (urllib.error.URLError, OSError):
-                pass  # Not listening yet.
-            if time.monotonic() > deadline:
-                raise DemoFailed(f"Waited {seconds} s for {what}")
-            time.sleep(0.3)
-
-    def get(self, path):
-        url = f"http://localhost:{self._rest_port}{path}"
-        with urllib.request.urlopen(url, timeout=10) as response:
-            return json.load(response)
-
-    def submit(self, jar, options, arguments):
-        """Submits the job and returns its id."""
-        command = self._flink.client() + ["run", "-d", "-p", str(PARALLELISM)]
-        for key, value in {**self._options, **options}.items():
-            if key.startswith(("rest.", "jobmanager.rpc.")) or key in options:
-                command.append(f"-D{key}={value}")
-        command += ["-c", JOB_CLASS, jar] + arguments
-        result = subprocess.run(
-            command, env=self._flink.environment, stdin=subprocess.DEVNULL,
-            capture_output=True, text=True, check=False)
-        found = re.search(r"JobID ([0-9a-f]{32})", result.stdout)
-        if not found:
-            raise DemoFailed("Could not submit the job:\n" + result.stdout + result.stderr)
-        return found.group(1)
 
 
 class Run:
@@ -157,7 +63,7 @@ class Run:
         job = self._cluster.get(f"/jobs/{self._job}")
         self.job_state = job["state"]
         if self.job_state in ("FAILED", "CANCELED", "SUSPENDED"):
-            raise DemoFailed(f"The job ended as {self.job_state}: {self._cause()}")
+            raise Failed(f"The job ended as {self.job_state}: {self._cause()}")
         self._recovering = self.records() > 0 and any(
             vertex["status"] not in ("RUNNING", "FINISHED") for vertex in job["vertices"])
         for vertex in job["vertices"]:
@@ -239,7 +145,7 @@ class Run:
             if self.job_state == "FINISHED" or until(self):
                 return
             if time.monotonic() > deadline:
-                raise DemoFailed(f"The job did not come this far in {seconds} s")
+                raise Failed(f"The job did not come this far in {seconds} s")
             time.sleep(interval)
 
     def operator_sizes(self):
@@ -264,12 +170,12 @@ def run_with_failure(cluster, options):
     output = os.path.join(options.work, "lava-output")
     print("Run 1: state in Lava, one TaskManager killed on the way", flush=True)
     job = cluster.submit(
-        options.job_jar, {},
+        options.job_jar, JOB_CLASS, PARALLELISM, {},
         ["--data", options.data, "--output", "file://" + output, "--rate", str(options.rate)])
     run = Run(cluster, job)
     run.wait(lambda r: r.date >= KILL_AFTER_DATE and r.completed() >= KILL_AFTER_CHECKPOINTS)
     if run.job_state == "FINISHED":
-        raise DemoFailed("The job was over before its TaskManager could be killed")
+        raise Failed("The job was over before its TaskManager could be killed")
     # A metrics query under way would hold up all later ones, and with them the lines below.
     time.sleep(QUIET_SECONDS)
     cluster.kill("taskmanager-2")
@@ -278,7 +184,7 @@ def run_with_failure(cluster, options):
     time.sleep(QUIET_SECONDS)
     run.wait(lambda r: r.restored() > 0)
     if run.restored() == 0:
-        raise DemoFailed("The job finished without restoring a checkpoint")
+        raise Failed("The job finished without restoring a checkpoint")
     print(f"  -- restored checkpoint {run.checkpoints['latest']['restored']['id']}", flush=True)
     run.wait(lambda r: False)
     return run, output_of(output)
@@ -288,7 +194,7 @@ def run_for_comparison(cluster, options):
     output = os.path.join(options.work, "hashmap-output")
     print("Run 2: the same job with hashmap state and no failure, to compare", flush=True)
     job = cluster.submit(
-        options.job_jar, {"state.backend.type": "hashmap"},
+        options.job_jar, JOB_CLASS, PARALLELISM, {"state.backend.type": "hashmap"},
         ["--data", options.data, "--output", "file://" + output])
     run = Run(cluster, job)
     run.wait(lambda r: False, interval=4.0)
@@ -297,7 +203,7 @@ def run_for_comparison(cluster, options):
 
 def compare(lines, expected, options):
     if len(expected) != DAYS * PLANES_A_DAY:
-        raise DemoFailed(
+        raise Failed(
             f"{len(expected)} lines of output where {DAYS * PLANES_A_DAY} were expected")
     if lines == expected:
         return
@@ -306,7 +212,7 @@ def compare(lines, expected, options):
         with open(os.path.join(options.keep, name + ".txt"), "w", encoding="utf-8") as f:
             f.write("".join(line + "\n" for line in content))
     differing = len(set(lines) ^ set(expected))
-    raise DemoFailed(
+    raise Failed(
         f"The outputs differ in {differing} lines; both are kept in {options.keep}")
 
 
@@ -341,7 +247,7 @@ def demo(options):
     cluster = Cluster(flink, options.work, os.path.join(options.work, "logs"))
     print(f"Starting one JobManager and two TaskManagers of {flink.name}", flush=True)
     try:
-        cluster.start()
+        cluster.start(["taskmanager-1", "taskmanager-2"])
         run, lines = run_with_failure(cluster, options)
         sizes = run.operator_sizes()
         comparison, expected = run_for_comparison(cluster, options)
@@ -387,7 +293,7 @@ def main():
         if options.keep_logs:
             keep_logs(options)
         return 0
-    except (DemoFailed, OSError, subprocess.CalledProcessError) as error:
+    except (Failed, OSError, subprocess.CalledProcessError) as error:
         keep_logs(options)
         print(f"\nThe demo failed: {error}\nThe cluster's logs are in {options.keep}",
               file=sys.stderr)

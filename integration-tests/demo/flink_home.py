@@ -11,6 +11,7 @@ import zipfile
 FLINK_VERSION = "2.3.0"
 JOB_MANAGER = "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint"
 TASK_MANAGER = "org.apache.flink.runtime.taskexecutor.TaskManagerRunner"
+ZOOKEEPER = "org.apache.flink.runtime.zookeeper.FlinkZooKeeperQuorumPeer"
 CLIENT = "org.apache.flink.client.cli.CliFrontend"
 
 # What Flink's own scripts give its JVMs on Java 17.
@@ -87,6 +88,10 @@ class MavenFlink:
         return (self._java(["-Xms512m", "-Xmx512m", "-XX:MaxDirectMemorySize=192m",
                             "-XX:MaxMetaspaceSize=256m"], TASK_MANAGER)
                 + ["--configDir", self._conf] + dynamic({**self.MEMORY, **options}))
+
+    def zookeeper(self, configuration):
+        return (self._java(["-Xmx128m", *self.BRIEF], ZOOKEEPER)
+                + ["--zkConfigFile", configuration, "--peerId", "1"])
 
     def client(self):
         return self._java(["-Xmx512m", *self.BRIEF], CLIENT)

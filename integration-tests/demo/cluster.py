@@ -1,0 +1,125 @@
+"""A small real cluster, started from a Flink of flink_home.py."""
+
+import json
+import os
+import re
+import subprocess
+import time
+import urllib.error
+import urllib.request
+
+from processes import Processes, free_ports
+
+SLOTS = 2
+
+
+class Failed(Exception):
+    """What ends a run, with the reason."""
+
+
+class Cluster:
+    """A JobManager and TaskManagers, as processes, and the JobManager's REST interface."""
+
+    def __init__(self, flink, work, logs, options=None):
+        self._flink = flink
+        self._work = work
+        self._processes = Processes(logs)
+        self._rest_port, self._rpc_port = free_ports(2)
+        self._options = {
+            "jobmanager.rpc.address": "localhost",
+            "jobmanager.rpc.port": self._rpc_port,
+            "rest.address": "localhost",
+            "rest.port": self._rest_port,
+            "rest.bind-port": self._rest_port,
+            "taskmanager.host": "localhost",
+            "taskmanager.bind-host": "localhost",
+            "taskmanager.numberOfTaskSlots": SLOTS,
+            "io.tmp.dirs": os.path.join(work, "tmp"),
+            "execution.checkpointing.dir": "file://" + os.path.join(work, "checkpoints"),
+            "restart-strategy.type": "fixed-delay",
+            "restart-strategy.fixed-delay.attempts": 10,
+            "restart-strategy.fixed-delay.delay": "1s",
+            "heartbeat.interval": "1s",
+            "heartbeat.timeout": "8s",
+            "metrics.fetcher.update-interval": "1s",
+            # Also how long the JobManager waits for metrics of a TaskManager that just died.
+            "web.timeout": 20000,
+            "web.checkpoints.history": 10000,
+            **(options or {}),
+        }
+        os.makedirs(os.path.join(work, "tmp"))
+
+    def start(self, task_managers):
+        self.start_job_manager()
+        for name in task_managers:
+            self.start_task_manager(name)
+        self.wait_for_slots(len(task_managers) * SLOTS)
+
+    def wait_for_slots(self, count):
+        self.wait_for(
+            lambda: self.get("/overview")["slots-total"] == count, 180, f"{count} slots")
+
+    def start_other(self, name, command):
+        """Starts a process that belongs to the cluster, as those of Flink."""
+        return self._processes.start(name, command, self._flink.environment)
+
+    def start_job_manager(self, name="jobmanager"):
+        return self._processes.start(
+            name, self._flink.job_manager(self._options), self._flink.environment)
+
+    def start_task_manager(self, name, options=None):
+        return self._processes.start(
+            name, self._flink.task_manager({**self._options, **(options or {})}),
+            self._flink.environment)
+
+    def kill(self, name):
+        self._processes.kill(name)
+
+    def stop(self):
+        self._processes.stop_all()
+
+    def check_processes(self):
+        ended = self._processes.ended()
+        if ended:
+            raise Failed(f"A process of the cluster ended by itself: {ended}")
+
+    def wait_for(self, condition, seconds, what):
+        deadline = time.monotonic() + seconds
+        while True:
+            self.check_processes()
+            try:
+                if condition():
+                    return
+            except (urllib.error.URLError, OSError):
+                pass  # Not listening yet.
+            if time.monotonic() > deadline:
+                raise Failed(f"Waited {seconds} s for {what}")
+            time.sleep(0.3)
+
+    def get(self, path):
+        url = f"http://localhost:{self._rest_port}{path}"
+        with urllib.request.urlopen(url, timeout=10) as response:
+            return json.load(response)
+
+    def send(self, method, path, body):
+        """Sends JSON; returns the JSON that comes back."""
+        request = urllib.request.Request(
+            f"http://localhost:{self._rest_port}{path}", json.dumps(body).encode(),
+            {"Content-Type": "application/json"}, method=method)
+        with urllib.request.urlopen(request, timeout=10) as response:
+            return json.loads(response.read() or b"{}")
+
+    def submit(self, jar, job_class, parallelism, options, arguments):
+        """Submits the job and returns its id."""
+        command = self._flink.client() + ["run", "-d", "-p", str(parallelism)]
+        for key, value in {**self._options, **options}.items():
+            if key.startswith(("rest.", "jobmanager.rpc.", "high-availability")) or key in options:
+                command.append(f"-D{key}={value}")
+        command += ["-c", job_class, jar] + arguments
+        result = subprocess.run(
+            command, env=self._flink.environment, stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, check=False)
+        found = re.search(r"JobID ([0-9a-f]{32})", result.stdout)
+        if not found:
+            raise Failed("Could not submit the job:\n" + result.stdout + result.stderr)
+        return found.group(1)

@@ -1,0 +1,316 @@
+"""Kills parts of a small real cluster at random while a job checks itself.
+
+The job (org.lavakv.kills.SelfCheckingJob) must come to its end with every number of every key seen
+exactly once, by its own checks of its state and by its output. What is killed, and when, and how
+many subtasks the job has afterwards follows from the seed; what the machine was doing then does not.
+"""
+
+import argparse
+import glob
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+
+from cluster import SLOTS, Cluster, Failed
+from flink_home import MavenFlink
+from processes import free_ports
+
+JOB_CLASS = "org.lavakv.kills.SelfCheckingJob"
+TASK_MANAGERS = 3
+KEYS = 3000
+NUMBERS_A_SECOND = 6000
+STATE_METRIC = re.compile(r"\.lava\.state\.(next|recent|places|sum|fired)\.")
+# Every how many kills it is the JobManager's turn.
+JOB_MANAGER_TURN = 4
+QUICK_NEXT_KILL = 0.25
+
+
+class Victims:
+    """The cluster, its processes by name, and the job, watched over REST."""
+
+    def __init__(self, options, seed):
+        self._random = random.Random(seed)
+        self._options = options
+        self._flink = MavenFlink(
+            options.class_path, options.work, f"state.backend.type: {options.backend}")
+        zookeeper_port, zookeeper_peers, zookeeper_election = free_ports(3)
+        self._zookeeper = (zookeeper_port, zookeeper_peers, zookeeper_election)
+        self.unaligned = self._random.random() < 0.5
+        self.local_recovery = self._random.random() < 0.5
+        self._cluster = Cluster(
+            self._flink, options.work, os.path.join(options.work, "logs"), {
+                "high-availability.type": "zookeeper",
+                "high-availability.zookeeper.quorum": f"localhost:{zookeeper_port}",
+                "high-availability.zookeeper.client.session-timeout": "4000ms",
+                "high-availability.storageDir": "file://" + os.path.join(options.work, "ha"),
+                "zookeeper.sasl.disable": "true",
+                "jobmanager.scheduler": "adaptive",
+                "jobmanager.adaptive-scheduler.submission.resource-stabilization-timeout": "1s",
+                "jobmanager.adaptive-scheduler.executing.resource-stabilization-timeout": "1s",
+                "jobmanager.adaptive-scheduler.executing.cooldown-after-rescaling": "1s",
+                "restart-strategy.fixed-delay.attempts": 1000000,
+                "restart-strategy.fixed-delay.delay": "200ms",
+                # Local backups are the TaskManagers' to allow as well.
+                "execution.checkpointing.local-backup.enabled": str(self.local_recovery).lower(),
+                "execution.state-recovery.from-local": str(self.local_recovery).lower(),
+                "taskmanager.memory.managed.size": "64m",
+            })
+        self._of_job = {
+            "execution.checkpointing.interval": "500ms",
+            "execution.checkpointing.min-pause": "200ms",
+            "execution.checkpointing.tolerable-failed-checkpoints": 1000,
+            "execution.checkpointing.unaligned.enabled": str(self.unaligned).lower(),
+            "execution.checkpointing.local-backup.enabled": str(self.local_recovery).lower(),
+            "execution.state-recovery.from-local": str(self.local_recovery).lower(),
+        }
+        self._task_managers = []
+        self._started = 0
+        self._job = None
+        self._last_checkpoint = 0
+        self.parallelisms = set()
+        self.lava_seen = False
+        self.restored = set()
+
+    def start(self):
+        self._start_zookeeper()
+        self._cluster.start_job_manager()
+        for _ in range(TASK_MANAGERS):
+            self._start_task_manager()
+        self._cluster.wait_for_slots(TASK_MANAGERS * SLOTS)
+
+    def stop(self):
+        self._cluster.stop()
+
+    def _start_zookeeper(self):
+        data = os.path.join(self._options.work, "zookeeper")
+        os.makedirs(data)
+        client, peers, election = self._zookeeper
+        path = os.path.join(self._options.work, "zoo.cfg")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(f"tickTime=500\ninitLimit=10\nsyncLimit=5\ndataDir={data}\n"
+                    f"clientPort={client}\nclientPortAddress=localhost\nadmin.enableServer=false\n"
+                    f"server.1=localhost:{peers}:{election}\n")
+        self._cluster.start_other("zookeeper", self._flink.zookeeper(path))
+
+    def _start_task_manager(self):
+        self._started += 1
+        name = f"taskmanager-{self._started}"
+        self._cluster.start_task_manager(name, {"taskmanager.resource-id": name})
+        self._task_managers.append(name)
+
+    def submit(self, output):
+        self._job = self._cluster.submit(
+            self._options.job_jar, JOB_CLASS, TASK_MANAGERS * SLOTS, self._of_job,
+            ["--output", "file://" + output, "--keys", str(KEYS),
+             "--rate", str(NUMBERS_A_SECOND)])
+
+    def _vertices(self):
+        job = self._cluster.get(f"/jobs/{self._job}")
+        if job["state"] in ("FAILED", "FINISHED", "CANCELED", "SUSPENDED"):
+            raise Failed(f"The job ended as {job['state']}: {self._cause()}")
+        if job["state"] != "RUNNING" or any(
+                v["status"] != "RUNNING" for v in job["vertices"]):
+            return None
+        return job["vertices"]
+
+    def _cause(self):
+        entries = self._cluster.get(f"/jobs/{self._job}/exceptions").get(
+            "exceptionHistory", {}).get("entries", [])
+        return entries[0]["stacktrace"] if entries else "no cause given"
+
+    def _went_on(self):
+        """Whether all runs and two checkpoints were completed since this was last true."""
+        vertices = self._vertices()
+        if vertices is None:
+            return False
+        checkpoints = self._cluster.get(f"/jobs/{self._job}/checkpoints")
+        completed = (checkpoints["latest"]["completed"] or {}).get("id", 0)
+        if completed < self._last_checkpoint + 2:
+            return False
+        self._last_checkpoint = completed
+        restored = checkpoints["latest"]["restored"]
+        if restored:
+            self.restored.add(restored["id"])
+        check = self._checking(vertices)
+        self.parallelisms.add(check["parallelism"])
+        path = f"/jobs/{self._job}/vertices/{check['id']}/metrics"
+        self.lava_seen = self.lava_seen or any(
+            STATE_METRIC.search(metric["id"]) for metric in self._cluster.get(path))
+        return True
+
+    @staticmethod
+    def _checking(vertices):
+        return next(v for v in vertices if v["name"].startswith("sequence-check"))
+
+    def wait_until_it_went_on(self):
+        self._cluster.wait_for(self._went_on, 120, "the job to complete checkpoints")
+
+    def kill_one(self, number):
+        """Kills a process, starts another, and wishes another parallelism. Says what it did."""
+        time.sleep(self._random.uniform(0, 1.5))
+        pause = self._random.uniform(0, 2)
+        parallelism = self._random.randint(1, TASK_MANAGERS * SLOTS)
+        chosen = self._random.random()
+        if number % JOB_MANAGER_TURN == JOB_MANAGER_TURN - 1:
+            name = "jobmanager"
+            self._cluster.kill(name)
+            time.sleep(pause)
+            self._cluster.start_job_manager()
+        else:
+            busy = self._busy() or self._task_managers
+            name = busy[int(chosen * len(busy))]
+            self._cluster.kill(name)
+            self._task_managers.remove(name)
+            time.sleep(pause)
+            self._start_task_manager()
+        wished = self._wish(parallelism)
+        quick = self._random.random() < QUICK_NEXT_KILL
+        print(f"  kill {number:>2}: {name}, after checkpoint {self._last_checkpoint};"
+              f" {pause:.1f} s without it; parallelism"
+              f" {parallelism if wished else 'as it was'}", flush=True)
+        return quick
+
+    def _busy(self):
+        """TaskManagers that have a part of the job now."""
+        try:
+            vertices = self._vertices()
+            if vertices is None:
+                return []
+            details = self._cluster.get(
+                f"/jobs/{self._job}/vertices/{self._checking(vertices)['id']}")
+            ids = {task["taskmanager-id"] for task in details["subtasks"]}
+            return [name for name in self._task_managers if name in ids]
+        except (urllib.error.URLError, OSError, KeyError):
+            return []
+
+    def _wish(self, parallelism):
+        try:
+            path = f"/jobs/{self._job}/resource-requirements"
+            wishes = {}
+            for vertex in self._cluster.get(f"/jobs/{self._job}")["vertices"]:
+                upper = 1 if vertex["name"].startswith("Source") else parallelism
+                wishes[vertex["id"]] = {"parallelism": {"lowerBound": 1, "upperBound": upper}}
+            self._cluster.send("PUT", path, wishes)
+            return True
+        except (urllib.error.URLError, OSError):
+            return False  # No JobManager to ask, or it is still at recovering the job.
+
+    def drain(self):
+        """Stops the job with a savepoint, which lets all its timers fire and all output out."""
+        target = "file://" + os.path.join(self._options.work, "savepoint")
+        request = self._cluster.send(
+            "POST", f"/jobs/{self._job}/stop", {"drain": True, "targetDirectory": target})
+        path = f"/jobs/{self._job}/savepoints/{request['request-id']}"
+        self._cluster.wait_for(
+            lambda: self._cluster.get(path)["status"]["id"] == "COMPLETED", 120, "the savepoint")
+        outcome = self._cluster.get(path)["operation"]
+        if "failure-cause" in outcome:
+            raise Failed(f"The savepoint failed: {outcome['failure-cause']['stack-trace']}")
+        self._cluster.wait_for(
+            lambda: self._cluster.get(f"/jobs/{self._job}")["state"] == "FINISHED", 60,
+            "the job to finish")
+
+
+def check(output):
+    """Checks the output by itself; returns how many numbers there were."""
+    places = [bytearray() for _ in range(KEYS)]
+    ends = {}
+    for part in glob.glob(os.path.join(output, "**", "part-*"), recursive=True):
+        with open(part, encoding="utf-8") as f:
+            for line in f:
+                words = [int(word) for word in line.split()]
+                if len(words) == 3:
+                    if words[0] in ends:
+                        raise Failed(f"Key {words[0]} ended twice")
+                    ends[words[0]] = words[1:]
+                    continue
+                key, place = words
+                seen = places[key]
+                if len(seen) <= place:
+                    seen.extend(bytes(place + 1 - len(seen)))
+                if seen[place]:
+                    raise Failed(f"Key {key} has its place {place} twice")
+                seen[place] = 1
+    total = sum(len(seen) for seen in places)
+    for key, seen in enumerate(places):
+        if 0 in seen:
+            raise Failed(f"Key {key} lacks its place {seen.index(0)} of {len(seen)}")
+        expected = total // KEYS + (1 if key < total % KEYS else 0)
+        if len(seen) != expected:
+            raise Failed(f"Key {key} has {len(seen)} places where {total} numbers make {expected}")
+        if ends.get(key) != [expected, expected]:
+            raise Failed(f"Key {key} has {expected} places; by its state's count and its timers"
+                         f" these are {ends.get(key)}")
+    return total
+
+
+def run(options):
+    victims = Victims(options, options.seed)
+    print(f"Seed {options.seed}: {options.kills} kills; checkpoints"
+          f" {'unaligned' if victims.unaligned else 'aligned'}, recovery"
+          f" {'local first' if victims.local_recovery else 'remote'}", flush=True)
+    output = os.path.join(options.work, "output")
+    try:
+        victims.start()
+        victims.submit(output)
+        quick = False
+        for number in range(1, options.kills + 1):
+            if not quick:
+                victims.wait_until_it_went_on()
+            # Sometimes the next one comes while the job still recovers.
+            quick = victims.kill_one(number) and not quick
+        victims.wait_until_it_went_on()
+        victims.drain()
+    finally:
+        victims.stop()
+    if not victims.lava_seen:
+        raise Failed("The job's state was not in Lava: none of its metrics were there")
+    if len(victims.parallelisms) < 2:
+        raise Failed(f"The parallelism never changed; it was {victims.parallelisms}")
+    total = check(output)
+    print(f"{options.kills} kills, {len(victims.restored)} different checkpoints restored,"
+          f" parallelism {sorted(victims.parallelisms)}; {total:,} numbers of {KEYS:,} keys,"
+          f" none lost, none repeated")
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="kills.py")
+    parser.add_argument("--kills", type=int, default=5)
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--backend", default="lava")
+    parser.add_argument("--class-path", required=True)
+    parser.add_argument("--job-jar", required=True)
+    parser.add_argument("--keep", required=True, help="for the logs of a run that failed")
+    options = parser.parse_args()
+
+    def stop(number, _frame):
+        raise SystemExit(128 + number)
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, stop)
+
+    shutil.rmtree(options.keep, ignore_errors=True)
+    options.work = tempfile.mkdtemp(prefix="lava-kills-")
+    began = time.monotonic()
+    try:
+        run(options)
+        print(f"Done in {time.monotonic() - began:.0f} s.")
+        return 0
+    except (Failed, OSError, subprocess.CalledProcessError) as error:
+        shutil.copytree(os.path.join(options.work, "logs"), options.keep, dirs_exist_ok=True)
+        print(f"Failed after {time.monotonic() - began:.0f} s: {error}\nTo repeat it: --seed"
+              f" {options.seed} --kills {options.kills}. The logs are in {options.keep}")
+        return 1
+    finally:
+        shutil.rmtree(options.work, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

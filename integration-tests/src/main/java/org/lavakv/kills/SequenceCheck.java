@@ -1,0 +1,128 @@
+package org.lavakv.kills;
+
+import org.apache.flink.api.common.functions.OpenContext;
+import org.apache.flink.api.common.state.ListState;
+import org.apache.flink.api.common.state.ListStateDescriptor;
+import org.apache.flink.api.common.state.MapState;
+import org.apache.flink.api.common.state.MapStateDescriptor;
+import org.apache.flink.api.common.state.ReducingState;
+import org.apache.flink.api.common.state.ReducingStateDescriptor;
+import org.apache.flink.api.common.state.ValueState;
+import org.apache.flink.api.common.state.ValueStateDescriptor;
+import org.apache.flink.runtime.execution.SuppressRestartsException;
+import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
+import org.apache.flink.util.Collector;
+
+/**
+ * Checks each number of a key against value, map, list and reducing state, and each timer against
+ * the numbers that set it. What does not agree ends the job for good, with what it was.
+ */
+final class SequenceCheck extends KeyedProcessFunction<Long, Long, String> {
+
+    private static final long serialVersionUID = 1L;
+
+    /** Places that the map remembers; the one before is overwritten, so files are rewritten. */
+    private static final int REMEMBERED = 24;
+
+    /** The list is emptied when it has grown to this. */
+    private static final int LIST = 40;
+
+    private static final String PADDING = "0123456789".repeat(8);
+
+    /** A time that no number has: it comes when the job is drained. */
+    private static final long END = Long.MAX_VALUE - 1;
+
+    private final long keys;
+    private transient ValueState<Long> next;
+    private transient MapState<Long, String> recent;
+    private transient ListState<Long> places;
+    private transient ReducingState<Long> sum;
+    private transient ValueState<Long> fired;
+
+    SequenceCheck(long keys) {
+        this.keys = keys;
+    }
+
+    @Override
+    public void open(OpenContext context) {
+        next = getRuntimeContext().getState(new ValueStateDescriptor<>("next", Long.class));
+        recent =
+                getRuntimeContext()
+                        .getMapState(new MapStateDescriptor<>("recent", Long.class, String.class));
+        places = getRuntimeContext().getListState(new ListStateDescriptor<>("places", Long.class));
+        sum =
+                getRuntimeContext()
+                        .getReducingState(
+                                new ReducingStateDescriptor<>("sum", Long::sum, Long.class));
+        fired = getRuntimeContext().getState(new ValueStateDescriptor<>("fired", Long.class));
+    }
+
+    @Override
+    public void processElement(Long number, Context context, Collector<String> out)
+            throws Exception {
+        long key = context.getCurrentKey();
+        long place = number / keys;
+        Long expected = next.value();
+        check(key, place, "next", expected == null ? 0 : expected, place);
+        next.update(place + 1);
+
+        long slot = place % REMEMBERED;
+        String before = place < REMEMBERED ? null : text(key, place - REMEMBERED);
+        check(key, place, "recent", before, recent.get(slot));
+        recent.put(slot, text(key, place));
+
+        places.add(place);
+        if (place % LIST == LIST - 1) {
+            long each = place - LIST + 1;
+            for (long listed : places.get()) {
+                check(key, place, "places", each++, listed);
+            }
+            check(key, place, "places' length", place + 1, each);
+            places.clear();
+        }
+
+        sum.add(place);
+        check(key, place, "sum", place * (place + 1) / 2, sum.get());
+
+        context.timerService().registerEventTimeTimer(number + keys);
+        if (place == 0) {
+            context.timerService().registerEventTimeTimer(END);
+        }
+        out.collect(key + " " + place);
+    }
+
+    @Override
+    public void onTimer(long timestamp, OnTimerContext context, Collector<String> out)
+            throws Exception {
+        long key = context.getCurrentKey();
+        long before = fired.value() == null ? 0 : fired.value();
+        if (timestamp == END) {
+            out.collect(key + " " + next.value() + " " + before);
+            return;
+        }
+        // Timers of a key come in the order of its numbers, each once.
+        check(key, before, "timer", before, (timestamp - keys) / keys);
+        fired.update(before + 1);
+    }
+
+    private static String text(long key, long place) {
+        return key + "/" + place + PADDING;
+    }
+
+    private static void check(long key, long place, String what, Object expected, Object actual) {
+        if (expected == null ? actual != null : !expected.equals(actual)) {
+            throw new SuppressRestartsException(
+                    new IllegalStateException(
+                            "Self-check failed: "
+                                    + what
+                                    + " of key "
+                                    + key
+                                    + " at place "
+                                    + place
+                                    + " must be "
+                                    + expected
+                                    + " but is "
+                                    + actual));
+        }
+    }
+}

@@ -1,0 +1,2 @@
+/** A job that checks itself while parts of its cluster are killed. */
+package org.lavakv.kills;
