@@ -102,7 +102,8 @@ TEST(DBConcurrency, ReadersSeeEachKeyGoForwardOnly) {
       ASSERT_OK(Retry([&] { return db->Put(t, {key}, value); }));
     }
     if (n % 20 == 19) {
-      ASSERT_OK(Retry([&] { return db->CompactAll(100); }));
+      uint64_t ticket = 0;
+      ASSERT_OK(Retry([&] { return db->CompactAll(100, &ticket); }));
     }
   }
   stop = true;

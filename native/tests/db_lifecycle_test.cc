@@ -37,7 +37,8 @@ TEST(DBLifecycle, ClosingGivesEverythingBack) {
     EXPECT_TRUE(db->Scan(t, {}, &page).IsClosed());
     EXPECT_TRUE(db->TakeSnapshot().status().IsClosed());
     EXPECT_TRUE(db->Flush(0).IsClosed());
-    EXPECT_TRUE(db->CompactAll(0).IsClosed());
+    uint64_t ticket = 0;
+    EXPECT_TRUE(db->CompactAll(0, &ticket).IsClosed());
     EXPECT_TRUE(db->CreateTable("u", {}).status().IsClosed());
     EXPECT_TRUE(unflushed->WaitFlushed(0).IsClosed());
     std::vector<Snapshot::File> files;

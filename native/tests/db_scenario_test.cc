@@ -227,6 +227,69 @@ TEST(Scenario, AListPastTheLimitHoldsUpNothing) {
   }
 }
 
+TEST(Scenario, CompactAllAnswersWhoAsked) {
+  SimDB db(4);
+  ASSERT_OK(db.Open());
+  Table* t = db.table("t");
+  ASSERT_OK(db->Put(t, {K(1, "a")}, "1"));
+  uint64_t given_up = 0;
+  ASSERT_TRUE(db->CompactAll(0, &given_up).IsBusy());
+  db.executor().RunUntilIdle();  // done, and nobody asks
+  ASSERT_OK(db->Put(t, {K(1, "b")}, "2"));
+  ASSERT_OK(db.Flush());
+  ASSERT_EQ(db->statistics().files_at_level[0], 1u);
+  ASSERT_OK(db.CompactAll());
+  EXPECT_EQ(db->statistics().files_at_level[0], 0u) << "not the answer of the call before";
+  EXPECT_OK(db->CompactAll(0, &given_up));
+  uint64_t unknown = 77;
+  EXPECT_TRUE(db->CompactAll(0, &unknown).IsInvalidArgument());
+  // Two at a time: the second needs what was written after the first began.
+  uint64_t first = 0, second = 0;
+  ASSERT_OK(db->Put(t, {K(1, "c")}, "3"));
+  ASSERT_TRUE(db->CompactAll(0, &first).IsBusy());
+  ASSERT_OK(db->Put(t, {K(1, "d")}, "4"));
+  ASSERT_TRUE(db->CompactAll(0, &second).IsBusy());
+  EXPECT_NE(first, second);
+  ASSERT_OK(db.Finish([&] { return db->CompactAll(0, &second); }));
+  EXPECT_EQ(db->statistics().files_at_level[0], 0u);
+  EXPECT_OK(db->CompactAll(0, &first));
+}
+
+TEST(Scenario, CompactAllEndsBesideAWriter) {
+  SimExecutor executor(5, SimExecutor::Order::kPriority);
+  MemFileSystem memory;
+  DBOptions options;
+  options.lease = *Host::Get().Acquire(64 << 20, 0.5);
+  options.file_system = &memory;
+  options.l0_compaction_trigger = 100;
+  options.l0_stall_trigger = 200;
+  DBEnvironment environment;
+  environment.executor = &executor;
+  environment.wait_ms_max = 0;
+  const auto db = std::move(OpenDB(options, "/db", {}, environment)).value();
+  Table* t = *db->CreateTable("t", {});
+  ASSERT_OK(db->Put(t, {K(1, "k")}, "v"));
+  ASSERT_TRUE(db->Flush(0).IsBusy());
+  executor.RunUntilIdle();
+  uint64_t ticket = 0;
+  Status status;
+  int calls = 0;
+  for (; calls < 50; ++calls) {
+    status = db->CompactAll(0, &ticket);
+    if (!status.IsBusy()) break;
+    // Each time a new file stands in L0 before the compaction ends.
+    ASSERT_OK(db->Put(t, {K(1, "k" + std::to_string(calls))}, "v"));
+    const auto snapshot = *db->TakeSnapshot();
+    ASSERT_TRUE(executor.RunOne());  // the flush goes first
+    ASSERT_TRUE(executor.RunOne());
+  }
+  EXPECT_OK(status);
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(db->statistics().compactions, 1u);
+  EXPECT_EQ(db->statistics().files_at_level[0], 1u) << "of what was written meanwhile";
+  ASSERT_OK(db->Close());
+}
+
 TEST(Scenario, RunsAreInstalledInSealOrder) {
   std::set<uint64_t> sealed_after_one_flush;
   for (uint64_t seed = 1; seed <= 20; ++seed) {

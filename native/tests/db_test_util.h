@@ -108,7 +108,8 @@ class SimDB {
     return Finish([this] { return db_->Flush(0); });
   }
   Status CompactAll() {
-    return Finish([this] { return db_->CompactAll(0); });
+    uint64_t ticket = 0;
+    return Finish([&] { return db_->CompactAll(0, &ticket); });
   }
   Status FlushSnapshot(Snapshot* snapshot) {
     return Finish([snapshot] { return snapshot->WaitFlushed(0); });

@@ -249,8 +249,10 @@ class DB {
   virtual Result<std::shared_ptr<Snapshot>> TakeSnapshot() = 0;
   /// Seals, and waits up to timeout_ms (at most 100) for the flush. Busy: call again.
   virtual Status Flush(uint32_t timeout_ms) = 0;
-  /// Compacts everything to the last level (expired records go); Busy: call again.
-  virtual Status CompactAll(uint32_t timeout_ms) = 0;
+  /// Compacts what was written before the first call to the last level, in one go (expired records
+  /// go); what is written meanwhile may stay above. *ticket: 0 in the first call; Busy: call again
+  /// with it. Whoever gives up leaves the work to go on, and its answer to nobody.
+  virtual Status CompactAll(uint32_t timeout_ms, uint64_t* ticket) = 0;
 
   /// The clock for TTL, milliseconds since the epoch; between calls it runs on by itself.
   virtual void SetTime(int64_t now_ms) = 0;

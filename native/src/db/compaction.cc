@@ -46,13 +46,17 @@ PickerOptions DBImpl::MakePickerOptions() const {
 void DBImpl::ScheduleCompactions() {
   if (closed_.load()) return;
   if (!manifest_status_.ok()) {
-    if (manual_ == Manual::kActive) FinishManual(manifest_status_);
+    while (ManualActive()) FinishManual(manifest_status_);
     return;
   }
   if (!compaction_backoff_.status.ok() &&
       clock_->MonotonicMicros() < compaction_backoff_.retry_at_us)
     return;
-  if (manual_ == Manual::kActive) return ScheduleManual();
+  while (ManualActive()) {
+    const uint64_t finished = manual_finished_;
+    ScheduleManual();
+    if (manual_finished_ == finished) return;
+  }
   // One thread stays free for flushes where there are several.
   const uint32_t running_max = std::max(executor_->thread_count(), 2u) - 1;
   while (running_compactions_ < running_max) {
@@ -64,21 +68,21 @@ void DBImpl::ScheduleCompactions() {
   }
 }
 
-// Holds state. Everything that was sealed before CompactAll() goes to the last level, alone.
+// Holds state. Everything that was sealed before CompactAll() goes to the last level, alone and in
+// one compaction: files that come meanwhile are left to the next one, else it might never end.
 void DBImpl::ScheduleManual() {
   if (running_compactions_ > 0) return;
   if (installed_sequence_ < manual_sequence_) {
     if (running_flushes_ == 0 && !flush_backoff_.status.ok()) FinishManual(flush_backoff_.status);
     return;
   }
+  if (manual_compacted_) return FinishManual(Status::OK());
   bool wait = false;
   std::optional<CompactionPlan> plan = PickCompactAll(MakePickerView(*version_), &wait);
-  if (!plan && !wait && manual_steps_ == 0) plan = PlanRewrite();
-  if (!plan) {
-    if (!wait) FinishManual(Status::OK());
-    return;
-  }
-  ++manual_steps_;
+  if (wait) return;
+  if (!plan) plan = PlanRewrite();
+  if (!plan) return FinishManual(Status::OK());
+  manual_compacted_ = true;
   CompactionTask task = MakeTask(*plan);
   task.manual = true;
   StartCompaction(std::move(task));
@@ -104,8 +108,10 @@ std::optional<CompactionPlan> DBImpl::PlanRewrite() const {
 
 // Holds state.
 void DBImpl::FinishManual(const Status& status) {
-  manual_ = Manual::kDone;
+  ++manual_finished_;
   manual_status_ = status;
+  manual_sequence_ = next_manual_sequence_;
+  manual_compacted_ = false;
   changed_.notify_all();
 }
 
@@ -211,34 +217,37 @@ Status DBImpl::InstallCompaction(const CompactionTask& task, const CompactionOut
   return Status::OK();
 }
 
-Status DBImpl::CompactAll(uint32_t timeout_ms) {
+// Holds write.
+void DBImpl::RequestManual(uint64_t* ticket) {
+  SealLocked();
+  std::lock_guard<std::mutex> state(state_mutex_);
+  if (manual_requested_ - manual_finished_ < 2) ++manual_requested_;
+  // One that runs may have planned already; then the number stands for the next.
+  const bool next = manual_requested_ - manual_finished_ == 2;
+  (next ? next_manual_sequence_ : manual_sequence_) = seal_sequence_;
+  *ticket = manual_requested_;
+  ScheduleFlushes(/*force=*/true);
+}
+
+Status DBImpl::CompactAll(uint32_t timeout_ms, uint64_t* ticket) {
   const auto deadline = std::chrono::steady_clock::now() +
                         std::chrono::milliseconds(std::min(timeout_ms, environment_.wait_ms_max));
-  {
+  if (*ticket == 0) {
     std::lock_guard<std::mutex> write(write_mutex_);
     if (closed_.load()) return Status::Closed("the instance was closed");
-    StateLock state(state_mutex_);
-    if (manual_ == Manual::kIdle) {
-      state.unlock();
-      SealLocked();
-      state.lock();
-      manual_ = Manual::kActive;
-      manual_steps_ = 0;
-      manual_sequence_ = seal_sequence_;
-      ScheduleFlushes(/*force=*/true);
-    }
-    // On every call: what failed before may be due again.
-    ScheduleCompactions();
+    RequestManual(ticket);
   }
   StateLock state(state_mutex_);
-  while (manual_ == Manual::kActive) {
+  if (*ticket > manual_requested_)
+    return Status::InvalidArgument("compact all: the ticket is of no call before");
+  // On every call: what failed before may be due again.
+  executor_->Poke();
+  ScheduleCompactions();
+  while (manual_finished_ < *ticket) {
     if (closed_.load()) return Status::Closed("the instance was closed");
     if (changed_.wait_until(state, deadline) == std::cv_status::timeout) break;
   }
-  if (manual_ != Manual::kDone) return Status::Busy();
-  manual_ = Manual::kIdle;
-  ScheduleCompactions();
-  return std::exchange(manual_status_, Status::OK());
+  return manual_finished_ < *ticket ? Status::Busy() : manual_status_;
 }
 
 JobContext DBImpl::MakeJobContext(uint32_t output_level) {

@@ -75,7 +75,7 @@ class DBImpl final : public DB, public LeaseMember {
 
   Result<std::shared_ptr<Snapshot>> TakeSnapshot() override;
   Status Flush(uint32_t timeout_ms) override;
-  Status CompactAll(uint32_t timeout_ms) override;
+  Status CompactAll(uint32_t timeout_ms, uint64_t* ticket) override;
   void SetTime(int64_t now_ms) override;
   DBStatistics statistics() const override;
   TableStatistics table_statistics(Table* table) const override;
@@ -115,9 +115,8 @@ class DBImpl final : public DB, public LeaseMember {
   // Failed work waits before it is tried again.
   struct Backoff {
     Status status;  // of the last attempt
-    uint64_t retry_at_us = 0, wait_us = 0;
+    uint64_t failed_at_us = 0, retry_at_us = 0, wait_us = 0;
   };
-  enum class Manual : uint8_t { kIdle, kActive, kDone };
 
   // open.cc, import.cc
   Status CheckOptions() const;
@@ -180,12 +179,14 @@ class DBImpl final : public DB, public LeaseMember {
   // compaction.cc
   PickerView MakePickerView(const Version& version) const;  // holds state
   PickerOptions MakePickerOptions() const;
-  void ScheduleCompactions();                                 // holds state
-  void ScheduleManual();                                      // holds state
-  std::optional<CompactionPlan> PlanRewrite() const;          // holds state
-  void FinishManual(const Status& status);                    // holds state
-  CompactionTask MakeTask(const CompactionPlan& plan) const;  // holds state
-  void StartCompaction(CompactionTask task);                  // holds state
+  void ScheduleCompactions();                                                 // holds state
+  void ScheduleManual();                                                      // holds state
+  std::optional<CompactionPlan> PlanRewrite() const;                          // holds state
+  bool ManualActive() const { return manual_finished_ < manual_requested_; }  // holds state
+  void RequestManual(uint64_t* ticket);                                       // holds write
+  void FinishManual(const Status& status);                                    // holds state
+  CompactionTask MakeTask(const CompactionPlan& plan) const;                  // holds state
+  void StartCompaction(CompactionTask task);                                  // holds state
   void RunCompactionJob(std::shared_ptr<CompactionTask> task);
   Status Compact(const CompactionTask& task);
   Status InstallCompaction(const CompactionTask& task, const CompactionOutput& output);
@@ -249,10 +250,13 @@ class DBImpl final : public DB, public LeaseMember {
   std::set<EntryKey> busy_;
   std::set<std::shared_ptr<CompactionTask>> compactions_;  // queued or running
   std::array<std::string, kLevelCountMax> cursors_;        // of the picker
-  Manual manual_ = Manual::kIdle;
-  uint64_t manual_sequence_ = 0;
-  uint32_t manual_steps_ = 0;
-  Status manual_status_;
+  // Requests of CompactAll() have numbers. One runs at a time; those that come meanwhile share the
+  // next number.
+  uint64_t manual_requested_ = 0, manual_finished_ = 0;
+  uint64_t manual_sequence_ = 0;       // the newest run that the running one must take in
+  uint64_t next_manual_sequence_ = 0;  // the same of the next
+  bool manual_compacted_ = false;      // the running one's compaction has begun
+  Status manual_status_;               // of the last that finished
   std::map<uint64_t, TableRegistration> known_tables_;
   std::map<uint64_t, std::unique_ptr<TableImpl>> tables_;  // registered in this run
   std::vector<std::unique_ptr<TableImpl>> dropped_tables_;

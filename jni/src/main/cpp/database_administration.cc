@@ -153,11 +153,15 @@ jint Flush(JNIEnv* env, jobject, jlong handle, jint wait_ms) {
   });
 }
 
-jint CompactAll(JNIEnv* env, jobject, jlong handle, jint wait_ms) {
-  return Entry(env, jint{0}, [&]() -> jint {
+// Zero when done; else the ticket for the next call.
+jlong CompactAll(JNIEnv* env, jobject, jlong handle, jint wait_ms, jlong ticket) {
+  return Entry(env, jlong{0}, [&]() -> jlong {
     Use<DatabaseHandle> use(handle);
-    if (BusyInjected()) return kBusy;
-    return DoneOrBusy(use->db()->CompactAll(Unsigned(wait_ms, "waitMs")));
+    uint64_t number = BusyInjected() ? 0 : static_cast<uint64_t>(ticket);
+    const Status status = use->db()->CompactAll(Unsigned(wait_ms, "waitMs"), &number);
+    if (status.IsBusy() || BusyInjected()) return static_cast<jlong>(number);
+    Check(status);
+    return 0;
   });
 }
 
@@ -240,7 +244,7 @@ NativeClass DatabaseAdministration() {
       Native("listTables0", "(J)[B", reinterpret_cast<void*>(ListTables)),
       Native("snapshot0", "(J)J", reinterpret_cast<void*>(TakeSnapshot)),
       Native("flush0", "(JI)I", reinterpret_cast<void*>(Flush)),
-      Native("compactAll0", "(JI)I", reinterpret_cast<void*>(CompactAll)),
+      Native("compactAll0", "(JIJ)J", reinterpret_cast<void*>(CompactAll)),
       Native("setTime0", "(JJ)V", reinterpret_cast<void*>(SetTime)),
       Native("statistics0", "(J[J)V", reinterpret_cast<void*>(Statistics)),
       Native("tableStatistics0", "(JJ[J)V", reinterpret_cast<void*>(TableNumbers)),

@@ -362,7 +362,13 @@ public final class LavaDB extends NativeObject {
 
     /** Compacts everything into the last level; interruptible as writes are. */
     public void compactAll() throws LavaDBException {
-        untilNotBusy("compacting " + path, () -> compactAll0(handle, WAIT_MS));
+        long[] ticket = {0};
+        untilNotBusy(
+                "compacting " + path,
+                () -> {
+                    ticket[0] = compactAll0(handle, WAIT_MS, ticket[0]);
+                    return ticket[0] == 0 ? DONE : Status.Code.BUSY.number();
+                });
     }
 
     /** Sets the clock for TTL, milliseconds since the epoch; it runs on by itself. */
@@ -595,7 +601,8 @@ public final class LavaDB extends NativeObject {
 
     private native int flush0(long handle, int waitMs) throws LavaDBException;
 
-    private native int compactAll0(long handle, int waitMs) throws LavaDBException;
+    /** Zero, or for BUSY the ticket that the next call must name; the first one names zero. */
+    private native long compactAll0(long handle, int waitMs, long ticket) throws LavaDBException;
 
     private native void setTime0(long handle, long nowMs);
 
