@@ -52,6 +52,31 @@ class LavaDBTest extends LavaTestBase {
     }
 
     @Test
+    void containsPrefixKnowsWhatEveryRunDeletes() throws Exception {
+        byte[] prefix = key("m1");
+        byte[] first = key("m1/a");
+        byte[] second = key("m1/b");
+        assertThat(db.containsPrefix(maps, prefix, 0, 3)).isFalse();
+        db.put(maps, first, 0, first.length, 3, first, 0, 1);
+        assertThat(db.containsPrefix(maps, prefix, 0, 3)).isTrue();
+        assertThat(db.containsPrefix(maps, key("m2"), 0, 3)).isFalse();
+        assertThat(db.containsPrefix(values, prefix, 0, 3)).as("another table").isFalse();
+        db.flush();
+        assertThat(db.containsPrefix(maps, prefix, 0, 3)).as("in a file").isTrue();
+        db.delete(maps, first, 0, first.length, 3);
+        assertThat(db.containsPrefix(maps, prefix, 0, 3)).as("deleted above").isFalse();
+        db.put(maps, second, 0, second.length, 3, second, 0, 1);
+        db.flush();
+        assertThat(db.containsPrefix(maps, prefix, 0, 3)).as("one of two").isTrue();
+        db.deletePrefix(maps, prefix, 0, 3);
+        assertThat(db.containsPrefix(maps, prefix, 0, 3)).as("all deleted above").isFalse();
+        db.flush();
+        assertThat(db.containsPrefix(maps, prefix, 0, 3)).as("by a file").isFalse();
+        assertThatThrownBy(() -> db.containsPrefix(maps, prefix, 2, 3))
+                .isInstanceOf(IndexOutOfBoundsException.class);
+    }
+
+    @Test
     void offsetsAndLengthsSelectBytes() throws Exception {
         byte[] keys = bytes("xx\u0001keyyy");
         byte[] vals = bytes("__value__");
