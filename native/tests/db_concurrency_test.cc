@@ -1,6 +1,9 @@
+#include <atomic>
+#include <system_error>
 #include <thread>
 
 #include "db_test_util.h"
+#include "testing/fault_file_system.h"
 #include "testing/random.h"
 
 // One writer, readers, snapshots and the real pool, side by side; built with ThreadSanitizer too.
@@ -151,7 +154,7 @@ TEST(DBConcurrency, CloseWhileBusy) {
       ASSERT_TRUE(status.ok() || status.IsClosed()) << status.ToString();
     });
     if (round % 2 == 1) std::this_thread::sleep_for(std::chrono::milliseconds(round));
-    ASSERT_OK(db->Close());
+    ASSERT_OK(Retry([&] { return db->Close(); }));
     writer.join();
     reader.join();
     waiter.join();
@@ -161,6 +164,112 @@ TEST(DBConcurrency, CloseWhileBusy) {
     EXPECT_EQ(Host::Get().statistics().charged_bytes, 0u);
     EXPECT_EQ(Host::Get().statistics().instances_open, 0u);
   }
+}
+
+// The system had no thread for the flush, and no other job comes that would start one.
+TEST(DBConcurrency, AFlushRunsOnceThereAreThreadsAgain) {
+  MemFileSystem memory;
+  std::atomic<bool> refuse{true};
+  const auto start = [&](std::function<void()> body) {
+    if (refuse) throw std::system_error(EAGAIN, std::generic_category());
+    return std::thread(std::move(body));
+  };
+  DBOptions options;
+  options.lease = *Host::Get().Acquire(32 << 20, 0.5);
+  options.file_system = &memory;
+  options.memtable_bytes = 16 << 10;
+  options.sealed_runs_max = 1;
+  DBEnvironment environment;
+  environment.wait_ms_max = 10;
+  for (const bool by_flush : {true, false}) {
+    const auto executor = os::Executor::ThreadPool(2, start);
+    environment.executor = executor.get();
+    auto db = OpenDB(options, by_flush ? "/a" : "/b", {}, environment);
+    ASSERT_OK(db.status());
+    Table* t = *(*db)->CreateTable("t", {});
+    refuse = true;
+    Status status;
+    for (int i = 0; i < 100 && status.ok(); ++i)
+      status = (*db)->Put(t, {K(1, std::to_string(i))}, std::string(1000, 'v'));
+    ASSERT_TRUE(status.IsBusy()) << status.ToString();
+    if (by_flush) {
+      ASSERT_TRUE((*db)->Flush(10).IsBusy());
+    }
+    refuse = false;
+    for (int tries = 0; tries < 500 && status.IsBusy(); ++tries)
+      status = by_flush ? (*db)->Flush(10) : (*db)->Put(t, {K(1, "k")}, std::string(1000, 'v'));
+    EXPECT_OK(status);
+    ASSERT_OK(Retry([&] { return (*db)->Close(); }));
+  }
+}
+
+// A file system whose syncs end when the test says.
+class SlowSyncs final : public FaultFileSystem {
+ public:
+  using FaultFileSystem::FaultFileSystem;
+  Result<std::unique_ptr<fs::AppendFile>> Create(const std::string& path,
+                                                 size_t buffer_bytes) override {
+    LAVA_ASSIGN_OR_RETURN(auto file, FaultFileSystem::Create(path, buffer_bytes));
+    if (!path.ends_with(".ksst")) return file;
+    return std::unique_ptr<fs::AppendFile>(std::make_unique<File>(this, std::move(file)));
+  }
+  std::atomic<bool> blocked{false}, inside{false};
+
+ private:
+  class File final : public fs::AppendFile {
+   public:
+    File(SlowSyncs* owner, std::unique_ptr<fs::AppendFile> base)
+        : owner_(owner), base_(std::move(base)) {}
+    Status Append(Slice bytes) override { return base_->Append(bytes); }
+    Status Flush() override { return base_->Flush(); }
+    Status Sync() override {
+      owner_->inside = true;
+      while (owner_->blocked) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      return base_->Sync();
+    }
+    Status Close() override { return base_->Close(); }
+    uint64_t size() const override { return base_->size(); }
+
+   private:
+    SlowSyncs* const owner_;
+    const std::unique_ptr<fs::AppendFile> base_;
+  };
+};
+
+TEST(DBConcurrency, CloseIsBoundedWhileAJobIsAmidASync) {
+  MemFileSystem memory;
+  SlowSyncs slow(&memory);
+  DBOptions options;
+  options.lease = *Host::Get().Acquire(32 << 20, 0.5);
+  options.file_system = &slow;
+  options.sync = true;
+  auto db = DB::Open(options, "/db");
+  ASSERT_OK(db.status());
+  Table* t = *(*db)->CreateTable("t", {});
+  ASSERT_OK((*db)->Put(t, {K(1, "k")}, "v"));
+  slow.blocked = true;
+  const auto snapshot = *(*db)->TakeSnapshot();
+  while (!slow.inside) std::this_thread::yield();
+  std::thread waiter([&] {
+    Status status;
+    do {
+      status = snapshot->WaitFlushed(100);
+    } while (status.IsBusy());
+    EXPECT_TRUE(status.IsClosed()) << status.ToString();
+  });
+  for (int i = 0; i < 3; ++i) {
+    const auto started = std::chrono::steady_clock::now();
+    const Status status = (*db)->Close();
+    EXPECT_TRUE(status.IsBusy()) << status.ToString();
+    EXPECT_LT(std::chrono::steady_clock::now() - started, std::chrono::seconds(1));
+    EXPECT_TRUE((*db)->Put(t, {K(1, "k")}, "v").IsClosed());
+  }
+  waiter.join();
+  slow.blocked = false;
+  EXPECT_OK(Retry([&] { return (*db)->Close(); }));
+  EXPECT_OK((*db)->Close());
+  EXPECT_EQ(Host::Get().statistics().charged_bytes, 0u);
+  EXPECT_EQ(Host::Get().statistics().instances_open, 0u);
 }
 
 TEST(DBConcurrency, ManyInstancesShareTheHost) {

@@ -260,8 +260,10 @@ class DB {
   virtual DBStatistics statistics() const = 0;
   virtual TableStatistics table_statistics(Table* table) const = 0;
 
-  /// Stops background work, waits for jobs in flight, closes files. Idempotent. All later calls
-  /// return Closed.
+  /// Stops background work, waits up to 100 ms for jobs in flight, closes files. Idempotent. All
+  /// later calls return Closed, whatever this one returns.
+  /// Errors:     Busy: a job is amid a call to the system that cannot be broken off, as a long
+  ///             sync: call again, or leave it to the destructor, which waits to the end.
   virtual Status Close() = 0;
 };
 

@@ -34,6 +34,7 @@ class ScanPageWriter;
 /// The instance behind lava/db.h.
 ///
 /// Lock order: a thread that holds a lock of this table takes only locks further down.
+///   close_mutex_     closing, from its first step to the last
 ///   install_mutex_   the manifest, and so the order of versions; held over manifest I/O
 ///   write_mutex_     writes to the active memtable, and its seal
 ///   state_mutex_     everything named "guarded by state" below; never held over I/O
@@ -124,6 +125,7 @@ class DBImpl final : public DB, public LeaseMember {
   Status BuildImport(std::span<const ImportSource> imports, VersionEdit* first);
   Status OpenFiles(const Version& version);
   Status RemoveUnnamedFiles();
+  void TearDown();
   JobContext MakeJobContext(uint32_t output_level);
   FileId NextFile();
 
@@ -216,6 +218,9 @@ class DBImpl final : public DB, public LeaseMember {
   std::shared_ptr<Gate> gate_ = std::make_shared<Gate>();
   std::shared_ptr<SnapshotRegistry> snapshots_ = std::make_shared<SnapshotRegistry>();
   std::unique_ptr<fs::DirectoryLock> directory_lock_;
+
+  std::mutex close_mutex_;  // before all others
+  bool torn_down_ = false;  // guarded by close
 
   std::mutex install_mutex_;
   std::unique_ptr<Manifest> manifest_;  // guarded by install

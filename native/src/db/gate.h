@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -24,11 +25,12 @@ class Gate {
     std::lock_guard<std::mutex> lock(mutex_);
     if (--inside_ == 0) empty_.notify_all();
   }
-  /// Turns newcomers away and waits until nobody is inside.
-  void Close() {
+  /// Turns newcomers away and waits until nobody is inside; false when somebody still is after
+  /// the time given.
+  bool Close(std::chrono::milliseconds wait_max) {
     std::unique_lock<std::mutex> lock(mutex_);
     closed_ = true;
-    empty_.wait(lock, [this] { return inside_ == 0; });
+    return empty_.wait_for(lock, wait_max, [this] { return inside_ == 0; });
   }
 
   class Visit {

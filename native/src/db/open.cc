@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <set>
 
 #include "db/db_impl.h"
@@ -63,7 +64,10 @@ DBImpl::DBImpl(const DBOptions& options, std::string path, const DBEnvironment& 
   }
 }
 
-DBImpl::~DBImpl() { static_cast<void>(Close()); }
+DBImpl::~DBImpl() {
+  while (Close().IsBusy()) {
+  }
+}
 
 Status DBImpl::CheckOptions() const {
   if (options_.partition_bytes != 1 && options_.partition_bytes != 2)
@@ -200,15 +204,27 @@ FileId DBImpl::NextFile() {
 }
 
 Status DBImpl::Close() {
-  if (closed_.exchange(true)) return Status::OK();
-  attention_ = true;
-  cancelled_ = true;
-  {
-    std::lock_guard<std::mutex> state(state_mutex_);
-    changed_.notify_all();
+  std::lock_guard<std::mutex> close(close_mutex_);
+  if (torn_down_) return Status::OK();
+  if (!closed_.exchange(true)) {
+    attention_ = true;
+    cancelled_ = true;
+    {
+      std::lock_guard<std::mutex> state(state_mutex_);
+      changed_.notify_all();
+    }
+    if (joined_) lease_->Leave(this);
   }
-  if (joined_) lease_->Leave(this);
-  gate_->Close();
+  // Jobs look at cancelled_ between records, but nothing breaks off a call to the system.
+  if (!gate_->Close(std::chrono::milliseconds(std::max(environment_.wait_ms_max, 1u))))
+    return Status::Busy("close " + path_ + ": a background job is amid a call to the system");
+  TearDown();
+  torn_down_ = true;
+  return Status::OK();
+}
+
+// Nobody is inside the gate, and nobody comes in any more.
+void DBImpl::TearDown() {
   snapshots_->Clear();
   view_.Set(ViewRef());
   RemoveObsoleteFiles();
@@ -226,7 +242,6 @@ Status DBImpl::Close() {
     directory_lock_.reset();
   }
   if (host_opened_) lease_->host()->InstanceClosed();
-  return Status::OK();
 }
 
 }  // namespace lava

@@ -51,15 +51,17 @@ TEST(Gate, CloseWaitsForVisitorsAndTurnsLaterOnesAway) {
     left = true;
   });
   while (!inside) std::this_thread::yield();
+  EXPECT_FALSE(gate.Close(std::chrono::milliseconds(1))) << "one is inside";
+  EXPECT_FALSE(Gate::Visit(&gate));
   std::thread closer([&] {
-    gate.Close();
+    EXPECT_TRUE(gate.Close(std::chrono::hours(1)));
     EXPECT_TRUE(left);
   });
   leave = true;
   visitor.join();
   closer.join();
   EXPECT_FALSE(Gate::Visit(&gate));
-  gate.Close();
+  EXPECT_TRUE(gate.Close(std::chrono::milliseconds(0)));
 }
 
 }  // namespace

@@ -32,16 +32,17 @@ bool Handle::Close() {
   if (!WaitBounded([this] { return gate().empty(); })) return false;
   Phase expected = Phase::kOpen;
   if (phase_.compare_exchange_strong(expected, Phase::kFreeing)) {
-    // Whatever Free() meets, the object counts as closed: a second try could not do better.
+    // If Free() throws, the object counts as closed: a second try could not do better.
     struct Done {
       Handle* handle;
+      bool freed = true;
       ~Done() {
-        handle->phase_.store(Phase::kClosed);
-        open_count_.fetch_sub(1);
+        handle->phase_.store(freed ? Phase::kClosed : Phase::kOpen);
+        if (freed) open_count_.fetch_sub(1);
       }
     } done{this};
-    Free();
-    return true;
+    done.freed = Free();
+    return done.freed;
   }
   return WaitBounded([this] { return phase_.load() == Phase::kClosed; });
 }
@@ -63,11 +64,16 @@ std::string DatabaseHandle::ClosedMessage() const {
   return "the database in " + state_->path + " is closed";
 }
 
-void DatabaseHandle::Free() {
-  // Without a log nothing that close could still write would count, so its status says nothing
-  // that the caller could act on; the engine has reported failed flushes before.
-  static_cast<void>(state_->db->Close());
+bool DatabaseHandle::Free() {
+  if (injected_fault.load(std::memory_order_relaxed) == Fault::kCloseBusy) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(kWaitMsMax));
+    return false;
+  }
+  // Without a log nothing that close could still write would count, so but for Busy its status
+  // says nothing that the caller could act on; the engine has reported failed flushes before.
+  if (state_->db->Close().IsBusy()) return false;
   state_->db.reset();
+  return true;
 }
 
 void ThrowClosed(std::string message) {

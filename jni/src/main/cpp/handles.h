@@ -66,8 +66,9 @@ class Handle {
 
  protected:
   explicit Handle(Kind kind) : kind_(kind) { open_count_.fetch_add(1); }
-  /// Frees what is held. Nobody is inside, and nobody comes in any more.
-  virtual void Free() = 0;
+  /// Frees what is held. Nobody is inside, and nobody comes in any more. False, after a bounded
+  /// wait, when it must be called again.
+  virtual bool Free() = 0;
 
  private:
   enum class Phase { kOpen, kFreeing, kClosed };
@@ -95,7 +96,7 @@ class DatabaseHandle final : public Handle {
   DB* db() const noexcept { return state_->db.get(); }
 
  protected:
-  void Free() override;
+  bool Free() override;
 
  private:
   const std::shared_ptr<DatabaseState> state_;
@@ -110,7 +111,10 @@ class LeaseHandle final : public Handle {
   const std::shared_ptr<Lease>& lease() const noexcept { return lease_; }
 
  protected:
-  void Free() override { lease_.reset(); }
+  bool Free() override {
+    lease_.reset();
+    return true;
+  }
 
  private:
   Gate gate_;
@@ -131,9 +135,10 @@ class SnapshotHandle final : public Handle {
   Snapshot* snapshot() const noexcept { return snapshot_.get(); }
 
  protected:
-  void Free() override {
+  bool Free() override {
     snapshot_.reset();
     db_.reset();
+    return true;
   }
 
  private:

@@ -151,6 +151,7 @@ void ThrowInjectedFault() {
       throw 42;
     case Fault::kNone:
     case Fault::kBusy:
+    case Fault::kCloseBusy:
       return;
   }
 }

@@ -30,7 +30,14 @@ void Check(Status status);
 [[noreturn]] void ThrowOutOfBounds(std::string message);
 
 /// What tests inject, see LavaLibrary.setFault0.
-enum class Fault : int { kNone = 0, kException = 1, kNoMemory = 2, kOddThrow = 3, kBusy = 4 };
+enum class Fault : int {
+  kNone = 0,
+  kException = 1,
+  kNoMemory = 2,
+  kOddThrow = 3,
+  kBusy = 4,
+  kCloseBusy = 5
+};
 extern std::atomic<Fault> injected_fault;
 [[gnu::cold]] void ThrowInjectedFault();
 

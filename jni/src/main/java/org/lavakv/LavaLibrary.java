@@ -41,7 +41,8 @@ final class LavaLibrary {
 
     /**
      * For tests: makes every native call fail on its way in. 0: no; 1: a C++ exception; 2: out of
-     * memory; 3: something that is no exception class; 4: writes and waits answer Busy.
+     * memory; 3: something that is no exception class; 4: writes and waits answer Busy; 5: closing
+     * a database does.
      */
     static native void setFault0(int fault);
 }

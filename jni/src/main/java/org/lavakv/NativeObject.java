@@ -33,14 +33,15 @@ abstract class NativeObject implements AutoCloseable {
     }
 
     /**
-     * Waits for calls in flight, then frees what the object holds. Repeating it does nothing.
+     * Waits for calls and background jobs in flight, then frees what the object holds. Repeating it
+     * does nothing. An interrupt does not end it; the thread's flag stays as it is.
      *
      * <p>Errors: none; a failure while files are being closed is logged.
      */
     @Override
     public void close() {
-        // Each native call waits at most 100 ms. Not interruptible: memory must not stay behind,
-        // and calls in flight end by themselves.
+        // Each native call waits at most 200 ms. Not interruptible: memory must not stay behind,
+        // and calls in flight end by themselves, jobs too as soon as the system lets them.
         while (!close0(handle)) {
             Thread.onSpinWait();
         }
@@ -50,7 +51,7 @@ abstract class NativeObject implements AutoCloseable {
         return isOpen0(handle);
     }
 
-    /** True when closed now, false when calls were still in flight after 100 ms. */
+    /** True when closed now, false when calls or jobs were still in flight after a while. */
     private native boolean close0(long handle);
 
     private native boolean isOpen0(long handle);

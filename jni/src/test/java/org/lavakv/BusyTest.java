@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Timeout;
 class BusyTest extends LavaTestBase {
 
     private static final int BUSY = 4;
+    private static final int CLOSE_BUSY = 5;
 
     @AfterEach
     void notBusy() {
@@ -45,6 +46,36 @@ class BusyTest extends LavaTestBase {
             LavaLibrary.setFault0(0);
             assertThat(get(db, t, "k")).as("nothing was written").isNull();
             assertThat(db.stalledNanos()).isPositive();
+        }
+    }
+
+    /** A job amid a long call to the system: close goes on asking, and keeps the interrupt. */
+    @Test
+    void closeWaitsForJobsInBoundedStepsAndKeepsTheInterrupt() throws Exception {
+        try (Lease lease = lease()) {
+            LavaDB db = open(lease);
+            long objects = Host.openNativeObjects();
+            LavaLibrary.setFault0(CLOSE_BUSY);
+            AtomicReference<Boolean> flag = new AtomicReference<>();
+            Thread closer =
+                    new Thread(
+                            () -> {
+                                db.close();
+                                flag.set(Thread.currentThread().isInterrupted());
+                            });
+            closer.start();
+            closer.join(300);
+            assertThat(closer.isAlive()).isTrue();
+            closer.interrupt();
+            closer.join(300);
+            assertThat(closer.isAlive()).isTrue();
+            assertThat(Host.openNativeObjects()).isEqualTo(objects);
+            assertThat(db.isOpen()).isFalse();
+            LavaLibrary.setFault0(0);
+            closer.join(1000);
+            assertThat(closer.isAlive()).isFalse();
+            assertThat(flag.get()).isTrue();
+            assertThat(Host.openNativeObjects()).isEqualTo(objects - 1);
         }
     }
 
