@@ -10,7 +10,6 @@ import org.apache.flink.runtime.state.KeyGroupedInternalPriorityQueue;
 import org.apache.flink.runtime.state.Keyed;
 import org.apache.flink.runtime.state.PriorityComparable;
 import org.apache.flink.runtime.state.PriorityComparator;
-import org.apache.flink.runtime.state.PriorityQueueSetFactory;
 import org.apache.flink.runtime.state.RegisteredPriorityQueueStateBackendMetaInfo;
 import org.apache.flink.runtime.state.heap.HeapPriorityQueueElement;
 import org.apache.flink.runtime.state.heap.KeyGroupPartitionedPriorityQueue;
@@ -27,7 +26,7 @@ import org.lavakv.flink.engine.StateTables;
  *
  * <p>Threads: the task's thread. Ownership: the queues use the instance and end with it.
  */
-public final class LavaTimerQueueFactory implements PriorityQueueSetFactory {
+public final class LavaTimerQueueFactory {
 
     private final LavaInstance instance;
     private final StateTables tables;
@@ -49,19 +48,16 @@ public final class LavaTimerQueueFactory implements PriorityQueueSetFactory {
         this.cacheSize = cacheSize;
     }
 
-    @Nonnull
-    @Override
+    /**
+     * The queue of a state, which is made if it is new.
+     *
+     * @param allowFutureMetadataUpdates whether the serializer may still change, as it does below
+     *     Flink's changelog
+     */
     public <T extends HeapPriorityQueueElement & PriorityComparable<? super T> & Keyed<?>>
             KeyGroupedInternalPriorityQueue<T> create(
-                    @Nonnull String stateName, @Nonnull TypeSerializer<T> elementSerializer) {
-        return create(stateName, elementSerializer, false);
-    }
-
-    @Override
-    public <T extends HeapPriorityQueueElement & PriorityComparable<? super T> & Keyed<?>>
-            KeyGroupedInternalPriorityQueue<T> create(
-                    @Nonnull String stateName,
-                    @Nonnull TypeSerializer<T> elementSerializer,
+                    String stateName,
+                    TypeSerializer<T> elementSerializer,
                     boolean allowFutureMetadataUpdates) {
         StateTable table = register(stateName, elementSerializer, allowFutureMetadataUpdates);
         TimerStore<T> store = new TimerStore<>(instance, table.handle(), elementSerializer);
