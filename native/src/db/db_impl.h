@@ -159,8 +159,11 @@ class DBImpl final : public DB, public LeaseMember {
   // scan.cc
   struct ScanRange;
   Status MakeScanRange(const TableImpl& table, const ScanRequest& request, ScanRange* range) const;
-  void ScanActive(const MemTable& active, const ScanRange& range, bool keys_only,
-                  ScanPageWriter* writer) const;
+  struct ActivePage;
+  static bool CopyActive(const MemTable& active, const ScanRange& range, bool keys_only,
+                         ActivePage* page);
+  static void ScanActive(const MemTable& active, const ScanRange& range, bool keys_only,
+                         ActivePage* page);
   static Status ScanOnly(RecordIterator* records, const ScanRange& range, bool keys_only,
                          ScanPageWriter* writer);
   Status ScanMerged(const TableImpl& table, const ScanRange& range, RecordIterator* records,

@@ -14,10 +14,37 @@ struct DBImpl::ScanRange {
   std::string prefix;  // internal; empty without prefix
 };
 
-namespace {
+// Records of the active memtable that are copied at once, in memory that the thread keeps: a page
+// allocates nothing. One at a time in a thread.
+struct DBImpl::ActivePage {
+  static constexpr size_t kRecordsMax = 128;
+  static constexpr size_t kKeptBytesMax = 256 << 10;
 
-// Records that are copied from the active memtable at once.
-constexpr size_t kCopyRecords = 128;
+  explicit ActivePage(ScanPageWriter* page_writer) : writer(page_writer) {}
+  ~ActivePage() {
+    if (copied.bytes.capacity() > kKeptBytesMax) copied = {};
+  }
+  void Copy(const MemTable& active, Slice from, bool exclusive, Slice upper, bool keys_only) {
+    copied.bytes.clear();
+    copied.entries.clear();
+    copied.end = false;
+    // One more than there is room for tells whether the page is the last.
+    count = std::min<size_t>(kRecordsMax, size_t{writer->entries_left()} + 1);
+    active.CopyRange(from, exclusive, upper, count, keys_only, &copied);
+  }
+
+  ScanPageWriter* const writer;
+  size_t count = 0;
+  MemTable::Copied& copied = ThreadCopied();
+
+ private:
+  static MemTable::Copied& ThreadCopied() {
+    thread_local MemTable::Copied copied;
+    return copied;
+  }
+};
+
+namespace {
 
 // False when the run knows nothing of keys in the range, so that it can be left out.
 bool Matters(const MemTable& run, Slice lower, Slice upper, bool is_prefix) {
@@ -76,8 +103,14 @@ Status DBImpl::Scan(Table* table, const ScanRequest& request, ScanPage* page, Sn
   const bool is_prefix = !range.prefix.empty();
   const Slice lower = is_prefix ? Slice(range.prefix) : Slice(range.from);
   std::vector<std::unique_ptr<MergeRun>> runs;
-  const bool active =
-      view->active != nullptr && Matters(*view->active, lower, range.upper, is_prefix);
+  // The first page of the active memtable is copied before it is known whether it is all there is:
+  // one walk less where it is.
+  ActivePage active_page(&writer);
+  bool active = false;
+  if (view->active != nullptr) {
+    active = is_prefix ? CopyActive(*view->active, range, request.keys_only, &active_page)
+                       : Matters(*view->active, lower, range.upper, false);
+  }
   if (active) runs.push_back(NewMemTableRun(view->active, request.keys_only));
   for (const std::shared_ptr<SealedRun>& run : view->sealed) {
     if (Matters(*run->memtable, lower, range.upper, is_prefix))
@@ -91,7 +124,7 @@ Status DBImpl::Scan(Table* table, const ScanRequest& request, ScanPage* page, Sn
   // Nothing to merge. Without a prefix there are other tables' keys to jump over, though.
   if (is_prefix && runs.size() <= 1) {
     if (active) {
-      ScanActive(*view->active, range, request.keys_only, &writer);
+      ScanActive(*view->active, range, request.keys_only, &active_page);
       return Status::OK();
     }
     if (!runs.empty()) return ScanOnly(&runs[0]->records(), range, request.keys_only, &writer);
@@ -125,17 +158,21 @@ Status DBImpl::ScanOnly(RecordIterator* records, const ScanRange& range, bool ke
   return Status::OK();
 }
 
+// False when the active memtable says nothing about the prefix.
+bool DBImpl::CopyActive(const MemTable& active, const ScanRange& range, bool keys_only,
+                        ActivePage* page) {
+  page->Copy(active, range.from, range.exclusive, range.upper, keys_only);
+  if (!page->copied.entries.empty() || active.has_range_tombstones()) return true;
+  // In a later page the prefix' own tombstone stands before it.
+  return range.from != range.prefix && active.HasPrefixDelete(range.prefix);
+}
+
 // All that is visible stands in the active memtable: nothing to merge.
 void DBImpl::ScanActive(const MemTable& active, const ScanRange& range, bool keys_only,
-                        ScanPageWriter* writer) const {
-  std::string from = range.from;
-  bool exclusive = range.exclusive;
-  MemTable::Copied copied;
+                        ActivePage* page) {
+  const MemTable::Copied& copied = page->copied;
+  ScanPageWriter* writer = page->writer;
   while (true) {
-    copied.bytes.clear();
-    copied.entries.clear();
-    const size_t count = std::min<size_t>(kCopyRecords, size_t{writer->entries_left()} + 1);
-    active.CopyRange(from, exclusive, range.upper, count, keys_only, &copied);
     for (const MemTable::Copied::Entry& entry : copied.entries) {
       if (entry.kind != RecordKind::kPut && entry.kind != RecordKind::kAppend) continue;
       const Slice bytes = copied.bytes;
@@ -145,10 +182,11 @@ void DBImpl::ScanActive(const MemTable& active, const ScanRange& range, bool key
     }
     if (copied.end || copied.entries.empty()) return writer->Finish(true);
     const MemTable::Copied::Entry& last = copied.entries.back();
-    from.assign(copied.bytes, last.key_offset, last.key_bytes);
+    const std::string from(copied.bytes, last.key_offset, last.key_bytes);
     // A point record may stand behind a tombstone of the same key.
-    exclusive = last.kind != RecordKind::kPrefixDelete;
-    if (!exclusive && count == 1) return writer->Finish(false);
+    const bool exclusive = last.kind != RecordKind::kPrefixDelete;
+    if (!exclusive && page->count == 1) return writer->Finish(false);
+    page->Copy(active, from, exclusive, range.upper, keys_only);
   }
 }
 

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <cstring>
+#include <string>
 
-#include "base/coding.h"
 #include "db/internal_key.h"
 #include "lava/db.h"
 
@@ -38,10 +37,9 @@ class ScanPageWriter {
     if (page_->entries > 0 &&
         page_->bytes.size() + 8 + key_bytes + value.size() > request_.bytes_max)
       return false;
-    char header[8];
-    EncodeBigEndian(header, key_bytes, 4);
-    EncodeBigEndian(header + 4, value.size(), 4);
-    page_->bytes.append(header, sizeof(header));
+    const uint32_t header[2] = {__builtin_bswap32(static_cast<uint32_t>(key_bytes)),
+                                __builtin_bswap32(static_cast<uint32_t>(value.size()))};
+    page_->bytes.append(reinterpret_cast<const char*>(header), sizeof(header));
     last_offset_ = page_->bytes.size();
     last_bytes_ = key_bytes;
     AppendUserKey(internal_key, partition_bytes_, skip, &page_->bytes);
