@@ -83,6 +83,7 @@ class BadArgumentsTest extends LavaTestBase {
         calls.put("get", (a, off, len) -> db.get(t, a, off, len, 0));
         calls.put("get of snapshot", (a, off, len) -> db.get(t, a, off, len, 0, null));
         calls.put("contains", (a, off, len) -> db.contains(t, a, off, len, 0));
+        calls.put("containsPrefix", (a, off, len) -> db.containsPrefix(t, a, off, len));
         calls.put("put key", (a, off, len) -> db.put(t, a, off, len, 0, v, 0, 2));
         calls.put("put value", (a, off, len) -> db.put(t, k, 0, 2, 0, a, off, len));
         calls.put("delete", (a, off, len) -> db.delete(t, a, off, len, 0));

@@ -28,6 +28,7 @@ final class Entries {
         entries.put("get into", () -> db.get(t, k, 0, 2, 0, out, 0));
         entries.put("get new", () -> db.get(t, k, 0, 2, 0));
         entries.put("contains", () -> db.contains(t, k, 0, 2, 0));
+        entries.put("containsPrefix", () -> db.containsPrefix(t, k, 0, 2));
         entries.put("multiGet", () -> db.multiGet(t, new byte[][] {k}, 0));
         entries.put("scan", () -> db.scan(t, new ScanOptions(), new ScanPage(), null));
         entries.putAll(writes(db, t, list));

@@ -81,6 +81,7 @@ class FaultTest extends LavaTestBase {
                         "get0",
                         "getNew0",
                         "contains0",
+                        "containsPrefix0",
                         "multiGet0",
                         "scan0",
                         "put0",
