@@ -27,7 +27,8 @@ struct DBEnvironment {
   Clock* clock = nullptr;            // null: Clock::System()
   /// How long a call may wait before it answers Busy.
   uint32_t wait_ms_max = 100;
-  /// How long a write waits before a failed flush or compaction is tried again, doubled each time.
+  /// How long failed work waits before it is tried again, doubled each time; for a write that waits
+  /// for it always the least.
   uint64_t retry_us_min = 50'000, retry_us_max = 5'000'000;
   /// To what lists are folded; tests take less than gigabytes.
   uint64_t list_bytes_max = kListBytesMax;

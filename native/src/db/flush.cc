@@ -204,7 +204,8 @@ void DBImpl::Failed(Backoff* backoff, const Status& status) {
   backoff->status = status;
   backoff->wait_us =
       std::clamp(backoff->wait_us * 2, environment_.retry_us_min, environment_.retry_us_max);
-  backoff->retry_at_us = clock_->MonotonicMicros() + backoff->wait_us;
+  backoff->failed_at_us = clock_->MonotonicMicros();
+  backoff->retry_at_us = backoff->failed_at_us + backoff->wait_us;
 }
 
 Status DBImpl::WaitUntil(const std::function<bool()>& flushed, uint32_t timeout_ms,

@@ -59,13 +59,21 @@ Room DBImpl::JudgeRoom(uint64_t bytes) const {
 }
 
 // Holds state. Gets the work going that the writer waits for, and tells when it cannot succeed.
+// What failed is tried again for every write that comes, though not at once: so an error is never
+// older than the least backoff, and the first write after space has returned goes on.
 Status DBImpl::StalledStatus(Room room) {
+  const bool flush = room == Room::kWaitForFlush;
+  const uint32_t& running = flush ? running_flushes_ : running_compactions_;
+  Backoff& backoff = flush ? flush_backoff_ : compaction_backoff_;
   executor_->Poke();
+  if (running == 0 && !backoff.status.ok()) {
+    if (clock_->MonotonicMicros() < backoff.failed_at_us + environment_.retry_us_min)
+      return backoff.status;
+    backoff.retry_at_us = 0;
+  }
   ScheduleFlushes(false);
-  if (room == Room::kWaitForFlush)
-    return running_flushes_ == 0 ? flush_backoff_.status : Status::OK();
-  ScheduleCompactions();
-  return running_compactions_ == 0 ? compaction_backoff_.status : Status::OK();
+  if (!flush) ScheduleCompactions();
+  return running == 0 ? backoff.status : Status::OK();
 }
 
 uint64_t DBImpl::WorthSealing() const {
