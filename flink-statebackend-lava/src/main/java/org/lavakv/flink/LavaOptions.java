@@ -83,7 +83,7 @@ public final class LavaOptions {
                     .defaultValue(0.5)
                     .withDescription(
                             "The share of native memory that is for memtables, between 0 and 1,"
-                                    + " both excluded; the rest is for the block cache.");
+                                    + " both excluded; the block cache has what they leave.");
 
     public static final ConfigOption<Integer> CHECKPOINT_TRANSFER_THREAD_NUM =
             ConfigOptions.key(PREFIX + "checkpoint.transfer.thread.num")
