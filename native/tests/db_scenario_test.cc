@@ -388,6 +388,28 @@ TEST(Scenario, AScanFromWithinADeletedPrefixSeesTheDeletion) {
   }
 }
 
+// The active memtable holds nothing but the deletion, and the page begins behind the prefix itself.
+TEST(Scenario, AScanBehindAPrefixSeesItsDeletion) {
+  SimDB db(5);
+  ASSERT_OK(db.Open());
+  Table* t = db.table("m");
+  for (const char* key : {"p", "pa", "pb"}) ASSERT_OK(db->Put(t, {K(1, key), 2}, "v"));
+  ASSERT_OK(db.Flush());
+  ASSERT_OK(db->DeletePrefix(t, K(1, "p")));
+  for (const std::string& lower : {K(1, "p"), K(1, "pa")}) {
+    for (const bool exclusive : {false, true}) {
+      ScanRequest request;
+      request.lower = lower;
+      request.lower_exclusive = exclusive;
+      request.prefix_bytes = 2;
+      std::vector<Model::Entry> entries;
+      ASSERT_OK(db.ScanAll(t, request, &entries));
+      EXPECT_TRUE(entries.empty()) << lower.size() << exclusive;
+    }
+  }
+  EXPECT_TRUE(db->ContainsPrefix(t, K(1, "p")).IsNotFound());
+}
+
 TEST(Scenario, ABatchNeverStraddlesASeal) {
   SimDB db(6);
   db.options().memtable_bytes = 64 << 10;

@@ -302,7 +302,8 @@ class ShardedCache final : public BlockCache {
       if (used <= capacity) return true;
       if (visits == kShardCount) {
         left = 0;
-        for (const Shard& shard : shards_) left += std::max<size_t>(shard.count(), 1) * 2 * (kUsesMax + 1);
+        for (const Shard& shard : shards_)
+          left += std::max<size_t>(shard.count(), 1) * 2 * (kUsesMax + 1);
       }
       if (visits >= kShardCount && left == 0) return false;
       size_t shard = next_evicted_.fetch_add(1, std::memory_order_relaxed) % kShardCount;

@@ -163,8 +163,8 @@ bool DBImpl::CopyActive(const MemTable& active, const ScanRange& range, bool key
                         ActivePage* page) {
   page->Copy(active, range.from, range.exclusive, range.upper, keys_only);
   if (!page->copied.entries.empty() || active.has_range_tombstones()) return true;
-  // In a later page the prefix' own tombstone stands before it.
-  return range.from != range.prefix && active.HasPrefixDelete(range.prefix);
+  // The prefix' own tombstone stands before the page, or at its exclusive start.
+  return active.HasPrefixDelete(range.prefix);
 }
 
 // All that is visible stands in the active memtable: nothing to merge.
