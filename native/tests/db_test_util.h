@@ -31,11 +31,13 @@ namespace lava::testing {
 class TestClock final : public Clock {
  public:
   int64_t WallMillis() override { return wall_ms_; }
-  uint64_t MonotonicMicros() override { return static_cast<uint64_t>(wall_ms_) * 1000; }
+  uint64_t MonotonicMicros() override { return static_cast<uint64_t>(wall_ms_) * 1000 + micros_; }
   void Advance(int64_t ms) { wall_ms_ += ms; }
+  void AdvanceMicros(uint64_t us) { micros_ += us; }
 
  private:
   int64_t wall_ms_ = 1'000'000;
+  uint64_t micros_ = 0;
 };
 
 /// One instance in a file system in memory, whose background jobs run when the test says.

@@ -231,6 +231,7 @@ class DBImpl final : public DB, public LeaseMember {
   std::mutex write_mutex_;
   std::shared_ptr<MemTable> active_;         // changed under write and state
   std::vector<uint64_t> dropped_in_active_;  // guarded by write
+  uint64_t stalled_since_us_ = 0;            // when the write that waits came; guarded by write
   std::atomic<uint64_t> active_bytes_{0};    // arena bytes, for the lease
   std::atomic<bool> seal_requested_{false};
 

@@ -23,12 +23,17 @@ Status DBImpl::MakeRoomSlow(WriteLock* lock, uint64_t bytes) {
     const Room room = JudgeRoom(bytes);
     if (room == Room::kFree || room == Room::kSeal) {
       state.unlock();
+      stalled_since_us_ = 0;
       if (room == Room::kSeal) SealLocked();
       RelieveLease();
       return Status::OK();
     }
+    if (stalled_since_us_ == 0) stalled_since_us_ = started_us;
     const Status hopeless = StalledStatus(room);
-    if (!hopeless.ok()) return hopeless;
+    if (!hopeless.ok()) {
+      stalled_since_us_ = 0;
+      return hopeless;
+    }
     const uint64_t now_us = clock_->MonotonicMicros();
     if (now_us >= deadline_us) {
       Counters::Add(&counters_.stall_us, now_us - started_us);
@@ -58,17 +63,17 @@ Room DBImpl::JudgeRoom(uint64_t bytes) const {
                      .lease_members = lease_->member_count()});
 }
 
-// Holds state. Gets the work going that the writer waits for, and tells when it cannot succeed.
-// What failed is tried again for every write that comes, though not at once: so an error is never
-// older than the least backoff, and the first write after space has returned goes on.
+// Holds write and state. Gets the work going that the writer waits for, and tells when it cannot
+// succeed. What failed before this write came first (it may have been told Busy since) is tried
+// again for it: so an error is never older than the write that is told it, and the first write
+// after space has returned goes on.
 Status DBImpl::StalledStatus(Room room) {
   const bool flush = room == Room::kWaitForFlush;
   const uint32_t& running = flush ? running_flushes_ : running_compactions_;
   Backoff& backoff = flush ? flush_backoff_ : compaction_backoff_;
   executor_->Poke();
   if (running == 0 && !backoff.status.ok()) {
-    if (clock_->MonotonicMicros() < backoff.failed_at_us + environment_.retry_us_min)
-      return backoff.status;
+    if (backoff.failed_at_us >= stalled_since_us_) return backoff.status;
     backoff.retry_at_us = 0;
   }
   ScheduleFlushes(false);
