@@ -31,6 +31,7 @@ public class ListStateBenchmark extends StateBenchmark {
                 state.add(tenValues.get(i));
             }
         }
+        filled();
     }
 
     @Benchmark

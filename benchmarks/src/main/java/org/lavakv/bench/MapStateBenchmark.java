@@ -33,6 +33,7 @@ public class MapStateBenchmark extends StateBenchmark {
                 state.put(i, nextValue());
             }
         }
+        filled();
     }
 
     private long userKey() {

@@ -41,6 +41,9 @@ public abstract class StateBenchmark {
     @Param({"500000"})
     public int keys;
 
+    @Param({"5"})
+    public int settleSeconds;
+
     private Backends.Open<Long> open;
     private long random = 88172645463325252L;
     private Object[] values;
@@ -59,6 +62,11 @@ public abstract class StateBenchmark {
         }
         return open.backend.getPartitionedState(
                 VoidNamespace.INSTANCE, VoidNamespaceSerializer.INSTANCE, descriptor);
+    }
+
+    /** Call when the state is filled: lets flushes and compactions of the filling come to an end. */
+    final void filled() throws InterruptedException {
+        Thread.sleep(settleSeconds * 1000L);
     }
 
     @TearDown

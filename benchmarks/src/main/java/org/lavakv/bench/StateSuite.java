@@ -113,6 +113,14 @@ final class StateSuite implements Callable<Integer> {
             description = "seconds of an iteration (default: ${DEFAULT-VALUE})")
     private int seconds;
 
+    @Option(
+            names = "--settle-seconds",
+            defaultValue = "5",
+            description =
+                    "pause between filling a state and measuring, for background work of the"
+                            + " filling to end (default: ${DEFAULT-VALUE})")
+    private int settleSeconds;
+
     @Option(names = "--results", defaultValue = "benchmarks/results", hidden = true)
     private Path results;
 
@@ -196,6 +204,7 @@ final class StateSuite implements Callable<Integer> {
                         .param("valueBytes", Integer.toString(bytes))
                         .param("memoryMiB", Integer.toString(memory))
                         .param("keys", Integer.toString(keyCount))
+                        .param("settleSeconds", Integer.toString(settleSeconds))
                         .forks(1)
                         .warmupIterations(2)
                         .warmupTime(TimeValue.seconds(seconds))

@@ -16,6 +16,7 @@ public class ValueStateBenchmark extends StateBenchmark {
             setKey(key);
             state.update(nextValue());
         }
+        filled();
     }
 
     @Benchmark
