@@ -64,7 +64,9 @@ public abstract class StateBenchmark {
                 VoidNamespace.INSTANCE, VoidNamespaceSerializer.INSTANCE, descriptor);
     }
 
-    /** Call when the state is filled: lets flushes and compactions of the filling come to an end. */
+    /**
+     * Call when the state is filled: lets flushes and compactions of the filling come to an end.
+     */
     final void filled() throws InterruptedException {
         Thread.sleep(settleSeconds * 1000L);
     }
