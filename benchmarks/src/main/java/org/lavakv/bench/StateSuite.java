@@ -75,23 +75,30 @@ final class StateSuite implements Callable<Integer> {
             names = "--ttl",
             arity = "1",
             split = ",",
-            defaultValue = "false,true",
+            defaultValue = "false",
             description = "without and with TTL (default: ${DEFAULT-VALUE})")
     private List<Boolean> ttl;
 
     @Option(
             names = "--value-bytes",
             split = ",",
-            defaultValue = "8,1024,16384",
+            defaultValue = "8",
             description = "sizes of values (default: ${DEFAULT-VALUE})")
     private List<Integer> valueBytes;
 
     @Option(
             names = "--memory-mib",
             split = ",",
-            defaultValue = "256,64",
+            defaultValue = "256",
             description = "managed memory of the slot (default: ${DEFAULT-VALUE})")
     private List<Integer> memoryMiB;
+
+    @Option(
+            names = "--full",
+            description =
+                    "with and without TTL, values of 8 bytes, 1 KiB and 16 KiB, 256 and 64 MiB:"
+                            + " takes most of a day")
+    private boolean full;
 
     @Option(
             names = "--keys",
@@ -129,6 +136,11 @@ final class StateSuite implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
+        if (full) {
+            ttl = List.of(false, true);
+            valueBytes = List.of(8, 1024, 16384);
+            memoryMiB = List.of(256, 64);
+        }
         Report report = new Report("state");
         for (int memory : memoryMiB) {
             for (int bytes : valueBytes) {
