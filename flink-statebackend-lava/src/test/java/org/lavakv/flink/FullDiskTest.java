@@ -29,7 +29,10 @@ class FullDiskTest {
         passed(run(java("limit")));
     }
 
-    /** Needs a kernel that lets this user mount in a namespace of its own. */
+    /**
+     * The same on a file system that is really full. Skipped only where the kernel lets this user
+     * mount nothing, which no backend could do about; the test above runs there all the same.
+     */
     @Test
     void smallFileSystem() throws Exception {
         String mount = "mount -t tmpfs -o size=16m none '" + local() + "'";
