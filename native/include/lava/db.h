@@ -65,7 +65,7 @@ class PinnedValue {
 /// A pinned, sealed view of an instance.
 /// Threads:    any thread.
 /// Ownership:  shared; releasing the last reference unpins its files. May outlive Close() of the
-///             DB as an object, every call then returns Closed.
+///             DB as an object: every call then returns Closed, and Close() unpinned its files.
 class Snapshot {
  public:
   struct File {

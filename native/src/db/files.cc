@@ -3,14 +3,17 @@
 namespace lava {
 
 // A file goes when no version, view or job holds its FileMeta: there is one object per name, so
-// that is when nothing names it any more.
+// that is when nothing names it any more. Jobs look for such files at their end, and checkpoints: a
+// read that was the last to hold a file leaves it to them, since it must not wait for the disk.
 void DBImpl::RemoveObsoleteFiles() {
   std::vector<FileId> dead;
   {
     std::lock_guard<std::mutex> state(state_mutex_);
     std::erase_if(obsolete_, [&](const auto& candidate) {
-      if (candidate.second.expired()) dead.push_back(candidate.first);
-      return candidate.second.expired();
+      // Asked once: it may expire between two questions, and would be forgotten.
+      const bool expired = candidate.second.expired();
+      if (expired) dead.push_back(candidate.first);
+      return expired;
     });
   }
   for (const FileId& id : dead) {

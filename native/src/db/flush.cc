@@ -240,8 +240,10 @@ Status DBImpl::Flush(uint32_t timeout_ms) {
     std::lock_guard<std::mutex> state(state_mutex_);
     sequence = seal_sequence_;
   }
-  return WaitUntil([this, sequence] { return installed_sequence_ >= sequence; }, timeout_ms,
-                   &flush_failures_seen_);
+  const Status status = WaitUntil([this, sequence] { return installed_sequence_ >= sequence; },
+                                  timeout_ms, &flush_failures_seen_);
+  RemoveObsoleteFiles();
+  return status;
 }
 
 void DBImpl::Submit(os::Priority priority, std::function<void()> job) {

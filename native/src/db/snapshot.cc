@@ -67,12 +67,14 @@ SnapshotImpl::~SnapshotImpl() {
 Status SnapshotImpl::WaitFlushed(uint32_t timeout_ms) {
   Gate::Visit visit(gate_.get());
   if (!visit) return Status::Closed("the instance of this snapshot was closed");
-  return db_->WaitUntil(
+  const Status status = db_->WaitUntil(
       [this] {
         const ViewRef view = view_.Get();
         return view && view->sealed.empty();
       },
       timeout_ms, &failures_seen_);
+  db_->RemoveObsoleteFiles();
+  return status;
 }
 
 Status SnapshotImpl::Files(std::vector<File>* files, std::string* metadata) {

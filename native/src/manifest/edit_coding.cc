@@ -229,8 +229,8 @@ Status ReadField(EditReader* in, FileTable* files, VersionEdit* edit) {
 
 bool SameFile(const FileMeta& a, const FileMeta& b) {
   return a.bytes == b.bytes && a.crc32c == b.crc32c && a.records == b.records &&
-         a.lower == b.lower && a.upper == b.upper && a.tables == b.tables &&
-         a.deletes == b.deletes && a.prefix_deletes == b.prefix_deletes &&
+         a.raw_bytes == b.raw_bytes && a.lower == b.lower && a.upper == b.upper &&
+         a.tables == b.tables && a.deletes == b.deletes && a.prefix_deletes == b.prefix_deletes &&
          a.range_tombstones == b.range_tombstones;
 }
 

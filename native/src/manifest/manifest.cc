@@ -27,6 +27,29 @@ bool ParseNumber(std::string_view name, uint64_t* number) {
   return error == std::errc() && end == name.data() + name.size();
 }
 
+/// Takes a file's format version, which this library must know, off its first record's payload.
+Status CheckVersion(const std::string& path, Slice* payload) {
+  uint64_t version = 0;
+  if (!GetVarint64(payload, &version) || version == 0)
+    return Status::Corruption("manifest: " + path + " has no format version, at offset 0");
+  if (version > kManifestFormatVersion)
+    return Status::NotSupported("manifest: " + path + " has format " + std::to_string(version) +
+                                ", this library reads up to " +
+                                std::to_string(kManifestFormatVersion));
+  return Status::OK();
+}
+
+Status CheckHeader(const std::string& path, const Frame& frame) {
+  Slice rest = frame.payload;
+  if (frame.type != kHeader || !rest.starts_with(kMagic))
+    return Status::Corruption("manifest: " + path + " does not start with its magic, at offset 0");
+  rest.remove_prefix(kMagic.size());
+  LAVA_RETURN_IF_ERROR(CheckVersion(path, &rest));
+  if (!rest.empty())
+    return Status::Corruption("manifest: " + path + " has a header too long, at offset 0");
+  return Status::OK();
+}
+
 }  // namespace
 
 std::string Manifest::FileName(uint64_t number) {
@@ -75,13 +98,7 @@ Status Manifest::ReadCurrent(uint64_t* durable_bytes) {
   if (outcome != FrameReader::Outcome::kFrame || frame.type != kCurrentRecord)
     return Status::Corruption("manifest: " + path + " holds no name, at offset 0");
   Slice rest = frame.payload;
-  uint64_t version = 0;
-  if (!GetVarint64(&rest, &version))
-    return Status::Corruption("manifest: " + path + " has no format version, at offset 0");
-  if (version > kManifestFormatVersion)
-    return Status::NotSupported("manifest: " + path + " has format " + std::to_string(version) +
-                                ", this library reads up to " +
-                                std::to_string(kManifestFormatVersion));
+  LAVA_RETURN_IF_ERROR(CheckVersion(path, &rest));
   uint64_t synced = 0;
   if (!GetVarint64(&rest, &number_) || !GetVarint64(&rest, durable_bytes) ||
       !GetVarint64(&rest, &synced) || synced > 1 || !rest.empty())
@@ -114,8 +131,7 @@ Status Manifest::Replay(Slice bytes, uint64_t durable_bytes) {
         break;
     }
     if (first) {
-      if (frame.type != kHeader || frame.payload.substr(0, kMagic.size()) != kMagic)
-        return Status::Corruption("manifest: " + path + " does not start with its magic");
+      LAVA_RETURN_IF_ERROR(CheckHeader(path, frame));
       continue;
     }
     if (frame.type != kEdit)
@@ -177,6 +193,8 @@ Status Manifest::StartLog(const ManifestState& next) {
   LAVA_ASSIGN_OR_RETURN(std::unique_ptr<fs::AppendFile> log, fs->Create(path, 4096));
   Status status = log->Append(bytes);
   if (status.ok()) status = options_.sync ? log->Sync() : log->Flush();
+  // The new name must be there before CURRENT says it: changes of names are not kept in order.
+  if (status.ok() && options_.sync) status = fs->SyncDirectory(options_.directory);
   if (status.ok()) status = PointCurrent(number, bytes.size());
   if (!status.ok()) {
     // CURRENT may name the new log already when only the last step failed: it is left in place.

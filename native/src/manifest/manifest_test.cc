@@ -127,6 +127,25 @@ TEST_F(ManifestTest, SyncedEditsSurviveEveryPowerCut) {
   memory_.SetMutationHook(nullptr);
 }
 
+// A directory's changes are not kept in order: CURRENT's renaming may last where the creation of
+// what it names does not.
+TEST_F(ManifestTest, CurrentNeverNamesAManifestWhoseNameMayBeLost) {
+  memory_.SetMutationHook([&](uint64_t call) {
+    const uint64_t states = memory_.CrashStates();
+    ASSERT_LT(states, 1000u);
+    for (uint64_t state = 0; state < states; ++state) {
+      const std::unique_ptr<MemFileSystem> crashed = memory_.CrashCloneAt(state, call);
+      const Status recovered =
+          Manifest::Recover({.file_system = crashed.get(), .directory = "/m"}).status();
+      EXPECT_TRUE(recovered.ok() || recovered.IsNotFound()) << recovered.ToString();
+    }
+  });
+  auto manifest = Manifest::Fresh(Options(true));
+  for (uint64_t n = 1; n <= 60; ++n) ASSERT_TRUE(AddFile(manifest.get(), n).ok());
+  EXPECT_GT(manifest->number(), 1u);
+  memory_.SetMutationHook(nullptr);
+}
+
 TEST_F(ManifestTest, EveryFlippedBitIsSeen) {
   auto manifest = Manifest::Fresh(Options());
   for (uint64_t n = 1; n <= 3; ++n) ASSERT_TRUE(AddFile(manifest.get(), n).ok());

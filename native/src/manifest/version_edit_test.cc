@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <iterator>
+
 #include "base/checksum.h"
 #include "base/coding.h"
 
@@ -35,6 +38,28 @@ ManifestState SomeState() {
   edit.Add(2, {shared, "g", "m"});
   EXPECT_TRUE(ApplyEdit(edit, &state).ok());
   return state;
+}
+
+TEST(FileTable, DescriptionsOfOneFileMustAgreeInEverything) {
+  FileTable files;
+  const auto known = File(1, "a", "z");
+  ASSERT_TRUE(files.Intern(known).ok());
+  const auto same = files.Intern(File(1, "a", "z"));
+  ASSERT_TRUE(same.ok());
+  EXPECT_EQ(*same, known);
+  const std::function<void(FileMeta*)> changes[] = {
+      [](FileMeta* m) { ++m->bytes; },          [](FileMeta* m) { ++m->crc32c; },
+      [](FileMeta* m) { ++m->records; },        [](FileMeta* m) { ++m->deletes; },
+      [](FileMeta* m) { ++m->prefix_deletes; }, [](FileMeta* m) { ++m->range_tombstones; },
+      [](FileMeta* m) { ++m->raw_bytes; },      [](FileMeta* m) { m->lower = "b"; },
+      [](FileMeta* m) { m->upper = "y"; },      [](FileMeta* m) { m->tables[42] = {1, 2}; }};
+  for (size_t i = 0; i < std::size(changes); ++i) {
+    const auto other = File(1, "a", "z");
+    changes[i](other.get());
+    const Status status = files.Intern(other).status();
+    EXPECT_TRUE(status.IsCorruption()) << i;
+    EXPECT_NE(status.message().find(known->id.FileName()), Slice::npos) << status.ToString();
+  }
 }
 
 TEST(VersionEdit, SnapshotSurvivesEncoding) {
