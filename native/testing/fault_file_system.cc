@@ -173,6 +173,7 @@ void FaultFileSystem::CountSyncAfterFailure() {
 }
 
 std::optional<Fault> FaultFileSystem::Count(FileCall kind, const std::string& path) {
+  if (hook_ != nullptr) hook_(kind);
   std::lock_guard<std::mutex> lock(mutex_);
   ++counts_[static_cast<size_t>(kind)];
   if (!plan_.has_value() || !Applies(plan_->fault, kind)) return std::nullopt;

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fs/file_system.h"
@@ -65,6 +66,9 @@ class FaultFileSystem : public fs::FileSystem {
   /// Counts matching calls from now. Replaces the plan before.
   void Arm(Plan plan);
   void Disarm();
+  /// Called before every call, on its thread, without a lock. Set before files are opened. Null:
+  /// none.
+  void SetHook(std::function<void(FileCall)> hook) { hook_ = std::move(hook); }
   /// How often the plan struck since Arm().
   uint64_t fired() const;
   /// All calls since construction, failed ones included.
@@ -99,6 +103,7 @@ class FaultFileSystem : public fs::FileSystem {
   void CountSyncAfterFailure();
 
   fs::FileSystem* const base_;
+  std::function<void(FileCall)> hook_;
   mutable std::mutex mutex_;
   std::optional<Plan> plan_;
   uint64_t matching_ = 0;

@@ -252,6 +252,12 @@ std::unique_ptr<MemFileSystem> MemFileSystem::CrashClone(CrashMode mode, uint64_
       if (ordered ? i < prefix : random.OneIn(2)) Apply(pending_[i], &survivors);
     }
   }
+  return Image(survivors, [&](const Node& node) { return Survivor(node, mode, &random); });
+}
+
+// Holds the mutex.
+std::unique_ptr<MemFileSystem> MemFileSystem::Image(const Names& survivors,
+                                                    const SurvivorOf& content) const {
   auto clone = std::make_unique<MemFileSystem>();
   clone->directories_ = directories_;
   clone->removed_readable_ = removed_readable_;
@@ -260,7 +266,7 @@ std::unique_ptr<MemFileSystem> MemFileSystem::CrashClone(CrashMode mode, uint64_
     NodePtr& copy = copies[node.get()];
     if (copy == nullptr) {
       copy = std::make_shared<Node>();
-      copy->data = Survivor(*node, mode, &random);
+      copy->data = content(*node);
       copy->durable_bytes = copy->data.size();
     }
     ++copy->names;
@@ -268,6 +274,49 @@ std::unique_ptr<MemFileSystem> MemFileSystem::CrashClone(CrashMode mode, uint64_
   }
   clone->durable_names_ = clone->names_;
   return clone;
+}
+
+// Holds the mutex. In the order of their names.
+std::vector<const MemFileSystem::Node*> MemFileSystem::UnsyncedNodes() const {
+  std::vector<const Node*> nodes;
+  for (const Names* names : {&names_, &durable_names_}) {
+    for (const auto& [path, node] : *names) {
+      const bool unsynced = node->truncated || node->durable_bytes < node->data.size();
+      if (unsynced && std::find(nodes.begin(), nodes.end(), node.get()) == nodes.end())
+        nodes.push_back(node.get());
+    }
+  }
+  return nodes;
+}
+
+uint64_t MemFileSystem::CrashStates() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  uint64_t states = 1;
+  bool many = false;
+  for (size_t i = 0; i < pending_.size(); ++i) many |= __builtin_mul_overflow(states, 2, &states);
+  for (size_t i = UnsyncedNodes().size(); i > 0; --i)
+    many |= __builtin_mul_overflow(states, 3, &states);
+  return many ? UINT64_MAX : states;
+}
+
+std::unique_ptr<MemFileSystem> MemFileSystem::CrashCloneAt(uint64_t state, uint64_t seed) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Random random(seed);
+  Names survivors = durable_names_;
+  for (const NameChange& change : pending_) {
+    if (state % 2 == 1) Apply(change, &survivors);
+    state /= 2;
+  }
+  std::map<const Node*, uint64_t> fates;
+  for (const Node* node : UnsyncedNodes()) {
+    fates[node] = state % 3;
+    state /= 3;
+  }
+  return Image(survivors, [&](const Node& node) {
+    const auto fate = fates.find(&node);
+    if (fate == fates.end() || fate->second == 1) return node.data;
+    return Survivor(node, fate->second == 0 ? CrashMode::kSyncedOnly : CrashMode::kTorn, &random);
+  });
 }
 
 std::string MemFileSystem::Survivor(const Node& node, CrashMode mode, Random* random) {

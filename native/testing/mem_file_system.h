@@ -51,6 +51,13 @@ class MemFileSystem : public fs::FileSystem {
   /// The file system as it would be after a crash now, everything in it durable, no locks held.
   std::unique_ptr<MemFileSystem> CrashClone(CrashMode mode, uint64_t seed = 0) const;
 
+  /// How many images a crash now may leave: any of the unsynced changes of names may have happened
+  /// or not, whatever their order, and of each file's unsynced end nothing, all, or a torn part.
+  /// UINT64_MAX: more than can be counted.
+  uint64_t CrashStates() const;
+  /// One of them, state < CrashStates(); seed decides how an end is torn.
+  std::unique_ptr<MemFileSystem> CrashCloneAt(uint64_t state, uint64_t seed) const;
+
   /// Calls that changed something: creations, flushes, syncs, renames, removals, links, directory
   /// syncs. Appends count when their bytes leave the buffer.
   uint64_t mutating_calls() const;
@@ -90,6 +97,9 @@ class MemFileSystem : public fs::FileSystem {
   Result<NodePtr> Find(const std::string& path, const char* operation) const;
   Status NeedsDirectory(const std::string& path, const char* operation) const;
   void Mutated(std::unique_lock<std::mutex> lock);
+  std::vector<const Node*> UnsyncedNodes() const;
+  using SurvivorOf = std::function<std::string(const Node&)>;
+  std::unique_ptr<MemFileSystem> Image(const Names& survivors, const SurvivorOf& content) const;
   static std::string Survivor(const Node& node, CrashMode mode, Random* random);
 
   mutable std::mutex mutex_;

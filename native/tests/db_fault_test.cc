@@ -1,166 +1,198 @@
-#include "db_test_util.h"
-#include "testing/fault_file_system.h"
-#include "testing/random.h"
+#include <gtest/gtest.h>
 
-// Every call to the file system fails once, or for ever, and the machine stops after every change.
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "lava/host.h"
+#include "testing/count.h"
+#include "testing/fault_file_system.h"
+#include "tests/history/generator.h"
+#include "tests/history/lava_store.h"
+#include "tests/history/model_store.h"
+#include "tests/history/player.h"
+
+// Every call to the file system that a history makes fails, once or from then on, in every way
+// that makes sense for it. The caller is told, nothing that was answered is wrong, nothing that
+// was acknowledged is lost, and once the fault is gone all goes on.
 namespace lava::testing {
 namespace {
 
-void Small(DBOptions* o) {
-  o->memtable_bytes = 48 << 10;
-  o->block_bytes = 512;
-  o->target_file_bytes = 4 << 10;
-  o->level1_bytes = 8 << 10;
-  o->l0_compaction_trigger = 2;
-}
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr uint64_t kStep = 9;
+#else
+constexpr uint64_t kStep = 1;
+#endif
+constexpr uint64_t kForeverStep = 7;
 
-// A short fixed history; remembers what was acknowledged.
-class Workload {
+struct Workload {
+  const char* name;
+  uint64_t seed;
+  uint32_t option_set;
+  bool sync;
+};
+constexpr Workload kWorkloads[] = {
+    {"small, synced", 11, 0, true},
+    {"no filters, two partition bytes", 12, 1, false},
+    {"drawn options", 13, 21, true},
+};
+
+class FaultyRun {
  public:
-  explicit Workload(SimDB* db) : db_(*db) {}
+  FaultyRun(const Workload& workload, const History& history)
+      : history_(history), faults_(&memory_), store_(SetFor(workload), workload.seed, &faults_) {
+    store_.MayFail();
+  }
 
-  // Stops at nothing; a write that fails is not in the model.
-  void Run() {
-    Random random(7);
-    Table* t = db_.table("t");
-    if (t == nullptr) return;
-    for (int i = 0; i < 60; ++i) {
-      const std::string key =
-          K(static_cast<int>(random.Uniform(4)), "k" + std::to_string(random.Uniform(30)));
-      const std::string value = random.Bytes(100);
-      const bool erase = random.OneIn(5);
-      const Status status =
-          db_.Finish([&] { return erase ? db_->Delete(t, {key}) : db_->Put(t, {key}, value); });
-      if (status.ok()) {
-        if (erase) {
-          model.Delete("t", {key});
-        } else {
-          model.Put("t", {key}, value);
-        }
-      }
-      if (i % 12 != 11) continue;
-      sealed.push_back(model);
-      if (db_.Flush().ok()) flushed = sealed.size();
-      if (i == 35) static_cast<void>(db_.CompactAll());
+  /// Whether the plan struck.
+  bool Run(const FaultFileSystem::Plan& plan) {
+    faults_.Arm(plan);
+    if (const Status opened = store_.Open(); !opened.ok()) OpenAgain(opened);
+    Player lava(&store_), oracle(&model_);
+    digests_.push_back(*oracle.Digest());
+    for (const Operation& o : history_) {
+      SCOPED_TRACE(Describe(o));
+      Step(o, &lava, &oracle);
+      digests_.push_back(*oracle.Digest());
+      if (::testing::Test::HasFailure()) return true;
+    }
+    const bool struck = faults_.fired() > 0;
+    faults_.Disarm();
+    store_.clock().Advance(3'600'000);
+    GoOn(&lava, &oracle);
+    EXPECT_EQ(faults_.syncs_after_failure(), 0u);
+    return struck;
+  }
+  uint64_t errors() const { return errors_; }
+  /// Whether it ended with a manifest that takes no more edits.
+  bool read_only() const { return read_only_ > 0; }
+
+ private:
+  static OptionSet SetFor(const Workload& workload) {
+    OptionSet set = OptionSetAt(workload.option_set);
+    set.jobs = OptionSet::Jobs::kRandomOrder;
+    set.files = OptionSet::Files::kMemory;
+    set.sync = workload.sync;
+    return set;
+  }
+
+  void Told(const std::string& words) {
+    ++errors_;
+    EXPECT_TRUE(IsError(words)) << words;
+    EXPECT_GT(faults_.fired(), 0u) << words;
+    EXPECT_NE(words.find("/db"), std::string::npos) << "names no file: " << words;
+  }
+  // The fault is gone: a new opening removes what failed removals left, and nothing is missing.
+  void GoOn(Player* lava, Player* oracle) {
+    Status reopened = store_.Reopen();
+    if (!reopened.ok()) {
+      // A flush that failed in the background, and nobody had asked for.
+      Told(reopened.ToString());
+      reopened = store_.Reopen();
+    }
+    if (reopened.ok()) {
+      static_cast<void>(model_.Reopen());
+      EXPECT_EQ(lava->AtEnd(), oracle->AtEnd());
+      return;
+    }
+    // A failed sync of the manifest is final: no flush can be acknowledged any more. All can still
+    // be read, and what was acknowledged is there when the instance is opened again.
+    EXPECT_NE(reopened.message().find("read-only until reopened"), Slice::npos)
+        << reopened.ToString();
+    const Result<uint64_t> digest = lava->Digest();
+    if (digest.ok()) {
+      EXPECT_EQ(*digest, digests_.back());
+    } else {
+      // A table that had no use in this run cannot be registered.
+      EXPECT_NE(digest.status().message().find("read-only until reopened"), Slice::npos);
+    }
+    ASSERT_TRUE(store_.Open().ok());
+    EXPECT_NE(std::find(digests_.begin() + static_cast<ptrdiff_t>(durable_), digests_.end(),
+                        *lava->Digest()),
+              digests_.end())
+        << "content of no moment since the last flush that was acknowledged";
+    ++read_only_;
+  }
+  void OpenAgain(const Status& failed) {
+    Told(failed.ToString());
+    faults_.Disarm();
+    const Status opened = store_.Open();
+    EXPECT_TRUE(opened.ok()) << opened.ToString();
+  }
+
+  void Step(const Operation& o, Player* lava, Player* oracle) {
+    const std::string found = lava->Apply(o);
+    const bool flushes = o.op == Op::kFlush || o.op == Op::kReopen || o.op == Op::kImport;
+    if (flushes && found == "done") durable_ = digests_.size();
+    const bool changes = o.op <= Op::kBatch || o.op == Op::kImport || o.op == Op::kReopen ||
+                         o.op == Op::kDropTable || o.op == Op::kSetTtl;
+    if (!changes) {
+      const std::string expected = oracle->Apply(o);
+      if (found != expected) Told(found);
+    } else if (found == "done") {
+      oracle->Apply(o);
+    } else {
+      // Nothing was changed.
+      Told(found);
+    }
+    if (!store_.is_open()) {
+      faults_.Disarm();
+      const Status opened = store_.Open();
+      EXPECT_TRUE(opened.ok()) << opened.ToString();
+      static_cast<void>(model_.Reopen());
     }
   }
 
-  Model model;
-  std::vector<Model> sealed = {Model()};  // as it was at each seal
-  size_t flushed = 0;                     // how many of them are acknowledged
-
- private:
-  SimDB& db_;
+  const History& history_;
+  MemFileSystem memory_;
+  FaultFileSystem faults_;
+  LavaStore store_;
+  ModelStore model_;
+  std::vector<uint64_t> digests_;  // after so many operations
+  size_t durable_ = 0;             // of them are known to be on the device
+  uint64_t errors_ = 0, read_only_ = 0;
 };
-
-Status Content(SimDB* db, std::vector<Model::Entry>* entries) {
-  return db->ScanAll(db->table("t"), {}, entries);
-}
 
 class DBFault : public ::testing::TestWithParam<Fault> {};
 
 TEST_P(DBFault, AnyCallThatFailsIsToldAndLosesNothing) {
-  for (const bool forever : {false, true}) {
-    for (uint64_t call = 1; call < 400; call += forever ? 13 : 3) {
-      SCOPED_TRACE("call " + std::to_string(call) + (forever ? " and all later" : ""));
-      MemFileSystem memory;
-      FaultFileSystem faults(&memory);
-      SimDB db(call, &faults);
-      Small(&db.options());
-      ASSERT_OK(db.Open());
-      Workload workload(&db);
-      workload.model.CreateTable("t");
-      ASSERT_NE(db.table("t"), nullptr);
-      faults.Arm({.fault = GetParam(), .call = call, .forever = forever});
-      workload.Run();
-      const bool struck = faults.fired() > 0;
-      faults.Disarm();
-      db.clock().Advance(3'600'000);
-      std::vector<Model::Entry> entries;
-      ASSERT_OK(Content(&db, &entries));
-      EXPECT_EQ(entries, workload.model.Scan("t", {}));
-      EXPECT_EQ(faults.syncs_after_failure(), 0u);
-      ASSERT_OK(db.Flush());
-      ASSERT_OK(db.Open());
-      entries.clear();
-      ASSERT_OK(Content(&db, &entries));
-      EXPECT_EQ(entries, workload.model.Scan("t", {}));
-      if (!struck) break;
+  uint64_t once = 0, for_ever = 0, errors = 0, read_only = 0;
+  for (const Workload& workload : kWorkloads) {
+    GeneratorOptions options;
+    options.operations = 160;
+    options.large_one_in = 25;
+    History history = GenerateHistory(workload.seed, options);
+    // Where what is not in the files is missed.
+    for (size_t i = 25; i < history.size(); i += 25) {
+      history[i] = Operation();
+      history[i].op = Op::kReopen;
+    }
+    for (const bool forever : {false, true}) {
+      for (uint64_t call = 1;; call += kStep * (forever ? kForeverStep : 1)) {
+        SCOPED_TRACE(std::string(workload.name) + ", call " + std::to_string(call) +
+                     (forever ? " and all later" : ""));
+        FaultyRun run(workload, history);
+        const bool struck =
+            run.Run({.fault = GetParam(), .call = call, .forever = forever, .seed = call});
+        ASSERT_FALSE(HasFailure());
+        if (!struck) break;
+        ++(forever ? for_ever : once);
+        errors += run.errors();
+        read_only += run.read_only();
+      }
+      ASSERT_EQ(Host::Get().statistics().charged_bytes, 0u);
     }
   }
+  EXPECT_GT(errors, 0u);
+  const bool syncs_fail = GetParam() == Fault::kIOError || GetParam() == Fault::kNoSpace;
+  EXPECT_EQ(read_only > 0, syncs_fail) << read_only;
+  Count(once, "I/O calls failed once");
+  Count(for_ever, "I/O calls failed from then on");
 }
 
 INSTANTIATE_TEST_SUITE_P(Faults, DBFault,
-                         ::testing::Values(Fault::kIOError, Fault::kNoSpace, Fault::kShortWrite));
-
-TEST(DBFault, ReadErrorsReachTheCaller) {
-  MemFileSystem memory;
-  FaultFileSystem faults(&memory);
-  SimDB db(1, &faults);
-  Small(&db.options());
-  ASSERT_OK(db.Open());
-  Workload workload(&db);
-  workload.model.CreateTable("t");
-  workload.Run();
-  ASSERT_OK(db.Flush());
-  const std::vector<Model::Entry> expected = workload.model.Scan("t", {});
-  uint64_t failed = 0;
-  for (uint64_t call = 1; call < 60; ++call) {
-    ASSERT_OK(db.Open());  // with an empty cache
-    Table* t = db.table("t");
-    faults.Arm({.fault = Fault::kBitFlip, .call = call, .only = FileCall::kRead, .seed = call});
-    for (const Model::Entry& entry : expected) {
-      PinnedValue value;
-      const Status status = db->Get(t, {entry.first}, &value);
-      if (status.ok()) {
-        EXPECT_EQ(value.data(), entry.second);
-      } else {
-        ++failed;
-        EXPECT_TRUE(status.IsCorruption()) << status.ToString();
-        EXPECT_NE(status.message().find(".ksst"), std::string_view::npos) << status.ToString();
-      }
-    }
-    const bool struck = faults.fired() > 0;
-    faults.Disarm();
-    if (!struck) break;
-  }
-  EXPECT_GT(failed, 0u);
-}
-
-void CheckCrashes(bool sync, CrashMode mode) {
-  SimDB db(3);
-  Small(&db.options());
-  db.options().sync = sync;
-  Workload workload(&db);
-  workload.model.CreateTable("t");
-  workload.sealed[0].CreateTable("t");
-  ASSERT_OK(db.Open());
-  ASSERT_NE(db.table("t"), nullptr);
-  uint64_t crashes = 0;
-  db.memory().SetMutationHook([&](uint64_t call) {
-    const std::unique_ptr<MemFileSystem> crashed = db.memory().CrashClone(mode, call);
-    SimDB again(call, crashed.get());
-    Small(&again.options());
-    ASSERT_OK(again.Open());
-    std::vector<Model::Entry> entries;
-    ASSERT_OK(Content(&again, &entries));
-    bool known = false;
-    for (size_t i = workload.flushed == 0 ? 0 : workload.flushed - 1; i < workload.sealed.size();
-         ++i)
-      known = known || entries == workload.sealed[i].Scan("t", {});
-    EXPECT_TRUE(known) << "after call " << call << ": " << entries.size() << " entries";
-    ++crashes;
-  });
-  workload.Run();
-  db.memory().SetMutationHook(nullptr);
-  EXPECT_GT(crashes, 20u);
-}
-
-TEST(DBCrash, AKillAnywhereLeavesWhatWasSealedAtOneMoment) {
-  CheckCrashes(/*sync=*/false, CrashMode::kAll);
-}
-TEST(DBCrash, APowerCutKeepsWhatWasSynced) { CheckCrashes(/*sync=*/true, CrashMode::kSyncedOnly); }
-TEST(DBCrash, APowerCutThatTearsSectorsToo) { CheckCrashes(/*sync=*/true, CrashMode::kTorn); }
+                         ::testing::Values(Fault::kIOError, Fault::kNoSpace, Fault::kShortWrite,
+                                           Fault::kShortRead, Fault::kBitFlip));
 
 }  // namespace
 }  // namespace lava::testing

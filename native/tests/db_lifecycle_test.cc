@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "db_test_util.h"
+#include "testing/fault_file_system.h"
 
 // Opening, closing, limits, and what an instance costs.
 namespace lava::testing {
@@ -171,6 +172,38 @@ TEST(DBLifecycle, UnnamedFilesAreRemovedAndMissingOnesNamed) {
   const Status missing = db.Open();
   EXPECT_TRUE(missing.IsCorruption());
   EXPECT_NE(missing.message().find(name), std::string_view::npos);
+}
+
+// All jobs ended while a read was still on the files that they made obsolete.
+TEST(DBLifecycle, WhatAReadHeldLastGoesWithTheNextFlush) {
+  MemFileSystem memory;
+  FaultFileSystem files(&memory);
+  SimDB db(1, &files);
+  bool reading = false;
+  files.SetHook([&](FileCall call) {
+    if (!reading || call != FileCall::kRead) return;
+    reading = false;
+    EXPECT_OK(db.CompactAll());
+  });
+  ASSERT_OK(db.Open());
+  Table* t = db.table("t");
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_OK(db->Put(t, {K(1, "k")}, std::string(100, static_cast<char>('a' + round))));
+    ASSERT_OK(db.Flush());
+  }
+  const auto count = [&] {
+    uint64_t n = 0;
+    for (const std::string& path : memory.Paths()) n += path.ends_with(".ksst");
+    return n;
+  };
+  ASSERT_EQ(count(), 2u);
+  reading = true;
+  EXPECT_EQ(db.Get(t, K(1, "k")), std::string(100, 'b'));
+  ASSERT_FALSE(reading);
+  EXPECT_EQ(db->statistics().live_files, 1u);
+  ASSERT_GT(count(), 1u);
+  ASSERT_OK(db.Flush());
+  EXPECT_EQ(count(), 1u);
 }
 
 TEST(DBLifecycle, WritesAnswerBusyAndGoOn) {

@@ -13,6 +13,7 @@
 #include "testing/mem_file_system.h"
 #include "testing/model.h"
 #include "testing/sim_executor.h"
+#include "testing/test_clock.h"
 
 #define ASSERT_OK(expr)                                    \
   do {                                                     \
@@ -26,19 +27,6 @@
   } while (false)
 
 namespace lava::testing {
-
-/// A clock that stands still until the test moves it.
-class TestClock final : public Clock {
- public:
-  int64_t WallMillis() override { return wall_ms_; }
-  uint64_t MonotonicMicros() override { return static_cast<uint64_t>(wall_ms_) * 1000 + micros_; }
-  void Advance(int64_t ms) { wall_ms_ += ms; }
-  void AdvanceMicros(uint64_t us) { micros_ += us; }
-
- private:
-  int64_t wall_ms_ = 1'000'000;
-  uint64_t micros_ = 0;
-};
 
 /// One instance in a file system in memory, whose background jobs run when the test says.
 class SimDB {

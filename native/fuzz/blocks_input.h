@@ -1,0 +1,225 @@
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/coding.h"
+#include "fuzz/fuzz_input.h"
+#include "table/bloom.h"
+#include "table/compression.h"
+#include "table/data_block.h"
+#include "table/format.h"
+#include "table/index_block.h"
+#include "table/partition.h"
+#include "table/properties.h"
+
+namespace lava::fuzzing {
+
+/// The decoders of a key SST's blocks, without the file and its checksums around them. An input's
+/// first byte modulo 6 says which one gets the rest. What a decoder lets pass can be used in full,
+/// and what has an encoder encodes to what decodes to the same.
+inline void RunProperties(Slice in) {
+  TableProperties properties, again;
+  if (ksst::DecodeProperties(in, &properties) != nullptr) return;
+  std::string encoded, twice;
+  ksst::EncodeProperties(properties, &encoded);
+  if (ksst::DecodeProperties(encoded, &again) != nullptr)
+    FuzzFailed("blocks", "encoded properties do not decode");
+  ksst::EncodeProperties(again, &twice);
+  if (twice != encoded) FuzzFailed("blocks", "properties change by encoding");
+}
+
+inline void RunTombstones(Slice in) {
+  RangeTombstoneSet tombstones, again;
+  if (ksst::DecodeTombstones(in, &tombstones) != nullptr) return;
+  std::string encoded, twice;
+  ksst::EncodeTombstones(tombstones, &encoded);
+  if (ksst::DecodeTombstones(encoded, &again) != nullptr)
+    FuzzFailed("blocks", "encoded range tombstones do not decode");
+  ksst::EncodeTombstones(again, &twice);
+  if (twice != encoded) FuzzFailed("blocks", "range tombstones change by encoding");
+  for (const RangeTombstone& range : tombstones.ranges())
+    if (!tombstones.Covers(range.begin) || tombstones.Covers(range.end))
+      FuzzFailed("blocks", "a range tombstone covers other keys than its own");
+}
+
+inline void RunDataBlock(Slice in) {
+  const ExactCopy copy(in, ksst::kDataBlockSlackBytes);
+  ksst::DataBlock block;
+  if (block.Check(copy.get()) != nullptr) return;
+  ksst::DataBlockCursor cursor, seeker;
+  uint64_t records = 0;
+  for (cursor.SeekToFirst(block); cursor.Valid(); cursor.Next(), ++records) {
+    const Record& record = cursor.record();
+    if (record.prefix_bytes > record.key.size()) FuzzFailed("blocks", "a prefix beyond its key");
+    if (records % 4 != 0) continue;
+    const bool prefix_delete = record.kind == RecordKind::kPrefixDelete;
+    ksst::DataEntry entry;
+    const uint64_t hash =
+        prefix_delete ? ksst::PrefixDeleteHash(record.key) : ksst::PointHash(record.key);
+    if (block.Find(record.key, hash, prefix_delete, &entry) &&
+        (entry.end() > block.entries_end() || entry.key_delta < block.entries()))
+      FuzzFailed("blocks", "a record that was found is not in its block");
+    seeker.Seek(block, record.key);
+    if (seeker.Valid() && seeker.record().key < record.key)
+      FuzzFailed("blocks", "a seek ends before its target");
+  }
+  if (records != block.count()) FuzzFailed("blocks", "a data block's count is not its records'");
+}
+
+inline void CheckIndex(const ksst::IndexBlock& index, uint64_t base, uint64_t end) {
+  uint64_t at = base;
+  std::string before;
+  for (uint32_t i = 0; i < index.count(); ++i) {
+    const std::string key = index.key(i);
+    if (i > 0 && key <= before) FuzzFailed("blocks", "an index's keys do not ascend");
+    if (index.Find(key) != i) FuzzFailed("blocks", "an index does not find its key");
+    if (index.Find(key + '\0') != i + 1) FuzzFailed("blocks", "an index finds a key too small");
+    if (!index.KeyStartsWith(i, Slice(key).substr(0, key.size() / 2)))
+      FuzzFailed("blocks", "a key does not start with its start");
+    if (index.extent_begin(i) != at || index.extent_end(i) < at)
+      FuzzFailed("blocks", "extents have gaps");
+    at = index.extent_end(i);
+    if (index.block_bytes(i) + ksst::kBlockTrailerBytes > at - index.extent_begin(i))
+      FuzzFailed("blocks", "a block passes its extent");
+    before = key;
+  }
+  if (at != end) FuzzFailed("blocks", "extents do not end where they must");
+}
+
+/// The extent's end u16, then the payload.
+inline void RunPartition(Slice in) {
+  InputReader reader(in);
+  const uint64_t base = 1000, end = base + reader.Short();
+  const ExactCopy copy(reader.rest());
+  std::shared_ptr<ksst::CachedPartition> partition;
+  if (ksst::LoadPartition(copy.get(), base, end, &partition) != nullptr) return;
+  CheckIndex(partition->index, base, end);
+  for (uint64_t hash = 0; hash < 4; ++hash)
+    static_cast<void>(partition->filter.MayHold(hash * 0x9e3779b97f4a7c15));
+}
+
+/// How long the file is u16, whether the checksum is made right u8, then the file's tail.
+inline void RunFooter(Slice in) {
+  InputReader reader(in);
+  const uint64_t file_bytes = reader.Short();
+  const bool seal = reader.Byte() % 2 == 1;
+  std::string tail(reader.rest());
+  if (tail.size() > ksst::kFooterBytes) tail.resize(ksst::kFooterBytes);
+  if (tail.size() > file_bytes) tail.resize(file_bytes);
+  // A reader has read as much of the end as there is.
+  if (tail.size() != std::min<uint64_t>(file_bytes, ksst::kFooterBytes)) return;
+  if (seal && tail.size() == ksst::kFooterBytes) {
+    EncodeFixed64(tail.data() + 52, Hash64(Slice(tail).substr(0, 52), file_bytes - tail.size()));
+    EncodeFixed64(tail.data() + 60, ksst::kMagic);
+  }
+  const ExactCopy copy(tail);
+  ksst::Footer footer;
+  const Status status = ksst::DecodeFooter("/a.ksst", file_bytes, copy.get(), &footer);
+  if (!status.ok()) {
+    CheckError("blocks", status, "/a.ksst");
+    return;
+  }
+  for (const ksst::BlockHandle* handle : {&footer.top_index, &footer.properties})
+    if (handle->end() > file_bytes || handle->end() < handle->offset)
+      FuzzFailed("blocks", "a footer names bytes behind the file");
+  if (footer.tombstones.bytes != 0 && footer.tombstones.end() != footer.properties.offset)
+    FuzzFailed("blocks", "a footer's blocks have gaps");
+  std::string encoded;
+  ksst::EncodeFooter(footer, file_bytes - ksst::kFooterBytes, &encoded);
+  if (encoded != tail) FuzzFailed("blocks", "a footer changes by encoding");
+}
+
+/// Codec u8, raw length u16, then the payload.
+inline void RunCompressed(Slice in) {
+  InputReader reader(in);
+  const auto codec = static_cast<Compression>(reader.Byte() % 3);
+  const uint32_t raw_bytes = reader.Short();
+  const ExactCopy payload(reader.rest());
+  if (!ksst::RawBytesPossible(codec, payload.get(), raw_bytes)) return;
+  const std::unique_ptr<char[]> raw(new char[raw_bytes]);
+  if (!ksst::Decompress(codec, payload.get(), raw.get(), raw_bytes)) return;
+  ksst::Compressor compressor(codec);
+  std::string again;
+  const Slice plain(raw.get(), raw_bytes);
+  if (compressor.Compress(plain, &again) == Compression::kNone) return;
+  std::string twice(raw_bytes, '\0');
+  if (!ksst::Decompress(codec, again, twice.data(), raw_bytes) || twice != plain)
+    FuzzFailed("blocks", "bytes change by compression");
+}
+
+/// Aborts when a rule is broken; else returns 0.
+inline int RunBlocksInput(const uint8_t* data, size_t size) {
+  if (size == 0) return 0;
+  void (*const runs[])(Slice) = {RunProperties, RunTombstones, RunDataBlock,
+                                 RunPartition,  RunFooter,     RunCompressed};
+  const ExactCopy rest(InputSlice(data + 1, size - 1));
+  runs[data[0] % std::size(runs)](rest.get());
+  return 0;
+}
+
+inline std::string DataBlockSeed() {
+  ksst::DataBlockBuilder builder;
+  std::string before;
+  for (int i = 0; i < 20; ++i) {
+    const std::string key = "same-" + std::to_string(100 + i);
+    const auto kind = static_cast<RecordKind>(1 + i % 4);
+    const bool has_value = kind == RecordKind::kPut || kind == RecordKind::kAppend;
+    const Record record{key, kind, i % 3 == 0 ? 6u : 0u, has_value ? Slice("value") : Slice()};
+    const bool prefix_delete = kind == RecordKind::kPrefixDelete;
+    builder.Add(record, prefix_delete ? ksst::PrefixDeleteHash(key) : ksst::PointHash(key),
+                static_cast<size_t>(
+                    std::mismatch(key.begin(), key.end(), before.begin(), before.end()).first -
+                    key.begin()));
+    before = key;
+  }
+  return std::string(builder.Finish());
+}
+
+inline std::string PartitionSeed(uint8_t bits_per_key) {
+  ksst::IndexBlockBuilder index;
+  for (uint32_t i = 0; i < 5; ++i) index.Add("some-key-" + std::to_string(i), 100, 80);
+  const uint64_t hashes[] = {ksst::PointHash("some-key-1"), ksst::PointHash("some-key-2")};
+  std::string out = "\x03\xf4\x01";  // 500 bytes of extents
+  ksst::EncodePartition(&index, hashes, bits_per_key, ksst::BloomProbes(bits_per_key), &out);
+  return out;
+}
+
+inline std::vector<std::string> BlocksSeeds() {
+  TableProperties properties;
+  properties.records = 300;
+  properties.lower = "a";
+  properties.upper = "bb";
+  properties.tables[7] = {.records = 200, .bytes = 5000};
+  properties.tables[9] = {.records = 100, .bytes = 9, .oldest_expiry_ms = 5};
+  RangeTombstoneSet ranges;
+  ranges.Add("a", "b");
+  ranges.Add("c", "dd");
+  std::vector<std::string> seeds(2);
+  seeds[0].push_back(0);
+  ksst::EncodeProperties(properties, &seeds[0]);
+  seeds[1].push_back(1);
+  ksst::EncodeTombstones(ranges, &seeds[1]);
+  seeds.push_back('\2' + DataBlockSeed());
+  seeds.push_back(PartitionSeed(10));
+  seeds.push_back(PartitionSeed(0));
+  ksst::Footer footer;
+  footer.tombstones = {100, 50};
+  footer.properties = {163, 30};
+  footer.top_index = {206, 81};
+  std::string sealed("\x04\x70\x01\x01", 4), open("\x04\x70\x01\x00", 4);  // 368 bytes of file
+  ksst::EncodeFooter(footer, 300, &sealed);
+  ksst::EncodeFooter(footer, 300, &open);
+  seeds.push_back(sealed);
+  seeds.push_back(open);
+  const std::string plain(400, 'p');
+  for (const Compression codec : {Compression::kLz4, Compression::kZstd}) {
+    std::string payload;
+    ksst::Compressor(codec).Compress(plain, &payload);
+    seeds.push_back(std::string("\x05") + static_cast<char>(codec) + "\x90\x01" + payload);
+  }
+  return seeds;
+}
+
+}  // namespace lava::fuzzing

@@ -1,0 +1,187 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "testing/count.h"
+#include "testing/random.h"
+#include "testing/variable.h"
+#include "tests/history/generator.h"
+#include "tests/history/lava_store.h"
+#include "tests/history/model_store.h"
+#include "tests/history/player.h"
+
+// The machine or the process stops behind every change that a history makes to its files. Whatever
+// a crash may leave then must open as the instance was at one moment between the last flush that
+// was acknowledged and now. Images are enumerated where they are few, else drawn.
+namespace lava::testing {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr uint64_t kSeeds = 2;
+#else
+constexpr uint64_t kSeeds = 24;
+#endif
+constexpr uint64_t kAllUpTo = 12;  // images of one moment
+constexpr uint64_t kDrawn = 6;
+
+enum class Promise : uint8_t {
+  kProcessKill,  // nothing that reached the operating system is lost
+  kPowerCut,     // with options.sync: nothing that was acknowledged is lost
+  // Without: all may be lost, but nothing is made up. The instance need not open, or its reads may
+  // fail, but what can be read is from one moment.
+  kPowerCutWithoutSync,
+};
+
+class CrashedHistory {
+ public:
+  CrashedHistory(uint64_t seed, Promise promise)
+      : seed_(seed), promise_(promise), random_(seed), set_(SetFor(seed, promise)) {
+    GeneratorOptions options;
+    options.operations = 90;
+    options.writes_only = true;
+    options.large_one_in = 25;
+    history_ = GenerateHistory(seed, options);
+    ModelStore model;
+    Player player(&model);
+    digests_.push_back(*player.Digest());
+    for (const Operation& operation : history_) {
+      player.Apply(operation);
+      digests_.push_back(*player.Digest());
+    }
+  }
+
+  void Run() {
+    LavaStore store(set_, seed_);
+    ASSERT_TRUE(store.Open().ok());
+    Player player(&store);
+    store.memory().SetMutationHook([&](uint64_t) { CrashNow(store); });
+    for (now_ = 0; now_ < history_.size() && !::testing::Test::HasFailure(); ++now_) {
+      const Operation& o = history_[now_];
+      const std::string answer = player.Apply(o);
+      ASSERT_TRUE(answer == "done" || answer.empty()) << Describe(o) << ": " << answer;
+      if (o.op == Op::kFlush || o.op == Op::kReopen || o.op == Op::kImport) durable_ = now_ + 1;
+    }
+    store.memory().SetMutationHook(nullptr);
+  }
+
+  uint64_t images = 0, moments = 0, lost = 0, nested = 0;
+
+ private:
+  static OptionSet SetFor(uint64_t seed, Promise promise) {
+    OptionSet set = OptionSetAt(static_cast<uint32_t>(seed % kOptionSetCount));
+    set.files = OptionSet::Files::kMemory;
+    if (set.jobs == OptionSet::Jobs::kThreads) set.jobs = OptionSet::Jobs::kRandomOrder;
+    set.sync = promise == Promise::kPowerCut;
+    return set;
+  }
+
+  void CrashNow(LavaStore& store) {
+    if (::testing::Test::HasFailure()) return;
+    ++moments;
+    const MemFileSystem& files = store.memory();
+    if (promise_ == Promise::kProcessKill)
+      return Check(files.CrashClone(CrashMode::kAll), store.directory(), true);
+    const uint64_t states = files.CrashStates();
+    if (states <= kAllUpTo) {
+      for (uint64_t state = 0; state < states; ++state)
+        Check(files.CrashCloneAt(state, random_.Next()), store.directory(), true);
+      return;
+    }
+    Check(files.CrashClone(CrashMode::kSyncedOnly), store.directory(), true);
+    for (uint64_t i = 1; i < kDrawn; ++i) {
+      const uint64_t seed = random_.Next();
+      Check(states == UINT64_MAX
+                ? files.CrashClone(i % 2 == 0 ? CrashMode::kRandom : CrashMode::kTorn, seed)
+                : files.CrashCloneAt(seed % states, seed),
+            store.directory(), true);
+    }
+  }
+
+  // Some recoveries are themselves cut off anywhere.
+  void Check(std::unique_ptr<MemFileSystem> image, const std::string& directory, bool may_nest) {
+    if (::testing::Test::HasFailure()) return;
+    ++images;
+    const bool nest = may_nest && random_.OneIn(40);
+    LavaStore again(set_, random_.Next(), image.get());
+    if (nest) {
+      image->SetMutationHook([&](uint64_t) {
+        ++nested;
+        const CrashMode mode = promise_ == Promise::kProcessKill ? CrashMode::kAll
+                               : random_.OneIn(2)                ? CrashMode::kTorn
+                                                                 : CrashMode::kSyncedOnly;
+        Check(image->CrashClone(mode, random_.Next()), directory, false);
+      });
+    }
+    const Status opened = again.OpenAt(directory);
+    image->SetMutationHook(nullptr);
+    const bool may_be_lost = promise_ == Promise::kPowerCutWithoutSync;
+    if (!opened.ok()) {
+      ++lost;
+      EXPECT_TRUE(may_be_lost) << Where() << opened.ToString();
+      return;
+    }
+    Player player(&again);
+    const Result<uint64_t> digest = player.Digest();
+    if (!digest.ok()) {
+      ++lost;
+      EXPECT_TRUE(may_be_lost && digest.status().IsCorruption())
+          << Where() << digest.status().ToString();
+      return;
+    }
+    EXPECT_TRUE(Known(*digest)) << Where() << "content of no moment";
+    if (random_.OneIn(16) && again.Reopen().ok()) {
+      EXPECT_EQ(*player.Digest(), *digest) << Where() << "another content when opened again";
+    }
+  }
+
+  bool Known(uint64_t digest) const {
+    const size_t from = promise_ == Promise::kPowerCutWithoutSync ? 0 : durable_;
+    const size_t to = std::min(now_ + 1, digests_.size() - 1);
+    return std::find(digests_.begin() + static_cast<ptrdiff_t>(from),
+                     digests_.begin() + static_cast<ptrdiff_t>(to) + 1,
+                     digest) != digests_.begin() + static_cast<ptrdiff_t>(to) + 1;
+  }
+  std::string Where() const {
+    return "LAVA_TEST_SEED=" + std::to_string(seed_) + ", " + lava::testing::Describe(set_) +
+           ", operation " + std::to_string(now_) + " (" +
+           (now_ < history_.size() ? lava::testing::Describe(history_[now_]) : "") +
+           "), acknowledged " + std::to_string(durable_) + ", image " + std::to_string(images) +
+           ": ";
+  }
+
+  const uint64_t seed_;
+  const Promise promise_;
+  Random random_;
+  const OptionSet set_;
+  History history_;
+  std::vector<uint64_t> digests_;  // after so many operations
+  size_t now_ = 0, durable_ = 0;
+};
+
+void Enumerate(Promise promise, uint64_t share) {
+  const uint64_t first = Variable("LAVA_TEST_SEED", 1);
+  const uint64_t seeds = Variable("LAVA_TEST_SEEDS", kSeeds * share);
+  uint64_t images = 0, moments = 0, lost = 0, nested = 0;
+  for (uint64_t seed = first; seed < first + seeds && !::testing::Test::HasFailure(); ++seed) {
+    CrashedHistory history(seed, promise);
+    history.Run();
+    images += history.images;
+    moments += history.moments;
+    lost += history.lost;
+    nested += history.nested;
+  }
+  EXPECT_GT(nested, 0u);
+  std::cout << "seeds " << first << " to " << first + seeds - 1 << ": " << moments << " moments, "
+            << images << " images, " << lost << " of them lost as a whole, " << nested
+            << " in a recovery" << std::endl;
+  Count(images, "crash states");
+  Count(nested, "crash states within a recovery");
+}
+
+TEST(DBCrash, AProcessKillLosesNothingThatWasFlushed) { Enumerate(Promise::kProcessKill, 4); }
+TEST(DBCrash, APowerCutLosesNothingThatWasSynced) { Enumerate(Promise::kPowerCut, 2); }
+TEST(DBCrash, APowerCutWithoutSyncsMakesNothingUp) { Enumerate(Promise::kPowerCutWithoutSync, 1); }
+
+}  // namespace
+}  // namespace lava::testing

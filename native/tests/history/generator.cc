@@ -1,0 +1,237 @@
+#include "tests/history/generator.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/coding.h"
+#include "lava/list_format.h"
+#include "testing/random.h"
+
+namespace lava::testing {
+namespace {
+
+constexpr int32_t kSlots = 3;
+
+struct Weight {
+  Op op;
+  uint32_t share;
+};
+// Of 1000.
+constexpr Weight kWeights[] = {
+    {Op::kPut, 290},           {Op::kDelete, 75},       {Op::kAppend, 75},
+    {Op::kDeletePrefix, 35},   {Op::kDeleteRange, 15},  {Op::kBatch, 45},
+    {Op::kRefused, 5},         {Op::kGet, 90},          {Op::kContains, 25},
+    {Op::kContainsPrefix, 25}, {Op::kMultiGet, 15},     {Op::kScan, 100},
+    {Op::kReadAll, 3},         {Op::kTakeSnapshot, 18}, {Op::kReleaseSnapshot, 8},
+    {Op::kCheckpoint, 4},      {Op::kImport, 3},        {Op::kReopen, 5},
+    {Op::kFlush, 10},          {Op::kCompactAll, 4},    {Op::kRunJobs, 130},
+    {Op::kDropTable, 4},       {Op::kSetTtl, 4},        {Op::kSetTime, 12},
+};
+constexpr Weight kWritingWeights[] = {
+    {Op::kPut, 330},         {Op::kDelete, 80},       {Op::kAppend, 90},
+    {Op::kDeletePrefix, 50}, {Op::kDeleteRange, 20},  {Op::kBatch, 70},
+    {Op::kFlush, 60},        {Op::kCompactAll, 8},    {Op::kRunJobs, 240},
+    {Op::kDropTable, 10},    {Op::kTakeSnapshot, 12}, {Op::kReleaseSnapshot, 10},
+    {Op::kReopen, 10},       {Op::kImport, 10},
+};
+
+class Generator {
+ public:
+  Generator(uint64_t seed, const GeneratorOptions& options) : random_(seed), options_(options) {}
+
+  History Run() {
+    History history;
+    for (size_t i = 0; i < options_.operations; ++i) history.push_back(Next());
+    return history;
+  }
+
+ private:
+  template <size_t N>
+  Op Draw(const Weight (&weights)[N]) {
+    uint64_t total = 0;
+    for (const Weight& weight : weights) total += weight.share;
+    uint64_t dice = random_.Uniform(total);
+    for (const Weight& weight : weights) {
+      if (dice < weight.share) return weight.op;
+      dice -= weight.share;
+    }
+    return weights[0].op;
+  }
+
+  uint32_t Table() {
+    static constexpr uint32_t kTables[] = {0, 1, 1, 1, 2, 2, 3, 4, 5, 6};
+    return kTables[random_.Uniform(std::size(kTables))];
+  }
+  uint32_t ListTable() { return random_.OneIn(3) ? 6 : 2; }
+  uint32_t MapTable() {
+    static constexpr uint32_t kTables[] = {1, 1, 3, 5};
+    return kTables[random_.Uniform(std::size(kTables))];
+  }
+  std::string Prefix() {
+    std::string key;
+    key.push_back(static_cast<char>(random_.OneIn(8) ? random_.Uniform(kPartitionMax + 1)
+                                                     : random_.Uniform(3)));
+    key.push_back('k');
+    key.push_back(static_cast<char>(random_.Uniform(12) * 20));
+    return key;
+  }
+  std::string Key(uint32_t table) {
+    std::string key = Prefix();
+    // Long keys that share almost everything, some of them one the other's beginning.
+    if (random_.OneIn(25)) key.append(random_.Between(20, 300), 'x');
+    if (PrefixBytesOf(table) != 0 ? !random_.OneIn(10) : random_.OneIn(4))
+      key.push_back(static_cast<char>(random_.Uniform(8)));
+    return key;
+  }
+  std::string Bytes() {
+    if (random_.OneIn(options_.large_one_in)) return random_.Bytes(6000);
+    if (random_.OneIn(20)) return std::string(random_.Uniform(3000), 'z');
+    return random_.SkewedBytes(60);
+  }
+  // With TTL: written now or some units ago.
+  std::string Stamped(uint32_t table) {
+    std::string bytes;
+    const TtlLayout layout = kHistoryTables[table].ttl_layout;
+    if (layout == TtlLayout::kMap) bytes.push_back('\0');
+    if (layout != TtlLayout::kNone)
+      PutBigEndian(&bytes, (time_ - random_.Uniform(6)) * kTimeUnitMs, 8);
+    return bytes + Bytes();
+  }
+  std::string Value(uint32_t table) {
+    if (kHistoryTables[table].kind != TableKind::kList) return Stamped(table);
+    std::string value;
+    for (uint64_t i = random_.OneIn(4) ? random_.Uniform(5) : 1; i > 0; --i)
+      AppendListSegment(ListSegment::kElement, Stamped(table), &value);
+    return value;
+  }
+
+  Operation Write(Op op) {
+    Operation o;
+    o.op = op;
+    o.table = op == Op::kAppend ? ListTable() : op == Op::kDeletePrefix ? MapTable() : Table();
+    o.key = op == Op::kDeletePrefix ? Prefix() : Key(o.table);
+    if (op == Op::kPut || op == Op::kAppend) o.value = Value(o.table);
+    if (op == Op::kDeleteRange) DrawRange(&o);
+    return o;
+  }
+  void DrawRange(Operation* o) {
+    // Mostly narrow, so that something is left.
+    if (random_.OneIn(6)) {
+      o->upper = Key(o->table);
+    } else {
+      o->upper = o->key;
+      o->upper.back() = static_cast<char>(o->upper.back() + 1);
+      o->upper.push_back(static_cast<char>(random_.Uniform(8)));
+    }
+    if (o->upper < o->key) std::swap(o->upper, o->key);
+  }
+  void DrawScan(Operation* o) {
+    o->entries_max = static_cast<uint32_t>(random_.Between(1, 40));
+    o->bytes_max = random_.Between(1, 4096);
+    // Whether something has expired stands in its value.
+    o->keys_only = !HasTtl(o->table) && random_.OneIn(3);
+    if (random_.OneIn(3)) o->skip = static_cast<uint32_t>(random_.Uniform(6));
+    o->upper = Key(o->table);
+    if (PrefixBytesOf(o->table) != 0 && !random_.OneIn(3)) {
+      o->prefix = true;
+      if (random_.OneIn(2)) o->key.resize(kPrefixBytes);
+    } else {
+      if (o->upper < o->key) std::swap(o->upper, o->key);
+      if (random_.OneIn(4)) o->key.clear();
+      if (random_.OneIn(4)) o->upper.clear();
+    }
+    o->exclusive = !o->key.empty() && random_.OneIn(4);
+  }
+
+  Operation Next() {
+    const Op op = options_.writes_only ? Draw(kWritingWeights) : Draw(kWeights);
+    Operation o;
+    switch (op) {
+      case Op::kPut:
+      case Op::kDelete:
+      case Op::kAppend:
+      case Op::kDeletePrefix:
+      case Op::kDeleteRange:
+        return Write(op);
+      case Op::kBatch:
+        for (uint64_t i = random_.Between(1, 12); i > 0; --i) {
+          static constexpr Op kInBatch[] = {Op::kPut, Op::kPut, Op::kDelete, Op::kAppend,
+                                            Op::kDeletePrefix};
+          o.batch.push_back(Write(kInBatch[random_.Uniform(std::size(kInBatch))]));
+        }
+        break;
+      case Op::kMultiGet:
+        o.table = Table();
+        for (uint64_t i = random_.Between(1, 12); i > 0; --i) {
+          o.batch.emplace_back();
+          o.batch.back().table = o.table;
+          o.batch.back().key = Key(o.table);
+        }
+        break;
+      case Op::kContainsPrefix:
+        o.table = MapTable();
+        o.key = Prefix();
+        break;
+      case Op::kGet:
+      case Op::kContains:
+      case Op::kScan:
+        o.table = Table();
+        o.key = Key(o.table);
+        if (op == Op::kScan) DrawScan(&o);
+        break;
+      case Op::kRefused:
+        o.number = random_.Next();
+        break;
+      case Op::kTakeSnapshot:
+      case Op::kReleaseSnapshot:
+      case Op::kCheckpoint:
+        o.slot = static_cast<int32_t>(random_.Uniform(kSlots));
+        break;
+      case Op::kImport:
+        o.slot = static_cast<int32_t>(random_.Uniform(kSlots));
+        o.number = random_.Next();
+        break;
+      case Op::kRunJobs:
+        o.number = random_.OneIn(8) ? 20 : 1;
+        break;
+      case Op::kDropTable:
+        o.table = kDroppedTable;
+        break;
+      case Op::kSetTtl: {
+        o.table = 4 + static_cast<uint32_t>(random_.Uniform(3));
+        uint64_t& units = ttl_[o.table - 4];
+        units = units == 0 ? 8 : std::max<uint64_t>(1, units / 2);
+        o.number = units;
+        break;
+      }
+      case Op::kSetTime:
+        time_ += random_.Uniform(3);
+        o.number = time_;
+        break;
+      case Op::kReopen:
+      case Op::kReadAll:
+      case Op::kFlush:
+      case Op::kCompactAll:
+        break;
+    }
+    o.op = op;
+    const bool reads = op == Op::kGet || op == Op::kContains || op == Op::kContainsPrefix ||
+                       op == Op::kMultiGet || op == Op::kScan || op == Op::kReadAll;
+    if (reads && random_.OneIn(4)) o.slot = static_cast<int32_t>(random_.Uniform(kSlots));
+    return o;
+  }
+
+  Random random_;
+  const GeneratorOptions options_;
+  uint64_t time_ = kFirstTime;
+  std::array<uint64_t, 3> ttl_{};
+};
+
+}  // namespace
+
+History GenerateHistory(uint64_t seed, const GeneratorOptions& options) {
+  return Generator(seed, options).Run();
+}
+
+}  // namespace lava::testing

@@ -1,0 +1,403 @@
+#include "tests/history/lava_store.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <set>
+#include <thread>
+
+#include "db/environment.h"
+#include "table/verify.h"
+
+namespace lava::testing {
+namespace {
+
+constexpr int kBusyMax = 100'000;
+
+std::string NewRealDirectory() {
+  static std::atomic<uint64_t> number{0};
+  return (std::filesystem::temp_directory_path() /
+          ("lava-history-" + std::to_string(::getpid()) + "-" + std::to_string(++number)))
+      .string();
+}
+
+}  // namespace
+
+LavaStore::LavaStore(const OptionSet& set, uint64_t seed, fs::FileSystem* file_system)
+    : set_(set), fs_(file_system != nullptr ? file_system : &memory_) {
+  if (file_system == nullptr && set.files == OptionSet::Files::kPosix) {
+    fs_ = fs::FileSystem::Posix();
+    root_ = NewRealDirectory();
+    owns_root_ = true;
+  }
+  directory_ = root_ + "/db";
+  switch (set.jobs) {
+    case OptionSet::Jobs::kRandomOrder:
+      simulated_ = std::make_unique<SimExecutor>(seed);
+      break;
+    case OptionSet::Jobs::kPriority:
+      simulated_ = std::make_unique<SimExecutor>(seed, SimExecutor::Order::kPriority);
+      break;
+    case OptionSet::Jobs::kThreads:
+      pool_ = os::Executor::ThreadPool(set.threads);
+      break;
+  }
+}
+
+LavaStore::~LavaStore() {
+  CloseNow();
+  std::error_code ignored;
+  if (owns_root_) std::filesystem::remove_all(root_, ignored);
+}
+
+void LavaStore::CloseNow() {
+  snapshots_.clear();
+  tables_.clear();
+  db_.reset();
+  if (simulated_ != nullptr) simulated_->DropAll();
+}
+
+Status LavaStore::Open() { return OpenIn(directory_, {}); }
+
+Status LavaStore::OpenIn(const std::string& directory, std::span<const ImportSource> imports) {
+  CloseNow();
+  DBOptions options = OptionsOf(set_, openings_++);
+  options.file_system = fs_;
+  LAVA_ASSIGN_OR_RETURN(options.lease,
+                        Host::Get().Acquire(set_.lease_bytes, set_.write_buffer_ratio));
+  extra_ = options.partition_bytes - 1;
+  DBEnvironment environment;
+  environment.executor = simulated_ != nullptr ? simulated_.get() : pool_.get();
+  environment.clock = &clock_;
+  environment.wait_ms_max = simulated_ != nullptr ? 0 : 10;
+  LAVA_ASSIGN_OR_RETURN(db_, OpenDB(options, directory, imports, environment));
+  directory_ = directory;
+  db_->SetTime(now_ms_);
+  return Status::OK();
+}
+
+std::string LavaStore::ToStore(const std::string& key) const {
+  return key.empty() ? key : std::string(extra_, '\0') + key;
+}
+
+uint32_t LavaStore::PrefixOf(uint32_t table) const {
+  const uint32_t bytes = PrefixBytesOf(table);
+  return bytes == 0 ? 0 : bytes + extra_;
+}
+
+Result<Table*> LavaStore::TableAt(uint32_t table) {
+  if (db_ == nullptr) return Status::Closed("the instance could not be opened");
+  Table*& known = tables_[table];
+  if (known == nullptr) {
+    const HistoryTable& t = kHistoryTables[table];
+    LAVA_ASSIGN_OR_RETURN(
+        known, db_->CreateTable(
+                   t.name, {.kind = t.kind, .ttl_layout = t.ttl_layout, .ttl_ms = ttl_ms_[table]}));
+  }
+  return known;
+}
+
+Snapshot* LavaStore::SnapshotAt(int32_t slot) const {
+  return slot < 0 ? nullptr : snapshots_.at(slot).get();
+}
+
+// Until it is not Busy. Where jobs are simulated, they run meanwhile.
+Status LavaStore::Finish(const std::function<Status()>& call) {
+  if (db_ == nullptr) return Status::Closed("the instance could not be opened");
+  for (int i = 0; i < kBusyMax; ++i) {
+    const Status status = call();
+    if (!status.IsBusy()) return status;
+    if (simulated_ != nullptr) simulated_->RunUntilIdle();
+    clock_.Advance(10);
+  }
+  return Status::IOError("busy for ever");
+}
+
+Status LavaStore::Write(const Operation& write) {
+  return Finish([&] { return Apply(write); });
+}
+
+Status LavaStore::Apply(const Operation& o) {
+  LAVA_ASSIGN_OR_RETURN(Table * table, TableAt(o.table));
+  const std::string key = ToStore(o.key);
+  const KeyRef ref{key, PrefixOf(o.table)};
+  switch (o.op) {
+    case Op::kPut:
+      return db_->Put(table, ref, o.value);
+    case Op::kDelete:
+      return db_->Delete(table, ref);
+    case Op::kAppend:
+      return db_->Append(table, ref, o.value);
+    case Op::kDeletePrefix:
+      return db_->DeletePrefix(table, key);
+    default:
+      return db_->DeleteRange(table, key, ToStore(o.upper));
+  }
+}
+
+Status LavaStore::WriteBatch(std::span<const Operation> writes) {
+  lava::WriteBatch batch;
+  for (const Operation& o : writes) {
+    LAVA_ASSIGN_OR_RETURN(Table * table, TableAt(o.table));
+    const std::string key = ToStore(o.key);
+    const KeyRef ref{key, PrefixOf(o.table)};
+    if (o.op == Op::kPut) batch.Put(table, ref, o.value);
+    if (o.op == Op::kDelete) batch.Delete(table, ref);
+    if (o.op == Op::kAppend) batch.Append(table, ref, o.value);
+    if (o.op == Op::kDeletePrefix) batch.DeletePrefix(table, key);
+  }
+  return Finish([&] { return db_->Write(batch); });
+}
+
+Status LavaStore::Refused(uint64_t number) {
+  LAVA_ASSIGN_OR_RETURN(Table * map, TableAt(1));
+  LAVA_ASSIGN_OR_RETURN(Table * value, TableAt(0));
+  const std::string good = ToStore(std::string("\1k\1", 3));
+  const std::string beyond = ToStore(std::string(1, static_cast<char>(kPartitionMax + 1)) + "k");
+  lava::WriteBatch batch;
+  batch.Put(map, {good, PrefixOf(1)}, "not to be seen");
+  return Finish([&]() -> Status {
+    PinnedValue found;
+    switch (number % 9) {
+      case 0:
+        return db_->Put(value, {beyond}, "v");
+      case 1:
+        return db_->Put(value, {""}, "v");
+      case 2:
+        return db_->Append(value, {good}, "v");
+      case 3:
+        return db_->Put(map, {good, static_cast<uint32_t>(good.size() + 1)}, "v");
+      case 4:
+        batch.Put(value, {beyond}, "v");
+        return db_->Write(batch);
+      case 5:
+        batch.Append(value, {good}, "v");
+        return db_->Write(batch);
+      case 6:
+        return db_->Put(value, {good + std::string(kKeyBytesMax, 'k')}, "v");
+      case 7:
+        return db_->Put(nullptr, {good}, "v");
+      default:
+        return db_->Get(value, {beyond}, &found);
+    }
+  });
+}
+
+Result<Store::Value> LavaStore::Get(uint32_t table, const std::string& key, int32_t slot) {
+  LAVA_ASSIGN_OR_RETURN(Table * t, TableAt(table));
+  PinnedValue value;
+  const Status status = db_->Get(t, {ToStore(key), PrefixOf(table)}, &value, SnapshotAt(slot));
+  if (status.ok()) return Value(value.data());
+  if (status.IsNotFound()) return Value();
+  return status;
+}
+
+Result<bool> LavaStore::Contains(uint32_t table, const std::string& key, int32_t slot) {
+  LAVA_ASSIGN_OR_RETURN(Table * t, TableAt(table));
+  const Status status = db_->Contains(t, {ToStore(key), PrefixOf(table)}, SnapshotAt(slot));
+  if (!status.ok() && !status.IsNotFound()) return status;
+  return status.ok();
+}
+
+Result<bool> LavaStore::ContainsPrefix(uint32_t table, const std::string& prefix, int32_t slot) {
+  LAVA_ASSIGN_OR_RETURN(Table * t, TableAt(table));
+  const Status status = db_->ContainsPrefix(t, ToStore(prefix), SnapshotAt(slot));
+  if (!status.ok() && !status.IsNotFound()) return status;
+  return status.ok();
+}
+
+Result<std::vector<Store::Value>> LavaStore::MultiGet(uint32_t table,
+                                                      std::span<const Operation> keys,
+                                                      int32_t slot) {
+  LAVA_ASSIGN_OR_RETURN(Table * t, TableAt(table));
+  std::vector<std::string> bytes;
+  for (const Operation& o : keys) bytes.push_back(ToStore(o.key));
+  std::vector<KeyRef> refs;
+  for (const std::string& key : bytes) refs.push_back({key, PrefixOf(table)});
+  std::vector<PinnedValue> values(keys.size());
+  const std::unique_ptr<bool[]> found(new bool[keys.size()]());
+  LAVA_RETURN_IF_ERROR(
+      db_->MultiGet(t, refs, values, std::span(found.get(), keys.size()), SnapshotAt(slot)));
+  std::vector<Value> out;
+  for (size_t i = 0; i < keys.size(); ++i)
+    out.push_back(found[i] ? Value(values[i].data()) : Value());
+  return out;
+}
+
+Result<std::vector<Model::Entry>> LavaStore::Scan(const Operation& scan) {
+  LAVA_ASSIGN_OR_RETURN(Table * t, TableAt(scan.table));
+  const std::string lower = ToStore(scan.key), upper = ToStore(scan.upper);
+  ScanRequest request;
+  request.lower = lower;
+  if (!scan.prefix) request.upper = upper;
+  request.lower_exclusive = scan.exclusive;
+  request.prefix_bytes = scan.prefix ? kPrefixBytes + extra_ : 0;
+  request.keys_only = scan.keys_only;
+  request.skip_key_bytes = scan.skip + extra_;
+  request.entries_max = scan.entries_max;
+  request.bytes_max = scan.bytes_max;
+  std::vector<Model::Entry> entries;
+  std::string from;
+  ScanPage page;
+  for (int pages = 0; pages < kBusyMax; ++pages) {
+    LAVA_RETURN_IF_ERROR(db_->Scan(t, request, &page, SnapshotAt(scan.slot)));
+    LAVA_RETURN_IF_ERROR(ParsePage(page, &entries));
+    if (page.done) return entries;
+    // What runs between two pages must not matter.
+    if (simulated_ != nullptr && pages % 4 == 1) simulated_->RunOne();
+    if (page.entries == 0) continue;
+    from = page.last_key;
+    request.lower = from;
+    request.lower_exclusive = true;
+  }
+  return Status::IOError("a scan without an end");
+}
+
+Status LavaStore::TakeSnapshot(int32_t slot) {
+  if (db_ == nullptr) return Status::Closed("the instance could not be opened");
+  LAVA_ASSIGN_OR_RETURN(std::shared_ptr<Snapshot> snapshot, db_->TakeSnapshot());
+  snapshots_[slot] = std::move(snapshot);
+  return Status::OK();
+}
+
+Status LavaStore::CheckFiles(std::span<const Snapshot::File> files) const {
+  std::set<std::string> names;
+  for (const Snapshot::File& file : files) {
+    if (!names.insert(file.name).second)
+      return Status::Corruption("a checkpoint names " + file.name + " twice");
+    const std::string path = directory_ + "/" + file.name;
+    LAVA_ASSIGN_OR_RETURN(const uint64_t bytes, fs_->FileSize(path));
+    if (bytes != file.bytes)
+      return Status::Corruption(path + " has " + std::to_string(bytes) + " bytes, not " +
+                                std::to_string(file.bytes));
+  }
+  return Status::OK();
+}
+
+Status LavaStore::Checkpoint(int32_t slot) {
+  const std::shared_ptr<Snapshot> snapshot = snapshots_.at(slot);
+  LAVA_RETURN_IF_ERROR(Finish([&] { return snapshot->WaitFlushed(0); }));
+  std::vector<Snapshot::File> files;
+  std::string metadata;
+  LAVA_RETURN_IF_ERROR(snapshot->Files(&files, &metadata));
+  LAVA_RETURN_IF_ERROR(CheckFiles(files));
+  LAVA_ASSIGN_OR_RETURN(const MetadataInfo info, ReadMetadata(metadata));
+  if (info.files.size() != files.size() || info.partition_bytes != 1 + extra_)
+    return Status::Corruption("a checkpoint's metadata does not name its files");
+  return Status::OK();
+}
+
+// Flushes the slot's snapshot, or one of now, and links its files.
+Status LavaStore::Adopt(int32_t slot, const std::string& directory, ImportSource* source) {
+  std::shared_ptr<Snapshot> snapshot;
+  if (HasSnapshot(slot)) {
+    snapshot = snapshots_.at(slot);
+  } else {
+    LAVA_ASSIGN_OR_RETURN(snapshot, db_->TakeSnapshot());
+  }
+  LAVA_RETURN_IF_ERROR(Finish([&] { return snapshot->WaitFlushed(0); }));
+  std::vector<Snapshot::File> files;
+  LAVA_RETURN_IF_ERROR(snapshot->Files(&files, &source->metadata));
+  for (const Snapshot::File& file : files) {
+    const std::string to = directory + "/" + file.name;
+    LAVA_ASSIGN_OR_RETURN(const bool there, fs_->Exists(to));
+    if (!there) LAVA_RETURN_IF_ERROR(fs_->Link(directory_ + "/" + file.name, to));
+  }
+  return Status::OK();
+}
+
+Status LavaStore::Import(const ImportPlan& plan) {
+  const std::string directory = root_ + "/db" + std::to_string(++directories_);
+  LAVA_RETURN_IF_ERROR(fs_->CreateDirectory(directory));
+  std::vector<ImportSource> sources;
+  const auto adopt = [&](int32_t slot, uint32_t first, uint32_t last) {
+    sources.push_back({"", first, last});
+    return Adopt(slot, directory, &sources.back());
+  };
+  if (plan.low) LAVA_RETURN_IF_ERROR(adopt(plan.low_slot, 0, plan.cut));
+  if (plan.high) LAVA_RETURN_IF_ERROR(adopt(plan.high_slot, plan.cut + 1, kPartitionMax));
+  if (plan.swapped && sources.size() == 2) std::swap(sources[0], sources[1]);
+  // So that nothing is lost should the new instance not open.
+  LAVA_RETURN_IF_ERROR(Flush());
+  return OpenIn(directory, sources);
+}
+
+Status LavaStore::Reopen() {
+  LAVA_RETURN_IF_ERROR(Flush());
+  return Open();
+}
+
+Status LavaStore::Flush() {
+  return Finish([&] { return db_->Flush(0); });
+}
+
+Status LavaStore::CompactAll() {
+  uint64_t ticket = 0;
+  return Finish([&] { return db_->CompactAll(0, &ticket); });
+}
+
+void LavaStore::RunJobs(uint64_t count) {
+  if (simulated_ == nullptr) return;
+  for (uint64_t i = 0; i < count && simulated_->RunOne(); ++i) {
+  }
+}
+
+Status LavaStore::DropTable(uint32_t table) {
+  LAVA_ASSIGN_OR_RETURN(Table * t, TableAt(table));
+  LAVA_RETURN_IF_ERROR(Finish([&] { return db_->DropTable(t); }));
+  tables_.erase(table);
+  // Every use of what was dropped is refused.
+  const Status after = db_->Put(t, {ToStore(std::string("\1k\1", 3)), PrefixOf(table)}, "v");
+  return after.IsClosed() ? Status::OK() : Status::IOError("a dropped table can be written to");
+}
+
+Status LavaStore::SetTtl(uint32_t table, int64_t ttl_ms) {
+  LAVA_ASSIGN_OR_RETURN(Table * t, TableAt(table));
+  TableOptions options = t->options();
+  options.ttl_ms = ttl_ms;
+  LAVA_RETURN_IF_ERROR(db_->SetTableOptions(t, options));
+  ttl_ms_[table] = ttl_ms;
+  for (const TableInfo& info : db_->ListTables())
+    if (info.name == t->name() && info.options.ttl_ms == ttl_ms) return Status::OK();
+  return Status::IOError("the list of tables does not know what was set");
+}
+
+void LavaStore::SetTime(int64_t now_ms) {
+  now_ms_ = now_ms;
+  if (db_ != nullptr) db_->SetTime(now_ms);
+}
+
+Status LavaStore::CheckAtEnd() {
+  if (simulated_ != nullptr) return CheckAtRest();
+  // Threads may be amid something still: a job removes files after it has counted itself out.
+  Status status;
+  for (int i = 0; i < 5000; ++i) {
+    status = CheckAtRest();
+    if (status.ok()) return status;
+    // What a read held last goes with the next flush.
+    LAVA_RETURN_IF_ERROR(Flush());
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return status;
+}
+
+Status LavaStore::CheckAtRest() {
+  if (simulated_ != nullptr) simulated_->RunUntilIdle();
+  const DBStatistics statistics = db_->statistics();
+  if (statistics.background_errors != 0 && !may_fail_)
+    return Status::IOError("background work failed");
+  if (statistics.pinned_file_bytes != 0) return Status::IOError("files are pinned for ever");
+  LAVA_ASSIGN_OR_RETURN(std::vector<std::string> names, fs_->List(directory_));
+  std::erase_if(names, [](const std::string& name) { return !name.ends_with(".ksst"); });
+  if (names.size() != statistics.live_files)
+    return Status::IOError(std::to_string(names.size()) + " files are there, " +
+                           std::to_string(statistics.live_files) + " are named");
+  const std::vector<TableInfo> tables = db_->ListTables();
+  for (const std::string& name : names)
+    LAVA_RETURN_IF_ERROR(VerifyTableFile(fs_, directory_ + "/" + name, tables));
+  return Status::OK();
+}
+
+}  // namespace lava::testing

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+
+#include "lava/db.h"
+#include "os/executor.h"
+#include "testing/mem_file_system.h"
+#include "testing/sim_executor.h"
+#include "testing/test_clock.h"
+#include "tests/history/option_sets.h"
+#include "tests/history/store.h"
+
+namespace lava::testing {
+
+/// LavaKV with an option set.
+/// Ownership:  a file system that is given must outlive it; without one it has its own.
+class LavaStore final : public Store {
+ public:
+  LavaStore(const OptionSet& set, uint64_t seed, fs::FileSystem* file_system = nullptr);
+  ~LavaStore() override;
+
+  /// Opens the instance in directory() or makes it. Before anything else.
+  Status Open();
+  Status OpenAt(const std::string& directory) { return OpenIn(directory, {}); }
+  /// Closes without a flush.
+  void CloseNow();
+  /// Files fail: background work may.
+  void MayFail() { may_fail_ = true; }
+  bool is_open() const { return db_ != nullptr; }
+  const std::string& directory() const { return directory_; }
+  DB* db() { return db_.get(); }
+  MemFileSystem& memory() { return memory_; }
+  TestClock& clock() { return clock_; }
+
+  Status Write(const Operation& write) override;
+  Status WriteBatch(std::span<const Operation> writes) override;
+  Status Refused(uint64_t number) override;
+  Result<Value> Get(uint32_t table, const std::string& key, int32_t slot) override;
+  Result<bool> Contains(uint32_t table, const std::string& key, int32_t slot) override;
+  Result<bool> ContainsPrefix(uint32_t table, const std::string& prefix, int32_t slot) override;
+  Result<std::vector<Value>> MultiGet(uint32_t table, std::span<const Operation> keys,
+                                      int32_t slot) override;
+  Result<std::vector<Model::Entry>> Scan(const Operation& scan) override;
+  bool HasSnapshot(int32_t slot) const override { return snapshots_.count(slot) != 0; }
+  Status TakeSnapshot(int32_t slot) override;
+  void ReleaseSnapshot(int32_t slot) override { snapshots_.erase(slot); }
+  Status Checkpoint(int32_t slot) override;
+  Status Import(const ImportPlan& plan) override;
+  Status Reopen() override;
+  Status Flush() override;
+  Status CompactAll() override;
+  void RunJobs(uint64_t count) override;
+  Status DropTable(uint32_t table) override;
+  Status SetTtl(uint32_t table, int64_t ttl_ms) override;
+  void SetTime(int64_t now_ms) override;
+  Status CheckAtEnd() override;
+
+ private:
+  Status OpenIn(const std::string& directory, std::span<const ImportSource> imports);
+  Result<Table*> TableAt(uint32_t table);
+  Snapshot* SnapshotAt(int32_t slot) const;
+  std::string ToStore(const std::string& key) const;
+  uint32_t PrefixOf(uint32_t table) const;
+  Status Finish(const std::function<Status()>& call);
+  Status Apply(const Operation& write);
+  Status Adopt(int32_t slot, const std::string& directory, ImportSource* source);
+  Status CheckAtRest();
+  Status CheckFiles(std::span<const Snapshot::File> files) const;
+
+  const OptionSet set_;
+  MemFileSystem memory_;
+  fs::FileSystem* fs_;
+  std::string root_;
+  bool may_fail_ = false;
+  bool owns_root_ = false;  // of a real file system
+  TestClock clock_;
+  std::unique_ptr<os::Executor> pool_;
+  std::unique_ptr<SimExecutor> simulated_;
+  uint32_t openings_ = 0, directories_ = 0;
+  uint32_t extra_ = 0;  // partition bytes beyond one
+  std::string directory_;
+  int64_t now_ms_ = 0;
+  std::map<uint32_t, int64_t> ttl_ms_;
+  std::unique_ptr<DB> db_;
+  std::map<uint32_t, Table*> tables_;  // of this opening
+  std::map<int32_t, std::shared_ptr<Snapshot>> snapshots_;
+};
+
+}  // namespace lava::testing

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <map>
+
+#include "tests/history/store.h"
+
+namespace lava::testing {
+
+/// The oracle: sorted maps.
+class ModelStore : public Store {
+ public:
+  ModelStore();
+  Status Write(const Operation& write) override;
+  Status WriteBatch(std::span<const Operation> writes) override;
+  Status Refused(uint64_t) override { return Status::InvalidArgument("as it should be"); }
+  Result<Value> Get(uint32_t table, const std::string& key, int32_t slot) override;
+  Result<bool> Contains(uint32_t table, const std::string& key, int32_t slot) override;
+  Result<bool> ContainsPrefix(uint32_t table, const std::string& prefix, int32_t slot) override;
+  Result<std::vector<Value>> MultiGet(uint32_t table, std::span<const Operation> keys,
+                                      int32_t slot) override;
+  Result<std::vector<Model::Entry>> Scan(const Operation& scan) override;
+  bool HasSnapshot(int32_t slot) const override { return snapshots_.count(slot) != 0; }
+  Status TakeSnapshot(int32_t slot) override;
+  void ReleaseSnapshot(int32_t slot) override { snapshots_.erase(slot); }
+  Status Checkpoint(int32_t) override { return Status::OK(); }
+  Status Import(const ImportPlan& plan) override;
+  Status Reopen() override;
+  Status Flush() override { return Status::OK(); }
+  Status CompactAll() override { return Status::OK(); }
+  void RunJobs(uint64_t) override {}
+  Status DropTable(uint32_t table) override;
+  Status SetTtl(uint32_t, int64_t) override { return Status::OK(); }
+  void SetTime(int64_t) override {}
+  Status CheckAtEnd() override { return Status::OK(); }
+
+ private:
+  const Model& At(int32_t slot) const { return slot < 0 ? model_ : snapshots_.at(slot); }
+  void CopyPartitions(int32_t slot, uint32_t first, uint32_t last, Model* to) const;
+
+  Model model_;
+  std::map<int32_t, Model> snapshots_;
+};
+
+/// The request of a scan's first page, in the operation's keys.
+ScanRequest RequestOf(const Operation& scan);
+
+}  // namespace lava::testing

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lava/options.h"
+#include "lava/slice.h"
+
+namespace lava::testing {
+
+/// The tables of all histories, by their number. Keys are as for one partition byte: a store with
+/// two puts a zero before.
+struct HistoryTable {
+  const char* name;
+  TableKind kind;
+  TtlLayout ttl_layout;
+};
+inline constexpr HistoryTable kHistoryTables[] = {
+    {"value", TableKind::kValue, TtlLayout::kNone},
+    {"map", TableKind::kMap, TtlLayout::kNone},
+    {"list", TableKind::kList, TtlLayout::kNone},
+    {"dropped", TableKind::kMap, TtlLayout::kNone},
+    {"ttl-value", TableKind::kValue, TtlLayout::kValue},
+    {"ttl-map", TableKind::kMap, TtlLayout::kMap},
+    {"ttl-list", TableKind::kList, TtlLayout::kList},
+};
+inline constexpr uint32_t kHistoryTableCount = std::size(kHistoryTables);
+inline constexpr uint32_t kDroppedTable = 3;
+inline constexpr uint32_t kPartitionMax = 15;
+/// Partition, a letter and a byte: what a map's keys may be deleted by.
+inline constexpr uint32_t kPrefixBytes = 3;
+inline uint32_t PrefixBytesOf(uint32_t table) {
+  return kHistoryTables[table].kind == TableKind::kMap ? kPrefixBytes : 0;
+}
+inline bool HasTtl(uint32_t table) { return kHistoryTables[table].ttl_layout != TtlLayout::kNone; }
+
+/// The unit of the histories' clock. Coarse, so that it does not matter how long a store takes.
+inline constexpr int64_t kTimeUnitMs = 1'000'000'000;
+inline constexpr uint64_t kFirstTime = 100;  // units
+
+enum class Op : uint8_t {
+  kPut,
+  kDelete,
+  kAppend,
+  kDeletePrefix,  // key: the prefix
+  kDeleteRange,   // key to upper
+  kBatch,
+  kRefused,  // number: which mistake
+  kGet,      // from here: slot, -1 for the newest state
+  kContains,
+  kContainsPrefix,
+  kMultiGet,  // batch: the keys
+  kScan,
+  kReadAll,  // every table, by a scan and by point reads
+  kTakeSnapshot,
+  kReleaseSnapshot,
+  kCheckpoint,  // of a slot: flushed, files and metadata looked at
+  kImport,      // slot and number (another slot) cut by partition; see Store::Import
+  kReopen,
+  kFlush,
+  kCompactAll,
+  kRunJobs,  // number: how many, where the store's jobs wait for that
+  kDropTable,
+  kSetTtl,   // number: units
+  kSetTime,  // number: units
+};
+inline constexpr uint32_t kOpCount = static_cast<uint32_t>(Op::kSetTime) + 1;
+const char* OpName(Op op);
+
+/// One step of a history: everything that it needs, so that any of its neighbours can be left out.
+struct Operation {
+  Op op = Op::kGet;
+  uint32_t table = 0;
+  int32_t slot = -1;
+  uint64_t number = 0;
+  std::string key, upper, value;
+  // kScan
+  bool exclusive = false, prefix = false, keys_only = false;
+  uint32_t skip = 0, entries_max = 0;
+  uint64_t bytes_max = 0;
+  std::vector<Operation> batch;
+};
+
+using History = std::vector<Operation>;
+
+/// One line, keys in hexadecimal, values by their length.
+std::string Describe(const Operation& operation);
+std::string Hex(Slice bytes);
+
+}  // namespace lava::testing

@@ -1,0 +1,174 @@
+#include "tests/history/option_sets.h"
+
+#include <iterator>
+
+#include "testing/random.h"
+
+namespace lava::testing {
+namespace {
+
+constexpr uint32_t kPicked = 16;
+
+template <typename T, size_t N>
+T Pick(Random* random, const T (&values)[N]) {
+  return values[random->Uniform(N)];
+}
+
+void Small(DBOptions* o) {
+  o->memtable_bytes = 8 << 10;
+  o->block_bytes = 128;
+  o->index_partition_bytes = 256;
+  o->target_file_bytes = 2 << 10;
+  o->level1_bytes = 4 << 10;
+  o->level_multiplier = 2;
+  o->level_count = 4;
+  o->l0_compaction_trigger = 2;
+  o->l0_stall_trigger = 12;
+}
+
+void Draw(Random* random, DBOptions* o) {
+  static constexpr uint64_t kMemtables[] = {1, 4 << 10, 8 << 10, 16 << 10, 64 << 10, 1 << 20};
+  static constexpr uint32_t kBlocks[] = {1, 64, 128, 512, 4096, 64 << 10};
+  static constexpr uint32_t kPartitions[] = {1, 100, 256, 4096, 16384};
+  static constexpr uint32_t kFilters[] = {0, 1, 10, 20};
+  static constexpr Compression kCodecs[] = {Compression::kNone, Compression::kLz4,
+                                            Compression::kZstd};
+  static constexpr uint64_t kFiles[] = {1, 1 << 10, 4 << 10, 64 << 10, 32 << 20};
+  static constexpr uint64_t kLevel1[] = {1, 4 << 10, 16 << 10, 256 << 10};
+  o->memtable_bytes = Pick(random, kMemtables);
+  o->block_bytes = Pick(random, kBlocks);
+  o->index_partition_bytes = Pick(random, kPartitions);
+  o->filter_bits_per_key = Pick(random, kFilters);
+  o->compression = Pick(random, kCodecs);
+  o->bottom_compression = Pick(random, kCodecs);
+  o->target_file_bytes = Pick(random, kFiles);
+  o->level1_bytes = Pick(random, kLevel1);
+  o->level_multiplier = static_cast<uint32_t>(random->Between(2, 10));
+  o->level_count = static_cast<uint32_t>(random->Between(2, 7));
+  o->l0_compaction_trigger = static_cast<uint32_t>(random->Between(1, 8));
+  o->l0_stall_trigger = o->l0_compaction_trigger + static_cast<uint32_t>(random->Between(1, 20));
+  o->sealed_runs_max = static_cast<uint32_t>(random->Between(1, 4));
+  o->sync = random->OneIn(3);
+}
+
+// What the picked sets stretch.
+void Stretch(uint32_t index, DBOptions* o) {
+  switch (index) {
+    case 1:
+      o->filter_bits_per_key = 0;
+      o->compression = o->bottom_compression = Compression::kNone;
+      break;
+    case 2:
+      o->block_bytes = 4096;
+      o->bottom_compression = Compression::kZstd;
+      o->target_file_bytes = 64 << 10;
+      o->sync = true;
+      break;
+    case 3:
+      o->memtable_bytes = 1;
+      o->level_count = 2;
+      o->sealed_runs_max = 2;
+      break;
+    case 4:  // as users have it
+      *o = DBOptions();
+      break;
+    case 5:
+      o->block_bytes = 1;
+      o->index_partition_bytes = 1;
+      break;
+    case 6:
+      o->block_bytes = 1 << 20;
+      o->index_partition_bytes = 1 << 20;
+      break;
+    case 7:
+      o->target_file_bytes = 1;
+      break;
+    case 8:
+      o->level_count = 7;
+      o->level1_bytes = 1;
+      break;
+    case 9:
+      o->l0_compaction_trigger = 1;
+      o->l0_stall_trigger = 2;
+      break;
+    case 10:
+      o->l0_compaction_trigger = 1000;
+      o->l0_stall_trigger = 10000;
+      break;
+    case 11:
+      o->sealed_runs_max = 1;
+      o->memtable_bytes = 2 << 10;
+      break;
+    case 12:
+      o->filter_bits_per_key = 30;
+      o->compression = o->bottom_compression = Compression::kZstd;
+      break;
+    default:
+      break;
+  }
+}
+
+}  // namespace
+
+OptionSet OptionSetAt(uint32_t index) {
+  OptionSet set;
+  set.index = index % kOptionSetCount;
+  Random random(1000 + set.index);
+  if (set.index < kPicked) {
+    if (set.index == 13) set.lease_bytes = 64 << 10;  // a cache of some blocks, tiny memtables
+    if (set.index == 14) set.jobs = OptionSet::Jobs::kPriority;
+    if (set.index == 15) set.files = OptionSet::Files::kPosix;
+    return set;
+  }
+  static constexpr uint64_t kLeases[] = {1, 64 << 10, 1 << 20, 8 << 20, 64 << 20, 1 << 30};
+  static constexpr double kRatios[] = {0.1, 0.5, 0.9};
+  set.lease_bytes = Pick(&random, kLeases);
+  set.write_buffer_ratio = Pick(&random, kRatios);
+  set.changes_at_reopen = random.OneIn(2);
+  if (random.OneIn(3)) set.jobs = OptionSet::Jobs::kPriority;
+  if (set.index % 8 == 3) {
+    set.jobs = OptionSet::Jobs::kThreads;
+    set.threads = static_cast<uint32_t>(random.Between(1, 4));
+  }
+  if (set.index % 16 == 5) set.files = OptionSet::Files::kPosix;
+  return set;
+}
+
+DBOptions OptionsOf(const OptionSet& set, uint32_t opening) {
+  DBOptions options;
+  if (set.index < kPicked) {
+    Small(&options);
+    Stretch(set.index, &options);
+  } else {
+    Random random(uint64_t{set.index} * 1000 + (set.changes_at_reopen ? opening : 0));
+    Draw(&random, &options);
+    // Syncs of a real disk take most of a history's time.
+    if (set.files == OptionSet::Files::kPosix) options.sync = false;
+  }
+  options.sync = set.sync.value_or(options.sync);
+  options.partition_bytes = set.index % 4 == 1 ? 2 : 1;
+  options.partition_first = 0;
+  options.partition_last = 15;
+  return options;
+}
+
+std::string Describe(const OptionSet& set) {
+  const DBOptions o = OptionsOf(set, 0);
+  const auto part = [](const char* name, uint64_t value) {
+    return std::string(", ") + name + " " + std::to_string(value);
+  };
+  static constexpr const char* kJobs[] = {"random jobs", "jobs by priority", "threads"};
+  return "option set " + std::to_string(set.index) + ": " +
+         (set.files == OptionSet::Files::kPosix ? "posix, " : "memory, ") +
+         kJobs[static_cast<size_t>(set.jobs)] + part("threads", set.threads) +
+         part("lease", set.lease_bytes) + part("memtable", o.memtable_bytes) +
+         part("block", o.block_bytes) + part("index partition", o.index_partition_bytes) +
+         part("filter bits", o.filter_bits_per_key) + part("target file", o.target_file_bytes) +
+         part("level 1", o.level1_bytes) + part("multiplier", o.level_multiplier) +
+         part("levels", o.level_count) + part("L0 trigger", o.l0_compaction_trigger) +
+         part("stall", o.l0_stall_trigger) + part("sealed runs", o.sealed_runs_max) +
+         part("partition bytes", o.partition_bytes) + (o.sync ? ", sync" : "") +
+         (set.changes_at_reopen ? ", changes at reopen" : "");
+}
+
+}  // namespace lava::testing

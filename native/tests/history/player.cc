@@ -1,0 +1,259 @@
+#include "tests/history/player.h"
+
+#include "base/coding.h"
+#include "base/hash.h"
+#include "lava/list_format.h"
+
+namespace lava::testing {
+namespace {
+
+Operation WholeScan(uint32_t table, int32_t slot) {
+  Operation scan;
+  scan.op = Op::kScan;
+  scan.table = table;
+  scan.slot = slot;
+  scan.entries_max = 100;
+  scan.bytes_max = 1 << 20;
+  return scan;
+}
+
+std::string InWords(const Status& status) {
+  // The texts of refusals are the store's own.
+  if (status.IsInvalidArgument()) return "refused";
+  return status.ok() ? "done" : status.ToString();
+}
+
+void Add(const Model::Entry& entry, std::string* words) {
+  PutVarint64(words, entry.first.size());
+  *words += entry.first;
+  PutVarint64(words, entry.second.size());
+  *words += entry.second;
+}
+
+}  // namespace
+
+Store::ImportPlan PlanOf(const Operation& import) {
+  Store::ImportPlan plan;
+  uint64_t draw = import.number;
+  const auto next = [&draw](uint64_t n) {
+    const uint64_t drawn = draw % n;
+    draw /= n;
+    return drawn;
+  };
+  plan.low_slot = import.slot;
+  plan.high_slot = static_cast<int32_t>(next(4)) - 1;
+  plan.cut = static_cast<uint32_t>(next(4));
+  plan.swapped = next(2) == 0;
+  const uint64_t left_out = next(6);
+  plan.low = left_out != 0;
+  plan.high = left_out != 1;
+  return plan;
+}
+
+Player::Player(Store* store) : store_(store) { store_->SetTime(now_ms_); }
+
+// Whether anything is left of a value; of a list, what.
+bool Player::Live(uint32_t table, std::string* value) const {
+  const int64_t ttl_ms = ttl_ms_[table];
+  const auto expired = [&](Slice bytes, size_t offset) {
+    if (ttl_ms == 0 || bytes.size() < offset + 8) return false;
+    const auto written = static_cast<int64_t>(DecodeBigEndian(bytes.data() + offset, 8));
+    return written + ttl_ms <= now_ms_;
+  };
+  switch (kHistoryTables[table].ttl_layout) {
+    case TtlLayout::kNone:
+      return true;
+    case TtlLayout::kValue:
+      return !expired(*value, 0);
+    case TtlLayout::kMap:
+      return !expired(*value, 1);
+    case TtlLayout::kList:
+      break;
+  }
+  std::string left;
+  Slice rest = *value, element;
+  ListSegment kind;
+  while (!rest.empty()) {
+    if (!NextListSegment(&rest, &kind, &element).ok()) return true;
+    if (!expired(element, 0)) AppendListSegment(kind, element, &left);
+  }
+  *value = left;
+  // An empty list is absent here: nobody can tell it from one whose elements have expired.
+  return !left.empty();
+}
+
+std::string Player::GetInWords(uint32_t table, const std::string& key, int32_t slot) {
+  Result<Store::Value> value = store_->Get(table, key, slot);
+  if (!value.ok()) return value.status().ToString();
+  if (!value->has_value() || !Live(table, &**value)) return "absent";
+  return "=" + **value;
+}
+
+std::string Player::ContainsInWords(const Operation& o, int32_t slot) {
+  const Result<bool> found = store_->Contains(o.table, o.key, slot);
+  if (!found.ok()) return found.status().ToString();
+  // What has expired may be there or not, but then for a read too.
+  const Result<Store::Value> value = store_->Get(o.table, o.key, slot);
+  if (!value.ok()) return value.status().ToString();
+  if (value.value().has_value() != *found) return "contains and get disagree";
+  if (HasTtl(o.table)) return "";
+  return *found ? "there" : "absent";
+}
+
+std::string Player::ContainsPrefixInWords(const Operation& o, int32_t slot) {
+  const Result<bool> found = store_->ContainsPrefix(o.table, o.key, slot);
+  if (!found.ok()) return found.status().ToString();
+  Operation scan = WholeScan(o.table, slot);
+  scan.key = o.key;
+  scan.prefix = true;
+  const auto entries = store_->Scan(scan);
+  if (!entries.ok()) return entries.status().ToString();
+  if (entries.value().empty() == *found) return "contains prefix and scan disagree";
+  if (HasTtl(o.table)) return "";
+  return *found ? "there" : "absent";
+}
+
+std::string Player::MultiGetInWords(const Operation& o, int32_t slot) {
+  auto values = store_->MultiGet(o.table, o.batch, slot);
+  if (!values.ok()) return values.status().ToString();
+  std::string words;
+  for (Store::Value& value : *values) {
+    const bool live = value.has_value() && Live(o.table, &*value);
+    words += live ? "=" + *value + ";" : std::string("absent;");
+  }
+  return words;
+}
+
+Result<std::vector<Model::Entry>> Player::LiveEntries(const Operation& scan) {
+  LAVA_ASSIGN_OR_RETURN(std::vector<Model::Entry> entries, store_->Scan(scan));
+  if (HasTtl(scan.table))
+    std::erase_if(entries, [&](Model::Entry& entry) { return !Live(scan.table, &entry.second); });
+  return entries;
+}
+
+std::string Player::ScanInWords(const Operation& o) {
+  const auto entries = LiveEntries(o);
+  if (!entries.ok()) return entries.status().ToString();
+  std::string words = std::to_string(entries.value().size()) + " entries ";
+  for (const Model::Entry& entry : entries.value()) Add(entry, &words);
+  return words;
+}
+
+std::string Player::ReadAllInWords(int32_t slot) {
+  std::string words;
+  for (uint32_t table = 0; table < kHistoryTableCount; ++table) {
+    const auto entries = LiveEntries(WholeScan(table, slot));
+    if (!entries.ok()) return entries.status().ToString();
+    words += std::string(kHistoryTables[table].name) + " " +
+             std::to_string(entries.value().size()) + " entries ";
+    for (const Model::Entry& entry : entries.value()) {
+      Add(entry, &words);
+      const std::string answer = GetInWords(table, entry.first, slot);
+      if (IsError(answer)) return answer;
+      if (answer != "=" + entry.second)
+        return words + " a scan and a get of " + Hex(entry.first) + " disagree";
+    }
+  }
+  return words;
+}
+
+Result<uint64_t> Player::Digest() {
+  std::string words;
+  for (uint32_t table = 0; table < kHistoryTableCount; ++table) {
+    LAVA_ASSIGN_OR_RETURN(const std::vector<Model::Entry> entries,
+                          LiveEntries(WholeScan(table, -1)));
+    PutVarint64(&words, entries.size());
+    for (const Model::Entry& entry : entries) Add(entry, &words);
+  }
+  return Hash64(words, 0);
+}
+
+bool IsError(const std::string& words) {
+  for (const Status::Code code :
+       {Status::Code::kCorruption, Status::Code::kIOError, Status::Code::kMemoryLimit,
+        Status::Code::kNoSpace, Status::Code::kClosed, Status::Code::kAborted})
+    if (words.starts_with(std::string(CodeName(code)) + ": ")) return true;
+  return false;
+}
+
+std::string Player::Apply(const Operation& o) {
+  const int32_t slot = o.slot >= 0 && store_->HasSnapshot(o.slot) ? o.slot : -1;
+  return Answer(o, slot);
+}
+
+std::string Player::Answer(const Operation& o, int32_t slot) {
+  switch (o.op) {
+    case Op::kPut:
+    case Op::kDelete:
+    case Op::kAppend:
+    case Op::kDeletePrefix:
+    case Op::kDeleteRange:
+      return InWords(store_->Write(o));
+    case Op::kBatch:
+      return InWords(store_->WriteBatch(o.batch));
+    case Op::kRefused:
+      return InWords(store_->Refused(o.number));
+    case Op::kGet:
+      return GetInWords(o.table, o.key, slot);
+    case Op::kContains:
+      return ContainsInWords(o, slot);
+    case Op::kContainsPrefix:
+      return ContainsPrefixInWords(o, slot);
+    case Op::kMultiGet:
+      return MultiGetInWords(o, slot);
+    case Op::kScan: {
+      Operation scan = o;
+      scan.slot = slot;
+      return ScanInWords(scan);
+    }
+    case Op::kReadAll:
+      return ReadAllInWords(slot);
+    case Op::kTakeSnapshot:
+      return InWords(store_->TakeSnapshot(o.slot));
+    case Op::kReleaseSnapshot:
+      store_->ReleaseSnapshot(o.slot);
+      return "";
+    case Op::kCheckpoint:
+      return slot < 0 ? "" : InWords(store_->Checkpoint(slot));
+    case Op::kImport:
+      return InWords(store_->Import(PlanOf(o)));
+    case Op::kReopen:
+      return InWords(store_->Reopen());
+    case Op::kFlush:
+      return InWords(store_->Flush());
+    case Op::kCompactAll:
+      return InWords(store_->CompactAll());
+    case Op::kRunJobs:
+      store_->RunJobs(o.number);
+      return "";
+    case Op::kDropTable:
+      return InWords(store_->DropTable(o.table));
+    case Op::kSetTtl: {
+      const int64_t ttl_ms = static_cast<int64_t>(o.number) * kTimeUnitMs;
+      const Status status = store_->SetTtl(o.table, ttl_ms);
+      if (status.ok()) ttl_ms_[o.table] = ttl_ms;
+      return InWords(status);
+    }
+    case Op::kSetTime:
+      now_ms_ = std::max(now_ms_, static_cast<int64_t>(o.number) * kTimeUnitMs);
+      store_->SetTime(now_ms_);
+      return "";
+  }
+  return "unknown";
+}
+
+std::string Player::AtEnd() {
+  for (int32_t slot = 0; slot < 8; ++slot) {
+    if (!store_->HasSnapshot(slot)) continue;
+    const std::string words = ReadAllInWords(slot);
+    store_->ReleaseSnapshot(slot);
+    if (words.find("disagree") != std::string::npos) return words;
+  }
+  const Status compacted = store_->CompactAll();
+  if (!compacted.ok()) return compacted.ToString();
+  const std::string words = ReadAllInWords(-1);
+  const Status status = store_->CheckAtEnd();
+  return status.ok() ? words : status.ToString();
+}
+
+}  // namespace lava::testing

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "tests/history/store.h"
+
+namespace lava::testing {
+
+/// Plays a history on a store and puts its answers into words, which are the same for every right
+/// store: what may have expired counts as absent, since a store drops it when it likes.
+/// Threads: one. Ownership: borrows the store.
+class Player {
+ public:
+  explicit Player(Store* store);
+  std::string Apply(const Operation& operation);
+  /// Compacts, reads everything, and has the store check itself.
+  std::string AtEnd();
+  /// A number for all that can be read now, or why it cannot.
+  Result<uint64_t> Digest();
+
+ private:
+  std::string Answer(const Operation& o, int32_t slot);
+  bool Live(uint32_t table, std::string* value) const;
+  std::string GetInWords(uint32_t table, const std::string& key, int32_t slot);
+  std::string ContainsInWords(const Operation& o, int32_t slot);
+  std::string ContainsPrefixInWords(const Operation& o, int32_t slot);
+  std::string MultiGetInWords(const Operation& o, int32_t slot);
+  std::string ScanInWords(const Operation& o);
+  std::string ReadAllInWords(int32_t slot);
+  Result<std::vector<Model::Entry>> LiveEntries(const Operation& scan);
+
+  Store* const store_;
+  int64_t now_ms_ = static_cast<int64_t>(kFirstTime) * kTimeUnitMs;
+  std::array<int64_t, kHistoryTableCount> ttl_ms_{};
+};
+
+/// Whether an answer is an error that the store told.
+bool IsError(const std::string& words);
+
+}  // namespace lava::testing

@@ -1,0 +1,182 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <optional>
+
+#include "lava/host.h"
+#include "testing/count.h"
+#include "testing/variable.h"
+#include "tests/history/generator.h"
+#include "tests/history/lava_store.h"
+#include "tests/history/model_store.h"
+#include "tests/history/player.h"
+#include "tests/history/shrink.h"
+
+// One history, over every public call, must get the same answers whatever the options are, and the
+// same as from sorted maps. Environment, all with defaults:
+//   LAVA_TEST_SEED, LAVA_TEST_HISTORIES  the first seed, and how many
+//   LAVA_TEST_OPERATIONS                 of each history
+//   LAVA_TEST_OPTIONS                    "12,31": these option sets for each, else two by the seed
+//   LAVA_TEST_KEEP                       "0-3,17": only these operations of the history
+namespace lava::testing {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr uint64_t kHistories = 48;
+#elif defined(__SANITIZE_THREAD__)
+constexpr uint64_t kHistories = 10;
+#else
+constexpr uint64_t kHistories = 64;
+#endif
+
+struct Difference {
+  size_t index = 0;  // the history's length: at its end
+  std::string expected, found;
+};
+
+std::vector<std::string> Expected(const History& history) {
+  ModelStore model;
+  Player player(&model);
+  std::vector<std::string> words;
+  for (const Operation& operation : history) words.push_back(player.Apply(operation));
+  words.push_back(player.AtEnd());
+  return words;
+}
+
+std::optional<Difference> Play(const History& history, const std::vector<std::string>& expected,
+                               uint32_t option_set, uint64_t seed) {
+  LavaStore store(OptionSetAt(option_set), seed);
+  const Status opened = store.Open();
+  if (!opened.ok()) return Difference{0, "opens", opened.ToString()};
+  Player player(&store);
+  for (size_t i = 0; i <= history.size(); ++i) {
+    const std::string found = i < history.size() ? player.Apply(history[i]) : player.AtEnd();
+    if (found != expected[i]) return Difference{i, expected[i], found};
+  }
+  return std::nullopt;
+}
+
+std::string Shortened(const std::string& words) {
+  constexpr size_t kMax = 200;
+  const bool readable =
+      std::all_of(words.begin(), words.end(), [](char c) { return c >= ' ' && c <= '~'; });
+  const std::string text = readable ? words : Hex(words);
+  return text.size() <= kMax ? text : text.substr(0, kMax) + "...";
+}
+
+std::string Command(uint64_t seed, size_t operations, uint32_t option_set,
+                    const std::string& keep) {
+  return "LAVA_TEST_SEED=" + std::to_string(seed) +
+         " LAVA_TEST_HISTORIES=1 LAVA_TEST_OPERATIONS=" + std::to_string(operations) +
+         " LAVA_TEST_OPTIONS=" + std::to_string(option_set) +
+         (keep.empty() ? "" : " LAVA_TEST_KEEP=" + keep) +
+         " native/target/release/metamorphic_test\n";
+}
+
+void Print(const Difference& difference, const std::string& where) {
+  std::cout << "  at " << where << "\n  expected " << Shortened(difference.expected)
+            << "\n  found    " << Shortened(difference.found) << std::endl;
+}
+
+void Report(uint64_t seed, const History& history, uint32_t option_set, const Difference& first) {
+  std::cout << Describe(OptionSetAt(option_set)) << std::endl;
+  Print(first, "operation " + std::to_string(first.index) + ", before it was shrunk,");
+  const auto fails = [&](const std::vector<size_t>& kept) {
+    const History part = Keep(history, kept);
+    return Play(part, Expected(part), option_set, seed).has_value();
+  };
+  // With threads it need not come again.
+  const bool certain = OptionSetAt(option_set).jobs != OptionSet::Jobs::kThreads;
+  const std::vector<size_t> kept = Shrink(history.size(), fails, certain ? 2000 : 20);
+  const History part = Keep(history, kept);
+  const auto difference = Play(part, Expected(part), option_set, seed);
+  for (size_t i = 0; i < part.size(); ++i)
+    std::cout << "  " << kept[i] << ": " << Describe(part[i]) << std::endl;
+  if (difference.has_value()) {
+    Print(*difference, difference->index < part.size()
+                           ? "operation " + std::to_string(kept[difference->index])
+                           : "the end");
+  }
+  std::cout << "Again: " << Command(seed, history.size(), option_set, RangesOf(kept)) << std::flush;
+  ADD_FAILURE() << "a history of " << part.size() << " operations, shrunk from " << history.size();
+}
+
+std::vector<uint32_t> OptionSetsFor(uint64_t seed) {
+  std::vector<uint32_t> sets;
+  if (const char* given = std::getenv("LAVA_TEST_OPTIONS")) {
+    for (const size_t set : IndexesOf(given)) sets.push_back(static_cast<uint32_t>(set));
+    return sets;
+  }
+#if defined(__SANITIZE_THREAD__)
+  // Those with threads: every eighth of the drawn ones.
+  const auto turn = static_cast<uint32_t>(seed % 6);
+  return {19 + 8 * turn, 19 + 8 * ((turn + 1) % 6)};
+#endif
+  // Every set's turn comes; its neighbour is another one each time round.
+  const auto first = static_cast<uint32_t>(seed % kOptionSetCount);
+  const auto apart = static_cast<uint32_t>(1 + seed / kOptionSetCount % (kOptionSetCount - 1));
+  return {first, (first + apart) % kOptionSetCount};
+}
+
+TEST(Metamorphic, AnyOptionsGiveTheSameAnswers) {
+  const uint64_t first = Variable("LAVA_TEST_SEED", 1);
+  const uint64_t histories = Variable("LAVA_TEST_HISTORIES", kHistories);
+  const size_t operations = Variable("LAVA_TEST_OPERATIONS", 1000);
+  std::cout << "seeds " << first << " to " << first + histories - 1 << std::endl;
+  uint64_t played = 0;
+  for (uint64_t seed = first; seed < first + histories && !HasFailure(); ++seed) {
+    GeneratorOptions options;
+    options.operations = operations;
+    History history = GenerateHistory(seed, options);
+    if (const char* keep = std::getenv("LAVA_TEST_KEEP")) history = Keep(history, IndexesOf(keep));
+    const std::vector<std::string> expected = Expected(history);
+    for (const uint32_t set : OptionSetsFor(seed)) {
+      // Before it runs: an abort says nothing.
+      const std::string command = Command(seed, operations, set, "");
+      std::cout << command << std::flush;
+      if (const auto difference = Play(history, expected, set, seed))
+        Report(seed, history, set, *difference);
+      ASSERT_EQ(Host::Get().statistics().charged_bytes, 0u) << command;
+    }
+    ++played;
+  }
+  Count(played, "metamorphic histories, each under two option sets");
+  Count(played * operations, "operations of metamorphic histories");
+}
+
+// The machinery itself: it sees a store that is wrong, and finds the few operations that show it.
+class Forgetful final : public ModelStore {
+ public:
+  Status Write(const Operation& write) override {
+    if (write.op == Op::kDelete && write.table == 1) return Status::OK();
+    return ModelStore::Write(write);
+  }
+};
+
+TEST(Metamorphic, ADefectIsSeenAndShrunkToWhatShowsIt) {
+  GeneratorOptions options;
+  const History history = GenerateHistory(5, options);
+  const auto fails = [&](const std::vector<size_t>& kept) {
+    const History part = Keep(history, kept);
+    Forgetful store;
+    Player player(&store);
+    std::vector<std::string> found;
+    for (const Operation& operation : part) found.push_back(player.Apply(operation));
+    found.push_back(player.AtEnd());
+    return found != Expected(part);
+  };
+  std::vector<size_t> all;
+  for (size_t i = 0; i < history.size(); ++i) all.push_back(i);
+  ASSERT_TRUE(fails(all));
+  const std::vector<size_t> kept = Shrink(history.size(), fails, 2000);
+  ASSERT_EQ(kept.size(), 2u);  // a put and the delete that was forgotten
+  EXPECT_EQ(history[kept[1]].op == Op::kDelete || history[kept[1]].op == Op::kBatch, true);
+  EXPECT_EQ(IndexesOf(RangesOf(kept)), kept);
+  EXPECT_EQ(RangesOf({0, 1, 2, 3, 17}), "0-3,17");
+}
+
+}  // namespace
+}  // namespace lava::testing

@@ -1,0 +1,45 @@
+#include "fuzz/blocks_input.h"
+#include "fuzz/framing_input.h"
+#include "fuzz/list_input.h"
+#include "fuzz/manifest_input.h"
+#include "fuzz/metadata_input.h"
+#include "fuzz_test_util.h"
+
+// The committed inputs and a fixed number of mutations of each parser but the key SST's, which has
+// a test of its own. native/fuzz/run.sh runs many more, guided by coverage.
+namespace lava::testing {
+namespace {
+
+TEST(FramingFuzz, Corpus) {
+  RunCorpus("framing", fuzzing::RunFramingInput, fuzzing::FramingSeeds());
+}
+TEST(FramingFuzz, SeededMutations) {
+  RunMutations("framing", fuzzing::RunFramingInput, fuzzing::FramingSeeds(), 400'000, 1);
+}
+
+TEST(ListFuzz, Corpus) { RunCorpus("list", fuzzing::RunListInput, fuzzing::ListSeeds()); }
+TEST(ListFuzz, SeededMutations) {
+  RunMutations("list", fuzzing::RunListInput, fuzzing::ListSeeds(), 400'000, 2);
+}
+
+TEST(ManifestFuzz, Corpus) {
+  RunCorpus("manifest", fuzzing::RunManifestInput, fuzzing::ManifestSeeds());
+}
+TEST(ManifestFuzz, SeededMutations) {
+  RunMutations("manifest", fuzzing::RunManifestInput, fuzzing::ManifestSeeds(), 150'000, 3);
+}
+
+TEST(MetadataFuzz, Corpus) {
+  RunCorpus("metadata", fuzzing::RunMetadataInput, fuzzing::MetadataSeeds());
+}
+TEST(MetadataFuzz, SeededMutations) {
+  RunMutations("metadata", fuzzing::RunMetadataInput, fuzzing::MetadataSeeds(), 300'000, 4);
+}
+
+TEST(BlocksFuzz, Corpus) { RunCorpus("blocks", fuzzing::RunBlocksInput, fuzzing::BlocksSeeds()); }
+TEST(BlocksFuzz, SeededMutations) {
+  RunMutations("blocks", fuzzing::RunBlocksInput, fuzzing::BlocksSeeds(), 1'000'000, 5);
+}
+
+}  // namespace
+}  // namespace lava::testing

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "tests/history/store.h"
+
+namespace lava::testing {
+
+/// RocksDB, in memory, with a column family for each table and a merge operator that concatenates.
+/// It knows nothing of TTL, partitions and imports: expiry is the player's, an import is a copy.
+std::unique_ptr<Store> NewRocksDBStore();
+
+}  // namespace lava::testing

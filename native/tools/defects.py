@@ -1,0 +1,132 @@
+"""The defects that planted_defects.py plants: what each breaks, as text to replace in one file.
+
+Each must be found once in its file; when the engine changes there, the defect has to follow.
+"""
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Defect:
+    """flavour: the sanitizer that its check needs, or none. tests: which may catch it."""
+    name: str
+    file: str
+    old: str
+    new: str
+    tests: tuple = ("metamorphic", "crash", "fault", "stress")
+    flavour: str = ""
+
+
+SYNC = ("crash",)
+ANSWERS = ("metamorphic",)
+
+DEFECTS = [
+    # Durability.
+    Defect("a data file is not synced", "src/table/table_writer.cc",
+           "options_.sync ? file_->Sync() : file_->Flush()", "file_->Flush()", SYNC),
+    Defect("new files' names are not synced before the edit that names them", "src/db/flush.cc",
+           "if (options_.sync && !edit.added.empty()) status = fs_->SyncDirectory(path_);", "",
+           SYNC),
+    Defect("an edit of the manifest is not synced", "src/manifest/manifest.cc",
+           "const Status status = log_->Sync();", "const Status status;", SYNC),
+    Defect("a new manifest is not synced", "src/manifest/manifest.cc",
+           "options_.sync ? log->Sync() : log->Flush()", "log->Flush()", SYNC),
+    Defect("CURRENT is not synced before it is renamed", "src/manifest/manifest.cc",
+           "options_.sync ? file->Sync() : file->Flush()", "file->Flush()", SYNC),
+    Defect("the renaming of CURRENT is not synced", "src/manifest/manifest.cc",
+           "return options_.sync ? fs->SyncDirectory(options_.directory) : Status::OK();",
+           "return Status::OK();", SYNC),
+    Defect("a batch straddles a seal", "src/db/write.cc",
+           "for (const WriteBatch::Operation& operation : batch.operations()) "
+           "Apply(batch, operation);",
+           "for (const WriteBatch::Operation& operation : batch.operations()) {\n"
+           "    Apply(batch, operation);\n"
+           "    if (&operation == &batch.operations()[batch.count() / 2]) SealLocked();\n  }",
+           ("crash", "stress")),
+    # Errors.
+    Defect("a flush that failed counts as done", "src/db/flush.cc",
+           "if (!flushed && status.ok()) {", "if (!flushed) {\n      status = Status::OK();",
+           ("fault",)),
+    Defect("an edit that did not reach the manifest counts as logged", "src/manifest/manifest.cc",
+           "LAVA_RETURN_IF_ERROR(log_->Flush());", "static_cast<void>(log_->Flush());",
+           ("fault",)),
+    Defect("a block's checksum is not looked at", "src/table/format.cc",
+           "if (expected != computed) {", "if (expected != computed && handle.bytes == 0) {",
+           ("fault",)),
+    Defect("a log record's checksum is not looked at", "src/base/framing.cc",
+           "if (Crc32c(frame->payload) != DecodeFixed32(header + kPayloadCrcAt)) {",
+           "if (length == UINT32_MAX) {", ("corruption",)),
+    # Answers.
+    Defect("a compaction drops tombstones that still hide something", "src/job/merging_iterator.cc",
+           "return options_.compaction && group_hide_ == kNoAge && "
+           "options_.older->MayHoldKey(newest.key);",
+           "return false;", ANSWERS),
+    Defect("older files in deep levels are forgotten", "src/job/older_files.cc",
+           "level < kLevelCountMax; ++level) {\n    std::vector", "level < 3; ++level) {\n    std::vector",
+           ANSWERS),
+    Defect("an expired record leaves no tombstone", "src/job/compaction_job.cc",
+           "if (!older.MayHoldKey(record->key)) return false;",
+           "static_cast<void>(older);\n  return false;", ANSWERS),
+    Defect("records expire a little too early", "src/job/ttl_filter.cc",
+           "return expiry_ms <= now_ms_;", "return expiry_ms <= now_ms_ + 1'000'000'000;",
+           ANSWERS),
+    Defect("a file's lower bound is off by one", "src/db/version_search.h",
+           "it != level.end() && it->lower <= key ?", "it != level.end() && it->lower < key ?",
+           ANSWERS),
+    Defect("an import shows one partition too few", "src/db/import.cc",
+           "PutBigEndian(&clip.upper, highest + 1, options_.partition_bytes);",
+           "PutBigEndian(&clip.upper, highest, options_.partition_bytes);", ANSWERS),
+    Defect("a clipped file is read from its own beginning", "src/job/merge_run.cc",
+           "base_->Seek(entry_.lower);", "base_->SeekToFirst();", ANSWERS),
+    Defect("range tombstones are not clipped", "src/job/merge_run.cc",
+           "return entry.clipped() ? all.Clip(entry.lower, entry.upper) : all;", "return all;",
+           ANSWERS),
+    Defect("L0 is not newest first", "src/manifest/version_edit.cc",
+           "level.insert(level.begin() + static_cast<ptrdiff_t>(l0_position++), added.entry);",
+           "level.push_back(added.entry);\n      static_cast<void>(l0_position);", ANSWERS),
+    Defect("the operands of a list are folded in the wrong order", "src/base/lookup.cc",
+           "for (size_t i = operands_.size(); i > 0; --i) "
+           "storage_->append(operands_[i - 1].bytes());",
+           "for (size_t i = 0; i < operands_.size(); ++i) storage_->append(operands_[i].bytes());",
+           ANSWERS),
+    Defect("clearing a map forgets what is in files", "src/db/write.cc",
+           "return found;\n}", "return false;\n}", ANSWERS),
+    Defect("sealed runs do not count as older data", "src/db/flush.cc",
+           "has_older_ = !sealed_.empty() || HasFiles(*version_);",
+           "has_older_ = HasFiles(*version_);", ANSWERS),
+    Defect("the next page begins with the last one's end", "src/db/scan.cc",
+           "range->exclusive = request.lower_exclusive && !request.lower.empty();",
+           "range->exclusive = false;", ANSWERS),
+    Defect("only the first operation of a batch is checked", "src/db/write.cc",
+           "LAVA_RETURN_IF_ERROR(CheckOperation(batch, operation, &table));",
+           "if (&operation == &batch.operations().front())\n"
+           "      LAVA_RETURN_IF_ERROR(CheckOperation(batch, operation, &table));", ANSWERS),
+    Defect("a snapshot's runs share a file with newer ones", "src/db/snapshot.cc",
+           "if (!sealed_.empty()) sealed_.front()->ends_snapshot = true;", "",
+           ("metamorphic", "stress")),
+    # Lifetimes.
+    Defect("files are removed though a snapshot names them", "src/db/files.cc",
+           "if (expired) dead.push_back(candidate.first);", "dead.push_back(candidate.first);",
+           ("metamorphic", "stress")),
+    # The gap between the two questions made wide enough to be hit within seconds.
+    Defect("a file that a reader closes while obsolete ones are looked for is forgotten",
+           "src/db/files.cc",
+           "if (expired) dead.push_back(candidate.first);\n      return expired;",
+           "if (expired) dead.push_back(candidate.first);\n"
+           "      for (volatile int i = 0; i < 20000; i = i + 1) {\n      }\n"
+           "      return candidate.second.expired();", ("stress",)),
+    Defect("files that nothing names stay", "src/db/files.cc",
+           "const Status status = fs_->Remove(path_ + \"/\" + id.FileName());",
+           "const Status status = id.number == 0 ? fs_->Remove(path_) : Status::OK();", ANSWERS),
+    Defect("memory is not given back to the counter", "src/memtable/arena.cc",
+           "counter_->Release(charged_bytes_);\n}", "}", ("metamorphic", "stress")),
+    Defect("a value is handed out without its block's pin", "src/db/read.cc",
+           "value->Pin(lookup.value(), lookup.pin());", "value->Pin(lookup.value(), nullptr);",
+           ANSWERS, "address"),
+    Defect("close does not wait for jobs", "src/db/gate.h",
+           "return empty_.wait_for(lock, wait_max, [this] { return inside_ == 0; });",
+           "return wait_max.count() >= 0;", ("stress",), "address"),
+    Defect("the current view is read without its lock", "src/db/read_view.h",
+           "while (locked_.exchange(true, std::memory_order_acquire)) {",
+           "while (locked_.load(std::memory_order_relaxed)) {", ("stress",), "thread"),
+]
