@@ -3,7 +3,11 @@
 import json
 import os
 import re
+import shutil
+import signal
 import subprocess
+import sys
+import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -63,14 +67,15 @@ class Cluster:
         """Starts a process that belongs to the cluster, as those of Flink."""
         return self._processes.start(name, command, self._flink.environment)
 
-    def start_job_manager(self, name="jobmanager"):
+    def start_job_manager(self, name="jobmanager", environment=None):
         return self._processes.start(
-            name, self._flink.job_manager(self._options), self._flink.environment)
+            name, self._flink.job_manager(self._options),
+            {**self._flink.environment, **(environment or {})})
 
-    def start_task_manager(self, name, options=None):
+    def start_task_manager(self, name, options=None, environment=None):
         return self._processes.start(
             name, self._flink.task_manager({**self._options, **(options or {})}),
-            self._flink.environment)
+            {**self._flink.environment, **(environment or {})})
 
     def kill(self, name):
         self._processes.kill(name)
@@ -82,6 +87,12 @@ class Cluster:
         ended = self._processes.ended()
         if ended:
             raise Failed(f"A process of the cluster ended by itself: {ended}")
+        self.check_crashes()
+
+    def check_crashes(self):
+        reports = self._processes.crash_reports()
+        if reports:
+            raise Failed(f"A JVM crashed: {reports}")
 
     def wait_for(self, condition, seconds, what):
         deadline = time.monotonic() + seconds
@@ -123,3 +134,39 @@ class Cluster:
         if not found:
             raise Failed("Could not submit the job:\n" + result.stdout + result.stderr)
         return found.group(1)
+
+
+def keep_logs(options):
+    logs = os.path.join(options.work, "logs")
+    if os.path.isdir(logs):
+        shutil.copytree(logs, os.path.join(options.keep, "logs"), dirs_exist_ok=True)
+
+
+def run_command(run, options, prefix, hint=""):
+    """Runs with a new options.work, also on Ctrl-C gone at the end; returns the exit code.
+
+    Logs are kept in options.keep when it fails, or when options.keep_logs is set.
+    """
+    def stop(number, _frame):
+        raise SystemExit(128 + number)
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, stop)
+
+    shutil.rmtree(options.keep, ignore_errors=True)
+    options.work = tempfile.mkdtemp(prefix=prefix)
+    began = time.monotonic()
+    try:
+        run(options)
+        print(f"Done in {time.monotonic() - began:.0f} s.")
+        if options.keep_logs:
+            keep_logs(options)
+        return 0
+    except (Failed, OSError, subprocess.CalledProcessError) as error:
+        keep_logs(options)
+        sys.stdout.flush()
+        print(f"\nFailed after {time.monotonic() - began:.0f} s: {error}\n"
+              f"{hint}The logs are in {options.keep}", file=sys.stderr)
+        return 1
+    finally:
+        shutil.rmtree(options.work, ignore_errors=True)

@@ -8,16 +8,12 @@ import datetime
 import glob
 import os
 import re
-import shutil
-import signal
-import subprocess
 import sys
-import tempfile
 import time
 import urllib.error
 import urllib.request
 
-from cluster import Cluster, Failed
+from cluster import Cluster, Failed, run_command
 from flink_home import DistributionFlink, MavenFlink
 
 PARALLELISM = 4
@@ -253,14 +249,9 @@ def demo(options):
         comparison, expected = run_for_comparison(cluster, options)
         compare(lines, expected, options)
         summary(run, sizes, comparison, lines)
+        print()
     finally:
         cluster.stop()
-
-
-def keep_logs(options):
-    logs = os.path.join(options.work, "logs")
-    if os.path.isdir(logs):
-        shutil.copytree(logs, os.path.join(options.keep, "logs"), dirs_exist_ok=True)
 
 
 def main():
@@ -278,28 +269,7 @@ def main():
     parser.add_argument("--keep", required=True, help=argparse.SUPPRESS)
     options = parser.parse_args()
 
-    def stop(number, _frame):
-        raise SystemExit(128 + number)
-
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, stop)
-
-    shutil.rmtree(options.keep, ignore_errors=True)
-    options.work = tempfile.mkdtemp(prefix="lava-demo-")
-    began = time.monotonic()
-    try:
-        demo(options)
-        print(f"\nDone in {time.monotonic() - began:.0f} s.")
-        if options.keep_logs:
-            keep_logs(options)
-        return 0
-    except (Failed, OSError, subprocess.CalledProcessError) as error:
-        keep_logs(options)
-        print(f"\nThe demo failed: {error}\nThe cluster's logs are in {options.keep}",
-              file=sys.stderr)
-        return 1
-    finally:
-        shutil.rmtree(options.work, ignore_errors=True)
+    return run_command(demo, options, "lava-demo-")
 
 
 if __name__ == "__main__":

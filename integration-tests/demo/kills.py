@@ -1,26 +1,25 @@
-"""Kills parts of a small real cluster at random while a job checks itself.
+"""Kills parts of a small real cluster, with storage slow or full at times, under a job that checks
+itself.
 
 The job (org.lavakv.kills.SelfCheckingJob) must come to its end with every number of every key seen
-exactly once, by its own checks of its state and by its output. What is killed, and when, and how
-many subtasks the job has afterwards follows from the seed; what the machine was doing then does not.
+exactly once, by its own checks of its state and by its output. What is killed, and when, what is
+wrong with which storage, and how many subtasks the job has afterwards follows from the seed; what
+the machine was doing then does not.
 """
 
 import argparse
-import glob
 import os
 import random
 import re
-import shutil
-import signal
-import subprocess
 import sys
-import tempfile
 import time
 import urllib.error
 
-from cluster import SLOTS, Cluster, Failed
+from cluster import SLOTS, Cluster, Failed, run_command
 from flink_home import MavenFlink
+from output_check import check
 from processes import free_ports
+from storage_faults import Deck, StorageFaults
 
 JOB_CLASS = "org.lavakv.kills.SelfCheckingJob"
 TASK_MANAGERS = 3
@@ -30,6 +29,9 @@ STATE_METRIC = re.compile(r"\.lava\.state\.(next|recent|places|sum|fired)\.")
 # Every how many kills it is the JobManager's turn.
 JOB_MANAGER_TURN = 4
 QUICK_NEXT_KILL = 0.25
+# How often a kill strikes while a fault is on, and soon after one.
+KILL_IN_FAULT = 0.4
+KILL_SOON_AFTER_FAULT = 0.2
 
 
 class Victims:
@@ -38,6 +40,9 @@ class Victims:
     def __init__(self, options, seed):
         self._random = random.Random(seed)
         self._options = options
+        self.faults = StorageFaults(options.work)
+        self._fault_random = random.Random(f"faults of {seed}")
+        self._deck = Deck(self._fault_random)
         self._flink = MavenFlink(
             options.class_path, options.work, f"state.backend.type: {options.backend}")
         zookeeper_port, zookeeper_peers, zookeeper_election = free_ports(3)
@@ -71,6 +76,7 @@ class Victims:
             "execution.state-recovery.from-local": str(self.local_recovery).lower(),
         }
         self._task_managers = []
+        self._registered = set()
         self._started = 0
         self._job = None
         self._last_checkpoint = 0
@@ -80,13 +86,19 @@ class Victims:
 
     def start(self):
         self._start_zookeeper()
-        self._cluster.start_job_manager()
+        self._start_job_manager()
         for _ in range(TASK_MANAGERS):
             self._start_task_manager()
         self._cluster.wait_for_slots(TASK_MANAGERS * SLOTS)
 
     def stop(self):
         self._cluster.stop()
+
+    def check_crashes(self):
+        self._cluster.check_crashes()
+
+    def _start_job_manager(self):
+        self._cluster.start_job_manager(environment=self._environment("jobmanager"))
 
     def _start_zookeeper(self):
         data = os.path.join(self._options.work, "zookeeper")
@@ -102,8 +114,18 @@ class Victims:
     def _start_task_manager(self):
         self._started += 1
         name = f"taskmanager-{self._started}"
-        self._cluster.start_task_manager(name, {"taskmanager.resource-id": name})
+        self._cluster.start_task_manager(
+            name, {"taskmanager.resource-id": name}, self._environment(name))
         self._task_managers.append(name)
+
+    def _environment(self, process):
+        """What the process is started with, so that its storage can be made slow or full."""
+        work = self._options.work
+        return self.faults.environment(process, {
+            # Flink's name for a TaskManager's working directory.
+            "local": os.path.join(work, "tmp", "tm_" + process),
+            "checkpoints": os.path.join(work, "checkpoints"),
+        })
 
     def submit(self, output):
         self._job = self._cluster.submit(
@@ -138,9 +160,9 @@ class Victims:
         restored = checkpoints["latest"]["restored"]
         if restored:
             self.restored.add(restored["id"])
-        check = self._checking(vertices)
-        self.parallelisms.add(check["parallelism"])
-        path = f"/jobs/{self._job}/vertices/{check['id']}/metrics"
+        checking = self._checking(vertices)
+        self.parallelisms.add(checking["parallelism"])
+        path = f"/jobs/{self._job}/vertices/{checking['id']}/metrics"
         self.lava_seen = self.lava_seen or any(
             STATE_METRIC.search(metric["id"]) for metric in self._cluster.get(path))
         return True
@@ -152,17 +174,43 @@ class Victims:
     def wait_until_it_went_on(self):
         self._cluster.wait_for(self._went_on, 120, "the job to complete checkpoints")
 
-    def kill_one(self, number):
-        """Kills a process, starts another, and wishes another parallelism. Says what it did."""
+    def strike_and_kill(self, number):
+        """The next fault of storage and the next kill, which may come while the fault is on.
+
+        Wishes another parallelism then, and says what it did. Returns whether to do the next at
+        once.
+        """
+        fate = self._fault_random.random()
+        fault = self._deck.next()
+        within = fate < KILL_IN_FAULT
+        if within:
+            with self._on(fault):
+                # The kill is to find processes at handling the fault.
+                self.faults.wait_until_met(fault)
+                name, pause = self._kill_one(number)
+        else:
+            self.strike(fault)
+            if fate > KILL_IN_FAULT + KILL_SOON_AFTER_FAULT:
+                self.wait_until_it_went_on()
+            name, pause = self._kill_one(number)
+        parallelism = self._random.randint(1, TASK_MANAGERS * SLOTS)
+        wished = self._wish(parallelism)
+        print(f"  kill {number:>2}: {name}{' in the fault' if within else ''}, after checkpoint"
+              f" {self._last_checkpoint};"
+              f" {pause:.1f} s without it; parallelism"
+              f" {parallelism if wished else 'as it was'}", flush=True)
+        return self._random.random() < QUICK_NEXT_KILL
+
+    def _kill_one(self, number):
+        """Kills a process and starts another; returns which, and the pause between."""
         time.sleep(self._random.uniform(0, 1.5))
         pause = self._random.uniform(0, 2)
-        parallelism = self._random.randint(1, TASK_MANAGERS * SLOTS)
         chosen = self._random.random()
         if number % JOB_MANAGER_TURN == JOB_MANAGER_TURN - 1:
             name = "jobmanager"
             self._cluster.kill(name)
             time.sleep(pause)
-            self._cluster.start_job_manager()
+            self._start_job_manager()
         else:
             busy = self._busy() or self._task_managers
             name = busy[int(chosen * len(busy))]
@@ -170,12 +218,40 @@ class Victims:
             self._task_managers.remove(name)
             time.sleep(pause)
             self._start_task_manager()
-        wished = self._wish(parallelism)
-        quick = self._random.random() < QUICK_NEXT_KILL
-        print(f"  kill {number:>2}: {name}, after checkpoint {self._last_checkpoint};"
-              f" {pause:.1f} s without it; parallelism"
-              f" {parallelism if wished else 'as it was'}", flush=True)
-        return quick
+        return name, pause
+
+    def strike(self, fault):
+        with self._on(fault):
+            time.sleep(fault.seconds)
+            self.faults.wait_until_met(fault)
+
+    def strike_with_all(self):
+        """Lets each kind strike that had no luck so far."""
+        for kind in self.faults.missing():
+            self.strike(self._deck.fault(kind, "local"))
+            self.wait_until_it_went_on()
+        if self.faults.missing():
+            raise Failed(f"No call ever met storage that is {self.faults.missing()}")
+
+    def _on(self, fault):
+        chosen = self._fault_random.random()
+        self._cluster.wait_for(self._up, 60, "a TaskManager")
+        names = self._up()
+        if not fault.everywhere:
+            names = [name for name in self._busy() if name in names] or names
+            names = names[int(chosen * len(names)):][:1]
+        elif fault.target == "checkpoints":
+            names.append("jobmanager")
+        return self.faults.on(fault, names)
+
+    def _up(self):
+        """TaskManagers that are through with their start: Flink gives up one on a full disk."""
+        try:
+            self._registered.update(
+                each["id"] for each in self._cluster.get("/taskmanagers")["taskmanagers"])
+        except (urllib.error.URLError, OSError):
+            pass  # No JobManager to ask.
+        return [name for name in self._task_managers if name in self._registered]
 
     def _busy(self):
         """TaskManagers that have a part of the job now."""
@@ -218,39 +294,6 @@ class Victims:
             "the job to finish")
 
 
-def check(output):
-    """Checks the output by itself; returns how many numbers there were."""
-    places = [bytearray() for _ in range(KEYS)]
-    ends = {}
-    for part in glob.glob(os.path.join(output, "**", "part-*"), recursive=True):
-        with open(part, encoding="utf-8") as f:
-            for line in f:
-                words = [int(word) for word in line.split()]
-                if len(words) == 3:
-                    if words[0] in ends:
-                        raise Failed(f"Key {words[0]} ended twice")
-                    ends[words[0]] = words[1:]
-                    continue
-                key, place = words
-                seen = places[key]
-                if len(seen) <= place:
-                    seen.extend(bytes(place + 1 - len(seen)))
-                if seen[place]:
-                    raise Failed(f"Key {key} has its place {place} twice")
-                seen[place] = 1
-    total = sum(len(seen) for seen in places)
-    for key, seen in enumerate(places):
-        if 0 in seen:
-            raise Failed(f"Key {key} lacks its place {seen.index(0)} of {len(seen)}")
-        expected = total // KEYS + (1 if key < total % KEYS else 0)
-        if len(seen) != expected:
-            raise Failed(f"Key {key} has {len(seen)} places where {total} numbers make {expected}")
-        if ends.get(key) != [expected, expected]:
-            raise Failed(f"Key {key} has {expected} places; by its state's count and its timers"
-                         f" these are {ends.get(key)}")
-    return total
-
-
 def run(options):
     victims = Victims(options, options.seed)
     print(f"Seed {options.seed}: {options.kills} kills; checkpoints"
@@ -265,19 +308,29 @@ def run(options):
             if not quick:
                 victims.wait_until_it_went_on()
             # Sometimes the next one comes while the job still recovers.
-            quick = victims.kill_one(number) and not quick
+            quick = victims.strike_and_kill(number) and not quick
         victims.wait_until_it_went_on()
+        victims.strike_with_all()
         victims.drain()
     finally:
         victims.stop()
+    victims.check_crashes()
     if not victims.lava_seen:
         raise Failed("The job's state was not in Lava: none of its metrics were there")
     if len(victims.parallelisms) < 2:
         raise Failed(f"The parallelism never changed; it was {victims.parallelisms}")
-    total = check(output)
+    total = check(output, KEYS)
+    print("\n".join(victims.faults.summary()))
+    print("\n".join(closing_counts(options.kills, victims.faults.struck_count(), total)))
     print(f"{options.kills} kills, {len(victims.restored)} different checkpoints restored,"
           f" parallelism {sorted(victims.parallelisms)}; {total:,} numbers of {KEYS:,} keys,"
           f" none lost, none repeated")
+
+
+def closing_counts(kills, faults, records):
+    """Lines that bin/test collects."""
+    return [f"COUNT {kills} kills", f"COUNT {faults} storage faults struck",
+            f"COUNT {records} records checked exactly once"]
 
 
 def main():
@@ -288,28 +341,10 @@ def main():
     parser.add_argument("--class-path", required=True)
     parser.add_argument("--job-jar", required=True)
     parser.add_argument("--keep", required=True, help="for the logs of a run that failed")
+    parser.add_argument("--keep-logs", action="store_true", help="also when all went well")
     options = parser.parse_args()
-
-    def stop(number, _frame):
-        raise SystemExit(128 + number)
-
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, stop)
-
-    shutil.rmtree(options.keep, ignore_errors=True)
-    options.work = tempfile.mkdtemp(prefix="lava-kills-")
-    began = time.monotonic()
-    try:
-        run(options)
-        print(f"Done in {time.monotonic() - began:.0f} s.")
-        return 0
-    except (Failed, OSError, subprocess.CalledProcessError) as error:
-        shutil.copytree(os.path.join(options.work, "logs"), options.keep, dirs_exist_ok=True)
-        print(f"Failed after {time.monotonic() - began:.0f} s: {error}\nTo repeat it: --seed"
-              f" {options.seed} --kills {options.kills}. The logs are in {options.keep}")
-        return 1
-    finally:
-        shutil.rmtree(options.work, ignore_errors=True)
+    return run_command(run, options, "lava-kills-",
+                       f"To repeat it: --seed {options.seed} --kills {options.kills}. ")
 
 
 if __name__ == "__main__":

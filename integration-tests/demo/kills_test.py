@@ -1,4 +1,4 @@
-"""What kills.py makes of outputs that are not as they must be."""
+"""What kills.py makes of outputs that are not as they must be, and of crashes; and its faults."""
 
 import os
 import tempfile
@@ -6,6 +6,10 @@ import unittest
 
 import kills
 from cluster import Failed
+from output_check import check
+from processes import Processes
+# Run with these.
+from storage_faults_test import DeckTest, StorageFaultsTest  # pylint: disable=unused-import
 
 NUMBERS = 8
 KEYS = 3
@@ -13,8 +17,6 @@ KEYS = 3
 
 class CheckTest(unittest.TestCase):
     def setUp(self):
-        self.addCleanup(setattr, kills, "KEYS", kills.KEYS)
-        kills.KEYS = KEYS
         self.lines = [f"{n % KEYS} {n // KEYS}" for n in range(NUMBERS)]
         self.lines += ["0 3 3", "1 3 3", "2 2 2"]
 
@@ -26,7 +28,7 @@ class CheckTest(unittest.TestCase):
                 path = os.path.join(directory, "some-bucket", name)
                 with open(path, "w", encoding="utf-8") as f:
                     f.writelines(line + "\n" for line in lines)
-            return kills.check(directory)
+            return check(directory, KEYS)
 
     def test_all_there_once(self):
         self.assertEqual(self.check(), NUMBERS)
@@ -60,5 +62,24 @@ class CheckTest(unittest.TestCase):
         self.assertRaisesRegex(Failed, "Key 2 ended twice", self.check)
 
 
+class ClosingTest(unittest.TestCase):
+    def test_counts_are_lines_of_their_own(self):
+        lines = kills.closing_counts(5, 6, 1234567)
+        self.assertEqual(lines, [
+            "COUNT 5 kills", "COUNT 6 storage faults struck",
+            "COUNT 1234567 records checked exactly once"])
+
+
+class CrashTest(unittest.TestCase):
+    def test_crash_report_is_found_where_processes_run(self):
+        with tempfile.TemporaryDirectory() as logs:
+            processes = Processes(logs)
+            self.assertEqual(processes.crash_reports(), [])
+            processes.start("crash", ["sh", "-c", "echo > hs_err_pid$$.log"], dict(os.environ))
+            while not processes.ended():
+                pass
+            self.assertEqual([os.path.dirname(p) for p in processes.crash_reports()], [logs])
+
+
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(buffer=True)

@@ -1,6 +1,7 @@
 """Child processes that never outlive the demo."""
 
 import ctypes
+import glob
 import os
 import signal
 import socket
@@ -27,6 +28,7 @@ class Processes:
     def __init__(self, logs):
         self._logs = logs
         self._running = {}
+        self._pids = []
         os.makedirs(logs, exist_ok=True)
 
     def start(self, name, command, environment):
@@ -34,6 +36,8 @@ class Processes:
             process = subprocess.Popen(
                 command,
                 env=environment,
+                # Where a JVM that crashes says so.
+                cwd=self._logs,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -43,6 +47,7 @@ class Processes:
                 preexec_fn=lambda: _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL),
             )
         self._running[name] = process
+        self._pids.append(process.pid)
         return process.pid
 
     def kill(self, name):
@@ -54,6 +59,12 @@ class Processes:
     def ended(self):
         """Names of those that ended by themselves, with their exit codes."""
         return {n: p.returncode for n, p in self._running.items() if p.poll() is not None}
+
+    def crash_reports(self):
+        """Files in which JVMs say how they crashed; in /tmp where they could not write here."""
+        here = glob.glob(os.path.join(self._logs, "**", "hs_err_pid*.log"), recursive=True)
+        return here + [path for path in (f"/tmp/hs_err_pid{pid}.log" for pid in self._pids)
+                       if os.path.exists(path)]
 
     def stop_all(self):
         for process in self._running.values():
