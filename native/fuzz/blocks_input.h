@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "base/coding.h"
+#include "base/compression.h"
 #include "fuzz/fuzz_input.h"
 #include "table/bloom.h"
-#include "table/compression.h"
 #include "table/data_block.h"
 #include "table/format.h"
 #include "table/index_block.h"
@@ -81,7 +81,7 @@ inline void CheckIndex(const ksst::IndexBlock& index, uint64_t base, uint64_t en
     if (index.extent_begin(i) != at || index.extent_end(i) < at)
       FuzzFailed("blocks", "extents have gaps");
     at = index.extent_end(i);
-    if (index.block_bytes(i) + ksst::kBlockTrailerBytes > at - index.extent_begin(i))
+    if (index.block_bytes(i) + kBlockTrailerBytes > at - index.extent_begin(i))
       FuzzFailed("blocks", "a block passes its extent");
     before = key;
   }
@@ -121,7 +121,7 @@ inline void RunFooter(Slice in) {
     CheckError("blocks", status, "/a.ksst");
     return;
   }
-  for (const ksst::BlockHandle* handle : {&footer.top_index, &footer.properties})
+  for (const BlockHandle* handle : {&footer.top_index, &footer.properties})
     if (handle->end() > file_bytes || handle->end() < handle->offset)
       FuzzFailed("blocks", "a footer names bytes behind the file");
   if (footer.tombstones.bytes != 0 && footer.tombstones.end() != footer.properties.offset)
@@ -137,15 +137,15 @@ inline void RunCompressed(Slice in) {
   const auto codec = static_cast<Compression>(reader.Byte() % 3);
   const uint32_t raw_bytes = reader.Short();
   const ExactCopy payload(reader.rest());
-  if (!ksst::RawBytesPossible(codec, payload.get(), raw_bytes)) return;
+  if (!RawBytesPossible(codec, payload.get(), raw_bytes)) return;
   const std::unique_ptr<char[]> raw(new char[raw_bytes]);
-  if (!ksst::Decompress(codec, payload.get(), raw.get(), raw_bytes)) return;
-  ksst::Compressor compressor(codec);
+  if (!Decompress(codec, payload.get(), raw.get(), raw_bytes)) return;
+  Compressor compressor(codec);
   std::string again;
   const Slice plain(raw.get(), raw_bytes);
   if (compressor.Compress(plain, &again) == Compression::kNone) return;
   std::string twice(raw_bytes, '\0');
-  if (!ksst::Decompress(codec, again, twice.data(), raw_bytes) || twice != plain)
+  if (!Decompress(codec, again, twice.data(), raw_bytes) || twice != plain)
     FuzzFailed("blocks", "bytes change by compression");
 }
 
@@ -216,7 +216,7 @@ inline std::vector<std::string> BlocksSeeds() {
   const std::string plain(400, 'p');
   for (const Compression codec : {Compression::kLz4, Compression::kZstd}) {
     std::string payload;
-    ksst::Compressor(codec).Compress(plain, &payload);
+    Compressor(codec).Compress(plain, &payload);
     seeds.push_back(std::string("\x05") + static_cast<char>(codec) + "\x90\x01" + payload);
   }
   return seeds;

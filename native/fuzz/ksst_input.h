@@ -31,7 +31,7 @@ inline constexpr char kFuzzPath[] = "/fuzz/a-1.ksst";
 struct GoodFile {
   std::string bytes;
   uint64_t unique_id = 0;
-  std::vector<ksst::BlockHandle> blocks;
+  std::vector<BlockHandle> blocks;
 };
 
 inline std::string WriteGoodFile(testing::MemFileSystem* file_system,
@@ -98,10 +98,10 @@ inline std::string EditedFile(uint8_t shape, InputReader* edits) {
     const size_t at = edits->Short() % file.size();
     file[at] = static_cast<char>(edits->Byte());
   }
-  for (const ksst::BlockHandle& block : good.blocks) {
+  for (const BlockHandle& block : good.blocks) {
     Slice covered = Slice(file).substr(block.offset, block.bytes + 5);
     EncodeFixed64(file.data() + block.end() - 8,
-                  ksst::BlockChecksum(good.unique_id, block.offset, covered));
+                  BlockChecksum(good.unique_id, block.offset, covered));
   }
   size_t footer = file.size() - ksst::kFooterBytes;
   EncodeFixed64(file.data() + footer + 52,

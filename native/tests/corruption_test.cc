@@ -165,11 +165,11 @@ std::vector<Extent> ExtentsOf(fs::FileSystem* file_system, const std::string& pa
   std::string before_partition;
   for (uint32_t i = 0; i < head.top.count(); ++i) {
     std::shared_ptr<const ksst::CachedPartition> partition;
-    const ksst::BlockHandle handle = ksst::BlockAt(head.top, i);
+    const BlockHandle handle = ksst::BlockAt(head.top, i);
     EXPECT_OK(head.loader->LoadPartitionAt(handle, head.top.extent_begin(i), &partition));
     std::string low = before_partition;
     for (uint32_t j = 0; j < partition->index.count(); ++j) {
-      const ksst::BlockHandle block = ksst::BlockAt(partition->index, j);
+      const BlockHandle block = ksst::BlockAt(partition->index, j);
       extents.push_back(
           {block.offset, block.end(), i + j == 0, low, partition->index.key(j), {}, false});
       low = extents.back().high;

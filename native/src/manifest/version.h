@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/file_id.h"
 #include "base/record.h"
 #include "lava/options.h"
 #include "lava/slice.h"
@@ -14,21 +15,6 @@
 namespace lava {
 
 inline constexpr uint32_t kLevelCountMax = 8;
-
-/// 128 random bits per successful open of an instance; never taken over from a checkpoint.
-struct Origin {
-  uint64_t high = 0, low = 0;
-  auto operator<=>(const Origin&) const = default;
-  std::string ToString() const;  // 32 hex digits
-};
-
-/// The identity of a file, unique over all instances for ever.
-struct FileId {
-  Origin origin;
-  uint64_t number = 0;
-  auto operator<=>(const FileId&) const = default;
-  std::string FileName() const;  // "<origin>-<number>.ksst"
-};
 
 /// An immutable key SST as versions name it. The same FileMeta object stands in all versions.
 struct FileMeta {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "table/compression.h"
+#include "base/compression.h"
 #include "table/properties.h"
 
 namespace lava::ksst {

@@ -35,10 +35,6 @@ bool Fits(const BlockHandle& handle, uint64_t end) {
 
 }  // namespace
 
-Status CorruptionAt(const std::string& path, uint64_t offset, const std::string& what) {
-  return Status::Corruption(path + ": at offset " + std::to_string(offset) + ": " + what);
-}
-
 void EncodeFooter(const Footer& footer, uint64_t offset, std::string* out) {
   std::string bytes;
   PutHandle(footer.top_index, &bytes);
@@ -101,42 +97,6 @@ Status DecodeFooter(const std::string& path, uint64_t file_bytes, Slice tail, Fo
        (!Fits(tombstones, offset) || tombstones.end() != footer->properties.offset)) ||
       (!has_tombstones && tombstones.offset != 0)) {
     return CorruptionAt(path, offset, "the footer names blocks that do not end where they must");
-  }
-  return Status::OK();
-}
-
-uint64_t BlockChecksum(uint64_t unique_id, uint64_t offset, Slice payload_and_head) {
-  return Hash64(payload_and_head, unique_id ^ (offset * 0x9e3779b97f4a7c15ull));
-}
-
-void SealBlock(uint64_t unique_id, uint64_t offset, Compression codec, uint32_t raw_bytes,
-               std::string* block) {
-  block->push_back(static_cast<char>(codec));
-  PutFixed32(block, raw_bytes);
-  PutFixed64(block, BlockChecksum(unique_id, offset, *block));
-}
-
-Status CheckBlock(const std::string& path, uint64_t unique_id, const BlockHandle& handle,
-                  Slice stored, BlockTrailer* trailer) {
-  const char* end = stored.data() + stored.size();
-  uint64_t expected = DecodeFixed64(end - 8);
-  uint64_t computed = BlockChecksum(unique_id, handle.offset, stored.substr(0, stored.size() - 8));
-  if (expected != computed) {
-    return CorruptionAt(path, handle.offset,
-                        "the checksum of the block of " + std::to_string(stored.size()) +
-                            " bytes is wrong: restore the file from a checkpoint");
-  }
-  uint8_t codec = static_cast<uint8_t>(end[-static_cast<ptrdiff_t>(kBlockTrailerBytes)]);
-  trailer->codec = static_cast<Compression>(codec);
-  trailer->raw_bytes = DecodeFixed32(end - 12);
-  // lz4 and zstd's content size bound what a length can ask for; see Decompress.
-  bool right = codec <= static_cast<uint8_t>(Compression::kZstd) &&
-               trailer->raw_bytes <= kRawBlockBytesMax &&
-               (codec != 0 || trailer->raw_bytes == handle.bytes);
-  if (!right) {
-    return CorruptionAt(path, handle.offset,
-                        "the block's codec " + std::to_string(codec) + " or raw length " +
-                            std::to_string(trailer->raw_bytes) + " is impossible");
   }
   return Status::OK();
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/block.h"
 #include "base/hash.h"
 #include "lava/options.h"
 #include "lava/slice.h"
@@ -17,26 +18,13 @@ inline constexpr uint32_t kFormatVersion = 1;
 inline constexpr size_t kFooterBytes = 68;
 inline constexpr size_t kFooterTailBytes = 24;     // of every version: bytes, version, sum, magic
 inline constexpr uint32_t kFooterBytesMax = 4096;  // of every version
-inline constexpr size_t kBlockTrailerBytes = 13;   // codec, raw bytes, checksum
 /// Limits of one record: a user's key gets the table id, a value stands for itself.
 inline constexpr uint64_t kInternalKeyBytesMax = kKeyBytesMax + 64;
-/// Before compression; a block has at least one record, so it may be larger than a value, which is
-/// a list with all its appends at most. Lengths of blocks are 32 bits.
-inline constexpr uint64_t kRawBlockBytesMax = kListBytesMax + (64u << 20);
-static_assert(kRawBlockBytesMax <= UINT32_MAX);
-
 inline uint64_t PointHash(Slice key) { return Hash64(key); }  // Lookup::key_hash()
 inline uint64_t PrefixHash(Slice prefix) { return Hash64(prefix, 0x70726566697821ull); }
 inline uint64_t PrefixDeleteHash(Slice prefix) { return Hash64(prefix, 0x7072656664656cull); }
 /// What a data block keeps of a record's hash.
 inline uint8_t FingerprintOf(uint64_t hash) { return static_cast<uint8_t>(hash >> 13); }
-
-/// Where a block stands; bytes without the trailer. bytes 0 with offset 0: there is none.
-struct BlockHandle {
-  uint64_t offset = 0;
-  uint32_t bytes = 0;
-  uint64_t end() const { return offset + bytes + kBlockTrailerBytes; }
-};
 
 struct Footer {
   BlockHandle top_index, properties, tombstones;
@@ -48,24 +36,6 @@ void EncodeFooter(const Footer& footer, uint64_t offset, std::string* out);
 /// tail: the last min(file_bytes, kFooterBytes) bytes of the file.
 /// Errors: Corruption; NotSupported for a newer version, naming both.
 Status DecodeFooter(const std::string& path, uint64_t file_bytes, Slice tail, Footer* footer);
-
-/// The checksum of a block: its stored bytes, codec and raw length, its place and its file.
-uint64_t BlockChecksum(uint64_t unique_id, uint64_t offset, Slice payload_and_head);
-/// Appends the trailer to *block, which holds the stored payload alone.
-void SealBlock(uint64_t unique_id, uint64_t offset, Compression codec, uint32_t raw_bytes,
-               std::string* block);
-
-/// A block's trailer, once its checksum is right.
-struct BlockTrailer {
-  Compression codec = Compression::kNone;
-  uint32_t raw_bytes = 0;
-};
-/// stored: payload and trailer, handle.bytes + kBlockTrailerBytes bytes.
-Status CheckBlock(const std::string& path, uint64_t unique_id, const BlockHandle& handle,
-                  Slice stored, BlockTrailer* trailer);
-
-/// "<path>: <what> at offset <offset>": a Corruption that says where and what was expected.
-Status CorruptionAt(const std::string& path, uint64_t offset, const std::string& what);
 
 /// The shortest-ish key s with low <= s < high that keeps at least keep bytes of what low and
 /// high share, so that the partition and table id stay readable.

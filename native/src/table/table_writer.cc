@@ -6,8 +6,8 @@
 
 #include "base/checksum.h"
 #include "base/coding.h"
+#include "base/compression.h"
 #include "table/bloom.h"
-#include "table/compression.h"
 #include "table/data_block.h"
 #include "table/format.h"
 #include "table/index_block.h"

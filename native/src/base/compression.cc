@@ -1,4 +1,4 @@
-#include "table/compression.h"
+#include "base/compression.h"
 
 #include <lz4.h>
 #include <zstd.h>
@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-namespace lava::ksst {
+namespace lava {
 namespace {
 
 constexpr int kZstdLevel = 1;
@@ -106,4 +106,4 @@ bool Decompress(Compression codec, Slice payload, char* raw, uint32_t raw_bytes)
   return !ZSTD_isError(written) && written == raw_bytes;
 }
 
-}  // namespace lava::ksst
+}  // namespace lava

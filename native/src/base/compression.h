@@ -6,7 +6,7 @@
 #include "lava/options.h"
 #include "lava/slice.h"
 
-namespace lava::ksst {
+namespace lava {
 
 /// Compresses blocks one after the other with one working set.
 /// Threads:    one thread.
@@ -34,4 +34,4 @@ bool RawBytesPossible(Compression codec, Slice payload, uint32_t raw_bytes);
 /// Threads: any thread.
 bool Decompress(Compression codec, Slice payload, char* raw, uint32_t raw_bytes);
 
-}  // namespace lava::ksst
+}  // namespace lava

@@ -1,4 +1,4 @@
-#include "table/compression.h"
+#include "base/compression.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "testing/random.h"
 
-namespace lava::ksst {
+namespace lava {
 namespace {
 
 TEST(CompressionTest, RoundTripOfWhatShrinks) {
@@ -89,4 +89,4 @@ TEST(CompressionTest, ManyThreadsDecompress) {
 }
 
 }  // namespace
-}  // namespace lava::ksst
+}  // namespace lava

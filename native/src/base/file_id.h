@@ -1,0 +1,25 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+
+namespace lava {
+
+/// 128 random bits per successful open of an instance; never taken over from a checkpoint.
+struct Origin {
+  uint64_t high = 0, low = 0;
+  auto operator<=>(const Origin&) const = default;
+  std::string ToString() const;  // 32 hex digits
+};
+
+/// The identity of a file, unique over all instances for ever.
+struct FileId {
+  Origin origin;
+  uint64_t number = 0;
+  auto operator<=>(const FileId&) const = default;
+  std::string FileName() const;       // of a key SST: "<origin>-<number>.ksst"
+  std::string ValueFileName() const;  // of a value SST: "<origin>-<number>.vsst"
+};
+
+}  // namespace lava
