@@ -15,7 +15,7 @@ esac
 shift
 parsers=("$@")
 if [ ${#parsers[@]} -eq 0 ]; then
-  parsers=(ksst manifest metadata blocks framing list) # the slowest first
+  parsers=(ksst vsst manifest metadata blocks framing list) # the slowest first
 fi
 seed=${LAVA_FUZZ_SEED:-2013}
 build=native/target/fuzz

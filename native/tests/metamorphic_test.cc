@@ -145,6 +145,10 @@ TEST(Metamorphic, AnyOptionsGiveTheSameAnswers) {
   }
   Count(played, "metamorphic histories, each under two option sets");
   Count(played * operations, "operations of metamorphic histories");
+  const LavaStore::Totals& totals = LavaStore::TotalsOfAll();
+  Count(totals.gc_jobs, "collections of value files in histories");
+  Count(totals.gc_values_dead, "values that collections in histories left behind");
+  Count(totals.value_reads, "values read from value files in histories");
 }
 
 // The machinery itself: it sees a store that is wrong, and finds the few operations that show it.

@@ -183,6 +183,16 @@ struct DBStatistics {
   uint64_t records_expired = 0;  // dropped by TTL in compaction
   uint64_t snapshots_open = 0;
   uint64_t estimated_records = 0;
+  // Value files of the current version; they count into live_files and live_file_bytes too.
+  uint64_t value_files = 0, value_file_bytes = 0;
+  uint64_t value_raw_bytes = 0;  // of the values in them, before compression
+  /// Raw bytes of values that no reference reaches. Equal unless a file was collected before or
+  /// adopted in part; values whose references are only hidden yet do not count.
+  uint64_t garbage_bytes_min = 0, garbage_bytes_max = 0;
+  uint64_t value_bytes_written = 0;                // by flushes and compactions
+  uint64_t value_reads = 0, value_bytes_read = 0;  // from storage, of records in value files
+  uint64_t gc_jobs = 0, running_gc = 0;
+  uint64_t gc_bytes_read = 0, gc_bytes_written = 0, gc_values_dead = 0;
 };
 /// Counters of one table, from the files' properties and the memtables.
 struct TableStatistics {
@@ -267,8 +277,9 @@ class DB {
   virtual Status Close() = 0;
 };
 
-/// Reads every byte of a key SST and checks it. Errors: Corruption, naming file, offset, and the
-/// table (by name from tables, or its id) whose data it hits where that can be told.
+/// Reads every byte of a key SST or value SST and checks it. Errors: Corruption, naming file,
+/// offset, and the table (by name from tables, or its id) whose data it hits where that can be
+/// told.
 Status VerifyFile(const std::string& path, std::span<const TableInfo> tables);
 
 }  // namespace lava

@@ -43,6 +43,10 @@ struct TableOptions {
   TableKind kind = TableKind::kValue;
   TtlLayout ttl_layout = TtlLayout::kNone;
   int64_t ttl_ms = 0;  // 0: nothing expires
+  /// Values of this size and above are moved out of the tree into value files (LavaStore 3.3;
+  /// design: size classes). 0: none; lists never are. Holds for what is flushed or compacted from
+  /// now on; not kept in files: every open says it anew.
+  uint64_t separation_bytes = 0;
 };
 
 /// Options of one instance. Threads: a value. Units: bytes unless the name says otherwise.
@@ -69,6 +73,11 @@ struct DBOptions {
   Compression compression = Compression::kLz4;
   Compression bottom_compression = Compression::kLz4;
   uint64_t target_file_bytes = 32ull << 20;
+  uint64_t value_file_bytes = 64ull << 20;
+  Compression value_compression = Compression::kLz4;  // of each value in a value file
+  /// A value file is collected when about this share of its bytes is garbage, in percent; above
+  /// 100: never.
+  uint32_t gc_garbage_percent = 25;
   uint64_t level1_bytes = 128ull << 20;
   uint32_t level_multiplier = 10;
   uint32_t level_count = 7;

@@ -46,8 +46,15 @@ void Lookup::Tell(RecordKind kind, Slice value, std::shared_ptr<const void> pin)
       break;
   }
   // Readers refuse kinds that they do not know, so this is a mistake in the engine.
-  LAVA_CHECK(kind != RecordKind::kPutReference && "references are resolved before they are told");
+  LAVA_CHECK(kind != RecordKind::kPutReference && "references are told by TellReference");
   LAVA_CHECK(false && "unknown record kind");
+}
+
+void Lookup::TellReference(const ValueReference& reference) {
+  LAVA_DCHECK(!done_);
+  done_ = true;
+  found_ = true;
+  if (!existence_only) reference_ = reference;
 }
 
 void Lookup::Finish() {

@@ -2,11 +2,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/hash.h"
 #include "base/record.h"
+#include "base/value_reference.h"
 #include "lava/options.h"
 #include "lava/slice.h"
 
@@ -38,12 +41,23 @@ class Lookup {
 
   /// A point record of the key. pin null: the value is copied.
   void Tell(RecordKind kind, Slice value, std::shared_ptr<const void> pin);
+  /// A kPutReference record.
+  void TellReference(const ValueReference& reference);
   /// All that older runs hold of the key is hidden.
   void Hide() { done_ = true; }
 
   /// After all runs: whether the key exists, and its value: pinned if one record made it,
   /// else folded (operands oldest first) into the storage.
   bool found() const { return found_; }
+  /// The value is where this says; Resolve() takes it. Null: it is known, or does not matter.
+  const ValueReference* reference() const { return reference_ ? &*reference_ : nullptr; }
+  /// Operands stand on a reference: lists are never separated, so some file is damaged.
+  bool malformed() const { return reference_ && !operands_.empty(); }
+  void Resolve(Slice value, std::shared_ptr<const void> pin) {
+    value_ = value;
+    pin_ = std::move(pin);
+    reference_.reset();
+  }
   Slice value() const { return value_; }
   /// Keeps value() alive; null when value() is in the storage.
   const std::shared_ptr<const void>& pin() const { return pin_; }
@@ -72,6 +86,7 @@ class Lookup {
   std::shared_ptr<const void> pin_;
   std::string* storage_;
   std::string own_storage_;
+  std::optional<ValueReference> reference_;
   std::vector<Operand> operands_;  // newest first
 };
 

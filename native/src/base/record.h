@@ -14,7 +14,7 @@ enum class RecordKind : uint8_t {
   kDelete = 2,        // hides the key in older runs
   kAppend = 3,        // list segments to put behind what older runs hold
   kPrefixDelete = 4,  // hides all keys that start with this key in older runs; never in its own
-  kPutReference = 5,  // reserved: kPut whose value is a reference to a value file
+  kPutReference = 5,  // kPut whose value is in a value file: see value_reference.h
 };
 
 /// One record as it stands in a run. Keys here are internal keys: partition bytes, table id, rest.

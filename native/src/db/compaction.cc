@@ -130,7 +130,7 @@ DBImpl::CompactionTask DBImpl::MakeTask(const CompactionPlan& plan) const {
     for (uint32_t i : input.files) level.entries.push_back(version_->levels[input.level][i]);
     task.input.inputs.push_back(std::move(level));
   }
-  for (const auto& [id, table] : tables_) task.input.tables[id] = table->options();
+  task.input.tables = TableOptionsNow();
   task.input.now_ms = NowMillis();
   return task;
 }
@@ -176,6 +176,7 @@ void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
       if (manual) FinishManual(status);
     }
     ScheduleCompactions();
+    ScheduleGc();
     changed_.notify_all();
   }
   // The inputs may be named by nothing else any more: their readers close outside the lock.
@@ -196,6 +197,7 @@ Status DBImpl::Compact(const CompactionTask& task) {
   Counters::Add(&counters_.compaction_bytes_read, output.bytes_read);
   Counters::Add(&counters_.compaction_bytes_written, output.bytes_written);
   Counters::Add(&counters_.records_expired, output.records_expired);
+  Counters::Add(&counters_.value_bytes_written, output.value_bytes_written);
   return Status::OK();
 }
 
@@ -209,6 +211,7 @@ Status DBImpl::InstallCompaction(const CompactionTask& task, const CompactionOut
   }
   for (const std::shared_ptr<FileMeta>& file : output.files)
     edit.Add(task.input.output_level, {file, file->lower, file->upper});
+  for (const std::shared_ptr<ValueFileMeta>& file : output.value_files) edit.AddBorn(file);
   std::lock_guard<std::mutex> install(install_mutex_);
   LAVA_RETURN_IF_ERROR(Log(edit));
   std::lock_guard<std::mutex> state(state_mutex_);
@@ -268,7 +271,18 @@ JobContext DBImpl::MakeJobContext(uint32_t output_level) {
       output_level + 1 >= options_.level_count ? options_.bottom_compression : options_.compression;
   context.writer.partition_bytes = options_.partition_bytes;
   context.writer.sync = options_.sync;
+  context.value_writer.sync = options_.sync;
+  context.value_writer.compression = options_.value_compression;
+  context.value_file_bytes = options_.value_file_bytes;
+  context.value_read_counters = &value_read_counters_;
   return context;
+}
+
+// Holds state.
+std::map<uint64_t, TableOptions> DBImpl::TableOptionsNow() const {
+  std::map<uint64_t, TableOptions> options;
+  for (const auto& [id, table] : tables_) options[id] = table->options();
+  return options;
 }
 
 // Holds state.

@@ -30,7 +30,8 @@ Result<Verdict> JudgeFiles(MergeRun* run, Slice prefix) {
   for (records.Seek(prefix); records.Valid(); records.Next()) {
     const Record& record = records.record();
     if (!record.key.starts_with(prefix)) break;
-    if (record.kind == RecordKind::kPut || record.kind == RecordKind::kAppend)
+    if (record.kind == RecordKind::kPut || record.kind == RecordKind::kAppend ||
+        record.kind == RecordKind::kPutReference)
       return Verdict::kLive;
     some_deleted = true;
     all_deleted |= record.kind == RecordKind::kPrefixDelete && record.key == prefix;

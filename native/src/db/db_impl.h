@@ -21,6 +21,7 @@
 #include "host/host_impl.h"
 #include "job/compaction_job.h"
 #include "job/flush_job.h"
+#include "job/gc_job.h"
 #include "manifest/manifest.h"
 #include "policy/compaction_picker.h"
 #include "policy/write_throttle.h"
@@ -30,6 +31,9 @@ namespace lava {
 class Lookup;
 class MergeRun;
 class ScanPageWriter;
+
+/// Every file that a version names, once, by name.
+std::vector<Snapshot::File> FilesOf(const Version& version);
 
 /// The instance behind lava/db.h.
 ///
@@ -104,6 +108,7 @@ class DBImpl final : public DB, public LeaseMember {
     bool running = false;
     bool done = false;  // flushed, waits to be installed behind older groups
     std::shared_ptr<FileMeta> file;
+    std::vector<std::shared_ptr<ValueFileMeta>> value_files;
   };
   // A compaction in flight. Its inputs are in busy_.
   struct CompactionTask {
@@ -111,6 +116,11 @@ class DBImpl final : public DB, public LeaseMember {
     bool trivial_move = false;
     bool manual = false;
     os::Priority priority = os::Priority::kCompaction;
+  };
+  // A collection of value files in flight.
+  struct GcTask {
+    GcInput input;
+    uint64_t garbage_bytes = 0;  // thought to be freed
   };
   using EntryKey = std::pair<FileId, std::string>;
   // Failed work waits before it is tried again.
@@ -155,6 +165,7 @@ class DBImpl final : public DB, public LeaseMember {
   // read.cc
   Result<ViewRef> ViewOf(Snapshot* snapshot) const;
   Status LookUp(const ReadView& view, Lookup* lookup) const;
+  Status ResolveReference(const ReadView& view, Lookup* lookup) const;
 
   // scan.cc
   struct ScanRange;
@@ -164,10 +175,10 @@ class DBImpl final : public DB, public LeaseMember {
                          ActivePage* page);
   static void ScanActive(const MemTable& active, const ScanRange& range, bool keys_only,
                          ActivePage* page);
-  static Status ScanOnly(RecordIterator* records, const ScanRange& range, bool keys_only,
-                         ScanPageWriter* writer);
-  Status ScanMerged(const TableImpl& table, const ScanRange& range, RecordIterator* records,
-                    ScanPageWriter* writer) const;
+  static Status ScanOnly(const Version& version, RecordIterator* records, const ScanRange& range,
+                         bool keys_only, ScanPageWriter* writer);
+  Status ScanMerged(const TableImpl& table, const Version& version, const ScanRange& range,
+                    RecordIterator* records, ScanPageWriter* writer) const;
 
   // flush.cc
   void SealLocked();                                          // holds write
@@ -198,8 +209,15 @@ class DBImpl final : public DB, public LeaseMember {
   void MarkBusy(const CompactionTask& task, bool busy);
   int64_t NowMillis() const;
 
-  Status LogTable(const TableRegistration& table);  // holds install; tables.cc
-  bool IsCurrent(const FileId& id) const;           // holds state; statistics.cc
+  // gc.cc
+  void ScheduleGc();  // holds state
+  void RunGcJob(std::shared_ptr<GcTask> task);
+  Status CollectGarbage(const GcTask& task);
+  Status InstallGc(const GcTask& task, const GcOutput& output);
+
+  Status LogTable(const TableRegistration& table);           // holds install; tables.cc
+  bool IsCurrent(const StoredFile* file) const;              // holds state; statistics.cc
+  std::map<uint64_t, TableOptions> TableOptionsNow() const;  // holds state
   void Submit(os::Priority priority, std::function<void()> job);
 
   const DBOptions options_;
@@ -211,6 +229,7 @@ class DBImpl final : public DB, public LeaseMember {
   LeaseImpl* const lease_;
   MemoryCounter memtables_, readers_;  // of this instance, under the lease's
   mutable TableReader::ReadCounters read_counters_;
+  mutable ValueReader::ReadCounters value_read_counters_;
   mutable Counters counters_;
   os::Executor* executor_ = nullptr;
   bool host_opened_ = false, joined_ = false;
@@ -253,9 +272,13 @@ class DBImpl final : public DB, public LeaseMember {
   uint64_t installed_sequence_ = 0;  // the newest run that is in the version
   uint64_t flush_failures_ = 0;
   std::atomic<uint64_t> flush_failures_seen_{0};  // of Flush()
-  Backoff flush_backoff_, compaction_backoff_;
+  Backoff flush_backoff_, compaction_backoff_, gc_backoff_;
   Status manifest_status_;
   uint32_t running_flushes_ = 0, running_compactions_ = 0;
+  std::shared_ptr<GcTask> gc_;  // queued or running
+  // What references named of a value file's births when the collector wrote it: it has no garbage
+  // before that has fallen, whatever its births' other files have.
+  std::map<FileId, uint64_t> gc_baselines_;
   std::set<EntryKey> busy_;
   std::set<std::shared_ptr<CompactionTask>> compactions_;  // queued or running
   std::array<std::string, kLevelCountMax> cursors_;        // of the picker
@@ -270,8 +293,9 @@ class DBImpl final : public DB, public LeaseMember {
   std::map<uint64_t, std::unique_ptr<TableImpl>> tables_;  // registered in this run
   std::vector<std::unique_ptr<TableImpl>> dropped_tables_;
   // Left the current version; removed when nothing names them any more.
-  std::map<FileId, std::weak_ptr<FileMeta>> obsolete_;
-  std::map<FileId, std::weak_ptr<FileMeta>> failed_outputs_;  // of edits that failed
+  using FilesByName = std::map<std::string, std::weak_ptr<StoredFile>>;
+  FilesByName obsolete_;
+  FilesByName failed_outputs_;  // of edits that failed
   int64_t pushed_time_ms_ = 0;
   uint64_t pushed_at_us_ = 0;
   bool time_pushed_ = false;

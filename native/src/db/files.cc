@@ -2,11 +2,11 @@
 
 namespace lava {
 
-// A file goes when no version, view or job holds its FileMeta: there is one object per name, so
+// A file goes when no version, view or job holds its StoredFile: there is one object per name, so
 // that is when nothing names it any more. Jobs look for such files at their end, and checkpoints: a
 // read that was the last to hold a file leaves it to them, since it must not wait for the disk.
 void DBImpl::RemoveObsoleteFiles() {
-  std::vector<FileId> dead;
+  std::vector<std::string> dead;
   {
     std::lock_guard<std::mutex> state(state_mutex_);
     std::erase_if(obsolete_, [&](const auto& candidate) {
@@ -16,8 +16,8 @@ void DBImpl::RemoveObsoleteFiles() {
       return expired;
     });
   }
-  for (const FileId& id : dead) {
-    const Status status = fs_->Remove(path_ + "/" + id.FileName());
+  for (const std::string& name : dead) {
+    const Status status = fs_->Remove(path_ + "/" + name);
     // What stays is removed by the next open.
     if (!status.ok() && !status.IsNotFound()) Counters::Add(&counters_.background_errors, 1);
   }

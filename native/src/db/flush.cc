@@ -100,6 +100,7 @@ void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {
     flushed = group->done;  // only the install failed the last time
     for (const std::shared_ptr<SealedRun>& run : group->runs) input.runs.push_back(run->memtable);
     // A snapshot may lie over files that have left the version since it was taken.
+    input.tables = TableOptionsNow();
     input.nothing_older =
         flush_groups_.front() == group && !HasFiles(*version_) && snapshots_->size() == 0;
   }
@@ -111,6 +112,8 @@ void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {
     if (!flushed && status.ok()) {
       group->done = true;
       group->file = std::move(output.file);
+      group->value_files = std::move(output.value_files);
+      Counters::Add(&counters_.value_bytes_written, output.value_bytes_written);
       Counters::Add(&counters_.flushes, 1);
       if (group->file) Counters::Add(&counters_.flush_bytes_written, group->file->bytes);
     }
@@ -128,6 +131,7 @@ void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {
     }
     if (status.ok()) ScheduleFlushes(false);
     ScheduleCompactions();
+    ScheduleGc();
     changed_.notify_all();
   }
   RemoveObsoleteFiles();
@@ -152,6 +156,7 @@ Status DBImpl::InstallFlushes() {
 Status DBImpl::InstallGroup(const FlushGroup& group) {
   VersionEdit edit;
   if (group.file != nullptr) edit.Add(0, {group.file, group.file->lower, group.file->upper});
+  for (const std::shared_ptr<ValueFileMeta>& file : group.value_files) edit.AddBorn(file);
   {
     std::lock_guard<std::mutex> state(state_mutex_);
     for (const std::shared_ptr<SealedRun>& run : group.runs) {
@@ -167,7 +172,7 @@ Status DBImpl::InstallGroup(const FlushGroup& group) {
   version_ = manifest_->state().version;
   installed_sequence_ = group.runs.front()->sequence;
   sealed_.resize(sealed_.size() - group.runs.size());
-  snapshots_->RunsFlushed(group.runs, group.file);
+  snapshots_->RunsFlushed(group.runs, edit);
   flush_groups_.pop_front();
   PublishView();
   return Status::OK();
@@ -177,7 +182,8 @@ Status DBImpl::InstallGroup(const FlushGroup& group) {
 Status DBImpl::Log(const VersionEdit& edit) {
   // New files' names are durable before the edit that names them.
   Status status;
-  if (options_.sync && !edit.added.empty()) status = fs_->SyncDirectory(path_);
+  const bool any_new = !edit.added.empty() || !edit.values_added.empty();
+  if (options_.sync && any_new) status = fs_->SyncDirectory(path_);
   if (status.ok()) status = manifest_->LogAndApply(edit);
   std::lock_guard<std::mutex> state(state_mutex_);
   if (!status.ok()) {
@@ -185,7 +191,9 @@ Status DBImpl::Log(const VersionEdit& edit) {
     if (!manifest_status_.ok()) attention_ = true;
     // The edit may be in the log all the same: its files stay until a later edit is safe there.
     for (const VersionEdit::AddedFile& added : edit.added)
-      failed_outputs_[added.entry.file->id] = added.entry.file;
+      failed_outputs_[added.entry.file->id.FileName()] = added.entry.file;
+    for (const VersionEdit::AddedValueFile& added : edit.values_added)
+      failed_outputs_[added.file->id.ValueFileName()] = added.file;
     return status;
   }
   obsolete_.merge(failed_outputs_);
@@ -193,7 +201,13 @@ Status DBImpl::Log(const VersionEdit& edit) {
   for (const VersionEdit::RemovedFile& removed : edit.removed) {
     // A file that only moves lives on in the new version: it expires when it leaves that.
     for (const FileEntry& entry : version_->levels[removed.level])
-      if (entry.file->id == removed.id) obsolete_[removed.id] = entry.file;
+      if (entry.file->id == removed.id) obsolete_[removed.id.FileName()] = entry.file;
+  }
+  const auto& value_files = manifest_->state().version->value_files;
+  for (const auto& [id, entry] : version_->value_files) {
+    if (value_files.contains(id)) continue;
+    obsolete_[id.ValueFileName()] = entry.file;
+    gc_baselines_.erase(id);
   }
   return status;
 }

@@ -14,11 +14,25 @@ std::string PartitionName(const ImportSource& source) {
   return std::to_string(source.partition_first) + " to " + std::to_string(source.partition_last);
 }
 
-// Clips a file's entry; false when nothing of it shows.
-bool ClipEntry(const Clip& clip, FileEntry* entry) {
-  if (entry->lower < clip.lower) entry->lower = clip.lower;
-  if (!clip.upper.empty() && entry->upper > clip.upper) entry->upper = clip.upper;
-  return entry->lower < entry->upper;
+// Clips what has bounds; false when nothing of it shows.
+template <typename Bounded>
+bool ClipBounds(const Clip& clip, Bounded* bounded) {
+  if (bounded->lower < clip.lower) bounded->lower = clip.lower;
+  if (!clip.upper.empty() && bounded->upper > clip.upper) bounded->upper = clip.upper;
+  return bounded->lower < bounded->upper;
+}
+
+// Several sources may know one value file, each for keys of its own.
+void ClipPlaces(const Clip& clip, std::vector<VersionEdit::AddedValueFile> source,
+                std::map<FileId, VersionEdit::AddedValueFile>* value_files) {
+  for (VersionEdit::AddedValueFile& added : source) {
+    for (VersionEdit::AddedValueFile::Place& place : added.places) {
+      if (!ClipBounds(clip, &place)) continue;
+      VersionEdit::AddedValueFile& target = (*value_files)[added.file->id];
+      target.file = added.file;
+      target.places.push_back(std::move(place));
+    }
+  }
 }
 
 Status UniteTables(const ManifestState& source, const DBEnvironment& environment,
@@ -59,6 +73,7 @@ Status DBImpl::BuildImport(std::span<const ImportSource> imports, VersionEdit* f
   LAVA_RETURN_IF_ERROR(CheckRanges(imports));
   FileTable files;
   std::map<uint64_t, TableRegistration> tables;
+  std::map<FileId, VersionEdit::AddedValueFile> value_files;
   for (size_t i = 0; i < imports.size(); ++i) {
     const ImportSource& source = imports[i];
     ManifestState state;
@@ -79,10 +94,12 @@ Status DBImpl::BuildImport(std::span<const ImportSource> imports, VersionEdit* f
       PutBigEndian(&clip.upper, highest + 1, options_.partition_bytes);
     for (uint32_t level = 0; level < kLevelCountMax; ++level) {
       for (FileEntry entry : state.version->levels[level]) {
-        if (ClipEntry(clip, &entry)) first->Add(level, std::move(entry));
+        if (ClipBounds(clip, &entry)) first->Add(level, std::move(entry));
       }
     }
+    ClipPlaces(clip, PlacedValueFiles(*state.version), &value_files);
   }
+  for (auto& [id, added] : value_files) first->values_added.push_back(std::move(added));
   for (auto& [id, table] : tables) first->registered.push_back(std::move(table));
   return Status::OK();
 }
@@ -96,13 +113,21 @@ Result<MetadataInfo> ReadMetadata(Slice metadata) {
   info.partition_bytes = state.partition_bytes;
   for (const auto& [id, table] : state.tables)
     info.tables.push_back({table.name, id, table.options});
-  std::map<FileId, Snapshot::File> by_id;
-  for (const auto& level : state.version->levels) {
-    for (const FileEntry& entry : level)
-      by_id[entry.file->id] = {entry.file->id.FileName(), entry.file->bytes, entry.file->crc32c};
-  }
-  for (auto& [id, file] : by_id) info.files.push_back(std::move(file));
+  info.files = FilesOf(*state.version);
   return info;
+}
+
+std::vector<Snapshot::File> FilesOf(const Version& version) {
+  std::map<std::string, Snapshot::File> by_name;
+  const auto add = [&](const std::string& name, const StoredFile& file) {
+    by_name[name] = {name, file.bytes, file.crc32c};
+  };
+  for (const auto& level : version.levels)
+    for (const FileEntry& entry : level) add(entry.file->id.FileName(), *entry.file);
+  for (const auto& [id, entry] : version.value_files) add(id.ValueFileName(), *entry.file);
+  std::vector<Snapshot::File> files;
+  for (auto& [name, file] : by_name) files.push_back(std::move(file));
+  return files;
 }
 
 }  // namespace lava

@@ -14,6 +14,7 @@ constexpr uint64_t kMemtableBytesDefaultMax = 64 << 20;
 // An arena numbers its chunks with 15 bits, and a large value takes one of its own.
 constexpr uint64_t kMemtableBytesMax = 1 << 30;
 constexpr std::string_view kFileSuffix = ".ksst";
+constexpr std::string_view kValueFileSuffix = ".vsst";
 
 Status CheckFile(const FileMeta& meta, const TableProperties& found, const std::string& path) {
   if (found.records != meta.records || found.lower != meta.lower || found.upper != meta.upper ||
@@ -128,6 +129,7 @@ Status DBImpl::Start(std::span<const ImportSource> imports) {
   known_tables_ = manifest_->state().tables;
   PublishView();
   ScheduleCompactions();
+  ScheduleGc();
   return Status::OK();
 }
 
@@ -182,6 +184,15 @@ Status DBImpl::OpenFiles(const Version& version) {
       meta->reader = std::move(reader);
     }
   }
+  const JobContext context = MakeJobContext(0);
+  for (const auto& [id, entry] : version.value_files) {
+    if (entry.file->reader != nullptr) continue;
+    Result<std::shared_ptr<ValueReader>> reader = OpenValueReader(context, *entry.file);
+    if (!reader.ok() && reader.status().IsNotFound())
+      return Status::Corruption("file " + context.ValuePathOf(id) + " is missing");
+    if (!reader.ok()) return std::move(reader).status();
+    entry.file->reader = std::move(reader).value();
+  }
   return Status::OK();
 }
 
@@ -189,9 +200,12 @@ Status DBImpl::RemoveUnnamedFiles() {
   std::set<std::string> named;
   for (const auto& level : manifest_->state().version->levels)
     for (const FileEntry& entry : level) named.insert(entry.file->id.FileName());
+  for (const auto& [id, entry] : manifest_->state().version->value_files)
+    named.insert(id.ValueFileName());
   LAVA_ASSIGN_OR_RETURN(const std::vector<std::string> names, fs_->List(path_));
   for (const std::string& name : names) {
-    const bool unnamed = name.ends_with(kFileSuffix) && !named.contains(name);
+    const bool unnamed =
+        (name.ends_with(kFileSuffix) || name.ends_with(kValueFileSuffix)) && !named.contains(name);
     if (!unnamed && !manifest_->IsObsolete(name)) continue;
     const Status status = fs_->Remove(path_ + "/" + name);
     if (!status.ok() && !status.IsNotFound()) return status;
@@ -238,6 +252,7 @@ void DBImpl::TearDown() {
     sealed_.clear();
     flush_groups_.clear();
     compactions_.clear();
+    gc_.reset();
     version_ = std::make_shared<Version>();
     directory_lock_.reset();
   }

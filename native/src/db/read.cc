@@ -1,6 +1,6 @@
 #include "base/lookup.h"
 #include "db/db_impl.h"
-#include "db/version_search.h"
+#include "job/version_lookup.h"
 
 namespace lava {
 
@@ -17,42 +17,27 @@ Result<ViewRef> DBImpl::ViewOf(Snapshot* snapshot) const {
   return view;
 }
 
-namespace {
-
-// The waits for the memory of all filters overlap; most runs then have nothing to say.
-void PrefetchFiles(const Version& version, const Lookup& lookup) {
-  const Slice key = lookup.key();
-  for (const FileEntry& entry : version.levels[0])
-    if (key >= entry.lower && key < entry.upper) ReaderOf(entry)->Prefetch(lookup);
-  for (uint32_t n = 1; n < kLevelCountMax; ++n) {
-    if (version.levels[n].empty()) continue;
-    const FileEntry* entry = FindEntry(version.levels[n], key);
-    if (entry != nullptr) ReaderOf(*entry)->Prefetch(lookup);
-  }
-}
-
-}  // namespace
-
 // Newest to oldest, until the lookup knows enough.
 Status DBImpl::LookUp(const ReadView& view, Lookup* lookup) const {
   if (view.active != nullptr) view.active->Get(lookup);
   for (size_t i = 0; i < view.sealed.size() && !lookup->done(); ++i)
     view.sealed[i]->memtable->Get(lookup);
   if (lookup->done()) return Status::OK();
-  const Slice key = lookup->key();
-  PrefetchFiles(*view.version, *lookup);
-  for (const FileEntry& entry : view.version->levels[0]) {
-    if (key < entry.lower || key >= entry.upper) continue;
-    LAVA_RETURN_IF_ERROR(ReaderOf(entry)->Get(lookup));
-    if (lookup->done()) return Status::OK();
-  }
-  for (uint32_t n = 1; n < kLevelCountMax; ++n) {
-    if (view.version->levels[n].empty()) continue;
-    const FileEntry* entry = FindEntry(view.version->levels[n], key);
-    if (entry == nullptr) continue;
-    LAVA_RETURN_IF_ERROR(ReaderOf(*entry)->Get(lookup));
-    if (lookup->done()) return Status::OK();
-  }
+  return LookUpInFiles(*view.version, lookup);
+}
+
+// Fetches a value that is in a value file.
+Status DBImpl::ResolveReference(const ReadView& view, Lookup* lookup) const {
+  if (lookup->reference() == nullptr) return Status::OK();
+  if (lookup->malformed())
+    return Status::Corruption(
+        "a list stands on a reference to a value file: restore from a "
+        "checkpoint");
+  Slice value;
+  std::shared_ptr<const void> pin;
+  LAVA_RETURN_IF_ERROR(
+      ReadValue(*view.version, lookup->key(), *lookup->reference(), true, &value, &pin));
+  lookup->Resolve(value, std::move(pin));
   return Status::OK();
 }
 
@@ -66,6 +51,7 @@ Status DBImpl::Get(Table* table, KeyRef key, PinnedValue* value, Snapshot* snaps
   const InternalKey internal(options_.partition_bytes, impl->id_bytes(), key.key);
   Lookup lookup(internal.slice(), InternalPrefix(key.prefix_bytes), value->storage());
   LAVA_RETURN_IF_ERROR(LookUp(*view, &lookup));
+  LAVA_RETURN_IF_ERROR(ResolveReference(*view, &lookup));
   lookup.Finish();
   if (!lookup.found()) return Status::NotFound();
   value->Pin(lookup.value(), lookup.pin());

@@ -4,6 +4,7 @@
 #include "db/file_runs.h"
 #include "db/scan_page.h"
 #include "job/merging_iterator.h"
+#include "job/version_lookup.h"
 
 namespace lava {
 
@@ -55,6 +56,29 @@ bool Matters(const MemTable& run, Slice lower, Slice upper, bool is_prefix) {
   run.CopyRange(lower, false, upper, 1, true, &copied);
   return !copied.entries.empty();
 }
+
+// The value of a record of a scan, wherever it is.
+class ScanValue {
+ public:
+  explicit ScanValue(const Version& version) : version_(version) {}
+
+  /// Adds the record to the page; false when it has no room: then nothing is fetched either.
+  Result<bool> AddTo(ScanPageWriter* writer, const Record& record, bool keys_only) {
+    if (keys_only) return writer->Add(record.key, Slice());
+    if (record.kind != RecordKind::kPutReference) return writer->Add(record.key, record.value);
+    ValueReference reference;
+    if (!DecodeReference(record.value, &reference))
+      return Status::Corruption("a reference to a value file is malformed");
+    if (!writer->HasRoom(record.key, reference.raw_bytes)) return false;
+    Slice bytes;
+    LAVA_RETURN_IF_ERROR(ReadValue(version_, record.key, reference, true, &bytes, &pin_));
+    return writer->Add(record.key, bytes);
+  }
+
+ private:
+  const Version& version_;
+  std::shared_ptr<const void> pin_;
+};
 
 }  // namespace
 
@@ -127,7 +151,8 @@ Status DBImpl::Scan(Table* table, const ScanRequest& request, ScanPage* page, Sn
       ScanActive(*view->active, range, request.keys_only, &active_page);
       return Status::OK();
     }
-    if (!runs.empty()) return ScanOnly(&runs[0]->records(), range, request.keys_only, &writer);
+    if (!runs.empty())
+      return ScanOnly(*view->version, &runs[0]->records(), range, request.keys_only, &writer);
     writer.Finish(true);
     return Status::OK();
   }
@@ -136,19 +161,21 @@ Status DBImpl::Scan(Table* table, const ScanRequest& request, ScanPage* page, Sn
   merge.prefix_bytes_hint = static_cast<uint32_t>(range.prefix.size());
   merge.prefix_bytes_min = options_.partition_bytes + kTableIdBytes;
   const std::unique_ptr<RecordIterator> records = NewMergingIterator(std::move(runs), merge);
-  return ScanMerged(*impl, range, records.get(), &writer);
+  return ScanMerged(*impl, *view->version, range, records.get(), &writer);
 }
 
 // All that is visible stands in one run: its tombstones hide nothing of it.
-Status DBImpl::ScanOnly(RecordIterator* records, const ScanRange& range, bool keys_only,
-                        ScanPageWriter* writer) {
+Status DBImpl::ScanOnly(const Version& version, RecordIterator* records, const ScanRange& range,
+                        bool keys_only, ScanPageWriter* writer) {
+  ScanValue value(version);
   records->Seek(range.from);
   for (; records->Valid(); records->Next()) {
     const Record& record = records->record();
     if (!range.upper.empty() && record.key >= range.upper) break;
-    if (record.kind != RecordKind::kPut && record.kind != RecordKind::kAppend) continue;
+    if (record.kind == RecordKind::kDelete || record.kind == RecordKind::kPrefixDelete) continue;
     if (range.exclusive && record.key == range.from) continue;
-    if (!writer->Add(record.key, keys_only ? Slice() : record.value)) {
+    LAVA_ASSIGN_OR_RETURN(const bool added, value.AddTo(writer, record, keys_only));
+    if (!added) {
       writer->Finish(false);
       return Status::OK();
     }
@@ -190,8 +217,9 @@ void DBImpl::ScanActive(const MemTable& active, const ScanRange& range, bool key
   }
 }
 
-Status DBImpl::ScanMerged(const TableImpl& table, const ScanRange& range, RecordIterator* records,
-                          ScanPageWriter* writer) const {
+Status DBImpl::ScanMerged(const TableImpl& table, const Version& version, const ScanRange& range,
+                          RecordIterator* records, ScanPageWriter* writer) const {
+  ScanValue value(version);
   const uint32_t bytes = options_.partition_bytes;
   const Slice id(table.id_bytes(), kTableIdBytes);
   records->Seek(range.from);
@@ -209,7 +237,8 @@ Status DBImpl::ScanMerged(const TableImpl& table, const ScanRange& range, Record
       records->Seek(target);
       continue;
     }
-    if (!writer->Add(key, records->record().value)) {
+    LAVA_ASSIGN_OR_RETURN(const bool added, value.AddTo(writer, records->record(), false));
+    if (!added) {
       writer->Finish(false);
       return Status::OK();
     }

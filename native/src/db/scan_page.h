@@ -28,15 +28,17 @@ class ScanPageWriter {
 
   uint32_t entries_left() const { return request_.entries_max - page_->entries; }
 
+  bool HasRoom(Slice internal_key, uint64_t value_bytes) const {
+    if (page_->entries >= request_.entries_max) return false;
+    return page_->entries == 0 ||
+           page_->bytes.size() + 8 + KeyBytes(internal_key) + value_bytes <= request_.bytes_max;
+  }
+
   /// False when the page is full and the entry was not taken.
   bool Add(Slice internal_key, Slice value) {
-    if (page_->entries >= request_.entries_max) return false;
-    const size_t user_bytes = internal_key.size() - kTableIdBytes;
-    const size_t skip = std::min<size_t>(request_.skip_key_bytes, user_bytes);
-    const size_t key_bytes = user_bytes - skip;
-    if (page_->entries > 0 &&
-        page_->bytes.size() + 8 + key_bytes + value.size() > request_.bytes_max)
-      return false;
+    if (!HasRoom(internal_key, value.size())) return false;
+    const size_t key_bytes = KeyBytes(internal_key);
+    const size_t skip = internal_key.size() - kTableIdBytes - key_bytes;
     const uint32_t header[2] = {__builtin_bswap32(static_cast<uint32_t>(key_bytes)),
                                 __builtin_bswap32(static_cast<uint32_t>(value.size()))};
     page_->bytes.append(reinterpret_cast<const char*>(header), sizeof(header));
@@ -57,6 +59,12 @@ class ScanPageWriter {
   }
 
  private:
+  // What an entry keeps of the user's key.
+  size_t KeyBytes(Slice internal_key) const {
+    const size_t user_bytes = internal_key.size() - kTableIdBytes;
+    return user_bytes - std::min<size_t>(request_.skip_key_bytes, user_bytes);
+  }
+
   const ScanRequest& request_;
   const uint32_t partition_bytes_;
   ScanPage* const page_;

@@ -20,7 +20,7 @@ size_t SnapshotRegistry::size() const {
 }
 
 void SnapshotRegistry::RunsFlushed(const std::vector<std::shared_ptr<SealedRun>>& runs,
-                                   const std::shared_ptr<FileMeta>& file) {
+                                   const VersionEdit& edit) {
   std::lock_guard<std::mutex> lock(mutex_);
   for (SnapshotImpl* snapshot : snapshots_) {
     const ViewRef old = snapshot->view_.Get();
@@ -30,9 +30,10 @@ void SnapshotRegistry::RunsFlushed(const std::vector<std::shared_ptr<SealedRun>>
     auto* view = new ReadView();
     view->sealed.assign(old->sealed.begin(), old->sealed.end() - runs.size());
     view->version = old->version;
-    if (file != nullptr) {
+    if (!edit.added.empty()) {
       auto version = std::make_shared<Version>(*old->version);
-      version->levels[0].insert(version->levels[0].begin(), {file, file->lower, file->upper});
+      const Status applied = ApplyToVersion(edit, version.get());
+      LAVA_CHECK(applied.ok());  // new files alone fit any version
       view->version = std::move(version);
     }
     snapshot->view_.Set(ViewRef(view));
@@ -83,13 +84,7 @@ Status SnapshotImpl::Files(std::vector<File>* files, std::string* metadata) {
   if (!visit || !view) return Status::Closed("the instance of this snapshot was closed");
   if (!view->sealed.empty())
     return Status::Busy("the snapshot has runs that are not in files yet: call WaitFlushed first");
-  std::map<FileId, File> by_id;
-  for (const auto& level : view->version->levels) {
-    for (const FileEntry& entry : level)
-      by_id[entry.file->id] = {entry.file->id.FileName(), entry.file->bytes, entry.file->crc32c};
-  }
-  files->clear();
-  for (auto& [id, file] : by_id) files->push_back(std::move(file));
+  *files = FilesOf(*view->version);
   ManifestState state;
   state.version = view->version;
   state.tables = tables_;

@@ -8,6 +8,7 @@
 #include "db/gate.h"
 #include "db/read_view.h"
 #include "lava/db.h"
+#include "manifest/version_edit.h"
 
 namespace lava {
 
@@ -20,9 +21,8 @@ class SnapshotRegistry {
  public:
   void Add(SnapshotImpl* snapshot);
   void Remove(SnapshotImpl* snapshot);
-  /// The sealed runs have become file (null: nothing was left of them): views name it instead.
-  void RunsFlushed(const std::vector<std::shared_ptr<SealedRun>>& runs,
-                   const std::shared_ptr<FileMeta>& file);
+  /// The sealed runs have become the files that edit adds: views name these instead.
+  void RunsFlushed(const std::vector<std::shared_ptr<SealedRun>>& runs, const VersionEdit& edit);
   /// The instance closes: every snapshot lets go of its view.
   void Clear();
   size_t size() const;

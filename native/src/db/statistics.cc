@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "db/db_impl.h"
+#include "manifest/garbage.h"
 
 namespace lava {
 
@@ -27,6 +28,15 @@ DBStatistics DBImpl::statistics() const {
       out.live_files += out.files_at_level[n];
       out.live_file_bytes += out.bytes_at_level[n];
     }
+    for (const ValueFileGarbage& garbage : GarbageOf(*view->version)) {
+      ++out.value_files;
+      out.value_file_bytes += garbage.file->bytes;
+      out.value_raw_bytes += garbage.raw_bytes;
+      out.garbage_bytes_min += garbage.garbage_min;
+      out.garbage_bytes_max += garbage.garbage_max;
+    }
+    out.live_files += out.value_files;
+    out.live_file_bytes += out.value_file_bytes;
   }
   {
     std::lock_guard<std::mutex> state(state_mutex_);
@@ -34,9 +44,10 @@ DBStatistics DBImpl::statistics() const {
         PendingCompactionBytes(MakePickerView(*version_), MakePickerOptions());
     out.running_flushes = running_flushes_;
     out.running_compactions = running_compactions_;
-    for (const auto& [id, weak] : obsolete_) {
-      const std::shared_ptr<FileMeta> file = weak.lock();
-      if (file != nullptr && !IsCurrent(id)) out.pinned_file_bytes += file->bytes;
+    out.running_gc = gc_ != nullptr ? 1 : 0;
+    for (const auto& [name, weak] : obsolete_) {
+      const std::shared_ptr<StoredFile> file = weak.lock();
+      if (file != nullptr && !IsCurrent(file.get())) out.pinned_file_bytes += file->bytes;
     }
   }
   const auto get = [](const Counters::Counter& c) { return c.load(std::memory_order_relaxed); };
@@ -55,15 +66,22 @@ DBStatistics DBImpl::statistics() const {
   out.stall_us = get(counters_.stall_us);
   out.background_errors = get(counters_.background_errors);
   out.records_expired = get(counters_.records_expired);
+  out.value_bytes_written = get(counters_.value_bytes_written);
+  out.value_reads = get(value_read_counters_.value_reads);
+  out.value_bytes_read = get(value_read_counters_.value_bytes_read);
+  out.gc_jobs = get(counters_.gc_jobs);
+  out.gc_bytes_read = get(counters_.gc_bytes_read);
+  out.gc_bytes_written = get(counters_.gc_bytes_written);
+  out.gc_values_dead = get(counters_.gc_values_dead);
   out.snapshots_open = snapshots_->size();
   return out;
 }
 
 // Holds state.
-bool DBImpl::IsCurrent(const FileId& id) const {
+bool DBImpl::IsCurrent(const StoredFile* file) const {
   for (const auto& level : version_->levels)
     for (const FileEntry& entry : level)
-      if (entry.file->id == id) return true;
+      if (entry.file.get() == file) return true;
   return false;
 }
 

@@ -27,12 +27,14 @@ class TableImpl final : public Table {
   TableOptions options() const override {
     return {.kind = kind_,
             .ttl_layout = ttl_layout_.load(std::memory_order_relaxed),
-            .ttl_ms = ttl_ms_.load(std::memory_order_relaxed)};
+            .ttl_ms = ttl_ms_.load(std::memory_order_relaxed),
+            .separation_bytes = separation_bytes_.load(std::memory_order_relaxed)};
   }
   /// The kind cannot change.
   void SetOptions(const TableOptions& options) {
     ttl_layout_.store(options.ttl_layout, std::memory_order_relaxed);
     ttl_ms_.store(options.ttl_ms, std::memory_order_relaxed);
+    separation_bytes_.store(options.separation_bytes, std::memory_order_relaxed);
   }
 
   DBImpl* db() const { return db_; }
@@ -49,6 +51,7 @@ class TableImpl final : public Table {
   char id_bytes_[kTableIdBytes];
   std::atomic<TtlLayout> ttl_layout_{TtlLayout::kNone};
   std::atomic<int64_t> ttl_ms_{0};
+  std::atomic<uint64_t> separation_bytes_{0};
   std::atomic<bool> dropped_{false};
 };
 

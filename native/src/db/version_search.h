@@ -11,13 +11,6 @@ inline const TableReader* ReaderOf(const FileEntry& entry) {
   return static_cast<const TableReader*>(entry.file->reader.get());
 }
 
-/// The entry of a level >= 1 that may hold key, or null.
-inline const FileEntry* FindEntry(const std::vector<FileEntry>& level, Slice key) {
-  auto it = std::upper_bound(level.begin(), level.end(), key,
-                             [](Slice k, const FileEntry& entry) { return k < entry.upper; });
-  return it != level.end() && it->lower <= key ? &*it : nullptr;
-}
-
 /// The entries of a level >= 1 that overlap [lower, upper); an empty upper has no end.
 inline std::span<const FileEntry> Overlapping(const std::vector<FileEntry>& level, Slice lower,
                                               Slice upper) {

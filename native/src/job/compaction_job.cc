@@ -9,6 +9,7 @@
 #include "job/older_files.h"
 #include "job/output_files.h"
 #include "job/ttl_filter.h"
+#include "job/value_output.h"
 
 namespace lava {
 
@@ -76,16 +77,20 @@ Status RunCompaction(const JobContext& context, const CompactionInput& input,
       limits.below = input.version->levels[input.output_level + 1];
   }
   OutputFiles files(context, limits, std::move(tombstones));
+  ValueOutput values(context, input.tables);
   TtlFilter ttl(input.tables, context.writer.partition_bytes, input.now_ms);
   for (records->SeekToFirst(); records->Valid(); records->Next()) {
     Record record = records->record();
     if (ttl.Apply(&record) == TtlFilter::Verdict::kExpired && !ExpireRecord(older, &record))
       continue;
+    LAVA_RETURN_IF_ERROR(values.MoveOut(&record));
     LAVA_RETURN_IF_ERROR(files.Add(record));
   }
   LAVA_RETURN_IF_ERROR(records->status());
   LAVA_RETURN_IF_ERROR(files.Finish(&output->files));
+  LAVA_RETURN_IF_ERROR(values.Finish(&output->value_files));
   output->bytes_written = files.bytes_written();
+  output->value_bytes_written = values.bytes_written();
   output->records_expired = ttl.expired_count();
   for (const CompactionInput::Level& level : input.inputs)
     for (const FileEntry& entry : level.entries) output->bytes_read += entry.file->bytes;

@@ -25,7 +25,8 @@ struct CompactionInput {
 };
 struct CompactionOutput {
   std::vector<std::shared_ptr<FileMeta>> files;  // ascending and disjoint, with their readers
-  uint64_t bytes_read = 0, bytes_written = 0;
+  std::vector<std::shared_ptr<ValueFileMeta>> value_files;  // born here
+  uint64_t bytes_read = 0, bytes_written = 0, value_bytes_written = 0;
   uint64_t records_expired = 0;
 };
 

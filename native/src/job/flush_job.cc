@@ -4,6 +4,7 @@
 #include "job/merge_run.h"
 #include "job/merging_iterator.h"
 #include "job/output_files.h"
+#include "job/value_output.h"
 
 namespace lava {
 
@@ -39,15 +40,20 @@ Status RunFlush(const JobContext& context, const FlushInput& input, FlushOutput*
   options.cancelled = context.cancelled;
   const std::unique_ptr<RecordIterator> records = NewMergingIterator(std::move(runs), options);
   OutputFiles files(context, OutputLimits{}, std::move(tombstones));
+  ValueOutput values(context, input.tables);
   for (records->SeekToFirst(); records->Valid(); records->Next()) {
-    LAVA_RETURN_IF_ERROR(files.Add(records->record()));
+    Record record = records->record();
+    LAVA_RETURN_IF_ERROR(values.MoveOut(&record));
+    LAVA_RETURN_IF_ERROR(files.Add(record));
   }
   LAVA_RETURN_IF_ERROR(records->status());
   std::vector<std::shared_ptr<FileMeta>> written;
   LAVA_RETURN_IF_ERROR(files.Finish(&written));
   LAVA_CHECK(written.size() <= 1);
   if (!written.empty()) output->file = std::move(written.front());
+  LAVA_RETURN_IF_ERROR(values.Finish(&output->value_files));
   output->bytes_written = files.bytes_written();
+  output->value_bytes_written = values.bytes_written();
   return Status::OK();
 }
 

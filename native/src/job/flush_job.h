@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -12,10 +13,12 @@ struct FlushInput {
   std::vector<std::shared_ptr<const MemTable>> runs;  // sealed, adjacent in age, newest first
   /// No file can hold anything older: tombstones are left out, appends become puts.
   bool nothing_older = false;
+  std::map<uint64_t, TableOptions> tables;  // that tell which values are moved out
 };
 struct FlushOutput {
   std::shared_ptr<FileMeta> file;  // with its reader; null: nothing was left to write
-  uint64_t bytes_written = 0;
+  std::vector<std::shared_ptr<ValueFileMeta>> value_files;  // born here
+  uint64_t bytes_written = 0, value_bytes_written = 0;
 };
 
 /// Writes adjacent sealed runs into one L0 file. Installs nothing.

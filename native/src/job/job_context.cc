@@ -1,29 +1,88 @@
 #include "job/job_context.h"
 
+#include <algorithm>
+
 namespace lava {
+
+namespace {
+
+Result<std::unique_ptr<fs::RandomFile>> OpenStored(const JobContext& context,
+                                                   const std::string& path, uint64_t expected) {
+  LAVA_ASSIGN_OR_RETURN(std::unique_ptr<fs::RandomFile> handle,
+                        context.file_system->OpenRandom(path));
+  const uint64_t bytes = handle->size();
+  if (bytes != expected) {
+    return Status::Corruption("opening " + path + ": it has " + std::to_string(bytes) +
+                              " bytes, the manifest says " + std::to_string(expected) +
+                              "; restore it from a checkpoint");
+  }
+  return handle;
+}
+
+std::vector<BirthShare> BirthsOf(const TableProperties& properties) {
+  std::vector<BirthShare> births;
+  for (const TableProperties::NamedBirth& named : properties.births) {
+    BirthShare share{named.birth, 0, 0};
+    for (const auto& [partition, part] : named.partitions) {
+      share.records += part.records;
+      share.raw_bytes += part.raw_bytes;
+    }
+    births.push_back(share);
+  }
+  std::sort(births.begin(), births.end());
+  return births;
+}
+
+Status AnotherFile(const std::string& path) {
+  return Status::Corruption("opening " + path +
+                            ": its properties are not those of the manifest; it is another "
+                            "file under this name: restore it from a checkpoint");
+}
+
+}  // namespace
 
 Result<std::shared_ptr<TableReader>> OpenReader(const JobContext& context, const FileMeta& file) {
   const std::string path = context.PathOf(file.id);
   LAVA_ASSIGN_OR_RETURN(std::unique_ptr<fs::RandomFile> handle,
-                        context.file_system->OpenRandom(path));
-  const uint64_t bytes = handle->size();
-  if (bytes != file.bytes) {
-    return Status::Corruption("opening " + path + ": it has " + std::to_string(bytes) +
-                              " bytes, the manifest says " + std::to_string(file.bytes) +
-                              "; restore it from a checkpoint");
-  }
+                        OpenStored(context, path, file.bytes));
   LAVA_ASSIGN_OR_RETURN(
       std::shared_ptr<TableReader> reader,
       TableReader::Open(std::move(handle), context.cache, context.counter, context.read_counters));
   const TableProperties& p = reader->properties();
   if (p.records != file.records || p.lower != file.lower || p.upper != file.upper ||
       p.deletes != file.deletes || p.prefix_deletes != file.prefix_deletes ||
-      p.range_tombstones != file.range_tombstones) {
-    return Status::Corruption("opening " + path +
-                              ": its properties are not those of the manifest; it is another "
-                              "file under this name: restore it from a checkpoint");
-  }
+      p.range_tombstones != file.range_tombstones || BirthsOf(p) != file.births)
+    return AnotherFile(path);
   return reader;
+}
+
+Result<std::shared_ptr<ValueReader>> OpenValueReader(const JobContext& context,
+                                                     const ValueFileMeta& file) {
+  const std::string path = context.ValuePathOf(file.id);
+  LAVA_ASSIGN_OR_RETURN(std::unique_ptr<fs::RandomFile> handle,
+                        OpenStored(context, path, file.bytes));
+  LAVA_ASSIGN_OR_RETURN(std::shared_ptr<ValueReader> reader,
+                        ValueReader::Open(std::move(handle), context.cache, context.counter,
+                                          context.value_read_counters));
+  const ValueFileProperties& p = reader->properties();
+  if (p.records != file.records || p.raw_bytes != file.raw_bytes || p.lower != file.lower ||
+      p.upper != file.upper || p.births != file.births)
+    return AnotherFile(path);
+  return reader;
+}
+
+std::shared_ptr<ValueFileMeta> MetaOf(const FileId& id, const ValueFileProperties& properties) {
+  auto meta = std::make_shared<ValueFileMeta>();
+  meta->id = id;
+  meta->bytes = properties.file_bytes;
+  meta->crc32c = properties.file_crc32c;
+  meta->records = properties.records;
+  meta->raw_bytes = properties.raw_bytes;
+  meta->stored_bytes = properties.stored_bytes;
+  meta->lower = properties.lower;
+  meta->upper = properties.upper;
+  meta->births = properties.births;
+  return meta;
 }
 
 std::shared_ptr<FileMeta> MetaOf(const FileId& id, const TableProperties& properties) {
@@ -40,6 +99,7 @@ std::shared_ptr<FileMeta> MetaOf(const FileId& id, const TableProperties& proper
   meta->upper = properties.upper;
   for (const auto& [table, counts] : properties.tables)
     meta->tables[table] = {counts.records, counts.bytes};
+  meta->births = BirthsOf(properties);
   return meta;
 }
 

@@ -11,6 +11,8 @@
 #include "memory/memory_counter.h"
 #include "table/table_reader.h"
 #include "table/table_writer.h"
+#include "value/value_reader.h"
+#include "value/value_writer.h"
 
 namespace lava {
 
@@ -28,8 +30,12 @@ struct JobContext {
   const std::atomic<bool>* cancelled = nullptr;
   uint64_t list_bytes_max = kListBytesMax;  // see MergeOptions
   TableWriterOptions writer;                // compression already chosen for the output's level
+  ValueWriterOptions value_writer;
+  uint64_t value_file_bytes = 64 << 20;                      // a job's value file ends about here
+  ValueReader::ReadCounters* value_read_counters = nullptr;  // may be null
 
   std::string PathOf(const FileId& id) const { return directory + "/" + id.FileName(); }
+  std::string ValuePathOf(const FileId& id) const { return directory + "/" + id.ValueFileName(); }
 };
 
 /// Opens the file for reading; the caller hangs it onto file.reader. Checks that the footer's
@@ -37,12 +43,21 @@ struct JobContext {
 /// Errors:     Corruption, naming the path and what differs; NotFound, IOError.
 Result<std::shared_ptr<TableReader>> OpenReader(const JobContext& context, const FileMeta& file);
 
+/// The same for a value file.
+Result<std::shared_ptr<ValueReader>> OpenValueReader(const JobContext& context,
+                                                     const ValueFileMeta& file);
+
 /// The open reader of a file that stands in a version.
 inline TableReader* ReaderOf(const FileMeta& file) {
   return static_cast<TableReader*>(file.reader.get());
 }
 
+inline const ValueReader* ReaderOf(const ValueFileMeta& file) {
+  return static_cast<const ValueReader*>(file.reader.get());
+}
+
 /// What the manifest keeps of a finished file.
 std::shared_ptr<FileMeta> MetaOf(const FileId& id, const TableProperties& properties);
+std::shared_ptr<ValueFileMeta> MetaOf(const FileId& id, const ValueFileProperties& properties);
 
 }  // namespace lava

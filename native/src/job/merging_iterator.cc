@@ -236,7 +236,13 @@ bool MergingIterator::TakeGroup() {
 }
 
 bool MergingIterator::ShowFolded(RecordKind base, Slice base_value) {
-  record_.kind = RecordKind::kPut;
+  record_.kind = base == RecordKind::kPutReference && !options_.keys_only
+                     ? RecordKind::kPutReference
+                     : RecordKind::kPut;
+  if (base == RecordKind::kPutReference && !operands_.empty()) {
+    Fail(Status::Corruption("a list stands on a reference to a value file: some file is damaged"));
+    return false;
+  }
   if (options_.compaction && base == RecordKind::kAppend &&
       options_.older->MayHoldKey(record_.key)) {
     record_.kind = RecordKind::kAppend;

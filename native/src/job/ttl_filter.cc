@@ -1,27 +1,24 @@
 #include "job/ttl_filter.h"
 
 #include "base/coding.h"
+#include "base/value_reference.h"
 #include "lava/list_format.h"
 
 namespace lava {
 
 TtlFilter::TtlFilter(const std::map<uint64_t, TableOptions>& tables, uint32_t partition_bytes,
                      int64_t now_ms)
-    : tables_(tables), partition_bytes_(partition_bytes), now_ms_(now_ms) {
+    : tables_(tables, partition_bytes), now_ms_(now_ms) {
   for (const auto& [id, options] : tables)
     active_ |= options.ttl_layout != TtlLayout::kNone && options.ttl_ms > 0;
 }
 
-const TableOptions* TtlFilter::OptionsOf(Slice key) {
-  if (key.size() < partition_bytes_ + kTableIdBytes) return nullptr;
-  const uint64_t id = DecodeBigEndian(key.data() + partition_bytes_, kTableIdBytes);
-  const auto it = tables_.find(id);
-  return it == tables_.end() ? nullptr : &it->second;
-}
-
 bool TtlFilter::IsExpired(Slice value, size_t offset, int64_t ttl_ms) const {
   if (value.size() < offset + 8) return false;
-  const auto written_ms = static_cast<int64_t>(DecodeBigEndian(value.data() + offset, 8));
+  return IsExpiredAt(static_cast<int64_t>(DecodeBigEndian(value.data() + offset, 8)), ttl_ms);
+}
+
+bool TtlFilter::IsExpiredAt(int64_t written_ms, int64_t ttl_ms) const {
   int64_t expiry_ms;
   // As Flink: a sum beyond the range of the clock never expires.
   if (__builtin_add_overflow(written_ms, ttl_ms, &expiry_ms)) return false;
@@ -30,10 +27,19 @@ bool TtlFilter::IsExpired(Slice value, size_t offset, int64_t ttl_ms) const {
 
 TtlFilter::Verdict TtlFilter::Apply(Record* record) {
   if (!active_) return Verdict::kKeep;
-  if (record->kind != RecordKind::kPut && record->kind != RecordKind::kAppend)
+  const bool is_reference = record->kind == RecordKind::kPutReference;
+  if (record->kind != RecordKind::kPut && record->kind != RecordKind::kAppend && !is_reference)
     return Verdict::kKeep;
-  const TableOptions* options = OptionsOf(record->key);
+  const TableOptions* options = tables_.OptionsOf(record->key);
   if (options == nullptr || options->ttl_ms <= 0) return Verdict::kKeep;
+  if (is_reference) {
+    ValueReference reference;
+    if (!DecodeReference(record->value, &reference) || !reference.timestamp ||
+        !IsExpiredAt(static_cast<int64_t>(*reference.timestamp), options->ttl_ms))
+      return Verdict::kKeep;
+    ++expired_count_;
+    return Verdict::kExpired;
+  }
   switch (options->ttl_layout) {
     case TtlLayout::kNone:
       return Verdict::kKeep;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/record.h"
+#include "job/tables_by_key.h"
 #include "lava/options.h"
 
 namespace lava {
@@ -24,9 +25,9 @@ class TtlFilter {
     kChanged = 1,  // record->value is what is left of a list, in the filter's own memory
     kExpired = 2,  // nothing is left
   };
-  /// Looks at puts and appends; everything else is kept. record->value stays valid until the
-  /// next call. What is too short for a timestamp, or no list segments, is kept: it may be a
-  /// record of an older layout that a newer one shadows.
+  /// Looks at puts, references (whose timestamp is beside them) and appends; the rest is kept.
+  /// record->value stays valid until the next call. What is too short for a timestamp, or no list
+  /// segments, is kept: it may be a record of an older layout that a newer one shadows.
   Verdict Apply(Record* record);
   /// Values and list elements found expired.
   uint64_t expired_count() const { return expired_count_; }
@@ -34,12 +35,11 @@ class TtlFilter {
   bool active() const { return active_; }
 
  private:
-  const TableOptions* OptionsOf(Slice key);
   bool IsExpired(Slice value, size_t offset, int64_t ttl_ms) const;
+  bool IsExpiredAt(int64_t written_ms, int64_t ttl_ms) const;
   Verdict ApplyList(Record* record, int64_t ttl_ms);
 
-  const std::map<uint64_t, TableOptions>& tables_;
-  const uint32_t partition_bytes_;
+  const TablesByKey tables_;
   const int64_t now_ms_;
   bool active_ = false;
   uint64_t expired_count_ = 0;

@@ -15,6 +15,9 @@ enum Tag : uint8_t {
   kTableDropped = 5,
   kFileRemoved = 6,
   kFileAdded = 7,
+  kFileWithBirthsAdded = 8,
+  kValueFileRemoved = 9,
+  kValueFileAdded = 10,
 };
 
 constexpr uint64_t kTableIdMax = (uint64_t{1} << (8 * kTableIdBytes)) - 1;
@@ -41,6 +44,32 @@ void PutFileMeta(const FileMeta& meta, std::string* out) {
     PutVarint64(out, id);
     PutVarint64(out, counts.first);
     PutVarint64(out, counts.second);
+  }
+}
+
+void PutBirths(const std::vector<BirthShare>& births, std::string* out) {
+  PutVarint64(out, births.size());
+  for (const BirthShare& share : births) {
+    PutFileId(share.birth, out);
+    PutVarint64(out, share.records);
+    PutVarint64(out, share.raw_bytes);
+  }
+}
+
+void PutValueFile(const VersionEdit::AddedValueFile& added, std::string* out) {
+  const ValueFileMeta& meta = *added.file;
+  PutFileId(meta.id, out);
+  PutVarint64(out, meta.bytes);
+  PutFixed32(out, meta.crc32c);
+  for (const uint64_t n : {meta.records, meta.raw_bytes, meta.stored_bytes}) PutVarint64(out, n);
+  PutLengthPrefixed(out, meta.lower);
+  PutLengthPrefixed(out, meta.upper);
+  PutBirths(meta.births, out);
+  PutVarint64(out, added.places.size());
+  for (const VersionEdit::AddedValueFile::Place& place : added.places) {
+    PutFileId(place.birth, out);
+    PutLengthPrefixed(out, place.lower);
+    PutLengthPrefixed(out, place.upper);
   }
 }
 
@@ -152,6 +181,68 @@ std::shared_ptr<FileMeta> ReadFileMeta(EditReader* in) {
   return meta;
 }
 
+// A count of things of at least bytes_min each.
+uint64_t ReadCount(EditReader* in, uint64_t bytes_min, const std::string& what) {
+  const uint64_t count = in->Varint(what);
+  if (in->status().ok() && count > in->rest_bytes() / bytes_min)
+    static_cast<void>(in->Fail(what + " " + std::to_string(count)));
+  return in->status().ok() ? count : 0;
+}
+
+std::vector<BirthShare> ReadBirths(EditReader* in) {
+  std::vector<BirthShare> births;
+  const uint64_t count = ReadCount(in, 19, "birth count");
+  for (uint64_t i = 0; i < count && in->status().ok(); ++i) {
+    BirthShare share;
+    share.birth = in->ReadFileId();
+    share.records = in->Varint("records of a birth");
+    share.raw_bytes = in->Varint("bytes of a birth");
+    if (in->status().ok() && !births.empty() && share.birth <= births.back().birth)
+      static_cast<void>(in->Fail("births do not ascend"));
+    births.push_back(share);
+  }
+  return births;
+}
+
+VersionEdit::AddedValueFile::Place ReadPlace(EditReader* in, const ValueFileMeta& meta) {
+  VersionEdit::AddedValueFile::Place place;
+  place.birth = in->ReadFileId();
+  place.lower = in->Bytes(kBoundBytesMax, "place's lower bound");
+  place.upper = in->Bytes(kBoundBytesMax, "place's upper bound");
+  if (!in->status().ok()) return place;
+  if (place.lower >= place.upper || place.lower < meta.lower || place.upper > meta.upper)
+    static_cast<void>(in->Fail("a place's bounds are empty or pass the file's own"));
+  const bool holds =
+      std::any_of(meta.births.begin(), meta.births.end(),
+                  [&](const BirthShare& share) { return share.birth == place.birth; });
+  if (!holds) static_cast<void>(in->Fail("a place of a birth that its value file does not hold"));
+  return place;
+}
+
+Status ReadValueFile(EditReader* in, FileTable* files, VersionEdit* edit) {
+  auto meta = std::make_shared<ValueFileMeta>();
+  meta->id = in->ReadFileId();
+  meta->bytes = in->Varint("value file bytes");
+  meta->crc32c = in->Fixed32("value file checksum");
+  for (uint64_t* n : {&meta->records, &meta->raw_bytes, &meta->stored_bytes})
+    *n = in->Varint("value file counter");
+  meta->lower = in->Bytes(kBoundBytesMax, "value file's lower bound");
+  meta->upper = in->Bytes(kBoundBytesMax, "value file's upper bound");
+  if (in->status().ok() && meta->lower >= meta->upper)
+    return in->Fail("value file bounds are empty");
+  meta->births = ReadBirths(in);
+  VersionEdit::AddedValueFile added;
+  const uint64_t count = ReadCount(in, 19, "place count");
+  for (uint64_t i = 0; i < count && in->status().ok(); ++i)
+    added.places.push_back(ReadPlace(in, *meta));
+  LAVA_RETURN_IF_ERROR(in->status());
+  Result<std::shared_ptr<ValueFileMeta>> interned = files->Intern(std::move(meta));
+  if (!interned.ok()) return in->Fail(interned.status().message());
+  added.file = std::move(interned).value();
+  edit->values_added.push_back(std::move(added));
+  return Status::OK();
+}
+
 TableRegistration ReadTable(EditReader* in) {
   TableRegistration table;
   table.name = in->Bytes(kTableNameBytesMax, "table name");
@@ -169,10 +260,11 @@ TableRegistration ReadTable(EditReader* in) {
   return table;
 }
 
-Status ReadAdded(EditReader* in, FileTable* files, VersionEdit* edit) {
+Status ReadAdded(EditReader* in, bool with_births, FileTable* files, VersionEdit* edit) {
   VersionEdit::AddedFile added;
   added.level = in->Level();
   std::shared_ptr<FileMeta> meta = ReadFileMeta(in);
+  if (with_births) meta->births = ReadBirths(in);
   added.entry.lower = in->Bytes(kBoundBytesMax, "entry's lower bound");
   added.entry.upper = in->Bytes(kBoundBytesMax, "entry's upper bound");
   LAVA_RETURN_IF_ERROR(in->status());
@@ -220,36 +312,61 @@ Status ReadField(EditReader* in, FileTable* files, VersionEdit* edit) {
       break;
     }
     case kFileAdded:
-      return ReadAdded(in, files, edit);
+    case kFileWithBirthsAdded:
+      return ReadAdded(in, tag == kFileWithBirthsAdded, files, edit);
+    case kValueFileRemoved:
+      edit->values_removed.push_back(in->ReadFileId());
+      break;
+    case kValueFileAdded:
+      return ReadValueFile(in, files, edit);
     default:
       return in->Fail("unknown tag " + std::to_string(tag));
   }
   return in->status();
 }
 
+bool SameFile(const ValueFileMeta& a, const ValueFileMeta& b) {
+  return a.bytes == b.bytes && a.crc32c == b.crc32c && a.records == b.records &&
+         a.raw_bytes == b.raw_bytes && a.stored_bytes == b.stored_bytes && a.lower == b.lower &&
+         a.upper == b.upper && a.births == b.births;
+}
+
 bool SameFile(const FileMeta& a, const FileMeta& b) {
   return a.bytes == b.bytes && a.crc32c == b.crc32c && a.records == b.records &&
          a.raw_bytes == b.raw_bytes && a.lower == b.lower && a.upper == b.upper &&
-         a.tables == b.tables && a.deletes == b.deletes && a.prefix_deletes == b.prefix_deletes &&
-         a.range_tombstones == b.range_tombstones;
+         a.tables == b.tables && a.births == b.births && a.deletes == b.deletes &&
+         a.prefix_deletes == b.prefix_deletes && a.range_tombstones == b.range_tombstones;
 }
 
-}  // namespace
-
-Result<std::shared_ptr<FileMeta>> FileTable::Intern(std::shared_ptr<FileMeta> meta) {
-  std::weak_ptr<FileMeta>& slot = files_[meta->id];
-  if (std::shared_ptr<FileMeta> known = slot.lock()) {
+template <typename Meta>
+Result<std::shared_ptr<Meta>> InternIn(std::map<FileId, std::weak_ptr<Meta>>* files,
+                                       const std::string& name, std::shared_ptr<Meta> meta) {
+  std::weak_ptr<Meta>& slot = (*files)[meta->id];
+  if (std::shared_ptr<Meta> known = slot.lock()) {
     if (!SameFile(*known, *meta))
-      return Status::Corruption("two descriptions of file " + meta->id.FileName() + " differ");
+      return Status::Corruption("two descriptions of file " + name + " differ");
     return known;
   }
   slot = meta;
   return meta;
 }
 
+}  // namespace
+
+Result<std::shared_ptr<FileMeta>> FileTable::Intern(std::shared_ptr<FileMeta> meta) {
+  const std::string name = meta->id.FileName();
+  return InternIn(&files_, name, std::move(meta));
+}
+
+Result<std::shared_ptr<ValueFileMeta>> FileTable::Intern(std::shared_ptr<ValueFileMeta> meta) {
+  const std::string name = meta->id.ValueFileName();
+  return InternIn(&value_files_, name, std::move(meta));
+}
+
 void FileTable::InternAll(const Version& version) {
   for (const auto& level : version.levels)
     for (const FileEntry& entry : level) files_[entry.file->id] = entry.file;
+  for (const auto& [id, entry] : version.value_files) value_files_[id] = entry.file;
 }
 
 void EncodeEdit(const VersionEdit& edit, std::string* out) {
@@ -280,10 +397,20 @@ void EncodeEdit(const VersionEdit& edit, std::string* out) {
     PutFileId(removed.id, out);
     PutLengthPrefixed(out, removed.lower);
   }
+  for (const FileId& id : edit.values_removed) {
+    out->push_back(kValueFileRemoved);
+    PutFileId(id, out);
+  }
+  for (const VersionEdit::AddedValueFile& added : edit.values_added) {
+    out->push_back(kValueFileAdded);
+    PutValueFile(added, out);
+  }
   for (const VersionEdit::AddedFile& added : edit.added) {
-    out->push_back(kFileAdded);
+    const std::vector<BirthShare>& births = added.entry.file->births;
+    out->push_back(births.empty() ? kFileAdded : kFileWithBirthsAdded);
     out->push_back(static_cast<char>(added.level));
     PutFileMeta(*added.entry.file, out);
+    if (!births.empty()) PutBirths(births, out);
     PutLengthPrefixed(out, added.entry.lower);
     PutLengthPrefixed(out, added.entry.upper);
   }

@@ -55,7 +55,8 @@ Status DecodeMetadata(Slice metadata, FileTable* files, ManifestState* state) {
   VersionEdit edit;
   LAVA_RETURN_IF_ERROR(DecodeEdit(metadata.substr(kHeaderBytes, length), kHeaderBytes, files, &edit)
                            .WithContext("checkpoint metadata"));
-  if (!edit.removed.empty() || !edit.dropped.empty() || !edit.partition_bytes)
+  if (!edit.removed.empty() || !edit.values_removed.empty() || !edit.dropped.empty() ||
+      !edit.partition_bytes)
     return Corrupt("not a snapshot of an instance,", kHeaderBytes);
   ManifestState decoded;
   const Status applied = ApplyEdit(edit, &decoded);

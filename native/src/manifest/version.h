@@ -9,6 +9,7 @@
 
 #include "base/file_id.h"
 #include "base/record.h"
+#include "base/value_reference.h"
 #include "lava/options.h"
 #include "lava/slice.h"
 
@@ -16,17 +17,29 @@ namespace lava {
 
 inline constexpr uint32_t kLevelCountMax = 8;
 
-/// An immutable key SST as versions name it. The same FileMeta object stands in all versions.
-struct FileMeta {
+/// What versions know of any file. The same object stands in all versions under one id.
+struct StoredFile {
   FileId id;
   uint64_t bytes = 0;
   uint32_t crc32c = 0;
+  /// The open reader, hung on before the file is first installed in a version; not persisted.
+  std::shared_ptr<Attachment> reader;
+};
+
+/// An immutable key SST.
+struct FileMeta : StoredFile {
   uint64_t records = 0, deletes = 0, prefix_deletes = 0, range_tombstones = 0;
   uint64_t raw_bytes = 0;
   std::string lower, upper;  // own bounds, [lower, upper) over everything it holds
   std::map<uint64_t, std::pair<uint64_t, uint64_t>> tables;  // id -> records, raw bytes
-  /// The open reader, hung on before the file is first installed in a version; not persisted.
-  std::shared_ptr<Attachment> reader;
+  std::vector<BirthShare> births;                            // what its references name, ascending
+};
+
+/// An immutable value SST.
+struct ValueFileMeta : StoredFile {
+  uint64_t records = 0, raw_bytes = 0, stored_bytes = 0;
+  std::string lower, upper;        // own bounds, [lower, upper) over its keys
+  std::vector<BirthShare> births;  // what was born where of what it holds, ascending
 };
 
 /// A file with the bounds that this version shows of it: [lower, upper), within the file's own.
@@ -37,10 +50,34 @@ struct FileEntry {
   bool clipped() const { return lower != file->lower || upper != file->upper; }
 };
 
+/// Where values that were born under one name are now, for keys in [lower, upper).
+struct Placement {
+  std::shared_ptr<ValueFileMeta> file;
+  std::string lower, upper;
+};
+
+/// A birth name that some key file of a version has. The references to it may be ghosts: older
+/// than another record of their key, and their value gone.
+struct Birth {
+  std::vector<Placement> places;  // for one key several may apply: one for each temperature
+  uint64_t named_by = 0;          // entries of key files
+  // Sums over these entries; those of clipped entries show an unknown part of theirs.
+  uint64_t records = 0, raw_bytes = 0;
+  uint64_t clipped_records = 0, clipped_raw_bytes = 0;
+};
+
 /// An immutable state of the tree. L0: newest first, may overlap. Deeper levels: ascending,
-/// disjoint.
+/// disjoint. Births and value files follow from edits and from the key files: a birth that no key
+/// file names any more is gone, and a value file in which no birth is left.
 struct Version {
   std::array<std::vector<FileEntry>, kLevelCountMax> levels;
+  std::map<FileId, std::shared_ptr<const Birth>> births;
+  struct ValueEntry {
+    std::shared_ptr<ValueFileMeta> file;
+    uint32_t placements = 0;
+  };
+  std::map<FileId, ValueEntry> value_files;
+
   uint64_t LevelBytes(uint32_t level) const;
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "manifest/births.h"
+
 namespace lava {
 namespace {
 
@@ -24,6 +26,7 @@ Status RemoveEntries(const VersionEdit& edit, Version* version, size_t* l0_posit
       *l0_position = any_l0 ? std::min(*l0_position, position) : position;
       any_l0 = true;
     }
+    NameBirths(*it, -1, version);
     level.erase(it);
   }
   return Status::OK();
@@ -56,6 +59,7 @@ Status AddEntries(const VersionEdit& edit, size_t l0_position, Version* version)
   std::set<uint32_t> touched;
   for (const VersionEdit::AddedFile& added : edit.added) {
     auto& level = version->levels[added.level];
+    NameBirths(added.entry, 1, version);
     if (added.level == 0) {
       level.insert(level.begin() + static_cast<ptrdiff_t>(l0_position++), added.entry);
     } else {
@@ -105,7 +109,18 @@ VersionEdit SnapshotOf(const ManifestState& state) {
   for (const auto& [id, table] : state.tables) edit.registered.push_back(table);
   for (uint32_t n = 0; n < kLevelCountMax; ++n)
     for (const FileEntry& entry : state.version->levels[n]) edit.Add(n, entry);
+  edit.values_added = PlacedValueFiles(*state.version);
   return edit;
+}
+
+Status ApplyToVersion(const VersionEdit& edit, Version* version) {
+  size_t l0_position = 0;
+  LAVA_RETURN_IF_ERROR(RemoveValueFiles(edit, version));
+  LAVA_RETURN_IF_ERROR(RemoveEntries(edit, version, &l0_position));
+  LAVA_RETURN_IF_ERROR(AddEntries(edit, l0_position, version));
+  LAVA_RETURN_IF_ERROR(AddValueFiles(edit, version));
+  PruneBirths(edit, version);
+  return Status::OK();
 }
 
 Status ApplyEdit(const VersionEdit& edit, ManifestState* state) {
@@ -121,11 +136,10 @@ Status ApplyEdit(const VersionEdit& edit, ManifestState* state) {
     next.origins.push_back(origin);
     if (next.origins.size() > ManifestState::kOriginsMax) next.origins.erase(next.origins.begin());
   }
-  if (!edit.added.empty() || !edit.removed.empty()) {
+  if (!edit.added.empty() || !edit.removed.empty() || !edit.values_added.empty() ||
+      !edit.values_removed.empty()) {
     auto version = std::make_shared<Version>(*next.version);
-    size_t l0_position = 0;
-    LAVA_RETURN_IF_ERROR(RemoveEntries(edit, version.get(), &l0_position));
-    LAVA_RETURN_IF_ERROR(AddEntries(edit, l0_position, version.get()));
+    LAVA_RETURN_IF_ERROR(ApplyToVersion(edit, version.get()));
     next.version = std::move(version);
   }
   *state = std::move(next);

@@ -12,7 +12,7 @@
 namespace lava {
 
 /// The newest format of manifests and of checkpoint metadata that this library reads and writes.
-inline constexpr uint32_t kManifestFormatVersion = 1;
+inline constexpr uint32_t kManifestFormatVersion = 2;  // 1: without value files
 
 /// A change from one version to the next, computed against a version: it fails at Apply when an
 /// input has left that version since.
@@ -30,10 +30,22 @@ struct VersionEdit {
     std::string lower;
   };
 
+  /// A new value file, or one that takes another's place, and what it holds for whom.
+  struct AddedValueFile {
+    struct Place {
+      FileId birth;
+      std::string lower, upper;  // within the file's own bounds
+    };
+    std::shared_ptr<ValueFileMeta> file;
+    std::vector<Place> places;
+  };
+
   /// L0 entries newest first. They take the place of the L0 entries that the edit removes, or
   /// stand before all others when it removes none.
   std::vector<AddedFile> added;
   std::vector<RemovedFile> removed;
+  std::vector<AddedValueFile> values_added;
+  std::vector<FileId> values_removed;         // with all places that they have
   std::vector<TableRegistration> registered;  // new, or known with other options
   std::vector<uint64_t> dropped;              // table ids
   std::optional<uint32_t> partition_bytes;
@@ -41,6 +53,12 @@ struct VersionEdit {
   std::vector<Origin> origins;  // of opens: the edits behind belong to the last one
 
   void Add(uint32_t level, FileEntry entry) { added.push_back({level, std::move(entry)}); }
+  /// A value file in which everything was born.
+  void AddBorn(std::shared_ptr<ValueFileMeta> file) {
+    AddedValueFile born{std::move(file), {}};
+    born.places.push_back({born.file->id, born.file->lower, born.file->upper});
+    values_added.push_back(std::move(born));
+  }
   void Remove(uint32_t level, const FileEntry& entry) {
     removed.push_back({level, entry.file->id, entry.lower});
   }
@@ -68,10 +86,12 @@ class FileTable {
   /// The object known under meta's identity, or meta, which becomes known. Corruption when a file
   /// of the same identity differs from it.
   Result<std::shared_ptr<FileMeta>> Intern(std::shared_ptr<FileMeta> meta);
+  Result<std::shared_ptr<ValueFileMeta>> Intern(std::shared_ptr<ValueFileMeta> meta);
   void InternAll(const Version& version);
 
  private:
   std::map<FileId, std::weak_ptr<FileMeta>> files_;
+  std::map<FileId, std::weak_ptr<ValueFileMeta>> value_files_;
 };
 
 /// Decodes and checks one edit: lengths, levels, bounds within the file's own, tables' kinds.
@@ -82,6 +102,11 @@ Status DecodeEdit(Slice payload, uint64_t base_offset, FileTable* files, Version
 /// Errors: InvalidArgument when an input has left the version (the plan was too old), or when an
 ///         entry is added that stands there already or overlaps another one in a level >= 1.
 Status ApplyEdit(const VersionEdit& edit, ManifestState* state);
+
+/// The same for a version alone. On an error *version is of no use any more.
+Status ApplyToVersion(const VersionEdit& edit, Version* version);
+/// Sorts placements back to the value files that they name.
+std::vector<VersionEdit::AddedValueFile> PlacedValueFiles(const Version& version);
 
 /// A checkpoint's metadata: magic, format version, one snapshot edit, checksum.
 std::string EncodeMetadata(const ManifestState& state);

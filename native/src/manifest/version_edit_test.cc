@@ -180,15 +180,15 @@ TEST(Metadata, EveryFlippedBitAndEveryTruncationIsRefused) {
 
 TEST(Metadata, ANewerFormatNamesBothVersions) {
   std::string metadata = EncodeMetadata(SomeState());
-  metadata[8] = 2;
+  metadata[8] = kManifestFormatVersion + 1;
   // The header's checksum as the newer library would have written it.
   EncodeFixed32(metadata.data() + 12, Crc32c(Slice(metadata).substr(0, 12)));
   FileTable files;
   ManifestState state;
   const Status status = DecodeMetadata(metadata, &files, &state);
   EXPECT_EQ(status.code(), Status::Code::kNotSupported);
-  EXPECT_NE(status.message().find("format 2"), std::string_view::npos);
-  EXPECT_NE(status.message().find("up to 1"), std::string_view::npos);
+  EXPECT_NE(status.message().find("format 3"), std::string_view::npos);
+  EXPECT_NE(status.message().find("up to 2"), std::string_view::npos);
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ const char* DataBlock::CheckEntries() const {
       return "a record's lengths end behind their block";
     uint8_t kind = tag & kKindMask;
     if (kind < static_cast<uint8_t>(RecordKind::kPut) ||
-        kind > static_cast<uint8_t>(RecordKind::kPrefixDelete) || tag > (kHasPrefix | kKindMask))
+        kind > static_cast<uint8_t>(RecordKind::kPutReference) || tag > (kHasPrefix | kKindMask))
       return "a record's kind is unknown or reserved";
     if (shared > key_bytes) return "a record shares more than the key before it has";
     key_bytes = uint64_t{shared} + unshared;

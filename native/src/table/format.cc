@@ -42,7 +42,7 @@ void EncodeFooter(const Footer& footer, uint64_t offset, std::string* out) {
   PutHandle(footer.tombstones, &bytes);
   PutFixed64(&bytes, footer.unique_id);
   PutFixed32(&bytes, kFooterBytes);
-  PutFixed32(&bytes, kFormatVersion);
+  PutFixed32(&bytes, footer.version);
   PutFixed64(&bytes, Hash64(bytes, offset));
   PutFixed64(&bytes, kMagic);
   out->append(bytes);
@@ -73,7 +73,7 @@ static Status CheckFooterTail(const std::string& path, uint64_t file_bytes, Slic
                                 ", this library reads up to version " +
                                 std::to_string(kFormatVersion) + ": use a newer library");
   }
-  if (!intact || version != kFormatVersion || bytes != kFooterBytes) {
+  if (!intact || version < kFormatVersionInline || bytes != kFooterBytes) {
     return CorruptionAt(path, file_bytes - std::min<uint64_t>(file_bytes, kFooterBytes),
                         "the footer's checksum is wrong");
   }
@@ -87,6 +87,7 @@ Status DecodeFooter(const std::string& path, uint64_t file_bytes, Slice tail, Fo
   footer->properties = ReadHandle(from + 12);
   footer->tombstones = ReadHandle(from + 24);
   footer->unique_id = DecodeFixed64(from + 36);
+  footer->version = DecodeFixed32(from + 48);
   uint64_t offset = file_bytes - kFooterBytes;
   // The blocks before the footer stand without a gap: tombstones (if any), properties, top index.
   const BlockHandle& tombstones = footer->tombstones;

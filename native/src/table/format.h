@@ -14,7 +14,8 @@ namespace lava::ksst {
 /// The parts of a key SST that all of its code shares; docs/ksst-format.md has the bytes.
 
 inline constexpr uint64_t kMagic = 0x315453536176616cull;  // "lavaSST1" as bytes
-inline constexpr uint32_t kFormatVersion = 1;
+inline constexpr uint32_t kFormatVersion = 2;              // the newest that is read
+inline constexpr uint32_t kFormatVersionInline = 1;        // of files without references
 inline constexpr size_t kFooterBytes = 68;
 inline constexpr size_t kFooterTailBytes = 24;     // of every version: bytes, version, sum, magic
 inline constexpr uint32_t kFooterBytesMax = 4096;  // of every version
@@ -29,6 +30,7 @@ inline uint8_t FingerprintOf(uint64_t hash) { return static_cast<uint8_t>(hash >
 struct Footer {
   BlockHandle top_index, properties, tombstones;
   uint64_t unique_id = 0;  // mixed into every block's checksum
+  uint32_t version = kFormatVersionInline;
 };
 
 /// Appends the footer for a file in which it begins at offset.

@@ -6,17 +6,32 @@
 namespace lava::ksst {
 namespace {
 
-/// Of one named value file: origin, number, then per partition referenced records and raw bytes.
-/// Checked and skipped: this version writes none.
-bool SkipValueFile(Slice* in) {
-  Slice origin;
-  uint64_t number = 0, partitions = 0;
-  if (!GetBytes(in, 16, &origin) || !GetVarint64(in, &number) || !GetVarint64(in, &partitions))
+/// Of one named birth: origin, number, then per partition referenced records and raw bytes.
+void PutBirth(const TableProperties::NamedBirth& named, std::string* out) {
+  PutFixed64(out, named.birth.origin.high);
+  PutFixed64(out, named.birth.origin.low);
+  PutVarint64(out, named.birth.number);
+  PutVarint64(out, named.partitions.size());
+  for (const auto& [partition, share] : named.partitions) {
+    PutVarint64(out, partition);
+    PutVarint64(out, share.records);
+    PutVarint64(out, share.raw_bytes);
+  }
+}
+
+bool GetBirth(Slice* in, TableProperties::NamedBirth* named) {
+  uint64_t count = 0;
+  if (!GetFixed64(in, &named->birth.origin.high) || !GetFixed64(in, &named->birth.origin.low) ||
+      !GetVarint64(in, &named->birth.number) || !GetVarint64(in, &count))
     return false;
-  for (; partitions > 0; --partitions) {
-    uint64_t partition = 0, records = 0, bytes = 0;
-    if (!GetVarint64(in, &partition) || !GetVarint64(in, &records) || !GetVarint64(in, &bytes))
+  for (; count > 0; --count) {
+    uint64_t partition = 0;
+    TableProperties::NamedBirth::Share share;
+    if (!GetVarint64(in, &partition) || !GetVarint64(in, &share.records) ||
+        !GetVarint64(in, &share.raw_bytes) ||
+        (!named->partitions.empty() && partition <= named->partitions.rbegin()->first))
       return false;
+    named->partitions.emplace_hint(named->partitions.end(), partition, share);
   }
   return true;
 }
@@ -54,7 +69,8 @@ void EncodeProperties(const TableProperties& p, std::string* out) {
     PutVarint64(out, table.bytes);
     PutFixed64(out, static_cast<uint64_t>(table.oldest_expiry_ms));
   }
-  PutVarint64(out, 0);  // named value files
+  PutVarint64(out, p.births.size());
+  for (const TableProperties::NamedBirth& named : p.births) PutBirth(named, out);
 }
 
 const char* DecodeProperties(Slice in, TableProperties* p) {
@@ -72,10 +88,10 @@ const char* DecodeProperties(Slice in, TableProperties* p) {
   p->lower = lower;
   p->upper = upper;
   if (!GetTables(&in, p)) return "the properties' tables are malformed";
-  uint64_t value_files = 0;
-  if (!GetVarint64(&in, &value_files)) return "the properties' value files are cut short";
-  for (; value_files > 0; --value_files) {
-    if (!SkipValueFile(&in)) return "the properties' value files are malformed";
+  uint64_t births = 0;
+  if (!GetVarint64(&in, &births)) return "the properties' births are cut short";
+  for (; births > 0; --births) {
+    if (!GetBirth(&in, &p->births.emplace_back())) return "the properties' births are malformed";
   }
   return in.empty() ? nullptr : "the properties have bytes behind their end";
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "table/birth_table.h"
+
 namespace lava::ksst {
 namespace {
 
@@ -50,12 +52,13 @@ class TableIterator final : public RecordIterator {
         window_(blocks.loader, head.data_end, options.readahead_bytes) {}
 
   bool Valid() const override { return cursor_.Valid(); }
-  const Record& record() const override { return cursor_.record(); }
+  const Record& record() const override { return translated_ ? record_ : cursor_.record(); }
   Status status() const override { return status_; }
 
   void SeekToFirst() override {
     if (!Start() || !MovePartition(0) || !MoveBlock(0)) return;
     cursor_.SeekToFirst(*block_);
+    Translate();
   }
 
   void Seek(Slice target) override {
@@ -71,12 +74,14 @@ class TableIterator final : public RecordIterator {
     }
     // A separator may be above the last key of its block: then the record is the next block's.
     SkipToRecord();
+    Translate();
   }
 
   void Next() override {
     cursor_.Next();
     if (!cursor_.Valid()) [[unlikely]]
       SkipToRecord();
+    Translate();
   }
 
  private:
@@ -85,6 +90,23 @@ class TableIterator final : public RecordIterator {
     status_ = Status::OK();
     cursor_.Invalidate();
     return head_.top.count() != 0;
+  }
+
+  // Outside of the file an index into its table says nothing.
+  void Translate() {
+    translated_ = cursor_.Valid() && cursor_.record().kind == RecordKind::kPutReference;
+    if (!translated_) return;
+    record_ = cursor_.record();
+    ValueReference reference;
+    if (!DecodeFileReference(record_.value, head_.properties.births, &reference)) {
+      translated_ = false;
+      static_cast<void>(Keep(blocks_.loader->Malformed(partition_->index.extent_begin(block_index_),
+                                                       "a reference to a value is malformed")));
+      return;
+    }
+    reference_.clear();
+    EncodeReference(reference, &reference_);
+    record_.value = reference_;
   }
 
   bool Keep(Status status) {
@@ -144,6 +166,9 @@ class TableIterator final : public RecordIterator {
   const bool cached_;
   Status status_;
   DataBlockCursor cursor_;
+  bool translated_ = false;  // record_ is shown in the cursor's place
+  Record record_;
+  std::string reference_;
   uint32_t partition_index_ = 0;
   uint32_t block_index_ = 0;
   std::shared_ptr<const CachedPartition> partition_;

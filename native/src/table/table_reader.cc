@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "table/birth_table.h"
 #include "table/block_loader.h"
 #include "table/partition_slots.h"
 #include "table/table_iterator.h"
@@ -24,6 +25,8 @@ class KeySstReader final : public TableReader {
     charged_ = kReaderOverheadBytes + head_.top_memory_bytes +
                head_.top.count() * sizeof(PartitionSlot) + head_.properties.lower.size() +
                head_.properties.upper.size() + head_.properties.tables.size() * 96;
+    for (const TableProperties::NamedBirth& named : head_.properties.births)
+      charged_ += sizeof(named) + named.partitions.size() * 64;
     for (const RangeTombstone& range : head_.tombstones.ranges())
       charged_ += sizeof(range) + range.begin.size() + range.end.size();
     if (counter_ != nullptr) counter_->Charge(charged_);
@@ -149,6 +152,14 @@ Status KeySstReader::GetFrom(Position* position, Lookup* lookup, bool keep) cons
   bool found = false;
   DataEntry entry;
   LAVA_RETURN_IF_ERROR(Find(position, key, lookup->key_hash(), false, &found, &entry));
+  if (found && entry.kind == RecordKind::kPutReference) {
+    ValueReference reference;
+    if (!DecodeFileReference(entry.value(), head_.properties.births, &reference))
+      return head_.loader->Malformed(position->partition->index.extent_begin(position->block_index),
+                                     "a reference to a value is malformed");
+    lookup->TellReference(reference);
+    return Status::OK();
+  }
   if (found) {
     bool has_value = entry.kind != RecordKind::kDelete && !lookup->existence_only;
     std::shared_ptr<const void> pin;

@@ -7,6 +7,7 @@
 #include "base/checksum.h"
 #include "base/coding.h"
 #include "base/compression.h"
+#include "table/birth_table.h"
 #include "table/bloom.h"
 #include "table/data_block.h"
 #include "table/format.h"
@@ -52,6 +53,9 @@ class KeySstWriter final : public TableWriter {
 
  private:
   Status CheckRecord(const Record& record) const;
+  Status CheckOrder(const Record& record) const;
+  Status AddChecked(const Record& record);
+  Status AddReference(const Record& record);
   void Count(const Record& record);
   void AddHashes(const Record& record, uint64_t hash, size_t shared);
   void FlushBlock(const Slice* next_key);
@@ -96,11 +100,12 @@ class KeySstWriter final : public TableWriter {
   bool endless_ = false;            // a prefix delete has no end
   uint64_t table_id_ = 0;
   TableProperties::PerTable* table_ = nullptr;
-  std::string compressed_, sealed_;
+  BirthTableBuilder births_{&properties_.births};
+  std::string compressed_, sealed_, reference_;
 };
 
 Status KeySstWriter::CheckRecord(const Record& record) const {
-  if (record.kind < RecordKind::kPut || record.kind > RecordKind::kPrefixDelete)
+  if (record.kind < RecordKind::kPut || record.kind > RecordKind::kPutReference)
     return Invalid("its kind " + std::to_string(static_cast<int>(record.kind)) +
                    " is unknown or reserved");
   if (record.key.size() > kInternalKeyBytesMax)
@@ -116,6 +121,32 @@ Status KeySstWriter::CheckRecord(const Record& record) const {
 Status KeySstWriter::Add(const Record& record) {
   if (!status_.ok()) return status_;
   LAVA_RETURN_IF_ERROR(CheckRecord(record));
+  return record.kind == RecordKind::kPutReference ? AddReference(record) : AddChecked(record);
+}
+
+Status KeySstWriter::AddReference(const Record& record) {
+  ValueReference reference;
+  if (!DecodeReference(record.value, &reference)) return Invalid("its reference is malformed");
+  if (record.key.size() < options_.partition_bytes) return Invalid("its key has no partition");
+  LAVA_RETURN_IF_ERROR(CheckOrder(record));
+  Record stored = record;
+  reference_.clear();
+  births_.Add(DecodeBigEndian(record.key.data(), options_.partition_bytes), reference, &reference_);
+  stored.value = reference_;
+  return AddChecked(stored);
+}
+
+// Nothing may be counted of a record that is refused.
+Status KeySstWriter::CheckOrder(const Record& record) const {
+  if (records_added_ == 0) return Status::OK();
+  const int order = record.key.compare(last_key_);
+  if (order > 0 || (order == 0 && last_kind_ == RecordKind::kPrefixDelete &&
+                    record.kind != RecordKind::kPrefixDelete))
+    return Status::OK();
+  return Invalid("it does not come behind the one before");
+}
+
+Status KeySstWriter::AddChecked(const Record& record) {
   size_t limit = std::min(record.key.size(), last_key_.size());
   size_t shared = static_cast<size_t>(
       std::mismatch(record.key.begin(), record.key.begin() + static_cast<ptrdiff_t>(limit),
@@ -246,6 +277,7 @@ Status KeySstWriter::Finish(TableProperties* properties) {
   raw.clear();
   top_.Finish(&raw);
   footer_.top_index = WriteBlock(raw, true);
+  if (!properties_.births.empty()) footer_.version = kFormatVersion;
   raw.clear();
   EncodeFooter(footer_, offset_, &raw);
   Append(raw);

@@ -4,7 +4,9 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "base/file_id.h"
 #include "base/range_tombstones.h"
 #include "base/record.h"
 #include "fs/file_system.h"
@@ -40,8 +42,15 @@ struct TableProperties {
     int64_t oldest_expiry_ms = INT64_MAX;  // reserved for TTL-driven compaction
   };
   std::map<uint64_t, PerTable> tables;  // by table id
-  // The table of named value files (origin, number, referenced records, raw bytes) is part of
-  // the format from the start; always empty until values are separated.
+  /// A birth name that references of this file have; its place here is its index in them.
+  struct NamedBirth {
+    struct Share {
+      uint64_t records = 0, raw_bytes = 0;  // that are referenced
+    };
+    FileId birth;
+    std::map<uint64_t, Share> partitions;
+  };
+  std::vector<NamedBirth> births;
 };
 
 /// Writes one key SST (docs/ksst-format.md). Records in RecordIterator order; range tombstones at

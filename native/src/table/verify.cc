@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "table/birth_table.h"
 #include "table/block_loader.h"
 #include "table/table_writer.h"
 
@@ -64,6 +65,8 @@ class Verifier {
       const Record& record = cursor.record();
       const char* wrong = CheckRecord(record, partition, low, high);
       if (wrong == nullptr) wrong = CheckFindable(block, record);
+      if (wrong == nullptr && record.kind == RecordKind::kPutReference)
+        wrong = CountReference(record);
       if (wrong != nullptr) return head_.loader->Malformed(handle.offset, wrong);
       Count(record);
       last_key_ = record.key;
@@ -102,6 +105,34 @@ class Verifier {
     return found ? nullptr : "a record's fingerprint does not find it";
   }
 
+  const char* CountReference(const Record& record) {
+    ValueReference reference;
+    const uint32_t partition_bytes = head_.properties.partition_bytes;
+    if (record.key.size() < partition_bytes ||
+        !DecodeFileReference(record.value, head_.properties.births, &reference))
+      return "a reference to a value is malformed";
+    auto& share = referenced_[reference.birth][DecodeBigEndian(record.key.data(), partition_bytes)];
+    ++share.records;
+    share.raw_bytes += reference.raw_bytes;
+    return nullptr;
+  }
+
+  bool BirthsAreThoseFound() const {
+    size_t count = 0;
+    for (const TableProperties::NamedBirth& named : head_.properties.births) {
+      const auto found = referenced_.find(named.birth);
+      if (found == referenced_.end() ||
+          !std::equal(named.partitions.begin(), named.partitions.end(), found->second.begin(),
+                      found->second.end(), [](const auto& a, const auto& b) {
+                        return a.first == b.first && a.second.records == b.second.records &&
+                               a.second.raw_bytes == b.second.raw_bytes;
+                      }))
+        return false;
+      ++count;
+    }
+    return count == referenced_.size();
+  }
+
   void Count(const Record& record) {
     ++found_.records;
     found_.raw_key_bytes += record.key.size();
@@ -129,7 +160,7 @@ class Verifier {
                               return a.first == b.first && a.second.records == b.second.records &&
                                      a.second.bytes == b.second.bytes;
                             });
-    if (equal) return Status::OK();
+    if (equal && BirthsAreThoseFound()) return Status::OK();
     return head_.loader->Malformed(head_.footer.properties.offset,
                                    "the properties' counts are not those of the file's records");
   }
@@ -164,6 +195,7 @@ class Verifier {
   std::span<const TableInfo> tables_;
   TableHead head_;
   TableProperties found_;
+  std::map<FileId, std::map<uint64_t, TableProperties::NamedBirth::Share>> referenced_;
   std::string last_key_;
   RecordKind last_kind_ = RecordKind::kPut;
   std::string stored_;

@@ -4,17 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "base/file_id.h"
+#include "base/value_reference.h"
 
 namespace lava {
-
-/// What one birth name has in a value file.
-struct BirthShare {
-  FileId birth;
-  uint64_t records = 0;
-  uint64_t raw_bytes = 0;  // of values, before compression
-  auto operator<=>(const BirthShare&) const = default;
-};
 
 /// What a finished value SST holds; stored in its properties block and repeated in the manifest.
 struct ValueFileProperties {

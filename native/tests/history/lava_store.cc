@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "db/environment.h"
-#include "table/verify.h"
+#include "db/verify_file.h"
 
 namespace lava::testing {
 namespace {
@@ -53,16 +53,29 @@ LavaStore::~LavaStore() {
 }
 
 void LavaStore::CloseNow() {
+  if (db_ != nullptr) {
+    const DBStatistics statistics = db_->statistics();
+    Totals& totals = TotalsOfAll();
+    totals.gc_jobs += statistics.gc_jobs;
+    totals.gc_values_dead += statistics.gc_values_dead;
+    totals.value_reads += statistics.value_reads;
+  }
   snapshots_.clear();
   tables_.clear();
   db_.reset();
   if (simulated_ != nullptr) simulated_->DropAll();
 }
 
+LavaStore::Totals& LavaStore::TotalsOfAll() {
+  static Totals totals;
+  return totals;
+}
+
 Status LavaStore::Open() { return OpenIn(directory_, {}); }
 
 Status LavaStore::OpenIn(const std::string& directory, std::span<const ImportSource> imports) {
   CloseNow();
+  separation_bytes_ = SeparationOf(set_, openings_);
   DBOptions options = OptionsOf(set_, openings_++);
   options.file_system = fs_;
   LAVA_ASSIGN_OR_RETURN(options.lease,
@@ -92,9 +105,10 @@ Result<Table*> LavaStore::TableAt(uint32_t table) {
   Table*& known = tables_[table];
   if (known == nullptr) {
     const HistoryTable& t = kHistoryTables[table];
-    LAVA_ASSIGN_OR_RETURN(
-        known, db_->CreateTable(
-                   t.name, {.kind = t.kind, .ttl_layout = t.ttl_layout, .ttl_ms = ttl_ms_[table]}));
+    LAVA_ASSIGN_OR_RETURN(known, db_->CreateTable(t.name, {.kind = t.kind,
+                                                           .ttl_layout = t.ttl_layout,
+                                                           .ttl_ms = ttl_ms_[table],
+                                                           .separation_bytes = separation_bytes_}));
   }
   return known;
 }
@@ -390,13 +404,15 @@ Status LavaStore::CheckAtRest() {
     return Status::IOError("background work failed");
   if (statistics.pinned_file_bytes != 0) return Status::IOError("files are pinned for ever");
   LAVA_ASSIGN_OR_RETURN(std::vector<std::string> names, fs_->List(directory_));
-  std::erase_if(names, [](const std::string& name) { return !name.ends_with(".ksst"); });
+  std::erase_if(names, [](const std::string& name) {
+    return !name.ends_with(".ksst") && !name.ends_with(".vsst");
+  });
   if (names.size() != statistics.live_files)
     return Status::IOError(std::to_string(names.size()) + " files are there, " +
                            std::to_string(statistics.live_files) + " are named");
   const std::vector<TableInfo> tables = db_->ListTables();
   for (const std::string& name : names)
-    LAVA_RETURN_IF_ERROR(VerifyTableFile(fs_, directory_ + "/" + name, tables));
+    LAVA_RETURN_IF_ERROR(VerifyStoredFile(fs_, directory_ + "/" + name, tables));
   return Status::OK();
 }
 

@@ -18,6 +18,12 @@ namespace lava::testing {
 /// Ownership:  a file system that is given must outlive it; without one it has its own.
 class LavaStore final : public Store {
  public:
+  /// What instances of all stores did until they were closed. One thread at a time.
+  struct Totals {
+    uint64_t gc_jobs = 0, gc_values_dead = 0, value_reads = 0;
+  };
+  static Totals& TotalsOfAll();
+
   LavaStore(const OptionSet& set, uint64_t seed, fs::FileSystem* file_system = nullptr);
   ~LavaStore() override;
 
@@ -79,6 +85,7 @@ class LavaStore final : public Store {
   std::unique_ptr<os::Executor> pool_;
   std::unique_ptr<SimExecutor> simulated_;
   uint32_t openings_ = 0, directories_ = 0;
+  uint64_t separation_bytes_ = 0;
   uint32_t extra_ = 0;  // partition bytes beyond one
   std::string directory_;
   int64_t now_ms_ = 0;

@@ -149,7 +149,21 @@ DBOptions OptionsOf(const OptionSet& set, uint32_t opening) {
   options.partition_bytes = set.index % 4 == 1 ? 2 : 1;
   options.partition_first = 0;
   options.partition_last = 15;
+  Random random(uint64_t{set.index} * 2000 + (set.changes_at_reopen ? opening : 0));
+  static constexpr uint64_t kValueFiles[] = {1, 200, 4 << 10, 64 << 20};
+  static constexpr uint32_t kGarbage[] = {0, 1, 25, 60, 101};
+  options.value_file_bytes = Pick(&random, kValueFiles);
+  options.gc_garbage_percent = Pick(&random, kGarbage);
+  options.value_compression = options.compression;
   return options;
+}
+
+uint64_t SeparationOf(const OptionSet& set, uint32_t opening) {
+  // A value of the histories has some bytes, one in twenty some thousands.
+  static constexpr uint64_t kSeparations[] = {0, 1, 1, 8, 20, 100};
+  if (set.index == 0 || set.index == 4) return 0;
+  Random random(uint64_t{set.index} * 3000 + (set.changes_at_reopen ? opening : 0));
+  return Pick(&random, kSeparations);
 }
 
 std::string Describe(const OptionSet& set) {
@@ -167,8 +181,9 @@ std::string Describe(const OptionSet& set) {
          part("level 1", o.level1_bytes) + part("multiplier", o.level_multiplier) +
          part("levels", o.level_count) + part("L0 trigger", o.l0_compaction_trigger) +
          part("stall", o.l0_stall_trigger) + part("sealed runs", o.sealed_runs_max) +
-         part("partition bytes", o.partition_bytes) + (o.sync ? ", sync" : "") +
-         (set.changes_at_reopen ? ", changes at reopen" : "");
+         part("partition bytes", o.partition_bytes) + part("separation", SeparationOf(set, 0)) +
+         part("value file", o.value_file_bytes) + part("garbage percent", o.gc_garbage_percent) +
+         (o.sync ? ", sync" : "") + (set.changes_at_reopen ? ", changes at reopen" : "");
 }
 
 }  // namespace lava::testing

@@ -30,6 +30,8 @@ inline constexpr uint32_t kOptionSetCount = 64;
 OptionSet OptionSetAt(uint32_t index);
 /// For the n-th opening, from 0; lease and file system are left to the caller.
 DBOptions OptionsOf(const OptionSet& set, uint32_t opening);
+/// What each table that is opened then says; 0: values stay in the tree.
+uint64_t SeparationOf(const OptionSet& set, uint32_t opening);
 std::string Describe(const OptionSet& set);
 
 }  // namespace lava::testing

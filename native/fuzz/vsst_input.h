@@ -1,0 +1,122 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/compression.h"
+#include "fuzz/fuzz_input.h"
+#include "value/value_test_util.h"
+
+namespace lava::fuzzing {
+
+/// Value SSTs. An input's first byte says how the rest becomes a file:
+///   even: the rest is the file;
+///   odd:  the rest is a list of edits (position u16, byte u8) of a good file, whose codec and
+///         partition size the byte chooses; all checksums are then made right again, so that the
+///         decoders behind them see the edits.
+/// Whatever the file is, opening, reading and verifying it must end with a Status. In a file that
+/// verification calls good, every record of the key index must be found, and be one value.
+inline constexpr char kValueFuzzPath[] = "/fuzz/a-1.vsst";
+
+inline testing::ValueFileImage MakeGoodValueFile(uint8_t shape) {
+  testing::MemFileSystem file_system;
+  if (!file_system.CreateDirectory("/fuzz").ok()) FuzzFailed("vsst", "no directory");
+  ValueWriterOptions options;
+  options.compression = static_cast<Compression>((shape >> 1) % 3);
+  options.partition_records = (shape & 8) != 0 ? 3 : 256;
+  auto written = testing::WriteValues(&file_system, kValueFuzzPath,
+                                      testing::SmallValues((shape & 16) != 0 ? 2 : 25), options);
+  auto image = testing::ImageOf(&file_system, kValueFuzzPath);
+  if (!written.ok() || !image.ok()) FuzzFailed("vsst", "a good file");
+  return std::move(image).value();
+}
+
+/// Made once for each shape: five of its bits count.
+inline const testing::ValueFileImage& GoodValueFileOf(uint8_t shape) {
+  static std::unique_ptr<const testing::ValueFileImage> files[32];
+  auto& file = files[shape % 32];
+  if (file == nullptr)
+    file = std::make_unique<const testing::ValueFileImage>(MakeGoodValueFile(shape % 32));
+  return *file;
+}
+
+inline std::string EditedValueFile(uint8_t shape, InputReader* edits) {
+  testing::ValueFileImage image = GoodValueFileOf(shape);
+  while (!edits->done()) {
+    const size_t at = edits->Short() % image.bytes.size();
+    image.bytes[at] = static_cast<char>(edits->Byte());
+  }
+  image.Repair();
+  return std::move(image.bytes);
+}
+
+/// NotFound or a rightly named error; neither in a verified file.
+inline void CheckValueStatus(const Status& status, bool verified) {
+  if (status.ok()) return;
+  if (verified) FuzzFailed("vsst", "a verified file does not read: " + status.ToString());
+  if (!status.IsNotFound()) CheckError("vsst", status, kValueFuzzPath);
+}
+
+/// The value that the iterator stands at, both ways.
+inline void ReadValueTwice(const ValueReader& reader, const ValueKeyIterator& at, bool verified) {
+  Slice value, stored;
+  std::shared_ptr<const void> pin;
+  const Status got = reader.Get(at.key(), at.birth(), at.record_offset() % 2 == 0, &value, &pin);
+  CheckValueStatus(got, verified);
+  std::string buffer;
+  Compression codec = Compression::kNone;
+  uint32_t raw_bytes = 0;
+  const Status read = reader.ReadStored(at, &buffer, &codec, &raw_bytes, &stored);
+  CheckValueStatus(read, verified);
+  if (!got.ok() || !read.ok()) return;
+  std::string raw(raw_bytes, '\0');
+  if (!Decompress(codec, stored, raw.data(), raw_bytes) || value != raw) {
+    // Unless the two indexes lead to different records of the same name.
+    if (verified) FuzzFailed("vsst", "a value differs from what is stored");
+  }
+}
+
+inline void ReadAllValues(const ValueReader& reader, bool verified) {
+  uint64_t records = 0;
+  auto at = reader.NewKeyIterator();
+  for (; at->Valid(); at->Next(), ++records) ReadValueTwice(reader, *at, verified);
+  CheckValueStatus(at->status(), verified);
+  if (verified && records != reader.properties().records)
+    FuzzFailed("vsst", "a verified file does not read whole");
+  Slice value;
+  std::shared_ptr<const void> pin;
+  for (const Slice key : {Slice(), Slice("key12"), Slice("key12/1x"), Slice("z")}) {
+    for (const uint64_t birth : {1, 2}) {
+      const Status status = reader.Get(key, testing::Birth(birth), true, &value, &pin);
+      CheckValueStatus(status, verified && !status.IsNotFound());
+    }
+  }
+}
+
+/// Aborts when a rule is broken; else returns 0.
+inline int RunVsstInput(const uint8_t* data, size_t size) {
+  if (size == 0) return 0;
+  InputReader in(InputSlice(data, size));
+  const uint8_t shape = in.Byte();
+  std::string file = shape % 2 == 0 ? std::string(in.rest()) : EditedValueFile(shape, &in);
+  testing::MemFileSystem file_system;
+  if (!file_system.CreateDirectory("/fuzz").ok() ||
+      !file_system.SetContent(kValueFuzzPath, std::move(file)).ok())
+    FuzzFailed("vsst", "no content");
+  // A reader takes its blocks with it.
+  static const auto cache = BlockCache::Create(1 << 20);
+  auto reader = testing::OpenValues(&file_system, kValueFuzzPath, cache.get());
+  if (!reader.ok()) {
+    CheckError("vsst", reader.status(), kValueFuzzPath);
+    return 0;
+  }
+  const Status verified = (*reader)->VerifyAll();
+  if (!verified.ok()) CheckError("vsst", verified, kValueFuzzPath);
+  ReadAllValues(**reader, verified.ok());
+  return 0;
+}
+
+}  // namespace lava::fuzzing

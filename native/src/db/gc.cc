@@ -1,0 +1,139 @@
+#include <algorithm>
+
+#include "db/db_impl.h"
+#include "manifest/garbage.h"
+#include "policy/gc_picker.h"
+
+namespace lava {
+namespace {
+
+struct Bounds {
+  std::string lower, upper;
+};
+
+// Sorts the ranges, and makes one of those that meet.
+void Unite(std::vector<Bounds>* ranges) {
+  std::sort(ranges->begin(), ranges->end(),
+            [](const Bounds& a, const Bounds& b) { return a.lower < b.lower; });
+  std::vector<Bounds> united;
+  for (Bounds& range : *ranges) {
+    if (!united.empty() && range.lower <= united.back().upper) {
+      united.back().upper = std::max(united.back().upper, range.upper);
+    } else {
+      united.push_back(std::move(range));
+    }
+  }
+  *ranges = std::move(united);
+}
+
+}  // namespace
+
+// Holds state. One collection at a time: it competes with compactions for the disk, and each makes
+// the next one's choice better.
+void DBImpl::ScheduleGc() {
+  if (closed_.load() || gc_ != nullptr || !manifest_status_.ok()) return;
+  if (version_->value_files.empty() || options_.gc_garbage_percent > 100) return;
+  if (!gc_backoff_.status.ok() && clock_->MonotonicMicros() < gc_backoff_.retry_at_us) return;
+  const std::vector<ValueFileGarbage> all = GarbageOf(*version_);
+  std::vector<GcFile> files;
+  for (const ValueFileGarbage& garbage : all) {
+    GcFile& file = files.emplace_back();
+    file.raw_bytes = garbage.raw_bytes;
+    file.garbage = garbage.garbage_estimate;
+    const auto baseline = gc_baselines_.find(garbage.file->id);
+    if (baseline != gc_baselines_.end())
+      file.garbage =
+          std::min(file.garbage, baseline->second - std::min(baseline->second, garbage.referenced));
+  }
+  const std::vector<size_t> picked =
+      PickGarbage(files, {.garbage_percent = options_.gc_garbage_percent,
+                          .live_bytes_max = options_.value_file_bytes});
+  if (picked.empty()) return;
+  gc_ = std::make_shared<GcTask>();
+  gc_->input.version = version_;
+  for (const size_t i : picked) {
+    gc_->input.files.push_back(all[i].file);
+    gc_->garbage_bytes += files[i].garbage;
+  }
+  Submit(os::Priority::kGc, [this, weak = std::weak_ptr<GcTask>(gc_)] {
+    if (std::shared_ptr<GcTask> queued = weak.lock()) RunGcJob(std::move(queued));
+  });
+}
+
+void DBImpl::RunGcJob(std::shared_ptr<GcTask> task) {
+  const Status status = CollectGarbage(*task);
+  {
+    std::lock_guard<std::mutex> state(state_mutex_);
+    gc_.reset();
+    if (status.ok()) {
+      gc_backoff_ = Backoff();
+    } else if (!cancelled_) {
+      Failed(&gc_backoff_, status);
+    }
+    ScheduleGc();
+    changed_.notify_all();
+  }
+  // The inputs may be named by nothing else any more: their readers close outside the lock.
+  task.reset();
+  RemoveObsoleteFiles();
+}
+
+Status DBImpl::CollectGarbage(const GcTask& task) {
+  GcOutput output;
+  LAVA_RETURN_IF_ERROR(RunGc(MakeJobContext(0), task.input, &output));
+  LAVA_RETURN_IF_ERROR(InstallGc(task, output));
+  Counters::Add(&counters_.gc_jobs, 1);
+  Counters::Add(&counters_.gc_bytes_read, output.bytes_read);
+  Counters::Add(&counters_.gc_bytes_written, output.bytes_written);
+  Counters::Add(&counters_.gc_values_dead, output.values_dead);
+  return Status::OK();
+}
+
+// What was born in the inputs, or was there already from elsewhere, is in the outputs now. The
+// places are made from the version as it is now: births may have gone since the job began.
+Status DBImpl::InstallGc(const GcTask& task, const GcOutput& output) {
+  std::lock_guard<std::mutex> install(install_mutex_);
+  const Version& now = *manifest_->state().version;
+  VersionEdit edit;
+  std::map<FileId, std::vector<Bounds>> places;  // that the inputs have, by birth
+  for (const std::shared_ptr<ValueFileMeta>& file : task.input.files) {
+    if (!now.value_files.contains(file->id)) continue;
+    edit.values_removed.push_back(file->id);
+    for (const BirthShare& share : file->births) {
+      const auto birth = now.births.find(share.birth);
+      if (birth == now.births.end()) continue;
+      for (const Placement& place : birth->second->places)
+        if (place.file == file) places[share.birth].push_back({place.lower, place.upper});
+    }
+  }
+  for (auto& [birth, ranges] : places) Unite(&ranges);
+  for (const std::shared_ptr<ValueFileMeta>& file : output.files) {
+    VersionEdit::AddedValueFile added{file, {}};
+    for (const BirthShare& share : file->births) {
+      for (const Bounds& range : places[share.birth]) {
+        std::string lower = std::max(range.lower, file->lower);
+        std::string upper = std::min(range.upper, file->upper);
+        if (lower < upper)
+          added.places.push_back({share.birth, std::move(lower), std::move(upper)});
+      }
+    }
+    if (!added.places.empty()) {
+      edit.values_added.push_back(std::move(added));
+    } else {  // all that it was to hold has died meanwhile
+      std::lock_guard<std::mutex> state(state_mutex_);
+      obsolete_[file->id.ValueFileName()] = file;
+    }
+  }
+  if (edit.values_removed.empty()) return Status::OK();
+  LAVA_RETURN_IF_ERROR(Log(edit));
+  std::lock_guard<std::mutex> state(state_mutex_);
+  version_ = manifest_->state().version;
+  for (const ValueFileGarbage& garbage : GarbageOf(*version_)) {
+    for (const std::shared_ptr<ValueFileMeta>& file : output.files)
+      if (garbage.file == file) gc_baselines_[file->id] = garbage.referenced;
+  }
+  PublishView();
+  return Status::OK();
+}
+
+}  // namespace lava

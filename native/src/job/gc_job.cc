@@ -1,0 +1,144 @@
+#include "job/gc_job.h"
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "job/value_output.h"
+#include "job/version_lookup.h"
+
+namespace lava {
+namespace {
+
+// What a version lets a file show: two files may hold copies of one value when their owners
+// collected it apart and were united since, and each then stands for its part of the keys.
+class ShownPlaces {
+ public:
+  ShownPlaces(const Version& version, const ValueFileMeta* file) : version_(version), file_(file) {}
+
+  bool Shows(Slice key, const FileId& id) {
+    if (birth_ == nullptr || id != id_) {
+      const auto it = version_.births.find(id);
+      if (it == version_.births.end()) return false;
+      birth_ = it->second.get();
+      id_ = id;
+    }
+    for (const Placement& place : birth_->places)
+      if (place.file.get() == file_ && key >= place.lower && key < place.upper) return true;
+    return false;
+  }
+
+ private:
+  const Version& version_;
+  const ValueFileMeta* const file_;
+  FileId id_;
+  const Birth* birth_ = nullptr;  // of id_
+};
+
+// Inputs are few (see the picker), so the least key is found by looking at all.
+class MergedKeys {
+ public:
+  explicit MergedKeys(const GcInput& input) {
+    for (const std::shared_ptr<ValueFileMeta>& file : input.files)
+      inputs_.push_back({ReaderOf(*file), ReaderOf(*file)->NewKeyIterator(),
+                         ShownPlaces(*input.version, file.get())});
+  }
+
+  struct Input {
+    const ValueReader* reader;
+    std::unique_ptr<ValueKeyIterator> keys;
+    ShownPlaces places;
+  };
+  /// The input at the least (key, birth); null at the end or after an error.
+  Result<Input*> Least() {
+    Input* least = nullptr;
+    for (Input& input : inputs_) {
+      LAVA_RETURN_IF_ERROR(input.keys->status());
+      if (!input.keys->Valid()) continue;
+      if (least == nullptr || Before(*input.keys, *least->keys)) least = &input;
+    }
+    return least;
+  }
+
+ private:
+  static bool Before(const ValueKeyIterator& a, const ValueKeyIterator& b) {
+    const int order = a.key().compare(b.key());
+    return order != 0 ? order < 0 : a.birth() < b.birth();
+  }
+  std::vector<Input> inputs_;
+};
+
+// The birth under which the installed files know the key's value now, asked once a key.
+class LivingBirths {
+ public:
+  explicit LivingBirths(const Version& version) : version_(version) {}
+
+  Result<bool> IsLive(Slice key, const FileId& birth) {
+    if (!known_ || key != key_) {
+      known_ = false;
+      key_ = key;
+      LAVA_RETURN_IF_ERROR(Ask());
+      known_ = true;
+    }
+    return birth_ == birth;
+  }
+
+ private:
+  // Without the length of a deletable prefix a prefix delete does not count: a value under it is
+  // kept until a compaction drops its reference.
+  Status Ask() {
+    Lookup lookup(key_, 0);
+    LAVA_RETURN_IF_ERROR(LookUpInFiles(version_, &lookup));
+    birth_.reset();
+    if (lookup.malformed())
+      return Status::Corruption(
+          "a list stands on a reference to a value file: restore from a "
+          "checkpoint");
+    if (lookup.reference() != nullptr) birth_ = lookup.reference()->birth;
+    return Status::OK();
+  }
+
+  const Version& version_;
+  bool known_ = false;
+  std::string key_;
+  std::optional<FileId> birth_;
+};
+
+}  // namespace
+
+Status RunGc(const JobContext& context, const GcInput& input, GcOutput* output) {
+  *output = {};
+  const std::map<uint64_t, TableOptions> no_tables;
+  ValueOutput values(context, no_tables);
+  MergedKeys keys(input);
+  LivingBirths living(*input.version);
+  std::string buffer;
+  while (true) {
+    if (context.cancelled != nullptr && context.cancelled->load(std::memory_order_relaxed))
+      return Status::Aborted("the instance is closing");
+    LAVA_ASSIGN_OR_RETURN(MergedKeys::Input * at, keys.Least());
+    if (at == nullptr) break;
+    bool live = at->places.Shows(at->keys->key(), at->keys->birth());
+    if (live) {
+      LAVA_ASSIGN_OR_RETURN(live, living.IsLive(at->keys->key(), at->keys->birth()));
+    }
+    if (live) {
+      Compression codec;
+      uint32_t raw_bytes = 0;
+      Slice stored;
+      LAVA_RETURN_IF_ERROR(at->reader->ReadStored(*at->keys, &buffer, &codec, &raw_bytes, &stored));
+      LAVA_RETURN_IF_ERROR(
+          values.AddStored(at->keys->key(), at->keys->birth(), codec, raw_bytes, stored));
+      ++output->values_live;
+      output->bytes_read += at->keys->record_bytes();
+    } else {
+      ++output->values_dead;
+    }
+    at->keys->Next();
+  }
+  LAVA_RETURN_IF_ERROR(values.Finish(&output->files));
+  output->bytes_written = values.bytes_written();
+  return Status::OK();
+}
+
+}  // namespace lava

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "job/job_context.h"
+
+namespace lava {
+
+struct GcInput {
+  /// What is installed: liveness is judged by its files alone, never by what is in memory. What is
+  /// dead there stays dead; what dies later is at worst copied in vain (design: dead stays dead).
+  std::shared_ptr<const Version> version;
+  std::vector<std::shared_ptr<ValueFileMeta>> files;  // to collect, of that version
+};
+struct GcOutput {
+  std::vector<std::shared_ptr<ValueFileMeta>> files;  // with their readers
+  uint64_t values_live = 0, values_dead = 0;
+  uint64_t bytes_read = 0;  // of values; dead ones are never read (Scavenger 3.2, lazy read)
+  uint64_t bytes_written = 0;
+};
+
+/// Copies what lives in value files to new ones, in key order, each value with its birth name and
+/// as it is stored. Installs nothing. Memory does not grow with the files' sizes.
+/// Threads:    any one.
+/// Durability: files are synced if context.value_writer.sync; directory entries are the caller's.
+/// Errors:     Corruption (names the file), IOError, NoSpace, Aborted; what was written is removed
+///             again.
+Status RunGc(const JobContext& context, const GcInput& input, GcOutput* output);
+
+}  // namespace lava

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <map>
+
+#include "base/coding.h"
+#include "lava/options.h"
+#include "lava/slice.h"
+
+namespace lava {
+
+/// Finds a table's options by the id in an internal key. Threads: any. Ownership: tables must
+/// outlive it.
+class TablesByKey {
+ public:
+  TablesByKey(const std::map<uint64_t, TableOptions>& tables, uint32_t partition_bytes)
+      : tables_(tables), partition_bytes_(partition_bytes) {}
+
+  /// Null when the key is of no table that is known.
+  const TableOptions* OptionsOf(Slice key) const {
+    if (key.size() < partition_bytes_ + kTableIdBytes) return nullptr;
+    const auto it = tables_.find(DecodeBigEndian(key.data() + partition_bytes_, kTableIdBytes));
+    return it == tables_.end() ? nullptr : &it->second;
+  }
+
+ private:
+  const std::map<uint64_t, TableOptions>& tables_;
+  const uint32_t partition_bytes_;
+};
+
+}  // namespace lava

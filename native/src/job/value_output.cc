@@ -1,0 +1,86 @@
+#include "job/value_output.h"
+
+#include <utility>
+
+namespace lava {
+namespace {
+
+constexpr size_t kWriteBufferBytes = 256 << 10;
+
+// The timestamp that tells when the value expires, as far as its table has one.
+std::optional<uint64_t> TimestampOf(const TableOptions& options, Slice value) {
+  const size_t offset = options.ttl_layout == TtlLayout::kMap ? 1 : 0;
+  if (options.ttl_layout == TtlLayout::kNone || value.size() < offset + 8) return std::nullopt;
+  return DecodeBigEndian(value.data() + offset, 8);
+}
+
+}  // namespace
+
+ValueOutput::ValueOutput(const JobContext& context, const std::map<uint64_t, TableOptions>& tables)
+    : context_(context), tables_(tables, context.writer.partition_bytes) {}
+
+ValueOutput::~ValueOutput() {
+  writer_.reset();
+  files_.clear();  // readers go before their files
+  for (const std::string& path : created_) {
+    // What cannot be removed now is removed by recovery, since no manifest names it.
+    (void)context_.file_system->Remove(path).ok();
+  }
+}
+
+Status ValueOutput::MakeRoom(Slice key) {
+  // All births of a key stand in one file.
+  if (writer_ != nullptr && writer_->estimated_bytes() >= context_.value_file_bytes &&
+      key != last_key_)
+    LAVA_RETURN_IF_ERROR(EndFile());
+  last_key_ = key;
+  if (writer_ != nullptr) return Status::OK();
+  id_ = context_.next_file();
+  const std::string path = context_.ValuePathOf(id_);
+  LAVA_ASSIGN_OR_RETURN(std::unique_ptr<fs::AppendFile> file,
+                        context_.file_system->Create(path, kWriteBufferBytes));
+  created_.push_back(path);
+  writer_ = ValueWriter::Create(context_.value_writer, std::move(file), path);
+  return Status::OK();
+}
+
+Status ValueOutput::MoveOut(Record* record) {
+  if (record->kind != RecordKind::kPut) return Status::OK();
+  const TableOptions* options = tables_.OptionsOf(record->key);
+  if (options == nullptr || options->separation_bytes == 0 || options->kind == TableKind::kList ||
+      record->value.size() < options->separation_bytes)
+    return Status::OK();
+  LAVA_RETURN_IF_ERROR(MakeRoom(record->key));
+  LAVA_RETURN_IF_ERROR(writer_->Add(record->key, id_, record->value));
+  reference_.clear();
+  EncodeReference({id_, record->value.size(), TimestampOf(*options, record->value)}, &reference_);
+  record->kind = RecordKind::kPutReference;
+  record->value = reference_;
+  return Status::OK();
+}
+
+Status ValueOutput::AddStored(Slice key, const FileId& birth, Compression codec, uint32_t raw_bytes,
+                              Slice stored) {
+  LAVA_RETURN_IF_ERROR(MakeRoom(key));
+  return writer_->AddStored(key, birth, codec, raw_bytes, stored);
+}
+
+Status ValueOutput::EndFile() {
+  ValueFileProperties properties;
+  LAVA_RETURN_IF_ERROR(writer_->Finish(&properties));
+  writer_.reset();
+  std::shared_ptr<ValueFileMeta> meta = MetaOf(id_, properties);
+  LAVA_ASSIGN_OR_RETURN(meta->reader, OpenValueReader(context_, *meta));
+  bytes_written_ += meta->bytes;
+  files_.push_back(std::move(meta));
+  return Status::OK();
+}
+
+Status ValueOutput::Finish(std::vector<std::shared_ptr<ValueFileMeta>>* files) {
+  if (writer_ != nullptr) LAVA_RETURN_IF_ERROR(EndFile());
+  *files = std::exchange(files_, {});
+  created_.clear();
+  return Status::OK();
+}
+
+}  // namespace lava

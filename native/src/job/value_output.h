@@ -1,0 +1,50 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/value_reference.h"
+#include "job/job_context.h"
+#include "job/tables_by_key.h"
+
+namespace lava {
+
+/// Moves a job's large values, which come in key order, into value files of their own.
+/// Threads:    one.
+/// Ownership:  context and tables must outlive it; files that were not handed out by Finish() are
+///             removed on destruction.
+class ValueOutput {
+ public:
+  ValueOutput(const JobContext& context, const std::map<uint64_t, TableOptions>& tables);
+  ~ValueOutput();
+  ValueOutput(const ValueOutput&) = delete;
+  ValueOutput& operator=(const ValueOutput&) = delete;
+
+  /// Turns a put whose table wants that into a reference; its value is valid until the next call.
+  Status MoveOut(Record* record);
+  /// Puts a value that another value file stores into this job's, under the birth it had.
+  Status AddStored(Slice key, const FileId& birth, Compression codec, uint32_t raw_bytes,
+                   Slice stored);
+  /// Errors: after one, destroy it.
+  Status Finish(std::vector<std::shared_ptr<ValueFileMeta>>* files);
+  uint64_t bytes_written() const { return bytes_written_; }
+
+ private:
+  /// A file that has room for a record of this key.
+  Status MakeRoom(Slice key);
+  Status EndFile();
+
+  const JobContext& context_;
+  const TablesByKey tables_;
+  std::unique_ptr<ValueWriter> writer_;
+  FileId id_;
+  std::string last_key_;
+  std::string reference_;
+  uint64_t bytes_written_ = 0;
+  std::vector<std::shared_ptr<ValueFileMeta>> files_;
+  std::vector<std::string> created_;  // paths to remove if the job fails
+};
+
+}  // namespace lava

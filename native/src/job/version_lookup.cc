@@ -1,0 +1,59 @@
+#include "job/version_lookup.h"
+
+namespace lava {
+namespace {
+
+// The waits for the memory of all filters overlap; most runs then have nothing to say.
+void PrefetchFiles(const Version& version, const Lookup& lookup) {
+  const Slice key = lookup.key();
+  for (const FileEntry& entry : version.levels[0])
+    if (key >= entry.lower && key < entry.upper) ReaderOf(*entry.file)->Prefetch(lookup);
+  for (uint32_t n = 1; n < kLevelCountMax; ++n) {
+    if (version.levels[n].empty()) continue;
+    const FileEntry* entry = FindEntry(version.levels[n], key);
+    if (entry != nullptr) ReaderOf(*entry->file)->Prefetch(lookup);
+  }
+}
+
+}  // namespace
+
+Status LookUpInFiles(const Version& version, Lookup* lookup) {
+  const Slice key = lookup->key();
+  PrefetchFiles(version, *lookup);
+  for (const FileEntry& entry : version.levels[0]) {
+    if (key < entry.lower || key >= entry.upper) continue;
+    LAVA_RETURN_IF_ERROR(ReaderOf(*entry.file)->Get(lookup));
+    if (lookup->done()) return Status::OK();
+  }
+  for (uint32_t n = 1; n < kLevelCountMax; ++n) {
+    if (version.levels[n].empty()) continue;
+    const FileEntry* entry = FindEntry(version.levels[n], key);
+    if (entry == nullptr) continue;
+    LAVA_RETURN_IF_ERROR(ReaderOf(*entry->file)->Get(lookup));
+    if (lookup->done()) return Status::OK();
+  }
+  return Status::OK();
+}
+
+Status ReadValue(const Version& version, Slice key, const ValueReference& reference,
+                 bool fill_cache, Slice* value, std::shared_ptr<const void>* pin) {
+  const auto birth = version.births.find(reference.birth);
+  if (birth != version.births.end()) {
+    for (const Placement& place : birth->second->places) {
+      if (key < place.lower || key >= place.upper) continue;
+      const Status status =
+          ReaderOf(*place.file)->Get(key, reference.birth, fill_cache, value, pin);
+      if (status.IsNotFound()) continue;
+      LAVA_RETURN_IF_ERROR(status);
+      if (value->size() == reference.raw_bytes) return Status::OK();
+      return Status::Corruption("value file " + place.file->id.ValueFileName() + ": a value has " +
+                                std::to_string(value->size()) + " bytes, its reference says " +
+                                std::to_string(reference.raw_bytes) +
+                                ": restore from a checkpoint");
+    }
+  }
+  return Status::Corruption("a value that was born in " + reference.birth.ValueFileName() +
+                            " is in no value file: restore from a checkpoint");
+}
+
+}  // namespace lava

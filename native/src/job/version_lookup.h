@@ -1,0 +1,32 @@
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "base/lookup.h"
+#include "job/job_context.h"
+
+namespace lava {
+
+/// Asks the files of a version, newest first, until the lookup knows enough.
+/// Threads:    any.
+/// Errors:     those of the readers.
+Status LookUpInFiles(const Version& version, Lookup* lookup);
+
+/// Where the value of key that was born under a name is now, by the version's inheritance; *value
+/// borrows from *pin. One file applies as a rule; two where hot and cold values are kept apart,
+/// and then the index of the wrong one says so.
+/// Errors:     Corruption when no file has it: the reference is the newest record of its key, so
+///             the value was lost; those of the readers.
+Status ReadValue(const Version& version, Slice key, const ValueReference& reference,
+                 bool fill_cache, Slice* value, std::shared_ptr<const void>* pin);
+
+/// The entry of a level >= 1 that may hold key, or null.
+inline const FileEntry* FindEntry(const std::vector<FileEntry>& level, Slice key) {
+  auto it = std::upper_bound(level.begin(), level.end(), key,
+                             [](Slice k, const FileEntry& entry) { return k < entry.upper; });
+  return it != level.end() && it->lower <= key ? &*it : nullptr;
+}
+
+}  // namespace lava

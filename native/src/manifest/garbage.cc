@@ -1,0 +1,76 @@
+#include "manifest/garbage.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace lava {
+namespace {
+
+// One birth as the files that hold it see it.
+struct BirthView {
+  uint64_t held = 0;            // in all files that have a place for it
+  uint64_t referenced = 0;      // at most
+  uint64_t referenced_min = 0;  // without entries that may show nothing of theirs
+  bool inherited = false;       // not simply in the file that it is named after
+};
+
+uint64_t HeldBy(const ValueFileMeta& file, const FileId& birth) {
+  const auto it =
+      std::lower_bound(file.births.begin(), file.births.end(), birth,
+                       [](const BirthShare& share, const FileId& id) { return share.birth < id; });
+  return it != file.births.end() && it->birth == birth ? it->raw_bytes : 0;
+}
+
+BirthView ViewOf(const FileId& id, const Birth& birth) {
+  BirthView view;
+  std::set<const ValueFileMeta*> files;
+  for (const Placement& place : birth.places)
+    if (files.insert(place.file.get()).second) view.held += HeldBy(*place.file, id);
+  view.referenced = std::min(view.held, birth.raw_bytes + birth.clipped_raw_bytes);
+  view.referenced_min = std::min(view.held, birth.raw_bytes);
+  view.inherited = files.size() != 1 || (*files.begin())->id != id;
+  return view;
+}
+
+uint64_t Share(uint64_t part, uint64_t of, uint64_t whole) {
+  if (whole == 0) return 0;
+  return static_cast<uint64_t>(static_cast<double>(part) / static_cast<double>(whole) *
+                               static_cast<double>(of));
+}
+
+}  // namespace
+
+std::vector<ValueFileGarbage> GarbageOf(const Version& version) {
+  std::map<FileId, BirthView> births;
+  for (const auto& [id, birth] : version.births) births.emplace(id, ViewOf(id, *birth));
+  std::vector<ValueFileGarbage> out;
+  for (const auto& [id, entry] : version.value_files) {
+    ValueFileGarbage garbage;
+    garbage.file = entry.file;
+    garbage.raw_bytes = entry.file->raw_bytes;
+    for (const BirthShare& share : entry.file->births) {
+      const auto it = births.find(share.birth);
+      if (it == births.end()) {  // nothing names it any more
+        garbage.garbage_min += share.raw_bytes;
+        garbage.garbage_max += share.raw_bytes;
+        garbage.garbage_estimate += share.raw_bytes;
+        continue;
+      }
+      const BirthView& view = it->second;
+      const uint64_t dead = view.held - view.referenced;
+      garbage.referenced += view.referenced;
+      garbage.garbage_min += share.raw_bytes - std::min(share.raw_bytes, view.referenced);
+      // References to what was inherited may be ghosts, and then reach nothing.
+      garbage.garbage_max += view.inherited
+                                 ? share.raw_bytes
+                                 : share.raw_bytes - std::min(share.raw_bytes, view.referenced_min);
+      garbage.garbage_estimate +=
+          std::min(share.raw_bytes, Share(share.raw_bytes, dead, view.held));
+    }
+    out.push_back(std::move(garbage));
+  }
+  return out;
+}
+
+}  // namespace lava

@@ -1,0 +1,35 @@
+#include "policy/gc_picker.h"
+
+#include <algorithm>
+
+namespace lava {
+
+std::vector<size_t> PickGarbage(const std::vector<GcFile>& files, const GcOptions& options) {
+  std::vector<size_t> picked;
+  if (options.garbage_percent > 100) return picked;
+  for (size_t i = 0; i < files.size(); ++i) {
+    const GcFile& file = files[i];
+    if (file.busy || file.garbage == 0) continue;
+    if (static_cast<double>(file.garbage) * 100 >=
+        static_cast<double>(file.raw_bytes) * options.garbage_percent)
+      picked.push_back(i);
+  }
+  // Ratios, with raw_bytes above 0 since garbage is.
+  const auto dirtier = [&](size_t a, size_t b) {
+    return static_cast<double>(files[a].garbage) * static_cast<double>(files[b].raw_bytes) >
+           static_cast<double>(files[b].garbage) * static_cast<double>(files[a].raw_bytes);
+  };
+  std::stable_sort(picked.begin(), picked.end(), dirtier);
+  uint64_t live = 0;
+  size_t count = 0;
+  while (count < std::min(picked.size(), kGcFilesMax)) {
+    const GcFile& file = files[picked[count]];
+    live += file.raw_bytes - std::min(file.raw_bytes, file.garbage);
+    if (count > 0 && live > options.live_bytes_max) break;
+    ++count;
+  }
+  picked.resize(count);
+  return picked;
+}
+
+}  // namespace lava

@@ -1,0 +1,38 @@
+#include "policy/gc_picker.h"
+
+#include <gtest/gtest.h>
+
+namespace lava {
+namespace {
+
+using Picked = std::vector<size_t>;
+
+TEST(GcPicker, TakesTheDirtiestFirstAndOnlyWhatPassesTheThreshold) {
+  const GcOptions options{.garbage_percent = 25, .live_bytes_max = 1000};
+  EXPECT_EQ(PickGarbage({{100, 24}, {100, 25}, {100, 90}, {100, 50}}, options), (Picked{2, 3, 1}));
+  EXPECT_EQ(PickGarbage({{100, 24}}, options), Picked{});
+  EXPECT_EQ(PickGarbage({}, options), Picked{});
+}
+
+TEST(GcPicker, LeavesOutWhatIsBusyAndWhatHasNoGarbage) {
+  const GcOptions options{.garbage_percent = 0, .live_bytes_max = 1000};
+  EXPECT_EQ(PickGarbage({{100, 60, true}, {100, 0}, {0, 0}, {100, 1}}, options), Picked{3});
+}
+
+TEST(GcPicker, StopsAtWhatOneJobShouldCopyButTakesOneAtLeast) {
+  const GcOptions options{.garbage_percent = 25, .live_bytes_max = 100};
+  EXPECT_EQ(PickGarbage({{1000, 500}, {1000, 400}}, options), Picked{0});
+  EXPECT_EQ(PickGarbage({{100, 50}, {100, 60}, {100, 40}}, options), (Picked{1, 0}));
+}
+
+TEST(GcPicker, TakesNoMoreFilesThanOneJobMergesWell) {
+  const std::vector<GcFile> files(20, GcFile{100, 100});
+  EXPECT_EQ(PickGarbage(files, {}).size(), kGcFilesMax);
+}
+
+TEST(GcPicker, IsOffAboveAHundredPercent) {
+  EXPECT_EQ(PickGarbage({{100, 100}}, {.garbage_percent = 101}), Picked{});
+}
+
+}  // namespace
+}  // namespace lava

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/value_reference.h"
+#include "table/table_writer.h"
+
+namespace lava::ksst {
+
+/// References as they stand in a key SST: varint index into the file's table of births, varint raw
+/// bytes, and 8 bytes timestamp if there is one. A key SST so names what it depends on, and can be
+/// adopted by another instance as it is.
+
+/// Fills a file's table of births while it is written.
+/// Threads:    one thread.
+/// Ownership:  births must outlive it.
+class BirthTableBuilder {
+ public:
+  explicit BirthTableBuilder(std::vector<TableProperties::NamedBirth>* births) : births_(births) {}
+  /// Counts one reference of a key in this partition and appends its form in the file.
+  void Add(uint64_t partition, const ValueReference& reference, std::string* out);
+
+ private:
+  std::vector<TableProperties::NamedBirth>* const births_;
+  std::map<FileId, uint32_t> indexes_;
+};
+
+/// False when the bytes are no reference, or name a birth that the table has not.
+bool DecodeFileReference(Slice bytes, const std::vector<TableProperties::NamedBirth>& births,
+                         ValueReference* reference);
+
+}  // namespace lava::ksst

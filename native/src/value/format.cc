@@ -1,0 +1,195 @@
+#include "value/format.h"
+
+#include <algorithm>
+
+#include "base/coding.h"
+#include "base/compression.h"
+
+namespace lava::vsst {
+namespace {
+
+void PutHandle(const BlockHandle& handle, std::string* out) {
+  PutFixed64(out, handle.offset);
+  PutFixed32(out, handle.bytes);
+}
+
+BlockHandle ReadHandle(const char* from) {
+  return BlockHandle{DecodeFixed64(from), DecodeFixed32(from + 8)};
+}
+
+/// Whether the block ends exactly at end, overflow included.
+bool EndsAt(const BlockHandle& handle, uint64_t end) {
+  return handle.offset <= end && end - handle.offset == handle.bytes + kBlockTrailerBytes;
+}
+
+/// The tail that all versions share: footer bytes, version, checksum, magic.
+Status CheckFooterTail(const std::string& path, uint64_t file_bytes, Slice tail) {
+  if (tail.size() < kFooterTailBytes) {
+    return CorruptionAt(path, 0,
+                        "a value SST has at least " + std::to_string(kFooterBytes) +
+                            " bytes, this file has " + std::to_string(file_bytes));
+  }
+  const char* fixed = tail.data() + tail.size() - kFooterTailBytes;
+  if (DecodeFixed64(fixed + 16) != kMagic) {
+    return CorruptionAt(path, file_bytes - 8,
+                        "expected the magic number of a value SST: the file is cut short, "
+                        "overwritten or no value SST");
+  }
+  uint32_t bytes = DecodeFixed32(fixed);
+  uint32_t version = DecodeFixed32(fixed + 4);
+  // The footer of a newer version may be longer than what was read; its checksum is then unknown.
+  bool whole = bytes >= kFooterTailBytes && bytes <= tail.size();
+  bool intact = whole && Hash64(tail.substr(tail.size() - bytes, bytes - 16), file_bytes - bytes) ==
+                             DecodeFixed64(fixed + 8);
+  bool longer = bytes > kFooterBytes && bytes <= kFooterBytesMax && bytes <= file_bytes;
+  if (version > kFormatVersion && (intact || longer)) {
+    return Status::NotSupported(path + ": value SST of format version " + std::to_string(version) +
+                                ", this library reads up to version " +
+                                std::to_string(kFormatVersion) + ": use a newer library");
+  }
+  if (!intact || version != kFormatVersion || bytes != kFooterBytes) {
+    return CorruptionAt(path, file_bytes - std::min<uint64_t>(file_bytes, kFooterBytes),
+                        "the footer's checksum is wrong");
+  }
+  return Status::OK();
+}
+
+/// The lengths at a record's front, once they fit into bytes.
+const char* SplitRecord(Slice bytes, RecordView* record) {
+  Slice rest = bytes;
+  uint32_t key_bytes = 0, stored_bytes = 0;
+  if (!GetVarint32(&rest, &record->birth) || !GetVarint32(&rest, &key_bytes) ||
+      !GetVarint32(&rest, &stored_bytes) || key_bytes > kRecordKeyBytesMax ||
+      !GetBytes(&rest, key_bytes, &record->key) ||
+      !GetBytes(&rest, stored_bytes, &record->value.bytes) || rest.size() < kBlockTrailerBytes)
+    return "a record's lengths pass the end of where it stands";
+  record->bytes = bytes.size() - rest.size() + kBlockTrailerBytes;
+  return nullptr;
+}
+
+/// Whether each birth has records, and all of them together those of the file.
+bool AddsUp(std::span<const BirthShare> births, uint64_t records, uint64_t raw_bytes) {
+  for (const BirthShare& birth : births) {
+    if (birth.records == 0 || birth.records > records || birth.raw_bytes > raw_bytes) return false;
+    records -= birth.records;
+    raw_bytes -= birth.raw_bytes;
+  }
+  return records == 0 && raw_bytes == 0;
+}
+
+}  // namespace
+
+void EncodeFooter(const Footer& footer, uint64_t offset, std::string* out) {
+  std::string bytes;
+  PutHandle(footer.top_index, &bytes);
+  PutHandle(footer.properties, &bytes);
+  PutFixed64(&bytes, footer.unique_id);
+  PutFixed32(&bytes, kFooterBytes);
+  PutFixed32(&bytes, kFormatVersion);
+  PutFixed64(&bytes, Hash64(bytes, offset));
+  PutFixed64(&bytes, kMagic);
+  out->append(bytes);
+}
+
+Status DecodeFooter(const std::string& path, uint64_t file_bytes, Slice tail, Footer* footer) {
+  LAVA_RETURN_IF_ERROR(CheckFooterTail(path, file_bytes, tail));
+  const char* from = tail.data() + tail.size() - kFooterBytes;
+  footer->top_index = ReadHandle(from);
+  footer->properties = ReadHandle(from + 12);
+  footer->unique_id = DecodeFixed64(from + 24);
+  uint64_t offset = file_bytes - kFooterBytes;
+  if (!EndsAt(footer->top_index, offset) || !EndsAt(footer->properties, footer->top_index.offset)) {
+    return CorruptionAt(path, offset, "the footer names blocks that do not end where they must");
+  }
+  return Status::OK();
+}
+
+void EncodeRecord(uint64_t unique_id, uint64_t offset, uint32_t birth, Slice key,
+                  const StoredValue& value, std::string* out) {
+  out->clear();
+  out->reserve(key.size() + value.bytes.size() + kRecordOverheadBytesMax);
+  PutVarint32(out, birth);
+  PutVarint32(out, static_cast<uint32_t>(key.size()));
+  PutVarint32(out, static_cast<uint32_t>(value.bytes.size()));
+  out->append(key);
+  out->append(value.bytes);
+  SealBlock(unique_id, offset, value.codec, value.raw_bytes, out);
+}
+
+Status DecodeRecord(const RecordSource& source, uint64_t offset, Slice bytes, RecordView* record) {
+  if (const char* error = SplitRecord(bytes, record); error != nullptr)
+    return CorruptionAt(source.path, offset, error);
+  const char* trailer = bytes.data() + record->bytes - kBlockTrailerBytes;
+  if (DecodeFixed64(trailer + 5) !=
+      BlockChecksum(source.unique_id, offset, bytes.substr(0, record->bytes - 8))) {
+    return CorruptionAt(source.path, offset,
+                        "the checksum of the record of " + std::to_string(record->bytes) +
+                            " bytes is wrong: restore the file from a checkpoint");
+  }
+  uint8_t codec = static_cast<uint8_t>(trailer[0]);
+  record->value.codec = static_cast<Compression>(codec);
+  record->value.raw_bytes = DecodeFixed32(trailer + 1);
+  if (codec > static_cast<uint8_t>(Compression::kZstd) ||
+      record->value.raw_bytes > kRecordValueBytesMax ||
+      !RawBytesPossible(record->value.codec, record->value.bytes, record->value.raw_bytes)) {
+    return CorruptionAt(source.path, offset,
+                        "the record's codec " + std::to_string(codec) + " or raw length " +
+                            std::to_string(record->value.raw_bytes) + " is impossible");
+  }
+  if (record->birth >= source.birth_count)
+    return CorruptionAt(source.path, offset, "the record's birth is not in the file's births");
+  return Status::OK();
+}
+
+void EncodeProperties(const ValueFileProperties& p, std::span<const BirthShare> births,
+                      std::string* out) {
+  for (uint64_t number : {p.records, p.raw_bytes, p.stored_bytes, p.tree_bytes, p.partitions})
+    PutVarint64(out, number);
+  PutLengthPrefixed(out, p.lower);
+  PutLengthPrefixed(out, p.upper);
+  PutVarint64(out, births.size());
+  for (const BirthShare& birth : births) {
+    PutFixed64(out, birth.birth.origin.high);
+    PutFixed64(out, birth.birth.origin.low);
+    PutVarint64(out, birth.birth.number);
+    PutVarint64(out, birth.records);
+    PutVarint64(out, birth.raw_bytes);
+  }
+}
+
+const char* DecodeProperties(Slice in, ValueFileProperties* p, std::vector<FileId>* births) {
+  for (uint64_t* number :
+       {&p->records, &p->raw_bytes, &p->stored_bytes, &p->tree_bytes, &p->partitions}) {
+    if (!GetVarint64(&in, number)) return "the properties' counts are cut short";
+  }
+  Slice lower, upper;
+  if (!GetLengthPrefixed(&in, &lower) || !GetLengthPrefixed(&in, &upper))
+    return "the properties' bounds are cut short";
+  p->lower = lower;
+  p->upper = upper;
+  bool bounded = p->records == 0 ? lower.empty() && upper.empty() : lower < upper;
+  if (!bounded) return "the properties' bounds hold no key";
+  uint64_t count = 0;
+  if (!GetVarint64(&in, &count)) return "the properties' births are cut short";
+  for (uint64_t i = 0; i < count; ++i) {
+    BirthShare birth;
+    if (!GetFixed64(&in, &birth.birth.origin.high) || !GetFixed64(&in, &birth.birth.origin.low) ||
+        !GetVarint64(&in, &birth.birth.number) || !GetVarint64(&in, &birth.records) ||
+        !GetVarint64(&in, &birth.raw_bytes))
+      return "the properties' births are cut short";
+    births->push_back(birth.birth);
+    p->births.push_back(birth);
+  }
+  if (!in.empty()) return "the properties have bytes behind their end";
+  if (!AddsUp(p->births, p->records, p->raw_bytes))
+    return "the properties' births do not add up to the file's records";
+  return SortBirths(&p->births) ? nullptr : "a birth is there twice";
+}
+
+bool SortBirths(std::vector<BirthShare>* births) {
+  std::sort(births->begin(), births->end());
+  auto same = [](const BirthShare& a, const BirthShare& b) { return a.birth == b.birth; };
+  return std::adjacent_find(births->begin(), births->end(), same) == births->end();
+}
+
+}  // namespace lava::vsst

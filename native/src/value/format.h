@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/block.h"
+#include "base/file_id.h"
+#include "base/hash.h"
+#include "lava/options.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+#include "value/value_file.h"
+
+namespace lava::vsst {
+
+/// The parts of a value SST that all of its code shares; docs/vsst-format.md has the bytes.
+
+inline constexpr uint64_t kMagic = 0x314c41566176616cull;  // "lavaVAL1" as bytes
+inline constexpr uint32_t kFormatVersion = 1;
+inline constexpr size_t kFooterBytes = 56;
+inline constexpr size_t kFooterTailBytes = 24;     // of every version: bytes, version, sum, magic
+inline constexpr uint32_t kFooterBytesMax = 4096;  // of every version
+/// Limits of one record: a user's key gets the table id, a value may be a whole list.
+inline constexpr uint64_t kRecordKeyBytesMax = kKeyBytesMax + 64;
+inline constexpr uint64_t kRecordValueBytesMax = kListBytesMax;
+/// Three lengths of a byte each, and a trailer.
+inline constexpr uint64_t kRecordBytesMin = 3 + kBlockTrailerBytes;
+inline constexpr uint64_t kRecordOverheadBytesMax = 3 * 5 + kBlockTrailerBytes;
+inline constexpr size_t kKeyBlockBytes = 16384;  // of the dense key index, before compression
+
+inline uint64_t KeyHash(Slice key) { return Hash64(key); }
+/// Bits that neither the filters nor the fingerprints of key SSTs look at.
+inline uint8_t FingerprintOf(uint64_t hash) { return static_cast<uint8_t>(hash >> 32); }
+
+struct Footer {
+  BlockHandle top_index, properties;
+  uint64_t unique_id = 0;  // mixed into every checksum
+};
+
+/// Appends the footer for a file in which it begins at offset.
+void EncodeFooter(const Footer& footer, uint64_t offset, std::string* out);
+/// tail: the last min(file_bytes, kFooterBytes) bytes of the file.
+/// Errors: Corruption; NotSupported for a newer version, naming both.
+Status DecodeFooter(const std::string& path, uint64_t file_bytes, Slice tail, Footer* footer);
+
+/// A value as a file stores it.
+struct StoredValue {
+  Compression codec = Compression::kNone;
+  uint32_t raw_bytes = 0;
+  Slice bytes;
+};
+
+struct RecordView {
+  uint32_t birth = 0;  // index into the file's births
+  Slice key;
+  StoredValue value;
+  uint64_t bytes = 0;  // of the whole record
+};
+
+/// Replaces *out by the whole record that is to stand at offset.
+void EncodeRecord(uint64_t unique_id, uint64_t offset, uint32_t birth, Slice key,
+                  const StoredValue& value, std::string* out);
+
+/// Where records come from, for checksums and messages.
+struct RecordSource {
+  const std::string& path;
+  uint64_t unique_id;
+  size_t birth_count;
+};
+/// Decodes and checks the record that begins at offset and at the front of bytes, which may go on
+/// behind it. The view borrows from bytes; its value is checked, but for what only decompressing
+/// it tells.
+Status DecodeRecord(const RecordSource& source, uint64_t offset, Slice bytes, RecordView* record);
+
+/// births: in the order of their indexes.
+void EncodeProperties(const ValueFileProperties& properties, std::span<const BirthShare> births,
+                      std::string* out);
+/// Null, or what is wrong. births gets the order of the indexes, properties->births is sorted.
+const char* DecodeProperties(Slice in, ValueFileProperties* properties,
+                             std::vector<FileId>* births);
+/// Sorts births and tells whether any is there twice.
+bool SortBirths(std::vector<BirthShare>* births);
+
+}  // namespace lava::vsst

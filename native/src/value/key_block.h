@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "lava/slice.h"
+
+namespace lava::vsst {
+
+/// Blocks of the dense key index, which the collector alone reads: an entry a record, in order.
+
+struct KeyEntry {
+  uint32_t birth = 0;  // index into the file's births
+  uint64_t record_bytes = 0;
+  uint32_t raw_bytes = 0;  // of the value
+};
+
+/// Threads:    one thread.
+class KeyBlockBuilder {
+ public:
+  /// offset: of the record; it follows the one before.
+  void Add(Slice key, const KeyEntry& entry, uint64_t offset);
+  const std::string& payload() const { return payload_; }
+  void Reset() {
+    payload_.clear();
+    last_key_.clear();
+  }
+
+ private:
+  std::string payload_;
+  std::string last_key_;
+};
+
+/// Threads:    one thread.
+/// Ownership:  the key; borrows the payload.
+class KeyBlockCursor {
+ public:
+  /// Null, or what is wrong. The key of the block before stays, to see that the next is above.
+  const char* Load(Slice payload, uint64_t* first_offset);
+  bool done() const { return rest_.empty(); }
+  /// Moves to the next entry; null, or what is wrong. *key_order: < 0 when its key is above the
+  /// one before, 0 when it is the same.
+  const char* Next(int* key_order);
+  Slice key() const { return key_; }
+  const KeyEntry& entry() const { return entry_; }
+
+ private:
+  Slice rest_;
+  bool at_block_start_ = false;
+  std::string key_;
+  KeyEntry entry_;
+};
+
+}  // namespace lava::vsst

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "value/key_block.h"
+#include "value/value_head.h"
+#include "value/value_reader.h"
+
+namespace lava::vsst {
+
+/// Walks the dense key index. Keys and births ascend and records follow each other without gaps
+/// up to the last, or the walk ends with Corruption.
+class KeyIterator final : public ValueKeyIterator {
+ public:
+  /// head must outlive it.
+  explicit KeyIterator(const ValueHead* head)
+      : head_(*head), window_(head->file.get(), head->top.key_blocks_end()) {
+    Move();
+  }
+
+  bool Valid() const override { return valid_; }
+  void Next() override {
+    if (!valid_) return;
+    offset_ += cursor_.entry().record_bytes;
+    Move();
+  }
+  Slice key() const override { return cursor_.key(); }
+  const FileId& birth() const override { return head_.births[cursor_.entry().birth]; }
+  uint64_t raw_bytes() const override { return cursor_.entry().raw_bytes; }
+  uint64_t record_offset() const override { return offset_; }
+  uint64_t record_bytes() const override { return cursor_.entry().record_bytes; }
+  Status status() const override { return status_; }
+
+  /// Whether the key is the one of the record before.
+  bool same_key() const { return same_key_; }
+  uint32_t birth_index() const { return cursor_.entry().birth; }
+
+ private:
+  void Move();
+  Status LoadBlock();
+  Status TakeEntry();
+  Status CheckEnd() const;
+
+  const ValueHead& head_;
+  ReadWindow window_;
+  KeyBlockCursor cursor_;
+  std::string payload_;
+  size_t next_block_ = 0;
+  uint64_t block_offset_ = 0;
+  uint64_t offset_ = 0;
+  uint64_t records_ = 0;
+  bool valid_ = false;
+  bool same_key_ = false;
+  Status status_;
+};
+
+}  // namespace lava::vsst

@@ -1,0 +1,85 @@
+#include "value/value_head.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/compression.h"
+
+namespace lava::vsst {
+
+Status ValueHead::ParseBlock(const BlockHandle& handle, Slice stored, std::string* raw) const {
+  BlockTrailer trailer;
+  LAVA_RETURN_IF_ERROR(CheckBlock(file->path(), footer.unique_id, handle, stored, &trailer));
+  Slice payload = stored.substr(0, handle.bytes);
+  if (RawBytesPossible(trailer.codec, payload, trailer.raw_bytes)) {
+    raw->resize(trailer.raw_bytes);
+    if (Decompress(trailer.codec, payload, raw->data(), trailer.raw_bytes)) return Status::OK();
+  }
+  return Malformed(handle.offset, "the block does not decompress to its raw length");
+}
+
+Status ValueHead::LoadBlock(const BlockHandle& handle, std::string* raw) const {
+  std::string stored(handle.bytes + kBlockTrailerBytes, '\0');
+  LAVA_RETURN_IF_ERROR(file->Read(handle.offset, stored.size(), stored.data()));
+  return ParseBlock(handle, stored, raw);
+}
+
+Status ValueHead::ReadFooter() {
+  uint64_t file_bytes = file->size();
+  char tail[kFooterBytes];
+  size_t tail_bytes = static_cast<size_t>(std::min<uint64_t>(file_bytes, kFooterBytes));
+  LAVA_RETURN_IF_ERROR(file->Read(file_bytes - tail_bytes, tail_bytes, tail));
+  return DecodeFooter(file->path(), file_bytes, Slice(tail, tail_bytes), &footer);
+}
+
+Status ValueHead::ReadProperties() {
+  std::string raw;
+  LAVA_RETURN_IF_ERROR(LoadBlock(footer.properties, &raw));
+  if (const char* error = DecodeProperties(raw, &properties, &births); error != nullptr)
+    return Malformed(footer.properties.offset, error);
+  properties.file_bytes = file->size();
+  return Status::OK();
+}
+
+Status ValueHead::ReadTop() {
+  std::string raw;
+  uint64_t offset = footer.top_index.offset;
+  LAVA_RETURN_IF_ERROR(LoadBlock(footer.top_index, &raw));
+  if (const char* error = top.Load(std::move(raw), footer.properties.offset); error != nullptr)
+    return Malformed(offset, error);
+  if (top.partitions().size() != properties.partitions)
+    return Malformed(offset, "the properties count other partitions than the top index");
+  if (properties.records > top.records_end() / kRecordBytesMin ||
+      (properties.records == 0) != (top.records_end() == 0))
+    return Malformed(offset, "the properties count records that have no room");
+  return Status::OK();
+}
+
+Status ValueHead::Read(std::unique_ptr<fs::RandomFile> file, std::unique_ptr<ValueHead>* head) {
+  auto read = std::make_unique<ValueHead>();
+  read->file = std::move(file);
+  LAVA_RETURN_IF_ERROR(read->ReadFooter());
+  LAVA_RETURN_IF_ERROR(read->ReadProperties());
+  LAVA_RETURN_IF_ERROR(read->ReadTop());
+  *head = std::move(read);
+  return Status::OK();
+}
+
+Status ReadWindow::Read(uint64_t offset, uint64_t length, Slice* bytes) {
+  constexpr uint64_t kPieceBytes = 256 << 10;
+  if (offset < begin_ || offset + length > begin_ + length_) {
+    uint64_t piece = std::min(std::max(length, kPieceBytes), end_ - offset);
+    if (piece > capacity_) {
+      memory_ = std::make_unique_for_overwrite<char[]>(piece);
+      capacity_ = piece;
+    }
+    length_ = 0;
+    LAVA_RETURN_IF_ERROR(file_->Read(offset, piece, memory_.get()));
+    begin_ = offset;
+    length_ = piece;
+  }
+  *bytes = Slice(memory_.get() + (offset - begin_), length);
+  return Status::OK();
+}
+
+}  // namespace lava::vsst

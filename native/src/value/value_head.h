@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fs/file_system.h"
+#include "value/crit_bit.h"
+#include "value/format.h"
+#include "value/top_index.h"
+
+namespace lava::vsst {
+
+/// An open file's head: footer, properties and top index, all checked, and the way to its blocks.
+/// Threads:    any thread; const.
+struct ValueHead {
+  std::unique_ptr<fs::RandomFile> file;
+  Footer footer;
+  ValueFileProperties properties;
+  std::vector<FileId> births;  // by index
+  TopIndex top;
+
+  static Status Read(std::unique_ptr<fs::RandomFile> file, std::unique_ptr<ValueHead>* head);
+
+  RecordSource source() const { return {file->path(), footer.unique_id, births.size()}; }
+  /// Reads, checks and decompresses a block, which must lie within the file.
+  Status LoadBlock(const BlockHandle& handle, std::string* raw) const;
+  /// The same for payload and trailer that the caller has read.
+  Status ParseBlock(const BlockHandle& handle, Slice stored, std::string* raw) const;
+  Status Malformed(uint64_t offset, const char* what) const {
+    return CorruptionAt(file->path(), offset, what);
+  }
+
+ private:
+  Status ReadFooter();
+  Status ReadProperties();
+  Status ReadTop();
+};
+
+/// Reads parts of a file in ascending order, in pieces that go past the cache.
+/// Threads:    one thread.
+class ReadWindow {
+ public:
+  /// Reads nothing from end on.
+  ReadWindow(const fs::RandomFile* file, uint64_t end) : file_(file), end_(end) {}
+
+  /// *bytes is valid until the next call. offset + length must not pass end.
+  Status Read(uint64_t offset, uint64_t length, Slice* bytes);
+
+ private:
+  const fs::RandomFile* file_;
+  const uint64_t end_;
+  std::unique_ptr<char[]> memory_;
+  uint64_t capacity_ = 0;
+  uint64_t begin_ = 0, length_ = 0;
+};
+
+}  // namespace lava::vsst

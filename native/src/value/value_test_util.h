@@ -1,0 +1,112 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/coding.h"
+#include "testing/mem_file_system.h"
+#include "testing/random.h"
+#include "value/key_iterator.h"
+#include "value/value_head.h"
+#include "value/value_reader.h"
+#include "value/value_writer.h"
+
+namespace lava::testing {
+
+/// What a value file holds, in its order.
+using ValueMap = std::map<std::pair<std::string, FileId>, std::string>;
+
+inline FileId Birth(uint64_t number) { return FileId{{7, 11}, number}; }
+inline const std::string kValuePath = "/v/" + Birth(1).ValueFileName();
+
+inline Result<ValueFileProperties> WriteValues(fs::FileSystem* file_system, const std::string& path,
+                                               const ValueMap& values,
+                                               const ValueWriterOptions& options = {},
+                                               size_t buffer_bytes = 1 << 16) {
+  LAVA_ASSIGN_OR_RETURN(auto file, file_system->Create(path, buffer_bytes));
+  auto writer = ValueWriter::Create(options, std::move(file), path);
+  for (const auto& [name, value] : values)
+    LAVA_RETURN_IF_ERROR(writer->Add(name.first, name.second, value));
+  ValueFileProperties properties;
+  LAVA_RETURN_IF_ERROR(writer->Finish(&properties));
+  return properties;
+}
+
+inline Result<std::shared_ptr<ValueReader>> OpenValues(fs::FileSystem* file_system,
+                                                       const std::string& path, BlockCache* cache,
+                                                       MemoryCounter* counter = nullptr,
+                                                       ValueReader::ReadCounters* reads = nullptr) {
+  LAVA_ASSIGN_OR_RETURN(auto file, file_system->OpenRandom(path));
+  return ValueReader::Open(std::move(file), cache, counter, reads);
+}
+
+inline Result<std::unique_ptr<vsst::ValueHead>> OpenHead(fs::FileSystem* file_system,
+                                                         const std::string& path) {
+  LAVA_ASSIGN_OR_RETURN(auto file, file_system->OpenRandom(path));
+  std::unique_ptr<vsst::ValueHead> head;
+  LAVA_RETURN_IF_ERROR(vsst::ValueHead::Read(std::move(file), &head));
+  return head;
+}
+
+/// A few records with all that a record may have: several births, an empty value, keys that others
+/// begin with, values that shrink.
+inline ValueMap SmallValues(uint64_t count) {
+  ValueMap values;
+  for (uint64_t i = 0; i < count; ++i) {
+    std::string key = "key" + std::to_string(10 + i / 3);
+    if (i % 3 != 0) key += "/" + std::to_string(i % 3);
+    std::string value(i % 4 == 0 ? 0 : 5 * i, static_cast<char>('a' + i % 26));
+    values[{key, Birth(1)}] = value;
+    if (i % 5 == 2) values[{key, Birth(2)}] = "older";
+  }
+  return values;
+}
+
+/// A sound file, and where what has a checksum stands in it.
+struct ValueFileImage {
+  std::string bytes;
+  uint64_t unique_id = 0;
+  struct Part {
+    uint64_t offset = 0, end = 0;
+  };
+  std::vector<Part> records, key_blocks, partitions;
+  Part properties, top_index;
+
+  /// Makes every checksum right for what the file holds now.
+  void Repair() {
+    for (const auto* parts : {&records, &key_blocks, &partitions})
+      for (const Part& part : *parts) Seal(part);
+    Seal(properties);
+    Seal(top_index);
+    size_t footer = bytes.size() - vsst::kFooterBytes;
+    EncodeFixed64(bytes.data() + footer + vsst::kFooterBytes - 16,
+                  Hash64(Slice(bytes).substr(footer, vsst::kFooterBytes - 16), footer));
+  }
+  void Seal(const Part& part) {
+    Slice covered = Slice(bytes).substr(part.offset, part.end - part.offset - 8);
+    EncodeFixed64(bytes.data() + part.end - 8, BlockChecksum(unique_id, part.offset, covered));
+  }
+};
+
+inline Result<ValueFileImage> ImageOf(MemFileSystem* file_system, const std::string& path) {
+  LAVA_ASSIGN_OR_RETURN(auto head, OpenHead(file_system, path));
+  ValueFileImage image;
+  LAVA_ASSIGN_OR_RETURN(image.bytes, file_system->Content(path));
+  image.unique_id = head->footer.unique_id;
+  vsst::KeyIterator at(head.get());
+  for (; at.Valid(); at.Next())
+    image.records.push_back({at.record_offset(), at.record_offset() + at.record_bytes()});
+  LAVA_RETURN_IF_ERROR(at.status());
+  for (const BlockHandle& block : head->top.key_blocks())
+    image.key_blocks.push_back({block.offset, block.end()});
+  for (const auto& partition : head->top.partitions())
+    image.partitions.push_back({partition.block.offset, partition.block.end()});
+  image.properties = {head->footer.properties.offset, head->footer.properties.end()};
+  image.top_index = {head->footer.top_index.offset, head->footer.top_index.end()};
+  return image;
+}
+
+}  // namespace lava::testing

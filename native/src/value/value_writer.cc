@@ -1,0 +1,259 @@
+#include "value/value_writer.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "base/checksum.h"
+#include "base/compression.h"
+#include "value/crit_bit.h"
+#include "value/format.h"
+#include "value/key_block.h"
+#include "value/top_index.h"
+
+namespace lava {
+namespace {
+
+using namespace vsst;  // NOLINT: this folder's own
+
+/// Buffers of a larger record are not kept for the next.
+constexpr size_t kBufferKeptBytesMax = 1 << 20;
+
+/// The file's name without its directory: unique over all instances, wherever it is copied to.
+Slice NameOf(const std::string& path) {
+  size_t slash = path.rfind('/');
+  return slash == std::string::npos ? Slice(path) : Slice(path).substr(slash + 1);
+}
+
+class ValueSstWriter final : public ValueWriter {
+ public:
+  ValueSstWriter(const ValueWriterOptions& options, std::unique_ptr<fs::AppendFile> file,
+                 std::string path)
+      : options_(options),
+        partition_keys_(std::clamp(options.partition_records, 1u, kPartitionKeysMax)),
+        file_(std::move(file)),
+        path_(std::move(path)),
+        compressor_(options.compression) {
+    footer_.unique_id = Hash64(NameOf(path_));
+  }
+
+  Status Add(Slice key, const FileId& birth, Slice value) override;
+  Status AddStored(Slice key, const FileId& birth, Compression codec, uint32_t raw_bytes,
+                   Slice stored) override;
+  uint64_t estimated_bytes() const override {
+    return offset_ + index_bytes_ + key_block_.payload().size() + partition_.estimated_bytes() +
+           top_.estimated_bytes() + kFooterBytes;
+  }
+  Status Finish(ValueFileProperties* properties) override;
+
+ private:
+  /// A block of one of the indexes: they stand behind the records, so they wait.
+  struct PendingBlock {
+    std::string stored;
+    Compression codec = Compression::kNone;
+    uint32_t raw_bytes = 0;
+  };
+
+  Status CheckRecord(Slice key, const FileId& birth, uint64_t value_bytes) const;
+  Status AddRecord(Slice key, const FileId& birth, const StoredValue& value);
+  uint32_t BirthIndex(const FileId& birth);
+  void FlushKeyBlock();
+  void FlushPartition(Slice next_separator);
+  PendingBlock Pack(Slice raw, bool compress);
+  BlockHandle WriteBlock(PendingBlock block);
+  void WriteIndexes();
+  void Append(Slice bytes);
+  Status Invalid(const std::string& what) const {
+    return Status::InvalidArgument(path_ + ": record " + std::to_string(properties_.records) +
+                                   ": " + what);
+  }
+
+  const ValueWriterOptions options_;
+  const uint32_t partition_keys_;
+  std::unique_ptr<fs::AppendFile> file_;
+  const std::string path_;
+  Compressor compressor_;
+
+  Status status_;  // the first error
+  bool finished_ = false;
+  uint64_t offset_ = 0;
+  uint32_t crc_ = 0;
+  Footer footer_;
+  ValueFileProperties properties_;
+  std::map<FileId, uint32_t> birth_indexes_;
+  std::vector<BirthShare> births_;  // by index
+
+  std::string last_key_;
+  FileId last_birth_;
+  uint32_t last_birth_index_ = 0;
+  KeyBlockBuilder key_block_;
+  PartitionBuilder partition_;
+  uint64_t partition_begin_ = 0;
+  std::string separator_;  // of the partition being built
+  TopIndexBuilder top_;
+  std::vector<PendingBlock> key_blocks_, partitions_;
+  uint64_t index_bytes_ = 0;  // of both
+  std::string compressed_, record_;
+};
+
+Status ValueSstWriter::CheckRecord(Slice key, const FileId& birth, uint64_t value_bytes) const {
+  if (finished_) return Status::InvalidArgument(path_ + ": the value SST is finished already");
+  if (key.size() > kRecordKeyBytesMax)
+    return Invalid("a key of " + std::to_string(key.size()) + " bytes, the limit is " +
+                   std::to_string(kRecordKeyBytesMax));
+  if (value_bytes > kRecordValueBytesMax)
+    return Invalid("a value of " + std::to_string(value_bytes) + " bytes, the limit is " +
+                   std::to_string(kRecordValueBytesMax));
+  if (properties_.records > 0) {
+    int order = key.compare(last_key_);
+    if (order < 0 || (order == 0 && birth <= last_birth_))
+      return Invalid("it does not come behind the one before");
+  }
+  return Status::OK();
+}
+
+Status ValueSstWriter::Add(Slice key, const FileId& birth, Slice value) {
+  if (!status_.ok()) return status_;
+  LAVA_RETURN_IF_ERROR(CheckRecord(key, birth, value.size()));
+  StoredValue stored;
+  stored.raw_bytes = static_cast<uint32_t>(value.size());
+  stored.codec = compressor_.Compress(value, &compressed_);
+  stored.bytes = stored.codec == Compression::kNone ? value : Slice(compressed_);
+  Status status = AddRecord(key, birth, stored);
+  if (compressed_.capacity() > kBufferKeptBytesMax) compressed_ = {};
+  return status;
+}
+
+Status ValueSstWriter::AddStored(Slice key, const FileId& birth, Compression codec,
+                                 uint32_t raw_bytes, Slice stored) {
+  if (!status_.ok()) return status_;
+  LAVA_RETURN_IF_ERROR(CheckRecord(key, birth, std::max<uint64_t>(raw_bytes, stored.size())));
+  if (codec > Compression::kZstd || !RawBytesPossible(codec, stored, raw_bytes))
+    return Invalid(std::to_string(stored.size()) + " stored bytes of codec " +
+                   std::to_string(static_cast<int>(codec)) + " are no value of " +
+                   std::to_string(raw_bytes) + " bytes");
+  return AddRecord(key, birth, {codec, raw_bytes, stored});
+}
+
+uint32_t ValueSstWriter::BirthIndex(const FileId& birth) {
+  if (!births_.empty() && birth == last_birth_) return last_birth_index_;
+  auto [at, is_new] = birth_indexes_.try_emplace(birth, static_cast<uint32_t>(births_.size()));
+  if (is_new) births_.push_back({birth, 0, 0});
+  return at->second;
+}
+
+Status ValueSstWriter::AddRecord(Slice key, const FileId& birth, const StoredValue& value) {
+  bool first = properties_.records == 0;
+  bool same_key = !first && key == last_key_;
+  if (!same_key && partition_.count() >= partition_keys_)
+    FlushPartition(ShortSeparator(last_key_, key));
+  if (key_block_.payload().size() >= kKeyBlockBytes) FlushKeyBlock();
+  uint32_t birth_index = BirthIndex(birth);
+  EncodeRecord(footer_.unique_id, offset_, birth_index, key, value, &record_);
+  key_block_.Add(key, {birth_index, record_.size(), value.raw_bytes}, offset_);
+  if (!same_key) partition_.Add(key, offset_);
+  Append(record_);
+  if (record_.capacity() > kBufferKeptBytesMax) record_ = {};
+
+  if (first) properties_.lower = key;
+  ++properties_.records;
+  properties_.raw_bytes += value.raw_bytes;
+  properties_.stored_bytes += value.bytes.size();
+  ++births_[birth_index].records;
+  births_[birth_index].raw_bytes += value.raw_bytes;
+  if (!same_key) last_key_.assign(key);
+  last_birth_ = birth;
+  last_birth_index_ = birth_index;
+  return status_;
+}
+
+void ValueSstWriter::Append(Slice bytes) {
+  if (!status_.ok()) return;
+  status_ = file_->Append(bytes);
+  crc_ = Crc32c(bytes, crc_);
+  offset_ += bytes.size();
+}
+
+ValueSstWriter::PendingBlock ValueSstWriter::Pack(Slice raw, bool compress) {
+  PendingBlock block;
+  block.raw_bytes = static_cast<uint32_t>(raw.size());
+  if (compress) block.codec = compressor_.Compress(raw, &block.stored);
+  if (block.codec == Compression::kNone) block.stored = raw;
+  block.stored.shrink_to_fit();
+  return block;
+}
+
+BlockHandle ValueSstWriter::WriteBlock(PendingBlock block) {
+  BlockHandle handle{offset_, static_cast<uint32_t>(block.stored.size())};
+  SealBlock(footer_.unique_id, offset_, block.codec, block.raw_bytes, &block.stored);
+  Append(block.stored);
+  return handle;
+}
+
+void ValueSstWriter::FlushKeyBlock() {
+  key_blocks_.push_back(Pack(key_block_.payload(), true));
+  key_block_.Reset();
+  index_bytes_ += key_blocks_.back().stored.size() + kBlockTrailerBytes;
+}
+
+void ValueSstWriter::FlushPartition(Slice next_separator) {
+  std::string raw;
+  properties_.tree_bytes += partition_.Finish(offset_, &raw);
+  ++properties_.partitions;
+  // Not compressed: readers use a partition as it is stored.
+  partitions_.push_back(Pack(raw, false));
+  uint32_t bytes = static_cast<uint32_t>(partitions_.back().stored.size());
+  index_bytes_ += bytes + kBlockTrailerBytes;
+  top_.AddPartition(separator_, offset_ - partition_begin_, bytes);
+  partition_begin_ = offset_;
+  separator_.assign(next_separator);
+}
+
+void ValueSstWriter::WriteIndexes() {
+  if (properties_.records > 0) {
+    properties_.upper = last_key_ + '\0';
+    FlushKeyBlock();
+    FlushPartition({});
+  }
+  for (PendingBlock& block : key_blocks_) {
+    top_.AddKeyBlock(static_cast<uint32_t>(block.stored.size()));
+    WriteBlock(std::move(block));
+  }
+  for (PendingBlock& block : partitions_) WriteBlock(std::move(block));
+  std::string raw;
+  EncodeProperties(properties_, births_, &raw);
+  footer_.properties = WriteBlock(Pack(raw, true));
+  raw.clear();
+  top_.Finish(&raw);
+  footer_.top_index = WriteBlock(Pack(raw, true));
+  raw.clear();
+  EncodeFooter(footer_, offset_, &raw);
+  Append(raw);
+}
+
+Status ValueSstWriter::Finish(ValueFileProperties* properties) {
+  if (finished_) return Status::InvalidArgument(path_ + ": the value SST is finished already");
+  finished_ = true;
+  if (status_.ok()) WriteIndexes();
+  if (status_.ok()) status_ = options_.sync ? file_->Sync() : file_->Flush();
+  if (status_.ok()) status_ = file_->Close();
+  file_.reset();
+  if (!status_.ok()) return status_;
+  SortBirths(&births_);
+  properties_.births = std::move(births_);
+  properties_.file_bytes = offset_;
+  properties_.file_crc32c = crc_;
+  *properties = std::move(properties_);
+  return status_;
+}
+
+}  // namespace
+
+std::unique_ptr<ValueWriter> ValueWriter::Create(const ValueWriterOptions& options,
+                                                 std::unique_ptr<fs::AppendFile> file,
+                                                 std::string path) {
+  return std::make_unique<ValueSstWriter>(options, std::move(file), std::move(path));
+}
+
+}  // namespace lava

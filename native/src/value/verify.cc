@@ -1,0 +1,131 @@
+#include "value/verify.h"
+
+#include <string>
+
+#include "base/compression.h"
+#include "value/key_iterator.h"
+
+namespace lava::vsst {
+namespace {
+
+/// Follows the dense key index, reads each record that it names, and makes the partitions anew to
+/// compare them with those of the file.
+class Verifier {
+ public:
+  explicit Verifier(const ValueHead& head)
+      : head_(head), window_(head.file.get(), head.top.records_end()) {}
+
+  Status Run() {
+    for (const FileId& birth : head_.births) found_.births.push_back({birth, 0, 0});
+    KeyIterator at(&head_);
+    for (; at.Valid(); at.Next()) {
+      LAVA_RETURN_IF_ERROR(VerifyRecord(at));
+      LAVA_RETURN_IF_ERROR(VerifyPlace(at));
+      last_key_.assign(at.key());
+    }
+    LAVA_RETURN_IF_ERROR(at.status());
+    if (found_.records > 0) {
+      LAVA_RETURN_IF_ERROR(VerifyPartition());
+      found_.upper = last_key_ + '\0';
+    }
+    return VerifyProperties();
+  }
+
+ private:
+  Status VerifyRecord(const KeyIterator& at) {
+    Slice bytes;
+    RecordView record;
+    LAVA_RETURN_IF_ERROR(window_.Read(at.record_offset(), at.record_bytes(), &bytes));
+    LAVA_RETURN_IF_ERROR(DecodeRecord(head_.source(), at.record_offset(), bytes, &record));
+    const StoredValue& value = record.value;
+    if (record.bytes != at.record_bytes() || record.key != at.key() ||
+        record.birth != at.birth_index() || value.raw_bytes != at.raw_bytes())
+      return head_.Malformed(at.record_offset(), "the dense key index is not that of the record");
+    if (value.codec != Compression::kNone) {
+      raw_.resize(value.raw_bytes);
+      if (!Decompress(value.codec, value.bytes, raw_.data(), value.raw_bytes))
+        return head_.Malformed(at.record_offset(), "a value does not decompress to its raw length");
+    }
+    if (found_.records == 0) found_.lower = at.key();
+    ++found_.records;
+    found_.raw_bytes += value.raw_bytes;
+    found_.stored_bytes += value.bytes.size();
+    BirthShare& birth = found_.births[record.birth];
+    ++birth.records;
+    birth.raw_bytes += value.raw_bytes;
+    return Status::OK();
+  }
+
+  /// The record's place in its partition; checks the partition before when that has ended.
+  Status VerifyPlace(const KeyIterator& at) {
+    const auto& partitions = head_.top.partitions();
+    if (at.record_offset() == partitions[partition_].records_end) {
+      LAVA_RETURN_IF_ERROR(VerifyPartition());
+      ++partition_;
+      if (at.key() < partitions[partition_].separator ||
+          last_key_ >= partitions[partition_].separator)
+        return head_.Malformed(at.record_offset(), "a key stands in another's partition");
+    }
+    if (at.record_offset() + at.record_bytes() > partitions[partition_].records_end)
+      return head_.Malformed(at.record_offset(), "a record passes its partition's end");
+    if (at.same_key()) return Status::OK();
+    if (builder_.count() == kPartitionKeysMax)
+      return head_.Malformed(at.record_offset(), "a partition has too many keys");
+    builder_.Add(at.key(), at.record_offset());
+    return Status::OK();
+  }
+
+  Status VerifyPartition() {
+    const TopIndex::Partition& partition = head_.top.partitions()[partition_];
+    uint64_t extent = partition.records_end - partition.records_begin;
+    std::string read, made;
+    LAVA_RETURN_IF_ERROR(head_.LoadBlock(partition.block, &read));
+    PartitionView view, expected;
+    if (const char* error = view.Load(read, extent); error != nullptr)
+      return head_.Malformed(partition.block.offset, error);
+    builder_.Finish(partition.records_end, &made);
+    if (const char* error = expected.Load(made, extent); error != nullptr)
+      return head_.Malformed(partition.block.offset, error);
+    if (!Agree(view, expected))
+      return head_.Malformed(partition.block.offset, "a partition is not that of its records");
+    ++found_.partitions;
+    found_.tree_bytes += view.tree_bytes();
+    return Status::OK();
+  }
+
+  static bool Agree(const PartitionView& a, const PartitionView& b) {
+    if (a.count() != b.count()) return false;
+    for (uint32_t i = 0; i < a.count(); ++i) {
+      if (a.fingerprint(i) != b.fingerprint(i) || a.group(i).end != b.group(i).end) return false;
+      if (i + 1 < a.count() && a.bit(i) != b.bit(i)) return false;
+    }
+    return true;
+  }
+
+  Status VerifyProperties() {
+    found_.file_bytes = head_.properties.file_bytes;
+    SortBirths(&found_.births);
+    const ValueFileProperties& p = head_.properties;
+    bool equal = p.records == found_.records && p.raw_bytes == found_.raw_bytes &&
+                 p.stored_bytes == found_.stored_bytes && p.tree_bytes == found_.tree_bytes &&
+                 p.partitions == found_.partitions && p.lower == found_.lower &&
+                 p.upper == found_.upper && p.births == found_.births;
+    if (equal) return Status::OK();
+    return head_.Malformed(head_.footer.properties.offset,
+                           "the properties are not those of the file's records");
+  }
+
+  const ValueHead& head_;
+  ReadWindow window_;
+  ValueFileProperties found_;
+  PartitionBuilder builder_;
+  size_t partition_ = 0;
+  std::string last_key_;
+  std::string raw_;
+};
+
+}  // namespace
+
+Status VerifyValueFile(const ValueHead& head) { return Verifier(head).Run(); }
+
+}  // namespace lava::vsst

@@ -1,0 +1,37 @@
+#include "fuzz/vsst_input.h"
+#include "fuzz_test_util.h"
+
+namespace lava::testing {
+namespace {
+
+TEST(VsstFuzzTest, Corpus) { RunCorpus("vsst", fuzzing::RunVsstInput, {"\1"}); }
+
+/// Edits behind right checksums reach the decoders.
+TEST(VsstFuzzTest, SeededEdits) {
+  Random random(2027);
+  constexpr uint64_t kRounds = 40'000 / kSlowness;
+  for (uint64_t round = 0; round < kRounds; ++round) {
+    std::string input(1, static_cast<char>(random.Next() | 1));
+    for (uint64_t edits = random.Between(1, 4); edits > 0; --edits) input += random.Bytes(3);
+    SCOPED_TRACE("round " + std::to_string(round));
+    RunOne(fuzzing::RunVsstInput, input);
+  }
+  PrintExecutions("vsst", kRounds);
+}
+
+TEST(VsstFuzzTest, SeededDamageOfAWholeFile) {
+  Random random(8);
+  constexpr uint64_t kRounds = 20'000 / kSlowness;
+  for (uint64_t round = 0; round < kRounds; ++round) {
+    std::string input = fuzzing::GoodValueFileOf(static_cast<uint8_t>(random.Next())).bytes;
+    if (random.OneIn(3)) input.resize(random.Uniform(input.size()));
+    for (uint64_t edits = random.Uniform(3); edits > 0 && !input.empty(); --edits)
+      input[random.Uniform(input.size())] = static_cast<char>(random.Next());
+    SCOPED_TRACE("round " + std::to_string(round));
+    RunOne(fuzzing::RunVsstInput, '\0' + input);
+  }
+  PrintExecutions("vsst", kRounds);
+}
+
+}  // namespace
+}  // namespace lava::testing
