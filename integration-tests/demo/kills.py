@@ -56,6 +56,9 @@ class Victims:
                 "high-availability.zookeeper.client.session-timeout": "4000ms",
                 "high-availability.storageDir": "file://" + os.path.join(options.work, "ha"),
                 "zookeeper.sasl.disable": "true",
+                # The job's values are small: half of them go to value files.
+                "state.backend.lava.value-separation.threshold":
+                    str(self._random.choice([0, 1, 64])) + "b",
                 "jobmanager.scheduler": "adaptive",
                 "jobmanager.adaptive-scheduler.submission.resource-stabilization-timeout": "1s",
                 "jobmanager.adaptive-scheduler.executing.resource-stabilization-timeout": "1s",

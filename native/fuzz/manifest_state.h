@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "fuzz/fuzz_input.h"
 #include "manifest/version_edit.h"
@@ -10,7 +11,7 @@
 namespace lava::fuzzing {
 
 /// A state with all that an edit can say: several levels, a file that stands twice, all kinds of
-/// tables.
+/// tables, births that are named, inherited, split and gone.
 inline FileEntry SomeFile(uint64_t number, std::string lower, std::string upper) {
   auto meta = std::make_shared<FileMeta>();
   meta->id = {{7, 9}, number};
@@ -26,6 +27,22 @@ inline FileEntry SomeFile(uint64_t number, std::string lower, std::string upper)
   return {meta, std::move(lower), std::move(upper)};
 }
 
+inline std::shared_ptr<ValueFileMeta> SomeValueFile(uint64_t number, std::string lower,
+                                                    std::string upper,
+                                                    std::vector<BirthShare> births) {
+  auto meta = std::make_shared<ValueFileMeta>();
+  meta->id = {{7, 9}, number};
+  meta->bytes = 20000 + number;
+  meta->crc32c = 0xfeedbeef;
+  meta->records = 40;
+  meta->raw_bytes = 14000;
+  meta->stored_bytes = 9000;
+  meta->lower = std::move(lower);
+  meta->upper = std::move(upper);
+  meta->births = std::move(births);
+  return meta;
+}
+
 inline VersionEdit SomeSnapshot() {
   VersionEdit edit;
   edit.partition_bytes = 1;
@@ -35,9 +52,16 @@ inline VersionEdit SomeSnapshot() {
       {"list", 42, {.kind = TableKind::kList, .ttl_layout = TtlLayout::kList, .ttl_ms = 5}});
   edit.registered.push_back({"map", uint64_t{1} << 39, {.kind = TableKind::kMap}});
   edit.registered.push_back({"value", 43, {}});
-  edit.Add(0, SomeFile(3, "a", "z"));
+  FileEntry newest = SomeFile(3, "a", "z");
+  newest.file->births = {{{{7, 9}, 100}, 5, 5000}, {{{7, 9}, 101}, 7, 900}, {{{7, 9}, 105}, 1, 9}};
+  edit.Add(0, newest);
   edit.Add(0, SomeFile(2, "b", "c"));
   const FileEntry twice = SomeFile(1, "d", "m");
+  twice.file->births = {{{{7, 9}, 101}, 2, 300}};
+  edit.AddBorn(SomeValueFile(100, "a", "c", {{{{7, 9}, 100}, 9, 9000}}));
+  edit.values_added.push_back(
+      {SomeValueFile(110, "b", "y", {{{{7, 9}, 100}, 1, 10}, {{{7, 9}, 101}, 30, 5000}}),
+       {{{{7, 9}, 101}, "b", "d"}, {{{7, 9}, 101}, "f", "y"}, {{{7, 9}, 100}, "c", "y"}}});
   edit.Add(1, {twice.file, "d", "f"});
   edit.Add(1, SomeFile(5, "m", "x"));
   edit.Add(2, {twice.file, "g", "m"});

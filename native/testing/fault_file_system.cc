@@ -138,6 +138,7 @@ void FaultFileSystem::Arm(Plan plan) {
   plan_ = std::move(plan);
   matching_ = 0;
   fired_ = 0;
+  struck_path_.clear();
 }
 
 void FaultFileSystem::Disarm() {
@@ -172,6 +173,11 @@ void FaultFileSystem::CountSyncAfterFailure() {
   ++syncs_after_failure_;
 }
 
+std::string FaultFileSystem::struck_path() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return struck_path_;
+}
+
 std::optional<Fault> FaultFileSystem::Count(FileCall kind, const std::string& path) {
   if (hook_ != nullptr) hook_(kind);
   std::lock_guard<std::mutex> lock(mutex_);
@@ -182,6 +188,7 @@ std::optional<Fault> FaultFileSystem::Count(FileCall kind, const std::string& pa
   ++matching_;
   if (plan_->forever ? matching_ < plan_->call : matching_ != plan_->call) return std::nullopt;
   ++fired_;
+  struck_path_ = path;
   return plan_->fault;
 }
 

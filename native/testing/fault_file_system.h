@@ -69,6 +69,8 @@ class FaultFileSystem : public fs::FileSystem {
   /// Called before every call, on its thread, without a lock. Set before files are opened. Null:
   /// none.
   void SetHook(std::function<void(FileCall)> hook) { hook_ = std::move(hook); }
+  /// What the plan struck last since Arm(); empty when nothing.
+  std::string struck_path() const;
   /// How often the plan struck since Arm().
   uint64_t fired() const;
   /// All calls since construction, failed ones included.
@@ -108,6 +110,7 @@ class FaultFileSystem : public fs::FileSystem {
   std::optional<Plan> plan_;
   uint64_t matching_ = 0;
   uint64_t fired_ = 0;
+  std::string struck_path_;
   uint64_t syncs_after_failure_ = 0;
   std::array<uint64_t, kFileCalls> counts_{};
 };

@@ -10,10 +10,10 @@
 #include "base/coding.h"
 #include "base/framing.h"
 #include "base/hash.h"
+#include "db/verify_file.h"
 #include "db_test_util.h"
 #include "manifest/manifest.h"
 #include "table/format.h"
-#include "table/verify.h"
 
 // What earlier releases wrote opens with this library: data/compatibility/README.md.
 namespace lava::testing {
@@ -205,7 +205,8 @@ void CheckInstance(const files::path& fixture) {
   Load(fixture / "db", &db.memory());
   SetOptions(expected, &db.options());
   for (const std::string& path : db.memory().Paths()) {
-    if (path.ends_with(".ksst")) EXPECT_OK(VerifyTableFile(&db.memory(), path, {}));
+    if (path.ends_with(".ksst") || path.ends_with(".vsst"))
+      EXPECT_OK(VerifyStoredFile(&db.memory(), path, {}));
   }
   ASSERT_OK(db.Open());
   EXPECT_EQ(ReadContent(&db, expected), expected.content);
@@ -325,6 +326,7 @@ void Fill(SimDB* db, Expected* expected) {
   options.target_file_bytes = 2000;
   options.l0_compaction_trigger = 10;
   options.bottom_compression = Compression::kZstd;
+  options.value_file_bytes = 1000;
   ASSERT_OK(db->Open());
   expected->tables = {
       {"value", {.kind = TableKind::kValue}},
@@ -335,7 +337,9 @@ void Fill(SimDB* db, Expected* expected) {
   };
   std::map<std::string, Table*> tables;
   for (const auto& [name, table] : expected->tables) {
-    Result<Table*> created = (*db)->CreateTable(name, table);
+    TableOptions apart = table;
+    apart.separation_bytes = 5;
+    Result<Table*> created = (*db)->CreateTable(name, apart);
     ASSERT_OK(created.status());
     tables[name] = *created;
   }

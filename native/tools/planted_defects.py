@@ -23,7 +23,7 @@ TESTS = {
     "metamorphic": ("metamorphic_test", {"LAVA_TEST_HISTORIES": "40"}),
     "crash": ("db_crash_test", {"LAVA_TEST_SEEDS": "12"}),
     "corruption": ("corruption_test", {}),
-    "fault": ("db_fault_test", {}),
+    "fault": ("db_fault_test", {"LAVA_TEST_STEP": "4"}),
     "stress": ("db_stress_test", {"LAVA_TEST_RUNS": "300"}),
 }
 SECONDS_MAX = 300

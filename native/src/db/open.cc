@@ -19,10 +19,12 @@ constexpr std::string_view kValueFileSuffix = ".vsst";
 Status CheckFile(const FileMeta& meta, const TableProperties& found, const std::string& path) {
   if (found.records != meta.records || found.lower != meta.lower || found.upper != meta.upper ||
       found.deletes != meta.deletes || found.prefix_deletes != meta.prefix_deletes ||
-      found.range_tombstones != meta.range_tombstones)
+      found.range_tombstones != meta.range_tombstones ||
+      MetaOf(meta.id, found)->births != meta.births)
     return Status::Corruption(path + " is not the file that the manifest describes: it has " +
                               std::to_string(found.records) + " records, not " +
-                              std::to_string(meta.records) + ", or other bounds or deletions");
+                              std::to_string(meta.records) +
+                              ", or other bounds, deletions or references");
   return Status::OK();
 }
 
@@ -220,13 +222,15 @@ FileId DBImpl::NextFile() {
 Status DBImpl::Close() {
   std::lock_guard<std::mutex> close(close_mutex_);
   if (torn_down_) return Status::OK();
-  if (!closed_.exchange(true)) {
-    attention_ = true;
-    cancelled_ = true;
+  if (!closed_.load()) {
     {
+      // Else PublishView() could look at closed_ before, and call writers off attention behind it.
       std::lock_guard<std::mutex> state(state_mutex_);
+      closed_ = true;
+      attention_ = true;
       changed_.notify_all();
     }
+    cancelled_ = true;
     if (joined_) lease_->Leave(this);
   }
   // Jobs look at cancelled_ between records, but nothing breaks off a call to the system.

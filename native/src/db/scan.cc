@@ -60,7 +60,7 @@ bool Matters(const MemTable& run, Slice lower, Slice upper, bool is_prefix) {
 // The value of a record of a scan, wherever it is.
 class ScanValue {
  public:
-  explicit ScanValue(const Version& version) : version_(version) {}
+  explicit ScanValue(const Version& version) : values_(version) {}
 
   /// Adds the record to the page; false when it has no room: then nothing is fetched either.
   Result<bool> AddTo(ScanPageWriter* writer, const Record& record, bool keys_only) {
@@ -71,13 +71,12 @@ class ScanValue {
       return Status::Corruption("a reference to a value file is malformed");
     if (!writer->HasRoom(record.key, reference.raw_bytes)) return false;
     Slice bytes;
-    LAVA_RETURN_IF_ERROR(ReadValue(version_, record.key, reference, true, &bytes, &pin_));
+    LAVA_RETURN_IF_ERROR(values_.Read(record.key, reference, &bytes));
     return writer->Add(record.key, bytes);
   }
 
  private:
-  const Version& version_;
-  std::shared_ptr<const void> pin_;
+  ValueScan values_;
 };
 
 }  // namespace

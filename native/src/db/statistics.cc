@@ -82,7 +82,8 @@ bool DBImpl::IsCurrent(const StoredFile* file) const {
   for (const auto& level : version_->levels)
     for (const FileEntry& entry : level)
       if (entry.file.get() == file) return true;
-  return false;
+  const auto value_file = version_->value_files.find(file->id);
+  return value_file != version_->value_files.end() && value_file->second.file.get() == file;
 }
 
 TableStatistics DBImpl::table_statistics(Table* table) const {

@@ -87,6 +87,8 @@ Status RunCompaction(const JobContext& context, const CompactionInput& input,
     LAVA_RETURN_IF_ERROR(files.Add(record));
   }
   LAVA_RETURN_IF_ERROR(records->status());
+  // All that may fail goes before files are handed out.
+  LAVA_RETURN_IF_ERROR(values.Close());
   LAVA_RETURN_IF_ERROR(files.Finish(&output->files));
   LAVA_RETURN_IF_ERROR(values.Finish(&output->value_files));
   output->bytes_written = files.bytes_written();

@@ -47,6 +47,8 @@ Status RunFlush(const JobContext& context, const FlushInput& input, FlushOutput*
     LAVA_RETURN_IF_ERROR(files.Add(record));
   }
   LAVA_RETURN_IF_ERROR(records->status());
+  // All that may fail goes before files are handed out.
+  LAVA_RETURN_IF_ERROR(values.Close());
   std::vector<std::shared_ptr<FileMeta>> written;
   LAVA_RETURN_IF_ERROR(files.Finish(&written));
   LAVA_CHECK(written.size() <= 1);

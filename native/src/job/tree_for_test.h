@@ -13,7 +13,9 @@
 #include "job/compaction_job.h"
 #include "job/flush_job.h"
 #include "job/merging_iterator.h"
+#include "job/version_lookup.h"
 #include "lava/list_format.h"
+#include "manifest/version_edit.h"
 #include "testing/mem_file_system.h"
 
 namespace lava {
@@ -79,13 +81,14 @@ class TreeForTest {
     input.runs.assign(sealed_.end() - static_cast<ptrdiff_t>(count), sealed_.end());
     input.nothing_older = true;
     for (const auto& level : version_->levels) input.nothing_older &= level.empty();
+    input.tables = tables;
     FlushOutput output;
     ASSERT_TRUE(RunFlush(context_, input, &output).ok());
     sealed_.resize(sealed_.size() - count);
-    auto next = std::make_shared<Version>(*version_);
-    if (output.file != nullptr)
-      next->levels[0].insert(next->levels[0].begin(), EntryOf(output.file));
-    version_ = next;
+    VersionEdit edit;
+    if (output.file != nullptr) edit.Add(0, EntryOf(output.file));
+    for (const auto& file : output.value_files) edit.AddBorn(file);
+    Apply(edit);
   }
   void SealAndFlush() {
     Seal();
@@ -121,31 +124,17 @@ class TreeForTest {
     return output;
   }
   void Install(const CompactionInput& input, const CompactionOutput& output) {
+    VersionEdit edit;
+    for (const auto& part : input.inputs)
+      for (const FileEntry& entry : part.entries) edit.Remove(part.level, entry);
+    for (const auto& file : output.files) edit.Add(input.output_level, EntryOf(file));
+    for (const auto& file : output.value_files) edit.AddBorn(file);
+    Apply(edit);
+  }
+  void Apply(const VersionEdit& edit) {
     auto next = std::make_shared<Version>(*version_);
-    size_t l0_at = 0;
-    for (const auto& part : input.inputs) {
-      auto& level = next->levels[part.level];
-      for (const FileEntry& entry : part.entries) {
-        const auto it = std::find_if(level.begin(), level.end(), [&](const FileEntry& e) {
-          return e.file == entry.file && e.lower == entry.lower;
-        });
-        ASSERT_NE(it, level.end());
-        if (part.level == 0) l0_at = static_cast<size_t>(it - level.begin());
-        level.erase(it);
-      }
-    }
-    auto& level = next->levels[input.output_level];
-    for (const auto& file : output.files) {
-      if (input.output_level == 0)
-        level.insert(level.begin() + static_cast<ptrdiff_t>(l0_at), EntryOf(file));
-      else
-        level.push_back(EntryOf(file));
-    }
-    if (input.output_level > 0) {
-      std::sort(level.begin(), level.end(),
-                [](const FileEntry& a, const FileEntry& b) { return a.lower < b.lower; });
-      for (size_t i = 1; i < level.size(); ++i) ASSERT_LE(level[i - 1].upper, level[i].lower);
-    }
+    const Status status = ApplyToVersion(edit, next.get());
+    ASSERT_TRUE(status.ok()) << status.ToString();
     version_ = next;
   }
 
@@ -169,10 +158,16 @@ class TreeForTest {
     from.empty() ? it->SeekToFirst() : it->Seek(from);
     for (; it->Valid(); it->Next()) {
       const Record& r = it->record();
-      EXPECT_EQ(r.kind, RecordKind::kPut);
       EXPECT_TRUE(seen.empty() || Slice(last) < r.key);
       last = r.key;
-      seen[last] = r.value;
+      if (r.kind == RecordKind::kPutReference) {
+        ValueReference reference;
+        EXPECT_TRUE(DecodeReference(r.value, &reference));
+        seen[last] = Fetch(last, reference);
+      } else {
+        EXPECT_EQ(r.kind, RecordKind::kPut);
+        seen[last] = r.value;
+      }
     }
     EXPECT_TRUE(it->status().ok()) << it->status().ToString();
     return seen;
@@ -188,21 +183,36 @@ class TreeForTest {
         if (!lookup.done() && key >= e.lower && key < e.upper) {
           EXPECT_TRUE(ReaderOf(*e.file)->Get(&lookup).ok());
         }
+    if (lookup.reference() != nullptr)
+      return std::make_unique<std::string>(Fetch(key, *lookup.reference()));
     lookup.Finish();
     if (!lookup.found()) return nullptr;
     return std::make_unique<std::string>(lookup.value());
   }
+  /// The value that a reference of the version stands for, or what went wrong.
+  std::string Fetch(Slice key, const ValueReference& reference) const {
+    Slice value;
+    std::shared_ptr<const void> pin;
+    const Status status = ReadValue(*version_, key, reference, false, &value, &pin);
+    return status.ok() ? std::string(value) : status.ToString();
+  }
   /// The records of one file as they stand: "put key=value", one a line, keys without their first
-  /// six bytes.
+  /// six bytes, for references the number of the file where their values were born.
   static std::string Dump(const FileMeta& file) {
     std::string text;
     const auto it = ReaderOf(file)->NewIterator({});
     for (it->SeekToFirst(); it->Valid(); it->Next()) {
       const Record& r = it->record();
-      static constexpr const char* kNames[] = {"", "put", "delete", "append", "prefix-delete"};
+      static constexpr const char* kNames[] = {"",       "put",           "delete",
+                                               "append", "prefix-delete", "reference"};
       text.append(kNames[static_cast<int>(r.kind)]).append(" ");
       text.append(r.key.substr(1 + kTableIdBytes));
-      if (!r.value.empty()) text.append("=").append(r.value);
+      if (ValueReference to; r.kind == RecordKind::kPutReference) {
+        EXPECT_TRUE(DecodeReference(r.value, &to));
+        text.append("=").append(std::to_string(to.birth.number));
+      } else if (!r.value.empty()) {
+        text.append("=").append(r.value);
+      }
       text.append("\n");
     }
     EXPECT_TRUE(it->status().ok());

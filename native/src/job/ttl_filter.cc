@@ -31,7 +31,8 @@ TtlFilter::Verdict TtlFilter::Apply(Record* record) {
   if (record->kind != RecordKind::kPut && record->kind != RecordKind::kAppend && !is_reference)
     return Verdict::kKeep;
   const TableOptions* options = tables_.OptionsOf(record->key);
-  if (options == nullptr || options->ttl_ms <= 0) return Verdict::kKeep;
+  if (options == nullptr || options->ttl_layout == TtlLayout::kNone || options->ttl_ms <= 0)
+    return Verdict::kKeep;
   if (is_reference) {
     ValueReference reference;
     if (!DecodeReference(record->value, &reference) || !reference.timestamp ||

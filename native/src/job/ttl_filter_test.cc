@@ -3,12 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "base/coding.h"
+#include "base/value_reference.h"
 #include "lava/list_format.h"
 
 namespace lava {
 namespace {
 
-constexpr uint64_t kValue = 1, kMap = 2, kList = 3, kNone = 4, kUnknown = 5;
+constexpr uint64_t kValue = 1, kMap = 2, kList = 3, kNone = 4, kUnknown = 5, kNoLayout = 6;
 
 std::string Stamped(int64_t written_ms, std::string_view rest = "user") {
   std::string v;
@@ -38,6 +39,7 @@ class TtlFilterTest : public ::testing::Test {
       {kMap, {TableKind::kMap, TtlLayout::kMap, 100}},
       {kList, {TableKind::kList, TtlLayout::kList, 100}},
       {kNone, {TableKind::kValue, TtlLayout::kNone, 0}},
+      {kNoLayout, {TableKind::kValue, TtlLayout::kNone, 100}},
   };
   TtlFilter filter_{tables_, 1, 1000};
   std::string left_;
@@ -79,6 +81,26 @@ TEST_F(TtlFilterTest, JoinedElementsStay) {
   AppendListSegment(ListSegment::kJoined, Stamped(10) + "," + Stamped(20), &joined);
   EXPECT_EQ(Apply(kList, list + joined), V::kChanged);
   EXPECT_EQ(left_, joined);
+}
+
+// A reference has its timestamp beside it, and may be older than its table's options.
+TEST_F(TtlFilterTest, ReferencesExpireByTheTimestampBesideThem) {
+  const auto apply = [&](uint64_t table, std::optional<uint64_t> timestamp) {
+    std::string reference;
+    EncodeReference({{{1, 2}, 3}, 1000, timestamp}, &reference);
+    return Apply(table, reference, RecordKind::kPutReference);
+  };
+  for (const uint64_t table : {kValue, kMap}) {
+    EXPECT_EQ(apply(table, 900), V::kExpired);
+    EXPECT_EQ(apply(table, 901), V::kKeep);
+    EXPECT_EQ(apply(table, INT64_MAX), V::kKeep) << "beyond the clock";
+    EXPECT_EQ(apply(table, std::nullopt), V::kKeep);
+  }
+  EXPECT_EQ(apply(kNone, 900), V::kKeep);
+  EXPECT_EQ(apply(kUnknown, 900), V::kKeep);
+  EXPECT_EQ(apply(kNoLayout, 900), V::kKeep) << "no record of the table ever expires";
+  EXPECT_EQ(Apply(kValue, "no reference", RecordKind::kPutReference), V::kKeep);
+  EXPECT_EQ(filter_.expired_count(), 2u);
 }
 
 TEST(TtlFilter, InactiveWithoutTtl) {

@@ -76,8 +76,10 @@ Status ValueOutput::EndFile() {
   return Status::OK();
 }
 
+Status ValueOutput::Close() { return writer_ == nullptr ? Status::OK() : EndFile(); }
+
 Status ValueOutput::Finish(std::vector<std::shared_ptr<ValueFileMeta>>* files) {
-  if (writer_ != nullptr) LAVA_RETURN_IF_ERROR(EndFile());
+  LAVA_RETURN_IF_ERROR(Close());
   *files = std::exchange(files_, {});
   created_.clear();
   return Status::OK();

@@ -27,7 +27,10 @@ class ValueOutput {
   /// Puts a value that another value file stores into this job's, under the birth it had.
   Status AddStored(Slice key, const FileId& birth, Compression codec, uint32_t raw_bytes,
                    Slice stored);
+  /// Ends the last file; Finish() cannot fail then, so that a job's other outputs can come between.
   /// Errors: after one, destroy it.
+  Status Close();
+  /// Close(), and hands the files out. Errors: as Close().
   Status Finish(std::vector<std::shared_ptr<ValueFileMeta>>* files);
   uint64_t bytes_written() const { return bytes_written_; }
 

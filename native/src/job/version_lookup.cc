@@ -35,14 +35,17 @@ Status LookUpInFiles(const Version& version, Lookup* lookup) {
   return Status::OK();
 }
 
-Status ReadValue(const Version& version, Slice key, const ValueReference& reference,
-                 bool fill_cache, Slice* value, std::shared_ptr<const void>* pin) {
+namespace {
+
+// Asks get(place) for each place of the reference's birth that the key may be in.
+template <typename Get>
+Status ReadFromPlaces(const Version& version, Slice key, const ValueReference& reference,
+                      const Slice* value, Get get) {
   const auto birth = version.births.find(reference.birth);
   if (birth != version.births.end()) {
     for (const Placement& place : birth->second->places) {
       if (key < place.lower || key >= place.upper) continue;
-      const Status status =
-          ReaderOf(*place.file)->Get(key, reference.birth, fill_cache, value, pin);
+      const Status status = get(*place.file);
       if (status.IsNotFound()) continue;
       LAVA_RETURN_IF_ERROR(status);
       if (value->size() == reference.raw_bytes) return Status::OK();
@@ -54,6 +57,23 @@ Status ReadValue(const Version& version, Slice key, const ValueReference& refere
   }
   return Status::Corruption("a value that was born in " + reference.birth.ValueFileName() +
                             " is in no value file: restore from a checkpoint");
+}
+
+}  // namespace
+
+Status ReadValue(const Version& version, Slice key, const ValueReference& reference,
+                 bool fill_cache, Slice* value, std::shared_ptr<const void>* pin) {
+  return ReadFromPlaces(version, key, reference, value, [&](const ValueFileMeta& file) {
+    return ReaderOf(file)->Get(key, reference.birth, fill_cache, value, pin);
+  });
+}
+
+Status ValueScan::Read(Slice key, const ValueReference& reference, Slice* value) {
+  return ReadFromPlaces(version_, key, reference, value, [&](const ValueFileMeta& file) {
+    std::unique_ptr<ValueScanner>& scanner = scanners_[&file];
+    if (scanner == nullptr) scanner = ReaderOf(file)->NewScanner();
+    return scanner->Get(key, reference.birth, value, &pin_);
+  });
 }
 
 }  // namespace lava

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -21,6 +22,21 @@ Status LookUpInFiles(const Version& version, Lookup* lookup);
 ///             the value was lost; those of the readers.
 Status ReadValue(const Version& version, Slice key, const ValueReference& reference,
                  bool fill_cache, Slice* value, std::shared_ptr<const void>* pin);
+
+/// ReadValue() for the keys of one scan, which ascend.
+/// Threads:    one thread.
+/// Ownership:  the version must outlive it.
+class ValueScan {
+ public:
+  explicit ValueScan(const Version& version) : version_(version) {}
+  /// *value is valid until the next Read().
+  Status Read(Slice key, const ValueReference& reference, Slice* value);
+
+ private:
+  const Version& version_;
+  std::map<const ValueFileMeta*, std::unique_ptr<ValueScanner>> scanners_;
+  std::shared_ptr<const void> pin_;
+};
 
 /// The entry of a level >= 1 that may hold key, or null.
 inline const FileEntry* FindEntry(const std::vector<FileEntry>& level, Slice key) {

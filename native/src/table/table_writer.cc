@@ -133,7 +133,10 @@ Status KeySstWriter::AddReference(const Record& record) {
   reference_.clear();
   births_.Add(DecodeBigEndian(record.key.data(), options_.partition_bytes), reference, &reference_);
   stored.value = reference_;
-  return AddChecked(stored);
+  LAVA_RETURN_IF_ERROR(AddChecked(stored));
+  // A table's bytes are those of its values, wherever they are.
+  if (table_ != nullptr) table_->bytes += reference.raw_bytes - reference_.size();
+  return Status::OK();
 }
 
 // Nothing may be counted of a record that is refused.
@@ -200,7 +203,10 @@ void KeySstWriter::Count(const Record& record) {
     endless_ = endless_ || end.empty();
     prefix_deletes_end_ = std::max(prefix_deletes_end_, end);
   }
-  if (record.key.size() < table_prefix_bytes_) return;  // names no table
+  if (record.key.size() < table_prefix_bytes_) {  // names no table
+    table_ = nullptr;
+    return;
+  }
   uint64_t id = DecodeBigEndian(record.key.data() + options_.partition_bytes, kTableIdBytes);
   if (table_ == nullptr || id != table_id_) {
     table_ = &properties_.tables[id];

@@ -38,7 +38,7 @@ struct TableProperties {
   /// Both are empty in an empty file; else an empty upper has no end.
   std::string lower, upper;
   struct PerTable {
-    uint64_t records = 0, bytes = 0;
+    uint64_t records = 0, bytes = 0;  // of keys and values, before compression, wherever they are
     int64_t oldest_expiry_ms = INT64_MAX;  // reserved for TTL-driven compaction
   };
   std::map<uint64_t, PerTable> tables;  // by table id

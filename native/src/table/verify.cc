@@ -68,7 +68,7 @@ class Verifier {
       if (wrong == nullptr && record.kind == RecordKind::kPutReference)
         wrong = CountReference(record);
       if (wrong != nullptr) return head_.loader->Malformed(handle.offset, wrong);
-      Count(record);
+      Count(record, record.kind == RecordKind::kPutReference ? raw_bytes_ : record.value.size());
       last_key_ = record.key;
       last_kind_ = record.kind;
     }
@@ -114,6 +114,7 @@ class Verifier {
     auto& share = referenced_[reference.birth][DecodeBigEndian(record.key.data(), partition_bytes)];
     ++share.records;
     share.raw_bytes += reference.raw_bytes;
+    raw_bytes_ = reference.raw_bytes;
     return nullptr;
   }
 
@@ -133,7 +134,7 @@ class Verifier {
     return count == referenced_.size();
   }
 
-  void Count(const Record& record) {
+  void Count(const Record& record, uint64_t table_bytes) {
     ++found_.records;
     found_.raw_key_bytes += record.key.size();
     found_.raw_value_bytes += record.value.size();
@@ -143,7 +144,7 @@ class Verifier {
     if (std::optional<uint64_t> id = TableIdOf(record.key); id.has_value()) {
       TableProperties::PerTable& table = found_.tables[*id];
       ++table.records;
-      table.bytes += record.key.size() + record.value.size();
+      table.bytes += record.key.size() + table_bytes;
     }
   }
 
@@ -195,6 +196,7 @@ class Verifier {
   std::span<const TableInfo> tables_;
   TableHead head_;
   TableProperties found_;
+  uint64_t raw_bytes_ = 0;  // of the value of the reference looked at last
   std::map<FileId, std::map<uint64_t, TableProperties::NamedBirth::Share>> referenced_;
   std::string last_key_;
   RecordKind last_kind_ = RecordKind::kPut;

@@ -61,6 +61,7 @@ class ValueSstReader final : public ValueReader {
 
   Status Get(Slice key, const FileId& birth, bool fill_cache, Slice* value,
              std::shared_ptr<const void>* pin) const override;
+  std::unique_ptr<ValueScanner> NewScanner() const override;
   std::unique_ptr<ValueKeyIterator> NewKeyIterator() const override {
     return std::make_unique<KeyIterator>(head_.get());
   }
@@ -70,15 +71,19 @@ class ValueSstReader final : public ValueReader {
   const ValueFileProperties& properties() const override { return head_->properties; }
   const std::string& path() const override { return head_->file->path(); }
 
- private:
-  using ValuePtr = std::shared_ptr<const CachedValue>;
-
+  // For scanners.
   bool InBounds(Slice key, const FileId& birth) const;
   /// NotFound by the index, or the only records that may be of key.
   Status FindGroup(Slice key, Group* group) const;
+  const ValueHead& head() const { return *head_; }
+  /// Reads and counts it.
+  Status ReadRecords(uint64_t offset, uint64_t bytes, char* to) const;
+
+ private:
+  using ValuePtr = std::shared_ptr<const CachedValue>;
+
   Status LoadPartition(const TopIndex::Partition& partition,
                        std::shared_ptr<const CachedPartition>* out) const;
-  Status ReadRecords(uint64_t offset, uint64_t bytes, char* to) const;
   /// Finds (key, birth) in the group's records. *alone: no other record is in the group.
   Status ReadGroup(const Group& group, Slice key, const FileId& birth, ValuePtr* out,
                    bool* alone) const;
@@ -209,6 +214,90 @@ Status ValueSstReader::Get(Slice key, const FileId& birth, bool fill_cache, Slic
   *value = found->value;
   *pin = std::move(found);
   return Status::OK();
+}
+
+class Scanner final : public ValueScanner {
+ public:
+  explicit Scanner(const ValueSstReader* reader) : reader_(*reader) {}
+
+  Status Get(Slice key, const FileId& birth, Slice* value,
+             std::shared_ptr<const void>* pin) override {
+    // What iterates over a few entries again and again lives by the cache.
+    if (calls_ < kCallsByTheCache) {
+      ++calls_;
+      return reader_.Get(key, birth, true, value, pin);
+    }
+    if (!reader_.InBounds(key, birth)) return Status::NotFound();
+    RecordView record;
+    for (uint32_t step = 0; step < kStepsMax && DecodeNext(&record); ++step) {
+      if (record.key > key) break;  // maybe behind a place that was asked for already
+      at_ += record.bytes;
+      if (record.key == key && reader_.head().births[record.birth] == birth)
+        return Show(at_ - record.bytes, record, value);
+    }
+    Group group;
+    LAVA_RETURN_IF_ERROR(reader_.FindGroup(key, &group));
+    LAVA_RETURN_IF_ERROR(Fill(group));
+    while (at_ < group.offset + group.bytes) {
+      LAVA_RETURN_IF_ERROR(DecodeRecord(reader_.head().source(), at_, Rest(), &record));
+      if (record.key != key) return Status::NotFound();
+      at_ += record.bytes;
+      if (reader_.head().births[record.birth] == birth)
+        return Show(at_ - record.bytes, record, value);
+    }
+    return Status::NotFound();
+  }
+
+ private:
+  static constexpr uint32_t kCallsByTheCache = 4;
+  static constexpr uint32_t kStepsMax = 8;
+  static constexpr uint64_t kPieceBytesMax = 64 << 10;
+
+  Slice Rest() const { return Slice(window_).substr(at_ - begin_); }
+  // What is cut off or damaged is looked at again by way of the index.
+  bool DecodeNext(RecordView* record) const {
+    return at_ - begin_ < window_.size() &&
+           DecodeRecord(reader_.head().source(), at_, Rest(), record).ok();
+  }
+  // Moves to a group, which is read with what follows when the walk goes on from where it was.
+  Status Fill(const Group& group) {
+    const uint64_t end = begin_ + window_.size();
+    const bool inside = group.offset >= begin_ && group.offset + group.bytes <= end;
+    if (!inside) {
+      const bool goes_on = group.offset >= begin_ && group.offset - begin_ < 2 * kPieceBytesMax;
+      piece_ = goes_on ? std::min(kPieceBytesMax, std::max(2 * piece_, 4 * group.bytes)) : 0;
+      const uint64_t bytes =
+          std::min(std::max(group.bytes, piece_), reader_.head().top.records_end() - group.offset);
+      window_.resize(bytes);
+      begin_ = at_ = group.offset;
+      const Status status = reader_.ReadRecords(group.offset, bytes, window_.data());
+      if (!status.ok()) window_.clear();
+      return status;
+    }
+    at_ = group.offset;
+    return Status::OK();
+  }
+  Status Show(uint64_t offset, const RecordView& record, Slice* value) {
+    *value = record.value.bytes;
+    if (record.value.codec == Compression::kNone) return Status::OK();
+    raw_.resize(record.value.raw_bytes);
+    if (!Decompress(record.value.codec, record.value.bytes, raw_.data(), record.value.raw_bytes))
+      return reader_.head().Malformed(offset, "a value does not decompress to its raw length");
+    *value = raw_;
+    return Status::OK();
+  }
+
+  const ValueSstReader& reader_;
+  uint32_t calls_ = 0;
+  std::string window_;  // records from begin_ on
+  uint64_t begin_ = 0;  // offset in the file
+  uint64_t at_ = 0;     // the record behind the last one shown
+  uint64_t piece_ = 0;  // bytes to read at once
+  std::string raw_;
+};
+
+std::unique_ptr<ValueScanner> ValueSstReader::NewScanner() const {
+  return std::make_unique<Scanner>(this);
 }
 
 Status ValueSstReader::ReadStored(const ValueKeyIterator& at, std::string* buffer,

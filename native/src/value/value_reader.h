@@ -35,6 +35,18 @@ class ValueKeyIterator {
   virtual Status status() const = 0;
 };
 
+/// Gets values of one file in ascending order of their keys, as a scan wants them: the first few as
+/// Get() does, later ones out of pieces of the file that it reads ahead, past the cache.
+/// Threads:    one thread.
+/// Ownership:  the reader must outlive it; a value is valid until the next Get() or its pin's end.
+class ValueScanner {
+ public:
+  virtual ~ValueScanner() = default;
+  /// As ValueReader::Get(). *pin may stay null.
+  virtual Status Get(Slice key, const FileId& birth, Slice* value,
+                     std::shared_ptr<const void>* pin) = 0;
+};
+
 /// An open value SST: footer, properties and top index in memory, crit-bit trees through the cache
 /// (index segment), small values through its data segment.
 /// Threads:    any thread.
@@ -58,6 +70,7 @@ class ValueReader : public Attachment {
   /// fill_cache: small values stay in the cache's data segment.
   virtual Status Get(Slice key, const FileId& birth, bool fill_cache, Slice* value,
                      std::shared_ptr<const void>* pin) const = 0;
+  virtual std::unique_ptr<ValueScanner> NewScanner() const = 0;
   /// For the collector: every key, and then the value of one of them as it is stored.
   virtual std::unique_ptr<ValueKeyIterator> NewKeyIterator() const = 0;
   /// Reads the record that the iterator stands at, checks it, and gives its value undecoded.

@@ -71,6 +71,80 @@ ValueMap RandomValues(Random* random, size_t count) {
   return values;
 }
 
+/// What a scan gets of some of the file's keys, asked for in order.
+class ScannerTest : public ValueReaderTest {
+ protected:
+  Status Scan(ValueScanner* scanner, Slice key, const FileId& birth, std::string* value) {
+    Slice found;
+    LAVA_RETURN_IF_ERROR(scanner->Get(key, birth, &found, &pin_));
+    value->assign(found);
+    return Status::OK();
+  }
+  std::shared_ptr<const void> pin_;
+};
+
+TEST_F(ScannerTest, GetsWhatGetGetsWhicheverKeysAreAskedForInOrder) {
+  Random random(23);
+  for (const Compression codec : {Compression::kNone, Compression::kLz4, Compression::kZstd}) {
+    const ValueMap values = RandomValues(&random, 2000);
+    Write(values, {codec, 64, false});
+    Open();
+    for (const uint64_t every : {1u, 2u, 5u, 40u}) {
+      const auto scanner = reader_->NewScanner();
+      for (const auto& [name, expected] : values) {
+        if (!random.OneIn(every)) continue;
+        std::string value;
+        const Status status = Scan(scanner.get(), name.first, name.second, &value);
+        ASSERT_TRUE(status.ok()) << status.ToString();
+        ASSERT_TRUE(value == expected);
+        EXPECT_TRUE(Scan(scanner.get(), name.first, Birth(77), &value).IsNotFound());
+        const std::string absent = name.first + std::string(1, '\0') + "absent";
+        if (values.contains({absent, name.second})) continue;
+        EXPECT_TRUE(Scan(scanner.get(), absent, name.second, &value).IsNotFound());
+      }
+    }
+  }
+}
+
+TEST_F(ScannerTest, ReadsManyNeighboursAtOnceAndLeavesThemOutOfTheCache) {
+  ValueMap values;
+  for (int i = 0; i < 1000; ++i)
+    values[{"key" + std::to_string(10000 + i), Birth(1)}] = std::string(1000, 'v');
+  Write(values, {Compression::kNone, 256, false});
+  Open();
+  const auto scanner = reader_->NewScanner();
+  for (const auto& [name, expected] : values) {
+    std::string value;
+    ASSERT_TRUE(Scan(scanner.get(), name.first, name.second, &value).ok());
+    ASSERT_EQ(value, expected);
+  }
+  EXPECT_LT(counters_.value_reads, 40u);
+  EXPECT_LT(counters_.value_bytes_read, 1100u * 1100);
+  EXPECT_LT(cache_->statistics().used_bytes, 50'000u);
+}
+
+TEST_F(ScannerTest, ADamagedRecordFailsItsOwnKeyAlone) {
+  ValueMap values;
+  for (int i = 0; i < 40; ++i)
+    values[{"key" + std::to_string(100 + i), Birth(1)}] = std::string(50, static_cast<char>(i));
+  Write(values, {Compression::kNone, 256, false});
+  auto image = ImageOf(&files_, kValuePath);
+  ASSERT_TRUE(image.ok());
+  const uint64_t damaged = image->records[20].offset + 20;
+  image->bytes[damaged] = static_cast<char>(image->bytes[damaged] ^ 1);
+  ASSERT_TRUE(files_.SetContent(kValuePath, image->bytes).ok());
+  Open();
+  const auto scanner = reader_->NewScanner();
+  int i = 0;
+  for (const auto& [name, expected] : values) {
+    std::string value;
+    const Status status = Scan(scanner.get(), name.first, name.second, &value);
+    EXPECT_EQ(status.IsCorruption(), i == 20) << i << ": " << status.ToString();
+    EXPECT_EQ(status.ok() ? value : expected, expected);
+    ++i;
+  }
+}
+
 TEST_F(ValueReaderTest, RandomRoundTrip) {
   Random random(17);
   for (const Compression codec : {Compression::kNone, Compression::kLz4, Compression::kZstd}) {

@@ -59,6 +59,9 @@ DBOptions ToOptions(JNIEnv* env, jlongArray array) {
   o.compression = ToCompression(in.Next32());
   o.bottom_compression = ToCompression(in.Next32());
   o.target_file_bytes = in.Next();
+  o.value_file_bytes = in.Next();
+  o.value_compression = ToCompression(in.Next32());
+  o.gc_garbage_percent = in.Next32();
   o.level1_bytes = in.Next();
   o.level_multiplier = in.Next32();
   o.level_count = in.Next32();
@@ -90,11 +93,11 @@ jlong Open(JNIEnv* env, jclass, jlongArray options, jbyteArray path, jlong lease
 }
 
 jlong CreateTable(JNIEnv* env, jobject, jlong handle, jbyteArray name, jint kind, jint ttl_layout,
-                  jlong ttl_ms) {
+                  jlong ttl_ms, jlong separation_bytes) {
   return Entry(env, jlong{0}, [&]() -> jlong {
     Use<DatabaseHandle> use(handle);
-    Result<Table*> table = use->db()->CreateTable(CopyWhole(env, name, "name"),
-                                                  ToTableOptions(kind, ttl_layout, ttl_ms));
+    Result<Table*> table = use->db()->CreateTable(
+        CopyWhole(env, name, "name"), ToTableOptions(kind, ttl_layout, ttl_ms, separation_bytes));
     Check(table.status());
     return reinterpret_cast<jlong>(*table);
   });
@@ -108,12 +111,12 @@ jlong TableId(JNIEnv* env, jobject, jlong handle, jlong table) {
 }
 
 jint SetTableOptions(JNIEnv* env, jobject, jlong handle, jlong table, jint kind, jint ttl_layout,
-                     jlong ttl_ms) {
+                     jlong ttl_ms, jlong separation_bytes) {
   return Entry(env, jint{0}, [&]() -> jint {
     Use<DatabaseHandle> use(handle);
     if (BusyInjected()) return kBusy;
-    return DoneOrBusy(
-        use->db()->SetTableOptions(ToTable(table), ToTableOptions(kind, ttl_layout, ttl_ms)));
+    return DoneOrBusy(use->db()->SetTableOptions(
+        ToTable(table), ToTableOptions(kind, ttl_layout, ttl_ms, separation_bytes)));
   });
 }
 
@@ -205,6 +208,19 @@ void Statistics(JNIEnv* env, jobject, jlong handle, jlongArray out) {
         s.records_expired,
         s.snapshots_open,
         s.estimated_records,
+        s.value_files,
+        s.value_file_bytes,
+        s.value_raw_bytes,
+        s.garbage_bytes_min,
+        s.garbage_bytes_max,
+        s.value_bytes_written,
+        s.value_reads,
+        s.value_bytes_read,
+        s.gc_jobs,
+        s.running_gc,
+        s.gc_bytes_read,
+        s.gc_bytes_written,
+        s.gc_values_dead,
     };
     std::vector<jlong> numbers(std::begin(scalars), std::end(scalars));
     numbers.insert(numbers.end(), std::begin(s.files_at_level), std::end(s.files_at_level));
@@ -237,9 +253,9 @@ jint VerifyOneFile(JNIEnv* env, jclass, jbyteArray path, jbyteArray tables) {
 NativeClass DatabaseAdministration() {
   static const JNINativeMethod methods[] = {
       Native("open0", "([J[BJ[B)J", reinterpret_cast<void*>(Open)),
-      Native("createTable0", "(J[BIIJ)J", reinterpret_cast<void*>(CreateTable)),
+      Native("createTable0", "(J[BIIJJ)J", reinterpret_cast<void*>(CreateTable)),
       Native("tableId0", "(JJ)J", reinterpret_cast<void*>(TableId)),
-      Native("setTableOptions0", "(JJIIJ)I", reinterpret_cast<void*>(SetTableOptions)),
+      Native("setTableOptions0", "(JJIIJJ)I", reinterpret_cast<void*>(SetTableOptions)),
       Native("dropTable0", "(JJ)I", reinterpret_cast<void*>(DropTable)),
       Native("listTables0", "(J)[B", reinterpret_cast<void*>(ListTables)),
       Native("snapshot0", "(J)J", reinterpret_cast<void*>(TakeSnapshot)),

@@ -12,6 +12,7 @@ void Packer::Tables(std::span<const TableInfo> tables) {
     Int8(static_cast<uint8_t>(table.options.kind));
     Int8(static_cast<uint8_t>(table.options.ttl_layout));
     Int64(static_cast<uint64_t>(table.options.ttl_ms));
+    Int64(table.options.separation_bytes);
   }
 }
 
@@ -42,7 +43,8 @@ std::vector<TableInfo> Unpacker::Tables() {
     table.id = Int64();
     const uint8_t kind = Int8();
     const uint8_t ttl_layout = Int8();
-    table.options = ToTableOptions(kind, ttl_layout, static_cast<int64_t>(Int64()));
+    const int64_t ttl_ms = static_cast<int64_t>(Int64());
+    table.options = ToTableOptions(kind, ttl_layout, ttl_ms, static_cast<int64_t>(Int64()));
   }
   return tables;
 }
@@ -58,17 +60,20 @@ std::vector<ImportSource> Unpacker::Imports() {
   return imports;
 }
 
-TableOptions ToTableOptions(int64_t kind, int64_t ttl_layout, int64_t ttl_ms) {
+TableOptions ToTableOptions(int64_t kind, int64_t ttl_layout, int64_t ttl_ms,
+                            int64_t separation_bytes) {
   if (kind < 0 || kind > static_cast<int64_t>(TableKind::kList) || ttl_layout < 0 ||
-      ttl_layout > static_cast<int64_t>(TtlLayout::kList) || ttl_ms < 0) {
+      ttl_layout > static_cast<int64_t>(TtlLayout::kList) || ttl_ms < 0 || separation_bytes < 0) {
     Check(Status::InvalidArgument("table options: kind " + std::to_string(kind) + ", TTL layout " +
                                   std::to_string(ttl_layout) + ", TTL " + std::to_string(ttl_ms) +
-                                  " ms"));
+                                  " ms, separated from " + std::to_string(separation_bytes) +
+                                  " bytes"));
   }
   TableOptions options;
   options.kind = static_cast<TableKind>(kind);
   options.ttl_layout = static_cast<TtlLayout>(ttl_layout);
   options.ttl_ms = ttl_ms;
+  options.separation_bytes = static_cast<uint64_t>(separation_bytes);
   return options;
 }
 

@@ -56,7 +56,8 @@ class Unpacker {
 };
 
 /// Enumerations from Java's numbers. Errors: throws InvalidArgument's JavaError.
-TableOptions ToTableOptions(int64_t kind, int64_t ttl_layout, int64_t ttl_ms);
+TableOptions ToTableOptions(int64_t kind, int64_t ttl_layout, int64_t ttl_ms,
+                            int64_t separation_bytes);
 Compression ToCompression(int64_t number);
 
 }  // namespace lava::jni

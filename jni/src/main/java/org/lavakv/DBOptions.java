@@ -25,6 +25,9 @@ public final class DBOptions {
     private CompressionType compression = CompressionType.LZ4;
     private CompressionType bottomCompression = CompressionType.LZ4;
     private long targetFileBytes = 32L << 20;
+    private long valueFileBytes = 64L << 20;
+    private CompressionType valueCompression = CompressionType.LZ4;
+    private int gcGarbagePercent = 25;
     private long level1Bytes = 128L << 20;
     private int levelMultiplier = 10;
     private int levelCount = 7;
@@ -116,6 +119,30 @@ public final class DBOptions {
         return this;
     }
 
+    /**
+     * Bytes at which a flush, a compaction or a collection starts a new value file. Default: 64
+     * MiB.
+     */
+    public DBOptions setValueFileBytes(long valueFileBytes) {
+        this.valueFileBytes = notNegative(valueFileBytes, "valueFileBytes");
+        return this;
+    }
+
+    /** Compression of each value in a value file. Default: LZ4. */
+    public DBOptions setValueCompression(CompressionType valueCompression) {
+        this.valueCompression = Objects.requireNonNull(valueCompression, "valueCompression");
+        return this;
+    }
+
+    /**
+     * A value file is collected when about this share of its bytes is garbage, in percent; above
+     * 100: never. Default: 25.
+     */
+    public DBOptions setGcGarbagePercent(int gcGarbagePercent) {
+        this.gcGarbagePercent = (int) notNegative(gcGarbagePercent, "gcGarbagePercent");
+        return this;
+    }
+
     /** Bytes of level 1. Default: 128 MiB. */
     public DBOptions setLevel1Bytes(long level1Bytes) {
         this.level1Bytes = notNegative(level1Bytes, "level1Bytes");
@@ -200,6 +227,18 @@ public final class DBOptions {
         return targetFileBytes;
     }
 
+    public long valueFileBytes() {
+        return valueFileBytes;
+    }
+
+    public CompressionType valueCompression() {
+        return valueCompression;
+    }
+
+    public int gcGarbagePercent() {
+        return gcGarbagePercent;
+    }
+
     public long level1Bytes() {
         return level1Bytes;
     }
@@ -239,6 +278,9 @@ public final class DBOptions {
             compression.number(),
             bottomCompression.number(),
             targetFileBytes,
+            valueFileBytes,
+            valueCompression.number(),
+            gcGarbagePercent,
             level1Bytes,
             levelMultiplier,
             levelCount,

@@ -14,7 +14,9 @@ public final class DBStatistics {
     /** Levels that are told apart. */
     public static final int LEVELS = 8;
 
-    static final int NUMBERS = 26 + 2 * LEVELS;
+    private static final int SCALARS = 39;
+
+    static final int NUMBERS = SCALARS + 2 * LEVELS;
 
     private final long[] numbers;
 
@@ -132,7 +134,7 @@ public final class DBStatistics {
         return numbers[21];
     }
 
-    /** Flushes and compactions that failed. */
+    /** Flushes, compactions and collections of garbage that failed. */
     public long backgroundErrors() {
         return numbers[22];
     }
@@ -152,13 +154,84 @@ public final class DBStatistics {
         return numbers[25];
     }
 
+    /** Value files of the current version; they count into {@link #liveFiles()}, too. */
+    public long valueFiles() {
+        return numbers[26];
+    }
+
+    /** Bytes of the value files; they count into {@link #liveFileBytes()}, too. */
+    public long valueFileBytes() {
+        return numbers[27];
+    }
+
+    /** Bytes of the values in value files, before compression. */
+    public long valueRawBytes() {
+        return numbers[28];
+    }
+
+    /**
+     * Bytes, before compression, of values that no reference reaches: at least so many. Values
+     * whose references are only hidden yet do not count.
+     */
+    public long garbageBytesMin() {
+        return numbers[29];
+    }
+
+    /**
+     * The same: at most so many. More than {@link #garbageBytesMin()} only when a file was
+     * collected before, or adopted in part.
+     */
+    public long garbageBytesMax() {
+        return numbers[30];
+    }
+
+    /** Bytes of value files that flushes and compactions wrote. */
+    public long valueBytesWritten() {
+        return numbers[31];
+    }
+
+    /** Records of value files read from storage. */
+    public long valueReads() {
+        return numbers[32];
+    }
+
+    /** Bytes of {@link #valueReads()}. */
+    public long valueBytesRead() {
+        return numbers[33];
+    }
+
+    /** Collections of garbage done. */
+    public long gcJobs() {
+        return numbers[34];
+    }
+
+    /** Collections of garbage that run now. */
+    public long runningGc() {
+        return numbers[35];
+    }
+
+    /** Bytes that collections of garbage read. */
+    public long gcBytesRead() {
+        return numbers[36];
+    }
+
+    /** Bytes that collections of garbage wrote. */
+    public long gcBytesWritten() {
+        return numbers[37];
+    }
+
+    /** Values that collections of garbage left behind. */
+    public long gcValuesDead() {
+        return numbers[38];
+    }
+
     /** Files at a level, from 0 to {@link #LEVELS} - 1. */
     public long filesAtLevel(int level) {
-        return numbers[26 + Objects.checkIndex(level, LEVELS)];
+        return numbers[SCALARS + Objects.checkIndex(level, LEVELS)];
     }
 
     /** Bytes of the files at a level, from 0 to {@link #LEVELS} - 1. */
     public long bytesAtLevel(int level) {
-        return numbers[26 + LEVELS + Objects.checkIndex(level, LEVELS)];
+        return numbers[SCALARS + LEVELS + Objects.checkIndex(level, LEVELS)];
     }
 }

@@ -55,7 +55,8 @@ final class Decoder {
                     new TableOptions()
                             .setKind(TableKind.of(in.get()))
                             .setTtlLayout(TtlLayout.of(in.get()))
-                            .setTtlMs(in.getLong());
+                            .setTtlMs(in.getLong())
+                            .setSeparationBytes(in.getLong());
             tables.add(new TableInfo(name, id, options));
         }
         return tables;

@@ -49,6 +49,7 @@ final class Encoder {
                         out.writeByte(options.kind().number());
                         out.writeByte(options.ttlLayout().number());
                         out.writeLong(options.ttlMs());
+                        out.writeLong(options.separationBytes());
                     }
                 });
     }

@@ -106,7 +106,13 @@ public final class LavaDB extends NativeObject {
     public TableHandle createTable(String name, TableOptions o) throws LavaDBException {
         byte[] utf8 = Encoder.utf8(name);
         long pointer =
-                createTable0(handle, utf8, o.kind().number(), o.ttlLayout().number(), o.ttlMs());
+                createTable0(
+                        handle,
+                        utf8,
+                        o.kind().number(),
+                        o.ttlLayout().number(),
+                        o.ttlMs(),
+                        o.separationBytes());
         return new TableHandle(this, pointer, name, tableId0(handle, pointer));
     }
 
@@ -116,7 +122,8 @@ public final class LavaDB extends NativeObject {
         int kind = o.kind().number();
         int ttlLayout = o.ttlLayout().number();
         long ttlMs = o.ttlMs();
-        repeat(() -> setTableOptions0(handle, table, kind, ttlLayout, ttlMs));
+        long separated = o.separationBytes();
+        repeat(() -> setTableOptions0(handle, table, kind, ttlLayout, ttlMs, separated));
     }
 
     /** Deletes a table with all its data; its handle is of no use afterwards. */
@@ -490,12 +497,14 @@ public final class LavaDB extends NativeObject {
     private static native long open0(long[] options, byte[] path, long lease, byte[] imports)
             throws LavaDBException;
 
-    private native long createTable0(long handle, byte[] name, int kind, int ttl, long ttlMs)
+    private native long createTable0(
+            long handle, byte[] name, int kind, int ttl, long ttlMs, long separationBytes)
             throws LavaDBException;
 
     private native long tableId0(long handle, long table);
 
-    private native int setTableOptions0(long handle, long table, int kind, int ttl, long ttlMs)
+    private native int setTableOptions0(
+            long handle, long table, int kind, int ttl, long ttlMs, long separationBytes)
             throws LavaDBException;
 
     private native int dropTable0(long handle, long table) throws LavaDBException;

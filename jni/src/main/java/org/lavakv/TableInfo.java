@@ -29,7 +29,10 @@ public final class TableInfo {
         return id;
     }
 
-    /** A copy of the options. */
+    /**
+     * A copy of the options. In what a checkpoint's metadata says, and of tables that this opening
+     * has not asked for, {@link TableOptions#separationBytes()} is 0: files do not keep it.
+     */
     public TableOptions options() {
         return new TableOptions(options);
     }

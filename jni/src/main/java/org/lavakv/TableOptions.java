@@ -7,13 +7,14 @@ import java.util.Objects;
  *
  * <p>Threads: not safe for changes from several threads; calls of {@link LavaDB} copy it.
  *
- * <p>Units: milliseconds.
+ * <p>Units: milliseconds, bytes.
  */
 public final class TableOptions {
 
     private TableKind kind = TableKind.VALUE;
     private TtlLayout ttlLayout = TtlLayout.NONE;
     private long ttlMs;
+    private long separationBytes;
 
     /** Options of a table of values that do not expire. */
     public TableOptions() {}
@@ -23,6 +24,7 @@ public final class TableOptions {
         kind = other.kind;
         ttlLayout = other.ttlLayout;
         ttlMs = other.ttlMs;
+        separationBytes = other.separationBytes;
     }
 
     /** What may be done to the table's keys. Default: {@link TableKind#VALUE}. */
@@ -46,6 +48,20 @@ public final class TableOptions {
         return this;
     }
 
+    /**
+     * From which size on values are moved out of the tree into value files; 0: none. Those of a
+     * {@link TableKind#LIST} never are. Holds for what is flushed or compacted from now on; it is
+     * not kept in files, so that every opening says it anew. Default: 0.
+     */
+    public TableOptions setSeparationBytes(long separationBytes) {
+        if (separationBytes < 0) {
+            throw new IllegalArgumentException(
+                    "separationBytes must not be negative: " + separationBytes);
+        }
+        this.separationBytes = separationBytes;
+        return this;
+    }
+
     public TableKind kind() {
         return kind;
     }
@@ -58,22 +74,37 @@ public final class TableOptions {
         return ttlMs;
     }
 
+    public long separationBytes() {
+        return separationBytes;
+    }
+
     @Override
     public boolean equals(Object o) {
         if (!(o instanceof TableOptions)) {
             return false;
         }
         TableOptions other = (TableOptions) o;
-        return kind == other.kind && ttlLayout == other.ttlLayout && ttlMs == other.ttlMs;
+        return kind == other.kind
+                && ttlLayout == other.ttlLayout
+                && ttlMs == other.ttlMs
+                && separationBytes == other.separationBytes;
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(kind, ttlLayout, ttlMs);
+        return Objects.hash(kind, ttlLayout, ttlMs, separationBytes);
     }
 
     @Override
     public String toString() {
-        return "{kind " + kind + ", ttl layout " + ttlLayout + ", ttl " + ttlMs + " ms}";
+        return "{kind "
+                + kind
+                + ", ttl layout "
+                + ttlLayout
+                + ", ttl "
+                + ttlMs
+                + " ms, separated from "
+                + separationBytes
+                + " bytes}";
     }
 }

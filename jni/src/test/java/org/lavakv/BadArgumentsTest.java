@@ -223,8 +223,19 @@ class BadArgumentsTest extends LavaTestBase {
                 .isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> new TableOptions().setTtlMs(-1))
                 .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new TableOptions().setSeparationBytes(-1))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("separationBytes must not be negative: -1");
         assertThatThrownBy(() -> new DBOptions().setPartitionBytes(-1))
                 .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new DBOptions().setValueFileBytes(-1))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("valueFileBytes must not be negative: -1");
+        assertThatThrownBy(() -> new DBOptions().setGcGarbagePercent(-1))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("gcGarbagePercent must not be negative: -1");
+        assertThatThrownBy(() -> new DBOptions().setValueCompression(null))
+                .isInstanceOf(NullPointerException.class);
         assertThatThrownBy(() -> new ScanOptions().setEntriesMax(0))
                 .isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> new ScanOptions().setBytesMax(0))
@@ -295,10 +306,15 @@ class BadArgumentsTest extends LavaTestBase {
         refuses("put0", lease.handle, p, k, 0, 2, 0, k, 0, 2);
         refuses("put0", 0L, p, k, 0, 2, 0, k, 0, 2);
         refuses("multiGet0", h, p, null, 0L);
-        refuses("createTable0", h, null, 0, 0, 0L);
-        refuses("createTable0", h, k, 9, 0, 0L);
-        refuses("createTable0", h, k, 0, -1, 0L);
-        refuses("createTable0", h, k, 0, 0, -1L);
+        refuses("createTable0", h, null, 0, 0, 0L, 0L);
+        refuses("createTable0", h, k, 9, 0, 0L, 0L);
+        refuses("createTable0", h, k, 0, -1, 0L, 0L);
+        refuses("createTable0", h, k, 0, 0, -1L, 0L);
+        refuses("createTable0", h, k, 0, 0, 0L, -1L);
+        refuses("createTable0", h, k, 0, 0, 0L, Long.MIN_VALUE);
+        refuses("setTableOptions0", h, p, 0, 0, 0L, -1L);
+        refuses("setTableOptions0", h, p, 0, 9, 0L, 0L);
+        refuses("setTableOptions0", h, 0L, 0, 0, 0L, 0L);
         refuses("statistics0", h, new long[3]);
         refuses("statistics0", h, null);
         // Keys: more announced than there are, a key that ends behind the array, a negative prefix.
@@ -317,6 +333,18 @@ class BadArgumentsTest extends LavaTestBase {
         refuses("write0", h, odd, batch.length);
         refuses("open0", new long[2], bytes("x"), lease.handle, new byte[4]);
         refuses("open0", new DBOptions().toNative(), bytes("x"), lease.handle, new byte[3]);
+        for (int i = 0; i < new DBOptions().toNative().length; i++) {
+            long[] negative = new DBOptions().toNative();
+            negative[i] = -1;
+            refuses("open0", negative, bytes("x"), lease.handle, new byte[4]);
+        }
+        long[] noCompression = new DBOptions().setValueFileBytes(4711).toNative();
+        for (int i = 0; i < noCompression.length; i++) {
+            if (noCompression[i] == 4711) {
+                noCompression[i + 1] = 9;
+            }
+        }
+        refuses("open0", noCompression, bytes("x"), lease.handle, new byte[4]);
         refuses("open0", new DBOptions().toNative(), bytes("x"), h, new byte[4]);
         refuses("open0", new DBOptions().toNative(), new byte[0], lease.handle, new byte[4]);
         assertThat(db.get(t, k, 0, 2, 0)).isNull();

@@ -30,7 +30,7 @@ public final class Exercise implements Callable<Long> {
     }
 
     static void use(LavaDB db) throws LavaDBException {
-        TableHandle t = db.createTable("t", new TableOptions());
+        TableHandle t = db.createTable("t", new TableOptions().setSeparationBytes(1000));
         TableHandle l = db.createTable("l", new TableOptions().setKind(TableKind.LIST));
         byte[] value = new byte[2000];
         byte[] out = new byte[100];

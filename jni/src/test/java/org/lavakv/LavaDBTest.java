@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.Collectors;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -412,6 +413,9 @@ class LavaDBTest extends LavaTestBase {
                         .setTtlMs(86_400_000L);
         TableHandle t = db.createTable(name, o);
         assertThat(find(name).options()).isEqualTo(o);
+        o.setSeparationBytes(77);
+        db.setTableOptions(t, o);
+        assertThat(find(name).options()).isEqualTo(o);
         assertThat(find(name).id()).isEqualTo(t.id()).isBetween(0L, (1L << 40) - 1);
         o.setTtlMs(5);
         db.setTableOptions(t, o);
@@ -461,6 +465,114 @@ class LavaDBTest extends LavaTestBase {
         Host.setBackgroundThreads(2);
         assertThatThrownBy(() -> s(db).filesAtLevel(DBStatistics.LEVELS))
                 .isInstanceOf(IndexOutOfBoundsException.class);
+    }
+
+    @Test
+    void valuesFromTheirTablesSizeOnGoToValueFiles() throws Exception {
+        TableHandle large = db.createTable("large", new TableOptions().setSeparationBytes(100));
+        put(db, large, "short", "v".repeat(99));
+        put(db, large, "long", "v".repeat(100));
+        put(db, values, "long", "v".repeat(5000));
+        byte[] list = {0, (byte) (5 << 2), 'a', 'b', 'c', 'd', 'e'};
+        db.setTableOptions(lists, new TableOptions().setKind(TableKind.LIST).setSeparationBytes(1));
+        db.append(lists, key("l"), 0, 2, list, 1, 6);
+        db.flush();
+        DBStatistics s = db.getStatistics();
+        assertThat(s.valueFiles()).isEqualTo(1);
+        assertThat(s.valueRawBytes()).as("the one value").isEqualTo(100);
+        assertThat(s.valueFileBytes()).isPositive().isEqualTo(s.valueBytesWritten());
+        assertThat(s.liveFileBytes()).isGreaterThan(s.valueFileBytes());
+        assertThat(s.liveFiles()).isEqualTo(2);
+        assertThat(s.garbageBytesMin()).isZero();
+        assertThat(s.garbageBytesMax()).isZero();
+        assertThat(valueFiles()).hasSize(1);
+
+        byte[] k = key("long");
+        assertThat(db.contains(large, k, 0, k.length, 0)).isTrue();
+        assertThat(scanAll(large, new ScanOptions().setKeysOnly(true), null)).hasSize(2);
+        assertThat(db.getStatistics().valueReads()).as("by who wants keys only").isZero();
+        assertThat(get(db, large, "long")).isEqualTo("v".repeat(100));
+        assertThat(db.getStatistics().valueReads()).isEqualTo(1);
+        assertThat(db.getStatistics().valueBytesRead()).isPositive();
+
+        // A checkpoint names the value file, and its metadata does not keep the size.
+        try (Snapshot snapshot = db.getSnapshot()) {
+            snapshot.waitFlushed();
+            CheckpointFiles files = snapshot.getFiles();
+            assertThat(files.files()).extracting(FileInfo::name).contains(valueFiles().get(0));
+            assertThat(MetadataInfo.read(files.metadata()).tables())
+                    .extracting(table -> table.options().separationBytes())
+                    .containsOnly(0L);
+        }
+        db.setTableOptions(large, new TableOptions());
+        put(db, large, "another", "v".repeat(5000));
+        db.flush();
+        assertThat(db.getStatistics().valueFiles()).isEqualTo(1);
+    }
+
+    @Test
+    void garbageIsCollected() throws Exception {
+        TableHandle large = db.createTable("large", new TableOptions().setSeparationBytes(100));
+        Random random = new Random(5);
+        byte[] v = new byte[1000];
+        for (int round = 0; round < 2; round++) {
+            for (int i = 0; i < 1000; i += 1 + round) {
+                byte[] k = key("k" + i);
+                random.nextBytes(v);
+                db.put(large, k, 0, k.length, 0, v, 0, v.length);
+            }
+            db.flush();
+        }
+        db.compactAll();
+        for (int i = 0; i < 3000 && s(db).gcJobs() == 0; i++) {
+            Thread.sleep(10);
+        }
+        DBStatistics s = s(db);
+        assertThat(s.gcJobs()).isPositive();
+        assertThat(s.gcValuesDead()).isEqualTo(500);
+        assertThat(s.gcBytesRead()).isPositive();
+        assertThat(s.gcBytesWritten()).isBetween(500_000L, 600_000L);
+        assertThat(s.valueRawBytes()).isEqualTo(1_000_000);
+        assertThat(s.runningGc()).isBetween(0L, 1L);
+        byte[] last = key("k998");
+        assertThat(db.get(large, last, 0, last.length, 0)).isEqualTo(v);
+    }
+
+    @Test
+    void extremeOptionsOfValueFilesWork() throws Exception {
+        for (int extreme = 0; extreme < 2; extreme++) {
+            DBOptions options =
+                    new DBOptions()
+                            .setValueFileBytes(extreme == 0 ? 0 : Long.MAX_VALUE)
+                            .setValueCompression(CompressionType.NONE)
+                            .setGcGarbagePercent(extreme == 0 ? 0 : Integer.MAX_VALUE);
+            String path = directory.resolve("extreme " + extreme).toString();
+            try (LavaDB other = LavaDB.open(options, path, lease, List.of())) {
+                TableHandle t =
+                        other.createTable(
+                                "t",
+                                new TableOptions()
+                                        .setSeparationBytes(extreme == 0 ? 1 : Long.MAX_VALUE));
+                for (int round = 0; round < 3; round++) {
+                    for (int i = 0; i < 20; i++) {
+                        put(other, t, "k" + i, i % 3 == 0 ? "" : "v" + round + i);
+                    }
+                    other.flush();
+                }
+                other.compactAll();
+                assertThat(get(other, t, "k19")).isEqualTo("v219");
+                assertThat(get(other, t, "k18")).isEmpty();
+                assertThat(s(other).valueFiles() > 0).isEqualTo(extreme == 0);
+            }
+        }
+    }
+
+    private List<String> valueFiles() throws Exception {
+        try (var files = Files.list(Path.of(db.path()))) {
+            return files.map(file -> file.getFileName().toString())
+                    .filter(name -> name.endsWith(".vsst"))
+                    .collect(Collectors.toList());
+        }
     }
 
     @Test

@@ -37,8 +37,10 @@ class ValueClassesTest {
         for (long number : o.toNative()) {
             numbers.add(number);
         }
-        assertThat(numbers).hasSize(18).containsAll(set);
+        assertThat(numbers).hasSize(21).containsAll(set);
         assertThat(o.compression()).isEqualTo(CompressionType.ZSTD);
+        assertThat(o.valueCompression()).isEqualTo(CompressionType.ZSTD);
+        assertThat(numbers).filteredOn(number -> number == 2).hasSize(3);
         assertThat(o.createIfMissing()).isFalse();
         assertThat(o.sync()).isTrue();
         assertThatThrownBy(() -> o.setCompression(null)).isInstanceOf(NullPointerException.class);
@@ -59,13 +61,16 @@ class ValueClassesTest {
                 new TableOptions()
                         .setKind(TableKind.LIST)
                         .setTtlLayout(TtlLayout.LIST)
-                        .setTtlMs(Long.MAX_VALUE);
+                        .setTtlMs(Long.MAX_VALUE)
+                        .setSeparationBytes(1L << 33);
         List<TableInfo> packed = List.of(new TableInfo("\u4e2d", (1L << 40) - 1, o));
         List<TableInfo> tables = new Decoder(Encoder.tables(packed)).tables();
         assertThat(tables).hasSize(1);
         assertThat(tables.get(0).name()).isEqualTo("\u4e2d");
         assertThat(tables.get(0).id()).isEqualTo((1L << 40) - 1);
         assertThat(tables.get(0).options()).isEqualTo(o).hasSameHashCodeAs(o);
+        assertThat(new TableOptions(o)).isEqualTo(o).isNotEqualTo(new TableOptions());
+        assertThat(new TableOptions(o).setSeparationBytes(5)).isNotEqualTo(o);
         assertThat(tables.get(0)).hasToString("\u4e2d (id ffffffffff) " + o);
         assertThatThrownBy(() -> TableKind.of(9))
                 .isInstanceOf(LavaDBException.class)

@@ -8,13 +8,17 @@ import org.lavakv.CompressionType;
 /** How the engine lays out its files. The defaults are right for most jobs. */
 public final class LavaConfigurableOptions {
 
+    /** From which size on values go to value files unless something else is configured. */
+    private static final MemorySize VALUE_SEPARATION_DEFAULT = MemorySize.parse("4kb");
+
     public static final ConfigOption<Integer> BACKGROUND_THREADS =
             ConfigOptions.key(LavaOptions.PREFIX + "background.threads")
                     .intType()
                     .defaultValue(2)
                     .withDescription(
-                            "How many threads flush and compact, for all backends of a"
-                                    + " TaskManager together; the job that sets it last decides.");
+                            "How many threads flush, compact and collect garbage, for all"
+                                    + " backends of a TaskManager together; the job that sets it last"
+                                    + " decides.");
 
     public static final ConfigOption<MemorySize> MEMTABLE_SIZE =
             ConfigOptions.key(LavaOptions.PREFIX + "memtable.size")
@@ -59,6 +63,29 @@ public final class LavaConfigurableOptions {
                     .intType()
                     .defaultValue(10)
                     .withDescription("Bits that a file's filter has for each key; 0: no filters.");
+
+    public static final ConfigOption<MemorySize> VALUE_SEPARATION_THRESHOLD =
+            ConfigOptions.key(LavaOptions.PREFIX + "value-separation.threshold")
+                    .memoryType()
+                    .defaultValue(VALUE_SEPARATION_DEFAULT)
+                    .withDescription(
+                            "From which size on values, and values of map entries, go to value"
+                                    + " files, which compactions leave alone; 0: never. Lists and"
+                                    + " timers never do.");
+
+    public static final ConfigOption<MemorySize> VALUE_FILE_SIZE =
+            ConfigOptions.key(LavaOptions.PREFIX + "value-file.size")
+                    .memoryType()
+                    .defaultValue(MemorySize.ofMebiBytes(64))
+                    .withDescription("At which size another value file begins.");
+
+    public static final ConfigOption<Integer> GC_GARBAGE_THRESHOLD =
+            ConfigOptions.key(LavaOptions.PREFIX + "gc.garbage-threshold")
+                    .intType()
+                    .defaultValue(25)
+                    .withDescription(
+                            "Which share of a value file, in percent, is garbage, about, when what"
+                                    + " is left of it is moved to another file.");
 
     private LavaConfigurableOptions() {}
 }

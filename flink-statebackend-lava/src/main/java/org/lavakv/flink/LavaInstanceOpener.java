@@ -27,6 +27,7 @@ final class LavaInstanceOpener implements LavaInstanceFactory {
 
     private final File baseDirectory;
     private final DBOptions options;
+    private final long separationBytes;
     private final KeyGroupRange keyGroupRange;
     private final int keyGroupPrefixBytes;
     private final SlotMemory memory;
@@ -35,16 +36,19 @@ final class LavaInstanceOpener implements LavaInstanceFactory {
 
     /**
      * @param baseDirectory does not exist yet; this owns it
+     * @param separationBytes from which size on values go to value files; 0: never
      * @param memory this owns it, and hands it on to the instance
      */
     LavaInstanceOpener(
             File baseDirectory,
             DBOptions options,
+            long separationBytes,
             KeyGroupRange keyGroupRange,
             int keyGroupPrefixBytes,
             SlotMemory memory) {
         this.baseDirectory = baseDirectory;
         this.options = options;
+        this.separationBytes = separationBytes;
         this.keyGroupRange = keyGroupRange;
         this.keyGroupPrefixBytes = keyGroupPrefixBytes;
         this.memory = memory;
@@ -84,7 +88,13 @@ final class LavaInstanceOpener implements LavaInstanceFactory {
         LavaDB db = LavaDB.open(options, directory.getPath(), memory.lease(), imports);
         open = true;
         return new LavaInstance(
-                db, memory, baseDirectory, directory, keyGroupPrefixBytes, keyGroupRange);
+                db,
+                memory,
+                baseDirectory,
+                directory,
+                keyGroupPrefixBytes,
+                keyGroupRange,
+                separationBytes);
     }
 
     @Override

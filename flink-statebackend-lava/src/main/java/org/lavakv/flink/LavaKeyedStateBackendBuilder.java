@@ -109,6 +109,7 @@ public class LavaKeyedStateBackendBuilder<K> extends AbstractKeyedStateBackendBu
         return new LavaInstanceOpener(
                 new File(directory, name),
                 settings.dbOptions(),
+                settings.separationBytes(),
                 keyGroupRange,
                 CompositeKeySerializationUtils.computeRequiredBytesInKeyGroupPrefix(
                         numberOfKeyGroups),

@@ -39,6 +39,7 @@ final class LavaSettings {
         transferThreads();
         metricsPerState();
         backgroundThreads();
+        separationBytes();
         dbOptions();
     }
 
@@ -169,6 +170,11 @@ final class LavaSettings {
                 .map(set -> intBetween(LavaConfigurableOptions.BACKGROUND_THREADS, 1, 1024));
     }
 
+    /** From which size on values go to value files; 0: never. */
+    long separationBytes() {
+        return bytesBetween(LavaConfigurableOptions.VALUE_SEPARATION_THRESHOLD, 0, 1L << 40);
+    }
+
     /** The engine's options, without what the instance's key groups decide. */
     DBOptions dbOptions() {
         DBOptions options =
@@ -190,6 +196,13 @@ final class LavaSettings {
                                         LavaConfigurableOptions.TARGET_FILE_SIZE,
                                         64L << 10,
                                         1L << 40))
+                        .setValueFileBytes(
+                                bytesBetween(
+                                        LavaConfigurableOptions.VALUE_FILE_SIZE,
+                                        64L << 10,
+                                        1L << 40))
+                        .setGcGarbagePercent(
+                                intBetween(LavaConfigurableOptions.GC_GARBAGE_THRESHOLD, 1, 100))
                         .setLevel1Bytes(
                                 bytesBetween(
                                         LavaConfigurableOptions.LEVEL_BASE_SIZE,

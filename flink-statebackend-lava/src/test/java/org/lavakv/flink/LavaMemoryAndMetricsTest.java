@@ -122,9 +122,11 @@ class LavaMemoryAndMetricsTest {
         LavaMetrics metrics = new LavaMetrics(backend.instance(), group, true);
         backend.setCurrentKey(1);
         BackendFixture.value(backend).update("value");
+        backend.setCurrentKey(2);
+        BackendFixture.value(backend).update("large".repeat(10_000));
         backend.instance().db().flush();
         metrics.registerState(
-                new StateTables(backend.instance().db())
+                new StateTables(backend.instance())
                         .createOrGet(
                                 new RegisteredPriorityQueueStateBackendMetaInfo<>(
                                         "the-value", IntSerializer.INSTANCE)));
@@ -136,19 +138,31 @@ class LavaMemoryAndMetricsTest {
                         ".lava.running-compactions",
                         ".lava.stall-micros",
                         ".lava.files-at-level-0",
+                        ".lava.value-files",
+                        ".lava.value-file-bytes",
+                        ".lava.value-garbage-bytes",
+                        ".lava.value-bytes-written",
+                        ".lava.gc-jobs",
+                        ".lava.gc-bytes-read",
+                        ".lava.gc-bytes-written",
                         ".lava.host.cache-hits",
                         ".lava.host.cache-misses",
                         ".lava.host.memtable-bytes",
                         ".lava.state.the-value.live-bytes",
                         ".lava.state.the-value.records");
-        assertThat((Long) gauges.get(".lava.live-files").getValue()).isEqualTo(1);
+        assertThat((Long) gauges.get(".lava.live-files").getValue()).isEqualTo(2);
         assertThat((Long) gauges.get(".lava.live-bytes").getValue()).isPositive();
-        assertThat((Long) gauges.get(".lava.state.the-value.records").getValue()).isEqualTo(1);
+        assertThat((Long) gauges.get(".lava.value-files").getValue()).isEqualTo(1);
+        assertThat((Long) gauges.get(".lava.value-file-bytes").getValue()).isPositive();
+        assertThat((Long) gauges.get(".lava.value-bytes-written").getValue()).isPositive();
+        assertThat((Long) gauges.get(".lava.value-garbage-bytes").getValue()).isZero();
+        assertThat((Long) gauges.get(".lava.gc-jobs").getValue()).isZero();
+        assertThat((Long) gauges.get(".lava.state.the-value.records").getValue()).isEqualTo(2);
         assertThat((Long) gauges.get(".lava.host.instances-open").getValue()).isPositive();
         fixture.close(backend);
         Thread.sleep(1100);
         // What was reported last stays, and nothing breaks.
-        assertThat((Long) gauges.get(".lava.live-files").getValue()).isEqualTo(1);
+        assertThat((Long) gauges.get(".lava.live-files").getValue()).isEqualTo(2);
     }
 
     @Test

@@ -23,6 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.lavakv.CompressionType;
+import org.lavakv.DBOptions;
 
 /** How the backend is named and configured. */
 class LavaSettingsTest {
@@ -110,6 +111,9 @@ class LavaSettingsTest {
                                 "state.backend.lava.bottom-compression", "ZSTD",
                                 "state.backend.lava.file.target-size", "1mb",
                                 "state.backend.lava.level.base-size", "4mb",
+                                "state.backend.lava.value-separation.threshold", "5kb",
+                                "state.backend.lava.value-file.size", "3mb",
+                                "state.backend.lava.gc.garbage-threshold", "40",
                                 "state.backend.lava.filter.bits-per-key", "0",
                                 "state.backend.lava.background.threads", "3")
                         .settings();
@@ -120,8 +124,27 @@ class LavaSettingsTest {
         assertThat(settings.dbOptions().targetFileBytes()).isEqualTo(1 << 20);
         assertThat(settings.dbOptions().level1Bytes()).isEqualTo(4 << 20);
         assertThat(settings.dbOptions().filterBitsPerKey()).isZero();
+        assertThat(settings.separationBytes()).isEqualTo(5 << 10);
+        assertThat(settings.dbOptions().valueFileBytes()).isEqualTo(3 << 20);
+        assertThat(settings.dbOptions().gcGarbagePercent()).isEqualTo(40);
         assertThat(settings.backgroundThreads()).contains(3);
         assertThat(configured().settings().backgroundThreads()).isEmpty();
+    }
+
+    @Test
+    void separatesLargeValuesByDefaultAndNoneAtZero() {
+        LavaSettings defaults = configured().settings();
+        assertThat(defaults.separationBytes())
+                .isEqualTo(
+                        LavaConfigurableOptions.VALUE_SEPARATION_THRESHOLD
+                                .defaultValue()
+                                .getBytes());
+        DBOptions engine = new DBOptions();
+        assertThat(defaults.dbOptions().valueFileBytes()).isEqualTo(engine.valueFileBytes());
+        assertThat(defaults.dbOptions().gcGarbagePercent()).isEqualTo(engine.gcGarbagePercent());
+        String key = LavaConfigurableOptions.VALUE_SEPARATION_THRESHOLD.key();
+        assertThat(configured(key, "0").settings().separationBytes()).isZero();
+        assertThat(configured(key, "1b").settings().separationBytes()).isEqualTo(1);
     }
 
     @Test
@@ -151,6 +174,13 @@ class LavaSettingsTest {
                 "filter.bits-per-key | 65 | 0 to 64",
                 "block.size | 1b | 256 to",
                 "memtable.size | 1b | 65536 to",
+                "value-separation.threshold | -1b | MemorySize",
+                "value-separation.threshold | large | MemorySize",
+                "value-separation.threshold | 2tb | 0 to",
+                "value-file.size | 1kb | 65536 to",
+                "gc.garbage-threshold | 0 | 1 to 100",
+                "gc.garbage-threshold | 101 | 1 to 100",
+                "gc.garbage-threshold | half | Integer",
                 "localdir | relative/path | absolute",
                 "localdir | hdfs:///path | local directory",
                 "library.dir | lib | absolute"

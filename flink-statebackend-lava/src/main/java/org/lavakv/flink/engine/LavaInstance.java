@@ -32,6 +32,7 @@ public final class LavaInstance implements AutoCloseable {
     private final File dbDirectory;
     private final int keyGroupPrefixBytes;
     private final KeyGroupRange keyGroupRange;
+    private final long separationBytes;
     private final ResourceGuard resourceGuard = new ResourceGuard();
     private boolean closed;
 
@@ -42,6 +43,7 @@ public final class LavaInstance implements AutoCloseable {
      *     database was closed
      * @param directory the instance's directory, deleted on close
      * @param dbDirectory where the database's files are, inside {@code directory}
+     * @param separationBytes from which size on values go to value files; 0: never
      */
     public LavaInstance(
             LavaDB db,
@@ -49,13 +51,15 @@ public final class LavaInstance implements AutoCloseable {
             File directory,
             File dbDirectory,
             int keyGroupPrefixBytes,
-            KeyGroupRange keyGroupRange) {
+            KeyGroupRange keyGroupRange,
+            long separationBytes) {
         this.db = db;
         this.leaseRelease = leaseRelease;
         this.directory = directory;
         this.dbDirectory = dbDirectory;
         this.keyGroupPrefixBytes = keyGroupPrefixBytes;
         this.keyGroupRange = keyGroupRange;
+        this.separationBytes = separationBytes;
     }
 
     public LavaDB db() {
@@ -79,6 +83,11 @@ public final class LavaInstance implements AutoCloseable {
 
     public KeyGroupRange keyGroupRange() {
         return keyGroupRange;
+    }
+
+    /** From which size on values, and values of map entries, go to value files; 0: never. */
+    public long separationBytes() {
+        return separationBytes;
     }
 
     /**

@@ -25,10 +25,13 @@ import org.lavakv.TtlLayout;
 public final class StateTables {
 
     private final LavaDB db;
+    private final long separationBytes;
     private final Map<String, StateTable> tables = new LinkedHashMap<>();
 
-    public StateTables(LavaDB db) {
-        this.db = db;
+    /** Tables of an instance's database, whose values are separated as the instance says. */
+    public StateTables(LavaInstance instance) {
+        this.db = instance.db();
+        this.separationBytes = instance.separationBytes();
     }
 
     /** The state of that name, or null. */
@@ -97,8 +100,7 @@ public final class StateTables {
         }
     }
 
-    private static TableOptions optionsOf(
-            RegisteredStateMetaInfoBase metaInfo, boolean ttl, long ttlMs) {
+    private TableOptions optionsOf(RegisteredStateMetaInfoBase metaInfo, boolean ttl, long ttlMs) {
         TableKind kind = kindOf(metaInfo);
         TtlLayout layout = TtlLayout.NONE;
         if (ttl && ttlMs > 0) {
@@ -110,7 +112,13 @@ public final class StateTables {
         return new TableOptions()
                 .setKind(kind)
                 .setTtlLayout(layout)
-                .setTtlMs(layout == TtlLayout.NONE ? 0 : ttlMs);
+                .setTtlMs(layout == TtlLayout.NONE ? 0 : ttlMs)
+                .setSeparationBytes(isSeparable(metaInfo, kind) ? separationBytes : 0);
+    }
+
+    /** Whether it has values that the engine may keep apart: not lists, and timers have none. */
+    private static boolean isSeparable(RegisteredStateMetaInfoBase metaInfo, TableKind kind) {
+        return metaInfo instanceof RegisteredKeyValueStateBackendMetaInfo && kind != TableKind.LIST;
     }
 
     /** How the engine keeps a state of this description. */

@@ -74,6 +74,13 @@ public final class LavaMetrics {
         group.gauge("trivial-moves", s.gauge(DBStatistics::trivialMoves));
         group.gauge("compaction-bytes-read", s.gauge(DBStatistics::compactionBytesRead));
         group.gauge("compaction-bytes-written", s.gauge(DBStatistics::compactionBytesWritten));
+        group.gauge("value-files", s.gauge(DBStatistics::valueFiles));
+        group.gauge("value-file-bytes", s.gauge(DBStatistics::valueFileBytes));
+        group.gauge("value-garbage-bytes", s.gauge(DBStatistics::garbageBytesMin));
+        group.gauge("value-bytes-written", s.gauge(DBStatistics::valueBytesWritten));
+        group.gauge("gc-jobs", s.gauge(DBStatistics::gcJobs));
+        group.gauge("gc-bytes-read", s.gauge(DBStatistics::gcBytesRead));
+        group.gauge("gc-bytes-written", s.gauge(DBStatistics::gcBytesWritten));
         group.gauge("user-bytes-written", s.gauge(DBStatistics::userBytesWritten));
         group.gauge("reads", s.gauge(DBStatistics::reads));
         group.gauge("writes", s.gauge(DBStatistics::writes));

@@ -60,7 +60,7 @@ final class CanonicalRestore<K> {
     RestoreResult restore() throws Exception {
         long begin = System.nanoTime();
         LavaInstance instance = opener.open(Collections.emptyList());
-        StateTables tables = new StateTables(instance.db());
+        StateTables tables = new StateTables(instance);
         FullSnapshotRestoreOperation<K> reader =
                 new FullSnapshotRestoreOperation<>(
                         request.keyGroupRange(),

@@ -160,7 +160,7 @@ final class NativeRestore<K> {
             List<Predecessor> predecessors,
             List<List<StateMetaInfoSnapshot>> states)
             throws IOException, LavaDBException {
-        StateTables tables = new StateTables(instance.db());
+        StateTables tables = new StateTables(instance);
         TimerRestore timers = new TimerRestore(request, instance, tables);
         Set<String> adopted =
                 predecessors.stream()

@@ -36,6 +36,7 @@ import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
+import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
 import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
@@ -58,6 +59,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.lavakv.flink.LavaConfigurableOptions;
 import org.lavakv.flink.LavaOptions;
 import org.lavakv.flink.LavaOptions.TimerService;
 import org.lavakv.flink.testing.BackendFixture;
@@ -280,7 +282,12 @@ class CompatibilityTest {
         Path release = kept == null ? root.resolve("fixture") : Path.of(kept);
         assertThat(release).doesNotExist();
         for (TimerService timers : TimerService.values()) {
-            fixture.use(fixture.newLava(true).set(LavaOptions.TIMER_SERVICE_FACTORY, timers));
+            fixture.use(
+                    fixture.newLava(true)
+                            .set(LavaOptions.TIMER_SERVICE_FACTORY, timers)
+                            .set(
+                                    LavaConfigurableOptions.VALUE_SEPARATION_THRESHOLD,
+                                    new MemorySize(1)));
             AbstractKeyedStateBackend<Integer> backend = fixture.create(ALL);
             fill(backend);
             String name = "timers-" + timers.toString().toLowerCase();

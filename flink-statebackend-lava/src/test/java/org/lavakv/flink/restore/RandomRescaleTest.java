@@ -23,7 +23,7 @@ import org.apache.flink.runtime.state.SharedStateRegistryImpl;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.lavakv.flink.LavaConfigurableOptions;
 import org.lavakv.flink.LavaKeyedStateBackend;
 import org.lavakv.flink.testing.BackendFixture;
@@ -31,8 +31,8 @@ import org.lavakv.flink.testing.StateContent;
 
 /**
  * A long random life of a job: writes of every kind, checkpoints, compactions, restores with other
- * parallelisms; with memtables and files so small that there are many. What is read must be what a
- * map on the heap holds.
+ * parallelisms; with memtables and files so small that there are many, and with none, some or all
+ * values in value files. What is read must be what a map on the heap holds.
  */
 @Timeout(300)
 class RandomRescaleTest {
@@ -44,13 +44,17 @@ class RandomRescaleTest {
     @TempDir Path root;
 
     @ParameterizedTest
-    @ValueSource(longs = {1, 2, 3})
-    void readsWhatWasWritten(long seed) throws Exception {
+    @CsvSource({"1, 0", "2, 60", "3, 1", "4, 1"})
+    void readsWhatWasWritten(long seed, long separationBytes) throws Exception {
         try (BackendFixture fixture = new BackendFixture(root)) {
             fixture.use(
                     fixture.newLava(true)
                             .set(LavaConfigurableOptions.MEMTABLE_SIZE, new MemorySize(64 << 10))
                             .set(LavaConfigurableOptions.TARGET_FILE_SIZE, new MemorySize(64 << 10))
+                            .set(LavaConfigurableOptions.VALUE_FILE_SIZE, new MemorySize(64 << 10))
+                            .set(
+                                    LavaConfigurableOptions.VALUE_SEPARATION_THRESHOLD,
+                                    new MemorySize(separationBytes))
                             .set(
                                     LavaConfigurableOptions.LEVEL_BASE_SIZE,
                                     new MemorySize(256 << 10)));

@@ -25,12 +25,16 @@ abstract class AbstractLavaTtlStateTest extends TtlStateTestBase {
 
     abstract boolean incremental();
 
+    LavaStateBackend newBackend() {
+        return new LavaStateBackend(incremental());
+    }
+
     @Override
     protected StateBackendTestContext createStateBackendTestContext(TtlTimeProvider time) {
         return new StateBackendTestContext(time) {
             @Override
             protected StateBackend createStateBackend() {
-                return new LavaStateBackend(incremental());
+                return newBackend();
             }
 
             @Override

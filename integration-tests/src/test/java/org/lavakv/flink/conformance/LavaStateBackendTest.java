@@ -39,9 +39,13 @@ class LavaStateBackendTest extends StateBackendTestBase<LavaStateBackend> {
     protected ConfigurableStateBackend getStateBackend() {
         Configuration config = new Configuration();
         config.set(LavaOptions.TIMER_SERVICE_FACTORY, timers);
+        configure(config);
         return new LavaStateBackend(incremental)
                 .configure(config, Thread.currentThread().getContextClassLoader());
     }
+
+    /** What else the backend is told. */
+    void configure(Configuration config) {}
 
     @Override
     protected CheckpointStorage getCheckpointStorage() throws Exception {

@@ -1,0 +1,15 @@
+package org.lavakv.flink.conformance;
+
+import org.apache.flink.configuration.MemorySize;
+import org.lavakv.flink.LavaConfigurableOptions;
+import org.lavakv.flink.LavaStateBackend;
+
+/** TTL of values that are in value files. */
+class LavaSeparatedTtlStateTest extends LavaIncrementalTtlStateTest {
+
+    @Override
+    LavaStateBackend newBackend() {
+        return super.newBackend()
+                .set(LavaConfigurableOptions.VALUE_SEPARATION_THRESHOLD, new MemorySize(1));
+    }
+}

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace lava::bench {
+
+/// What every engine gets: the same memory, threads and compression.
+struct KvOptions {
+  std::string directory;
+  uint64_t memory_bytes = 256 << 20;  // half for writes, half for reads
+  uint32_t threads = 2;               // of background work
+  uint64_t separation_bytes = 512;    // of engines that can: values from here on lie apart
+};
+
+/// One engine under test. Any error ends the program.
+/// Threads: one.
+class KvStore {
+ public:
+  virtual ~KvStore() = default;
+  virtual void Put(std::string_view key, std::string_view value) = 0;
+  /// Bytes of the value; 0 when there is none.
+  virtual size_t Get(std::string_view key) = 0;
+  /// Key and value bytes of the first count entries from key on.
+  virtual size_t Scan(std::string_view from, uint32_t count) = 0;
+  /// Waits until everything is in files and background work has nothing left to do.
+  virtual void Settle() = 0;
+  virtual std::string Version() const = 0;
+};
+
+std::unique_ptr<KvStore> OpenLava(const KvOptions& options);
+/// blobs: with BlobDB's value files, else plain.
+std::unique_ptr<KvStore> OpenRocksDB(const KvOptions& options, bool blobs);
+
+}  // namespace lava::bench

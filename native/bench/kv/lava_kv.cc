@@ -1,0 +1,93 @@
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include "bench/kv/kv_store.h"
+#include "lava/db.h"
+#include "lava/host.h"
+
+namespace lava::bench {
+namespace {
+
+void Check(const Status& status) {
+  if (status.ok()) return;
+  std::fprintf(stderr, "%s\n", status.ToString().c_str());
+  std::exit(1);
+}
+
+template <typename Call>
+void UntilDone(Call call) {
+  Status status = call();
+  while (status.IsBusy()) status = call();
+  Check(status);
+}
+
+class LavaKv final : public KvStore {
+ public:
+  explicit LavaKv(const KvOptions& kv) {
+    auto lease = Host::Get().Acquire(kv.memory_bytes, 0.5);
+    Check(lease.status());
+    Host::Get().SetBackgroundThreads(kv.threads);
+    DBOptions options;
+    options.lease = *lease;
+    auto db = DB::Open(options, kv.directory);
+    Check(db.status());
+    db_ = std::move(db).value();
+    TableOptions table;
+    table.separation_bytes = kv.separation_bytes;
+    auto created = db_->CreateTable("bench", table);
+    Check(created.status());
+    table_ = *created;
+  }
+
+  void Put(std::string_view key, std::string_view value) override {
+    UntilDone([&] { return db_->Put(table_, {key}, value); });
+  }
+  size_t Get(std::string_view key) override {
+    const Status status = db_->Get(table_, {key}, &value_);
+    if (status.IsNotFound()) return 0;
+    Check(status);
+    return value_.data().size();
+  }
+  size_t Scan(std::string_view from, uint32_t count) override {
+    ScanRequest request;
+    request.lower = from;
+    request.entries_max = count;
+    request.bytes_max = 1 << 20;
+    size_t bytes = 0;
+    std::string last;
+    while (true) {
+      Check(db_->Scan(table_, request, &page_));
+      bytes += page_.bytes.size() - size_t{8} * page_.entries;
+      if (page_.done || page_.entries >= request.entries_max) return bytes;
+      request.entries_max -= page_.entries;
+      last = page_.last_key;
+      request.lower = last;
+      request.lower_exclusive = true;
+    }
+  }
+  void Settle() override {
+    UntilDone([&] { return db_->Flush(100); });
+    for (int quiet = 0; quiet < 5;) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      const DBStatistics s = db_->statistics();
+      quiet = s.running_flushes + s.running_compactions + s.running_gc == 0 ? quiet + 1 : 0;
+    }
+  }
+  std::string Version() const override { return "lava"; }
+
+ private:
+  std::unique_ptr<DB> db_;
+  Table* table_ = nullptr;
+  PinnedValue value_;
+  ScanPage page_;
+};
+
+}  // namespace
+
+std::unique_ptr<KvStore> OpenLava(const KvOptions& options) {
+  return std::make_unique<LavaKv>(options);
+}
+
+}  // namespace lava::bench

@@ -1,0 +1,344 @@
+#include "job/gc_job.h"
+
+#include <gtest/gtest.h>
+
+#include "job/tree_for_test.h"
+#include "testing/fault_file_system.h"
+
+namespace lava {
+namespace {
+
+using testing::Fault;
+using testing::FaultFileSystem;
+using testing::FileCall;
+
+std::string K(std::string_view rest) { return TreeForTest::Key(1, 7, rest); }
+std::string Large(std::string_view tag) { return std::string(tag) + std::string(500, 'v'); }
+
+/// A tree whose table 7 moves values of 100 bytes out, uncompressed.
+class GcTree : public TreeForTest {
+ public:
+  GcTree() : faults_(&file_system()) {
+    tables[7] = {.kind = TableKind::kMap, .separation_bytes = 100};
+    context().file_system = &faults_;
+    context().value_writer.compression = Compression::kNone;
+  }
+
+  void PutLarge(const std::vector<std::string>& keys, const std::string& tag = "") {
+    for (const std::string& key : keys) Put(K(key), Large(key + tag));
+  }
+  /// The value file of the version that has this number.
+  std::shared_ptr<ValueFileMeta> ValueFile(uint64_t number) const {
+    for (const auto& [id, entry] : version()->value_files)
+      if (id.number == number) return entry.file;
+    return nullptr;
+  }
+  std::vector<std::shared_ptr<ValueFileMeta>> ValueFiles() const {
+    std::vector<std::shared_ptr<ValueFileMeta>> files;
+    for (const auto& [id, entry] : version()->value_files) files.push_back(entry.file);
+    return files;
+  }
+  GcInput AllFiles() const { return {version(), ValueFiles()}; }
+  GcOutput Collect(const GcInput& input) {
+    GcOutput output;
+    const Status status = RunGc(context(), input, &output);
+    EXPECT_TRUE(status.ok()) << status.ToString();
+    return output;
+  }
+  /// As the database does for inputs whose births are shown whole.
+  void InstallGc(const GcInput& input, const GcOutput& output) {
+    VersionEdit edit;
+    for (const auto& file : input.files) edit.values_removed.push_back(file->id);
+    for (const auto& file : output.files) {
+      VersionEdit::AddedValueFile added{file, {}};
+      for (const BirthShare& share : file->births)
+        added.places.push_back({share.birth, file->lower, file->upper});
+      edit.values_added.push_back(added);
+    }
+    Apply(edit);
+  }
+  std::string PathOf(const ValueFileMeta& file) { return context().ValuePathOf(file.id); }
+  /// Makes the records of these keys unreadable.
+  void Damage(const ValueFileMeta& file, const std::vector<std::string>& keys) {
+    std::string content = *file_system().Content(PathOf(file));
+    const auto at = ReaderOf(file)->NewKeyIterator();
+    for (; at->Valid(); at->Next())
+      for (const std::string& key : keys)
+        if (at->key() == K(key)) content[at->record_offset() + at->record_bytes() / 2] ^= 1;
+    ASSERT_TRUE(file_system().SetContent(PathOf(file), content).ok());
+  }
+  FaultFileSystem& faults() { return faults_; }
+
+ private:
+  FaultFileSystem faults_;
+};
+
+/// "key<number of birth>", keys without their first six bytes.
+std::vector<std::string> Held(const ValueFileMeta& file) {
+  std::vector<std::string> held;
+  const auto at = ReaderOf(file)->NewKeyIterator();
+  for (; at->Valid(); at->Next())
+    held.push_back(std::string(at->key().substr(1 + kTableIdBytes)) + "<" +
+                   std::to_string(at->birth().number) + ">");
+  EXPECT_TRUE(at->status().ok());
+  return held;
+}
+using Names = std::vector<std::string>;
+
+TEST(GcJob, CopiesWhatLivesAndNeverReadsWhatIsDead) {
+  GcTree tree;
+  tree.PutLarge({"a", "deleted", "in range", "large", "small", "z"});
+  tree.SealAndFlush();
+  const auto first = tree.ValueFiles().at(0);
+  tree.Delete(K("deleted"));
+  tree.DeleteRange(K("in"), K("io"));
+  tree.PutLarge({"large"}, "newer");
+  tree.Put(K("small"), "s");
+  tree.SealAndFlush();
+  // A dead record that is read now is Corruption.
+  tree.Damage(*first, {"deleted", "in range", "large", "small"});
+  const GcInput input{tree.version(), {first}};
+  uint64_t living_bytes = 0;
+  const auto at = ReaderOf(*first)->NewKeyIterator();
+  for (; at->Valid(); at->Next())
+    if (at->key() == K("a") || at->key() == K("z")) living_bytes += at->record_bytes();
+  const GcOutput output = tree.Collect(input);
+  EXPECT_EQ(output.values_live, 2u);
+  EXPECT_EQ(output.values_dead, 4u);
+  EXPECT_EQ(output.bytes_read, living_bytes);
+  ASSERT_EQ(output.files.size(), 1u);
+  const std::string born = "<" + std::to_string(first->id.number) + ">";
+  EXPECT_EQ(Held(*output.files[0]), (Names{"a" + born, "z" + born}));
+  EXPECT_EQ(output.bytes_written, output.files[0]->bytes);
+  EXPECT_TRUE(ReaderOf(*output.files[0])->VerifyAll().ok());
+  tree.InstallGc(input, output);
+  EXPECT_EQ(tree.Scan(), tree.model());
+}
+
+TEST(GcJob, ADamagedLivingValueIsNamedAndLeavesNoFile) {
+  GcTree tree;
+  tree.PutLarge({"a", "b", "c"});
+  tree.SealAndFlush();
+  const auto first = tree.ValueFiles().at(0);
+  tree.Damage(*first, {"b"});
+  const std::vector<std::string> paths = tree.file_system().Paths();
+  GcOutput output;
+  const Status status = RunGc(tree.context(), tree.AllFiles(), &output);
+  EXPECT_TRUE(status.IsCorruption());
+  EXPECT_NE(status.message().find(first->id.ValueFileName()), Slice::npos) << status.ToString();
+  EXPECT_EQ(tree.file_system().Paths(), paths);
+  EXPECT_TRUE(output.files.empty());
+}
+
+TEST(GcJob, NothingAliveCreatesNoFile) {
+  GcTree tree;
+  tree.PutLarge({"a", "b"});
+  tree.SealAndFlush();
+  tree.Delete(K("a"));
+  tree.Delete(K("b"));
+  tree.SealAndFlush();
+  const uint64_t created = tree.faults().calls(FileCall::kCreate);
+  const GcOutput output = tree.Collect(tree.AllFiles());
+  EXPECT_TRUE(output.files.empty());
+  EXPECT_EQ(output.values_dead, 2u);
+  EXPECT_EQ(output.bytes_read, 0u);
+  EXPECT_EQ(tree.faults().calls(FileCall::kCreate), created);
+  const GcInput input = tree.AllFiles();
+  tree.InstallGc(input, output);
+  EXPECT_TRUE(tree.version()->value_files.empty());
+  EXPECT_FALSE(tree.version()->births.empty()) << "the ghosts below";
+  EXPECT_TRUE(tree.Scan().empty());
+}
+
+TEST(GcJob, BirthNamesAreKeptThroughGenerations) {
+  GcTree tree;
+  tree.PutLarge({"a", "b"});
+  tree.SealAndFlush();
+  const FileId first = tree.ValueFiles().at(0)->id;
+  tree.PutLarge({"c"});
+  tree.SealAndFlush();
+  const std::string a = "<" + std::to_string(first.number) + ">";
+  const std::string c = "<" + std::to_string(first.number + 2) + ">";
+  for (int generation = 0; generation < 3; ++generation) {
+    const GcInput input = tree.AllFiles();
+    const GcOutput output = tree.Collect(input);
+    ASSERT_EQ(output.files.size(), 1u);
+    EXPECT_EQ(Held(*output.files[0]), (Names{"a" + a, "b" + a, "c" + c}));
+    ASSERT_EQ(output.files[0]->births.size(), 2u);
+    EXPECT_EQ(output.files[0]->births[0], (BirthShare{first, 2, 2 * Large("a").size()}));
+    tree.InstallGc(input, output);
+    EXPECT_EQ(tree.Scan(), tree.model());
+  }
+}
+
+TEST(GcJob, InputsAreMergedInKeyOrder) {
+  GcTree tree;
+  tree.PutLarge({"a", "d", "e", "h"});
+  tree.SealAndFlush();
+  tree.PutLarge({"b", "e", "g"}, "2");
+  tree.SealAndFlush();
+  tree.PutLarge({"c", "f", "i"}, "3");
+  tree.SealAndFlush();
+  std::vector<uint64_t> n;
+  for (const auto& file : tree.ValueFiles()) n.push_back(file->id.number);
+  ASSERT_EQ(n.size(), 3u);
+  for (const bool reversed : {false, true}) {
+    GcInput input = tree.AllFiles();
+    if (reversed) std::reverse(input.files.begin(), input.files.end());
+    const GcOutput output = tree.Collect(input);
+    ASSERT_EQ(output.files.size(), 1u);
+    const auto name = [&](const char* key, int i) {
+      return std::string(key) + "<" + std::to_string(n[static_cast<size_t>(i)]) + ">";
+    };
+    EXPECT_EQ(Held(*output.files[0]),
+              (Names{name("a", 0), name("b", 1), name("c", 2), name("d", 0), name("e", 1),
+                     name("f", 2), name("g", 1), name("h", 0), name("i", 2)}));
+    EXPECT_EQ(output.values_dead, 1u) << "the older e";
+  }
+  // Of two inputs alone the same are alive: the third is asked all the same.
+  GcInput two = tree.AllFiles();
+  two.files.erase(two.files.begin() + 1);
+  const GcOutput output = tree.Collect(two);
+  EXPECT_EQ(output.values_dead, 1u);
+  EXPECT_EQ(output.values_live, 6u);
+}
+
+TEST(GcJob, OutputsEndAtValueFileBytes) {
+  GcTree tree;
+  for (int i = 10; i < 30; ++i) tree.PutLarge({std::to_string(i)});
+  tree.SealAndFlush();
+  tree.context().value_file_bytes = 2000;
+  const GcInput input = tree.AllFiles();
+  const GcOutput output = tree.Collect(input);
+  ASSERT_GE(output.files.size(), 4u);
+  uint64_t records = 0;
+  for (size_t i = 0; i < output.files.size(); ++i) {
+    records += output.files[i]->records;
+    EXPECT_LE(output.files[i]->raw_bytes, 2000u + Large("10").size());
+    if (i > 0) {
+      EXPECT_LE(output.files[i - 1]->upper, output.files[i]->lower);
+    }
+  }
+  EXPECT_EQ(records, 20u);
+  tree.InstallGc(input, output);
+  EXPECT_EQ(tree.Scan(), tree.model());
+}
+
+TEST(GcJob, ValuesAreMovedAsTheyAreStored) {
+  GcTree tree;
+  tree.context().value_writer.compression = Compression::kZstd;
+  tree.PutLarge({"a", "b"});
+  tree.SealAndFlush();
+  const auto first = tree.ValueFiles().at(0);
+  ASSERT_LT(first->stored_bytes, first->raw_bytes / 4);
+  tree.context().value_writer.compression = Compression::kNone;
+  const GcInput input = tree.AllFiles();
+  const GcOutput output = tree.Collect(input);
+  EXPECT_EQ(output.files.at(0)->stored_bytes, first->stored_bytes);
+  EXPECT_EQ(output.files.at(0)->raw_bytes, first->raw_bytes);
+  tree.InstallGc(input, output);
+  EXPECT_EQ(tree.Scan(), tree.model());
+}
+
+// What another file was given of the keys is dead here, though its references are as alive.
+TEST(GcJob, OnlyKeysThatTheFileStandsForAreCopied) {
+  GcTree tree;
+  tree.PutLarge({"a", "b", "c", "d"});
+  tree.SealAndFlush();
+  const auto first = tree.ValueFiles().at(0);
+  GcInput whole = tree.AllFiles();
+  const auto second = tree.Collect(whole).files.at(0);
+  VersionEdit edit;
+  edit.values_removed = {first->id};
+  edit.values_added.push_back({first, {{first->id, first->lower, K("b")}}});
+  edit.values_added.push_back({second, {{first->id, K("b"), second->upper}}});
+  tree.Apply(edit);
+  EXPECT_EQ(tree.Scan(), tree.model());
+  const std::string born = "<" + std::to_string(first->id.number) + ">";
+  EXPECT_EQ(Held(*tree.Collect({tree.version(), {first}}).files.at(0)), (Names{"a" + born}));
+  EXPECT_EQ(Held(*tree.Collect({tree.version(), {second}}).files.at(0)),
+            (Names{"b" + born, "c" + born, "d" + born}));
+  const GcInput both = tree.AllFiles();
+  const GcOutput output = tree.Collect(both);
+  EXPECT_EQ(Held(*output.files.at(0)), (Names{"a" + born, "b" + born, "c" + born, "d" + born}));
+  EXPECT_EQ(output.values_dead, 4u);
+}
+
+// The collector does not know how long deletable prefixes are: what they hide is kept, until a
+// compaction takes the references away.
+TEST(GcJob, UnderAPrefixDeleteValuesAreKeptUntilACompaction) {
+  GcTree tree;
+  tree.Put(K("p1"), Large("p1"), TreeForTest::kPrefixBytes - 1);
+  tree.Put(K("q1"), Large("q1"), TreeForTest::kPrefixBytes - 1);
+  tree.SealAndFlush();
+  tree.DeletePrefix(K("p"));
+  tree.SealAndFlush();
+  EXPECT_EQ(tree.Collect(tree.AllFiles()).values_live, 2u);
+  tree.Compact(tree.PlanLevels(0, 1));
+  EXPECT_EQ(tree.Collect(tree.AllFiles()).values_live, 1u);
+  EXPECT_EQ(tree.Scan(), tree.model());
+}
+
+TEST(GcJob, AListOnAReferenceIsCorruption) {
+  GcTree tree;
+  tree.PutLarge({"a"});
+  tree.SealAndFlush();
+  tree.Append(K("a"), TreeForTest::Segment("s"));
+  tree.SealAndFlush();
+  GcOutput output;
+  EXPECT_TRUE(RunGc(tree.context(), tree.AllFiles(), &output).IsCorruption());
+}
+
+TEST(GcJob, CancelledIsAbortedAndLeavesNoFile) {
+  GcTree tree;
+  for (int i = 10; i < 60; ++i) tree.PutLarge({std::to_string(i)});
+  tree.SealAndFlush();
+  tree.context().value_file_bytes = 2000;
+  const std::vector<std::string> paths = tree.file_system().Paths();
+  std::atomic<bool> cancelled{true};
+  tree.context().cancelled = &cancelled;
+  GcOutput output;
+  EXPECT_EQ(RunGc(tree.context(), tree.AllFiles(), &output).code(), Status::Code::kAborted);
+  cancelled = false;
+  int created = 0;
+  tree.faults().SetHook([&](FileCall call) {
+    if (call == FileCall::kCreate && ++created == 3) cancelled = true;
+  });
+  EXPECT_EQ(RunGc(tree.context(), tree.AllFiles(), &output).code(), Status::Code::kAborted);
+  EXPECT_EQ(created, 3) << "soon after";
+  tree.faults().SetHook(nullptr);
+  EXPECT_TRUE(output.files.empty());
+  EXPECT_EQ(tree.file_system().Paths(), paths);
+}
+
+TEST(GcJob, AnErrorOfAnyCallLeavesNoFile) {
+  GcTree tree;
+  tree.context().value_writer.sync = true;
+  for (int i = 10; i < 20; ++i) tree.PutLarge({std::to_string(i)});
+  tree.SealAndFlush();
+  tree.context().value_file_bytes = 2000;
+  const std::vector<std::string> paths = tree.file_system().Paths();
+  for (const Fault fault : {Fault::kIOError, Fault::kNoSpace, Fault::kShortWrite}) {
+    uint64_t call = 1;
+    for (;; ++call) {
+      tree.faults().Arm({.fault = fault, .call = call});
+      GcOutput output;
+      const Status status = RunGc(tree.context(), tree.AllFiles(), &output);
+      if (tree.faults().fired() == 0) {
+        EXPECT_TRUE(status.ok());
+        for (const auto& file : output.files)
+          ASSERT_TRUE(tree.file_system().Remove(tree.PathOf(*file)).ok());
+        break;
+      }
+      EXPECT_FALSE(status.ok()) << call;
+      EXPECT_TRUE(output.files.empty());
+      ASSERT_EQ(tree.file_system().Paths(), paths) << call << ": " << status.ToString();
+    }
+    EXPECT_GT(call, fault == Fault::kIOError ? 20u : 4u);
+    tree.faults().Disarm();
+  }
+  EXPECT_EQ(tree.faults().syncs_after_failure(), 0u);
+}
+
+}  // namespace
+}  // namespace lava

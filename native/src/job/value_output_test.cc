@@ -1,0 +1,271 @@
+#include "job/value_output.h"
+
+#include <gtest/gtest.h>
+
+#include "job/tree_for_test.h"
+#include "testing/fault_file_system.h"
+
+namespace lava {
+namespace {
+
+using testing::Fault;
+using testing::FaultFileSystem;
+using testing::FileCall;
+
+std::string K(std::string_view rest, uint64_t table = 7) {
+  return TreeForTest::Key(1, table, rest);
+}
+std::string Stamp(uint64_t timestamp) {
+  std::string bytes;
+  PutBigEndian(&bytes, timestamp, 8);
+  return bytes;
+}
+using Files = std::vector<std::shared_ptr<ValueFileMeta>>;
+
+class ValueOutputTest : public ::testing::Test {
+ protected:
+  ValueOutputTest() : faults_(&tree_.file_system()) {
+    tree_.context().file_system = &faults_;
+    tree_.context().value_writer.compression = Compression::kNone;
+    tree_.tables[7] = {.kind = TableKind::kMap, .separation_bytes = 100};
+  }
+
+  /// What a record becomes: "inline", or the reference that takes its place.
+  std::optional<ValueReference> MoveOut(ValueOutput* output, const std::string& key,
+                                        const std::string& value,
+                                        RecordKind kind = RecordKind::kPut) {
+    Record record{key, kind, 0, value};
+    EXPECT_TRUE(output->MoveOut(&record).ok());
+    EXPECT_EQ(record.key, key);
+    if (record.kind != RecordKind::kPutReference) {
+      EXPECT_EQ(record.kind, kind);
+      EXPECT_EQ(record.value, value);
+      return std::nullopt;
+    }
+    ValueReference reference;
+    EXPECT_TRUE(DecodeReference(record.value, &reference));
+    return reference;
+  }
+
+  TreeForTest tree_;
+  FaultFileSystem faults_;
+};
+
+TEST_F(ValueOutputTest, MovesPutsOfTheBoundAndAbove) {
+  ValueOutput output(tree_.context(), tree_.tables);
+  EXPECT_FALSE(MoveOut(&output, K("a"), std::string(99, 'v')));
+  const auto reference = MoveOut(&output, K("b"), std::string(100, 'v'));
+  ASSERT_TRUE(reference);
+  EXPECT_EQ(reference->raw_bytes, 100u);
+  EXPECT_FALSE(reference->timestamp) << "of a table without TTL";
+  EXPECT_FALSE(MoveOut(&output, K("c"), "", RecordKind::kDelete));
+  EXPECT_FALSE(MoveOut(&output, K("d"), std::string(200, 'v'), RecordKind::kAppend));
+  EXPECT_FALSE(MoveOut(&output, K("e"), "", RecordKind::kPrefixDelete));
+  Files files;
+  ASSERT_TRUE(output.Finish(&files).ok());
+  ASSERT_EQ(files.size(), 1u);
+  EXPECT_EQ(files[0]->id, reference->birth);
+  EXPECT_EQ(files[0]->births, (std::vector<BirthShare>{{files[0]->id, 1, 100}}));
+  EXPECT_EQ(output.bytes_written(), files[0]->bytes);
+  EXPECT_EQ(tree_.file_system().Paths().size(), 1u);
+}
+
+TEST_F(ValueOutputTest, TablesThatDoNotAskForItKeepTheirValues) {
+  tree_.tables[8] = {.kind = TableKind::kValue};
+  tree_.tables[9] = {.kind = TableKind::kList, .separation_bytes = 1};
+  ValueOutput output(tree_.context(), tree_.tables);
+  const std::string value(100'000, 'v');
+  EXPECT_FALSE(MoveOut(&output, K("k", 8), value)) << "no bound";
+  EXPECT_FALSE(MoveOut(&output, K("k", 9), TreeForTest::Segment(value))) << "a list";
+  EXPECT_FALSE(MoveOut(&output, K("k", 10), value)) << "not registered";
+  EXPECT_FALSE(MoveOut(&output, "k", value)) << "no table's key";
+  Files files;
+  ASSERT_TRUE(output.Finish(&files).ok());
+  EXPECT_TRUE(files.empty());
+  EXPECT_TRUE(tree_.file_system().Paths().empty());
+}
+
+TEST_F(ValueOutputTest, ReferencesPassAsTheyAre) {
+  ValueOutput output(tree_.context(), tree_.tables);
+  std::string encoded;
+  EncodeReference({{{5, 6}, 7}, 1000, std::nullopt}, &encoded);
+  encoded.resize(encoded.size());
+  const auto reference = MoveOut(&output, K("a"), encoded, RecordKind::kPutReference);
+  ASSERT_TRUE(reference);
+  EXPECT_EQ(reference->birth, (FileId{{5, 6}, 7}));
+  EXPECT_TRUE(tree_.file_system().Paths().empty());
+}
+
+TEST_F(ValueOutputTest, TheTimestampStandsInTheReference) {
+  const std::string rest(200, 'v');
+  tree_.tables[7].ttl_layout = TtlLayout::kValue;
+  tree_.tables[8] = {.ttl_layout = TtlLayout::kMap, .separation_bytes = 5};
+  ValueOutput output(tree_.context(), tree_.tables);
+  EXPECT_EQ(MoveOut(&output, K("a"), Stamp(0x1234567890abcdefu) + rest)->timestamp,
+            0x1234567890abcdefu);
+  EXPECT_EQ(MoveOut(&output, K("b", 8), std::string(1, '\0') + Stamp(77) + rest)->timestamp, 77u);
+  EXPECT_EQ(MoveOut(&output, K("c", 8), std::string(1, '\0') + Stamp(78))->timestamp, 78u);
+  const auto short_one = MoveOut(&output, K("d", 8), "12345678");
+  ASSERT_TRUE(short_one);
+  EXPECT_FALSE(short_one->timestamp) << "too short for one";
+}
+
+TEST_F(ValueOutputTest, FilesEndAtValueFileBytesButNeverWithinAKey) {
+  tree_.context().value_file_bytes = 1000;
+  tree_.context().value_writer.compression = Compression::kNone;
+  ValueOutput output(tree_.context(), tree_.tables);
+  const std::string value(600, 'v');
+  const auto add = [&](const std::string& key, uint64_t birth) {
+    return output.AddStored(K(key), {{5, 6}, birth}, Compression::kNone, 600, value);
+  };
+  for (uint64_t birth = 1; birth <= 5; ++birth) ASSERT_TRUE(add("a", birth).ok());
+  ASSERT_TRUE(add("b", 1).ok());
+  ASSERT_TRUE(add("c", 1).ok());
+  ASSERT_TRUE(add("d", 1).ok());
+  Files files;
+  ASSERT_TRUE(output.Finish(&files).ok());
+  ASSERT_EQ(files.size(), 3u);
+  EXPECT_EQ(files[0]->records, 5u) << "all births of a";
+  EXPECT_EQ(files[1]->records, 2u);
+  EXPECT_EQ(files[2]->records, 1u);
+  EXPECT_LE(files[0]->upper, files[1]->lower);
+  EXPECT_LE(files[1]->upper, files[2]->lower);
+}
+
+TEST_F(ValueOutputTest, DestructionRemovesWhatWasNotHandedOut) {
+  tree_.context().value_file_bytes = 1000;
+  {
+    ValueOutput output(tree_.context(), tree_.tables);
+    for (int i = 10; i < 30; ++i) MoveOut(&output, K(std::to_string(i)), std::string(600, 'v'));
+    EXPECT_GT(tree_.file_system().Paths().size(), 1u);
+  }
+  EXPECT_TRUE(tree_.file_system().Paths().empty());
+}
+
+TEST_F(ValueOutputTest, AFlushThatFailsAnywhereLeavesNoFile) {
+  tree_.context().writer.sync = tree_.context().value_writer.sync = true;
+  tree_.context().value_file_bytes = 1000;
+  for (int i = 10; i < 20; ++i) {
+    tree_.Put(K(std::to_string(i)), std::string(400, static_cast<char>('a' + i)));
+    tree_.Put(K(std::to_string(i) + "small"), "s");
+  }
+  tree_.Seal();
+  FlushInput input;
+  input.runs = tree_.sealed();
+  input.tables = tree_.tables;
+  for (uint64_t call = 1;; ++call) {
+    faults_.Arm({.fault = Fault::kIOError, .call = call});
+    FlushOutput output;
+    const Status status = RunFlush(tree_.context(), input, &output);
+    if (faults_.fired() == 0) {
+      EXPECT_TRUE(status.ok());
+      EXPECT_GT(call, 20u);
+      EXPECT_GT(output.value_files.size(), 1u);
+      break;
+    }
+    EXPECT_FALSE(status.ok()) << call;
+    EXPECT_EQ(output.file, nullptr);
+    EXPECT_TRUE(output.value_files.empty());
+    ASSERT_TRUE(tree_.file_system().Paths().empty()) << call;
+  }
+}
+
+TEST_F(ValueOutputTest, ACompactionThatFailsAnywhereLeavesNoFile) {
+  const TableOptions separated = tree_.tables[7];
+  tree_.tables[7].separation_bytes = 0;
+  for (int i = 10; i < 20; ++i) {
+    tree_.Put(K(std::to_string(i)), std::string(400, static_cast<char>('a' + i)));
+    tree_.Put(K(std::to_string(i) + "small"), "s");
+  }
+  tree_.SealAndFlush();
+  tree_.tables[7] = separated;
+  tree_.context().value_file_bytes = 1000;
+  const std::vector<std::string> paths = tree_.file_system().Paths();
+  CompactionInput input = tree_.PlanLevels(0, 1);
+  input.target_file_bytes = 200;
+  for (uint64_t call = 1;; ++call) {
+    faults_.Arm({.fault = Fault::kIOError, .call = call});
+    CompactionOutput output;
+    const Status status = RunCompaction(tree_.context(), input, &output);
+    if (faults_.fired() == 0) {
+      EXPECT_TRUE(status.ok());
+      EXPECT_GT(output.files.size(), 1u);
+      EXPECT_GT(output.value_files.size(), 1u);
+      break;
+    }
+    EXPECT_FALSE(status.ok()) << call;
+    EXPECT_TRUE(output.files.empty());
+    EXPECT_TRUE(output.value_files.empty());
+    ASSERT_EQ(tree_.file_system().Paths(), paths) << call;
+  }
+}
+
+// What was inline when it was flushed is moved out by the compaction that passes it.
+TEST_F(ValueOutputTest, CompactionsMoveOutWhatATableAsksForSince) {
+  const TableOptions separated = tree_.tables[7];
+  tree_.tables[7].separation_bytes = 0;
+  tree_.Put(K("a"), std::string(300, 'a'));
+  tree_.SealAndFlush();
+  ASSERT_TRUE(tree_.version()->value_files.empty());
+  tree_.tables[7] = separated;
+  tree_.Put(K("b"), std::string(300, 'b'));
+  tree_.SealAndFlush();
+  ASSERT_EQ(tree_.version()->value_files.size(), 1u);
+  const uint64_t b = tree_.version()->value_files.begin()->first.number;
+  const CompactionOutput output = tree_.Compact(tree_.PlanLevels(0, 1));
+  ASSERT_EQ(output.value_files.size(), 1u);
+  EXPECT_EQ(output.value_files[0]->records, 1u) << "b stays where it is";
+  EXPECT_EQ(TreeForTest::Dump(*output.files.at(0)),
+            "reference a=" + std::to_string(output.value_files[0]->id.number) +
+                "\nreference b=" + std::to_string(b) + "\n");
+  EXPECT_EQ(tree_.Scan(), tree_.model());
+}
+
+TEST_F(ValueOutputTest, CompactionsDropExpiredValuesUnread) {
+  tree_.tables[7].ttl_layout = TtlLayout::kValue;
+  tree_.tables[8] = {.ttl_layout = TtlLayout::kMap, .separation_bytes = 100};
+  for (auto& [id, options] : tree_.tables) options.ttl_ms = 1000;
+  const std::string rest(200, 'v');
+  tree_.Put(K("dead"), Stamp(1000) + rest);
+  tree_.Put(K("live"), Stamp(1001) + rest);
+  tree_.Put(K("dead", 8), std::string(1, '\0') + Stamp(1000) + rest);
+  tree_.Put(K("live", 8), std::string(1, '\0') + Stamp(1001) + rest);
+  tree_.SealAndFlush();
+  tree_.Put(K("other"), "o");
+  tree_.SealAndFlush();
+  tree_.now_ms = 2000;
+  faults_.Arm({.fault = Fault::kIOError,
+               .forever = true,
+               .only = FileCall::kRead,
+               .path_contains = ".vsst"});
+  const CompactionOutput output = tree_.Compact(tree_.PlanLevels(0, 1));
+  EXPECT_EQ(faults_.fired(), 0u);
+  faults_.Disarm();
+  EXPECT_EQ(output.records_expired, 2u);
+  EXPECT_EQ(tree_.Get(K("dead")), nullptr);
+  EXPECT_EQ(tree_.Get(K("dead", 8)), nullptr);
+  EXPECT_EQ(*tree_.Get(K("live")), Stamp(1001) + rest);
+  ASSERT_NE(tree_.Get(K("live", 8)), nullptr);
+  EXPECT_EQ(tree_.version()->births.begin()->second->records, 2u) << "of four";
+}
+
+// Where something older may stand, what expired goes on hiding it.
+TEST_F(ValueOutputTest, AnExpiredReferenceBecomesADeletionAboveOlderRecords) {
+  tree_.tables[7].ttl_layout = TtlLayout::kValue;
+  tree_.tables[7].ttl_ms = 1000;
+  const std::string rest(200, 'v');
+  tree_.Put(K("k"), Stamp(1'000'000) + rest);
+  tree_.SealAndFlush();
+  tree_.Compact(tree_.PlanLevels(0, 1));
+  tree_.Compact(tree_.PlanLevels(1, 2));
+  tree_.Put(K("k"), Stamp(1) + rest);
+  tree_.SealAndFlush();
+  tree_.now_ms = 5000;
+  const CompactionOutput output = tree_.Compact(tree_.PlanLevels(0, 1));
+  EXPECT_EQ(TreeForTest::Dump(*output.files.at(0)), "delete k\n");
+  EXPECT_EQ(tree_.Get(K("k")), nullptr);
+  EXPECT_EQ(tree_.version()->value_files.size(), 1u) << "the older one's";
+}
+
+}  // namespace
+}  // namespace lava

@@ -1,0 +1,344 @@
+#include "base/coding.h"
+#include "db/verify_file.h"
+#include "db_value_test_util.h"
+
+// Values in value files as a user meets them: what is read, what is freed, and when.
+namespace lava::testing {
+namespace {
+
+/// Values of k0 to k<count - 1> in one value file, of which the first `live` are still named.
+void FillWithGarbage(ValueDB* db, int count, int live, size_t bytes = 1000) {
+  Table* t = db->Values();
+  for (int i = 0; i < count; ++i) {
+    const std::string key = "k" + std::to_string(i);
+    ASSERT_OK((*db)->Put(t, {K(1, key)}, Large(key, bytes)));
+  }
+  ASSERT_OK(db->Flush());
+  for (int i = live; i < count; ++i) ASSERT_OK((*db)->Delete(t, {K(1, "k" + std::to_string(i))}));
+  ASSERT_OK(db->Settle());
+  ASSERT_EQ((*db)->statistics().value_files, 1u);
+}
+
+// What a reader of references alone does.
+void AskForKeysOnly(ValueDB* db, Table* t, Snapshot* snapshot) {
+  EXPECT_OK((*db)->Contains(t, {K(1, "pa"), 2}, snapshot));
+  EXPECT_OK((*db)->Contains(t, {K(1, "pb"), 2}, snapshot));
+  EXPECT_TRUE((*db)->Contains(t, {K(1, "pc"), 2}, snapshot).IsNotFound());
+  EXPECT_OK((*db)->ContainsPrefix(t, K(1, "p"), snapshot));
+  EXPECT_OK((*db)->ContainsPrefix(t, K(1, "q"), snapshot));
+  EXPECT_TRUE((*db)->ContainsPrefix(t, K(1, "r"), snapshot).IsNotFound());
+  const std::string prefix = K(1, "p");
+  for (const bool by_prefix : {false, true}) {
+    ScanRequest request;
+    request.keys_only = true;
+    if (by_prefix) {
+      request.lower = prefix;
+      request.prefix_bytes = 2;
+    }
+    std::vector<Model::Entry> entries;
+    EXPECT_OK(db->ScanAll(t, request, &entries, snapshot));
+    EXPECT_EQ(entries.size(), by_prefix ? 2u : 3u);
+    for (const Model::Entry& entry : entries) EXPECT_EQ(entry.second, "");
+  }
+}
+
+TEST(DBValue, WhoAsksForKeysOnlyNeverReadsAValueFile) {
+  ValueDB db;
+  ASSERT_OK(db.Open());
+  Table* t = db.Values();
+  for (const char* key : {"pa", "pb", "q"}) ASSERT_OK(db->Put(t, {K(1, key), 2}, Large(key)));
+  ASSERT_OK(db.Flush());
+  const auto one_file = *db->TakeSnapshot();
+  ASSERT_OK(db->Put(t, {K(1, "pb"), 2}, Large("new")));
+  ASSERT_OK(db.Flush());
+  db.ForbidValueReads();
+  AskForKeysOnly(&db, t, one_file.get());  // nothing to merge
+  AskForKeysOnly(&db, t, nullptr);         // two files
+  EXPECT_EQ(db.faults.fired(), 0u);
+  PinnedValue value;
+  EXPECT_FALSE(db->Get(t, {K(1, "pb"), 2}, &value).ok()) << "the values are in value files";
+  EXPECT_GT(db.faults.fired(), 0u);
+}
+
+TEST(DBValue, AWarmGetIsOneReadOfTheRecord) {
+  ValueDB db;
+  ASSERT_OK(db.Open());
+  Table* t = db.Values();
+  for (int i = 0; i < 50; ++i) {
+    const std::string key = "key" + std::to_string(100 + i);
+    ASSERT_OK(db->Put(t, {K(1, key)}, Large(key, 300'000)));
+  }
+  ASSERT_OK(db.Flush());
+  ASSERT_EQ(db.ValueFileNames().size(), 1u);
+  for (int i = 0; i < 50; ++i) {  // every block of the index
+    const std::string key = "key" + std::to_string(100 + i);
+    ASSERT_EQ(db.Get(t, K(1, key)), Large(key, 300'000));
+  }
+  const RecordPlace place = PlaceOf(&db.files, db.ValueFileNames()[0], "key117");
+  ASSERT_GT(place.bytes, 300'000u);
+  const DBStatistics before = db->statistics();
+  const uint64_t reads = db.faults.calls(FileCall::kRead);
+  EXPECT_EQ(db.Get(t, K(1, "key117")), Large("key117", 300'000));
+  EXPECT_EQ(db.faults.calls(FileCall::kRead) - reads, 1u);
+  EXPECT_EQ(db->statistics().value_reads - before.value_reads, 1u);
+  EXPECT_EQ(db->statistics().value_bytes_read - before.value_bytes_read, place.bytes);
+}
+
+TEST(DBValue, ADamagedRecordFailsItsKeyAloneAndIsNamed) {
+  ValueDB db;
+  ASSERT_OK(db.Open());
+  Table* t = db.Values();
+  for (const char* key : {"a", "b", "c"}) ASSERT_OK(db->Put(t, {K(1, key)}, Large(key)));
+  ASSERT_OK(db.Flush());
+  const std::string path = db.ValueFileNames().at(0);
+  const RecordPlace place = PlaceOf(&db.files, path, "b");
+  std::string content = *db.files.Content(path);
+  content[place.offset + place.bytes / 2] ^= 4;
+  ASSERT_OK(db.files.SetContent(path, content));
+  const std::string offset = "offset " + std::to_string(place.offset);
+  const auto names_it = [&](const Status& status) {
+    return status.IsCorruption() && status.message().find(path) != Slice::npos &&
+           status.message().find(offset) != Slice::npos;
+  };
+  for (int round = 0; round < 2; ++round) {
+    PinnedValue value;
+    const Status got = db->Get(t, {K(1, "b")}, &value);
+    EXPECT_TRUE(names_it(got)) << got.ToString();
+    EXPECT_EQ(db.Get(t, K(1, "a")), Large("a"));
+    EXPECT_EQ(db.Get(t, K(1, "c")), Large("c"));
+    std::vector<Model::Entry> entries;
+    const Status scanned = db.ScanAll(t, {}, &entries);
+    EXPECT_TRUE(names_it(scanned)) << scanned.ToString();
+    ASSERT_OK(db.CompactAll());  // moves no value
+  }
+  const Status verified = VerifyStoredFile(&db.files, path, {});
+  EXPECT_TRUE(names_it(verified)) << verified.ToString();
+  ASSERT_OK(db->Put(t, {K(1, "b")}, "healed"));
+  EXPECT_EQ(db.Get(t, K(1, "b")), "healed");
+}
+
+TEST(DBValue, OverwrittenAndDeletedInMemoryReachesNoValueFile) {
+  ValueDB db;
+  ASSERT_OK(db.Open());
+  Table* t = db.Values();
+  ASSERT_OK(db->Put(t, {K(1, "a")}, Large("first")));
+  ASSERT_OK(db->Put(t, {K(1, "a")}, Large("second")));
+  ASSERT_OK(db->Put(t, {K(1, "b")}, Large("gone")));
+  ASSERT_OK(db->Delete(t, {K(1, "b")}));
+  ASSERT_OK(db.Flush());
+  EXPECT_EQ(db->statistics().value_raw_bytes, 1000u);
+  EXPECT_EQ(db->statistics().garbage_bytes_max, 0u);
+  EXPECT_EQ(db.Get(t, K(1, "a")), Large("second"));
+}
+
+TEST(DBValue, AFileThatNothingNamesIsDeletedUnread) {
+  ValueDB db;
+  db.options().gc_garbage_percent = 25;
+  ASSERT_OK(db.Open());
+  Table* t = db.Values();
+  for (const char* key : {"a", "b", "c"}) ASSERT_OK(db->Put(t, {K(1, key)}, Large(key)));
+  ASSERT_OK(db.Flush());
+  ASSERT_EQ(db.ValueFileNames().size(), 1u);
+  ASSERT_OK(db->DeleteRange(t, K(1, "a"), K(1, "d")));
+  db.ForbidValueReads();
+  ASSERT_OK(db.Settle());
+  EXPECT_EQ(db.faults.fired(), 0u);
+  EXPECT_EQ(db->statistics().gc_jobs, 0u);
+  EXPECT_EQ(db->statistics().value_files, 0u);
+  EXPECT_EQ(db->statistics().background_errors, 0u);
+  EXPECT_TRUE(db.ValueFileNames().empty());
+}
+
+TEST(DBValue, OneLiveValueDoesNotKeepALargeFile) {
+  ValueDB db;
+  ASSERT_OK(db.Open());
+  FillWithGarbage(&db, 100, 1);
+  const DBStatistics before = db->statistics();
+  EXPECT_EQ(before.value_raw_bytes, 100'000u);
+  EXPECT_EQ(before.garbage_bytes_min, 99'000u);
+  EXPECT_EQ(before.garbage_bytes_max, 99'000u);
+  ASSERT_OK(db.CollectFrom(50));
+  db.executor().RunUntilIdle();
+  const DBStatistics after = db->statistics();
+  EXPECT_EQ(after.gc_jobs, 1u);
+  EXPECT_EQ(after.gc_values_dead, 99u);
+  EXPECT_LT(after.gc_bytes_read, 1100u) << "dead values are not read";
+  EXPECT_EQ(after.value_raw_bytes, 1000u);
+  EXPECT_EQ(after.value_files, 1u);
+  EXPECT_EQ(db.ValueFileNames().size(), 1u);
+  EXPECT_EQ(db.Get(db.Values(), K(1, "k0")), Large("k0"));
+  ASSERT_OK(db.CollectFrom(1));
+  db.executor().RunUntilIdle();
+  EXPECT_EQ(db->statistics().gc_jobs, 0u) << "what was collected holds no garbage";
+}
+
+TEST(DBValue, BelowTheThresholdNothingIsCollected) {
+  ValueDB db;
+  ASSERT_OK(db.Open());
+  FillWithGarbage(&db, 10, 8);
+  ASSERT_OK(db.CollectFrom(21));
+  db.executor().RunUntilIdle();
+  EXPECT_EQ(db->statistics().gc_jobs, 0u);
+  ASSERT_OK(db.CollectFrom(20));
+  db.executor().RunUntilIdle();
+  EXPECT_EQ(db->statistics().gc_jobs, 1u);
+}
+
+/// Keys with one letter and a digit, as many as `count`.
+void PutRow(ValueDB* db, char letter, int count) {
+  for (int i = 0; i < count; ++i) {
+    const std::string key = std::string(1, letter) + std::to_string(i);
+    ASSERT_OK((*db)->Put(db->Values(), {K(1, key)}, Large(key)));
+  }
+}
+
+// What is dead of a birth may be in another file than the one that is picked for it.
+TEST(DBValue, ACollectionThatFreesNothingIsNotRepeated) {
+  ValueDB db;
+  ASSERT_OK(db.Open());
+  PutRow(&db, 'a', 10);
+  PutRow(&db, 'c', 8);
+  PutRow(&db, 'x', 9);
+  ASSERT_OK(db.Flush());
+  PutRow(&db, 'b', 10);
+  PutRow(&db, 'y', 9);
+  ASSERT_OK(db.Flush());
+  ASSERT_OK(db->DeleteRange(db.Values(), K(1, "x"), K(1, "z")));
+  ASSERT_OK(db.CompactAll());
+  ASSERT_OK(db.CollectFrom(25));  // both births into one file
+  db.executor().RunUntilIdle();
+  ASSERT_EQ(db->statistics().value_raw_bytes, 28'000u);
+  ASSERT_EQ(db->statistics().value_files, 1u);
+  ASSERT_OK(db.CollectFrom(101));
+  ASSERT_OK(db->DeleteRange(db.Values(), K(1, "c"), K(1, "d")));
+  ASSERT_OK(db.CompactAll());
+  db.options().value_file_bytes = 13'000;
+  ASSERT_OK(db.CollectFrom(25));  // a and the first of b, and the rest of b
+  db.executor().RunUntilIdle();
+  ASSERT_EQ(db->statistics().value_files, 2u);
+  for (const char* b : {"b0", "b1", "b2"}) ASSERT_OK(db->Delete(db.Values(), {K(1, b)}));
+  ASSERT_OK(db.CompactAll());
+  EXPECT_LT(db.executor().RunUntilIdle(1000), 10u);
+  EXPECT_LE(db->statistics().gc_jobs, 2u);
+  EXPECT_EQ(db.Get(db.Values(), K(1, "b2")), "NotFound");
+  for (int i = 3; i < 10; ++i) {
+    const std::string key = "b" + std::to_string(i);
+    EXPECT_EQ(db.Get(db.Values(), K(1, key)), Large(key));
+  }
+}
+
+TEST(DBValue, DroppingATableFreesItsValueFiles) {
+  for (const bool shared : {false, true}) {
+    ValueDB db;
+    db.options().gc_garbage_percent = 25;
+    ASSERT_OK(db.Open());
+    Table* gone = db.Values("gone");
+    Table* kept = db.Values("kept");
+    for (int i = 0; i < 10; ++i)
+      ASSERT_OK(db->Put(gone, {K(i, "k")}, Large("g" + std::to_string(i))));
+    if (!shared) ASSERT_OK(db.Flush());
+    ASSERT_OK(db->Put(kept, {K(3, "k")}, Large("kept")));
+    ASSERT_OK(db.Flush());
+    ASSERT_EQ(db.ValueFileNames().size(), shared ? 1u : 2u);
+    ASSERT_OK(db->DropTable(gone));
+    ASSERT_OK(db.Settle());
+    EXPECT_EQ(db.ValueFileNames().size(), 1u) << shared;
+    EXPECT_EQ(db->statistics().value_raw_bytes, 1000u) << shared;
+    EXPECT_EQ(db->statistics().gc_jobs, shared ? 1u : 0u);
+    EXPECT_EQ(db.Get(kept, K(3, "k")), Large("kept"));
+  }
+}
+
+TEST(DBValue, ASnapshotReadsWhatWasCollectedSince) {
+  ValueDB db;
+  ASSERT_OK(db.Open());
+  FillWithGarbage(&db, 4, 2);
+  ASSERT_OK(db.CollectFrom(50));
+  Table* t = db.Values();
+  ASSERT_OK(db->Put(t, {K(1, "k1")}, Large("sealed only")));
+  auto snapshot = *db->TakeSnapshot();
+  const std::vector<std::string> old = db.ValueFileNames();
+  while (db->statistics().gc_jobs == 0) ASSERT_TRUE(db.executor().RunOne());
+  db.executor().RunUntilIdle();
+  ASSERT_OK(db->Put(t, {K(1, "k0")}, "small now"));
+  ASSERT_OK(db->Delete(t, {K(1, "k1")}));
+  ASSERT_OK(db.Settle());
+  EXPECT_EQ(db->statistics().value_files, 0u);
+  EXPECT_GT(db->statistics().pinned_file_bytes, 0u);
+  EXPECT_EQ(db.Get(t, K(1, "k0"), 0, snapshot.get()), Large("k0"));
+  EXPECT_EQ(db.Get(t, K(1, "k1"), 0, snapshot.get()), Large("sealed only"));
+  std::vector<Model::Entry> entries;
+  ASSERT_OK(db.ScanAll(t, {}, &entries, snapshot.get()));
+  EXPECT_EQ(entries, (std::vector<Model::Entry>{{K(1, "k0"), Large("k0")},
+                                                {K(1, "k1"), Large("sealed only")}}));
+  ASSERT_OK(db.FlushSnapshot(snapshot.get()));
+  std::vector<Snapshot::File> named;
+  std::string metadata;
+  ASSERT_OK(snapshot->Files(&named, &metadata));
+  size_t value_files = 0;
+  for (const Snapshot::File& file : named) {
+    EXPECT_EQ(*db.files.FileSize("/db/" + file.name), file.bytes);
+    value_files += file.name.ends_with(".vsst") ? 1 : 0;
+  }
+  EXPECT_EQ(value_files, 2u) << "the one that was collected, and what the flush wrote";
+  EXPECT_EQ(db.Get(t, K(1, "k0")), "small now");
+  snapshot.reset();
+  EXPECT_TRUE(db.ValueFileNames().empty()) << "nothing names them any more";
+  EXPECT_EQ(db->statistics().pinned_file_bytes, 0u);
+}
+
+TEST(DBValue, AMissingOrForeignValueFileIsNamedAtOpen) {
+  ValueDB db;
+  ASSERT_OK(db.Open());
+  ASSERT_OK(db->Put(db.Values(), {K(1, "a")}, Large("a")));
+  ASSERT_OK(db.Flush());
+  ASSERT_OK(db->Put(db.Values(), {K(1, "b")}, Large("b")));
+  ASSERT_OK(db.Flush());
+  const std::vector<std::string> paths = db.ValueFileNames();
+  ASSERT_EQ(paths.size(), 2u);
+  db.CloseDB();
+  const std::string first = *db.files.Content(paths[0]);
+  const auto refused = [&] {
+    const Status status = db.Open();
+    return status.IsCorruption() && status.message().find(paths[0]) != Slice::npos;
+  };
+  ASSERT_OK(db.files.SetContent(paths[0], *db.files.Content(paths[1])));
+  EXPECT_TRUE(refused()) << "another file under its name";
+  ASSERT_OK(db.files.SetContent(paths[0], first.substr(1)));
+  EXPECT_TRUE(refused()) << "of another length";
+  ASSERT_OK(db.files.Remove(paths[0]));
+  EXPECT_TRUE(refused()) << "missing";
+}
+
+TEST(DBValue, ValueFilesThatNoManifestNamesAreRemovedAtOpen) {
+  ValueDB db;
+  ASSERT_OK(db.Open());
+  ASSERT_OK(db->Put(db.Values(), {K(1, "a")}, Large("a")));
+  ASSERT_OK(db.Flush());
+  const std::vector<std::string> paths = db.ValueFileNames();
+  db.CloseDB();
+  const std::string stray = "/db/" + FileId{{1, 2}, 3}.ValueFileName();
+  ASSERT_OK(db.files.Link(paths.at(0), stray));
+  ASSERT_OK(db.Open());
+  EXPECT_EQ(db.ValueFileNames(), paths);
+  EXPECT_EQ(db.Get(db.Values(), K(1, "a")), Large("a"));
+}
+
+// An install that failed leaves its files for the retry, and they are no one's leftovers then.
+TEST(DBValue, FilesOfAFailedInstallCountOnceTheyAreInstalled) {
+  ValueDB db;
+  ASSERT_OK(db.Open());
+  Table* t = db.Values();
+  ASSERT_OK(db->Put(t, {K(1, "a")}, Large("a")));
+  db.faults.Arm(
+      {.fault = Fault::kIOError, .call = 1, .only = FileCall::kFlush, .path_contains = "MANIFEST"});
+  EXPECT_FALSE(db.Flush().ok());
+  ASSERT_EQ(db.faults.fired(), 1u);
+  EXPECT_OK(db.Flush());
+  EXPECT_EQ(db.Get(t, K(1, "a")), Large("a"));
+  EXPECT_EQ(db->statistics().value_files, 1u);
+  EXPECT_EQ(db->statistics().pinned_file_bytes, 0u);
+}
+
+}  // namespace
+}  // namespace lava::testing
