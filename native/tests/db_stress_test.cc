@@ -34,6 +34,7 @@ constexpr uint64_t kRuns = 300;
 constexpr uint64_t kRuns = 2000;
 #endif
 constexpr uint64_t kAccounts = 12;
+constexpr uint64_t kSlots = 60;
 
 // Each thread has a generator of its own.
 void Yield(uint64_t seed) {
@@ -107,6 +108,7 @@ class StressRun {
       stop_ = false;
       CheckFilesAtRest();
     }
+    collections_ += db_->statistics().gc_jobs;
     Status closed;
     do {
       closed = db_->Close();
@@ -120,6 +122,9 @@ class StressRun {
     lease_.reset();
   }
 
+  /// Of value files, in all runs.
+  static inline uint64_t collections_ = 0;
+
  private:
   Status OpenAs(const std::string& path, std::span<const ImportSource> imports,
                 std::unique_ptr<DB>* db) {
@@ -132,6 +137,8 @@ class StressRun {
     options.level1_bytes = 8 << 10;
     options.level_multiplier = 3;
     options.l0_compaction_trigger = 2;
+    options.value_file_bytes = 2 << 10;
+    options.gc_garbage_percent = 10;
     DBEnvironment environment;
     environment.executor = &executor_;
     environment.wait_ms_max = 5;
@@ -145,8 +152,9 @@ class StressRun {
       Ended(Retry([&] { return db_->Flush(5); }));
       auto names = memory_.List("/db");
       ASSERT_TRUE(names.ok());
-      there = std::count_if(names->begin(), names->end(),
-                            [](const std::string& name) { return name.ends_with(".ksst"); });
+      there = std::count_if(names->begin(), names->end(), [](const std::string& name) {
+        return name.ends_with(".ksst") || name.ends_with(".vsst");
+      });
       named = db_->statistics().live_files;
       if (there == named) return;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -154,13 +162,14 @@ class StressRun {
     ADD_FAILURE() << there << " files are there, " << named << " are named";
   }
   struct Tables {
-    Table *balances, *log, *map;
+    Table *balances, *log, *map, *apart;
   };
   static Result<Tables> TablesOf(DB* db) {
     Tables tables{};
     LAVA_ASSIGN_OR_RETURN(tables.balances, db->CreateTable("balances", {}));
     LAVA_ASSIGN_OR_RETURN(tables.log, db->CreateTable("log", {.kind = TableKind::kList}));
     LAVA_ASSIGN_OR_RETURN(tables.map, db->CreateTable("map", {.kind = TableKind::kMap}));
+    LAVA_ASSIGN_OR_RETURN(tables.apart, db->CreateTable("apart", {.separation_bytes = 1}));
     return tables;
   }
   template <typename Call>
@@ -203,6 +212,9 @@ class StressRun {
               {prefix + std::string(1, static_cast<char>(i)), static_cast<uint32_t>(prefix.size())},
               Number(version) + std::string(version % 50, 'v'));
       }
+      // Some are written again soon, some late: what a value file holds dies bit by bit.
+      const uint64_t slot = random.OneIn(4) ? random.Uniform(kSlots) : version % 4;
+      batch.Put(tables->apart, {NumberKey(3, slot)}, Number(version) + std::string(slot, 's'));
       batch.Put(tables->balances, {NumberKey(0, 200)}, Number(version));
       // Nothing that is Busy was written.
       if (Ended(Retry([&] { return db_->Write(batch); }))) return;
@@ -308,6 +320,14 @@ class StressRun {
     if (elements.ok()) {
       EXPECT_EQ(elements.value().size(), version) << "elements of the list";
     }
+    if (Ended(ScanWhole(db, tables->apart, snapshot, &entries))) return false;
+    uint64_t newest = 0;
+    for (const Model::Entry& entry : entries) {
+      newest = std::max(newest, NumberOf(Slice(entry.second).substr(0, 8)));
+      EXPECT_EQ(entry.second.size(), 8 + static_cast<unsigned char>(entry.first.back()));
+    }
+    EXPECT_EQ(newest, version) << "values in value files";
+    entries.clear();
     if (Ended(ScanWhole(db, tables->map, snapshot, &entries))) return false;
     const uint64_t rewritten = version / 4 * 4;
     EXPECT_EQ(entries.size(), rewritten == 0 ? 0 : rewritten % 7 + 1) << "entries of the map";
@@ -349,6 +369,8 @@ TEST(DBStress, WhateverRunsBesideWhatever) {
     ++played;
   }
   Count(played, "interleaved runs with a close at random");
+  EXPECT_GT(StressRun::collections_, 0u);
+  Count(StressRun::collections_, "collections of value files in interleaved runs");
 }
 
 }  // namespace

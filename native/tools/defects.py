@@ -80,7 +80,8 @@ DEFECTS = [
     Defect("a TTL is forgotten when a value moves out", "src/job/value_output.cc",
            "EncodeReference({id_, record->value.size(), TimestampOf(*options, record->value)}, "
            "&reference_);",
-           "EncodeReference({id_, record->value.size(), {}}, &reference_);", ANSWERS),
+           "EncodeReference({id_, record->value.size(), TimestampOf(*options, {})}, &reference_);",
+           ANSWERS),
     Defect("a collection is installed without the values that it copied", "src/db/gc.cc",
            "edit.values_added.push_back(std::move(added));", "obsolete_.size();", ANSWERS),
     # Answers.
@@ -140,7 +141,9 @@ DEFECTS = [
            "src/db/files.cc",
            "if (expired) dead.push_back(candidate.first);\n      return expired;",
            "if (expired) dead.push_back(candidate.first);\n"
-           "      for (volatile int i = 0; i < 20000; i = i + 1) {\n      }\n"
+           "      const auto until = std::chrono::steady_clock::now() + "
+           "std::chrono::microseconds(20);\n"
+           "      while (std::chrono::steady_clock::now() < until) {\n      }\n"
            "      return candidate.second.expired();", ("stress",)),
     Defect("files that nothing names stay", "src/db/files.cc",
            "const Status status = fs_->Remove(path_ + \"/\" + name);",

@@ -38,7 +38,9 @@ public final class LavaConfigurableOptions {
             ConfigOptions.key(LavaOptions.PREFIX + "compression")
                     .enumType(CompressionType.class)
                     .defaultValue(CompressionType.LZ4)
-                    .withDescription("How blocks are compressed above the last level.");
+                    .withDescription(
+                            "How blocks are compressed above the last level, and each value in a"
+                                    + " value file.");
 
     public static final ConfigOption<CompressionType> BOTTOM_COMPRESSION =
             ConfigOptions.key(LavaOptions.PREFIX + "bottom-compression")

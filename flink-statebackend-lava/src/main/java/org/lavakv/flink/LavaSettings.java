@@ -187,6 +187,8 @@ final class LavaSettings {
                                                 INT_BYTES_MAX))
                         .setCompression(
                                 get(LavaConfigurableOptions.COMPRESSION, CompressionType.class))
+                        .setValueCompression(
+                                get(LavaConfigurableOptions.COMPRESSION, CompressionType.class))
                         .setBottomCompression(
                                 get(
                                         LavaConfigurableOptions.BOTTOM_COMPRESSION,

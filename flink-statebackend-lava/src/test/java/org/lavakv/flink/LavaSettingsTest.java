@@ -120,6 +120,7 @@ class LavaSettingsTest {
         assertThat(settings.dbOptions().memtableBytes()).isEqualTo(2 << 20);
         assertThat(settings.dbOptions().blockBytes()).isEqualTo(16 << 10);
         assertThat(settings.dbOptions().compression()).isEqualTo(CompressionType.NONE);
+        assertThat(settings.dbOptions().valueCompression()).isEqualTo(CompressionType.NONE);
         assertThat(settings.dbOptions().bottomCompression()).isEqualTo(CompressionType.ZSTD);
         assertThat(settings.dbOptions().targetFileBytes()).isEqualTo(1 << 20);
         assertThat(settings.dbOptions().level1Bytes()).isEqualTo(4 << 20);
