@@ -178,7 +178,7 @@ struct DBStatistics {
   uint64_t user_bytes_written = 0;
   uint64_t reads = 0, writes = 0, scans = 0;
   uint64_t filter_useful = 0, block_reads = 0;
-  uint64_t stall_us = 0;  // time for which writes answered Busy
+  uint64_t stall_us = 0;  // time that writes waited, by themselves or by answering Busy
   uint64_t background_errors = 0;
   uint64_t records_expired = 0;  // dropped by TTL in compaction
   uint64_t snapshots_open = 0;
@@ -193,6 +193,12 @@ struct DBStatistics {
   uint64_t value_reads = 0, value_bytes_read = 0;  // from storage, of records in value files
   uint64_t gc_jobs = 0, running_gc = 0;
   uint64_t gc_bytes_read = 0, gc_bytes_written = 0, gc_values_dead = 0;
+  /// Of live_file_bytes, what would be left after all compactions and collections, and the raw
+  /// bytes of values that newer records hide but no compaction has dropped yet. Both estimated from
+  /// how many records compactions found overwritten so far.
+  uint64_t estimated_live_bytes = 0, estimated_hidden_bytes = 0;
+  uint64_t space_pressure_percent = 0;  // of the nearer limit of space; 0 without one
+  uint64_t space_stall_us = 0;          // of stall_us, waited for space
 };
 /// Counters of one table, from the files' properties and the memtables.
 struct TableStatistics {

@@ -78,6 +78,20 @@ struct DBOptions {
   /// A value file is collected when about this share of its bytes is garbage, in percent; above
   /// 100: never.
   uint32_t gc_garbage_percent = 25;
+  /// Collections that may run at once when space is short; 0: one less than there are threads.
+  uint32_t gc_jobs_max = 0;
+  /// What a rewritten byte costs besides, in percent: with incremental checkpoints it is uploaded.
+  uint32_t gc_upload_cost_percent = 0;
+  /// Limits of the space that files take, in percent of what of it is live (as estimated, and at
+  /// least space_live_bytes_floor), and in bytes. Past a low one writes are slowed, to
+  /// slowed_bytes_per_second and less, past a high one they answer Busy; collections and
+  /// compactions hurry meanwhile. When these have nothing left to free, writes go on past a ratio
+  /// and answer NoSpace past a limit in bytes. Deletes never wait for space. Data in memory comes
+  /// on top. 0: no limit; a high one without a low one has that, too (Scavenger 3.5).
+  uint32_t space_low_percent = 0, space_high_percent = 0;
+  uint64_t space_low_bytes = 0, space_high_bytes = 0;
+  uint64_t space_live_bytes_floor = 256ull << 20;
+  uint64_t slowed_bytes_per_second = 16ull << 20;
   uint64_t level1_bytes = 128ull << 20;
   uint32_t level_multiplier = 10;
   uint32_t level_count = 7;

@@ -9,6 +9,8 @@ namespace {
 
 // An output file overlaps at most this many target files of the level below it.
 constexpr uint64_t kOverlapFilesMax = 10;
+// So far between the limits of space, compactions are made for what they expose.
+constexpr double kExposeFrom = 0.5;
 
 }  // namespace
 
@@ -24,6 +26,7 @@ PickerView DBImpl::MakePickerView(const Version& version) const {
     view.levels[n].reserve(version.levels[n].size());
     for (const FileEntry& entry : version.levels[n]) {
       PickerFile file{.bytes = entry.file->bytes,
+                      .referenced_bytes = space_.slow > 0 ? ReferencedBytes(*entry.file) : 0,
                       .lower = entry.lower,
                       .upper = entry.upper,
                       .busy = busy_.contains({entry.file->id, entry.lower}),
@@ -60,8 +63,11 @@ void DBImpl::ScheduleCompactions() {
   // One thread stays free for flushes where there are several.
   const uint32_t running_max = std::max(executor_->thread_count(), 2u) - 1;
   while (running_compactions_ < running_max) {
-    const std::optional<CompactionPlan> plan =
-        PickCompaction(MakePickerView(*version_), MakePickerOptions());
+    const PickerView view = MakePickerView(*version_);
+    std::optional<CompactionPlan> plan = PickCompaction(view, MakePickerOptions());
+    // What upper levels hide becomes garbage that can be collected.
+    if (!plan && space_.slow >= kExposeFrom && space_hides_)
+      plan = PickExposing(view, MakePickerOptions());
     if (!plan) return;
     if (!plan->cursor.empty()) cursors_[plan->level] = plan->cursor;
     StartCompaction(MakeTask(*plan));
@@ -216,6 +222,7 @@ Status DBImpl::InstallCompaction(const CompactionTask& task, const CompactionOut
   LAVA_RETURN_IF_ERROR(Log(edit));
   std::lock_guard<std::mutex> state(state_mutex_);
   version_ = manifest_->state().version;
+  if (!task.trivial_move) LearnMet(task, output);
   PublishView();
   return Status::OK();
 }

@@ -14,7 +14,7 @@ struct Counters {
   Counter user_bytes_written{0}, reads{0}, writes{0}, scans{0};
   Counter value_bytes_written{0};  // by flushes and compactions
   Counter gc_jobs{0}, gc_bytes_read{0}, gc_bytes_written{0}, gc_values_dead{0};
-  Counter stall_us{0}, background_errors{0}, records_expired{0};
+  Counter stall_us{0}, space_stall_us{0}, background_errors{0}, records_expired{0};
 
   static void Add(Counter* counter, uint64_t n) {
     counter->fetch_add(n, std::memory_order_relaxed);

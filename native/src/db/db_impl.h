@@ -23,7 +23,10 @@
 #include "job/flush_job.h"
 #include "job/gc_job.h"
 #include "manifest/manifest.h"
+#include "manifest/space.h"
 #include "policy/compaction_picker.h"
+#include "policy/gc_effort.h"
+#include "policy/space_limits.h"
 #include "policy/write_throttle.h"
 
 namespace lava {
@@ -31,6 +34,7 @@ namespace lava {
 class Lookup;
 class MergeRun;
 class ScanPageWriter;
+struct ValueFileGarbage;
 
 /// Every file that a version names, once, by name.
 std::vector<Snapshot::File> FilesOf(const Version& version);
@@ -153,8 +157,9 @@ class DBImpl final : public DB, public LeaseMember {
   uint32_t InternalPrefix(uint32_t user_prefix_bytes) const {
     return user_prefix_bytes == 0 ? 0 : user_prefix_bytes + kTableIdBytes;
   }
-  Status MakeRoom(WriteLock* lock, uint64_t bytes);
-  Status MakeRoomSlow(WriteLock* lock, uint64_t bytes);
+  enum class Purpose : uint8_t { kStore, kFree };  // the latter is let past the limits of space
+  Status MakeRoom(WriteLock* lock, uint64_t bytes, Purpose purpose = Purpose::kStore);
+  Status MakeRoomSlow(WriteLock* lock, uint64_t bytes, Purpose purpose);
   Room JudgeRoom(uint64_t bytes) const;
   Status StalledStatus(Room room);
   uint64_t WorthSealing() const;
@@ -183,6 +188,7 @@ class DBImpl final : public DB, public LeaseMember {
   // flush.cc
   void SealLocked();                                          // holds write
   void PublishView();                                         // holds state
+  void UpdateAttention();                                     // holds state
   uint32_t L0Depth() const;                                   // holds state
   void ScheduleFlushes(bool force);                           // holds state
   void StartFlush(const std::shared_ptr<FlushGroup>& group);  // holds state
@@ -210,10 +216,21 @@ class DBImpl final : public DB, public LeaseMember {
   int64_t NowMillis() const;
 
   // gc.cc
-  void ScheduleGc();  // holds state
+  void ScheduleGc();                                                   // holds state
+  bool StartCollection(const std::vector<ValueFileGarbage>& garbage);  // holds state
   void RunGcJob(std::shared_ptr<GcTask> task);
   Status CollectGarbage(const GcTask& task);
   Status InstallGc(const GcTask& task, const GcOutput& output);
+
+  // space.cc
+  void UpdateSpace();                                                         // holds state
+  uint64_t PinnedBytes() const;                                               // holds state
+  void LearnMet(const CompactionTask& task, const CompactionOutput& output);  // holds state
+  Status AwaitSpace(uint64_t* until_us, bool* go_on);  // holds write and state
+  Status MakeSpace(bool* go_on);                       // holds write and state
+  void PayForSpace(uint64_t bytes);                    // holds write and state
+  uint32_t GcJobsMax() const;                          // holds state
+  GcEffort GcEffortNow() const;                        // holds state
 
   Status LogTable(const TableRegistration& table);           // holds install; tables.cc
   bool IsCurrent(const StoredFile* file) const;              // holds state; statistics.cc
@@ -234,6 +251,7 @@ class DBImpl final : public DB, public LeaseMember {
   os::Executor* executor_ = nullptr;
   bool host_opened_ = false, joined_ = false;
   uint64_t memtable_limit_ = 0;
+  const SpaceLimits space_limits_;
   Origin origin_;
   std::atomic<uint64_t> next_file_number_{1};
   std::atomic<bool> cancelled_{false};
@@ -251,6 +269,7 @@ class DBImpl final : public DB, public LeaseMember {
   std::shared_ptr<MemTable> active_;         // changed under write and state
   std::vector<uint64_t> dropped_in_active_;  // guarded by write
   uint64_t stalled_since_us_ = 0;            // when the write that waits came; guarded by write
+  uint64_t slowed_until_us_ = 0;             // by the limits of space; guarded by write
   std::atomic<uint64_t> active_bytes_{0};    // arena bytes, for the lease
   std::atomic<bool> seal_requested_{false};
 
@@ -275,10 +294,16 @@ class DBImpl final : public DB, public LeaseMember {
   Backoff flush_backoff_, compaction_backoff_, gc_backoff_;
   Status manifest_status_;
   uint32_t running_flushes_ = 0, running_compactions_ = 0;
-  std::shared_ptr<GcTask> gc_;  // queued or running
+  std::set<std::shared_ptr<GcTask>> collections_;  // queued or running
   // What references named of a value file's births when the collector wrote it: it has no garbage
   // before that has fallen, whatever its births' other files have.
   std::map<FileId, uint64_t> gc_baselines_;
+  // What versions take beside the limits; kept up only where there are any.
+  SpaceUse space_use_;
+  SpacePressure space_;
+  bool space_hides_ = false;  // so much is hidden that compactions help
+  MetBelow met_below_;
+  std::array<bool, kLevelCountMax> met_known_{};
   std::set<EntryKey> busy_;
   std::set<std::shared_ptr<CompactionTask>> compactions_;  // queued or running
   std::array<std::string, kLevelCountMax> cursors_;        // of the picker

@@ -39,9 +39,16 @@ void DBImpl::PublishView() {
   view->version = version_;
   l0_depth_ = L0Depth();
   has_older_ = !sealed_.empty() || HasFiles(*version_);
-  attention_ = closed_.load() || !manifest_status_.ok() || l0_depth_ >= options_.l0_stall_trigger;
+  UpdateSpace();
+  UpdateAttention();
   view_.Set(ViewRef(view));
   changed_.notify_all();
+}
+
+// Holds state.
+void DBImpl::UpdateAttention() {
+  attention_ = closed_.load() || !manifest_status_.ok() || l0_depth_ >= options_.l0_stall_trigger ||
+               space_.slow > 0;
 }
 
 // Holds state. The number of files unless they are so many that it matters.

@@ -28,43 +28,56 @@ void Unite(std::vector<Bounds>* ranges) {
 
 }  // namespace
 
-// Holds state. One collection at a time: it competes with compactions for the disk, and each makes
-// the next one's choice better.
+// Holds state. One collection at a time while there is space enough: it competes with compactions
+// for the disk, and each makes the next one's choice better.
 void DBImpl::ScheduleGc() {
-  if (closed_.load() || gc_ != nullptr || !manifest_status_.ok()) return;
+  if (closed_.load() || !manifest_status_.ok()) return;
   if (version_->value_files.empty() || options_.gc_garbage_percent > 100) return;
   if (!gc_backoff_.status.ok() && clock_->MonotonicMicros() < gc_backoff_.retry_at_us) return;
-  const std::vector<ValueFileGarbage> all = GarbageOf(*version_);
+  if (collections_.size() >= GcEffortNow().jobs) return;
+  const std::vector<ValueFileGarbage> garbage = GarbageOf(*version_);
+  while (collections_.size() < GcEffortNow().jobs && StartCollection(garbage)) {
+  }
+}
+
+// Holds state.
+bool DBImpl::StartCollection(const std::vector<ValueFileGarbage>& all) {
+  std::set<const ValueFileMeta*> busy;
+  for (const std::shared_ptr<GcTask>& task : collections_)
+    for (const std::shared_ptr<ValueFileMeta>& file : task->input.files) busy.insert(file.get());
   std::vector<GcFile> files;
   for (const ValueFileGarbage& garbage : all) {
     GcFile& file = files.emplace_back();
     file.raw_bytes = garbage.raw_bytes;
     file.garbage = garbage.garbage_estimate;
+    file.busy = busy.contains(garbage.file.get());
     const auto baseline = gc_baselines_.find(garbage.file->id);
     if (baseline != gc_baselines_.end())
       file.garbage =
           std::min(file.garbage, baseline->second - std::min(baseline->second, garbage.referenced));
   }
   const std::vector<size_t> picked =
-      PickGarbage(files, {.garbage_percent = options_.gc_garbage_percent,
+      PickGarbage(files, {.garbage_percent = GcEffortNow().garbage_percent,
                           .live_bytes_max = options_.value_file_bytes});
-  if (picked.empty()) return;
-  gc_ = std::make_shared<GcTask>();
-  gc_->input.version = version_;
+  if (picked.empty()) return false;
+  auto task = std::make_shared<GcTask>();
+  task->input.version = version_;
   for (const size_t i : picked) {
-    gc_->input.files.push_back(all[i].file);
-    gc_->garbage_bytes += files[i].garbage;
+    task->input.files.push_back(all[i].file);
+    task->garbage_bytes += files[i].garbage;
   }
-  Submit(os::Priority::kGc, [this, weak = std::weak_ptr<GcTask>(gc_)] {
+  collections_.insert(task);
+  Submit(os::Priority::kGc, [this, weak = std::weak_ptr<GcTask>(task)] {
     if (std::shared_ptr<GcTask> queued = weak.lock()) RunGcJob(std::move(queued));
   });
+  return true;
 }
 
 void DBImpl::RunGcJob(std::shared_ptr<GcTask> task) {
   const Status status = CollectGarbage(*task);
   {
     std::lock_guard<std::mutex> state(state_mutex_);
-    gc_.reset();
+    collections_.erase(task);
     if (status.ok()) {
       gc_backoff_ = Backoff();
     } else if (!cancelled_) {

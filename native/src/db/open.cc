@@ -59,7 +59,12 @@ DBImpl::DBImpl(const DBOptions& options, std::string path, const DBEnvironment& 
       lease_(Impl(options.lease.get())),
       memtables_(lease_->memtables()),
       readers_(lease_->readers()),
-      executor_(environment.executor) {
+      executor_(environment.executor),
+      space_limits_{.low_percent = options.space_low_percent,
+                    .high_percent = options.space_high_percent,
+                    .low_bytes = options.space_low_bytes,
+                    .high_bytes = options.space_high_bytes,
+                    .live_bytes_floor = options.space_live_bytes_floor} {
   memtable_limit_ = options.memtable_bytes;
   if (memtable_limit_ == 0) {
     memtable_limit_ = std::max(
@@ -97,6 +102,10 @@ Status DBImpl::CheckOptions() const {
     return Status::InvalidArgument(
         "options.block_bytes, index_partition_bytes, target_file_bytes and level1_bytes must be "
         "above 0, level_multiplier above 1");
+  if ((options_.space_high_percent > 0 && options_.space_high_percent <= 100) ||
+      options_.slowed_bytes_per_second == 0)
+    return Status::InvalidArgument(
+        "options.space_high_percent must be 0 or above 100, and slowed_bytes_per_second above 0");
   if (options_.memtable_bytes > kMemtableBytesMax)
     return Status::InvalidArgument("options.memtable_bytes must be at most " +
                                    std::to_string(kMemtableBytesMax) + ", not " +
@@ -256,7 +265,7 @@ void DBImpl::TearDown() {
     sealed_.clear();
     flush_groups_.clear();
     compactions_.clear();
-    gc_.reset();
+    collections_.clear();
     version_ = std::make_shared<Version>();
     directory_lock_.reset();
   }

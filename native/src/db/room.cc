@@ -5,15 +5,15 @@
 namespace lava {
 
 // Holds write. The common case: a few loads.
-Status DBImpl::MakeRoom(WriteLock* lock, uint64_t bytes) {
+Status DBImpl::MakeRoom(WriteLock* lock, uint64_t bytes, Purpose purpose) {
   if (!attention_.load(std::memory_order_relaxed) &&
       active_->arena_bytes() + bytes <= memtable_limit_ &&
       lease_->write_buffer_used_bytes() + bytes <= lease_->write_buffer_bytes()) [[likely]]
     return Status::OK();
-  return MakeRoomSlow(lock, bytes);
+  return MakeRoomSlow(lock, bytes, purpose);
 }
 
-Status DBImpl::MakeRoomSlow(WriteLock* lock, uint64_t bytes) {
+Status DBImpl::MakeRoomSlow(WriteLock* lock, uint64_t bytes, Purpose purpose) {
   const uint64_t started_us = clock_->MonotonicMicros();
   const uint64_t deadline_us = started_us + uint64_t{environment_.wait_ms_max} * 1000;
   while (true) {
@@ -21,28 +21,32 @@ Status DBImpl::MakeRoomSlow(WriteLock* lock, uint64_t bytes) {
     StateLock state(state_mutex_);
     if (!manifest_status_.ok()) return manifest_status_;
     const Room room = JudgeRoom(bytes);
-    if (room == Room::kFree || room == Room::kSeal) {
+    bool go_on = room == Room::kFree || room == Room::kSeal;
+    const bool for_space = go_on && space_.slow > 0 && purpose == Purpose::kStore;
+    if (stalled_since_us_ == 0) stalled_since_us_ = started_us;
+    uint64_t until_us = deadline_us;
+    const Status hopeless = !go_on      ? StalledStatus(room)
+                            : for_space ? AwaitSpace(&until_us, &go_on)
+                                        : Status::OK();
+    if (go_on || !hopeless.ok()) stalled_since_us_ = 0;
+    LAVA_RETURN_IF_ERROR(hopeless);
+    const uint64_t now_us = clock_->MonotonicMicros();
+    if (go_on || now_us >= deadline_us) {
+      Counters::Add(&counters_.stall_us, now_us - started_us);
+      if (for_space) Counters::Add(&counters_.space_stall_us, now_us - started_us);
+    }
+    if (go_on) {
+      if (for_space) PayForSpace(bytes);
       state.unlock();
-      stalled_since_us_ = 0;
       if (room == Room::kSeal) SealLocked();
       RelieveLease();
       return Status::OK();
     }
-    if (stalled_since_us_ == 0) stalled_since_us_ = started_us;
-    const Status hopeless = StalledStatus(room);
-    if (!hopeless.ok()) {
-      stalled_since_us_ = 0;
-      return hopeless;
-    }
-    const uint64_t now_us = clock_->MonotonicMicros();
-    if (now_us >= deadline_us) {
-      Counters::Add(&counters_.stall_us, now_us - started_us);
-      return Status::Busy();
-    }
+    if (now_us >= deadline_us) return Status::Busy();
     // Readers of the memtable and other writers go on while this one waits.
     lock->unlock();
     RelieveLease();
-    changed_.wait_for(state, std::chrono::microseconds(deadline_us - now_us));
+    changed_.wait_for(state, std::chrono::microseconds(until_us - std::min(until_us, now_us)));
     state.unlock();
     lock->lock();
   }

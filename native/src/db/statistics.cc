@@ -44,11 +44,12 @@ DBStatistics DBImpl::statistics() const {
         PendingCompactionBytes(MakePickerView(*version_), MakePickerOptions());
     out.running_flushes = running_flushes_;
     out.running_compactions = running_compactions_;
-    out.running_gc = gc_ != nullptr ? 1 : 0;
-    for (const auto& [name, weak] : obsolete_) {
-      const std::shared_ptr<StoredFile> file = weak.lock();
-      if (file != nullptr && !IsCurrent(file.get())) out.pinned_file_bytes += file->bytes;
-    }
+    out.running_gc = collections_.size();
+    out.pinned_file_bytes = PinnedBytes();
+    const VersionSpace space = SpaceOf(*version_, met_below_);
+    out.estimated_live_bytes = space.live_bytes;
+    out.estimated_hidden_bytes = space.hidden_raw_value_bytes;
+    out.space_pressure_percent = static_cast<uint64_t>(space_.fullness * 100);
   }
   const auto get = [](const Counters::Counter& c) { return c.load(std::memory_order_relaxed); };
   out.flushes = get(counters_.flushes);

@@ -96,7 +96,7 @@ Status DBImpl::Delete(Table* table, KeyRef key) {
   LAVA_RETURN_IF_ERROR(CheckKey(*impl, key));
   const InternalKey internal(options_.partition_bytes, impl->id_bytes(), key.key);
   WriteLock lock(write_mutex_);
-  LAVA_RETURN_IF_ERROR(MakeRoom(&lock, key.key.size() + kRecordOverheadBytes));
+  LAVA_RETURN_IF_ERROR(MakeRoom(&lock, key.key.size() + kRecordOverheadBytes, Purpose::kFree));
   DeleteLocked(internal.slice(), InternalPrefix(key.prefix_bytes));
   Wrote(key.key.size());
   return Status::OK();
@@ -123,7 +123,7 @@ Status DBImpl::DeletePrefix(Table* table, Slice prefix) {
   LAVA_RETURN_IF_ERROR(CheckKey(*impl, {prefix, 0}));
   const InternalKey internal(options_.partition_bytes, impl->id_bytes(), prefix);
   WriteLock lock(write_mutex_);
-  LAVA_RETURN_IF_ERROR(MakeRoom(&lock, prefix.size() + kRecordOverheadBytes));
+  LAVA_RETURN_IF_ERROR(MakeRoom(&lock, prefix.size() + kRecordOverheadBytes, Purpose::kFree));
   DeletePrefixLocked(internal.slice());
   Wrote(prefix.size());
   return Status::OK();
@@ -210,7 +210,8 @@ Status DBImpl::DeleteRange(Table* table, Slice lower, Slice upper) {
   if (!upper.empty()) LAVA_RETURN_IF_ERROR(CheckBound(*impl, upper, "upper"));
   if (!upper.empty() && lower >= upper) return Status::OK();
   WriteLock lock(write_mutex_);
-  LAVA_RETURN_IF_ERROR(MakeRoom(&lock, lower.size() + upper.size() + 2 * kRecordOverheadBytes));
+  LAVA_RETURN_IF_ERROR(
+      MakeRoom(&lock, lower.size() + upper.size() + 2 * kRecordOverheadBytes, Purpose::kFree));
   DeleteRangeLocked(*impl, lower, upper);
   Wrote(lower.size() + upper.size());
   return Status::OK();

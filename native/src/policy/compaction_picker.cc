@@ -182,6 +182,29 @@ std::optional<CompactionPlan> PickCompaction(const PickerView& view, const Picke
   return std::nullopt;
 }
 
+std::optional<CompactionPlan> PickExposing(const PickerView& view, const PickerOptions& options) {
+  uint32_t last = 0;
+  for (uint32_t level = 0; level < view.levels.size(); ++level)
+    if (!view.levels[level].empty()) last = level;
+  // Files of L0 hide each other's records, even with nothing below.
+  if (last == 0)
+    return view.levels.empty() || view.levels[0].size() < 2 ? std::nullopt : PickL0(view);
+  std::vector<std::pair<uint64_t, uint32_t>> levels;
+  for (uint32_t level = 0; level < last; ++level) {
+    uint64_t bytes = 0;
+    for (const PickerFile& f : view.levels[level])
+      if (!f.busy) bytes += f.bytes + f.referenced_bytes;
+    if (bytes > 0) levels.emplace_back(bytes, level);
+  }
+  std::sort(levels.rbegin(), levels.rend());
+  for (const auto& [bytes, level] : levels) {
+    std::optional<CompactionPlan> plan =
+        level == 0 ? PickL0(view) : PickLevel(view, options, level);
+    if (plan) return plan;
+  }
+  return std::nullopt;
+}
+
 std::optional<CompactionPlan> PickCompactAll(const PickerView& view, bool* wait) {
   *wait = false;
   uint32_t last = 0, levels_used = 0;

@@ -13,6 +13,7 @@ namespace lava {
 /// has no end. Of a clipped entry, bytes may be an estimate.
 struct PickerFile {
   uint64_t bytes = 0;
+  uint64_t referenced_bytes = 0;  // of values in value files that it names
   Slice lower, upper;
   bool busy = false;     // an input of a running compaction
   bool clipped = false;  // shows less than the file holds
@@ -53,6 +54,11 @@ struct CompactionPlan {
 /// counts by bytes and gives the file that overlaps least of the next level, looking a few files
 /// ahead from the cursor. Files that are busy, or overlap busy ones, are left alone.
 std::optional<CompactionPlan> PickCompaction(const PickerView& view, const PickerOptions& options);
+
+/// The compaction that exposes most of what the records of upper levels hide, by the bytes that
+/// these and their values have: for when space is short and no level is over its target. None when
+/// all is in one sorted run.
+std::optional<CompactionPlan> PickExposing(const PickerView& view, const PickerOptions& options);
 
 /// The next step of bringing everything into the last level that holds data (at least L1): one
 /// plan over all files. None when it is done (also: every clipped entry rewritten), or must wait

@@ -8,8 +8,9 @@
 namespace lava {
 namespace {
 
-// Cases are written as text. A file is lower-upper:bytes, then * (busy) or ~ (clipped); "-" as the
-// upper bound has no end. A level a line, L0 newest first; "cursor N key" and "l0-busy" beside.
+// Cases are written as text. A file is lower-upper:bytes, then +bytes of values that it names, *
+// (busy) or ~ (clipped); "-" as the upper bound has no end. A level a line, L0 newest first;
+// "cursor N key" and "l0-busy" beside.
 struct Tree {
   explicit Tree(const std::string& text) {
     std::istringstream lines(text);
@@ -39,6 +40,8 @@ struct Tree {
     const std::string upper = word.substr(dash + 1, colon - dash - 1);
     file.upper = strings.emplace_back(upper == "-" ? "" : upper);
     file.bytes = std::stoull(word.substr(colon + 1));
+    if (const size_t plus = word.find('+'); plus != std::string::npos)
+      file.referenced_bytes = std::stoull(word.substr(plus + 1));
     file.busy = word.find('*') != std::string::npos;
     file.clipped = word.find('~') != std::string::npos;
     return file;
@@ -134,6 +137,27 @@ TEST(CompactionPicker, All) {
     bool wait = false;
     const std::string got = ToText(PickCompactAll(tree.view, &wait));
     EXPECT_EQ(wait ? "wait" : got, row.plan) << row.name;
+  }
+}
+
+TEST(CompactionPicker, Exposing) {
+  const Row rows[] = {
+      {"empty", "L0\nL1", "none"},
+      {"one run hides nothing", "L0\nL1\nL2 a-b:900 c-d:900", "none"},
+      {"one file of L0 hides nothing", "L0 a-b:1\nL1", "none"},
+      {"files of L0 hide each other", "L0 a-b:1 a-b:1\nL1", "L0[0 1] -> L1"},
+      {"the level with most bytes", "L0 a-b:5\nL1 a-c:20 c-e:10\nL2 a-f:90",
+       "L1[0 1] L2[0] -> L2 cursor e"},
+      {"values count where their references are", "L0 a-b:1+1000\nL1 a-c:20+30\nL2 a-f:90",
+       "L0[0] L1[0] -> L1"},
+      {"the next one where that is busy", "L0 a-b:1+1000*\nL1 a-c:20+30 x-y:9\nL2 a-f:90",
+       "L1[1] -> L2 move cursor y"},
+      {"what is under way counts no more", "L0 a-b:5\nL1 c-e:20*\nL2 a-f:90", "L0[0] -> L1 move"},
+      {"waits for busy files below", "L0\nL1 c-e:20\nL2 a-f:90*", "none"},
+  };
+  for (const Row& row : rows) {
+    Tree tree(row.tree);
+    EXPECT_EQ(ToText(PickExposing(tree.view, Options())), row.plan) << row.name;
   }
 }
 

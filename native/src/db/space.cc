@@ -1,0 +1,122 @@
+#include <algorithm>
+
+#include "db/db_impl.h"
+
+namespace lava {
+namespace {
+
+// How long a write waits for what only snapshots keep: a checkpoint's upload ends by itself, but
+// what local recovery keeps may need the very thread that waits.
+constexpr uint64_t kPinnedWaitUs = 30'000'000;
+
+}  // namespace
+
+// Holds state.
+void DBImpl::UpdateSpace() {
+  if (!space_limits_.any()) return;
+  const VersionSpace space = SpaceOf(*version_, met_below_);
+  space_use_.file_bytes = space.key_file_bytes + space.value_file_bytes;
+  space_use_.live_bytes = space.live_bytes;
+  space_use_.pinned_bytes = space_limits_.high_bytes > 0 ? PinnedBytes() : 0;
+  space_ = JudgeSpace(space_use_, space_limits_);
+  space_hides_ = (space.hidden_key_bytes + space.hidden_value_bytes) * 100 >= space.live_bytes;
+}
+
+// Holds state.
+uint64_t DBImpl::PinnedBytes() const {
+  uint64_t bytes = 0;
+  for (const auto& [name, weak] : obsolete_) {
+    const std::shared_ptr<StoredFile> file = weak.lock();
+    if (file != nullptr && !IsCurrent(file.get())) bytes += file->bytes;
+  }
+  return bytes;
+}
+
+// Holds state. L0 is left out: what is in it now came after what was compacted.
+void DBImpl::LearnMet(const CompactionTask& task, const CompactionOutput& output) {
+  const std::vector<CompactionInput::Level>& inputs = task.input.inputs;
+  const uint32_t level = inputs.front().level;
+  if (level == 0 || task.input.output_level != level + 1) return;
+  uint64_t upper = 0, all = 0, left = output.records_expired;
+  for (const CompactionInput::Level& input : inputs) {
+    for (const FileEntry& entry : input.entries) {
+      if (entry.clipped()) return;  // shows fewer records than it says
+      all += entry.file->records;
+      if (input.level == level) upper += entry.file->records;
+    }
+  }
+  for (const std::shared_ptr<FileMeta>& file : output.files) left += file->records;
+  if (upper == 0) return;
+  const double met =
+      std::min(1.0, static_cast<double>(all - std::min(all, left)) / static_cast<double>(upper));
+  double& known = met_below_.part[level];
+  known = met_known_[level] ? (3 * known + met) / 4 : met;
+  met_known_[level] = true;
+}
+
+// Holds write and state. Whether a write goes on past the low limits, or until when it waits.
+Status DBImpl::AwaitSpace(uint64_t* until_us, bool* go_on) {
+  if (space_.stop) return MakeSpace(go_on);
+  *go_on = clock_->MonotonicMicros() >= slowed_until_us_;
+  *until_us = std::min(*until_us, slowed_until_us_);
+  return Status::OK();
+}
+
+// Holds write and state. Gets going what makes space, and tells when nothing does.
+Status DBImpl::MakeSpace(bool* go_on) {
+  UpdateSpace();  // what was pinned may be gone
+  *go_on = !space_.stop;
+  if (*go_on) return Status::OK();
+  executor_->Poke();
+  ScheduleFlushes(false);
+  ScheduleCompactions();
+  ScheduleGc();
+  if (running_flushes_ + running_compactions_ > 0 || !collections_.empty()) return Status::OK();
+  for (Backoff* backoff : {&flush_backoff_, &compaction_backoff_, &gc_backoff_}) {
+    if (backoff->status.ok()) continue;
+    if (backoff->failed_at_us >= stalled_since_us_) return backoff->status;
+    backoff->retry_at_us = 0;
+    return Status::OK();
+  }
+  // A ratio is held as far as there is garbage; a limit in bytes binds what lives, too.
+  if (!space_.bytes) {
+    *go_on = true;
+    space_.stop = false;  // until the next version
+    space_.slow = 0;
+    UpdateAttention();
+    return Status::OK();
+  }
+  const bool pinned = space_use_.file_bytes < space_limits_.high_bytes;
+  if (pinned && clock_->MonotonicMicros() - stalled_since_us_ < kPinnedWaitUs) return Status::OK();
+  return Status::NoSpace(
+      "write to " + path_ + ": the files take " + std::to_string(space_use_.file_bytes) +
+      " bytes and those that only snapshots keep " + std::to_string(space_use_.pinned_bytes) +
+      ", the limit is " + std::to_string(space_limits_.high_bytes) + " and about " +
+      std::to_string(space_use_.live_bytes) +
+      " bytes are in use, so nothing more can be given back: raise the limit, or keep less state");
+}
+
+// Holds write and state. Counts what is written while writes are slowed.
+void DBImpl::PayForSpace(uint64_t bytes) {
+  const uint64_t rate = SlowedBytesPerSecond(space_, options_.slowed_bytes_per_second);
+  if (rate == 0) return;
+  slowed_until_us_ =
+      std::max(slowed_until_us_, clock_->MonotonicMicros()) + bytes * 1'000'000 / rate;
+}
+
+// Holds state.
+uint32_t DBImpl::GcJobsMax() const {
+  if (options_.gc_jobs_max > 0) return options_.gc_jobs_max;
+  return std::max(executor_->thread_count(), 2u) - 1;
+}
+
+// Holds state.
+GcEffort DBImpl::GcEffortNow() const {
+  return JudgeGcEffort({.garbage_percent = options_.gc_garbage_percent,
+                        .fullness = space_.fullness,
+                        .jobs_max = GcJobsMax(),
+                        .upload_cost_percent = options_.gc_upload_cost_percent,
+                        .last_resort = space_.stop && running_compactions_ == 0});
+}
+
+}  // namespace lava

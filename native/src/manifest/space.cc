@@ -1,0 +1,64 @@
+#include "manifest/space.h"
+
+#include <algorithm>
+#include <set>
+
+namespace lava {
+namespace {
+
+uint64_t Part(uint64_t bytes, double part) {
+  return static_cast<uint64_t>(static_cast<double>(bytes) * std::clamp(part, 0.0, 1.0));
+}
+
+}  // namespace
+
+double MetBelow::Hiding(uint32_t level, uint32_t last) const {
+  double passed = 1;  // what meets nothing all the way down
+  for (uint32_t n = level; n < last; ++n) passed *= 1 - part[n];
+  return 1 - passed;
+}
+
+uint64_t ReferencedBytes(const FileMeta& file) {
+  uint64_t bytes = 0;
+  for (const BirthShare& share : file.births) bytes += share.raw_bytes;
+  return bytes;
+}
+
+VersionSpace SpaceOf(const Version& version, const MetBelow& met) {
+  VersionSpace space;
+  uint32_t last = kLevelCountMax - 1;
+  while (last > 0 && version.levels[last].empty()) --last;
+  std::set<const FileMeta*> seen;  // a file may stand several times in a version
+  uint64_t named = 0, raw = 0;
+  for (uint32_t level = 0; level <= last; ++level) {
+    const std::vector<FileEntry>& files = version.levels[level];
+    const double hiding = met.Hiding(level, std::max(last, 1u));
+    for (size_t i = 0; i < files.size(); ++i) {
+      const FileMeta& file = *files[i].file;
+      if (!seen.insert(&file).second) continue;
+      const uint64_t referenced = ReferencedBytes(file);
+      space.key_file_bytes += file.bytes;
+      named += referenced;
+      // The oldest file of L0 lies over nothing when it is all there is.
+      if (level == last && (last > 0 || i + 1 == files.size())) continue;
+      space.hidden_key_bytes += Part(file.bytes, hiding);
+      space.hidden_raw_value_bytes += Part(referenced, hiding);
+    }
+  }
+  for (const auto& [id, entry] : version.value_files) {
+    raw += entry.file->raw_bytes;
+    space.value_file_bytes += entry.file->bytes;
+  }
+  named = std::min(named, raw);  // clipped entries name more than is there
+  space.hidden_raw_value_bytes = std::min(named, space.hidden_raw_value_bytes);
+  const double stored =
+      raw == 0 ? 0 : static_cast<double>(space.value_file_bytes) / static_cast<double>(raw);
+  space.hidden_value_bytes =
+      static_cast<uint64_t>(static_cast<double>(space.hidden_raw_value_bytes) * stored);
+  const auto named_stored = static_cast<uint64_t>(static_cast<double>(named) * stored);
+  space.live_bytes = space.key_file_bytes - space.hidden_key_bytes + named_stored -
+                     std::min(named_stored, space.hidden_value_bytes);
+  return space;
+}
+
+}  // namespace lava

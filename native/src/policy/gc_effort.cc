@@ -1,0 +1,36 @@
+#include "policy/gc_effort.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lava {
+namespace {
+
+constexpr double kBusyFrom = 0.75;  // LavaStore Figure 9
+
+// The garbage share, in percent, at which a freed byte costs what it did at percent without
+// uploads.
+double WithUploads(double percent, uint32_t upload_cost_percent) {
+  if (percent <= 0) return 0;
+  const double cost = 1 + upload_cost_percent / 100.0;
+  const double copied_for_freed = (100 - percent) / percent;
+  return 100 * cost / (cost + copied_for_freed);
+}
+
+}  // namespace
+
+GcEffort JudgeGcEffort(const GcEffortInput& input) {
+  GcEffort effort;
+  effort.garbage_percent = input.garbage_percent;
+  if (input.garbage_percent > 100) return effort;  // never collected
+  const double calm = WithUploads(input.garbage_percent, input.upload_cost_percent);
+  const double urgency = std::clamp((input.fullness - kBusyFrom) / (1 - kBusyFrom), 0.0, 1.0);
+  const uint32_t jobs_max = std::max(input.jobs_max, 1u);
+  effort.jobs = 1 + static_cast<uint32_t>(std::floor(urgency * (jobs_max - 1)));
+  const double least = std::min<double>(calm, kGarbagePercentMin);
+  effort.garbage_percent =
+      input.last_resort ? 0 : static_cast<uint32_t>(std::lround(calm + (least - calm) * urgency));
+  return effort;
+}
+
+}  // namespace lava

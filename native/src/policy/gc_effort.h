@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+
+namespace lava {
+
+/// What decides how hard garbage is collected.
+struct GcEffortInput {
+  uint32_t garbage_percent = 25;  // from which a file is collected while there is space enough
+  double fullness = 0;            // of the space limit; 0 without one
+  uint32_t jobs_max = 1;          // at least 1
+  /// What a rewritten byte costs besides its reading and writing, in percent of these: with
+  /// incremental checkpoints the next one uploads it again. 0: nothing.
+  uint32_t upload_cost_percent = 0;
+  /// Nothing but collecting can make room: any garbage is worth it.
+  bool last_resort = false;
+};
+/// Less is not copied as long as compactions can show more.
+inline constexpr uint32_t kGarbagePercentMin = 5;
+struct GcEffort {
+  uint32_t garbage_percent = 25;
+  uint32_t jobs = 1;
+};
+
+/// LavaStore 3.3.2, Adaptive GC: one job at a time, and files with much garbage only, until three
+/// quarters of the space are used; from there on more jobs and smaller thresholds, up to all jobs
+/// and kGarbagePercentMin when it is full. Pure.
+///
+/// Collecting a file of which g is garbage copies (1 - g) to free g. When a copied byte costs c
+/// times as much because it is uploaded, the same cost for a freed byte is reached at a larger g:
+/// (1 - g) * c / g is what it was without.
+GcEffort JudgeGcEffort(const GcEffortInput& input);
+
+}  // namespace lava

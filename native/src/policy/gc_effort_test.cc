@@ -1,0 +1,57 @@
+#include "policy/gc_effort.h"
+
+#include <gtest/gtest.h>
+
+namespace lava {
+namespace {
+
+GcEffort EffortAt(double fullness) {
+  return JudgeGcEffort({.garbage_percent = 25, .fullness = fullness, .jobs_max = 5});
+}
+
+TEST(GcEffort, IsCalmUntilThreeQuartersAreUsed) {
+  for (const double fullness : {0.0, 0.5, 0.75}) {
+    EXPECT_EQ(EffortAt(fullness).jobs, 1u);
+    EXPECT_EQ(EffortAt(fullness).garbage_percent, 25u);
+  }
+}
+
+TEST(GcEffort, GrowsWithFullnessToAllJobsAndTheLeastThreshold) {
+  GcEffort before = EffortAt(0.75);
+  for (double fullness = 0.76; fullness < 1.0; fullness += 0.01) {
+    const GcEffort now = EffortAt(fullness);
+    EXPECT_GE(now.jobs, before.jobs);
+    EXPECT_LE(now.garbage_percent, before.garbage_percent);
+    before = now;
+  }
+  EXPECT_EQ(EffortAt(0.875).jobs, 3u);
+  EXPECT_EQ(EffortAt(0.875).garbage_percent, 15u);
+  for (const double fullness : {1.0, 7.0}) {
+    EXPECT_EQ(EffortAt(fullness).jobs, 5u);
+    EXPECT_EQ(EffortAt(fullness).garbage_percent, kGarbagePercentMin);
+  }
+}
+
+TEST(GcEffort, UploadsRaiseTheThresholdToTheSameCostForAFreedByte) {
+  const GcEffort effort =
+      JudgeGcEffort({.garbage_percent = 25, .jobs_max = 1, .upload_cost_percent = 100});
+  // 0.75 copied for 0.25 freed is 3; 0.6 copied at twice the cost for 0.4 freed is 3, too.
+  EXPECT_EQ(effort.garbage_percent, 40u);
+  const GcEffort full = JudgeGcEffort(
+      {.garbage_percent = 25, .fullness = 1, .jobs_max = 1, .upload_cost_percent = 100});
+  EXPECT_EQ(full.garbage_percent, kGarbagePercentMin);
+}
+
+TEST(GcEffort, AnyGarbageCountsAsTheLastResortAndNoneWhenCollectionIsOff) {
+  EXPECT_EQ(JudgeGcEffort({.fullness = 1, .last_resort = true}).garbage_percent, 0u);
+  EXPECT_EQ(
+      JudgeGcEffort({.garbage_percent = 101, .fullness = 1, .jobs_max = 4, .last_resort = true})
+          .garbage_percent,
+      101u);
+  EXPECT_EQ(JudgeGcEffort({.garbage_percent = 0, .upload_cost_percent = 50}).garbage_percent, 0u);
+  // A threshold below the least stays.
+  EXPECT_EQ(JudgeGcEffort({.garbage_percent = 2, .fullness = 1}).garbage_percent, 2u);
+}
+
+}  // namespace
+}  // namespace lava

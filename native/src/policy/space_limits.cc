@@ -1,0 +1,52 @@
+#include "policy/space_limits.h"
+
+#include <algorithm>
+
+namespace lava {
+namespace {
+
+struct Limit {
+  double used = 0, low = 0, high = 0;
+};
+
+SpacePressure Judge(const Limit& limit) {
+  SpacePressure pressure;
+  pressure.fullness = limit.used / std::max(1.0, limit.high);
+  pressure.stop = limit.used >= limit.high;
+  if (limit.used > limit.low)
+    pressure.slow = std::min(1.0, (limit.used - limit.low) / std::max(1.0, limit.high - limit.low));
+  return pressure;
+}
+
+}  // namespace
+
+SpacePressure JudgeSpace(const SpaceUse& use, const SpaceLimits& limits) {
+  SpacePressure pressure;
+  if (limits.high_percent > 0) {
+    const auto live = static_cast<double>(std::max(use.live_bytes, limits.live_bytes_floor));
+    const double high = live * std::max(limits.high_percent, 100u) / 100;
+    const double low =
+        limits.low_percent > 0 ? live * limits.low_percent / 100 : live + (high - live) / 2;
+    pressure = Judge({static_cast<double>(use.file_bytes), std::min(low, high), high});
+  }
+  if (limits.high_bytes > 0) {
+    const auto high = static_cast<double>(limits.high_bytes);
+    const double low = limits.low_bytes > 0 ? static_cast<double>(limits.low_bytes) : high * 0.9;
+    SpacePressure bytes =
+        Judge({static_cast<double>(use.file_bytes + use.pinned_bytes), std::min(low, high), high});
+    if (bytes.fullness >= pressure.fullness) {
+      pressure = bytes;
+      pressure.bytes = true;
+    }
+  }
+  return pressure;
+}
+
+uint64_t SlowedBytesPerSecond(const SpacePressure& pressure, uint64_t bytes_per_second_max) {
+  if (pressure.slow <= 0) return 0;
+  const double share = std::max(1.0 - pressure.slow, 1.0 / 16);
+  return std::max<uint64_t>(
+      1, static_cast<uint64_t>(static_cast<double>(bytes_per_second_max) * share));
+}
+
+}  // namespace lava

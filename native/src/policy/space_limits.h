@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+
+namespace lava {
+
+/// What an instance's files take, and what of it would be left if nothing was garbage. Bytes on
+/// storage.
+struct SpaceUse {
+  uint64_t file_bytes = 0;    // of all files that the newest version names
+  uint64_t pinned_bytes = 0;  // of files that only snapshots and readers keep
+  uint64_t live_bytes = 0;    // of file_bytes; see manifest/space.h for how it is known
+};
+
+/// Two limits each (Scavenger 3.5): past the low one writes are slowed, past the high one they
+/// wait. 0: none. A low limit that is missing lies in the middle between all that lives and the
+/// high one, and at nine tenths of a limit in bytes.
+struct SpaceLimits {
+  uint32_t low_percent = 0, high_percent = 0;  // of live data; of live_bytes_floor if that is more
+  uint64_t low_bytes = 0, high_bytes = 0;      // of all files, pinned ones too
+  /// A small instance has garbage of many times its live data before that is worth a thought.
+  uint64_t live_bytes_floor = 256ull << 20;
+  bool any() const { return high_percent > 0 || high_bytes > 0; }
+};
+
+/// How near the limits are.
+struct SpacePressure {
+  double fullness = 0;  // what is used over the high limit; 0 without one
+  double slow = 0;      // 0 up to the low limit, 1 from the high one on
+  bool stop = false;    // past the high limit: writes wait
+  bool bytes = false;   // the nearer limit is the one in bytes: what lives can reach it, too
+};
+
+/// Pure.
+SpacePressure JudgeSpace(const SpaceUse& use, const SpaceLimits& limits);
+
+/// How many bytes a second may be written while writes are slowed: the most at the low limit, a
+/// sixteenth of it just below the high one. 0: as many as come. Pure.
+uint64_t SlowedBytesPerSecond(const SpacePressure& pressure, uint64_t bytes_per_second_max);
+
+}  // namespace lava

@@ -1,0 +1,78 @@
+#include "policy/space_limits.h"
+
+#include <gtest/gtest.h>
+
+namespace lava {
+namespace {
+
+constexpr uint64_t kLive = 1000;
+
+SpacePressure AtRatio(uint64_t file_bytes) {
+  return JudgeSpace({.file_bytes = file_bytes, .live_bytes = kLive},
+                    {.low_percent = 120, .high_percent = 150, .live_bytes_floor = 0});
+}
+
+TEST(SpaceLimits, NoLimitIsNoPressure) {
+  const SpacePressure pressure = JudgeSpace({.file_bytes = 1ull << 50, .live_bytes = 1}, {});
+  EXPECT_EQ(pressure.fullness, 0);
+  EXPECT_EQ(pressure.slow, 0);
+  EXPECT_FALSE(pressure.stop);
+}
+
+TEST(SpaceLimits, WritesSlowDownFromTheLowLimitAndStopAtTheHighOne) {
+  EXPECT_EQ(AtRatio(1200).slow, 0);
+  EXPECT_NEAR(AtRatio(1350).slow, 0.5, 1e-9);
+  EXPECT_NEAR(AtRatio(1350).fullness, 0.9, 1e-9);
+  EXPECT_FALSE(AtRatio(1499).stop);
+  EXPECT_TRUE(AtRatio(1500).stop);
+  EXPECT_EQ(AtRatio(9000).slow, 1);
+}
+
+TEST(SpaceLimits, ASmallInstanceCountsAsLargeAsTheFloor) {
+  const SpaceLimits limits{.high_percent = 150, .live_bytes_floor = 10000};
+  EXPECT_FALSE(JudgeSpace({.file_bytes = 14999, .live_bytes = 1}, limits).stop);
+  EXPECT_TRUE(JudgeSpace({.file_bytes = 15000, .live_bytes = 1}, limits).stop);
+}
+
+TEST(SpaceLimits, LowLimitsThatAreMissingLieBelowTheHighOnes) {
+  const SpaceLimits ratio{.high_percent = 150, .live_bytes_floor = 0};
+  EXPECT_EQ(JudgeSpace({.file_bytes = 1250, .live_bytes = kLive}, ratio).slow, 0);
+  EXPECT_GT(JudgeSpace({.file_bytes = 1251, .live_bytes = kLive}, ratio).slow, 0);
+  const SpaceLimits bytes{.high_bytes = 1000};
+  EXPECT_EQ(JudgeSpace({.file_bytes = 900}, bytes).slow, 0);
+  EXPECT_GT(JudgeSpace({.file_bytes = 901}, bytes).slow, 0);
+}
+
+TEST(SpaceLimits, PinnedFilesCountForBytesAloneAndTheNearerLimitDecides) {
+  const SpaceLimits limits{.high_percent = 150, .high_bytes = 2000, .live_bytes_floor = 0};
+  SpacePressure pressure =
+      JudgeSpace({.file_bytes = 1400, .pinned_bytes = 600, .live_bytes = kLive}, limits);
+  EXPECT_TRUE(pressure.stop);
+  EXPECT_TRUE(pressure.bytes);
+  pressure = JudgeSpace({.file_bytes = 1400, .live_bytes = kLive}, limits);
+  EXPECT_FALSE(pressure.stop);
+  EXPECT_FALSE(pressure.bytes);
+  EXPECT_GT(pressure.slow, 0);
+}
+
+TEST(SpaceLimits, LimitsThatContradictEachOtherNeverStopBelowTheHighOne) {
+  const SpacePressure pressure =
+      JudgeSpace({.file_bytes = 1400, .live_bytes = kLive},
+                 {.low_percent = 300, .high_percent = 150, .live_bytes_floor = 0});
+  EXPECT_FALSE(pressure.stop);
+  EXPECT_EQ(pressure.slow, 0);
+  // All that lives always has room.
+  EXPECT_FALSE(JudgeSpace({.file_bytes = 999, .live_bytes = kLive},
+                          {.high_percent = 50, .live_bytes_floor = 0})
+                   .stop);
+}
+
+TEST(SpaceLimits, TheSlowedRateFallsToASixteenth) {
+  EXPECT_EQ(SlowedBytesPerSecond({}, 1600), 0u);
+  EXPECT_EQ(SlowedBytesPerSecond({.slow = 0.5}, 1600), 800u);
+  EXPECT_EQ(SlowedBytesPerSecond({.slow = 1}, 1600), 100u);
+  EXPECT_EQ(SlowedBytesPerSecond({.slow = 1}, 1), 1u);
+}
+
+}  // namespace
+}  // namespace lava
