@@ -68,7 +68,7 @@ constexpr bool kSanitized = true;
 #else
 constexpr bool kSanitized = false;
 #endif
-constexpr size_t kStep = kSanitized ? 7 : 1;  // of the bytes of key SSTs, which are most
+constexpr size_t kStep = kSanitized ? 15 : 1;  // of the bytes of key SSTs, which are most
 constexpr uint64_t kMemoryAllowance = 1 << 20;
 constexpr int kPartitions[] = {0, 3, 7, 8, 12, 15};
 

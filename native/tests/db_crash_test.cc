@@ -18,7 +18,7 @@ namespace lava::testing {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr uint64_t kSeeds = 2;
+constexpr uint64_t kSeeds = 1;
 #else
 constexpr uint64_t kSeeds = 24;
 #endif

@@ -34,8 +34,10 @@ METRICS = {
     "cpu": ("s", False, lambda row: row["cpu_seconds"]),
     "space": ("per live byte", False,
               lambda row: row["space_bytes"] / max(1, row["live_bytes"])),
+    "peak space": ("per live byte", False,
+                   lambda row: row["peak_bytes"] / max(1, row["live_bytes"])),
 }
-WRITE_ONLY = {"bytes written", "space"}
+WRITE_ONLY = {"bytes written", "space", "peak space"}
 
 
 def build():
@@ -59,7 +61,8 @@ def run(engine, case, options, directory):
     keys = max(1000, options.data_mib * (1 << 20) // (average + 36))
     phases = ",".join(p.removesuffix("-after") for p in PHASES)
     done = subprocess.run([str(BUILD / "bench" / "kv_bench"), engine, str(place), case, str(keys),
-                           str(options.memory_mib), str(options.separation), phases],
+                           str(options.memory_mib), str(options.separation),
+                           str(options.space_percent), phases],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
     shutil.rmtree(place, ignore_errors=True)
     if done.returncode != 0:
@@ -76,6 +79,8 @@ def main():
     parser.add_argument("--memory-mib", type=int, default=128, help="of each engine")
     parser.add_argument("--separation", type=int, default=512,
                         help="values of so many bytes lie apart, in engines that can")
+    parser.add_argument("--space-percent", type=int, default=0,
+                        help="Lava's limit of space, in percent of its live data; 0: none")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--directory", default=None, help="where data goes; default: the system's")
     options = parser.parse_args()
@@ -97,6 +102,7 @@ def main():
 
 def report(case, rounds, versions, options, out):
     print(f"\nvalues {case}, {options.data_mib} MiB raw, memory {options.memory_mib} MiB, "
+          f"limit of space {options.space_percent} %, "
           f"{options.rounds} rounds: how many times better Lava is (median)\n")
     for peer in ENGINES[1:]:
         name = f"{peer} {versions[peer]}"

@@ -1,6 +1,8 @@
 // One engine through one row of phases on one data set; prints a JSON object a phase.
-//   kv_bench ENGINE DIRECTORY VALUE_BYTES KEYS MEMORY_MIB SEPARATION_BYTES PHASE[,PHASE...]
+//   kv_bench ENGINE DIRECTORY VALUE_BYTES KEYS MEMORY_MIB SEPARATION_BYTES SPACE_PERCENT \
+//     PHASE[,PHASE...]
 //   engines: lava rocksdb rocksdb-blob
+//   SPACE_PERCENT: of live data, which Lava may take at most; 0: no limit
 //   VALUE_BYTES: a number, or "mixed": half of the values 512 bytes, half 16 KiB (Scavenger 4.1)
 //   phases: load overwrite-uniform overwrite-zipf get-uniform get-zipf scan-10 scan-100
 // Keys have 36 bytes, values compress to about half (LavaStore 4.1). Bytes are those that the
@@ -94,7 +96,7 @@ class Bench {
   void Run(const std::string& phase) {
     latencies_.clear();
     const Usage before = UsageNow();
-    user_bytes_ = 0;
+    user_bytes_ = peak_bytes_ = 0;
     const auto began = std::chrono::steady_clock::now();
     const uint64_t operations = Play(phase);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
@@ -108,14 +110,14 @@ class Bench {
     std::printf(
         "{\"phase\":\"%s\",\"ops_per_second\":%.1f,\"p50_us\":%.2f,\"p99_us\":%.2f,"
         "\"p999_us\":%.2f,\"user_bytes\":%llu,\"bytes_written\":%llu,\"bytes_read\":%llu,"
-        "\"cpu_seconds\":%.3f,\"space_bytes\":%llu,\"live_bytes\":%llu}\n",
+        "\"cpu_seconds\":%.3f,\"space_bytes\":%llu,\"peak_bytes\":%llu,\"live_bytes\":%llu}\n",
         phase.c_str(), static_cast<double>(operations) / took.count(), percentile(0.5),
         percentile(0.99), percentile(0.999), static_cast<unsigned long long>(user_bytes_),
         static_cast<unsigned long long>(after.written - before.written),
         static_cast<unsigned long long>(after.read - before.read),
         after.cpu_seconds - before.cpu_seconds,
         static_cast<unsigned long long>(SpaceOf(directory_)),
-        static_cast<unsigned long long>(live_bytes_));
+        static_cast<unsigned long long>(peak_bytes_), static_cast<unsigned long long>(live_bytes_));
     std::fflush(stdout);
   }
 
@@ -148,6 +150,10 @@ class Bench {
     MakeValue(n);
     user_bytes_ += key_.size() + value_.size();
     Timed([&] { store_.Put(key_, value_); });
+    const auto now = std::chrono::steady_clock::now();
+    if (now - sampled_at_ < std::chrono::milliseconds(100)) return;
+    sampled_at_ = now;
+    peak_bytes_ = std::max(peak_bytes_, SpaceOf(directory_));
   }
 
   uint64_t Play(const std::string& phase) {
@@ -193,14 +199,15 @@ class Bench {
   std::string noise_ = std::string(1 << 20, '\0');
   std::string key_, value_;
   std::vector<double> latencies_;
-  uint64_t user_bytes_ = 0, live_bytes_ = 0;
+  uint64_t user_bytes_ = 0, live_bytes_ = 0, peak_bytes_ = 0;
+  std::chrono::steady_clock::time_point sampled_at_;
 };
 
 int Main(int argc, char** argv) {
-  if (argc != 8) {
+  if (argc != 9) {
     std::fprintf(stderr,
                  "usage: kv_bench lava|rocksdb|rocksdb-blob DIRECTORY VALUE_BYTES|mixed KEYS "
-                 "MEMORY_MIB SEPARATION_BYTES PHASE[,PHASE...]\n");
+                 "MEMORY_MIB SEPARATION_BYTES SPACE_PERCENT PHASE[,PHASE...]\n");
     return 2;
   }
   const std::string engine = argv[1];
@@ -208,11 +215,12 @@ int Main(int argc, char** argv) {
   options.directory = argv[2];
   options.memory_bytes = std::strtoull(argv[5], nullptr, 10) << 20;
   options.separation_bytes = std::strtoull(argv[6], nullptr, 10);
+  options.space_percent = static_cast<uint32_t>(std::strtoul(argv[7], nullptr, 10));
   std::unique_ptr<KvStore> store =
       engine == "lava" ? OpenLava(options) : OpenRocksDB(options, engine == "rocksdb-blob");
   std::printf("{\"engine\":\"%s\",\"version\":\"%s\"}\n", engine.c_str(), store->Version().c_str());
   Bench bench(store.get(), options.directory, argv[3], std::strtoull(argv[4], nullptr, 10));
-  std::istringstream phases(argv[7]);
+  std::istringstream phases(argv[8]);
   for (std::string phase; std::getline(phases, phase, ',');) bench.Run(phase);
   return 0;
 }

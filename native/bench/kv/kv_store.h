@@ -13,6 +13,7 @@ struct KvOptions {
   uint64_t memory_bytes = 256 << 20;  // half for writes, half for reads
   uint32_t threads = 2;               // of background work
   uint64_t separation_bytes = 512;    // of engines that can: values from here on lie apart
+  uint32_t space_percent = 0;         // Lava's limit of space, of its live data; 0: none
 };
 
 /// One engine under test. Any error ends the program.

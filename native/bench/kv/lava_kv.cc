@@ -31,6 +31,8 @@ class LavaKv final : public KvStore {
     Host::Get().SetBackgroundThreads(kv.threads);
     DBOptions options;
     options.lease = *lease;
+    options.space_high_percent = kv.space_percent;
+    options.space_live_bytes_floor = 64 << 20;
     auto db = DB::Open(options, kv.directory);
     Check(db.status());
     db_ = std::move(db).value();

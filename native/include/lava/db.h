@@ -185,7 +185,8 @@ struct DBStatistics {
   uint64_t estimated_records = 0;
   // Value files of the current version; they count into live_files and live_file_bytes too.
   uint64_t value_files = 0, value_file_bytes = 0;
-  uint64_t value_raw_bytes = 0;  // of the values in them, before compression
+  uint64_t hot_value_file_bytes = 0;  // of files for keys that were written often
+  uint64_t value_raw_bytes = 0;       // of the values in them, before compression
   /// Raw bytes of values that no reference reaches. Equal unless a file was collected before or
   /// adopted in part; values whose references are only hidden yet do not count.
   uint64_t garbage_bytes_min = 0, garbage_bytes_max = 0;

@@ -282,6 +282,7 @@ JobContext DBImpl::MakeJobContext(uint32_t output_level) {
   context.value_writer.compression = options_.value_compression;
   context.value_file_bytes = options_.value_file_bytes;
   context.value_read_counters = &value_read_counters_;
+  context.drop_cache = &drop_cache_;
   return context;
 }
 

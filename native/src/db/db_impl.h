@@ -247,6 +247,7 @@ class DBImpl final : public DB, public LeaseMember {
   MemoryCounter memtables_, readers_;  // of this instance, under the lease's
   mutable TableReader::ReadCounters read_counters_;
   mutable ValueReader::ReadCounters value_read_counters_;
+  DropCache drop_cache_{&readers_};
   mutable Counters counters_;
   os::Executor* executor_ = nullptr;
   bool host_opened_ = false, joined_ = false;

@@ -51,6 +51,7 @@ bool DBImpl::StartCollection(const std::vector<ValueFileGarbage>& all) {
     file.raw_bytes = garbage.raw_bytes;
     file.garbage = garbage.garbage_estimate;
     file.busy = busy.contains(garbage.file.get());
+    file.hot = garbage.file->hot;
     const auto baseline = gc_baselines_.find(garbage.file->id);
     if (baseline != gc_baselines_.end())
       file.garbage =

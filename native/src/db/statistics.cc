@@ -31,6 +31,7 @@ DBStatistics DBImpl::statistics() const {
     for (const ValueFileGarbage& garbage : GarbageOf(*view->version)) {
       ++out.value_files;
       out.value_file_bytes += garbage.file->bytes;
+      out.hot_value_file_bytes += garbage.file->hot ? garbage.file->bytes : 0;
       out.value_raw_bytes += garbage.raw_bytes;
       out.garbage_bytes_min += garbage.garbage_min;
       out.garbage_bytes_max += garbage.garbage_max;

@@ -67,6 +67,7 @@ Status RunCompaction(const JobContext& context, const CompactionInput& input,
   options.older = &older;
   options.list_bytes_max = context.list_bytes_max;
   options.cancelled = context.cancelled;
+  options.drop_cache = context.drop_cache;
   const std::unique_ptr<RecordIterator> records = NewMergingIterator(std::move(runs), options);
 
   OutputLimits limits;

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "job/value_output.h"
@@ -40,11 +41,12 @@ class MergedKeys {
  public:
   explicit MergedKeys(const GcInput& input) {
     for (const std::shared_ptr<ValueFileMeta>& file : input.files)
-      inputs_.push_back({ReaderOf(*file), ReaderOf(*file)->NewKeyIterator(),
+      inputs_.push_back({file.get(), ReaderOf(*file), ReaderOf(*file)->NewKeyIterator(),
                          ShownPlaces(*input.version, file.get())});
   }
 
   struct Input {
+    const ValueFileMeta* file;
     const ValueReader* reader;
     std::unique_ptr<ValueKeyIterator> keys;
     ShownPlaces places;
@@ -104,6 +106,34 @@ class LivingBirths {
   std::optional<FileId> birth_;
 };
 
+// Which file a survivor goes to. Values of one birth may be apart by temperature, but for one key
+// in at most one file of each: lookups ask as many. So a birth that has places outside the inputs
+// is not split again, but stays as warm as the file that it comes from.
+class Temperatures {
+ public:
+  Temperatures(const JobContext& context, const GcInput& input) : drops_(context.drop_cache) {
+    for (const std::shared_ptr<ValueFileMeta>& file : input.files) inputs_.insert(file.get());
+    for (const auto& file : input.files)
+      for (const BirthShare& share : file->births) Judge(*input.version, share.birth);
+  }
+  bool IsHot(Slice key, const FileId& birth, const ValueFileMeta& from) const {
+    return split_.contains(birth) ? drops_->IsHot(key) : from.hot;
+  }
+
+ private:
+  void Judge(const Version& version, const FileId& birth) {
+    const auto it = version.births.find(birth);
+    if (drops_ == nullptr || it == version.births.end()) return;
+    for (const Placement& place : it->second->places)
+      if (!inputs_.contains(place.file.get())) return;
+    split_.insert(birth);
+  }
+
+  const DropCache* const drops_;
+  std::set<const ValueFileMeta*> inputs_;
+  std::set<FileId> split_;
+};
+
 }  // namespace
 
 Status RunGc(const JobContext& context, const GcInput& input, GcOutput* output) {
@@ -112,6 +142,7 @@ Status RunGc(const JobContext& context, const GcInput& input, GcOutput* output) 
   ValueOutput values(context, no_tables);
   MergedKeys keys(input);
   LivingBirths living(*input.version);
+  const Temperatures temperatures(context, input);
   std::string buffer;
   while (true) {
     if (context.cancelled != nullptr && context.cancelled->load(std::memory_order_relaxed))
@@ -127,8 +158,9 @@ Status RunGc(const JobContext& context, const GcInput& input, GcOutput* output) 
       uint32_t raw_bytes = 0;
       Slice stored;
       LAVA_RETURN_IF_ERROR(at->reader->ReadStored(*at->keys, &buffer, &codec, &raw_bytes, &stored));
+      const bool hot = temperatures.IsHot(at->keys->key(), at->keys->birth(), *at->file);
       LAVA_RETURN_IF_ERROR(
-          values.AddStored(at->keys->key(), at->keys->birth(), codec, raw_bytes, stored));
+          values.AddStored(at->keys->key(), at->keys->birth(), hot, codec, raw_bytes, stored));
       ++output->values_live;
       output->bytes_read += at->keys->record_bytes();
     } else {

@@ -4,6 +4,7 @@
 
 #include "job/tree_for_test.h"
 #include "testing/fault_file_system.h"
+#include "testing/random.h"
 
 namespace lava {
 namespace {
@@ -113,6 +114,49 @@ TEST(GcJob, CopiesWhatLivesAndNeverReadsWhatIsDead) {
   EXPECT_TRUE(ReaderOf(*output.files[0])->VerifyAll().ok());
   tree.InstallGc(input, output);
   EXPECT_EQ(tree.Scan(), tree.model());
+}
+
+// Every key's value is in at most one hot and one cold file, however often what was parted is
+// collected, with all its parts or without: lookups through inheritance stay O(1).
+TEST(GcJob, ABirthIsPartedByTemperatureOnceAtMost) {
+  bool parted = false, hot = false;
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    SCOPED_TRACE(seed);
+    GcTree tree;
+    DropCache drops(nullptr, 16);
+    tree.context().drop_cache = &drops;
+    testing::Random random(seed);
+    Names keys;
+    for (int i = 10; i < 50; ++i) keys.push_back("k" + std::to_string(i));
+    tree.PutLarge(keys);
+    tree.SealAndFlush();
+    for (int round = 0; round < 30; ++round) {
+      for (int i = 0; i < 6; ++i)
+        tree.PutLarge({keys[random.Uniform(10)]}, std::to_string(round));  // the hot ones
+      for (int i = 0; i < 6; ++i)
+        tree.PutLarge({keys[random.Uniform(keys.size())]}, std::to_string(round));
+      tree.SealAndFlush();
+      tree.Compact(tree.PlanLevels(0, 1));
+      GcInput input{tree.version(), {}};
+      for (const auto& file : tree.ValueFiles())
+        if (random.OneIn(2)) input.files.push_back(file);
+      tree.InstallGc(input, tree.Collect(input));
+      for (const auto& [id, birth] : tree.version()->births) {
+        for (const std::string& key : keys) {
+          int places[2] = {0, 0};
+          for (const Placement& place : birth->places)
+            if (K(key) >= place.lower && K(key) < place.upper) ++places[place.file->hot];
+          EXPECT_LE(places[0], 1);
+          EXPECT_LE(places[1], 1);
+          parted |= places[0] + places[1] == 2;
+        }
+      }
+      for (const auto& file : tree.ValueFiles()) hot |= file->hot;
+      ASSERT_EQ(tree.Scan(), tree.model());
+    }
+  }
+  EXPECT_TRUE(parted);
+  EXPECT_TRUE(hot);
 }
 
 TEST(GcJob, ADamagedLivingValueIsNamedAndLeavesNoFile) {

@@ -7,6 +7,7 @@
 
 #include "cache/block_cache.h"
 #include "fs/file_system.h"
+#include "job/drop_cache.h"
 #include "manifest/version.h"
 #include "memory/memory_counter.h"
 #include "table/table_reader.h"
@@ -33,6 +34,7 @@ struct JobContext {
   ValueWriterOptions value_writer;
   uint64_t value_file_bytes = 64 << 20;                      // a job's value file ends about here
   ValueReader::ReadCounters* value_read_counters = nullptr;  // may be null
+  DropCache* drop_cache = nullptr;                           // may be null
 
   std::string PathOf(const FileId& id) const { return directory + "/" + id.FileName(); }
   std::string ValuePathOf(const FileId& id) const { return directory + "/" + id.ValueFileName(); }

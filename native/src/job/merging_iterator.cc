@@ -71,6 +71,7 @@ class MergingIterator final : public RecordIterator {
   void FindNext();
   bool TakePrefixDelete(uint32_t age);
   void GatherGroup();
+  void TellDropped() const;
   bool TakeGroup();
   bool ShowFolded(RecordKind base, Slice base_value);
   uint64_t FoldedBytes(Slice base_value) const {
@@ -176,6 +177,7 @@ void MergingIterator::FindNext() {
       valid_ = TakePrefixDelete(age);
     } else {
       GatherGroup();
+      if (options_.drop_cache != nullptr && group_.size() > 1) TellDropped();
       valid_ = TakeGroup();
     }
     if (valid_) return;
@@ -203,6 +205,14 @@ void MergingIterator::GatherGroup() {
   const Slice key = At(group_[0]).key;
   while (!heap_.empty() && At(heap_.front()).key == key) group_.push_back(Pop());
   group_hide_ = HideAge(key);
+}
+
+// A value that an update or a delete has replaced.
+void MergingIterator::TellDropped() const {
+  const bool dropped = std::any_of(group_.begin() + 1, group_.end(), [this](uint32_t age) {
+    return At(age).kind == RecordKind::kPutReference;
+  });
+  if (dropped) options_.drop_cache->Dropped(At(group_[0]).key);
 }
 
 // Whether the records of one key, newest first in group_, leave something to show.

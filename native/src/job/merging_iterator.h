@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/record.h"
+#include "job/drop_cache.h"
 #include "job/merge_run.h"
 #include "lava/options.h"
 
@@ -31,6 +32,9 @@ struct MergeOptions {
   bool keys_only = false;
   /// A list that would be folded to more becomes a ListSegment::kTooLong: no merge fails over it.
   uint64_t list_bytes_max = kListBytesMax;
+  /// Told the keys whose references to value files the merge drops. May be null; must outlive the
+  /// iterator.
+  DropCache* drop_cache = nullptr;
   /// The walk ends as Aborted when it is true, also amid records that are not shown. May be null;
   /// must outlive the iterator.
   const std::atomic<bool>* cancelled = nullptr;

@@ -20,7 +20,8 @@ ValueOutput::ValueOutput(const JobContext& context, const std::map<uint64_t, Tab
     : context_(context), tables_(tables, context.writer.partition_bytes) {}
 
 ValueOutput::~ValueOutput() {
-  writer_.reset();
+  cold_.writer.reset();
+  hot_.writer.reset();
   files_.clear();  // readers go before their files
   for (const std::string& path : created_) {
     // What cannot be removed now is removed by recovery, since no manifest names it.
@@ -28,19 +29,19 @@ ValueOutput::~ValueOutput() {
   }
 }
 
-Status ValueOutput::MakeRoom(Slice key) {
+Status ValueOutput::MakeRoom(Stream* stream, Slice key) {
   // All births of a key stand in one file.
-  if (writer_ != nullptr && writer_->estimated_bytes() >= context_.value_file_bytes &&
-      key != last_key_)
-    LAVA_RETURN_IF_ERROR(EndFile());
-  last_key_ = key;
-  if (writer_ != nullptr) return Status::OK();
-  id_ = context_.next_file();
-  const std::string path = context_.ValuePathOf(id_);
+  if (stream->writer != nullptr && stream->writer->estimated_bytes() >= context_.value_file_bytes &&
+      key != stream->last_key)
+    LAVA_RETURN_IF_ERROR(EndFile(stream));
+  stream->last_key = key;
+  if (stream->writer != nullptr) return Status::OK();
+  stream->id = context_.next_file();
+  const std::string path = context_.ValuePathOf(stream->id);
   LAVA_ASSIGN_OR_RETURN(std::unique_ptr<fs::AppendFile> file,
                         context_.file_system->Create(path, kWriteBufferBytes));
   created_.push_back(path);
-  writer_ = ValueWriter::Create(context_.value_writer, std::move(file), path);
+  stream->writer = ValueWriter::Create(context_.value_writer, std::move(file), path);
   return Status::OK();
 }
 
@@ -50,33 +51,42 @@ Status ValueOutput::MoveOut(Record* record) {
   if (options == nullptr || options->separation_bytes == 0 || options->kind == TableKind::kList ||
       record->value.size() < options->separation_bytes)
     return Status::OK();
-  LAVA_RETURN_IF_ERROR(MakeRoom(record->key));
-  LAVA_RETURN_IF_ERROR(writer_->Add(record->key, id_, record->value));
+  const bool hot = context_.drop_cache != nullptr && context_.drop_cache->IsHot(record->key);
+  Stream* stream = hot ? &hot_ : &cold_;
+  LAVA_RETURN_IF_ERROR(MakeRoom(stream, record->key));
+  LAVA_RETURN_IF_ERROR(stream->writer->Add(record->key, stream->id, record->value));
   reference_.clear();
-  EncodeReference({id_, record->value.size(), TimestampOf(*options, record->value)}, &reference_);
+  EncodeReference({stream->id, record->value.size(), TimestampOf(*options, record->value)},
+                  &reference_);
   record->kind = RecordKind::kPutReference;
   record->value = reference_;
   return Status::OK();
 }
 
-Status ValueOutput::AddStored(Slice key, const FileId& birth, Compression codec, uint32_t raw_bytes,
-                              Slice stored) {
-  LAVA_RETURN_IF_ERROR(MakeRoom(key));
-  return writer_->AddStored(key, birth, codec, raw_bytes, stored);
+Status ValueOutput::AddStored(Slice key, const FileId& birth, bool hot, Compression codec,
+                              uint32_t raw_bytes, Slice stored) {
+  Stream* stream = hot ? &hot_ : &cold_;
+  LAVA_RETURN_IF_ERROR(MakeRoom(stream, key));
+  return stream->writer->AddStored(key, birth, codec, raw_bytes, stored);
 }
 
-Status ValueOutput::EndFile() {
+Status ValueOutput::EndFile(Stream* stream) {
+  if (stream->writer == nullptr) return Status::OK();
   ValueFileProperties properties;
-  LAVA_RETURN_IF_ERROR(writer_->Finish(&properties));
-  writer_.reset();
-  std::shared_ptr<ValueFileMeta> meta = MetaOf(id_, properties);
+  LAVA_RETURN_IF_ERROR(stream->writer->Finish(&properties));
+  stream->writer.reset();
+  std::shared_ptr<ValueFileMeta> meta = MetaOf(stream->id, properties);
   LAVA_ASSIGN_OR_RETURN(meta->reader, OpenValueReader(context_, *meta));
+  meta->hot = stream == &hot_;
   bytes_written_ += meta->bytes;
   files_.push_back(std::move(meta));
   return Status::OK();
 }
 
-Status ValueOutput::Close() { return writer_ == nullptr ? Status::OK() : EndFile(); }
+Status ValueOutput::Close() {
+  LAVA_RETURN_IF_ERROR(EndFile(&cold_));
+  return EndFile(&hot_);
+}
 
 Status ValueOutput::Finish(std::vector<std::shared_ptr<ValueFileMeta>>* files) {
   LAVA_RETURN_IF_ERROR(Close());

@@ -11,7 +11,8 @@
 
 namespace lava {
 
-/// Moves a job's large values, which come in key order, into value files of their own.
+/// Moves a job's large values, which come in key order, into value files of their own, those of hot
+/// keys apart from the others (Scavenger 3.4.2).
 /// Threads:    one.
 /// Ownership:  context and tables must outlive it; files that were not handed out by Finish() are
 ///             removed on destruction.
@@ -25,7 +26,7 @@ class ValueOutput {
   /// Turns a put whose table wants that into a reference; its value is valid until the next call.
   Status MoveOut(Record* record);
   /// Puts a value that another value file stores into this job's, under the birth it had.
-  Status AddStored(Slice key, const FileId& birth, Compression codec, uint32_t raw_bytes,
+  Status AddStored(Slice key, const FileId& birth, bool hot, Compression codec, uint32_t raw_bytes,
                    Slice stored);
   /// Ends the last file; Finish() cannot fail then, so that a job's other outputs can come between.
   /// Errors: after one, destroy it.
@@ -35,15 +36,19 @@ class ValueOutput {
   uint64_t bytes_written() const { return bytes_written_; }
 
  private:
-  /// A file that has room for a record of this key.
-  Status MakeRoom(Slice key);
-  Status EndFile();
+  // The file that is written of one temperature.
+  struct Stream {
+    std::unique_ptr<ValueWriter> writer;
+    FileId id;
+    std::string last_key;
+  };
+  /// Lets the stream have a file that has room for a record of this key.
+  Status MakeRoom(Stream* stream, Slice key);
+  Status EndFile(Stream* stream);
 
   const JobContext& context_;
   const TablesByKey tables_;
-  std::unique_ptr<ValueWriter> writer_;
-  FileId id_;
-  std::string last_key_;
+  Stream cold_, hot_;
   std::string reference_;
   uint64_t bytes_written_ = 0;
   std::vector<std::shared_ptr<ValueFileMeta>> files_;

@@ -70,6 +70,27 @@ TEST_F(ValueOutputTest, MovesPutsOfTheBoundAndAbove) {
   EXPECT_EQ(tree_.file_system().Paths().size(), 1u);
 }
 
+TEST_F(ValueOutputTest, ValuesOfKeysThatWereDroppedBeforeGoToAFileOfTheirOwn) {
+  DropCache drops(nullptr, 1024);
+  drops.Dropped(K("b"));
+  drops.Dropped(K("d"));
+  tree_.context().drop_cache = &drops;
+  ValueOutput output(tree_.context(), tree_.tables);
+  std::map<std::string, FileId> births;
+  for (const char* key : {"a", "b", "c", "d"})
+    births[key] = MoveOut(&output, K(key), std::string(100, 'v'))->birth;
+  EXPECT_EQ(births["a"], births["c"]);
+  EXPECT_EQ(births["b"], births["d"]);
+  EXPECT_NE(births["a"], births["b"]);
+  Files files;
+  ASSERT_TRUE(output.Finish(&files).ok());
+  ASSERT_EQ(files.size(), 2u);
+  for (const auto& file : files) {
+    EXPECT_EQ(file->hot, file->id == births["b"]);
+    EXPECT_EQ(file->records, 2u);
+  }
+}
+
 TEST_F(ValueOutputTest, TablesThatDoNotAskForItKeepTheirValues) {
   tree_.tables[8] = {.kind = TableKind::kValue};
   tree_.tables[9] = {.kind = TableKind::kList, .separation_bytes = 1};
@@ -116,7 +137,7 @@ TEST_F(ValueOutputTest, FilesEndAtValueFileBytesButNeverWithinAKey) {
   ValueOutput output(tree_.context(), tree_.tables);
   const std::string value(600, 'v');
   const auto add = [&](const std::string& key, uint64_t birth) {
-    return output.AddStored(K(key), {{5, 6}, birth}, Compression::kNone, 600, value);
+    return output.AddStored(K(key), {{5, 6}, birth}, false, Compression::kNone, 600, value);
   };
   for (uint64_t birth = 1; birth <= 5; ++birth) ASSERT_TRUE(add("a", birth).ok());
   ASSERT_TRUE(add("b", 1).ok());

@@ -38,6 +38,7 @@ struct FileMeta : StoredFile {
 /// An immutable value SST.
 struct ValueFileMeta : StoredFile {
   uint64_t records = 0, raw_bytes = 0, stored_bytes = 0;
+  bool hot = false;                // of keys that were written often; not persisted
   std::string lower, upper;        // own bounds, [lower, upper) over its keys
   std::vector<BirthShare> births;  // what was born where of what it holds, ascending
 };

@@ -16,8 +16,11 @@ std::vector<size_t> PickGarbage(const std::vector<GcFile>& files, const GcOption
   }
   // Ratios, with raw_bytes above 0 since garbage is.
   const auto dirtier = [&](size_t a, size_t b) {
-    return static_cast<double>(files[a].garbage) * static_cast<double>(files[b].raw_bytes) >
-           static_cast<double>(files[b].garbage) * static_cast<double>(files[a].raw_bytes);
+    const double x =
+        static_cast<double>(files[a].garbage) * static_cast<double>(files[b].raw_bytes);
+    const double y =
+        static_cast<double>(files[b].garbage) * static_cast<double>(files[a].raw_bytes);
+    return x != y ? x > y : files[a].hot && !files[b].hot;
   };
   std::stable_sort(picked.begin(), picked.end(), dirtier);
   uint64_t live = 0;

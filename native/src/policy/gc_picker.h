@@ -11,6 +11,7 @@ struct GcFile {
   uint64_t raw_bytes = 0;
   uint64_t garbage = 0;  // thought to be; never more than raw_bytes counts
   bool busy = false;
+  bool hot = false;  // of keys that are written often
 };
 struct GcOptions {
   uint32_t garbage_percent = 25;          // a file with less is left alone; above 100: all are
@@ -19,7 +20,8 @@ struct GcOptions {
 inline constexpr size_t kGcFilesMax = 8;  // of one job
 
 /// The files that one job should collect together, the dirtiest first: what they free for each byte
-/// copied is most. Empty when none is worth it. Pure.
+/// copied is most. Of equals a hot one (Scavenger 3.4.2), then the one that stands first. Empty
+/// when none is worth it. Pure.
 std::vector<size_t> PickGarbage(const std::vector<GcFile>& files, const GcOptions& options);
 
 }  // namespace lava

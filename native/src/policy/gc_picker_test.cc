@@ -14,6 +14,12 @@ TEST(GcPicker, TakesTheDirtiestFirstAndOnlyWhatPassesTheThreshold) {
   EXPECT_EQ(PickGarbage({}, options), Picked{});
 }
 
+TEST(GcPicker, OfEqualsTakesHotOnesFirst) {
+  const GcOptions options{.garbage_percent = 25, .live_bytes_max = 1000};
+  EXPECT_EQ(PickGarbage({{100, 50}, {100, 50, false, true}, {100, 60}, {200, 100}}, options),
+            (Picked{2, 1, 0, 3}));
+}
+
 TEST(GcPicker, LeavesOutWhatIsBusyAndWhatHasNoGarbage) {
   const GcOptions options{.garbage_percent = 0, .live_bytes_max = 1000};
   EXPECT_EQ(PickGarbage({{100, 60, true}, {100, 0}, {0, 0}, {100, 1}}, options), Picked{3});

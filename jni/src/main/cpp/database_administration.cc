@@ -62,6 +62,12 @@ DBOptions ToOptions(JNIEnv* env, jlongArray array) {
   o.value_file_bytes = in.Next();
   o.value_compression = ToCompression(in.Next32());
   o.gc_garbage_percent = in.Next32();
+  o.gc_jobs_max = in.Next32();
+  o.gc_upload_cost_percent = in.Next32();
+  o.space_low_percent = in.Next32();
+  o.space_high_percent = in.Next32();
+  o.space_low_bytes = in.Next();
+  o.space_high_bytes = in.Next();
   o.level1_bytes = in.Next();
   o.level_multiplier = in.Next32();
   o.level_count = in.Next32();
@@ -221,6 +227,10 @@ void Statistics(JNIEnv* env, jobject, jlong handle, jlongArray out) {
         s.gc_bytes_read,
         s.gc_bytes_written,
         s.gc_values_dead,
+        s.estimated_live_bytes,
+        s.estimated_hidden_bytes,
+        s.space_pressure_percent,
+        s.space_stall_us,
     };
     std::vector<jlong> numbers(std::begin(scalars), std::end(scalars));
     numbers.insert(numbers.end(), std::begin(s.files_at_level), std::end(s.files_at_level));

@@ -28,6 +28,12 @@ public final class DBOptions {
     private long valueFileBytes = 64L << 20;
     private CompressionType valueCompression = CompressionType.LZ4;
     private int gcGarbagePercent = 25;
+    private int gcJobsMax;
+    private int gcUploadCostPercent;
+    private int spaceLowPercent;
+    private int spaceHighPercent;
+    private long spaceLowBytes;
+    private long spaceHighBytes;
     private long level1Bytes = 128L << 20;
     private int levelMultiplier = 10;
     private int levelCount = 7;
@@ -143,6 +149,52 @@ public final class DBOptions {
         return this;
     }
 
+    /**
+     * Collections that may run at once when space is short. Default: 0, one less than there are
+     * background threads.
+     */
+    public DBOptions setGcJobsMax(int gcJobsMax) {
+        this.gcJobsMax = (int) notNegative(gcJobsMax, "gcJobsMax");
+        return this;
+    }
+
+    /**
+     * What a byte that is written again costs besides reading and writing, in percent of these:
+     * with incremental checkpoints it is uploaded. Files are then collected at more garbage.
+     * Default: 0.
+     */
+    public DBOptions setGcUploadCostPercent(int gcUploadCostPercent) {
+        this.gcUploadCostPercent = (int) notNegative(gcUploadCostPercent, "gcUploadCostPercent");
+        return this;
+    }
+
+    /**
+     * Limits of the space that files take, in percent of what of it is live, as estimated. Past the
+     * low one writes are slowed, past the high one they answer Busy, as long as collections and
+     * compactions can free anything.
+     *
+     * @param low 0: between 100 and high
+     * @param high 0: no limit; else above 100
+     */
+    public DBOptions setSpacePercent(int low, int high) {
+        this.spaceLowPercent = (int) notNegative(low, "spaceLowPercent");
+        this.spaceHighPercent = (int) notNegative(high, "spaceHighPercent");
+        return this;
+    }
+
+    /**
+     * The same in bytes, with files that only snapshots keep. Past the high one, writes fail with
+     * NoSpace when nothing can be freed; deletes do not.
+     *
+     * @param low 0: nine tenths of high
+     * @param high 0: no limit
+     */
+    public DBOptions setSpaceBytes(long low, long high) {
+        this.spaceLowBytes = notNegative(low, "spaceLowBytes");
+        this.spaceHighBytes = notNegative(high, "spaceHighBytes");
+        return this;
+    }
+
     /** Bytes of level 1. Default: 128 MiB. */
     public DBOptions setLevel1Bytes(long level1Bytes) {
         this.level1Bytes = notNegative(level1Bytes, "level1Bytes");
@@ -239,6 +291,30 @@ public final class DBOptions {
         return gcGarbagePercent;
     }
 
+    public int gcJobsMax() {
+        return gcJobsMax;
+    }
+
+    public int gcUploadCostPercent() {
+        return gcUploadCostPercent;
+    }
+
+    public int spaceLowPercent() {
+        return spaceLowPercent;
+    }
+
+    public int spaceHighPercent() {
+        return spaceHighPercent;
+    }
+
+    public long spaceLowBytes() {
+        return spaceLowBytes;
+    }
+
+    public long spaceHighBytes() {
+        return spaceHighBytes;
+    }
+
     public long level1Bytes() {
         return level1Bytes;
     }
@@ -281,6 +357,12 @@ public final class DBOptions {
             valueFileBytes,
             valueCompression.number(),
             gcGarbagePercent,
+            gcJobsMax,
+            gcUploadCostPercent,
+            spaceLowPercent,
+            spaceHighPercent,
+            spaceLowBytes,
+            spaceHighBytes,
             level1Bytes,
             levelMultiplier,
             levelCount,

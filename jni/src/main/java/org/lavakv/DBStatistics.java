@@ -14,7 +14,7 @@ public final class DBStatistics {
     /** Levels that are told apart. */
     public static final int LEVELS = 8;
 
-    private static final int SCALARS = 39;
+    private static final int SCALARS = 43;
 
     static final int NUMBERS = SCALARS + 2 * LEVELS;
 
@@ -223,6 +223,29 @@ public final class DBStatistics {
     /** Values that collections of garbage left behind. */
     public long gcValuesDead() {
         return numbers[38];
+    }
+
+    /**
+     * About how many of {@link #liveFileBytes()} would be left after all compactions and
+     * collections.
+     */
+    public long estimatedLiveBytes() {
+        return numbers[39];
+    }
+
+    /** About how many bytes of values newer records hide that no compaction has dropped yet. */
+    public long estimatedHiddenBytes() {
+        return numbers[40];
+    }
+
+    /** Percent of the nearer limit of space that are used; 0 without one. */
+    public long spacePressurePercent() {
+        return numbers[41];
+    }
+
+    /** Of {@link #stallMicros()}, what writes waited for space. */
+    public long spaceStallMicros() {
+        return numbers[42];
     }
 
     /** Files at a level, from 0 to {@link #LEVELS} - 1. */

@@ -89,5 +89,51 @@ public final class LavaConfigurableOptions {
                             "Which share of a value file, in percent, is garbage, about, when what"
                                     + " is left of it is moved to another file.");
 
+    public static final ConfigOption<Integer> GC_UPLOAD_COST =
+            ConfigOptions.key(LavaOptions.PREFIX + "gc.upload-cost")
+                    .intType()
+                    .defaultValue(50)
+                    .withDescription(
+                            "What it costs that the next incremental checkpoint uploads a moved"
+                                    + " value again, in percent of moving it. The garbage threshold"
+                                    + " rises to where a freed byte costs what it would without:"
+                                    + " 25 to 33. 0, or full checkpoints: it stays.");
+
+    public static final ConfigOption<Double> SPACE_LIMIT_RATIO =
+            ConfigOptions.key(LavaOptions.PREFIX + "space.limit-ratio")
+                    .doubleType()
+                    .noDefaultValue()
+                    .withDescription(
+                            "How many times its live data, from 256 mb on, an instance's files may"
+                                    + " take, as 1.5. Writes are slowed from space.soft-limit-ratio"
+                                    + " on, and wait at the limit, while garbage can be freed."
+                                    + " Without it there is no such limit.");
+
+    public static final ConfigOption<Double> SPACE_SOFT_LIMIT_RATIO =
+            ConfigOptions.key(LavaOptions.PREFIX + "space.soft-limit-ratio")
+                    .doubleType()
+                    .noDefaultValue()
+                    .withDescription(
+                            "From which ratio on writes are slowed. Without it, in the middle"
+                                    + " between 1 and space.limit-ratio.");
+
+    public static final ConfigOption<MemorySize> SPACE_LIMIT =
+            ConfigOptions.key(LavaOptions.PREFIX + "space.limit")
+                    .memoryType()
+                    .noDefaultValue()
+                    .withDescription(
+                            "How many bytes an instance's files may take, those that only"
+                                    + " checkpoints keep included. When nothing can be freed any"
+                                    + " more the job fails with an error that says so; deletes"
+                                    + " still go through. Without it there is no such limit.");
+
+    public static final ConfigOption<MemorySize> SPACE_SOFT_LIMIT =
+            ConfigOptions.key(LavaOptions.PREFIX + "space.soft-limit")
+                    .memoryType()
+                    .noDefaultValue()
+                    .withDescription(
+                            "From how many bytes on writes are slowed. Without it, at nine tenths"
+                                    + " of space.limit.");
+
     private LavaConfigurableOptions() {}
 }

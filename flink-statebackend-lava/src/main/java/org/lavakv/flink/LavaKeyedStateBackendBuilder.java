@@ -108,7 +108,8 @@ public class LavaKeyedStateBackendBuilder<K> extends AbstractKeyedStateBackendBu
         String name = "job_" + environment.getJobID() + "_op_" + operator + "_" + UUID.randomUUID();
         return new LavaInstanceOpener(
                 new File(directory, name),
-                settings.dbOptions(),
+                settings.dbOptions()
+                        .setGcUploadCostPercent(incremental ? settings.uploadCostPercent() : 0),
                 settings.separationBytes(),
                 keyGroupRange,
                 CompositeKeySerializationUtils.computeRequiredBytesInKeyGroupPrefix(

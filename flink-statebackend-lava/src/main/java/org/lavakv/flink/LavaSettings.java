@@ -37,6 +37,7 @@ final class LavaSettings {
         timerCacheSize();
         memory();
         transferThreads();
+        uploadCostPercent();
         metricsPerState();
         backgroundThreads();
         separationBytes();
@@ -175,6 +176,28 @@ final class LavaSettings {
         return bytesBetween(LavaConfigurableOptions.VALUE_SEPARATION_THRESHOLD, 0, 1L << 40);
     }
 
+    /** What uploading a byte again costs, in percent of moving it. */
+    int uploadCostPercent() {
+        return intBetween(LavaConfigurableOptions.GC_UPLOAD_COST, 0, 1000);
+    }
+
+    /** 0: not set. */
+    private int percent(ConfigOption<Double> option, double min) {
+        Double ratio = get(option, Double.class);
+        if (ratio == null) {
+            return 0;
+        }
+        check(ratio >= min && ratio <= 1000, option, ratio, min + " to 1000");
+        return (int) Math.round(ratio * 100);
+    }
+
+    /** 0: not set. */
+    private long optionalBytes(ConfigOption<MemorySize> option) {
+        return get(option, MemorySize.class) == null
+                ? 0
+                : bytesBetween(option, 1L << 20, Long.MAX_VALUE);
+    }
+
     /** The engine's options, without what the instance's key groups decide. */
     DBOptions dbOptions() {
         DBOptions options =
@@ -212,6 +235,12 @@ final class LavaSettings {
                                         1L << 50))
                         .setFilterBitsPerKey(
                                 intBetween(LavaConfigurableOptions.FILTER_BITS_PER_KEY, 0, 64));
+        options.setSpacePercent(
+                percent(LavaConfigurableOptions.SPACE_SOFT_LIMIT_RATIO, 1.0),
+                percent(LavaConfigurableOptions.SPACE_LIMIT_RATIO, 1.01));
+        options.setSpaceBytes(
+                optionalBytes(LavaConfigurableOptions.SPACE_SOFT_LIMIT),
+                optionalBytes(LavaConfigurableOptions.SPACE_LIMIT));
         if (get(LavaConfigurableOptions.MEMTABLE_SIZE, MemorySize.class) != null) {
             options.setMemtableBytes(
                     bytesBetween(LavaConfigurableOptions.MEMTABLE_SIZE, 64L << 10, 1L << 30));

@@ -142,6 +142,9 @@ class LavaMemoryAndMetricsTest {
                         ".lava.value-file-bytes",
                         ".lava.value-garbage-bytes",
                         ".lava.value-bytes-written",
+                        ".lava.value-hidden-bytes",
+                        ".lava.space-stall-micros",
+                        ".lava.running-gc",
                         ".lava.gc-jobs",
                         ".lava.gc-bytes-read",
                         ".lava.gc-bytes-written",
@@ -157,6 +160,8 @@ class LavaMemoryAndMetricsTest {
         assertThat((Long) gauges.get(".lava.value-bytes-written").getValue()).isPositive();
         assertThat((Long) gauges.get(".lava.value-garbage-bytes").getValue()).isZero();
         assertThat((Long) gauges.get(".lava.gc-jobs").getValue()).isZero();
+        assertThat((Long) gauges.get(".lava.space-pressure-percent").getValue()).isZero();
+        assertThat((Long) gauges.get(".lava.estimated-live-bytes").getValue()).isPositive();
         assertThat((Long) gauges.get(".lava.state.the-value.records").getValue()).isEqualTo(2);
         assertThat((Long) gauges.get(".lava.host.instances-open").getValue()).isPositive();
         fixture.close(backend);

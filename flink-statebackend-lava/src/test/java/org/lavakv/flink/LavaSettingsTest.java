@@ -114,6 +114,11 @@ class LavaSettingsTest {
                                 "state.backend.lava.value-separation.threshold", "5kb",
                                 "state.backend.lava.value-file.size", "3mb",
                                 "state.backend.lava.gc.garbage-threshold", "40",
+                                "state.backend.lava.gc.upload-cost", "70",
+                                "state.backend.lava.space.limit-ratio", "1.5",
+                                "state.backend.lava.space.soft-limit-ratio", "1.25",
+                                "state.backend.lava.space.limit", "5gb",
+                                "state.backend.lava.space.soft-limit", "4gb",
                                 "state.backend.lava.filter.bits-per-key", "0",
                                 "state.backend.lava.background.threads", "3")
                         .settings();
@@ -128,6 +133,11 @@ class LavaSettingsTest {
         assertThat(settings.separationBytes()).isEqualTo(5 << 10);
         assertThat(settings.dbOptions().valueFileBytes()).isEqualTo(3 << 20);
         assertThat(settings.dbOptions().gcGarbagePercent()).isEqualTo(40);
+        assertThat(settings.uploadCostPercent()).isEqualTo(70);
+        assertThat(settings.dbOptions().spaceHighPercent()).isEqualTo(150);
+        assertThat(settings.dbOptions().spaceLowPercent()).isEqualTo(125);
+        assertThat(settings.dbOptions().spaceHighBytes()).isEqualTo(5L << 30);
+        assertThat(settings.dbOptions().spaceLowBytes()).isEqualTo(4L << 30);
         assertThat(settings.backgroundThreads()).contains(3);
         assertThat(configured().settings().backgroundThreads()).isEmpty();
     }
@@ -143,6 +153,8 @@ class LavaSettingsTest {
         DBOptions engine = new DBOptions();
         assertThat(defaults.dbOptions().valueFileBytes()).isEqualTo(engine.valueFileBytes());
         assertThat(defaults.dbOptions().gcGarbagePercent()).isEqualTo(engine.gcGarbagePercent());
+        assertThat(defaults.dbOptions().spaceHighPercent()).isZero();
+        assertThat(defaults.dbOptions().spaceHighBytes()).isZero();
         String key = LavaConfigurableOptions.VALUE_SEPARATION_THRESHOLD.key();
         assertThat(configured(key, "0").settings().separationBytes()).isZero();
         assertThat(configured(key, "1b").settings().separationBytes()).isEqualTo(1);
@@ -182,6 +194,12 @@ class LavaSettingsTest {
                 "gc.garbage-threshold | 0 | 1 to 100",
                 "gc.garbage-threshold | 101 | 1 to 100",
                 "gc.garbage-threshold | half | Integer",
+                "gc.upload-cost | 1001 | 0 to 1000",
+                "space.limit-ratio | 1.0 | 1.01 to 1000",
+                "space.limit-ratio | NaN | 1.01 to 1000",
+                "space.soft-limit-ratio | 0.9 | 1.0 to 1000",
+                "space.limit | 1kb | 1048576 to",
+                "space.soft-limit | much | MemorySize",
                 "localdir | relative/path | absolute",
                 "localdir | hdfs:///path | local directory",
                 "library.dir | lib | absolute"

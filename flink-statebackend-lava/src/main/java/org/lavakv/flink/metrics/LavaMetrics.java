@@ -78,6 +78,11 @@ public final class LavaMetrics {
         group.gauge("value-file-bytes", s.gauge(DBStatistics::valueFileBytes));
         group.gauge("value-garbage-bytes", s.gauge(DBStatistics::garbageBytesMin));
         group.gauge("value-bytes-written", s.gauge(DBStatistics::valueBytesWritten));
+        group.gauge("value-hidden-bytes", s.gauge(DBStatistics::estimatedHiddenBytes));
+        group.gauge("estimated-live-bytes", s.gauge(DBStatistics::estimatedLiveBytes));
+        group.gauge("space-pressure-percent", s.gauge(DBStatistics::spacePressurePercent));
+        group.gauge("space-stall-micros", s.gauge(DBStatistics::spaceStallMicros));
+        group.gauge("running-gc", s.gauge(DBStatistics::runningGc));
         group.gauge("gc-jobs", s.gauge(DBStatistics::gcJobs));
         group.gauge("gc-bytes-read", s.gauge(DBStatistics::gcBytesRead));
         group.gauge("gc-bytes-written", s.gauge(DBStatistics::gcBytesWritten));

@@ -1,0 +1,51 @@
+#include "job/drop_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace lava {
+namespace {
+
+std::string K(int i) { return "key " + std::to_string(i); }
+
+TEST(DropCache, KnowsWhatWasDroppedAndTakesNoMemoryBefore) {
+  MemoryCounter counter;
+  {
+    DropCache cache(&counter, 1024);
+    EXPECT_FALSE(cache.IsHot(K(1)));
+    EXPECT_EQ(counter.used(), 0u);
+    cache.Dropped(K(1));
+    EXPECT_TRUE(cache.IsHot(K(1)));
+    EXPECT_FALSE(cache.IsHot(K(2)));
+    EXPECT_EQ(counter.used(), 1024u * 4);
+  }
+  EXPECT_EQ(counter.used(), 0u);
+}
+
+TEST(DropCache, ForgetsWhatWasDroppedLongestAgo) {
+  DropCache cache(nullptr, 1024);
+  for (int i = 0; i < 10'000; ++i) {
+    cache.Dropped(K(-1));  // over and over
+    cache.Dropped(K(i));
+  }
+  EXPECT_TRUE(cache.IsHot(K(-1)));
+  int recent = 0, old = 0;
+  for (int i = 9'800; i < 10'000; ++i) recent += cache.IsHot(K(i));
+  for (int i = 0; i < 5'000; ++i) old += cache.IsHot(K(i));
+  EXPECT_GT(recent, 195);
+  EXPECT_LT(old, 5);
+}
+
+TEST(DropCache, HoldsAsManyAsItHasEntriesAboutAndSeldomTakesOneForAnother) {
+  DropCache cache(nullptr, 4096);
+  for (int i = 0; i < 2048; ++i) cache.Dropped(K(i));
+  int known = 0, wrong = 0;
+  for (int i = 0; i < 2048; ++i) known += cache.IsHot(K(i));
+  for (int i = 10'000; i < 110'000; ++i) wrong += cache.IsHot(K(i));
+  EXPECT_GT(known, 2000);
+  EXPECT_LE(wrong, 1);
+}
+
+}  // namespace
+}  // namespace lava
