@@ -78,9 +78,7 @@ DEFECTS = [
     Defect("the value of another birth is handed out", "src/value/value_reader.cc",
            "if (head_->births[record.birth] == birth)", "if (record.bytes > 0)", ANSWERS),
     Defect("a TTL is forgotten when a value moves out", "src/job/value_output.cc",
-           "EncodeReference({id_, record->value.size(), TimestampOf(*options, record->value)}, "
-           "&reference_);",
-           "EncodeReference({id_, record->value.size(), TimestampOf(*options, {})}, &reference_);",
+           "TimestampOf(*options, record->value)}", "TimestampOf(*options, {})}",
            ANSWERS),
     Defect("a collection is installed without the values that it copied", "src/db/gc.cc",
            "edit.values_added.push_back(std::move(added));", "obsolete_.size();", ANSWERS),
@@ -132,6 +130,16 @@ DEFECTS = [
     Defect("a snapshot's runs share a file with newer ones", "src/db/snapshot.cc",
            "if (!sealed_.empty()) sealed_.front()->ends_snapshot = true;", "",
            ("metamorphic", "stress")),
+    # Space.
+    Defect("a birth is parted by temperature again and again", "src/job/gc_job.cc",
+           "if (!inputs_.contains(place.file.get())) return;", "static_cast<void>(place);",
+           ("job",)),
+    Defect("garbage that upper levels hide is not exposed", "src/db/compaction.cc",
+           "plan = PickExposing(view, MakePickerOptions());", "return;", ("space",)),
+    Defect("a write is let past a full instance", "src/db/space.cc",
+           "if (space_.stop) return MakeSpace(go_on);", "", ("space",)),
+    Defect("two collections take one file", "src/db/gc.cc",
+           "file.busy = busy.contains(garbage.file.get());", "", ("space",)),
     # Lifetimes.
     Defect("files are removed though a snapshot names them", "src/db/files.cc",
            "if (expired) dead.push_back(candidate.first);", "dead.push_back(candidate.first);",

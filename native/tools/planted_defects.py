@@ -24,6 +24,8 @@ TESTS = {
     "crash": ("db_crash_test", {"LAVA_TEST_SEEDS": "12"}),
     "corruption": ("corruption_test", {}),
     "fault": ("db_fault_test", {"LAVA_TEST_STEP": "4"}),
+    "job": ("job_test", {}),
+    "space": ("db_space_test", {}),
     "stress": ("db_stress_test", {"LAVA_TEST_RUNS": "300"}),
 }
 SECONDS_MAX = 300
