@@ -128,6 +128,8 @@ TEST(DBValue, OverwrittenAndDeletedInMemoryReachesNoValueFile) {
   ASSERT_OK(db.Flush());
   EXPECT_EQ(db->statistics().value_raw_bytes, 1000u);
   EXPECT_EQ(db->statistics().garbage_bytes_max, 0u);
+  EXPECT_GE(db->statistics().memtable_killed_bytes, 2000u);
+  EXPECT_LT(db->statistics().memtable_killed_bytes, 2100u);
   EXPECT_EQ(db.Get(t, K(1, "a")), Large("second"));
 }
 

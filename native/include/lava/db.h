@@ -200,6 +200,7 @@ struct DBStatistics {
   uint64_t estimated_live_bytes = 0, estimated_hidden_bytes = 0;
   uint64_t space_pressure_percent = 0;  // of the nearer limit of space; 0 without one
   uint64_t space_stall_us = 0;          // of stall_us, waited for space
+  uint64_t memtable_killed_bytes = 0;   // keys and values that died before they were flushed
 };
 /// Counters of one table, from the files' properties and the memtables.
 struct TableStatistics {

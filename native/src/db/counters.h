@@ -11,6 +11,7 @@ struct Counters {
   using Counter = std::atomic<uint64_t>;
   Counter flushes{0}, compactions{0}, trivial_moves{0};
   Counter flush_bytes_written{0}, compaction_bytes_read{0}, compaction_bytes_written{0};
+  Counter memtable_killed_bytes{0};  // of sealed runs
   Counter user_bytes_written{0}, reads{0}, writes{0}, scans{0};
   Counter value_bytes_written{0};  // by flushes and compactions
   Counter gc_jobs{0}, gc_bytes_read{0}, gc_bytes_written{0}, gc_values_dead{0};

@@ -19,6 +19,7 @@ void DBImpl::SealLocked() {
   std::lock_guard<std::mutex> state(state_mutex_);
   if (closed_.load() || (active_->empty() && dropped_in_active_.empty())) return;
   active_->Seal();
+  Counters::Add(&counters_.memtable_killed_bytes, active_->killed_bytes());
   auto run = std::make_shared<SealedRun>();
   run->memtable = std::move(active_);
   run->sequence = ++seal_sequence_;

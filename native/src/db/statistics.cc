@@ -11,6 +11,7 @@ DBStatistics DBImpl::statistics() const {
   if (view) {
     if (view->active != nullptr) {
       out.memtable_active_bytes = view->active->arena_bytes();
+      out.memtable_killed_bytes = view->active->killed_bytes();
       out.estimated_records += view->active->record_count();
     }
     out.sealed_runs = view->sealed.size();
@@ -57,6 +58,7 @@ DBStatistics DBImpl::statistics() const {
   out.compactions = get(counters_.compactions);
   out.trivial_moves = get(counters_.trivial_moves);
   out.flush_bytes_written = get(counters_.flush_bytes_written);
+  out.memtable_killed_bytes += get(counters_.memtable_killed_bytes);
   out.compaction_bytes_read = get(counters_.compaction_bytes_read);
   out.compaction_bytes_written = get(counters_.compaction_bytes_written);
   out.user_bytes_written = get(counters_.user_bytes_written);

@@ -231,6 +231,7 @@ void Statistics(JNIEnv* env, jobject, jlong handle, jlongArray out) {
         s.estimated_hidden_bytes,
         s.space_pressure_percent,
         s.space_stall_us,
+        s.memtable_killed_bytes,
     };
     std::vector<jlong> numbers(std::begin(scalars), std::end(scalars));
     numbers.insert(numbers.end(), std::begin(s.files_at_level), std::end(s.files_at_level));

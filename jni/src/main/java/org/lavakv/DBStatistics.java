@@ -14,7 +14,7 @@ public final class DBStatistics {
     /** Levels that are told apart. */
     public static final int LEVELS = 8;
 
-    private static final int SCALARS = 43;
+    private static final int SCALARS = 44;
 
     static final int NUMBERS = SCALARS + 2 * LEVELS;
 
@@ -246,6 +246,11 @@ public final class DBStatistics {
     /** Of {@link #stallMicros()}, what writes waited for space. */
     public long spaceStallMicros() {
         return numbers[42];
+    }
+
+    /** Bytes of keys and values that were overwritten or deleted before they were flushed. */
+    public long memtableKilledBytes() {
+        return numbers[43];
     }
 
     /** Files at a level, from 0 to {@link #LEVELS} - 1. */

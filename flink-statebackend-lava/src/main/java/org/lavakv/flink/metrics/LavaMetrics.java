@@ -62,6 +62,7 @@ public final class LavaMetrics {
         group.gauge("pinned-bytes", s.gauge(DBStatistics::pinnedFileBytes));
         group.gauge("memtable-active-bytes", s.gauge(DBStatistics::memtableActiveBytes));
         group.gauge("memtable-sealed-bytes", s.gauge(DBStatistics::memtableSealedBytes));
+        group.gauge("memtable-killed-bytes", s.gauge(DBStatistics::memtableKilledBytes));
         group.gauge("memtable-sealed-runs", s.gauge(DBStatistics::sealedRuns));
         group.gauge("records", s.gauge(DBStatistics::estimatedRecords));
         group.gauge("records-expired", s.gauge(DBStatistics::recordsExpired));
