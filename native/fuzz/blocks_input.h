@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,7 @@
 namespace lava::fuzzing {
 
 /// The decoders of a key SST's blocks, without the file and its checksums around them. An input's
-/// first byte modulo 6 says which one gets the rest. What a decoder lets pass can be used in full,
+/// first byte modulo 7 says which one gets the rest. What a decoder lets pass can be used in full,
 /// and what has an encoder encodes to what decodes to the same.
 inline void RunProperties(Slice in) {
   TableProperties properties, again;
@@ -44,10 +45,7 @@ inline void RunTombstones(Slice in) {
       FuzzFailed("blocks", "a range tombstone covers other keys than its own");
 }
 
-inline void RunDataBlock(Slice in) {
-  const ExactCopy copy(in, ksst::kDataBlockSlackBytes);
-  ksst::DataBlock block;
-  if (block.Check(copy.get()) != nullptr) return;
+inline void CheckDataBlock(const ksst::DataBlock& block) {
   ksst::DataBlockCursor cursor, seeker;
   uint64_t records = 0;
   for (cursor.SeekToFirst(block); cursor.Valid(); cursor.Next(), ++records) {
@@ -66,6 +64,13 @@ inline void RunDataBlock(Slice in) {
       FuzzFailed("blocks", "a seek ends before its target");
   }
   if (records != block.count()) FuzzFailed("blocks", "a data block's count is not its records'");
+}
+
+inline void RunDataBlock(Slice in) {
+  const ExactCopy copy(in, ksst::kDataBlockSlackBytes);
+  ksst::DataBlock block;
+  if (block.Check(copy.get(), ksst::kInlineKinds | ksst::kDecoupledKinds) != nullptr) return;
+  CheckDataBlock(block);
 }
 
 inline void CheckIndex(const ksst::IndexBlock& index, uint64_t base, uint64_t end) {
@@ -89,16 +94,20 @@ inline void CheckIndex(const ksst::IndexBlock& index, uint64_t base, uint64_t en
 }
 
 /// The extent's end u16, then the payload.
-inline void RunPartition(Slice in) {
+inline void RunPartitionOf(uint32_t version, Slice in) {
   InputReader reader(in);
   const uint64_t base = 1000, end = base + reader.Short();
   const ExactCopy copy(reader.rest());
   std::shared_ptr<ksst::CachedPartition> partition;
-  if (ksst::LoadPartition(copy.get(), base, end, &partition) != nullptr) return;
+  if (ksst::LoadPartition(copy.get(), version, base, end, &partition) != nullptr) return;
   CheckIndex(partition->index, base, end);
+  if (partition->decoupled.block().count() != 0) CheckDataBlock(partition->decoupled.block());
   for (uint64_t hash = 0; hash < 4; ++hash)
     static_cast<void>(partition->filter.MayHold(hash * 0x9e3779b97f4a7c15));
 }
+
+inline void RunPartition(Slice in) { RunPartitionOf(ksst::kFormatVersionOldest, in); }
+inline void RunDecoupledPartition(Slice in) { RunPartitionOf(ksst::kFormatVersion, in); }
 
 /// How long the file is u16, whether the checksum is made right u8, then the file's tail.
 inline void RunFooter(Slice in) {
@@ -152,37 +161,49 @@ inline void RunCompressed(Slice in) {
 /// Aborts when a rule is broken; else returns 0.
 inline int RunBlocksInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
-  void (*const runs[])(Slice) = {RunProperties, RunTombstones, RunDataBlock,
-                                 RunPartition,  RunFooter,     RunCompressed};
+  void (*const runs[])(Slice) = {RunProperties, RunTombstones, RunDataBlock,         RunPartition,
+                                 RunFooter,     RunCompressed, RunDecoupledPartition};
   const ExactCopy rest(InputSlice(data + 1, size - 1));
   runs[data[0] % std::size(runs)](rest.get());
   return 0;
 }
 
-inline std::string DataBlockSeed() {
-  ksst::DataBlockBuilder builder;
+/// of: the kinds in turns.
+inline void FillDataBlock(std::span<const RecordKind> of, ksst::DataBlockBuilder* builder) {
   std::string before;
-  for (int i = 0; i < 20; ++i) {
+  for (size_t i = 0; i < 20; ++i) {
     const std::string key = "same-" + std::to_string(100 + i);
-    const auto kind = static_cast<RecordKind>(1 + i % 4);
-    const bool has_value = kind == RecordKind::kPut || kind == RecordKind::kAppend;
+    const RecordKind kind = of[i % of.size()];
+    const bool has_value = (ksst::KindBit(kind) & ksst::kInlineKinds) != 0;
     const Record record{key, kind, i % 3 == 0 ? 6u : 0u, has_value ? Slice("value") : Slice()};
     const bool prefix_delete = kind == RecordKind::kPrefixDelete;
-    builder.Add(record, prefix_delete ? ksst::PrefixDeleteHash(key) : ksst::PointHash(key),
-                static_cast<size_t>(
-                    std::mismatch(key.begin(), key.end(), before.begin(), before.end()).first -
-                    key.begin()));
+    builder->Add(record, prefix_delete ? ksst::PrefixDeleteHash(key) : ksst::PointHash(key),
+                 static_cast<size_t>(
+                     std::mismatch(key.begin(), key.end(), before.begin(), before.end()).first -
+                     key.begin()));
     before = key;
   }
+}
+
+inline std::string DataBlockSeed() {
+  static constexpr RecordKind kKinds[] = {RecordKind::kPut, RecordKind::kDelete,
+                                          RecordKind::kAppend, RecordKind::kPrefixDelete};
+  ksst::DataBlockBuilder builder;
+  FillDataBlock(kKinds, &builder);
   return std::string(builder.Finish());
 }
 
-inline std::string PartitionSeed(uint8_t bits_per_key) {
-  ksst::IndexBlockBuilder index;
-  for (uint32_t i = 0; i < 5; ++i) index.Add("some-key-" + std::to_string(i), 100, 80);
-  const uint64_t hashes[] = {ksst::PointHash("some-key-1"), ksst::PointHash("some-key-2")};
-  std::string out = "\x03\xf4\x01";  // 500 bytes of extents
-  ksst::EncodePartition(&index, hashes, bits_per_key, ksst::BloomProbes(bits_per_key), &out);
+inline std::string PartitionSeed(uint32_t version, uint32_t bits_per_key, uint32_t blocks) {
+  ksst::PartitionBuilder builder(bits_per_key);
+  for (uint32_t i = 0; i < blocks; ++i) builder.index.Add("some-key-" + std::to_string(i), 100, 80);
+  builder.hashes = {ksst::PointHash("some-key-1"), ksst::PointHash("some-key-2")};
+  static constexpr RecordKind kKinds[] = {RecordKind::kDelete, RecordKind::kPrefixDelete,
+                                          RecordKind::kPutReference};
+  if (version == ksst::kFormatVersion) FillDataBlock(kKinds, &builder.decoupled);
+  std::string out(1, version == ksst::kFormatVersion ? '\6' : '\3');
+  out.push_back(static_cast<char>(blocks * 100 & 255));
+  out.push_back(static_cast<char>(blocks * 100 >> 8));
+  builder.Finish(&out);
   return out;
 }
 
@@ -202,8 +223,8 @@ inline std::vector<std::string> BlocksSeeds() {
   seeds[1].push_back(1);
   ksst::EncodeTombstones(ranges, &seeds[1]);
   seeds.push_back('\2' + DataBlockSeed());
-  seeds.push_back(PartitionSeed(10));
-  seeds.push_back(PartitionSeed(0));
+  for (const uint32_t bits_per_key : {10u, 0u})
+    seeds.push_back(PartitionSeed(ksst::kFormatVersionOldest, bits_per_key, 5));
   ksst::Footer footer;
   footer.tombstones = {100, 50};
   footer.properties = {163, 30};
@@ -219,6 +240,8 @@ inline std::vector<std::string> BlocksSeeds() {
     Compressor(codec).Compress(plain, &payload);
     seeds.push_back(std::string("\x05") + static_cast<char>(codec) + "\x90\x01" + payload);
   }
+  for (const uint32_t bits_per_key : {10u, 0u})
+    seeds.push_back(PartitionSeed(ksst::kFormatVersion, bits_per_key, bits_per_key == 0 ? 0 : 5));
   return seeds;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/coding.h"
 #include "base/hash.h"
+#include "base/value_reference.h"
 #include "fuzz/fuzz_input.h"
 #include "table/block_loader.h"
 #include "table/table_reader.h"
@@ -19,10 +20,9 @@ namespace lava::fuzzing {
 
 /// Key SSTs. An input's first byte says how the rest becomes a file:
 ///   even: the rest is the file;
-///   odd:  the rest is a list of edits (position u16, byte u8) of a good file, whose codec and
-///   block
-///         sizes the byte chooses; all checksums are then made right again, so that the decoders
-///         behind them see the edits.
+///   odd:  the rest is a list of edits (position u16, byte u8) of a good file, whose codec, block
+///         sizes and version (3, or without decoupled records 2) the byte chooses; all checksums
+///         are then made right again, so that the decoders behind them see the edits.
 /// Whatever the file is, opening, reading and verifying it must end with a Status. A file that
 /// verification calls good must read as it was verified.
 inline constexpr char kFuzzPath[] = "/fuzz/a-1.ksst";
@@ -43,8 +43,10 @@ inline std::string WriteGoodFile(testing::MemFileSystem* file_system,
     std::string key(6, '\1');
     key += "some-key-" + std::to_string(100 + i);
     uint32_t prefix_bytes = i % 3 == 0 ? 12 : 0;
-    RecordKind kind = static_cast<RecordKind>(1 + i % 4);
+    RecordKind kind = static_cast<RecordKind>(1 + i % 5);
     std::string value(kind == RecordKind::kPut || kind == RecordKind::kAppend ? i % 11 : 0, 'v');
+    if (kind == RecordKind::kPutReference)
+      EncodeReference({{{1, 2}, static_cast<uint64_t>(3 + i % 2)}, 5000, std::nullopt}, &value);
     if (!writer->Add({key, kind, prefix_bytes, value}).ok()) FuzzFailed("ksst", "a good record");
   }
   RangeTombstoneSet tombstones;
@@ -62,6 +64,7 @@ inline GoodFile MakeGoodFile(uint8_t shape) {
   options.compression = static_cast<Compression>((shape >> 1) % 3);
   options.block_bytes = (shape & 8) != 0 ? 120 : 1000;
   options.index_partition_bytes = (shape & 16) != 0 ? 100 : 2000;
+  options.decouple_records = (shape & 32) == 0;
   GoodFile good;
   good.bytes = WriteGoodFile(&file_system, options);
   auto opened = file_system.OpenRandom(kFuzzPath);
@@ -82,11 +85,11 @@ inline GoodFile MakeGoodFile(uint8_t shape) {
   return good;
 }
 
-/// Made once for each shape: five of its bits count.
+/// Made once for each shape: six of its bits count.
 inline const GoodFile& GoodFileOf(uint8_t shape) {
-  static std::unique_ptr<const GoodFile> files[32];
-  std::unique_ptr<const GoodFile>& file = files[shape % 32];
-  if (file == nullptr) file = std::make_unique<const GoodFile>(MakeGoodFile(shape % 32));
+  static std::unique_ptr<const GoodFile> files[64];
+  std::unique_ptr<const GoodFile>& file = files[shape % 64];
+  if (file == nullptr) file = std::make_unique<const GoodFile>(MakeGoodFile(shape % 64));
   return *file;
 }
 
@@ -163,6 +166,19 @@ inline int RunKsstInput(const uint8_t* data, size_t size) {
   }
   ReadEverything(**reader, verified.ok());
   return 0;
+}
+
+/// A good file of each version, as it is and by its shape, and edits of where records stand.
+inline std::vector<std::string> KsstSeeds() {
+  std::vector<std::string> seeds = {"\1", "\x21", "\x39"};
+  for (const uint8_t shape : {0, 32}) seeds.push_back('\0' + GoodFileOf(shape).bytes);
+  // The first partition's bytes of records, and the kind of the first one of them.
+  const GoodFile& good = GoodFileOf(1);
+  const size_t head = good.blocks[3].offset;
+  for (const size_t at : {head + 4, head + 5, head + 9})
+    seeds.push_back(std::string("\1") + static_cast<char>(at & 255) + static_cast<char>(at >> 8) +
+                    '\1');
+  return seeds;
 }
 
 }  // namespace lava::fuzzing

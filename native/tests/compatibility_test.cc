@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <sstream>
 
 #include "base/checksum.h"
@@ -191,11 +192,24 @@ void WriteAndReopen(SimDB* db, const Expected& expected, Content content) {
   EXPECT_EQ(ReadContent(db, expected), content);
 }
 
-TEST(Compatibility, ThereIsAFixtureOfThisFormat) {
-  EXPECT_TRUE(
-      files::exists(DataDirectory() / ("format-" + std::to_string(kManifestFormatVersion))));
-  EXPECT_EQ(ksst::kFormatVersion, kManifestFormatVersion)
-      << "formats have their versions apart now: name fixtures otherwise";
+/// Manifest and checkpoint metadata, and key SSTs, have versions of their own.
+files::path NewestFixture() {
+  return DataDirectory() / ("format-" + std::to_string(kManifestFormatVersion) + "-ksst-" +
+                            std::to_string(ksst::kFormatVersion));
+}
+
+TEST(Compatibility, ThereIsAFixtureOfThisFormat) { EXPECT_TRUE(files::exists(NewestFixture())); }
+
+/// Of the key SSTs of all fixtures.
+TEST(Compatibility, EachVersionOfKeySstsIsInAFixture) {
+  std::set<uint32_t> versions;
+  for (const auto& entry : files::recursive_directory_iterator(DataDirectory())) {
+    if (entry.path().extension() != ".ksst") continue;
+    const std::string content = ReadFile(entry.path());
+    versions.insert(DecodeFixed32(content.data() + content.size() - 20));
+  }
+  for (uint32_t version = 1; version <= ksst::kFormatVersion; ++version)
+    EXPECT_TRUE(versions.contains(version)) << version;
 }
 
 void CheckInstance(const files::path& fixture) {
@@ -250,18 +264,17 @@ TEST(Compatibility, CheckpointsOfEachFormatAreImported) {
 /// A format that this library does not know yet, whole and with right checksums.
 class NewerFormat : public ::testing::Test {
  protected:
-  NewerFormat()
-      : fixture_(DataDirectory() / ("format-" + std::to_string(kManifestFormatVersion))),
-        expected_(ReadExpected(fixture_, "db")) {
+  NewerFormat() : fixture_(NewestFixture()), expected_(ReadExpected(fixture_, "db")) {
     Load(fixture_ / "db", &db_.memory());
     SetOptions(expected_, &db_.options());
   }
   static void ExpectRefused(const Status& status, const std::string& name) {
     EXPECT_EQ(status.code(), Status::Code::kNotSupported) << status.ToString();
+    const bool table = name.ends_with(".ksst");
+    const uint32_t newest = table ? ksst::kFormatVersion : kManifestFormatVersion;
     for (const std::string& part :
-         {name, std::to_string(kManifestFormatVersion + 1),
-          "up to " + std::string(name.ends_with(".ksst") ? "version " : "") +
-              std::to_string(kManifestFormatVersion)})
+         {name, std::to_string(newest + 1),
+          "up to " + std::string(table ? "version " : "") + std::to_string(newest)})
       EXPECT_NE(status.message().find(part), Slice::npos) << status.ToString();
   }
   /// The path of the file whose name has this in it.

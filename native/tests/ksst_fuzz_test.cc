@@ -4,7 +4,7 @@
 namespace lava::testing {
 namespace {
 
-TEST(KsstFuzzTest, Corpus) { RunCorpus("ksst", fuzzing::RunKsstInput, {"\1"}); }
+TEST(KsstFuzzTest, Corpus) { RunCorpus("ksst", fuzzing::RunKsstInput, fuzzing::KsstSeeds()); }
 
 /// Edits behind right checksums reach the decoders.
 TEST(KsstFuzzTest, SeededEdits) {

@@ -73,6 +73,7 @@ class BirthTableFileTest : public ::testing::Test {
     TableWriterOptions options;
     options.partition_bytes = partition_bytes;
     options.compression = Compression::kNone;
+    options.decouple_records = decouple_;
     auto written = WriteTable(&file_system_, kPath, records, {}, options);
     EXPECT_TRUE(written.ok()) << written.status().ToString();
     return written.ok() ? *written : TableProperties();
@@ -84,8 +85,8 @@ class BirthTableFileTest : public ::testing::Test {
     EXPECT_TRUE(ksst::DecodeFooter(kPath, content.size(), tail, &footer).ok());
     return footer;
   }
-  /// Changes a byte of the only data block, from the first place of kRawBytes on, and makes the
-  /// checksum right.
+  /// Changes a byte of the block that holds the references, from the first place of kRawBytes on,
+  /// and makes the checksum right.
   void ChangeByte(int from_raw_bytes, char to) {
     std::string content = *file_system_.Content(kPath);
     ksst::TableHead head;
@@ -93,8 +94,8 @@ class BirthTableFileTest : public ::testing::Test {
     std::shared_ptr<const ksst::CachedPartition> partition;
     const BlockHandle handle = BlockAt(head.top, 0);
     ASSERT_TRUE(head.loader->LoadPartitionAt(handle, head.top.extent_begin(0), &partition).ok());
-    ASSERT_EQ(partition->index.count(), 1u);
-    const BlockHandle block = BlockAt(partition->index, 0);
+    ASSERT_EQ(partition->decoupled.block().count() != 0, decouple_);
+    const BlockHandle block = decouple_ ? handle : BlockAt(partition->index, 0);
     std::string raw;
     PutVarint64(&raw, kRawBytes);
     const size_t at = content.find(raw);
@@ -111,11 +112,19 @@ class BirthTableFileTest : public ::testing::Test {
            status.message().find(what) != Slice::npos;
   }
 
+  bool decouple_ = true;
   testing::MemFileSystem file_system_;
   std::unique_ptr<BlockCache> cache_ = BlockCache::Create(1 << 20);
 };
 
-TEST_F(BirthTableFileTest, ReferencesSurviveGetAndIterator) {
+class BirthTableVersionsTest : public BirthTableFileTest,
+                               public ::testing::WithParamInterface<bool> {
+ protected:
+  BirthTableVersionsTest() { decouple_ = GetParam(); }
+};
+INSTANTIATE_TEST_SUITE_P(Decoupled, BirthTableVersionsTest, ::testing::Bool());
+
+TEST_P(BirthTableVersionsTest, ReferencesSurviveGetAndIterator) {
   std::vector<OwnedRecord> records;
   std::vector<ValueReference> references;
   for (uint64_t i = 0; i < 500; ++i) {
@@ -167,16 +176,25 @@ TEST_F(BirthTableFileTest, PropertiesCountByPartition) {
   }
 }
 
-// An older library goes on reading what has no references.
-TEST_F(BirthTableFileTest, OnlyFilesWithReferencesHaveVersion2) {
+// An older library goes on reading what has nothing new.
+TEST_F(BirthTableFileTest, TheVersionIsTheOldestThatCanHoldTheFile) {
   const std::string key = InternalKey(0, 7, "k");
-  Write({{key, RecordKind::kPut, 0, "v"}});
+  const OwnedRecord reference = Reference(key, {Birth(9), 300, std::nullopt});
+  Write({{key, RecordKind::kPut, 0, "v"}, {key + "l", RecordKind::kAppend, 0, "v"}});
   EXPECT_EQ(FooterOf().version, 1u);
-  Write({Reference(key, {Birth(9), 300, std::nullopt})});
+  for (const OwnedRecord& record :
+       {reference, {key, RecordKind::kDelete, 0, ""}, {key, RecordKind::kPrefixDelete, 0, ""}}) {
+    Write({record});
+    EXPECT_EQ(FooterOf().version, 3u);
+  }
+  decouple_ = false;
+  Write({{key, RecordKind::kDelete, 0, ""}});
+  EXPECT_EQ(FooterOf().version, 1u);
+  Write({reference});
   EXPECT_EQ(FooterOf().version, 2u);
 }
 
-TEST_F(BirthTableFileTest, AReferenceWithABadIndexIsCorruptionHoweverItIsMet) {
+TEST_P(BirthTableVersionsTest, AReferenceWithABadIndexIsCorruptionHoweverItIsMet) {
   const std::string key = InternalKey(0, 7, "k");
   Write({Reference(InternalKey(0, 7, "a"), {Birth(4), 2, std::nullopt}),
          Reference(key, {Birth(9), kRawBytes, std::nullopt}),
@@ -195,7 +213,7 @@ TEST_F(BirthTableFileTest, AReferenceWithABadIndexIsCorruptionHoweverItIsMet) {
   EXPECT_TRUE(NamesPlace(verified, "reference")) << verified.ToString();
 }
 
-TEST_F(BirthTableFileTest, VerificationCountsWhatIsReferenced) {
+TEST_P(BirthTableVersionsTest, VerificationCountsWhatIsReferenced) {
   Write({Reference(InternalKey(0, 7, "k"), {Birth(9), kRawBytes, std::nullopt})});
   ASSERT_TRUE(VerifyTableFile(&file_system_, kPath, {}).ok());
   ChangeByte(-1, '\0');

@@ -43,7 +43,8 @@ Status BlockLoader::LoadData(const BlockHandle& handle,
   auto cached = MakeTrailing<CachedDataBlock>(trailer.raw_bytes + kDataBlockSlackBytes, &memory);
   if (!Decompress(trailer.codec, payload, memory, trailer.raw_bytes))
     return ImpossibleRawLength(path(), handle.offset);
-  const char* error = cached->block.Check(Slice(memory, trailer.raw_bytes));
+  const char* error =
+      cached->block.Check(Slice(memory, trailer.raw_bytes), DataBlockKinds(version_));
   if (error != nullptr) return Malformed(handle.offset, error);
   *out = std::move(cached);
   return Status::OK();
@@ -57,16 +58,32 @@ Status BlockLoader::ParseData(const BlockHandle& handle, Slice stored, BlockBuff
   char* memory = buffer->Reserve(trailer.raw_bytes + kDataBlockSlackBytes);
   if (!Decompress(trailer.codec, payload, memory, trailer.raw_bytes))
     return ImpossibleRawLength(path(), handle.offset);
-  const char* error = block->Check(Slice(memory, trailer.raw_bytes));
+  const char* error = block->Check(Slice(memory, trailer.raw_bytes), DataBlockKinds(version_));
   return error == nullptr ? Status::OK() : Malformed(handle.offset, error);
 }
 
 Status BlockLoader::LoadPartitionAt(const BlockHandle& handle, uint64_t base,
                                     std::shared_ptr<const CachedPartition>* out) const {
-  std::string raw;
-  LAVA_RETURN_IF_ERROR(LoadRaw(handle, &raw));
+  BlockBuffer buffer;
+  Slice stored;
+  LAVA_RETURN_IF_ERROR(ReadStored(handle, &buffer, &stored));
+  return ParsePartition(handle, base, stored, out);
+}
+
+Status BlockLoader::ParsePartition(const BlockHandle& handle, uint64_t base, Slice stored,
+                                   std::shared_ptr<const CachedPartition>* out) const {
+  Slice raw;
+  BlockTrailer trailer;
+  LAVA_RETURN_IF_ERROR(Check(handle, stored, &trailer, &raw));
+  BlockBuffer buffer;
+  if (trailer.codec != Compression::kNone) {
+    char* memory = buffer.Reserve(trailer.raw_bytes);
+    if (!Decompress(trailer.codec, raw, memory, trailer.raw_bytes))
+      return ImpossibleRawLength(path(), handle.offset);
+    raw = Slice(memory, trailer.raw_bytes);
+  }
   std::shared_ptr<CachedPartition> partition;
-  const char* error = LoadPartition(raw, base, handle.offset, &partition);
+  const char* error = LoadPartition(raw, version_, base, handle.offset, &partition);
   if (error != nullptr) return Malformed(handle.offset, error);
   *out = std::move(partition);
   return Status::OK();
@@ -120,7 +137,8 @@ Status ReadTableHead(std::unique_ptr<fs::RandomFile> file, TableHead* head) {
   LAVA_RETURN_IF_ERROR(file->Read(file_bytes - tail_bytes, tail_bytes, tail));
   LAVA_RETURN_IF_ERROR(
       DecodeFooter(file->path(), file_bytes, Slice(tail, tail_bytes), &head->footer));
-  head->loader = std::make_unique<BlockLoader>(std::move(file), head->footer.unique_id);
+  head->loader =
+      std::make_unique<BlockLoader>(std::move(file), head->footer.unique_id, head->footer.version);
   const BlockLoader& loader = *head->loader;
   std::string raw;
   LAVA_RETURN_IF_ERROR(loader.LoadRaw(head->footer.properties, &raw));

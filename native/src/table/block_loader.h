@@ -35,8 +35,8 @@ class BlockBuffer {
 /// Errors:     Corruption naming path and offset; those of the file.
 class BlockLoader {
  public:
-  BlockLoader(std::unique_ptr<fs::RandomFile> file, uint64_t unique_id)
-      : file_(std::move(file)), unique_id_(unique_id) {}
+  BlockLoader(std::unique_ptr<fs::RandomFile> file, uint64_t unique_id, uint32_t version)
+      : file_(std::move(file)), unique_id_(unique_id), version_(version) {}
 
   const std::string& path() const { return file_->path(); }
   const fs::RandomFile& file() const { return *file_; }
@@ -51,6 +51,8 @@ class BlockLoader {
   /// The same for stored bytes that the caller has read: payload and trailer.
   Status ParseData(const BlockHandle& handle, Slice stored, BlockBuffer* buffer,
                    DataBlock* block) const;
+  Status ParsePartition(const BlockHandle& handle, uint64_t base, Slice stored,
+                        std::shared_ptr<const CachedPartition>* out) const;
   /// The status for what a decoder refused in the block at offset.
   Status Malformed(uint64_t offset, const char* what) const {
     return CorruptionAt(path(), offset, what);
@@ -63,6 +65,7 @@ class BlockLoader {
 
   std::unique_ptr<fs::RandomFile> file_;
   uint64_t unique_id_;
+  uint32_t version_;  // of the file's format
 };
 
 /// An open file's head: footer, properties, top index and range tombstones, all checked.

@@ -12,7 +12,7 @@ class BlockLoaderTest : public ::testing::Test {
     EXPECT_TRUE(file_system_.SetContent("/db/1.ksst", content).ok());
     auto file = file_system_.OpenRandom("/db/1.ksst");
     EXPECT_TRUE(file.ok());
-    return std::make_unique<BlockLoader>(std::move(*file), 7);
+    return std::make_unique<BlockLoader>(std::move(*file), 7, kFormatVersion);
   }
   lava::testing::MemFileSystem file_system_;
 };

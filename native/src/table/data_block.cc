@@ -7,7 +7,6 @@
 #include <cstring>
 
 #include "base/check.h"
-#include "table/format.h"
 
 namespace lava::ksst {
 namespace {
@@ -52,23 +51,31 @@ void DataBlockBuilder::Reset() {
   count_ = 0;
 }
 
-const char* DataBlock::Check(Slice bytes) {
-  if (bytes.size() < kDataBlockTailBytes) return "a data block is shorter than its tail";
+uint32_t DataBlock::GroupCount(Slice bytes) {
+  if (bytes.size() < kDataBlockTailBytes) return 0;
+  const char* tail = bytes.data() + bytes.size() - kDataBlockTailBytes;
+  const uint32_t count = DecodeFixed32(tail);
+  const uint32_t interval = DecodeFixed32(tail + 4);
+  if (count == 0 || interval == 0 || interval > kRestartIntervalMax) return 0;
+  const uint32_t groups = (count - 1) / interval + 1;
+  const uint64_t tables = uint64_t{count} + uint64_t{groups} * sizeof(uint32_t);
+  return tables > bytes.size() - kDataBlockTailBytes ? 0 : groups;
+}
+
+const char* DataBlock::Check(Slice bytes, RecordKinds kinds) {
+  group_count_ = GroupCount(bytes);
+  if (group_count_ == 0)
+    return "a data block's record count or restart interval is impossible in its length";
   const char* tail = bytes.data() + bytes.size() - kDataBlockTailBytes;
   count_ = DecodeFixed32(tail);
   interval_ = DecodeFixed32(tail + 4);
-  if (count_ == 0 || interval_ == 0 || interval_ > kRestartIntervalMax)
-    return "a data block's record count or restart interval is impossible";
-  group_count_ = (count_ - 1) / interval_ + 1;
-  uint64_t tables = uint64_t{count_} + uint64_t{group_count_} * sizeof(uint32_t);
-  if (tables > bytes.size() - kDataBlockTailBytes) return "a data block's tables pass its start";
   data_ = bytes.data();
   restarts_ = tail - group_count_ * sizeof(uint32_t);
   fingerprints_ = restarts_ - count_;
-  return CheckEntries();
+  return CheckEntries(kinds);
 }
 
-const char* DataBlock::CheckEntries() const {
+const char* DataBlock::CheckEntries(RecordKinds kinds) const {
   const char* p = data_;
   const char* limit = fingerprints_;
   uint64_t key_bytes = 0;
@@ -89,10 +96,8 @@ const char* DataBlock::CheckEntries() const {
         (p = DecodeVarint32(p, limit, &value_bytes)) == nullptr ||
         ((tag & kHasPrefix) != 0 && (p = DecodeVarint32(p, limit, &prefix_bytes)) == nullptr))
       return "a record's lengths end behind their block";
-    uint8_t kind = tag & kKindMask;
-    if (kind < static_cast<uint8_t>(RecordKind::kPut) ||
-        kind > static_cast<uint8_t>(RecordKind::kPutReference) || tag > (kHasPrefix | kKindMask))
-      return "a record's kind is unknown or reserved";
+    if ((kinds >> (tag & kKindMask) & 1) == 0 || tag > (kHasPrefix | kKindMask))
+      return "a record's kind is unknown, reserved or that of another place";
     if (shared > key_bytes) return "a record shares more than the key before it has";
     key_bytes = uint64_t{shared} + unshared;
     if (key_bytes > kInternalKeyBytesMax || prefix_bytes > key_bytes ||
@@ -150,14 +155,16 @@ bool DataBlock::FindAt(uint32_t index, Slice key, bool prefix_delete, DataEntry*
   return true;
 }
 
-bool DataBlock::Find(Slice key, uint64_t hash, bool prefix_delete, DataEntry* entry) const {
+bool DataBlock::FindInGroups(Slice key, uint64_t hash, bool prefix_delete, uint32_t begin,
+                             uint32_t end, DataEntry* entry) const {
   const __m128i wanted = _mm_set1_epi8(static_cast<char>(FingerprintOf(hash)));
-  for (uint32_t base = 0; base < count_; base += 16) {
+  const uint32_t last = end == group_count_ ? count_ : end * interval_;
+  for (uint32_t base = begin * interval_; base < last; base += 16) {
     __m128i prints = _mm_loadu_si128(reinterpret_cast<const __m128i*>(fingerprints_ + base));
     uint32_t hits = static_cast<uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(prints, wanted)));
     if (hits == 0) [[likely]]
       continue;
-    if (count_ - base < 16) hits &= (1u << (count_ - base)) - 1;
+    if (last - base < 16) hits &= (1u << (last - base)) - 1;
     for (; hits != 0; hits &= hits - 1) {
       uint32_t index = base + static_cast<uint32_t>(std::countr_zero(hits));
       if (FindAt(index, key, prefix_delete, entry)) return true;
@@ -166,15 +173,12 @@ bool DataBlock::Find(Slice key, uint64_t hash, bool prefix_delete, DataEntry* en
   return false;
 }
 
-uint32_t DataBlock::SeekGroup(Slice target) const {
+uint32_t DataBlock::SeekGroup(Slice target, uint32_t low, uint32_t high) const {
   // The last group whose first key is less than target: an equal first key may be the second
   // record of the target (behind its prefix delete, in the group before).
-  uint32_t low = 0, high = group_count_;
   while (high - low > 1) {
     uint32_t middle = low + (high - low) / 2;
-    DataEntry entry;
-    Decode(group(middle), &entry);
-    if (Slice(entry.key_delta, entry.unshared) < target) {
+    if (group_key(middle) < target) {
       low = middle;
     } else {
       high = middle;

@@ -6,6 +6,7 @@
 #include "base/coding.h"
 #include "base/record.h"
 #include "lava/slice.h"
+#include "table/format.h"
 
 namespace lava::ksst {
 
@@ -48,23 +49,39 @@ struct DataEntry {
   const char* end() const { return key_delta + unshared + value_bytes; }
 };
 
-/// A checked data block in memory. Check() walks every entry once, so that nothing after it needs
-/// bounds; the order of the keys is not checked, a wrong one gives wrong answers but no bad access.
-/// Threads:    any; const.
-/// Ownership:  borrows the bytes.
+/// A checked data block in memory; one without records until then. Check() walks every entry once,
+/// so that nothing after it needs bounds; the order of the keys is not checked, a wrong one gives
+/// wrong answers but no bad access. Threads:    any; const. Ownership:  borrows the bytes.
 class DataBlock {
  public:
   /// Null, or what is wrong. bytes must be followed by kDataBlockSlackBytes of readable memory.
-  const char* Check(Slice bytes);
+  /// kinds: which records may stand here.
+  const char* Check(Slice bytes, RecordKinds kinds);
+
+  /// What the tail says before a check: restart groups, as many as can stand in bytes; 0: none.
+  static uint32_t GroupCount(Slice bytes);
 
   uint32_t count() const { return count_; }
   const char* entries() const { return data_; }
   const char* entries_end() const { return fingerprints_; }
 
   /// Finds the record of exactly this key: the prefix delete, or else the point record.
-  bool Find(Slice key, uint64_t hash, bool prefix_delete, DataEntry* entry) const;
+  bool Find(Slice key, uint64_t hash, bool prefix_delete, DataEntry* entry) const {
+    return FindInGroups(key, hash, prefix_delete, 0, group_count_, entry);
+  }
+  /// The same in the groups [begin, end) alone.
+  bool FindInGroups(Slice key, uint64_t hash, bool prefix_delete, uint32_t begin, uint32_t end,
+                    DataEntry* entry) const;
   /// The restart group in which the first record with key >= target stands, or the one before.
-  uint32_t SeekGroup(Slice target) const;
+  uint32_t SeekGroup(Slice target) const { return SeekGroup(target, 0, group_count_); }
+  /// The same when it is known to be one of the groups [low, high).
+  uint32_t SeekGroup(Slice target, uint32_t low, uint32_t high) const;
+  /// The key of a group's first record, which stands there in full.
+  Slice group_key(uint32_t index) const {
+    DataEntry entry;
+    Decode(group(index), &entry);
+    return {entry.key_delta, entry.unshared};
+  }
   const char* group(uint32_t index) const {
     return data_ + DecodeFixed32(restarts_ + index * sizeof(uint32_t));
   }
@@ -74,7 +91,7 @@ class DataBlock {
   static void Decode(const char* p, DataEntry* entry);
 
  private:
-  const char* CheckEntries() const;
+  const char* CheckEntries(RecordKinds kinds) const;
   static DataEntry DecodeSlow(const char* p);
   bool FindAt(uint32_t index, Slice key, bool prefix_delete, DataEntry* entry) const;
 

@@ -37,10 +37,12 @@ std::string Build(const std::vector<OwnedRecord>& records) {
   return std::string(builder.Finish());
 }
 
+constexpr RecordKinds kAllKinds = kInlineKinds | kDecoupledKinds;
+
 const char* Check(DataBlock* block, std::string* bytes) {
   size_t size = bytes->size();
   bytes->resize(size + kDataBlockSlackBytes);
-  const char* error = block->Check(Slice(bytes->data(), size));
+  const char* error = block->Check(Slice(bytes->data(), size), kAllKinds);
   bytes->resize(size);
   bytes->reserve(size + kDataBlockSlackBytes);
   return error;
@@ -70,7 +72,7 @@ TEST(DataBlockTest, FindsWalksAndSeeksAsAVector) {
     std::string bytes = Build(records);
     bytes.reserve(bytes.size() + kDataBlockSlackBytes);
     DataBlock block;
-    ASSERT_EQ(block.Check(bytes), nullptr);
+    ASSERT_EQ(block.Check(bytes, kAllKinds), nullptr);
     ASSERT_EQ(block.count(), count);
     DataBlockCursor cursor;
     cursor.SeekToFirst(block);
@@ -115,7 +117,7 @@ TEST(DataBlockTest, CollidingFingerprintsDoNotConfuse) {
   std::string bytes(builder.Finish());
   bytes.reserve(bytes.size() + kDataBlockSlackBytes);
   DataBlock block;
-  ASSERT_EQ(block.Check(bytes), nullptr);
+  ASSERT_EQ(block.Check(bytes, kAllKinds), nullptr);
   for (int i = 100; i < 180; ++i) {
     std::string key = "key" + std::to_string(i);
     DataEntry entry;
@@ -137,7 +139,7 @@ TEST(DataBlockTest, ResetStartsAFreshBlock) {
   std::string bytes(builder.Finish());
   bytes.reserve(bytes.size() + kDataBlockSlackBytes);
   DataBlock block;
-  ASSERT_EQ(block.Check(bytes), nullptr);
+  ASSERT_EQ(block.Check(bytes, kAllKinds), nullptr);
   DataBlockCursor cursor;
   cursor.SeekToFirst(block);
   EXPECT_EQ(cursor.record().key, "aaab");

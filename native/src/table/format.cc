@@ -73,7 +73,7 @@ static Status CheckFooterTail(const std::string& path, uint64_t file_bytes, Slic
                                 ", this library reads up to version " +
                                 std::to_string(kFormatVersion) + ": use a newer library");
   }
-  if (!intact || version < kFormatVersionInline || bytes != kFooterBytes) {
+  if (!intact || version < kFormatVersionOldest || bytes != kFooterBytes) {
     return CorruptionAt(path, file_bytes - std::min<uint64_t>(file_bytes, kFooterBytes),
                         "the footer's checksum is wrong");
   }

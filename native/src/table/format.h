@@ -5,6 +5,7 @@
 
 #include "base/block.h"
 #include "base/hash.h"
+#include "base/record.h"
 #include "lava/options.h"
 #include "lava/slice.h"
 #include "lava/status.h"
@@ -14,8 +15,9 @@ namespace lava::ksst {
 /// The parts of a key SST that all of its code shares; docs/ksst-format.md has the bytes.
 
 inline constexpr uint64_t kMagic = 0x315453536176616cull;  // "lavaSST1" as bytes
-inline constexpr uint32_t kFormatVersion = 2;              // the newest that is read
-inline constexpr uint32_t kFormatVersionInline = 1;        // of files without references
+inline constexpr uint32_t kFormatVersion = 3;              // decoupled records; the newest
+inline constexpr uint32_t kFormatVersionReferences = 2;    // references, in data blocks
+inline constexpr uint32_t kFormatVersionOldest = 1;        // no references
 inline constexpr size_t kFooterBytes = 68;
 inline constexpr size_t kFooterTailBytes = 24;     // of every version: bytes, version, sum, magic
 inline constexpr uint32_t kFooterBytesMax = 4096;  // of every version
@@ -24,13 +26,30 @@ inline constexpr uint64_t kInternalKeyBytesMax = kKeyBytesMax + 64;
 inline uint64_t PointHash(Slice key) { return Hash64(key); }  // Lookup::key_hash()
 inline uint64_t PrefixHash(Slice prefix) { return Hash64(prefix, 0x70726566697821ull); }
 inline uint64_t PrefixDeleteHash(Slice prefix) { return Hash64(prefix, 0x7072656664656cull); }
+/// The hash of a decoupled record, from its key's. The filter so tells where a key's record stands,
+/// and from the same line: that is chosen by the upper half.
+inline uint64_t DecoupledHash(uint64_t hash) { return hash ^ 0x9b05688c; }
 /// What a data block keeps of a record's hash.
 inline uint8_t FingerprintOf(uint64_t hash) { return static_cast<uint8_t>(hash >> 13); }
+
+/// Kinds of record as a set of bits.
+using RecordKinds = uint32_t;
+constexpr RecordKinds KindBit(RecordKind kind) { return 1u << static_cast<uint32_t>(kind); }
+/// Decoupled records: from version 3 on they stand in partition blocks, the others in data blocks.
+inline constexpr RecordKinds kDecoupledKinds = KindBit(RecordKind::kDelete) |
+                                               KindBit(RecordKind::kPrefixDelete) |
+                                               KindBit(RecordKind::kPutReference);
+inline constexpr RecordKinds kInlineKinds =
+    KindBit(RecordKind::kPut) | KindBit(RecordKind::kAppend);
+/// What data blocks hold.
+constexpr RecordKinds DataBlockKinds(uint32_t version) {
+  return version < kFormatVersion ? kInlineKinds | kDecoupledKinds : kInlineKinds;
+}
 
 struct Footer {
   BlockHandle top_index, properties, tombstones;
   uint64_t unique_id = 0;  // mixed into every block's checksum
-  uint32_t version = kFormatVersionInline;
+  uint32_t version = kFormatVersion;
 };
 
 /// Appends the footer for a file in which it begins at offset.

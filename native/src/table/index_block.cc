@@ -9,15 +9,6 @@
 namespace lava::ksst {
 namespace {
 
-/// The first 8 bytes as a number that sorts as they do; short ones as if zeros followed.
-uint64_t HeadOf(Slice bytes) {
-  if (bytes.size() >= sizeof(uint64_t)) return __builtin_bswap64(DecodeFixed64(bytes.data()));
-  uint64_t head = 0;
-  for (size_t i = 0; i < bytes.size(); ++i)
-    head |= uint64_t{static_cast<unsigned char>(bytes[i])} << (56 - 8 * i);
-  return head;
-}
-
 struct IndexHead {
   uint32_t count = 0;
   Slice common;
@@ -68,21 +59,21 @@ size_t IndexBlock::MemoryBytes(Slice encoded) {
 const char* IndexBlock::Load(Slice encoded, uint64_t base, uint64_t end, char* memory) {
   IndexHead head;
   if (!ReadHead(&encoded, &head)) return "an index block's head is malformed";
-  count_ = head.count;
-  size_t slots = size_t{count_} + 1;
+  const uint32_t count = head.count;
+  size_t slots = size_t{count} + 1;
   auto* heads = reinterpret_cast<uint64_t*>(memory);
   auto* ends = heads + slots;
   auto* blocks = reinterpret_cast<uint32_t*>(ends + slots);
   auto* offsets = blocks + slots;
   char* bytes = reinterpret_cast<char*>(offsets + slots);
   std::memcpy(bytes, head.common.data(), head.common.size());
-  common_ = Slice(bytes, head.common.size());
+  heads_ = KeyHeads(Slice(bytes, head.common.size()), heads, count);
   bytes += head.common.size();
   suffixes_ = bytes;
-  heads_ = heads, ends_ = ends, block_bytes_ = blocks, offsets_ = offsets;
+  ends_ = ends, block_bytes_ = blocks, offsets_ = offsets;
   ends[0] = base;
   offsets[0] = 0;
-  for (uint32_t i = 0; i < count_; ++i) {
+  for (uint32_t i = 0; i < count; ++i) {
     Slice rest;
     uint64_t extent = 0;
     if (!GetLengthPrefixed(&encoded, &rest) || !GetVarint64(&encoded, &extent) ||
@@ -93,35 +84,20 @@ const char* IndexBlock::Load(Slice encoded, uint64_t base, uint64_t end, char* m
     std::memcpy(bytes + offsets[i], rest.data(), rest.size());
     offsets[i + 1] = offsets[i] + static_cast<uint32_t>(rest.size());
     ends[i + 1] = ends[i] + extent;
-    heads[i] = HeadOf(rest);
+    heads[i] = KeyHeads::HeadOf(rest);
     if (i > 0 && suffix(i - 1) >= rest) return "an index block's keys do not ascend";
   }
-  if (ends[count_] != end) return "an index block's extents do not end where they must";
+  if (ends[count] != end) return "an index block's extents do not end where they must";
   return encoded.empty() ? nullptr : "an index block has bytes behind its entries";
 }
 
 uint32_t IndexBlock::Find(Slice target) const {
-  int order = std::memcmp(target.data(), common_.data(), std::min(target.size(), common_.size()));
-  if (order != 0) return order < 0 ? 0 : count_;
-  if (target.size() <= common_.size()) return 0;
-  target.remove_prefix(common_.size());
-  uint64_t head = HeadOf(target);
-  // Branch-free lower bound over the heads; equal heads are told apart by the whole keys.
-  const uint64_t* low = heads_;
-  uint32_t length = count_;
-  while (length > 1) {
-    uint32_t half = length / 2;
-    low = low[half - 1] < head ? low + half : low;
-    length -= half;
-  }
-  uint32_t at = static_cast<uint32_t>(low - heads_);
-  if (heads_[at] < head) ++at;
-  if (at == count_ || heads_[at] != head) return at;
-  uint32_t limit = at + 1;
-  while (limit < count_ && heads_[limit] == head) ++limit;
+  auto [at, limit] = heads_.Find(target);
+  if (at == limit) return at;
+  target.remove_prefix(heads_.common().size());
   while (at < limit) {
     uint32_t middle = at + (limit - at) / 2;
-    if (suffix(middle) < target) {
+    if (KeyHeads::LessBehindHead(suffix(middle), target)) {
       at = middle + 1;
     } else {
       limit = middle;
@@ -131,14 +107,15 @@ uint32_t IndexBlock::Find(Slice target) const {
 }
 
 std::string IndexBlock::key(uint32_t i) const {
-  std::string result(common_);
+  std::string result(heads_.common());
   result.append(suffix(i));
   return result;
 }
 
 bool IndexBlock::KeyStartsWith(uint32_t i, Slice prefix) const {
-  size_t in_common = std::min(prefix.size(), common_.size());
-  return prefix.substr(0, in_common) == common_.substr(0, in_common) &&
+  const Slice common = heads_.common();
+  size_t in_common = std::min(prefix.size(), common.size());
+  return prefix.substr(0, in_common) == common.substr(0, in_common) &&
          suffix(i).starts_with(prefix.substr(in_common));
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "lava/slice.h"
+#include "table/key_heads.h"
 
 namespace lava::ksst {
 
@@ -34,8 +35,8 @@ class IndexBlockBuilder {
   size_t estimated_bytes_ = 0;
 };
 
-/// A decoded index, laid out for search: the bytes that all keys share, 8 bytes of each key behind
-/// them as a number, and the rest. All of it stands in one piece of memory that the caller gives.
+/// A decoded index, laid out for search: heads, rests of keys, extents. All of it stands in one
+/// piece of memory that the caller gives. Has no entries until it is loaded.
 /// Threads:    any; const.
 /// Ownership:  borrows the memory.
 class IndexBlock {
@@ -46,7 +47,7 @@ class IndexBlock {
   /// Null, or what is wrong: base is where the first extent begins, end where the last must end.
   const char* Load(Slice encoded, uint64_t base, uint64_t end, char* memory);
 
-  uint32_t count() const { return count_; }
+  uint32_t count() const { return heads_.count(); }
   /// The first entry with key >= target; count() if there is none.
   uint32_t Find(Slice target) const;
 
@@ -63,9 +64,7 @@ class IndexBlock {
     return {suffixes_ + offsets_[i], offsets_[i + 1] - offsets_[i]};
   }
 
-  uint32_t count_ = 0;
-  Slice common_;
-  const uint64_t* heads_ = nullptr;
+  KeyHeads heads_;
   const uint64_t* ends_ = nullptr;  // count + 1
   const uint32_t* block_bytes_ = nullptr;
   const uint32_t* offsets_ = nullptr;  // count + 1

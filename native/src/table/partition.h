@@ -4,22 +4,43 @@
 #include <cstdint>
 #include <memory>
 #include <new>
-#include <span>
 #include <string>
+#include <vector>
 
 #include "cache/block_cache.h"
 #include "table/bloom.h"
 #include "table/data_block.h"
 #include "table/index_block.h"
+#include "table/key_heads.h"
 
 namespace lava::ksst {
 
-/// What of a file stands in the cache: data blocks, and partitions (the index and the filter of a
-/// run of data blocks, one block on disk: u32 index bytes, u8 probes, index, filter).
+/// What of a file stands in the cache: data blocks, and partitions (for a range of keys one block
+/// on disk: the index of its data blocks, the records that stand beside the index, the filter).
 
-/// Appends the payload of a partition; forgets what index holds.
-void EncodePartition(IndexBlockBuilder* index, std::span<const uint64_t> hashes,
-                     uint32_t bits_per_key, uint8_t probes, std::string* out);
+/// Builds one partition block after the other.
+/// Threads:    one thread.
+class PartitionBuilder {
+ public:
+  explicit PartitionBuilder(uint32_t bits_per_key)
+      : bits_per_key_(bits_per_key), probes_(BloomProbes(bits_per_key)) {}
+
+  IndexBlockBuilder index;
+  DataBlockBuilder decoupled;    // version 3: records that stand beside the index
+  std::vector<uint64_t> hashes;  // what the filter shall hold
+
+  bool empty() const { return index.empty() && decoupled.empty(); }
+  size_t estimated_bytes() const {
+    return index.estimated_bytes() + (decoupled.empty() ? 0 : decoupled.estimated_bytes()) +
+           hashes.size() * bits_per_key_ / 8;
+  }
+  /// Appends the payload, and forgets what was added.
+  void Finish(std::string* out);
+
+ private:
+  const uint32_t bits_per_key_;
+  const uint8_t probes_;
+};
 
 struct CachedDataBlock final : CachedBlock {
   size_t charge() const override { return bytes; }
@@ -28,6 +49,26 @@ struct CachedDataBlock final : CachedBlock {
 };
 
 class PartitionSlot;
+
+/// The records of a partition, with an index of their restart groups: they are many.
+/// Threads:    any; const.
+/// Ownership:  borrows the memory.
+class DecoupledRecords {
+ public:
+  /// Bytes of memory (aligned to 8) that Load needs, slack included; 0 if they are malformed.
+  static size_t MemoryBytes(Slice encoded);
+  /// Null, or what is wrong.
+  const char* Load(Slice encoded, char* memory);
+
+  /// Without records until then.
+  const DataBlock& block() const { return block_; }
+  /// hash: DecoupledHash of the key's.
+  bool Find(Slice key, uint64_t hash, bool prefix_delete, DataEntry* entry) const;
+
+ private:
+  DataBlock block_;
+  KeyHeads groups_;  // of the first keys of the groups
+};
 
 struct CachedPartition final : CachedBlock {
   size_t charge() const override { return bytes; }
@@ -38,12 +79,13 @@ struct CachedPartition final : CachedBlock {
   IndexBlock index;
   BloomView filter;
   size_t bytes = 0;
+  DecoupledRecords decoupled;
   mutable std::atomic<PartitionSlot*> keeper{nullptr};  // the slot that holds a reference
 };
 
-/// Reads the payload of a partition whose extent is [base, end) into one piece of memory.
-/// Null on success, or what is wrong.
-const char* LoadPartition(Slice raw, uint64_t base, uint64_t end,
+/// Reads the payload of a partition whose data blocks are [base, end) into one piece of memory.
+/// version: of the file's format. Null on success, or what is wrong.
+const char* LoadPartition(Slice raw, uint32_t version, uint64_t base, uint64_t end,
                           std::shared_ptr<CachedPartition>* out);
 
 /// Gives an object, its reference counts and the bytes behind it one allocation, on a cache line.

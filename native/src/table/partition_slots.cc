@@ -53,10 +53,13 @@ PartitionSlots::Answer PartitionSlots::Ask(uint32_t i, uint64_t hash, uint64_t o
   PartitionSlot::Guard guard(&slot);
   if (slot.partition_ == nullptr) return Answer::kUnknown;
   slot.asked_ = true;
-  if (!slot.filter_.MayHold(hash) && (other_hash == hash || !slot.filter_.MayHold(other_hash)))
-    return Answer::kNo;
+  Answer answer = Answer::kMaybe;
+  if (!slot.filter_.MayHold(hash)) {
+    if (other_hash == hash || !slot.filter_.MayHold(other_hash)) return Answer::kNo;
+    answer = Answer::kMaybeOther;
+  }
   *out = slot.partition_;
-  return Answer::kMaybe;
+  return answer;
 }
 
 std::shared_ptr<const CachedPartition> PartitionSlots::Get(uint32_t i) const {

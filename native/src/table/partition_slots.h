@@ -21,8 +21,9 @@ class PartitionSlots {
   PartitionSlots(const PartitionSlots&) = delete;
   PartitionSlots& operator=(const PartitionSlots&) = delete;
 
-  enum class Answer : uint8_t { kUnknown, kNo, kMaybe };
-  /// kUnknown: partition i is not kept. kNo: its filter holds neither hash. kMaybe: *out has it.
+  enum class Answer : uint8_t { kUnknown, kNo, kMaybe, kMaybeOther };
+  /// kUnknown: partition i is not kept. kNo: its filter holds neither hash. Else *out has it, and
+  /// its filter may hold hash (whatever it says of the other), or other_hash alone.
   Answer Ask(uint32_t i, uint64_t hash, uint64_t other_hash,
              std::shared_ptr<const CachedPartition>* out) const;
   /// Partition i, or null.

@@ -11,13 +11,13 @@ namespace lava::ksst {
 namespace {
 
 std::shared_ptr<CachedPartition> MakePartition() {
-  IndexBlockBuilder index;
-  index.Add("key", 50, 37);
-  const uint64_t hashes[] = {PointHash("key"), PointHash("other")};
+  PartitionBuilder builder(10);
+  builder.index.Add("key", 50, 37);
+  builder.hashes = {PointHash("key"), PointHash("other")};
   std::string raw;
-  EncodePartition(&index, hashes, 10, BloomProbes(10), &raw);
+  builder.Finish(&raw);
   std::shared_ptr<CachedPartition> partition;
-  EXPECT_EQ(LoadPartition(raw, 0, 50, &partition), nullptr);
+  EXPECT_EQ(LoadPartition(raw, kFormatVersion, 0, 50, &partition), nullptr);
   return partition;
 }
 
@@ -44,7 +44,9 @@ TEST(PartitionSlotsTest, AnswersByTheFilterOfWhatItKeeps) {
       ++denied;
       EXPECT_EQ(out, nullptr);
     }
-    EXPECT_EQ(slots.Ask(1, absent, PointHash("other"), &out), Answer::kMaybe) << "either hash";
+    const Answer either = slots.Ask(1, absent, PointHash("other"), &out);
+    EXPECT_TRUE(either == Answer::kMaybeOther || either == Answer::kMaybe);
+    EXPECT_EQ(slots.Ask(1, PointHash("key"), absent, &out), Answer::kMaybe);
   }
   EXPECT_GT(denied, 900);
 }

@@ -2,28 +2,35 @@
 
 #include <gtest/gtest.h>
 
+#include "base/coding.h"
 #include "table/format.h"
 #include "testing/random.h"
 
 namespace lava::ksst {
 namespace {
 
-std::string Encoded(size_t blocks, uint32_t bits_per_key) {
-  IndexBlockBuilder index;
-  std::vector<uint64_t> hashes;
+std::string Encoded(size_t blocks, uint32_t bits_per_key, size_t deletes = 0) {
+  PartitionBuilder builder(bits_per_key);
   for (size_t i = 0; i < blocks; ++i) {
-    index.Add("key" + std::to_string(100 + i), 50, 37);
-    hashes.push_back(PointHash("key" + std::to_string(100 + i)));
+    const std::string key = "key" + std::to_string(100 + i);
+    builder.index.Add(key, 50, 37);
+    builder.hashes.push_back(PointHash(key));
+  }
+  for (size_t i = 0; i < deletes; ++i) {
+    const std::string key = "key" + std::to_string(100 + i) + "-deleted";
+    const uint64_t hash = DecoupledHash(PointHash(key));
+    builder.decoupled.Add({key, RecordKind::kDelete, 0, {}}, hash, 3);
+    builder.hashes.push_back(hash);
   }
   std::string raw;
-  EncodePartition(&index, hashes, bits_per_key, BloomProbes(bits_per_key), &raw);
+  builder.Finish(&raw);
   return raw;
 }
 
 TEST(PartitionTest, RoundTripInOneAlignedPiece) {
   std::string raw = Encoded(40, 10);
   std::shared_ptr<CachedPartition> partition;
-  ASSERT_EQ(LoadPartition(raw, 1000, 3000, &partition), nullptr);
+  ASSERT_EQ(LoadPartition(raw, kFormatVersion, 1000, 3000, &partition), nullptr);
   EXPECT_EQ(partition->index.count(), 40u);
   EXPECT_EQ(partition->index.Find("key105"), 5u);
   EXPECT_EQ(partition->index.extent_begin(5), 1250u);
@@ -34,8 +41,85 @@ TEST(PartitionTest, RoundTripInOneAlignedPiece) {
 
 TEST(PartitionTest, WithoutAFilterEverythingMayBeThere) {
   std::shared_ptr<CachedPartition> partition;
-  ASSERT_EQ(LoadPartition(Encoded(3, 0), 0, 150, &partition), nullptr);
+  ASSERT_EQ(LoadPartition(Encoded(3, 0), kFormatVersion, 0, 150, &partition), nullptr);
   EXPECT_TRUE(partition->filter.MayHold(12345));
+}
+
+TEST(PartitionTest, DecoupledRecordsAreFoundByKeyAndByFilter) {
+  for (const size_t blocks : {0u, 3u}) {
+    std::shared_ptr<CachedPartition> partition;
+    const std::string raw = Encoded(blocks, 10, 200);
+    ASSERT_EQ(LoadPartition(raw, kFormatVersion, 0, 50 * blocks, &partition), nullptr);
+    EXPECT_EQ(partition->index.count(), blocks);
+    EXPECT_EQ(partition->index.Find("key999"), blocks);
+    EXPECT_EQ(partition->decoupled.block().count(), 200u);
+    EXPECT_GE(partition->charge(), raw.size());
+    int inline_too = 0;
+    DataEntry entry;
+    for (int i = 100; i < 300; ++i) {
+      const std::string key = "key" + std::to_string(i) + "-deleted";
+      const uint64_t hash = DecoupledHash(PointHash(key));
+      EXPECT_TRUE(partition->filter.MayHold(hash));
+      EXPECT_TRUE(partition->decoupled.Find(key, hash, false, &entry)) << key;
+      EXPECT_FALSE(partition->decoupled.Find(key, hash, true, &entry));
+      const std::string between = key + "x";
+      EXPECT_FALSE(
+          partition->decoupled.Find(between, DecoupledHash(PointHash(between)), false, &entry));
+      inline_too += partition->filter.MayHold(PointHash(key));
+    }
+    EXPECT_LT(inline_too, 20) << "the filter tells where a key's record stands";
+  }
+}
+
+TEST(PartitionTest, BothRecordsOfAKeyAreFoundInGroupsOfAnyPlace) {
+  for (size_t before = 0; before < 40; ++before) {
+    PartitionBuilder builder(0);
+    std::vector<std::string> keys;
+    for (size_t i = 0; i < before; ++i) keys.push_back("k" + std::to_string(100 + i));
+    for (const std::string& key : keys)
+      builder.decoupled.Add({key, RecordKind::kDelete, 0, {}}, DecoupledHash(PointHash(key)), 0);
+    const uint64_t delete_hash = DecoupledHash(PrefixDeleteHash("k2"));
+    builder.decoupled.Add({"k2", RecordKind::kPrefixDelete, 0, {}}, delete_hash, 0);
+    builder.decoupled.Add({"k2", RecordKind::kDelete, 0, {}}, DecoupledHash(PointHash("k2")), 0);
+    std::string raw;
+    builder.Finish(&raw);
+    std::shared_ptr<CachedPartition> partition;
+    ASSERT_EQ(LoadPartition(raw, kFormatVersion, 7, 7, &partition), nullptr);
+    DataEntry entry;
+    EXPECT_TRUE(partition->decoupled.Find("k2", delete_hash, true, &entry)) << before;
+    EXPECT_TRUE(partition->decoupled.Find("k2", DecoupledHash(PointHash("k2")), false, &entry));
+  }
+}
+
+TEST(PartitionTest, RefusesWhatItsVersionOrPlaceCannotHave) {
+  std::shared_ptr<CachedPartition> partition;
+  EXPECT_NE(LoadPartition(Encoded(2, 10, 5), kFormatVersionReferences, 0, 100, &partition), nullptr)
+      << "records in an older version";
+  EXPECT_NE(LoadPartition(Encoded(0, 10, 5), kFormatVersion, 0, 50, &partition), nullptr)
+      << "data blocks without an index";
+  EXPECT_NE(LoadPartition(Encoded(0, 10), kFormatVersion, 50, 50, &partition), nullptr)
+      << "nothing";
+  std::string raw = Encoded(2, 10, 5);
+  EncodeFixed32(raw.data() + 5, 0);
+  EXPECT_NE(LoadPartition(raw, kFormatVersion, 0, 100, &partition), nullptr);
+  EncodeFixed32(raw.data() + 5, UINT32_MAX);
+  EXPECT_NE(LoadPartition(raw, kFormatVersion, 0, 100, &partition), nullptr);
+}
+
+TEST(PartitionTest, DamageOfDecoupledRecordsIsRefusedOrHarmless) {
+  testing::Random random(2);
+  const std::string good = Encoded(3, 10, 60);
+  for (int round = 0; round < 20000; ++round) {
+    std::string bad = good;
+    for (uint64_t edits = random.Between(1, 3); edits > 0; --edits)
+      bad[random.Uniform(bad.size())] = static_cast<char>(random.Next());
+    std::shared_ptr<CachedPartition> partition;
+    if (LoadPartition(bad, kFormatVersion, 0, 150, &partition) != nullptr) continue;
+    const std::string key = "key" + std::to_string(random.Between(90, 170)) + "-deleted";
+    DataEntry entry;
+    partition->decoupled.Find(key, DecoupledHash(PointHash(key)), random.OneIn(2), &entry);
+    partition->decoupled.Find(random.Bytes(5), random.Next(), false, &entry);
+  }
 }
 
 TEST(PartitionTest, DamageIsRefusedOrHarmless) {
@@ -44,13 +128,14 @@ TEST(PartitionTest, DamageIsRefusedOrHarmless) {
   std::shared_ptr<CachedPartition> partition;
   for (size_t length = 0; length < good.size(); ++length) {
     bool whole_lines = (good.size() - length) % kBloomLineBytes == 0;
-    const char* error = LoadPartition(Slice(good).substr(0, length), 0, 1000, &partition);
+    const char* error =
+        LoadPartition(Slice(good).substr(0, length), kFormatVersion, 0, 1000, &partition);
     EXPECT_TRUE(error != nullptr || whole_lines) << length;
   }
   for (int round = 0; round < 5000; ++round) {
     std::string bad = good;
     bad[random.Uniform(bad.size())] = static_cast<char>(random.Next());
-    if (LoadPartition(bad, 0, 1000, &partition) != nullptr) continue;
+    if (LoadPartition(bad, kFormatVersion, 0, 1000, &partition) != nullptr) continue;
     partition->filter.MayHold(random.Next());
     EXPECT_LE(partition->index.Find("key110"), partition->index.count());
   }

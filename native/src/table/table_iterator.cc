@@ -13,21 +13,20 @@ class ReadWindow {
   ReadWindow(const BlockLoader* loader, uint64_t end, uint32_t piece_bytes)
       : loader_(loader), end_(end), piece_bytes_(piece_bytes) {}
 
-  /// The stored bytes of the block, valid until the next call.
-  Status Read(const BlockHandle& handle, Slice* stored) {
-    size_t bytes = handle.bytes + kBlockTrailerBytes;
-    if (handle.offset < begin_ || handle.offset + bytes > begin_ + length_) {
-      // end_ is behind every data block, so the window never asks past the file.
-      uint64_t length = std::min(std::max<uint64_t>(bytes, piece_bytes_), end_ - handle.offset);
+  bool FitsInAPiece(uint64_t bytes) const { return bytes <= piece_bytes_; }
+  /// Stored bytes of the file, valid until the next call.
+  Status Read(uint64_t offset, uint64_t bytes, Slice* stored) {
+    if (offset < begin_ || offset + bytes > begin_ + length_) {
+      // end_ is behind every block of records, so the window never asks past the file.
+      uint64_t length = std::min(std::max<uint64_t>(bytes, piece_bytes_), end_ - offset);
       char* memory = buffer_.Reserve(static_cast<size_t>(length));
       length_ = 0;
-      LAVA_RETURN_IF_ERROR(
-          loader_->file().Read(handle.offset, static_cast<size_t>(length), memory));
+      LAVA_RETURN_IF_ERROR(loader_->file().Read(offset, static_cast<size_t>(length), memory));
       memory_ = memory;
-      begin_ = handle.offset;
+      begin_ = offset;
       length_ = length;
     }
-    *stored = Slice(memory_ + (handle.offset - begin_), bytes);
+    *stored = Slice(memory_ + (offset - begin_), static_cast<size_t>(bytes));
     return Status::OK();
   }
 
@@ -51,13 +50,14 @@ class TableIterator final : public RecordIterator {
         cached_(options.fill_cache && options.readahead_bytes == 0),
         window_(blocks.loader, head.data_end, options.readahead_bytes) {}
 
-  bool Valid() const override { return cursor_.Valid(); }
-  const Record& record() const override { return translated_ ? record_ : cursor_.record(); }
+  bool Valid() const override { return at_ != nullptr; }
+  const Record& record() const override { return translated_ ? record_ : at_->record(); }
   Status status() const override { return status_; }
 
   void SeekToFirst() override {
-    if (!Start() || !MovePartition(0) || !MoveBlock(0)) return;
-    cursor_.SeekToFirst(*block_);
+    if (!Start() || !MovePartition(0)) return;
+    BeginPartition();
+    Choose();
     Translate();
   }
 
@@ -65,22 +65,25 @@ class TableIterator final : public RecordIterator {
     if (!Start()) return;
     uint32_t partition = head_.top.Find(target);
     if (partition == head_.top.count() || !MovePartition(partition)) return;
-    uint32_t block = partition_->index.Find(target);
-    if (block < partition_->index.count()) {
-      if (!MoveBlock(block)) return;
-      cursor_.Seek(*block_, target);
-    } else {
-      block_index_ = block;  // the target is above the partition's last block: only when damaged
+    if (partition_->decoupled.block().count() != 0)
+      decoupled_.Seek(partition_->decoupled.block(), target);
+    next_block_ = partition_->index.Find(target);
+    if (next_block_ < partition_->index.count()) {
+      if (!MoveBlock()) return;
+      // A separator may be above the last key of its block: then the record is the next block's.
+      data_.Seek(*block_, target);
     }
-    // A separator may be above the last key of its block: then the record is the next block's.
-    SkipToRecord();
+    Choose();
     Translate();
   }
 
   void Next() override {
-    cursor_.Next();
-    if (!cursor_.Valid()) [[unlikely]]
-      SkipToRecord();
+    at_->Next();
+    if (data_.Valid() && !decoupled_.Valid()) [[likely]] {
+      at_ = &data_;
+    } else {
+      Choose();
+    }
     Translate();
   }
 
@@ -88,20 +91,28 @@ class TableIterator final : public RecordIterator {
   /// Forgets the last error and place; false when there are no records.
   bool Start() {
     status_ = Status::OK();
-    cursor_.Invalidate();
+    Invalidate();
     return head_.top.count() != 0;
+  }
+
+  void Invalidate() {
+    at_ = nullptr;
+    data_.Invalidate();
+    decoupled_.Invalidate();
   }
 
   // Outside of the file an index into its table says nothing.
   void Translate() {
-    translated_ = cursor_.Valid() && cursor_.record().kind == RecordKind::kPutReference;
+    translated_ = at_ != nullptr && at_->record().kind == RecordKind::kPutReference;
     if (!translated_) return;
-    record_ = cursor_.record();
+    record_ = at_->record();
     ValueReference reference;
     if (!DecodeFileReference(record_.value, head_.properties.births, &reference)) {
       translated_ = false;
-      static_cast<void>(Keep(blocks_.loader->Malformed(partition_->index.extent_begin(block_index_),
-                                                       "a reference to a value is malformed")));
+      const uint64_t offset = at_ == &data_ ? BlockAt(partition_->index, next_block_ - 1).offset
+                                            : BlockAt(head_.top, partition_index_).offset;
+      static_cast<void>(
+          Keep(blocks_.loader->Malformed(offset, "a reference to a value is malformed")));
       return;
     }
     reference_.clear();
@@ -113,21 +124,35 @@ class TableIterator final : public RecordIterator {
     bool ok = status.ok();
     if (!ok) {
       status_ = std::move(status);
-      cursor_.Invalidate();
+      Invalidate();
     }
     return ok;
   }
 
-  void SkipToRecord() {
-    while (!cursor_.Valid()) {
-      if (block_index_ + 1 < partition_->index.count()) {
-        if (!MoveBlock(block_index_ + 1)) return;
-      } else {
-        if (partition_index_ + 1 >= head_.top.count()) return;
-        if (!MovePartition(partition_index_ + 1) || !MoveBlock(0)) return;
+  /// To the record that comes first, of those that the two cursors are at and those behind them.
+  void Choose() {
+    for (;;) {
+      if (!data_.Valid() && next_block_ < partition_->index.count()) {
+        if (!MoveBlock()) return;
+        data_.SeekToFirst(*block_);
       }
-      cursor_.SeekToFirst(*block_);
+      if (data_.Valid() || decoupled_.Valid()) break;
+      at_ = nullptr;
+      if (partition_index_ + 1 >= head_.top.count()) return;
+      if (!MovePartition(partition_index_ + 1)) return;
+      BeginPartition();
     }
+    // At equal keys the decoupled record comes first: it is a prefix delete.
+    const bool data_first =
+        !decoupled_.Valid() || (data_.Valid() && data_.record().key < decoupled_.record().key);
+    at_ = data_first ? &data_ : &decoupled_;
+  }
+
+  void BeginPartition() {
+    data_.Invalidate();
+    next_block_ = 0;
+    if (partition_->decoupled.block().count() != 0)
+      decoupled_.SeekToFirst(partition_->decoupled.block());
   }
 
   bool MovePartition(uint32_t index) {
@@ -141,13 +166,23 @@ class TableIterator final : public RecordIterator {
       if (cached) slots_.Keep(index, partition_);
       return true;
     }
-    return Keep(blocks_.loader->LoadPartitionAt(BlockAt(head_.top, index),
-                                                head_.top.extent_begin(index), &partition_));
+    return Keep(LoadPartition(BlockAt(head_.top, index), head_.top.extent_begin(index)));
   }
 
-  bool MoveBlock(uint32_t index) {
-    block_index_ = index;
-    BlockHandle handle = BlockAt(partition_->index, index);
+  /// Past the cache. A short partition comes with its data blocks, and those behind it, in one
+  /// read.
+  Status LoadPartition(const BlockHandle& handle, uint64_t base) {
+    const uint64_t extent_bytes = handle.end() - base;
+    if (!window_.FitsInAPiece(extent_bytes))
+      return blocks_.loader->LoadPartitionAt(handle, base, &partition_);
+    Slice extent;
+    LAVA_RETURN_IF_ERROR(window_.Read(base, extent_bytes, &extent));
+    return blocks_.loader->ParsePartition(handle, base, extent.substr(handle.offset - base),
+                                          &partition_);
+  }
+
+  bool MoveBlock() {
+    BlockHandle handle = BlockAt(partition_->index, next_block_++);
     if (cached_) {
       if (!Keep(blocks_.Data(handle, &cached_block_))) return false;
       block_ = &cached_block_->block;
@@ -155,7 +190,7 @@ class TableIterator final : public RecordIterator {
     }
     Slice stored;
     blocks_.CountBlockRead();
-    if (!Keep(window_.Read(handle, &stored))) return false;
+    if (!Keep(window_.Read(handle.offset, handle.end() - handle.offset, &stored))) return false;
     block_ = &own_block_;
     return Keep(blocks_.loader->ParseData(handle, stored, &own_bytes_, &own_block_));
   }
@@ -165,12 +200,13 @@ class TableIterator final : public RecordIterator {
   const PartitionSlots& slots_;
   const bool cached_;
   Status status_;
-  DataBlockCursor cursor_;
-  bool translated_ = false;  // record_ is shown in the cursor's place
+  DataBlockCursor data_, decoupled_;  // in block_ and in partition_
+  DataBlockCursor* at_ = nullptr;     // the one of them whose record is shown; null: none
+  bool translated_ = false;           // record_ is shown in its place
   Record record_;
   std::string reference_;
   uint32_t partition_index_ = 0;
-  uint32_t block_index_ = 0;
+  uint32_t next_block_ = 0;  // of the partition: the one behind block_
   std::shared_ptr<const CachedPartition> partition_;
   const DataBlock* block_ = nullptr;
   std::shared_ptr<const CachedDataBlock> cached_block_;  // cached_

@@ -21,6 +21,7 @@ class KeySstReader final : public TableReader {
       : head_(std::move(head)),
         blocks_{head_.loader.get(), cache, cache->NewFileId(), counters},
         slots_(head_.top.count()),
+        decoupled_(head_.footer.version >= kFormatVersion),
         counter_(counter) {
     charged_ = kReaderOverheadBytes + head_.top_memory_bytes +
                head_.top.count() * sizeof(PartitionSlot) + head_.properties.lower.size() +
@@ -41,7 +42,7 @@ class KeySstReader final : public TableReader {
     return GetFrom(&position, lookup, false);
   }
   void Prefetch(const Lookup& lookup) const override {
-    const uint32_t at = head_.top.count() == 0 ? 0 : head_.top.Find(lookup.key());
+    const uint32_t at = head_.top.Find(lookup.key());
     if (at < head_.top.count()) slots_.Prefetch(at, lookup.key_hash());
   }
   Status MultiGet(std::span<Lookup*> lookups) const override {
@@ -78,41 +79,53 @@ class KeySstReader final : public TableReader {
 
   /// keep: position's block stays for the next key; else its only reference is given away.
   Status GetFrom(Position* position, Lookup* lookup, bool keep) const;
-  /// Moves to partition index, unless its filter says that it holds neither hash.
+  using Answer = PartitionSlots::Answer;
+  /// Moves to partition index, unless its filter says that it holds neither hash: kNo.
   Status AskPartition(uint32_t index, uint64_t hash, uint64_t other_hash, Position* position,
-                      bool* may_hold) const;
-  /// Finds the record of exactly key: OK with *found false, or with entry in position->block.
+                      Answer* answer) const;
+  /// Finds the record of exactly key: OK with *found false, or with entry in position's partition
+  /// or block.
   Status Find(Position* position, Slice key, uint64_t hash, bool prefix_delete, bool* found,
               DataEntry* entry) const;
+  Status FindInBlock(Position* position, Slice key, uint64_t hash, bool prefix_delete, bool* found,
+                     DataEntry* entry) const;
   Status FindPrefixDelete(Position* position, Slice prefix, bool* found) const {
     DataEntry entry;
     return Find(position, prefix, PrefixDeleteHash(prefix), true, found, &entry);
+  }
+  /// The hash of a prefix delete in this file.
+  uint64_t StoredPrefixDeleteHash(Slice prefix) const {
+    const uint64_t hash = PrefixDeleteHash(prefix);
+    return decoupled_ ? DecoupledHash(hash) : hash;
+  }
+  /// Where a reference that Find has found stands.
+  uint64_t ReferenceOffset(const Position& position) const {
+    return decoupled_ ? BlockAt(head_.top, position.partition_index).offset
+                      : BlockAt(position.partition->index, position.block_index).offset;
   }
   bool TombstoneOverlaps(Slice prefix) const;
 
   TableHead head_;
   BlockAccess blocks_;
   PartitionSlots slots_;
+  const bool decoupled_;  // partitions of this file hold records
   MemoryCounter* counter_;
   uint64_t charged_ = 0;
 };
 
 Status KeySstReader::AskPartition(uint32_t index, uint64_t hash, uint64_t other_hash,
-                                  Position* position, bool* may_hold) const {
-  *may_hold = true;
+                                  Position* position, Answer* answer) const {
   if (position->partition_index != index) {
     position->partition_index = Position::kNone;
     position->block_index = Position::kNone;
-    switch (slots_.Ask(index, hash, other_hash, &position->partition)) {
-      case PartitionSlots::Answer::kNo:
-        *may_hold = false;
-        blocks_.CountFilterUseful();
-        return Status::OK();
-      case PartitionSlots::Answer::kMaybe:
-        position->partition_index = index;
-        return Status::OK();
-      case PartitionSlots::Answer::kUnknown:
-        break;
+    *answer = slots_.Ask(index, hash, other_hash, &position->partition);
+    if (*answer == Answer::kNo) {
+      blocks_.CountFilterUseful();
+      return Status::OK();
+    }
+    if (*answer != Answer::kUnknown) {
+      position->partition_index = index;
+      return Status::OK();
     }
     bool cached = false;
     LAVA_RETURN_IF_ERROR(blocks_.Partition(head_.top, index, &position->partition, &cached));
@@ -121,20 +134,38 @@ Status KeySstReader::AskPartition(uint32_t index, uint64_t hash, uint64_t other_
     position->partition_index = index;
   }
   const BloomView& filter = position->partition->filter;
-  *may_hold = filter.MayHold(hash) || (other_hash != hash && filter.MayHold(other_hash));
-  if (!*may_hold) blocks_.CountFilterUseful();
+  *answer = Answer::kMaybe;
+  if (!filter.MayHold(hash)) {
+    const bool other = other_hash != hash && filter.MayHold(other_hash);
+    *answer = other ? Answer::kMaybeOther : Answer::kNo;
+    if (!other) blocks_.CountFilterUseful();
+  }
   return Status::OK();
 }
 
 Status KeySstReader::Find(Position* position, Slice key, uint64_t hash, bool prefix_delete,
                           bool* found, DataEntry* entry) const {
   *found = false;
-  if (head_.top.count() == 0) return Status::OK();
   uint32_t at = head_.top.Find(key);
   if (at == head_.top.count()) return Status::OK();
-  bool may_hold = false;
-  LAVA_RETURN_IF_ERROR(AskPartition(at, hash, hash, position, &may_hold));
-  if (!may_hold) return Status::OK();
+  const uint64_t decoupled_hash = decoupled_ ? DecoupledHash(hash) : hash;
+  const bool only_decoupled = decoupled_ && prefix_delete;
+  Answer answer = Answer::kNo;
+  LAVA_RETURN_IF_ERROR(
+      AskPartition(at, only_decoupled ? decoupled_hash : hash, decoupled_hash, position, &answer));
+  if (answer == Answer::kNo) return Status::OK();
+  if (decoupled_) {
+    // kMaybe leaves open whether the record is decoupled; the same line of the filter knows.
+    const CachedPartition& partition = *position->partition;
+    if (only_decoupled || answer == Answer::kMaybeOther || partition.filter.MayHold(decoupled_hash))
+      *found = partition.decoupled.Find(key, decoupled_hash, prefix_delete, entry);
+    if (*found || only_decoupled || answer == Answer::kMaybeOther) return Status::OK();
+  }
+  return FindInBlock(position, key, hash, prefix_delete, found, entry);
+}
+
+Status KeySstReader::FindInBlock(Position* position, Slice key, uint64_t hash, bool prefix_delete,
+                                 bool* found, DataEntry* entry) const {
   const CachedPartition& partition = *position->partition;
   uint32_t block_index = partition.index.Find(key);
   if (block_index == partition.index.count()) return Status::OK();
@@ -155,7 +186,7 @@ Status KeySstReader::GetFrom(Position* position, Lookup* lookup, bool keep) cons
   if (found && entry.kind == RecordKind::kPutReference) {
     ValueReference reference;
     if (!DecodeFileReference(entry.value(), head_.properties.births, &reference))
-      return head_.loader->Malformed(position->partition->index.extent_begin(position->block_index),
+      return head_.loader->Malformed(ReferenceOffset(*position),
                                      "a reference to a value is malformed");
     lookup->TellReference(reference);
     return Status::OK();
@@ -194,13 +225,13 @@ bool KeySstReader::TombstoneOverlaps(Slice prefix) const {
 Result<bool> KeySstReader::MayHavePrefix(Slice prefix) const {
   if (TombstoneOverlaps(prefix)) return true;
   uint64_t hash = PrefixHash(prefix);
-  uint64_t delete_hash = head_.properties.prefix_deletes != 0 ? PrefixDeleteHash(prefix) : hash;
+  uint64_t delete_hash =
+      head_.properties.prefix_deletes != 0 ? StoredPrefixDeleteHash(prefix) : hash;
   Position position;
-  for (uint32_t at = head_.top.count() == 0 ? 0 : head_.top.Find(prefix); at < head_.top.count();
-       ++at) {
-    bool may_hold = false;
-    LAVA_RETURN_IF_ERROR(AskPartition(at, hash, delete_hash, &position, &may_hold));
-    if (may_hold) return true;
+  for (uint32_t at = head_.top.Find(prefix); at < head_.top.count(); ++at) {
+    Answer answer = Answer::kNo;
+    LAVA_RETURN_IF_ERROR(AskPartition(at, hash, delete_hash, &position, &answer));
+    if (answer != Answer::kNo) return true;
     // Only when the partition's last key may stand before the prefix does the next one matter.
     if (!head_.top.KeyStartsWith(at, prefix)) break;
   }

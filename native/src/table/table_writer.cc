@@ -8,7 +8,6 @@
 #include "base/coding.h"
 #include "base/compression.h"
 #include "table/birth_table.h"
-#include "table/bloom.h"
 #include "table/data_block.h"
 #include "table/format.h"
 #include "table/index_block.h"
@@ -34,8 +33,9 @@ class KeySstWriter final : public TableWriter {
         file_(std::move(file)),
         path_(std::move(path)),
         compressor_(options.compression),
-        probes_(BloomProbes(options.filter_bits_per_key)),
-        table_prefix_bytes_(options.partition_bytes + kTableIdBytes) {
+        table_prefix_bytes_(options.partition_bytes + kTableIdBytes),
+        decoupled_kinds_(options.decouple_records ? kDecoupledKinds : 0),
+        partition_(options.filter_bits_per_key) {
     footer_.unique_id = Hash64(NameOf(path_));
     properties_.partition_bytes = options.partition_bytes;
   }
@@ -46,8 +46,8 @@ class KeySstWriter final : public TableWriter {
     return status_;
   }
   uint64_t estimated_bytes() const override {
-    return offset_ + (block_.empty() ? 0 : block_.estimated_bytes()) + PartitionBytes() +
-           top_.estimated_bytes();
+    return offset_ + (block_.empty() ? 0 : block_.estimated_bytes()) +
+           partition_.estimated_bytes() + top_.estimated_bytes();
   }
   Status Finish(TableProperties* properties) override;
 
@@ -58,11 +58,19 @@ class KeySstWriter final : public TableWriter {
   Status AddReference(const Record& record);
   void Count(const Record& record);
   void AddHashes(const Record& record, uint64_t hash, size_t shared);
-  void FlushBlock(const Slice* next_key);
-  void FlushPartition(std::string key);
+  /// Ends blocks that the record, which has another key than the one before, is not to enter.
+  void MakeRoom(Slice key, bool decoupled, size_t bytes);
+  /// key: the greatest that the block, or partition, answers for.
+  void FlushBlock(const std::string& key);
+  void FlushPartition(const std::string& key);
   void FinishBounds();
-  uint64_t PartitionBytes() const {
-    return index_.estimated_bytes() + hashes_.size() * options_.filter_bits_per_key / 8;
+  /// The oldest that can hold the file: older libraries go on reading what has nothing new.
+  uint32_t VersionOf() const {
+    if (!options_.decouple_records)
+      return properties_.births.empty() ? kFormatVersionOldest : kFormatVersionReferences;
+    const bool decoupled =
+        properties_.deletes != 0 || properties_.prefix_deletes != 0 || !properties_.births.empty();
+    return decoupled ? kFormatVersion : kFormatVersionOldest;
   }
   /// Compresses (if asked), seals and appends a block; returns where it stands.
   BlockHandle WriteBlock(Slice raw, bool compress);
@@ -76,8 +84,8 @@ class KeySstWriter final : public TableWriter {
   std::unique_ptr<fs::AppendFile> file_;
   const std::string path_;
   Compressor compressor_;
-  const uint8_t probes_;
   const size_t table_prefix_bytes_;
+  const RecordKinds decoupled_kinds_;
 
   Status status_;  // the first error
   bool finished_ = false;
@@ -89,13 +97,14 @@ class KeySstWriter final : public TableWriter {
   RangeTombstoneSet tombstones_;
 
   DataBlockBuilder block_;
-  IndexBlockBuilder index_;       // of the partition being built
-  std::vector<uint64_t> hashes_;  // of the partition being built
+  PartitionBuilder partition_;
   uint64_t partition_begin_ = 0;
   IndexBlockBuilder top_;
   std::string last_key_;
+  // What all keys share since the last one of a data block and the last decoupled one.
+  size_t block_shared_ = 0, decoupled_shared_ = 0;
   RecordKind last_kind_ = RecordKind::kPut;
-  uint32_t last_prefix_bytes_ = 0;  // the prefix of last_key_ whose hash is in hashes_
+  uint32_t last_prefix_bytes_ = 0;  // the prefix of last_key_ whose hash the partition has
   std::string prefix_deletes_end_;  // greatest end of a prefix delete
   bool endless_ = false;            // a prefix delete has no end
   uint64_t table_id_ = 0;
@@ -164,13 +173,18 @@ Status KeySstWriter::AddChecked(const Record& record) {
                                    record.kind == RecordKind::kPrefixDelete)))
       return Invalid("it does not come behind the one before");
   }
-  // Both records of one key stand in one block: a lookup reads one.
-  size_t bytes = record.key.size() - shared + record.value.size() + 8;
-  if (!block_.empty() && !same_key && block_.estimated_bytes() + bytes > options_.block_bytes)
-    FlushBlock(&record.key);
+  const bool decoupled = (KindBit(record.kind) & decoupled_kinds_) != 0;
+  block_shared_ = std::min(block_shared_, shared);
+  decoupled_shared_ = std::min(decoupled_shared_, shared);
+  size_t& own_shared = decoupled ? decoupled_shared_ : block_shared_;
+  // Both records of one key stand in one partition, or one data block: a lookup reads one.
+  if (!same_key)
+    MakeRoom(record.key, decoupled, record.key.size() - own_shared + record.value.size() + 8);
   uint64_t hash = record.kind == RecordKind::kPrefixDelete ? PrefixDeleteHash(record.key)
                                                            : PointHash(record.key);
-  block_.Add(record, hash, shared);
+  if (decoupled) hash = DecoupledHash(hash);
+  (decoupled ? partition_.decoupled : block_).Add(record, hash, own_shared);
+  own_shared = SIZE_MAX;
   AddHashes(record, hash, shared);
   Count(record);
   last_key_.resize(shared);
@@ -183,10 +197,10 @@ Status KeySstWriter::AddChecked(const Record& record) {
 void KeySstWriter::AddHashes(const Record& record, uint64_t hash, size_t shared) {
   if (options_.filter_bits_per_key == 0) return;
   uint32_t prefix_bytes = record.kind == RecordKind::kPrefixDelete ? 0 : record.prefix_bytes;
-  bool known = !hashes_.empty() && prefix_bytes == last_prefix_bytes_ && shared >= prefix_bytes;
-  hashes_.push_back(hash);
-  if (prefix_bytes != 0 && !known)
-    hashes_.push_back(PrefixHash(record.key.substr(0, prefix_bytes)));
+  std::vector<uint64_t>& hashes = partition_.hashes;
+  bool known = !hashes.empty() && prefix_bytes == last_prefix_bytes_ && shared >= prefix_bytes;
+  hashes.push_back(hash);
+  if (prefix_bytes != 0 && !known) hashes.push_back(PrefixHash(record.key.substr(0, prefix_bytes)));
   last_prefix_bytes_ = prefix_bytes;
 }
 
@@ -233,24 +247,34 @@ BlockHandle KeySstWriter::WriteBlock(Slice raw, bool compress) {
   return handle;
 }
 
-void KeySstWriter::FlushBlock(const Slice* next_key) {
+void KeySstWriter::MakeRoom(Slice key, bool decoupled, size_t bytes) {
+  const uint64_t partition_bytes_max = options_.index_partition_bytes;
+  if (decoupled) {
+    if (!partition_.decoupled.empty() && partition_.estimated_bytes() + bytes > partition_bytes_max)
+      FlushPartition(Separator(last_key_, key, table_prefix_bytes_));
+  } else if (!block_.empty() && block_.estimated_bytes() + bytes > options_.block_bytes) {
+    // Behind the last key of either kind: it may end the partition too.
+    const std::string end = Separator(last_key_, key, table_prefix_bytes_);
+    FlushBlock(end);
+    if (partition_.estimated_bytes() >= partition_bytes_max) FlushPartition(end);
+  }
+}
+
+void KeySstWriter::FlushBlock(const std::string& key) {
   BlockHandle handle = WriteBlock(block_.Finish(), true);
   block_.Reset();
   ++properties_.data_blocks;
-  std::string key =
-      next_key == nullptr ? last_key_ : Separator(last_key_, *next_key, table_prefix_bytes_);
-  index_.Add(key, handle.end() - handle.offset, handle.bytes);
-  if (PartitionBytes() >= options_.index_partition_bytes) FlushPartition(std::move(key));
+  partition_.index.Add(key, handle.end() - handle.offset, handle.bytes);
 }
 
-void KeySstWriter::FlushPartition(std::string key) {
+void KeySstWriter::FlushPartition(const std::string& key) {
+  if (!block_.empty()) FlushBlock(key);
   std::string raw;
-  EncodePartition(&index_, hashes_, options_.filter_bits_per_key, probes_, &raw);
-  hashes_.clear();
+  partition_.Finish(&raw);
   last_prefix_bytes_ = 0;
   BlockHandle handle = WriteBlock(raw, true);
   ++properties_.partitions;
-  top_.Add(std::move(key), handle.end() - partition_begin_, handle.bytes);
+  top_.Add(key, handle.end() - partition_begin_, handle.bytes);
   partition_begin_ = handle.end();
 }
 
@@ -269,8 +293,7 @@ void KeySstWriter::FinishBounds() {
 Status KeySstWriter::Finish(TableProperties* properties) {
   if (finished_) return Status::InvalidArgument(path_ + ": the key SST is finished already");
   finished_ = true;
-  if (!block_.empty()) FlushBlock(nullptr);
-  if (!index_.empty()) FlushPartition(last_key_);
+  if (!block_.empty() || !partition_.empty()) FlushPartition(last_key_);
   FinishBounds();
   std::string raw;
   if (!tombstones_.empty()) {
@@ -283,7 +306,7 @@ Status KeySstWriter::Finish(TableProperties* properties) {
   raw.clear();
   top_.Finish(&raw);
   footer_.top_index = WriteBlock(raw, true);
-  if (!properties_.births.empty()) footer_.version = kFormatVersion;
+  footer_.version = VersionOf();
   raw.clear();
   EncodeFooter(footer_, offset_, &raw);
   Append(raw);

@@ -24,6 +24,8 @@ struct TableWriterOptions {
   /// What one record's value may hold: merges fold lists up to here, and no further.
   uint64_t value_bytes_max = kListBytesMax;
   bool sync = false;
+  /// False: all records in data blocks, as version 1 or 2, which only tests write now.
+  bool decouple_records = true;
 };
 
 /// What a finished key SST holds; stored in its properties block and repeated in the manifest.

@@ -28,80 +28,116 @@ class Verifier {
   }
 
  private:
+  /// Where records stand: all keys are in (low, high]; low null: no bound.
+  struct Place {
+    const CachedPartition& partition;
+    const DataBlock& block;
+    uint64_t offset;
+    const std::string* low;
+    const std::string& high;
+    bool decoupled;
+
+    uint64_t HashOf(const Record& record) const {
+      const uint64_t hash = record.kind == RecordKind::kPrefixDelete ? PrefixDeleteHash(record.key)
+                                                                     : PointHash(record.key);
+      return decoupled ? DecoupledHash(hash) : hash;
+    }
+  };
+
   Status VerifyPartition(uint32_t i, const std::string& before, const std::string& last) {
     BlockHandle handle = BlockAt(head_.top, i);
     std::shared_ptr<const CachedPartition> partition;
+    const std::string* lowest = i == 0 ? nullptr : &before;
     Status status = head_.loader->LoadPartitionAt(handle, head_.top.extent_begin(i), &partition);
-    if (!status.ok()) return Name(std::move(status), i == 0 ? nullptr : &before, last);
+    if (!status.ok()) return Name(std::move(status), lowest, last);
     ++found_.partitions;
+    const Place beside{*partition, partition->decoupled.block(), handle.offset, lowest, last, true};
+    if (beside.block.count() != 0) decoupled_.SeekToFirst(beside.block);
     const IndexBlock& index = partition->index;
     std::string low = before;
     for (uint32_t j = 0; j < index.count(); ++j) {
       std::string high = index.key(j);
       BlockHandle block = BlockAt(index, j);
-      bool first = i == 0 && j == 0;
+      const std::string* bound = i == 0 && j == 0 ? nullptr : &low;
       if (block.offset != index.extent_begin(j))
         return head_.loader->Malformed(index.extent_begin(j), "there are bytes before a block");
-      status = VerifyBlock(block, *partition, first ? nullptr : &low, high);
-      if (!status.ok()) return Name(std::move(status), first ? nullptr : &low, high);
+      status = VerifyBlock(block, bound, high, beside);
+      if (!status.ok()) return Name(std::move(status), bound, high);
       low = std::move(high);
     }
+    status = VerifyDecoupled(beside, nullptr);
+    if (!status.ok()) return Name(std::move(status), lowest, last);
+    // With decoupled records the index may end before its partition does.
+    if (index.count() == 0 || (beside.block.count() != 0 && low < last)) return Status::OK();
     if (low != last)
       return head_.loader->Malformed(handle.offset,
                                      "a partition's last key is not the top index's");
     return Status::OK();
   }
 
-  /// All keys of the block must be in (low, high]; low null: no bound.
-  Status VerifyBlock(const BlockHandle& handle, const CachedPartition& partition,
-                     const std::string* low, const std::string& high) {
+  Status VerifyBlock(const BlockHandle& handle, const std::string* low, const std::string& high,
+                     const Place& beside) {
     stored_.resize(handle.bytes + kBlockTrailerBytes);
     LAVA_RETURN_IF_ERROR(head_.loader->file().Read(handle.offset, stored_.size(), stored_.data()));
     DataBlock block;
     LAVA_RETURN_IF_ERROR(head_.loader->ParseData(handle, stored_, &buffer_, &block));
     ++found_.data_blocks;
+    const Place place{beside.partition, block, handle.offset, low, high, false};
     DataBlockCursor cursor;
     for (cursor.SeekToFirst(block); cursor.Valid(); cursor.Next()) {
-      const Record& record = cursor.record();
-      const char* wrong = CheckRecord(record, partition, low, high);
-      if (wrong == nullptr) wrong = CheckFindable(block, record);
-      if (wrong == nullptr && record.kind == RecordKind::kPutReference)
-        wrong = CountReference(record);
-      if (wrong != nullptr) return head_.loader->Malformed(handle.offset, wrong);
-      Count(record, record.kind == RecordKind::kPutReference ? raw_bytes_ : record.value.size());
-      last_key_ = record.key;
-      last_kind_ = record.kind;
+      LAVA_RETURN_IF_ERROR(VerifyDecoupled(beside, &cursor.record()));
+      LAVA_RETURN_IF_ERROR(VerifyRecord(place, cursor.record()));
     }
     return Status::OK();
   }
 
-  const char* CheckRecord(const Record& record, const CachedPartition& partition,
-                          const std::string* low, const std::string& high) const {
+  /// The decoupled records that come before the one given, of a data block; null: all that are
+  /// left.
+  Status VerifyDecoupled(const Place& beside, const Record* next) {
+    for (; decoupled_.Valid(); decoupled_.Next()) {
+      if (next != nullptr && decoupled_.record().key > next->key) break;
+      LAVA_RETURN_IF_ERROR(VerifyRecord(beside, decoupled_.record()));
+    }
+    return Status::OK();
+  }
+
+  Status VerifyRecord(const Place& place, const Record& record) {
+    const char* wrong = CheckRecord(record, place);
+    if (wrong == nullptr) wrong = CheckFindable(record, place);
+    if (wrong == nullptr && record.kind == RecordKind::kPutReference)
+      wrong = CountReference(record);
+    if (wrong != nullptr) return head_.loader->Malformed(place.offset, wrong);
+    Count(record, record.kind == RecordKind::kPutReference ? raw_bytes_ : record.value.size());
+    last_key_ = record.key;
+    last_kind_ = record.kind;
+    return Status::OK();
+  }
+
+  const char* CheckRecord(const Record& record, const Place& place) const {
     bool prefix_delete = record.kind == RecordKind::kPrefixDelete;
     if (found_.records > 0) {
       int order = record.key.compare(last_key_);
       if (order < 0 || (order == 0 && (prefix_delete || last_kind_ != RecordKind::kPrefixDelete)))
         return "a record does not come behind the one before";
     }
-    if ((low != nullptr && record.key <= *low) || record.key > high)
+    if ((place.low != nullptr && record.key <= *place.low) || record.key > place.high)
       return "a record stands outside the keys that the index gives its block";
     const TableProperties& p = head_.properties;
     if (record.key < p.lower || (!p.upper.empty() && record.key >= p.upper))
       return "a record stands outside the file's bounds";
-    uint64_t hash = prefix_delete ? PrefixDeleteHash(record.key) : PointHash(record.key);
-    if (!partition.filter.MayHold(hash)) return "a record is missing in its filter";
+    const BloomView& filter = place.partition.filter;
+    if (!filter.MayHold(place.HashOf(record))) return "a record is missing in its filter";
     if (!prefix_delete && record.prefix_bytes != 0 &&
-        !partition.filter.MayHold(PrefixHash(record.key.substr(0, record.prefix_bytes))))
+        !filter.MayHold(PrefixHash(record.key.substr(0, record.prefix_bytes))))
       return "a record's prefix is missing in its filter";
     return nullptr;
   }
 
-  static const char* CheckFindable(const DataBlock& block, const Record& record) {
+  static const char* CheckFindable(const Record& record, const Place& place) {
     bool prefix_delete = record.kind == RecordKind::kPrefixDelete;
-    uint64_t hash = prefix_delete ? PrefixDeleteHash(record.key) : PointHash(record.key);
     DataEntry entry;
-    bool found = block.Find(record.key, hash, prefix_delete, &entry) && entry.kind == record.kind &&
-                 entry.value().data() == record.value.data();
+    bool found = place.block.Find(record.key, place.HashOf(record), prefix_delete, &entry) &&
+                 entry.kind == record.kind && entry.value().data() == record.value.data();
     return found ? nullptr : "a record's fingerprint does not find it";
   }
 
@@ -200,6 +236,7 @@ class Verifier {
   std::map<FileId, std::map<uint64_t, TableProperties::NamedBirth::Share>> referenced_;
   std::string last_key_;
   RecordKind last_kind_ = RecordKind::kPut;
+  DataBlockCursor decoupled_;  // of the partition that is looked at
   std::string stored_;
   BlockBuffer buffer_;
 };

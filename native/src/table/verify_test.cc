@@ -80,15 +80,19 @@ RangeTombstoneSet OneTombstone() {
   return tombstones;
 }
 
-TEST_F(VerifyTest, EveryBitOfASmallFile) {
-  std::string good = Write(SmallRecords(12), SmallBlocks(Compression::kNone), OneTombstone());
-  ASSERT_LT(good.size(), 2500u);
-  ASSERT_TRUE(Verify(good).ok());
-  for (size_t at = 0; at < good.size() && !HasFatalFailure(); ++at) {
-    for (int bit = 0; bit < 8; ++bit) {
-      std::string bad = good;
-      bad[at] = static_cast<char>(bad[at] ^ (1 << bit));
-      CheckDamaged(bad, "byte " + std::to_string(at) + " bit " + std::to_string(bit));
+TEST_F(VerifyTest, EveryBitOfASmallFileOfEachForm) {
+  for (const bool decouple : {true, false}) {
+    TableWriterOptions options = SmallBlocks(Compression::kNone);
+    options.decouple_records = decouple;
+    std::string good = Write(SmallRecords(12), options, OneTombstone());
+    ASSERT_LT(good.size(), 2500u);
+    ASSERT_TRUE(Verify(good).ok());
+    for (size_t at = 0; at < good.size() && !HasFatalFailure(); ++at) {
+      for (int bit = 0; bit < 8; ++bit) {
+        std::string bad = good;
+        bad[at] = static_cast<char>(bad[at] ^ (1 << bit));
+        CheckDamaged(bad, "byte " + std::to_string(at) + " bit " + std::to_string(bit));
+      }
     }
   }
 }
