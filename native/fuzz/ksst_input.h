@@ -171,7 +171,8 @@ inline int RunKsstInput(const uint8_t* data, size_t size) {
 /// A good file of each version, as it is and by its shape, and edits of where records stand.
 inline std::vector<std::string> KsstSeeds() {
   std::vector<std::string> seeds = {"\1", "\x21", "\x39"};
-  for (const uint8_t shape : {0, 32}) seeds.push_back('\0' + GoodFileOf(shape).bytes);
+  for (const uint8_t shape : {uint8_t{0}, uint8_t{32}})
+    seeds.push_back('\0' + GoodFileOf(shape).bytes);
   // The first partition's bytes of records, and the kind of the first one of them.
   const GoodFile& good = GoodFileOf(1);
   const size_t head = good.blocks[3].offset;

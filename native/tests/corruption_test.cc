@@ -176,7 +176,7 @@ std::vector<Extent> ExtentsOf(fs::FileSystem* file_system, const std::string& pa
     }
     extents.push_back(
         {handle.offset, handle.end(), i == 0, before_partition, head.top.key(i), {}, false});
-    before_partition = low;
+    before_partition = head.top.key(i);
   }
   auto manifest = Manifest::Recover({.file_system = file_system, .directory = "/db"});
   EXPECT_OK(manifest.status());

@@ -87,6 +87,12 @@ DEFECTS = [
            "return options_.compaction && group_hide_ == kNoAge && "
            "options_.older->MayHoldKey(newest.key);",
            "return false;", ANSWERS),
+    Defect("decoupled records are not looked at on seek", "src/table/table_iterator.cc",
+           "decoupled_.Seek(partition_->decoupled.block(), target);",
+           "decoupled_.Invalidate();", ANSWERS),
+    Defect("the filter of partitions is asked for prefix deletes as for inline records",
+           "src/table/table_reader.cc", "only_decoupled ? decoupled_hash : hash, decoupled_hash,",
+           "hash, hash,", ANSWERS),
     Defect("older files in deep levels are forgotten", "src/job/older_files.cc",
            "level < kLevelCountMax; ++level) {\n    std::vector", "level < 3; ++level) {\n    std::vector",
            ANSWERS),

@@ -121,8 +121,8 @@ TEST_F(DecoupledRecordsTest, AFileOfReferencesAloneHasNoDataBlock) {
   EXPECT_EQ(reader_->properties().data_blocks, 0u);
   // Partitions are cut as they fill with records.
   const uint64_t partitions = reader_->properties().partitions;
-  EXPECT_GT(partitions, reader_->properties().file_bytes / 1100);
-  EXPECT_LT(partitions, reader_->properties().file_bytes / 700);
+  EXPECT_GT(partitions, reader_->properties().file_bytes / 450);
+  EXPECT_LT(partitions, reader_->properties().file_bytes / 250);
   auto all = ReadAll(*reader_);
   ASSERT_TRUE(all.ok());
   EXPECT_EQ(*all, records);
@@ -152,6 +152,35 @@ TEST_F(DecoupledRecordsTest, AWalkThatReadsAheadReadsPartitionsInPieces) {
   ASSERT_TRUE(all.ok());
   EXPECT_EQ(*all, records);
   EXPECT_EQ(counting.calls() - before, 1u);
+}
+
+TEST_F(DecoupledRecordsTest, AWalkReadsADataBlockOnlyWhenItComesToIt) {
+  options_.block_bytes = 1000;
+  options_.index_partition_bytes = 5000;
+  std::vector<OwnedRecord> records;
+  for (int i = 0; i < 9; ++i)  // 3 fill a block
+    records.push_back({InternalKey(0, 1, "a" + std::to_string(i)), RecordKind::kPut, 0,
+                       std::string(300, static_cast<char>('a' + i))});
+  const size_t puts = records.size();
+  for (int i = 0; i < 9; ++i)
+    records.push_back({InternalKey(0, 1, "b" + std::to_string(i)), RecordKind::kDelete, 0, ""});
+  for (int i = 0; i < 9; ++i) {
+    records.push_back(records[static_cast<size_t>(i)]);
+    records.back().key = InternalKey(0, 1, "c" + std::to_string(i));
+  }
+  options_.compression = Compression::kNone;
+  Write(records);
+  ASSERT_EQ(reader_->properties().partitions, 1u);
+  ASSERT_EQ(reader_->properties().data_blocks, 6u);
+  auto iterator = reader_->NewIterator({});
+  iterator->SeekToFirst();
+  for (size_t i = 0; i < records.size(); ++i, iterator->Next()) {
+    ASSERT_EQ(testing::Own(iterator->record()), records[i]);
+    const uint64_t partition_and_blocks = i < puts       ? 1 + 1 + i / 3
+                                          : i < 2 * puts ? 4
+                                                         : 1 + 4 + (i - 2 * puts) / 3;
+    ASSERT_EQ(reads_.block_reads.load(), partition_and_blocks) << i;
+  }
 }
 
 TEST_F(DecoupledRecordsTest, APrefixDeleteBesideAPointRecordOfItsKey) {

@@ -119,4 +119,10 @@ bool IndexBlock::KeyStartsWith(uint32_t i, Slice prefix) const {
          suffix(i).starts_with(prefix.substr(in_common));
 }
 
+bool IndexBlock::Reaches(uint32_t i, Slice key) const {
+  const Slice common = heads_.common();
+  const int order = key.substr(0, common.size()).compare(common);
+  return order < 0 || (order == 0 && key.substr(common.size()) <= suffix(i));
+}
+
 }  // namespace lava::ksst

@@ -58,6 +58,8 @@ class IndexBlock {
 
   std::string key(uint32_t i) const;
   bool KeyStartsWith(uint32_t i, Slice prefix) const;
+  /// Whether key <= entry i's key.
+  bool Reaches(uint32_t i, Slice key) const;
 
  private:
   Slice suffix(uint32_t i) const {

@@ -60,6 +60,10 @@ TEST(IndexBlockTest, FindsAsASet) {
         EXPECT_TRUE(loaded.index.KeyStartsWith(i, Slice(sorted[i]).substr(0, bytes)));
       }
       EXPECT_FALSE(loaded.index.KeyStartsWith(i, sorted[i] + "x"));
+      const std::string& other = sorted[random.Uniform(sorted.size())];
+      EXPECT_EQ(loaded.index.Reaches(i, other), other <= sorted[i]);
+      EXPECT_FALSE(loaded.index.Reaches(i, sorted[i] + '\0'));
+      EXPECT_TRUE(loaded.index.Reaches(i, sorted[i].substr(0, sorted[i].size() / 2)));
     }
     for (int i = 0; i < 1000; ++i) {
       std::string target = random.OneIn(2) ? sorted[random.Uniform(sorted.size())]

@@ -132,7 +132,7 @@ class TableIterator final : public RecordIterator {
   /// To the record that comes first, of those that the two cursors are at and those behind them.
   void Choose() {
     for (;;) {
-      if (!data_.Valid() && next_block_ < partition_->index.count()) {
+      if (!data_.Valid() && next_block_ < partition_->index.count() && !NextBlockIsBehind()) {
         if (!MoveBlock()) return;
         data_.SeekToFirst(*block_);
       }
@@ -146,6 +146,12 @@ class TableIterator final : public RecordIterator {
     const bool data_first =
         !decoupled_.Valid() || (data_.Valid() && data_.record().key < decoupled_.record().key);
     at_ = data_first ? &data_ : &decoupled_;
+  }
+
+  /// Whether the decoupled record comes before all of the next block, which need not be read yet.
+  bool NextBlockIsBehind() const {
+    return decoupled_.Valid() && next_block_ > 0 &&
+           partition_->index.Reaches(next_block_ - 1, decoupled_.record().key);
   }
 
   void BeginPartition() {

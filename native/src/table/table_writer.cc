@@ -248,15 +248,17 @@ BlockHandle KeySstWriter::WriteBlock(Slice raw, bool compress) {
 }
 
 void KeySstWriter::MakeRoom(Slice key, bool decoupled, size_t bytes) {
-  const uint64_t partition_bytes_max = options_.index_partition_bytes;
   if (decoupled) {
-    if (!partition_.decoupled.empty() && partition_.estimated_bytes() + bytes > partition_bytes_max)
+    // No more of them than a data block holds: what a lookup reads that has nothing in the cache.
+    const DataBlockBuilder& records = partition_.decoupled;
+    if (!records.empty() && (records.estimated_bytes() + bytes > options_.block_bytes ||
+                             partition_.estimated_bytes() + bytes > options_.index_partition_bytes))
       FlushPartition(Separator(last_key_, key, table_prefix_bytes_));
   } else if (!block_.empty() && block_.estimated_bytes() + bytes > options_.block_bytes) {
     // Behind the last key of either kind: it may end the partition too.
     const std::string end = Separator(last_key_, key, table_prefix_bytes_);
     FlushBlock(end);
-    if (partition_.estimated_bytes() >= partition_bytes_max) FlushPartition(end);
+    if (partition_.estimated_bytes() >= options_.index_partition_bytes) FlushPartition(end);
   }
 }
 
