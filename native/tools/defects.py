@@ -90,7 +90,7 @@ DEFECTS = [
     Defect("decoupled records are not looked at on seek", "src/table/table_iterator.cc",
            "decoupled_.Seek(partition_->decoupled.block(), target);",
            "decoupled_.Invalidate();", ANSWERS),
-    Defect("the filter of partitions is asked for prefix deletes as for inline records",
+    Defect("filters are not asked for decoupled records",
            "src/table/table_reader.cc", "only_decoupled ? decoupled_hash : hash, decoupled_hash,",
            "hash, hash,", ANSWERS),
     Defect("older files in deep levels are forgotten", "src/job/older_files.cc",

@@ -79,8 +79,11 @@ class TableIterator final : public RecordIterator {
 
   void Next() override {
     at_->Next();
-    if (data_.Valid() && !decoupled_.Valid()) [[likely]] {
+    // Mostly a partition, or what is left of it, has records of one place alone.
+    if (data_.Valid() && !decoupled_.Valid()) {
       at_ = &data_;
+    } else if (decoupled_.Valid() && !data_.Valid() && next_block_ == partition_->index.count()) {
+      at_ = &decoupled_;
     } else {
       Choose();
     }
