@@ -31,6 +31,8 @@ LAYERS = {
     "host": {"base", "os", "memory", "policy", "cache", "fs", "log"},
 }
 LAYERS["db"] = set(LAYERS)
+# Folders of native/tools that look into the engine, as tests do; nothing of it includes them.
+TOOLS = {"inspect"}
 # A job returns an edit; only the database writes it.
 FORBIDDEN_HEADERS = {"job": {"manifest/manifest.h"}}
 
@@ -102,6 +104,11 @@ class Checker:
             self.check(path, "include", False)
             self.check_public_only(path)
         for path in self.files("native/tools") + self.files("jni/src/main/cpp"):
+            if path.relative_to(self.root).parts[2] in TOOLS:
+                is_test = path.stem.endswith(("_test", "_test_util"))
+                self.check(path, "tools", is_test)
+                self.check_tool_includes(path, is_test)
+                continue
             self.check(path, "tools", False)
             self.check_public_only(path)
         for folder in ("testing", "tests", "fuzz", "bench"):
@@ -157,6 +164,15 @@ class Checker:
             if top != folder and not is_test:
                 place = f"{path.relative_to(self.root)}:{number}"
                 self.uses.setdefault((folder, top), place)
+
+    def check_tool_includes(self, path, is_test):
+        for number, quote, header in self.includes(path):
+            top = header.split("/")[0]
+            if quote != '"' or top == "lava" or top in LAYERS or top in TOOLS:
+                continue
+            if top == "testing" and is_test:
+                continue
+            self.report(path, number, f"{header}: a tool may not include it")
 
     def check_public_only(self, path):
         for number, quote, header in self.includes(path):

@@ -61,6 +61,17 @@ class CheckLayersTest(unittest.TestCase):
         self.assert_found(
             {"native/include/lava/a.h": '#include "base/coding.h"\n'}, "only include/lava")
 
+    def test_tools_that_look_into_the_engine(self):
+        self.assert_found({
+            "native/tools/inspect/a.cc": '#include "inspect/a.h"\n#include "db/a.h"\n',
+            "native/tools/inspect/a_test.cc": '#include "testing/a.h"\nstd::thread t;\n',
+        })
+        for text in ('#include "testing/a.h"\n', '#include "a.h"\n', "open(path, 0);\n"):
+            self.assert_found({"native/tools/inspect/a.cc": text}, "a.cc:1: ")
+        self.assert_found({"native/tools/a.cc": '#include "db/a.h"\n'}, "only include/lava")
+        self.assert_found(
+            {"native/src/db/a.cc": '#include "inspect/a.h"\n'}, "include by path from src")
+
     def test_calls(self):
         for call in ("mmap(nullptr, 1)", "::sigaction(1, a, b)", "std::signal(SIGINT, f)",
                      "std::thread t", "pread(fd, to, 1, 0)", "::fsync(fd)", "std::ofstream out"):

@@ -74,16 +74,28 @@ Result<std::unique_ptr<Manifest>> Manifest::Recover(const Options& options) {
   std::unique_ptr<Manifest> manifest(new Manifest(options));
   uint64_t durable_bytes = 0;
   LAVA_RETURN_IF_ERROR(manifest->ReadCurrent(&durable_bytes));
-  const std::string path = manifest->PathOf(FileName(manifest->number_));
-  Result<std::string> bytes = options.file_system->ReadWhole(path, kManifestBytesMax);
-  if (!bytes.ok()) {
-    if (!bytes.status().IsNotFound()) return bytes.status();
+  const Status status = manifest->ReadNumbered(durable_bytes);
+  if (status.IsNotFound())
     return Status::Corruption("manifest: CURRENT in " + options.directory + " names " +
                               FileName(manifest->number_) + ", which does not exist");
-  }
-  LAVA_RETURN_IF_ERROR(manifest->Replay(*bytes, durable_bytes));
-  manifest->files_ = FileTable();
+  LAVA_RETURN_IF_ERROR(status);
   return manifest;
+}
+
+Result<std::unique_ptr<Manifest>> Manifest::ReadLog(const Options& options, uint64_t number) {
+  std::unique_ptr<Manifest> manifest(new Manifest(options));
+  manifest->number_ = manifest->highest_number_ = number;
+  LAVA_RETURN_IF_ERROR(manifest->ReadNumbered(0));
+  return manifest;
+}
+
+Status Manifest::ReadNumbered(uint64_t durable_bytes) {
+  LAVA_ASSIGN_OR_RETURN(const std::string bytes, options_.file_system->ReadWhole(
+                                                     PathOf(FileName(number_)), kManifestBytesMax));
+  log_info_.bytes = bytes.size();
+  LAVA_RETURN_IF_ERROR(Replay(bytes, durable_bytes));
+  files_ = FileTable();
+  return Status::OK();
 }
 
 Status Manifest::ReadCurrent(uint64_t* durable_bytes) {
@@ -126,6 +138,8 @@ Status Manifest::Replay(Slice bytes, uint64_t durable_bytes) {
         if (reader.next_sequence() < 2)
           return Status::Corruption("manifest: " + path + " has no snapshot, ends at offset " +
                                     std::to_string(reader.offset()));
+        log_info_.sound_bytes = reader.offset();
+        log_info_.edits = reader.next_sequence() - 1;
         return Status::OK();
       case FrameReader::Outcome::kFrame:
         break;

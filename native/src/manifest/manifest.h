@@ -31,6 +31,9 @@ class Manifest {
   /// Reads what CURRENT names; nothing is written before the first edit, which starts a new log.
   /// Errors: NotFound without CURRENT, Corruption, NotSupported for a newer format.
   static Result<std::unique_ptr<Manifest>> Recover(const Options& options);
+  /// Reads MANIFEST-<number> by itself, whatever CURRENT says; for tools, which write nothing.
+  /// Bytes that end inside a record are a torn tail.
+  static Result<std::unique_ptr<Manifest>> ReadLog(const Options& options, uint64_t number);
 
   /// Writes edit, then applies it to state().
   /// Errors: InvalidArgument from ApplyEdit, nothing was written; IOError, NoSpace.
@@ -40,6 +43,11 @@ class Manifest {
   uint64_t number() const { return number_; }
   /// Not OK after a failed sync: nothing is written any more.
   const Status& failed_sync() const { return failed_sync_; }
+  /// What Recover() or ReadLog() found of the log: behind sound_bytes is a torn tail.
+  struct LogInfo {
+    uint64_t bytes = 0, sound_bytes = 0, edits = 0;
+  };
+  const LogInfo& log_info() const { return log_info_; }
 
   static std::string FileName(uint64_t number);
   /// Whether name is of a manifest's file other than the current one: to be removed.
@@ -49,6 +57,7 @@ class Manifest {
   explicit Manifest(const Options& options) : options_(options) {}
   std::string PathOf(const std::string& name) const;
   Status ReadCurrent(uint64_t* durable_bytes);
+  Status ReadNumbered(uint64_t durable_bytes);
   Status Replay(Slice bytes, uint64_t durable_bytes);
   Status ReplayEdit(Slice payload, uint64_t offset);
   Status StartLog(const ManifestState& next);
@@ -63,6 +72,7 @@ class Manifest {
   std::unique_ptr<fs::AppendFile> log_;  // null: the next edit starts a new log
   std::unique_ptr<FrameWriter> frames_;
   bool log_was_synced_ = false;  // the log that was recovered
+  LogInfo log_info_;
   Status failed_sync_;
 };
 

@@ -58,6 +58,26 @@ TEST_F(ManifestTest, RecoversWhatWasLoggedAndRollsOver) {
   EXPECT_EQ(level.back().file->id.number, 1u);
 }
 
+TEST_F(ManifestTest, ALogIsReadByItself) {
+  auto manifest = Manifest::Fresh(Options());
+  for (uint64_t n = 1; n <= 3; ++n) ASSERT_TRUE(AddFile(manifest.get(), n).ok());
+  const std::string path = "/m/" + Manifest::FileName(manifest->number());
+  ASSERT_TRUE(memory_.SetContent("/m/CURRENT", "damaged").ok());
+  EXPECT_FALSE(Manifest::Recover(Options()).ok());
+  const std::string content = *memory_.Content(path);
+  for (const size_t cut : {size_t{0}, size_t{1}}) {
+    ASSERT_TRUE(memory_.SetContent(path, content.substr(0, content.size() - cut)).ok());
+    const auto read = Manifest::ReadLog(Options(), manifest->number());
+    ASSERT_TRUE(read.ok()) << read.status().ToString();
+    const Manifest::LogInfo& info = (*read)->log_info();
+    EXPECT_EQ((*read)->state().version->levels[0].size(), 3u - cut);
+    EXPECT_EQ(info.edits, 3u - cut);
+    EXPECT_EQ(info.bytes, content.size() - cut);
+    EXPECT_EQ(info.sound_bytes == info.bytes, cut == 0);
+  }
+  EXPECT_TRUE(Manifest::ReadLog(Options(), 99).status().IsNotFound());
+}
+
 TEST_F(ManifestTest, EveryCallThatFailsLeavesTheOldOrTheNewState) {
   for (uint64_t call = 1; call < 40; ++call) {
     for (const Fault fault : {Fault::kIOError, Fault::kNoSpace, Fault::kShortWrite}) {

@@ -1,0 +1,181 @@
+#include "inspect/checkpoint_loader.h"
+
+#include <algorithm>
+
+#include "base/hash.h"
+
+namespace lava::inspect {
+namespace {
+
+constexpr uint64_t kMetadataBytesMax = 2ull << 30;
+/// Merged files are looked through up to this size (Flink's default is 32 MiB).
+constexpr uint64_t kMergedBytesMax = 256ull << 20;
+
+std::string Inside(const std::string& path, uint64_t offset) {
+  return path + "[" + std::to_string(offset) + "]";
+}
+
+}  // namespace
+
+CheckpointLoader::CheckpointLoader(Store* store, std::string directory)
+    : store_(store), directory_(std::move(directory)) {}
+
+void CheckpointLoader::AddDirectory(const std::string& directory,
+                                    const std::vector<std::string>& names) {
+  for (const std::string& name : names) AddFile(directory + "/" + name, true);
+}
+
+void CheckpointLoader::AddFile(const std::string& path, bool own) {
+  const Result<Recognized> found = Recognize(&store_->files, path);
+  if (!found.ok()) return;  // gone, or no file that can be read: what names it says so
+  const FileKind kind = found.value().kind;
+  by_base_.emplace(BaseOf(path), path);
+  if (found.value().unique_id) by_unique_id_.emplace(*found.value().unique_id, path);
+  if (!own) return;
+  switch (kind) {
+    case FileKind::kKeySst:
+    case FileKind::kValueSst:
+      ssts_.push_back({path, kind});
+      break;
+    case FileKind::kMetadata:
+    case FileKind::kLavaCheckpoint:
+    case FileKind::kFlinkMetadata:
+      descriptions_.push_back({path, kind});
+      break;
+    default:
+      break;
+  }
+}
+
+void CheckpointLoader::AddShared() {
+  for (const char* beside : {"/shared", "/taskowned", "/../shared", "/../taskowned"}) {
+    const std::string directory = directory_ + beside;
+    const Result<std::vector<std::string>> names = store_->files.List(directory);
+    if (!names.ok()) continue;
+    for (const std::string& name : names.value()) AddFile(directory + "/" + name, false);
+  }
+}
+
+void CheckpointLoader::Load() {
+  // Flink's file first: it says where the others' files are.
+  std::stable_partition(descriptions_.begin(), descriptions_.end(), [](const LooseFile& file) {
+    return file.kind == FileKind::kFlinkMetadata;
+  });
+  AddShared();
+  const size_t before = store_->instances.size() + store_->faults.size();
+  for (const LooseFile& file : descriptions_) {
+    if (file.kind == FileKind::kFlinkMetadata) {
+      ReadFlinkMetadata(file.path);
+      continue;
+    }
+    const auto bytes = store_->files.ReadWhole(file.path, kMetadataBytesMax);
+    if (bytes.ok()) {
+      Describe(file.path, file.kind, bytes.value());
+    } else {
+      store_->faults.push_back(FaultOf(file.path, bytes.status()));
+    }
+  }
+  if (store_->instances.size() + store_->faults.size() == before)
+    store_->notes.push_back(directory_ +
+                            ": a checkpoint without keyed state of Lava's, a canonical savepoint, "
+                            "or one whose descriptions are elsewhere");
+}
+
+void CheckpointLoader::LoadFrom(const std::string& path, FileKind kind) {
+  std::erase_if(descriptions_, [&](const LooseFile& file) {
+    return file.path != path && file.kind != FileKind::kFlinkMetadata;
+  });
+  if (kind != FileKind::kFlinkMetadata && descriptions_.size() > 1) {
+    // It only tells where the files are.
+    const auto flink =
+        std::find_if(descriptions_.begin(), descriptions_.end(),
+                     [](const LooseFile& file) { return file.kind == FileKind::kFlinkMetadata; });
+    auto bytes = store_->files.ReadWhole(flink->path, kMetadataBytesMax);
+    if (bytes.ok()) flink_metadata_ = std::move(bytes).value();
+    descriptions_.erase(flink);
+  }
+  Load();
+}
+
+void CheckpointLoader::ReadFlinkMetadata(const std::string& path) {
+  Result<std::string> bytes = store_->files.ReadWhole(path, kMetadataBytesMax);
+  if (!bytes.ok()) {
+    store_->faults.push_back(FaultOf(path, bytes.status()));
+    return;
+  }
+  flink_metadata_ = std::move(bytes).value();
+  AddEmbedded(path, flink_metadata_);
+  for (const Embedded& found : FindEmbedded(flink_metadata_)) {
+    if (found.kind == FileKind::kLavaCheckpoint)
+      Describe(Inside(path, found.offset), found.kind,
+               Slice(flink_metadata_).substr(found.offset, found.bytes));
+  }
+}
+
+void CheckpointLoader::Describe(const std::string& path, FileKind kind, Slice bytes) {
+  LavaCheckpoint checkpoint;
+  const bool wrapped = kind == FileKind::kLavaCheckpoint;
+  if (wrapped) {
+    const Status status = ParseLavaCheckpoint(bytes, path, &checkpoint);
+    if (!status.ok()) {
+      store_->faults.push_back(FaultOf(path, status));
+      return;
+    }
+    bytes = checkpoint.metadata;
+  }
+  Result<Instance> instance = ReadMetadataBlob(bytes, path);
+  if (!instance.ok()) {
+    store_->faults.push_back(FaultOf(path, instance.status()));
+    return;
+  }
+  if (wrapped) instance->heap_timer_bytes = checkpoint.heap_timer_bytes;
+  Adopt(std::move(instance).value());
+}
+
+void CheckpointLoader::Adopt(Instance instance) {
+  const std::vector<NamedFile> named = FilesOf(instance);
+  if (std::any_of(named.begin(), named.end(),
+                  [&](const NamedFile& file) { return Find(file).empty(); }))
+    LookIntoMergedFiles();
+  for (const NamedFile& file : named) {
+    const std::string path = Find(file);
+    if (!path.empty()) store_->files.AddAlias(instance.PathOf(file.name), path);
+  }
+  store_->instances.push_back(std::move(instance));
+}
+
+void CheckpointLoader::LookIntoMergedFiles() {
+  if (merged_files_known_) return;
+  merged_files_known_ = true;
+  for (const auto& [base, path] : by_base_) {
+    const Result<Recognized> found = Recognize(&store_->files, path);
+    if (!found.ok() || found.value().unique_id || found.value().bytes > kMergedBytesMax ||
+        found.value().kind == FileKind::kFlinkMetadata)
+      continue;
+    const Result<std::string> bytes = store_->files.ReadWhole(path, kMergedBytesMax);
+    if (bytes.ok()) AddEmbedded(path, bytes.value());
+  }
+}
+
+void CheckpointLoader::AddEmbedded(const std::string& path, Slice bytes) {
+  for (const Embedded& sst : FindEmbedded(bytes)) {
+    if (sst.kind == FileKind::kLavaCheckpoint) continue;
+    const std::string inside = Inside(path, sst.offset);
+    store_->files.AddInline(inside, std::string(bytes.substr(sst.offset, sst.bytes)));
+    by_unique_id_.emplace(sst.unique_id, inside);
+  }
+}
+
+std::string CheckpointLoader::Find(const NamedFile& file) const {
+  const auto by_name = by_base_.find(file.name);
+  if (by_name != by_base_.end()) return by_name->second;
+  const auto by_id = by_unique_id_.find(Hash64(file.name));
+  if (by_id != by_unique_id_.end()) return by_id->second;
+  // Its footer is damaged: only Flink knows its name.
+  UploadedFile uploaded;
+  if (!FindUploaded(flink_metadata_, file.name, &uploaded)) return {};
+  const auto found = by_base_.find(uploaded.base);
+  return found == by_base_.end() ? std::string() : found->second;
+}
+
+}  // namespace lava::inspect

@@ -1,0 +1,130 @@
+#include "inspect/file_facts.h"
+
+#include "inspect/text.h"
+#include "table/block_loader.h"
+#include "value/value_head.h"
+
+namespace lava::inspect {
+namespace {
+
+double PerRecord(uint64_t bytes, uint64_t records) {
+  if (records == 0) return 0;
+  // Two decimals are what the figure is worth.
+  return static_cast<double>(bytes * 100 / records) / 100;
+}
+
+Status ReadHead(ReadOnlyFiles* files, const std::string& path, ksst::TableHead* head) {
+  LAVA_ASSIGN_OR_RETURN(std::unique_ptr<fs::RandomFile> file, files->OpenRandom(path));
+  return ksst::ReadTableHead(std::move(file), head);
+}
+
+Json NamedBirths(const TableProperties& properties) {
+  Json births = Json::array();
+  for (const TableProperties::NamedBirth& named : properties.births) {
+    Json birth{{"birth", named.birth.ValueFileName()}};
+    uint64_t records = 0, raw_bytes = 0;
+    for (const auto& [partition, share] : named.partitions) {
+      records += share.records;
+      raw_bytes += share.raw_bytes;
+    }
+    birth["records"] = records;
+    birth["raw_bytes"] = raw_bytes;
+    births.push_back(std::move(birth));
+  }
+  return births;
+}
+
+Json IndexOfKeySst(const ksst::TableHead& head) {
+  uint64_t partition_bytes = 0;
+  for (uint32_t i = 0; i < head.top.count(); ++i)
+    partition_bytes += head.top.block_bytes(i) + kBlockTrailerBytes;
+  const uint64_t top_bytes = head.footer.top_index.bytes + kBlockTrailerBytes;
+  const uint64_t records = head.properties.records;
+  return {{"top_index_bytes", top_bytes},
+          {"partitions", head.top.count()},
+          {"partition_bytes", partition_bytes},
+          {"bytes_per_key", PerRecord(top_bytes + partition_bytes, records)}};
+}
+
+}  // namespace
+
+Json ToJson(const std::vector<BirthShare>& births) {
+  Json json = Json::array();
+  for (const BirthShare& share : births)
+    json.push_back({{"birth", share.birth.ValueFileName()},
+                    {"records", share.records},
+                    {"raw_bytes", share.raw_bytes}});
+  return json;
+}
+
+Result<uint32_t> PartitionBytesOf(ReadOnlyFiles* files, const std::string& path) {
+  ksst::TableHead head;
+  LAVA_RETURN_IF_ERROR(ReadHead(files, path, &head));
+  return head.properties.partition_bytes;
+}
+
+Result<Json> KeySstFacts(ReadOnlyFiles* files, const std::string& path, const KeyNames& names) {
+  ksst::TableHead head;
+  LAVA_RETURN_IF_ERROR(ReadHead(files, path, &head));
+  const TableProperties& p = head.properties;
+  Json json;
+  json["format_version"] = head.footer.version;
+  json["unique_id"] = HexNumber(head.footer.unique_id, 16);
+  json["bytes"] = p.file_bytes;
+  json["records"] = p.records;
+  json["deletes"] = p.deletes;
+  json["appends"] = p.appends;
+  json["prefix_deletes"] = p.prefix_deletes;
+  json["range_tombstones"] = p.range_tombstones;
+  json["raw_key_bytes"] = p.raw_key_bytes;
+  json["raw_value_bytes"] = p.raw_value_bytes;
+  json["data_blocks"] = p.data_blocks;
+  json["index"] = IndexOfKeySst(head);
+  json["bounds"] = names.Bounds(p.lower, p.upper);
+  json["tables"] = Json::array();
+  for (const auto& [id, table] : p.tables)
+    json["tables"].push_back(
+        {{"table", names.TableName(id)}, {"records", table.records}, {"raw_bytes", table.bytes}});
+  json["births"] = NamedBirths(p);
+  return json;
+}
+
+Result<Json> ValueSstFacts(ReadOnlyFiles* files, const std::string& path, const KeyNames& names) {
+  LAVA_ASSIGN_OR_RETURN(std::unique_ptr<fs::RandomFile> file, files->OpenRandom(path));
+  std::unique_ptr<vsst::ValueHead> head;
+  LAVA_RETURN_IF_ERROR(vsst::ValueHead::Read(std::move(file), &head));
+  const ValueFileProperties& p = head->properties;
+  uint64_t keys = 0, partition_bytes = 0, dense_bytes = 0;
+  std::string payload;
+  for (const vsst::TopIndex::Partition& partition : head->top.partitions()) {
+    vsst::PartitionView view;
+    LAVA_RETURN_IF_ERROR(head->LoadBlock(partition.block, &payload));
+    const char* wrong = view.Load(payload, partition.records_end - partition.records_begin);
+    if (wrong != nullptr) return head->Malformed(partition.block.offset, wrong);
+    keys += view.count();
+    partition_bytes += partition.block.bytes + kBlockTrailerBytes;
+  }
+  for (const BlockHandle& block : head->top.key_blocks())
+    dense_bytes += block.bytes + kBlockTrailerBytes;
+  Json json;
+  json["format_version"] = vsst::kFormatVersion;
+  json["unique_id"] = HexNumber(head->footer.unique_id, 16);
+  json["bytes"] = head->file->size();
+  json["records"] = p.records;
+  json["keys"] = keys;
+  json["raw_bytes"] = p.raw_bytes;
+  json["stored_bytes"] = p.stored_bytes;
+  json["index"] = {{"partitions", p.partitions},
+                   {"partition_bytes", partition_bytes},
+                   {"crit_bit_bytes", p.tree_bytes},
+                   {"crit_bit_bytes_per_key", PerRecord(p.tree_bytes, keys)},
+                   {"bytes_per_key", PerRecord(partition_bytes, keys)},
+                   {"dense_blocks", head->top.key_blocks().size()},
+                   {"dense_bytes", dense_bytes},
+                   {"dense_bytes_per_key", PerRecord(dense_bytes, keys)}};
+  json["bounds"] = names.Bounds(p.lower, p.upper);
+  json["births"] = ToJson(p.births);
+  return json;
+}
+
+}  // namespace lava::inspect

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "inspect/key_names.h"
+#include "inspect/read_only_files.h"
+#include "inspect/report.h"
+
+namespace lava::inspect {
+
+/// What a file says of itself: its footer, properties and the sizes of its indexes. Of a value file
+/// the partitions of the index are read too, to count keys; no record of either kind is.
+/// Errors:     Corruption, NotSupported, NotFound, IOError.
+Result<Json> KeySstFacts(ReadOnlyFiles* files, const std::string& path, const KeyNames& names);
+Result<Json> ValueSstFacts(ReadOnlyFiles* files, const std::string& path, const KeyNames& names);
+
+/// The partition bytes of a key SST's keys, for naming them without a description.
+Result<uint32_t> PartitionBytesOf(ReadOnlyFiles* files, const std::string& path);
+
+Json ToJson(const std::vector<BirthShare>& births);
+
+}  // namespace lava::inspect

@@ -1,0 +1,14 @@
+#include <exception>
+#include <iostream>
+
+#include "inspect/command_line.h"
+
+int main(int argc, char** argv) {
+  try {
+    return lava::inspect::Run(lava::fs::FileSystem::Posix(), {argv + 1, argv + argc}, std::cout,
+                              std::cerr);
+  } catch (const std::exception& error) {  // memory that is not there
+    std::cerr << "lava-inspect: " << error.what() << "\n";
+    return lava::inspect::kUsage;
+  }
+}

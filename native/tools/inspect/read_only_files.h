@@ -1,0 +1,62 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fs/file_system.h"
+
+namespace lava::inspect {
+
+/// The tool's only way to storage: it can read, and nothing else. Every call that would change
+/// something is refused, so whatever of the engine is handed this can do no harm. Files may also be
+/// reached under names that they have not: uploaded ones under those that the engine gave them,
+/// and ones that lie inside another file.
+/// Threads:    one thread fills it; reading from any thread.
+/// Ownership:  base must outlive it.
+/// Errors:     those of base; NotSupported of every call that writes or locks.
+class ReadOnlyFiles final : public fs::FileSystem {
+ public:
+  explicit ReadOnlyFiles(fs::FileSystem* base) : base_(base) {}
+
+  /// path now stands for the file at target; messages name target.
+  void AddAlias(const std::string& path, const std::string& target) { aliases_[path] = target; }
+  /// A file that has these bytes; it exists under path alone.
+  void AddInline(const std::string& path, std::string bytes) {
+    inline_[path] = std::make_shared<const std::string>(std::move(bytes));
+  }
+  /// Where path leads: another path, or itself.
+  std::string TargetOf(const std::string& path) const;
+
+  Result<std::unique_ptr<fs::RandomFile>> OpenRandom(const std::string& path) override;
+  Result<std::string> ReadWhole(const std::string& path, uint64_t bytes_max) override;
+  Result<uint64_t> FileSize(const std::string& path) override;
+  Result<bool> Exists(const std::string& path) override;
+  Result<std::vector<std::string>> List(const std::string& directory) override {
+    return base_->List(directory);
+  }
+
+  Result<std::unique_ptr<fs::AppendFile>> Create(const std::string& path, size_t) override {
+    return Refused(path);
+  }
+  Status Rename(const std::string& from, const std::string&) override { return Refused(from); }
+  Status Remove(const std::string& path) override { return Refused(path); }
+  Status Link(const std::string& from, const std::string&) override { return Refused(from); }
+  Status CreateDirectory(const std::string& path) override { return Refused(path); }
+  Status SyncDirectory(const std::string& path) override { return Refused(path); }
+  Result<std::unique_ptr<fs::DirectoryLock>> Lock(const std::string& directory) override {
+    return Refused(directory);
+  }
+
+ private:
+  static Status Refused(const std::string& path) {
+    return Status::NotSupported(path + ": lava-inspect only reads");
+  }
+
+  fs::FileSystem* const base_;
+  std::map<std::string, std::string> aliases_;
+  std::map<std::string, std::shared_ptr<const std::string>> inline_;
+};
+
+}  // namespace lava::inspect

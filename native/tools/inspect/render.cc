@@ -1,0 +1,327 @@
+#include "inspect/render.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <vector>
+
+#include "inspect/key_names.h"
+#include "inspect/text.h"
+
+namespace lava::inspect {
+namespace {
+
+uint64_t Number(const Json& json, const char* field) {
+  const auto it = json.find(field);
+  return it == json.end() || !it->is_number() ? 0 : it->get<uint64_t>();
+}
+std::string Text(const Json& json, const char* field) {
+  const auto it = json.find(field);
+  return it == json.end() || !it->is_string() ? std::string() : it->get<std::string>();
+}
+std::string Count(const Json& json, const char* field) {
+  return std::to_string(Number(json, field));
+}
+std::string Size(const Json& json, const char* field) { return ByteSize(Number(json, field)); }
+std::string Decimal(const Json& json, const char* field) {
+  char buffer[48];
+  std::snprintf(buffer, sizeof(buffer), "%.2f", json.value(field, 0.0));
+  return buffer;
+}
+
+// Names in a table: what tells files apart is the origin's front and the number.
+std::string Short(const std::string& name) {
+  const size_t dash = name.find('-');
+  return dash == std::string::npos || dash < 8 ? name : name.substr(0, 8) + name.substr(dash);
+}
+
+/// Columns as wide as their widest cell; numbers to the right, by the header's trailing '>'.
+class Columns {
+ public:
+  explicit Columns(std::vector<std::string> header) { rows_.push_back(std::move(header)); }
+  void Add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  void Write(std::string* out) const {
+    if (rows_.size() == 1) return;
+    std::vector<size_t> widths(rows_[0].size());
+    for (const auto& row : rows_)
+      for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], Cell(row[i]).size());
+    for (const auto& row : rows_) {
+      std::string line = "  ";
+      for (size_t i = 0; i < row.size(); ++i) {
+        const std::string cell = Cell(row[i]);
+        const std::string fill(widths[i] - cell.size(), ' ');
+        line += rows_[0][i].ends_with('>') ? fill + cell : cell + fill;
+        line += "  ";
+      }
+      line.erase(line.find_last_not_of(' ') + 1);
+      *out += line + "\n";
+    }
+  }
+
+ private:
+  static std::string Cell(const std::string& text) {
+    return text.ends_with('>') ? text.substr(0, text.size() - 1) : text;
+  }
+  std::vector<std::vector<std::string>> rows_;
+};
+
+std::string HeadText(const Json& one) {
+  std::string text = Text(one, "source") + "\n";
+  if (one.contains("manifest")) {
+    const Json& manifest = one["manifest"];
+    text += "  MANIFEST-" + Count(manifest, "number") + ": " + Size(manifest, "bytes") + ", " +
+            Count(manifest, "edits") + " edits";
+    if (Number(manifest, "torn_tail_bytes") != 0)
+      text += ", then " + Count(manifest, "torn_tail_bytes") +
+              " bytes of an edit that is not whole (yet)";
+    text += "; opened " + Count(one, "opens") + " times, last origin " + Text(one, "origin") + "\n";
+  } else {
+    text += "  checkpoint metadata";
+    if (Number(one, "heap_timer_bytes") != 0)
+      text +=
+          "; timers of the heap, " + Size(one, "heap_timer_bytes") + ", are in a file of Flink's";
+    text += "\n";
+  }
+  return text;
+}
+
+void RenderUnnamed(const Json& one, std::string* out) {
+  if (one["unnamed"].empty()) return;
+  *out += "not named by the manifest (pinned by a snapshot, being written, or left over)\n";
+  for (const Json& name : one["unnamed"]) *out += "  " + name.get<std::string>() + "\n";
+}
+
+void RenderTables(const Json& one, std::string* out) {
+  *out += "tables\n";
+  Columns columns({"id", "name", "kind", "ttl", "ttl ms>", "records>", "raw>", "key files>"});
+  for (const Json& table : one["tables"])
+    columns.Add({Text(table, "id"), table["name"].is_null() ? "?" : Text(table, "name"),
+                 Text(table, "kind"), Text(table, "ttl"), Count(table, "ttl_ms"),
+                 Count(table, "records"), Size(table, "raw_bytes"), Count(table, "key_files")});
+  columns.Write(out);
+}
+
+void RenderLevels(const Json& one, std::string* out) {
+  *out += "levels\n";
+  Columns columns({"level", "files>", "entries>", "clipped>", "bytes>", "records>", "deletes>",
+                   "prefix deletes>", "range tombstones>"});
+  for (const Json& level : one["levels"])
+    columns.Add({"L" + Count(level, "level"), Count(level, "files"), Count(level, "entries"),
+                 Count(level, "clipped_entries"), Size(level, "bytes"), Count(level, "records"),
+                 Count(level, "deletes"), Count(level, "prefix_deletes"),
+                 Count(level, "range_tombstones")});
+  columns.Write(out);
+}
+
+void RenderValueFiles(const Json& one, std::string* out) {
+  if (one["value_files"].empty()) return;
+  *out += "value files\n";
+  Columns columns({"file", "bytes>", "records>", "raw>", "live about>", "garbage about>",
+                   "at least>", "at most>", "births>"});
+  for (const Json& file : one["value_files"])
+    columns.Add({Short(Text(file, "file")), Size(file, "bytes"), Count(file, "records"),
+                 Size(file, "raw_bytes"), Size(file, "live_estimate"),
+                 Size(file, "garbage_estimate"), Size(file, "garbage_min"),
+                 Size(file, "garbage_max"), Count(file, "births")});
+  columns.Write(out);
+}
+
+void RenderBirths(const Json& one, std::string* out) {
+  if (one["births"].empty()) return;
+  *out += "births, and where their values are now\n";
+  Columns columns({"born in", "named by>", "references>", "raw>", "is now in"});
+  for (const Json& birth : one["births"]) {
+    const std::string records = std::to_string(Number(birth, "records")) +
+                                (Number(birth, "clipped_records") == 0
+                                     ? ""
+                                     : " to " + std::to_string(Number(birth, "records") +
+                                                               Number(birth, "clipped_records")));
+    std::string where = birth["places"].empty() ? "nowhere: what names it is hidden" : "";
+    for (const Json& place : birth["places"])
+      where += (where.empty() ? "" : ", ") + Short(Text(place, "file")) + " " +
+               BoundsText(place["bounds"]);
+    columns.Add({Short(Text(birth, "birth")), Count(birth, "named_by"), records,
+                 Size(birth, "raw_bytes"), where});
+  }
+  columns.Write(out);
+}
+
+void RenderSummary(const Json& report, std::string* out) {
+  for (const Json& one : report["instances"]) {
+    *out += HeadText(one);
+    RenderTables(one, out);
+    RenderLevels(one, out);
+    RenderValueFiles(one, out);
+    RenderBirths(one, out);
+    RenderUnnamed(one, out);
+    const Json& totals = one["totals"];
+    *out += "total: " + Count(totals, "key_files") + " key SSTs, " +
+            Size(totals, "key_file_bytes") + "; " + Count(totals, "value_files") + " value SSTs, " +
+            Size(totals, "value_file_bytes") + "\n\n";
+  }
+  for (const Json& file : report["loose"])
+    *out += Text(file, "path") + ": " + Text(file, "kind") + "; see `files` and `verify`\n";
+}
+
+std::string BirthsText(const Json& births) {
+  std::string text;
+  for (const Json& birth : births)
+    text += (text.empty() ? "" : ", ") + Short(Text(birth, "birth")) + " (" +
+            Count(birth, "records") + ", " + Size(birth, "raw_bytes") + ")";
+  return text;
+}
+
+void RenderKeyFile(const Json& file, std::string* out) {
+  *out += (file.contains("level") ? "L" + Count(file, "level") + "." + Count(file, "position") + " "
+                                  : std::string("key SST ")) +
+          (file.contains("file") ? Text(file, "file") : Text(file, "path")) + "  " +
+          Size(file, "bytes") + ", " + Count(file, "records") + " records";
+  for (const char* kind : {"deletes", "appends", "prefix_deletes", "range_tombstones"})
+    if (Number(file, kind) != 0) *out += ", " + Count(file, kind) + " " + kind;
+  *out += "\n";
+  if (file.contains("state")) *out += "    " + Text(file, "state") + "\n";
+  if (file.contains("bounds")) *out += "    bounds " + BoundsText(file["bounds"]) + "\n";
+  if (file.contains("shown") && !file["shown"].is_null())
+    *out += "    clipped to " + BoundsText(file["shown"]) + "\n";
+  if (file.contains("index"))
+    *out += "    raw " + ByteSize(Number(file, "raw_key_bytes") + Number(file, "raw_value_bytes")) +
+            "; " + Count(file, "data_blocks") + " data blocks; index and filters " +
+            Decimal(file["index"], "bytes_per_key") + " B/key (top " +
+            Size(file["index"], "top_index_bytes") + ", " + Count(file["index"], "partitions") +
+            " partitions " + Size(file["index"], "partition_bytes") + ")\n";
+  if (file.contains("births") && !file["births"].empty())
+    *out += "    names values born in " + BirthsText(file["births"]) + "\n";
+}
+
+void RenderValueFile(const Json& file, std::string* out) {
+  *out += "value SST " + (file.contains("file") ? Text(file, "file") : Text(file, "path")) + "  " +
+          Size(file, "bytes") + ", " + Count(file, "records") + " records\n";
+  if (file.contains("state")) *out += "    " + Text(file, "state") + "\n";
+  if (file.contains("bounds")) *out += "    bounds " + BoundsText(file["bounds"]) + "\n";
+  *out += "    raw " + Size(file, "raw_bytes");
+  if (file.contains("garbage_estimate"))
+    *out += "; garbage about " + Size(file, "garbage_estimate") + " (" + Size(file, "garbage_min") +
+            " to " + Size(file, "garbage_max") + ")";
+  *out += "\n";
+  if (file.contains("index"))
+    *out += "    crit-bit " + Decimal(file["index"], "crit_bit_bytes_per_key") +
+            " B/key, with positions " + Decimal(file["index"], "bytes_per_key") + " B/key in " +
+            Count(file["index"], "partitions") + " partitions; dense index " +
+            Size(file["index"], "dense_bytes") + ", " +
+            Decimal(file["index"], "dense_bytes_per_key") + " B/key\n";
+  if (file.contains("births")) *out += "    holds " + BirthsText(file["births"]) + "\n";
+}
+
+void RenderIdentity(const Json& file, std::string* out) {
+  if (file.contains("crc32c"))
+    *out += "    CRC32C " + Text(file, "crc32c");
+  else if (file.contains("unique_id"))
+    *out += file.value("own_name", false) ? "    has the name it was written under"
+                                          : "    was written under another name";
+  if (file.contains("unique_id"))
+    *out += ", format " + Count(file, "format_version") + ", unique id " + Text(file, "unique_id");
+  if (file.contains("file") && !Text(file, "path").ends_with(Text(file, "file")))
+    *out += ", here as " + Text(file, "path");
+  *out += "\n";
+}
+
+void RenderFiles(const Json& report, std::string* out) {
+  for (const Json& one : report["instances"]) {
+    *out += HeadText(one);
+    for (const Json& file : one["key_files"]) {
+      RenderKeyFile(file, out);
+      RenderIdentity(file, out);
+    }
+    for (const Json& file : one["value_files"]) {
+      RenderValueFile(file, out);
+      RenderIdentity(file, out);
+    }
+    RenderUnnamed(one, out);
+    *out += "\n";
+  }
+  for (const Json& file : report["loose"]) {
+    if (Text(file, "kind") == "key")
+      RenderKeyFile(file, out);
+    else
+      RenderValueFile(file, out);
+    RenderIdentity(file, out);
+  }
+}
+
+void RenderVerify(const Json& report, std::string* out) {
+  *out += Count(report, "checked_files") + " files, " + Size(report, "checked_bytes") + " read";
+  if (!report["instances"].empty())
+    *out += ", and what describes " + std::to_string(report["instances"].size()) + " instances";
+  if (Number(report, "gone_files") != 0)
+    *out += "; " + Count(report, "gone_files") + " were removed meanwhile by the running process";
+  *out += "\n";
+}
+
+std::string ValueText(const Json& value) {
+  std::string text = Count(value, "bytes") + " bytes #" + Text(value, "hash").substr(2, 8);
+  if (value.contains("value")) text += " \"" + Text(value, "value") + "\"";
+  return text;
+}
+
+std::string RunText(const Json& run) {
+  std::string text = Text(run, "says");
+  if (run.contains("birth"))
+    text += ": " + Count(run, "raw_bytes") + " bytes, born in " + Short(Text(run, "birth"));
+  if (run.contains("timestamp_ms")) text += ", timestamp " + Count(run, "timestamp_ms");
+  if (run.contains("value")) text += ": " + ValueText(run["value"]);
+  if (run.contains("prefix_delete")) text += ", and a prefix delete over the key";
+  if (run.contains("range_tombstone")) text += ", and a range tombstone over the key";
+  return run["asked"] == true ? text : text + " (not asked: hidden by what is newer)";
+}
+
+void RenderKey(const Json& report, std::string* out) {
+  for (const Json& one : report["instances"]) {
+    *out += HeadText(one);
+    if (one.contains("key")) *out += "key " + KeyText(one["key"]) + "\n";
+    Columns columns({"run", "file", "says"});
+    columns.Add({"memtable", "-", Text(one, "memtable")});
+    if (one.contains("runs"))
+      for (const Json& run : one["runs"])
+        columns.Add({"L" + Count(run, "level"), Short(Text(run, "file")), RunText(run)});
+    columns.Write(out);
+    if (one.contains("value")) {
+      const Json& value = one["value"];
+      *out += "value born in " + Text(value, "birth") + "\n";
+      for (const Json& place : value["places"]) {
+        *out += "  now in " + Text(place, "path") + ": ";
+        if (place.contains("record_offset"))
+          *out += "record at offset " + Count(place, "record_offset") + ", " +
+                  Count(place, "record_bytes") + " bytes, value stored in " +
+                  Count(place, "stored_bytes") + " (" + Text(place, "codec") + ")";
+        else
+          *out += place["found"] == true ? "found" : "it has no such record";
+        if (place.contains("value")) *out += ", " + ValueText(place["value"]);
+        *out += "\n";
+      }
+    }
+    *out += "answer: " + Text(one, "answer");
+    if (Number(one, "appends") != 0) *out += ", with " + Count(one, "appends") + " appends";
+    *out += "\n\n";
+  }
+}
+
+}  // namespace
+
+std::string Render(const Json& report) {
+  std::string out;
+  const std::string command = Text(report, "command");
+  if (command == "summary") RenderSummary(report, &out);
+  if (command == "files") RenderFiles(report, &out);
+  if (command == "verify") RenderVerify(report, &out);
+  if (command == "key") RenderKey(report, &out);
+  for (const Json& fault : report["faults"])
+    out += "FAULT " + Text(fault, "path") +
+           (fault["offset"].is_null() ? "" : " at offset " + Count(fault, "offset")) + ": " +
+           Text(fault, "code") + ": " + Text(fault, "what") + "\n";
+  for (const Json& note : report["notes"]) out += "note: " + note.get<std::string>() + "\n";
+  if (command == "verify")
+    out += report["faults"].empty() ? "no faults\n"
+                                    : std::to_string(report["faults"].size()) + " faults\n";
+  return out;
+}
+
+}  // namespace lava::inspect

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "inspect/report.h"
+
+namespace lava::inspect {
+
+/// A subcommand's answer as text for people.
+std::string Render(const Json& report);
+
+}  // namespace lava::inspect

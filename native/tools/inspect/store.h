@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "inspect/file_kind.h"
+#include "inspect/instance.h"
+#include "inspect/report.h"
+
+namespace lava::inspect {
+
+/// A file that stands for itself: no description that was given names it.
+struct LooseFile {
+  std::string path;
+  FileKind kind = FileKind::kOther;
+};
+
+/// All that the given paths lead to.
+/// Threads:    one.
+/// Ownership:  the base file system must outlive it.
+struct Store {
+  explicit Store(fs::FileSystem* base);
+
+  ReadOnlyFiles files;
+  std::unique_ptr<BlockCache> cache;
+  std::vector<Instance> instances;
+  std::vector<LooseFile> loose;
+  std::vector<Fault> faults;       // of what describes instances
+  std::vector<std::string> notes;  // what could not be decided
+
+  /// Adds what path leads to: an instance's directory, a Flink checkpoint, a directory of files, or
+  /// a single file. What is damaged becomes a fault.
+  /// Errors:   NotFound when nothing is there.
+  Status Load(const std::string& path);
+
+ private:
+  friend class CheckpointLoader;
+  void LoadDb(const std::string& directory);
+  void LoadDirectory(const std::string& directory, const std::vector<std::string>& names);
+  Status LoadFile(const std::string& path);
+};
+
+}  // namespace lava::inspect
