@@ -48,11 +48,16 @@ void CheckpointLoader::AddFile(const std::string& path, bool own) {
 }
 
 void CheckpointLoader::AddShared() {
-  for (const char* beside : {"/shared", "/taskowned", "/../shared", "/../taskowned"}) {
-    const std::string directory = directory_ + beside;
-    const Result<std::vector<std::string>> names = store_->files.List(directory);
-    if (!names.ok()) continue;
-    for (const std::string& name : names.value()) AddFile(directory + "/" + name, false);
+  const std::string base = BaseOf(directory_);
+  const std::string above =
+      base == "." || base == ".." ? directory_ + "/.." : DirectoryOf(directory_);
+  for (const std::string& parent : {directory_, above}) {
+    for (const char* folder : {"/shared", "/taskowned"}) {
+      const std::string directory = parent + folder;
+      const Result<std::vector<std::string>> names = store_->files.List(directory);
+      if (!names.ok()) continue;
+      for (const std::string& name : names.value()) AddFile(directory + "/" + name, false);
+    }
   }
 }
 

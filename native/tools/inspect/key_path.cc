@@ -12,7 +12,7 @@
 namespace lava::inspect {
 namespace {
 
-constexpr int kAttemptsMax = 8;
+constexpr int kAttemptsMax = 32;
 
 const char* NameOf(Compression codec) {
   switch (codec) {
@@ -76,13 +76,18 @@ KeyPath::KeyPath(Store* store, const Instance& instance, const KeyRequest& reque
   if (request.prefix_bytes) prefix_bytes_ = *request.prefix_bytes + kTableIdBytes;
 }
 
-Status KeyPath::Ask(uint32_t level, const FileEntry& entry) {
-  FileMeta& file = *entry.file;
+Status KeyPath::Open(uint32_t level, const FileEntry& entry) {
+  LAVA_ASSIGN_OR_RETURN(entry.file->reader, OpenReader(context_, *entry.file));
   Answer answer;
   answer.level = level;
-  answer.file = &file;
-  LAVA_ASSIGN_OR_RETURN(const std::shared_ptr<TableReader> reader, OpenReader(context_, file));
-  file.reader = reader;
+  answer.file = entry.file.get();
+  answers_.push_back(std::move(answer));
+  return Status::OK();
+}
+
+Status KeyPath::Ask(Answer* asked) {
+  Answer& answer = *asked;
+  const TableReader* reader = ReaderOf(*answer.file);
   const std::unique_ptr<RecordIterator> at = reader->NewIterator({.fill_cache = false});
   for (at->Seek(key_); at->Valid() && at->record().key == key_; at->Next()) {
     const Record& record = at->record();
@@ -93,16 +98,15 @@ Status KeyPath::Ask(uint32_t level, const FileEntry& entry) {
   }
   LAVA_RETURN_IF_ERROR(at->status());
   answer.range_tombstone = reader->range_tombstones().Covers(key_);
-  answers_.push_back(std::move(answer));
   return Status::OK();
 }
 
 Status KeyPath::AskPrefixDeletes() {
   if (!prefix_bytes_ || *prefix_bytes_ > key_.size()) return Status::OK();
   for (Answer& answer : answers_) {
-    LAVA_ASSIGN_OR_RETURN(answer.prefix_delete,
-                          static_cast<TableReader*>(answer.file->reader.get())
-                              ->HasPrefixDelete(Slice(key_).substr(0, *prefix_bytes_)));
+    LAVA_ASSIGN_OR_RETURN(
+        answer.prefix_delete,
+        ReaderOf(*answer.file)->HasPrefixDelete(Slice(key_).substr(0, *prefix_bytes_)));
   }
   return Status::OK();
 }
@@ -193,12 +197,13 @@ Status KeyPath::CheckAgainstLookup() {
 Status KeyPath::AskFiles() {
   const Version& version = *instance_.state.version;
   for (const FileEntry& entry : version.levels[0])
-    if (key_ >= entry.lower && key_ < entry.upper) LAVA_RETURN_IF_ERROR(Ask(0, entry));
+    if (key_ >= entry.lower && key_ < entry.upper) LAVA_RETURN_IF_ERROR(Open(0, entry));
   for (uint32_t level = 1; level < kLevelCountMax; ++level) {
     const FileEntry* entry =
         version.levels[level].empty() ? nullptr : FindEntry(version.levels[level], key_);
-    if (entry != nullptr) LAVA_RETURN_IF_ERROR(Ask(level, *entry));
+    if (entry != nullptr) LAVA_RETURN_IF_ERROR(Open(level, *entry));
   }
+  for (Answer& answer : answers_) LAVA_RETURN_IF_ERROR(Ask(&answer));
   return AskPrefixDeletes();
 }
 
@@ -258,13 +263,27 @@ Status WalkOf(Store* store, Instance* instance, const KeyRequest& request, Show 
       faults->insert(faults->end(), found.begin(), found.end());
       return status;
     }
-    Result<Instance> again = instance->in_db_directory && attempt < kAttemptsMax
-                                 ? ReadDbDirectory(&store->files, instance->directory)
-                                 : Result<Instance>(status);
-    if (!again.ok()) {
+    (*out)["answer"] = "unknown";
+    if (!instance->in_db_directory) {
       faults->push_back(FaultOf(instance->source, status));
       faults->back().code = "Missing";
-      (*out)["answer"] = "unknown";
+      return Status::OK();
+    }
+    Result<Instance> again = ReadDbDirectory(&store->files, instance->directory);
+    if (!again.ok()) {
+      faults->push_back(FaultOf(instance->source, again.status()));
+      return Status::OK();
+    }
+    const bool changed = again.value().log.bytes != instance->log.bytes ||
+                         again.value().manifest_number != instance->manifest_number;
+    if (!changed) {  // nobody is at work there: the file should be there
+      faults->push_back(FaultOf(instance->source, status));
+      faults->back().code = "Missing";
+      return Status::OK();
+    }
+    if (attempt == kAttemptsMax) {
+      store->notes.push_back(instance->source +
+                             ": files were removed faster than they could be read; try again");
       return Status::OK();
     }
     *instance = std::move(again).value();

@@ -31,7 +31,9 @@ class KeyPath {
   };
 
   Status AskFiles();
-  Status Ask(uint32_t level, const FileEntry& entry);
+  /// All files at once, and before any is read: what is open cannot be removed under the tool.
+  Status Open(uint32_t level, const FileEntry& entry);
+  Status Ask(Answer* asked);
   /// After all were asked: records of the key say how long its deletable prefix is.
   Status AskPrefixDeletes();
   Json Say(Answer* answer);

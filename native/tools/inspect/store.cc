@@ -17,7 +17,7 @@ Status Store::Load(const std::string& given) {
   if (std::find(names.value().begin(), names.value().end(), "CURRENT") != names.value().end()) {
     LoadDb(path);
   } else {
-    LoadDirectory(path, names.value());
+    return LoadDirectory(path, names.value());
   }
   return Status::OK();
 }
@@ -31,16 +31,16 @@ void Store::LoadDb(const std::string& directory) {
   }
 }
 
-void Store::LoadDirectory(const std::string& directory, const std::vector<std::string>& names) {
+Status Store::LoadDirectory(const std::string& directory, const std::vector<std::string>& names) {
   CheckpointLoader loader(this, directory);
   loader.AddDirectory(directory, names);
   if (loader.HasDescriptions()) {
     loader.Load();
-    return;
+    return Status::OK();
   }
-  std::vector<LooseFile> sound = loader.Ssts();
+  const std::vector<LooseFile> sound = loader.Ssts();
   loose.insert(loose.end(), sound.begin(), sound.end());
-  if (sound.empty()) notes.push_back(directory + ": no file of Lava's is here");
+  return sound.empty() ? Status::NotFound(directory + ": no file of Lava's is here") : Status::OK();
 }
 
 Status Store::LoadFile(const std::string& path) {

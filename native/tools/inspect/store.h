@@ -31,13 +31,12 @@ struct Store {
 
   /// Adds what path leads to: an instance's directory, a Flink checkpoint, a directory of files, or
   /// a single file. What is damaged becomes a fault.
-  /// Errors:   NotFound when nothing is there.
+  /// Errors:   NotFound when nothing is there, or nothing of Lava's.
   Status Load(const std::string& path);
 
  private:
-  friend class CheckpointLoader;
   void LoadDb(const std::string& directory);
-  void LoadDirectory(const std::string& directory, const std::vector<std::string>& names);
+  Status LoadDirectory(const std::string& directory, const std::vector<std::string>& names);
   Status LoadFile(const std::string& path);
 };
 

@@ -1,0 +1,118 @@
+
+
+#include "inspect/inspect_test_util.h"
+#include "testing/count.h"
+
+// Whatever stands in the files, the tool says what is wrong and where, looks at everything else,
+// and never crashes.
+namespace lava::inspect {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr size_t kStep = 199;
+#else
+constexpr size_t kStep = 31;
+#endif
+
+class InspectDamage : public InspectTest {
+ protected:
+  /// All commands; the code of verify.
+  int RunAll(const std::string& path) {
+    for (const char* command : {"summary", "files"}) {
+      const Ran ran = Tool({command, path});
+      EXPECT_TRUE(ran.code == kFine || ran.code == kFaultsFound) << ran.err;
+    }
+    Tool({"key", path, "t", "\\x01secret115"});
+    const Ran ran = Tool({"verify", path, "--json"});
+    EXPECT_TRUE(ran.code == kFine || ran.code == kFaultsFound) << ran.err;
+    return ran.code;
+  }
+  bool NamesPath(const std::string& path, const std::string& damaged) {
+    const Json json = Ask({"verify", path}, kFaultsFound);
+    for (const Json& fault : json["faults"])
+      if (fault.dump().find(damaged) != std::string::npos) return true;
+    return false;
+  }
+};
+
+TEST_F(InspectDamage, EveryFlippedByteIsFoundWithItsFile) {
+  Fill();
+  const std::string metadata = db.TakeTo("/cp");
+  ASSERT_OK(db.files.SetContent("/cp/LAVA-CHECKPOINT", PrivateFile(metadata)));
+  db.CloseDB();
+  uint64_t tried = 0;
+  for (const std::string directory : {"/db", "/cp"}) {
+    for (const std::string& path : FilesIn(directory)) {
+      if (path.ends_with("LOCK")) continue;
+      const std::string sound = *db.files.Content(path);
+      for (size_t at = tried % kStep; at < sound.size(); at += kStep, ++tried) {
+        std::string damaged = sound;
+        damaged[at] = static_cast<char>(damaged[at] ^ (1 << (at % 8)));
+        ASSERT_OK(db.files.SetContent(path, damaged));
+        EXPECT_EQ(RunAll(directory), kFaultsFound) << path << " at " << at;
+        EXPECT_TRUE(NamesPath(directory, path)) << path << " at " << at;
+        RunAll(path);  // by itself
+      }
+      ASSERT_OK(db.files.SetContent(path, sound));
+    }
+    EXPECT_EQ(RunAll(directory), kFine);
+  }
+  testing::Count(tried, "damaged files inspected");
+}
+
+TEST_F(InspectDamage, EveryCutIsTold) {
+  Fill();
+  db.CloseDB();
+  for (const std::string& path : FilesIn("/db")) {
+    if (path.ends_with("LOCK") || path.find("MANIFEST") != std::string::npos) continue;
+    const std::string sound = *db.files.Content(path);
+    for (size_t bytes = 0; bytes < sound.size(); bytes += kStep) {
+      ASSERT_OK(db.files.SetContent(path, sound.substr(0, bytes)));
+      EXPECT_EQ(RunAll("/db"), kFaultsFound) << path << " cut at " << bytes;
+      EXPECT_TRUE(NamesPath("/db", path)) << path << " cut at " << bytes;
+      RunAll(path);
+    }
+    ASSERT_OK(db.files.SetContent(path, sound));
+  }
+}
+
+TEST_F(InspectDamage, OneFaultHidesNoOther) {
+  Fill();
+  db.CloseDB();
+  size_t damaged = 0, removed = 0;
+  for (const std::string& path : FilesIn("/db")) {
+    if (path.ends_with(".vsst")) {
+      std::string content = *db.files.Content(path);
+      content[20] ^= 1;
+      ASSERT_OK(db.files.SetContent(path, content));
+      ++damaged;
+    } else if (path.ends_with(".ksst")) {
+      ASSERT_OK(db.files.Remove(path));
+      ++removed;
+    }
+  }
+  const Json json = Ask({"verify", "/db"}, kFaultsFound);
+  size_t missing = 0, corrupt = 0, with_offset = 0;
+  for (const Json& fault : json["faults"]) {
+    missing += fault["code"] == "Missing" ? 1 : 0;
+    corrupt += fault["code"] == "Corruption" ? 1 : 0;
+    with_offset += fault["offset"].is_null() ? 0 : 1;
+  }
+  EXPECT_EQ(missing, removed);
+  EXPECT_EQ(corrupt, 2 * damaged) << "the record, and the whole file's checksum";
+  EXPECT_EQ(with_offset, damaged);
+}
+
+TEST_F(InspectDamage, AnotherFileUnderANameIsTold) {
+  Fill();
+  db.CloseDB();
+  std::vector<std::string> paths;
+  for (const std::string& path : FilesIn("/db"))
+    if (path.ends_with(".ksst")) paths.push_back(path);
+  ASSERT_GE(paths.size(), 2u);
+  ASSERT_OK(db.files.SetContent(paths[0], *db.files.Content(paths[1])));
+  EXPECT_TRUE(NamesPath("/db", paths[0]));
+}
+
+}  // namespace
+}  // namespace lava::inspect

@@ -1,0 +1,176 @@
+#include "inspect/inspect_test_util.h"
+#include "inspect/text.h"
+#include "lava/list_format.h"
+
+// What the tool says of sound instances.
+namespace lava::inspect {
+namespace {
+
+using testing::K;
+
+TEST_F(InspectTest, TheSummaryIsThatOfTheInstance) {
+  Fill();
+  const DBStatistics s = db->statistics();
+  const Json json = Ask({"summary", "/db"});
+  const Json& one = json["instances"].at(0);
+  EXPECT_EQ(one["tables"].size(), 2u);
+  uint64_t l0 = 0, deeper = 0;
+  for (const Json& level : one["levels"])
+    (level["level"] == 0 ? l0 : deeper) += level["files"].get<uint64_t>();
+  EXPECT_EQ(l0, s.files_at_level[0]);
+  EXPECT_GT(deeper, 0u);
+  EXPECT_EQ(one["totals"]["bytes"], s.live_file_bytes);
+  EXPECT_EQ(one["totals"]["files"], s.live_files);
+  EXPECT_EQ(one["totals"]["value_files"], s.value_files);
+  uint64_t least = 0, most = 0;
+  for (const Json& file : one["value_files"]) {
+    least += file["garbage_min"].get<uint64_t>();
+    most += file["garbage_max"].get<uint64_t>();
+  }
+  EXPECT_EQ(least, s.garbage_bytes_min);
+  EXPECT_EQ(most, s.garbage_bytes_max);
+  int inherited = 0;
+  for (const Json& birth : one["births"]) inherited += birth["inherited"] == true ? 1 : 0;
+  EXPECT_EQ(inherited, 1) << one["births"].dump(2);
+  EXPECT_TRUE(one["missing"].empty());
+}
+
+TEST_F(InspectTest, FilesSayWhatTheirIndexesCost) {
+  Fill();
+  const Json json = Ask({"files", "/db"});
+  const Json& one = json["instances"].at(0);
+  ASSERT_FALSE(one["value_files"].empty());
+  for (const Json& file : one["key_files"]) {
+    EXPECT_GT(file["index"]["bytes_per_key"].get<double>(), 0.5) << file.dump(2);
+    EXPECT_EQ(file["bytes"], *db.files.FileSize(file["path"]));
+  }
+  for (const Json& file : one["value_files"]) {
+    EXPECT_GT(file["index"]["crit_bit_bytes_per_key"].get<double>(), 1) << file.dump(2);
+    EXPECT_GT(file["index"]["dense_bytes"].get<uint64_t>(), 0u);
+    EXPECT_GT(file["keys"].get<uint64_t>(), 0u);
+  }
+  // The same file by itself.
+  const std::string path = one["value_files"][0]["path"];
+  const Json loose = Ask({"files", path})["loose"].at(0);
+  EXPECT_EQ(loose["index"], one["value_files"][0]["index"]);
+  EXPECT_TRUE(loose["own_name"]);
+}
+
+TEST_F(InspectTest, EveryKeyIsAnsweredAsTheInstanceDoes) {
+  Fill();
+  Table* t = db.Values();
+  for (int i = 0; i < 41; ++i) {
+    PinnedValue value;
+    const Status status = db->Get(t, {Key(i)}, &value);
+    const Json one = AskKey(Key(i));
+    EXPECT_EQ(one["answer"], status.ok() ? "found" : "not found") << i << one.dump(2);
+    if (!status.ok() || value.data().size() < 100) continue;
+    const Json& place = one["value"]["places"].at(0);
+    EXPECT_EQ(place["value"]["bytes"], value.data().size());
+    const testing::RecordPlace expected =
+        testing::PlaceOf(&db.files, place["path"], Slice(Key(i)).substr(1));
+    EXPECT_EQ(place["record_offset"], expected.offset);
+    EXPECT_EQ(place["record_bytes"], expected.bytes);
+  }
+}
+
+TEST_F(InspectTest, RunsSayWhatTheyHoldNewestFirst) {
+  Fill();
+  const Json overwritten = AskKey(Key(12));
+  ASSERT_EQ(overwritten["runs"].size(), 2u);
+  EXPECT_EQ(overwritten["runs"][0]["says"], "put of a reference");
+  EXPECT_EQ(overwritten["runs"][0]["asked"], true);
+  EXPECT_EQ(overwritten["runs"][1]["says"], "put of a reference");
+  EXPECT_EQ(overwritten["runs"][1]["asked"], false);
+  EXPECT_NE(overwritten["runs"][1]["birth"], overwritten["runs"][0]["birth"]);
+
+  const Json moved = AskKey(Key(15));
+  EXPECT_NE(moved["value"]["birth"], moved["value"]["places"][0]["file"]);
+
+  EXPECT_EQ(AskKey(Key(21))["runs"][0]["says"], "delete");
+  EXPECT_EQ(AskKey(Key(31))["runs"][0]["range_tombstone"], true);
+  const Json prefixed = AskKey(K(2, "mapsecret"));
+  EXPECT_EQ(prefixed["runs"][0]["prefix_delete"], true) << prefixed.dump(2);
+  EXPECT_EQ(prefixed["prefix_bytes"], 4);
+  EXPECT_EQ(prefixed["answer"], "not found");
+  const Json list = AskKey(K(3, "list"), "/db", "list");
+  EXPECT_EQ(list["runs"][0]["says"], "append");
+  EXPECT_EQ(list["runs"].size(), 2u);
+  EXPECT_EQ(list["answer"], "found");
+}
+
+TEST_F(InspectTest, UsersDataIsShownOnlyWhenAskedFor) {
+  Fill();
+  const std::string key = "\\x01" + Key(15).substr(1);
+  for (const char* json : {"", "--json"}) {
+    const auto call = [&](std::vector<std::string> arguments) {
+      if (*json != 0) arguments.push_back(json);
+      return Tool(std::move(arguments)).out;
+    };
+    for (const char* command : {"summary", "files", "verify"})
+      EXPECT_EQ(call({command, "/db"}).find("secret"), std::string::npos) << command;
+    EXPECT_EQ(call({"key", "/db", "t", key}).find("secret"), std::string::npos);
+    EXPECT_NE(call({"files", "/db", "--show-keys"}).find("secret"), std::string::npos);
+    EXPECT_NE(call({"key", "/db", "t", key, "--show-keys"}).find("secret115"), std::string::npos);
+    EXPECT_EQ(call({"key", "/db", "t", key, "--show-keys"}).find("secret value"),
+              std::string::npos);
+    EXPECT_NE(call({"key", "/db", "t", key, "--show-values"}).find("secret value"),
+              std::string::npos);
+  }
+}
+
+TEST_F(InspectTest, NothingIsEverWritten) {
+  Fill();
+  const uint64_t before = db.files.mutating_calls();
+  for (const char* command : {"summary", "files", "verify"}) Ask({command, "/db"});
+  AskKey(Key(15));
+  EXPECT_EQ(db.files.mutating_calls(), before);
+  ASSERT_OK(db->Put(db.Values(), {Key(50)}, Value(50)));
+  ASSERT_OK(db.Flush());
+}
+
+TEST_F(InspectTest, CallsThatAreWrongAreTold) {
+  Fill();
+  EXPECT_EQ(Tool({}).code, kUsage);
+  EXPECT_EQ(Tool({"--help"}).code, kFine);
+  EXPECT_EQ(Tool({"repair", "/db"}).code, kUsage);
+  EXPECT_EQ(Tool({"summary"}).code, kUsage);
+  EXPECT_EQ(Tool({"summary", "/nowhere"}).code, kUsage);
+  ASSERT_OK(db.files.CreateDirectory("/empty"));
+  EXPECT_EQ(Tool({"verify", "/empty"}).code, kUsage);
+  EXPECT_EQ(Tool({"key", "/db", "no such table", "0x01"}).code, kUsage);
+  EXPECT_EQ(Tool({"key", "/db", "t", "0x"}).code, kUsage) << "no partition";
+  EXPECT_EQ(Tool({"key", "/db", "t", "0xzz"}).code, kUsage);
+  EXPECT_EQ(Tool({"key", db.ValueFileNames()[0], "t", "0x01"}).code, kUsage);
+}
+
+TEST_F(InspectTest, WhatARunningInstanceAddsAndRemovesIsNoFault) {
+  Fill();
+  ASSERT_OK(db.files.SetContent("/db/" + FileId{{1, 2}, 3}.FileName(), "being written"));
+  Json json = Ask({"verify", "/db"});
+  EXPECT_EQ(json["faults"].size(), 0u);
+  EXPECT_EQ(json["notes"].size(), 1u) << "a file that nothing names";
+  // An edit of which only a part is there yet.
+  for (const std::string& path : FilesIn("/db")) {
+    if (path.find("MANIFEST-") == std::string::npos) continue;
+    const std::string whole = *db.files.Content(path);
+    ASSERT_OK(db.files.SetContent(path, whole + std::string(10, 'x')));
+    json = Ask({"summary", "/db"});
+    EXPECT_EQ(json["instances"][0]["manifest"]["torn_tail_bytes"], 10);
+  }
+}
+
+TEST(InspectText, BytesAreReadAsTheyAreWritten) {
+  std::string all;
+  for (int i = 0; i < 256; ++i) all += static_cast<char>(i);
+  EXPECT_EQ(ParseBytes(Escape(all)), all);
+  EXPECT_EQ(ParseBytes("0x0aFf"), "\x0a\xff");
+  for (const char* wrong : {"0x1", "0xgg", "\\", "\\q", "\\x1"}) EXPECT_FALSE(ParseBytes(wrong));
+  EXPECT_EQ(ByteSize(1023), "1023 B");
+  EXPECT_EQ(ByteSize(1536), "1.5 KiB");
+  EXPECT_EQ(OffsetIn("f: at offset 12: bad"), 12u);
+  EXPECT_FALSE(OffsetIn("nothing"));
+}
+
+}  // namespace
+}  // namespace lava::inspect
