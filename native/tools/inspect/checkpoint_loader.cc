@@ -75,7 +75,7 @@ void CheckpointLoader::Load() {
     }
     const auto bytes = store_->files.ReadWhole(file.path, kMetadataBytesMax);
     if (bytes.ok()) {
-      Describe(file.path, file.kind, bytes.value());
+      Describe(file.path, file.path, file.kind, bytes.value());
     } else {
       store_->faults.push_back(FaultOf(file.path, bytes.status()));
     }
@@ -112,12 +112,13 @@ void CheckpointLoader::ReadFlinkMetadata(const std::string& path) {
   AddEmbedded(path, flink_metadata_);
   for (const Embedded& found : FindEmbedded(flink_metadata_)) {
     if (found.kind == FileKind::kLavaCheckpoint)
-      Describe(Inside(path, found.offset), found.kind,
+      Describe(Inside(path, found.offset), path, found.kind,
                Slice(flink_metadata_).substr(found.offset, found.bytes));
   }
 }
 
-void CheckpointLoader::Describe(const std::string& path, FileKind kind, Slice bytes) {
+void CheckpointLoader::Describe(const std::string& path, const std::string& in, FileKind kind,
+                                Slice bytes) {
   LavaCheckpoint checkpoint;
   const bool wrapped = kind == FileKind::kLavaCheckpoint;
   if (wrapped) {
@@ -134,6 +135,7 @@ void CheckpointLoader::Describe(const std::string& path, FileKind kind, Slice by
     return;
   }
   if (wrapped) instance->heap_timer_bytes = checkpoint.heap_timer_bytes;
+  instance->description_path = in;
   Adopt(std::move(instance).value());
 }
 

@@ -30,7 +30,8 @@ class CheckpointLoader {
   void AddShared();
   void AddFile(const std::string& path, bool own);
   void ReadFlinkMetadata(const std::string& path);
-  void Describe(const std::string& path, FileKind kind, Slice bytes);
+  /// path: for messages; in: the file that holds the bytes.
+  void Describe(const std::string& path, const std::string& in, FileKind kind, Slice bytes);
   void Adopt(Instance instance);
   /// Maybe Flink put several files into one: these are told only by what lies in them.
   void LookIntoMergedFiles();

@@ -100,7 +100,11 @@ std::vector<NamedFile> FilesOf(const Instance& instance) {
 }
 
 bool StillNames(ReadOnlyFiles* files, const Instance& instance, const std::string& name) {
-  if (!instance.in_db_directory) return true;
+  if (!instance.in_db_directory) {
+    if (instance.description_path.empty()) return true;
+    const Result<bool> exists = files->Exists(instance.description_path);
+    return !exists.ok() || exists.value();
+  }
   const Result<Instance> now = ReadDbDirectory(files, instance.directory);
   if (!now.ok()) return true;
   const std::vector<NamedFile> named = FilesOf(now.value());

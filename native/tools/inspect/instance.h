@@ -30,6 +30,7 @@ struct Instance {
   std::string directory;
   std::vector<std::string> unnamed;  // SSTs in the directory that the description does not name
   bool in_db_directory = false;      // a running process may change it
+  std::string description_path;      // of a checkpoint: the file that its description is in
 
   std::string PathOf(const std::string& name) const { return directory + "/" + name; }
   JobContext Context(ReadOnlyFiles* files, BlockCache* cache) const;
@@ -56,7 +57,7 @@ struct NamedFile {
 std::vector<NamedFile> FilesOf(const Instance& instance);
 
 /// Whether the instance, read anew, still names the file: if not, a running process removed it
-/// since. Always true where nobody writes.
+/// since. Of a checkpoint: whether its description is still there; Flink removes old checkpoints.
 bool StillNames(ReadOnlyFiles* files, const Instance& instance, const std::string& name);
 
 }  // namespace lava::inspect
