@@ -313,10 +313,14 @@ std::string Render(const Json& report) {
   if (command == "files") RenderFiles(report, &out);
   if (command == "verify") RenderVerify(report, &out);
   if (command == "key") RenderKey(report, &out);
-  for (const Json& fault : report["faults"])
-    out += "FAULT " + Text(fault, "path") +
-           (fault["offset"].is_null() ? "" : " at offset " + Count(fault, "offset")) + ": " +
-           Text(fault, "code") + ": " + Text(fault, "what") + "\n";
+  for (const Json& fault : report["faults"]) {
+    const std::string path = Text(fault, "path");
+    std::string what = Text(fault, "what");
+    if (what.starts_with(path + ": ")) what.erase(0, path.size() + 2);
+    if (!fault["offset"].is_null() && what.find("offset") == std::string::npos)
+      what += " (offset " + Count(fault, "offset") + ")";
+    out += "FAULT " + path + ": " + Text(fault, "code") + ": " + what + "\n";
+  }
   for (const Json& note : report["notes"]) out += "note: " + note.get<std::string>() + "\n";
   if (command == "verify")
     out += report["faults"].empty() ? "no faults\n"
