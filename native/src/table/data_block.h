@@ -50,8 +50,10 @@ struct DataEntry {
 };
 
 /// A checked data block in memory; one without records until then. Check() walks every entry once,
-/// so that nothing after it needs bounds; the order of the keys is not checked, a wrong one gives
-/// wrong answers but no bad access. Threads:    any; const. Ownership:  borrows the bytes.
+/// so that nothing after it needs bounds; the order of the keys is not checked: a wrong one gives
+/// wrong answers, but no bad access.
+/// Threads:    any; const.
+/// Ownership:  borrows the bytes.
 class DataBlock {
  public:
   /// Null, or what is wrong. bytes must be followed by kDataBlockSlackBytes of readable memory.
