@@ -25,7 +25,7 @@ namespace lava::testing {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__)
-constexpr uint64_t kHistories = 48;
+constexpr uint64_t kHistories = 24;
 #elif defined(__SANITIZE_THREAD__)
 constexpr uint64_t kHistories = 10;
 #else

@@ -169,29 +169,38 @@ public final class DBOptions {
     }
 
     /**
-     * Limits of the space that files take, in percent of what of it is live, as estimated. Past the
-     * low one writes are slowed, past the high one they answer Busy, as long as collections and
-     * compactions can free anything.
-     *
-     * @param low 0: between 100 and high
-     * @param high 0: no limit; else above 100
+     * How much space files may take, in percent of what of it is live, as estimated: from here on
+     * writes are slowed. Default: 0, in the middle between 100 and the high limit.
      */
-    public DBOptions setSpacePercent(int low, int high) {
-        this.spaceLowPercent = (int) notNegative(low, "spaceLowPercent");
-        this.spaceHighPercent = (int) notNegative(high, "spaceHighPercent");
+    public DBOptions setSpaceLowPercent(int spaceLowPercent) {
+        this.spaceLowPercent = (int) notNegative(spaceLowPercent, "spaceLowPercent");
         return this;
     }
 
     /**
-     * The same in bytes, with files that only snapshots keep. Past the high one, writes fail with
-     * NoSpace when nothing can be freed; deletes do not.
-     *
-     * @param low 0: nine tenths of high
-     * @param high 0: no limit
+     * From here on writes answer Busy, as long as collections and compactions can free anything;
+     * above 100. Default: 0, no such limit.
      */
-    public DBOptions setSpaceBytes(long low, long high) {
-        this.spaceLowBytes = notNegative(low, "spaceLowBytes");
-        this.spaceHighBytes = notNegative(high, "spaceHighBytes");
+    public DBOptions setSpaceHighPercent(int spaceHighPercent) {
+        this.spaceHighPercent = (int) notNegative(spaceHighPercent, "spaceHighPercent");
+        return this;
+    }
+
+    /**
+     * The same in bytes, with files that only snapshots keep: from here on writes are slowed.
+     * Default: 0, nine tenths of the high limit.
+     */
+    public DBOptions setSpaceLowBytes(long spaceLowBytes) {
+        this.spaceLowBytes = notNegative(spaceLowBytes, "spaceLowBytes");
+        return this;
+    }
+
+    /**
+     * From here on writes answer Busy, and fail with NoSpace when nothing can be freed; deletes do
+     * not. Default: 0, no such limit.
+     */
+    public DBOptions setSpaceHighBytes(long spaceHighBytes) {
+        this.spaceHighBytes = notNegative(spaceHighBytes, "spaceHighBytes");
         return this;
     }
 

@@ -37,7 +37,7 @@ class ValueClassesTest {
         for (long number : o.toNative()) {
             numbers.add(number);
         }
-        assertThat(numbers).hasSize(21).containsAll(set);
+        assertThat(numbers).hasSize(27).containsAll(set);
         assertThat(o.compression()).isEqualTo(CompressionType.ZSTD);
         assertThat(o.valueCompression()).isEqualTo(CompressionType.ZSTD);
         assertThat(numbers).filteredOn(number -> number == 2).hasSize(3);

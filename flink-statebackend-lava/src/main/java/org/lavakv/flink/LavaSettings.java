@@ -235,12 +235,10 @@ final class LavaSettings {
                                         1L << 50))
                         .setFilterBitsPerKey(
                                 intBetween(LavaConfigurableOptions.FILTER_BITS_PER_KEY, 0, 64));
-        options.setSpacePercent(
-                percent(LavaConfigurableOptions.SPACE_SOFT_LIMIT_RATIO, 1.0),
-                percent(LavaConfigurableOptions.SPACE_LIMIT_RATIO, 1.01));
-        options.setSpaceBytes(
-                optionalBytes(LavaConfigurableOptions.SPACE_SOFT_LIMIT),
-                optionalBytes(LavaConfigurableOptions.SPACE_LIMIT));
+        options.setSpaceLowPercent(percent(LavaConfigurableOptions.SPACE_SOFT_LIMIT_RATIO, 1.0))
+                .setSpaceHighPercent(percent(LavaConfigurableOptions.SPACE_LIMIT_RATIO, 1.01))
+                .setSpaceLowBytes(optionalBytes(LavaConfigurableOptions.SPACE_SOFT_LIMIT))
+                .setSpaceHighBytes(optionalBytes(LavaConfigurableOptions.SPACE_LIMIT));
         if (get(LavaConfigurableOptions.MEMTABLE_SIZE, MemorySize.class) != null) {
             options.setMemtableBytes(
                     bytesBetween(LavaConfigurableOptions.MEMTABLE_SIZE, 64L << 10, 1L << 30));
