@@ -669,6 +669,7 @@ class ValueSeparationTest {
         for (KeyGroupRange range : List.of(LOW, HIGH)) {
             LavaKeyedStateBackend<Integer> half = create(range, ofHeap.getIntersection(range));
             halves.add(savepoint(half));
+            half.instance().db().flush();
             // Of states that no function has registered yet.
             assertThat(statistics(half).valueFiles()).isPositive();
         }

@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -120,9 +122,16 @@ final class SessionCluster implements AutoCloseable {
 
     /** Files and directories of Lava that are left under the cluster's working directories. */
     List<Path> leftovers() throws IOException {
-        try (Stream<Path> files = Files.walk(directory.resolve("tmp"))) {
-            return files.filter(file -> file.getFileName().toString().contains("lava"))
-                    .collect(Collectors.toList());
+        while (true) {
+            try (Stream<Path> files = Files.walk(directory.resolve("tmp"))) {
+                return files.filter(file -> file.getFileName().toString().contains("lava"))
+                        .collect(Collectors.toList());
+            } catch (UncheckedIOException e) {
+                // Flink still removes what is its own there.
+                if (!(e.getCause() instanceof NoSuchFileException)) {
+                    throw e;
+                }
+            }
         }
     }
 
