@@ -1,4 +1,5 @@
 #include "db_value_test_util.h"
+#include "testing/random.h"
 
 // Limits of space: what writes meet when files take too much of it, and what makes room again.
 namespace lava::testing {
@@ -93,6 +94,23 @@ TEST(DBSpace, ALimitInBytesIsAnErrorOnceNothingCanBeFreed) {
   for (int i = 0; i < keys; ++i) ASSERT_OK(db->Delete(db.t, {K(1, SpaceDB::Name(i))}));
   ASSERT_OK(db.Settle());
   ASSERT_OK(db.Round(kKeys, 1));
+}
+
+TEST(DBSpace, ARatioThatCannotBeHeldDoesNotSwitchTheLimitInBytesOff) {
+  SpaceDB db;
+  db.options().gc_garbage_percent = 101;  // nothing is ever collected
+  db.options().space_high_percent = 120;
+  db.options().space_high_bytes = 2 * kLiveBytes;
+  db.Start();
+  ASSERT_OK(db.Round(kKeys, 0));
+  // In no order, so that for long each file has a value that lives.
+  Random random(5);
+  Status status;
+  for (int i = 0; i < 10 * kKeys && status.ok(); ++i) {
+    const auto key = static_cast<int>(random.Uniform(kKeys));
+    status = db.Finish([&] { return db.Put(key, i); });
+  }
+  EXPECT_TRUE(status.IsNoSpace()) << status.ToString();
 }
 
 TEST(DBSpace, GarbageIsFreedBeforeALimitInBytesIsAnError) {

@@ -221,8 +221,8 @@ Status DBImpl::InstallCompaction(const CompactionTask& task, const CompactionOut
   std::lock_guard<std::mutex> install(install_mutex_);
   LAVA_RETURN_IF_ERROR(Log(edit));
   std::lock_guard<std::mutex> state(state_mutex_);
-  version_ = manifest_->state().version;
   if (!task.trivial_move) LearnMet(task, output);
+  AdoptVersion();
   PublishView();
   return Status::OK();
 }

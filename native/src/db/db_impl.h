@@ -223,8 +223,9 @@ class DBImpl final : public DB, public LeaseMember {
   Status InstallGc(const GcTask& task, const GcOutput& output);
 
   // space.cc
-  void UpdateSpace();                                                         // holds state
-  uint64_t PinnedBytes() const;                                               // holds state
+  void AdoptVersion();           // holds install and state
+  void UpdateSpace();            // holds state
+  uint64_t PinnedBytes() const;  // holds state
   void LearnMet(const CompactionTask& task, const CompactionOutput& output);  // holds state
   Status AwaitSpace(uint64_t* until_us, bool* go_on);  // holds write and state
   Status MakeSpace(bool* go_on);                       // holds write and state

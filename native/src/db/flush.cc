@@ -177,7 +177,7 @@ Status DBImpl::InstallGroup(const FlushGroup& group) {
   }
   if (group.file != nullptr || !edit.dropped.empty()) LAVA_RETURN_IF_ERROR(Log(edit));
   std::lock_guard<std::mutex> state(state_mutex_);
-  version_ = manifest_->state().version;
+  AdoptVersion();
   installed_sequence_ = group.runs.front()->sequence;
   sealed_.resize(sealed_.size() - group.runs.size());
   snapshots_->RunsFlushed(group.runs, edit);

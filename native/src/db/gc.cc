@@ -141,7 +141,7 @@ Status DBImpl::InstallGc(const GcTask& task, const GcOutput& output) {
   if (edit.values_removed.empty()) return Status::OK();
   LAVA_RETURN_IF_ERROR(Log(edit));
   std::lock_guard<std::mutex> state(state_mutex_);
-  version_ = manifest_->state().version;
+  AdoptVersion();
   for (const ValueFileGarbage& garbage : GarbageOf(*version_)) {
     for (const std::shared_ptr<ValueFileMeta>& file : output.files)
       if (garbage.file == file) gc_baselines_[file->id] = garbage.referenced;

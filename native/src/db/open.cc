@@ -136,7 +136,7 @@ Status DBImpl::Start(std::span<const ImportSource> imports) {
   std::lock_guard<std::mutex> write(write_mutex_);
   std::lock_guard<std::mutex> state(state_mutex_);
   active_ = MemTable::Create(&memtables_);
-  version_ = manifest_->state().version;
+  AdoptVersion();
   known_tables_ = manifest_->state().tables;
   PublishView();
   ScheduleCompactions();

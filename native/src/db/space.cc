@@ -11,15 +11,21 @@ constexpr uint64_t kPinnedWaitUs = 30'000'000;
 
 }  // namespace
 
-// Holds state.
-void DBImpl::UpdateSpace() {
+// Holds install and state. The view is the caller's to publish.
+void DBImpl::AdoptVersion() {
+  version_ = manifest_->state().version;
   if (!space_limits_.any()) return;
   const VersionSpace space = SpaceOf(*version_, met_below_);
   space_use_.file_bytes = space.key_file_bytes + space.value_file_bytes;
   space_use_.live_bytes = space.live_bytes;
+  space_hides_ = (space.hidden_key_bytes + space.hidden_value_bytes) * 100 >= space.live_bytes;
+}
+
+// Holds state.
+void DBImpl::UpdateSpace() {
+  if (!space_limits_.any()) return;
   space_use_.pinned_bytes = space_limits_.high_bytes > 0 ? PinnedBytes() : 0;
   space_ = JudgeSpace(space_use_, space_limits_);
-  space_hides_ = (space.hidden_key_bytes + space.hidden_value_bytes) * 100 >= space.live_bytes;
 }
 
 // Holds state.
@@ -81,8 +87,9 @@ Status DBImpl::MakeSpace(bool* go_on) {
   // A ratio is held as far as there is garbage; a limit in bytes binds what lives, too.
   if (!space_.bytes) {
     *go_on = true;
-    space_.stop = false;  // until the next version
-    space_.slow = 0;
+    SpaceLimits without_ratio = space_limits_;
+    without_ratio.high_percent = 0;
+    space_ = JudgeSpace(space_use_, without_ratio);  // until the next view
     UpdateAttention();
     return Status::OK();
   }

@@ -40,6 +40,7 @@ DBStatistics DBImpl::statistics() const {
     out.live_files += out.value_files;
     out.live_file_bytes += out.value_file_bytes;
   }
+  MetBelow met_below;
   {
     std::lock_guard<std::mutex> state(state_mutex_);
     out.pending_compaction_bytes =
@@ -48,10 +49,13 @@ DBStatistics DBImpl::statistics() const {
     out.running_compactions = running_compactions_;
     out.running_gc = collections_.size();
     out.pinned_file_bytes = PinnedBytes();
-    const VersionSpace space = SpaceOf(*version_, met_below_);
+    met_below = met_below_;
+    out.space_pressure_percent = static_cast<uint64_t>(space_.fullness * 100);
+  }
+  if (view) {
+    const VersionSpace space = SpaceOf(*view->version, met_below);
     out.estimated_live_bytes = space.live_bytes;
     out.estimated_hidden_bytes = space.hidden_raw_value_bytes;
-    out.space_pressure_percent = static_cast<uint64_t>(space_.fullness * 100);
   }
   const auto get = [](const Counters::Counter& c) { return c.load(std::memory_order_relaxed); };
   out.flushes = get(counters_.flushes);

@@ -34,7 +34,8 @@ SpacePressure JudgeSpace(const SpaceUse& use, const SpaceLimits& limits) {
     const double low = limits.low_bytes > 0 ? static_cast<double>(limits.low_bytes) : high * 0.9;
     SpacePressure bytes =
         Judge({static_cast<double>(use.file_bytes + use.pinned_bytes), std::min(low, high), high});
-    if (bytes.fullness >= pressure.fullness) {
+    // A ratio may be let go, so it never hides that the bytes are full.
+    if (bytes.stop || bytes.fullness >= pressure.fullness) {
       pressure = bytes;
       pressure.bytes = true;
     }

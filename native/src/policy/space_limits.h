@@ -28,7 +28,8 @@ struct SpacePressure {
   double fullness = 0;  // what is used over the high limit; 0 without one
   double slow = 0;      // 0 up to the low limit, 1 from the high one on
   bool stop = false;    // past the high limit: writes wait
-  bool bytes = false;   // the nearer limit is the one in bytes: what lives can reach it, too
+  bool bytes = false;   // by the limit in bytes, which what lives can reach, too: it is the nearer
+                        // one, or full
 };
 
 /// Pure.

@@ -55,6 +55,14 @@ TEST(SpaceLimits, PinnedFilesCountForBytesAloneAndTheNearerLimitDecides) {
   EXPECT_GT(pressure.slow, 0);
 }
 
+TEST(SpaceLimits, ARatioFarBeyondNeverHidesThatTheBytesAreFull) {
+  const SpaceLimits limits{.high_percent = 150, .high_bytes = 5000, .live_bytes_floor = 0};
+  EXPECT_FALSE(JudgeSpace({.file_bytes = 4999, .live_bytes = kLive}, limits).bytes);
+  const SpacePressure full = JudgeSpace({.file_bytes = 5001, .live_bytes = kLive}, limits);
+  EXPECT_TRUE(full.stop);
+  EXPECT_TRUE(full.bytes);
+}
+
 TEST(SpaceLimits, LimitsThatContradictEachOtherNeverStopBelowTheHighOne) {
   const SpacePressure pressure =
       JudgeSpace({.file_bytes = 1400, .live_bytes = kLive},
