@@ -15,6 +15,7 @@
 #include <string>
 
 #include "base/coding.h"
+#include "bench/checked_calls.h"
 #include "lava/db.h"
 #include "testing/random.h"
 
@@ -33,18 +34,8 @@ void MakeKey(uint64_t n, uint64_t user_key, std::string* key) {
   PutBigEndian(key, user_key, 8);
 }
 
-void Check(const Status& status) {
-  if (status.ok()) return;
-  std::fprintf(stderr, "%s\n", status.ToString().c_str());
-  std::exit(1);
-}
-
-template <typename Call>
-void UntilDone(Call call) {
-  Status status = call();
-  while (status.IsBusy()) status = call();
-  Check(status);
-}
+using bench::Check;
+using bench::UntilDone;
 
 void PrintTree(const DBStatistics& statistics) {
   std::printf("memtables %llu KiB in %llu sealed;",

@@ -1,5 +1,5 @@
 // One engine through one row of phases on one data set; prints a JSON object a phase.
-//   kv_bench ENGINE DIRECTORY VALUE_BYTES KEYS MEMORY_MIB SEPARATION_BYTES SPACE_PERCENT \
+//   kv_bench ENGINE DIRECTORY VALUE_BYTES KEYS MEMORY_MIB SEPARATION_BYTES SPACE_PERCENT
 //     PHASE[,PHASE...]
 //   engines: lava rocksdb rocksdb-blob
 //   SPACE_PERCENT: of live data, which Lava may take at most; 0: no limit

@@ -1,27 +1,13 @@
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <thread>
 
+#include "bench/checked_calls.h"
 #include "bench/kv/kv_store.h"
 #include "lava/db.h"
 #include "lava/host.h"
 
 namespace lava::bench {
 namespace {
-
-void Check(const Status& status) {
-  if (status.ok()) return;
-  std::fprintf(stderr, "%s\n", status.ToString().c_str());
-  std::exit(1);
-}
-
-template <typename Call>
-void UntilDone(Call call) {
-  Status status = call();
-  while (status.IsBusy()) status = call();
-  Check(status);
-}
 
 class LavaKv final : public KvStore {
  public:

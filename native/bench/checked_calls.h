@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "lava/status.h"
+
+namespace lava::bench {
+
+/// Ends the program when something failed: a benchmark has nothing to fall back to.
+inline void Check(const Status& status) {
+  if (status.ok()) return;
+  std::fprintf(stderr, "%s\n", status.ToString().c_str());
+  std::exit(1);
+}
+
+/// Repeats call while it is Busy.
+template <typename Call>
+void UntilDone(Call call) {
+  Status status = call();
+  while (status.IsBusy()) status = call();
+  Check(status);
+}
+
+}  // namespace lava::bench
