@@ -69,6 +69,10 @@ DEFECTS = [
     Defect("the collector takes copies for what other files hold now", "src/job/gc_job.cc",
            "bool live = at->places.Shows(at->keys->key(), at->keys->birth());",
            "bool live = true;", ANSWERS),
+    Defect("a value that a compaction takes along, but from another file, counts as gone",
+           "src/job/value_merge.cc", "if (!found) return Status::OK();",
+           "if (!found) {\n    record->kind = RecordKind::kDelete;\n    record->value = Slice();\n"
+           "    return Status::OK();\n  }", ANSWERS),
     Defect("births are forgotten while one file still names them", "src/manifest/births.cc",
            "it->second->named_by > 0 ||", "it->second->named_by > 1 ||", ANSWERS),
     Defect("value files that nothing names stay", "src/db/flush.cc",

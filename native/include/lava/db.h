@@ -194,6 +194,7 @@ struct DBStatistics {
   uint64_t value_reads = 0, value_bytes_read = 0;  // from storage, of records in value files
   uint64_t gc_jobs = 0, running_gc = 0;
   uint64_t gc_bytes_read = 0, gc_bytes_written = 0, gc_values_dead = 0;
+  uint64_t merged_value_bytes = 0;  // raw, written anew by compactions that took files along
   /// Of live_file_bytes, what would be left after all compactions and collections, and the raw
   /// bytes of values that newer records hide but no compaction has dropped yet. Both estimated from
   /// how many records compactions found overwritten so far.

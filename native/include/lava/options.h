@@ -82,6 +82,11 @@ struct DBOptions {
   uint32_t gc_jobs_max = 0;
   /// What a rewritten byte costs besides, in percent: with incremental checkpoints it is uploaded.
   uint32_t gc_upload_cost_percent = 0;
+  /// A compaction writes values anew, in key order, whose files overlap so many others there; 0:
+  /// never. It may do that for so much, in percent, as scans have fetched values, so that who does
+  /// not scan does not pay (LavaStore 3.2.2; DiffKV 3.4).
+  uint32_t value_sorted_runs_max = 8;
+  uint32_t value_merge_scan_percent = 25;
   /// Limits of the space that files take, in percent of what of it is live (as estimated, and at
   /// least space_live_bytes_floor), and in bytes. Past a low one writes are slowed, to
   /// slowed_bytes_per_second and less, past a high one they answer Busy; collections and

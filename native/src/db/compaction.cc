@@ -157,6 +157,7 @@ void DBImpl::MarkBusy(const CompactionTask& task, bool busy) {
 
 // Holds state.
 void DBImpl::StartCompaction(CompactionTask task) {
+  if (!task.trivial_move) ChooseValueMerge(&task.input);
   MarkBusy(task, true);
   ++running_compactions_;
   const os::Priority priority = task.priority;
@@ -204,6 +205,7 @@ Status DBImpl::Compact(const CompactionTask& task) {
   Counters::Add(&counters_.compaction_bytes_written, output.bytes_written);
   Counters::Add(&counters_.records_expired, output.records_expired);
   Counters::Add(&counters_.value_bytes_written, output.value_bytes_written);
+  Counters::Add(&counters_.merged_value_bytes, output.merged_value_bytes);
   return Status::OK();
 }
 

@@ -180,8 +180,8 @@ class DBImpl final : public DB, public LeaseMember {
                          ActivePage* page);
   static void ScanActive(const MemTable& active, const ScanRange& range, bool keys_only,
                          ActivePage* page);
-  static Status ScanOnly(const Version& version, RecordIterator* records, const ScanRange& range,
-                         bool keys_only, ScanPageWriter* writer);
+  Status ScanOnly(const Version& version, RecordIterator* records, const ScanRange& range,
+                  bool keys_only, ScanPageWriter* writer) const;
   Status ScanMerged(const TableImpl& table, const Version& version, const ScanRange& range,
                     RecordIterator* records, ScanPageWriter* writer) const;
 
@@ -221,6 +221,11 @@ class DBImpl final : public DB, public LeaseMember {
   void RunGcJob(std::shared_ptr<GcTask> task);
   Status CollectGarbage(const GcTask& task);
   Status InstallGc(const GcTask& task, const GcOutput& output);
+
+  // value_merge.cc
+  uint64_t OrderCredit() const;                           // holds state
+  std::set<const ValueFileMeta*> BusyValueFiles() const;  // holds state
+  void ChooseValueMerge(CompactionInput* input);          // holds state
 
   // space.cc
   void AdoptVersion();           // holds install and state
@@ -300,6 +305,7 @@ class DBImpl final : public DB, public LeaseMember {
   // What references named of a value file's births when the collector wrote it: it has no garbage
   // before that has fallen, whatever its births' other files have.
   std::map<FileId, uint64_t> gc_baselines_;
+  uint64_t order_spent_ = 0;  // raw bytes that compactions wrote anew for the sake of scans
   // What versions take beside the limits; kept up only where there are any.
   SpaceUse space_use_;
   SpacePressure space_;

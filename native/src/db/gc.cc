@@ -42,9 +42,7 @@ void DBImpl::ScheduleGc() {
 
 // Holds state.
 bool DBImpl::StartCollection(const std::vector<ValueFileGarbage>& all) {
-  std::set<const ValueFileMeta*> busy;
-  for (const std::shared_ptr<GcTask>& task : collections_)
-    for (const std::shared_ptr<ValueFileMeta>& file : task->input.files) busy.insert(file.get());
+  const std::set<const ValueFileMeta*> busy = BusyValueFiles();
   std::vector<GcFile> files;
   for (const ValueFileGarbage& garbage : all) {
     GcFile& file = files.emplace_back();

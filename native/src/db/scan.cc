@@ -60,7 +60,7 @@ bool Matters(const MemTable& run, Slice lower, Slice upper, bool is_prefix) {
 // The value of a record of a scan, wherever it is.
 class ScanValue {
  public:
-  explicit ScanValue(const Version& version) : values_(version) {}
+  ScanValue(const Version& version, Counters* counters) : values_(version), counters_(counters) {}
 
   /// Adds the record to the page; false when it has no room: then nothing is fetched either.
   Result<bool> AddTo(ScanPageWriter* writer, const Record& record, bool keys_only) {
@@ -72,11 +72,13 @@ class ScanValue {
     if (!writer->HasRoom(record.key, reference.raw_bytes)) return false;
     Slice bytes;
     LAVA_RETURN_IF_ERROR(values_.Read(record.key, reference, &bytes));
+    Counters::Add(&counters_->scan_value_bytes, bytes.size());
     return writer->Add(record.key, bytes);
   }
 
  private:
   ValueScan values_;
+  Counters* const counters_;
 };
 
 }  // namespace
@@ -165,8 +167,8 @@ Status DBImpl::Scan(Table* table, const ScanRequest& request, ScanPage* page, Sn
 
 // All that is visible stands in one run: its tombstones hide nothing of it.
 Status DBImpl::ScanOnly(const Version& version, RecordIterator* records, const ScanRange& range,
-                        bool keys_only, ScanPageWriter* writer) {
-  ScanValue value(version);
+                        bool keys_only, ScanPageWriter* writer) const {
+  ScanValue value(version, &counters_);
   records->Seek(range.from);
   for (; records->Valid(); records->Next()) {
     const Record& record = records->record();
@@ -218,7 +220,7 @@ void DBImpl::ScanActive(const MemTable& active, const ScanRange& range, bool key
 
 Status DBImpl::ScanMerged(const TableImpl& table, const Version& version, const ScanRange& range,
                           RecordIterator* records, ScanPageWriter* writer) const {
-  ScanValue value(version);
+  ScanValue value(version, &counters_);
   const uint32_t bytes = options_.partition_bytes;
   const Slice id(table.id_bytes(), kTableIdBytes);
   records->Seek(range.from);

@@ -81,6 +81,7 @@ DBStatistics DBImpl::statistics() const {
   out.gc_bytes_read = get(counters_.gc_bytes_read);
   out.gc_bytes_written = get(counters_.gc_bytes_written);
   out.gc_values_dead = get(counters_.gc_values_dead);
+  out.merged_value_bytes = get(counters_.merged_value_bytes);
   out.snapshots_open = snapshots_->size();
   return out;
 }

@@ -9,6 +9,7 @@
 #include "job/older_files.h"
 #include "job/output_files.h"
 #include "job/ttl_filter.h"
+#include "job/value_merge.h"
 #include "job/value_output.h"
 
 namespace lava {
@@ -79,11 +80,13 @@ Status RunCompaction(const JobContext& context, const CompactionInput& input,
   }
   OutputFiles files(context, limits, std::move(tombstones));
   ValueOutput values(context, input.tables);
+  ValueMerge merge(*input.version, input.merged_values);
   TtlFilter ttl(input.tables, context.writer.partition_bytes, input.now_ms);
   for (records->SeekToFirst(); records->Valid(); records->Next()) {
     Record record = records->record();
     if (ttl.Apply(&record) == TtlFilter::Verdict::kExpired && !ExpireRecord(older, &record))
       continue;
+    LAVA_RETURN_IF_ERROR(merge.BringIn(&record));
     LAVA_RETURN_IF_ERROR(values.MoveOut(&record));
     LAVA_RETURN_IF_ERROR(files.Add(record));
   }
@@ -94,6 +97,7 @@ Status RunCompaction(const JobContext& context, const CompactionInput& input,
   LAVA_RETURN_IF_ERROR(values.Finish(&output->value_files));
   output->bytes_written = files.bytes_written();
   output->value_bytes_written = values.bytes_written();
+  output->merged_value_bytes = merge.bytes_read();
   output->records_expired = ttl.expired_count();
   for (const CompactionInput::Level& level : input.inputs)
     for (const FileEntry& entry : level.entries) output->bytes_read += entry.file->bytes;

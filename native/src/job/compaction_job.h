@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "job/job_context.h"
@@ -20,6 +21,8 @@ struct CompactionInput {
   std::map<uint64_t, TableOptions> tables;  // registered ones only: others are never filtered
   int64_t now_ms = 0;
   uint64_t target_file_bytes = 32ull << 20;
+  /// Value files, of the version, whose values are written anew as far as the inputs name them.
+  std::set<const ValueFileMeta*> merged_values;
   /// An output ends when it overlaps more than this of the level below it; 0: no bound.
   uint64_t overlap_bytes_max = 0;
 };
@@ -27,6 +30,7 @@ struct CompactionOutput {
   std::vector<std::shared_ptr<FileMeta>> files;  // ascending and disjoint, with their readers
   std::vector<std::shared_ptr<ValueFileMeta>> value_files;  // born here
   uint64_t bytes_read = 0, bytes_written = 0, value_bytes_written = 0;
+  uint64_t merged_value_bytes = 0;  // raw, of values that were brought in
   uint64_t records_expired = 0;
 };
 

@@ -37,24 +37,31 @@ Status LookUpInFiles(const Version& version, Lookup* lookup) {
 
 namespace {
 
-// Asks get(place) for each place of the reference's birth that the key may be in.
+// Asks get(file) for each place of the reference's birth that the key may be in. False when the
+// value is in none.
+template <typename Get>
+Result<bool> AskPlaces(const Version& version, Slice key, const ValueReference& reference,
+                       const Slice* value, Get get) {
+  const auto birth = version.births.find(reference.birth);
+  if (birth == version.births.end()) return false;
+  for (const Placement& place : birth->second->places) {
+    if (key < place.lower || key >= place.upper) continue;
+    const Status status = get(*place.file);
+    if (status.IsNotFound()) continue;
+    LAVA_RETURN_IF_ERROR(status);
+    if (value->size() == reference.raw_bytes) return true;
+    return Status::Corruption("value file " + place.file->id.ValueFileName() + ": a value has " +
+                              std::to_string(value->size()) + " bytes, its reference says " +
+                              std::to_string(reference.raw_bytes) + ": restore from a checkpoint");
+  }
+  return false;
+}
+
 template <typename Get>
 Status ReadFromPlaces(const Version& version, Slice key, const ValueReference& reference,
                       const Slice* value, Get get) {
-  const auto birth = version.births.find(reference.birth);
-  if (birth != version.births.end()) {
-    for (const Placement& place : birth->second->places) {
-      if (key < place.lower || key >= place.upper) continue;
-      const Status status = get(*place.file);
-      if (status.IsNotFound()) continue;
-      LAVA_RETURN_IF_ERROR(status);
-      if (value->size() == reference.raw_bytes) return Status::OK();
-      return Status::Corruption("value file " + place.file->id.ValueFileName() + ": a value has " +
-                                std::to_string(value->size()) + " bytes, its reference says " +
-                                std::to_string(reference.raw_bytes) +
-                                ": restore from a checkpoint");
-    }
-  }
+  LAVA_ASSIGN_OR_RETURN(const bool found, AskPlaces(version, key, reference, value, get));
+  if (found) return Status::OK();
   return Status::Corruption("a value that was born in " + reference.birth.ValueFileName() +
                             " is in no value file: restore from a checkpoint");
 }
@@ -70,10 +77,22 @@ Status ReadValue(const Version& version, Slice key, const ValueReference& refere
 
 Status ValueScan::Read(Slice key, const ValueReference& reference, Slice* value) {
   return ReadFromPlaces(version_, key, reference, value, [&](const ValueFileMeta& file) {
-    std::unique_ptr<ValueScanner>& scanner = scanners_[&file];
-    if (scanner == nullptr) scanner = ReaderOf(file)->NewScanner();
-    return scanner->Get(key, reference.birth, value, &pin_);
+    return ScannerOf(file)->Get(key, reference.birth, value, &pin_);
   });
+}
+
+Result<bool> ValueScan::ReadFrom(const std::set<const ValueFileMeta*>& files, Slice key,
+                                 const ValueReference& reference, Slice* value) {
+  return AskPlaces(version_, key, reference, value, [&](const ValueFileMeta& file) {
+    if (!files.contains(&file)) return Status::NotFound();
+    return ScannerOf(file)->Get(key, reference.birth, value, &pin_);
+  });
+}
+
+ValueScanner* ValueScan::ScannerOf(const ValueFileMeta& file) {
+  std::unique_ptr<ValueScanner>& scanner = scanners_[&file];
+  if (scanner == nullptr) scanner = ReaderOf(file)->NewScanner();
+  return scanner.get();
 }
 
 }  // namespace lava

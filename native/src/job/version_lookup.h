@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "base/lookup.h"
@@ -31,8 +32,12 @@ class ValueScan {
   explicit ValueScan(const Version& version) : version_(version) {}
   /// *value is valid until the next Read().
   Status Read(Slice key, const ValueReference& reference, Slice* value);
+  /// The same in some of the files only; false when the value is in none of them.
+  Result<bool> ReadFrom(const std::set<const ValueFileMeta*>& files, Slice key,
+                        const ValueReference& reference, Slice* value);
 
  private:
+  ValueScanner* ScannerOf(const ValueFileMeta& file);
   const Version& version_;
   std::map<const ValueFileMeta*, std::unique_ptr<ValueScanner>> scanners_;
   std::shared_ptr<const void> pin_;

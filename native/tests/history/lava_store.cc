@@ -59,6 +59,7 @@ void LavaStore::CloseNow() {
     totals.gc_jobs += statistics.gc_jobs;
     totals.gc_values_dead += statistics.gc_values_dead;
     totals.value_reads += statistics.value_reads;
+    totals.merged_value_bytes += statistics.merged_value_bytes;
   }
   snapshots_.clear();
   tables_.clear();

@@ -20,7 +20,7 @@ class LavaStore final : public Store {
  public:
   /// What instances of all stores did until they were closed. One thread at a time.
   struct Totals {
-    uint64_t gc_jobs = 0, gc_values_dead = 0, value_reads = 0;
+    uint64_t gc_jobs = 0, gc_values_dead = 0, value_reads = 0, merged_value_bytes = 0;
   };
   static Totals& TotalsOfAll();
 

@@ -162,6 +162,9 @@ DBOptions OptionsOf(const OptionSet& set, uint32_t opening) {
   options.slowed_bytes_per_second = 1ull << 40;
   options.gc_jobs_max = static_cast<uint32_t>(random.Uniform(4));
   options.gc_upload_cost_percent = random.OneIn(2) ? 0 : 100;
+  static constexpr uint32_t kSortedRuns[] = {0, 1, 1, 8};
+  options.value_sorted_runs_max = Pick(&random, kSortedRuns);
+  options.value_merge_scan_percent = random.OneIn(2) ? 25 : 1'000'000;
   return options;
 }
 
@@ -191,7 +194,8 @@ std::string Describe(const OptionSet& set) {
          part("partition bytes", o.partition_bytes) + part("separation", SeparationOf(set, 0)) +
          part("value file", o.value_file_bytes) + part("garbage percent", o.gc_garbage_percent) +
          part("space percent", o.space_high_percent) + part("collections", o.gc_jobs_max) +
-         (o.sync ? ", sync" : "") + (set.changes_at_reopen ? ", changes at reopen" : "");
+         part("sorted runs", o.value_sorted_runs_max) + (o.sync ? ", sync" : "") +
+         (set.changes_at_reopen ? ", changes at reopen" : "");
 }
 
 }  // namespace lava::testing

@@ -1,0 +1,71 @@
+#include "policy/value_merge_picker.h"
+
+#include <algorithm>
+
+namespace lava {
+namespace {
+
+// References that the compaction does not reach keep what they name alive: so many may be left.
+constexpr uint64_t kLeftPercentMax = 10;
+
+bool GoesWithInputs(const MergeableFile& file, const ValueMergeOptions& options) {
+  if (options.garbage_percent > 100 || file.garbage == 0) return false;
+  const auto percent = [](uint64_t part) { return static_cast<double>(part) * 100; };
+  return percent(file.garbage) >= static_cast<double>(file.raw_bytes) * options.garbage_percent &&
+         percent(file.reached) >= static_cast<double>(file.referenced) * (100 - kLeftPercentMax);
+}
+
+}  // namespace
+
+std::vector<uint32_t> OverlapCounts(const std::vector<KeyRange>& ranges) {
+  std::vector<Slice> begins, ends;
+  for (const KeyRange& range : ranges) {
+    begins.push_back(range.lower);
+    if (!range.upper.empty()) ends.push_back(range.upper);
+  }
+  std::sort(begins.begin(), begins.end());
+  std::sort(ends.begin(), ends.end());
+  std::vector<uint32_t> counts;
+  for (const KeyRange& range : ranges) {
+    const auto begun = range.upper.empty()
+                           ? begins.end()
+                           : std::lower_bound(begins.begin(), begins.end(), range.upper);
+    const auto ended = std::upper_bound(ends.begin(), ends.end(), range.lower);
+    // All that begin before its end, less those that end before it begins, less itself.
+    counts.push_back(static_cast<uint32_t>((begun - begins.begin()) - (ended - ends.begin()) - 1));
+  }
+  return counts;
+}
+
+std::vector<size_t> PickValueMerge(const std::vector<MergeableFile>& files,
+                                   const ValueMergeOptions& options) {
+  std::vector<size_t> picked, tangled;
+  std::vector<KeyRange> ranges;
+  for (const MergeableFile& file : files) ranges.push_back(file.range);
+  const std::vector<uint32_t> overlaps = OverlapCounts(ranges);
+  uint64_t bytes = 0, order_bytes = 0;
+  const auto fits = [&](const MergeableFile& file) {
+    return file.reached <= options.bytes_max - std::min(bytes, options.bytes_max);
+  };
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (files[i].busy || files[i].reached == 0) continue;
+    if (GoesWithInputs(files[i], options) && fits(files[i])) {
+      bytes += files[i].reached;
+      picked.push_back(i);
+    } else if (options.sorted_runs_max > 0 && overlaps[i] >= options.sorted_runs_max) {
+      tangled.push_back(i);
+    }
+  }
+  std::stable_sort(tangled.begin(), tangled.end(),
+                   [&](size_t a, size_t b) { return overlaps[a] > overlaps[b]; });
+  for (const size_t i : tangled) {
+    if (!fits(files[i]) || files[i].reached > options.order_bytes_max - order_bytes) continue;
+    bytes += files[i].reached;
+    order_bytes += files[i].reached;
+    picked.push_back(i);
+  }
+  std::sort(picked.begin(), picked.end());
+  return picked;
+}
+
+}  // namespace lava

@@ -1,0 +1,99 @@
+#include "policy/value_merge_picker.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "testing/random.h"
+
+namespace lava {
+namespace {
+
+using Picked = std::vector<size_t>;
+
+MergeableFile Garbage(uint64_t garbage, uint64_t reached) {
+  return {.range = {"a", "b"},
+          .raw_bytes = 100,
+          .garbage = garbage,
+          .referenced = 100 - garbage,
+          .reached = reached};
+}
+
+// n files over one range.
+std::vector<MergeableFile> Tangled(size_t n) {
+  return std::vector<MergeableFile>(
+      n, {.range = {"a", "z"}, .raw_bytes = 100, .referenced = 100, .reached = 10});
+}
+
+TEST(ValueMergePicker, TakesGarbageThatGoesWithTheInputs) {
+  const ValueMergeOptions options{.garbage_percent = 25, .sorted_runs_max = 0, .bytes_max = 1000};
+  EXPECT_EQ(PickValueMerge({Garbage(25, 75)}, options), Picked{0});
+  EXPECT_EQ(PickValueMerge({Garbage(24, 76)}, options), Picked{}) << "too little of it";
+  EXPECT_EQ(PickValueMerge({Garbage(50, 45)}, options), Picked{0});
+  EXPECT_EQ(PickValueMerge({Garbage(50, 44)}, options), Picked{}) << "others keep it alive";
+  EXPECT_EQ(PickValueMerge({Garbage(0, 100)}, {.garbage_percent = 0, .bytes_max = 1000}), Picked{});
+  EXPECT_EQ(PickValueMerge({Garbage(100, 1)}, {.garbage_percent = 101, .bytes_max = 1000}),
+            Picked{});
+}
+
+TEST(ValueMergePicker, LeavesOutWhatIsBusyAndWhatTheInputsDoNotReach) {
+  const ValueMergeOptions options{.garbage_percent = 25, .sorted_runs_max = 0, .bytes_max = 1000};
+  std::vector<MergeableFile> files = {Garbage(50, 50), Garbage(100, 0), Garbage(50, 50)};
+  files[0].busy = true;
+  EXPECT_EQ(PickValueMerge(files, options), Picked{2});
+}
+
+TEST(ValueMergePicker, TakesNoMoreThanOneJobShouldWrite) {
+  const ValueMergeOptions options{.garbage_percent = 25, .sorted_runs_max = 0, .bytes_max = 100};
+  EXPECT_EQ(PickValueMerge({Garbage(50, 50), Garbage(40, 60), Garbage(50, 50)}, options),
+            (Picked{0, 2}));
+}
+
+TEST(ValueMergePicker, MergesForOrderWhatOverlapsManyOthersAsFarAsScansPaid) {
+  ValueMergeOptions options{.sorted_runs_max = 3, .order_bytes_max = 100, .bytes_max = 1000};
+  EXPECT_EQ(PickValueMerge(Tangled(3), options), Picked{}) << "each meets two others";
+  EXPECT_EQ(PickValueMerge(Tangled(4), options), (Picked{0, 1, 2, 3}));
+  options.order_bytes_max = 25;
+  EXPECT_EQ(PickValueMerge(Tangled(4), options).size(), 2u);
+  options.order_bytes_max = 0;
+  EXPECT_EQ(PickValueMerge(Tangled(4), options), Picked{}) << "nobody scanned";
+  options.order_bytes_max = 100;
+  options.sorted_runs_max = 0;
+  EXPECT_EQ(PickValueMerge(Tangled(4), options), Picked{}) << "switched off";
+}
+
+TEST(ValueMergePicker, PrefersTheMostEntangled) {
+  std::vector<MergeableFile> files = Tangled(5);
+  files[0].range = files[1].range = {"a", "c"};
+  files[2].range = {"d", "f"};
+  const ValueMergeOptions options{.sorted_runs_max = 2, .order_bytes_max = 20, .bytes_max = 1000};
+  EXPECT_EQ(PickValueMerge(files, options), (Picked{3, 4}));
+}
+
+TEST(ValueMergePicker, OverlapsAreCountedRight) {
+  testing::Random random(7);
+  for (int round = 0; round < 500; ++round) {
+    std::vector<std::string> keys;
+    for (char c = 'a'; c <= 'k'; ++c) keys.emplace_back(1, c);
+    std::vector<KeyRange> ranges;
+    for (uint64_t n = random.Uniform(10); n > 0; --n) {
+      const size_t lower = random.Uniform(keys.size() - 1);
+      const size_t upper = lower + 1 + random.Uniform(keys.size() - lower);
+      ranges.push_back({keys[lower], upper < keys.size() ? Slice(keys[upper]) : Slice()});
+    }
+    const std::vector<uint32_t> counts = OverlapCounts(ranges);
+    ASSERT_EQ(counts.size(), ranges.size());
+    for (size_t i = 0; i < ranges.size(); ++i) {
+      uint32_t meets = 0;
+      for (size_t j = 0; j < ranges.size(); ++j) {
+        const bool before = !ranges[j].upper.empty() && ranges[j].upper <= ranges[i].lower;
+        const bool behind = !ranges[i].upper.empty() && ranges[i].upper <= ranges[j].lower;
+        meets += i != j && !before && !behind;
+      }
+      EXPECT_EQ(counts[i], meets) << round << " " << i;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lava

@@ -1,0 +1,153 @@
+#include "db_value_test_util.h"
+
+// Compactions that write values anew (LavaStore 3.2.2): with garbage, and for the sake of scans.
+namespace lava::testing {
+namespace {
+
+constexpr int kRuns = 10;
+
+// Each run has values over the whole range: one value file a run, each overlaps all others.
+void FillEntangled(ValueDB* db, Table* t) {
+  for (int run = 0; run < kRuns; ++run) {
+    for (int i = 0; i < 10; ++i) {
+      const std::string key = "k" + std::to_string(i) + std::to_string(run);
+      ASSERT_OK((*db)->Put(t, {K(1, key)}, Large(key)));
+    }
+    ASSERT_OK(db->Flush());
+  }
+  ASSERT_EQ((*db)->statistics().value_files, uint64_t{kRuns});
+}
+
+void ExpectAll(ValueDB* db, Table* t) {
+  std::vector<Model::Entry> entries;
+  ASSERT_OK(db->ScanAll(t, {}, &entries));
+  EXPECT_EQ(entries.size(), size_t{10 * kRuns});
+  for (const Model::Entry& entry : entries) {
+    EXPECT_EQ(entry.second, Large(entry.first.substr(1)));
+    EXPECT_EQ(db->Get(t, entry.first), entry.second);
+  }
+}
+
+TEST(DBValueMerge, WhatIsScannedIsBroughtInOrder) {
+  ValueDB db;
+  db.options().value_merge_scan_percent = 25;
+  ASSERT_OK(db.Open());
+  Table* t = db.Values();
+  FillEntangled(&db, t);
+  for (int i = 0; i < 8; ++i) ExpectAll(&db, t);  // twice what is merged
+  ASSERT_OK(db.CompactAll());
+  db.executor().RunUntilIdle();
+  const DBStatistics s = db->statistics();
+  EXPECT_EQ(s.value_files, 1u);
+  EXPECT_EQ(s.merged_value_bytes, uint64_t{1000 * 10 * kRuns});
+  EXPECT_EQ(s.garbage_bytes_max, 0u);
+  EXPECT_EQ(db.ValueFileNames().size(), 1u) << "the old ones are removed";
+  ExpectAll(&db, t);
+  db.CloseDB();
+  ASSERT_OK(db.Open());
+  ExpectAll(&db, db.Values());
+}
+
+TEST(DBValueMerge, WhoDoesNotScanDoesNotPay) {
+  ValueDB db;
+  ASSERT_OK(db.Open());
+  Table* t = db.Values();
+  FillEntangled(&db, t);
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(db.Get(t, K(1, "k00")), Large("k00"));
+  ASSERT_OK(db.CompactAll());
+  EXPECT_EQ(db->statistics().merged_value_bytes, 0u);
+  EXPECT_EQ(db->statistics().value_files, uint64_t{kRuns});
+}
+
+TEST(DBValueMerge, ScansPayOnce) {
+  ValueDB db;
+  db.options().value_merge_scan_percent = 100;
+  ASSERT_OK(db.Open());
+  Table* t = db.Values();
+  FillEntangled(&db, t);
+  ExpectAll(&db, t);
+  ASSERT_OK(db.CompactAll());
+  const uint64_t merged = db->statistics().merged_value_bytes;
+  EXPECT_EQ(merged, uint64_t{1000 * 10 * kRuns});
+  for (int run = 0; run < kRuns; ++run) {
+    for (int i = 0; i < 10; ++i) {
+      const std::string key = "k" + std::to_string(i) + std::to_string(run);
+      ASSERT_OK(db->Put(t, {K(1, key)}, Large(key)));
+    }
+    ASSERT_OK(db.Flush());
+  }
+  ASSERT_OK(db.CompactAll());
+  EXPECT_EQ(db->statistics().merged_value_bytes, merged);
+}
+
+TEST(DBValueMerge, ValuesBelowARaisedBoundComeBackInline) {
+  ValueDB db;
+  db.options().value_merge_scan_percent = 100;
+  ASSERT_OK(db.Open());
+  Table* t = db.Values();
+  FillEntangled(&db, t);
+  ExpectAll(&db, t);
+  ASSERT_OK(db->SetTableOptions(t, ValueDB::Separated(5000)));
+  ASSERT_OK(db.CompactAll());
+  db.executor().RunUntilIdle();
+  EXPECT_EQ(db->statistics().value_files, 0u);
+  EXPECT_TRUE(db.ValueFileNames().empty());
+  ExpectAll(&db, t);
+}
+
+TEST(DBValueMerge, GarbageThatTheCollectorHasNotReachedGoesWithACompaction) {
+  ValueDB db;
+  const TableOptions expiring = {.kind = TableKind::kMap,
+                                 .ttl_layout = TtlLayout::kValue,
+                                 .ttl_ms = 1,
+                                 .separation_bytes = 100};
+  ASSERT_OK(db.Open());
+  Table* t = db.Values("t", expiring);
+  for (const std::string file : {"a", "b"}) {
+    for (int i = 0; i < 20; ++i) {
+      const std::string key = file + std::to_string(10 + i);
+      ASSERT_OK(db->Put(t, {K(1, key)}, Large(key)));
+    }
+    ASSERT_OK(db.Flush());
+  }
+  for (const std::string file : {"a", "b"})
+    for (int i = 10; i < 20; ++i) ASSERT_OK(db->Delete(t, {K(1, file + std::to_string(10 + i))}));
+  ASSERT_OK(db.CompactAll());
+  ASSERT_EQ(db->statistics().garbage_bytes_min, 20'000u);
+
+  // One of the two is queued for collection, and rewriting the keys takes the other one along.
+  db.options().value_file_bytes = 10'000;
+  ASSERT_OK(db.CollectFrom(25));
+  t = db.Values("t", expiring);
+  ASSERT_EQ(db->statistics().running_gc, 1u);
+  ASSERT_OK(db.CompactAll());
+  db.executor().RunUntilIdle();
+  EXPECT_EQ(db->statistics().merged_value_bytes, 10'000u);
+  EXPECT_EQ(db->statistics().gc_jobs, 1u);
+  EXPECT_EQ(db->statistics().garbage_bytes_min, 0u);
+  for (const std::string file : {"a", "b"}) {
+    for (int i = 0; i < 20; ++i) {
+      const std::string key = file + std::to_string(10 + i);
+      EXPECT_EQ(db.Get(t, K(1, key)), i < 10 ? Large(key) : "NotFound");
+    }
+  }
+}
+
+TEST(DBValueMerge, AFileThatCannotBeReadFailsTheCompactionAndLosesNothing) {
+  ValueDB db;
+  db.options().value_merge_scan_percent = 100;
+  ASSERT_OK(db.Open());
+  Table* t = db.Values();
+  FillEntangled(&db, t);
+  ExpectAll(&db, t);
+  db.ForbidValueReads();
+  EXPECT_FALSE(db.CompactAll().ok());
+  EXPECT_GT(db.faults.fired(), 0u);
+  db.faults.Disarm();
+  ExpectAll(&db, t);
+  ASSERT_OK(db.CompactAll());
+  ExpectAll(&db, t);
+}
+
+}  // namespace
+}  // namespace lava::testing
