@@ -194,7 +194,8 @@ struct DBStatistics {
   uint64_t value_reads = 0, value_bytes_read = 0;  // from storage, of records in value files
   uint64_t gc_jobs = 0, running_gc = 0;
   uint64_t gc_bytes_read = 0, gc_bytes_written = 0, gc_values_dead = 0;
-  uint64_t merged_value_bytes = 0;  // raw, written anew by compactions that took files along
+  uint64_t value_files_expired = 0;  // dropped whole and unread: all in them had expired
+  uint64_t merged_value_bytes = 0;   // raw, written anew by compactions that took files along
   /// Of live_file_bytes, what would be left after all compactions and collections, and the raw
   /// bytes of values that newer records hide but no compaction has dropped yet. Both estimated from
   /// how many records compactions found overwritten so far.
@@ -207,6 +208,12 @@ struct DBStatistics {
 struct TableStatistics {
   uint64_t live_bytes = 0;  // key and value bytes in files, before compression; an upper bound
   uint64_t records = 0;
+  /// Raw bytes of the table's values in value files, and what of them is garbage: a value file's
+  /// garbage is shared out by what its tables have of it. Both 0 for files of manifests before
+  /// format 3, which do not say whose values they hold.
+  uint64_t value_raw_bytes = 0, garbage_bytes = 0;
+  uint64_t value_files = 0;       // that hold values of the table
+  uint64_t separation_bytes = 0;  // from which size on values go there now; 0: never
 };
 
 /// LavaKV: an embedded store of tables in one log-structured tree.

@@ -38,6 +38,12 @@ enum class TableKind : uint8_t {
   kList = 2,   // values are list segments (list_format.h); append allowed
 };
 
+/// For TableOptions::separation_bytes: the instance finds the bound, from the size of its tree, how
+/// often the collector copies, and how often scans show the table's values.
+inline constexpr uint64_t kSeparationAutomatic = INT64_MAX;
+/// What holds until it knows enough for that.
+inline constexpr uint64_t kSeparationDefault = 4096;
+
 /// Options of one table. Threads: a value.
 struct TableOptions {
   TableKind kind = TableKind::kValue;
@@ -45,7 +51,7 @@ struct TableOptions {
   int64_t ttl_ms = 0;  // 0: nothing expires
   /// Values of this size and above are moved out of the tree into value files (LavaStore 3.3;
   /// design: size classes). 0: none; lists never are. Holds for what is flushed or compacted from
-  /// now on; not kept in files: every open says it anew.
+  /// now on; not kept in files: every open says it anew. kSeparationAutomatic: found by itself.
   uint64_t separation_bytes = 0;
 };
 

@@ -291,7 +291,10 @@ JobContext DBImpl::MakeJobContext(uint32_t output_level) {
 // Holds state.
 std::map<uint64_t, TableOptions> DBImpl::TableOptionsNow() const {
   std::map<uint64_t, TableOptions> options;
-  for (const auto& [id, table] : tables_) options[id] = table->options();
+  for (const auto& [id, table] : tables_) {
+    options[id] = table->options();
+    options[id].separation_bytes = table->separation_now();
+  }
   return options;
 }
 

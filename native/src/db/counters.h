@@ -16,6 +16,7 @@ struct Counters {
   Counter value_bytes_written{0};  // by flushes and compactions
   Counter scan_value_bytes{0};     // raw, that scans fetched from value files
   Counter merged_value_bytes{0};   // raw, that compactions brought in to write them anew
+  Counter value_files_expired{0};  // dropped whole, unread
   Counter gc_jobs{0}, gc_bytes_read{0}, gc_bytes_written{0}, gc_values_dead{0};
   Counter stall_us{0}, space_stall_us{0}, background_errors{0}, records_expired{0};
 

@@ -224,8 +224,10 @@ class DBImpl final : public DB, public LeaseMember {
 
   // value_merge.cc
   uint64_t OrderCredit() const;                           // holds state
-  std::set<const ValueFileMeta*> BusyValueFiles() const;  // holds state
+  std::set<const ValueFileMeta*> BusyValueFiles() const;  // holds state; with what expires
   void ChooseValueMerge(CompactionInput* input);          // holds state
+
+  void ChooseSeparations(const FileMeta& flushed);  // holds state; separation.cc
 
   // space.cc
   void AdoptVersion();           // holds install and state

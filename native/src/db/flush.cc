@@ -129,6 +129,7 @@ void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {
   if (status.ok()) status = InstallFlushes();
   {
     std::lock_guard<std::mutex> state(state_mutex_);
+    if (status.ok() && group->file != nullptr) ChooseSeparations(*group->file);
     group->running = false;
     --running_flushes_;
     if (status.ok()) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "db/db_impl.h"
+#include "job/ttl_filter.h"
 #include "manifest/garbage.h"
 #include "policy/gc_picker.h"
 
@@ -26,6 +27,28 @@ void Unite(std::vector<Bounds>* ranges) {
   *ranges = std::move(united);
 }
 
+// Whether every table has a clock that says so: then nothing in the file need be looked at.
+bool HasAllExpired(const ValueFileMeta& file, const std::map<uint64_t, TableOptions>& tables,
+                   int64_t now_ms) {
+  for (const auto& [id, share] : file.tables) {
+    const auto table = tables.find(id);
+    if (table == tables.end() || share.newest_ms == TableShare::kNeverExpires ||
+        !HasExpired(&table->second, static_cast<uint64_t>(share.newest_ms), now_ms))
+      return false;
+  }
+  return !file.tables.empty();
+}
+
+// Marks what was born in files that are dropped because all in them has expired.
+void ExpireBirthsOf(const std::vector<std::shared_ptr<ValueFileMeta>>& files, VersionEdit* edit) {
+  for (const std::shared_ptr<ValueFileMeta>& file : files) {
+    int64_t newest_ms = INT64_MIN;
+    for (const auto& [id, share] : file->tables) newest_ms = std::max(newest_ms, share.newest_ms);
+    for (const BirthShare& share : file->births)
+      edit->births_expired.emplace_back(share.birth, newest_ms);
+  }
+}
+
 }  // namespace
 
 // Holds state. One collection at a time while there is space enough: it competes with compactions
@@ -43,12 +66,22 @@ void DBImpl::ScheduleGc() {
 // Holds state.
 bool DBImpl::StartCollection(const std::vector<ValueFileGarbage>& all) {
   const std::set<const ValueFileMeta*> busy = BusyValueFiles();
+  auto task = std::make_shared<GcTask>();
+  task->input.version = version_;
+  const std::map<uint64_t, TableOptions> tables = TableOptionsNow();
+  const int64_t now_ms = NowMillis();
   std::vector<GcFile> files;
   for (const ValueFileGarbage& garbage : all) {
+    const bool is_busy = busy.contains(garbage.file.get());
+    const bool expired = HasAllExpired(*garbage.file, tables, now_ms);
+    if (expired && !is_busy) {
+      task->input.expired.push_back(garbage.file);
+      task->garbage_bytes += garbage.raw_bytes;
+    }
     GcFile& file = files.emplace_back();
     file.raw_bytes = garbage.raw_bytes;
     file.garbage = garbage.garbage_estimate;
-    file.busy = busy.contains(garbage.file.get());
+    file.busy = is_busy || expired;
     file.hot = garbage.file->hot;
     const auto baseline = gc_baselines_.find(garbage.file->id);
     if (baseline != gc_baselines_.end())
@@ -58,9 +91,7 @@ bool DBImpl::StartCollection(const std::vector<ValueFileGarbage>& all) {
   const std::vector<size_t> picked =
       PickGarbage(files, {.garbage_percent = GcEffortNow().garbage_percent,
                           .live_bytes_max = options_.value_file_bytes});
-  if (picked.empty()) return false;
-  auto task = std::make_shared<GcTask>();
-  task->input.version = version_;
+  if (picked.empty() && task->input.expired.empty()) return false;
   for (const size_t i : picked) {
     task->input.files.push_back(all[i].file);
     task->garbage_bytes += files[i].garbage;
@@ -73,6 +104,12 @@ bool DBImpl::StartCollection(const std::vector<ValueFileGarbage>& all) {
 }
 
 void DBImpl::RunGcJob(std::shared_ptr<GcTask> task) {
+  {
+    // Tables that were registered since it was queued may expire, too.
+    std::lock_guard<std::mutex> state(state_mutex_);
+    task->input.tables = TableOptionsNow();
+    task->input.now_ms = NowMillis();
+  }
   const Status status = CollectGarbage(*task);
   {
     std::lock_guard<std::mutex> state(state_mutex_);
@@ -98,6 +135,8 @@ Status DBImpl::CollectGarbage(const GcTask& task) {
   Counters::Add(&counters_.gc_bytes_read, output.bytes_read);
   Counters::Add(&counters_.gc_bytes_written, output.bytes_written);
   Counters::Add(&counters_.gc_values_dead, output.values_dead);
+  Counters::Add(&counters_.records_expired, output.values_expired);
+  Counters::Add(&counters_.value_files_expired, task.input.expired.size());
   return Status::OK();
 }
 
@@ -107,6 +146,11 @@ Status DBImpl::InstallGc(const GcTask& task, const GcOutput& output) {
   std::lock_guard<std::mutex> install(install_mutex_);
   const Version& now = *manifest_->state().version;
   VersionEdit edit;
+  for (const std::shared_ptr<ValueFileMeta>& file : task.input.expired)
+    if (now.value_files.contains(file->id)) edit.values_removed.push_back(file->id);
+  if (!edit.values_removed.empty()) ExpireBirthsOf(task.input.expired, &edit);
+  edit.births_expired.insert(edit.births_expired.end(), output.births_expired.begin(),
+                             output.births_expired.end());
   std::map<FileId, std::vector<Bounds>> places;  // that the inputs have, by birth
   for (const std::shared_ptr<ValueFileMeta>& file : task.input.files) {
     if (!now.value_files.contains(file->id)) continue;

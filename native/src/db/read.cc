@@ -26,7 +26,7 @@ Status DBImpl::LookUp(const ReadView& view, Lookup* lookup) const {
   return LookUpInFiles(*view.version, lookup);
 }
 
-// Fetches a value that is in a value file.
+// Fetches a value that is in a value file. NotFound: it expired and was dropped.
 Status DBImpl::ResolveReference(const ReadView& view, Lookup* lookup) const {
   if (lookup->reference() == nullptr) return Status::OK();
   if (lookup->malformed())

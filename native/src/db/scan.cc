@@ -57,6 +57,13 @@ bool Matters(const MemTable& run, Slice lower, Slice upper, bool is_prefix) {
   return !copied.entries.empty();
 }
 
+// Scans of values weigh in where these should be.
+Status CountShown(TableImpl* table, const ScanRequest& request, const ScanPage& page,
+                  Status status) {
+  if (status.ok() && !request.keys_only) table->CountScanned(page.entries);
+  return status;
+}
+
 // The value of a record of a scan, wherever it is.
 class ScanValue {
  public:
@@ -71,7 +78,9 @@ class ScanValue {
       return Status::Corruption("a reference to a value file is malformed");
     if (!writer->HasRoom(record.key, reference.raw_bytes)) return false;
     Slice bytes;
-    LAVA_RETURN_IF_ERROR(values_.Read(record.key, reference, &bytes));
+    const Status status = values_.Read(record.key, reference, &bytes);
+    if (status.IsNotFound()) return true;  // expired and dropped: nothing to show
+    LAVA_RETURN_IF_ERROR(status);
     Counters::Add(&counters_->scan_value_bytes, bytes.size());
     return writer->Add(record.key, bytes);
   }
@@ -150,10 +159,12 @@ Status DBImpl::Scan(Table* table, const ScanRequest& request, ScanPage* page, Sn
   if (is_prefix && runs.size() <= 1) {
     if (active) {
       ScanActive(*view->active, range, request.keys_only, &active_page);
-      return Status::OK();
+      return CountShown(impl, request, *page, Status::OK());
     }
     if (!runs.empty())
-      return ScanOnly(*view->version, &runs[0]->records(), range, request.keys_only, &writer);
+      return CountShown(
+          impl, request, *page,
+          ScanOnly(*view->version, &runs[0]->records(), range, request.keys_only, &writer));
     writer.Finish(true);
     return Status::OK();
   }
@@ -162,7 +173,8 @@ Status DBImpl::Scan(Table* table, const ScanRequest& request, ScanPage* page, Sn
   merge.prefix_bytes_hint = static_cast<uint32_t>(range.prefix.size());
   merge.prefix_bytes_min = options_.partition_bytes + kTableIdBytes;
   const std::unique_ptr<RecordIterator> records = NewMergingIterator(std::move(runs), merge);
-  return ScanMerged(*impl, *view->version, range, records.get(), &writer);
+  return CountShown(impl, request, *page,
+                    ScanMerged(*impl, *view->version, range, records.get(), &writer));
 }
 
 // All that is visible stands in one run: its tombstones hide nothing of it.

@@ -81,6 +81,7 @@ DBStatistics DBImpl::statistics() const {
   out.gc_bytes_read = get(counters_.gc_bytes_read);
   out.gc_bytes_written = get(counters_.gc_bytes_written);
   out.gc_values_dead = get(counters_.gc_values_dead);
+  out.value_files_expired = get(counters_.value_files_expired);
   out.merged_value_bytes = get(counters_.merged_value_bytes);
   out.snapshots_open = snapshots_->size();
   return out;
@@ -108,6 +109,17 @@ TableStatistics DBImpl::table_statistics(Table* table) const {
       out.live_bytes += it->second.second;
     }
   }
+  for (const ValueFileGarbage& garbage : GarbageOf(*view->version)) {
+    const auto share = garbage.file->tables.find(impl->id());
+    if (share == garbage.file->tables.end()) continue;
+    ++out.value_files;
+    out.value_raw_bytes += share->second.raw_bytes;
+    out.garbage_bytes +=
+        static_cast<uint64_t>(static_cast<double>(garbage.garbage_estimate) *
+                              static_cast<double>(share->second.raw_bytes) /
+                              static_cast<double>(std::max<uint64_t>(1, garbage.raw_bytes)));
+  }
+  out.separation_bytes = impl->separation_now();
   return out;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <string>
 
@@ -37,6 +38,30 @@ class TableImpl final : public Table {
     separation_bytes_.store(options.separation_bytes, std::memory_order_relaxed);
   }
 
+  /// The bound found for kSeparationAutomatic; guarded by the instance's state.
+  uint64_t chosen_separation() const { return chosen_separation_.load(std::memory_order_relaxed); }
+  void SetChosenSeparation(uint64_t bytes) {
+    chosen_separation_.store(bytes, std::memory_order_relaxed);
+  }
+  /// The bound that holds now; 0: none.
+  uint64_t separation_now() const {
+    const uint64_t bytes = separation_bytes_.load(std::memory_order_relaxed);
+    return bytes == kSeparationAutomatic ? chosen_separation() : bytes;
+  }
+  void CountScanned(uint64_t entries) { scanned_.fetch_add(entries, std::memory_order_relaxed); }
+  /// Of records that came into files; one thread at a time. What came before the last `remembered`
+  /// ones counts half.
+  void CountWritten(uint64_t records, uint64_t remembered) {
+    written_ += records;
+    if (written_ < remembered) return;
+    written_ /= 2;
+    scanned_.store(scanned_.load(std::memory_order_relaxed) / 2, std::memory_order_relaxed);
+  }
+  double scanned_per_write() const {
+    return static_cast<double>(scanned_.load(std::memory_order_relaxed)) /
+           static_cast<double>(std::max<uint64_t>(1, written_));
+  }
+
   DBImpl* db() const { return db_; }
   TableKind kind() const { return kind_; }
   const char* id_bytes() const { return id_bytes_; }
@@ -52,6 +77,8 @@ class TableImpl final : public Table {
   std::atomic<TtlLayout> ttl_layout_{TtlLayout::kNone};
   std::atomic<int64_t> ttl_ms_{0};
   std::atomic<uint64_t> separation_bytes_{0};
+  std::atomic<uint64_t> chosen_separation_{kSeparationDefault}, scanned_{0};
+  uint64_t written_ = 0;  // guarded by the instance's state
   std::atomic<bool> dropped_{false};
 };
 

@@ -68,7 +68,8 @@ uint64_t DBImpl::OrderCredit() const {
 std::set<const ValueFileMeta*> DBImpl::BusyValueFiles() const {
   std::set<const ValueFileMeta*> busy;
   for (const std::shared_ptr<GcTask>& task : collections_)
-    for (const std::shared_ptr<ValueFileMeta>& file : task->input.files) busy.insert(file.get());
+    for (const auto* files : {&task->input.files, &task->input.expired})
+      for (const std::shared_ptr<ValueFileMeta>& file : *files) busy.insert(file.get());
   for (const std::shared_ptr<CompactionTask>& task : compactions_)
     busy.insert(task->input.merged_values.begin(), task->input.merged_values.end());
   return busy;

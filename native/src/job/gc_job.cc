@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "job/ttl_filter.h"
 #include "job/value_output.h"
 #include "job/version_lookup.h"
 
@@ -70,19 +71,20 @@ class MergedKeys {
   std::vector<Input> inputs_;
 };
 
-// The birth under which the installed files know the key's value now, asked once a key.
-class LivingBirths {
+// The reference under which the installed files know the key's value now, asked once a key.
+class LivingReferences {
  public:
-  explicit LivingBirths(const Version& version) : version_(version) {}
+  explicit LivingReferences(const Version& version) : version_(version) {}
 
-  Result<bool> IsLive(Slice key, const FileId& birth) {
+  /// Null when the value of (key, birth) is dead. Valid until the next call.
+  Result<const ValueReference*> Find(Slice key, const FileId& birth) {
     if (!known_ || key != key_) {
       known_ = false;
       key_ = key;
       LAVA_RETURN_IF_ERROR(Ask());
       known_ = true;
     }
-    return birth_ == birth;
+    return reference_ && reference_->birth == birth ? &*reference_ : nullptr;
   }
 
  private:
@@ -91,19 +93,19 @@ class LivingBirths {
   Status Ask() {
     Lookup lookup(key_, 0);
     LAVA_RETURN_IF_ERROR(LookUpInFiles(version_, &lookup));
-    birth_.reset();
+    reference_.reset();
     if (lookup.malformed())
       return Status::Corruption(
           "a list stands on a reference to a value file: restore from a "
           "checkpoint");
-    if (lookup.reference() != nullptr) birth_ = lookup.reference()->birth;
+    if (lookup.reference() != nullptr) reference_ = *lookup.reference();
     return Status::OK();
   }
 
   const Version& version_;
   bool known_ = false;
   std::string key_;
-  std::optional<FileId> birth_;
+  std::optional<ValueReference> reference_;
 };
 
 // Which file a survivor goes to. Values of one birth may be apart by temperature, but for one key
@@ -134,43 +136,83 @@ class Temperatures {
   std::set<FileId> split_;
 };
 
+// One collection at work.
+class Collection {
+ public:
+  Collection(const JobContext& context, const GcInput& input, GcOutput* output)
+      : context_(context),
+        input_(input),
+        output_(*output),
+        tables_(input.tables, context.writer.partition_bytes),
+        values_(context, input.tables),
+        living_(*input.version),
+        temperatures_(context, input) {}
+
+  Status Run() {
+    MergedKeys keys(input_);
+    while (true) {
+      if (context_.cancelled != nullptr && context_.cancelled->load(std::memory_order_relaxed))
+        return Status::Aborted("the instance is closing");
+      LAVA_ASSIGN_OR_RETURN(MergedKeys::Input * at, keys.Least());
+      if (at == nullptr) break;
+      LAVA_RETURN_IF_ERROR(Judge(at));
+      at->keys->Next();
+    }
+    LAVA_RETURN_IF_ERROR(values_.Finish(&output_.files));
+    output_.bytes_written = values_.bytes_written();
+    return Status::OK();
+  }
+
+ private:
+  Status Judge(MergedKeys::Input* at) {
+    const Slice key = at->keys->key();
+    const FileId& birth = at->keys->birth();
+    const ValueReference* reference = nullptr;
+    if (at->places.Shows(key, birth)) {
+      LAVA_ASSIGN_OR_RETURN(reference, living_.Find(key, birth));
+    }
+    if (reference == nullptr) {
+      ++output_.values_dead;
+      return Status::OK();
+    }
+    if (HasExpired(tables_.OptionsOf(key), reference->timestamp, input_.now_ms)) {
+      const auto written_ms = static_cast<int64_t>(*reference->timestamp);
+      const auto [noted, is_new] = output_.births_expired.try_emplace(birth, written_ms);
+      if (!is_new) noted->second = std::max(noted->second, written_ms);
+      ++output_.values_expired;
+      return Status::OK();
+    }
+    return Copy(*at, reference->timestamp);
+  }
+
+  Status Copy(const MergedKeys::Input& at, std::optional<uint64_t> timestamp) {
+    Compression codec;
+    uint32_t raw_bytes = 0;
+    Slice stored;
+    LAVA_RETURN_IF_ERROR(at.reader->ReadStored(*at.keys, &buffer_, &codec, &raw_bytes, &stored));
+    const bool hot = temperatures_.IsHot(at.keys->key(), at.keys->birth(), *at.file);
+    LAVA_RETURN_IF_ERROR(values_.AddStored(at.keys->key(), at.keys->birth(), hot, codec, raw_bytes,
+                                           stored, timestamp));
+    ++output_.values_live;
+    output_.bytes_read += at.keys->record_bytes();
+    return Status::OK();
+  }
+
+  const JobContext& context_;
+  const GcInput& input_;
+  GcOutput& output_;
+  const TablesByKey tables_;
+  ValueOutput values_;
+  LivingReferences living_;
+  const Temperatures temperatures_;
+  std::string buffer_;
+};
+
 }  // namespace
 
 Status RunGc(const JobContext& context, const GcInput& input, GcOutput* output) {
   *output = {};
-  const std::map<uint64_t, TableOptions> no_tables;
-  ValueOutput values(context, no_tables);
-  MergedKeys keys(input);
-  LivingBirths living(*input.version);
-  const Temperatures temperatures(context, input);
-  std::string buffer;
-  while (true) {
-    if (context.cancelled != nullptr && context.cancelled->load(std::memory_order_relaxed))
-      return Status::Aborted("the instance is closing");
-    LAVA_ASSIGN_OR_RETURN(MergedKeys::Input * at, keys.Least());
-    if (at == nullptr) break;
-    bool live = at->places.Shows(at->keys->key(), at->keys->birth());
-    if (live) {
-      LAVA_ASSIGN_OR_RETURN(live, living.IsLive(at->keys->key(), at->keys->birth()));
-    }
-    if (live) {
-      Compression codec;
-      uint32_t raw_bytes = 0;
-      Slice stored;
-      LAVA_RETURN_IF_ERROR(at->reader->ReadStored(*at->keys, &buffer, &codec, &raw_bytes, &stored));
-      const bool hot = temperatures.IsHot(at->keys->key(), at->keys->birth(), *at->file);
-      LAVA_RETURN_IF_ERROR(
-          values.AddStored(at->keys->key(), at->keys->birth(), hot, codec, raw_bytes, stored));
-      ++output->values_live;
-      output->bytes_read += at->keys->record_bytes();
-    } else {
-      ++output->values_dead;
-    }
-    at->keys->Next();
-  }
-  LAVA_RETURN_IF_ERROR(values.Finish(&output->files));
-  output->bytes_written = values.bytes_written();
-  return Status::OK();
+  return Collection(context, input, output).Run();
 }
 
 }  // namespace lava

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -12,16 +13,23 @@ struct GcInput {
   /// dead there stays dead; what dies later is at worst copied in vain (design: dead stays dead).
   std::shared_ptr<const Version> version;
   std::vector<std::shared_ptr<ValueFileMeta>> files;  // to collect, of that version
+  /// To be dropped as they are: all in them has expired.
+  std::vector<std::shared_ptr<ValueFileMeta>> expired;
+  std::map<uint64_t, TableOptions> tables;  // registered ones only: others never expire
+  int64_t now_ms = 0;
 };
 struct GcOutput {
   std::vector<std::shared_ptr<ValueFileMeta>> files;  // with their readers
-  uint64_t values_live = 0, values_dead = 0;
+  uint64_t values_live = 0, values_dead = 0, values_expired = 0;
+  /// Of births with values that had expired and are left behind: the newest timestamp of these.
+  std::map<FileId, int64_t> births_expired;
   uint64_t bytes_read = 0;  // of values; dead ones are never read (Scavenger 3.2, lazy read)
   uint64_t bytes_written = 0;
 };
 
 /// Copies what lives in value files to new ones, in key order, each value with its birth name and
-/// as it is stored. Installs nothing. Memory does not grow with the files' sizes.
+/// as it is stored. What has expired does not live: its reference says so, until a compaction
+/// drops that too. Installs nothing. Memory does not grow with the files' sizes.
 /// Threads:    any one.
 /// Durability: files are synced if context.value_writer.sync; directory entries are the caller's.
 /// Errors:     Corruption (names the file), IOError, NoSpace, Aborted; what was written is removed

@@ -39,7 +39,15 @@ class GcTree : public TreeForTest {
     for (const auto& [id, entry] : version()->value_files) files.push_back(entry.file);
     return files;
   }
-  GcInput AllFiles() const { return {version(), ValueFiles()}; }
+  GcInput InputOf(std::vector<std::shared_ptr<ValueFileMeta>> files) const {
+    GcInput input;
+    input.version = version();
+    input.files = std::move(files);
+    input.tables = tables;
+    input.now_ms = now_ms;
+    return input;
+  }
+  GcInput AllFiles() const { return InputOf(ValueFiles()); }
   GcOutput Collect(const GcInput& input) {
     GcOutput output;
     const Status status = RunGc(context(), input, &output);
@@ -56,6 +64,8 @@ class GcTree : public TreeForTest {
         added.places.push_back({share.birth, file->lower, file->upper});
       edit.values_added.push_back(added);
     }
+    for (const auto& [birth, newest_ms] : output.births_expired)
+      edit.births_expired.emplace_back(birth, newest_ms);
     Apply(edit);
   }
   std::string PathOf(const ValueFileMeta& file) { return context().ValuePathOf(file.id); }
@@ -98,7 +108,7 @@ TEST(GcJob, CopiesWhatLivesAndNeverReadsWhatIsDead) {
   tree.SealAndFlush();
   // A dead record that is read now is Corruption.
   tree.Damage(*first, {"deleted", "in range", "large", "small"});
-  const GcInput input{tree.version(), {first}};
+  const GcInput input = tree.InputOf({first});
   uint64_t living_bytes = 0;
   const auto at = ReaderOf(*first)->NewKeyIterator();
   for (; at->Valid(); at->Next())
@@ -137,7 +147,7 @@ TEST(GcJob, ABirthIsPartedByTemperatureOnceAtMost) {
         tree.PutLarge({keys[random.Uniform(keys.size())]}, std::to_string(round));
       tree.SealAndFlush();
       tree.Compact(tree.PlanLevels(0, 1));
-      GcInput input{tree.version(), {}};
+      GcInput input = tree.InputOf({});
       for (const auto& file : tree.ValueFiles())
         if (random.OneIn(2)) input.files.push_back(file);
       tree.InstallGc(input, tree.Collect(input));
@@ -299,8 +309,8 @@ TEST(GcJob, OnlyKeysThatTheFileStandsForAreCopied) {
   tree.Apply(edit);
   EXPECT_EQ(tree.Scan(), tree.model());
   const std::string born = "<" + std::to_string(first->id.number) + ">";
-  EXPECT_EQ(Held(*tree.Collect({tree.version(), {first}}).files.at(0)), (Names{"a" + born}));
-  EXPECT_EQ(Held(*tree.Collect({tree.version(), {second}}).files.at(0)),
+  EXPECT_EQ(Held(*tree.Collect(tree.InputOf({first})).files.at(0)), (Names{"a" + born}));
+  EXPECT_EQ(Held(*tree.Collect(tree.InputOf({second})).files.at(0)),
             (Names{"b" + born, "c" + born, "d" + born}));
   const GcInput both = tree.AllFiles();
   const GcOutput output = tree.Collect(both);
@@ -382,6 +392,61 @@ TEST(GcJob, AnErrorOfAnyCallLeavesNoFile) {
     tree.faults().Disarm();
   }
   EXPECT_EQ(tree.faults().syncs_after_failure(), 0u);
+}
+
+std::string StampedAt(int64_t written_ms) {
+  std::string value;
+  PutBigEndian(&value, static_cast<uint64_t>(written_ms), 8);
+  return value + std::string(500, 'v');
+}
+
+TEST(GcJob, WhatHasExpiredByItsReferenceIsLeftBehindUnread) {
+  GcTree tree;
+  tree.tables[7].ttl_layout = TtlLayout::kValue;
+  tree.tables[7].ttl_ms = 10;
+  for (int i = 0; i < 4; ++i)
+    tree.Put(K(std::string(1, static_cast<char>('a' + i))), StampedAt(100 + i));
+  tree.SealAndFlush();
+  const auto file = tree.ValueFiles().at(0);
+  ASSERT_EQ(file->tables.size(), 1u);
+  EXPECT_EQ(file->tables.at(7), (TableShare{4, file->raw_bytes, 103}));
+  tree.Damage(*file, {"a", "b"});
+  tree.now_ms = 111;  // a and b have expired
+  const GcOutput output = tree.Collect(tree.AllFiles());
+  EXPECT_EQ(output.values_live, 2u);
+  EXPECT_EQ(output.values_dead, 0u);
+  EXPECT_EQ(output.values_expired, 2u);
+  EXPECT_EQ(output.births_expired, (std::map<FileId, int64_t>{{file->id, 101}}));
+  ASSERT_EQ(output.files.size(), 1u);
+  EXPECT_EQ(output.files[0]->tables.at(7), (TableShare{2, output.files[0]->raw_bytes, 103}));
+
+  tree.InstallGc(tree.AllFiles(), output);
+  const auto read = [&](int64_t written_ms, const char* key) {
+    Slice value;
+    std::shared_ptr<const void> pin;
+    const ValueReference reference{file->id, 508, static_cast<uint64_t>(written_ms)};
+    return ReadValue(*tree.version(), K(key), reference, false, &value, &pin);
+  };
+  EXPECT_TRUE(read(100, "a").IsNotFound());
+  EXPECT_TRUE(read(101, "b").IsNotFound());
+  EXPECT_TRUE(read(102, "c").ok());
+  EXPECT_TRUE(read(102, "gone").IsCorruption()) << "newer than all that expired: it was lost";
+}
+
+TEST(GcJob, ATableWithoutAClockNeverExpires) {
+  GcTree tree;
+  tree.tables[7].ttl_layout = TtlLayout::kValue;
+  tree.tables[7].ttl_ms = 10;
+  tree.Put(K("a"), StampedAt(100));
+  tree.Put(K("b"), StampedAt(INT64_MAX - 5));
+  tree.SealAndFlush();
+  tree.now_ms = INT64_MAX;
+  tree.tables[7].ttl_ms = 0;
+  EXPECT_EQ(tree.Collect(tree.AllFiles()).values_live, 2u) << "switched off";
+  tree.tables.clear();
+  EXPECT_EQ(tree.Collect(tree.AllFiles()).values_live, 2u) << "not registered";
+  tree.tables[7] = {.ttl_layout = TtlLayout::kValue, .ttl_ms = 10};
+  EXPECT_EQ(tree.Collect(tree.AllFiles()).values_live, 1u) << "beyond the clock's range";
 }
 
 }  // namespace

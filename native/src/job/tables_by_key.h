@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 
 #include "base/coding.h"
 #include "lava/options.h"
@@ -15,10 +16,16 @@ class TablesByKey {
   TablesByKey(const std::map<uint64_t, TableOptions>& tables, uint32_t partition_bytes)
       : tables_(tables), partition_bytes_(partition_bytes) {}
 
+  /// The id of the key's table; none when the key is too short for one.
+  std::optional<uint64_t> IdOf(Slice key) const {
+    if (key.size() < partition_bytes_ + kTableIdBytes) return std::nullopt;
+    return DecodeBigEndian(key.data() + partition_bytes_, kTableIdBytes);
+  }
   /// Null when the key is of no table that is known.
   const TableOptions* OptionsOf(Slice key) const {
-    if (key.size() < partition_bytes_ + kTableIdBytes) return nullptr;
-    const auto it = tables_.find(DecodeBigEndian(key.data() + partition_bytes_, kTableIdBytes));
+    const std::optional<uint64_t> id = IdOf(key);
+    if (!id) return nullptr;
+    const auto it = tables_.find(*id);
     return it == tables_.end() ? nullptr : &it->second;
   }
 

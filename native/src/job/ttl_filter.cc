@@ -6,6 +6,17 @@
 
 namespace lava {
 
+bool HasExpired(int64_t written_ms, int64_t ttl_ms, int64_t now_ms) {
+  int64_t expiry_ms;
+  if (__builtin_add_overflow(written_ms, ttl_ms, &expiry_ms)) return false;
+  return expiry_ms <= now_ms;
+}
+
+bool HasExpired(const TableOptions* table, std::optional<uint64_t> written_ms, int64_t now_ms) {
+  return table != nullptr && table->ttl_layout != TtlLayout::kNone && table->ttl_ms > 0 &&
+         written_ms && HasExpired(static_cast<int64_t>(*written_ms), table->ttl_ms, now_ms);
+}
+
 TtlFilter::TtlFilter(const std::map<uint64_t, TableOptions>& tables, uint32_t partition_bytes,
                      int64_t now_ms)
     : tables_(tables, partition_bytes), now_ms_(now_ms) {
@@ -15,14 +26,8 @@ TtlFilter::TtlFilter(const std::map<uint64_t, TableOptions>& tables, uint32_t pa
 
 bool TtlFilter::IsExpired(Slice value, size_t offset, int64_t ttl_ms) const {
   if (value.size() < offset + 8) return false;
-  return IsExpiredAt(static_cast<int64_t>(DecodeBigEndian(value.data() + offset, 8)), ttl_ms);
-}
-
-bool TtlFilter::IsExpiredAt(int64_t written_ms, int64_t ttl_ms) const {
-  int64_t expiry_ms;
-  // As Flink: a sum beyond the range of the clock never expires.
-  if (__builtin_add_overflow(written_ms, ttl_ms, &expiry_ms)) return false;
-  return expiry_ms <= now_ms_;
+  return HasExpired(static_cast<int64_t>(DecodeBigEndian(value.data() + offset, 8)), ttl_ms,
+                    now_ms_);
 }
 
 TtlFilter::Verdict TtlFilter::Apply(Record* record) {
@@ -35,8 +40,8 @@ TtlFilter::Verdict TtlFilter::Apply(Record* record) {
     return Verdict::kKeep;
   if (is_reference) {
     ValueReference reference;
-    if (!DecodeReference(record->value, &reference) || !reference.timestamp ||
-        !IsExpiredAt(static_cast<int64_t>(*reference.timestamp), options->ttl_ms))
+    if (!DecodeReference(record->value, &reference) ||
+        !HasExpired(options, reference.timestamp, now_ms_))
       return Verdict::kKeep;
     ++expired_count_;
     return Verdict::kExpired;

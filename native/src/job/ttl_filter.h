@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "base/record.h"
@@ -9,6 +10,11 @@
 #include "lava/options.h"
 
 namespace lava {
+
+/// Whether what was written then has expired. As Flink: a sum beyond the clock's range never does.
+bool HasExpired(int64_t written_ms, int64_t ttl_ms, int64_t now_ms);
+/// The same of a table's value with this timestamp, if it has one.
+bool HasExpired(const TableOptions* table, std::optional<uint64_t> written_ms, int64_t now_ms);
 
 /// Judges records by the expiry timestamps in their values. Pure; the clock is an argument.
 /// Threads:    one thread.
@@ -36,7 +42,6 @@ class TtlFilter {
 
  private:
   bool IsExpired(Slice value, size_t offset, int64_t ttl_ms) const;
-  bool IsExpiredAt(int64_t written_ms, int64_t ttl_ms) const;
   Verdict ApplyList(Record* record, int64_t ttl_ms);
 
   const TablesByKey tables_;

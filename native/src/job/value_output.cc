@@ -55,19 +55,26 @@ Status ValueOutput::MoveOut(Record* record) {
   Stream* stream = hot ? &hot_ : &cold_;
   LAVA_RETURN_IF_ERROR(MakeRoom(stream, record->key));
   LAVA_RETURN_IF_ERROR(stream->writer->Add(record->key, stream->id, record->value));
+  const std::optional<uint64_t> timestamp = TimestampOf(*options, record->value);
+  Count(stream, record->key, record->value.size(), timestamp);
   reference_.clear();
-  EncodeReference({stream->id, record->value.size(), TimestampOf(*options, record->value)},
-                  &reference_);
+  EncodeReference({stream->id, record->value.size(), timestamp}, &reference_);
   record->kind = RecordKind::kPutReference;
   record->value = reference_;
   return Status::OK();
 }
 
 Status ValueOutput::AddStored(Slice key, const FileId& birth, bool hot, Compression codec,
-                              uint32_t raw_bytes, Slice stored) {
+                              uint32_t raw_bytes, Slice stored, std::optional<uint64_t> timestamp) {
   Stream* stream = hot ? &hot_ : &cold_;
   LAVA_RETURN_IF_ERROR(MakeRoom(stream, key));
+  Count(stream, key, raw_bytes, timestamp);
   return stream->writer->AddStored(key, birth, codec, raw_bytes, stored);
+}
+
+void ValueOutput::Count(Stream* stream, Slice key, uint64_t raw_bytes,
+                        std::optional<uint64_t> timestamp) {
+  stream->tables[tables_.IdOf(key).value_or(0)].Add(raw_bytes, timestamp);
 }
 
 Status ValueOutput::EndFile(Stream* stream) {
@@ -78,6 +85,7 @@ Status ValueOutput::EndFile(Stream* stream) {
   std::shared_ptr<ValueFileMeta> meta = MetaOf(stream->id, properties);
   LAVA_ASSIGN_OR_RETURN(meta->reader, OpenValueReader(context_, *meta));
   meta->hot = stream == &hot_;
+  meta->tables = std::exchange(stream->tables, {});
   bytes_written_ += meta->bytes;
   files_.push_back(std::move(meta));
   return Status::OK();

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,8 +27,9 @@ class ValueOutput {
   /// Turns a put whose table wants that into a reference; its value is valid until the next call.
   Status MoveOut(Record* record);
   /// Puts a value that another value file stores into this job's, under the birth it had.
+  /// timestamp: beside its reference.
   Status AddStored(Slice key, const FileId& birth, bool hot, Compression codec, uint32_t raw_bytes,
-                   Slice stored);
+                   Slice stored, std::optional<uint64_t> timestamp);
   /// Ends the last file; Finish() cannot fail then, so that a job's other outputs can come between.
   /// Errors: after one, destroy it.
   Status Close();
@@ -41,9 +43,11 @@ class ValueOutput {
     std::unique_ptr<ValueWriter> writer;
     FileId id;
     std::string last_key;
+    std::map<uint64_t, TableShare> tables;  // what each has of it
   };
   /// Lets the stream have a file that has room for a record of this key.
   Status MakeRoom(Stream* stream, Slice key);
+  void Count(Stream* stream, Slice key, uint64_t raw_bytes, std::optional<uint64_t> timestamp);
   Status EndFile(Stream* stream);
 
   const JobContext& context_;

@@ -137,7 +137,8 @@ TEST_F(ValueOutputTest, FilesEndAtValueFileBytesButNeverWithinAKey) {
   ValueOutput output(tree_.context(), tree_.tables);
   const std::string value(600, 'v');
   const auto add = [&](const std::string& key, uint64_t birth) {
-    return output.AddStored(K(key), {{5, 6}, birth}, false, Compression::kNone, 600, value);
+    return output.AddStored(K(key), {{5, 6}, birth}, false, Compression::kNone, 600, value,
+                            std::nullopt);
   };
   for (uint64_t birth = 1; birth <= 5; ++birth) ASSERT_TRUE(add("a", birth).ok());
   ASSERT_TRUE(add("b", 1).ok());

@@ -78,6 +78,14 @@ Status AddValueFiles(const VersionEdit& edit, Version* version) {
   return Status::OK();
 }
 
+void ExpireBirths(const VersionEdit& edit, Version* version) {
+  for (const auto& [id, timestamp_ms] : edit.births_expired) {
+    if (!version->births.contains(id)) continue;
+    Birth* birth = Change(id, version);
+    birth->expired_to_ms = std::max(birth->expired_to_ms, timestamp_ms);
+  }
+}
+
 void PruneBirths(const VersionEdit& edit, Version* version) {
   std::set<FileId> touched;
   for (const VersionEdit::AddedValueFile& added : edit.values_added)

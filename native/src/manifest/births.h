@@ -14,6 +14,8 @@ void NameBirths(const FileEntry& entry, int sign, Version* version);
 ///         more, or adds one that is there, or one place of a file twice.
 Status RemoveValueFiles(const VersionEdit& edit, Version* version);
 Status AddValueFiles(const VersionEdit& edit, Version* version);
+/// Marks births that are named, after the edit, as partly expired.
+void ExpireBirths(const VersionEdit& edit, Version* version);
 /// Forgets births that no key file names after the edit, and value files that held only such.
 void PruneBirths(const VersionEdit& edit, Version* version);
 

@@ -305,5 +305,56 @@ TEST(Births, DescriptionsOfOneValueFileMustAgree) {
   }
 }
 
+TEST(Births, WhatExpiredIsMarkedAsLongAsItIsNamed) {
+  BirthsForTest births;
+  const FileEntry key_file = WholeOf(KeyFileOf(1, {{IdOf(2), 10, 1000}}));
+  births.Flush(key_file, {BornFile(2, 10, 1000)});
+  VersionEdit edit;
+  edit.values_removed.push_back(IdOf(2));
+  edit.births_expired = {{IdOf(2), 70}, {IdOf(2), 60}, {IdOf(99), 80}};
+  births.Apply(edit);
+  const auto& version = births.version();
+  EXPECT_TRUE(version.value_files.empty());
+  ASSERT_EQ(version.births.size(), 1u) << "one that nothing names is not brought up";
+  EXPECT_EQ(version.births.at(IdOf(2))->expired_to_ms, 70);
+
+  std::string bytes;
+  EncodeEdit(SnapshotOf(births.state()), &bytes);
+  FileTable files;
+  VersionEdit decoded;
+  ASSERT_TRUE(DecodeEdit(bytes, 0, &files, &decoded).ok());
+  ManifestState again;
+  ASSERT_TRUE(ApplyEdit(decoded, &again).ok());
+  EXPECT_EQ(again.version->births.at(IdOf(2))->expired_to_ms, 70);
+
+  births.RemoveKeys(0, key_file);
+  EXPECT_TRUE(births.version().births.empty());
+}
+
+TEST(Births, SharesOfTablesSurviveEncodingAndAddUp) {
+  VersionEdit edit;
+  auto file = BornFile(2, 10, 1000);
+  file->tables[5] = {3, 300, 77};
+  file->tables[9] = {7, 700, TableShare::kNeverExpires};
+  edit.AddBorn(file);
+  std::string bytes;
+  EncodeEdit(edit, &bytes);
+  FileTable files;
+  VersionEdit decoded;
+  ASSERT_TRUE(DecodeEdit(bytes, 0, &files, &decoded).ok());
+  EXPECT_EQ(decoded.values_added.at(0).file->tables, file->tables);
+
+  for (const int broken : {0, 1}) {
+    file->tables[9] = broken == 0 ? TableShare{8, 700, 1} : TableShare{7, 701, 1};
+    bytes.clear();
+    EncodeEdit(edit, &bytes);
+    FileTable other_files;
+    VersionEdit other;
+    const Status status = DecodeEdit(bytes, 0, &other_files, &other);
+    EXPECT_TRUE(status.IsCorruption());
+    EXPECT_NE(status.message().find("do not add up"), Slice::npos) << status.ToString();
+  }
+}
+
 }  // namespace
 }  // namespace lava

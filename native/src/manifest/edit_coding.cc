@@ -18,6 +18,8 @@ enum Tag : uint8_t {
   kFileWithBirthsAdded = 8,
   kValueFileRemoved = 9,
   kValueFileAdded = 10,
+  kValueFileWithTablesAdded = 11,
+  kBirthExpired = 12,
 };
 
 constexpr uint64_t kTableIdMax = (uint64_t{1} << (8 * kTableIdBytes)) - 1;
@@ -56,6 +58,16 @@ void PutBirths(const std::vector<BirthShare>& births, std::string* out) {
   }
 }
 
+void PutTableShares(const std::map<uint64_t, TableShare>& tables, std::string* out) {
+  PutVarint64(out, tables.size());
+  for (const auto& [id, share] : tables) {
+    PutVarint64(out, id);
+    PutVarint64(out, share.records);
+    PutVarint64(out, share.raw_bytes);
+    PutFixed64(out, static_cast<uint64_t>(share.newest_ms));
+  }
+}
+
 void PutValueFile(const VersionEdit::AddedValueFile& added, std::string* out) {
   const ValueFileMeta& meta = *added.file;
   PutFileId(meta.id, out);
@@ -65,6 +77,7 @@ void PutValueFile(const VersionEdit::AddedValueFile& added, std::string* out) {
   PutLengthPrefixed(out, meta.lower);
   PutLengthPrefixed(out, meta.upper);
   PutBirths(meta.births, out);
+  if (!meta.tables.empty()) PutTableShares(meta.tables, out);
   PutVarint64(out, added.places.size());
   for (const VersionEdit::AddedValueFile::Place& place : added.places) {
     PutFileId(place.birth, out);
@@ -219,7 +232,33 @@ VersionEdit::AddedValueFile::Place ReadPlace(EditReader* in, const ValueFileMeta
   return place;
 }
 
-Status ReadValueFile(EditReader* in, FileTable* files, VersionEdit* edit) {
+std::map<uint64_t, TableShare> ReadTableShares(EditReader* in) {
+  std::map<uint64_t, TableShare> tables;
+  const uint64_t count = ReadCount(in, 11, "table count");
+  for (uint64_t i = 0; i < count && in->status().ok(); ++i) {
+    const uint64_t id = in->TableId();
+    TableShare share;
+    share.records = in->Varint("records of a table");
+    share.raw_bytes = in->Varint("bytes of a table");
+    share.newest_ms = static_cast<int64_t>(in->Fixed64("newest timestamp"));
+    if (in->status().ok() && !tables.empty() && id <= tables.rbegin()->first)
+      static_cast<void>(in->Fail("table ids do not ascend"));
+    tables.emplace(id, share);
+  }
+  return tables;
+}
+
+// Of every record the table is known, so none is missing.
+bool AddUp(const ValueFileMeta& meta) {
+  uint64_t records = 0, raw_bytes = 0;
+  for (const auto& [id, share] : meta.tables) {
+    records += share.records;
+    raw_bytes += share.raw_bytes;
+  }
+  return records == meta.records && raw_bytes == meta.raw_bytes;
+}
+
+Status ReadValueFile(EditReader* in, bool with_tables, FileTable* files, VersionEdit* edit) {
   auto meta = std::make_shared<ValueFileMeta>();
   meta->id = in->ReadFileId();
   meta->bytes = in->Varint("value file bytes");
@@ -231,6 +270,11 @@ Status ReadValueFile(EditReader* in, FileTable* files, VersionEdit* edit) {
   if (in->status().ok() && meta->lower >= meta->upper)
     return in->Fail("value file bounds are empty");
   meta->births = ReadBirths(in);
+  if (with_tables) {
+    meta->tables = ReadTableShares(in);
+    if (in->status().ok() && !AddUp(*meta))
+      return in->Fail("the tables' shares of a value file do not add up");
+  }
   VersionEdit::AddedValueFile added;
   const uint64_t count = ReadCount(in, 19, "place count");
   for (uint64_t i = 0; i < count && in->status().ok(); ++i)
@@ -318,7 +362,13 @@ Status ReadField(EditReader* in, FileTable* files, VersionEdit* edit) {
       edit->values_removed.push_back(in->ReadFileId());
       break;
     case kValueFileAdded:
-      return ReadValueFile(in, files, edit);
+    case kValueFileWithTablesAdded:
+      return ReadValueFile(in, tag == kValueFileWithTablesAdded, files, edit);
+    case kBirthExpired: {
+      const FileId birth = in->ReadFileId();
+      edit->births_expired.emplace_back(birth, static_cast<int64_t>(in->Fixed64("timestamp")));
+      break;
+    }
     default:
       return in->Fail("unknown tag " + std::to_string(tag));
   }
@@ -328,7 +378,7 @@ Status ReadField(EditReader* in, FileTable* files, VersionEdit* edit) {
 bool SameFile(const ValueFileMeta& a, const ValueFileMeta& b) {
   return a.bytes == b.bytes && a.crc32c == b.crc32c && a.records == b.records &&
          a.raw_bytes == b.raw_bytes && a.stored_bytes == b.stored_bytes && a.lower == b.lower &&
-         a.upper == b.upper && a.births == b.births;
+         a.upper == b.upper && a.births == b.births && a.tables == b.tables;
 }
 
 bool SameFile(const FileMeta& a, const FileMeta& b) {
@@ -402,8 +452,13 @@ void EncodeEdit(const VersionEdit& edit, std::string* out) {
     PutFileId(id, out);
   }
   for (const VersionEdit::AddedValueFile& added : edit.values_added) {
-    out->push_back(kValueFileAdded);
+    out->push_back(added.file->tables.empty() ? kValueFileAdded : kValueFileWithTablesAdded);
     PutValueFile(added, out);
+  }
+  for (const auto& [birth, timestamp_ms] : edit.births_expired) {
+    out->push_back(kBirthExpired);
+    PutFileId(birth, out);
+    PutFixed64(out, static_cast<uint64_t>(timestamp_ms));
   }
   for (const VersionEdit::AddedFile& added : edit.added) {
     const std::vector<BirthShare>& births = added.entry.file->births;

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,12 +37,29 @@ struct FileMeta : StoredFile {
   std::vector<BirthShare> births;                            // what its references name, ascending
 };
 
+/// What one table has of a value file.
+struct TableShare {
+  static constexpr int64_t kNeverExpires = INT64_MAX;
+  uint64_t records = 0, raw_bytes = 0;
+  /// The newest timestamp of its values; kNeverExpires when one has none.
+  int64_t newest_ms = INT64_MIN;
+
+  void Add(uint64_t bytes, std::optional<uint64_t> timestamp) {
+    ++records;
+    raw_bytes += bytes;
+    newest_ms = std::max(newest_ms, timestamp ? static_cast<int64_t>(*timestamp) : kNeverExpires);
+  }
+  bool operator==(const TableShare&) const = default;
+};
+
 /// An immutable value SST.
 struct ValueFileMeta : StoredFile {
   uint64_t records = 0, raw_bytes = 0, stored_bytes = 0;
   bool hot = false;                // of keys that were written often; not persisted
   std::string lower, upper;        // own bounds, [lower, upper) over its keys
   std::vector<BirthShare> births;  // what was born where of what it holds, ascending
+  /// By table id; empty in files of manifests before format 3.
+  std::map<uint64_t, TableShare> tables;
 };
 
 /// A file with the bounds that this version shows of it: [lower, upper), within the file's own.
@@ -65,6 +84,9 @@ struct Birth {
   // Sums over these entries; those of clipped entries show an unknown part of theirs.
   uint64_t records = 0, raw_bytes = 0;
   uint64_t clipped_records = 0, clipped_raw_bytes = 0;
+  /// Values with timestamps up to this one had expired and were dropped, while references to them
+  /// are still there: such a reference without a value stands for nothing.
+  int64_t expired_to_ms = INT64_MIN;
 };
 
 /// An immutable state of the tree. L0: newest first, may overlap. Deeper levels: ascending,

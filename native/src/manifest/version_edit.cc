@@ -110,6 +110,9 @@ VersionEdit SnapshotOf(const ManifestState& state) {
   for (uint32_t n = 0; n < kLevelCountMax; ++n)
     for (const FileEntry& entry : state.version->levels[n]) edit.Add(n, entry);
   edit.values_added = PlacedValueFiles(*state.version);
+  for (const auto& [id, birth] : state.version->births)
+    if (birth->expired_to_ms > INT64_MIN)
+      edit.births_expired.emplace_back(id, birth->expired_to_ms);
   return edit;
 }
 
@@ -119,6 +122,7 @@ Status ApplyToVersion(const VersionEdit& edit, Version* version) {
   LAVA_RETURN_IF_ERROR(RemoveEntries(edit, version, &l0_position));
   LAVA_RETURN_IF_ERROR(AddEntries(edit, l0_position, version));
   LAVA_RETURN_IF_ERROR(AddValueFiles(edit, version));
+  ExpireBirths(edit, version);
   PruneBirths(edit, version);
   return Status::OK();
 }
@@ -137,7 +141,7 @@ Status ApplyEdit(const VersionEdit& edit, ManifestState* state) {
     if (next.origins.size() > ManifestState::kOriginsMax) next.origins.erase(next.origins.begin());
   }
   if (!edit.added.empty() || !edit.removed.empty() || !edit.values_added.empty() ||
-      !edit.values_removed.empty()) {
+      !edit.values_removed.empty() || !edit.births_expired.empty()) {
     auto version = std::make_shared<Version>(*next.version);
     LAVA_RETURN_IF_ERROR(ApplyToVersion(edit, version.get()));
     next.version = std::move(version);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lava/slice.h"
@@ -12,7 +13,8 @@
 namespace lava {
 
 /// The newest format of manifests and of checkpoint metadata that this library reads and writes.
-inline constexpr uint32_t kManifestFormatVersion = 2;  // 1: without value files
+/// 1: without value files; 2: without their tables and what expired in them.
+inline constexpr uint32_t kManifestFormatVersion = 3;
 
 /// A change from one version to the next, computed against a version: it fails at Apply when an
 /// input has left that version since.
@@ -45,7 +47,9 @@ struct VersionEdit {
   std::vector<AddedFile> added;
   std::vector<RemovedFile> removed;
   std::vector<AddedValueFile> values_added;
-  std::vector<FileId> values_removed;         // with all places that they have
+  std::vector<FileId> values_removed;  // with all places that they have
+  /// Births of which values with timestamps up to this one are dropped.
+  std::vector<std::pair<FileId, int64_t>> births_expired;
   std::vector<TableRegistration> registered;  // new, or known with other options
   std::vector<uint64_t> dropped;              // table ids
   std::optional<uint32_t> partition_bytes;

@@ -187,8 +187,10 @@ TEST(Metadata, ANewerFormatNamesBothVersions) {
   ManifestState state;
   const Status status = DecodeMetadata(metadata, &files, &state);
   EXPECT_EQ(status.code(), Status::Code::kNotSupported);
-  EXPECT_NE(status.message().find("format 3"), std::string_view::npos);
-  EXPECT_NE(status.message().find("up to 2"), std::string_view::npos);
+  EXPECT_NE(status.message().find("format " + std::to_string(kManifestFormatVersion + 1)),
+            std::string_view::npos);
+  EXPECT_NE(status.message().find("up to " + std::to_string(kManifestFormatVersion)),
+            std::string_view::npos);
 }
 
 }  // namespace

@@ -1,0 +1,62 @@
+#include "policy/separation.h"
+
+#include "db/db_impl.h"
+
+namespace lava {
+namespace {
+
+// What is older than so many writes counts half.
+constexpr uint64_t kWritesRemembered = 1 << 20;
+
+uint64_t TreeBytes(const Version& version) {
+  uint64_t bytes = 0;
+  for (const auto& level : version.levels)
+    for (const FileEntry& entry : level) bytes += entry.file->raw_bytes;
+  for (const auto& [id, entry] : version.value_files) bytes += entry.file->raw_bytes;
+  return bytes;
+}
+
+std::map<uint64_t, uint64_t> RecordsByTable(const Version& version) {
+  std::map<uint64_t, uint64_t> records;
+  for (const auto& level : version.levels)
+    for (const FileEntry& entry : level)
+      for (const auto& [id, counts] : entry.file->tables) records[id] += counts.first;
+  return records;
+}
+
+}  // namespace
+
+// Holds state. After each flush, for the tables that want their bound found.
+void DBImpl::ChooseSeparations(const FileMeta& flushed) {
+  bool any = false;
+  for (const auto& [id, counts] : flushed.tables) {
+    const auto table = tables_.find(id);
+    if (table == tables_.end()) continue;
+    table->second->CountWritten(counts.first, kWritesRemembered);
+    any |= table->second->options().separation_bytes == kSeparationAutomatic;
+  }
+  if (!any) return;
+  const TableProperties& properties = ReaderOf(flushed)->properties();
+  const uint64_t copied = counters_.gc_bytes_written.load(std::memory_order_relaxed);
+  const uint64_t written = counters_.value_bytes_written.load(std::memory_order_relaxed);
+  SeparationInput input{
+      .key_bytes = properties.raw_key_bytes / std::max<uint64_t>(1, properties.records),
+      .tree_bytes = TreeBytes(*version_),
+      .memtable_bytes = memtable_limit_,
+      .level1_bytes = options_.level1_bytes,
+      .level_multiplier = options_.level_multiplier};
+  // Before files have been collected, as if half of each was copied once.
+  if (copied > 0)
+    input.copied_per_byte =
+        static_cast<double>(copied) / static_cast<double>(std::max<uint64_t>(1, written));
+  const std::map<uint64_t, uint64_t> records = RecordsByTable(*version_);
+  for (const auto& [id, table] : tables_) {
+    if (table->options().separation_bytes != kSeparationAutomatic) continue;
+    const auto known = records.find(id);
+    input.records = known == records.end() ? 0 : known->second;
+    input.scanned_per_write = table->scanned_per_write();
+    table->SetChosenSeparation(ChooseSeparation(input, table->chosen_separation()));
+  }
+}
+
+}  // namespace lava
