@@ -3,6 +3,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "os/clock.h"
+
 namespace lava {
 
 /// What an instance counts as it works; see DBStatistics.
@@ -14,7 +16,8 @@ struct Counters {
   Counter memtable_killed_bytes{0};  // of sealed runs
   Counter user_bytes_written{0}, reads{0}, writes{0}, scans{0};
   Counter value_bytes_written{0};  // by flushes and compactions
-  Counter gc_jobs{0}, gc_bytes_read{0}, gc_bytes_written{0}, gc_values_dead{0};
+  Counter gc_jobs{0}, gc_bytes_read{0}, gc_input_bytes{0}, gc_bytes_written{0}, gc_values_dead{0};
+  Counter flush_cpu_us{0}, compaction_cpu_us{0}, gc_cpu_us{0};
   Counter stall_us{0}, space_stall_us{0}, background_errors{0}, records_expired{0};
 
   static void Add(Counter* counter, uint64_t n) {
@@ -24,6 +27,19 @@ struct Counters {
   static void AddUnshared(Counter* counter, uint64_t n) {
     counter->store(counter->load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
   }
+};
+
+/// Counts the CPU time of the thread from its making to its end.
+class CpuSpan {
+ public:
+  explicit CpuSpan(Counters::Counter* counter) : counter_(counter), began_(os::ThreadCpuMicros()) {}
+  CpuSpan(const CpuSpan&) = delete;
+  CpuSpan& operator=(const CpuSpan&) = delete;
+  ~CpuSpan() { Counters::Add(counter_, os::ThreadCpuMicros() - began_); }
+
+ private:
+  Counters::Counter* const counter_;
+  const uint64_t began_;
 };
 
 }  // namespace lava
