@@ -7,17 +7,27 @@
 
 namespace lava::bench {
 
-/// What every engine gets: the same memory, threads and compression.
+/// What every engine gets: the same memory, threads, compression and kind of I/O.
 struct KvOptions {
   std::string directory;
   uint64_t memory_bytes = 256 << 20;  // half for writes, half for reads
   uint32_t threads = 2;               // of background work
   uint64_t separation_bytes = 512;    // of engines that can: values from here on lie apart
   uint32_t space_percent = 0;         // Lava's limit of space, of its live data; 0: none
+  bool direct_io = false;             // reads, flushes and compactions go past the page cache
+};
+
+/// What only the engine knows, since it was opened.
+struct EngineFigures {
+  double compaction_cpu_seconds = 0;  // with the collection of garbage
+  double flush_cpu_seconds = 0;
+  double gc_cpu_seconds = 0;                       // Lava's, where that is a job of its own
+  uint64_t gc_bytes_read = 0, gc_input_bytes = 0;  // Lava's: of values, and of the files
+  uint64_t files_refused_direct = 0;               // Lava's
 };
 
 /// One engine under test. Any error ends the program.
-/// Threads: one.
+/// Threads: one that writes, and one beside it that reads.
 class KvStore {
  public:
   virtual ~KvStore() = default;
@@ -28,6 +38,7 @@ class KvStore {
   virtual size_t Scan(std::string_view from, uint32_t count) = 0;
   /// Waits until everything is in files and background work has nothing left to do.
   virtual void Settle() = 0;
+  virtual EngineFigures Figures() const = 0;
   virtual std::string Version() const = 0;
 };
 

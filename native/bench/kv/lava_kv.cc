@@ -17,6 +17,8 @@ class LavaKv final : public KvStore {
     Host::Get().SetBackgroundThreads(kv.threads);
     DBOptions options;
     options.lease = *lease;
+    options.use_direct_reads = kv.direct_io;
+    options.use_direct_io_for_flush_and_compaction = kv.direct_io;
     options.space_high_percent = kv.space_percent;
     options.space_live_bytes_floor = 64 << 20;
     auto db = DB::Open(options, kv.directory);
@@ -62,6 +64,16 @@ class LavaKv final : public KvStore {
       const DBStatistics s = db_->statistics();
       quiet = s.running_flushes + s.running_compactions + s.running_gc == 0 ? quiet + 1 : 0;
     }
+  }
+  EngineFigures Figures() const override {
+    const DBStatistics s = db_->statistics();
+    const auto seconds = [](uint64_t us) { return static_cast<double>(us) / 1e6; };
+    return {.compaction_cpu_seconds = seconds(s.compaction_cpu_us + s.gc_cpu_us),
+            .flush_cpu_seconds = seconds(s.flush_cpu_us),
+            .gc_cpu_seconds = seconds(s.gc_cpu_us),
+            .gc_bytes_read = s.gc_bytes_read,
+            .gc_input_bytes = s.gc_input_bytes,
+            .files_refused_direct = s.files_refused_direct};
   }
   std::string Version() const override { return "lava"; }
 

@@ -193,7 +193,9 @@ struct DBStatistics {
   uint64_t value_bytes_written = 0;                // by flushes and compactions
   uint64_t value_reads = 0, value_bytes_read = 0;  // from storage, of records in value files
   uint64_t gc_jobs = 0, running_gc = 0;
-  uint64_t gc_bytes_read = 0, gc_bytes_written = 0, gc_values_dead = 0;
+  /// Of the files that were collected: bytes of values read, and the whole files' bytes.
+  uint64_t gc_bytes_read = 0, gc_input_bytes = 0;
+  uint64_t gc_bytes_written = 0, gc_values_dead = 0;
   uint64_t value_files_expired = 0;  // dropped whole and unread: all in them had expired
   uint64_t merged_value_bytes = 0;   // raw, written anew by compactions that took files along
   /// Of live_file_bytes, what would be left after all compactions and collections, and the raw
@@ -203,6 +205,9 @@ struct DBStatistics {
   uint64_t space_pressure_percent = 0;  // of the nearer limit of space; 0 without one
   uint64_t space_stall_us = 0;          // of stall_us, waited for space
   uint64_t memtable_killed_bytes = 0;   // keys and values that died before they were flushed
+  /// CPU time of the threads that ran jobs, failed ones included.
+  uint64_t flush_cpu_us = 0, compaction_cpu_us = 0, gc_cpu_us = 0;
+  uint64_t files_refused_direct = 0;  // go through the page cache though direct I/O was asked for
 };
 /// Counters of one table, from the files' properties and the memtables.
 struct TableStatistics {

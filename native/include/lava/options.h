@@ -66,6 +66,11 @@ struct DBOptions {
   std::shared_ptr<Lease> lease;
   /// null: the posix file system.
   fs::FileSystem* file_system = nullptr;
+  /// Past the page cache, where file_system is null: reads of users and of background work; writes
+  /// of flushes, compactions and collections. Files that refuse it go through the page cache, and
+  /// DBStatistics::files_refused_direct counts them.
+  bool use_direct_reads = false;
+  bool use_direct_io_for_flush_and_compaction = false;
   bool create_if_missing = true;
   /// Sync files and manifest before they count (local recovery). Off: a power cut may lose the
   /// directory, never make it open wrongly.

@@ -3,6 +3,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "os/clock.h"
+
 namespace lava {
 
 /// What an instance counts as it works; see DBStatistics.
@@ -17,7 +19,8 @@ struct Counters {
   Counter scan_value_bytes{0};     // raw, that scans fetched from value files
   Counter merged_value_bytes{0};   // raw, that compactions brought in to write them anew
   Counter value_files_expired{0};  // dropped whole, unread
-  Counter gc_jobs{0}, gc_bytes_read{0}, gc_bytes_written{0}, gc_values_dead{0};
+  Counter gc_jobs{0}, gc_bytes_read{0}, gc_input_bytes{0}, gc_bytes_written{0}, gc_values_dead{0};
+  Counter flush_cpu_us{0}, compaction_cpu_us{0}, gc_cpu_us{0};
   Counter stall_us{0}, space_stall_us{0}, background_errors{0}, records_expired{0};
 
   static void Add(Counter* counter, uint64_t n) {
@@ -27,6 +30,19 @@ struct Counters {
   static void AddUnshared(Counter* counter, uint64_t n) {
     counter->store(counter->load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
   }
+};
+
+/// Counts the CPU time of the thread from its making to its end.
+class CpuSpan {
+ public:
+  explicit CpuSpan(Counters::Counter* counter) : counter_(counter), began_(os::ThreadCpuMicros()) {}
+  CpuSpan(const CpuSpan&) = delete;
+  CpuSpan& operator=(const CpuSpan&) = delete;
+  ~CpuSpan() { Counters::Add(counter_, os::ThreadCpuMicros() - began_); }
+
+ private:
+  Counters::Counter* const counter_;
+  const uint64_t began_;
 };
 
 }  // namespace lava

@@ -248,6 +248,7 @@ class DBImpl final : public DB, public LeaseMember {
   const DBOptions options_;
   const std::string path_;
   const DBEnvironment environment_;
+  const std::unique_ptr<fs::FileSystem> own_files_;  // of direct I/O; may be null
   fs::FileSystem* const fs_;
   Clock* const clock_;
   const std::shared_ptr<Lease> lease_owner_;

@@ -114,7 +114,10 @@ void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {
   }
   Status status;
   FlushOutput output;
-  if (!flushed) status = RunFlush(MakeJobContext(0), input, &output);
+  if (!flushed) {
+    const CpuSpan cpu(&counters_.flush_cpu_us);
+    status = RunFlush(MakeJobContext(0), input, &output);
+  }
   {
     std::lock_guard<std::mutex> state(state_mutex_);
     if (!flushed && status.ok()) {

@@ -128,11 +128,14 @@ void DBImpl::RunGcJob(std::shared_ptr<GcTask> task) {
 }
 
 Status DBImpl::CollectGarbage(const GcTask& task) {
+  const CpuSpan cpu(&counters_.gc_cpu_us);
   GcOutput output;
   LAVA_RETURN_IF_ERROR(RunGc(MakeJobContext(0), task.input, &output));
   LAVA_RETURN_IF_ERROR(InstallGc(task, output));
   Counters::Add(&counters_.gc_jobs, 1);
   Counters::Add(&counters_.gc_bytes_read, output.bytes_read);
+  for (const std::shared_ptr<ValueFileMeta>& file : task.input.files)
+    Counters::Add(&counters_.gc_input_bytes, file->bytes);
   Counters::Add(&counters_.gc_bytes_written, output.bytes_written);
   Counters::Add(&counters_.gc_values_dead, output.values_dead);
   Counters::Add(&counters_.records_expired, output.values_expired);

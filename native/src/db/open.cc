@@ -3,6 +3,7 @@
 #include <set>
 
 #include "db/db_impl.h"
+#include "fs/posix_file_system.h"
 #include "os/random.h"
 #include "table/table_reader.h"
 
@@ -26,6 +27,20 @@ Status CheckFile(const FileMeta& meta, const TableProperties& found, const std::
                               std::to_string(meta.records) +
                               ", or other bounds, deletions or references");
   return Status::OK();
+}
+
+// An instance's own, so that it knows what its files refused; null: not asked for.
+std::unique_ptr<fs::FileSystem> DirectFiles(const DBOptions& options) {
+  const fs::PosixOptions direct{.direct_reads = options.use_direct_reads,
+                                .direct_writes = options.use_direct_io_for_flush_and_compaction};
+  if (options.file_system != nullptr || (!direct.direct_reads && !direct.direct_writes))
+    return nullptr;
+  return fs::NewPosixFileSystem(fs::OpenFileLimit::Process(), direct);
+}
+
+fs::FileSystem* FilesOf(const DBOptions& options, fs::FileSystem* direct) {
+  if (options.file_system != nullptr) return options.file_system;
+  return direct != nullptr ? direct : fs::FileSystem::Posix();
 }
 
 }  // namespace
@@ -53,7 +68,8 @@ DBImpl::DBImpl(const DBOptions& options, std::string path, const DBEnvironment& 
     : options_(options),
       path_(std::move(path)),
       environment_(environment),
-      fs_(options.file_system != nullptr ? options.file_system : fs::FileSystem::Posix()),
+      own_files_(DirectFiles(options)),
+      fs_(FilesOf(options, own_files_.get())),
       clock_(environment.clock != nullptr ? environment.clock : Clock::System()),
       lease_owner_(options.lease),
       lease_(Impl(options.lease.get())),

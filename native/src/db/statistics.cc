@@ -79,10 +79,15 @@ DBStatistics DBImpl::statistics() const {
   out.value_bytes_read = get(value_read_counters_.value_bytes_read);
   out.gc_jobs = get(counters_.gc_jobs);
   out.gc_bytes_read = get(counters_.gc_bytes_read);
+  out.gc_input_bytes = get(counters_.gc_input_bytes);
   out.gc_bytes_written = get(counters_.gc_bytes_written);
   out.gc_values_dead = get(counters_.gc_values_dead);
   out.value_files_expired = get(counters_.value_files_expired);
   out.merged_value_bytes = get(counters_.merged_value_bytes);
+  out.flush_cpu_us = get(counters_.flush_cpu_us);
+  out.compaction_cpu_us = get(counters_.compaction_cpu_us);
+  out.gc_cpu_us = get(counters_.gc_cpu_us);
+  out.files_refused_direct = fs_->files_refused_direct();
   out.snapshots_open = snapshots_->size();
   return out;
 }

@@ -55,6 +55,8 @@ class FileSystem {
   static FileSystem* Posix();
 
   /// Creates (truncates) a file that only the user can read. At most buffer_bytes are buffered.
+  /// Where files are written directly, those with 64 KiB and more of it are: what is buffered less
+  /// is flushed often, and would be written as whole blocks each time.
   virtual Result<std::unique_ptr<AppendFile>> Create(const std::string& path,
                                                      size_t buffer_bytes) = 0;
   virtual Result<std::unique_ptr<RandomFile>> OpenRandom(const std::string& path) = 0;
@@ -72,6 +74,8 @@ class FileSystem {
   virtual Status SyncDirectory(const std::string& path) = 0;
   /// Busy when another holder has it, naming the directory.
   virtual Result<std::unique_ptr<DirectoryLock>> Lock(const std::string& directory) = 0;
+  /// Files that go through the page cache though direct I/O was asked for.
+  virtual uint64_t files_refused_direct() const { return 0; }
 };
 
 }  // namespace lava::fs

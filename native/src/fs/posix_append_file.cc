@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "fs/posix_descriptor.h"
+#include "fs/posix_direct_append_file.h"
 #include "fs/posix_error.h"
 
 namespace lava::fs {
@@ -101,9 +102,13 @@ class PosixAppendFile : public AppendFile {
 }  // namespace
 
 Result<std::unique_ptr<AppendFile>> CreatePosixAppendFile(const std::string& path,
-                                                          size_t buffer_bytes) {
+                                                          size_t buffer_bytes,
+                                                          std::shared_ptr<DirectIo> direct) {
   LAVA_ASSIGN_OR_RETURN(const int descriptor,
                         OpenDescriptor(path, O_WRONLY | O_CREAT | O_TRUNC, "create"));
+  const uint32_t alignment = direct != nullptr ? direct->TurnOn(descriptor) : 0;
+  if (alignment != 0)
+    return NewPosixDirectAppendFile(path, descriptor, buffer_bytes, alignment, std::move(direct));
   return std::unique_ptr<AppendFile>(
       std::make_unique<PosixAppendFile>(path, descriptor, buffer_bytes));
 }

@@ -3,12 +3,14 @@
 #include <memory>
 #include <string>
 
+#include "fs/direct_io.h"
 #include "fs/file_system.h"
 
 namespace lava::fs {
 
-/// Creates or truncates path with mode 0600. See FileSystem::Create.
-Result<std::unique_ptr<AppendFile>> CreatePosixAppendFile(const std::string& path,
-                                                          size_t buffer_bytes);
+/// Creates or truncates path with mode 0600. See FileSystem::Create. direct: null, or how the file
+/// is written past the page cache if it can be.
+Result<std::unique_ptr<AppendFile>> CreatePosixAppendFile(
+    const std::string& path, size_t buffer_bytes, std::shared_ptr<DirectIo> direct = nullptr);
 
 }  // namespace lava::fs

@@ -19,6 +19,7 @@ namespace lava::fs {
 namespace {
 
 constexpr mode_t kDirectoryMode = 0700;
+constexpr size_t kDirectBufferBytesMin = 64 << 10;
 
 Result<struct stat> StatOf(const std::string& path) {
   struct stat st {};
@@ -34,15 +35,20 @@ bool IsRegular(int directory, const dirent& entry) {
 
 class PosixFileSystem : public FileSystem {
  public:
-  explicit PosixFileSystem(OpenFileLimit* limit) : limit_(limit) {}
+  PosixFileSystem(OpenFileLimit* limit, const PosixOptions& options)
+      : limit_(limit),
+        direct_(std::make_shared<DirectIo>(options.calls)),
+        reads_(options.direct_reads ? direct_ : nullptr),
+        writes_(options.direct_writes ? direct_ : nullptr) {}
 
   Result<std::unique_ptr<AppendFile>> Create(const std::string& path,
                                              size_t buffer_bytes) override {
-    return CreatePosixAppendFile(path, buffer_bytes);
+    const bool worth_it = buffer_bytes >= kDirectBufferBytesMin;
+    return CreatePosixAppendFile(path, buffer_bytes, worth_it ? writes_ : nullptr);
   }
 
   Result<std::unique_ptr<RandomFile>> OpenRandom(const std::string& path) override {
-    return OpenPosixRandomFile(path, limit_);
+    return OpenPosixRandomFile(path, limit_, reads_);
   }
 
   Result<std::string> ReadWhole(const std::string& path, uint64_t bytes_max) override {
@@ -126,6 +132,8 @@ class PosixFileSystem : public FileSystem {
     return LockPosixDirectory(directory);
   }
 
+  uint64_t files_refused_direct() const override { return direct_->files_refused(); }
+
  private:
   static Result<std::string> ReadAll(int descriptor, const std::string& path, uint64_t bytes_max) {
     struct stat st {};
@@ -143,12 +151,14 @@ class PosixFileSystem : public FileSystem {
   }
 
   OpenFileLimit* const limit_;
+  const std::shared_ptr<DirectIo> direct_;
+  const std::shared_ptr<DirectIo> reads_, writes_;  // null: through the page cache
 };
 
 }  // namespace
 
-std::unique_ptr<FileSystem> NewPosixFileSystem(OpenFileLimit* limit) {
-  return std::make_unique<PosixFileSystem>(limit);
+std::unique_ptr<FileSystem> NewPosixFileSystem(OpenFileLimit* limit, const PosixOptions& options) {
+  return std::make_unique<PosixFileSystem>(limit, options);
 }
 
 FileSystem* FileSystem::Posix() {

@@ -2,14 +2,23 @@
 
 #include <memory>
 
+#include "fs/direct_io.h"
 #include "fs/file_system.h"
 #include "fs/open_file_limit.h"
 
 namespace lava::fs {
 
+/// Which files go past the page cache; one that refuses it does not, which is counted and no error.
+struct PosixOptions {
+  bool direct_reads = false;   // at offsets
+  bool direct_writes = false;  // see FileSystem::Create
+  DirectIo::Calls calls = DirectIo::System();
+};
+
 /// The file system of the operating system; FileSystem::Posix() is one with the process's limit of
 /// open files. Lock() uses a file "LOCK" in the directory, which List() shows.
 /// Ownership:  limit must outlive it and all its files.
-std::unique_ptr<FileSystem> NewPosixFileSystem(OpenFileLimit* limit);
+std::unique_ptr<FileSystem> NewPosixFileSystem(OpenFileLimit* limit,
+                                               const PosixOptions& options = {});
 
 }  // namespace lava::fs

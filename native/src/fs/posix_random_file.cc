@@ -27,13 +27,16 @@ constexpr uint32_t ReadersOf(uint64_t state) { return static_cast<uint32_t>(stat
 
 class PosixRandomFile : public RandomFile, public EvictableFile {
  public:
-  PosixRandomFile(std::string path, OpenFileLimit* limit, int descriptor, const struct stat& st)
+  PosixRandomFile(std::string path, OpenFileLimit* limit, std::shared_ptr<DirectIo> direct,
+                  int descriptor, const struct stat& st)
       : path_(std::move(path)),
         limit_(limit),
+        direct_(std::move(direct)),
         device_(st.st_dev),
         inode_(st.st_ino),
         size_(static_cast<uint64_t>(st.st_size)),
-        state_(Opened(descriptor)) {
+        state_(Opened(descriptor)),
+        alignment_(direct_ != nullptr ? direct_->TurnOn(descriptor) : 0) {
     limit_->Add(this);
   }
 
@@ -47,7 +50,7 @@ class PosixRandomFile : public RandomFile, public EvictableFile {
   Status Read(uint64_t offset, size_t length, char* scratch) const override {
     if (length > size_ || offset > size_ - length) return TooShort(offset, length, size_);
     LAVA_ASSIGN_OR_RETURN(const int descriptor, Acquire());
-    Result<size_t> got = ReadAt(descriptor, path_, offset, length, scratch);
+    Result<size_t> got = ReadFrom(descriptor, offset, length, scratch);
     Release();
     if (!got.ok()) return std::move(got).status();
     if (*got != length) return TooShort(offset, length, offset + *got);
@@ -71,6 +74,22 @@ class PosixRandomFile : public RandomFile, public EvictableFile {
     return Status::Corruption("read " + std::to_string(length) + " bytes at offset " +
                               std::to_string(offset) + " of " + path_ + ": the file ends at " +
                               std::to_string(end));
+  }
+
+  Result<size_t> ReadFrom(int descriptor, uint64_t offset, size_t length, char* to) const {
+    const uint32_t alignment = alignment_.load(std::memory_order_relaxed);
+    if (alignment != 0) {
+      bool refused = false;
+      Result<size_t> got =
+          direct_->Read(descriptor, path_, offset, length, alignment, to, &refused);
+      if (!refused) return got;
+      // First off, then 0: whoever sees that reads what is not aligned. Nobody opens the file again
+      // meanwhile, since this reader is not released.
+      std::lock_guard<std::mutex> lock(reopen_mutex_);
+      if (alignment_.load() != 0) direct_->TurnOff(descriptor);
+      alignment_.store(0);
+    }
+    return ReadAt(descriptor, path_, offset, length, to);
   }
 
   Result<int> Acquire() const {
@@ -114,15 +133,18 @@ class PosixRandomFile : public RandomFile, public EvictableFile {
       (void)close(descriptor);
       return Status::IOError("open again " + path_ + ": another file has its name");
     }
+    if (alignment_.load() != 0) alignment_.store(direct_->TurnOn(descriptor));
     return descriptor;
   }
 
   const std::string path_;
   OpenFileLimit* const limit_;
+  const std::shared_ptr<DirectIo> direct_;
   const dev_t device_;
   const ino_t inode_;
   const uint64_t size_;
   mutable std::atomic<uint64_t> state_;
+  mutable std::atomic<uint32_t> alignment_;  // of direct reads; 0: through the page cache
   mutable std::atomic<bool> used_{true};
   mutable std::mutex reopen_mutex_;
 };
@@ -130,7 +152,8 @@ class PosixRandomFile : public RandomFile, public EvictableFile {
 }  // namespace
 
 Result<std::unique_ptr<RandomFile>> OpenPosixRandomFile(const std::string& path,
-                                                        OpenFileLimit* limit) {
+                                                        OpenFileLimit* limit,
+                                                        std::shared_ptr<DirectIo> direct) {
   LAVA_ASSIGN_OR_RETURN(const int descriptor, OpenDescriptor(path, O_RDONLY, "open"));
   struct stat st {};
   if (fstat(descriptor, &st) != 0) {
@@ -143,7 +166,7 @@ Result<std::unique_ptr<RandomFile>> OpenPosixRandomFile(const std::string& path,
     return Status::IOError("open " + path + ": it is not a file");
   }
   return std::unique_ptr<RandomFile>(
-      std::make_unique<PosixRandomFile>(path, limit, descriptor, st));
+      std::make_unique<PosixRandomFile>(path, limit, std::move(direct), descriptor, st));
 }
 
 }  // namespace lava::fs

@@ -10,6 +10,7 @@
 
 #include "db/environment.h"
 #include "db/verify_file.h"
+#include "fs/posix_file_system.h"
 
 namespace lava::testing {
 namespace {
@@ -28,7 +29,9 @@ std::string NewRealDirectory() {
 LavaStore::LavaStore(const OptionSet& set, uint64_t seed, fs::FileSystem* file_system)
     : set_(set), fs_(file_system != nullptr ? file_system : &memory_) {
   if (file_system == nullptr && set.files == OptionSet::Files::kPosix) {
-    fs_ = fs::FileSystem::Posix();
+    posix_ = fs::NewPosixFileSystem(fs::OpenFileLimit::Process(), {.direct_reads = set.direct_io,
+                                                                   .direct_writes = set.direct_io});
+    fs_ = posix_.get();
     root_ = NewRealDirectory();
     owns_root_ = true;
   }

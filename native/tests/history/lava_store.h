@@ -77,6 +77,7 @@ class LavaStore final : public Store {
 
   const OptionSet set_;
   MemFileSystem memory_;
+  std::unique_ptr<fs::FileSystem> posix_;
   fs::FileSystem* fs_;
   std::string root_;
   bool may_fail_ = false;

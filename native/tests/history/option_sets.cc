@@ -131,6 +131,7 @@ OptionSet OptionSetAt(uint32_t index) {
     set.threads = static_cast<uint32_t>(random.Between(1, 4));
   }
   if (set.index % 16 == 5) set.files = OptionSet::Files::kPosix;
+  set.direct_io = set.index % 32 == 21;
   return set;
 }
 
@@ -184,9 +185,10 @@ std::string Describe(const OptionSet& set) {
   static constexpr const char* kJobs[] = {"random jobs", "jobs by priority", "threads"};
   return "option set " + std::to_string(set.index) + ": " +
          (set.files == OptionSet::Files::kPosix ? "posix, " : "memory, ") +
-         kJobs[static_cast<size_t>(set.jobs)] + part("threads", set.threads) +
-         part("lease", set.lease_bytes) + part("memtable", o.memtable_bytes) +
-         part("block", o.block_bytes) + part("index partition", o.index_partition_bytes) +
+         (set.direct_io ? "direct, " : "") + kJobs[static_cast<size_t>(set.jobs)] +
+         part("threads", set.threads) + part("lease", set.lease_bytes) +
+         part("memtable", o.memtable_bytes) + part("block", o.block_bytes) +
+         part("index partition", o.index_partition_bytes) +
          part("filter bits", o.filter_bits_per_key) + part("target file", o.target_file_bytes) +
          part("level 1", o.level1_bytes) + part("multiplier", o.level_multiplier) +
          part("levels", o.level_count) + part("L0 trigger", o.l0_compaction_trigger) +

@@ -18,6 +18,7 @@ struct OptionSet {
   };
   uint32_t index = 0;
   Files files = Files::kMemory;
+  bool direct_io = false;  // kPosix
   Jobs jobs = Jobs::kRandomOrder;
   uint32_t threads = 1;  // kThreads
   uint64_t lease_bytes = 64 << 20;

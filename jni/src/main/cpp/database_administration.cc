@@ -232,6 +232,13 @@ void Statistics(JNIEnv* env, jobject, jlong handle, jlongArray out) {
         s.space_pressure_percent,
         s.space_stall_us,
         s.memtable_killed_bytes,
+        s.merged_value_bytes,
+        s.value_files_expired,
+        s.gc_input_bytes,
+        s.flush_cpu_us,
+        s.compaction_cpu_us,
+        s.gc_cpu_us,
+        s.files_refused_direct,
     };
     std::vector<jlong> numbers(std::begin(scalars), std::end(scalars));
     numbers.insert(numbers.end(), std::begin(s.files_at_level), std::end(s.files_at_level));
@@ -245,7 +252,9 @@ void TableNumbers(JNIEnv* env, jobject, jlong handle, jlong table, jlongArray ou
   static_cast<void>(Entry<Declares::kNothing>(env, 0, [&]() -> int {
     Use<DatabaseHandle> use(handle);
     const TableStatistics s = use->db()->table_statistics(ToTable(table));
-    const jlong numbers[] = {static_cast<jlong>(s.live_bytes), static_cast<jlong>(s.records)};
+    const uint64_t scalars[] = {s.live_bytes,    s.records,     s.value_raw_bytes,
+                                s.garbage_bytes, s.value_files, s.separation_bytes};
+    const std::vector<jlong> numbers(std::begin(scalars), std::end(scalars));
     CopyNumbers(env, numbers, out);
     return 0;
   }));

@@ -14,7 +14,7 @@ public final class DBStatistics {
     /** Levels that are told apart. */
     public static final int LEVELS = 8;
 
-    private static final int SCALARS = 44;
+    private static final int SCALARS = 51;
 
     static final int NUMBERS = SCALARS + 2 * LEVELS;
 
@@ -251,6 +251,41 @@ public final class DBStatistics {
     /** Bytes of keys and values that were overwritten or deleted before they were flushed. */
     public long memtableKilledBytes() {
         return numbers[43];
+    }
+
+    /** Bytes of values that compactions wrote anew together with their keys. */
+    public long mergedValueBytes() {
+        return numbers[44];
+    }
+
+    /** Value files that were dropped whole and unread, since all in them had expired. */
+    public long valueFilesExpired() {
+        return numbers[45];
+    }
+
+    /** Bytes of the whole files that were collected; {@link #gcBytesRead()} is what was read. */
+    public long gcInputBytes() {
+        return numbers[46];
+    }
+
+    /** Processor time of flushes. */
+    public long flushCpuMicros() {
+        return numbers[47];
+    }
+
+    /** Processor time of compactions. */
+    public long compactionCpuMicros() {
+        return numbers[48];
+    }
+
+    /** Processor time of collections of garbage. */
+    public long gcCpuMicros() {
+        return numbers[49];
+    }
+
+    /** Files that the file system would not read or write past the page cache, though asked to. */
+    public long filesRefusedDirect() {
+        return numbers[50];
     }
 
     /** Files at a level, from 0 to {@link #LEVELS} - 1. */

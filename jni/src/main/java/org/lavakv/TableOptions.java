@@ -11,6 +11,12 @@ import java.util.Objects;
  */
 public final class TableOptions {
 
+    /**
+     * For {@link #setSeparationBytes}: the bound follows from how large the tree is, how often
+     * garbage is copied, and how often scans show the table's values.
+     */
+    public static final long AUTOMATIC_SEPARATION = Long.MAX_VALUE;
+
     private TableKind kind = TableKind.VALUE;
     private TtlLayout ttlLayout = TtlLayout.NONE;
     private long ttlMs;
@@ -49,9 +55,10 @@ public final class TableOptions {
     }
 
     /**
-     * From which size on values are moved out of the tree into value files; 0: none. Those of a
-     * {@link TableKind#LIST} never are. Holds for what is flushed or compacted from now on; it is
-     * not kept in files, so that every opening says it anew. Default: 0.
+     * From which size on values are moved out of the tree into value files; 0: none; {@link
+     * #AUTOMATIC_SEPARATION}: the engine finds the bound. Those of a {@link TableKind#LIST} never
+     * are. Holds for what is flushed or compacted from now on; it is not kept in files, so that
+     * every opening says it anew. Default: 0.
      */
     public TableOptions setSeparationBytes(long separationBytes) {
         if (separationBytes < 0) {

@@ -7,7 +7,7 @@ package org.lavakv;
  */
 public final class TableStatistics {
 
-    static final int NUMBERS = 2;
+    static final int NUMBERS = 6;
 
     private final long[] numbers;
 
@@ -23,5 +23,28 @@ public final class TableStatistics {
     /** Records in files and memtables; an upper bound. */
     public long records() {
         return numbers[1];
+    }
+
+    /**
+     * Bytes of the table's values in value files, before compression. Of files that are older than
+     * this library's format, and do not say whose values they hold, none count.
+     */
+    public long valueBytes() {
+        return numbers[2];
+    }
+
+    /** About how many of {@link #valueBytes()} nothing names any more. */
+    public long valueGarbageBytes() {
+        return numbers[3];
+    }
+
+    /** Value files that hold values of the table. */
+    public long valueFiles() {
+        return numbers[4];
+    }
+
+    /** From which size on values go to value files now; 0: never. */
+    public long separationBytes() {
+        return numbers[5];
     }
 }

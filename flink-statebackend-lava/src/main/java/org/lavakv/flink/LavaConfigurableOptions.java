@@ -75,6 +75,15 @@ public final class LavaConfigurableOptions {
                                     + " files, which compactions leave alone; 0: never. Lists and"
                                     + " timers never do.");
 
+    public static final ConfigOption<Boolean> VALUE_SEPARATION_AUTOMATIC =
+            ConfigOptions.key(LavaOptions.PREFIX + "value-separation.automatic")
+                    .booleanType()
+                    .defaultValue(false)
+                    .withDescription(
+                            "Finds for each state from which size on values go to value files, by"
+                                    + " the size of the instance and how often the state is"
+                                    + " iterated, instead of value-separation.threshold.");
+
     public static final ConfigOption<MemorySize> VALUE_FILE_SIZE =
             ConfigOptions.key(LavaOptions.PREFIX + "value-file.size")
                     .memoryType()

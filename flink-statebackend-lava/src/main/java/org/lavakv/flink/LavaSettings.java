@@ -14,6 +14,7 @@ import org.apache.flink.configuration.ReadableConfig;
 import org.apache.flink.core.fs.Path;
 import org.lavakv.CompressionType;
 import org.lavakv.DBOptions;
+import org.lavakv.TableOptions;
 import org.lavakv.flink.memory.MemorySettings;
 
 /**
@@ -173,6 +174,9 @@ final class LavaSettings {
 
     /** From which size on values go to value files; 0: never. */
     long separationBytes() {
+        if (get(LavaConfigurableOptions.VALUE_SEPARATION_AUTOMATIC, Boolean.class)) {
+            return TableOptions.AUTOMATIC_SEPARATION;
+        }
         return bytesBetween(LavaConfigurableOptions.VALUE_SEPARATION_THRESHOLD, 0, 1L << 40);
     }
 

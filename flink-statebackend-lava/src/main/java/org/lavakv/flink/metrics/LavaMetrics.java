@@ -53,6 +53,10 @@ public final class LavaMetrics {
         MetricGroup state = group.addGroup("state", table.name());
         state.gauge("live-bytes", statistics.gauge(TableStatistics::liveBytes));
         state.gauge("records", statistics.gauge(TableStatistics::records));
+        state.gauge("value-files", statistics.gauge(TableStatistics::valueFiles));
+        state.gauge("value-bytes", statistics.gauge(TableStatistics::valueBytes));
+        state.gauge("value-garbage-bytes", statistics.gauge(TableStatistics::valueGarbageBytes));
+        state.gauge("separation-bytes", statistics.gauge(TableStatistics::separationBytes));
     }
 
     private void registerInstance() {
@@ -86,7 +90,13 @@ public final class LavaMetrics {
         group.gauge("running-gc", s.gauge(DBStatistics::runningGc));
         group.gauge("gc-jobs", s.gauge(DBStatistics::gcJobs));
         group.gauge("gc-bytes-read", s.gauge(DBStatistics::gcBytesRead));
+        group.gauge("gc-input-bytes", s.gauge(DBStatistics::gcInputBytes));
         group.gauge("gc-bytes-written", s.gauge(DBStatistics::gcBytesWritten));
+        group.gauge("merged-value-bytes", s.gauge(DBStatistics::mergedValueBytes));
+        group.gauge("value-files-expired", s.gauge(DBStatistics::valueFilesExpired));
+        group.gauge("flush-cpu-micros", s.gauge(DBStatistics::flushCpuMicros));
+        group.gauge("compaction-cpu-micros", s.gauge(DBStatistics::compactionCpuMicros));
+        group.gauge("gc-cpu-micros", s.gauge(DBStatistics::gcCpuMicros));
         group.gauge("user-bytes-written", s.gauge(DBStatistics::userBytesWritten));
         group.gauge("reads", s.gauge(DBStatistics::reads));
         group.gauge("writes", s.gauge(DBStatistics::writes));

@@ -1,0 +1,208 @@
+#include "bench/kv/phases.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+namespace lava::bench {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr uint64_t kGetsMax = 200'000, kScannedMax = 100'000;
+
+double SecondsSince(SteadyClock::time_point began) {
+  return std::chrono::duration<double>(SteadyClock::now() - began).count();
+}
+
+template <typename Call>
+void Timed(Latencies* latencies, Call call) {
+  const auto began = SteadyClock::now();
+  call();
+  latencies->Add(SecondsSince(began) * 1e6);
+}
+
+// N of "scan-N..."; 0: not a scan.
+uint32_t ScanEntries(const std::string& phase) {
+  if (!phase.starts_with("scan-")) return 0;
+  return static_cast<uint32_t>(std::strtoul(phase.c_str() + 5, nullptr, 10));
+}
+
+}  // namespace
+
+void Latencies::Sort() { std::sort(us_.begin(), us_.end()); }
+
+double Latencies::Percentile(double share) const {
+  if (us_.empty()) return 0;
+  return us_[static_cast<size_t>(share * static_cast<double>(us_.size() - 1))];
+}
+
+struct Phases::Row {
+  std::string phase;
+  double seconds = 0, settled_seconds = 0;
+  Usage usage;
+  EngineFigures before, after;
+  uint64_t space = 0, peak = 0;
+};
+
+Phases::Phases(KvStore* store, const std::string& directory, const DataSet& data,
+               const PhaseOptions& options)
+    : store_(*store),
+      directory_(directory),
+      data_(data),
+      options_(options),
+      stored_per_user_byte_(StoredPerUserByte(data)),
+      writes_(data, 2013),
+      reads_(data, 2014),
+      space_(directory) {}
+
+void Phases::Run(const std::string& phase) {
+  latencies_.Clear();
+  writer_latencies_.Clear();
+  bytes_put_ = bytes_got_ = 0;
+  Row row;
+  row.phase = phase;
+  row.before = store_.Figures();
+  space_.TakePeak();
+  const Usage before = UsageNow();
+  const auto began = SteadyClock::now();
+  if (!Play(phase)) {
+    std::fprintf(stderr, "unknown phase %s\n", phase.c_str());
+    std::exit(2);
+  }
+  row.seconds = SecondsSince(began);
+  if (bytes_put_ > 0) store_.Settle();
+  row.settled_seconds = SecondsSince(began);
+  row.usage = UsageNow() - before;
+  row.after = store_.Figures();
+  row.space = SpaceOf(directory_);
+  row.peak = space_.TakePeak();
+  Print(row);
+}
+
+bool Phases::Play(const std::string& phase) {
+  const uint32_t scan_entries = ScanEntries(phase);
+  if (phase == "load") {
+    Load();
+  } else if (phase == "overwrite-uniform" || phase == "overwrite-zipf") {
+    Overwrite(phase.ends_with("zipf"));
+  } else if (phase == "get-uniform" || phase == "get-zipf") {
+    Read(0, phase.ends_with("zipf"));
+  } else if (phase == "read-while-writing") {
+    WhileWriting(0);
+  } else if (scan_entries > 0 && phase.ends_with("-while-writing")) {
+    WhileWriting(scan_entries);
+  } else if (scan_entries > 0) {
+    Read(scan_entries, false);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void Phases::Put(uint64_t n) {
+  const std::string& key = writes_.Key(n);
+  const std::string& value = writes_.Value(n);
+  bytes_put_ += key.size() + value.size();
+  Timed(&latencies_, [&] { store_.Put(key, value); });
+}
+
+void Phases::Load() {
+  for (uint64_t n = 0; n < data_.keys; ++n) Put(n);
+  live_bytes_ = bytes_put_;
+}
+
+void Phases::Overwrite(bool zipf) {
+  const KeyChooser keys(data_.keys, zipf);
+  for (uint64_t i = 0; i < data_.keys * 2; ++i) Put(keys.Next(writes_.random()));
+}
+
+void Phases::ReadOne(uint32_t scan_entries, const KeyChooser& keys) {
+  const std::string& key = reads_.Key(keys.Next(reads_.random()));
+  Timed(&latencies_, [&] {
+    bytes_got_ += scan_entries == 0 ? store_.Get(key) : store_.Scan(key, scan_entries);
+  });
+}
+
+void Phases::Read(uint32_t scan_entries, bool zipf) {
+  const KeyChooser keys(data_.keys, zipf);
+  uint64_t calls = std::min(data_.keys, kGetsMax);
+  if (scan_entries > 0)
+    calls = std::max<uint64_t>(1, std::min(data_.keys, kScannedMax) / scan_entries);
+  for (uint64_t i = 0; i < calls; ++i) ReadOne(scan_entries, keys);
+}
+
+// The writer's latency counts from when a put was due, if the one before was late: what waits
+// behind a stall has waited too.
+void Phases::WriteAtRate(const std::atomic<bool>* stop) {
+  const KeyChooser keys(data_.keys, false);
+  const auto began = SteadyClock::now();
+  while (!stop->load(std::memory_order_relaxed)) {
+    const auto due = began + std::chrono::nanoseconds(static_cast<int64_t>(
+                                 static_cast<double>(bytes_put_) * 1e9 /
+                                 static_cast<double>(options_.while_writing_bytes_second)));
+    const bool late = SteadyClock::now() >= due;
+    if (!late) std::this_thread::sleep_until(due);
+    const uint64_t n = keys.Next(writes_.random());
+    const std::string& key = writes_.Key(n);
+    const std::string& value = writes_.Value(n);
+    const auto from = late ? due : SteadyClock::now();
+    store_.Put(key, value);
+    writer_latencies_.Add(SecondsSince(from) * 1e6);
+    bytes_put_ += key.size() + value.size();
+  }
+}
+
+void Phases::WhileWriting(uint32_t scan_entries) {
+  const KeyChooser keys(data_.keys, false);
+  std::atomic<bool> stop{false};
+  std::thread writer([&] { WriteAtRate(&stop); });
+  const auto began = SteadyClock::now();
+  while (SecondsSince(began) < options_.while_writing_seconds) ReadOne(scan_entries, keys);
+  stop = true;
+  writer.join();
+}
+
+void Phases::Print(const Row& row) {
+  latencies_.Sort();
+  writer_latencies_.Sort();
+  const auto text = [](const char* name, double value) {
+    std::printf(",\"%s\":%.3f", name, value);
+  };
+  const auto number = [](const char* name, uint64_t value) {
+    std::printf(",\"%s\":%llu", name, static_cast<unsigned long long>(value));
+  };
+  std::printf("{\"phase\":\"%s\"", row.phase.c_str());
+  number("operations", latencies_.count());
+  text("seconds", row.seconds);
+  text("settled_seconds", row.settled_seconds);
+  text("p50_us", latencies_.Percentile(0.5));
+  text("p99_us", latencies_.Percentile(0.99));
+  text("p999_us", latencies_.Percentile(0.999));
+  text("writer_p99_us", writer_latencies_.Percentile(0.99));
+  number("writer_operations", writer_latencies_.count());
+  number("bytes_put", bytes_put_);
+  number("bytes_got", bytes_got_);
+  text("stored_per_user_byte", stored_per_user_byte_);
+  number("bytes_written", row.usage.written);
+  number("bytes_read", row.usage.read);
+  number("device_bytes_read", row.usage.device_read);
+  number("read_calls", row.usage.read_calls);
+  text("cpu_seconds", row.usage.cpu_seconds);
+  text("compaction_cpu_seconds",
+       row.after.compaction_cpu_seconds - row.before.compaction_cpu_seconds);
+  text("flush_cpu_seconds", row.after.flush_cpu_seconds - row.before.flush_cpu_seconds);
+  text("gc_cpu_seconds", row.after.gc_cpu_seconds - row.before.gc_cpu_seconds);
+  number("gc_bytes_read", row.after.gc_bytes_read - row.before.gc_bytes_read);
+  number("gc_input_bytes", row.after.gc_input_bytes - row.before.gc_input_bytes);
+  number("files_refused_direct", row.after.files_refused_direct);
+  number("space_bytes", row.space);
+  number("peak_bytes", row.peak);
+  number("live_bytes", live_bytes_);
+  std::printf("}\n");
+  std::fflush(stdout);
+}
+
+}  // namespace lava::bench

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "lava/status.h"
+
+namespace lava::fs {
+
+/// Memory whose address is a multiple of a device's block.
+/// Threads:    a value. Units: bytes; alignment is a power of two, size() a multiple of it.
+class AlignedBuffer {
+ public:
+  AlignedBuffer() = default;
+  AlignedBuffer(size_t bytes, size_t alignment);
+
+  char* data() const { return memory_.get(); }
+  size_t size() const { return bytes_; }
+
+ private:
+  struct Free {
+    void operator()(char* memory) const { std::free(memory); }
+  };
+  std::unique_ptr<char, Free> memory_;
+  size_t bytes_ = 0;
+};
+
+constexpr uint64_t RoundDown(uint64_t bytes, uint64_t alignment) {
+  return bytes & ~(alignment - 1);
+}
+constexpr uint64_t RoundUp(uint64_t bytes, uint64_t alignment) {
+  return RoundDown(bytes + alignment - 1, alignment);
+}
+
+/// I/O past the page cache (O_DIRECT) for the files of one file system, and how often it was
+/// refused: a file that cannot have it goes through the page cache like any other.
+/// Threads:    any.
+class DirectIo {
+ public:
+  /// The calls that may refuse; tests put their own in.
+  struct Calls {
+    uint32_t (*turn_on)(int descriptor);  // O_DIRECT; what to align to, 0: refused
+    void (*turn_off)(int descriptor);
+    ssize_t (*read)(int descriptor, void* to, size_t bytes, off_t offset);
+    ssize_t (*write)(int descriptor, const void* from, size_t bytes, off_t offset);
+  };
+  static Calls System();
+
+  explicit DirectIo(const Calls& calls = System()) : calls_(calls) {}
+
+  /// What offsets, lengths and memory must be multiples of from now on. 0: refused, and counted.
+  uint32_t TurnOn(int descriptor);
+  /// For a file that refuses only now that it is read or written.
+  void TurnOff(int descriptor);
+
+  /// Reads as ReadAt does, in whole blocks of `alignment`, by way of memory of at most 1 MiB.
+  /// Smaller reads are one call. *refused: the file must be turned off and read otherwise.
+  Result<size_t> Read(int descriptor, const std::string& path, uint64_t offset, size_t length,
+                      uint32_t alignment, char* to, bool* refused) const;
+  const Calls& calls() const { return calls_; }
+  /// Files that were to be read or written directly and could not be.
+  uint64_t files_refused() const { return files_refused_.load(std::memory_order_relaxed); }
+
+ private:
+  const Calls calls_;
+  std::atomic<uint64_t> files_refused_{0};
+};
+
+}  // namespace lava::fs
