@@ -511,6 +511,18 @@ class LavaDBTest extends LavaTestBase {
     }
 
     @Test
+    void theEngineFindsTheBoundOfSeparation() throws Exception {
+        TableOptions automatic =
+                new TableOptions().setSeparationBytes(TableOptions.AUTOMATIC_SEPARATION);
+        TableHandle large = db.createTable("large", automatic);
+        put(db, large, "small", "v".repeat(4000));
+        put(db, large, "large", "v".repeat(5000));
+        db.flush();
+        assertThat(db.getTableStatistics(large).separationBytes()).isEqualTo(4096);
+        assertThat(db.getTableStatistics(large).valueBytes()).isEqualTo(5000);
+    }
+
+    @Test
     void garbageIsCollected() throws Exception {
         TableHandle large = db.createTable("large", new TableOptions().setSeparationBytes(100));
         Random random = new Random(5);
@@ -532,6 +544,18 @@ class LavaDBTest extends LavaTestBase {
         assertThat(s.gcValuesDead()).isEqualTo(500);
         assertThat(s.gcBytesRead()).isPositive();
         assertThat(s.gcBytesWritten()).isBetween(500_000L, 600_000L);
+        assertThat(s.gcInputBytes()).isGreaterThan(1_000_000);
+        assertThat(s.mergedValueBytes()).isZero();
+        assertThat(s.valueFilesExpired()).isZero();
+        assertThat(s.flushCpuMicros()).isPositive();
+        assertThat(s.compactionCpuMicros()).isPositive();
+        assertThat(s.gcCpuMicros()).isPositive();
+        assertThat(s.filesRefusedDirect()).isZero();
+        TableStatistics of = db.getTableStatistics(large);
+        assertThat(of.valueBytes()).isEqualTo(1_000_000);
+        assertThat(of.valueGarbageBytes()).isZero();
+        assertThat(of.valueFiles()).isEqualTo(s.valueFiles());
+        assertThat(of.separationBytes()).isEqualTo(100);
         assertThat(s.valueRawBytes()).isEqualTo(1_000_000);
         assertThat(s.runningGc()).isBetween(0L, 1L);
         byte[] last = key("k998");

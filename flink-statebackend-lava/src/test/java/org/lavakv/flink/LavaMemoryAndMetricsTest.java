@@ -148,6 +148,12 @@ class LavaMemoryAndMetricsTest {
                         ".lava.gc-jobs",
                         ".lava.gc-bytes-read",
                         ".lava.gc-bytes-written",
+                        ".lava.gc-input-bytes",
+                        ".lava.gc-cpu-micros",
+                        ".lava.compaction-cpu-micros",
+                        ".lava.flush-cpu-micros",
+                        ".lava.merged-value-bytes",
+                        ".lava.value-files-expired",
                         ".lava.host.cache-hits",
                         ".lava.host.cache-misses",
                         ".lava.host.memtable-bytes",
@@ -163,6 +169,13 @@ class LavaMemoryAndMetricsTest {
         assertThat((Long) gauges.get(".lava.space-pressure-percent").getValue()).isZero();
         assertThat((Long) gauges.get(".lava.estimated-live-bytes").getValue()).isPositive();
         assertThat((Long) gauges.get(".lava.state.the-value.records").getValue()).isEqualTo(2);
+        assertThat((Long) gauges.get(".lava.state.the-value.value-files").getValue()).isEqualTo(1);
+        assertThat((Long) gauges.get(".lava.state.the-value.value-bytes").getValue())
+                .isGreaterThan(50_000);
+        assertThat((Long) gauges.get(".lava.state.the-value.value-garbage-bytes").getValue())
+                .isZero();
+        assertThat((Long) gauges.get(".lava.state.the-value.separation-bytes").getValue())
+                .isEqualTo(4096);
         assertThat((Long) gauges.get(".lava.host.instances-open").getValue()).isPositive();
         fixture.close(backend);
         Thread.sleep(1100);

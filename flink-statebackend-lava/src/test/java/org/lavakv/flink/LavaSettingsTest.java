@@ -24,6 +24,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.lavakv.CompressionType;
 import org.lavakv.DBOptions;
+import org.lavakv.TableOptions;
 
 /** How the backend is named and configured. */
 class LavaSettingsTest {
@@ -99,6 +100,16 @@ class LavaSettingsTest {
                                 loader());
         assertThat(backend.settings().timerCacheSize()).isEqualTo(5);
         assertThat(backend.settings().transferThreads()).isEqualTo(9);
+    }
+
+    @Test
+    void theBoundOfSeparationCanBeLeftToTheEngine() {
+        assertThat(configured().settings().separationBytes()).isEqualTo(4096);
+        assertThat(
+                        configured("state.backend.lava.value-separation.automatic", "true")
+                                .settings()
+                                .separationBytes())
+                .isEqualTo(TableOptions.AUTOMATIC_SEPARATION);
     }
 
     @Test
