@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "base/dictionary.h"
 #include "job/value_output.h"
 #include "job/version_lookup.h"
 
@@ -134,6 +135,29 @@ class Temperatures {
   std::set<FileId> split_;
 };
 
+// Moves what the input stands at as it is stored, unless only its own file's dictionary can read
+// that.
+class Mover {
+ public:
+  explicit Mover(ValueOutput* values) : values_(*values) {}
+
+  Status Move(const MergedKeys::Input& from, bool hot) {
+    const ValueKeyIterator& at = *from.keys;
+    Compression codec;
+    uint32_t raw_bytes = 0;
+    Slice stored;
+    LAVA_RETURN_IF_ERROR(from.reader->ReadStored(at, &buffer_, &codec, &raw_bytes, &stored));
+    if (codec != kZstdDictionary)
+      return values_.AddStored(at.key(), at.birth(), hot, codec, raw_bytes, stored);
+    LAVA_RETURN_IF_ERROR(from.reader->DecodeStored(at, codec, raw_bytes, stored, &raw_));
+    return values_.Add(at.key(), at.birth(), hot, raw_);
+  }
+
+ private:
+  ValueOutput& values_;
+  std::string buffer_, raw_;
+};
+
 }  // namespace
 
 Status RunGc(const JobContext& context, const GcInput& input, GcOutput* output) {
@@ -143,7 +167,7 @@ Status RunGc(const JobContext& context, const GcInput& input, GcOutput* output) 
   MergedKeys keys(input);
   LivingBirths living(*input.version);
   const Temperatures temperatures(context, input);
-  std::string buffer;
+  Mover mover(&values);
   while (true) {
     if (context.cancelled != nullptr && context.cancelled->load(std::memory_order_relaxed))
       return Status::Aborted("the instance is closing");
@@ -154,13 +178,8 @@ Status RunGc(const JobContext& context, const GcInput& input, GcOutput* output) 
       LAVA_ASSIGN_OR_RETURN(live, living.IsLive(at->keys->key(), at->keys->birth()));
     }
     if (live) {
-      Compression codec;
-      uint32_t raw_bytes = 0;
-      Slice stored;
-      LAVA_RETURN_IF_ERROR(at->reader->ReadStored(*at->keys, &buffer, &codec, &raw_bytes, &stored));
       const bool hot = temperatures.IsHot(at->keys->key(), at->keys->birth(), *at->file);
-      LAVA_RETURN_IF_ERROR(
-          values.AddStored(at->keys->key(), at->keys->birth(), hot, codec, raw_bytes, stored));
+      LAVA_RETURN_IF_ERROR(mover.Move(*at, hot));
       ++output->values_live;
       output->bytes_read += at->keys->record_bytes();
     } else {

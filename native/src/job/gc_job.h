@@ -21,10 +21,10 @@ struct GcOutput {
 };
 
 /// Copies what lives in value files to new ones, in key order, each value with its birth name and
-/// as it is stored. Installs nothing. Memory does not grow with the files' sizes.
-/// Threads:    any one.
-/// Durability: files are synced if context.value_writer.sync; directory entries are the caller's.
-/// Errors:     Corruption (names the file), IOError, NoSpace, Aborted; what was written is removed
+/// as it is stored; what was compressed with its file's dictionary is compressed anew. Installs
+/// nothing. Memory does not grow with the files' sizes. Threads:    any one. Durability: files are
+/// synced if context.value_writer.sync; directory entries are the caller's. Errors:     Corruption
+/// (names the file), IOError, NoSpace, Aborted; what was written is removed
 ///             again.
 Status RunGc(const JobContext& context, const GcInput& input, GcOutput* output);
 

@@ -70,6 +70,12 @@ Status ValueOutput::AddStored(Slice key, const FileId& birth, bool hot, Compress
   return stream->writer->AddStored(key, birth, codec, raw_bytes, stored);
 }
 
+Status ValueOutput::Add(Slice key, const FileId& birth, bool hot, Slice value) {
+  Stream* stream = hot ? &hot_ : &cold_;
+  LAVA_RETURN_IF_ERROR(MakeRoom(stream, key));
+  return stream->writer->Add(key, birth, value);
+}
+
 Status ValueOutput::EndFile(Stream* stream) {
   if (stream->writer == nullptr) return Status::OK();
   ValueFileProperties properties;

@@ -28,6 +28,8 @@ class ValueOutput {
   /// Puts a value that another value file stores into this job's, under the birth it had.
   Status AddStored(Slice key, const FileId& birth, bool hot, Compression codec, uint32_t raw_bytes,
                    Slice stored);
+  /// The same for a value itself, which is compressed here.
+  Status Add(Slice key, const FileId& birth, bool hot, Slice value);
   /// Ends the last file; Finish() cannot fail then, so that a job's other outputs can come between.
   /// Errors: after one, destroy it.
   Status Close();
