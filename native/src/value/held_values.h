@@ -12,7 +12,7 @@
 namespace lava::vsst {
 
 /// The first values of a file, which wait until they tell whether a dictionary pays: at most 1,024,
-/// of 1 MiB before compression, in at most 3 MiB of memory.
+/// of 1 MiB before compression, in at most 4 MiB of memory.
 /// Threads:    one thread.
 class HeldValues {
  public:
