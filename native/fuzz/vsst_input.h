@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "base/compression.h"
 #include "fuzz/fuzz_input.h"
 #include "value/value_test_util.h"
 
@@ -14,9 +13,9 @@ namespace lava::fuzzing {
 
 /// Value SSTs. An input's first byte says how the rest becomes a file:
 ///   even: the rest is the file;
-///   odd:  the rest is a list of edits (position u16, byte u8) of a good file, whose codec and
-///         partition size the byte chooses; all checksums are then made right again, so that the
-///         decoders behind them see the edits.
+///   odd:  the rest is a list of edits (position u16, byte u8) of a good file, whose codec
+///         (one of them with a dictionary) and partition size the byte chooses; all checksums are
+///         then made right again, so that the decoders behind them see the edits.
 /// Whatever the file is, opening, reading and verifying it must end with a Status. In a file that
 /// verification calls good, every record of the key index must be found, and be one value.
 inline constexpr char kValueFuzzPath[] = "/fuzz/a-1.vsst";
@@ -25,12 +24,17 @@ inline testing::ValueFileImage MakeGoodValueFile(uint8_t shape) {
   testing::MemFileSystem file_system;
   if (!file_system.CreateDirectory("/fuzz").ok()) FuzzFailed("vsst", "no directory");
   ValueWriterOptions options;
-  options.compression = static_cast<Compression>((shape >> 1) % 3);
+  const bool dictionary = (shape >> 1 & 3) == 3;
+  options.compression = dictionary ? Compression::kZstd : static_cast<Compression>(shape >> 1 & 3);
+  options.dictionary = testing::kDictionaryAlways;
+  options.dictionary.enabled = dictionary;
   options.partition_records = (shape & 8) != 0 ? 3 : 256;
   auto written = testing::WriteValues(&file_system, kValueFuzzPath,
                                       testing::SmallValues((shape & 16) != 0 ? 2 : 25), options);
   auto image = testing::ImageOf(&file_system, kValueFuzzPath);
   if (!written.ok() || !image.ok()) FuzzFailed("vsst", "a good file");
+  if ((image->dictionary.end != 0) != (dictionary && (shape & 16) == 0))
+    FuzzFailed("vsst", "a dictionary");
   return std::move(image).value();
 }
 
@@ -72,8 +76,9 @@ inline void ReadValueTwice(const ValueReader& reader, const ValueKeyIterator& at
   const Status read = reader.ReadStored(at, &buffer, &codec, &raw_bytes, &stored);
   CheckValueStatus(read, verified);
   if (!got.ok() || !read.ok()) return;
-  std::string raw(raw_bytes, '\0');
-  if (!Decompress(codec, stored, raw.data(), raw_bytes) || value != raw) {
+  std::string raw;
+  const Status decoded = reader.DecodeStored(at, codec, raw_bytes, stored, &raw);
+  if (!decoded.ok() || value != raw) {
     // Unless the two indexes lead to different records of the same name.
     if (verified) FuzzFailed("vsst", "a value differs from what is stored");
   }

@@ -15,6 +15,7 @@
 #include "db_test_util.h"
 #include "manifest/manifest.h"
 #include "table/format.h"
+#include "value/format.h"
 
 // What earlier releases wrote opens with this library: data/compatibility/README.md.
 namespace lava::testing {
@@ -192,24 +193,31 @@ void WriteAndReopen(SimDB* db, const Expected& expected, Content content) {
   EXPECT_EQ(ReadContent(db, expected), content);
 }
 
-/// Manifest and checkpoint metadata, and key SSTs, have versions of their own.
+/// Manifest and checkpoint metadata, key SSTs and value SSTs have versions of their own.
 files::path NewestFixture() {
-  return DataDirectory() / ("format-" + std::to_string(kManifestFormatVersion) + "-ksst-" +
-                            std::to_string(ksst::kFormatVersion));
+  return DataDirectory() /
+         ("format-" + std::to_string(kManifestFormatVersion) + "-ksst-" +
+          std::to_string(ksst::kFormatVersion) + "-vsst-" + std::to_string(vsst::kFormatVersion));
 }
 
 TEST(Compatibility, ThereIsAFixtureOfThisFormat) { EXPECT_TRUE(files::exists(NewestFixture())); }
 
-/// Of the key SSTs of all fixtures.
-TEST(Compatibility, EachVersionOfKeySstsIsInAFixture) {
+/// Of the SSTs with this extension in all fixtures.
+std::set<uint32_t> VersionsOf(const std::string& extension) {
   std::set<uint32_t> versions;
   for (const auto& entry : files::recursive_directory_iterator(DataDirectory())) {
-    if (entry.path().extension() != ".ksst") continue;
+    if (entry.path().extension() != extension) continue;
     const std::string content = ReadFile(entry.path());
     versions.insert(DecodeFixed32(content.data() + content.size() - 20));
   }
+  return versions;
+}
+
+TEST(Compatibility, EachVersionOfSstsIsInAFixture) {
   for (uint32_t version = 1; version <= ksst::kFormatVersion; ++version)
-    EXPECT_TRUE(versions.contains(version)) << version;
+    EXPECT_TRUE(VersionsOf(".ksst").contains(version)) << version;
+  for (uint32_t version = 1; version <= vsst::kFormatVersion; ++version)
+    EXPECT_TRUE(VersionsOf(".vsst").contains(version)) << version;
 }
 
 void CheckInstance(const files::path& fixture) {
@@ -270,8 +278,10 @@ class NewerFormat : public ::testing::Test {
   }
   static void ExpectRefused(const Status& status, const std::string& name) {
     EXPECT_EQ(status.code(), Status::Code::kNotSupported) << status.ToString();
-    const bool table = name.ends_with(".ksst");
-    const uint32_t newest = table ? ksst::kFormatVersion : kManifestFormatVersion;
+    const bool values = name.ends_with(".vsst"), table = values || name.ends_with(".ksst");
+    const uint32_t newest = values  ? vsst::kFormatVersion
+                            : table ? ksst::kFormatVersion
+                                    : kManifestFormatVersion;
     for (const std::string& part :
          {name, std::to_string(newest + 1),
           "up to " + std::string(table ? "version " : "") + std::to_string(newest)})
@@ -321,6 +331,17 @@ TEST_F(NewerFormat, KeySst) {
   ExpectRefused(db_.Open(), path);
 }
 
+TEST_F(NewerFormat, ValueSst) {
+  const std::string path = PathOf(".vsst");
+  std::string content = *db_.memory().Content(path);
+  const uint64_t at = content.size() - DecodeFixed32(content.data() + content.size() - 24);
+  EncodeFixed32(content.data() + content.size() - 20, vsst::kFormatVersion + 1);
+  EncodeFixed64(content.data() + content.size() - 16,
+                Hash64(Slice(content).substr(at, content.size() - 16 - at), at));
+  ASSERT_OK(db_.memory().SetContent(path, content));
+  ExpectRefused(db_.Open(), path);
+}
+
 TEST_F(NewerFormat, Metadata) {
   std::string metadata = ReadFile(fixture_ / "checkpoint" / "metadata");
   EncodeFixed32(metadata.data() + 8, kManifestFormatVersion + 1);
@@ -339,12 +360,16 @@ void Fill(SimDB* db, Expected* expected) {
   options.target_file_bytes = 2000;
   options.l0_compaction_trigger = 10;
   options.bottom_compression = Compression::kZstd;
-  options.value_file_bytes = 1000;
+  options.value_file_bytes = 2000;
+  options.value_compression = Compression::kZstd;
+  db->environment().value_dictionary = {
+      .values_min = 10, .raw_bytes_min = 0, .saving_percent_min = 0};
   ASSERT_OK(db->Open());
   expected->tables = {
       {"value", {.kind = TableKind::kValue}},
       {"map", {.kind = TableKind::kMap}},
       {"list", {.kind = TableKind::kList}},
+      {"similar", {.kind = TableKind::kMap}},
       {"ttl",
        {.kind = TableKind::kList, .ttl_layout = TtlLayout::kList, .ttl_ms = 1'000'000'000'000}},
   };
@@ -374,6 +399,13 @@ void Fill(SimDB* db, Expected* expected) {
             tables["map"],
             {prefix + "/" + std::to_string(i + round), static_cast<uint32_t>(prefix.size())},
             i % 4 == 0 ? "" : "entry"));
+      }
+      // What a value file gets a dictionary for.
+      for (int i = 0; i < 16; ++i) {
+        const std::string number = std::to_string(p * 1'000'003 + i * (round + 7));
+        ASSERT_OK((*db)->Put(tables["similar"], {key(p, "similar" + std::to_string(10 + i))},
+                             "{\"id\":" + number + ",\"name\":\"number " + number +
+                                 "\",\"kind\":\"similar to others\",\"list\":[" + number + "]}"));
       }
       for (const std::string element : {"first", "", "third"}) {
         const std::string k = key(p, "list" + std::to_string(round));

@@ -4,11 +4,13 @@
 #include <atomic>
 #include <cstdlib>
 #include <iostream>
+#include <map>
 #include <new>
 #include <set>
 
 #include "base/coding.h"
 #include "db/internal_key.h"
+#include "db/verify_file.h"
 #include "db_test_util.h"
 #include "manifest/manifest.h"
 #include "table/block_loader.h"
@@ -601,6 +603,108 @@ TEST_F(Corruption, FilesOfAnImportedCheckpoint) {
       if (HasFailure()) return;
     }
   }
+}
+
+/// An instance with value files, of which some have a dictionary: each of their bytes flipped, and
+/// cut at every length.
+class ValueFileCorruption : public ::testing::Test {
+ protected:
+  static constexpr uint64_t kReadAllowance = 1 << 20;
+
+  static void Options(SimDB* db) {
+    db->options().value_compression = Compression::kZstd;
+    db->options().value_file_bytes = 2000;
+    db->options().l0_compaction_trigger = 10;
+    db->environment().value_dictionary = {
+        .values_min = 10, .raw_bytes_min = 0, .saving_percent_min = 0};
+  }
+  static Table* TableOf(SimDB* db) {
+    return *(*db)->CreateTable("t", {.kind = TableKind::kValue, .separation_bytes = 5});
+  }
+  void SetUp() override {
+    SimDB db(1, &files_);
+    Options(&db);
+    ASSERT_OK(files_.CreateDirectory("/db"));
+    ASSERT_OK(db.Open());
+    for (int i = 0; i < 60; ++i) {
+      const std::string number = std::to_string(i * 104'729);
+      values_[K(i % 16, "key" + number)] =
+          "{\"id\":" + number + ",\"kind\":\"similar to others\",\"list\":[" + number + "]}";
+    }
+    for (const auto& [key, value] : values_) ASSERT_OK(db->Put(TableOf(&db), {key}, value));
+    ASSERT_OK(db.Flush());
+    db.CloseDB();
+    const uint64_t before = live_bytes;
+    peak_bytes = before;
+    EXPECT_FALSE(Told(files_.CrashClone(CrashMode::kAll).get(), "nothing"));
+    memory_bytes_ = peak_bytes - before;
+    for (const std::string& path : files_.Paths())
+      if (path.ends_with(".vsst")) paths_.push_back(path);
+    ASSERT_GE(paths_.size(), 2u);
+  }
+  static void ExpectNamed(const Status& status, const std::string& path) {
+    EXPECT_TRUE(status.IsCorruption()) << status.ToString();
+    EXPECT_NE(status.message().find(path), Slice::npos) << status.ToString();
+    EXPECT_NE(status.message().find("offset"), Slice::npos) << status.ToString();
+  }
+  /// Reads everything; what is read is right. Whether damage of this file was told.
+  bool Told(fs::FileSystem* files, const std::string& path) {
+    SimDB db(2, files);
+    Options(&db);
+    const Status opened = db.Open();
+    if (!opened.ok()) {
+      // A file that is cut short is told by its length.
+      if (opened.message().find("the manifest says") == Slice::npos) ExpectNamed(opened, path);
+      EXPECT_NE(opened.message().find(path), Slice::npos) << opened.ToString();
+      return true;
+    }
+    bool told = false;
+    for (const auto& [key, expected] : values_) {
+      PinnedValue value;
+      const Status status = db->Get(TableOf(&db), {key}, &value);
+      if (!status.ok()) ExpectNamed(status, path);
+      EXPECT_TRUE(!status.ok() || value.data() == expected) << "wrong content";
+      told |= !status.ok();
+    }
+    return told;
+  }
+  void ExpectTold(const std::string& path, const std::string& content) {
+    const auto files = files_.CrashClone(CrashMode::kAll);
+    ASSERT_OK(files->SetContent(path, content));
+    const uint64_t before = live_bytes;
+    peak_bytes = before;
+    Told(files.get(), path);
+    EXPECT_LE(peak_bytes - before, memory_bytes_ + content.size() + kReadAllowance);
+    // The dense key index is the collector's, so that only it and verification tell its damage.
+    ExpectNamed(VerifyStoredFile(files.get(), path, {}), path);
+  }
+
+  MemFileSystem files_;
+  std::map<std::string, std::string> values_;
+  std::vector<std::string> paths_;
+  uint64_t memory_bytes_ = 0;
+};
+
+TEST_F(ValueFileCorruption, EveryByteAndEveryTruncation) {
+  uint64_t flips = 0, cuts = 0;
+  std::set<uint32_t> versions;
+  for (const std::string& path : paths_) {
+    const std::string sound = *files_.Content(path);
+    versions.insert(DecodeFixed32(sound.data() + sound.size() - 20));
+    EXPECT_OK(VerifyStoredFile(&files_, path, {}));
+    for (size_t i = 0; i < sound.size(); i += kStep) {
+      SCOPED_TRACE(path + " byte " + std::to_string(i) + " of " + std::to_string(sound.size()));
+      std::string damaged = sound;
+      damaged[i] = static_cast<char>(damaged[i] ^ (1 << i % 8));
+      ExpectTold(path, damaged);
+      ExpectTold(path, sound.substr(0, i));
+      ++flips, ++cuts;
+      if (HasFailure()) return;
+    }
+  }
+  EXPECT_TRUE(versions.contains(2)) << "no dictionary";
+  Count(flips, "flips of an instance's value files detected");
+  Count(cuts, "truncations of an instance's value files detected");
 }
 
 }  // namespace

@@ -86,6 +86,11 @@ DEFECTS = [
            ANSWERS),
     Defect("a collection is installed without the values that it copied", "src/db/gc.cc",
            "edit.values_added.push_back(std::move(added));", "obsolete_.size();", ANSWERS),
+    Defect("the collector copies values that only their own file's dictionary reads",
+           "src/job/gc_job.cc", "if (codec != kZstdDictionary)", "if (at.Valid())", ANSWERS),
+    Defect("values that were held back are forgotten at a value file's end",
+           "src/value/value_writer.cc",
+           "if (status_.ok() && holding_) status_ = EndHolding();", "holding_ = false;", ANSWERS),
     # Answers.
     Defect("a compaction drops tombstones that still hide something", "src/job/merging_iterator.cc",
            "return options_.compaction && group_hide_ == kNoAge && "

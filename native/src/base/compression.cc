@@ -1,53 +1,16 @@
 #include "base/compression.h"
 
 #include <lz4.h>
-#include <zstd.h>
 
 #include <cstring>
-#include <mutex>
-#include <vector>
+
+#include "base/dictionary.h"
+#include "base/zstd_contexts.h"
 
 namespace lava {
-namespace {
-
-constexpr int kZstdLevel = 1;
-constexpr size_t kContextsKeptMax = 4;
-
-struct FreeContext {
-  void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
-  void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
-};
-
-/// zstd's contexts are too large to make for every block, and thread-local ones would outlive
-/// the library in the JVM's threads.
-class DecompressContexts {
- public:
-  using Context = std::unique_ptr<ZSTD_DCtx, FreeContext>;
-  static DecompressContexts& Get() {
-    static DecompressContexts contexts;
-    return contexts;
-  }
-  Context Take() {
-    std::lock_guard lock(mutex_);
-    if (free_.empty()) return Context(ZSTD_createDCtx());
-    Context context = std::move(free_.back());
-    free_.pop_back();
-    return context;
-  }
-  void Give(Context context) {
-    std::lock_guard lock(mutex_);
-    if (free_.size() < kContextsKeptMax) free_.push_back(std::move(context));
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<Context> free_;
-};
-
-}  // namespace
 
 struct Compressor::Contexts {
-  std::unique_ptr<ZSTD_CCtx, FreeContext> zstd;
+  ZstdPtr<ZSTD_CCtx> zstd;
   std::unique_ptr<char[]> lz4;
 };
 
@@ -84,7 +47,7 @@ bool RawBytesPossible(Compression codec, Slice payload, uint32_t raw_bytes) {
   if (codec == Compression::kLz4)
     return raw_bytes <= payload.size() * 255 + 64 && raw_bytes <= LZ4_MAX_INPUT_SIZE &&
            payload.size() <= LZ4_MAX_INPUT_SIZE;
-  if (codec == Compression::kZstd)
+  if (codec == Compression::kZstd || codec == kZstdDictionary)
     return ZSTD_getFrameContentSize(payload.data(), payload.size()) == raw_bytes;
   return raw_bytes == payload.size();
 }
@@ -99,11 +62,10 @@ bool Decompress(Compression codec, Slice payload, char* raw, uint32_t raw_bytes)
     return LZ4_decompress_safe(payload.data(), raw, static_cast<int>(payload.size()),
                                static_cast<int>(raw_bytes)) == static_cast<int>(raw_bytes);
   }
-  DecompressContexts::Context context = DecompressContexts::Get().Take();
-  size_t written =
-      ZSTD_decompressDCtx(context.get(), raw, raw_bytes, payload.data(), payload.size());
-  DecompressContexts::Get().Give(std::move(context));
-  return !ZSTD_isError(written) && written == raw_bytes;
+  if (codec != Compression::kZstd) return false;
+  return DecompressContexts::Get().Run(raw_bytes, [&](ZSTD_DCtx* context) {
+    return ZSTD_decompressDCtx(context, raw, raw_bytes, payload.data(), payload.size());
+  });
 }
 
 }  // namespace lava

@@ -283,6 +283,7 @@ JobContext DBImpl::MakeJobContext(uint32_t output_level) {
   context.writer.sync = options_.sync;
   context.value_writer.sync = options_.sync;
   context.value_writer.compression = options_.value_compression;
+  context.value_writer.dictionary = environment_.value_dictionary;
   context.value_file_bytes = options_.value_file_bytes;
   context.value_read_counters = &value_read_counters_;
   context.drop_cache = &drop_cache_;

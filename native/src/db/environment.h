@@ -8,6 +8,7 @@
 #include "db/internal_key.h"
 #include "lava/db.h"
 #include "os/executor.h"
+#include "value/value_writer.h"
 
 namespace lava {
 
@@ -32,6 +33,8 @@ struct DBEnvironment {
   uint64_t retry_us_min = 50'000, retry_us_max = 5'000'000;
   /// To what lists are folded; tests take less than gigabytes.
   uint64_t list_bytes_max = kListBytesMax;
+  /// Tests make more dictionaries than pay.
+  DictionaryOptions value_dictionary;
   /// Tests make names collide.
   uint64_t (*table_id_of_name)(std::string_view name) = TableIdOfName;
 };

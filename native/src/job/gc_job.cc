@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "base/dictionary.h"
 #include "job/ttl_filter.h"
 #include "job/value_output.h"
 #include "job/version_lookup.h"
@@ -191,8 +192,13 @@ class Collection {
     Slice stored;
     LAVA_RETURN_IF_ERROR(at.reader->ReadStored(*at.keys, &buffer_, &codec, &raw_bytes, &stored));
     const bool hot = temperatures_.IsHot(at.keys->key(), at.keys->birth(), *at.file);
-    LAVA_RETURN_IF_ERROR(values_.AddStored(at.keys->key(), at.keys->birth(), hot, codec, raw_bytes,
-                                           stored, timestamp));
+    if (codec == kZstdDictionary) {  // only its own file's dictionary can read that
+      LAVA_RETURN_IF_ERROR(at.reader->DecodeStored(*at.keys, codec, raw_bytes, stored, &raw_));
+      LAVA_RETURN_IF_ERROR(values_.Add(at.keys->key(), at.keys->birth(), hot, raw_, timestamp));
+    } else {
+      LAVA_RETURN_IF_ERROR(values_.AddStored(at.keys->key(), at.keys->birth(), hot, codec,
+                                             raw_bytes, stored, timestamp));
+    }
     ++output_.values_live;
     output_.bytes_read += at.keys->record_bytes();
     return Status::OK();
@@ -205,7 +211,7 @@ class Collection {
   ValueOutput values_;
   LivingReferences living_;
   const Temperatures temperatures_;
-  std::string buffer_;
+  std::string buffer_, raw_;
 };
 
 }  // namespace

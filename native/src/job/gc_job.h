@@ -28,8 +28,9 @@ struct GcOutput {
 };
 
 /// Copies what lives in value files to new ones, in key order, each value with its birth name and
-/// as it is stored. What has expired does not live: its reference says so, until a compaction
-/// drops that too. Installs nothing. Memory does not grow with the files' sizes.
+/// as it is stored; what was compressed with its file's dictionary is compressed anew. What has
+/// expired does not live: its reference says so, until a compaction drops that too. Installs
+/// nothing. Memory does not grow with the files' sizes.
 /// Threads:    any one.
 /// Durability: files are synced if context.value_writer.sync; directory entries are the caller's.
 /// Errors:     Corruption (names the file), IOError, NoSpace, Aborted; what was written is removed

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
+
 #include "job/tree_for_test.h"
 #include "testing/fault_file_system.h"
 #include "testing/random.h"
@@ -447,6 +450,125 @@ TEST(GcJob, ATableWithoutAClockNeverExpires) {
   EXPECT_EQ(tree.Collect(tree.AllFiles()).values_live, 2u) << "not registered";
   tree.tables[7] = {.ttl_layout = TtlLayout::kValue, .ttl_ms = 10};
   EXPECT_EQ(tree.Collect(tree.AllFiles()).values_live, 1u) << "beyond the clock's range";
+}
+
+/// Values with much in common, in files that each have a dictionary or none.
+class DictionaryTree : public GcTree {
+ public:
+  DictionaryTree() { context().value_writer.compression = Compression::kZstd; }
+
+  std::string Json(int i) {
+    std::string json = "{\"user\":" + std::to_string(random_.Next()) + ",\"events\":[";
+    for (int n = 0; n < 12; ++n)
+      json += "{\"type\":\"page_view\",\"at\":" + std::to_string(random_.Next()) + "},";
+    return json + std::to_string(i) + "]}";
+  }
+  void PutJson(int begin, int end, int step = 1) {
+    for (int i = begin; i < end; i += step) Put(K("k" + std::to_string(10'000 + i)), Json(i));
+  }
+  static bool HasDictionary(const ValueFileMeta& file) { return CodecsOf(file).contains(3); }
+  static std::set<int> CodecsOf(const ValueFileMeta& file) {
+    std::set<int> codecs;
+    std::string buffer;
+    Compression codec{};
+    uint32_t raw_bytes = 0;
+    Slice stored;
+    for (auto at = ReaderOf(file)->NewKeyIterator(); at->Valid(); at->Next()) {
+      EXPECT_TRUE(ReaderOf(file)->ReadStored(*at, &buffer, &codec, &raw_bytes, &stored).ok());
+      codecs.insert(static_cast<int>(codec));
+    }
+    return codecs;
+  }
+  void CollectAll() {
+    const GcInput input = AllFiles();
+    const GcOutput output = Collect(input);
+    for (const auto& file : output.files) EXPECT_TRUE(ReaderOf(*file)->VerifyAll().ok());
+    InstallGc(input, output);
+    EXPECT_EQ(Scan(), model());
+  }
+
+ private:
+  testing::Random random_{9};
+};
+
+TEST(GcJob, ValuesOfAFilesDictionaryAreCompressedAnew) {
+  DictionaryTree tree;
+  tree.PutJson(0, 600);
+  tree.SealAndFlush();
+  const auto first = tree.ValueFiles().at(0);
+  ASSERT_TRUE(tree.HasDictionary(*first));
+  tree.PutJson(0, 600, 3);
+  tree.SealAndFlush();
+  const GcInput input = tree.AllFiles();
+  const GcOutput output = tree.Collect(input);
+  ASSERT_EQ(output.files.size(), 1u);
+  const ValueFileMeta& file = *output.files[0];
+  EXPECT_TRUE(tree.HasDictionary(file)) << "the values came raw, and train the output's own";
+  EXPECT_EQ(output.values_live, 600u);
+  EXPECT_EQ(output.values_dead, 200u);
+  EXPECT_EQ(file.births.size(), 2u);
+  const std::string born = "<" + std::to_string(first->id.number) + ">";
+  EXPECT_EQ(Held(file).at(1), "k10001" + born);
+  tree.InstallGc(input, output);
+  EXPECT_EQ(tree.Scan(), tree.model());
+  tree.CollectAll();
+}
+
+TEST(GcJob, InputsWithAndWithoutDictionariesMix) {
+  DictionaryTree tree;
+  auto& writer = tree.context().value_writer;
+  const Compression codecs[] = {Compression::kZstd, Compression::kNone, Compression::kLz4,
+                                Compression::kZstd};
+  for (int i = 0; i < 4; ++i) {
+    writer.compression = codecs[i];
+    writer.dictionary.enabled = i == 0;
+    tree.PutJson(i, 2000, 4);
+    tree.SealAndFlush();
+  }
+  writer.compression = Compression::kZstd;
+  writer.dictionary.enabled = true;
+  tree.CollectAll();
+  ASSERT_EQ(tree.ValueFiles().size(), 1u);
+  EXPECT_EQ(tree.CodecsOf(*tree.ValueFiles()[0]), (std::set<int>{0, 1, 2, 3}));
+  // Away with them.
+  writer.compression = Compression::kLz4;
+  tree.CollectAll();
+  EXPECT_EQ(tree.CodecsOf(*tree.ValueFiles()[0]), (std::set<int>{0, 1, 2}));
+}
+
+TEST(GcJob, DictionariesKeepTemperatures) {
+  DictionaryTree tree;
+  DropCache drops(nullptr, 1024);
+  tree.context().drop_cache = &drops;
+  tree.PutJson(0, 600);
+  tree.SealAndFlush();
+  ASSERT_TRUE(tree.HasDictionary(*tree.ValueFiles().at(0)));
+  for (int round = 0; round < 3; ++round) {
+    tree.PutJson(0, 200);
+    tree.SealAndFlush();
+    tree.Compact(tree.PlanLevels(0, 1));
+  }
+  tree.CollectAll();
+  std::map<bool, uint64_t> records;
+  for (const auto& file : tree.ValueFiles()) {
+    records[file->hot] += file->records;
+    EXPECT_TRUE(tree.HasDictionary(*file)) << file->hot;
+  }
+  EXPECT_EQ(records[false] + records[true], 600u);
+  EXPECT_GE(records[true], 150u) << "what was overwritten again and again";
+}
+
+TEST(GcJob, ADamagedDictionaryValueEndsTheCollection) {
+  DictionaryTree tree;
+  tree.PutJson(0, 600);
+  tree.SealAndFlush();
+  const auto first = tree.ValueFiles().at(0);
+  tree.Damage(*first, {"k10007"});
+  GcOutput output;
+  const Status status = RunGc(tree.context(), tree.AllFiles(), &output);
+  EXPECT_TRUE(status.IsCorruption());
+  EXPECT_NE(status.message().find(tree.PathOf(*first)), Slice::npos) << status.ToString();
+  EXPECT_TRUE(output.files.empty());
 }
 
 }  // namespace

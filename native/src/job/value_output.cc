@@ -77,6 +77,14 @@ void ValueOutput::Count(Stream* stream, Slice key, uint64_t raw_bytes,
   stream->tables[tables_.IdOf(key).value_or(0)].Add(raw_bytes, timestamp);
 }
 
+Status ValueOutput::Add(Slice key, const FileId& birth, bool hot, Slice value,
+                        std::optional<uint64_t> timestamp) {
+  Stream* stream = hot ? &hot_ : &cold_;
+  LAVA_RETURN_IF_ERROR(MakeRoom(stream, key));
+  Count(stream, key, value.size(), timestamp);
+  return stream->writer->Add(key, birth, value);
+}
+
 Status ValueOutput::EndFile(Stream* stream) {
   if (stream->writer == nullptr) return Status::OK();
   ValueFileProperties properties;

@@ -30,6 +30,9 @@ class ValueOutput {
   /// timestamp: beside its reference.
   Status AddStored(Slice key, const FileId& birth, bool hot, Compression codec, uint32_t raw_bytes,
                    Slice stored, std::optional<uint64_t> timestamp);
+  /// The same for a value itself, which is compressed here.
+  Status Add(Slice key, const FileId& birth, bool hot, Slice value,
+             std::optional<uint64_t> timestamp);
   /// Ends the last file; Finish() cannot fail then, so that a job's other outputs can come between.
   /// Errors: after one, destroy it.
   Status Close();

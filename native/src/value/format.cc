@@ -4,6 +4,7 @@
 
 #include "base/coding.h"
 #include "base/compression.h"
+#include "base/dictionary.h"
 
 namespace lava::vsst {
 namespace {
@@ -22,11 +23,12 @@ bool EndsAt(const BlockHandle& handle, uint64_t end) {
   return handle.offset <= end && end - handle.offset == handle.bytes + kBlockTrailerBytes;
 }
 
-/// The tail that all versions share: footer bytes, version, checksum, magic.
+/// The tail that all versions share: footer bytes, version, checksum, magic. An intact footer of a
+/// known version has the bytes that it must have.
 Status CheckFooterTail(const std::string& path, uint64_t file_bytes, Slice tail) {
   if (tail.size() < kFooterTailBytes) {
     return CorruptionAt(path, 0,
-                        "a value SST has at least " + std::to_string(kFooterBytes) +
+                        "a value SST has at least " + std::to_string(kPlainFooterBytes) +
                             " bytes, this file has " + std::to_string(file_bytes));
   }
   const char* fixed = tail.data() + tail.size() - kFooterTailBytes;
@@ -47,8 +49,10 @@ Status CheckFooterTail(const std::string& path, uint64_t file_bytes, Slice tail)
                                 ", this library reads up to version " +
                                 std::to_string(kFormatVersion) + ": use a newer library");
   }
-  if (!intact || version != kFormatVersion || bytes != kFooterBytes) {
-    return CorruptionAt(path, file_bytes - std::min<uint64_t>(file_bytes, kFooterBytes),
+  const bool known = (version == 1 && bytes == kPlainFooterBytes) ||
+                     (version == kFormatVersion && bytes == kFooterBytes);
+  if (!intact || !known) {
+    return CorruptionAt(path, file_bytes - std::min<uint64_t>(file_bytes, kPlainFooterBytes),
                         "the footer's checksum is wrong");
   }
   return Status::OK();
@@ -84,8 +88,9 @@ void EncodeFooter(const Footer& footer, uint64_t offset, std::string* out) {
   PutHandle(footer.top_index, &bytes);
   PutHandle(footer.properties, &bytes);
   PutFixed64(&bytes, footer.unique_id);
-  PutFixed32(&bytes, kFooterBytes);
-  PutFixed32(&bytes, kFormatVersion);
+  if (footer.has_dictionary()) PutHandle(footer.dictionary, &bytes);
+  PutFixed32(&bytes, static_cast<uint32_t>(footer.bytes()));
+  PutFixed32(&bytes, footer.version());
   PutFixed64(&bytes, Hash64(bytes, offset));
   PutFixed64(&bytes, kMagic);
   out->append(bytes);
@@ -93,13 +98,23 @@ void EncodeFooter(const Footer& footer, uint64_t offset, std::string* out) {
 
 Status DecodeFooter(const std::string& path, uint64_t file_bytes, Slice tail, Footer* footer) {
   LAVA_RETURN_IF_ERROR(CheckFooterTail(path, file_bytes, tail));
-  const char* from = tail.data() + tail.size() - kFooterBytes;
+  const char* end = tail.data() + tail.size();
+  const uint32_t bytes = DecodeFixed32(end - kFooterTailBytes);
+  const char* from = end - bytes;
   footer->top_index = ReadHandle(from);
   footer->properties = ReadHandle(from + 12);
   footer->unique_id = DecodeFixed64(from + 24);
-  uint64_t offset = file_bytes - kFooterBytes;
+  footer->dictionary = bytes == kFooterBytes ? ReadHandle(from + 32) : BlockHandle();
+  uint64_t offset = file_bytes - bytes;
   if (!EndsAt(footer->top_index, offset) || !EndsAt(footer->properties, footer->top_index.offset)) {
     return CorruptionAt(path, offset, "the footer names blocks that do not end where they must");
+  }
+  if (bytes == kFooterBytes &&
+      (!footer->has_dictionary() || footer->dictionary.bytes > kDictionaryBytesMax ||
+       !EndsAt(footer->dictionary, footer->properties.offset))) {
+    return CorruptionAt(path, offset,
+                        "the footer names a dictionary that is empty, too large, or does not end "
+                        "where it must");
   }
   return Status::OK();
 }
@@ -129,8 +144,8 @@ Status DecodeRecord(const RecordSource& source, uint64_t offset, Slice bytes, Re
   uint8_t codec = static_cast<uint8_t>(trailer[0]);
   record->value.codec = static_cast<Compression>(codec);
   record->value.raw_bytes = DecodeFixed32(trailer + 1);
-  if (codec > static_cast<uint8_t>(Compression::kZstd) ||
-      record->value.raw_bytes > kRecordValueBytesMax ||
+  const Compression last = source.has_dictionary ? kZstdDictionary : Compression::kZstd;
+  if (codec > static_cast<uint8_t>(last) || record->value.raw_bytes > kRecordValueBytesMax ||
       !RawBytesPossible(record->value.codec, record->value.bytes, record->value.raw_bytes)) {
     return CorruptionAt(source.path, offset,
                         "the record's codec " + std::to_string(codec) + " or raw length " +

@@ -18,8 +18,10 @@ namespace lava::vsst {
 /// The parts of a value SST that all of its code shares; docs/vsst-format.md has the bytes.
 
 inline constexpr uint64_t kMagic = 0x314c41566176616cull;  // "lavaVAL1" as bytes
-inline constexpr uint32_t kFormatVersion = 1;
-inline constexpr size_t kFooterBytes = 56;
+/// Files without a dictionary are of version 1, so that older libraries read them.
+inline constexpr uint32_t kFormatVersion = 2;
+inline constexpr size_t kPlainFooterBytes = 56;    // of version 1
+inline constexpr size_t kFooterBytes = 68;         // of version 2
 inline constexpr size_t kFooterTailBytes = 24;     // of every version: bytes, version, sum, magic
 inline constexpr uint32_t kFooterBytesMax = 4096;  // of every version
 /// Limits of one record: a user's key gets the table id, a value may be a whole list.
@@ -36,7 +38,14 @@ inline uint8_t FingerprintOf(uint64_t hash) { return static_cast<uint8_t>(hash >
 
 struct Footer {
   BlockHandle top_index, properties;
-  uint64_t unique_id = 0;  // mixed into every checksum
+  uint64_t unique_id = 0;    // mixed into every checksum
+  BlockHandle dictionary{};  // no bytes: none
+
+  bool has_dictionary() const { return dictionary.bytes != 0; }
+  uint32_t version() const { return has_dictionary() ? 2 : 1; }
+  size_t bytes() const { return has_dictionary() ? kFooterBytes : kPlainFooterBytes; }
+  /// Where the last partition ends.
+  uint64_t index_end() const { return has_dictionary() ? dictionary.offset : properties.offset; }
 };
 
 /// Appends the footer for a file in which it begins at offset.
@@ -68,6 +77,7 @@ struct RecordSource {
   const std::string& path;
   uint64_t unique_id;
   size_t birth_count;
+  bool has_dictionary = false;
 };
 /// Decodes and checks the record that begins at offset and at the front of bytes, which may go on
 /// behind it. The view borrows from bytes; its value is checked, but for what only decompressing

@@ -4,6 +4,7 @@
 
 #include "base/coding.h"
 #include "base/compression.h"
+#include "base/dictionary.h"
 
 namespace lava::vsst {
 namespace {
@@ -16,6 +17,7 @@ std::string FooterAt150(uint32_t version, std::string more = "") {
   std::string bytes;
   EncodeFooter(footer, 150, &bytes);
   EncodeFixed32(bytes.data() + 36, version);
+  if (version == 2 && more.empty()) more = std::string(12, '\0');
   bytes.insert(32, more);
   size_t head = bytes.size() - 16;
   EncodeFixed32(bytes.data() + head - 8, static_cast<uint32_t>(bytes.size()));
@@ -25,10 +27,11 @@ std::string FooterAt150(uint32_t version, std::string more = "") {
 
 TEST(ValueFormatTest, FooterRoundTrip) {
   std::string bytes = FooterAt150(1);
-  ASSERT_EQ(bytes.size(), kFooterBytes);
+  ASSERT_EQ(bytes.size(), kPlainFooterBytes);
   EXPECT_EQ(bytes.substr(48), "lavaVAL1");
   Footer footer;
-  ASSERT_TRUE(DecodeFooter(kPath, 150 + kFooterBytes, bytes, &footer).ok());
+  ASSERT_TRUE(DecodeFooter(kPath, 150 + kPlainFooterBytes, bytes, &footer).ok());
+  EXPECT_FALSE(footer.has_dictionary());
   EXPECT_EQ(footer.top_index.offset, 120u);
   EXPECT_EQ(footer.top_index.bytes, 17u);
   EXPECT_EQ(footer.properties.offset, 100u);
@@ -42,24 +45,66 @@ TEST(ValueFormatTest, EveryFlipOfTheFooterIsSeen) {
   for (size_t bit = 0; bit < 8 * good.size(); ++bit) {
     std::string bytes = good;
     bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << bit % 8));
-    Status status = DecodeFooter(kPath, 150 + kFooterBytes, bytes, &footer);
+    Status status = DecodeFooter(kPath, 150 + kPlainFooterBytes, bytes, &footer);
     EXPECT_TRUE(status.IsCorruption()) << bit << status.ToString();
     EXPECT_NE(status.message().find(kPath), Slice::npos);
   }
-  EXPECT_TRUE(DecodeFooter(kPath, 151 + kFooterBytes, good, &footer).IsCorruption());
+  EXPECT_TRUE(DecodeFooter(kPath, 151 + kPlainFooterBytes, good, &footer).IsCorruption());
 }
 
 TEST(ValueFormatTest, NewerVersions) {
   Footer footer;
-  Status status = DecodeFooter(kPath, 150 + kFooterBytes, FooterAt150(2), &footer);
+  Status status = DecodeFooter(kPath, 150 + kPlainFooterBytes, FooterAt150(3), &footer);
   EXPECT_EQ(status.code(), Status::Code::kNotSupported);
+  EXPECT_NE(status.message().find("version 3"), Slice::npos);
   EXPECT_NE(status.message().find("version 2"), Slice::npos);
-  EXPECT_NE(status.message().find("version 1"), Slice::npos);
-  std::string longer = FooterAt150(3, std::string(40, 'x'));
+  std::string longer = FooterAt150(4, std::string(40, 'x'));
   Slice tail = Slice(longer).substr(longer.size() - kFooterBytes);
   status = DecodeFooter(kPath, 150 + longer.size(), tail, &footer);
   EXPECT_EQ(status.code(), Status::Code::kNotSupported);
-  EXPECT_TRUE(DecodeFooter(kPath, 150 + kFooterBytes, FooterAt150(0), &footer).IsCorruption());
+  EXPECT_TRUE(DecodeFooter(kPath, 150 + kPlainFooterBytes, FooterAt150(0), &footer).IsCorruption());
+}
+
+/// dictionary in front of properties at 150, top index behind, the footer at 250.
+std::string DictionaryFooterAt250(const BlockHandle& dictionary) {
+  std::string bytes;
+  EncodeFooter({{180, 57}, {150, 17}, 0xabcdef, dictionary}, 250, &bytes);
+  return bytes;
+}
+
+TEST(ValueFormatTest, AFooterWithADictionary) {
+  const std::string bytes = DictionaryFooterAt250({100, 37});
+  ASSERT_EQ(bytes.size(), kFooterBytes);
+  Footer footer;
+  ASSERT_TRUE(DecodeFooter(kPath, 250 + kFooterBytes, bytes, &footer).ok());
+  EXPECT_EQ(footer.version(), 2u);
+  EXPECT_EQ(footer.dictionary.offset, 100u);
+  EXPECT_EQ(footer.dictionary.bytes, 37u);
+  EXPECT_EQ(footer.index_end(), 100u);
+  EXPECT_EQ(footer.unique_id, 0xabcdefu);
+  for (size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
+    std::string flipped = bytes;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
+    EXPECT_TRUE(DecodeFooter(kPath, 250 + kFooterBytes, flipped, &footer).IsCorruption()) << bit;
+  }
+  // The bytes of one version under the number of the other, with right checksums.
+  EXPECT_TRUE(DecodeFooter(kPath, 150 + kFooterBytes, FooterAt150(2), &footer).IsCorruption());
+  EXPECT_TRUE(DecodeFooter(kPath, 150 + kFooterBytes, FooterAt150(1, std::string(12, 'x')), &footer)
+                  .IsCorruption());
+}
+
+TEST(ValueFormatTest, ADictionaryMustEndWherePropertiesBegin) {
+  const auto refused = [](const BlockHandle& dictionary) {
+    Footer footer;
+    const Status status =
+        DecodeFooter(kPath, 250 + kFooterBytes, DictionaryFooterAt250(dictionary), &footer);
+    return status.IsCorruption() && status.message().find("dictionary") != Slice::npos;
+  };
+  EXPECT_FALSE(refused({100, 37}));
+  EXPECT_TRUE(refused({100, 36}));
+  EXPECT_TRUE(refused({101, 37}));
+  EXPECT_TRUE(refused({0, kDictionaryBytesMax + 1}));
+  EXPECT_TRUE(refused({UINT64_MAX, 150}));
 }
 
 TEST(ValueFormatTest, RecordRoundTrip) {
@@ -112,6 +157,16 @@ TEST(ValueFormatTest, ImpossibleLengthsAreRefusedBeforeAllocating) {
             Compression::kZstd);
   EXPECT_FALSE(refused({Compression::kZstd, 99, zstd}));
   EXPECT_TRUE(refused({Compression::kZstd, 98, zstd}));
+  // Codec 3 needs a dictionary.
+  std::string record;
+  EncodeRecord(9, 0, 0, "key", {kZstdDictionary, 99, zstd}, &record);
+  RecordView view;
+  EXPECT_TRUE(DecodeRecord({kPath, 9, 1, false}, 0, record, &view).IsCorruption());
+  EXPECT_TRUE(DecodeRecord({kPath, 9, 1, true}, 0, record, &view).ok());
+  EncodeRecord(9, 0, 0, "key", {kZstdDictionary, 98, zstd}, &record);
+  EXPECT_TRUE(DecodeRecord({kPath, 9, 1, true}, 0, record, &view).IsCorruption());
+  EncodeRecord(9, 0, 0, "key", {static_cast<Compression>(4), 99, zstd}, &record);
+  EXPECT_TRUE(DecodeRecord({kPath, 9, 1, true}, 0, record, &view).IsCorruption());
 }
 
 ValueFileProperties SomeProperties() {

@@ -15,9 +15,13 @@ class DamagedValueFileTest : public ::testing::TestWithParam<Compression> {
  protected:
   DamagedValueFileTest() {
     EXPECT_TRUE(files_.CreateDirectory("/v").ok());
-    auto written = WriteValues(&files_, kValuePath, values_, {GetParam(), 6});
+    ValueWriterOptions options{std::min(GetParam(), Compression::kZstd), 6};
+    if (GetParam() == kZstdDictionary) options.dictionary = kDictionaryAlways;
+    auto written = WriteValues(&files_, kValuePath, values_, options);
     EXPECT_TRUE(written.ok());
-    good_ = *files_.Content(kValuePath);
+    auto image = ImageOf(&files_, kValuePath);
+    EXPECT_TRUE(image.ok() && (image->dictionary.end != 0) == (GetParam() == kZstdDictionary));
+    good_ = image->bytes;
   }
 
   /// Told on opening, by a Get or by verification: the last must tell all.
@@ -86,7 +90,7 @@ TEST_P(DamagedValueFileTest, EveryTruncation) {
 
 INSTANTIATE_TEST_SUITE_P(Codecs, DamagedValueFileTest,
                          ::testing::Values(Compression::kNone, Compression::kLz4,
-                                           Compression::kZstd));
+                                           Compression::kZstd, kZstdDictionary));
 
 }  // namespace
 }  // namespace lava::testing

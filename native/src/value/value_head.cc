@@ -7,10 +7,12 @@
 
 namespace lava::vsst {
 
-Status ValueHead::ParseBlock(const BlockHandle& handle, Slice stored, std::string* raw) const {
+Status ValueHead::ParseBlock(const BlockHandle& handle, Slice stored, std::string* raw,
+                             uint64_t raw_bytes_max) const {
   BlockTrailer trailer;
   LAVA_RETURN_IF_ERROR(CheckBlock(file->path(), footer.unique_id, handle, stored, &trailer));
   Slice payload = stored.substr(0, handle.bytes);
+  if (trailer.raw_bytes > raw_bytes_max) return Malformed(handle.offset, "the block is too large");
   if (RawBytesPossible(trailer.codec, payload, trailer.raw_bytes)) {
     raw->resize(trailer.raw_bytes);
     if (Decompress(trailer.codec, payload, raw->data(), trailer.raw_bytes)) return Status::OK();
@@ -18,10 +20,29 @@ Status ValueHead::ParseBlock(const BlockHandle& handle, Slice stored, std::strin
   return Malformed(handle.offset, "the block does not decompress to its raw length");
 }
 
-Status ValueHead::LoadBlock(const BlockHandle& handle, std::string* raw) const {
+Status ValueHead::LoadBlock(const BlockHandle& handle, std::string* raw,
+                            uint64_t raw_bytes_max) const {
   std::string stored(handle.bytes + kBlockTrailerBytes, '\0');
   LAVA_RETURN_IF_ERROR(file->Read(handle.offset, stored.size(), stored.data()));
-  return ParseBlock(handle, stored, raw);
+  return ParseBlock(handle, stored, raw, raw_bytes_max);
+}
+
+Status ValueHead::LoadDictionary(std::unique_ptr<const Dictionary>* loaded) const {
+  if (!footer.has_dictionary()) return Status::OK();
+  std::string raw;
+  LAVA_RETURN_IF_ERROR(LoadBlock(footer.dictionary, &raw, kDictionaryBytesMax));
+  *loaded = Dictionary::Load(raw);
+  if (*loaded == nullptr)
+    return Malformed(footer.dictionary.offset, "the dictionary is not one of zstd's");
+  return Status::OK();
+}
+
+Status ValueHead::DecompressValue(uint64_t offset, const StoredValue& value, char* raw) const {
+  const bool done = value.codec == kZstdDictionary && dictionary != nullptr
+                        ? dictionary->Decompress(value.bytes, raw, value.raw_bytes)
+                        : Decompress(value.codec, value.bytes, raw, value.raw_bytes);
+  if (done) return Status::OK();
+  return Malformed(offset, "a value does not decompress to its raw length");
 }
 
 Status ValueHead::ReadFooter() {
@@ -45,7 +66,7 @@ Status ValueHead::ReadTop() {
   std::string raw;
   uint64_t offset = footer.top_index.offset;
   LAVA_RETURN_IF_ERROR(LoadBlock(footer.top_index, &raw));
-  if (const char* error = top.Load(std::move(raw), footer.properties.offset); error != nullptr)
+  if (const char* error = top.Load(std::move(raw), footer.index_end()); error != nullptr)
     return Malformed(offset, error);
   if (top.partitions().size() != properties.partitions)
     return Malformed(offset, "the properties count other partitions than the top index");
@@ -60,6 +81,7 @@ Status ValueHead::Read(std::unique_ptr<fs::RandomFile> file, std::unique_ptr<Val
   read->file = std::move(file);
   LAVA_RETURN_IF_ERROR(read->ReadFooter());
   LAVA_RETURN_IF_ERROR(read->ReadProperties());
+  LAVA_RETURN_IF_ERROR(read->LoadDictionary(&read->dictionary));
   LAVA_RETURN_IF_ERROR(read->ReadTop());
   *head = std::move(read);
   return Status::OK();

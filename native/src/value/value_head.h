@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/dictionary.h"
 #include "fs/file_system.h"
 #include "value/crit_bit.h"
 #include "value/format.h"
@@ -12,22 +13,31 @@
 
 namespace lava::vsst {
 
-/// An open file's head: footer, properties and top index, all checked, and the way to its blocks.
-/// Threads:    any thread; const.
+/// An open file's head: footer, properties, dictionary and top index, all checked, and the way to
+/// its blocks. Threads:    any thread; const.
 struct ValueHead {
   std::unique_ptr<fs::RandomFile> file;
   Footer footer;
   ValueFileProperties properties;
   std::vector<FileId> births;  // by index
   TopIndex top;
+  std::unique_ptr<const Dictionary> dictionary;  // null: the file has none
 
   static Status Read(std::unique_ptr<fs::RandomFile> file, std::unique_ptr<ValueHead>* head);
 
-  RecordSource source() const { return {file->path(), footer.unique_id, births.size()}; }
+  RecordSource source() const {
+    return {file->path(), footer.unique_id, births.size(), dictionary != nullptr};
+  }
   /// Reads, checks and decompresses a block, which must lie within the file.
-  Status LoadBlock(const BlockHandle& handle, std::string* raw) const;
+  Status LoadBlock(const BlockHandle& handle, std::string* raw,
+                   uint64_t raw_bytes_max = kRawBlockBytesMax) const;
   /// The same for payload and trailer that the caller has read.
-  Status ParseBlock(const BlockHandle& handle, Slice stored, std::string* raw) const;
+  Status ParseBlock(const BlockHandle& handle, Slice stored, std::string* raw,
+                    uint64_t raw_bytes_max = kRawBlockBytesMax) const;
+  /// The file's dictionary, read and checked anew; null without one.
+  Status LoadDictionary(std::unique_ptr<const Dictionary>* loaded) const;
+  /// Decompresses the value of the record at offset to exactly value.raw_bytes.
+  Status DecompressValue(uint64_t offset, const StoredValue& value, char* raw) const;
   Status Malformed(uint64_t offset, const char* what) const {
     return CorruptionAt(file->path(), offset, what);
   }

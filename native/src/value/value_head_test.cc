@@ -38,7 +38,7 @@ TEST_F(ValueHeadTest, PartsStandWithoutGaps) {
   }
   EXPECT_EQ(image_.properties.offset, at);
   EXPECT_EQ(image_.top_index.offset, image_.properties.end);
-  EXPECT_EQ(image_.top_index.end + vsst::kFooterBytes, image_.bytes.size());
+  EXPECT_EQ(image_.top_index.end + vsst::kPlainFooterBytes, image_.bytes.size());
   EXPECT_TRUE(OpenRepaired().ok());
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/compression.h"
 #include "value/key_iterator.h"
 #include "value/value_head.h"
 #include "value/verify.h"
@@ -52,6 +51,7 @@ class ValueSstReader final : public ValueReader {
     const ValueFileProperties& p = head_->properties;
     charged_ = kReaderOverheadBytes + head_->top.memory_bytes() + p.lower.size() + p.upper.size() +
                p.births.size() * (sizeof(BirthShare) + sizeof(FileId));
+    if (head_->dictionary != nullptr) charged_ += head_->dictionary->memory_bytes();
     if (counter_ != nullptr) counter_->Charge(charged_);
   }
   ~ValueSstReader() override {
@@ -67,6 +67,11 @@ class ValueSstReader final : public ValueReader {
   }
   Status ReadStored(const ValueKeyIterator& at, std::string* buffer, Compression* codec,
                     uint32_t* raw_bytes, Slice* stored) const override;
+  Status DecodeStored(const ValueKeyIterator& at, Compression codec, uint32_t raw_bytes,
+                      Slice stored, std::string* raw) const override {
+    raw->resize(raw_bytes);
+    return head_->DecompressValue(at.record_offset(), {codec, raw_bytes, stored}, raw->data());
+  }
   Status VerifyAll() const override { return VerifyValueFile(*head_); }
   const ValueFileProperties& properties() const override { return head_->properties; }
   const std::string& path() const override { return head_->file->path(); }
@@ -160,8 +165,7 @@ Status ValueSstReader::Decode(uint64_t offset, const RecordView& record,
     std::copy(record.key.begin(), record.key.end(), to);
     made->key = Slice(to, record.key.size());
     to += record.key.size();
-    if (!Decompress(stored.codec, stored.bytes, to, stored.raw_bytes))
-      return head_->Malformed(offset, "a value does not decompress to its raw length");
+    LAVA_RETURN_IF_ERROR(head_->DecompressValue(offset, stored, to));
     made->value = Slice(to, stored.raw_bytes);
     decoded = std::move(made);
   }
@@ -281,8 +285,7 @@ class Scanner final : public ValueScanner {
     *value = record.value.bytes;
     if (record.value.codec == Compression::kNone) return Status::OK();
     raw_.resize(record.value.raw_bytes);
-    if (!Decompress(record.value.codec, record.value.bytes, raw_.data(), record.value.raw_bytes))
-      return reader_.head().Malformed(offset, "a value does not decompress to its raw length");
+    LAVA_RETURN_IF_ERROR(reader_.head().DecompressValue(offset, record.value, raw_.data()));
     *value = raw_;
     return Status::OK();
   }

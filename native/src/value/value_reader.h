@@ -47,10 +47,10 @@ class ValueScanner {
                      std::shared_ptr<const void>* pin) = 0;
 };
 
-/// An open value SST: footer, properties and top index in memory, crit-bit trees through the cache
-/// (index segment), small values through its data segment.
-/// Threads:    any thread.
-/// Ownership:  cache, counter and counters must outlive it; iterators must not. The destructor
+/// An open value SST: footer, properties, top index and dictionary in memory, crit-bit trees
+/// through the cache (index segment), small values through its data segment. Threads:    any
+/// thread. Ownership:  cache, counter and counters must outlive it; iterators must not. The
+/// destructor
 ///             erases the file's blocks from the cache and releases what was charged.
 /// Errors:     Corruption (path and offset), IOError, NeedsFile of any read; NotSupported of Open.
 class ValueReader : public Attachment {
@@ -74,9 +74,13 @@ class ValueReader : public Attachment {
   /// For the collector: every key, and then the value of one of them as it is stored.
   virtual std::unique_ptr<ValueKeyIterator> NewKeyIterator() const = 0;
   /// Reads the record that the iterator stands at, checks it, and gives its value undecoded.
-  /// *stored borrows from *buffer.
+  /// *stored borrows from *buffer. A value of codec kZstdDictionary means something in this file
+  /// alone: what goes elsewhere is decoded by DecodeStored().
   virtual Status ReadStored(const ValueKeyIterator& at, std::string* buffer, Compression* codec,
                             uint32_t* raw_bytes, Slice* stored) const = 0;
+  /// Replaces *raw by the value that ReadStored() gave where the iterator stands.
+  virtual Status DecodeStored(const ValueKeyIterator& at, Compression codec, uint32_t raw_bytes,
+                              Slice stored, std::string* raw) const = 0;
   /// Reads everything and checks every checksum, and that both indexes agree with the records.
   virtual Status VerifyAll() const = 0;
   virtual const ValueFileProperties& properties() const = 0;

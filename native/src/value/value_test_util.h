@@ -65,6 +65,34 @@ inline ValueMap SmallValues(uint64_t count) {
   return values;
 }
 
+/// A value of about so many bytes, of the kind that a dictionary is for: names repeat from value to
+/// value, what they name does not.
+inline std::string JsonValue(Random* random, size_t bytes) {
+  static constexpr const char* kWords[] = {"winter", "ocean",  "copper", "lantern", "orchard",
+                                           "violet", "harbor", "summit", "meadow",  "cinder"};
+  const auto word = [&] { return std::string(kWords[random->Uniform(std::size(kWords))]); };
+  std::string json = "{\"user\":{\"id\":" + std::to_string(random->Uniform(1'000'000'000)) +
+                     ",\"name\":\"" + word() + "\"},\"events\":[";
+  while (json.size() < bytes) {
+    json += "{\"type\":\"page_view\",\"timestamp\":" +
+            std::to_string(1'700'000'000'000 + random->Uniform(1'000'000'000)) +
+            ",\"url\":\"https://www.example.com/" + word() + "/" + word() +
+            "\",\"session\":" + std::to_string(random->Next()) + "},";
+  }
+  return json + "]}";
+}
+inline ValueMap JsonValues(uint64_t count, size_t bytes, uint64_t seed = 1) {
+  Random random(seed);
+  ValueMap values;
+  for (uint64_t i = 0; i < count; ++i)
+    values[{"key" + std::to_string(100'000 + i), Birth(1)}] = JsonValue(&random, bytes);
+  return values;
+}
+
+/// A dictionary whatever it saves, also in small files.
+inline constexpr DictionaryOptions kDictionaryAlways{
+    .values_min = 10, .raw_bytes_min = 0, .saving_percent_min = 0};
+
 /// A sound file, and where what has a checksum stands in it.
 struct ValueFileImage {
   std::string bytes;
@@ -74,6 +102,8 @@ struct ValueFileImage {
   };
   std::vector<Part> records, key_blocks, partitions;
   Part properties, top_index;
+  Part dictionary;  // empty: none
+  size_t footer_bytes = 0;
 
   /// Makes every checksum right for what the file holds now.
   void Repair() {
@@ -81,9 +111,10 @@ struct ValueFileImage {
       for (const Part& part : *parts) Seal(part);
     Seal(properties);
     Seal(top_index);
-    size_t footer = bytes.size() - vsst::kFooterBytes;
-    EncodeFixed64(bytes.data() + footer + vsst::kFooterBytes - 16,
-                  Hash64(Slice(bytes).substr(footer, vsst::kFooterBytes - 16), footer));
+    if (dictionary.end != 0) Seal(dictionary);
+    size_t footer = bytes.size() - footer_bytes;
+    EncodeFixed64(bytes.data() + footer + footer_bytes - 16,
+                  Hash64(Slice(bytes).substr(footer, footer_bytes - 16), footer));
   }
   void Seal(const Part& part) {
     Slice covered = Slice(bytes).substr(part.offset, part.end - part.offset - 8);
@@ -106,6 +137,9 @@ inline Result<ValueFileImage> ImageOf(MemFileSystem* file_system, const std::str
     image.partitions.push_back({partition.block.offset, partition.block.end()});
   image.properties = {head->footer.properties.offset, head->footer.properties.end()};
   image.top_index = {head->footer.top_index.offset, head->footer.top_index.end()};
+  if (const BlockHandle& block = head->footer.dictionary; head->footer.has_dictionary())
+    image.dictionary = {block.offset, block.end()};
+  image.footer_bytes = head->footer.bytes();
   return image;
 }
 

@@ -7,8 +7,10 @@
 
 #include "base/checksum.h"
 #include "base/compression.h"
+#include "base/dictionary.h"
 #include "value/crit_bit.h"
 #include "value/format.h"
+#include "value/held_values.h"
 #include "value/key_block.h"
 #include "value/top_index.h"
 
@@ -34,7 +36,8 @@ class ValueSstWriter final : public ValueWriter {
         partition_keys_(std::clamp(options.partition_records, 1u, kPartitionKeysMax)),
         file_(std::move(file)),
         path_(std::move(path)),
-        compressor_(options.compression) {
+        compressor_(options.compression),
+        holding_(options.compression == Compression::kZstd && options.dictionary.enabled) {
     footer_.unique_id = Hash64(NameOf(path_));
   }
 
@@ -43,7 +46,7 @@ class ValueSstWriter final : public ValueWriter {
                    Slice stored) override;
   uint64_t estimated_bytes() const override {
     return offset_ + index_bytes_ + key_block_.payload().size() + partition_.estimated_bytes() +
-           top_.estimated_bytes() + kFooterBytes;
+           top_.estimated_bytes() + dictionary_.size() + footer_.bytes() + held_.estimated_bytes();
   }
   Status Finish(ValueFileProperties* properties) override;
 
@@ -56,6 +59,10 @@ class ValueSstWriter final : public ValueWriter {
   };
 
   Status CheckRecord(Slice key, const FileId& birth, uint64_t value_bytes) const;
+  StoredValue Compress(Slice value);
+  /// Decides on the dictionary and writes what was held back.
+  Status EndHolding();
+  Status Hold(Slice key, const FileId& birth, const StoredValue& stored, const Slice* raw);
   Status AddRecord(Slice key, const FileId& birth, const StoredValue& value);
   uint32_t BirthIndex(const FileId& birth);
   void FlushKeyBlock();
@@ -65,8 +72,8 @@ class ValueSstWriter final : public ValueWriter {
   void WriteIndexes();
   void Append(Slice bytes);
   Status Invalid(const std::string& what) const {
-    return Status::InvalidArgument(path_ + ": record " + std::to_string(properties_.records) +
-                                   ": " + what);
+    return Status::InvalidArgument(
+        path_ + ": record " + std::to_string(properties_.records + held_.size()) + ": " + what);
   }
 
   const ValueWriterOptions options_;
@@ -74,6 +81,10 @@ class ValueSstWriter final : public ValueWriter {
   std::unique_ptr<fs::AppendFile> file_;
   const std::string path_;
   Compressor compressor_;
+  bool holding_;  // the first values wait
+  HeldValues held_;
+  std::string dictionary_;  // empty: none
+  std::unique_ptr<DictionaryCompressor> dictionary_compressor_;
 
   Status status_;  // the first error
   bool finished_ = false;
@@ -105,9 +116,9 @@ Status ValueSstWriter::CheckRecord(Slice key, const FileId& birth, uint64_t valu
   if (value_bytes > kRecordValueBytesMax)
     return Invalid("a value of " + std::to_string(value_bytes) + " bytes, the limit is " +
                    std::to_string(kRecordValueBytesMax));
-  if (properties_.records > 0) {
-    int order = key.compare(last_key_);
-    if (order < 0 || (order == 0 && birth <= last_birth_))
+  if (const bool held = held_.size() > 0; held || properties_.records > 0) {
+    int order = key.compare(held ? held_.last_key() : last_key_);
+    if (order < 0 || (order == 0 && birth <= (held ? held_.last_birth() : last_birth_)))
       return Invalid("it does not come behind the one before");
   }
   return Status::OK();
@@ -116,11 +127,9 @@ Status ValueSstWriter::CheckRecord(Slice key, const FileId& birth, uint64_t valu
 Status ValueSstWriter::Add(Slice key, const FileId& birth, Slice value) {
   if (!status_.ok()) return status_;
   LAVA_RETURN_IF_ERROR(CheckRecord(key, birth, value.size()));
-  StoredValue stored;
-  stored.raw_bytes = static_cast<uint32_t>(value.size());
-  stored.codec = compressor_.Compress(value, &compressed_);
-  stored.bytes = stored.codec == Compression::kNone ? value : Slice(compressed_);
-  Status status = AddRecord(key, birth, stored);
+  if (holding_ && !held_.HasRoom(key.size(), value.size())) LAVA_RETURN_IF_ERROR(EndHolding());
+  const StoredValue stored = Compress(value);
+  Status status = holding_ ? Hold(key, birth, stored, &value) : AddRecord(key, birth, stored);
   if (compressed_.capacity() > kBufferKeptBytesMax) compressed_ = {};
   return status;
 }
@@ -133,7 +142,40 @@ Status ValueSstWriter::AddStored(Slice key, const FileId& birth, Compression cod
     return Invalid(std::to_string(stored.size()) + " stored bytes of codec " +
                    std::to_string(static_cast<int>(codec)) + " are no value of " +
                    std::to_string(raw_bytes) + " bytes");
-  return AddRecord(key, birth, {codec, raw_bytes, stored});
+  if (holding_ && !held_.HasRoom(key.size(), stored.size())) LAVA_RETURN_IF_ERROR(EndHolding());
+  const StoredValue value{codec, raw_bytes, stored};
+  return holding_ ? Hold(key, birth, value, nullptr) : AddRecord(key, birth, value);
+}
+
+StoredValue ValueSstWriter::Compress(Slice value) {
+  StoredValue stored;
+  stored.raw_bytes = static_cast<uint32_t>(value.size());
+  stored.codec = dictionary_compressor_ != nullptr
+                     ? dictionary_compressor_->Compress(value, &compressed_)
+                     : compressor_.Compress(value, &compressed_);
+  stored.bytes = stored.codec == Compression::kNone ? value : Slice(compressed_);
+  return stored;
+}
+
+Status ValueSstWriter::Hold(Slice key, const FileId& birth, const StoredValue& stored,
+                            const Slice* raw) {
+  held_.Add(key, birth, stored, raw);
+  return held_.TooLarge() ? EndHolding() : Status::OK();
+}
+
+Status ValueSstWriter::EndHolding() {
+  holding_ = false;
+  const HeldValues held = std::exchange(held_, {});
+  dictionary_ = held.ChooseDictionary(options_.dictionary);
+  if (!dictionary_.empty())
+    dictionary_compressor_ = std::make_unique<DictionaryCompressor>(dictionary_);
+  for (size_t i = 0; i < held.size(); ++i) {
+    const HeldValues::Value value = held.at(i);
+    const bool anew = value.is_sample && !dictionary_.empty();
+    LAVA_RETURN_IF_ERROR(
+        AddRecord(value.key, value.birth, anew ? Compress(value.raw) : value.stored));
+  }
+  return status_;
 }
 
 uint32_t ValueSstWriter::BirthIndex(const FileId& birth) {
@@ -221,6 +263,7 @@ void ValueSstWriter::WriteIndexes() {
     WriteBlock(std::move(block));
   }
   for (PendingBlock& block : partitions_) WriteBlock(std::move(block));
+  if (!dictionary_.empty()) footer_.dictionary = WriteBlock(Pack(dictionary_, true));
   std::string raw;
   EncodeProperties(properties_, births_, &raw);
   footer_.properties = WriteBlock(Pack(raw, true));
@@ -235,6 +278,7 @@ void ValueSstWriter::WriteIndexes() {
 Status ValueSstWriter::Finish(ValueFileProperties* properties) {
   if (finished_) return Status::InvalidArgument(path_ + ": the value SST is finished already");
   finished_ = true;
+  if (status_.ok() && holding_) status_ = EndHolding();
   if (status_.ok()) WriteIndexes();
   if (status_.ok()) status_ = options_.sync ? file_->Sync() : file_->Flush();
   if (status_.ok()) status_ = file_->Close();

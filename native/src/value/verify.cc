@@ -2,7 +2,6 @@
 
 #include <string>
 
-#include "base/compression.h"
 #include "value/key_iterator.h"
 
 namespace lava::vsst {
@@ -16,6 +15,8 @@ class Verifier {
       : head_(head), window_(head.file.get(), head.top.records_end()) {}
 
   Status Run() {
+    std::unique_ptr<const Dictionary> dictionary;
+    LAVA_RETURN_IF_ERROR(head_.LoadDictionary(&dictionary));
     for (const FileId& birth : head_.births) found_.births.push_back({birth, 0, 0});
     KeyIterator at(&head_);
     for (; at.Valid(); at.Next()) {
@@ -43,8 +44,7 @@ class Verifier {
       return head_.Malformed(at.record_offset(), "the dense key index is not that of the record");
     if (value.codec != Compression::kNone) {
       raw_.resize(value.raw_bytes);
-      if (!Decompress(value.codec, value.bytes, raw_.data(), value.raw_bytes))
-        return head_.Malformed(at.record_offset(), "a value does not decompress to its raw length");
+      LAVA_RETURN_IF_ERROR(head_.DecompressValue(at.record_offset(), value, raw_.data()));
     }
     if (found_.records == 0) found_.lower = at.key();
     ++found_.records;

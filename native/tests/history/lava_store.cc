@@ -8,9 +8,11 @@
 #include <set>
 #include <thread>
 
+#include "base/dictionary.h"
 #include "db/environment.h"
 #include "db/verify_file.h"
 #include "fs/posix_file_system.h"
+#include "testing/random.h"
 
 namespace lava::testing {
 namespace {
@@ -22,6 +24,22 @@ std::string NewRealDirectory() {
   return (std::filesystem::temp_directory_path() /
           ("lava-history-" + std::to_string(::getpid()) + "-" + std::to_string(++number)))
       .string();
+}
+
+/// For all value files: those of histories have too few values to train one.
+const std::string& HistoryDictionary() {
+  static const std::string dictionary = [] {
+    Random random(1);
+    std::string samples;
+    std::vector<size_t> sizes;
+    for (size_t i = 0; i < 50; ++i) {
+      const std::string sample = std::string(random.Uniform(300), 'z') + random.SkewedBytes(60);
+      samples += sample;
+      sizes.push_back(sample.size());
+    }
+    return TrainDictionary(samples, sizes, 1024);
+  }();
+  return dictionary;
 }
 
 }  // namespace
@@ -89,6 +107,7 @@ Status LavaStore::OpenIn(const std::string& directory, std::span<const ImportSou
   environment.executor = simulated_ != nullptr ? simulated_.get() : pool_.get();
   environment.clock = &clock_;
   environment.wait_ms_max = simulated_ != nullptr ? 0 : 10;
+  environment.value_dictionary.given = HistoryDictionary();
   LAVA_ASSIGN_OR_RETURN(db_, OpenDB(options, directory, imports, environment));
   directory_ = directory;
   db_->SetTime(now_ms_);

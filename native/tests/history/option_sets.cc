@@ -155,7 +155,6 @@ DBOptions OptionsOf(const OptionSet& set, uint32_t opening) {
   static constexpr uint32_t kGarbage[] = {0, 1, 25, 60, 101};
   options.value_file_bytes = Pick(&random, kValueFiles);
   options.gc_garbage_percent = Pick(&random, kGarbage);
-  options.value_compression = options.compression;
   // Held by collections and compactions alone: the histories' writes never meet a limit in bytes.
   static constexpr uint32_t kRatios[] = {0, 0, 101, 150};
   options.space_high_percent = Pick(&random, kRatios);
@@ -166,6 +165,8 @@ DBOptions OptionsOf(const OptionSet& set, uint32_t opening) {
   static constexpr uint32_t kSortedRuns[] = {0, 1, 1, 8};
   options.value_sorted_runs_max = Pick(&random, kSortedRuns);
   options.value_merge_scan_percent = random.OneIn(2) ? 25 : 1'000'000;
+  // Most often what has dictionaries.
+  options.value_compression = random.OneIn(3) ? options.compression : Compression::kZstd;
   return options;
 }
 
@@ -195,6 +196,7 @@ std::string Describe(const OptionSet& set) {
          part("stall", o.l0_stall_trigger) + part("sealed runs", o.sealed_runs_max) +
          part("partition bytes", o.partition_bytes) + part("separation", SeparationOf(set, 0)) +
          part("value file", o.value_file_bytes) + part("garbage percent", o.gc_garbage_percent) +
+         part("value codec", static_cast<uint64_t>(o.value_compression)) +
          part("space percent", o.space_high_percent) + part("collections", o.gc_jobs_max) +
          part("sorted runs", o.value_sorted_runs_max) + (o.sync ? ", sync" : "") +
          (set.changes_at_reopen ? ", changes at reopen" : "");

@@ -31,8 +31,10 @@ uint64_t LavaCheckpointBytes(Slice bytes) {
 // The SST whose footer ends at end, by what the footer says of where it stands in its own file.
 bool SstEndingAt(Slice bytes, size_t end, Embedded* found) {
   const bool keys = DecodeFixed64(bytes.data() + end - 8) == ksst::kMagic;
-  const size_t footer_bytes = keys ? ksst::kFooterBytes : vsst::kFooterBytes;
-  if (end < footer_bytes) return false;
+  if (end < vsst::kFooterTailBytes) return false;
+  const size_t footer_bytes =
+      keys ? ksst::kFooterBytes : DecodeFixed32(bytes.data() + end - vsst::kFooterTailBytes);
+  if (footer_bytes < vsst::kPlainFooterBytes || end < footer_bytes) return false;
   const char* footer_at = bytes.data() + end - footer_bytes;
   const uint64_t top_offset = DecodeFixed64(footer_at);  // the top index ends at the footer
   const uint64_t behind_top = uint64_t{DecodeFixed32(footer_at + 8)} + kBlockTrailerBytes;

@@ -107,13 +107,15 @@ Result<Json> ValueSstFacts(ReadOnlyFiles* files, const std::string& path, const 
   for (const BlockHandle& block : head->top.key_blocks())
     dense_bytes += block.bytes + kBlockTrailerBytes;
   Json json;
-  json["format_version"] = vsst::kFormatVersion;
+  json["format_version"] = head->footer.version();
   json["unique_id"] = HexNumber(head->footer.unique_id, 16);
   json["bytes"] = head->file->size();
   json["records"] = p.records;
   json["keys"] = keys;
   json["raw_bytes"] = p.raw_bytes;
   json["stored_bytes"] = p.stored_bytes;
+  if (const BlockHandle& block = head->footer.dictionary; head->footer.has_dictionary())
+    json["dictionary_bytes"] = block.bytes + kBlockTrailerBytes;
   json["index"] = {{"partitions", p.partitions},
                    {"partition_bytes", partition_bytes},
                    {"crit_bit_bytes", p.tree_bytes},

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "base/coding.h"
+#include "base/dictionary.h"
 #include "base/value_reference.h"
 #include "db/internal_key.h"
 #include "inspect/text.h"
@@ -15,6 +16,7 @@ namespace {
 constexpr int kAttemptsMax = 32;
 
 const char* NameOf(Compression codec) {
+  if (codec == kZstdDictionary) return "zstd with the file's dictionary";
   switch (codec) {
     case Compression::kNone:
       return "none";

@@ -198,6 +198,7 @@ void RenderValueFile(const Json& file, std::string* out) {
   if (file.contains("state")) *out += "    " + Text(file, "state") + "\n";
   if (file.contains("bounds")) *out += "    bounds " + BoundsText(file["bounds"]) + "\n";
   *out += "    raw " + Size(file, "raw_bytes");
+  if (file.contains("dictionary_bytes")) *out += "; dictionary " + Size(file, "dictionary_bytes");
   if (file.contains("garbage_estimate"))
     *out += "; garbage about " + Size(file, "garbage_estimate") + " (" + Size(file, "garbage_min") +
             " to " + Size(file, "garbage_max") + ")";

@@ -1,3 +1,4 @@
+#include "base/coding.h"
 #include "inspect/inspect_test_util.h"
 #include "inspect/text.h"
 #include "lava/list_format.h"
@@ -33,6 +34,37 @@ TEST_F(InspectTest, TheSummaryIsThatOfTheInstance) {
   for (const Json& birth : one["births"]) inherited += birth["inherited"] == true ? 1 : 0;
   EXPECT_EQ(inherited, 1) << one["births"].dump(2);
   EXPECT_TRUE(one["missing"].empty());
+}
+
+/// What a file's values have in common is a block of it.
+TEST_F(InspectTest, DictionariesAreShownAndVerified) {
+  db.options().value_compression = Compression::kZstd;
+  db.environment().value_dictionary = {
+      .values_min = 10, .raw_bytes_min = 0, .saving_percent_min = 0};
+  Fill();
+  uint64_t dictionaries = 0, without = 0;
+  std::string path;
+  const Json files = Ask({"files", "/db"});
+  for (const Json& file : files["instances"].at(0)["value_files"]) {
+    const bool has = file.contains("dictionary_bytes");
+    EXPECT_EQ(file["format_version"], has ? 2 : 1);
+    ++(has ? dictionaries : without);
+    if (!has) continue;
+    EXPECT_GT(file["dictionary_bytes"].get<uint64_t>(), 100u);
+    path = file["path"];
+  }
+  EXPECT_GT(dictionaries, 0u);
+  EXPECT_GT(without, 0u) << "two values have none";
+  EXPECT_NE(Tool({"files", "/db"}).out.find("; dictionary "), std::string::npos);
+  Ask({"verify", "/db"});
+  // Within the dictionary, which stands before properties, top index and footer.
+  std::string content = *db.files.Content(path);
+  const uint64_t at = DecodeFixed64(content.data() + content.size() - 36);
+  content[at + 9] = static_cast<char>(content[at + 9] ^ 4);
+  ASSERT_OK(db.files.SetContent(path, content));
+  const Json verified = Ask({"verify", "/db"}, kFaultsFound);
+  EXPECT_NE(verified["faults"].dump().find("offset " + std::to_string(at)), std::string::npos)
+      << verified["faults"].dump(2);
 }
 
 TEST_F(InspectTest, FilesSayWhatTheirIndexesCost) {

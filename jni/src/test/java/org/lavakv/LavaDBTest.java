@@ -591,6 +591,40 @@ class LavaDBTest extends LavaTestBase {
         }
     }
 
+    /** The library that is shipped can train one, whatever the system's zstd was made for. */
+    @Test
+    void similarValuesOfZstdGetADictionary() throws Exception {
+        DBOptions options = new DBOptions().setValueCompression(CompressionType.ZSTD);
+        Path path = directory.resolve("similar");
+        try (LavaDB other = LavaDB.open(options, path.toString(), lease, List.of())) {
+            TableHandle t = other.createTable("t", new TableOptions().setSeparationBytes(100));
+            List<String> values = new ArrayList<>();
+            Random random = new Random(1);
+            for (int i = 0; i < 500; i++) {
+                StringBuilder value = new StringBuilder("{\"events\":[");
+                while (value.length() < 1000) {
+                    value.append("{\"type\":\"page_view\",\"session\":")
+                            .append(random.nextLong())
+                            .append("},");
+                }
+                values.add(value.append("]}").toString());
+                put(other, t, "k" + i, values.get(i));
+            }
+            other.flush();
+            for (int i = 0; i < values.size(); i++) {
+                assertThat(get(other, t, "k" + i)).isEqualTo(values.get(i));
+            }
+        }
+        try (var files = Files.list(path)) {
+            List<Path> valueFiles =
+                    files.filter(file -> file.toString().endsWith(".vsst"))
+                            .collect(Collectors.toList());
+            assertThat(valueFiles).hasSize(1);
+            byte[] content = Files.readAllBytes(valueFiles.get(0));
+            assertThat(content[content.length - 20]).as("format version").isEqualTo((byte) 2);
+        }
+    }
+
     private List<String> valueFiles() throws Exception {
         try (var files = Files.list(Path.of(db.path()))) {
             return files.map(file -> file.getFileName().toString())

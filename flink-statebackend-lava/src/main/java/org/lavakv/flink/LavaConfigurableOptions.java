@@ -39,8 +39,9 @@ public final class LavaConfigurableOptions {
                     .enumType(CompressionType.class)
                     .defaultValue(CompressionType.LZ4)
                     .withDescription(
-                            "How blocks are compressed above the last level, and each value in a"
-                                    + " value file.");
+                            "How blocks are compressed above the last level, and, unless"
+                                    + " value-separation.compression says otherwise, each value in"
+                                    + " a value file.");
 
     public static final ConfigOption<CompressionType> BOTTOM_COMPRESSION =
             ConfigOptions.key(LavaOptions.PREFIX + "bottom-compression")
@@ -83,6 +84,16 @@ public final class LavaConfigurableOptions {
                             "Finds for each state from which size on values go to value files, by"
                                     + " the size of the instance and how often the state is"
                                     + " iterated, instead of value-separation.threshold.");
+
+    public static final ConfigOption<CompressionType> VALUE_SEPARATION_COMPRESSION =
+            ConfigOptions.key(LavaOptions.PREFIX + "value-separation.compression")
+                    .enumType(CompressionType.class)
+                    .noDefaultValue()
+                    .withDescription(
+                            "How each value in a value file is compressed; without it, as"
+                                    + " compression says. With ZSTD, a file whose first values"
+                                    + " show that it pays has a dictionary of what its values have"
+                                    + " in common.");
 
     public static final ConfigOption<MemorySize> VALUE_FILE_SIZE =
             ConfigOptions.key(LavaOptions.PREFIX + "value-file.size")

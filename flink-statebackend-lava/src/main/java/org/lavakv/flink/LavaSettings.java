@@ -202,6 +202,12 @@ final class LavaSettings {
                 : bytesBetween(option, 1L << 20, Long.MAX_VALUE);
     }
 
+    private CompressionType valueCompression() {
+        CompressionType own =
+                get(LavaConfigurableOptions.VALUE_SEPARATION_COMPRESSION, CompressionType.class);
+        return own != null ? own : get(LavaConfigurableOptions.COMPRESSION, CompressionType.class);
+    }
+
     /** The engine's options, without what the instance's key groups decide. */
     DBOptions dbOptions() {
         DBOptions options =
@@ -214,8 +220,7 @@ final class LavaSettings {
                                                 INT_BYTES_MAX))
                         .setCompression(
                                 get(LavaConfigurableOptions.COMPRESSION, CompressionType.class))
-                        .setValueCompression(
-                                get(LavaConfigurableOptions.COMPRESSION, CompressionType.class))
+                        .setValueCompression(valueCompression())
                         .setBottomCompression(
                                 get(
                                         LavaConfigurableOptions.BOTTOM_COMPRESSION,

@@ -123,6 +123,7 @@ class LavaSettingsTest {
                                 "state.backend.lava.file.target-size", "1mb",
                                 "state.backend.lava.level.base-size", "4mb",
                                 "state.backend.lava.value-separation.threshold", "5kb",
+                                "state.backend.lava.value-separation.compression", "zstd",
                                 "state.backend.lava.value-file.size", "3mb",
                                 "state.backend.lava.gc.garbage-threshold", "40",
                                 "state.backend.lava.gc.upload-cost", "70",
@@ -136,7 +137,7 @@ class LavaSettingsTest {
         assertThat(settings.dbOptions().memtableBytes()).isEqualTo(2 << 20);
         assertThat(settings.dbOptions().blockBytes()).isEqualTo(16 << 10);
         assertThat(settings.dbOptions().compression()).isEqualTo(CompressionType.NONE);
-        assertThat(settings.dbOptions().valueCompression()).isEqualTo(CompressionType.NONE);
+        assertThat(settings.dbOptions().valueCompression()).isEqualTo(CompressionType.ZSTD);
         assertThat(settings.dbOptions().bottomCompression()).isEqualTo(CompressionType.ZSTD);
         assertThat(settings.dbOptions().targetFileBytes()).isEqualTo(1 << 20);
         assertThat(settings.dbOptions().level1Bytes()).isEqualTo(4 << 20);
@@ -172,6 +173,19 @@ class LavaSettingsTest {
     }
 
     @Test
+    void valuesAreCompressedAsBlocksAreUnlessToldOtherwise() {
+        String blocks = LavaConfigurableOptions.COMPRESSION.key();
+        String values = LavaConfigurableOptions.VALUE_SEPARATION_COMPRESSION.key();
+        assertThat(configured().settings().dbOptions().valueCompression())
+                .isEqualTo(new DBOptions().valueCompression());
+        assertThat(configured(blocks, "ZSTD").settings().dbOptions().valueCompression())
+                .isEqualTo(CompressionType.ZSTD);
+        DBOptions apart = configured(blocks, "LZ4", values, "NONE").settings().dbOptions();
+        assertThat(apart.valueCompression()).isEqualTo(CompressionType.NONE);
+        assertThat(apart.compression()).isEqualTo(CompressionType.LZ4);
+    }
+
+    @Test
     void takesSeveralLocalDirectories() {
         LavaSettings settings =
                 configured(LavaOptions.LOCAL_DIRECTORIES.key(), "/one,file:///two, /three")
@@ -198,6 +212,7 @@ class LavaSettingsTest {
                 "filter.bits-per-key | 65 | 0 to 64",
                 "block.size | 1b | 256 to",
                 "memtable.size | 1b | 65536 to",
+                "value-separation.compression | SNAPPY | NONE, LZ4, ZSTD",
                 "value-separation.threshold | -1b | MemorySize",
                 "value-separation.threshold | large | MemorySize",
                 "value-separation.threshold | 2tb | 0 to",

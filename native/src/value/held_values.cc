@@ -1,0 +1,118 @@
+#include "value/held_values.h"
+
+#include <algorithm>
+
+#include "base/compression.h"
+#include "base/dictionary.h"
+
+namespace lava::vsst {
+namespace {
+
+constexpr size_t kValuesMax = 1024;
+constexpr uint64_t kRawBytesMax = 1 << 20;
+constexpr size_t kMemoryBytesMax = 3 << 20;
+/// Larger values repeat themselves enough; after so many of them it is said at once.
+constexpr uint64_t kMeanBytesMax = 32 << 10;
+constexpr uint32_t kMeanValuesMin = 8;
+/// A reader keeps it in memory, with 27 KiB of tables.
+constexpr uint64_t kTrainedBytesMax = 16 << 10, kTrainedBytesMin = 256;
+constexpr uint64_t kTriedBytesMax = 128 << 10;
+/// In both indexes, about.
+constexpr uint64_t kIndexBytesPerRecord = 12;
+
+}  // namespace
+
+bool HeldValues::HasRoom(size_t key_bytes, size_t value_bytes) const {
+  return size() < kValuesMax && sample_raw_bytes_ + value_bytes <= kRawBytesMax &&
+         memory_.size() + key_bytes + 2 * value_bytes <= kMemoryBytesMax;
+}
+
+bool HeldValues::TooLarge() const {
+  return sample_raw_bytes_ > kMeanBytesMax * std::max(samples_, kMeanValuesMin);
+}
+
+void HeldValues::Add(Slice key, const FileId& birth, const StoredValue& stored, const Slice* raw) {
+  places_.push_back({memory_.size(), static_cast<uint32_t>(key.size()),
+                     static_cast<uint32_t>(stored.bytes.size()), stored.raw_bytes, stored.codec,
+                     raw != nullptr, birth});
+  memory_.append(key);
+  memory_.append(stored.bytes);
+  if (raw != nullptr) {
+    if (stored.codec != Compression::kNone) memory_.append(*raw);
+    ++samples_;
+    sample_raw_bytes_ += raw->size();
+    sample_stored_bytes_ += stored.bytes.size();
+  }
+  estimated_bytes_ += key.size() + stored.bytes.size() + kRecordBytesMin + kIndexBytesPerRecord;
+}
+
+HeldValues::Value HeldValues::at(size_t i) const {
+  const Place& place = places_[i];
+  Slice rest = Slice(memory_).substr(place.begin);
+  Value value;
+  value.key = rest.substr(0, place.key_bytes);
+  value.birth = place.birth;
+  rest.remove_prefix(place.key_bytes);
+  value.stored = {place.codec, place.raw_bytes, rest.substr(0, place.stored_bytes)};
+  value.is_sample = place.is_sample;
+  if (place.is_sample) {
+    if (place.codec != Compression::kNone) rest.remove_prefix(place.stored_bytes);
+    value.raw = rest.substr(0, place.raw_bytes);
+  }
+  return value;
+}
+
+// Keys ascend, so that every second value stands for all.
+std::string HeldValues::Train() const {
+  std::string samples;
+  std::vector<size_t> sizes;
+  bool trains = false;
+  for (size_t i = 0; i < size(); ++i) {
+    const Value value = at(i);
+    if (!value.is_sample) continue;
+    trains = !trains;
+    if (!trains) continue;
+    samples.append(value.raw);
+    sizes.push_back(value.raw.size());
+  }
+  const uint64_t bytes = std::clamp(sample_raw_bytes_ / 8, kTrainedBytesMin, kTrainedBytesMax);
+  return TrainDictionary(samples, sizes, bytes);
+}
+
+bool HeldValues::Pays(Slice dictionary, uint32_t saving_percent_min) const {
+  DictionaryCompressor compressor(dictionary);
+  std::string compressed;
+  uint64_t tried = 0, without = 0, with = 0;
+  bool trained = false;
+  for (size_t i = 0; i < size() && tried < kTriedBytesMax; ++i) {
+    const Value value = at(i);
+    if (!value.is_sample) continue;
+    trained = !trained;
+    if (trained) continue;
+    const Compression codec = compressor.Compress(value.raw, &compressed);
+    tried += value.raw.size();
+    without += value.stored.bytes.size();
+    with += codec == Compression::kNone ? value.raw.size() : compressed.size();
+  }
+  if (with >= without || (without - with) * 100 < without * saving_percent_min) return false;
+  // What is held is all of the file that is certain to come.
+  const uint64_t saved = sample_stored_bytes_ * (without - with) / without;
+  std::string stored;
+  const Compression codec = Compressor(Compression::kZstd).Compress(dictionary, &stored);
+  return saved > (codec == Compression::kNone ? dictionary.size() : stored.size());
+}
+
+std::string HeldValues::ChooseDictionary(const DictionaryOptions& options) const {
+  if (options.enabled && !options.given.empty()) return std::string(options.given);
+  if (!options.enabled || TooLarge() || samples_ < options.values_min ||
+      sample_raw_bytes_ < options.raw_bytes_min)
+    return {};
+  std::string dictionary = Train();
+  // What cannot be loaded cannot be read.
+  if (dictionary.empty() || Dictionary::Load(dictionary) == nullptr) return {};
+  if (options.saving_percent_min == 0 || Pays(dictionary, options.saving_percent_min))
+    return dictionary;
+  return {};
+}
+
+}  // namespace lava::vsst
