@@ -41,14 +41,15 @@ class MergedKeys {
  public:
   explicit MergedKeys(const GcInput& input) {
     for (const std::shared_ptr<ValueFileMeta>& file : input.files)
-      inputs_.push_back({file.get(), ReaderOf(*file), ReaderOf(*file)->NewKeyIterator(),
+      inputs_.push_back({file.get(), ReaderOf(*file)->NewKeyIterator(),
+                         ReaderOf(*file)->NewStoredReader(),
                          ShownPlaces(*input.version, file.get())});
   }
 
   struct Input {
     const ValueFileMeta* file;
-    const ValueReader* reader;
     std::unique_ptr<ValueKeyIterator> keys;
+    std::unique_ptr<StoredValueReader> values;
     ShownPlaces places;
   };
   /// The input at the least (key, birth); null at the end or after an error.
@@ -60,6 +61,11 @@ class MergedKeys {
       if (least == nullptr || Before(*input.keys, *least->keys)) least = &input;
     }
     return least;
+  }
+  uint64_t value_bytes_read() const {
+    uint64_t bytes = 0;
+    for (const Input& input : inputs_) bytes += input.values->bytes_read();
+    return bytes;
   }
 
  private:
@@ -143,7 +149,6 @@ Status RunGc(const JobContext& context, const GcInput& input, GcOutput* output) 
   MergedKeys keys(input);
   LivingBirths living(*input.version);
   const Temperatures temperatures(context, input);
-  std::string buffer;
   while (true) {
     if (context.cancelled != nullptr && context.cancelled->load(std::memory_order_relaxed))
       return Status::Aborted("the instance is closing");
@@ -157,18 +162,18 @@ Status RunGc(const JobContext& context, const GcInput& input, GcOutput* output) 
       Compression codec;
       uint32_t raw_bytes = 0;
       Slice stored;
-      LAVA_RETURN_IF_ERROR(at->reader->ReadStored(*at->keys, &buffer, &codec, &raw_bytes, &stored));
+      LAVA_RETURN_IF_ERROR(at->values->Read(*at->keys, &codec, &raw_bytes, &stored));
       const bool hot = temperatures.IsHot(at->keys->key(), at->keys->birth(), *at->file);
       LAVA_RETURN_IF_ERROR(
           values.AddStored(at->keys->key(), at->keys->birth(), hot, codec, raw_bytes, stored));
       ++output->values_live;
-      output->bytes_read += at->keys->record_bytes();
     } else {
       ++output->values_dead;
     }
     at->keys->Next();
   }
   LAVA_RETURN_IF_ERROR(values.Finish(&output->files));
+  output->bytes_read = keys.value_bytes_read();
   output->bytes_written = values.bytes_written();
   return Status::OK();
 }

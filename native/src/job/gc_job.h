@@ -16,7 +16,8 @@ struct GcInput {
 struct GcOutput {
   std::vector<std::shared_ptr<ValueFileMeta>> files;  // with their readers
   uint64_t values_live = 0, values_dead = 0;
-  uint64_t bytes_read = 0;  // of values; dead ones are never read (Scavenger 3.2, lazy read)
+  /// Of values: dead ones of a block and more are never read (Scavenger 3.2, lazy read).
+  uint64_t bytes_read = 0;
   uint64_t bytes_written = 0;
 };
 

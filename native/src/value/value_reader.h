@@ -47,6 +47,21 @@ class ValueScanner {
                      std::shared_ptr<const void>* pin) = 0;
 };
 
+/// Reads values of one file as they are stored, in ascending order: for the collector. A record of
+/// a device's block and more is read by itself, so that dead ones are never read; of smaller ones
+/// that stand near each other, those between them come along, in pieces of up to 256 KiB: they are
+/// in blocks that must be read anyway, and a call for each would cost more than their bytes.
+/// Threads:    one thread.
+/// Ownership:  the reader must outlive it; *stored is valid until the next Read().
+/// Errors:     as ValueReader::ReadStored.
+class StoredValueReader {
+ public:
+  virtual ~StoredValueReader() = default;
+  virtual Status Read(const ValueKeyIterator& at, Compression* codec, uint32_t* raw_bytes,
+                      Slice* stored) = 0;
+  virtual uint64_t bytes_read() const = 0;
+};
+
 /// An open value SST: footer, properties and top index in memory, crit-bit trees through the cache
 /// (index segment), small values through its data segment.
 /// Threads:    any thread.
@@ -77,6 +92,7 @@ class ValueReader : public Attachment {
   /// *stored borrows from *buffer.
   virtual Status ReadStored(const ValueKeyIterator& at, std::string* buffer, Compression* codec,
                             uint32_t* raw_bytes, Slice* stored) const = 0;
+  virtual std::unique_ptr<StoredValueReader> NewStoredReader() const = 0;
   /// Reads everything and checks every checksum, and that both indexes agree with the records.
   virtual Status VerifyAll() const = 0;
   virtual const ValueFileProperties& properties() const = 0;
