@@ -52,6 +52,8 @@ DBOptions ToOptions(JNIEnv* env, jlongArray array) {
   o.partition_last = in.Next32();
   o.create_if_missing = in.Next() != 0;
   o.sync = in.Next() != 0;
+  o.use_direct_reads = in.Next() != 0;
+  o.use_direct_io_for_flush_and_compaction = in.Next() != 0;
   o.memtable_bytes = in.Next();
   o.block_bytes = in.Next32();
   o.index_partition_bytes = in.Next32();
@@ -232,6 +234,11 @@ void Statistics(JNIEnv* env, jobject, jlong handle, jlongArray out) {
         s.space_pressure_percent,
         s.space_stall_us,
         s.memtable_killed_bytes,
+        s.gc_input_bytes,
+        s.flush_cpu_us,
+        s.compaction_cpu_us,
+        s.gc_cpu_us,
+        s.files_refused_direct,
     };
     std::vector<jlong> numbers(std::begin(scalars), std::end(scalars));
     numbers.insert(numbers.end(), std::begin(s.files_at_level), std::end(s.files_at_level));

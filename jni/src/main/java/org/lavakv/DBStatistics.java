@@ -14,7 +14,7 @@ public final class DBStatistics {
     /** Levels that are told apart. */
     public static final int LEVELS = 8;
 
-    private static final int SCALARS = 44;
+    private static final int SCALARS = 49;
 
     static final int NUMBERS = SCALARS + 2 * LEVELS;
 
@@ -251,6 +251,31 @@ public final class DBStatistics {
     /** Bytes of keys and values that were overwritten or deleted before they were flushed. */
     public long memtableKilledBytes() {
         return numbers[43];
+    }
+
+    /** Bytes of the whole files that were collected. */
+    public long gcInputBytes() {
+        return numbers[44];
+    }
+
+    /** CPU time of the threads that flushed. */
+    public long flushCpuMicros() {
+        return numbers[45];
+    }
+
+    /** CPU time of the threads that compacted. */
+    public long compactionCpuMicros() {
+        return numbers[46];
+    }
+
+    /** CPU time of the threads that collected garbage. */
+    public long gcCpuMicros() {
+        return numbers[47];
+    }
+
+    /** Files that go through the page cache though direct I/O was asked for. */
+    public long filesRefusedDirect() {
+        return numbers[48];
     }
 
     /** Files at a level, from 0 to {@link #LEVELS} - 1. */

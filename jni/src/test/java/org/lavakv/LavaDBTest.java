@@ -531,6 +531,10 @@ class LavaDBTest extends LavaTestBase {
         assertThat(s.gcJobs()).isPositive();
         assertThat(s.gcValuesDead()).isEqualTo(500);
         assertThat(s.gcBytesRead()).isPositive();
+        assertThat(s.gcInputBytes()).isGreaterThan(s.gcBytesRead());
+        assertThat(s.gcCpuMicros()).isPositive();
+        assertThat(s.compactionCpuMicros()).isPositive();
+        assertThat(s.flushCpuMicros()).isPositive();
         assertThat(s.gcBytesWritten()).isBetween(500_000L, 600_000L);
         assertThat(s.valueRawBytes()).isEqualTo(1_000_000);
         assertThat(s.runningGc()).isBetween(0L, 1L);
@@ -563,6 +567,28 @@ class LavaDBTest extends LavaTestBase {
                 assertThat(get(other, t, "k19")).isEqualTo("v219");
                 assertThat(get(other, t, "k18")).isEmpty();
                 assertThat(s(other).valueFiles() > 0).isEqualTo(extreme == 0);
+            }
+        }
+    }
+
+    @Test
+    void filesAreWrittenAndReadPastThePageCache() throws Exception {
+        DBOptions options =
+                new DBOptions().setUseDirectReads(true).setUseDirectIoForFlushAndCompaction(true);
+        String path = directory.resolve("direct").toString();
+        for (int opening = 0; opening < 2; opening++) {
+            try (LavaDB direct = LavaDB.open(options, path, lease, List.of())) {
+                TableHandle t =
+                        direct.createTable("t", new TableOptions().setSeparationBytes(4000));
+                for (int i = 0; i < 50 && opening == 0; i++) {
+                    put(direct, t, "k" + i, "v".repeat(300 * i) + i);
+                }
+                direct.flush();
+                direct.compactAll();
+                for (int i = 0; i < 50; i++) {
+                    assertThat(get(direct, t, "k" + i)).isEqualTo("v".repeat(300 * i) + i);
+                }
+                assertThat(s(direct).valueFiles()).isPositive();
             }
         }
     }

@@ -148,6 +148,10 @@ class LavaMemoryAndMetricsTest {
                         ".lava.gc-jobs",
                         ".lava.gc-bytes-read",
                         ".lava.gc-bytes-written",
+                        ".lava.gc-input-bytes",
+                        ".lava.gc-cpu-micros",
+                        ".lava.compaction-cpu-micros",
+                        ".lava.flush-cpu-micros",
                         ".lava.host.cache-hits",
                         ".lava.host.cache-misses",
                         ".lava.host.memtable-bytes",
@@ -160,6 +164,7 @@ class LavaMemoryAndMetricsTest {
         assertThat((Long) gauges.get(".lava.value-bytes-written").getValue()).isPositive();
         assertThat((Long) gauges.get(".lava.value-garbage-bytes").getValue()).isZero();
         assertThat((Long) gauges.get(".lava.gc-jobs").getValue()).isZero();
+        assertThat((Long) gauges.get(".lava.direct-io-refused-files").getValue()).isZero();
         assertThat((Long) gauges.get(".lava.space-pressure-percent").getValue()).isZero();
         assertThat((Long) gauges.get(".lava.estimated-live-bytes").getValue()).isPositive();
         assertThat((Long) gauges.get(".lava.state.the-value.records").getValue()).isEqualTo(2);

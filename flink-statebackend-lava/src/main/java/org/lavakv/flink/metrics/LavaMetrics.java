@@ -87,6 +87,11 @@ public final class LavaMetrics {
         group.gauge("gc-jobs", s.gauge(DBStatistics::gcJobs));
         group.gauge("gc-bytes-read", s.gauge(DBStatistics::gcBytesRead));
         group.gauge("gc-bytes-written", s.gauge(DBStatistics::gcBytesWritten));
+        group.gauge("gc-input-bytes", s.gauge(DBStatistics::gcInputBytes));
+        group.gauge("gc-cpu-micros", s.gauge(DBStatistics::gcCpuMicros));
+        group.gauge("compaction-cpu-micros", s.gauge(DBStatistics::compactionCpuMicros));
+        group.gauge("flush-cpu-micros", s.gauge(DBStatistics::flushCpuMicros));
+        group.gauge("direct-io-refused-files", s.gauge(DBStatistics::filesRefusedDirect));
         group.gauge("user-bytes-written", s.gauge(DBStatistics::userBytesWritten));
         group.gauge("reads", s.gauge(DBStatistics::reads));
         group.gauge("writes", s.gauge(DBStatistics::writes));
