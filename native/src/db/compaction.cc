@@ -197,9 +197,12 @@ Status DBImpl::Compact(const CompactionTask& task) {
     Counters::Add(&counters_.trivial_moves, 1);
     return Status::OK();
   }
-  const CpuSpan cpu(&counters_.compaction_cpu_us);
   CompactionOutput output;
-  LAVA_RETURN_IF_ERROR(RunCompaction(MakeJobContext(task.input.output_level), task.input, &output));
+  {
+    const CpuSpan cpu(&counters_.compaction_cpu_us);
+    LAVA_RETURN_IF_ERROR(
+        RunCompaction(MakeJobContext(task.input.output_level), task.input, &output));
+  }
   LAVA_RETURN_IF_ERROR(InstallCompaction(task, output));
   Counters::Add(&counters_.compactions, 1);
   Counters::Add(&counters_.compaction_bytes_read, output.bytes_read);

@@ -128,9 +128,11 @@ void DBImpl::RunGcJob(std::shared_ptr<GcTask> task) {
 }
 
 Status DBImpl::CollectGarbage(const GcTask& task) {
-  const CpuSpan cpu(&counters_.gc_cpu_us);
   GcOutput output;
-  LAVA_RETURN_IF_ERROR(RunGc(MakeJobContext(0), task.input, &output));
+  {
+    const CpuSpan cpu(&counters_.gc_cpu_us);
+    LAVA_RETURN_IF_ERROR(RunGc(MakeJobContext(0), task.input, &output));
+  }
   LAVA_RETURN_IF_ERROR(InstallGc(task, output));
   Counters::Add(&counters_.gc_jobs, 1);
   Counters::Add(&counters_.gc_bytes_read, output.bytes_read);

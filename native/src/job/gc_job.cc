@@ -43,14 +43,15 @@ class MergedKeys {
  public:
   explicit MergedKeys(const GcInput& input) {
     for (const std::shared_ptr<ValueFileMeta>& file : input.files)
-      inputs_.push_back({file.get(), ReaderOf(*file), ReaderOf(*file)->NewKeyIterator(),
+      inputs_.push_back({file.get(), ReaderOf(*file)->NewKeyIterator(),
+                         ReaderOf(*file)->NewStoredReader(),
                          ShownPlaces(*input.version, file.get())});
   }
 
   struct Input {
     const ValueFileMeta* file;
-    const ValueReader* reader;
     std::unique_ptr<ValueKeyIterator> keys;
+    std::unique_ptr<StoredValueReader> values;
     ShownPlaces places;
   };
   /// The input at the least (key, birth); null at the end or after an error.
@@ -62,6 +63,11 @@ class MergedKeys {
       if (least == nullptr || Before(*input.keys, *least->keys)) least = &input;
     }
     return least;
+  }
+  uint64_t value_bytes_read() const {
+    uint64_t bytes = 0;
+    for (const Input& input : inputs_) bytes += input.values->bytes_read();
+    return bytes;
   }
 
  private:
@@ -160,6 +166,7 @@ class Collection {
       at->keys->Next();
     }
     LAVA_RETURN_IF_ERROR(values_.Finish(&output_.files));
+    output_.bytes_read = keys.value_bytes_read();
     output_.bytes_written = values_.bytes_written();
     return Status::OK();
   }
@@ -190,7 +197,7 @@ class Collection {
     Compression codec;
     uint32_t raw_bytes = 0;
     Slice stored;
-    LAVA_RETURN_IF_ERROR(at.reader->ReadStored(*at.keys, &buffer_, &codec, &raw_bytes, &stored));
+    LAVA_RETURN_IF_ERROR(at.values->Read(*at.keys, &codec, &raw_bytes, &stored));
     const bool hot = temperatures_.IsHot(at.keys->key(), at.keys->birth(), *at.file);
     if (codec == kZstdDictionary) {  // only its own file's dictionary can read that
       LAVA_RETURN_IF_ERROR(at.reader->DecodeStored(*at.keys, codec, raw_bytes, stored, &raw_));
@@ -200,7 +207,6 @@ class Collection {
                                              raw_bytes, stored, timestamp));
     }
     ++output_.values_live;
-    output_.bytes_read += at.keys->record_bytes();
     return Status::OK();
   }
 
@@ -211,7 +217,7 @@ class Collection {
   ValueOutput values_;
   LivingReferences living_;
   const Temperatures temperatures_;
-  std::string buffer_, raw_;
+  std::string raw_;
 };
 
 }  // namespace

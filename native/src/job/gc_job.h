@@ -23,7 +23,8 @@ struct GcOutput {
   uint64_t values_live = 0, values_dead = 0, values_expired = 0;
   /// Of births with values that had expired and are left behind: the newest timestamp of these.
   std::map<FileId, int64_t> births_expired;
-  uint64_t bytes_read = 0;  // of values; dead ones are never read (Scavenger 3.2, lazy read)
+  /// Of values: dead ones of a block and more are never read (Scavenger 3.2, lazy read).
+  uint64_t bytes_read = 0;
   uint64_t bytes_written = 0;
 };
 

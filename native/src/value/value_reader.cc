@@ -72,11 +72,17 @@ class ValueSstReader final : public ValueReader {
     raw->resize(raw_bytes);
     return head_->DecompressValue(at.record_offset(), {codec, raw_bytes, stored}, raw->data());
   }
+  std::unique_ptr<StoredValueReader> NewStoredReader() const override;
   Status VerifyAll() const override { return VerifyValueFile(*head_); }
   const ValueFileProperties& properties() const override { return head_->properties; }
   const std::string& path() const override { return head_->file->path(); }
 
-  // For scanners.
+  // For the readers below.
+  /// InvalidArgument when the iterator stands at no record of this file.
+  Status CheckPlace(const ValueKeyIterator& at) const;
+  /// Checks the record that the iterator stands at, and gives its value undecoded.
+  Status TakeStored(const ValueKeyIterator& at, Slice record_bytes, Compression* codec,
+                    uint32_t* raw_bytes, Slice* stored) const;
   bool InBounds(Slice key, const FileId& birth) const;
   /// NotFound by the index, or the only records that may be of key.
   Status FindGroup(Slice key, Group* group) const;
@@ -303,22 +309,79 @@ std::unique_ptr<ValueScanner> ValueSstReader::NewScanner() const {
   return std::make_unique<Scanner>(this);
 }
 
-Status ValueSstReader::ReadStored(const ValueKeyIterator& at, std::string* buffer,
-                                  Compression* codec, uint32_t* raw_bytes, Slice* stored) const {
+Status ValueSstReader::CheckPlace(const ValueKeyIterator& at) const {
   uint64_t offset = at.record_offset(), bytes = at.record_bytes(), end = head_->top.records_end();
   if (!at.Valid() || offset > end || bytes > end - offset)
     return Status::InvalidArgument(path() + ": the iterator stands at no record of this file");
-  buffer->resize(bytes);
-  LAVA_RETURN_IF_ERROR(head_->file->Read(offset, bytes, buffer->data()));
+  return Status::OK();
+}
+
+Status ValueSstReader::TakeStored(const ValueKeyIterator& at, Slice record_bytes,
+                                  Compression* codec, uint32_t* raw_bytes, Slice* stored) const {
+  const uint64_t offset = at.record_offset();
   RecordView record;
-  LAVA_RETURN_IF_ERROR(DecodeRecord(head_->source(), offset, *buffer, &record));
-  if (record.bytes != bytes || record.key != at.key() ||
+  LAVA_RETURN_IF_ERROR(DecodeRecord(head_->source(), offset, record_bytes, &record));
+  if (record.bytes != record_bytes.size() || record.key != at.key() ||
       head_->births[record.birth] != at.birth() || record.value.raw_bytes != at.raw_bytes())
     return head_->Malformed(offset, "the dense key index is not that of the record");
   *codec = record.value.codec;
   *raw_bytes = record.value.raw_bytes;
   *stored = record.value.bytes;
   return Status::OK();
+}
+
+Status ValueSstReader::ReadStored(const ValueKeyIterator& at, std::string* buffer,
+                                  Compression* codec, uint32_t* raw_bytes, Slice* stored) const {
+  LAVA_RETURN_IF_ERROR(CheckPlace(at));
+  buffer->resize(at.record_bytes());
+  LAVA_RETURN_IF_ERROR(head_->file->Read(at.record_offset(), buffer->size(), buffer->data()));
+  return TakeStored(at, *buffer, codec, raw_bytes, stored);
+}
+
+class StoredReader final : public StoredValueReader {
+ public:
+  explicit StoredReader(const ValueSstReader* reader) : reader_(*reader) {}
+
+  Status Read(const ValueKeyIterator& at, Compression* codec, uint32_t* raw_bytes,
+              Slice* stored) override {
+    LAVA_RETURN_IF_ERROR(reader_.CheckPlace(at));
+    const uint64_t offset = at.record_offset(), bytes = at.record_bytes();
+    if (offset < begin_ || offset + bytes > begin_ + window_.size())
+      LAVA_RETURN_IF_ERROR(Fill(offset, bytes));
+    end_ = offset + bytes;
+    const Slice record = Slice(window_).substr(offset - begin_, bytes);
+    return reader_.TakeStored(at, record, codec, raw_bytes, stored);
+  }
+  uint64_t bytes_read() const override { return bytes_read_; }
+
+ private:
+  static constexpr uint64_t kBlockBytes = 4096;
+  static constexpr uint64_t kPieceBytesMax = 256 << 10;
+
+  Status Fill(uint64_t offset, uint64_t bytes) {
+    const bool goes_on = bytes < kBlockBytes && offset >= end_ && offset - end_ < kBlockBytes;
+    piece_ =
+        goes_on && end_ > 0 ? std::min(kPieceBytesMax, std::max(2 * piece_, 4 * kBlockBytes)) : 0;
+    const uint64_t wanted =
+        std::min(std::max(bytes, piece_), reader_.head().top.records_end() - offset);
+    window_.resize(wanted);
+    begin_ = offset;
+    bytes_read_ += wanted;
+    const Status status = reader_.head().file->Read(offset, wanted, window_.data());
+    if (!status.ok()) window_.clear();
+    return status;
+  }
+
+  const ValueSstReader& reader_;
+  std::string window_;  // of the file, from begin_ on
+  uint64_t begin_ = 0;
+  uint64_t end_ = 0;    // of the last record
+  uint64_t piece_ = 0;  // bytes to read at once; 0: a record
+  uint64_t bytes_read_ = 0;
+};
+
+std::unique_ptr<StoredValueReader> ValueSstReader::NewStoredReader() const {
+  return std::make_unique<StoredReader>(this);
 }
 
 }  // namespace

@@ -47,10 +47,25 @@ class ValueScanner {
                      std::shared_ptr<const void>* pin) = 0;
 };
 
+/// Reads values of one file as they are stored, in ascending order: for the collector. A record of
+/// a device's block and more is read by itself, so that dead ones are never read; of smaller ones
+/// that stand near each other, those between them come along, in pieces of up to 256 KiB: they are
+/// in blocks that must be read anyway, and a call for each would cost more than their bytes.
+/// Threads:    one thread.
+/// Ownership:  the reader must outlive it; *stored is valid until the next Read().
+/// Errors:     as ValueReader::ReadStored.
+class StoredValueReader {
+ public:
+  virtual ~StoredValueReader() = default;
+  virtual Status Read(const ValueKeyIterator& at, Compression* codec, uint32_t* raw_bytes,
+                      Slice* stored) = 0;
+  virtual uint64_t bytes_read() const = 0;
+};
+
 /// An open value SST: footer, properties, top index and dictionary in memory, crit-bit trees
-/// through the cache (index segment), small values through its data segment. Threads:    any
-/// thread. Ownership:  cache, counter and counters must outlive it; iterators must not. The
-/// destructor
+/// through the cache (index segment), small values through its data segment.
+/// Threads:    any thread.
+/// Ownership:  cache, counter and counters must outlive it; iterators must not. The destructor
 ///             erases the file's blocks from the cache and releases what was charged.
 /// Errors:     Corruption (path and offset), IOError, NeedsFile of any read; NotSupported of Open.
 class ValueReader : public Attachment {
@@ -81,6 +96,7 @@ class ValueReader : public Attachment {
   /// Replaces *raw by the value that ReadStored() gave where the iterator stands.
   virtual Status DecodeStored(const ValueKeyIterator& at, Compression codec, uint32_t raw_bytes,
                               Slice stored, std::string* raw) const = 0;
+  virtual std::unique_ptr<StoredValueReader> NewStoredReader() const = 0;
   /// Reads everything and checks every checksum, and that both indexes agree with the records.
   virtual Status VerifyAll() const = 0;
   virtual const ValueFileProperties& properties() const = 0;

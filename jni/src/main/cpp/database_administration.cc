@@ -52,6 +52,8 @@ DBOptions ToOptions(JNIEnv* env, jlongArray array) {
   o.partition_last = in.Next32();
   o.create_if_missing = in.Next() != 0;
   o.sync = in.Next() != 0;
+  o.use_direct_reads = in.Next() != 0;
+  o.use_direct_io_for_flush_and_compaction = in.Next() != 0;
   o.memtable_bytes = in.Next();
   o.block_bytes = in.Next32();
   o.index_partition_bytes = in.Next32();

@@ -18,6 +18,8 @@ public final class DBOptions {
     private int partitionLast = 0xff;
     private boolean createIfMissing = true;
     private boolean sync;
+    private boolean useDirectReads;
+    private boolean useDirectIoForFlushAndCompaction;
     private long memtableBytes;
     private int blockBytes = 4096;
     private int indexPartitionBytes = 16384;
@@ -77,6 +79,24 @@ public final class DBOptions {
      */
     public DBOptions setSync(boolean sync) {
         this.sync = sync;
+        return this;
+    }
+
+    /**
+     * Whether files are read past the page cache, by users and background work. A file system that
+     * refuses it is read through the page cache. Default: false.
+     */
+    public DBOptions setUseDirectReads(boolean useDirectReads) {
+        this.useDirectReads = useDirectReads;
+        return this;
+    }
+
+    /**
+     * Whether flushes, compactions and collections write past the page cache; what is refused goes
+     * through it. Default: false.
+     */
+    public DBOptions setUseDirectIoForFlushAndCompaction(boolean useDirectIo) {
+        this.useDirectIoForFlushAndCompaction = useDirectIo;
         return this;
     }
 
@@ -260,6 +280,14 @@ public final class DBOptions {
         return sync;
     }
 
+    public boolean useDirectReads() {
+        return useDirectReads;
+    }
+
+    public boolean useDirectIoForFlushAndCompaction() {
+        return useDirectIoForFlushAndCompaction;
+    }
+
     public long memtableBytes() {
         return memtableBytes;
     }
@@ -356,6 +384,8 @@ public final class DBOptions {
             partitionLast,
             createIfMissing ? 1 : 0,
             sync ? 1 : 0,
+            useDirectReads ? 1 : 0,
+            useDirectIoForFlushAndCompaction ? 1 : 0,
             memtableBytes,
             blockBytes,
             indexPartitionBytes,

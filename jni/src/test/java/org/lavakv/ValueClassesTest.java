@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.reflect.Method;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -37,12 +38,22 @@ class ValueClassesTest {
         for (long number : o.toNative()) {
             numbers.add(number);
         }
-        assertThat(numbers).hasSize(27).containsAll(set);
+        assertThat(numbers).hasSize(29).containsAll(set);
         assertThat(o.compression()).isEqualTo(CompressionType.ZSTD);
         assertThat(o.valueCompression()).isEqualTo(CompressionType.ZSTD);
         assertThat(numbers).filteredOn(number -> number == 2).hasSize(3);
         assertThat(o.createIfMissing()).isFalse();
         assertThat(o.sync()).isTrue();
+        assertThat(o.useDirectReads()).isFalse();
+        assertThat(o.useDirectIoForFlushAndCompaction()).isFalse();
+        long[] before = o.toNative();
+        o.setUseDirectReads(true);
+        assertThat(o.useDirectReads()).isTrue();
+        o.setUseDirectIoForFlushAndCompaction(true);
+        assertThat(o.useDirectIoForFlushAndCompaction()).isTrue();
+        long[] after = o.toNative();
+        assertThat(Arrays.mismatch(before, after)).isEqualTo(5);
+        assertThat(Arrays.copyOfRange(after, 5, 7)).containsExactly(1, 1);
         assertThatThrownBy(() -> o.setCompression(null)).isInstanceOf(NullPointerException.class);
     }
 

@@ -155,5 +155,16 @@ public final class LavaConfigurableOptions {
                             "From how many bytes on writes are slowed. Without it, at nine tenths"
                                     + " of space.limit.");
 
+    public static final ConfigOption<Boolean> DIRECT_IO =
+            ConfigOptions.key(LavaOptions.PREFIX + "direct-io")
+                    .booleanType()
+                    .defaultValue(false)
+                    .withDescription(
+                            "Whether the engine's files are read and written past the operating"
+                                    + " system's page cache, so that state takes no more memory"
+                                    + " than it was given. Reads then depend on the block cache"
+                                    + " alone. Where the file system refuses it, the page cache is"
+                                    + " used.");
+
     private LavaConfigurableOptions() {}
 }

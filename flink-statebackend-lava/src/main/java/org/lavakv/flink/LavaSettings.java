@@ -248,6 +248,8 @@ final class LavaSettings {
                 .setSpaceHighPercent(percent(LavaConfigurableOptions.SPACE_LIMIT_RATIO, 1.01))
                 .setSpaceLowBytes(optionalBytes(LavaConfigurableOptions.SPACE_SOFT_LIMIT))
                 .setSpaceHighBytes(optionalBytes(LavaConfigurableOptions.SPACE_LIMIT));
+        boolean directIo = get(LavaConfigurableOptions.DIRECT_IO, Boolean.class);
+        options.setUseDirectReads(directIo).setUseDirectIoForFlushAndCompaction(directIo);
         if (get(LavaConfigurableOptions.MEMTABLE_SIZE, MemorySize.class) != null) {
             options.setMemtableBytes(
                     bytesBetween(LavaConfigurableOptions.MEMTABLE_SIZE, 64L << 10, 1L << 30));

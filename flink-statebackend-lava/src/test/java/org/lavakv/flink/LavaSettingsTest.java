@@ -131,6 +131,7 @@ class LavaSettingsTest {
                                 "state.backend.lava.space.soft-limit-ratio", "1.25",
                                 "state.backend.lava.space.limit", "5gb",
                                 "state.backend.lava.space.soft-limit", "4gb",
+                                "state.backend.lava.direct-io", "true",
                                 "state.backend.lava.filter.bits-per-key", "0",
                                 "state.backend.lava.background.threads", "3")
                         .settings();
@@ -150,6 +151,8 @@ class LavaSettingsTest {
         assertThat(settings.dbOptions().spaceLowPercent()).isEqualTo(125);
         assertThat(settings.dbOptions().spaceHighBytes()).isEqualTo(5L << 30);
         assertThat(settings.dbOptions().spaceLowBytes()).isEqualTo(4L << 30);
+        assertThat(settings.dbOptions().useDirectReads()).isTrue();
+        assertThat(settings.dbOptions().useDirectIoForFlushAndCompaction()).isTrue();
         assertThat(settings.backgroundThreads()).contains(3);
         assertThat(configured().settings().backgroundThreads()).isEmpty();
     }
@@ -167,6 +170,8 @@ class LavaSettingsTest {
         assertThat(defaults.dbOptions().gcGarbagePercent()).isEqualTo(engine.gcGarbagePercent());
         assertThat(defaults.dbOptions().spaceHighPercent()).isZero();
         assertThat(defaults.dbOptions().spaceHighBytes()).isZero();
+        assertThat(defaults.dbOptions().useDirectReads()).isFalse();
+        assertThat(defaults.dbOptions().useDirectIoForFlushAndCompaction()).isFalse();
         String key = LavaConfigurableOptions.VALUE_SEPARATION_THRESHOLD.key();
         assertThat(configured(key, "0").settings().separationBytes()).isZero();
         assertThat(configured(key, "1b").settings().separationBytes()).isEqualTo(1);
@@ -224,6 +229,7 @@ class LavaSettingsTest {
                 "space.limit-ratio | 1.0 | 1.01 to 1000",
                 "space.limit-ratio | NaN | 1.01 to 1000",
                 "space.soft-limit-ratio | 0.9 | 1.0 to 1000",
+                "direct-io | sometimes | Boolean",
                 "space.limit | 1kb | 1048576 to",
                 "space.soft-limit | much | MemorySize",
                 "localdir | relative/path | absolute",
