@@ -200,7 +200,8 @@ class Collection {
     LAVA_RETURN_IF_ERROR(at.values->Read(*at.keys, &codec, &raw_bytes, &stored));
     const bool hot = temperatures_.IsHot(at.keys->key(), at.keys->birth(), *at.file);
     if (codec == kZstdDictionary) {  // only its own file's dictionary can read that
-      LAVA_RETURN_IF_ERROR(at.reader->DecodeStored(*at.keys, codec, raw_bytes, stored, &raw_));
+      LAVA_RETURN_IF_ERROR(
+          ReaderOf(*at.file)->DecodeStored(*at.keys, codec, raw_bytes, stored, &raw_));
       LAVA_RETURN_IF_ERROR(values_.Add(at.keys->key(), at.keys->birth(), hot, raw_, timestamp));
     } else {
       LAVA_RETURN_IF_ERROR(values_.AddStored(at.keys->key(), at.keys->birth(), hot, codec,
