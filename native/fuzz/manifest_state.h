@@ -63,7 +63,7 @@ inline VersionEdit SomeSnapshot() {
       {SomeValueFile(110, "b", "y", {{{{7, 9}, 100}, 1, 10}, {{{7, 9}, 101}, 30, 5000}}),
        {{{{7, 9}, 101}, "b", "d"}, {{{7, 9}, 101}, "f", "y"}, {{{7, 9}, 100}, "c", "y"}}});
   edit.values_added.back().file->tables = {{42, {30, 4000, 55}}, {43, {10, 10000, 66}}};
-  edit.births_expired = {{{{7, 9}, 101}, 60}, {{{7, 9}, 105}, 70}};
+  edit.births_expired = {{{{7, 9}, 101}, 42, 60}, {{{7, 9}, 105}, 43, 70}};
   edit.Add(1, {twice.file, "d", "f"});
   edit.Add(1, SomeFile(5, "m", "x"));
   edit.Add(2, {twice.file, "g", "m"});

@@ -54,7 +54,7 @@ void Lookup::TellReference(const ValueReference& reference) {
   LAVA_DCHECK(!done_);
   done_ = true;
   found_ = true;
-  if (!existence_only) reference_ = reference;
+  reference_ = reference;
 }
 
 void Lookup::Finish() {

@@ -24,14 +24,22 @@ Verdict JudgeMemTable(const MemTable& run, Slice prefix, Slice end) {
   return run.HasPrefixDelete(prefix) ? Verdict::kDeleted : Verdict::kUnclear;
 }
 
-Result<Verdict> JudgeFiles(MergeRun* run, Slice prefix) {
+// Whether a reference stands for nothing any more. It hides older records all the same.
+bool HasExpired(const Version& version, const TableImpl& table, const Record& record) {
+  ValueReference reference;
+  return record.kind == RecordKind::kPutReference && DecodeReference(record.value, &reference) &&
+         lava::HasExpired(version, table.id(), reference);
+}
+
+Result<Verdict> JudgeFiles(const Version& version, const TableImpl& table, MergeRun* run,
+                           Slice prefix) {
   RecordIterator& records = run->records();
   bool all_deleted = false, some_deleted = run->has_range_tombstones();
   for (records.Seek(prefix); records.Valid(); records.Next()) {
     const Record& record = records.record();
     if (!record.key.starts_with(prefix)) break;
     if (record.kind == RecordKind::kPut || record.kind == RecordKind::kAppend ||
-        record.kind == RecordKind::kPutReference)
+        (record.kind == RecordKind::kPutReference && !HasExpired(version, table, record)))
       return Verdict::kLive;
     some_deleted = true;
     all_deleted |= record.kind == RecordKind::kPrefixDelete && record.key == prefix;
@@ -59,7 +67,7 @@ Status DBImpl::ContainsPrefix(Table* table, Slice prefix, Snapshot* snapshot) {
   if (verdict == Verdict::kNothing) {
     LAVA_RETURN_IF_ERROR(ForEachFileRun(
         *view->version, key, end, key, [&](std::unique_ptr<MergeRun> run) -> Result<bool> {
-          LAVA_ASSIGN_OR_RETURN(verdict, JudgeFiles(run.get(), key));
+          LAVA_ASSIGN_OR_RETURN(verdict, JudgeFiles(*view->version, *impl, run.get(), key));
           return verdict == Verdict::kNothing;
         }));
   }

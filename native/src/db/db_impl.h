@@ -170,6 +170,7 @@ class DBImpl final : public DB, public LeaseMember {
   // read.cc
   Result<ViewRef> ViewOf(Snapshot* snapshot) const;
   Status LookUp(const ReadView& view, Lookup* lookup) const;
+  static bool HasExpired(const ReadView& view, const TableImpl& table, const Lookup& lookup);
   Status ResolveReference(const ReadView& view, Lookup* lookup) const;
 
   // scan.cc
@@ -180,10 +181,10 @@ class DBImpl final : public DB, public LeaseMember {
                          ActivePage* page);
   static void ScanActive(const MemTable& active, const ScanRange& range, bool keys_only,
                          ActivePage* page);
-  Status ScanOnly(const Version& version, RecordIterator* records, const ScanRange& range,
-                  bool keys_only, ScanPageWriter* writer) const;
+  Status ScanOnly(const TableImpl& table, const Version& version, RecordIterator* records,
+                  const ScanRange& range, bool keys_only, ScanPageWriter* writer) const;
   Status ScanMerged(const TableImpl& table, const Version& version, const ScanRange& range,
-                    RecordIterator* records, ScanPageWriter* writer) const;
+                    RecordIterator* records, bool keys_only, ScanPageWriter* writer) const;
 
   // flush.cc
   void SealLocked();                                          // holds write

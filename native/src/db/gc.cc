@@ -42,10 +42,9 @@ bool HasAllExpired(const ValueFileMeta& file, const std::map<uint64_t, TableOpti
 // Marks what was born in files that are dropped because all in them has expired.
 void ExpireBirthsOf(const std::vector<std::shared_ptr<ValueFileMeta>>& files, VersionEdit* edit) {
   for (const std::shared_ptr<ValueFileMeta>& file : files) {
-    int64_t newest_ms = INT64_MIN;
-    for (const auto& [id, share] : file->tables) newest_ms = std::max(newest_ms, share.newest_ms);
-    for (const BirthShare& share : file->births)
-      edit->births_expired.emplace_back(share.birth, newest_ms);
+    for (const BirthShare& birth : file->births)
+      for (const auto& [table, share] : file->tables)
+        edit->births_expired.push_back({birth.birth, table, share.newest_ms});
   }
 }
 
@@ -154,8 +153,8 @@ Status DBImpl::InstallGc(const GcTask& task, const GcOutput& output) {
   for (const std::shared_ptr<ValueFileMeta>& file : task.input.expired)
     if (now.value_files.contains(file->id)) edit.values_removed.push_back(file->id);
   if (!edit.values_removed.empty()) ExpireBirthsOf(task.input.expired, &edit);
-  edit.births_expired.insert(edit.births_expired.end(), output.births_expired.begin(),
-                             output.births_expired.end());
+  for (const auto& [of, timestamp_ms] : output.births_expired)
+    edit.births_expired.push_back({of.first, of.second, timestamp_ms});
   std::map<FileId, std::vector<Bounds>> places;  // that the inputs have, by birth
   for (const std::shared_ptr<ValueFileMeta>& file : task.input.files) {
     if (!now.value_files.contains(file->id)) continue;

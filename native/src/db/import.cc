@@ -99,8 +99,8 @@ Status DBImpl::BuildImport(std::span<const ImportSource> imports, VersionEdit* f
     }
     ClipPlaces(clip, PlacedValueFiles(*state.version), &value_files);
     for (const auto& [id, birth] : state.version->births)
-      if (birth->expired_to_ms > INT64_MIN)
-        first->births_expired.emplace_back(id, birth->expired_to_ms);
+      for (const auto& [table, timestamp_ms] : birth->expired_to_ms)
+        first->births_expired.push_back({id, table, timestamp_ms});
   }
   for (auto& [id, added] : value_files) first->values_added.push_back(std::move(added));
   for (auto& [id, table] : tables) first->registered.push_back(std::move(table));

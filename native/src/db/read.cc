@@ -26,7 +26,13 @@ Status DBImpl::LookUp(const ReadView& view, Lookup* lookup) const {
   return LookUpInFiles(*view.version, lookup);
 }
 
-// Fetches a value that is in a value file. NotFound: it expired and was dropped.
+// Whether the newest record is a reference to a value that expired.
+bool DBImpl::HasExpired(const ReadView& view, const TableImpl& table, const Lookup& lookup) {
+  return lookup.reference() != nullptr &&
+         lava::HasExpired(*view.version, table.id(), *lookup.reference());
+}
+
+// Fetches a value that is in a value file.
 Status DBImpl::ResolveReference(const ReadView& view, Lookup* lookup) const {
   if (lookup->reference() == nullptr) return Status::OK();
   if (lookup->malformed())
@@ -51,6 +57,7 @@ Status DBImpl::Get(Table* table, KeyRef key, PinnedValue* value, Snapshot* snaps
   const InternalKey internal(options_.partition_bytes, impl->id_bytes(), key.key);
   Lookup lookup(internal.slice(), InternalPrefix(key.prefix_bytes), value->storage());
   LAVA_RETURN_IF_ERROR(LookUp(*view, &lookup));
+  if (HasExpired(*view, *impl, lookup)) return Status::NotFound();
   LAVA_RETURN_IF_ERROR(ResolveReference(*view, &lookup));
   lookup.Finish();
   if (!lookup.found()) return Status::NotFound();
@@ -68,6 +75,7 @@ Status DBImpl::Contains(Table* table, KeyRef key, Snapshot* snapshot) {
   Lookup lookup(internal.slice(), InternalPrefix(key.prefix_bytes));
   lookup.existence_only = true;
   LAVA_RETURN_IF_ERROR(LookUp(*view, &lookup));
+  if (HasExpired(*view, *impl, lookup)) return Status::NotFound();
   lookup.Finish();
   return lookup.found() ? Status::OK() : Status::NotFound();
 }

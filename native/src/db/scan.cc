@@ -67,25 +67,28 @@ Status CountShown(TableImpl* table, const ScanRequest& request, const ScanPage& 
 // The value of a record of a scan, wherever it is.
 class ScanValue {
  public:
-  ScanValue(const Version& version, Counters* counters) : values_(version), counters_(counters) {}
+  ScanValue(const Version& version, uint64_t table, Counters* counters)
+      : version_(version), table_(table), values_(version), counters_(counters) {}
 
   /// Adds the record to the page; false when it has no room: then nothing is fetched either.
   Result<bool> AddTo(ScanPageWriter* writer, const Record& record, bool keys_only) {
-    if (keys_only) return writer->Add(record.key, Slice());
-    if (record.kind != RecordKind::kPutReference) return writer->Add(record.key, record.value);
+    if (record.kind != RecordKind::kPutReference)
+      return writer->Add(record.key, keys_only ? Slice() : record.value);
     ValueReference reference;
     if (!DecodeReference(record.value, &reference))
       return Status::Corruption("a reference to a value file is malformed");
+    if (HasExpired(version_, table_, reference)) return true;  // nothing to show
+    if (keys_only) return writer->Add(record.key, Slice());
     if (!writer->HasRoom(record.key, reference.raw_bytes)) return false;
     Slice bytes;
-    const Status status = values_.Read(record.key, reference, &bytes);
-    if (status.IsNotFound()) return true;  // expired and dropped: nothing to show
-    LAVA_RETURN_IF_ERROR(status);
+    LAVA_RETURN_IF_ERROR(values_.Read(record.key, reference, &bytes));
     Counters::Add(&counters_->scan_value_bytes, bytes.size());
     return writer->Add(record.key, bytes);
   }
 
  private:
+  const Version& version_;
+  const uint64_t table_;
   ValueScan values_;
   Counters* const counters_;
 };
@@ -164,7 +167,7 @@ Status DBImpl::Scan(Table* table, const ScanRequest& request, ScanPage* page, Sn
     if (!runs.empty())
       return CountShown(
           impl, request, *page,
-          ScanOnly(*view->version, &runs[0]->records(), range, request.keys_only, &writer));
+          ScanOnly(*impl, *view->version, &runs[0]->records(), range, request.keys_only, &writer));
     writer.Finish(true);
     return Status::OK();
   }
@@ -173,14 +176,15 @@ Status DBImpl::Scan(Table* table, const ScanRequest& request, ScanPage* page, Sn
   merge.prefix_bytes_hint = static_cast<uint32_t>(range.prefix.size());
   merge.prefix_bytes_min = options_.partition_bytes + kTableIdBytes;
   const std::unique_ptr<RecordIterator> records = NewMergingIterator(std::move(runs), merge);
-  return CountShown(impl, request, *page,
-                    ScanMerged(*impl, *view->version, range, records.get(), &writer));
+  return CountShown(
+      impl, request, *page,
+      ScanMerged(*impl, *view->version, range, records.get(), request.keys_only, &writer));
 }
 
 // All that is visible stands in one run: its tombstones hide nothing of it.
-Status DBImpl::ScanOnly(const Version& version, RecordIterator* records, const ScanRange& range,
-                        bool keys_only, ScanPageWriter* writer) const {
-  ScanValue value(version, &counters_);
+Status DBImpl::ScanOnly(const TableImpl& table, const Version& version, RecordIterator* records,
+                        const ScanRange& range, bool keys_only, ScanPageWriter* writer) const {
+  ScanValue value(version, table.id(), &counters_);
   records->Seek(range.from);
   for (; records->Valid(); records->Next()) {
     const Record& record = records->record();
@@ -231,8 +235,8 @@ void DBImpl::ScanActive(const MemTable& active, const ScanRange& range, bool key
 }
 
 Status DBImpl::ScanMerged(const TableImpl& table, const Version& version, const ScanRange& range,
-                          RecordIterator* records, ScanPageWriter* writer) const {
-  ScanValue value(version, &counters_);
+                          RecordIterator* records, bool keys_only, ScanPageWriter* writer) const {
+  ScanValue value(version, table.id(), &counters_);
   const uint32_t bytes = options_.partition_bytes;
   const Slice id(table.id_bytes(), kTableIdBytes);
   records->Seek(range.from);
@@ -250,7 +254,7 @@ Status DBImpl::ScanMerged(const TableImpl& table, const Version& version, const 
       records->Seek(target);
       continue;
     }
-    LAVA_ASSIGN_OR_RETURN(const bool added, value.AddTo(writer, records->record(), false));
+    LAVA_ASSIGN_OR_RETURN(const bool added, value.AddTo(writer, records->record(), keys_only));
     if (!added) {
       writer->Finish(false);
       return Status::OK();

@@ -53,6 +53,23 @@ bool ExpireRecord(const OlderData& older, Record* record) {
   return true;
 }
 
+// References to values that expired, whatever the clock and the TTL say now.
+class GoneReferences {
+ public:
+  explicit GoneReferences(const CompactionInput& input, uint32_t partition_bytes)
+      : version_(*input.version), tables_(input.tables, partition_bytes) {}
+  bool Holds(const Record& record) const {
+    ValueReference reference;
+    const std::optional<uint64_t> table = tables_.IdOf(record.key);
+    return record.kind == RecordKind::kPutReference && table &&
+           DecodeReference(record.value, &reference) && HasExpired(version_, *table, reference);
+  }
+
+ private:
+  const Version& version_;
+  const TablesByKey tables_;
+};
+
 }  // namespace
 
 Status RunCompaction(const JobContext& context, const CompactionInput& input,
@@ -81,10 +98,12 @@ Status RunCompaction(const JobContext& context, const CompactionInput& input,
   OutputFiles files(context, limits, std::move(tombstones));
   ValueOutput values(context, input.tables);
   ValueMerge merge(*input.version, input.merged_values);
+  const GoneReferences gone(input, context.writer.partition_bytes);
   TtlFilter ttl(input.tables, context.writer.partition_bytes, input.now_ms);
   for (records->SeekToFirst(); records->Valid(); records->Next()) {
     Record record = records->record();
-    if (ttl.Apply(&record) == TtlFilter::Verdict::kExpired && !ExpireRecord(older, &record))
+    if ((ttl.Apply(&record) == TtlFilter::Verdict::kExpired || gone.Holds(record)) &&
+        !ExpireRecord(older, &record))
       continue;
     LAVA_RETURN_IF_ERROR(merge.BringIn(&record));
     LAVA_RETURN_IF_ERROR(values.MoveOut(&record));

@@ -185,7 +185,8 @@ class Collection {
     }
     if (HasExpired(tables_.OptionsOf(key), reference->timestamp, input_.now_ms)) {
       const auto written_ms = static_cast<int64_t>(*reference->timestamp);
-      const auto [noted, is_new] = output_.births_expired.try_emplace(birth, written_ms);
+      const auto [noted, is_new] =
+          output_.births_expired.try_emplace({birth, *tables_.IdOf(key)}, written_ms);
       if (!is_new) noted->second = std::max(noted->second, written_ms);
       ++output_.values_expired;
       return Status::OK();

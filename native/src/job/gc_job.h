@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "job/job_context.h"
@@ -21,8 +22,8 @@ struct GcInput {
 struct GcOutput {
   std::vector<std::shared_ptr<ValueFileMeta>> files;  // with their readers
   uint64_t values_live = 0, values_dead = 0, values_expired = 0;
-  /// Of births with values that had expired and are left behind: the newest timestamp of these.
-  std::map<FileId, int64_t> births_expired;
+  /// By birth and table, of values that had expired and are left behind: the newest timestamp.
+  std::map<std::pair<FileId, uint64_t>, int64_t> births_expired;
   /// Of values: dead ones of a block and more are never read (Scavenger 3.2, lazy read).
   uint64_t bytes_read = 0;
   uint64_t bytes_written = 0;

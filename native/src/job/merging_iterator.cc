@@ -246,9 +246,7 @@ bool MergingIterator::TakeGroup() {
 }
 
 bool MergingIterator::ShowFolded(RecordKind base, Slice base_value) {
-  record_.kind = base == RecordKind::kPutReference && !options_.keys_only
-                     ? RecordKind::kPutReference
-                     : RecordKind::kPut;
+  record_.kind = base == RecordKind::kPutReference ? RecordKind::kPutReference : RecordKind::kPut;
   if (base == RecordKind::kPutReference && !operands_.empty()) {
     Fail(Status::Corruption("a list stands on a reference to a value file: some file is damaged"));
     return false;
@@ -257,7 +255,7 @@ bool MergingIterator::ShowFolded(RecordKind base, Slice base_value) {
       options_.older->MayHoldKey(record_.key)) {
     record_.kind = RecordKind::kAppend;
   }
-  if (options_.keys_only) {
+  if (options_.keys_only && base != RecordKind::kPutReference) {
     record_.value = Slice();
   } else if (operands_.empty()) {
     record_.value = base_value;

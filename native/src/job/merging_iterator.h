@@ -28,7 +28,7 @@ struct MergeOptions {
   bool compaction = false;
   /// For compaction; must outlive the iterator.
   const OlderData* older = nullptr;
-  /// Values are left empty (user view).
+  /// Values are left empty (user view), but for references.
   bool keys_only = false;
   /// A list that would be folded to more becomes a ListSegment::kTooLong: no merge fails over it.
   uint64_t list_bytes_max = kListBytesMax;

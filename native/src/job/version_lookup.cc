@@ -57,19 +57,11 @@ Result<bool> AskPlaces(const Version& version, Slice key, const ValueReference& 
   return false;
 }
 
-// Whether the value was one of those that were dropped when they had expired.
-bool HasExpired(const Version& version, const ValueReference& reference) {
-  const auto birth = version.births.find(reference.birth);
-  return reference.timestamp && birth != version.births.end() &&
-         static_cast<int64_t>(*reference.timestamp) <= birth->second->expired_to_ms;
-}
-
 template <typename Get>
 Status ReadFromPlaces(const Version& version, Slice key, const ValueReference& reference,
                       const Slice* value, Get get) {
   LAVA_ASSIGN_OR_RETURN(const bool found, AskPlaces(version, key, reference, value, get));
   if (found) return Status::OK();
-  if (HasExpired(version, reference)) return Status::NotFound();
   return Status::Corruption("a value that was born in " + reference.birth.ValueFileName() +
                             " is in no value file: restore from a checkpoint");
 }

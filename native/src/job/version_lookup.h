@@ -19,9 +19,8 @@ Status LookUpInFiles(const Version& version, Lookup* lookup);
 /// Where the value of key that was born under a name is now, by the version's inheritance; *value
 /// borrows from *pin. One file applies as a rule; two where hot and cold values are kept apart,
 /// and then the index of the wrong one says so.
-/// Errors:     NotFound when it had expired and was dropped; Corruption when no file has it
-///             otherwise: the reference is the newest record of its key, so the value was lost;
-///             those of the readers.
+/// Errors:     Corruption when no file has it: the reference is the newest record of its key, and
+///             HasExpired() is not said of it, so the value was lost; those of the readers.
 Status ReadValue(const Version& version, Slice key, const ValueReference& reference,
                  bool fill_cache, Slice* value, std::shared_ptr<const void>* pin);
 
@@ -31,7 +30,7 @@ Status ReadValue(const Version& version, Slice key, const ValueReference& refere
 class ValueScan {
  public:
   explicit ValueScan(const Version& version) : version_(version) {}
-  /// *value is valid until the next Read(). Errors: as ReadValue().
+  /// *value is valid until the next Read().
   Status Read(Slice key, const ValueReference& reference, Slice* value);
   /// The same in some of the files only; false when the value is in none of them.
   Result<bool> ReadFrom(const std::set<const ValueFileMeta*>& files, Slice key,

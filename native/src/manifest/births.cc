@@ -79,11 +79,21 @@ Status AddValueFiles(const VersionEdit& edit, Version* version) {
 }
 
 void ExpireBirths(const VersionEdit& edit, Version* version) {
-  for (const auto& [id, timestamp_ms] : edit.births_expired) {
-    if (!version->births.contains(id)) continue;
-    Birth* birth = Change(id, version);
-    birth->expired_to_ms = std::max(birth->expired_to_ms, timestamp_ms);
+  for (const VersionEdit::ExpiredBirth& expired : edit.births_expired) {
+    if (!version->births.contains(expired.birth)) continue;
+    std::map<uint64_t, int64_t>& marks = Change(expired.birth, version)->expired_to_ms;
+    const auto [mark, is_new] = marks.try_emplace(expired.table, expired.timestamp_ms);
+    if (!is_new) mark->second = std::max(mark->second, expired.timestamp_ms);
   }
+}
+
+bool HasExpired(const Version& version, uint64_t table, const ValueReference& reference) {
+  if (!reference.timestamp) return false;
+  const auto birth = version.births.find(reference.birth);
+  if (birth == version.births.end()) return false;
+  const auto mark = birth->second->expired_to_ms.find(table);
+  return mark != birth->second->expired_to_ms.end() &&
+         static_cast<int64_t>(*reference.timestamp) <= mark->second;
 }
 
 void PruneBirths(const VersionEdit& edit, Version* version) {

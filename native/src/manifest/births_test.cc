@@ -311,12 +311,13 @@ TEST(Births, WhatExpiredIsMarkedAsLongAsItIsNamed) {
   births.Flush(key_file, {BornFile(2, 10, 1000)});
   VersionEdit edit;
   edit.values_removed.push_back(IdOf(2));
-  edit.births_expired = {{IdOf(2), 70}, {IdOf(2), 60}, {IdOf(99), 80}};
+  edit.births_expired = {{IdOf(2), 5, 70}, {IdOf(2), 5, 60}, {IdOf(2), 6, 50}, {IdOf(99), 5, 80}};
   births.Apply(edit);
   const auto& version = births.version();
   EXPECT_TRUE(version.value_files.empty());
   ASSERT_EQ(version.births.size(), 1u) << "one that nothing names is not brought up";
-  EXPECT_EQ(version.births.at(IdOf(2))->expired_to_ms, 70);
+  const std::map<uint64_t, int64_t> marks{{5, 70}, {6, 50}};
+  EXPECT_EQ(version.births.at(IdOf(2))->expired_to_ms, marks);
 
   std::string bytes;
   EncodeEdit(SnapshotOf(births.state()), &bytes);
@@ -325,7 +326,7 @@ TEST(Births, WhatExpiredIsMarkedAsLongAsItIsNamed) {
   ASSERT_TRUE(DecodeEdit(bytes, 0, &files, &decoded).ok());
   ManifestState again;
   ASSERT_TRUE(ApplyEdit(decoded, &again).ok());
-  EXPECT_EQ(again.version->births.at(IdOf(2))->expired_to_ms, 70);
+  EXPECT_EQ(again.version->births.at(IdOf(2))->expired_to_ms, marks);
 
   births.RemoveKeys(0, key_file);
   EXPECT_TRUE(births.version().births.empty());

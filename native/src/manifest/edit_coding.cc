@@ -365,8 +365,10 @@ Status ReadField(EditReader* in, FileTable* files, VersionEdit* edit) {
     case kValueFileWithTablesAdded:
       return ReadValueFile(in, tag == kValueFileWithTablesAdded, files, edit);
     case kBirthExpired: {
-      const FileId birth = in->ReadFileId();
-      edit->births_expired.emplace_back(birth, static_cast<int64_t>(in->Fixed64("timestamp")));
+      VersionEdit::ExpiredBirth& expired = edit->births_expired.emplace_back();
+      expired.birth = in->ReadFileId();
+      expired.table = in->TableId();
+      expired.timestamp_ms = static_cast<int64_t>(in->Fixed64("timestamp"));
       break;
     }
     default:
@@ -455,10 +457,11 @@ void EncodeEdit(const VersionEdit& edit, std::string* out) {
     out->push_back(added.file->tables.empty() ? kValueFileAdded : kValueFileWithTablesAdded);
     PutValueFile(added, out);
   }
-  for (const auto& [birth, timestamp_ms] : edit.births_expired) {
+  for (const VersionEdit::ExpiredBirth& expired : edit.births_expired) {
     out->push_back(kBirthExpired);
-    PutFileId(birth, out);
-    PutFixed64(out, static_cast<uint64_t>(timestamp_ms));
+    PutFileId(expired.birth, out);
+    PutVarint64(out, expired.table);
+    PutFixed64(out, static_cast<uint64_t>(expired.timestamp_ms));
   }
   for (const VersionEdit::AddedFile& added : edit.added) {
     const std::vector<BirthShare>& births = added.entry.file->births;

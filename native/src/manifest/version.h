@@ -84,9 +84,9 @@ struct Birth {
   // Sums over these entries; those of clipped entries show an unknown part of theirs.
   uint64_t records = 0, raw_bytes = 0;
   uint64_t clipped_records = 0, clipped_raw_bytes = 0;
-  /// Values with timestamps up to this one had expired and were dropped, while references to them
-  /// are still there: such a reference without a value stands for nothing.
-  int64_t expired_to_ms = INT64_MIN;
+  /// By table: values with timestamps up to this one had expired, and some were dropped while
+  /// references to them are still there. All such references stand for nothing.
+  std::map<uint64_t, int64_t> expired_to_ms;
 };
 
 /// An immutable state of the tree. L0: newest first, may overlap. Deeper levels: ascending,
@@ -103,6 +103,10 @@ struct Version {
 
   uint64_t LevelBytes(uint32_t level) const;
 };
+
+/// Whether the reference, of a key of this table, is to a value that had expired when others of its
+/// birth were dropped for that.
+bool HasExpired(const Version& version, uint64_t table, const ValueReference& reference);
 
 /// A registered table in the manifest.
 struct TableRegistration {

@@ -111,8 +111,8 @@ VersionEdit SnapshotOf(const ManifestState& state) {
     for (const FileEntry& entry : state.version->levels[n]) edit.Add(n, entry);
   edit.values_added = PlacedValueFiles(*state.version);
   for (const auto& [id, birth] : state.version->births)
-    if (birth->expired_to_ms > INT64_MIN)
-      edit.births_expired.emplace_back(id, birth->expired_to_ms);
+    for (const auto& [table, timestamp_ms] : birth->expired_to_ms)
+      edit.births_expired.push_back({id, table, timestamp_ms});
   return edit;
 }
 

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "lava/slice.h"
@@ -48,8 +47,14 @@ struct VersionEdit {
   std::vector<RemovedFile> removed;
   std::vector<AddedValueFile> values_added;
   std::vector<FileId> values_removed;  // with all places that they have
-  /// Births of which values with timestamps up to this one are dropped.
-  std::vector<std::pair<FileId, int64_t>> births_expired;
+  /// Births of which a table's values with timestamps up to this one have expired.
+  struct ExpiredBirth {
+    FileId birth;
+    uint64_t table = 0;
+    int64_t timestamp_ms = 0;
+    auto operator<=>(const ExpiredBirth&) const = default;
+  };
+  std::vector<ExpiredBirth> births_expired;
   std::vector<TableRegistration> registered;  // new, or known with other options
   std::vector<uint64_t> dropped;              // table ids
   std::optional<uint32_t> partition_bytes;
