@@ -56,9 +56,12 @@ bool ExpireRecord(const OlderData& older, Record* record) {
 // References to values that expired, whatever the clock and the TTL say now.
 class GoneReferences {
  public:
-  explicit GoneReferences(const CompactionInput& input, uint32_t partition_bytes)
-      : version_(*input.version), tables_(input.tables, partition_bytes) {}
+  GoneReferences(const CompactionInput& input, uint32_t partition_bytes)
+      : version_(*input.version), tables_(input.tables, partition_bytes) {
+    for (const auto& [id, birth] : version_.births) any_ = any_ || !birth->expired_to_ms.empty();
+  }
   bool Holds(const Record& record) const {
+    if (!any_) return false;
     ValueReference reference;
     const std::optional<uint64_t> table = tables_.IdOf(record.key);
     return record.kind == RecordKind::kPutReference && table &&
@@ -68,6 +71,7 @@ class GoneReferences {
  private:
   const Version& version_;
   const TablesByKey tables_;
+  bool any_ = false;
 };
 
 }  // namespace

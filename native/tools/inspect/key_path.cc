@@ -70,7 +70,8 @@ KeyPath::KeyPath(Store* store, const Instance& instance, const KeyRequest& reque
     : store_(*store),
       instance_(instance),
       names_(instance.state, show),
-      context_(instance.Context(&store->files, store->cache.get())) {
+      context_(instance.Context(&store->files, store->cache.get())),
+      table_id_(table_id) {
   const uint32_t partition_bytes = instance.state.partition_bytes;
   key_ = request.key.substr(0, partition_bytes);
   PutBigEndian(&key_, table_id, kTableIdBytes);
@@ -124,7 +125,12 @@ Json KeyPath::Say(Answer* answer) {
       said["birth"] = reference.birth.ValueFileName();
       said["raw_bytes"] = reference.raw_bytes;
       if (reference.timestamp) said["timestamp_ms"] = *reference.timestamp;
-      if (!done_) reference_ = reference;
+      const bool expired = HasExpired(*instance_.state.version, table_id_, reference);
+      if (expired) said["expired"] = true;
+      if (!done_) {
+        reference_ = reference;
+        expired_ = expired;
+      }
     } else if (*answer->kind != RecordKind::kDelete) {
       said["value"] = names_.Value(answer->value);
     }
@@ -132,7 +138,7 @@ Json KeyPath::Say(Answer* answer) {
   if (answer->prefix_delete) said["prefix_delete"] = true;
   if (answer->range_tombstone) said["range_tombstone"] = true;
   if (done_) return said;
-  if (answer->kind) found_ = found_ || *answer->kind != RecordKind::kDelete;
+  if (answer->kind) found_ = found_ || (*answer->kind != RecordKind::kDelete && !expired_);
   const bool operand = answer->kind == RecordKind::kAppend;
   if (operand) ++appends_;
   done_ = (answer->kind && !operand) || answer->prefix_delete || answer->range_tombstone;
@@ -226,7 +232,7 @@ Status KeyPath::Walk(Json* out, std::vector<Fault>* faults) {
   const uint64_t appends = appends_;
   const Status agreed = CheckAgainstLookup();
   if (!agreed.ok()) faults->push_back(FaultOf(instance_.source, agreed));
-  if (reference_) (*out)["value"] = Value(faults);
+  if (reference_ && !expired_) (*out)["value"] = Value(faults);
   if (!missing_.empty() && !StillNames(&store_.files, instance_, missing_))
     return Status::NotFound(missing_ + " left the version");
   (*out)["appends"] = appends;

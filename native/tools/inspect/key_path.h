@@ -47,10 +47,12 @@ class KeyPath {
   const Instance& instance_;
   const KeyNames names_;
   const JobContext context_;
+  const uint64_t table_id_;
   std::string key_;                       // internal
   std::optional<uint32_t> prefix_bytes_;  // of the internal key
   std::vector<Answer> answers_;           // newest first
   bool done_ = false, found_ = false;
+  bool expired_ = false;  // what the reference refers to
   uint64_t appends_ = 0;
   std::optional<ValueReference> reference_;
   std::string missing_;  // a value file that is not there

@@ -59,6 +59,13 @@ Json ValueFileJson(const ValueFileGarbage& garbage, const Version& version, cons
   file["garbage_max"] = garbage.garbage_max;
   file["garbage_estimate"] = garbage.garbage_estimate;
   file["bounds"] = names.Bounds(meta.lower, meta.upper);
+  file["tables"] = Json::array();
+  for (const auto& [id, share] : meta.tables) {
+    Json table{
+        {"table", names.TableName(id)}, {"records", share.records}, {"raw_bytes", share.raw_bytes}};
+    if (share.newest_ms != TableShare::kNeverExpires) table["newest_ms"] = share.newest_ms;
+    file["tables"].push_back(std::move(table));
+  }
   file["births"] = ToJson(meta.births);
   for (Json& birth : file["births"]) {
     // Which of what it holds this version shows; none: no reference names it any more.

@@ -131,6 +131,37 @@ TEST_F(InspectTest, RunsSayWhatTheyHoldNewestFirst) {
   EXPECT_EQ(list["answer"], "found");
 }
 
+TEST_F(InspectTest, WhatExpiredIsNoFault) {
+  db.options().gc_garbage_percent = 25;
+  ASSERT_OK(db.Open());
+  const TableOptions expiring = {.kind = TableKind::kMap,
+                                 .ttl_layout = TtlLayout::kValue,
+                                 .ttl_ms = 1000,
+                                 .separation_bytes = 100};
+  Table* t = db.Values("t", expiring);
+  const int64_t written_ms = db.clock().WallMillis();
+  std::string stamp;
+  PutBigEndian(&stamp, static_cast<uint64_t>(written_ms), 8);
+  ASSERT_OK(db->Put(t, {Key(1)}, stamp + Value(1)));
+  ASSERT_OK(db.Flush());
+  const Json file = Ask({"files", "/db"})["instances"][0]["value_files"][0];
+  ASSERT_EQ(file["tables"].size(), 1u);
+  EXPECT_EQ(file["tables"][0]["records"], 1u);
+  EXPECT_EQ(file["tables"][0]["newest_ms"], written_ms);
+  EXPECT_EQ(AskKey(Key(1))["answer"], "found");
+
+  db.clock().Advance(1000);
+  ASSERT_OK(db->Put(t, {Key(2)}, "inline"));
+  ASSERT_OK(db.Flush());
+  db.executor().RunUntilIdle();
+  ASSERT_TRUE(db.ValueFileNames().empty());
+  const Json expired = AskKey(Key(1));
+  EXPECT_EQ(expired["answer"], "not found");
+  EXPECT_EQ(expired["runs"].back()["expired"], true) << expired.dump(2);
+  EXPECT_FALSE(expired.contains("value"));
+  Ask({"verify", "/db"});
+}
+
 TEST_F(InspectTest, UsersDataIsShownOnlyWhenAskedFor) {
   Fill();
   const std::string key = "\\x01" + Key(15).substr(1);
