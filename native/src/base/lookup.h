@@ -49,7 +49,7 @@ class Lookup {
   /// After all runs: whether the key exists, and its value: pinned if one record made it,
   /// else folded (operands oldest first) into the storage.
   bool found() const { return found_; }
-  /// The value is where this says; Resolve() takes it. Null: it is known, or does not matter.
+  /// The value is where this says; Resolve() takes it unless existence_only. Null: it is known.
   const ValueReference* reference() const { return reference_ ? &*reference_ : nullptr; }
   /// Operands stand on a reference: lists are never separated, so some file is damaged.
   bool malformed() const { return reference_ && !operands_.empty(); }
