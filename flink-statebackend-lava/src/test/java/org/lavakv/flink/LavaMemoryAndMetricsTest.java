@@ -176,7 +176,8 @@ class LavaMemoryAndMetricsTest {
         assertThat((Long) gauges.get(".lava.state.the-value.value-garbage-bytes").getValue())
                 .isZero();
         assertThat((Long) gauges.get(".lava.state.the-value.separation-bytes").getValue())
-                .isEqualTo(4096);
+                .as("it was registered as timers last, and those never lie apart")
+                .isZero();
         assertThat((Long) gauges.get(".lava.host.instances-open").getValue()).isPositive();
         fixture.close(backend);
         Thread.sleep(1100);
