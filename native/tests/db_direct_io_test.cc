@@ -1,7 +1,6 @@
 // An instance on a real directory, past the page cache.
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <chrono>
 #include <filesystem>
@@ -10,6 +9,7 @@
 
 #include "db_test_util.h"
 #include "fs/file_system.h"
+#include "fs/posix_test_util.h"
 #include "lava/db.h"
 #include "testing/random.h"
 
@@ -19,12 +19,10 @@ namespace {
 using testing::K;
 using testing::Random;
 
-class DBDirectIo : public ::testing::TestWithParam<std::pair<bool, bool>> {
+class DBDirectIo : public fs::PosixTest,
+                   public ::testing::WithParamInterface<std::pair<bool, bool>> {
  protected:
   DBDirectIo() {
-    std::string pattern = ::testing::TempDir() + "lava_direct_XXXXXX";
-    EXPECT_NE(mkdtemp(pattern.data()), nullptr);
-    directory_ = pattern;
     options_.lease = *Host::Get().Acquire(8 << 20, 0.5);
     options_.use_direct_reads = GetParam().first;
     options_.use_direct_io_for_flush_and_compaction = GetParam().second;
@@ -34,12 +32,6 @@ class DBDirectIo : public ::testing::TestWithParam<std::pair<bool, bool>> {
     options_.level1_bytes = 256 << 10;
     options_.l0_compaction_trigger = 2;
   }
-  ~DBDirectIo() override {
-    db_.reset();
-    std::error_code ignored;
-    std::filesystem::remove_all(directory_, ignored);
-  }
-
   void Open() {
     db_.reset();
     auto db = DB::Open(options_, directory_);
@@ -104,7 +96,6 @@ class DBDirectIo : public ::testing::TestWithParam<std::pair<bool, bool>> {
     }
   }
 
-  std::string directory_;
   DBOptions options_;
   std::unique_ptr<DB> db_;
   Table* table_ = nullptr;

@@ -8,20 +8,17 @@
 #include <utility>
 
 #include "base/check.h"
+#include "fs/posix_append_base.h"
 #include "fs/posix_descriptor.h"
 #include "fs/posix_direct_append_file.h"
-#include "fs/posix_error.h"
 
 namespace lava::fs {
 namespace {
 
-class PosixAppendFile : public AppendFile {
+class PosixAppendFile : public PosixAppendBase {
  public:
   PosixAppendFile(std::string path, int descriptor, size_t buffer_bytes)
-      : path_(std::move(path)), descriptor_(descriptor), buffer_bytes_(buffer_bytes) {}
-  ~PosixAppendFile() override {
-    if (descriptor_ >= 0) (void)close(descriptor_);
-  }
+      : PosixAppendBase(std::move(path), descriptor), buffer_bytes_(buffer_bytes) {}
 
   Status Append(Slice data) override {
     LAVA_RETURN_IF_ERROR(Usable());
@@ -44,35 +41,8 @@ class PosixAppendFile : public AppendFile {
     return Status::OK();
   }
 
-  Status Sync() override {
-    LAVA_RETURN_IF_ERROR(Flush());
-    int rc;
-    do {
-      rc = fdatasync(descriptor_);
-    } while (rc != 0 && errno == EINTR);
-    // The kernel may have dropped the dirty pages: a second sync would lie.
-    if (rc != 0) return Fail("sync", errno);
-    return Status::OK();
-  }
-
-  Status Close() override {
-    if (descriptor_ < 0) return error_;
-    Status flushed = error_.ok() ? Flush() : error_;
-    const int descriptor = std::exchange(descriptor_, -1);
-    // Linux frees the descriptor even when close is interrupted.
-    if (close(descriptor) != 0 && errno != EINTR && flushed.ok()) flushed = Fail("close", errno);
-    std::string().swap(buffer_);
-    return flushed;
-  }
-
-  uint64_t size() const override { return size_; }
-
  private:
-  Status Usable() const {
-    if (!error_.ok()) return error_;
-    if (descriptor_ < 0) return Status::Closed("write to " + path_ + ": it was closed");
-    return Status::OK();
-  }
+  void FreeBuffer() override { std::string().swap(buffer_); }
 
   Status Write(Slice data) {
     while (!data.empty()) {
@@ -86,17 +56,8 @@ class PosixAppendFile : public AppendFile {
     return Status::OK();
   }
 
-  Status Fail(std::string_view operation, int error) {
-    error_ = PosixError(operation, path_, error);
-    return error_;
-  }
-
-  const std::string path_;
-  int descriptor_;
   const size_t buffer_bytes_;
   std::string buffer_;
-  uint64_t size_ = 0;
-  Status error_;  // the first; the file is useless after it
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "fs/posix_error.h"
+#include "fs/posix_append_base.h"
 
 namespace lava::fs {
 namespace {
@@ -16,18 +16,14 @@ namespace {
 // What file systems keep: to write less of a block, they read it before.
 constexpr uint32_t kBlockBytesMin = 4096;
 
-class PosixDirectAppendFile : public AppendFile {
+class PosixDirectAppendFile : public PosixAppendBase {
  public:
   PosixDirectAppendFile(std::string path, int descriptor, size_t buffer_bytes, uint32_t alignment,
                         std::shared_ptr<DirectIo> direct)
-      : path_(std::move(path)),
+      : PosixAppendBase(std::move(path), descriptor),
         direct_(std::move(direct)),
-        descriptor_(descriptor),
         block_bytes_(std::max(alignment, kBlockBytesMin)),
         buffer_bytes_(std::max<uint64_t>(RoundDown(buffer_bytes, block_bytes_), block_bytes_)) {}
-  ~PosixDirectAppendFile() override {
-    if (descriptor_ >= 0) (void)close(descriptor_);
-  }
 
   Status Append(Slice data) override {
     LAVA_RETURN_IF_ERROR(Usable());
@@ -60,35 +56,8 @@ class PosixDirectAppendFile : public AppendFile {
     return Status::OK();
   }
 
-  Status Sync() override {
-    LAVA_RETURN_IF_ERROR(Flush());
-    int rc;
-    do {
-      rc = fdatasync(descriptor_);
-    } while (rc != 0 && errno == EINTR);
-    // The kernel may have lost what it was to write: a second sync would lie.
-    if (rc != 0) return Fail("sync", errno);
-    return Status::OK();
-  }
-
-  Status Close() override {
-    if (descriptor_ < 0) return error_;
-    Status flushed = error_.ok() ? Flush() : error_;
-    const int descriptor = std::exchange(descriptor_, -1);
-    // Linux frees the descriptor even when close is interrupted.
-    if (close(descriptor) != 0 && errno != EINTR && flushed.ok()) flushed = Fail("close", errno);
-    buffer_ = AlignedBuffer();
-    return flushed;
-  }
-
-  uint64_t size() const override { return size_; }
-
  private:
-  Status Usable() const {
-    if (!error_.ok()) return error_;
-    if (descriptor_ < 0) return Status::Closed("write to " + path_ + ": it was closed");
-    return Status::OK();
-  }
+  void FreeBuffer() override { buffer_ = AlignedBuffer(); }
 
   // The buffer's first bytes, which are whole blocks; it is empty afterwards.
   Status WriteOut(size_t bytes) {
@@ -111,23 +80,14 @@ class PosixDirectAppendFile : public AppendFile {
     return Status::OK();
   }
 
-  Status Fail(std::string_view operation, int error) {
-    error_ = PosixError(operation, path_, error);
-    return error_;
-  }
-
-  const std::string path_;
   const std::shared_ptr<DirectIo> direct_;
-  int descriptor_;
   const uint32_t block_bytes_;
   const size_t buffer_bytes_;
   AlignedBuffer buffer_;
   size_t filled_ = 0;     // bytes in the buffer
   uint64_t offset_ = 0;   // where the buffer begins in the file; whole blocks
   uint64_t flushed_ = 0;  // bytes that stand in the file
-  uint64_t size_ = 0;
   bool refused_ = false;  // goes through the page cache
-  Status error_;          // the first; the file is useless after it
 };
 
 }  // namespace

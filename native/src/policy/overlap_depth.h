@@ -16,4 +16,7 @@ struct KeyRange {
 /// pays; after a wide scale-in there may be many files, each with keys of its own.
 uint32_t OverlapDepth(const std::vector<KeyRange>& ranges);
 
+/// How many of the other ranges each one meets.
+std::vector<uint32_t> OverlapCounts(const std::vector<KeyRange>& ranges);
+
 }  // namespace lava

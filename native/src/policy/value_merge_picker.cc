@@ -17,26 +17,6 @@ bool GoesWithInputs(const MergeableFile& file, const ValueMergeOptions& options)
 
 }  // namespace
 
-std::vector<uint32_t> OverlapCounts(const std::vector<KeyRange>& ranges) {
-  std::vector<Slice> begins, ends;
-  for (const KeyRange& range : ranges) {
-    begins.push_back(range.lower);
-    if (!range.upper.empty()) ends.push_back(range.upper);
-  }
-  std::sort(begins.begin(), begins.end());
-  std::sort(ends.begin(), ends.end());
-  std::vector<uint32_t> counts;
-  for (const KeyRange& range : ranges) {
-    const auto begun = range.upper.empty()
-                           ? begins.end()
-                           : std::lower_bound(begins.begin(), begins.end(), range.upper);
-    const auto ended = std::upper_bound(ends.begin(), ends.end(), range.lower);
-    // All that begin before its end, less those that end before it begins, less itself.
-    counts.push_back(static_cast<uint32_t>((begun - begins.begin()) - (ended - ends.begin()) - 1));
-  }
-  return counts;
-}
-
 std::vector<size_t> PickValueMerge(const std::vector<MergeableFile>& files,
                                    const ValueMergeOptions& options) {
   std::vector<size_t> picked, tangled;

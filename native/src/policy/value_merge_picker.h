@@ -31,7 +31,4 @@ struct ValueMergeOptions {
 std::vector<size_t> PickValueMerge(const std::vector<MergeableFile>& files,
                                    const ValueMergeOptions& options);
 
-/// How many of the other ranges each one meets.
-std::vector<uint32_t> OverlapCounts(const std::vector<KeyRange>& ranges);
-
 }  // namespace lava

@@ -2,10 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
-
-#include "testing/random.h"
-
 namespace lava {
 namespace {
 
@@ -68,31 +64,6 @@ TEST(ValueMergePicker, PrefersTheMostEntangled) {
   files[2].range = {"d", "f"};
   const ValueMergeOptions options{.sorted_runs_max = 2, .order_bytes_max = 20, .bytes_max = 1000};
   EXPECT_EQ(PickValueMerge(files, options), (Picked{3, 4}));
-}
-
-TEST(ValueMergePicker, OverlapsAreCountedRight) {
-  testing::Random random(7);
-  for (int round = 0; round < 500; ++round) {
-    std::vector<std::string> keys;
-    for (char c = 'a'; c <= 'k'; ++c) keys.emplace_back(1, c);
-    std::vector<KeyRange> ranges;
-    for (uint64_t n = random.Uniform(10); n > 0; --n) {
-      const size_t lower = random.Uniform(keys.size() - 1);
-      const size_t upper = lower + 1 + random.Uniform(keys.size() - lower);
-      ranges.push_back({keys[lower], upper < keys.size() ? Slice(keys[upper]) : Slice()});
-    }
-    const std::vector<uint32_t> counts = OverlapCounts(ranges);
-    ASSERT_EQ(counts.size(), ranges.size());
-    for (size_t i = 0; i < ranges.size(); ++i) {
-      uint32_t meets = 0;
-      for (size_t j = 0; j < ranges.size(); ++j) {
-        const bool before = !ranges[j].upper.empty() && ranges[j].upper <= ranges[i].lower;
-        const bool behind = !ranges[i].upper.empty() && ranges[i].upper <= ranges[j].lower;
-        meets += i != j && !before && !behind;
-      }
-      EXPECT_EQ(counts[i], meets) << round << " " << i;
-    }
-  }
 }
 
 }  // namespace
