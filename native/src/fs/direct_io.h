@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "lava/status.h"
 
@@ -21,6 +22,11 @@ class AlignedBuffer {
 
   char* data() const { return memory_.get(); }
   size_t size() const { return bytes_; }
+  /// Gives the memory up without freeing it: something may still write there.
+  void Leak() {
+    (void)memory_.release();
+    bytes_ = 0;
+  }
 
  private:
   struct Free {

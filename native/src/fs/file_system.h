@@ -27,6 +27,12 @@ class AppendFile {
   virtual uint64_t size() const = 0;  // bytes appended, flushed or not
 };
 
+/// A file's descriptor, for reads past RandomFile::Read().
+struct SharedDescriptor {
+  int descriptor = -1;     // -1: there is none
+  uint32_t alignment = 0;  // of offsets, lengths and memory; 0: any
+};
+
 /// A file that is read at offsets.
 /// Threads:    any thread.
 class RandomFile {
@@ -37,6 +43,10 @@ class RandomFile {
   virtual Status Read(uint64_t offset, size_t length, char* scratch) const = 0;
   virtual uint64_t size() const = 0;
   virtual const std::string& path() const = 0;
+
+  /// For ReadBatch: the descriptor stays open until EndShare(), which must follow if there is one.
+  virtual SharedDescriptor Share() const { return {}; }
+  virtual void EndShare() const {}
 };
 
 /// Holds a directory for one process; released on destruction.

@@ -60,6 +60,13 @@ class PosixRandomFile : public RandomFile, public EvictableFile {
   uint64_t size() const override { return size_; }
   const std::string& path() const override { return path_; }
 
+  SharedDescriptor Share() const override {
+    const Result<int> descriptor = Acquire();
+    if (!descriptor.ok()) return {};
+    return {*descriptor, alignment_.load(std::memory_order_relaxed)};
+  }
+  void EndShare() const override { Release(); }
+
   bool TryEvict(bool force) override {
     if (used_.exchange(false, std::memory_order_relaxed) && !force) return false;
     uint64_t state = state_.load();

@@ -1,0 +1,34 @@
+#include "fs/gathered_reads.h"
+
+#include <algorithm>
+
+namespace lava::fs {
+
+void GatheredReads::Clear() {
+  batch_.Clear();
+  places_.clear();
+}
+
+size_t GatheredReads::Read(std::span<const FileRange> ranges) {
+  Clear();
+  while (places_.size() < ranges.size()) {
+    const size_t begin = places_.size();
+    const FileRange& first = ranges[begin];
+    uint64_t bytes = first.bytes;
+    size_t end = begin + 1;
+    for (; end < ranges.size() && ranges[end].file == first.file; ++end) {
+      const uint64_t next_end = ranges[end].offset + ranges[end].bytes - first.offset;
+      if (ranges[end].offset > first.offset + bytes + limits_.gap_bytes_max) break;
+      if (std::max(bytes, next_end) > std::max(bytes, limits_.piece_bytes_max)) break;
+      bytes = std::max(bytes, next_end);
+    }
+    if (begin > 0 && batch_.bytes_wanted() + bytes > limits_.batch_bytes_max) break;
+    const size_t piece = batch_.Add(*first.file, first.offset, bytes);
+    for (size_t i = begin; i < end; ++i)
+      places_.push_back({piece, ranges[i].offset - first.offset, ranges[i].bytes});
+  }
+  batch_.Run();
+  return places_.size();
+}
+
+}  // namespace lava::fs

@@ -1,0 +1,156 @@
+#include "fs/uring.h"
+
+#include <liburing.h>
+
+#include <atomic>
+#include <cerrno>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace lava::fs {
+namespace {
+
+constexpr unsigned kDepth = 32;
+constexpr size_t kRingsKept = 4;
+
+class Ring {
+ public:
+  /// 0, or errno.
+  static int Make(std::unique_ptr<Ring>* made) {
+    std::unique_ptr<Ring> ring(new Ring());
+    const int error = -io_uring_queue_init(kDepth, &ring->ring_, 0);
+    if (error != 0) return error;
+    ring->is_made_ = true;
+    // A kernel from before 5.6 has rings, but no such read.
+    io_uring_probe* probe = io_uring_get_probe_ring(&ring->ring_);
+    const bool can = probe != nullptr && io_uring_opcode_supported(probe, IORING_OP_READ) != 0;
+    io_uring_free_probe(probe);
+    if (!can) return ENOSYS;
+    *made = std::move(ring);
+    return 0;
+  }
+  ~Ring() {
+    if (is_made_) io_uring_queue_exit(&ring_);
+  }
+
+  Uring::Outcome Run(std::span<UringRead> reads) {
+    size_t prepared = 0, submitted = 0, done = 0;
+    bool failed = false;
+    for (UringRead& read : reads) read.result = -ECANCELED;
+    while (done < submitted || (!failed && submitted < reads.size())) {
+      while (!failed && prepared < reads.size() && prepared - done < kDepth) {
+        io_uring_sqe* sqe = io_uring_get_sqe(&ring_);
+        if (sqe == nullptr) break;
+        UringRead& read = reads[prepared++];
+        io_uring_prep_read(sqe, read.descriptor, read.to, read.length, read.offset);
+        io_uring_sqe_set_data(sqe, &read);
+      }
+      if (!failed && submitted < prepared) {
+        const int n = io_uring_submit_and_wait(&ring_, 1);
+        if (n >= 0) {
+          submitted += static_cast<size_t>(n);
+        } else if (n != -EINTR && (done == submitted || (n != -EAGAIN && n != -EBUSY))) {
+          failed = true;  // what was not submitted never will be: the ring is thrown away
+        }
+      }
+      if (!TakeCompletions(done < submitted, &done)) return Uring::Outcome::kLost;
+    }
+    is_usable_ = !failed;
+    return Uring::Outcome::kDone;
+  }
+  bool is_usable() const { return is_usable_; }
+
+ private:
+  Ring() = default;
+
+  // False when nobody can tell any more what the kernel does.
+  bool TakeCompletions(bool wait, size_t* done) {
+    io_uring_cqe* cqe = nullptr;
+    while (true) {
+      const int error = wait ? io_uring_wait_cqe(&ring_, &cqe) : io_uring_peek_cqe(&ring_, &cqe);
+      if (error == -EAGAIN) return true;
+      if (error == -EINTR) continue;
+      if (error != 0) return is_usable_ = false;
+      static_cast<UringRead*>(io_uring_cqe_get_data(cqe))->result = cqe->res;
+      io_uring_cqe_seen(&ring_, cqe);
+      ++*done;
+      wait = false;
+    }
+  }
+
+  io_uring ring_{};
+  bool is_made_ = false;
+  bool is_usable_ = true;
+};
+
+/// The rings that nobody uses now. Never destroyed: threads may outlive static objects.
+class Rings {
+ public:
+  static Rings& Get() {
+    static Rings* const rings = new Rings();
+    return *rings;
+  }
+  std::unique_ptr<Ring> Take() {
+    if (refused_.load(std::memory_order_relaxed)) return nullptr;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      if (!free_.empty()) {
+        std::unique_ptr<Ring> ring = std::move(free_.back());
+        free_.pop_back();
+        return ring;
+      }
+    }
+    std::unique_ptr<Ring> ring;
+    const int error = Ring::Make(&ring);
+    // Out of descriptors or memory is for now only.
+    if (error != 0 && error != EMFILE && error != ENFILE && error != ENOMEM && error != EAGAIN)
+      refused_.store(true, std::memory_order_relaxed);
+    return ring;
+  }
+  void Count(std::span<const UringRead> done) {
+    uint64_t bytes = 0;
+    for (const UringRead& read : done)
+      bytes += read.result > 0 ? static_cast<uint64_t>(read.result) : 0;
+    reads_.fetch_add(done.size(), std::memory_order_relaxed);
+    bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  }
+  Uring::Totals totals() const { return {reads_.load(), bytes_.load()}; }
+  void GiveBack(std::unique_ptr<Ring> ring) {
+    if (!ring->is_usable()) return;
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (free_.size() < kRingsKept) free_.push_back(std::move(ring));
+  }
+
+ private:
+  std::atomic<bool> refused_{false};
+  std::atomic<uint64_t> reads_{0}, bytes_{0};
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Ring>> free_;
+};
+
+class TakenUring final : public Uring {
+ public:
+  explicit TakenUring(std::unique_ptr<Ring> ring) : ring_(std::move(ring)) {}
+  ~TakenUring() override { Rings::Get().GiveBack(std::move(ring_)); }
+  Outcome Run(std::span<UringRead> reads) override {
+    const Outcome outcome = ring_->Run(reads);
+    if (outcome == Outcome::kDone) Rings::Get().Count(reads);
+    return outcome;
+  }
+
+ private:
+  std::unique_ptr<Ring> ring_;
+};
+
+}  // namespace
+
+std::unique_ptr<Uring> Uring::Take() {
+  std::unique_ptr<Ring> ring = Rings::Get().Take();
+  if (ring == nullptr) return nullptr;
+  return std::make_unique<TakenUring>(std::move(ring));
+}
+
+Uring::Totals Uring::TotalsNow() { return Rings::Get().totals(); }
+
+}  // namespace lava::fs
