@@ -1,6 +1,7 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -20,6 +21,13 @@ struct FileId {
   auto operator<=>(const FileId&) const = default;
   std::string FileName() const;       // of a key SST: "<origin>-<number>.ksst"
   std::string ValueFileName() const;  // of a value SST: "<origin>-<number>.vsst"
+};
+
+/// For tables in memory. Origins are random, numbers count up.
+struct FileIdHash {
+  size_t operator()(const FileId& id) const {
+    return static_cast<size_t>((id.origin.low ^ id.number) * 0x9E3779B97F4A7C15ull);
+  }
 };
 
 }  // namespace lava

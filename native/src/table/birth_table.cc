@@ -8,7 +8,14 @@ void BirthTableBuilder::Add(uint64_t partition, const ValueReference& reference,
   const auto [it, is_new] =
       indexes_.try_emplace(reference.birth, static_cast<uint32_t>(births_->size()));
   if (is_new) births_->push_back({reference.birth, {}});
-  TableProperties::NamedBirth::Share& share = (*births_)[it->second].partitions[partition];
+  auto& partitions = (*births_)[it->second].partitions;
+  // Keys ascend, and so do their partitions.
+  TableProperties::NamedBirth::Share& share =
+      !partitions.empty() && partitions.rbegin()->first == partition
+          ? partitions.rbegin()->second
+          : partitions
+                .emplace_hint(partitions.end(), partition, TableProperties::NamedBirth::Share())
+                ->second;
   ++share.records;
   share.raw_bytes += reference.raw_bytes;
   PutVarint32(out, it->second);

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/value_reference.h"
@@ -20,12 +20,13 @@ namespace lava::ksst {
 class BirthTableBuilder {
  public:
   explicit BirthTableBuilder(std::vector<TableProperties::NamedBirth>* births) : births_(births) {}
-  /// Counts one reference of a key in this partition and appends its form in the file.
+  /// Counts one reference of a key in this partition, none of a smaller one after it, and appends
+  /// its form in the file.
   void Add(uint64_t partition, const ValueReference& reference, std::string* out);
 
  private:
   std::vector<TableProperties::NamedBirth>* const births_;
-  std::map<FileId, uint32_t> indexes_;
+  std::unordered_map<FileId, uint32_t, FileIdHash> indexes_;
 };
 
 /// False when the bytes are no reference, or name a birth that the table has not.

@@ -20,4 +20,13 @@ Status BlockAccess::LoadPartition(const BlockHandle& handle, uint64_t base,
   return Status::OK();
 }
 
+void BlockAccess::AddPartition(const IndexBlock& top, uint32_t i, Slice raw,
+                               uint32_t version) const {
+  const BlockHandle handle = BlockAt(top, i);
+  std::shared_ptr<CachedPartition> partition;
+  if (ksst::LoadPartition(raw, version, top.extent_begin(i), handle.offset, &partition) == nullptr)
+    (void)cache->Insert({file_id, handle.offset}, BlockCache::Segment::kIndex,
+                        std::move(partition));
+}
+
 }  // namespace lava::ksst

@@ -38,6 +38,8 @@ struct BlockAccess {
     *cached = false;
     return LoadPartition(handle, top.extent_begin(i), out);
   }
+  /// Puts partition i into the cache, whose payload the caller has.
+  void AddPartition(const IndexBlock& top, uint32_t i, Slice raw, uint32_t version) const;
   void CountFilterUseful() const {
     if (counters != nullptr) counters->filter_useful.fetch_add(1, std::memory_order_relaxed);
   }

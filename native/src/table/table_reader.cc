@@ -63,6 +63,11 @@ class KeySstReader final : public TableReader {
   std::unique_ptr<RecordIterator> NewIterator(const IterateOptions& options) const override {
     return NewTableIterator(head_, blocks_, slots_, options);
   }
+  void Warm(std::span<const std::string> partitions) const override {
+    if (partitions.size() != head_.top.count()) return;
+    for (uint32_t i = 0; i < head_.top.count(); ++i)
+      blocks_.AddPartition(head_.top, i, partitions[i], head_.footer.version);
+  }
   const TableProperties& properties() const override { return head_.properties; }
   const RangeTombstoneSet& range_tombstones() const override { return head_.tombstones; }
   const std::string& path() const override { return head_.loader->path(); }

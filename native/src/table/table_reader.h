@@ -48,6 +48,9 @@ class TableReader : public Attachment {
     uint32_t readahead_bytes = 0;  // > 0: sequential reads in pieces of this size, past the cache
   };
   virtual std::unique_ptr<RecordIterator> NewIterator(const IterateOptions& options) const = 0;
+  /// Puts what the file's writer kept of it into the cache, so that the first lookups in a new file
+  /// need not read its index. What is wrong with it is left to these lookups.
+  virtual void Warm(std::span<const std::string> partitions) const = 0;
   virtual const TableProperties& properties() const = 0;
   virtual const RangeTombstoneSet& range_tombstones() const = 0;
   virtual const std::string& path() const = 0;

@@ -111,13 +111,18 @@ class ModelTest {
   }
 
   void Run() {
-    auto written =
-        WriteTable(&file_system_, "/db/1.ksst", RecordsOf(model_), tombstones_, options_);
+    // What the writer kept must be what the file has.
+    const bool warm = random_.OneIn(2);
+    if (warm) options_.kept_partition_bytes = UINT64_MAX;
+    std::vector<std::string> partitions;
+    auto written = WriteTable(&file_system_, "/db/1.ksst", RecordsOf(model_), tombstones_, options_,
+                              &partitions);
     ASSERT_TRUE(written.ok()) << written.status().ToString();
     auto opened = OpenTable(&file_system_, "/db/1.ksst", cache_.get(), &counter_, &reads_);
     ASSERT_TRUE(opened.ok()) << opened.status().ToString();
     reader_ = std::move(*opened);
     EXPECT_GT(counter_.used(), 0u);
+    if (warm) reader_->Warm(partitions);
     CheckIterators();
     for (int i = 0; i < 300; ++i) CheckGet(RandomKey(&random_));
     for (const auto& [key, record] : model_) CheckGet(key.first);
@@ -333,6 +338,33 @@ TEST_F(ReaderTest, FilterSparesBlockReads) {
   }
   EXPECT_GT(reads_.filter_useful.load(), static_cast<uint64_t>(absent) * 95 / 100);
   EXPECT_FALSE(*reader_->HasPrefixDelete(records[0].key));
+}
+
+TEST_F(ReaderTest, AWarmedFileAnswersByItsIndexWithoutARead) {
+  std::vector<OwnedRecord> records;
+  std::string reference;
+  EncodeReference({{{1, 2}, 3}, 1 << 20, std::nullopt}, &reference);
+  for (int i = 0; i < 2000; ++i)
+    records.push_back(
+        {InternalKey(0, 1, std::to_string(10000 + i)), RecordKind::kPutReference, 0, reference});
+  ASSERT_TRUE(file_system_.CreateDirectory("/db").ok());
+  for (const bool warm : {false, true}) {
+    TableWriterOptions options;
+    std::vector<std::string> partitions;
+    options.kept_partition_bytes = warm ? 1 << 20 : 10'000;
+    ASSERT_TRUE(WriteTable(&file_system_, "/db/2.ksst", records, {}, options, &partitions).ok());
+    EXPECT_EQ(partitions.empty(), !warm) << "all or none";
+    auto opened = OpenTable(&file_system_, "/db/2.ksst", cache_.get(), nullptr, &reads_);
+    ASSERT_TRUE(opened.ok());
+    (*opened)->Warm(partitions);
+    const uint64_t before = reads_.block_reads;
+    for (const OwnedRecord& record : records) {
+      Lookup lookup(record.key, 0);
+      ASSERT_TRUE((*opened)->Get(&lookup).ok());
+      EXPECT_NE(lookup.reference(), nullptr);
+    }
+    EXPECT_EQ(reads_.block_reads - before, warm ? 0u : (*opened)->properties().partitions);
+  }
 }
 
 TEST_F(ReaderTest, WalkPastTheCacheLeavesItAlone) {

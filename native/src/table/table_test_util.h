@@ -40,13 +40,15 @@ inline std::string InternalKey(uint8_t partition, uint64_t table, Slice rest) {
 inline Result<TableProperties> WriteTable(fs::FileSystem* file_system, const std::string& path,
                                           const std::vector<OwnedRecord>& records,
                                           const RangeTombstoneSet& tombstones = {},
-                                          const TableWriterOptions& options = {}) {
+                                          const TableWriterOptions& options = {},
+                                          std::vector<std::string>* partitions = nullptr) {
   LAVA_ASSIGN_OR_RETURN(auto file, file_system->Create(path, 1 << 16));
   auto writer = TableWriter::Create(options, std::move(file), path);
   for (const OwnedRecord& record : records) LAVA_RETURN_IF_ERROR(writer->Add(record.view()));
   LAVA_RETURN_IF_ERROR(writer->AddRangeTombstones(tombstones));
   TableProperties properties;
   LAVA_RETURN_IF_ERROR(writer->Finish(&properties));
+  if (partitions != nullptr) *partitions = writer->TakePartitions();
   return properties;
 }
 

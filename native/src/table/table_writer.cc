@@ -50,6 +50,7 @@ class KeySstWriter final : public TableWriter {
            partition_.estimated_bytes() + top_.estimated_bytes();
   }
   Status Finish(TableProperties* properties) override;
+  std::vector<std::string> TakePartitions() override { return std::exchange(kept_, {}); }
 
  private:
   Status CheckRecord(const Record& record) const;
@@ -111,6 +112,8 @@ class KeySstWriter final : public TableWriter {
   TableProperties::PerTable* table_ = nullptr;
   BirthTableBuilder births_{&properties_.births};
   std::string compressed_, sealed_, reference_;
+  std::vector<std::string> kept_;  // all partitions, or none
+  uint64_t kept_bytes_ = 0;
 };
 
 Status KeySstWriter::CheckRecord(const Record& record) const {
@@ -276,6 +279,11 @@ void KeySstWriter::FlushPartition(const std::string& key) {
   last_prefix_bytes_ = 0;
   BlockHandle handle = WriteBlock(raw, true);
   ++properties_.partitions;
+  kept_bytes_ += raw.size();
+  if (kept_bytes_ <= options_.kept_partition_bytes)
+    kept_.push_back(std::move(raw));
+  else
+    kept_.clear();
   top_.Add(key, handle.end() - partition_begin_, handle.bytes);
   partition_begin_ = handle.end();
 }

@@ -24,6 +24,8 @@ struct TableWriterOptions {
   /// What one record's value may hold: merges fold lists up to here, and no further.
   uint64_t value_bytes_max = kListBytesMax;
   bool sync = false;
+  /// Partitions of index are kept for TakePartitions() if all of a file's take no more. 0: never.
+  uint64_t kept_partition_bytes = 0;
   /// False: all records in data blocks, as version 1 or 2, which only tests write now.
   bool decouple_records = true;
 };
@@ -72,6 +74,9 @@ class TableWriter {
   virtual Status AddRangeTombstones(const RangeTombstoneSet& tombstones) = 0;
   virtual uint64_t estimated_bytes() const = 0;
   virtual Status Finish(TableProperties* properties) = 0;
+  /// After Finish(): all partitions as they are before compression, in order, for
+  /// TableReader::Warm(). Empty when they were too many to keep.
+  virtual std::vector<std::string> TakePartitions() = 0;
 };
 
 /// The least key behind all keys that start with prefix; empty if there is none (all 0xff).
