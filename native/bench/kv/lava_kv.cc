@@ -3,6 +3,7 @@
 
 #include "bench/checked_calls.h"
 #include "bench/kv/kv_store.h"
+#include "fs/uring.h"
 #include "lava/db.h"
 #include "lava/host.h"
 
@@ -67,13 +68,18 @@ class LavaKv final : public KvStore {
   }
   EngineFigures Figures() const override {
     const DBStatistics s = db_->statistics();
+    const fs::Uring::Totals ring = fs::Uring::TotalsNow();
     const auto seconds = [](uint64_t us) { return static_cast<double>(us) / 1e6; };
     return {.compaction_cpu_seconds = seconds(s.compaction_cpu_us + s.gc_cpu_us),
             .flush_cpu_seconds = seconds(s.flush_cpu_us),
             .gc_cpu_seconds = seconds(s.gc_cpu_us),
             .gc_bytes_read = s.gc_bytes_read,
             .gc_input_bytes = s.gc_input_bytes,
-            .files_refused_direct = s.files_refused_direct};
+            .files_refused_direct = s.files_refused_direct,
+            .ring_reads = ring.reads,
+            .ring_bytes_read = ring.bytes,
+            .stall_seconds = seconds(s.stall_us),
+            .space_stall_seconds = seconds(s.space_stall_us)};
   }
   std::string Version() const override { return "lava"; }
 

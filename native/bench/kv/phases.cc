@@ -187,10 +187,14 @@ void Phases::Print(const Row& row) {
   number("bytes_got", bytes_got_);
   text("stored_per_user_byte", stored_per_user_byte_);
   number("bytes_written", row.usage.written);
-  number("bytes_read", row.usage.read);
+  const uint64_t ring_reads = row.after.ring_reads - row.before.ring_reads;
+  const uint64_t ring_bytes = row.after.ring_bytes_read - row.before.ring_bytes_read;
+  number("bytes_read", row.usage.read + ring_bytes);
   number("device_bytes_read", row.usage.device_read);
-  number("read_calls", row.usage.read_calls);
+  number("read_calls", row.usage.read_calls + ring_reads);
   text("cpu_seconds", row.usage.cpu_seconds);
+  text("stall_seconds", row.after.stall_seconds - row.before.stall_seconds);
+  text("space_stall_seconds", row.after.space_stall_seconds - row.before.space_stall_seconds);
   text("compaction_cpu_seconds",
        row.after.compaction_cpu_seconds - row.before.compaction_cpu_seconds);
   text("flush_cpu_seconds", row.after.flush_cpu_seconds - row.before.flush_cpu_seconds);
