@@ -9,6 +9,8 @@ namespace {
 
 // An output file overlaps at most this many target files of the level below it.
 constexpr uint64_t kOverlapFilesMax = 10;
+// A new file's index goes to the cache at once if it takes no more, and no more of the cache.
+constexpr uint64_t kWarmBytesMax = 4 << 20, kWarmShare = 16;
 // So far between the limits of space, compactions are made for what they expose.
 constexpr double kExposeFrom = 0.5;
 
@@ -284,6 +286,8 @@ JobContext DBImpl::MakeJobContext(uint32_t output_level) {
       output_level + 1 >= options_.level_count ? options_.bottom_compression : options_.compression;
   context.writer.partition_bytes = options_.partition_bytes;
   context.writer.sync = options_.sync;
+  context.writer.kept_partition_bytes =
+      std::min(kWarmBytesMax, context.cache->statistics().capacity_bytes / kWarmShare);
   context.value_writer.sync = options_.sync;
   context.value_writer.compression = options_.value_compression;
   context.value_writer.dictionary = environment_.value_dictionary;

@@ -125,6 +125,8 @@ class DBImpl final : public DB, public LeaseMember {
   struct GcTask {
     GcInput input;
     uint64_t garbage_bytes = 0;  // thought to be freed
+    uint64_t copied_bytes = 0;   // thought to be written
+    uint64_t began_us = 0;
   };
   using EntryKey = std::pair<FileId, std::string>;
   // Failed work waits before it is tried again.
@@ -234,6 +236,12 @@ class DBImpl final : public DB, public LeaseMember {
   void AdoptVersion();           // holds install and state
   void UpdateSpace();            // holds state
   uint64_t PinnedBytes() const;  // holds state
+  void LearnFreed(const GcTask& task, const GcOutput& output);
+  uint64_t FreedBytesPerSecond() const {
+    return freed_us_ == 0 ? 0
+                          : static_cast<uint64_t>(static_cast<double>(freed_bytes_) * 1e6 /
+                                                  static_cast<double>(freed_us_));
+  }
   void LearnMet(const CompactionTask& task, const CompactionOutput& output);  // holds state
   Status AwaitSpace(uint64_t* until_us, bool* go_on);  // holds write and state
   Status MakeSpace(bool* go_on);                       // holds write and state
@@ -313,6 +321,8 @@ class DBImpl final : public DB, public LeaseMember {
   // What versions take beside the limits; kept up only where there are any.
   SpaceUse space_use_;
   SpacePressure space_;
+  // Raw, by collections of late, and the time that they took.
+  uint64_t freed_bytes_ = 0, freed_us_ = 0;
   bool space_hides_ = false;  // so much is hidden that compactions help
   MetBelow met_below_;
   std::array<bool, kLevelCountMax> met_known_{};

@@ -94,6 +94,10 @@ bool DBImpl::StartCollection(const std::vector<ValueFileGarbage>& all) {
   for (const size_t i : picked) {
     task->input.files.push_back(all[i].file);
     task->garbage_bytes += files[i].garbage;
+    const uint64_t raw = std::max<uint64_t>(1, files[i].raw_bytes);
+    const double live = static_cast<double>(raw - std::min(raw, files[i].garbage));
+    task->copied_bytes += static_cast<uint64_t>(static_cast<double>(all[i].file->bytes) * live /
+                                                static_cast<double>(raw));
   }
   collections_.insert(task);
   Submit(os::Priority::kGc, [this, weak = std::weak_ptr<GcTask>(task)] {
@@ -108,6 +112,7 @@ void DBImpl::RunGcJob(std::shared_ptr<GcTask> task) {
     std::lock_guard<std::mutex> state(state_mutex_);
     task->input.tables = TableOptionsNow();
     task->input.now_ms = NowMillis();
+    task->began_us = clock_->MonotonicMicros();
   }
   const Status status = CollectGarbage(*task);
   {
@@ -187,6 +192,7 @@ Status DBImpl::InstallGc(const GcTask& task, const GcOutput& output) {
   if (edit.values_removed.empty()) return Status::OK();
   LAVA_RETURN_IF_ERROR(Log(edit));
   std::lock_guard<std::mutex> state(state_mutex_);
+  LearnFreed(task, output);
   AdoptVersion();
   for (const ValueFileGarbage& garbage : GarbageOf(*version_)) {
     for (const std::shared_ptr<ValueFileMeta>& file : output.files)

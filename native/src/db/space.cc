@@ -25,6 +25,9 @@ void DBImpl::AdoptVersion() {
 void DBImpl::UpdateSpace() {
   if (!space_limits_.any()) return;
   space_use_.pinned_bytes = space_limits_.high_bytes > 0 ? PinnedBytes() : 0;
+  space_use_.copied_bytes = 0;
+  for (const std::shared_ptr<GcTask>& task : collections_)
+    space_use_.copied_bytes += task->copied_bytes;
   space_ = JudgeSpace(space_use_, space_limits_);
 }
 
@@ -105,10 +108,22 @@ Status DBImpl::MakeSpace(bool* go_on) {
 
 // Holds write and state. Counts what is written while writes are slowed.
 void DBImpl::PayForSpace(uint64_t bytes) {
-  const uint64_t rate = SlowedBytesPerSecond(space_, options_.slowed_bytes_per_second);
+  const uint64_t rate =
+      SlowedBytesPerSecond(space_, options_.slowed_bytes_per_second, FreedBytesPerSecond());
   if (rate == 0) return;
   slowed_until_us_ =
       std::max(slowed_until_us_, clock_->MonotonicMicros()) + bytes * 1'000'000 / rate;
+}
+
+// Holds state. How fast collections make room, all that run now together.
+void DBImpl::LearnFreed(const GcTask& task, const GcOutput& output) {
+  uint64_t freed = 0, kept = 0;
+  for (const auto* files : {&task.input.files, &task.input.expired})
+    for (const std::shared_ptr<ValueFileMeta>& file : *files) freed += file->raw_bytes;
+  for (const std::shared_ptr<ValueFileMeta>& file : output.files) kept += file->raw_bytes;
+  const uint64_t took_us = std::max<uint64_t>(1, clock_->MonotonicMicros() - task.began_us);
+  freed_bytes_ = freed_bytes_ * 3 / 4 + (freed - std::min(freed, kept)) * collections_.size();
+  freed_us_ = freed_us_ * 3 / 4 + took_us;
 }
 
 // Holds state.
@@ -121,6 +136,7 @@ uint32_t DBImpl::GcJobsMax() const {
 GcEffort DBImpl::GcEffortNow() const {
   return JudgeGcEffort({.garbage_percent = options_.gc_garbage_percent,
                         .fullness = space_.fullness,
+                        .allowed_percent = space_.bytes ? 0 : space_.garbage_percent,
                         .jobs_max = GcJobsMax(),
                         .upload_cost_percent = options_.gc_upload_cost_percent,
                         .last_resort = space_.stop && running_compactions_ == 0});

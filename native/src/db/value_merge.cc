@@ -93,6 +93,7 @@ void DBImpl::ChooseValueMerge(CompactionInput* input) {
     candidates.push_back(&file);
     files.push_back({.range = {lower, upper},
                      .raw_bytes = garbage.raw_bytes,
+                     .records = file.records,
                      .garbage = garbage.garbage_estimate,
                      .referenced = garbage.referenced,
                      .reached = reached,

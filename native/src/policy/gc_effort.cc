@@ -7,6 +7,7 @@ namespace lava {
 namespace {
 
 constexpr double kBusyFrom = 0.75;  // LavaStore Figure 9
+constexpr double kOfAllowed = 1.5;
 
 // The garbage share, in percent, at which a freed byte costs what it did at percent without
 // uploads.
@@ -23,7 +24,9 @@ GcEffort JudgeGcEffort(const GcEffortInput& input) {
   GcEffort effort;
   effort.garbage_percent = input.garbage_percent;
   if (input.garbage_percent > 100) return effort;  // never collected
-  const double calm = WithUploads(input.garbage_percent, input.upload_cost_percent);
+  const double allowed = std::min(kOfAllowed * input.allowed_percent, 90.0);
+  const double calm =
+      WithUploads(std::max<double>(input.garbage_percent, allowed), input.upload_cost_percent);
   const double urgency = std::clamp((input.fullness - kBusyFrom) / (1 - kBusyFrom), 0.0, 1.0);
   const uint32_t jobs_max = std::max(input.jobs_max, 1u);
   effort.jobs = 1 + static_cast<uint32_t>(std::floor(urgency * (jobs_max - 1)));

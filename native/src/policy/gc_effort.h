@@ -7,7 +7,8 @@ namespace lava {
 /// What decides how hard garbage is collected.
 struct GcEffortInput {
   uint32_t garbage_percent = 25;  // from which a file is collected while there is space enough
-  double fullness = 0;            // of the space limit; 0 without one
+  double fullness = 0;            // of the space limit (SpacePressure); 0 without one
+  uint32_t allowed_percent = 0;   // garbage that a ratio allows all files; 0 without one
   uint32_t jobs_max = 1;          // at least 1
   /// What a rewritten byte costs besides its reading and writing, in percent of these: with
   /// incremental checkpoints the next one uploads it again. 0: nothing.
@@ -29,6 +30,11 @@ struct GcEffort {
 /// Collecting a file of which g is garbage copies (1 - g) to free g. When a copied byte costs c
 /// times as much because it is uploaded, the same cost for a freed byte is reached at a larger g:
 /// (1 - g) * c / g is what it was without.
+///
+/// A ratio that allows a share a of garbage is held with the fewest copies when it is used up:
+/// garbage gathers in the oldest files while the newest have none, so that when files with 1.5 a
+/// and more are collected, about a is left on the whole (uniform overwrites, oldest first, would
+/// allow 1.7 a to 1.9 a).
 GcEffort JudgeGcEffort(const GcEffortInput& input);
 
 }  // namespace lava

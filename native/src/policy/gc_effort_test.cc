@@ -42,6 +42,23 @@ TEST(GcEffort, UploadsRaiseTheThresholdToTheSameCostForAFreedByte) {
   EXPECT_EQ(full.garbage_percent, kGarbagePercentMin);
 }
 
+TEST(GcEffort, ARatioLetsGarbageGatherUntilItIsNearlyUsedUp) {
+  GcEffortInput input{.garbage_percent = 25, .allowed_percent = 33, .jobs_max = 1};
+  EXPECT_EQ(JudgeGcEffort(input).garbage_percent, 50u);
+  input.fullness = 0.75;
+  EXPECT_EQ(JudgeGcEffort(input).garbage_percent, 50u);
+  input.fullness = 1;
+  EXPECT_EQ(JudgeGcEffort(input).garbage_percent, kGarbagePercentMin);
+  // A threshold above what the ratio would choose stays, and so does that collection is off.
+  input = {.garbage_percent = 70, .allowed_percent = 33};
+  EXPECT_EQ(JudgeGcEffort(input).garbage_percent, 70u);
+  input.garbage_percent = 101;
+  EXPECT_EQ(JudgeGcEffort(input).garbage_percent, 101u);
+  // Files of nothing but garbage are collected whatever is allowed.
+  input = {.garbage_percent = 25, .allowed_percent = 99};
+  EXPECT_EQ(JudgeGcEffort(input).garbage_percent, 90u);
+}
+
 TEST(GcEffort, AnyGarbageCountsAsTheLastResortAndNoneWhenCollectionIsOff) {
   EXPECT_EQ(JudgeGcEffort({.fullness = 1, .last_resort = true}).garbage_percent, 0u);
   EXPECT_EQ(

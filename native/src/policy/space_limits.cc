@@ -5,6 +5,9 @@
 namespace lava {
 namespace {
 
+constexpr double kLowShare = 0.9;       // of the garbage that a ratio allows
+constexpr double kLowBytesShare = 0.9;  // of a limit in bytes
+
 struct Limit {
   double used = 0, low = 0, high = 0;
 };
@@ -26,14 +29,19 @@ SpacePressure JudgeSpace(const SpaceUse& use, const SpaceLimits& limits) {
     const auto live = static_cast<double>(std::max(use.live_bytes, limits.live_bytes_floor));
     const double high = live * std::max(limits.high_percent, 100u) / 100;
     const double low =
-        limits.low_percent > 0 ? live * limits.low_percent / 100 : live + (high - live) / 2;
-    pressure = Judge({static_cast<double>(use.file_bytes), std::min(low, high), high});
+        limits.low_percent > 0 ? live * limits.low_percent / 100 : live + (high - live) * kLowShare;
+    const auto used = static_cast<double>(use.file_bytes + use.copied_bytes);
+    pressure = Judge({used, std::min(low, high), high});
+    pressure.fullness = std::max(0.0, used - live) / std::max(1.0, high - live);
+    pressure.garbage_percent = static_cast<uint32_t>(100 * (high - live) / high);
   }
   if (limits.high_bytes > 0) {
     const auto high = static_cast<double>(limits.high_bytes);
-    const double low = limits.low_bytes > 0 ? static_cast<double>(limits.low_bytes) : high * 0.9;
+    const double low =
+        limits.low_bytes > 0 ? static_cast<double>(limits.low_bytes) : high * kLowBytesShare;
     SpacePressure bytes =
-        Judge({static_cast<double>(use.file_bytes + use.pinned_bytes), std::min(low, high), high});
+        Judge({static_cast<double>(use.file_bytes + use.pinned_bytes + use.copied_bytes),
+               std::min(low, high), high});
     // A ratio may be let go, so it never hides that the bytes are full.
     if (bytes.stop || bytes.fullness >= pressure.fullness) {
       pressure = bytes;
@@ -43,11 +51,12 @@ SpacePressure JudgeSpace(const SpaceUse& use, const SpaceLimits& limits) {
   return pressure;
 }
 
-uint64_t SlowedBytesPerSecond(const SpacePressure& pressure, uint64_t bytes_per_second_max) {
+uint64_t SlowedBytesPerSecond(const SpacePressure& pressure, uint64_t bytes_per_second_max,
+                              uint64_t freed_bytes_per_second) {
   if (pressure.slow <= 0) return 0;
+  const auto most = static_cast<double>(std::max(bytes_per_second_max, 2 * freed_bytes_per_second));
   const double share = std::max(1.0 - pressure.slow, 1.0 / 16);
-  return std::max<uint64_t>(
-      1, static_cast<uint64_t>(static_cast<double>(bytes_per_second_max) * share));
+  return std::max<uint64_t>(1, static_cast<uint64_t>(most * share));
 }
 
 }  // namespace lava

@@ -22,10 +22,33 @@ TEST(SpaceLimits, NoLimitIsNoPressure) {
 TEST(SpaceLimits, WritesSlowDownFromTheLowLimitAndStopAtTheHighOne) {
   EXPECT_EQ(AtRatio(1200).slow, 0);
   EXPECT_NEAR(AtRatio(1350).slow, 0.5, 1e-9);
-  EXPECT_NEAR(AtRatio(1350).fullness, 0.9, 1e-9);
   EXPECT_FALSE(AtRatio(1499).stop);
   EXPECT_TRUE(AtRatio(1500).stop);
   EXPECT_EQ(AtRatio(9000).slow, 1);
+}
+
+TEST(SpaceLimits, ARatioIsFullWhenTheGarbageThatItAllowsIsThere) {
+  EXPECT_EQ(AtRatio(900).fullness, 0);
+  EXPECT_NEAR(AtRatio(1000).fullness, 0, 1e-9);
+  EXPECT_NEAR(AtRatio(1250).fullness, 0.5, 1e-9);
+  EXPECT_NEAR(AtRatio(1500).fullness, 1, 1e-9);
+  EXPECT_EQ(AtRatio(1250).garbage_percent, 33u);
+  const SpacePressure bytes = JudgeSpace({.file_bytes = 750}, {.high_bytes = 1000});
+  EXPECT_NEAR(bytes.fullness, 0.75, 1e-9);
+  EXPECT_EQ(bytes.garbage_percent, 0u);
+}
+
+TEST(SpaceLimits, WhatCollectionsWillWriteCountsBeforeItIsThere) {
+  const SpaceLimits limits{.high_percent = 150, .high_bytes = 2000, .live_bytes_floor = 0};
+  SpaceUse use{.file_bytes = 1400, .live_bytes = kLive};
+  EXPECT_FALSE(JudgeSpace(use, limits).stop);
+  use.copied_bytes = 100;
+  EXPECT_TRUE(JudgeSpace(use, limits).stop);
+  use = {.file_bytes = 1400, .pinned_bytes = 500, .live_bytes = 1900};
+  EXPECT_FALSE(JudgeSpace(use, limits).stop);
+  use.copied_bytes = 100;
+  EXPECT_TRUE(JudgeSpace(use, limits).bytes);
+  EXPECT_TRUE(JudgeSpace(use, limits).stop);
 }
 
 TEST(SpaceLimits, ASmallInstanceCountsAsLargeAsTheFloor) {
@@ -36,8 +59,8 @@ TEST(SpaceLimits, ASmallInstanceCountsAsLargeAsTheFloor) {
 
 TEST(SpaceLimits, LowLimitsThatAreMissingLieBelowTheHighOnes) {
   const SpaceLimits ratio{.high_percent = 150, .live_bytes_floor = 0};
-  EXPECT_EQ(JudgeSpace({.file_bytes = 1250, .live_bytes = kLive}, ratio).slow, 0);
-  EXPECT_GT(JudgeSpace({.file_bytes = 1251, .live_bytes = kLive}, ratio).slow, 0);
+  EXPECT_EQ(JudgeSpace({.file_bytes = 1449, .live_bytes = kLive}, ratio).slow, 0);
+  EXPECT_GT(JudgeSpace({.file_bytes = 1451, .live_bytes = kLive}, ratio).slow, 0);
   const SpaceLimits bytes{.high_bytes = 1000};
   EXPECT_EQ(JudgeSpace({.file_bytes = 900}, bytes).slow, 0);
   EXPECT_GT(JudgeSpace({.file_bytes = 901}, bytes).slow, 0);
@@ -51,6 +74,8 @@ TEST(SpaceLimits, PinnedFilesCountForBytesAloneAndTheNearerLimitDecides) {
   EXPECT_TRUE(pressure.bytes);
   pressure = JudgeSpace({.file_bytes = 1400, .live_bytes = kLive}, limits);
   EXPECT_FALSE(pressure.stop);
+  EXPECT_FALSE(pressure.bytes);
+  pressure = JudgeSpace({.file_bytes = 1460, .live_bytes = kLive}, limits);
   EXPECT_FALSE(pressure.bytes);
   EXPECT_GT(pressure.slow, 0);
 }
@@ -76,10 +101,18 @@ TEST(SpaceLimits, LimitsThatContradictEachOtherNeverStopBelowTheHighOne) {
 }
 
 TEST(SpaceLimits, TheSlowedRateFallsToASixteenth) {
-  EXPECT_EQ(SlowedBytesPerSecond({}, 1600), 0u);
-  EXPECT_EQ(SlowedBytesPerSecond({.slow = 0.5}, 1600), 800u);
-  EXPECT_EQ(SlowedBytesPerSecond({.slow = 1}, 1600), 100u);
-  EXPECT_EQ(SlowedBytesPerSecond({.slow = 1}, 1), 1u);
+  EXPECT_EQ(SlowedBytesPerSecond({}, 1600, 0), 0u);
+  EXPECT_EQ(SlowedBytesPerSecond({.slow = 0.5}, 1600, 0), 800u);
+  EXPECT_EQ(SlowedBytesPerSecond({.slow = 1}, 1600, 0), 100u);
+  EXPECT_EQ(SlowedBytesPerSecond({.slow = 1}, 1, 0), 1u);
+}
+
+TEST(SpaceLimits, HalfWayWritesComeAsFastAsCollectionsMakeRoom) {
+  EXPECT_EQ(SlowedBytesPerSecond({}, 1600, 9000), 0u);
+  EXPECT_EQ(SlowedBytesPerSecond({.slow = 0.5}, 1600, 9000), 9000u);
+  EXPECT_GT(SlowedBytesPerSecond({.slow = 0.4}, 1600, 9000), 9000u);
+  EXPECT_LT(SlowedBytesPerSecond({.slow = 0.6}, 1600, 9000), 9000u);
+  EXPECT_EQ(SlowedBytesPerSecond({.slow = 0.5}, 1600, 10), 800u) << "never less than without";
 }
 
 }  // namespace

@@ -7,9 +7,13 @@ namespace {
 
 // References that the compaction does not reach keep what they name alive: so many may be left.
 constexpr uint64_t kLeftPercentMax = 10;
+// A compaction reads and compresses again all that lives; the collector looks each key up and
+// copies. Above so many bytes a value the lookup is the cheaper.
+constexpr uint64_t kMeanBytesMax = 1024;
 
 bool GoesWithInputs(const MergeableFile& file, const ValueMergeOptions& options) {
   if (options.garbage_percent > 100 || file.garbage == 0) return false;
+  if (file.raw_bytes / kMeanBytesMax > file.records) return false;
   const auto percent = [](uint64_t part) { return static_cast<double>(part) * 100; };
   return percent(file.garbage) >= static_cast<double>(file.raw_bytes) * options.garbage_percent &&
          percent(file.reached) >= static_cast<double>(file.referenced) * (100 - kLeftPercentMax);

@@ -12,6 +12,7 @@ namespace lava {
 struct MergeableFile {
   KeyRange range;           // of its keys, as far as the compaction reaches
   uint64_t raw_bytes = 0;   // in the file
+  uint64_t records = 0;     // in the file
   uint64_t garbage = 0;     // of these, thought to be
   uint64_t referenced = 0;  // by all key files
   uint64_t reached = 0;     // by the compaction's inputs
@@ -25,9 +26,9 @@ struct ValueMergeOptions {
 };
 
 /// The value files whose values a compaction should write anew (LavaStore 3.2.2, DiffKV 3.4): those
-/// with garbage_percent garbage or more that the compaction's inputs alone keep alive, so that they
-/// go with it, and then, the most entangled first, those that overlap at least sorted_runs_max
-/// others, which scans pay for. Ascending indices. Pure.
+/// of small values with garbage_percent garbage or more that the compaction's inputs alone keep
+/// alive, so that they go with it, and then, the most entangled first, those that overlap at least
+/// sorted_runs_max others, which scans pay for. Ascending indices. Pure.
 std::vector<size_t> PickValueMerge(const std::vector<MergeableFile>& files,
                                    const ValueMergeOptions& options);
 

@@ -10,6 +10,7 @@ using Picked = std::vector<size_t>;
 MergeableFile Garbage(uint64_t garbage, uint64_t reached) {
   return {.range = {"a", "b"},
           .raw_bytes = 100,
+          .records = 10,
           .garbage = garbage,
           .referenced = 100 - garbage,
           .reached = reached};
@@ -30,6 +31,17 @@ TEST(ValueMergePicker, TakesGarbageThatGoesWithTheInputs) {
   EXPECT_EQ(PickValueMerge({Garbage(0, 100)}, {.garbage_percent = 0, .bytes_max = 1000}), Picked{});
   EXPECT_EQ(PickValueMerge({Garbage(100, 1)}, {.garbage_percent = 101, .bytes_max = 1000}),
             Picked{});
+}
+
+TEST(ValueMergePicker, LeavesLargeValuesToTheCollector) {
+  const ValueMergeOptions options{
+      .garbage_percent = 25, .sorted_runs_max = 0, .bytes_max = 1 << 20};
+  MergeableFile file = Garbage(50, 50);
+  file.raw_bytes = 10 * 1024;
+  file.garbage = file.referenced = file.reached = 5 * 1024;
+  EXPECT_EQ(PickValueMerge({file}, options), Picked{0}) << "1 KiB each";
+  file.records = 9;
+  EXPECT_EQ(PickValueMerge({file}, options), Picked{});
 }
 
 TEST(ValueMergePicker, LeavesOutWhatIsBusyAndWhatTheInputsDoNotReach) {
