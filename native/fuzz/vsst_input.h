@@ -72,12 +72,11 @@ inline void ReadValueTwice(const ValueReader& reader, const ValueKeyIterator& at
   CheckValueStatus(got, verified);
   std::string buffer;
   Compression codec = Compression::kNone;
-  uint32_t raw_bytes = 0;
-  const Status read = reader.ReadStored(at, &buffer, &codec, &raw_bytes, &stored);
+  const Status read = reader.ReadStored(at, &buffer, &codec, &stored);
   CheckValueStatus(read, verified);
   if (!got.ok() || !read.ok()) return;
   std::string raw;
-  const Status decoded = reader.DecodeStored(at, codec, raw_bytes, stored, &raw);
+  const Status decoded = reader.DecodeStored(at.stored_place(), codec, stored, &raw);
   if (!decoded.ok() || value != raw) {
     // Unless the two indexes lead to different records of the same name.
     if (verified) FuzzFailed("vsst", "a value differs from what is stored");

@@ -4,7 +4,7 @@
 #include "db/file_runs.h"
 #include "db/scan_page.h"
 #include "job/merging_iterator.h"
-#include "job/version_lookup.h"
+#include "job/value_fetch.h"
 
 namespace lava {
 
@@ -64,33 +64,52 @@ Status CountShown(TableImpl* table, const ScanRequest& request, const ScanPage& 
   return status;
 }
 
-// The value of a record of a scan, wherever it is.
-class ScanValue {
+// Fills a page with the records of a scan, wherever their values are: those of value files get
+// their room while the keys are walked, and are fetched together at the end.
+class PageFiller {
  public:
-  ScanValue(const Version& version, uint64_t table, Counters* counters)
-      : version_(version), table_(table), values_(version), counters_(counters) {}
+  PageFiller(const Version& version, uint64_t table, bool keys_only, ScanPageWriter* writer,
+             Counters* counters)
+      : version_(version),
+        table_(table),
+        keys_only_(keys_only),
+        writer_(*writer),
+        values_(version),
+        counters_(*counters) {}
 
-  /// Adds the record to the page; false when it has no room: then nothing is fetched either.
-  Result<bool> AddTo(ScanPageWriter* writer, const Record& record, bool keys_only) {
+  /// False when the page has no room for the record.
+  Result<bool> Add(const Record& record) {
     if (record.kind != RecordKind::kPutReference)
-      return writer->Add(record.key, keys_only ? Slice() : record.value);
+      return writer_.Add(record.key, keys_only_ ? Slice() : record.value);
     ValueReference reference;
     if (!DecodeReference(record.value, &reference))
       return Status::Corruption("a reference to a value file is malformed");
     if (HasExpired(version_, table_, reference)) return true;  // nothing to show
-    if (keys_only) return writer->Add(record.key, Slice());
-    if (!writer->HasRoom(record.key, reference.raw_bytes)) return false;
-    Slice bytes;
-    LAVA_RETURN_IF_ERROR(values_.Read(record.key, reference, &bytes));
-    Counters::Add(&counters_->scan_value_bytes, bytes.size());
-    return writer->Add(record.key, bytes);
+    if (keys_only_) return writer_.Add(record.key, Slice());
+    LAVA_RETURN_IF_ERROR(values_.CheckSize(reference));
+    uint64_t offset;
+    if (!writer_.Reserve(record.key, reference.raw_bytes, &offset)) return false;
+    values_.Add(record.key, reference, offset);
+    fetched_bytes_ += reference.raw_bytes;
+    return true;
+  }
+  Status Finish(bool done) {
+    if (!values_.empty()) {
+      LAVA_RETURN_IF_ERROR(values_.Run(writer_.bytes()));
+      Counters::Add(&counters_.scan_value_bytes, fetched_bytes_);
+    }
+    writer_.Finish(done);
+    return Status::OK();
   }
 
  private:
   const Version& version_;
   const uint64_t table_;
-  ValueScan values_;
-  Counters* const counters_;
+  const bool keys_only_;
+  ScanPageWriter& writer_;
+  ValueFetch values_;
+  uint64_t fetched_bytes_ = 0;
+  Counters& counters_;
 };
 
 }  // namespace
@@ -184,22 +203,18 @@ Status DBImpl::Scan(Table* table, const ScanRequest& request, ScanPage* page, Sn
 // All that is visible stands in one run: its tombstones hide nothing of it.
 Status DBImpl::ScanOnly(const TableImpl& table, const Version& version, RecordIterator* records,
                         const ScanRange& range, bool keys_only, ScanPageWriter* writer) const {
-  ScanValue value(version, table.id(), &counters_);
+  PageFiller page(version, table.id(), keys_only, writer, &counters_);
   records->Seek(range.from);
   for (; records->Valid(); records->Next()) {
     const Record& record = records->record();
     if (!range.upper.empty() && record.key >= range.upper) break;
     if (record.kind == RecordKind::kDelete || record.kind == RecordKind::kPrefixDelete) continue;
     if (range.exclusive && record.key == range.from) continue;
-    LAVA_ASSIGN_OR_RETURN(const bool added, value.AddTo(writer, record, keys_only));
-    if (!added) {
-      writer->Finish(false);
-      return Status::OK();
-    }
+    LAVA_ASSIGN_OR_RETURN(const bool added, page.Add(record));
+    if (!added) return page.Finish(false);
   }
   LAVA_RETURN_IF_ERROR(records->status());
-  writer->Finish(true);
-  return Status::OK();
+  return page.Finish(true);
 }
 
 // False when the active memtable says nothing about the prefix.
@@ -236,7 +251,7 @@ void DBImpl::ScanActive(const MemTable& active, const ScanRange& range, bool key
 
 Status DBImpl::ScanMerged(const TableImpl& table, const Version& version, const ScanRange& range,
                           RecordIterator* records, bool keys_only, ScanPageWriter* writer) const {
-  ScanValue value(version, table.id(), &counters_);
+  PageFiller page(version, table.id(), keys_only, writer, &counters_);
   const uint32_t bytes = options_.partition_bytes;
   const Slice id(table.id_bytes(), kTableIdBytes);
   records->Seek(range.from);
@@ -254,16 +269,12 @@ Status DBImpl::ScanMerged(const TableImpl& table, const Version& version, const 
       records->Seek(target);
       continue;
     }
-    LAVA_ASSIGN_OR_RETURN(const bool added, value.AddTo(writer, records->record(), keys_only));
-    if (!added) {
-      writer->Finish(false);
-      return Status::OK();
-    }
+    LAVA_ASSIGN_OR_RETURN(const bool added, page.Add(records->record()));
+    if (!added) return page.Finish(false);
     records->Next();
   }
   LAVA_RETURN_IF_ERROR(records->status());
-  writer->Finish(true);
-  return Status::OK();
+  return page.Finish(true);
 }
 
 }  // namespace lava

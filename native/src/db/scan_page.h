@@ -36,20 +36,18 @@ class ScanPageWriter {
 
   /// False when the page is full and the entry was not taken.
   bool Add(Slice internal_key, Slice value) {
-    if (!HasRoom(internal_key, value.size())) return false;
-    const size_t key_bytes = KeyBytes(internal_key);
-    const size_t skip = internal_key.size() - kTableIdBytes - key_bytes;
-    const uint32_t header[2] = {__builtin_bswap32(static_cast<uint32_t>(key_bytes)),
-                                __builtin_bswap32(static_cast<uint32_t>(value.size()))};
-    page_->bytes.append(reinterpret_cast<const char*>(header), sizeof(header));
-    last_offset_ = page_->bytes.size();
-    last_bytes_ = key_bytes;
-    AppendUserKey(internal_key, partition_bytes_, skip, &page_->bytes);
+    if (!AddKey(internal_key, value.size())) return false;
     page_->bytes.append(value);
-    ++page_->entries;
-    if (keep_last_) last_.assign(internal_key);
     return true;
   }
+  /// The same for a value that is still to be copied to value_bytes bytes at *offset of the page.
+  bool Reserve(Slice internal_key, uint64_t value_bytes, uint64_t* offset) {
+    if (!AddKey(internal_key, value_bytes)) return false;
+    *offset = page_->bytes.size();
+    page_->bytes.resize(*offset + value_bytes);
+    return true;
+  }
+  char* bytes() { return page_->bytes.data(); }
   void Finish(bool done) {
     page_->done = done;
     if (page_->entries == 0) return;
@@ -59,6 +57,20 @@ class ScanPageWriter {
   }
 
  private:
+  bool AddKey(Slice internal_key, size_t value_bytes) {
+    if (!HasRoom(internal_key, value_bytes)) return false;
+    const size_t key_bytes = KeyBytes(internal_key);
+    const size_t skip = internal_key.size() - kTableIdBytes - key_bytes;
+    const uint32_t header[2] = {__builtin_bswap32(static_cast<uint32_t>(key_bytes)),
+                                __builtin_bswap32(static_cast<uint32_t>(value_bytes))};
+    page_->bytes.append(reinterpret_cast<const char*>(header), sizeof(header));
+    last_offset_ = page_->bytes.size();
+    last_bytes_ = key_bytes;
+    AppendUserKey(internal_key, partition_bytes_, skip, &page_->bytes);
+    ++page_->entries;
+    if (keep_last_) last_.assign(internal_key);
+    return true;
+  }
   // What an entry keeps of the user's key.
   size_t KeyBytes(Slice internal_key) const {
     const size_t user_bytes = internal_key.size() - kTableIdBytes;

@@ -101,7 +101,8 @@ using Names = std::vector<std::string>;
 
 TEST(GcJob, CopiesWhatLivesAndNeverReadsWhatIsDead) {
   GcTree tree;
-  tree.PutLarge({"a", "deleted", "in range", "large", "small", "z"});
+  for (const char* key : {"a", "deleted", "in range", "large", "small", "z"})
+    tree.Put(K(key), std::string(5000, *key));
   tree.SealAndFlush();
   const auto first = tree.ValueFiles().at(0);
   tree.Delete(K("deleted"));
@@ -336,6 +337,30 @@ TEST(GcJob, UnderAPrefixDeleteValuesAreKeptUntilACompaction) {
   EXPECT_EQ(tree.Scan(), tree.model());
 }
 
+// What is between neighbours and smaller than a block comes along: a read of its own costs more.
+TEST(GcJob, NeighboursComeInOneReadAndFarOnesEachInItsOwn) {
+  GcTree tree;
+  for (int i = 10; i < 99; ++i)
+    tree.Put(K(std::to_string(i)), std::string(i < 50 ? 300 : 5000, 'v'));
+  tree.SealAndFlush();
+  const auto first = tree.ValueFiles().at(0);
+  for (int i = 11; i < 99; i += 2) tree.Delete(K(std::to_string(i)));
+  tree.SealAndFlush();
+  uint64_t small_bytes = 0, living_bytes = 0;
+  for (auto at = ReaderOf(*first)->NewKeyIterator(); at->Valid(); at->Next()) {
+    if (at->raw_bytes() == 300) small_bytes += at->record_bytes();
+    const bool lives = (at->key().back() - '0') % 2 == 0;
+    if (lives && at->raw_bytes() != 300) living_bytes += at->record_bytes();
+  }
+  const uint64_t before = tree.faults().calls(FileCall::kRead);
+  const GcOutput output = tree.Collect(tree.InputOf({first}));
+  EXPECT_EQ(output.values_live, 45u);
+  // The last of the small ones is dead, and a block from the first of the large ones.
+  EXPECT_LE(output.bytes_read, small_bytes + living_bytes);
+  EXPECT_GT(output.bytes_read, small_bytes + living_bytes - 700);
+  EXPECT_LT(tree.faults().calls(FileCall::kRead) - before, 25u + 15) << "and some of indexes";
+}
+
 TEST(GcJob, AListOnAReferenceIsCorruption) {
   GcTree tree;
   tree.PutLarge({"a"});
@@ -476,10 +501,9 @@ class DictionaryTree : public GcTree {
     std::set<int> codecs;
     std::string buffer;
     Compression codec{};
-    uint32_t raw_bytes = 0;
     Slice stored;
     for (auto at = ReaderOf(file)->NewKeyIterator(); at->Valid(); at->Next()) {
-      EXPECT_TRUE(ReaderOf(file)->ReadStored(*at, &buffer, &codec, &raw_bytes, &stored).ok());
+      EXPECT_TRUE(ReaderOf(file)->ReadStored(*at, &buffer, &codec, &stored).ok());
       codecs.insert(static_cast<int>(codec));
     }
     return codecs;

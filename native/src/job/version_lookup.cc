@@ -57,35 +57,27 @@ Result<bool> AskPlaces(const Version& version, Slice key, const ValueReference& 
   return false;
 }
 
-template <typename Get>
-Status ReadFromPlaces(const Version& version, Slice key, const ValueReference& reference,
-                      const Slice* value, Get get) {
-  LAVA_ASSIGN_OR_RETURN(const bool found, AskPlaces(version, key, reference, value, get));
-  if (found) return Status::OK();
+}  // namespace
+
+Status ValueIsLost(const ValueReference& reference) {
   return Status::Corruption("a value that was born in " + reference.birth.ValueFileName() +
                             " is in no value file: restore from a checkpoint");
 }
 
-}  // namespace
-
 Status ReadValue(const Version& version, Slice key, const ValueReference& reference,
                  bool fill_cache, Slice* value, std::shared_ptr<const void>* pin) {
-  return ReadFromPlaces(version, key, reference, value, [&](const ValueFileMeta& file) {
-    return ReaderOf(file)->Get(key, reference.birth, fill_cache, value, pin);
-  });
-}
-
-Status ValueScan::Read(Slice key, const ValueReference& reference, Slice* value) {
-  return ReadFromPlaces(version_, key, reference, value, [&](const ValueFileMeta& file) {
-    return ScannerOf(file)->Get(key, reference.birth, value, &pin_);
-  });
+  LAVA_ASSIGN_OR_RETURN(const bool found,
+                        AskPlaces(version, key, reference, value, [&](const ValueFileMeta& file) {
+                          return ReaderOf(file)->Get(key, reference.birth, fill_cache, value, pin);
+                        }));
+  return found ? Status::OK() : ValueIsLost(reference);
 }
 
 Result<bool> ValueScan::ReadFrom(const std::set<const ValueFileMeta*>& files, Slice key,
                                  const ValueReference& reference, Slice* value) {
   return AskPlaces(version_, key, reference, value, [&](const ValueFileMeta& file) {
     if (!files.contains(&file)) return Status::NotFound();
-    return ScannerOf(file)->Get(key, reference.birth, value, &pin_);
+    return ScannerOf(file)->Get(key, reference.birth, value);
   });
 }
 

@@ -24,15 +24,16 @@ Status LookUpInFiles(const Version& version, Lookup* lookup);
 Status ReadValue(const Version& version, Slice key, const ValueReference& reference,
                  bool fill_cache, Slice* value, std::shared_ptr<const void>* pin);
 
-/// ReadValue() for the keys of one scan, which ascend.
+/// What to say of a reference whose value no file has: it was lost.
+Status ValueIsLost(const ValueReference& reference);
+
+/// Values of keys that ascend, out of some of a version's files.
 /// Threads:    one thread.
 /// Ownership:  the version must outlive it.
 class ValueScan {
  public:
   explicit ValueScan(const Version& version) : version_(version) {}
-  /// *value is valid until the next Read().
-  Status Read(Slice key, const ValueReference& reference, Slice* value);
-  /// The same in some of the files only; false when the value is in none of them.
+  /// False when the value is in none of the files; *value is valid until the next call.
   Result<bool> ReadFrom(const std::set<const ValueFileMeta*>& files, Slice key,
                         const ValueReference& reference, Slice* value);
 
@@ -40,7 +41,6 @@ class ValueScan {
   ValueScanner* ScannerOf(const ValueFileMeta& file);
   const Version& version_;
   std::map<const ValueFileMeta*, std::unique_ptr<ValueScanner>> scanners_;
-  std::shared_ptr<const void> pin_;
 };
 
 /// The entry of a level >= 1 that may hold key, or null.

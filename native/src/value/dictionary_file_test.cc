@@ -181,13 +181,12 @@ TEST_F(DictionaryFileTest, StoredAndRawValuesMixed) {
   ExpectHolds(**reader, values);
   std::string buffer, raw;
   Compression codec{};
-  uint32_t raw_bytes = 0;
   Slice stored;
   i = 0;
   for (auto at = (*reader)->NewKeyIterator(); at->Valid(); at->Next()) {
-    ASSERT_TRUE((*reader)->ReadStored(*at, &buffer, &codec, &raw_bytes, &stored).ok());
+    ASSERT_TRUE((*reader)->ReadStored(*at, &buffer, &codec, &stored).ok());
     EXPECT_EQ(codec, i++ % 3 != 0 ? kZstdDictionary : Compression::kLz4);
-    ASSERT_TRUE((*reader)->DecodeStored(*at, codec, raw_bytes, stored, &raw).ok());
+    ASSERT_TRUE((*reader)->DecodeStored(at->stored_place(), codec, stored, &raw).ok());
     EXPECT_EQ(raw, values.at({std::string(at->key()), at->birth()}));
   }
 }
@@ -245,7 +244,7 @@ TEST_F(DictionaryFileTest, ParallelGets) {
         std::shared_ptr<const void> pin;
         EXPECT_TRUE((*reader)->Get(name.first, name.second, false, &value, &pin).ok());
         EXPECT_TRUE(value == expected);
-        EXPECT_TRUE(scanner->Get(name.first, name.second, &value, &pin).ok());
+        EXPECT_TRUE(scanner->Get(name.first, name.second, &value).ok());
         EXPECT_TRUE(value == expected);
       }
     });

@@ -45,9 +45,8 @@ class DamagedValueFileTest : public ::testing::TestWithParam<Compression> {
       ++records;
       std::string buffer;
       Compression codec{};
-      uint32_t raw_bytes = 0;
       Slice stored;
-      const Status status = (*reader)->ReadStored(*at, &buffer, &codec, &raw_bytes, &stored);
+      const Status status = (*reader)->ReadStored(*at, &buffer, &codec, &stored);
       if (!status.ok()) ExpectDamage(status);
     }
     if (at->status().ok()) {

@@ -34,11 +34,6 @@ struct CachedValue final : CachedBlock {
   uint32_t birth = 0;
 };
 
-/// Where all records of one key stand.
-struct Group {
-  uint64_t offset = 0, bytes = 0;
-};
-
 class ValueSstReader final : public ValueReader {
  public:
   ValueSstReader(std::unique_ptr<ValueHead> head, BlockCache* cache, MemoryCounter* counter,
@@ -62,30 +57,41 @@ class ValueSstReader final : public ValueReader {
   Status Get(Slice key, const FileId& birth, bool fill_cache, Slice* value,
              std::shared_ptr<const void>* pin) const override;
   std::unique_ptr<ValueScanner> NewScanner() const override;
+  Status Locate(Slice key, const FileId& birth, ValuePlace* place) const override {
+    if (!InBounds(key, birth)) return Status::NotFound();
+    return FindPlace(key, place);
+  }
+  Result<bool> CopyCached(const ValuePlace& place, Slice key, const FileId& birth,
+                          uint64_t raw_bytes, char* to) const override;
+  Status CopyFrom(Slice records, const ValuePlace& place, Slice key, const FileId& birth,
+                  bool fill_cache, uint64_t raw_bytes, char* to) const override;
+  const fs::RandomFile& file() const override { return *head_->file; }
+  void CountReads(uint64_t reads, uint64_t bytes) const override {
+    Count(&ReadCounters::value_reads, reads);
+    Count(&ReadCounters::value_bytes_read, bytes);
+  }
   std::unique_ptr<ValueKeyIterator> NewKeyIterator() const override {
     return std::make_unique<KeyIterator>(head_.get());
   }
-  Status ReadStored(const ValueKeyIterator& at, std::string* buffer, Compression* codec,
-                    uint32_t* raw_bytes, Slice* stored) const override;
-  Status DecodeStored(const ValueKeyIterator& at, Compression codec, uint32_t raw_bytes,
-                      Slice stored, std::string* raw) const override {
-    raw->resize(raw_bytes);
-    return head_->DecompressValue(at.record_offset(), {codec, raw_bytes, stored}, raw->data());
+  Status TakeStored(Slice key, const StoredPlace& at, Slice record, Compression* codec,
+                    Slice* stored) const override;
+  Status DecodeStored(const StoredPlace& at, Compression codec, Slice stored,
+                      std::string* raw) const override {
+    raw->resize(at.raw_bytes);
+    const StoredValue value{codec, static_cast<uint32_t>(at.raw_bytes), stored};
+    return head_->DecompressValue(at.place.offset, value, raw->data());
   }
-  std::unique_ptr<StoredValueReader> NewStoredReader() const override;
   Status VerifyAll() const override { return VerifyValueFile(*head_); }
   const ValueFileProperties& properties() const override { return head_->properties; }
   const std::string& path() const override { return head_->file->path(); }
 
   // For the readers below.
-  /// InvalidArgument when the iterator stands at no record of this file.
-  Status CheckPlace(const ValueKeyIterator& at) const;
-  /// Checks the record that the iterator stands at, and gives its value undecoded.
-  Status TakeStored(const ValueKeyIterator& at, Slice record_bytes, Compression* codec,
-                    uint32_t* raw_bytes, Slice* stored) const;
   bool InBounds(Slice key, const FileId& birth) const;
   /// NotFound by the index, or the only records that may be of key.
-  Status FindGroup(Slice key, Group* group) const;
+  Status FindPlace(Slice key, ValuePlace* place) const;
+  /// Finds (key, birth) in the records at a place.
+  Status FindRecord(Slice records, const ValuePlace& place, Slice key, const FileId& birth,
+                    RecordView* record, uint64_t* offset) const;
   const ValueHead& head() const { return *head_; }
   /// Reads and counts it.
   Status ReadRecords(uint64_t offset, uint64_t bytes, char* to) const;
@@ -95,12 +101,17 @@ class ValueSstReader final : public ValueReader {
 
   Status LoadPartition(const TopIndex::Partition& partition,
                        std::shared_ptr<const CachedPartition>* out) const;
-  /// Finds (key, birth) in the group's records. *alone: no other record is in the group.
-  Status ReadGroup(const Group& group, Slice key, const FileId& birth, ValuePtr* out,
+  /// What the cache has of the place; null where it has nothing, or what is not (key, birth).
+  ValuePtr FindCached(const ValuePlace& place, Slice key, const FileId& birth, bool* cached) const;
+  Status ReadPlace(const ValuePlace& place, Slice key, const FileId& birth, ValuePtr* out,
                    bool* alone) const;
   /// records: what record borrows from; kept if the value need not be decompressed.
   Status Decode(uint64_t offset, const RecordView& record, std::shared_ptr<CachedValue> records,
                 ValuePtr* out) const;
+  static bool MayBeCached(const ValuePlace& place, uint64_t bytes) {
+    return place.bytes <= kCachedRecordBytesMax && bytes <= kCachedBytesMax;
+  }
+  Status WrongSize(uint64_t offset, uint64_t bytes, uint64_t expected) const;
   void Count(std::atomic<uint64_t> ReadCounters::*counter, uint64_t n = 1) const {
     if (counters_ != nullptr) (counters_->*counter).fetch_add(n, std::memory_order_relaxed);
   }
@@ -139,7 +150,7 @@ Status ValueSstReader::LoadPartition(const TopIndex::Partition& partition,
   return Status::OK();
 }
 
-Status ValueSstReader::FindGroup(Slice key, Group* group) const {
+Status ValueSstReader::FindPlace(Slice key, ValuePlace* place) const {
   const TopIndex::Partition& partition = head_->top.Find(key);
   std::shared_ptr<const CachedPartition> cached;
   LAVA_RETURN_IF_ERROR(LoadPartition(partition, &cached));
@@ -147,13 +158,12 @@ Status ValueSstReader::FindGroup(Slice key, Group* group) const {
   uint32_t candidate = view.Candidate(key);
   if (view.fingerprint(candidate) != FingerprintOf(KeyHash(key))) return Status::NotFound();
   PartitionView::Group within = view.group(candidate);
-  *group = {partition.records_begin + within.begin, within.end - within.begin};
+  *place = {partition.records_begin + within.begin, within.end - within.begin};
   return Status::OK();
 }
 
 Status ValueSstReader::ReadRecords(uint64_t offset, uint64_t bytes, char* to) const {
-  Count(&ReadCounters::value_reads);
-  Count(&ReadCounters::value_bytes_read, bytes);
+  CountReads(1, bytes);
   return head_->file->Read(offset, bytes, to);
 }
 
@@ -180,45 +190,58 @@ Status ValueSstReader::Decode(uint64_t offset, const RecordView& record,
   return Status::OK();
 }
 
-Status ValueSstReader::ReadGroup(const Group& group, Slice key, const FileId& birth, ValuePtr* out,
-                                 bool* alone) const {
-  auto records = std::make_shared<CachedValue>(group.bytes);
-  LAVA_RETURN_IF_ERROR(ReadRecords(group.offset, group.bytes, records->memory.get()));
-  Slice rest(records->memory.get(), group.bytes);
-  for (uint64_t offset = group.offset; !rest.empty();) {
-    RecordView record;
-    LAVA_RETURN_IF_ERROR(DecodeRecord(head_->source(), offset, rest, &record));
-    if (record.key != key) return Status::NotFound();  // another key has its fingerprint
-    *alone = record.bytes == group.bytes;
-    if (head_->births[record.birth] == birth)
-      return Decode(offset, record, std::move(records), out);
-    rest.remove_prefix(record.bytes);
-    offset += record.bytes;
+Status ValueSstReader::FindRecord(Slice records, const ValuePlace& place, Slice key,
+                                  const FileId& birth, RecordView* record, uint64_t* offset) const {
+  *offset = place.offset;
+  while (!records.empty()) {
+    LAVA_RETURN_IF_ERROR(DecodeRecord(head_->source(), *offset, records, record));
+    if (record->key != key) return Status::NotFound();  // another key has its fingerprint
+    if (head_->births[record->birth] == birth) return Status::OK();
+    records.remove_prefix(record->bytes);
+    *offset += record->bytes;
   }
   return Status::NotFound();
 }
 
+Status ValueSstReader::ReadPlace(const ValuePlace& place, Slice key, const FileId& birth,
+                                 ValuePtr* out, bool* alone) const {
+  auto records = std::make_shared<CachedValue>(place.bytes);
+  LAVA_RETURN_IF_ERROR(ReadRecords(place.offset, place.bytes, records->memory.get()));
+  RecordView record;
+  uint64_t offset;
+  const Slice bytes(records->memory.get(), place.bytes);
+  LAVA_RETURN_IF_ERROR(FindRecord(bytes, place, key, birth, &record, &offset));
+  *alone = record.bytes == place.bytes;
+  return Decode(offset, record, std::move(records), out);
+}
+
+ValueSstReader::ValuePtr ValueSstReader::FindCached(const ValuePlace& place, Slice key,
+                                                    const FileId& birth, bool* cached) const {
+  BlockCache::Ref ref = place.bytes <= kCachedRecordBytesMax
+                            ? cache_->Lookup(CacheKey{cache_file_, place.offset})
+                            : nullptr;
+  *cached = ref != nullptr;
+  if (ref == nullptr) return nullptr;
+  Count(&ReadCounters::value_cache_hits);
+  ValuePtr found = std::static_pointer_cast<const CachedValue>(std::move(ref));
+  // What is cached is alone at its place.
+  if (found->key != key || head_->births[found->birth] != birth) return nullptr;
+  return found;
+}
+
 Status ValueSstReader::Get(Slice key, const FileId& birth, bool fill_cache, Slice* value,
                            std::shared_ptr<const void>* pin) const {
-  if (!InBounds(key, birth)) return Status::NotFound();
-  Group group;
-  LAVA_RETURN_IF_ERROR(FindGroup(key, &group));
-  ValuePtr found;
-  CacheKey cache_key{cache_file_, group.offset};
-  bool may_be_cached = group.bytes <= kCachedRecordBytesMax;
-  BlockCache::Ref ref = may_be_cached ? cache_->Lookup(cache_key) : nullptr;
-  if (ref != nullptr) {
-    Count(&ReadCounters::value_cache_hits);
-    found = std::static_pointer_cast<const CachedValue>(std::move(ref));
-    // What is cached is alone in its group.
-    if (found->key != key || head_->births[found->birth] != birth) return Status::NotFound();
-  } else {
+  ValuePlace place;
+  LAVA_RETURN_IF_ERROR(Locate(key, birth, &place));
+  bool cached = false;
+  ValuePtr found = FindCached(place, key, birth, &cached);
+  if (cached && found == nullptr) return Status::NotFound();
+  if (!cached) {
     bool alone = false;
-    LAVA_RETURN_IF_ERROR(ReadGroup(group, key, birth, &found, &alone));
-    bool small = may_be_cached && found->key.size() + found->value.size() <= kCachedBytesMax;
-    if (fill_cache && alone && small) {
-      found = std::static_pointer_cast<const CachedValue>(
-          cache_->Insert(cache_key, BlockCache::Segment::kData, std::move(found)));
+    LAVA_RETURN_IF_ERROR(ReadPlace(place, key, birth, &found, &alone));
+    if (fill_cache && alone && MayBeCached(place, found->key.size() + found->value.size())) {
+      found = std::static_pointer_cast<const CachedValue>(cache_->Insert(
+          {cache_file_, place.offset}, BlockCache::Segment::kData, std::move(found)));
     }
   }
   *value = found->value;
@@ -226,17 +249,53 @@ Status ValueSstReader::Get(Slice key, const FileId& birth, bool fill_cache, Slic
   return Status::OK();
 }
 
+Status ValueSstReader::WrongSize(uint64_t offset, uint64_t bytes, uint64_t expected) const {
+  const std::string what = "a value has " + std::to_string(bytes) + " bytes, its reference says " +
+                           std::to_string(expected);
+  return head_->Malformed(offset, what.c_str());
+}
+
+Result<bool> ValueSstReader::CopyCached(const ValuePlace& place, Slice key, const FileId& birth,
+                                        uint64_t raw_bytes, char* to) const {
+  bool cached = false;
+  const ValuePtr found = FindCached(place, key, birth, &cached);
+  if (!cached) return false;
+  if (found == nullptr) return Status::NotFound();
+  if (found->value.size() != raw_bytes)
+    return WrongSize(place.offset, found->value.size(), raw_bytes);
+  std::copy(found->value.begin(), found->value.end(), to);
+  return true;
+}
+
+Status ValueSstReader::CopyFrom(Slice records, const ValuePlace& place, Slice key,
+                                const FileId& birth, bool fill_cache, uint64_t raw_bytes,
+                                char* to) const {
+  RecordView record;
+  uint64_t offset;
+  LAVA_RETURN_IF_ERROR(FindRecord(records, place, key, birth, &record, &offset));
+  if (record.value.raw_bytes != raw_bytes)
+    return WrongSize(offset, record.value.raw_bytes, raw_bytes);
+  if (record.value.codec == Compression::kNone)
+    std::copy(record.value.bytes.begin(), record.value.bytes.end(), to);
+  else
+    LAVA_RETURN_IF_ERROR(head_->DecompressValue(offset, record.value, to));
+  const bool alone = record.bytes == place.bytes;
+  if (!fill_cache || !alone || !MayBeCached(place, key.size() + raw_bytes)) return Status::OK();
+  auto kept = std::make_shared<CachedValue>(key.size() + raw_bytes);
+  char* memory = std::copy(key.begin(), key.end(), kept->memory.get());
+  std::copy(to, to + raw_bytes, memory);
+  kept->key = Slice(kept->memory.get(), key.size());
+  kept->value = Slice(memory, raw_bytes);
+  kept->birth = record.birth;
+  (void)cache_->Insert({cache_file_, place.offset}, BlockCache::Segment::kData, std::move(kept));
+  return Status::OK();
+}
+
 class Scanner final : public ValueScanner {
  public:
   explicit Scanner(const ValueSstReader* reader) : reader_(*reader) {}
 
-  Status Get(Slice key, const FileId& birth, Slice* value,
-             std::shared_ptr<const void>* pin) override {
-    // What iterates over a few entries again and again lives by the cache.
-    if (calls_ < kCallsByTheCache) {
-      ++calls_;
-      return reader_.Get(key, birth, true, value, pin);
-    }
+  Status Get(Slice key, const FileId& birth, Slice* value) override {
     if (!reader_.InBounds(key, birth)) return Status::NotFound();
     RecordView record;
     for (uint32_t step = 0; step < kStepsMax && DecodeNext(&record); ++step) {
@@ -245,21 +304,17 @@ class Scanner final : public ValueScanner {
       if (record.key == key && reader_.head().births[record.birth] == birth)
         return Show(at_ - record.bytes, record, value);
     }
-    Group group;
-    LAVA_RETURN_IF_ERROR(reader_.FindGroup(key, &group));
-    LAVA_RETURN_IF_ERROR(Fill(group));
-    while (at_ < group.offset + group.bytes) {
-      LAVA_RETURN_IF_ERROR(DecodeRecord(reader_.head().source(), at_, Rest(), &record));
-      if (record.key != key) return Status::NotFound();
-      at_ += record.bytes;
-      if (reader_.head().births[record.birth] == birth)
-        return Show(at_ - record.bytes, record, value);
-    }
-    return Status::NotFound();
+    ValuePlace place;
+    LAVA_RETURN_IF_ERROR(reader_.FindPlace(key, &place));
+    LAVA_RETURN_IF_ERROR(Fill(place));
+    uint64_t offset;
+    LAVA_RETURN_IF_ERROR(
+        reader_.FindRecord(Rest().substr(0, place.bytes), place, key, birth, &record, &offset));
+    at_ = offset + record.bytes;
+    return Show(offset, record, value);
   }
 
  private:
-  static constexpr uint32_t kCallsByTheCache = 4;
   static constexpr uint32_t kStepsMax = 8;
   static constexpr uint64_t kPieceBytesMax = 64 << 10;
 
@@ -269,22 +324,22 @@ class Scanner final : public ValueScanner {
     return at_ - begin_ < window_.size() &&
            DecodeRecord(reader_.head().source(), at_, Rest(), record).ok();
   }
-  // Moves to a group, which is read with what follows when the walk goes on from where it was.
-  Status Fill(const Group& group) {
+  // Moves to a place, which is read with what follows when the walk goes on from where it was.
+  Status Fill(const ValuePlace& place) {
     const uint64_t end = begin_ + window_.size();
-    const bool inside = group.offset >= begin_ && group.offset + group.bytes <= end;
+    const bool inside = place.offset >= begin_ && place.offset + place.bytes <= end;
     if (!inside) {
-      const bool goes_on = group.offset >= begin_ && group.offset - begin_ < 2 * kPieceBytesMax;
-      piece_ = goes_on ? std::min(kPieceBytesMax, std::max(2 * piece_, 4 * group.bytes)) : 0;
+      const bool goes_on = place.offset >= begin_ && place.offset - begin_ < 2 * kPieceBytesMax;
+      piece_ = goes_on ? std::min(kPieceBytesMax, std::max(2 * piece_, 4 * place.bytes)) : 0;
       const uint64_t bytes =
-          std::min(std::max(group.bytes, piece_), reader_.head().top.records_end() - group.offset);
+          std::min(std::max(place.bytes, piece_), reader_.head().top.records_end() - place.offset);
       window_.resize(bytes);
-      begin_ = at_ = group.offset;
-      const Status status = reader_.ReadRecords(group.offset, bytes, window_.data());
+      begin_ = at_ = place.offset;
+      const Status status = reader_.ReadRecords(place.offset, bytes, window_.data());
       if (!status.ok()) window_.clear();
       return status;
     }
-    at_ = group.offset;
+    at_ = place.offset;
     return Status::OK();
   }
   Status Show(uint64_t offset, const RecordView& record, Slice* value) {
@@ -297,7 +352,6 @@ class Scanner final : public ValueScanner {
   }
 
   const ValueSstReader& reader_;
-  uint32_t calls_ = 0;
   std::string window_;  // records from begin_ on
   uint64_t begin_ = 0;  // offset in the file
   uint64_t at_ = 0;     // the record behind the last one shown
@@ -309,82 +363,30 @@ std::unique_ptr<ValueScanner> ValueSstReader::NewScanner() const {
   return std::make_unique<Scanner>(this);
 }
 
-Status ValueSstReader::CheckPlace(const ValueKeyIterator& at) const {
-  uint64_t offset = at.record_offset(), bytes = at.record_bytes(), end = head_->top.records_end();
-  if (!at.Valid() || offset > end || bytes > end - offset)
-    return Status::InvalidArgument(path() + ": the iterator stands at no record of this file");
-  return Status::OK();
-}
-
-Status ValueSstReader::TakeStored(const ValueKeyIterator& at, Slice record_bytes,
-                                  Compression* codec, uint32_t* raw_bytes, Slice* stored) const {
-  const uint64_t offset = at.record_offset();
+Status ValueSstReader::TakeStored(Slice key, const StoredPlace& at, Slice bytes, Compression* codec,
+                                  Slice* stored) const {
+  const uint64_t offset = at.place.offset;
   RecordView record;
-  LAVA_RETURN_IF_ERROR(DecodeRecord(head_->source(), offset, record_bytes, &record));
-  if (record.bytes != record_bytes.size() || record.key != at.key() ||
-      head_->births[record.birth] != at.birth() || record.value.raw_bytes != at.raw_bytes())
+  LAVA_RETURN_IF_ERROR(DecodeRecord(head_->source(), offset, bytes, &record));
+  if (record.bytes != bytes.size() || record.key != key ||
+      head_->births[record.birth] != at.birth || record.value.raw_bytes != at.raw_bytes)
     return head_->Malformed(offset, "the dense key index is not that of the record");
   *codec = record.value.codec;
-  *raw_bytes = record.value.raw_bytes;
   *stored = record.value.bytes;
   return Status::OK();
 }
 
-Status ValueSstReader::ReadStored(const ValueKeyIterator& at, std::string* buffer,
-                                  Compression* codec, uint32_t* raw_bytes, Slice* stored) const {
-  LAVA_RETURN_IF_ERROR(CheckPlace(at));
-  buffer->resize(at.record_bytes());
-  LAVA_RETURN_IF_ERROR(head_->file->Read(at.record_offset(), buffer->size(), buffer->data()));
-  return TakeStored(at, *buffer, codec, raw_bytes, stored);
-}
-
-class StoredReader final : public StoredValueReader {
- public:
-  explicit StoredReader(const ValueSstReader* reader) : reader_(*reader) {}
-
-  Status Read(const ValueKeyIterator& at, Compression* codec, uint32_t* raw_bytes,
-              Slice* stored) override {
-    LAVA_RETURN_IF_ERROR(reader_.CheckPlace(at));
-    const uint64_t offset = at.record_offset(), bytes = at.record_bytes();
-    if (offset < begin_ || offset + bytes > begin_ + window_.size())
-      LAVA_RETURN_IF_ERROR(Fill(offset, bytes));
-    end_ = offset + bytes;
-    const Slice record = Slice(window_).substr(offset - begin_, bytes);
-    return reader_.TakeStored(at, record, codec, raw_bytes, stored);
-  }
-  uint64_t bytes_read() const override { return bytes_read_; }
-
- private:
-  static constexpr uint64_t kBlockBytes = 4096;
-  static constexpr uint64_t kPieceBytesMax = 256 << 10;
-
-  Status Fill(uint64_t offset, uint64_t bytes) {
-    const bool goes_on = bytes < kBlockBytes && offset >= end_ && offset - end_ < kBlockBytes;
-    piece_ =
-        goes_on && end_ > 0 ? std::min(kPieceBytesMax, std::max(2 * piece_, 4 * kBlockBytes)) : 0;
-    const uint64_t wanted =
-        std::min(std::max(bytes, piece_), reader_.head().top.records_end() - offset);
-    window_.resize(wanted);
-    begin_ = offset;
-    bytes_read_ += wanted;
-    const Status status = reader_.head().file->Read(offset, wanted, window_.data());
-    if (!status.ok()) window_.clear();
-    return status;
-  }
-
-  const ValueSstReader& reader_;
-  std::string window_;  // of the file, from begin_ on
-  uint64_t begin_ = 0;
-  uint64_t end_ = 0;    // of the last record
-  uint64_t piece_ = 0;  // bytes to read at once; 0: a record
-  uint64_t bytes_read_ = 0;
-};
-
-std::unique_ptr<StoredValueReader> ValueSstReader::NewStoredReader() const {
-  return std::make_unique<StoredReader>(this);
-}
-
 }  // namespace
+
+Status ValueReader::ReadStored(const ValueKeyIterator& at, std::string* buffer, Compression* codec,
+                               Slice* stored) const {
+  if (!at.Valid())
+    return Status::InvalidArgument(path() + ": the iterator stands at no record of this file");
+  const StoredPlace place = at.stored_place();
+  buffer->resize(place.place.bytes);
+  LAVA_RETURN_IF_ERROR(file().Read(place.place.offset, buffer->size(), buffer->data()));
+  return TakeStored(at.key(), place, *buffer, codec, stored);
+}
 
 Result<std::shared_ptr<ValueReader>> ValueReader::Open(std::unique_ptr<fs::RandomFile> file,
                                                        BlockCache* cache, MemoryCounter* counter,

@@ -17,6 +17,19 @@
 
 namespace lava {
 
+/// Where all records of one key stand in a value file.
+/// Units:      bytes.
+struct ValuePlace {
+  uint64_t offset = 0, bytes = 0;
+};
+
+/// What the dense key index says of a record; the key is the iterator's.
+struct StoredPlace {
+  FileId birth;
+  uint64_t raw_bytes = 0;
+  ValuePlace place;  // of the record alone
+};
+
 /// Walks a value file's dense key index in order, by (key, birth); reads no value.
 /// Threads:    one thread.
 /// Ownership:  the reader must outlive it; key() is valid until the next Next().
@@ -32,34 +45,21 @@ class ValueKeyIterator {
   /// Where the whole record stands.
   virtual uint64_t record_offset() const = 0;
   virtual uint64_t record_bytes() const = 0;
+  StoredPlace stored_place() const {
+    return {birth(), raw_bytes(), {record_offset(), record_bytes()}};
+  }
   virtual Status status() const = 0;
 };
 
-/// Gets values of one file in ascending order of their keys, as a scan wants them: the first few as
-/// Get() does, later ones out of pieces of the file that it reads ahead, past the cache.
+/// Gets values of one file in ascending order of their keys out of pieces of the file that it reads
+/// ahead, past the cache: for compactions that take values along.
 /// Threads:    one thread.
-/// Ownership:  the reader must outlive it; a value is valid until the next Get() or its pin's end.
+/// Ownership:  the reader must outlive it; a value is valid until the next Get().
 class ValueScanner {
  public:
   virtual ~ValueScanner() = default;
-  /// As ValueReader::Get(). *pin may stay null.
-  virtual Status Get(Slice key, const FileId& birth, Slice* value,
-                     std::shared_ptr<const void>* pin) = 0;
-};
-
-/// Reads values of one file as they are stored, in ascending order: for the collector. A record of
-/// a device's block and more is read by itself, so that dead ones are never read; of smaller ones
-/// that stand near each other, those between them come along, in pieces of up to 256 KiB: they are
-/// in blocks that must be read anyway, and a call for each would cost more than their bytes.
-/// Threads:    one thread.
-/// Ownership:  the reader must outlive it; *stored is valid until the next Read().
-/// Errors:     as ValueReader::ReadStored.
-class StoredValueReader {
- public:
-  virtual ~StoredValueReader() = default;
-  virtual Status Read(const ValueKeyIterator& at, Compression* codec, uint32_t* raw_bytes,
-                      Slice* stored) = 0;
-  virtual uint64_t bytes_read() const = 0;
+  /// As ValueReader::Get().
+  virtual Status Get(Slice key, const FileId& birth, Slice* value) = 0;
 };
 
 /// An open value SST: footer, properties, top index and dictionary in memory, crit-bit trees
@@ -86,17 +86,35 @@ class ValueReader : public Attachment {
   virtual Status Get(Slice key, const FileId& birth, bool fill_cache, Slice* value,
                      std::shared_ptr<const void>* pin) const = 0;
   virtual std::unique_ptr<ValueScanner> NewScanner() const = 0;
+
+  /// The steps of a Get, for who reads many values at once: where the key's records are, or
+  /// NotFound, by the index alone;
+  virtual Status Locate(Slice key, const FileId& birth, ValuePlace* place) const = 0;
+  /// the value, copied to the raw_bytes bytes at `to`, if the cache has it: else false;
+  virtual Result<bool> CopyCached(const ValuePlace& place, Slice key, const FileId& birth,
+                                  uint64_t raw_bytes, char* to) const = 0;
+  /// and the same out of `records`, the bytes of the file at that place. NotFound: they are another
+  /// key's, or of other births. Corruption also when the value has not raw_bytes bytes.
+  virtual Status CopyFrom(Slice records, const ValuePlace& place, Slice key, const FileId& birth,
+                          bool fill_cache, uint64_t raw_bytes, char* to) const = 0;
+  virtual const fs::RandomFile& file() const = 0;
+  /// Counts reads of records that the caller made.
+  virtual void CountReads(uint64_t reads, uint64_t bytes) const = 0;
+
   /// For the collector: every key, and then the value of one of them as it is stored.
   virtual std::unique_ptr<ValueKeyIterator> NewKeyIterator() const = 0;
-  /// Reads the record that the iterator stands at, checks it, and gives its value undecoded.
-  /// *stored borrows from *buffer. A value of codec kZstdDictionary means something in this file
-  /// alone: what goes elsewhere is decoded by DecodeStored().
-  virtual Status ReadStored(const ValueKeyIterator& at, std::string* buffer, Compression* codec,
-                            uint32_t* raw_bytes, Slice* stored) const = 0;
-  /// Replaces *raw by the value that ReadStored() gave where the iterator stands.
-  virtual Status DecodeStored(const ValueKeyIterator& at, Compression codec, uint32_t raw_bytes,
-                              Slice stored, std::string* raw) const = 0;
-  virtual std::unique_ptr<StoredValueReader> NewStoredReader() const = 0;
+  /// Checks what stands in the file at a place that its iterator showed with this key, and gives
+  /// the value undecoded: *stored borrows from record. A value of codec kZstdDictionary means
+  /// something in this file alone: what goes elsewhere is decoded by DecodeStored().
+  virtual Status TakeStored(Slice key, const StoredPlace& at, Slice record, Compression* codec,
+                            Slice* stored) const = 0;
+  /// Replaces *raw by the value that TakeStored() gave.
+  virtual Status DecodeStored(const StoredPlace& at, Compression codec, Slice stored,
+                              std::string* raw) const = 0;
+  /// Reads the record that the iterator stands at into *buffer, and takes it.
+  /// Errors: InvalidArgument when it stands at none.
+  Status ReadStored(const ValueKeyIterator& at, std::string* buffer, Compression* codec,
+                    Slice* stored) const;
   /// Reads everything and checks every checksum, and that both indexes agree with the records.
   virtual Status VerifyAll() const = 0;
   virtual const ValueFileProperties& properties() const = 0;

@@ -76,11 +76,10 @@ class ScannerTest : public ValueReaderTest {
  protected:
   Status Scan(ValueScanner* scanner, Slice key, const FileId& birth, std::string* value) {
     Slice found;
-    LAVA_RETURN_IF_ERROR(scanner->Get(key, birth, &found, &pin_));
+    LAVA_RETURN_IF_ERROR(scanner->Get(key, birth, &found));
     value->assign(found);
     return Status::OK();
   }
-  std::shared_ptr<const void> pin_;
 };
 
 TEST_F(ScannerTest, GetsWhatGetGetsWhicheverKeysAreAskedForInOrder) {
@@ -312,14 +311,15 @@ TEST_F(ValueReaderTest, StoredValuesMoveByteForByte) {
   auto writer = ValueWriter::Create({Compression::kNone, 16, false}, std::move(*file), copy_path);
   std::string buffer;
   Compression codec{};
-  uint32_t raw_bytes = 0;
   Slice stored;
   std::vector<std::string> all_stored;
   for (auto at = reader_->NewKeyIterator(); at->Valid(); at->Next()) {
-    ASSERT_TRUE(reader_->ReadStored(*at, &buffer, &codec, &raw_bytes, &stored).ok());
-    EXPECT_EQ(raw_bytes, at->raw_bytes());
+    ASSERT_TRUE(reader_->ReadStored(*at, &buffer, &codec, &stored).ok());
     all_stored.emplace_back(stored);
-    ASSERT_TRUE(writer->AddStored(at->key(), at->birth(), codec, raw_bytes, stored).ok());
+    ASSERT_TRUE(writer
+                    ->AddStored(at->key(), at->birth(), codec,
+                                static_cast<uint32_t>(at->raw_bytes()), stored)
+                    .ok());
   }
   ValueFileProperties copied;
   ASSERT_TRUE(writer->Finish(&copied).ok());
@@ -331,63 +331,12 @@ TEST_F(ValueReaderTest, StoredValuesMoveByteForByte) {
   EXPECT_TRUE((*copy)->VerifyAll().ok());
   size_t i = 0;
   for (auto at = (*copy)->NewKeyIterator(); at->Valid(); at->Next(), ++i) {
-    ASSERT_TRUE((*copy)->ReadStored(*at, &buffer, &codec, &raw_bytes, &stored).ok());
+    ASSERT_TRUE((*copy)->ReadStored(*at, &buffer, &codec, &stored).ok());
     ASSERT_TRUE(stored == all_stored[i]);
   }
   EXPECT_EQ(i, all_stored.size());
   reader_ = *copy;
   ExpectHolds(values);
-}
-
-// Each kept record with all others between: as it is alone, whatever came along.
-TEST_F(ValueReaderTest, StoredValuesComeInPiecesWhereTheyAreSmallAndNear) {
-  Random random(29);
-  Write(RandomValues(&random, 3'000), {Compression::kNone, 64, false});
-  Open();
-  std::string buffer, expected;
-  Compression codec{};
-  uint32_t raw_bytes = 0;
-  Slice stored;
-  for (const uint64_t one_in : {1u, 2u, 50u}) {
-    const auto values = reader_->NewStoredReader();
-    uint64_t bytes = 0;
-    for (auto at = reader_->NewKeyIterator(); at->Valid(); at->Next()) {
-      if (!random.OneIn(one_in)) continue;
-      ASSERT_TRUE(reader_->ReadStored(*at, &buffer, &codec, &raw_bytes, &stored).ok());
-      expected = stored;
-      ASSERT_TRUE(values->Read(*at, &codec, &raw_bytes, &stored).ok());
-      ASSERT_TRUE(stored == expected);
-      EXPECT_EQ(raw_bytes, at->raw_bytes());
-      bytes += at->record_bytes();
-    }
-    EXPECT_GE(values->bytes_read(), bytes);
-    if (one_in == 1) {
-      EXPECT_LT(values->bytes_read(), bytes + bytes / 5) << "but for what pieces cut apart";
-    }
-  }
-}
-
-TEST_F(ValueReaderTest, StoredValuesOfABlockAreReadByThemselves) {
-  ValueMap values;
-  for (int i = 0; i < 20; ++i)
-    values[{"key" + std::to_string(100 + i), Birth(1)}] = std::string(5'000, 'v');
-  Write(values, {Compression::kNone, 64, false});
-  Open();
-  const auto stored_values = reader_->NewStoredReader();
-  Compression codec{};
-  uint32_t raw_bytes = 0;
-  Slice stored;
-  uint64_t bytes = 0;
-  int n = 0;
-  for (auto at = reader_->NewKeyIterator(); at->Valid(); at->Next()) {
-    if (n++ % 3 != 0) continue;
-    ASSERT_TRUE(stored_values->Read(*at, &codec, &raw_bytes, &stored).ok());
-    bytes += at->record_bytes();
-  }
-  EXPECT_EQ(stored_values->bytes_read(), bytes);
-  auto at = reader_->NewKeyIterator();
-  while (at->Valid()) at->Next();
-  EXPECT_TRUE(stored_values->Read(*at, &codec, &raw_bytes, &stored).IsInvalidArgument());
 }
 
 TEST_F(ValueReaderTest, ReadStoredNeedsARecord) {
@@ -396,10 +345,9 @@ TEST_F(ValueReaderTest, ReadStoredNeedsARecord) {
   auto at = reader_->NewKeyIterator();
   std::string buffer;
   Compression codec{};
-  uint32_t raw_bytes = 0;
   Slice stored;
   while (at->Valid()) at->Next();
-  EXPECT_TRUE(reader_->ReadStored(*at, &buffer, &codec, &raw_bytes, &stored).IsInvalidArgument());
+  EXPECT_TRUE(reader_->ReadStored(*at, &buffer, &codec, &stored).IsInvalidArgument());
   at->Next();
   EXPECT_FALSE(at->Valid());
   EXPECT_TRUE(at->status().ok());

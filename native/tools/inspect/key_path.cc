@@ -52,13 +52,12 @@ Status PlaceRecord(const ValueReader& reader, Slice key, const FileId& birth, Js
   if (!at->Valid() || at->key() != key) return Status::NotFound();
   std::string buffer;
   Compression codec;
-  uint32_t raw_bytes = 0;
   Slice stored;
   (*place)["record_offset"] = at->record_offset();
   (*place)["record_bytes"] = at->record_bytes();
-  LAVA_RETURN_IF_ERROR(reader.ReadStored(*at, &buffer, &codec, &raw_bytes, &stored));
+  LAVA_RETURN_IF_ERROR(reader.ReadStored(*at, &buffer, &codec, &stored));
   (*place)["stored_bytes"] = stored.size();
-  (*place)["raw_bytes"] = raw_bytes;
+  (*place)["raw_bytes"] = at->raw_bytes();
   (*place)["codec"] = NameOf(codec);
   return Status::OK();
 }

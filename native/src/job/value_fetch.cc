@@ -1,0 +1,126 @@
+#include "job/value_fetch.h"
+
+#include <algorithm>
+#include <functional>
+#include <span>
+
+#include "job/job_context.h"
+#include "job/version_lookup.h"
+
+namespace lava {
+namespace {
+
+// A read of its own costs more than so many bytes more of one that is made anyway.
+constexpr uint64_t kGapBytesMax = 16 << 10;
+// What iterates over a few entries again and again lives by the cache; long scans pass it by.
+constexpr size_t kCachedEntriesMax = 16;
+
+std::span<const Placement> PlacesOf(const Version& version, const ValueReference& reference) {
+  const auto birth = version.births.find(reference.birth);
+  if (birth == version.births.end()) return {};
+  return birth->second->places;
+}
+
+}  // namespace
+
+ValueFetch::ValueFetch(const Version& version)
+    : version_(version), reads_({.gap_bytes_max = kGapBytesMax}) {}
+
+Status ValueFetch::CheckSize(const ValueReference& reference) const {
+  constexpr uint64_t kTrustedBytes = 1 << 20;
+  if (reference.raw_bytes <= kTrustedBytes) return Status::OK();
+  for (const Placement& at : PlacesOf(version_, reference))
+    if (reference.raw_bytes <= at.file->raw_bytes) return Status::OK();
+  return Status::Corruption("a reference to a value that was born in " +
+                            reference.birth.ValueFileName() + " speaks of " +
+                            std::to_string(reference.raw_bytes) +
+                            " bytes, more than its file has: restore from a checkpoint");
+}
+
+void ValueFetch::Add(Slice key, const ValueReference& reference, uint64_t offset) {
+  wanted_.push_back({.key_offset = keys_.size(),
+                     .key_bytes = static_cast<uint32_t>(key.size()),
+                     .reference = reference,
+                     .offset = offset,
+                     .place = {}});
+  keys_.append(key);
+}
+
+Status ValueFetch::Run(char* to) {
+  fill_cache_ = wanted_.size() <= kCachedEntriesMax;
+  for (Wanted& wanted : wanted_) elsewhere_.push_back(&wanted);
+  // Once as a rule; again for what another key's fingerprint led astray.
+  while (!elsewhere_.empty()) {
+    LAVA_RETURN_IF_ERROR(LocateAll(to));
+    LAVA_RETURN_IF_ERROR(ReadAll(to));
+  }
+  wanted_.clear();
+  keys_.clear();
+  return Status::OK();
+}
+
+Status ValueFetch::LocateAll(char* to) {
+  order_.clear();
+  for (Wanted* wanted : elsewhere_) {
+    bool cached = false;
+    LAVA_RETURN_IF_ERROR(Locate(wanted, to, &cached));
+    if (!cached) order_.push_back(wanted);
+  }
+  elsewhere_.clear();
+  std::sort(order_.begin(), order_.end(), [](const Wanted* a, const Wanted* b) {
+    return a->reader != b->reader ? std::less<>()(a->reader, b->reader)
+                                  : a->place.offset < b->place.offset;
+  });
+  return Status::OK();
+}
+
+Status ValueFetch::Locate(Wanted* wanted, char* to, bool* cached) {
+  const ValueReference& reference = wanted->reference;
+  const Slice key = KeyOf(*wanted);
+  const std::span<const Placement> places = PlacesOf(version_, reference);
+  while (wanted->next_place < places.size()) {
+    const Placement& at = places[wanted->next_place++];
+    if (key < at.lower || key >= at.upper) continue;
+    wanted->reader = ReaderOf(*at.file);
+    const Status located = wanted->reader->Locate(key, reference.birth, &wanted->place);
+    if (located.IsNotFound()) continue;
+    LAVA_RETURN_IF_ERROR(located);
+    Result<bool> copied = wanted->reader->CopyCached(wanted->place, key, reference.birth,
+                                                     reference.raw_bytes, to + wanted->offset);
+    if (!copied.ok() && copied.status().IsNotFound()) continue;
+    LAVA_RETURN_IF_ERROR(copied.status());
+    *cached = *copied;
+    return Status::OK();
+  }
+  return ValueIsLost(reference);
+}
+
+Status ValueFetch::ReadAll(char* to) {
+  std::vector<fs::FileRange> ranges;
+  ranges.reserve(order_.size());
+  for (const Wanted* wanted : order_)
+    ranges.push_back({&wanted->reader->file(), wanted->place.offset, wanted->place.bytes});
+  for (size_t begin = 0; begin < order_.size();) {
+    const size_t count = reads_.Read(std::span(ranges).subspan(begin));
+    order_[begin]->reader->CountReads(reads_.pieces(), reads_.bytes_read());
+    for (size_t i = 0; i < count; ++i) {
+      LAVA_RETURN_IF_ERROR(reads_.status(i));
+      LAVA_RETURN_IF_ERROR(Take(order_[begin + i], reads_.bytes(i), to));
+    }
+    begin += count;
+  }
+  reads_.Clear();
+  return Status::OK();
+}
+
+Status ValueFetch::Take(Wanted* wanted, Slice records, char* to) {
+  const ValueReference& reference = wanted->reference;
+  const Status status =
+      wanted->reader->CopyFrom(records, wanted->place, KeyOf(*wanted), reference.birth, fill_cache_,
+                               reference.raw_bytes, to + wanted->offset);
+  if (!status.IsNotFound()) return status;
+  elsewhere_.push_back(wanted);
+  return Status::OK();
+}
+
+}  // namespace lava

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/value_reference.h"
+#include "fs/gathered_reads.h"
+#include "manifest/version.h"
+#include "value/value_reader.h"
+
+namespace lava {
+
+/// Fetches the values of many keys at once, of a scan's page: values that stand near each other in
+/// a file come in one read, and reads of all files go out together. What is between them and of
+/// no use comes along where a read of its own would cost more.
+/// Threads:    one thread.
+/// Ownership:  the version must outlive it.
+class ValueFetch {
+ public:
+  explicit ValueFetch(const Version& version);
+
+  /// Corruption when the reference speaks of more bytes than there can be: before room is made.
+  Status CheckSize(const ValueReference& reference) const;
+  /// The value of key goes to the reference's raw_bytes bytes at `offset` of what Run() is given.
+  void Add(Slice key, const ValueReference& reference, uint64_t offset);
+  /// Fetches all that was added, and forgets it. Beside the values it holds at most 1 MiB of what
+  /// it reads, or one value if that is more.
+  /// Errors:     as ReadValue(); what `to` then holds is undefined.
+  Status Run(char* to);
+  bool empty() const { return wanted_.empty(); }
+
+ private:
+  struct Wanted {
+    uint64_t key_offset;
+    uint32_t key_bytes;
+    ValueReference reference;
+    uint64_t offset;
+    size_t next_place = 0;  // of the birth's, that was not asked yet
+    const ValueReader* reader = nullptr;
+    ValuePlace place;
+  };
+  Slice KeyOf(const Wanted& wanted) const {
+    return Slice(keys_).substr(wanted.key_offset, wanted.key_bytes);
+  }
+  Status LocateAll(char* to);
+  Status Locate(Wanted* wanted, char* to, bool* cached);
+  Status ReadAll(char* to);
+  Status Take(Wanted* wanted, Slice records, char* to);
+
+  const Version& version_;
+  std::string keys_;
+  std::vector<Wanted> wanted_;
+  bool fill_cache_ = false;
+  std::vector<Wanted*> order_;      // what must be read, by file and offset
+  std::vector<Wanted*> elsewhere_;  // what was not where its key seemed to be
+  fs::GatheredReads reads_;
+};
+
+}  // namespace lava
