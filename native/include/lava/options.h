@@ -99,11 +99,12 @@ struct DBOptions {
   uint32_t value_sorted_runs_max = 8;
   uint32_t value_merge_scan_percent = 25;
   /// Limits of the space that files take, in percent of what of it is live (as estimated, and at
-  /// least space_live_bytes_floor), and in bytes. Past a low one writes are slowed, to
-  /// slowed_bytes_per_second and less, past a high one they answer Busy; collections and
-  /// compactions hurry meanwhile. When these have nothing left to free, writes go on past a ratio
-  /// and answer NoSpace past a limit in bytes. Deletes never wait for space. Data in memory comes
-  /// on top. 0: no limit; a high one without a low one has that, too (Scavenger 3.5).
+  /// least space_live_bytes_floor), and in bytes. Past a low one writes are slowed, from
+  /// slowed_bytes_per_second or twice what collections free down to a sixteenth of that, past a
+  /// high one they answer Busy; collections and compactions hurry meanwhile. When these have
+  /// nothing left to free, writes go on past a ratio and answer NoSpace past a limit in bytes.
+  /// Deletes never wait for space. Data in memory comes on top. 0: no limit; a high one without a
+  /// low one has that, too (Scavenger 3.5).
   uint32_t space_low_percent = 0, space_high_percent = 0;
   uint64_t space_low_bytes = 0, space_high_bytes = 0;
   uint64_t space_live_bytes_floor = 256ull << 20;

@@ -27,12 +27,13 @@ PickerView DBImpl::MakePickerView(const Version& version) const {
   for (uint32_t n = 0; n < levels; ++n) {
     view.levels[n].reserve(version.levels[n].size());
     for (const FileEntry& entry : version.levels[n]) {
-      PickerFile file{.bytes = entry.file->bytes,
-                      .referenced_bytes = space_.slow > 0 ? ReferencedBytes(*entry.file) : 0,
-                      .lower = entry.lower,
-                      .upper = entry.upper,
-                      .busy = busy_.contains({entry.file->id, entry.lower}),
-                      .clipped = entry.clipped()};
+      PickerFile file{
+          .bytes = entry.file->bytes,
+          .referenced_bytes = n == 0 || space_.slow > 0 ? ReferencedBytes(*entry.file) : 0,
+          .lower = entry.lower,
+          .upper = entry.upper,
+          .busy = busy_.contains({entry.file->id, entry.lower}),
+          .clipped = entry.clipped()};
       view.l0_busy = view.l0_busy || (n == 0 && file.busy);
       view.levels[n].push_back(file);
     }
@@ -42,6 +43,7 @@ PickerView DBImpl::MakePickerView(const Version& version) const {
 
 PickerOptions DBImpl::MakePickerOptions() const {
   return {.l0_trigger = options_.l0_compaction_trigger,
+          .l0_trigger_max = options_.l0_stall_trigger * 2 / 3,
           .level1_bytes = options_.level1_bytes,
           .level_multiplier = options_.level_multiplier,
           .target_file_bytes = options_.target_file_bytes};

@@ -10,6 +10,9 @@ using Files = std::vector<PickerFile>;
 
 // So many files from the cursor on are weighed against each other.
 constexpr size_t kCandidatesMax = 8;
+// See L0Trigger().
+constexpr uint64_t kCheapRatio = 10;
+constexpr uint32_t kPatience = 4;
 
 bool EndsBefore(const PickerFile& file, Slice key) {
   return !file.upper.empty() && file.upper <= key;
@@ -51,7 +54,7 @@ uint64_t LevelBytes(const Files& level) {
 
 double Score(const PickerView& view, const PickerOptions& options, uint32_t level) {
   if (level == 0)
-    return static_cast<double>(view.levels[0].size()) / std::max(1u, options.l0_trigger);
+    return static_cast<double>(view.levels[0].size()) / std::max(1u, L0Trigger(view, options));
   // What a running compaction takes out of the level counts no more.
   uint64_t bytes = 0;
   for (const PickerFile& f : view.levels[level])
@@ -148,6 +151,20 @@ std::optional<CompactionPlan> PickLevel(const PickerView& view, const PickerOpti
 
 }  // namespace
 
+uint32_t L0Trigger(const PickerView& view, const PickerOptions& options) {
+  if (view.levels.size() < 2) return options.l0_trigger;
+  uint64_t bytes = 0, with_values = 0;
+  for (const PickerFile& file : view.levels[0]) {
+    bytes += file.bytes;
+    with_values += file.bytes + file.referenced_bytes;
+  }
+  const uint64_t below = LevelBytes(view.levels[1]);
+  const bool cheap = below / kCheapRatio <= bytes || below <= with_values / kCheapRatio;
+  if (cheap) return options.l0_trigger;
+  return std::max(options.l0_trigger,
+                  std::min(options.l0_trigger * kPatience, options.l0_trigger_max));
+}
+
 uint64_t LevelTargetBytes(uint32_t level, const PickerOptions& options) {
   if (level == 0) return 0;
   uint64_t bytes = std::max<uint64_t>(1, options.level1_bytes);
@@ -239,7 +256,7 @@ std::optional<CompactionPlan> PickCompactAll(const PickerView& view, bool* wait)
 uint64_t PendingCompactionBytes(const PickerView& view, const PickerOptions& options) {
   if (view.levels.empty()) return 0;
   uint64_t pending = 0, coming = 0;  // coming: what the level above pushes into this one
-  if (view.levels[0].size() >= options.l0_trigger) {
+  if (view.levels[0].size() >= L0Trigger(view, options)) {
     coming = LevelBytes(view.levels[0]);
     pending += coming;
     if (view.levels.size() > 1) pending += LevelBytes(view.levels[1]);

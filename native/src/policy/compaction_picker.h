@@ -28,7 +28,10 @@ struct PickerView {
   bool l0_busy = false;
 };
 struct PickerOptions {
+  /// L0 is due from so many files on, unless rewriting L1 costs much beside what they hold: see
+  /// L0Trigger().
   uint32_t l0_trigger = 4;
+  uint32_t l0_trigger_max = 16;  // never waited for more, if that is above l0_trigger
   uint64_t level1_bytes = 128ull << 20;
   uint32_t level_multiplier = 10;
   uint64_t target_file_bytes = 32ull << 20;
@@ -67,6 +70,11 @@ std::optional<CompactionPlan> PickCompactAll(const PickerView& view, bool* wait)
 
 /// Bytes that compactions must still move until every level is within its target.
 uint64_t PendingCompactionBytes(const PickerView& view, const PickerOptions& options);
+
+/// How many files of L0 are waited for: l0_trigger when L1 has at most ten times their bytes, or a
+/// tenth of these with their values in value files; else four times as many, up to l0_trigger_max.
+/// References are small, so a few flushes of large values would rewrite a large L1 again and again.
+uint32_t L0Trigger(const PickerView& view, const PickerOptions& options);
 
 /// The bytes that a level should hold; 0 for L0.
 uint64_t LevelTargetBytes(uint32_t level, const PickerOptions& options);

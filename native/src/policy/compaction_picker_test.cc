@@ -122,6 +122,31 @@ TEST(CompactionPicker, Pick) {
   }
 }
 
+TEST(CompactionPicker, SmallL0WaitsForMoreAboveALargeL1) {
+  const auto trigger = [](const std::string& text, uint32_t most = 100) {
+    PickerOptions options = Options();
+    options.l0_trigger_max = most;
+    return L0Trigger(Tree(text).view, options);
+  };
+  EXPECT_EQ(trigger("L0 a-b:5 a-b:4\nL1 a-b:99\nL2"), 4u) << "L1 is not much more";
+  EXPECT_EQ(trigger("L0 a-b:5 a-b:4\nL1 a-b:100\nL2"), 16u);
+  EXPECT_EQ(trigger("L0 a-b:5+500 a-b:4+491\nL1 a-b:100\nL2"), 4u) << "little beside the values";
+  EXPECT_EQ(trigger("L0 a-b:5+500 a-b:4+490\nL1 a-b:100\nL2"), 16u);
+  EXPECT_EQ(trigger("L0 a-b:1\nL1 a-b:100\nL2", 10), 10u);
+  EXPECT_EQ(trigger("L0 a-b:1\nL1 a-b:100\nL2", 2), 4u);
+  EXPECT_EQ(trigger("L0 a-b:1"), 4u);
+  std::string text = "L0";
+  for (int i = 0; i < 15; ++i) text += " a-b:1";
+  PickerOptions options = Options();
+  EXPECT_EQ(ToText(PickCompaction(Tree(text + "\nL1 a-b:1000\nL2 q-r:1*").view, options)),
+            "L1[0] -> L2 move cursor b");
+  options.level1_bytes = 1000;
+  EXPECT_EQ(ToText(PickCompaction(Tree(text + "\nL1 a-b:1000\nL2").view, options)), "none");
+  EXPECT_EQ(
+      ToText(PickCompaction(Tree(text + " a-b:1\nL1 a-b:1000\nL2").view, options)).substr(0, 8),
+      "L0[0 1 2");
+}
+
 TEST(CompactionPicker, All) {
   const Row rows[] = {
       {"empty", "L0\nL1\nL2", "none"},

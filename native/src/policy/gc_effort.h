@@ -34,7 +34,7 @@ struct GcEffort {
 /// A ratio that allows a share a of garbage is held with the fewest copies when it is used up:
 /// garbage gathers in the oldest files while the newest have none, so that when files with 1.5 a
 /// and more are collected, about a is left on the whole (uniform overwrites, oldest first, would
-/// allow 1.7 a to 1.9 a).
+/// allow 1.7 a to 1.9 a). The emptier the ratio still is, the longer a file may wait for more.
 GcEffort JudgeGcEffort(const GcEffortInput& input);
 
 }  // namespace lava

@@ -44,18 +44,20 @@ TEST(GcEffort, UploadsRaiseTheThresholdToTheSameCostForAFreedByte) {
 
 TEST(GcEffort, ARatioLetsGarbageGatherUntilItIsNearlyUsedUp) {
   GcEffortInput input{.garbage_percent = 25, .allowed_percent = 33, .jobs_max = 1};
-  EXPECT_EQ(JudgeGcEffort(input).garbage_percent, 50u);
+  EXPECT_EQ(JudgeGcEffort(input).garbage_percent, 90u) << "but for what is almost all garbage";
+  input.fullness = 0.375;
+  EXPECT_EQ(JudgeGcEffort(input).garbage_percent, 70u);
   input.fullness = 0.75;
   EXPECT_EQ(JudgeGcEffort(input).garbage_percent, 50u);
   input.fullness = 1;
   EXPECT_EQ(JudgeGcEffort(input).garbage_percent, kGarbagePercentMin);
   // A threshold above what the ratio would choose stays, and so does that collection is off.
-  input = {.garbage_percent = 70, .allowed_percent = 33};
+  input = {.garbage_percent = 70, .fullness = 0.75, .allowed_percent = 33};
   EXPECT_EQ(JudgeGcEffort(input).garbage_percent, 70u);
   input.garbage_percent = 101;
   EXPECT_EQ(JudgeGcEffort(input).garbage_percent, 101u);
-  // Files of nothing but garbage are collected whatever is allowed.
-  input = {.garbage_percent = 25, .allowed_percent = 99};
+  // Files of almost nothing but garbage are collected whatever is allowed.
+  input = {.garbage_percent = 25, .fullness = 0.75, .allowed_percent = 99};
   EXPECT_EQ(JudgeGcEffort(input).garbage_percent, 90u);
 }
 

@@ -3,6 +3,16 @@
 #include <algorithm>
 
 namespace lava {
+namespace {
+
+constexpr double kOfTheDirtiest = 0.75;
+
+// Of a file that has garbage, and so bytes.
+double Share(const GcFile& file) {
+  return static_cast<double>(file.garbage) / static_cast<double>(file.raw_bytes);
+}
+
+}  // namespace
 
 std::vector<size_t> PickGarbage(const std::vector<GcFile>& files, const GcOptions& options) {
   std::vector<size_t> picked;
@@ -27,6 +37,7 @@ std::vector<size_t> PickGarbage(const std::vector<GcFile>& files, const GcOption
   size_t count = 0;
   while (count < std::min(picked.size(), kGcFilesMax)) {
     const GcFile& file = files[picked[count]];
+    if (count > 0 && Share(file) < kOfTheDirtiest * Share(files[picked[0]])) break;
     live += file.raw_bytes - std::min(file.raw_bytes, file.garbage);
     if (count > 0 && live > options.live_bytes_max) break;
     ++count;

@@ -20,8 +20,9 @@ struct GcOptions {
 inline constexpr size_t kGcFilesMax = 8;  // of one job
 
 /// The files that one job should collect together, the dirtiest first: what they free for each byte
-/// copied is most. Of equals a hot one (Scavenger 3.4.2), then the one that stands first. Empty
-/// when none is worth it. Pure.
+/// copied is most; none that is much cleaner than the first, which can wait for more garbage. Of
+/// equals a hot one (Scavenger 3.4.2), then the one that stands first. Empty when none is worth it.
+/// Pure.
 std::vector<size_t> PickGarbage(const std::vector<GcFile>& files, const GcOptions& options);
 
 }  // namespace lava

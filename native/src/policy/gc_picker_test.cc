@@ -9,9 +9,14 @@ using Picked = std::vector<size_t>;
 
 TEST(GcPicker, TakesTheDirtiestFirstAndOnlyWhatPassesTheThreshold) {
   const GcOptions options{.garbage_percent = 25, .live_bytes_max = 1000};
-  EXPECT_EQ(PickGarbage({{100, 24}, {100, 25}, {100, 90}, {100, 50}}, options), (Picked{2, 3, 1}));
+  EXPECT_EQ(PickGarbage({{100, 24}, {100, 25}, {100, 30}, {100, 28}}, options), (Picked{2, 3, 1}));
   EXPECT_EQ(PickGarbage({{100, 24}}, options), Picked{});
   EXPECT_EQ(PickGarbage({}, options), Picked{});
+}
+
+TEST(GcPicker, LeavesWhatIsMuchCleanerThanTheDirtiestToGatherMore) {
+  const GcOptions options{.garbage_percent = 25, .live_bytes_max = 1000};
+  EXPECT_EQ(PickGarbage({{100, 61}, {100, 80}, {100, 59}}, options), (Picked{1, 0}));
 }
 
 TEST(GcPicker, OfEqualsTakesHotOnesFirst) {
@@ -28,7 +33,7 @@ TEST(GcPicker, LeavesOutWhatIsBusyAndWhatHasNoGarbage) {
 TEST(GcPicker, StopsAtWhatOneJobShouldCopyButTakesOneAtLeast) {
   const GcOptions options{.garbage_percent = 25, .live_bytes_max = 100};
   EXPECT_EQ(PickGarbage({{1000, 500}, {1000, 400}}, options), Picked{0});
-  EXPECT_EQ(PickGarbage({{100, 50}, {100, 60}, {100, 40}}, options), (Picked{1, 0}));
+  EXPECT_EQ(PickGarbage({{100, 50}, {100, 60}, {100, 48}}, options), (Picked{1, 0}));
 }
 
 TEST(GcPicker, TakesNoMoreFilesThanOneJobMergesWell) {

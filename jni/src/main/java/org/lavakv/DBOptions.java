@@ -190,7 +190,8 @@ public final class DBOptions {
 
     /**
      * How much space files may take, in percent of what of it is live, as estimated: from here on
-     * writes are slowed. Default: 0, in the middle between 100 and the high limit.
+     * writes are slowed. Default: 0, where nine tenths of the garbage are there that the high limit
+     * allows.
      */
     public DBOptions setSpaceLowPercent(int spaceLowPercent) {
         this.spaceLowPercent = (int) notNegative(spaceLowPercent, "spaceLowPercent");

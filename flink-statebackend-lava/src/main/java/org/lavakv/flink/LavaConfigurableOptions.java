@@ -134,8 +134,9 @@ public final class LavaConfigurableOptions {
                     .doubleType()
                     .noDefaultValue()
                     .withDescription(
-                            "From which ratio on writes are slowed. Without it, in the middle"
-                                    + " between 1 and space.limit-ratio.");
+                            "From which ratio on writes are slowed. Without it, where nine tenths"
+                                    + " of the garbage are there that space.limit-ratio allows:"
+                                    + " 1.45 at 1.5.");
 
     public static final ConfigOption<MemorySize> SPACE_LIMIT =
             ConfigOptions.key(LavaOptions.PREFIX + "space.limit")
