@@ -200,7 +200,7 @@ TEST(DBValue, ACollectionThatFreesNothingIsNotRepeated) {
   ASSERT_OK(db.Open());
   PutRow(&db, 'a', 10);
   PutRow(&db, 'c', 8);
-  PutRow(&db, 'x', 9);
+  PutRow(&db, 'x', 13);
   ASSERT_OK(db.Flush());
   PutRow(&db, 'b', 10);
   PutRow(&db, 'y', 9);
