@@ -13,6 +13,8 @@ constexpr uint64_t kOverlapFilesMax = 10;
 constexpr uint64_t kWarmBytesMax = 4 << 20, kWarmShare = 16;
 // So far between the limits of space, compactions are made for what they expose.
 constexpr double kExposeFrom = 0.5;
+// From so much of a limit of space on, L0 does not wait for more than its trigger.
+constexpr double kImpatientFrom = 0.75;
 
 }  // namespace
 
@@ -41,9 +43,12 @@ PickerView DBImpl::MakePickerView(const Version& version) const {
   return view;
 }
 
+// Holds state.
 PickerOptions DBImpl::MakePickerOptions() const {
+  const bool is_short = space_.fullness >= kImpatientFrom;
   return {.l0_trigger = options_.l0_compaction_trigger,
-          .l0_trigger_max = options_.l0_stall_trigger * 2 / 3,
+          .l0_trigger_max =
+              is_short ? options_.l0_compaction_trigger : options_.l0_stall_trigger * 2 / 3,
           .level1_bytes = options_.level1_bytes,
           .level_multiplier = options_.level_multiplier,
           .target_file_bytes = options_.target_file_bytes};

@@ -11,7 +11,7 @@ using Files = std::vector<PickerFile>;
 // So many files from the cursor on are weighed against each other.
 constexpr size_t kCandidatesMax = 8;
 // See L0Trigger().
-constexpr uint64_t kCheapRatio = 10;
+constexpr uint64_t kOfFiles = 10, kOfValues = 40;
 constexpr uint32_t kPatience = 4;
 
 bool EndsBefore(const PickerFile& file, Slice key) {
@@ -159,7 +159,7 @@ uint32_t L0Trigger(const PickerView& view, const PickerOptions& options) {
     with_values += file.bytes + file.referenced_bytes;
   }
   const uint64_t below = LevelBytes(view.levels[1]);
-  const bool cheap = below / kCheapRatio <= bytes || below <= with_values / kCheapRatio;
+  const bool cheap = below / kOfFiles <= bytes || below <= with_values / kOfValues;
   if (cheap) return options.l0_trigger;
   return std::max(options.l0_trigger,
                   std::min(options.l0_trigger * kPatience, options.l0_trigger_max));

@@ -72,8 +72,9 @@ std::optional<CompactionPlan> PickCompactAll(const PickerView& view, bool* wait)
 uint64_t PendingCompactionBytes(const PickerView& view, const PickerOptions& options);
 
 /// How many files of L0 are waited for: l0_trigger when L1 has at most ten times their bytes, or a
-/// tenth of these with their values in value files; else four times as many, up to l0_trigger_max.
-/// References are small, so a few flushes of large values would rewrite a large L1 again and again.
+/// fortieth of these with their values in value files; else four times as many, up to
+/// l0_trigger_max. References are small, so a few flushes of large values would rewrite a large L1
+/// again and again.
 uint32_t L0Trigger(const PickerView& view, const PickerOptions& options);
 
 /// The bytes that a level should hold; 0 for L0.

@@ -130,8 +130,8 @@ TEST(CompactionPicker, SmallL0WaitsForMoreAboveALargeL1) {
   };
   EXPECT_EQ(trigger("L0 a-b:5 a-b:4\nL1 a-b:99\nL2"), 4u) << "L1 is not much more";
   EXPECT_EQ(trigger("L0 a-b:5 a-b:4\nL1 a-b:100\nL2"), 16u);
-  EXPECT_EQ(trigger("L0 a-b:5+500 a-b:4+491\nL1 a-b:100\nL2"), 4u) << "little beside the values";
-  EXPECT_EQ(trigger("L0 a-b:5+500 a-b:4+490\nL1 a-b:100\nL2"), 16u);
+  EXPECT_EQ(trigger("L0 a-b:5+2000 a-b:4+1991\nL1 a-b:100\nL2"), 4u) << "little beside the values";
+  EXPECT_EQ(trigger("L0 a-b:5+2000 a-b:4+1990\nL1 a-b:100\nL2"), 16u);
   EXPECT_EQ(trigger("L0 a-b:1\nL1 a-b:100\nL2", 10), 10u);
   EXPECT_EQ(trigger("L0 a-b:1\nL1 a-b:100\nL2", 2), 4u);
   EXPECT_EQ(trigger("L0 a-b:1"), 4u);
