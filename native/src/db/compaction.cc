@@ -3,6 +3,7 @@
 
 #include "db/db_impl.h"
 #include "db/version_search.h"
+#include "job/compaction_scope.h"
 
 namespace lava {
 namespace {
@@ -13,8 +14,6 @@ constexpr uint64_t kOverlapFilesMax = 10;
 constexpr uint64_t kWarmBytesMax = 4 << 20, kWarmShare = 16;
 // So far between the limits of space, compactions are made for what they expose.
 constexpr double kExposeFrom = 0.5;
-// From so much of a limit of space on, L0 does not wait for more than its trigger.
-constexpr double kImpatientFrom = 0.75;
 
 }  // namespace
 
@@ -43,12 +42,9 @@ PickerView DBImpl::MakePickerView(const Version& version) const {
   return view;
 }
 
-// Holds state.
 PickerOptions DBImpl::MakePickerOptions() const {
-  const bool is_short = space_.fullness >= kImpatientFrom;
   return {.l0_trigger = options_.l0_compaction_trigger,
-          .l0_trigger_max =
-              is_short ? options_.l0_compaction_trigger : options_.l0_stall_trigger * 2 / 3,
+          .l0_trigger_max = options_.l0_stall_trigger * 2 / 3,
           .level1_bytes = options_.level1_bytes,
           .level_multiplier = options_.level_multiplier,
           .target_file_bytes = options_.target_file_bytes};
@@ -166,7 +162,8 @@ void DBImpl::MarkBusy(const CompactionTask& task, bool busy) {
 
 // Holds state.
 void DBImpl::StartCompaction(CompactionTask task) {
-  if (!task.trivial_move) ChooseValueMerge(&task.input);
+  if (!task.trivial_move) ChooseValueMerge(&task);
+  task.input.version = ScopeOf(task.input);
   MarkBusy(task, true);
   ++running_compactions_;
   const os::Priority priority = task.priority;

@@ -119,6 +119,7 @@ class DBImpl final : public DB, public LeaseMember {
     CompactionInput input;
     bool trivial_move = false;
     bool manual = false;
+    uint64_t copied_bytes = 0;  // of value files, thought to be written
     os::Priority priority = os::Priority::kCompaction;
   };
   // A collection of value files in flight.
@@ -228,7 +229,8 @@ class DBImpl final : public DB, public LeaseMember {
   // value_merge.cc
   uint64_t OrderCredit() const;                           // holds state
   std::set<const ValueFileMeta*> BusyValueFiles() const;  // holds state; with what expires
-  void ChooseValueMerge(CompactionInput* input);          // holds state
+  uint64_t MergedBytesMax() const;                        // holds state
+  void ChooseValueMerge(CompactionTask* task);            // holds state
 
   void ChooseSeparations(const FileMeta& flushed);  // holds state; separation.cc
 

@@ -28,6 +28,8 @@ void DBImpl::UpdateSpace() {
   space_use_.copied_bytes = 0;
   for (const std::shared_ptr<GcTask>& task : collections_)
     space_use_.copied_bytes += task->copied_bytes;
+  for (const std::shared_ptr<CompactionTask>& task : compactions_)
+    space_use_.copied_bytes += task->copied_bytes;
   space_ = JudgeSpace(space_use_, space_limits_);
 }
 

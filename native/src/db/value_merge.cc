@@ -9,6 +9,8 @@ namespace {
 
 // One compaction writes so many value files anew at most.
 constexpr uint64_t kMergedFilesMax = 4;
+// And such a part of the garbage that a ratio of space allows.
+constexpr uint64_t kMergedShare = 4;
 
 struct Reach {
   Slice lower, upper;                   // of all inputs
@@ -75,8 +77,15 @@ std::set<const ValueFileMeta*> DBImpl::BusyValueFiles() const {
   return busy;
 }
 
+// Holds state. Both the old and the new values are there until the compaction ends.
+uint64_t DBImpl::MergedBytesMax() const {
+  const uint64_t most = kMergedFilesMax * options_.value_file_bytes;
+  return space_.garbage_bytes > 0 ? std::min(most, space_.garbage_bytes / kMergedShare) : most;
+}
+
 // Holds state. Which value files the compaction takes along.
-void DBImpl::ChooseValueMerge(CompactionInput* input) {
+void DBImpl::ChooseValueMerge(CompactionTask* task) {
+  CompactionInput* input = &task->input;
   const Version& version = *input->version;
   if (version.value_files.empty()) return;
   const Reach reach = ReachOf(*input);
@@ -104,11 +113,14 @@ void DBImpl::ChooseValueMerge(CompactionInput* input) {
       PickValueMerge(files, {.garbage_percent = GcEffortNow().garbage_percent,
                              .sorted_runs_max = options_.value_sorted_runs_max,
                              .order_bytes_max = credit,
-                             .bytes_max = kMergedFilesMax * options_.value_file_bytes});
+                             .bytes_max = MergedBytesMax()});
   uint64_t bytes = 0;
   for (const size_t i : picked) {
     input->merged_values.insert(candidates[i]);
     bytes += files[i].reached;
+    const auto raw = static_cast<double>(std::max<uint64_t>(1, files[i].raw_bytes));
+    task->copied_bytes += static_cast<uint64_t>(static_cast<double>(candidates[i]->bytes) *
+                                                static_cast<double>(files[i].reached) / raw);
   }
   order_spent_ += std::min(bytes, credit);
 }

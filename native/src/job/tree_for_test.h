@@ -11,6 +11,7 @@
 #include "base/coding.h"
 #include "base/lookup.h"
 #include "job/compaction_job.h"
+#include "job/compaction_scope.h"
 #include "job/flush_job.h"
 #include "job/merging_iterator.h"
 #include "job/version_lookup.h"
@@ -107,6 +108,7 @@ class TreeForTest {
       part.level = level;
       for (const size_t i : indices) part.entries.push_back(version_->levels[level][i]);
     }
+    input.version = ScopeOf(input);
     return input;
   }
   /// All files of levels first..to, into `to`.

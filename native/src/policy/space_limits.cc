@@ -34,6 +34,7 @@ SpacePressure JudgeSpace(const SpaceUse& use, const SpaceLimits& limits) {
     pressure = Judge({used, std::min(low, high), high});
     pressure.fullness = std::max(0.0, used - live) / std::max(1.0, high - live);
     pressure.garbage_percent = static_cast<uint32_t>(100 * (high - live) / high);
+    pressure.garbage_bytes = static_cast<uint64_t>(high - live);
   }
   if (limits.high_bytes > 0) {
     const auto high = static_cast<double>(limits.high_bytes);

@@ -9,7 +9,7 @@ namespace lava {
 struct SpaceUse {
   uint64_t file_bytes = 0;    // of all files that the newest version names
   uint64_t pinned_bytes = 0;  // of files that only snapshots and readers keep
-  uint64_t copied_bytes = 0;  // that running collections write before their inputs go
+  uint64_t copied_bytes = 0;  // that running jobs write of values before their inputs go
   uint64_t live_bytes = 0;    // of file_bytes; see manifest/space.h for how it is known
 };
 
@@ -30,6 +30,7 @@ struct SpacePressure {
   /// without limits.
   double fullness = 0;
   uint32_t garbage_percent = 0;  // of all files that a ratio allows; 0 where none decides
+  uint64_t garbage_bytes = 0;    // the same in bytes
   double slow = 0;               // 0 up to the low limit, 1 from the high one on
   bool stop = false;             // past the high limit: writes wait
   bool bytes = false;  // by the limit in bytes, which what lives can reach, too: it is the nearer

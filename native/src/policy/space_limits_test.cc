@@ -33,12 +33,13 @@ TEST(SpaceLimits, ARatioIsFullWhenTheGarbageThatItAllowsIsThere) {
   EXPECT_NEAR(AtRatio(1250).fullness, 0.5, 1e-9);
   EXPECT_NEAR(AtRatio(1500).fullness, 1, 1e-9);
   EXPECT_EQ(AtRatio(1250).garbage_percent, 33u);
+  EXPECT_EQ(AtRatio(1250).garbage_bytes, 500u);
   const SpacePressure bytes = JudgeSpace({.file_bytes = 750}, {.high_bytes = 1000});
   EXPECT_NEAR(bytes.fullness, 0.75, 1e-9);
   EXPECT_EQ(bytes.garbage_percent, 0u);
 }
 
-TEST(SpaceLimits, WhatCollectionsWillWriteCountsBeforeItIsThere) {
+TEST(SpaceLimits, WhatJobsWillWriteCountsBeforeItIsThere) {
   const SpaceLimits limits{.high_percent = 150, .high_bytes = 2000, .live_bytes_floor = 0};
   SpaceUse use{.file_bytes = 1400, .live_bytes = kLive};
   EXPECT_FALSE(JudgeSpace(use, limits).stop);

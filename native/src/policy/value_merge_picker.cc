@@ -23,7 +23,7 @@ bool GoesWithInputs(const MergeableFile& file, const ValueMergeOptions& options)
 
 std::vector<size_t> PickValueMerge(const std::vector<MergeableFile>& files,
                                    const ValueMergeOptions& options) {
-  std::vector<size_t> picked, tangled;
+  std::vector<size_t> picked, dirty, tangled;
   std::vector<KeyRange> ranges;
   for (const MergeableFile& file : files) ranges.push_back(file.range);
   const std::vector<uint32_t> overlaps = OverlapCounts(ranges);
@@ -33,12 +33,21 @@ std::vector<size_t> PickValueMerge(const std::vector<MergeableFile>& files,
   };
   for (size_t i = 0; i < files.size(); ++i) {
     if (files[i].busy || files[i].reached == 0) continue;
-    if (GoesWithInputs(files[i], options) && fits(files[i])) {
-      bytes += files[i].reached;
-      picked.push_back(i);
+    if (GoesWithInputs(files[i], options)) {
+      dirty.push_back(i);
     } else if (options.sorted_runs_max > 0 && overlaps[i] >= options.sorted_runs_max) {
       tangled.push_back(i);
     }
+  }
+  const auto garbage_share = [&](size_t i) {
+    return static_cast<double>(files[i].garbage) / static_cast<double>(files[i].raw_bytes);
+  };
+  std::stable_sort(dirty.begin(), dirty.end(),
+                   [&](size_t a, size_t b) { return garbage_share(a) > garbage_share(b); });
+  for (const size_t i : dirty) {
+    if (!fits(files[i])) continue;
+    bytes += files[i].reached;
+    picked.push_back(i);
   }
   std::stable_sort(tangled.begin(), tangled.end(),
                    [&](size_t a, size_t b) { return overlaps[a] > overlaps[b]; });

@@ -27,8 +27,8 @@ struct ValueMergeOptions {
 
 /// The value files whose values a compaction should write anew (LavaStore 3.2.2, DiffKV 3.4): those
 /// of small values with garbage_percent garbage or more that the compaction's inputs alone keep
-/// alive, so that they go with it, and then, the most entangled first, those that overlap at least
-/// sorted_runs_max others, which scans pay for. Ascending indices. Pure.
+/// alive, so that they go with it, the dirtiest first, and then, the most entangled first, those
+/// that overlap at least sorted_runs_max others, which scans pay for. Ascending indices. Pure.
 std::vector<size_t> PickValueMerge(const std::vector<MergeableFile>& files,
                                    const ValueMergeOptions& options);
 

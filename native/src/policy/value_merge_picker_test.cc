@@ -55,6 +55,9 @@ TEST(ValueMergePicker, TakesNoMoreThanOneJobShouldWrite) {
   const ValueMergeOptions options{.garbage_percent = 25, .sorted_runs_max = 0, .bytes_max = 100};
   EXPECT_EQ(PickValueMerge({Garbage(50, 50), Garbage(40, 60), Garbage(50, 50)}, options),
             (Picked{0, 2}));
+  EXPECT_EQ(PickValueMerge({Garbage(30, 70), Garbage(40, 60), Garbage(60, 40)}, options),
+            (Picked{1, 2}))
+      << "the dirtiest";
 }
 
 TEST(ValueMergePicker, MergesForOrderWhatOverlapsManyOthersAsFarAsScansPaid) {

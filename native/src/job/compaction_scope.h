@@ -1,0 +1,15 @@
+#pragma once
+
+#include <memory>
+
+#include "job/compaction_job.h"
+
+namespace lava {
+
+/// What the compaction must know of input.version: the entries in the range of its inputs, and of
+/// the births that these name what had expired and what is in input.merged_values. It keeps no
+/// other value file, so that what is collected meanwhile is given back at once.
+/// Threads:    any thread. Its time grows with the inputs and what overlaps them.
+std::shared_ptr<const Version> ScopeOf(const CompactionInput& input);
+
+}  // namespace lava
