@@ -91,6 +91,8 @@ def main():
     parser.add_argument("--while-seconds", type=int, default=10,
                         help="of a phase with a writer beside readers (the paper: 1800)")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--append", action="store_true",
+                        help="add to the results of runs before, as of another limit of space")
     parser.add_argument("--directory", default=None, help="where data goes; default: the system's")
     options = parser.parse_args()
     if not set(options.io.split(",")) <= {"direct", "buffered"}:
@@ -99,7 +101,7 @@ def main():
     results = ROOT / "benchmarks" / "results"
     results.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="lava-kv-", dir=options.directory) as directory, \
-            open(results / "kv.jsonl", "w", encoding="utf-8") as out:
+            open(results / "kv.jsonl", "a" if options.append else "w", encoding="utf-8") as out:
         cases = [(values, io) for values in options.values.split(",")
                  for io in options.io.split(",")]
         for values, io in cases:

@@ -23,7 +23,7 @@ std::vector<BirthShare> BirthsOf(const TableProperties& properties) {
   std::vector<BirthShare> births;
   for (const TableProperties::NamedBirth& named : properties.births) {
     BirthShare share{named.birth, 0, 0};
-    for (const auto& [partition, part] : named.partitions) {
+    for (const TableProperties::NamedBirth::Share& part : named.partitions) {
       share.records += part.records;
       share.raw_bytes += part.raw_bytes;
     }

@@ -10,12 +10,9 @@ void BirthTableBuilder::Add(uint64_t partition, const ValueReference& reference,
   if (is_new) births_->push_back({reference.birth, {}});
   auto& partitions = (*births_)[it->second].partitions;
   // Keys ascend, and so do their partitions.
-  TableProperties::NamedBirth::Share& share =
-      !partitions.empty() && partitions.rbegin()->first == partition
-          ? partitions.rbegin()->second
-          : partitions
-                .emplace_hint(partitions.end(), partition, TableProperties::NamedBirth::Share())
-                ->second;
+  if (partitions.empty() || partitions.back().partition != partition)
+    partitions.push_back({partition, 0, 0});
+  TableProperties::NamedBirth::Share& share = partitions.back();
   ++share.records;
   share.raw_bytes += reference.raw_bytes;
   PutVarint32(out, it->second);

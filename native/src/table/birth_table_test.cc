@@ -170,10 +170,14 @@ TEST_F(BirthTableFileTest, PropertiesCountByPartition) {
     EXPECT_EQ(p.births[0].birth, Birth(9));
     EXPECT_EQ(p.births[1].birth, Birth(4));
     ASSERT_EQ(p.births[0].partitions.size(), 2u);
-    EXPECT_EQ(p.births[0].partitions.at(0x0501).records, 1u);
-    EXPECT_EQ(p.births[0].partitions.at(0x0503).records, 3u);
-    EXPECT_EQ(p.births[0].partitions.at(0x0503).raw_bytes, 10u + 11 + 12);
-    EXPECT_EQ(p.births[1].partitions.at(0x0502).raw_bytes, 10u + 11);
+    EXPECT_EQ(p.births[0].partitions[0].partition, 0x0501u);
+    EXPECT_EQ(p.births[0].partitions[1].partition, 0x0503u);
+    ASSERT_EQ(p.births[1].partitions.size(), 1u);
+    EXPECT_EQ(p.births[1].partitions[0].partition, 0x0502u);
+    EXPECT_EQ(p.births[0].partitions[0].records, 1u);
+    EXPECT_EQ(p.births[0].partitions[1].records, 3u);
+    EXPECT_EQ(p.births[0].partitions[1].raw_bytes, 10u + 11 + 12);
+    EXPECT_EQ(p.births[1].partitions[0].raw_bytes, 10u + 11);
   }
 }
 
@@ -240,7 +244,7 @@ TEST_F(BirthTableFileTest, TheWriterRefusesWhatIsNoReference) {
   TableProperties properties;
   ASSERT_TRUE(writer->Finish(&properties).ok());
   ASSERT_EQ(properties.births.size(), 1u);
-  EXPECT_EQ(properties.births[0].partitions.at(0).records, 1u) << "what was refused is not counted";
+  EXPECT_EQ(properties.births[0].partitions[0].records, 1u) << "what was refused is not counted";
 }
 
 }  // namespace

@@ -12,8 +12,8 @@ void PutBirth(const TableProperties::NamedBirth& named, std::string* out) {
   PutFixed64(out, named.birth.origin.low);
   PutVarint64(out, named.birth.number);
   PutVarint64(out, named.partitions.size());
-  for (const auto& [partition, share] : named.partitions) {
-    PutVarint64(out, partition);
+  for (const TableProperties::NamedBirth::Share& share : named.partitions) {
+    PutVarint64(out, share.partition);
     PutVarint64(out, share.records);
     PutVarint64(out, share.raw_bytes);
   }
@@ -25,14 +25,14 @@ bool GetBirth(Slice* in, TableProperties::NamedBirth* named) {
       !GetVarint64(in, &named->birth.number) || !GetVarint64(in, &count))
     return false;
   for (; count > 0; --count) {
-    uint64_t partition = 0;
     TableProperties::NamedBirth::Share share;
-    if (!GetVarint64(in, &partition) || !GetVarint64(in, &share.records) ||
+    if (!GetVarint64(in, &share.partition) || !GetVarint64(in, &share.records) ||
         !GetVarint64(in, &share.raw_bytes) ||
-        (!named->partitions.empty() && partition <= named->partitions.rbegin()->first))
+        (!named->partitions.empty() && share.partition <= named->partitions.back().partition))
       return false;
-    named->partitions.emplace_hint(named->partitions.end(), partition, share);
+    named->partitions.push_back(share);
   }
+  named->partitions.shrink_to_fit();
   return true;
 }
 

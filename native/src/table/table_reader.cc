@@ -27,7 +27,7 @@ class KeySstReader final : public TableReader {
                head_.top.count() * sizeof(PartitionSlot) + head_.properties.lower.size() +
                head_.properties.upper.size() + head_.properties.tables.size() * 96;
     for (const TableProperties::NamedBirth& named : head_.properties.births)
-      charged_ += sizeof(named) + named.partitions.size() * 64;
+      charged_ += sizeof(named) + named.partitions.size() * sizeof(named.partitions[0]);
     for (const RangeTombstone& range : head_.tombstones.ranges())
       charged_ += sizeof(range) + range.begin.size() + range.end.size();
     if (counter_ != nullptr) counter_->Charge(charged_);

@@ -49,10 +49,11 @@ struct TableProperties {
   /// A birth name that references of this file have; its place here is its index in them.
   struct NamedBirth {
     struct Share {
+      uint64_t partition = 0;
       uint64_t records = 0, raw_bytes = 0;  // that are referenced
     };
     FileId birth;
-    std::map<uint64_t, Share> partitions;
+    std::vector<Share> partitions;  // ascending
   };
   std::vector<NamedBirth> births;
 };

@@ -161,8 +161,8 @@ class Verifier {
       if (found == referenced_.end() ||
           !std::equal(named.partitions.begin(), named.partitions.end(), found->second.begin(),
                       found->second.end(), [](const auto& a, const auto& b) {
-                        return a.first == b.first && a.second.records == b.second.records &&
-                               a.second.raw_bytes == b.second.raw_bytes;
+                        return a.partition == b.first && a.records == b.second.records &&
+                               a.raw_bytes == b.second.raw_bytes;
                       }))
         return false;
       ++count;

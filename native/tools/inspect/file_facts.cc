@@ -23,7 +23,7 @@ Json NamedBirths(const TableProperties& properties) {
   for (const TableProperties::NamedBirth& named : properties.births) {
     Json birth{{"birth", named.birth.ValueFileName()}};
     uint64_t records = 0, raw_bytes = 0;
-    for (const auto& [partition, share] : named.partitions) {
+    for (const TableProperties::NamedBirth::Share& share : named.partitions) {
       records += share.records;
       raw_bytes += share.raw_bytes;
     }
