@@ -44,6 +44,21 @@ bool SimExecutor::RunOne() {
   return true;
 }
 
+bool SimExecutor::RunOne(os::Priority priority) {
+  std::function<void()> run;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto next = std::find_if(jobs_.begin(), jobs_.end(),
+                                   [&](const Job& job) { return job.priority == priority; });
+    if (next == jobs_.end()) return false;
+    run = std::move(next->run);
+    jobs_.erase(next);
+    ++jobs_run_;
+  }
+  run();
+  return true;
+}
+
 uint64_t SimExecutor::RunUntilIdle(uint64_t jobs_max) {
   uint64_t ran = 0;
   while (ran < jobs_max && RunOne()) ++ran;

@@ -29,6 +29,8 @@ class SimExecutor : public os::Executor {
 
   /// Runs one queued job; false when there is none.
   bool RunOne();
+  /// Runs the oldest queued job of a priority; false when there is none.
+  bool RunOne(os::Priority priority);
   /// Runs jobs, also those that they submit, until none is queued or jobs_max have run.
   /// Returns how many ran.
   uint64_t RunUntilIdle(uint64_t jobs_max = 1'000'000);

@@ -48,6 +48,20 @@ TEST(DBValueMerge, WhatIsScannedIsBroughtInOrder) {
   ExpectAll(&db, db.Values());
 }
 
+// Both the old values and the new ones are there while it runs.
+TEST(DBValueMerge, UnderARatioOfSpaceAMergeWritesAQuarterOfWhatThatAllowsAtMost) {
+  ValueDB db;
+  db.options().value_merge_scan_percent = 100;
+  db.options().space_high_percent = 150;
+  db.options().space_live_bytes_floor = 200'000;
+  ASSERT_OK(db.Open());
+  Table* t = db.Values();
+  FillEntangled(&db, t);
+  for (int i = 0; i < 2; ++i) ExpectAll(&db, t);
+  ASSERT_OK(db.CompactAll());
+  EXPECT_EQ(db->statistics().merged_value_bytes, 20'000u) << "of 25,000, in files of 10,000";
+}
+
 TEST(DBValueMerge, WhoDoesNotScanDoesNotPay) {
   ValueDB db;
   ASSERT_OK(db.Open());

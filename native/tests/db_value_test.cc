@@ -174,6 +174,29 @@ TEST(DBValue, OneLiveValueDoesNotKeepALargeFile) {
   EXPECT_EQ(db->statistics().gc_jobs, 0u) << "what was collected holds no garbage";
 }
 
+// A compaction was planned on a version that has the file still, and does not need it.
+TEST(DBValue, WhatIsCollectedGoesWhileACompactionWaits) {
+  ValueDB db;
+  ASSERT_OK(db.Open());
+  FillWithGarbage(&db, 100, 1);
+  const std::vector<std::string> before = db.ValueFileNames();
+  db.options().l0_compaction_trigger = 1;
+  ASSERT_OK(db.CollectFrom(50));
+  ASSERT_EQ(db->statistics().running_gc, 1u);
+  ASSERT_OK(db->Put(db.Values(), {K(1, "k0")}, "inline"));
+  ASSERT_OK(db->Put(db.Values(), {K(1, "k1")}, "inline"));
+  EXPECT_TRUE(db->Flush(0).IsBusy());
+  ASSERT_TRUE(db.executor().RunOne(os::Priority::kFlush));
+  ASSERT_EQ(db->statistics().running_compactions, 1u);
+  ASSERT_TRUE(db.executor().RunOne(os::Priority::kGc));
+  EXPECT_EQ(db->statistics().gc_jobs, 1u);
+  for (const std::string& name : db.ValueFileNames())
+    EXPECT_EQ(std::count(before.begin(), before.end(), name), 0) << name;
+  ASSERT_TRUE(db.executor().RunOne(os::Priority::kL0Compaction));
+  EXPECT_EQ(db->statistics().compactions, 1u);
+  EXPECT_EQ(db.Get(db.Values(), K(1, "k0")), "inline");
+}
+
 TEST(DBValue, BelowTheThresholdNothingIsCollected) {
   ValueDB db;
   ASSERT_OK(db.Open());
