@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "fs/file_system.h"
@@ -16,16 +17,24 @@ namespace lava::ksst {
 /// Threads:    one thread.
 class BlockBuffer {
  public:
+  BlockBuffer() = default;
+  /// Uses memory, which is the caller's, as long as it is enough.
+  explicit BlockBuffer(std::span<char> memory) : memory_(memory.data()), capacity_(memory.size()) {}
+  BlockBuffer(const BlockBuffer&) = delete;
+  BlockBuffer& operator=(const BlockBuffer&) = delete;
+
   char* Reserve(size_t bytes) {
     if (bytes > capacity_) {
-      memory_ = std::make_unique_for_overwrite<char[]>(bytes);
+      own_ = std::make_unique_for_overwrite<char[]>(bytes);
+      memory_ = own_.get();
       capacity_ = bytes;
     }
-    return memory_.get();
+    return memory_;
   }
 
  private:
-  std::unique_ptr<char[]> memory_;
+  std::unique_ptr<char[]> own_;
+  char* memory_ = nullptr;
   size_t capacity_ = 0;
 };
 

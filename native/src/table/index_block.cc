@@ -53,7 +53,7 @@ size_t IndexBlock::MemoryBytes(Slice encoded) {
   IndexHead head;
   size_t all = encoded.size();
   if (all > kRawBlockBytesMax || !ReadHead(&encoded, &head)) return 0;
-  return all + (head.count + size_t{1}) * kEntryMemory;
+  return all + sizeof(uint64_t) + (head.count + size_t{1}) * kEntryMemory;
 }
 
 const char* IndexBlock::Load(Slice encoded, uint64_t base, uint64_t end, char* memory) {
@@ -61,14 +61,17 @@ const char* IndexBlock::Load(Slice encoded, uint64_t base, uint64_t end, char* m
   if (!ReadHead(&encoded, &head)) return "an index block's head is malformed";
   const uint32_t count = head.count;
   size_t slots = size_t{count} + 1;
-  auto* heads = reinterpret_cast<uint64_t*>(memory);
+  // What all keys share comes first: it is compared first, and the lines behind it are fetched
+  // along.
+  std::memcpy(memory, head.common.data(), head.common.size());
+  const size_t common_bytes =
+      (head.common.size() + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t);
+  auto* heads = reinterpret_cast<uint64_t*>(memory + common_bytes);
   auto* ends = heads + slots;
   auto* blocks = reinterpret_cast<uint32_t*>(ends + slots);
   auto* offsets = blocks + slots;
   char* bytes = reinterpret_cast<char*>(offsets + slots);
-  std::memcpy(bytes, head.common.data(), head.common.size());
-  heads_ = KeyHeads(Slice(bytes, head.common.size()), heads, count);
-  bytes += head.common.size();
+  heads_ = KeyHeads(Slice(memory, head.common.size()), heads, count);
   suffixes_ = bytes;
   ends_ = ends, block_bytes_ = blocks, offsets_ = offsets;
   ends[0] = base;

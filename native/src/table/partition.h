@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <string>
@@ -89,10 +90,12 @@ const char* LoadPartition(Slice raw, uint32_t version, uint64_t base, uint64_t e
                           std::shared_ptr<CachedPartition>* out);
 
 /// Gives an object, its reference counts and the bytes behind it one allocation, on a cache line.
+/// Aligned by hand: the system's aligned allocation cuts what it skips into free pieces of some
+/// bytes, which took a twentieth of the time of reads that miss the cache.
 template <typename T>
 struct TrailingAllocator {
   using value_type = T;
-  static constexpr std::align_val_t kAlignment{64};
+  static constexpr size_t kAlignment = 64;
   size_t trailing_bytes;
   char** trailing;
 
@@ -102,12 +105,20 @@ struct TrailingAllocator {
       : trailing_bytes(other.trailing_bytes), trailing(other.trailing) {}
 
   T* allocate(size_t count) {
-    size_t head = (count * sizeof(T) + 63) / 64 * 64;
-    char* memory = static_cast<char*>(::operator new(head + trailing_bytes, kAlignment));
+    const size_t head = (count * sizeof(T) + kAlignment - 1) / kAlignment * kAlignment;
+    void* allocated = ::operator new(head + trailing_bytes + kAlignment);
+    // At least the 16 bytes by which the allocation is aligned lie before it.
+    char* memory = reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(allocated) + kAlignment) /
+                                           kAlignment * kAlignment);
+    std::memcpy(memory - sizeof(void*), &allocated, sizeof(void*));
     *trailing = memory + head;
     return reinterpret_cast<T*>(memory);
   }
-  void deallocate(T* memory, size_t) { ::operator delete(memory, kAlignment); }
+  void deallocate(T* memory, size_t) {
+    void* allocated;
+    std::memcpy(&allocated, reinterpret_cast<char*>(memory) - sizeof(void*), sizeof(void*));
+    ::operator delete(allocated);
+  }
   template <typename U>
   bool operator==(const TrailingAllocator<U>&) const {
     return true;
@@ -118,7 +129,7 @@ struct TrailingAllocator {
 template <typename T>
 std::shared_ptr<T> MakeTrailing(size_t trailing_bytes, char** trailing) {
   auto object = std::allocate_shared<T>(TrailingAllocator<T>(trailing_bytes, trailing));
-  object->bytes = sizeof(T) + 64 + trailing_bytes;
+  object->bytes = sizeof(T) + 2 * TrailingAllocator<T>::kAlignment + trailing_bytes;
   return object;
 }
 
