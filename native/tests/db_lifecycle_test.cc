@@ -268,6 +268,29 @@ TEST(DBLifecycle, AnotherInstancesMemtableIsSealedForTheLease) {
   EXPECT_GT(idle->statistics().flushes + busy->statistics().flushes, 0u);
 }
 
+// With flushes behind, files of the size of memtables go to L0, not those of what was begun since.
+TEST(DBLifecycle, AFullLeaseSealsNothingSmallBesideRunsThatWaitForTheirFlush) {
+  SimDB db(1);
+  db.options().lease = *Host::Get().Acquire(16 << 20, 0.5);
+  ASSERT_OK(db.Open());
+  Table* t = db.table("t");
+  const std::string value(1000, 'v');
+  auto fill = [&, n = 0]() mutable {
+    Status status;
+    while (status.ok()) status = db->Put(t, {K(1, std::to_string(n++))}, value);
+    return status;
+  };
+  EXPECT_TRUE(fill().IsBusy());
+  EXPECT_EQ(db->statistics().sealed_runs, 2u);
+  EXPECT_GT(db->statistics().memtable_active_bytes, 0u) << "an eighth may go on";
+  // The writer's calls ask for room, too.
+  db.executor().RunUntilIdle();
+  EXPECT_EQ(db->statistics().files_at_level[0], 2u);
+  EXPECT_TRUE(fill().IsBusy());
+  db.executor().RunUntilIdle();
+  EXPECT_EQ(db->statistics().flushes, 4u);
+}
+
 // Each of them holds less than what is worth a flush alone, together they would hold many times
 // the lease.
 TEST(DBLifecycle, ManySmallInstancesStayWithinTheirLease) {

@@ -189,14 +189,17 @@ std::optional<CompactionPlan> PickCompaction(const PickerView& view, const Picke
   }
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.score > b.score; });
+  std::optional<CompactionPlan> best;
   for (const Candidate& c : candidates) {
     std::optional<CompactionPlan> plan =
         c.level == 0 ? PickL0(view) : PickLevel(view, options, c.level);
     if (!plan) continue;
     plan->score = c.score;
-    return plan;
+    // It costs nothing, and leaves less for the others to rewrite.
+    if (plan->trivial_move) return plan;
+    if (!best) best = std::move(plan);
   }
-  return std::nullopt;
+  return best;
 }
 
 std::optional<CompactionPlan> PickExposing(const PickerView& view, const PickerOptions& options) {

@@ -52,7 +52,8 @@ struct CompactionPlan {
   std::string cursor;  // for view.cursors[level]; empty: leave it
 };
 
-/// The most urgent compaction that can start now; none when the tree is in shape.
+/// The most urgent compaction that can start now, but any move before it; none when the tree is in
+/// shape.
 /// L0 counts by files and goes, from any of its files down to the oldest, to L1; a deeper level
 /// counts by bytes and gives the file that overlaps least of the next level, looking a few files
 /// ahead from the cursor. Files that are busy, or overlap busy ones, are left alone.

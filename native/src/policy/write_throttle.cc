@@ -18,7 +18,7 @@ Room JudgeWrite(const ThrottleInput& input) {
   const uint64_t used = input.lease_used_bytes + input.write_bytes;
   if (used <= input.lease_bytes) return Room::kFree;
   const bool far_over = used > input.lease_bytes + input.lease_bytes / 8;
-  if (far_over && input.sealed_runs > 0) return Room::kWaitForFlush;
+  if (input.sealed_runs > 0) return far_over ? Room::kWaitForFlush : Room::kFree;
   const uint64_t worth =
       WorthSealingBytes(input.memtable_bytes_max, input.lease_bytes, input.lease_members);
   if (may_seal && !input.active_empty && input.active_bytes >= worth) return Room::kSeal;

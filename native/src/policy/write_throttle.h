@@ -23,8 +23,9 @@ enum class Room : uint8_t { kFree, kSeal, kWaitForFlush, kWaitForCompaction };
 /// background work is behind.
 ///
 /// A lease bounds memtables like this: once they pass it, every instance that holds more than half
-/// of an even share (WorthSealingBytes) seals before it writes; an eighth beyond, instances with
-/// unflushed runs wait for them. Those without may go on, as far as it is not worth sealing: so the
+/// of an even share (WorthSealingBytes) and has no unflushed run seals before it writes. One that
+/// has goes on for an eighth, and then waits for them: they give back more, and sooner, than what
+/// was begun since, whose small files would fill L0. Those with little of either may go on: so the
 /// sum stays within 9/8 of the lease and WorthSealingBytes for each instance.
 Room JudgeWrite(const ThrottleInput& input);
 

@@ -61,6 +61,12 @@ TEST(WriteThrottle, Table) {
          i->lease_members = 200;
        },
        Room::kSeal},
+      {"lease full, a flush is on its way: no small file",
+       [](ThrottleInput* i) {
+         i->sealed_runs = 1;
+         i->lease_used_bytes = 32 * kMiB;
+       },
+       Room::kFree},
       {"lease far over, a flush is on its way",
        [](ThrottleInput* i) {
          i->sealed_runs = 1;
