@@ -1,5 +1,6 @@
 #include "base/compression.h"
 
+#define LZ4_STATIC_LINKING_ONLY  // for fastReset: the library is linked in
 #include <lz4.h>
 
 #include <cstring>
@@ -9,38 +10,66 @@
 
 namespace lava {
 
+namespace {
+
+// Blocks in a row that do not shrink before only one of kTryOneOf is tried.
+constexpr uint32_t kTriedInVain = 16;
+constexpr uint32_t kTryOneOf = 8;
+// Outputs up to this size are written to memory that is not cleared each time.
+constexpr size_t kScratchBytes = 64 << 10;
+
+}  // namespace
+
 struct Compressor::Contexts {
   ZstdPtr<ZSTD_CCtx> zstd;
-  std::unique_ptr<char[]> lz4;
+  std::unique_ptr<LZ4_stream_t> lz4;
+  std::unique_ptr<char[]> scratch;
 };
 
 Compressor::Compressor(Compression codec) : codec_(codec), contexts_(std::make_unique<Contexts>()) {
   if (codec == Compression::kZstd) contexts_->zstd.reset(ZSTD_createCCtx());
-  if (codec == Compression::kLz4)
-    contexts_->lz4 = std::make_unique<char[]>(static_cast<size_t>(LZ4_sizeofState()));
+  if (codec == Compression::kLz4) {
+    contexts_->lz4 = std::make_unique<LZ4_stream_t>();
+    LZ4_initStream(contexts_->lz4.get(), sizeof(LZ4_stream_t));
+  }
 }
 
 Compressor::~Compressor() = default;
 
 Compression Compressor::Compress(Slice raw, std::string* out) {
   // The output must fit in what is worth it: the codecs stop early when it does not.
-  size_t worth = raw.size() - raw.size() / 8;
+  const size_t worth = raw.size() - raw.size() / 8;
   if (codec_ == Compression::kNone || worth < 16 || raw.size() > LZ4_MAX_INPUT_SIZE)
     return Compression::kNone;
-  out->resize(worth);
-  size_t bytes = 0;
-  if (codec_ == Compression::kLz4) {
-    int written =
-        LZ4_compress_fast_extState(contexts_->lz4.get(), raw.data(), out->data(),
-                                   static_cast<int>(raw.size()), static_cast<int>(worth), 1);
-    bytes = written > 0 ? static_cast<size_t>(written) : 0;
-  } else {
-    size_t written = ZSTD_compressCCtx(contexts_->zstd.get(), out->data(), worth, raw.data(),
-                                       raw.size(), kZstdLevel);
-    bytes = ZSTD_isError(written) ? 0 : written;
+  if (in_vain_ >= kTriedInVain && ++in_vain_ % kTryOneOf != 0) return Compression::kNone;
+  const bool large = worth > kScratchBytes;
+  if (large) {
+    out->resize(worth);
+  } else if (contexts_->scratch == nullptr) {
+    contexts_->scratch = std::make_unique_for_overwrite<char[]>(kScratchBytes);
   }
-  out->resize(bytes);
+  const size_t bytes = CompressTo(raw, large ? out->data() : contexts_->scratch.get(), worth);
+  in_vain_ = bytes == 0 ? in_vain_ + (in_vain_ < kTriedInVain ? 1 : 0) : 0;
+  if (large) {
+    out->resize(bytes);
+  } else {
+    out->assign(contexts_->scratch.get(), bytes);
+  }
   return bytes == 0 ? Compression::kNone : codec_;
+}
+
+// 0: it does not fit.
+size_t Compressor::CompressTo(Slice raw, char* out, size_t capacity) {
+  if (codec_ == Compression::kLz4) {
+    // The table that a call leaves serves the next: clearing it takes as long as a small block.
+    const int written = LZ4_compress_fast_extState_fastReset(contexts_->lz4.get(), raw.data(), out,
+                                                             static_cast<int>(raw.size()),
+                                                             static_cast<int>(capacity), 1);
+    return written > 0 ? static_cast<size_t>(written) : 0;
+  }
+  const size_t written =
+      ZSTD_compressCCtx(contexts_->zstd.get(), out, capacity, raw.data(), raw.size(), kZstdLevel);
+  return ZSTD_isError(written) ? 0 : written;
 }
 
 bool RawBytesPossible(Compression codec, Slice payload, uint32_t raw_bytes) {

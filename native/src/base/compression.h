@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -19,12 +20,15 @@ class Compressor {
   Compressor& operator=(const Compressor&) = delete;
 
   /// Fills *out and returns the codec; kNone (and *out untouched in meaning) when raw does not
-  /// shrink by an eighth.
+  /// shrink by an eighth, or was not tried: of what follows many that did not, one in eight is.
   Compression Compress(Slice raw, std::string* out);
 
  private:
   struct Contexts;
+  size_t CompressTo(Slice raw, char* out, size_t capacity);
+
   Compression codec_;
+  uint32_t in_vain_ = 0;  // blocks since one shrank, as far as it matters
   std::unique_ptr<Contexts> contexts_;
 };
 

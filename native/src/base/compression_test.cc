@@ -42,6 +42,47 @@ TEST(CompressionTest, NoiseAndSmallBlocksStayRaw) {
   }
 }
 
+// What does not shrink costs little, and what does again is soon found.
+TEST(CompressionTest, NoiseIsTriedLessAndLess) {
+  testing::Random random(4);
+  const std::string text(4096, 'x');
+  for (Compression codec : {Compression::kLz4, Compression::kZstd}) {
+    Compressor compressor(codec);
+    std::string out;
+    for (int blocks : {15, 16, 100, 1000}) {
+      for (int i = 0; i < blocks; ++i)
+        ASSERT_EQ(compressor.Compress(random.Bytes(4096), &out), Compression::kNone);
+      int tried = 1;
+      while (compressor.Compress(text, &out) == Compression::kNone) ++tried;
+      if (blocks < 16) {
+        EXPECT_EQ(tried, 1);
+      } else {
+        EXPECT_GT(tried, 1) << blocks;
+        EXPECT_LE(tried, 8) << blocks;
+      }
+      for (int i = 0; i < 20; ++i) ASSERT_EQ(compressor.Compress(text, &out), codec);
+    }
+  }
+}
+
+// One working set for blocks of all sizes.
+TEST(CompressionTest, BlocksOfAllSizesOneAfterTheOther) {
+  testing::Random random(6);
+  for (Compression codec : {Compression::kLz4, Compression::kZstd}) {
+    Compressor compressor(codec);
+    for (int i = 0; i < 300; ++i) {
+      std::string raw = random.Bytes(random.Uniform(40));
+      const size_t bytes = 100 + random.Uniform(i % 50 == 0 ? 300'000 : 9000);
+      while (raw.size() < bytes) raw += raw.substr(random.Uniform(raw.size() + 1)) + "abc";
+      std::string out;
+      ASSERT_EQ(compressor.Compress(raw, &out), codec);
+      std::string back(raw.size(), '\0');
+      ASSERT_TRUE(Decompress(codec, out, back.data(), static_cast<uint32_t>(raw.size())));
+      ASSERT_EQ(back, raw);
+    }
+  }
+}
+
 TEST(CompressionTest, ImpossibleLengthsAreSeenBeforeAllocation) {
   Compressor compressor(Compression::kZstd);
   std::string out;
