@@ -65,7 +65,9 @@ size_t Compressor::CompressTo(Slice raw, char* out, size_t capacity) {
     const int written = LZ4_compress_fast_extState_fastReset(contexts_->lz4.get(), raw.data(), out,
                                                              static_cast<int>(raw.size()),
                                                              static_cast<int>(capacity), 1);
-    return written > 0 ? static_cast<size_t>(written) : 0;
+    if (written > 0) return static_cast<size_t>(written);
+    LZ4_initStream(contexts_->lz4.get(), sizeof(LZ4_stream_t));  // undefined behind a failure
+    return 0;
   }
   const size_t written =
       ZSTD_compressCCtx(contexts_->zstd.get(), out, capacity, raw.data(), raw.size(), kZstdLevel);
