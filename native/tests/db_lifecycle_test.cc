@@ -291,6 +291,27 @@ TEST(DBLifecycle, AFullLeaseSealsNothingSmallBesideRunsThatWaitForTheirFlush) {
   EXPECT_EQ(db->statistics().flushes, 4u);
 }
 
+// The largest memtable may be of an instance whose flushes will free more than its seal.
+TEST(DBLifecycle, TheLeaseAsksInstancesWithoutUnflushedRuns) {
+  auto lease = *Host::Get().Acquire(16 << 20, 0.5);
+  SimDB idle(1), busy(2);
+  for (SimDB* db : {&idle, &busy}) {
+    db->options().lease = lease;
+    ASSERT_OK(db->Open());
+  }
+  const std::string value(1000, 'v');
+  for (int i = 0; i < 1500; ++i)
+    ASSERT_OK(idle->Put(idle.table("t"), {K(1, std::to_string(i))}, value));
+  Status status;
+  for (int i = 0; status.ok(); ++i)
+    status = busy->Put(busy.table("t"), {K(1, std::to_string(i))}, value);
+  EXPECT_TRUE(status.IsBusy()) << status.ToString();
+  EXPECT_GT(busy->statistics().memtable_active_bytes, idle->statistics().memtable_active_bytes);
+  idle.executor().RunUntilIdle();
+  EXPECT_EQ(idle->statistics().flushes, 1u);
+  ASSERT_OK(busy->Put(busy.table("t"), {K(1, "x")}, value));  // that was enough
+}
+
 // Each of them holds less than what is worth a flush alone, together they would hold many times
 // the lease.
 TEST(DBLifecycle, ManySmallInstancesStayWithinTheirLease) {

@@ -91,7 +91,11 @@ class DBImpl final : public DB, public LeaseMember {
   Status Close() override;
 
   // LeaseMember
-  uint64_t active_bytes() const override { return active_bytes_.load(std::memory_order_relaxed); }
+  uint64_t active_bytes() const override {
+    return flushing_.load(std::memory_order_relaxed)
+               ? 0
+               : active_bytes_.load(std::memory_order_relaxed);
+  }
   void RequestSeal() override;
 
   // For snapshots, inside the gate.
@@ -299,6 +303,7 @@ class DBImpl final : public DB, public LeaseMember {
   std::atomic<bool> closed_{false};
   // Whether runs older than the active memtable hold anything; may be true too long.
   std::atomic<bool> has_older_{false};
+  std::atomic<bool> flushing_{false};  // there are unflushed runs
   ViewCell view_;
 
   mutable std::mutex state_mutex_;

@@ -39,7 +39,8 @@ void DBImpl::PublishView() {
   view->sealed = sealed_;
   view->version = version_;
   l0_depth_ = L0Depth();
-  has_older_ = !sealed_.empty() || HasFiles(*version_);
+  flushing_ = !sealed_.empty();
+  has_older_ = flushing_ || HasFiles(*version_);
   UpdateSpace();
   UpdateAttention();
   view_.Set(ViewRef(view));

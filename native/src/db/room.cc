@@ -104,7 +104,7 @@ void DBImpl::RequestSeal() {
     if (active_->arena_bytes() < WorthSealing()) return;
     {
       std::lock_guard<std::mutex> state(state_mutex_);
-      if (!sealed_.empty()) return;  // their flush gives back more, and sooner
+      if (!sealed_.empty()) return;  // see LeaseMember::active_bytes()
     }
     SealLocked();
   });

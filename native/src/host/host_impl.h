@@ -18,7 +18,8 @@ class HostImpl;
 class LeaseMember {
  public:
   virtual ~LeaseMember() = default;
-  /// Bytes that sealing the active memtable would let a flush free. Any thread, no lock.
+  /// Bytes that sealing the active memtable would let a flush free; 0 while flushes of runs that
+  /// were sealed before will free more, and sooner. Any thread, no lock.
   virtual uint64_t active_bytes() const = 0;
   /// Asks the instance to seal soon; must not block nor call back into the lease.
   virtual void RequestSeal() = 0;
