@@ -271,7 +271,6 @@ TEST(DBLifecycle, AnotherInstancesMemtableIsSealedForTheLease) {
 // With flushes behind, files of the size of memtables go to L0, not those of what was begun since.
 TEST(DBLifecycle, AFullLeaseSealsNothingSmallBesideRunsThatWaitForTheirFlush) {
   SimDB db(1);
-  db.options().lease = *Host::Get().Acquire(16 << 20, 0.5);
   ASSERT_OK(db.Open());
   Table* t = db.table("t");
   const std::string value(1000, 'v');
