@@ -67,10 +67,10 @@ DEFECTS = [
            "      bytes.empty()) {", ("fault",)),
     # Values apart.
     Defect("the collector takes copies for what other files hold now", "src/job/gc_job.cc",
-           "if (at->places.Shows(key, birth)) {", "if (!key.empty()) {", ANSWERS),
+           "if (at->places.Shows(key, birth)) {", "if (!key.empty()) {", ("metamorphic", "job")),
     Defect("a file goes because all in it has expired, and nothing says so", "src/db/gc.cc",
            "edit->births_expired.push_back({birth.birth, table, share.newest_ms});",
-           "static_cast<void>(share);", ANSWERS),
+           "static_cast<void>(edit), static_cast<void>(birth), static_cast<void>(share);", ANSWERS),
     Defect("a value that a compaction takes along, but from another file, counts as gone",
            "src/job/value_merge.cc", "if (!found) return Status::OK();",
            "if (!found) {\n    record->kind = RecordKind::kDelete;\n    record->value = Slice();\n"
