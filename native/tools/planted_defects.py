@@ -27,6 +27,7 @@ TESTS = {
     "job": ("job_test", {}),
     "space": ("db_space_test", {}),
     "stress": ("db_stress_test", {"LAVA_TEST_RUNS": "300"}),
+    "ttl": ("db_value_ttl_test", {}),
     "value": ("value_test", {}),
 }
 SECONDS_MAX = 300
