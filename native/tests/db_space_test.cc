@@ -196,10 +196,12 @@ TEST(DBSpace, SeveralCollectionsRunWhenSpaceIsShortAndOneWhenItIsNot) {
     ASSERT_OK(db.Settle());
     db.options().gc_jobs_max = 3;
     if (shortage) db.options().space_high_bytes = 150'000;
+    const uint64_t value_file_bytes = db->statistics().value_file_bytes;
     ASSERT_OK(db.CollectFrom(25));
     EXPECT_EQ(db->statistics().running_gc, shortage ? 3u : 1u);
     db.executor().RunUntilIdle();
     EXPECT_EQ(db->statistics().running_gc, 0u);
+    EXPECT_LE(db->statistics().gc_input_bytes, value_file_bytes) << "no file is collected twice";
     EXPECT_LT(db->statistics().value_raw_bytes, 110'000u);
     db.t = db.Values();
     for (int i = 0; i < kKeys; ++i)
