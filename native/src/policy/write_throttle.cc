@@ -12,16 +12,15 @@ uint64_t WorthSealingBytes(uint64_t memtable_bytes_max, uint64_t lease_bytes, ui
 
 Room JudgeWrite(const ThrottleInput& input) {
   if (input.l0_depth >= input.l0_stall_trigger) return Room::kWaitForCompaction;
-  const bool may_seal = input.sealed_runs < input.sealed_runs_max;
   if (!input.active_empty && input.active_bytes + input.write_bytes > input.memtable_bytes_max)
-    return may_seal ? Room::kSeal : Room::kWaitForFlush;
+    return input.sealed_runs < input.sealed_runs_max ? Room::kSeal : Room::kWaitForFlush;
   const uint64_t used = input.lease_used_bytes + input.write_bytes;
   if (used <= input.lease_bytes) return Room::kFree;
   const bool far_over = used > input.lease_bytes + input.lease_bytes / 8;
   if (input.sealed_runs > 0) return far_over ? Room::kWaitForFlush : Room::kFree;
   const uint64_t worth =
       WorthSealingBytes(input.memtable_bytes_max, input.lease_bytes, input.lease_members);
-  if (may_seal && !input.active_empty && input.active_bytes >= worth) return Room::kSeal;
+  if (!input.active_empty && input.active_bytes >= worth) return Room::kSeal;
   return Room::kFree;
 }
 
