@@ -5,8 +5,16 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Reads what the native library packs into one array: big endian, lengths before bytes. */
+/**
+ * Reads what the native library packs into one array: big endian, lengths before bytes.
+ *
+ * <p>Errors: INTERNAL when the array does not hold what is asked for, which means that library and
+ * jar do not fit together; nothing is allocated that is larger than the array.
+ */
 final class Decoder {
+
+    private static final int TABLE_BYTES_MIN = 2 * Byte.BYTES + Integer.BYTES + 3 * Long.BYTES;
+    private static final int FILE_BYTES_MIN = 2 * Integer.BYTES + Long.BYTES;
 
     private final ByteBuffer in;
 
@@ -14,60 +22,109 @@ final class Decoder {
         in = ByteBuffer.wrap(bytes);
     }
 
-    int int32() {
+    int int32() throws LavaDBException {
+        need(Integer.BYTES);
         return in.getInt();
     }
 
-    long int64() {
+    long int64() throws LavaDBException {
+        need(Long.BYTES);
         return in.getLong();
     }
 
-    byte[] bytes() {
-        byte[] bytes = new byte[in.getInt()];
+    private byte int8() throws LavaDBException {
+        need(Byte.BYTES);
+        return in.get();
+    }
+
+    byte[] bytes() throws LavaDBException {
+        return array(int32());
+    }
+
+    private byte[] array(int length) throws LavaDBException {
+        need(length);
+        byte[] bytes = new byte[length];
         in.get(bytes);
         return bytes;
     }
 
-    String string() {
+    String string() throws LavaDBException {
         return new String(bytes(), StandardCharsets.UTF_8);
     }
 
     /** Arrays with their lengths before them, null for a length of -1. */
-    byte[][] nullableArrays(int count) {
+    byte[][] nullableArrays(int count) throws LavaDBException {
+        need((long) count * Integer.BYTES);
         byte[][] arrays = new byte[count][];
         for (int i = 0; i < count; i++) {
-            int length = in.getInt();
-            if (length >= 0) {
-                arrays[i] = new byte[length];
-                in.get(arrays[i]);
+            int length = int32();
+            if (length != -1) {
+                arrays[i] = array(length);
             }
         }
         return arrays;
     }
 
     List<TableInfo> tables() throws LavaDBException {
-        int count = in.getInt();
+        int count = count(TABLE_BYTES_MIN);
         List<TableInfo> tables = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
             String name = string();
-            long id = in.getLong();
-            TableOptions options =
-                    new TableOptions()
-                            .setKind(TableKind.of(in.get()))
-                            .setTtlLayout(TtlLayout.of(in.get()))
-                            .setTtlMs(in.getLong())
-                            .setSeparationBytes(in.getLong());
-            tables.add(new TableInfo(name, id, options));
+            long id = int64();
+            TableKind kind = TableKind.of(int8());
+            TtlLayout layout = TtlLayout.of(int8());
+            TableOptions options = new TableOptions().setKind(kind).setTtlLayout(layout);
+            tables.add(
+                    new TableInfo(
+                            name,
+                            id,
+                            options.setTtlMs(notNegative()).setSeparationBytes(notNegative())));
         }
         return tables;
     }
 
-    List<FileInfo> files() {
-        int count = in.getInt();
+    List<FileInfo> files() throws LavaDBException {
+        int count = count(FILE_BYTES_MIN);
         List<FileInfo> files = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
-            files.add(new FileInfo(string(), in.getLong(), in.getInt()));
+            files.add(new FileInfo(string(), int64(), int32()));
         }
         return files;
+    }
+
+    private long notNegative() throws LavaDBException {
+        long number = int64();
+        if (number < 0) {
+            throw malformed("has the number " + number + " where none is below 0");
+        }
+        return number;
+    }
+
+    /** The number of things that follow, each of so many bytes at least. */
+    private int count(int bytesMin) throws LavaDBException {
+        int count = int32();
+        if (count < 0) {
+            throw malformed("counts " + count + " things");
+        }
+        need((long) count * bytesMin);
+        return count;
+    }
+
+    private void need(long bytes) throws LavaDBException {
+        if (bytes < 0 || bytes > in.remaining()) {
+            throw malformed("has " + in.remaining() + " bytes left where " + bytes + " should be");
+        }
+    }
+
+    private LavaDBException malformed(String how) {
+        return new LavaDBException(
+                Status.Code.INTERNAL,
+                "reading an answer of the native library: at offset "
+                        + in.position()
+                        + " of "
+                        + in.limit()
+                        + " it "
+                        + how
+                        + "; use the library that is in this jar");
     }
 }

@@ -24,6 +24,9 @@ public final class ScanPage {
             MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.BIG_ENDIAN);
     private static final int FLAG_DONE = 1;
 
+    /** Before an entry stand the lengths of key and value, as int32. */
+    private static final int ENTRY_HEADER_BYTES = 8;
+
     private byte[] buffer = new byte[512];
     private int count;
     private boolean done;
@@ -50,15 +53,28 @@ public final class ScanPage {
         return done;
     }
 
-    /** Steps to the next entry; false behind the last one. */
+    /**
+     * Steps to the next entry; false behind the last one.
+     *
+     * @throws IllegalStateException when the native library filled the page with something else
+     */
     public boolean next() {
         if (visited == count) {
             return false;
         }
+        int left = lastKeyOffset - nextOffset - ENTRY_HEADER_BYTES;
+        if (left < 0) {
+            throw malformed();
+        }
+        int keyBytes = (int) INT32.get(buffer, nextOffset);
+        int valueBytes = (int) INT32.get(buffer, nextOffset + 4);
+        if ((keyBytes | valueBytes) < 0 || (long) keyBytes + valueBytes > left) {
+            throw malformed();
+        }
         visited++;
-        keyLength = (int) INT32.get(buffer, nextOffset);
-        valueLength = (int) INT32.get(buffer, nextOffset + 4);
-        keyOffset = nextOffset + 8;
+        keyLength = keyBytes;
+        valueLength = valueBytes;
+        keyOffset = nextOffset + ENTRY_HEADER_BYTES;
         valueOffset = keyOffset + keyLength;
         nextOffset = valueOffset + valueLength;
         return true;
@@ -126,13 +142,47 @@ public final class ScanPage {
         return buffer;
     }
 
-    /** Reads the header that the native call wrote. */
-    void filled() {
-        count = (int) INT32.get(buffer, 0);
+    /**
+     * Reads the header that the native call wrote.
+     *
+     * @throws LavaDBException INTERNAL when it contradicts the page; the page is empty then
+     */
+    void filled() throws LavaDBException {
+        int entries = (int) INT32.get(buffer, 0);
+        int entryBytes = (int) INT32.get(buffer, 8);
+        int keyBytes = (int) INT32.get(buffer, 12);
+        if ((entries | entryBytes | keyBytes) < 0
+                || (long) entries * ENTRY_HEADER_BYTES > entryBytes
+                || (long) entryBytes + keyBytes > buffer.length - HEADER_BYTES) {
+            clear();
+            throw new LavaDBException(
+                    Status.Code.INTERNAL,
+                    "scanning: the native library says that a page of "
+                            + buffer.length
+                            + " bytes holds "
+                            + entries
+                            + " entries of "
+                            + entryBytes
+                            + " bytes and a key of "
+                            + keyBytes
+                            + "; use the library that is in this jar");
+        }
+        count = entries;
         done = ((int) INT32.get(buffer, 4) & FLAG_DONE) != 0;
-        lastKeyOffset = HEADER_BYTES + (int) INT32.get(buffer, 8);
-        lastKeyLength = (int) INT32.get(buffer, 12);
+        lastKeyOffset = HEADER_BYTES + entryBytes;
+        lastKeyLength = keyBytes;
         rewind();
+    }
+
+    private IllegalStateException malformed() {
+        return new IllegalStateException(
+                "The native library filled a page with something else than the "
+                        + count
+                        + " entries that it names, at offset "
+                        + nextOffset
+                        + " of "
+                        + lastKeyOffset
+                        + "; use the library that is in this jar.");
     }
 
     private void clear() {

@@ -161,8 +161,13 @@ public final class ListSegments {
             serializer.deserialize(input);
             int end = joined.length - input.available();
             write(out, ELEMENT, joined, begin, end - begin);
-            if (input.available() > 0) {
-                input.readByte();
+            if (input.available() > 0 && input.readByte() != DELIMITER) {
+                throw new IOException(
+                        "The stored list is damaged: no element ends at byte "
+                                + end
+                                + " of "
+                                + joined.length
+                                + ". Restore from another savepoint.");
             }
         }
     }

@@ -4,21 +4,19 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.api.java.tuple.Tuple2;
+import org.apache.flink.core.fs.FSDataInputStream;
+import org.apache.flink.core.memory.DataInputViewStreamWrapper;
 import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.runtime.metrics.MetricNames;
 import org.apache.flink.runtime.state.KeyGroupsStateHandle;
+import org.apache.flink.runtime.state.KeyedBackendSerializationProxy;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.RegisteredKeyValueStateBackendMetaInfo;
 import org.apache.flink.runtime.state.RegisteredStateMetaInfoBase;
 import org.apache.flink.runtime.state.StateUtil;
 import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
 import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot.BackendStateType;
-import org.apache.flink.runtime.state.restore.FullSnapshotRestoreOperation;
-import org.apache.flink.runtime.state.restore.KeyGroup;
-import org.apache.flink.runtime.state.restore.KeyGroupEntry;
-import org.apache.flink.runtime.state.restore.SavepointRestoreResult;
-import org.apache.flink.runtime.state.restore.ThrowingIterator;
 import org.apache.flink.util.function.SupplierWithException;
 import org.lavakv.LavaDB;
 import org.lavakv.LavaDBException;
@@ -41,13 +39,12 @@ final class CanonicalRestore<K> {
     private final RestoreRequest<K> request;
     private final InstanceOpener opener;
     private final WriteBatch batch = new WriteBatch(BATCH_BYTES);
-    private final List<CancellableHandle> handles = new ArrayList<>();
 
     /** Names of the states, by their numbers in the current handle. */
     private final List<String> names = new ArrayList<>();
 
-    /** Counts the handles that were opened. */
-    private int opened;
+    /** What is being read. */
+    private CancellableHandle file;
 
     /** Where in the savepoint the restore is, beside its offset. */
     private String place = "";
@@ -61,25 +58,11 @@ final class CanonicalRestore<K> {
         long begin = System.nanoTime();
         LavaInstance instance = opener.open(Collections.emptyList());
         StateTables tables = new StateTables(instance);
-        FullSnapshotRestoreOperation<K> reader =
-                new FullSnapshotRestoreOperation<>(
-                        request.keyGroupRange(),
-                        request.userCodeClassLoader(),
-                        cancellableHandles(),
-                        request.keySerializerProvider());
-        try (ThrowingIterator<SavepointRestoreResult> savepoints = reader.restore()) {
-            while (savepoints.hasNext()) {
-                opened++;
-                place = "its description";
-                SavepointRestoreResult savepoint = read(savepoints::next);
-                try (ThrowingIterator<KeyGroup> keyGroups = savepoint.getRestoredKeyGroups()) {
-                    List<EntrySink> sinks = sinks(savepoint.getStateMetaInfoSnapshots(), tables);
-                    while (keyGroups.hasNext()) {
-                        place = "the begin of a key group";
-                        restore(read(keyGroups::next), sinks, instance.db());
-                    }
-                }
-            }
+        StateDescriptions<K> descriptions =
+                new StateDescriptions<>(
+                        request.userCodeClassLoader(), request.keySerializerProvider());
+        for (KeyedStateHandle handle : request.stateHandles()) {
+            restore(keyGroups(handle), descriptions, tables, instance.db());
         }
         flush(instance.db());
         request.metrics()
@@ -87,6 +70,50 @@ final class CanonicalRestore<K> {
                         MetricNames.RESTORE_STATE_DURATION,
                         (System.nanoTime() - begin) / 1_000_000);
         return RestoreResult.fresh(instance, tables);
+    }
+
+    private static KeyGroupsStateHandle keyGroups(KeyedStateHandle handle) {
+        if (!(handle instanceof KeyGroupsStateHandle)) {
+            throw StateUtil.unexpectedStateHandleException(
+                    KeyGroupsStateHandle.class, handle.getClass());
+        }
+        return (KeyGroupsStateHandle) handle;
+    }
+
+    private void restore(
+            KeyGroupsStateHandle savepoint,
+            StateDescriptions<K> descriptions,
+            StateTables tables,
+            LavaDB db)
+            throws Exception {
+        file =
+                new CancellableHandle(
+                        savepoint.getDelegateStateHandle(), request.cancelStreamRegistry());
+        try (FSDataInputStream in = file.openInputStream()) {
+            place = "its description";
+            KeyedBackendSerializationProxy<K> described =
+                    read(() -> descriptions.read(new DataInputViewStreamWrapper(in)));
+            List<EntrySink> sinks = sinks(described.getStateMetaInfoSnapshots(), tables);
+            CanonicalEntries entries =
+                    new CanonicalEntries(
+                            in,
+                            file.getStateSize(),
+                            described.isUsingKeyGroupCompression(),
+                            sinks.size(),
+                            request.keyGroupPrefixBytes());
+            for (Tuple2<Integer, Long> keyGroup : savepoint.getGroupRangeOffsets()) {
+                // Nothing was written of a key group without entries.
+                if (keyGroup.f1 != 0) {
+                    place = "the begin of a key group";
+                    read(
+                            () -> {
+                                entries.seek(keyGroup.f0, keyGroup.f1);
+                                return null;
+                            });
+                    restore(keyGroup.f0, entries, sinks, db);
+                }
+            }
+        }
     }
 
     /**
@@ -97,10 +124,11 @@ final class CanonicalRestore<K> {
     private <T> T read(SupplierWithException<T, Exception> reading) throws Exception {
         try {
             return reading.get();
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | OutOfMemoryError e) {
+            // The last, too: Flink and serializers allocate by whatever length stands there.
             throw new IOException(
                     "The canonical savepoint cannot be read: "
-                            + handles.get(opened - 1).describePosition()
+                            + file.describePosition()
                             + ", in "
                             + place
                             + ": "
@@ -110,46 +138,23 @@ final class CanonicalRestore<K> {
         }
     }
 
-    private List<KeyedStateHandle> cancellableHandles() {
-        CloseableRegistry registry = request.cancelStreamRegistry();
-        List<KeyedStateHandle> all = new ArrayList<>();
-        for (KeyedStateHandle handle : request.stateHandles()) {
-            if (!(handle instanceof KeyGroupsStateHandle)) {
-                throw StateUtil.unexpectedStateHandleException(
-                        KeyGroupsStateHandle.class, handle.getClass());
+    private void restore(int keyGroup, CanonicalEntries entries, List<EntrySink> sinks, LavaDB db)
+            throws Exception {
+        int last = -1;
+        while (entries.hasNext()) {
+            int state = entries.nextState();
+            if (state != last) {
+                place = "key group " + keyGroup + ", state " + names.get(state);
+                last = state;
             }
-            KeyGroupsStateHandle savepoint = (KeyGroupsStateHandle) handle;
-            CancellableHandle cancellable =
-                    new CancellableHandle(savepoint.getDelegateStateHandle(), registry);
-            handles.add(cancellable);
-            all.add(new KeyGroupsStateHandle(savepoint.getGroupRangeOffsets(), cancellable));
-        }
-        return all;
-    }
-
-    private void restore(KeyGroup keyGroup, List<EntrySink> sinks, LavaDB db) throws Exception {
-        try (ThrowingIterator<KeyGroupEntry> entries = keyGroup.getKeyGroupEntries()) {
-            place = "key group " + keyGroup.getKeyGroupId();
-            int last = -1;
-            while (entries.hasNext()) {
-                KeyGroupEntry entry = read(entries::next);
-                int state = entry.getKvStateId();
-                if (state != last) {
-                    place =
-                            "key group "
-                                    + keyGroup.getKeyGroupId()
-                                    + ", state "
-                                    + (state < sinks.size() ? names.get(state) : state);
-                    last = state;
-                }
-                read(
-                        () -> {
-                            sinks.get(state).add(entry.getKey(), entry.getValue());
-                            return null;
-                        });
-                if (batch.byteCount() >= BATCH_BYTES) {
-                    flush(db);
-                }
+            read(
+                    () -> {
+                        entries.next();
+                        sinks.get(state).add(entries.key(), entries.value());
+                        return null;
+                    });
+            if (batch.byteCount() >= BATCH_BYTES) {
+                flush(db);
             }
         }
     }

@@ -1,5 +1,6 @@
 package org.lavakv.flink.restore;
 
+import java.io.EOFException;
 import java.io.IOException;
 import java.util.Arrays;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
@@ -43,6 +44,9 @@ final class MapKeyPrefix {
                 && key.length >= beforeLength
                 && Arrays.equals(key, 0, beforeLength, before, 0, beforeLength)) {
             return beforeLength;
+        }
+        if (key.length < keyGroupPrefixBytes) {
+            throw new EOFException("A map entry's key of " + key.length + " bytes is too short.");
         }
         in.setBuffer(key, keyGroupPrefixBytes, key.length - keyGroupPrefixBytes);
         CompositeKeySerializationUtils.readKey(keySerializer, in, lengthSuffix);

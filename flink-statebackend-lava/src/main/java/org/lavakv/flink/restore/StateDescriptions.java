@@ -5,6 +5,7 @@ import java.util.List;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.TypeSerializerSchemaCompatibility;
 import org.apache.flink.core.memory.DataInputDeserializer;
+import org.apache.flink.core.memory.DataInputView;
 import org.apache.flink.runtime.state.KeyedBackendSerializationProxy;
 import org.apache.flink.runtime.state.StateSerializerProvider;
 import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
@@ -36,14 +37,20 @@ final class StateDescriptions<K> {
      *     are
      */
     List<StateMetaInfoSnapshot> read(byte[] stateMeta) throws IOException, StateMigrationException {
+        return read(new DataInputDeserializer(stateMeta)).getStateMetaInfoSnapshots();
+    }
+
+    /** The same of a stream, with what else stands there. */
+    KeyedBackendSerializationProxy<K> read(DataInputView in)
+            throws IOException, StateMigrationException {
         KeyedBackendSerializationProxy<K> proxy =
                 new KeyedBackendSerializationProxy<>(userCodeClassLoader);
-        proxy.read(new DataInputDeserializer(stateMeta));
+        proxy.read(in);
         if (!keySerializerChecked) {
             checkKeySerializer(proxy);
             keySerializerChecked = true;
         }
-        return proxy.getStateMetaInfoSnapshots();
+        return proxy;
     }
 
     private void checkKeySerializer(KeyedBackendSerializationProxy<K> proxy)

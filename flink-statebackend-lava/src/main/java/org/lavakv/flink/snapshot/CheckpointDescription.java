@@ -153,6 +153,7 @@ public final class CheckpointDescription {
         int engineBytes = in.getInt();
         if (prefixBytes < 1
                 || prefixBytes > 2
+                || metaBytes < 0
                 || timersBytes < 0
                 || engineBytes != checked - HEADER_BYTES) {
             throw damaged(file, MAGIC.length, "its header contradicts itself");

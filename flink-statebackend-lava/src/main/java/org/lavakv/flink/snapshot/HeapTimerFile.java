@@ -2,14 +2,19 @@ package org.lavakv.flink.snapshot;
 
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
+import java.io.EOFException;
+import java.io.FilterInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.InterruptedIOException;
 import java.io.OutputStream;
+import java.io.UTFDataFormatException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.zip.CRC32C;
 import java.util.zip.CheckedOutputStream;
+import javax.annotation.Nullable;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.core.memory.DataInputViewStreamWrapper;
 import org.apache.flink.core.memory.DataOutputViewStreamWrapper;
@@ -94,28 +99,101 @@ public final class HeapTimerFile {
      * @throws IOException also for content that no version of Lava wrote
      */
     public static void read(Path file, Visitor visitor) throws IOException {
-        long fileBytes = Files.size(file);
-        try (DataInputViewStreamWrapper in =
-                new DataInputViewStreamWrapper(
-                        new BufferedInputStream(Files.newInputStream(file)))) {
-            for (int states = in.readInt(); states > 0; states--) {
-                String name = in.readUTF();
-                for (int length = in.readInt(); length != 0; length = in.readInt()) {
-                    if (length < 0 || length > fileBytes) {
-                        throw new IOException(
-                                "The file of timers "
-                                        + file
-                                        + " holds one of "
-                                        + length
-                                        + " bytes for the state "
-                                        + name
-                                        + "; restore from another checkpoint.");
+        try (Counted bytes = new Counted(new BufferedInputStream(Files.newInputStream(file)));
+                DataInputViewStreamWrapper in = new DataInputViewStreamWrapper(bytes)) {
+            new Reading(file, bytes, in).read(visitor);
+        }
+    }
+
+    /** Knows how far it was read. */
+    private static final class Counted extends FilterInputStream {
+        private long offset;
+
+        Counted(InputStream in) {
+            super(in);
+        }
+
+        @Override
+        public int read() throws IOException {
+            int b = super.read();
+            offset += b < 0 ? 0 : 1;
+            return b;
+        }
+
+        @Override
+        public int read(byte[] b, int off, int len) throws IOException {
+            int count = super.read(b, off, len);
+            offset += Math.max(0, count);
+            return count;
+        }
+    }
+
+    /** One reading of a file. */
+    private static final class Reading {
+        private final Path file;
+        private final long fileBytes;
+        private final Counted bytes;
+        private final DataInputViewStreamWrapper in;
+
+        Reading(Path file, Counted bytes, DataInputViewStreamWrapper in) throws IOException {
+            this.file = file;
+            this.fileBytes = Files.size(file);
+            this.bytes = bytes;
+            this.in = in;
+        }
+
+        void read(Visitor visitor) throws IOException {
+            int states = number("the number of states");
+            for (int i = 0; i < states; i++) {
+                String name = name();
+                String what = "the length of a timer of the state " + name;
+                for (int length = number(what); length != 0; length = number(what)) {
+                    if (length > fileBytes - bytes.offset) {
+                        throw damaged(what + " is " + length, null);
                     }
                     byte[] timer = new byte[length];
                     in.readFully(timer);
                     visitor.timer(name, timer);
                 }
             }
+            if (bytes.offset != fileBytes) {
+                throw damaged("all " + states + " states end", null);
+            }
+        }
+
+        private int number(String what) throws IOException {
+            int number;
+            try {
+                number = in.readInt();
+            } catch (EOFException e) {
+                throw damaged(what + " is missing", e);
+            }
+            if (number < 0) {
+                throw damaged(what + " is " + number, null);
+            }
+            return number;
+        }
+
+        private String name() throws IOException {
+            try {
+                return in.readUTF();
+            } catch (EOFException | UTFDataFormatException e) {
+                throw damaged("there is no name of a state", e);
+            }
+        }
+
+        private IOException damaged(String what, @Nullable IOException cause) {
+            return new IOException(
+                    "The file of timers "
+                            + file
+                            + " of "
+                            + fileBytes
+                            + " bytes holds what Lava does not write: before offset "
+                            + bytes.offset
+                            + ", "
+                            + what
+                            + "; restore from another checkpoint.",
+                    cause);
         }
     }
 }

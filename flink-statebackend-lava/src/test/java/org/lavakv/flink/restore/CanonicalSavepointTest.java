@@ -8,6 +8,9 @@ import static org.lavakv.flink.testing.BackendFixture.LOW;
 import static org.lavakv.flink.testing.BackendFixture.keysIn;
 import static org.lavakv.flink.testing.BackendFixture.savepoint;
 
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -144,16 +147,78 @@ class CanonicalSavepointTest {
                 .hasSize(1);
     }
 
+    /** It was allocated before it was read, and the task failed for want of memory. */
+    @Test
+    void lengthBeyondTheSavepointTakesNoMemory() throws Exception {
+        KeyGroupsStateHandle good = (KeyGroupsStateHandle) savepoint(filled());
+        byte[] bytes = good.getDelegateStateHandle().asBytesIfInMemory().orElseThrow();
+        fixture.close();
+        int keyLength = (int) good.getOffsetForKeyGroup(0) + Short.BYTES;
+        int valueLength = keyLength + Integer.BYTES + ByteBuffer.wrap(bytes).getInt(keyLength);
+        for (int length : new int[] {keyLength, valueLength}) {
+            byte[] flipped = bytes.clone();
+            flipped[length] ^= 0x40;
+            long before = allocated();
+            refused(good, flipped, true, "bytes ends after");
+            assertThat(allocated() - before).isLessThan(64 << 20);
+        }
+    }
+
+    private static long allocated() {
+        return ((ThreadMXBean) ManagementFactory.getThreadMXBean())
+                .getThreadAllocatedBytes(Thread.currentThread().getId());
+    }
+
+    @Test
+    void keyOfAnotherKeyGroupIsRefused() throws Exception {
+        KeyGroupsStateHandle good = (KeyGroupsStateHandle) savepoint(filled());
+        byte[] bytes = good.getDelegateStateHandle().asBytesIfInMemory().orElseThrow();
+        fixture.close();
+        int keyLength = (int) good.getOffsetForKeyGroup(2) + Short.BYTES;
+        byte[] flipped = bytes.clone();
+        flipped[keyLength + Integer.BYTES] ^= 1;
+        refused(good, flipped, true, "a key of key group 3 stands there");
+        // A key without bytes, which Flink's own reader looks at the first byte of.
+        flipped = bytes.clone();
+        ByteBuffer.wrap(flipped).putInt(keyLength, 0);
+        refused(good, flipped, false, "a key of 0 bytes has no key group");
+    }
+
+    /** Flink reads the descriptions of states, and allocates by the counts that it finds there. */
+    @Test
+    void countInTheDescriptionNeverFailsTheTaskForWantOfMemory() throws Exception {
+        KeyGroupsStateHandle good = (KeyGroupsStateHandle) savepoint(filled());
+        byte[] bytes = good.getDelegateStateHandle().asBytesIfInMemory().orElseThrow();
+        fixture.close();
+        int refused = 0;
+        for (int at = 0; at < good.getOffsetForKeyGroup(0); at++) {
+            if (bytes[at] != 0) {
+                continue;
+            }
+            byte[] flipped = bytes.clone();
+            flipped[at] = 0x7f;
+            try {
+                fixture.close(fixture.create(ALL, of(good, flipped)));
+            } catch (BackendBuildingException e) {
+                assertThat(e).hasMessageContaining("the-file at offset ");
+                refused++;
+            }
+        }
+        assertThat(refused).isPositive();
+        assertThat(BackendFixture.filesIn(fixture.instances())).isEmpty();
+    }
+
     private static KeyedStateHandle of(KeyGroupsStateHandle original, byte[] bytes) {
         return new KeyGroupsSavepointStateHandle(
                 original.getGroupRangeOffsets(), new ByteStreamStateHandle("the-file", bytes));
     }
 
-    private void refused(KeyGroupsStateHandle good, byte[] bytes, boolean ofStates) {
+    private void refused(KeyGroupsStateHandle good, byte[] bytes, boolean ofStates, String... why) {
         assertThatThrownBy(() -> fixture.create(ALL, of(good, bytes)))
                 .isInstanceOf(BackendBuildingException.class)
                 .hasMessageContaining("the-file at offset ")
                 .hasMessageContaining("restore from another one")
+                .satisfies(e -> assertThat(List.of(why)).allMatch(e.getMessage()::contains))
                 .satisfies(
                         e -> {
                             if (ofStates) {

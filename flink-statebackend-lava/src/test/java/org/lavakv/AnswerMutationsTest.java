@@ -1,0 +1,96 @@
+package org.lavakv;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.ByteBuffer;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.lavakv.flink.testing.Mutations;
+
+/** Whatever the native library answers, it is read as such or refused. */
+@Timeout(300)
+class AnswerMutationsTest {
+
+    private static byte[] packed() {
+        ByteBuffer out = ByteBuffer.allocate(200);
+        out.putInt(2);
+        for (String name : List.of("a table", "other")) {
+            out.putInt(name.length()).put(name.getBytes());
+            out.putLong(77).put((byte) 1).put((byte) 3).putLong(1000).putLong(5);
+        }
+        out.putInt(1).putInt(3).put("f-1".getBytes()).putLong(4096).putInt(0x12345678);
+        out.putInt(2).put(new byte[] {7, 8});
+        out.putInt(1).put((byte) 9).putInt(-1).putInt(0);
+        return java.util.Arrays.copyOf(out.array(), out.position());
+    }
+
+    private static void decode(byte[] answer) throws LavaDBException {
+        Decoder in = new Decoder(answer);
+        in.tables();
+        in.files();
+        in.bytes();
+        in.nullableArrays(3);
+    }
+
+    @Test
+    void packedAnswers() throws Exception {
+        new Mutations(List.of(packed()), LavaDBException.class)
+                .run(Mutations.MANY, AnswerMutationsTest::decode);
+    }
+
+    @Test
+    void lengthBeyondTheAnswerTakesNoMemory() {
+        byte[] answer = packed();
+        answer[4] = 0x7f;
+        assertThatThrownBy(() -> decode(answer))
+                .isInstanceOf(LavaDBException.class)
+                .hasMessageContaining("at offset 8 of " + answer.length);
+    }
+
+    private static byte[] filledPage() {
+        ByteBuffer out = ByteBuffer.allocate(16 + 2 * 8 + 3 + 10 + 5);
+        out.putInt(2).putInt(1).putInt(2 * 8 + 3 + 10).putInt(5);
+        out.putInt(3).putInt(10).put(new byte[13]);
+        out.putInt(0).putInt(0);
+        out.put("a key".getBytes());
+        return out.array();
+    }
+
+    private static int read(byte[] filled) throws LavaDBException {
+        ScanPage page = new ScanPage();
+        byte[] buffer = page.reserve(Math.max(filled.length, 512));
+        System.arraycopy(filled, 0, buffer, 0, filled.length);
+        page.filled();
+        assertThat(page.lastKey()).hasSize(page.lastKeyLength());
+        int entries = 0;
+        while (page.next()) {
+            assertThat(page.key().length + page.value().length)
+                    .isEqualTo(page.keyLength() + page.valueLength());
+            entries++;
+        }
+        assertThat(entries).isEqualTo(page.count());
+        return entries;
+    }
+
+    @Test
+    void pagesOfScans() throws Exception {
+        assertThat(read(filledPage())).isEqualTo(2);
+        new Mutations(List.of(filledPage()), LavaDBException.class, IllegalStateException.class)
+                .run(Mutations.MANY, AnswerMutationsTest::read);
+    }
+
+    @Test
+    void pageWhoseEntriesAreLongerThanItIsRefused() {
+        byte[] filled = filledPage();
+        filled[16 + 3] = 100;
+        assertThatThrownBy(() -> read(filled))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("at offset 16 of 45");
+        filled[3] = 100;
+        assertThatThrownBy(() -> read(filled))
+                .isInstanceOf(LavaDBException.class)
+                .hasMessageContaining("100 entries of 29 bytes");
+    }
+}
