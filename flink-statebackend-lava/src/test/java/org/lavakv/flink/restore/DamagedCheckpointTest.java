@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.BackendBuildingException;
 import org.apache.flink.runtime.state.KeyedStateHandle;
@@ -19,15 +20,20 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.lavakv.flink.LavaConfigurableOptions;
 import org.lavakv.flink.testing.BackendFixture;
 import org.lavakv.flink.testing.StateContent;
 
 /** A checkpoint with one flipped bit, or cut, is never restored, and never changed. */
-@Timeout(300)
+@Timeout(600)
 class DamagedCheckpointTest {
 
     private static final int KEYS = 300;
-    private static final int DAMAGES = 24;
+
+    /** Of files that are longer; of others every byte is damaged, and every length tried. */
+    private static final int DAMAGES = 150;
+
+    private static final int SMALL_BYTES = 1536;
 
     @TempDir Path root;
     private BackendFixture fixture;
@@ -38,8 +44,12 @@ class DamagedCheckpointTest {
     @BeforeEach
     void takeCheckpoint() throws Exception {
         fixture = new BackendFixture(root);
+        takeCheckpoint(KEYS);
+    }
+
+    private void takeCheckpoint(int keys) throws Exception {
         AbstractKeyedStateBackend<Integer> backend = fixture.create(ALL);
-        StateContent.change(backend, keysIn(ALL, KEYS), 0);
+        StateContent.change(backend, keysIn(ALL, keys), 0);
         handle = remote(fixture.checkpoint(backend, 1));
         fixture.close(backend);
         files = BackendFixture.filesIn(fixture.shared());
@@ -56,7 +66,7 @@ class DamagedCheckpointTest {
 
     private void refused(Path file, byte[] damaged, boolean ofStates) throws IOException {
         byte[] good = Files.readAllBytes(file);
-        Files.write(file, damaged);
+        replace(file, damaged);
         try {
             assertThatThrownBy(() -> fixture.create(ALL, handle))
                     .isInstanceOf(BackendBuildingException.class)
@@ -73,14 +83,21 @@ class DamagedCheckpointTest {
             assertThat(Files.readAllBytes(file)).isEqualTo(damaged);
             assertThat(BackendFixture.filesIn(fixture.instances())).isEmpty();
         } finally {
-            Files.write(file, good);
+            replace(file, good);
         }
+    }
+
+    /** Made anew: some file systems wait for the disk when a file is overwritten. */
+    private static void replace(Path file, byte[] content) throws IOException {
+        Files.delete(file);
+        Files.write(file, content);
     }
 
     private void damageInManyWays(Path file, boolean ofStates) throws IOException {
         byte[] good = Files.readAllBytes(file);
-        for (int i = 0; i < DAMAGES; i++) {
-            int at = (int) ((long) i * (good.length - 1) / (DAMAGES - 1));
+        int damages = good.length <= SMALL_BYTES ? good.length : DAMAGES;
+        for (int i = 0; i < damages; i++) {
+            int at = (int) ((long) i * (good.length - 1) / (damages - 1));
             byte[] flipped = good.clone();
             flipped[at] ^= (byte) (1 << (i % 8));
             refused(file, flipped, ofStates);
@@ -91,6 +108,27 @@ class DamagedCheckpointTest {
 
     @Test
     void everyDataFileIsCheckedAndTheMessageNamesFileOffsetAndState() throws Exception {
+        for (Path file : files) {
+            damageInManyWays(file, true);
+        }
+    }
+
+    @Test
+    void everyByteOfSmallDataFilesIsChecked() throws Exception {
+        for (Path earlier : List.of(fixture.shared(), fixture.checkpoints())) {
+            for (Path file : BackendFixture.filesIn(earlier)) {
+                Files.delete(file);
+            }
+        }
+        fixture.use(
+                fixture.newLava(true)
+                        .set(
+                                LavaConfigurableOptions.VALUE_SEPARATION_THRESHOLD,
+                                new MemorySize(1)));
+        takeCheckpoint(4);
+        assertThat(files)
+                .hasSize(2)
+                .allMatch(file -> file.toFile().length() <= SMALL_BYTES, "is small");
         for (Path file : files) {
             damageInManyWays(file, true);
         }
