@@ -2,6 +2,7 @@ package org.lavakv.flink;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.lavakv.flink.Collector.collect;
 import static org.lavakv.flink.testing.BackendFixture.ALL;
 import static org.lavakv.flink.testing.BackendFixture.HIGH;
 import static org.lavakv.flink.testing.BackendFixture.LOW;
@@ -17,7 +18,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import org.apache.flink.api.common.state.MapState;
@@ -124,22 +124,6 @@ class ValueSeparationTest {
                         .map(HandleAndLocalPath::getLocalPath)
                         .filter(ValueSeparationTest::isValueFile)
                         .collect(Collectors.toSet());
-    }
-
-    /** Compacts, so that what is dead becomes garbage, and waits until there was a collection. */
-    private static void collect(LavaKeyedStateBackend<?> backend) throws Exception {
-        long before = statistics(backend).gcJobs();
-        backend.compact();
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-        DBStatistics s = statistics(backend);
-        while ((s.gcJobs() == before || s.runningGc() > 0) && System.nanoTime() < deadline) {
-            Thread.sleep(5);
-            s = statistics(backend);
-        }
-        assertThat(s.gcJobs()).as("collections").isGreaterThan(before);
-        assertThat(s.runningGc()).isZero();
-        assertThat(s.gcBytesRead()).isPositive();
-        assertThat(s.backgroundErrors()).isZero();
     }
 
     private KeyedStateHandle checkpoint(LavaKeyedStateBackend<Integer> backend) throws Exception {

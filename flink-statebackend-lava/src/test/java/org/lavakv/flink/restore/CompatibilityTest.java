@@ -12,6 +12,8 @@ import static org.lavakv.flink.testing.BackendFixture.value;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -19,6 +21,7 @@ import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
@@ -59,9 +62,14 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.lavakv.MetadataInfo;
+import org.lavakv.flink.Collector;
 import org.lavakv.flink.LavaConfigurableOptions;
+import org.lavakv.flink.LavaKeyedStateBackend;
 import org.lavakv.flink.LavaOptions;
 import org.lavakv.flink.LavaOptions.TimerService;
+import org.lavakv.flink.LavaStateBackend;
+import org.lavakv.flink.snapshot.CheckpointDescription;
 import org.lavakv.flink.testing.BackendFixture;
 
 /**
@@ -73,6 +81,7 @@ class CompatibilityTest {
 
     private static final int KEYS = 30;
     private static final Path FIXTURES = Path.of("src/test/resources/compatibility");
+    private static final int SST_VERSION_FROM_END = 20;
     private static final String WRITE = "LAVA_WRITE_FIXTURE";
     private static final StateTtlConfig TTL =
             StateTtlConfig.newBuilder(Duration.ofSeconds(1000)).build();
@@ -135,6 +144,95 @@ class CompatibilityTest {
         assertThat(changed).containsExactlyInAnyOrderElementsOf(read(whole, ALL));
         whole = fixture.create(ALL, halves);
         assertThat(read(whole, ALL)).containsExactlyInAnyOrderElementsOf(changed);
+    }
+
+    static Stream<Path> checkpointsWithValueFiles() throws IOException {
+        List<Path> all =
+                snapshots()
+                        .filter(
+                                snapshot ->
+                                        BackendFixture.filesIn(snapshot).stream()
+                                                .anyMatch(
+                                                        file -> file.toString().endsWith(".vsst")))
+                        .collect(Collectors.toList());
+        assertThat(all).hasSizeGreaterThanOrEqualTo(4);
+        return all.stream();
+    }
+
+    /** Old value files hold what is alive beside garbage, so the collector has to read them. */
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("checkpointsWithValueFiles")
+    void valueFilesAreCollected(Path snapshot) throws Exception {
+        fixture.use(separated(TimerService.HEAP));
+        AbstractKeyedStateBackend<Integer> backend = fixture.create(ALL, load(snapshot));
+        overwriteHalf(backend);
+        List<String> expected = read(backend, ALL);
+        Collector.collect((LavaKeyedStateBackend<?>) backend);
+        assertThat(Collector.bytesMoved((LavaKeyedStateBackend<?>) backend)).isPositive();
+        assertThat(read(backend, ALL)).isEqualTo(expected);
+        assertThat(expected)
+                .isNotEqualTo(Files.readAllLines(snapshot.resolve("expected.txt")))
+                .hasSize(KEYS);
+    }
+
+    /** Of whatever file, so that each has something alive and enough garbage. */
+    private void overwriteHalf(AbstractKeyedStateBackend<Integer> backend) throws Exception {
+        for (int key = 0; key < KEYS; key += 2) {
+            backend.setCurrentKey(key);
+            value(backend).update("a later value of " + key);
+            list(backend).update(List.of(key, key));
+            map(backend).clear();
+            ttlValue(backend).update("with a later time");
+            ttlList(backend).update(List.of("later"));
+            sum(backend).add(key);
+        }
+    }
+
+    /** Leaves lists, maps and sums as they are. */
+    private void overwrite(AbstractKeyedStateBackend<Integer> backend) throws Exception {
+        for (int key = 0; key < KEYS; key++) {
+            backend.setCurrentKey(key);
+            value(backend).update("another value of " + key);
+            ttlValue(backend).update("with another time");
+        }
+    }
+
+    /** What each kind of file says that its format is. */
+    private static Set<String> formats(Path snapshot) throws Exception {
+        Set<String> formats = new TreeSet<>();
+        for (Path file : BackendFixture.filesIn(snapshot)) {
+            String name = file.getFileName().toString();
+            ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file));
+            if (name.endsWith("sst")) {
+                bytes.order(ByteOrder.LITTLE_ENDIAN);
+                int version = bytes.getInt(bytes.capacity() - SST_VERSION_FROM_END);
+                formats.add(name.substring(name.lastIndexOf('.') + 1) + " " + version);
+            }
+            if (name.equals(CheckpointDescription.FILE_NAME)) {
+                formats.add("description " + bytes.getInt(Long.BYTES));
+                byte[] metadata = CheckpointDescription.parse(bytes.array(), name).engineMetadata();
+                formats.add("metadata " + MetadataInfo.read(metadata).formatVersion());
+            }
+        }
+        return formats;
+    }
+
+    /** A release that changes a format brings a fixture of it. */
+    @Test
+    void thereIsAFixtureOfTodaysFormats() throws Exception {
+        fixture.use(separated(TimerService.HEAP));
+        AbstractKeyedStateBackend<Integer> backend = fixture.create(ALL);
+        fill(backend);
+        store(root.resolve("today"), backend, checkpoint(backend));
+        Set<String> today = formats(root.resolve("today"));
+        assertThat(today).hasSize(4);
+        List<Set<String>> known = new ArrayList<>();
+        for (Path snapshot : snapshots().collect(Collectors.toList())) {
+            known.add(formats(snapshot));
+        }
+        assertThat(known)
+                .as("formats in %s; its README says how to write a fixture", FIXTURES)
+                .contains(today);
     }
 
     private static <S extends State> S ttl(
@@ -282,12 +380,7 @@ class CompatibilityTest {
         Path release = kept == null ? root.resolve("fixture") : Path.of(kept);
         assertThat(release).doesNotExist();
         for (TimerService timers : TimerService.values()) {
-            fixture.use(
-                    fixture.newLava(true)
-                            .set(LavaOptions.TIMER_SERVICE_FACTORY, timers)
-                            .set(
-                                    LavaConfigurableOptions.VALUE_SEPARATION_THRESHOLD,
-                                    new MemorySize(1)));
+            fixture.use(separated(timers));
             AbstractKeyedStateBackend<Integer> backend = fixture.create(ALL);
             fill(backend);
             String name = "timers-" + timers.toString().toLowerCase();
@@ -302,9 +395,22 @@ class CompatibilityTest {
         }
     }
 
-    /** The second of two incremental ones, with files of both. */
+    private LavaStateBackend separated(TimerService timers) throws Exception {
+        return fixture.newLava(true)
+                .set(LavaOptions.TIMER_SERVICE_FACTORY, timers)
+                .set(LavaConfigurableOptions.VALUE_SEPARATION_THRESHOLD, new MemorySize(1));
+    }
+
+    /**
+     * The last of three incremental ones, with files of two. Between the first and the second,
+     * values are collected, so that a value file has births other than its own.
+     */
     private KeyedStateHandle checkpoint(AbstractKeyedStateBackend<Integer> backend)
             throws Exception {
+        fixture.checkpoint(backend, 9);
+        overwrite(backend);
+        Collector.collect((LavaKeyedStateBackend<?>) backend);
+        assertThat(Collector.bytesMoved((LavaKeyedStateBackend<?>) backend)).isPositive();
         fixture.checkpoint(backend, 10);
         backend.setCurrentKey(1);
         value(backend).update("in the second checkpoint");

@@ -1,0 +1,37 @@
+package org.lavakv.flink;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.concurrent.TimeUnit;
+import org.lavakv.DBStatistics;
+
+/** Has the garbage of value files collected. Threads: one for each backend. */
+public final class Collector {
+
+    private Collector() {}
+
+    /** Compacts, so that what is dead becomes garbage, and waits until there was a collection. */
+    public static void collect(LavaKeyedStateBackend<?> backend) throws Exception {
+        long before = statistics(backend).gcJobs();
+        backend.compact();
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        DBStatistics s = statistics(backend);
+        while ((s.gcJobs() == before || s.runningGc() > 0) && System.nanoTime() < deadline) {
+            Thread.sleep(5);
+            s = statistics(backend);
+        }
+        assertThat(s.gcJobs()).as("collections").isGreaterThan(before);
+        assertThat(s.runningGc()).isZero();
+        assertThat(s.gcBytesRead()).isPositive();
+        assertThat(s.backgroundErrors()).isZero();
+    }
+
+    /** Bytes of values that collections moved into files of several births. */
+    public static long bytesMoved(LavaKeyedStateBackend<?> backend) {
+        return statistics(backend).gcBytesWritten();
+    }
+
+    private static DBStatistics statistics(LavaKeyedStateBackend<?> backend) {
+        return backend.instance().db().getStatistics();
+    }
+}
