@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -48,27 +48,29 @@ public final class ParallelTransfer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ParallelTransfer.class);
     private static final AtomicInteger THREADS = new AtomicInteger();
 
+    private final int threads;
     private final ThreadPoolExecutor executor;
 
     /**
-     * @param threads how many copies at a time
+     * @param threads how many copies at a time, of each run: those of one that hangs, or that was
+     *     stopped and has not come back, take no thread from another
      * @param name what the threads are called
      */
     public ParallelTransfer(int threads, String name) {
+        this.threads = threads;
         executor =
                 new ThreadPoolExecutor(
-                        threads,
-                        threads,
+                        0,
+                        Integer.MAX_VALUE,
                         IDLE_SECONDS,
                         TimeUnit.SECONDS,
-                        new LinkedBlockingQueue<>(),
+                        new SynchronousQueue<>(),
                         runnable -> {
                             Thread thread =
                                     new Thread(runnable, name + "-" + THREADS.incrementAndGet());
                             thread.setDaemon(true);
                             return thread;
                         });
-        executor.allowCoreThreadTimeOut(true);
     }
 
     /**
@@ -86,13 +88,21 @@ public final class ParallelTransfer implements AutoCloseable {
             throws Exception {
         Batch<T> batch = new Batch<>(tasks.size(), undo);
         Closeable stop = () -> batch.fail(new IOException("The transfer of files was cancelled."));
-        int submitted = 0;
+        AtomicInteger next = new AtomicInteger();
+        Runnable worker =
+                () -> {
+                    for (int i = next.getAndIncrement();
+                            i < tasks.size();
+                            i = next.getAndIncrement()) {
+                        batch.runOne(i, tasks.get(i));
+                    }
+                };
+        int workers = 0;
         boolean returned = false;
         try {
             cancel.registerCloseable(stop);
-            for (; submitted < tasks.size(); submitted++) {
-                int index = submitted;
-                executor.execute(() -> batch.runOne(index, tasks.get(index)));
+            for (; workers < Math.min(threads, tasks.size()); workers++) {
+                executor.execute(worker);
             }
             List<T> results = batch.await();
             returned = true;
@@ -108,7 +118,7 @@ public final class ParallelTransfer implements AutoCloseable {
                 batch.abandon();
                 batch.undoAll();
                 if (settleMs > 0) {
-                    batch.settle(tasks.size() - submitted, settleMs);
+                    batch.settle(workers == 0 ? tasks.size() : 0, settleMs);
                 }
             }
         }

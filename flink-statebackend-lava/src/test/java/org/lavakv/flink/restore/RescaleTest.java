@@ -16,6 +16,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import org.apache.flink.api.common.state.ValueState;
+import org.apache.flink.api.common.state.ValueStateDescriptor;
+import org.apache.flink.api.common.typeutils.base.StringSerializer;
 import org.apache.flink.core.fs.FSDataInputStream;
 import org.apache.flink.runtime.execution.CancelTaskException;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
@@ -31,6 +34,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.lavakv.flink.LavaKeyedStateBackend;
 import org.lavakv.flink.testing.BackendFixture;
 import org.lavakv.flink.testing.StateContent;
@@ -99,6 +104,49 @@ class RescaleTest {
     @Test
     void outAndInAgainKeepsEverythingWithCompactionsBetween() throws Exception {
         outAndIn(true);
+    }
+
+    /** Scenario 5: a table is known by its state's name, whatever came first where. */
+    @ParameterizedTest(name = "by canonical savepoints: {0}")
+    @ValueSource(booleans = {false, true})
+    void subtasksThatRegisterStatesInDifferentOrderScaleIn(boolean savepoints) throws Exception {
+        List<KeyedStateHandle> halves = new ArrayList<>();
+        for (KeyGroupRange range : List.of(LOW, HIGH)) {
+            AbstractKeyedStateBackend<Integer> half = fixture.create(range);
+            if (range == LOW) {
+                other(half, "first");
+                BackendFixture.value(half);
+                BackendFixture.list(half);
+                BackendFixture.map(half);
+                other(half, "second");
+            } else {
+                other(half, "second");
+                BackendFixture.map(half);
+                BackendFixture.list(half);
+                BackendFixture.value(half);
+                other(half, "first");
+            }
+            change(half, range, 0);
+            for (int key : keysIn(range, KEYS)) {
+                half.setCurrentKey(key);
+                other(half, "first").update("first of " + key);
+                other(half, "second").update("second of " + key);
+            }
+            halves.add(savepoints ? BackendFixture.savepoint(half) : checkpoint(half));
+            fixture.close(half);
+        }
+        AbstractKeyedStateBackend<Integer> whole = fixture.create(ALL, halves);
+        assertThat(read(whole, ALL)).isEqualTo(expected(1));
+        for (int key : keysIn(ALL, KEYS)) {
+            whole.setCurrentKey(key);
+            assertThat(other(whole, "first").value()).isEqualTo("first of " + key);
+            assertThat(other(whole, "second").value()).isEqualTo("second of " + key);
+        }
+    }
+
+    private static ValueState<String> other(AbstractKeyedStateBackend<?> backend, String name) {
+        return BackendFixture.state(
+                backend, new ValueStateDescriptor<>(name, StringSerializer.INSTANCE));
     }
 
     private void outAndIn(boolean compact) throws Exception {

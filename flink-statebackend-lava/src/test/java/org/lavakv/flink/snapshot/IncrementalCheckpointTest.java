@@ -10,7 +10,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RunnableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -39,6 +38,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.lavakv.flink.testing.BackendFixture;
+import org.lavakv.flink.testing.HangingUploads;
 
 @Timeout(120)
 class IncrementalCheckpointTest {
@@ -262,31 +262,18 @@ class IncrementalCheckpointTest {
     @Test
     void cancelDuringAnUploadThatHangsReturnsAtOnceAndLeavesNothing() throws Exception {
         fill("a");
-        CountDownLatch hanging = new CountDownLatch(1);
-        CountDownLatch wake = new CountDownLatch(1);
-        CheckpointStreamFactory stuck =
-                new FactoryOf(fixture.streams(1)) {
-                    @Override
-                    public CheckpointStateOutputStream createCheckpointStateOutputStream(
-                            CheckpointedStateScope scope) throws IOException {
-                        if (scope == CheckpointedStateScope.SHARED) {
-                            hanging.countDown();
-                            awaitUninterruptibly(wake);
-                        }
-                        return super.createCheckpointStateOutputStream(scope);
-                    }
-                };
+        HangingUploads stuck = new HangingUploads(fixture.streams(1));
         RunnableFuture<SnapshotResult<KeyedStateHandle>> future =
                 backend.snapshot(1, 0, stuck, CheckpointOptions.forCheckpointWithDefaultLocation());
         Thread async = new Thread(future);
         async.start();
-        hanging.await();
+        stuck.awaitHanging();
         long begin = System.nanoTime();
         future.cancel(true);
         async.join(TimeUnit.SECONDS.toMillis(30));
         fixture.close(backend);
         assertThat(System.nanoTime() - begin).isLessThan(TimeUnit.SECONDS.toNanos(1));
-        wake.countDown();
+        stuck.release();
         assertThat(uploadedEventually()).isEmpty();
         assertThat(BackendFixture.filesIn(fixture.instances())).isEmpty();
     }
@@ -302,18 +289,6 @@ class IncrementalCheckpointTest {
                             .collect(Collectors.toList());
         }
         return files;
-    }
-
-    private static void awaitUninterruptibly(CountDownLatch latch) {
-        while (true) {
-            try {
-                latch.await();
-                return;
-            } catch (InterruptedException e) {
-                // The point of the test: nothing wakes this upload.
-                continue;
-            }
-        }
     }
 
     @Test
