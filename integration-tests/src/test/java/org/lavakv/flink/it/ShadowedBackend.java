@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.platform.suite.api.AfterSuite;
 import org.junit.platform.suite.api.BeforeSuite;
+import org.lavakv.Host;
 
 /**
  * What all suites of Flink's own end-to-end tests share: the proof that their tasks kept keyed
@@ -11,10 +12,17 @@ import org.junit.platform.suite.api.BeforeSuite;
  */
 abstract class ShadowedBackend {
     private static long keyedBackendsBefore;
+    private static long leakedBefore;
 
     @BeforeSuite
     static void count() {
         keyedBackendsBefore = CountedLava.keyedBackends();
+        leakedBefore = Host.leakedNativeObjects();
+    }
+
+    @AfterSuite
+    static void nothingNativeIsLeft() throws InterruptedException {
+        NativeLeakCheck.assertNothingLeakedSince(leakedBefore);
     }
 
     @AfterSuite

@@ -37,9 +37,7 @@ class UserJarITCase {
     private Path fat;
 
     @BeforeEach
-    void start() throws Exception {
-        Configuration configuration = new Configuration();
-        configuration.setString("state.backend.type", "lava");
+    void pack() throws Exception {
         gate = Files.createDirectory(directory.resolve("gate"));
         thin = SessionCluster.jar(directory.resolve("thin.jar"), CountingJob.class, Set.of());
         fat =
@@ -50,6 +48,14 @@ class UserJarITCase {
                                 List.of(
                                         SessionCluster.source(LavaStateBackend.class),
                                         SessionCluster.source(LavaDB.class))));
+    }
+
+    private void start(String... options) throws Exception {
+        Configuration configuration = new Configuration();
+        configuration.setString("state.backend.type", "lava");
+        for (int i = 0; i < options.length; i += 2) {
+            configuration.setString("state.backend.lava." + options[i], options[i + 1]);
+        }
         cluster = new SessionCluster(directory, configuration);
     }
 
@@ -60,6 +66,19 @@ class UserJarITCase {
 
     @Test
     void threeCopiesWorkSideBySide() throws Exception {
+        start();
+        // One for each slot.
+        threeCopies(CountingJob.PARALLELISM);
+    }
+
+    /** Scenario 9: Flink hands out one shared resource an id, and each copy has a lease class. */
+    @Test
+    void threeCopiesHaveFixedMemoryOfTheTaskManager() throws Exception {
+        start("memory.managed", "false", "memory.fixed-per-tm", "48mb");
+        threeCopies(1);
+    }
+
+    private void threeCopies(int leases) throws Exception {
         long openBefore = Host.openNativeObjects();
         List<JobID> jobs =
                 List.of(
@@ -71,6 +90,7 @@ class UserJarITCase {
             Thread.sleep(50);
         }
         assertThat(Host.openNativeObjects()).isGreaterThan(openBefore);
+        assertThat(Host.getStatistics().leasesOpen()).isEqualTo(leases);
         Files.createFile(gate.resolve("open"));
 
         List<Set<String>> loaders = new ArrayList<>();
@@ -87,6 +107,7 @@ class UserJarITCase {
 
     @Test
     void oneAfterTheOther() throws Exception {
+        start();
         Set<String> seen = new HashSet<>();
         for (Path jar : List.of(fat, thin, fat, fat)) {
             seen.addAll(loadersOf(cluster.submit(List.of(), jar, List.of())));

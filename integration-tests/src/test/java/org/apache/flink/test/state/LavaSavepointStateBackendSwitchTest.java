@@ -6,6 +6,7 @@ import java.util.List;
 import org.apache.flink.test.state.BackendSwitchSpecs.BackendSwitchSpec;
 import org.apache.flink.testutils.junit.extensions.parameterized.ParameterizedTestExtension;
 import org.apache.flink.testutils.junit.extensions.parameterized.Parameters;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.lavakv.flink.LavaOptions.TimerService;
 
@@ -13,8 +14,19 @@ import org.lavakv.flink.LavaOptions.TimerService;
 @ExtendWith(ParameterizedTestExtension.class)
 class LavaSavepointStateBackendSwitchTest extends SavepointStateBackendSwitchTestBase {
 
+    private static final List<LavaSpec> SPECS = new ArrayList<>();
+
     LavaSavepointStateBackendSwitchTest(BackendSwitchSpec from, BackendSwitchSpec to) {
         super(from, to);
+    }
+
+    /** Flink's test closes no spec. */
+    @AfterAll
+    static void closeSpecs() throws Exception {
+        for (LavaSpec spec : SPECS) {
+            spec.close();
+        }
+        SPECS.clear();
     }
 
     @Parameters(name = "from: {0} to: {1}")
@@ -25,12 +37,20 @@ class LavaSavepointStateBackendSwitchTest extends SavepointStateBackendSwitchTes
                 // Specs hold resources: each pair has its own.
                 BackendSwitchSpec source = specs().get(from);
                 BackendSwitchSpec target = specs().get(to);
+                remember(source);
+                remember(target);
                 if (source instanceof LavaSpec || target instanceof LavaSpec) {
                     pairs.add(new BackendSwitchSpec[] {source, target});
                 }
             }
         }
         return pairs;
+    }
+
+    private static void remember(BackendSwitchSpec spec) {
+        if (spec instanceof LavaSpec) {
+            SPECS.add((LavaSpec) spec);
+        }
     }
 
     private static List<BackendSwitchSpec> specs() {

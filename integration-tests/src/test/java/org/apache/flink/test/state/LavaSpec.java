@@ -11,6 +11,7 @@ import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.runtime.operators.testutils.MockEnvironment;
 import org.apache.flink.runtime.operators.testutils.MockEnvironmentBuilder;
 import org.apache.flink.runtime.query.KvStateRegistry;
+import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.CheckpointableKeyedStateBackend;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyedStateBackendParametersImpl;
@@ -26,6 +27,7 @@ final class LavaSpec implements BackendSwitchSpecs.BackendSwitchSpec {
 
     private final LavaOptions.TimerService timers;
     private MockEnvironment environment;
+    private AbstractKeyedStateBackend<String> backend;
 
     LavaSpec(LavaOptions.TimerService timers) {
         this.timers = timers;
@@ -40,23 +42,27 @@ final class LavaSpec implements BackendSwitchSpecs.BackendSwitchSpec {
         close();
         environment = new MockEnvironmentBuilder().setManagedMemorySize(MANAGED_BYTES).build();
         JobID job = new JobID();
-        return new LavaStateBackend()
-                .set(LavaOptions.TIMER_SERVICE_FACTORY, timers)
-                .set(LavaOptions.LOCAL_DIRECTORIES, newDirectory().toString())
-                .createKeyedStateBackend(
-                        new KeyedStateBackendParametersImpl<>(
-                                environment,
-                                job,
-                                "operator",
-                                StringSerializer.INSTANCE,
-                                numKeyGroups,
-                                keyGroupRange,
-                                new KvStateRegistry()
-                                        .createTaskRegistry(job, environment.getJobVertexId()),
-                                TtlTimeProvider.DEFAULT,
-                                new UnregisteredMetricsGroup(),
-                                stateHandles,
-                                new CloseableRegistry()));
+        AbstractKeyedStateBackend<String> made =
+                new LavaStateBackend()
+                        .set(LavaOptions.TIMER_SERVICE_FACTORY, timers)
+                        .set(LavaOptions.LOCAL_DIRECTORIES, newDirectory().toString())
+                        .createKeyedStateBackend(
+                                new KeyedStateBackendParametersImpl<>(
+                                        environment,
+                                        job,
+                                        "operator",
+                                        StringSerializer.INSTANCE,
+                                        numKeyGroups,
+                                        keyGroupRange,
+                                        new KvStateRegistry()
+                                                .createTaskRegistry(
+                                                        job, environment.getJobVertexId()),
+                                        TtlTimeProvider.DEFAULT,
+                                        new UnregisteredMetricsGroup(),
+                                        stateHandles,
+                                        new CloseableRegistry()));
+        backend = made;
+        return made;
     }
 
     private static Path newDirectory() throws IOException {
@@ -65,8 +71,13 @@ final class LavaSpec implements BackendSwitchSpecs.BackendSwitchSpec {
         return directory;
     }
 
+    /** Flink's test only closes its backends, which gives nothing back. */
     @Override
     public void close() throws Exception {
+        if (backend != null) {
+            backend.dispose();
+            backend = null;
+        }
         if (environment != null) {
             environment.close();
             environment = null;
