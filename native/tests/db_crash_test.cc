@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <optional>
 
 #include "testing/count.h"
 #include "testing/random.h"
@@ -9,6 +11,7 @@
 #include "tests/history/generator.h"
 #include "tests/history/lava_store.h"
 #include "tests/history/model_store.h"
+#include "tests/history/past.h"
 #include "tests/history/player.h"
 
 // The machine or the process stops behind every change that a history makes to its files. Whatever
@@ -44,10 +47,10 @@ class CrashedHistory {
     history_ = GenerateHistory(seed, options);
     ModelStore model;
     Player player(&model);
-    digests_.push_back(*player.Digest());
+    past_.Add(model);
     for (const Operation& operation : history_) {
       player.Apply(operation);
-      digests_.push_back(*player.Digest());
+      past_.Add(model);
     }
   }
 
@@ -55,17 +58,24 @@ class CrashedHistory {
     LavaStore store(set_, seed_);
     ASSERT_TRUE(store.Open().ok());
     Player player(&store);
+    seen_ = &player;
+    running_ = &store;
     store.memory().SetMutationHook([&](uint64_t) { CrashNow(store); });
     for (now_ = 0; now_ < history_.size() && !::testing::Test::HasFailure(); ++now_) {
       const Operation& o = history_[now_];
       const std::string answer = player.Apply(o);
       ASSERT_TRUE(answer == "done" || answer.empty()) << Describe(o) << ": " << answer;
       if (o.op == Op::kFlush || o.op == Op::kReopen || o.op == Op::kImport) durable_ = now_ + 1;
+      if (o.op == Op::kTakeSnapshot) taken_[o.slot] = now_ + 1;
+      if (o.op == Op::kReopen || o.op == Op::kImport) taken_.clear();
+      // What a checkpoint holds is in its files.
+      if (o.op == Op::kCheckpoint && answer == "done")
+        durable_ = std::max(durable_, taken_.at(o.slot));
     }
     store.memory().SetMutationHook(nullptr);
   }
 
-  uint64_t images = 0, moments = 0, lost = 0, nested = 0;
+  uint64_t images = 0, moments = 0, lost = 0, nested = 0, gone_on = 0;
 
  private:
   static OptionSet SetFor(uint64_t seed, Promise promise) {
@@ -104,6 +114,7 @@ class CrashedHistory {
     ++images;
     const bool nest = may_nest && random_.OneIn(40);
     LavaStore again(set_, random_.Next(), image.get());
+    again.TakeTimes(*running_);
     if (nest) {
       image->SetMutationHook([&](uint64_t) {
         ++nested;
@@ -121,7 +132,7 @@ class CrashedHistory {
       EXPECT_TRUE(may_be_lost) << Where() << opened.ToString();
       return;
     }
-    Player player(&again);
+    Player player(&again, *seen_);
     const Result<uint64_t> digest = player.Digest();
     if (!digest.ok()) {
       ++lost;
@@ -129,19 +140,23 @@ class CrashedHistory {
           << Where() << digest.status().ToString();
       return;
     }
-    EXPECT_TRUE(Known(*digest)) << Where() << "content of no moment";
-    if (random_.OneIn(16) && again.Reopen().ok()) {
-      EXPECT_EQ(*player.Digest(), *digest) << Where() << "another content when opened again";
-    }
+    const std::optional<size_t> moment =
+        past_.Find(*digest, may_be_lost ? 0 : durable_, now_ + 1, *seen_);
+    ASSERT_TRUE(moment.has_value()) << Where() << "content of no moment";
+    if (!may_be_lost && random_.OneIn(16)) GoOn(&again, &player, *moment);
   }
 
-  bool Known(uint64_t digest) const {
-    const size_t from = promise_ == Promise::kPowerCutWithoutSync ? 0 : durable_;
-    const size_t to = std::min(now_ + 1, digests_.size() - 1);
-    return std::find(digests_.begin() + static_cast<ptrdiff_t>(from),
-                     digests_.begin() + static_cast<ptrdiff_t>(to) + 1,
-                     digest) != digests_.begin() + static_cast<ptrdiff_t>(to) + 1;
+  // What was recovered can be worked with: it reopens, is compacted and collected, every value can
+  // be read by its key, every file is sound, and none is left over.
+  void GoOn(LavaStore* store, Player* player, size_t moment) {
+    ++gone_on;
+    const Status reopened = store->Reopen();
+    ASSERT_TRUE(reopened.ok()) << Where() << reopened.ToString();
+    ModelStore model(past_.at(moment));
+    Player oracle(&model, *seen_);
+    EXPECT_TRUE(player->AtEnd() == oracle.AtEnd()) << Where() << "another content when it goes on";
   }
+
   std::string Where() const {
     return "LAVA_TEST_SEED=" + std::to_string(seed_) + ", " + lava::testing::Describe(set_) +
            ", operation " + std::to_string(now_) + " (" +
@@ -155,14 +170,17 @@ class CrashedHistory {
   Random random_;
   const OptionSet set_;
   History history_;
-  std::vector<uint64_t> digests_;  // after so many operations
+  Past past_;  // after so many operations
+  const Player* seen_ = nullptr;
+  const LavaStore* running_ = nullptr;
+  std::map<int32_t, size_t> taken_;  // snapshots, after so many operations
   size_t now_ = 0, durable_ = 0;
 };
 
 void Enumerate(Promise promise, uint64_t share) {
   const uint64_t first = Variable("LAVA_TEST_SEED", 1);
   const uint64_t seeds = Variable("LAVA_TEST_SEEDS", kSeeds * share);
-  uint64_t images = 0, moments = 0, lost = 0, nested = 0;
+  uint64_t images = 0, moments = 0, lost = 0, nested = 0, gone_on = 0;
   for (uint64_t seed = first; seed < first + seeds && !::testing::Test::HasFailure(); ++seed) {
     CrashedHistory history(seed, promise);
     history.Run();
@@ -170,6 +188,7 @@ void Enumerate(Promise promise, uint64_t share) {
     moments += history.moments;
     lost += history.lost;
     nested += history.nested;
+    gone_on += history.gone_on;
   }
   EXPECT_GT(nested, 0u);
   std::cout << "seeds " << first << " to " << first + seeds - 1 << ": " << moments << " moments, "
@@ -177,6 +196,7 @@ void Enumerate(Promise promise, uint64_t share) {
             << " in a recovery" << std::endl;
   Count(images, "crash states");
   Count(nested, "crash states within a recovery");
+  Count(gone_on, "crash states that were worked with on");
 }
 
 TEST(DBCrash, AProcessKillLosesNothingThatWasFlushed) { Enumerate(Promise::kProcessKill, 4); }

@@ -11,11 +11,15 @@
 #include "tests/history/generator.h"
 #include "tests/history/lava_store.h"
 #include "tests/history/model_store.h"
+#include "tests/history/past.h"
 #include "tests/history/player.h"
 
 // Every call to the file system that a history makes fails, once or from then on, in every way
 // that makes sense for it. The caller is told, nothing that was answered is wrong, nothing that
-// was acknowledged is lost, and once the fault is gone all goes on.
+// was acknowledged is lost, and once the fault is gone all goes on. Environment:
+//   LAVA_TEST_STEP       only every so many-th call
+//   LAVA_TEST_CALL       from this call on
+//   LAVA_TEST_SEED, LAVA_TEST_WORKLOADS  other histories: the first seed, and how many
 namespace lava::testing {
 namespace {
 
@@ -26,6 +30,14 @@ constexpr uint64_t kStep = 1;
 #endif
 constexpr uint64_t kForeverStep = 7;
 
+/// What the histories are made to have each: it meets faults in all of its calls.
+constexpr Op kMustHave[] = {Op::kTakeSnapshot, Op::kCheckpoint, Op::kSetTtl, Op::kSetTime,
+                            Op::kCompactAll,   Op::kReadAll,    Op::kImport, Op::kSetTime,
+                            Op::kCompactAll,   Op::kReadAll};
+
+constexpr uint32_t kTableThatExpires = 4;
+constexpr uint64_t kTwoParts = 154;  // for PlanOf: of the snapshot, and of now
+
 struct Workload {
   const char* name;
   uint64_t seed;
@@ -35,8 +47,48 @@ struct Workload {
 constexpr Workload kWorkloads[] = {
     {"small, synced", 11, 0, true},
     {"no filters, two partition bytes", 12, 1, false},
-    {"drawn options, values apart and collected", 13, 13, true},
+    {"drawn options, values apart and collected", 45, 45, true},
 };
+
+History HistoryOf(const Workload& workload) {
+  GeneratorOptions options;
+  options.operations = 160;
+  options.large_one_in = 25;
+  History history = GenerateHistory(workload.seed, options);
+  // Where what is not in the files is missed.
+  for (size_t i = 25; i < history.size(); i += 25) {
+    history[i] = Operation();
+    history[i].op = Op::kReopen;
+  }
+  // A longer one would expect back what has gone.
+  for (Operation& o : history)
+    if (o.op == Op::kSetTtl && o.table == kTableThatExpires) o.op = Op::kRunJobs;
+  size_t i = 30;
+  for (const Op op : kMustHave) {
+    Operation& o = history[i] = Operation();
+    o.op = op;
+    o.slot = op == Op::kReadAll ? -1 : 0;
+    o.table = op == Op::kSetTtl ? kTableThatExpires : 0;
+    // Values of now and some units before, so that part of them ends and, later, all.
+    if (op == Op::kSetTtl) o.number = 4;
+    if (op == Op::kImport) o.number = kTwoParts;
+    if (op == Op::kSetTime) o.number = kFirstTime + (i < 90 ? 5 : 20);
+    i += i % 25 == 24 ? 13 : 12;
+  }
+  return history;
+}
+
+/// Those of the table, or LAVA_TEST_WORKLOADS more of seeds from LAVA_TEST_SEED on.
+std::vector<Workload> Workloads() {
+  const uint64_t first = Variable("LAVA_TEST_SEED", 0);
+  const uint64_t count = Variable("LAVA_TEST_WORKLOADS", 0);
+  if (count == 0) return {std::begin(kWorkloads), std::end(kWorkloads)};
+  std::vector<Workload> workloads;
+  for (uint64_t seed = first; seed < first + count; ++seed)
+    workloads.push_back(
+        {"drawn", seed, static_cast<uint32_t>(seed % kOptionSetCount), seed % 2 == 0});
+  return workloads;
+}
 
 class FaultyRun {
  public:
@@ -53,12 +105,10 @@ class FaultyRun {
     faults_.Arm(plan);
     if (const Status opened = store_.Open(); !opened.ok()) OpenAgain(opened);
     Player lava(&store_), oracle(&model_);
-    digests_.push_back(*oracle.Digest());
     for (const Operation& o : history_) {
       SCOPED_TRACE(Describe(o));
       Step(o, &lava, &oracle);
       if (TornTail(o, plan.fault, &lava, &oracle)) return true;
-      digests_.push_back(*oracle.Digest());
       if (::testing::Test::HasFailure()) return true;
     }
     const bool struck = faults_.fired() > 0;
@@ -108,17 +158,31 @@ class FaultyRun {
         << reopened.ToString();
     const Result<uint64_t> digest = lava->Digest();
     if (digest.ok()) {
-      EXPECT_EQ(*digest, digests_.back());
+      EXPECT_EQ(*digest, *oracle->Digest());
     } else {
       // A table that had no use in this run cannot be registered.
       EXPECT_NE(digest.status().message().find("read-only until reopened"), Slice::npos);
     }
     ASSERT_TRUE(store_.Open().ok());
-    EXPECT_NE(std::find(digests_.begin() + static_cast<ptrdiff_t>(durable_), digests_.end(),
-                        *lava->Digest()),
-              digests_.end())
+    Past past = Replayed();
+    EXPECT_TRUE(past.Find(*lava->Digest(), durable_, applied_.size(), *lava).has_value())
         << "content of no moment since the last flush that was acknowledged";
     ++read_only_;
+  }
+  Past Replayed() const {
+    ModelStore model;
+    Player player(&model);
+    Past past;
+    past.Add(model);
+    for (const Operation& o : applied_) {
+      player.Apply(o);
+      past.Add(model);
+    }
+    return past;
+  }
+  void Applied(const Operation& o, Player* oracle) {
+    oracle->Apply(o);
+    applied_.push_back(o);
   }
   void OpenAgain(const Status& failed) {
     Told(failed.ToString());
@@ -140,14 +204,15 @@ class FaultyRun {
   void Step(const Operation& o, Player* lava, Player* oracle) {
     const std::string found = lava->Apply(o);
     const bool flushes = o.op == Op::kFlush || o.op == Op::kReopen || o.op == Op::kImport;
-    if (flushes && found == "done") durable_ = digests_.size();
     const bool changes = o.op <= Op::kBatch || o.op == Op::kImport || o.op == Op::kReopen ||
                          o.op == Op::kDropTable || o.op == Op::kSetTtl;
     if (!changes) {
       const std::string expected = oracle->Apply(o);
       if (found != expected) Told(found);
+      applied_.push_back(o);  // for its time
     } else if (found == "done") {
-      oracle->Apply(o);
+      Applied(o, oracle);
+      if (flushes) durable_ = applied_.size();
     } else {
       // Nothing was changed.
       Told(found);
@@ -156,7 +221,9 @@ class FaultyRun {
       faults_.Disarm();
       const Status opened = store_.Open();
       EXPECT_TRUE(opened.ok()) << opened.ToString();
-      static_cast<void>(model_.Reopen());
+      Operation reopen;
+      reopen.op = Op::kReopen;
+      Applied(reopen, oracle);
     }
   }
 
@@ -165,8 +232,8 @@ class FaultyRun {
   FaultFileSystem faults_;
   LavaStore store_;
   ModelStore model_;
-  std::vector<uint64_t> digests_;  // after so many operations
-  size_t durable_ = 0;             // of them are known to be on the device
+  History applied_;     // what the store acknowledged, and what changes nothing
+  size_t durable_ = 0;  // of them are known to be on the device
   uint64_t errors_ = 0, read_only_ = 0;
   const bool synced_;
   bool torn_ = false;
@@ -178,19 +245,13 @@ TEST_P(DBFault, AnyCallThatFailsIsToldAndLosesNothing) {
   const uint64_t step = Variable("LAVA_TEST_STEP", kStep);
   const uint64_t collections_before = LavaStore::TotalsOfAll().gc_jobs;
   uint64_t once = 0, for_ever = 0, errors = 0, read_only = 0, torn = 0;
-  for (const Workload& workload : kWorkloads) {
-    GeneratorOptions options;
-    options.operations = 160;
-    options.large_one_in = 25;
-    History history = GenerateHistory(workload.seed, options);
-    // Where what is not in the files is missed.
-    for (size_t i = 25; i < history.size(); i += 25) {
-      history[i] = Operation();
-      history[i].op = Op::kReopen;
-    }
+  for (const Workload& workload : Workloads()) {
+    const History history = HistoryOf(workload);
     for (const bool forever : {false, true}) {
-      for (uint64_t call = 1;; call += step * (forever ? kForeverStep : 1)) {
-        SCOPED_TRACE(std::string(workload.name) + ", call " + std::to_string(call) +
+      const uint64_t apart = step * (forever ? kForeverStep : 1);
+      for (uint64_t call = Variable("LAVA_TEST_CALL", 1 + workload.seed % apart);; call += apart) {
+        SCOPED_TRACE(std::string(workload.name) + " with seed " + std::to_string(workload.seed) +
+                     ", LAVA_TEST_CALL=" + std::to_string(call) +
                      (forever ? " and all later" : ""));
         FaultyRun run(workload, history);
         const bool struck =

@@ -117,7 +117,11 @@ class StressRun {
     for (std::thread& thread : threads) thread.join();
     db_.reset();
     // What was flushed is whole.
-    if (!::testing::Test::HasFailure() && OpenAs("/db", {}, &db_).ok()) CheckAll(nullptr);
+    if (!::testing::Test::HasFailure()) {
+      const Status opened = OpenAs("/db", {}, &db_);
+      ASSERT_TRUE(opened.ok()) << opened.ToString();
+      CheckAll(nullptr);
+    }
     db_.reset();
     lease_.reset();
   }

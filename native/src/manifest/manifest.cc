@@ -90,8 +90,14 @@ Result<std::unique_ptr<Manifest>> Manifest::ReadLog(const Options& options, uint
 }
 
 Status Manifest::ReadNumbered(uint64_t durable_bytes) {
-  LAVA_ASSIGN_OR_RETURN(const std::string bytes, options_.file_system->ReadWhole(
-                                                     PathOf(FileName(number_)), kManifestBytesMax));
+  const std::string path = PathOf(FileName(number_));
+  LAVA_ASSIGN_OR_RETURN(const uint64_t size, options_.file_system->FileSize(path));
+  LAVA_ASSIGN_OR_RETURN(const std::string bytes,
+                        options_.file_system->ReadWhole(path, kManifestBytesMax));
+  // A read that ended early must not pass for a log whose end a power cut took away.
+  if (bytes.size() < size)
+    return Status::IOError("manifest: read " + std::to_string(bytes.size()) + " bytes of " + path +
+                           ", which has " + std::to_string(size) + ": open it again");
   log_info_.bytes = bytes.size();
   LAVA_RETURN_IF_ERROR(Replay(bytes, durable_bytes));
   files_ = FileTable();

@@ -105,6 +105,23 @@ TEST_F(ManifestTest, EveryCallThatFailsLeavesTheOldOrTheNewState) {
   }
 }
 
+TEST_F(ManifestTest, AReadThatEndsEarlyIsNoTornEnd) {
+  for (const bool sync : {false, true}) {
+    {
+      auto manifest = Manifest::Fresh(Options(sync));
+      // The first half is a snapshot and whole edits.
+      for (uint64_t n = 1; n <= 9; ++n) ASSERT_TRUE(AddFile(manifest.get(), n).ok());
+    }
+    faults_.Arm({.fault = Fault::kShortRead, .path_contains = "/MANIFEST-"});
+    const Result<size_t> files = Recovered(sync);
+    faults_.Disarm();
+    ASSERT_TRUE(files.status().IsIOError()) << files.status().ToString();
+    EXPECT_NE(files.status().message().find("/m/MANIFEST-"), Slice::npos);
+    EXPECT_EQ(*Recovered(sync), 9u);
+    for (const std::string& path : memory_.Paths()) ASSERT_TRUE(memory_.Remove(path).ok());
+  }
+}
+
 TEST_F(ManifestTest, ANoSpaceIsOverWhenSpaceReturns) {
   auto manifest = Manifest::Fresh(Options());
   ASSERT_TRUE(AddFile(manifest.get(), 1).ok());

@@ -19,21 +19,39 @@ struct Weight {
 };
 // Of 1000.
 constexpr Weight kWeights[] = {
-    {Op::kPut, 290},           {Op::kDelete, 75},       {Op::kAppend, 75},
-    {Op::kDeletePrefix, 35},   {Op::kDeleteRange, 15},  {Op::kBatch, 45},
-    {Op::kRefused, 5},         {Op::kGet, 90},          {Op::kContains, 25},
-    {Op::kContainsPrefix, 25}, {Op::kMultiGet, 15},     {Op::kScan, 100},
-    {Op::kReadAll, 3},         {Op::kTakeSnapshot, 18}, {Op::kReleaseSnapshot, 8},
-    {Op::kCheckpoint, 4},      {Op::kImport, 3},        {Op::kReopen, 5},
-    {Op::kFlush, 10},          {Op::kCompactAll, 4},    {Op::kRunJobs, 130},
-    {Op::kDropTable, 4},       {Op::kSetTtl, 4},        {Op::kSetTime, 12},
+    {Op::kPut, 290},
+    {Op::kDelete, 75},
+    {Op::kAppend, 75},
+    {Op::kDeletePrefix, 35},
+    {Op::kDeleteRange, 15},
+    {Op::kBatch, 45},
+    {Op::kRefused, 5},
+    {Op::kGet, 90},
+    {Op::kContains, 25},
+    {Op::kContainsPrefix, 25},
+    {Op::kMultiGet, 15},
+    {Op::kScan, 100},
+    {Op::kReadAll, 3},
+    {Op::kTakeSnapshot, 18},
+    {Op::kReleaseSnapshot, 8},
+    {Op::kCheckpoint, 4},
+    {Op::kImport, 3},
+    {Op::kReopen, 5},
+    {Op::kFlush, 10},
+    {Op::kCompactAll, 4},
+    {Op::kRunJobs, 130},
+    {Op::kDropTable, 4},
+    {Op::kSetTtl, 4},
+    {Op::kSetTime, 12},
+    {Op::kTune, 4},
 };
 constexpr Weight kWritingWeights[] = {
     {Op::kPut, 330},         {Op::kDelete, 80},       {Op::kAppend, 90},
     {Op::kDeletePrefix, 50}, {Op::kDeleteRange, 20},  {Op::kBatch, 70},
     {Op::kFlush, 60},        {Op::kCompactAll, 8},    {Op::kRunJobs, 240},
     {Op::kDropTable, 10},    {Op::kTakeSnapshot, 12}, {Op::kReleaseSnapshot, 10},
-    {Op::kReopen, 10},       {Op::kImport, 10},
+    {Op::kReopen, 10},       {Op::kImport, 10},       {Op::kCheckpoint, 10},
+    {Op::kSetTtl, 10},       {Op::kSetTime, 20},      {Op::kTune, 5},
 };
 
 class Generator {
@@ -66,6 +84,10 @@ class Generator {
   uint32_t ListTable() { return random_.OneIn(3) ? 6 : 2; }
   uint32_t MapTable() {
     static constexpr uint32_t kTables[] = {1, 1, 3, 5};
+    return kTables[random_.Uniform(std::size(kTables))];
+  }
+  uint32_t DroppedTable() {
+    static constexpr uint32_t kTables[] = {3, 3, 3, 2, 5, 6};
     return kTables[random_.Uniform(std::size(kTables))];
   }
   std::string Prefix() {
@@ -101,8 +123,11 @@ class Generator {
   std::string Value(uint32_t table) {
     if (kHistoryTables[table].kind != TableKind::kList) return Stamped(table);
     std::string value;
+    // Joined ones come from canonical savepoints, without boundaries and so without expiry.
+    const bool joined = !HasTtl(table) && random_.OneIn(8);
     for (uint64_t i = random_.OneIn(4) ? random_.Uniform(5) : 1; i > 0; --i)
-      AppendListSegment(ListSegment::kElement, Stamped(table), &value);
+      AppendListSegment(joined ? ListSegment::kJoined : ListSegment::kElement, Stamped(table),
+                        &value);
     return value;
   }
 
@@ -129,8 +154,7 @@ class Generator {
   void DrawScan(Operation* o) {
     o->entries_max = static_cast<uint32_t>(random_.Between(1, 40));
     o->bytes_max = random_.Between(1, 4096);
-    // Whether something has expired stands in its value.
-    o->keys_only = !HasTtl(o->table) && random_.OneIn(3);
+    o->keys_only = random_.OneIn(3);
     if (random_.OneIn(3)) o->skip = static_cast<uint32_t>(random_.Uniform(6));
     o->upper = Key(o->table);
     if (PrefixBytesOf(o->table) != 0 && !random_.OneIn(3)) {
@@ -196,7 +220,11 @@ class Generator {
         o.number = random_.OneIn(8) ? 20 : 1;
         break;
       case Op::kDropTable:
-        o.table = kDroppedTable;
+        o.table = DroppedTable();
+        break;
+      case Op::kTune:
+        o.table = Table();
+        o.number = random_.Next();
         break;
       case Op::kSetTtl: {
         o.table = 4 + static_cast<uint32_t>(random_.Uniform(3));

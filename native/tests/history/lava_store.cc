@@ -175,17 +175,17 @@ Status LavaStore::Apply(const Operation& o) {
 }
 
 Status LavaStore::WriteBatch(std::span<const Operation> writes) {
-  lava::WriteBatch batch;
+  batch_.Clear();
   for (const Operation& o : writes) {
     LAVA_ASSIGN_OR_RETURN(Table * table, TableAt(o.table));
     const std::string key = ToStore(o.key);
     const KeyRef ref{key, PrefixOf(o.table)};
-    if (o.op == Op::kPut) batch.Put(table, ref, o.value);
-    if (o.op == Op::kDelete) batch.Delete(table, ref);
-    if (o.op == Op::kAppend) batch.Append(table, ref, o.value);
-    if (o.op == Op::kDeletePrefix) batch.DeletePrefix(table, key);
+    if (o.op == Op::kPut) batch_.Put(table, ref, o.value);
+    if (o.op == Op::kDelete) batch_.Delete(table, ref);
+    if (o.op == Op::kAppend) batch_.Append(table, ref, o.value);
+    if (o.op == Op::kDeletePrefix) batch_.DeletePrefix(table, key);
   }
-  return Finish([&] { return db_->Write(batch); });
+  return Finish([&] { return db_->Write(batch_); });
 }
 
 Status LavaStore::Refused(uint64_t number) {
@@ -193,11 +193,17 @@ Status LavaStore::Refused(uint64_t number) {
   LAVA_ASSIGN_OR_RETURN(Table * value, TableAt(0));
   const std::string good = ToStore(std::string("\1k\1", 3));
   const std::string beyond = ToStore(std::string(1, static_cast<char>(kPartitionMax + 1)) + "k");
+  const std::string too_long = good + std::string(kKeyBytesMax, 'k');
   lava::WriteBatch batch;
   batch.Put(map, {good, PrefixOf(1)}, "not to be seen");
   return Finish([&]() -> Status {
     PinnedValue found;
-    switch (number % 9) {
+    bool there = false;
+    ScanPage page;
+    ScanRequest scan;
+    const KeyRef beyond_key{beyond};
+    TableOptions options = value->options();
+    switch (number % 15) {
       case 0:
         return db_->Put(value, {beyond}, "v");
       case 1:
@@ -213,9 +219,23 @@ Status LavaStore::Refused(uint64_t number) {
         batch.Append(value, {good}, "v");
         return db_->Write(batch);
       case 6:
-        return db_->Put(value, {good + std::string(kKeyBytesMax, 'k')}, "v");
+        return db_->Put(value, {too_long}, "v");
       case 7:
         return db_->Put(nullptr, {good}, "v");
+      case 8:
+        return db_->MultiGet(value, {&beyond_key, 1}, {&found, 1}, {&there, 1});
+      case 9:
+        scan.lower = too_long;
+        return db_->Scan(value, scan, &page);
+      case 10:
+        return db_->DeleteRange(value, good, too_long);
+      case 11:
+        options.kind = TableKind::kList;
+        return db_->SetTableOptions(value, options);
+      case 12:
+        return db_->CreateTable(std::string(kTableNameBytesMax + 1, 'n'), {}).status();
+      case 13:
+        return db_->DeletePrefix(map, "");
       default:
         return db_->Get(value, {beyond}, &found);
     }
@@ -224,9 +244,8 @@ Status LavaStore::Refused(uint64_t number) {
 
 Result<Store::Value> LavaStore::Get(uint32_t table, const std::string& key, int32_t slot) {
   LAVA_ASSIGN_OR_RETURN(Table * t, TableAt(table));
-  PinnedValue value;
-  const Status status = db_->Get(t, {ToStore(key), PrefixOf(table)}, &value, SnapshotAt(slot));
-  if (status.ok()) return Value(value.data());
+  const Status status = db_->Get(t, {ToStore(key), PrefixOf(table)}, &value_, SnapshotAt(slot));
+  if (status.ok()) return Value(value_.data());
   if (status.IsNotFound()) return Value();
   return status;
 }
@@ -353,9 +372,7 @@ Status LavaStore::Import(const ImportPlan& plan) {
     sources.push_back({"", first, last});
     return Adopt(slot, directory, &sources.back());
   };
-  if (plan.low) LAVA_RETURN_IF_ERROR(adopt(plan.low_slot, 0, plan.cut));
-  if (plan.high) LAVA_RETURN_IF_ERROR(adopt(plan.high_slot, plan.cut + 1, kPartitionMax));
-  if (plan.swapped && sources.size() == 2) std::swap(sources[0], sources[1]);
+  for (const ImportPart& part : plan) LAVA_RETURN_IF_ERROR(adopt(part.slot, part.first, part.last));
   // So that nothing is lost should the new instance not open.
   LAVA_RETURN_IF_ERROR(Flush());
   return OpenIn(directory, sources);
@@ -363,7 +380,33 @@ Status LavaStore::Import(const ImportPlan& plan) {
 
 Status LavaStore::Reopen() {
   LAVA_RETURN_IF_ERROR(Flush());
+  const Status closed = CheckClosed();
+  if (!closed.ok()) CloseNow();
+  LAVA_RETURN_IF_ERROR(closed);
   return Open();
+}
+
+// Closes, and tries what must be refused then.
+Status LavaStore::CheckClosed() {
+  LAVA_ASSIGN_OR_RETURN(Table * table, TableAt(0));
+  LAVA_ASSIGN_OR_RETURN(const std::shared_ptr<Snapshot> snapshot, db_->TakeSnapshot());
+  value_.Reset();
+  LAVA_RETURN_IF_ERROR(Finish([&] { return db_->Close(); }));
+  const std::string key = ToStore(std::string("\1k\1", 3));
+  std::vector<Snapshot::File> files;
+  std::string metadata;
+  ScanPage page;
+  uint64_t ticket = 0;
+  for (const Status& status :
+       {db_->Put(table, {key}, "v"), db_->Get(table, {key}, &value_), db_->Flush(0),
+        db_->Get(table, {key}, &value_, snapshot.get()), db_->Contains(table, {key}),
+        db_->Scan(table, {}, &page), db_->CompactAll(0, &ticket), db_->TakeSnapshot().status(),
+        db_->CreateTable("late", {}).status(), snapshot->WaitFlushed(0),
+        snapshot->Files(&files, &metadata), db_->DropTable(table)}) {
+    if (!status.IsClosed())
+      return Status::IOError("a closed instance answers " + status.ToString());
+  }
+  return db_->Close();
 }
 
 Status LavaStore::Flush() {
@@ -401,6 +444,16 @@ Status LavaStore::SetTtl(uint32_t table, int64_t ttl_ms) {
   return Status::IOError("the list of tables does not know what was set");
 }
 
+Status LavaStore::Tune(uint32_t table, uint64_t number) {
+  static constexpr uint64_t kBounds[] = {0, 1, 10, 100, kSeparationAutomatic};
+  LAVA_ASSIGN_OR_RETURN(Table * t, TableAt(table));
+  TableOptions options = t->options();
+  options.separation_bytes = kBounds[number % std::size(kBounds)];
+  LAVA_RETURN_IF_ERROR(db_->SetTableOptions(t, options));
+  const bool said = t->options().separation_bytes == options.separation_bytes;
+  return said ? Status::OK() : Status::IOError("a table does not say what was set");
+}
+
 void LavaStore::SetTime(int64_t now_ms) {
   now_ms_ = now_ms;
   if (db_ != nullptr) db_->SetTime(now_ms);
@@ -436,6 +489,25 @@ Status LavaStore::CheckAtRest() {
   const std::vector<TableInfo> tables = db_->ListTables();
   for (const std::string& name : names)
     LAVA_RETURN_IF_ERROR(VerifyStoredFile(fs_, directory_ + "/" + name, tables));
+  return CheckRecordCounts();
+}
+
+// All has been compacted, so the files' records are what a scan shows.
+Status LavaStore::CheckRecordCounts() {
+  for (uint32_t table = 0; table < kHistoryTableCount; ++table) {
+    if (HasTtl(table)) continue;
+    LAVA_ASSIGN_OR_RETURN(Table * t, TableAt(table));
+    Operation scan;
+    scan.table = table;
+    scan.entries_max = 100;
+    scan.bytes_max = 1 << 20;
+    LAVA_ASSIGN_OR_RETURN(const std::vector<Model::Entry> entries, Scan(scan));
+    const TableStatistics statistics = db_->table_statistics(t);
+    if (statistics.records != entries.size() ||
+        statistics.garbage_bytes > statistics.value_raw_bytes)
+      return Status::IOError(t->name() + " has " + std::to_string(entries.size()) +
+                             " entries, its files " + std::to_string(statistics.records));
+  }
   return Status::OK();
 }
 

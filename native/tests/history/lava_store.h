@@ -32,6 +32,11 @@ class LavaStore final : public Store {
   Status OpenAt(const std::string& directory) { return OpenIn(directory, {}); }
   /// Closes without a flush.
   void CloseNow();
+  /// From the next opening on it is as late as there, and values expire as there.
+  void TakeTimes(const LavaStore& other) {
+    now_ms_ = other.now_ms_;
+    ttl_ms_ = other.ttl_ms_;
+  }
   /// Files fail: background work may.
   void MayFail() { may_fail_ = true; }
   bool is_open() const { return db_ != nullptr; }
@@ -60,6 +65,7 @@ class LavaStore final : public Store {
   void RunJobs(uint64_t count) override;
   Status DropTable(uint32_t table) override;
   Status SetTtl(uint32_t table, int64_t ttl_ms) override;
+  Status Tune(uint32_t table, uint64_t number) override;
   void SetTime(int64_t now_ms) override;
   Status CheckAtEnd() override;
 
@@ -74,6 +80,8 @@ class LavaStore final : public Store {
   Status Adopt(int32_t slot, const std::string& directory, ImportSource* source);
   Status CheckAtRest();
   Status CheckFiles(std::span<const Snapshot::File> files) const;
+  Status CheckRecordCounts();
+  Status CheckClosed();
 
   const OptionSet set_;
   MemFileSystem memory_;
@@ -87,6 +95,8 @@ class LavaStore final : public Store {
   std::unique_ptr<SimExecutor> simulated_;
   uint32_t openings_ = 0, directories_ = 0;
   uint64_t separation_bytes_ = 0;
+  lava::WriteBatch batch_;  // used again and again, as its users do
+  PinnedValue value_;
   uint32_t extra_ = 0;  // partition bytes beyond one
   std::string directory_;
   int64_t now_ms_ = 0;

@@ -99,8 +99,7 @@ void ModelStore::CopyPartitions(int32_t slot, uint32_t first, uint32_t last, Mod
 
 Status ModelStore::Import(const ImportPlan& plan) {
   Model next = EmptyModel();
-  if (plan.low) CopyPartitions(plan.low_slot, 0, plan.cut, &next);
-  if (plan.high) CopyPartitions(plan.high_slot, plan.cut + 1, kPartitionMax, &next);
+  for (const ImportPart& part : plan) CopyPartitions(part.slot, part.first, part.last, &next);
   model_ = std::move(next);
   snapshots_.clear();
   return Status::OK();

@@ -10,6 +10,9 @@ namespace lava::testing {
 class ModelStore : public Store {
  public:
   ModelStore();
+  explicit ModelStore(Model model) : model_(std::move(model)) {}
+  /// The newest state.
+  const Model& now() const { return model_; }
   Status Write(const Operation& write) override;
   Status WriteBatch(std::span<const Operation> writes) override;
   Status Refused(uint64_t) override { return Status::InvalidArgument("as it should be"); }
@@ -30,6 +33,7 @@ class ModelStore : public Store {
   void RunJobs(uint64_t) override {}
   Status DropTable(uint32_t table) override;
   Status SetTtl(uint32_t, int64_t) override { return Status::OK(); }
+  Status Tune(uint32_t, uint64_t) override { return Status::OK(); }
   void SetTime(int64_t) override {}
   Status CheckAtEnd() override { return Status::OK(); }
 

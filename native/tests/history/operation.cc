@@ -8,7 +8,7 @@ const char* OpName(Op op) {
       "batch",      "refused",    "get",      "contains",      "contains prefix",
       "multi-get",  "scan",       "read all", "take snapshot", "release snapshot",
       "checkpoint", "import",     "reopen",   "flush",         "compact all",
-      "run jobs",   "drop table", "set ttl",  "set time"};
+      "run jobs",   "drop table", "set ttl",  "tune",          "set time"};
   static_assert(std::size(kNames) == kOpCount);
   return kNames[static_cast<size_t>(op)];
 }

@@ -26,7 +26,6 @@ inline constexpr HistoryTable kHistoryTables[] = {
     {"ttl-list", TableKind::kList, TtlLayout::kList},
 };
 inline constexpr uint32_t kHistoryTableCount = std::size(kHistoryTables);
-inline constexpr uint32_t kDroppedTable = 3;
 inline constexpr uint32_t kPartitionMax = 15;
 /// Partition, a letter and a byte: what a map's keys may be deleted by.
 inline constexpr uint32_t kPrefixBytes = 3;
@@ -63,6 +62,7 @@ enum class Op : uint8_t {
   kRunJobs,  // number: how many, where the store's jobs wait for that
   kDropTable,
   kSetTtl,   // number: units
+  kTune,     // number: see Store::Tune
   kSetTime,  // number: units
 };
 inline constexpr uint32_t kOpCount = static_cast<uint32_t>(Op::kSetTime) + 1;

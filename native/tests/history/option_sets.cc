@@ -130,8 +130,9 @@ OptionSet OptionSetAt(uint32_t index) {
     set.jobs = OptionSet::Jobs::kThreads;
     set.threads = static_cast<uint32_t>(random.Between(1, 4));
   }
-  if (set.index % 16 == 5) set.files = OptionSet::Files::kPosix;
-  set.direct_io = set.index % 32 == 21;
+  // Two of them with threads: real files under jobs that run beside each other.
+  if (set.index % 16 == 5 || set.index % 16 == 3) set.files = OptionSet::Files::kPosix;
+  set.direct_io = set.index % 32 == 21 || set.index == 51;
   return set;
 }
 
@@ -159,7 +160,9 @@ DBOptions OptionsOf(const OptionSet& set, uint32_t opening) {
   static constexpr uint32_t kRatios[] = {0, 0, 101, 150};
   options.space_high_percent = Pick(&random, kRatios);
   options.space_live_bytes_floor = random.OneIn(2) ? 0 : 10'000;
-  options.slowed_bytes_per_second = 1ull << 40;
+  static constexpr uint32_t kLowRatios[] = {0, 0, 100};
+  options.space_low_percent = options.space_high_percent == 0 ? 0 : Pick(&random, kLowRatios);
+  options.slowed_bytes_per_second = random.OneIn(4) ? 64 << 10 : 1ull << 40;
   options.gc_jobs_max = static_cast<uint32_t>(random.Uniform(4));
   options.gc_upload_cost_percent = random.OneIn(2) ? 0 : 100;
   static constexpr uint32_t kSortedRuns[] = {0, 1, 1, 8};
@@ -172,7 +175,7 @@ DBOptions OptionsOf(const OptionSet& set, uint32_t opening) {
 
 uint64_t SeparationOf(const OptionSet& set, uint32_t opening) {
   // A value of the histories has some bytes, one in twenty some thousands.
-  static constexpr uint64_t kSeparations[] = {0, 1, 1, 8, 20, 100};
+  static constexpr uint64_t kSeparations[] = {0, 1, 1, 8, 20, 100, kSeparationAutomatic};
   if (set.index == 0 || set.index == 4) return 0;
   Random random(uint64_t{set.index} * 3000 + (set.changes_at_reopen ? opening : 0));
   return Pick(&random, kSeparations);
@@ -197,7 +200,8 @@ std::string Describe(const OptionSet& set) {
          part("partition bytes", o.partition_bytes) + part("separation", SeparationOf(set, 0)) +
          part("value file", o.value_file_bytes) + part("garbage percent", o.gc_garbage_percent) +
          part("value codec", static_cast<uint64_t>(o.value_compression)) +
-         part("space percent", o.space_high_percent) + part("collections", o.gc_jobs_max) +
+         part("space percent", o.space_high_percent) + part("from", o.space_low_percent) +
+         part("slowed", o.slowed_bytes_per_second) + part("collections", o.gc_jobs_max) +
          part("sorted runs", o.value_sorted_runs_max) + (o.sync ? ", sync" : "") +
          (set.changes_at_reopen ? ", changes at reopen" : "");
 }

@@ -1,5 +1,7 @@
 #include "tests/history/player.h"
 
+#include <algorithm>
+
 #include "base/coding.h"
 #include "base/hash.h"
 #include "lava/list_format.h"
@@ -33,32 +35,37 @@ void Add(const Model::Entry& entry, std::string* words) {
 }  // namespace
 
 Store::ImportPlan PlanOf(const Operation& import) {
-  Store::ImportPlan plan;
   uint64_t draw = import.number;
   const auto next = [&draw](uint64_t n) {
     const uint64_t drawn = draw % n;
     draw /= n;
     return drawn;
   };
-  plan.low_slot = import.slot;
-  plan.high_slot = static_cast<int32_t>(next(4)) - 1;
-  plan.cut = static_cast<uint32_t>(next(4));
-  plan.swapped = next(2) == 0;
-  const uint64_t left_out = next(6);
-  plan.low = left_out != 0;
-  plan.high = left_out != 1;
+  const size_t parts = 1 + next(3);
+  Store::ImportPlan plan;
+  uint32_t first = 0;
+  for (size_t i = 0; i < parts; ++i) {
+    Store::ImportPart part;
+    part.slot = i == 0 ? import.slot : static_cast<int32_t>(next(4)) - 1;
+    part.first = first;
+    // Most keys are in the first three partitions.
+    part.last = i + 1 == parts ? kPartitionMax : first + static_cast<uint32_t>(next(2));
+    first = part.last + 1;
+    if (next(6) != 0) plan.push_back(part);
+  }
+  if (next(2) == 0) std::reverse(plan.begin(), plan.end());
   return plan;
 }
 
-Player::Player(Store* store) : store_(store) { store_->SetTime(now_ms_); }
+Player::Player(Store* store) : store_(store) { store_->SetTime(times_.now_ms); }
 
 // Whether anything is left of a value; of a list, what.
 bool Player::Live(uint32_t table, std::string* value) const {
-  const int64_t ttl_ms = ttl_ms_[table];
+  const int64_t ttl_ms = times_.ttl_ms[table];
   const auto expired = [&](Slice bytes, size_t offset) {
     if (ttl_ms == 0 || bytes.size() < offset + 8) return false;
     const auto written = static_cast<int64_t>(DecodeBigEndian(bytes.data() + offset, 8));
-    return written + ttl_ms <= now_ms_;
+    return written + ttl_ms <= times_.now_ms;
   };
   switch (kHistoryTables[table].ttl_layout) {
     case TtlLayout::kNone:
@@ -131,7 +138,28 @@ Result<std::vector<Model::Entry>> Player::LiveEntries(const Operation& scan) {
   return entries;
 }
 
+// What has expired may be among the keys or not.
+std::string Player::KeysWithTtlInWords(const Operation& o) {
+  const auto keys = store_->Scan(o);
+  if (!keys.ok()) return keys.status().ToString();
+  Operation whole = o;
+  whole.keys_only = false;
+  const auto entries = LiveEntries(whole);
+  if (!entries.ok()) return entries.status().ToString();
+  std::string words = std::to_string(entries.value().size()) + " keys ";
+  auto key = keys.value().begin();
+  for (const Model::Entry& entry : entries.value()) {
+    while (key != keys.value().end() && key->first != entry.first) ++key;
+    if (key == keys.value().end()) return "a scan of keys and one of entries disagree";
+    if (!key->second.empty()) return "a scan of keys shows a value";
+    ++key;
+    Add({entry.first, ""}, &words);
+  }
+  return words;
+}
+
 std::string Player::ScanInWords(const Operation& o) {
+  if (o.keys_only && HasTtl(o.table)) return KeysWithTtlInWords(o);
   const auto entries = LiveEntries(o);
   if (!entries.ok()) return entries.status().ToString();
   std::string words = std::to_string(entries.value().size()) + " entries ";
@@ -231,27 +259,29 @@ std::string Player::Answer(const Operation& o, int32_t slot) {
     case Op::kSetTtl: {
       const int64_t ttl_ms = static_cast<int64_t>(o.number) * kTimeUnitMs;
       const Status status = store_->SetTtl(o.table, ttl_ms);
-      if (status.ok()) ttl_ms_[o.table] = ttl_ms;
+      if (status.ok()) times_.ttl_ms[o.table] = ttl_ms;
       return InWords(status);
     }
+    case Op::kTune:
+      return InWords(store_->Tune(o.table, o.number));
     case Op::kSetTime:
-      now_ms_ = std::max(now_ms_, static_cast<int64_t>(o.number) * kTimeUnitMs);
-      store_->SetTime(now_ms_);
+      times_.now_ms = std::max(times_.now_ms, static_cast<int64_t>(o.number) * kTimeUnitMs);
+      store_->SetTime(times_.now_ms);
       return "";
   }
   return "unknown";
 }
 
 std::string Player::AtEnd() {
+  std::string words;
   for (int32_t slot = 0; slot < 8; ++slot) {
     if (!store_->HasSnapshot(slot)) continue;
-    const std::string words = ReadAllInWords(slot);
+    words += "snapshot " + ReadAllInWords(slot);
     store_->ReleaseSnapshot(slot);
-    if (words.find("disagree") != std::string::npos) return words;
   }
   const Status compacted = store_->CompactAll();
   if (!compacted.ok()) return compacted.ToString();
-  const std::string words = ReadAllInWords(-1);
+  words += ReadAllInWords(-1);
   const Status status = store_->CheckAtEnd();
   return status.ok() ? words : status.ToString();
 }

@@ -13,7 +13,16 @@ namespace lava::testing {
 /// Threads: one. Ownership: borrows the store.
 class Player {
  public:
+  /// What time it is for the player, and from when on values have expired.
+  struct Times {
+    int64_t now_ms = static_cast<int64_t>(kFirstTime) * kTimeUnitMs;
+    std::array<int64_t, kHistoryTableCount> ttl_ms{};
+    friend bool operator==(const Times&, const Times&) = default;
+  };
   explicit Player(Store* store);
+  /// Goes on, or looks, at another's time; the store must know it.
+  Player(Store* store, const Player& other) : store_(store), times_(other.times_) {}
+  const Times& times() const { return times_; }
   std::string Apply(const Operation& operation);
   /// Compacts, reads everything, and has the store check itself.
   std::string AtEnd();
@@ -28,12 +37,12 @@ class Player {
   std::string ContainsPrefixInWords(const Operation& o, int32_t slot);
   std::string MultiGetInWords(const Operation& o, int32_t slot);
   std::string ScanInWords(const Operation& o);
+  std::string KeysWithTtlInWords(const Operation& o);
   std::string ReadAllInWords(int32_t slot);
   Result<std::vector<Model::Entry>> LiveEntries(const Operation& scan);
 
   Store* const store_;
-  int64_t now_ms_ = static_cast<int64_t>(kFirstTime) * kTimeUnitMs;
-  std::array<int64_t, kHistoryTableCount> ttl_ms_{};
+  Times times_;
 };
 
 /// Whether an answer is an error that the store told.

@@ -39,14 +39,13 @@ class Store {
   virtual void ReleaseSnapshot(int32_t slot) = 0;
   /// Has the slot's snapshot flushed, and its files and metadata looked at.
   virtual Status Checkpoint(int32_t slot) = 0;
-  /// Goes on in a new instance made of partitions [0, cut] of one snapshot and [cut + 1, all] of
-  /// another; a slot without snapshot stands for the newest state. All snapshots are gone then.
-  struct ImportPlan {
-    int32_t low_slot = -1, high_slot = -1;
-    uint32_t cut = 0;
-    bool low = true, high = true;  // which are adopted
-    bool swapped = false;          // named in the other order
+  /// Goes on in a new instance made of ranges of partitions of snapshots, which do not overlap; a
+  /// slot without snapshot stands for the newest state. All snapshots are gone then.
+  struct ImportPart {
+    int32_t slot = -1;
+    uint32_t first = 0, last = kPartitionMax;
   };
+  using ImportPlan = std::vector<ImportPart>;
   virtual Status Import(const ImportPlan& plan) = 0;
   /// Flushes, closes and opens, perhaps with other options. All snapshots are gone then.
   virtual Status Reopen() = 0;
@@ -55,6 +54,8 @@ class Store {
   virtual void RunJobs(uint64_t count) = 0;
   virtual Status DropTable(uint32_t table) = 0;
   virtual Status SetTtl(uint32_t table, int64_t ttl_ms) = 0;
+  /// Changes what no answer depends on: from which size on values go to value files.
+  virtual Status Tune(uint32_t table, uint64_t number) = 0;
   virtual void SetTime(int64_t now_ms) = 0;
   /// At the end, all snapshots released: what must hold of the store itself.
   virtual Status CheckAtEnd() = 0;

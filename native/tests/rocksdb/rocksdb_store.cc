@@ -114,8 +114,8 @@ class RocksDBStore final : public Store {
   Status Checkpoint(int32_t) override { return Status::OK(); }
   Status Import(const ImportPlan& plan) override {
     std::vector<std::vector<Model::Entry>> copied(kHistoryTableCount);
-    if (plan.low) LAVA_RETURN_IF_ERROR(Copy(plan.low_slot, 0, plan.cut, &copied));
-    if (plan.high) LAVA_RETURN_IF_ERROR(Copy(plan.high_slot, plan.cut + 1, kPartitionMax, &copied));
+    for (const ImportPart& part : plan)
+      LAVA_RETURN_IF_ERROR(Copy(part.slot, part.first, part.last, &copied));
     Close();
     LAVA_RETURN_IF_ERROR(OpenIn("/db" + std::to_string(++directories_)));
     for (uint32_t table = 0; table < kHistoryTableCount; ++table)
@@ -140,6 +140,7 @@ class RocksDBStore final : public Store {
     return Of(db_->DeleteRange({}, tables_[table], "", kBehindAll));
   }
   Status SetTtl(uint32_t, int64_t) override { return Status::OK(); }
+  Status Tune(uint32_t, uint64_t) override { return Status::OK(); }
   void SetTime(int64_t) override {}
   Status CheckAtEnd() override { return Status::OK(); }
 
