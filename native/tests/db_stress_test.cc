@@ -18,7 +18,8 @@
 #include "testing/variable.h"
 
 // Short runs with all kinds of threads and a close at any moment, which yield at random wherever
-// the engine calls a file system or an executor. Built with ThreadSanitizer too.
+// the engine calls a file system or an executor. Built with ThreadSanitizer too. In some runs one
+// call to the file system fails: whoever was told of it stops, and what is there is still whole.
 //
 // The writer's batches keep three things true, and so must whatever anybody sees at one moment:
 // the balances sum to 0, the list has as many elements as the counter says, and all entries of a
@@ -35,6 +36,7 @@ constexpr uint64_t kRuns = 2000;
 #endif
 constexpr uint64_t kAccounts = 12;
 constexpr uint64_t kSlots = 60;
+constexpr uint32_t kScratchPrefix = 2;
 
 // Each thread has a generator of its own.
 void Yield(uint64_t seed) {
@@ -87,12 +89,13 @@ class StressRun {
         files_(&memory_),
         executor_(static_cast<uint32_t>(random_.Between(1, 3)), seed) {
     files_.SetHook([seed](FileCall) { Yield(seed); });
+    DrawOptions(seed);
     // As on a real file system: what is open can be read after it was removed.
     memory_.SetRemovedFilesReadable(true);
   }
 
   void Play() {
-    lease_ = *Host::Get().Acquire(16 << 20, 0.5);
+    lease_ = *Host::Get().Acquire(lease_bytes_, 0.5);
     ASSERT_TRUE(OpenAs("/db", {}, &db_).ok());
     const uint64_t writes = random_.Uniform(250);
     std::vector<std::thread> threads;
@@ -100,13 +103,16 @@ class StressRun {
     threads.emplace_back([this, seed = random_.Next()] { ReadOn(seed); });
     threads.emplace_back([this, seed = random_.Next()] { SnapshotOn(seed); });
     threads.emplace_back([this, seed = random_.Next()] { MaintainOn(seed); });
-    while (writes_ < writes && !::testing::Test::HasFailure()) std::this_thread::yield();
+    threads.emplace_back([this, seed = random_.Next()] { AdministerOn(seed); });
+    if (faulty_) files_.Arm({.fault = fault_, .call = random_.Between(20, 600)});
+    while (writes_ < writes && !writer_ended_ && !::testing::Test::HasFailure())
+      std::this_thread::yield();
     if (random_.OneIn(2)) {
       stop_ = true;
       for (std::thread& thread : threads) thread.join();
       threads.clear();
       stop_ = false;
-      CheckFilesAtRest();
+      if (!faulty_) CheckFilesAtRest();
     }
     collections_ += db_->statistics().gc_jobs;
     Status closed;
@@ -116,6 +122,9 @@ class StressRun {
     EXPECT_TRUE(closed.ok()) << closed.ToString();
     for (std::thread& thread : threads) thread.join();
     db_.reset();
+    faults_met_ += files_.fired();
+    files_.Disarm();
+    faulty_ = false;
     // What was flushed is whole.
     if (!::testing::Test::HasFailure()) {
       const Status opened = OpenAs("/db", {}, &db_);
@@ -128,21 +137,39 @@ class StressRun {
 
   /// Of value files, in all runs.
   static inline uint64_t collections_ = 0;
+  static inline uint64_t faults_met_ = 0;
 
  private:
+  // As drawn from the seed alone, so that a run's other choices stay what they are.
+  void DrawOptions(uint64_t seed) {
+    Random random(seed * 31 + 7);
+    const auto pick = [&random](std::initializer_list<uint64_t> values) {
+      return values.begin()[random.Uniform(values.size())];
+    };
+    lease_bytes_ = pick({16 << 20, 16 << 20, 512 << 10, 64 << 10});
+    options_.memtable_bytes = pick({4 << 10, 16 << 10, 16 << 10, 64 << 10});
+    options_.block_bytes = static_cast<uint32_t>(pick({64, 256, 4096}));
+    options_.target_file_bytes = pick({1 << 10, 4 << 10, 64 << 10});
+    options_.level1_bytes = 8 << 10;
+    options_.level_multiplier = 3;
+    options_.level_count = static_cast<uint32_t>(pick({2, 3, 7}));
+    options_.l0_compaction_trigger = static_cast<uint32_t>(pick({1, 2, 4}));
+    options_.value_file_bytes = pick({300, 2 << 10, 64 << 10});
+    options_.gc_garbage_percent = static_cast<uint32_t>(pick({0, 10, 10, 40}));
+    options_.value_sorted_runs_max = static_cast<uint32_t>(pick({0, 1, 8}));
+    options_.value_merge_scan_percent = 1'000'000;
+    options_.space_high_percent = static_cast<uint32_t>(pick({0, 0, 101, 150}));
+    options_.space_live_bytes_floor = pick({0, 10'000});
+    options_.slowed_bytes_per_second = 64 << 20;
+    options_.sync = random.OneIn(3);
+    faulty_ = random.OneIn(4);
+    fault_ = random.OneIn(2) ? Fault::kIOError : Fault::kNoSpace;
+  }
   Status OpenAs(const std::string& path, std::span<const ImportSource> imports,
                 std::unique_ptr<DB>* db) {
-    DBOptions options;
+    DBOptions options = options_;
     options.lease = lease_;
     options.file_system = &files_;
-    options.memtable_bytes = 16 << 10;
-    options.block_bytes = 256;
-    options.target_file_bytes = 4 << 10;
-    options.level1_bytes = 8 << 10;
-    options.level_multiplier = 3;
-    options.l0_compaction_trigger = 2;
-    options.value_file_bytes = 2 << 10;
-    options.gc_garbage_percent = 10;
     DBEnvironment environment;
     environment.executor = &executor_;
     environment.wait_ms_max = 5;
@@ -183,8 +210,10 @@ class StressRun {
       if (!status.IsBusy()) return status;
     }
   }
+  // Of a run in which a call fails: whoever was told goes no further.
   bool Ended(const Status& status) const {
-    EXPECT_TRUE(status.ok() || status.IsClosed()) << status.ToString();
+    EXPECT_TRUE(status.ok() || status.IsClosed() || (faulty_ && files_.fired() > 0))
+        << status.ToString();
     return !status.ok() || stop_;
   }
 
@@ -193,6 +222,7 @@ class StressRun {
     auto tables = TablesOf(db_.get());
     if (!tables.ok()) {
       Ended(tables.status());
+      writer_ended_ = true;
       return;
     }
     std::vector<uint64_t> balances(kAccounts, 0);
@@ -221,9 +251,10 @@ class StressRun {
       batch.Put(tables->apart, {NumberKey(3, slot)}, Number(version) + std::string(slot, 's'));
       batch.Put(tables->balances, {NumberKey(0, 200)}, Number(version));
       // Nothing that is Busy was written.
-      if (Ended(Retry([&] { return db_->Write(batch); }))) return;
+      if (Ended(Retry([&] { return db_->Write(batch); }))) break;
       ++writes_;
     }
+    writer_ended_ = true;
   }
 
   void ReadOn(uint64_t seed) {
@@ -273,19 +304,19 @@ class StressRun {
     std::vector<Snapshot::File> files;
     ImportSource source;
     if (Ended(snapshot->Files(&files, &source.metadata))) return false;
-    EXPECT_TRUE(files_.CreateDirectory(path).ok());
+    if (Ended(files_.CreateDirectory(path))) return false;
     for (const Snapshot::File& file : files) {
       const Status linked = files_.Link("/db/" + file.name, path + "/" + file.name);
       if (linked.ok()) continue;
+      if (!linked.IsNotFound() && Ended(linked)) return false;
       // A close unpins, so only a snapshot that still answers must have its files.
       if (!Ended(snapshot->Files(&files, &source.metadata)))
         ADD_FAILURE() << "a pinned file is gone: " << linked.ToString();
       return false;
     }
     std::unique_ptr<DB> copy;
-    const Status opened = OpenAs(path, {&source, 1}, &copy);
-    EXPECT_TRUE(opened.ok()) << opened.ToString();
-    return opened.ok() && Check(copy.get(), nullptr);
+    if (Ended(OpenAs(path, {&source, 1}, &copy))) return false;
+    return Check(copy.get(), nullptr);
   }
 
   void MaintainOn(uint64_t seed) {
@@ -295,8 +326,73 @@ class StressRun {
       const Status status = random.OneIn(3) ? Retry([&] { return db_->CompactAll(5, &ticket); })
                                             : Retry([&] { return db_->Flush(5); });
       if (Ended(status)) return;
+      if (random.OneIn(8))
+        executor_.SetThreadCount(static_cast<uint32_t>(random.Between(1, 3)));
       std::this_thread::sleep_for(std::chrono::microseconds(random.Uniform(500)));
     }
+  }
+
+  // A second writer, with tables of its own that come and go, and whatever asks for figures.
+  void AdministerOn(uint64_t seed) {
+    Random random(seed);
+    int64_t now_ms = 1'000'000;
+    for (uint64_t n = 1;; ++n) {
+      TableOptions options;
+      options.separation_bytes = random.OneIn(2) ? 1 : 0;
+      auto created = db_->CreateTable("scratch", options);
+      if (Ended(created.status())) return;
+      options.ttl_layout = TtlLayout::kValue;
+      options.ttl_ms = 10;
+      auto fading = db_->CreateTable("fading", options);
+      if (Ended(fading.status())) return;
+      // What the last round left.
+      const std::string first = NumberKey(5, 0), behind = NumberKey(5, 200);
+      if (Ended(Retry([&] { return db_->DeleteRange(*created, first, behind); }))) return;
+      const uint64_t keys = random.Between(1, 20);
+      for (uint64_t i = 0; i < keys; ++i) {
+        const auto put = [&](Table* table) {
+          return Retry([&] {
+            return db_->Put(table, {NumberKey(5, i), kScratchPrefix},
+                            Number(static_cast<uint64_t>(now_ms)) + "s");
+          });
+        };
+        if (Ended(put(*created)) || Ended(put(*fading))) return;
+      }
+      db_->SetTime(now_ms += 4);
+      if (!CheckScratch(*created, keys)) return;
+      options = (*created)->options();
+      options.separation_bytes = kSeparationAutomatic;
+      if (Ended(db_->SetTableOptions(*created, options))) return;
+      const std::string from = NumberKey(5, keys / 2);
+      if (Ended(Retry([&] { return db_->DeleteRange(*created, from, behind); }))) return;
+      if (!CheckScratch(*created, keys / 2)) return;
+      static_cast<void>(db_->table_statistics(*fading));
+      if (random.OneIn(3) && Ended(Retry([&] { return db_->DropTable(*created); }))) return;
+      if (random.OneIn(3)) {
+        auto again = db_->CreateTable("scratch", {});
+        if (Ended(again.status())) return;
+        if (random.OneIn(2) && Ended(Retry([&] { return db_->DropTable(*again); }))) return;
+      }
+    }
+  }
+
+  // Of a table that only one thread writes to: the keys below so many are there, the next is not.
+  bool CheckScratch(Table* table, uint64_t keys) {
+    std::vector<std::string> bytes;
+    for (uint64_t i = 0; i <= keys; ++i) bytes.push_back(NumberKey(5, i));
+    std::vector<KeyRef> refs;
+    for (const std::string& key : bytes) refs.push_back({key, kScratchPrefix});
+    std::vector<PinnedValue> values(refs.size());
+    const std::unique_ptr<bool[]> found(new bool[refs.size()]());
+    if (Ended(db_->MultiGet(table, refs, values, std::span(found.get(), refs.size())))) return false;
+    for (uint64_t i = 0; i <= keys; ++i) EXPECT_EQ(found[i], i < keys) << i << " of " << keys;
+    const Status contained = db_->Contains(table, refs[0]);
+    if (!contained.IsNotFound() && Ended(contained)) return false;
+    EXPECT_EQ(contained.ok(), keys > 0);
+    const Status prefix = db_->ContainsPrefix(table, NumberKey(5, 0).substr(0, kScratchPrefix));
+    if (!prefix.IsNotFound() && Ended(prefix)) return false;
+    EXPECT_EQ(prefix.ok(), keys > 0);
+    return true;
   }
 
   bool CheckAll(Snapshot* snapshot) { return Check(db_.get(), snapshot); }
@@ -358,7 +454,12 @@ class StressRun {
   YieldingExecutor executor_;
   std::shared_ptr<Lease> lease_;
   std::unique_ptr<DB> db_;
+  DBOptions options_;
+  uint64_t lease_bytes_ = 0;
+  std::atomic<bool> faulty_{false};
+  Fault fault_ = Fault::kIOError;
   std::atomic<uint64_t> writes_{0};
+  std::atomic<bool> writer_ended_{false};
   std::atomic<bool> stop_{false};  // nobody need go on
 };
 
@@ -375,6 +476,8 @@ TEST(DBStress, WhateverRunsBesideWhatever) {
   Count(played, "interleaved runs with a close at random");
   EXPECT_GT(StressRun::collections_, 0u);
   Count(StressRun::collections_, "collections of value files in interleaved runs");
+  EXPECT_GT(StressRun::faults_met_, 0u);
+  Count(StressRun::faults_met_, "calls that failed in interleaved runs");
 }
 
 }  // namespace

@@ -111,6 +111,8 @@ struct ScanRequest {
   Slice upper;                   // exclusive
   bool lower_exclusive = false;  // continue behind the last key of the page before
   /// When > 0, lower's first that many bytes are the prefix all keys must have (upper is ignored).
+  /// Shows keys that were written with the same prefix_bytes; others with that prefix may be left
+  /// out, since filters know whole keys and prefixes that were named.
   uint32_t prefix_bytes = 0;
   bool keys_only = false;
   /// Leading bytes of each user key to leave out of the page.
@@ -265,8 +267,9 @@ class DB {
                      Snapshot* snapshot = nullptr) = 0;
   /// OK or NotFound; never reads a separated value.
   virtual Status Contains(Table* table, KeyRef key, Snapshot* snapshot = nullptr) = 0;
-  /// Whether any key of the table starts with prefix: OK or NotFound. Asks runs from the newest to
-  /// the oldest and stops at the first that knows.
+  /// Whether any key of the table that was written with prefix_bytes == prefix.size() starts with
+  /// prefix: OK or NotFound. Asks runs from the newest to the oldest and stops at the first that
+  /// knows.
   virtual Status ContainsPrefix(Table* table, Slice prefix, Snapshot* snapshot = nullptr) = 0;
   /// found[i] tells whether values[i] was filled.
   virtual Status MultiGet(Table* table, std::span<const KeyRef> keys, std::span<PinnedValue> values,

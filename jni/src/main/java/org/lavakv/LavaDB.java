@@ -200,8 +200,8 @@ public final class LavaDB extends NativeObject {
     }
 
     /**
-     * Whether any key of the table starts with the prefix. Cheaper than a scan: it stops at the
-     * newest run that knows.
+     * Whether any key of the table that was written with a prefix of this length starts with it.
+     * Cheaper than a scan: it stops at the newest run that knows.
      */
     public boolean containsPrefix(TableHandle t, byte[] prefix, int off, int len)
             throws LavaDBException {
