@@ -12,8 +12,6 @@ namespace {
 constexpr uint64_t kOverlapFilesMax = 10;
 // A new file's index goes to the cache at once if it takes no more, and no more of the cache.
 constexpr uint64_t kWarmBytesMax = 4 << 20, kWarmShare = 16;
-// So far between the limits of space, compactions are made for what they expose.
-constexpr double kExposeFrom = 0.5;
 
 }  // namespace
 
@@ -71,7 +69,7 @@ void DBImpl::ScheduleCompactions() {
     const PickerView view = MakePickerView(*version_);
     std::optional<CompactionPlan> plan = PickCompaction(view, MakePickerOptions());
     // What upper levels hide becomes garbage that can be collected.
-    if (!plan && space_.slow >= kExposeFrom && space_hides_)
+    if (!plan && ShouldExpose(space_, hidden_bytes_, space_use_.live_bytes, !collections_.empty()))
       plan = PickExposing(view, MakePickerOptions());
     if (!plan) return;
     if (!plan->cursor.empty()) cursors_[plan->level] = plan->cursor;

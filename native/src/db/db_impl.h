@@ -330,7 +330,7 @@ class DBImpl final : public DB, public LeaseMember {
   SpacePressure space_;
   // Raw, by collections of late, and the time that they took.
   uint64_t freed_bytes_ = 0, freed_us_ = 0;
-  bool space_hides_ = false;  // so much is hidden that compactions help
+  uint64_t hidden_bytes_ = 0;  // by records of upper levels, about
   MetBelow met_below_;
   std::array<bool, kLevelCountMax> met_known_{};
   std::set<EntryKey> busy_;

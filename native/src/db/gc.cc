@@ -124,6 +124,7 @@ void DBImpl::RunGcJob(std::shared_ptr<GcTask> task) {
       Failed(&gc_backoff_, status);
     }
     ScheduleGc();
+    ScheduleCompactions();  // with nothing left to collect, some are made for what they expose
     changed_.notify_all();
   }
   // The inputs may be named by nothing else any more: their readers close outside the lock.

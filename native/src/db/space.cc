@@ -18,7 +18,7 @@ void DBImpl::AdoptVersion() {
   const VersionSpace space = SpaceOf(*version_, met_below_);
   space_use_.file_bytes = space.key_file_bytes + space.value_file_bytes;
   space_use_.live_bytes = space.live_bytes;
-  space_hides_ = (space.hidden_key_bytes + space.hidden_value_bytes) * 100 >= space.live_bytes;
+  hidden_bytes_ = space.hidden_key_bytes + space.hidden_value_bytes;
 }
 
 // Holds state.
@@ -80,8 +80,8 @@ Status DBImpl::MakeSpace(bool* go_on) {
   if (*go_on) return Status::OK();
   executor_->Poke();
   ScheduleFlushes(false);
-  ScheduleCompactions();
   ScheduleGc();
+  ScheduleCompactions();  // which expose more when nothing is collected
   if (running_flushes_ + running_compactions_ > 0 || !collections_.empty()) return Status::OK();
   for (Backoff* backoff : {&flush_backoff_, &compaction_backoff_, &gc_backoff_}) {
     if (backoff->status.ok()) continue;

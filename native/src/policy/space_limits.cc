@@ -7,6 +7,9 @@ namespace {
 
 constexpr double kLowShare = 0.9;       // of the garbage that a ratio allows
 constexpr double kLowBytesShare = 0.9;  // of a limit in bytes
+constexpr double kExposeFrom = 0.5;     // of the way between the limits
+constexpr uint64_t kHidesOfLive = 100;  // less than such a part of it hides nothing
+constexpr uint64_t kHidesOfGarbage = 2;
 
 struct Limit {
   double used = 0, low = 0, high = 0;
@@ -50,6 +53,13 @@ SpacePressure JudgeSpace(const SpaceUse& use, const SpaceLimits& limits) {
     }
   }
   return pressure;
+}
+
+bool ShouldExpose(const SpacePressure& pressure, uint64_t hidden_bytes, uint64_t live_bytes,
+                  bool collecting) {
+  if (pressure.slow < kExposeFrom || hidden_bytes < live_bytes / kHidesOfLive) return false;
+  if (pressure.bytes || hidden_bytes >= pressure.garbage_bytes / kHidesOfGarbage) return true;
+  return pressure.stop && !collecting;
 }
 
 uint64_t SlowedBytesPerSecond(const SpacePressure& pressure, uint64_t bytes_per_second_max,

@@ -14,8 +14,8 @@ struct SpaceUse {
 };
 
 /// Two limits each (Scavenger 3.5): past the low one writes are slowed, past the high one they
-/// wait. 0: none. A low limit that is missing lies where three quarters of the garbage are there
-/// that the high one allows, and at nine tenths of a limit in bytes.
+/// wait. 0: none. A low limit that is missing lies where nine tenths of the garbage are there that
+/// the high one allows, and at nine tenths of a limit in bytes.
 struct SpaceLimits {
   uint32_t low_percent = 0, high_percent = 0;  // of live data; of live_bytes_floor if that is more
   uint64_t low_bytes = 0, high_bytes = 0;      // of all files, pinned ones too
@@ -39,6 +39,13 @@ struct SpacePressure {
 
 /// Pure.
 SpacePressure JudgeSpace(const SpaceUse& use, const SpaceLimits& limits);
+
+/// Whether compactions should be made for what they expose, which the limit's own would not yet:
+/// half way between the limits and further, when upper levels hide something. Under a ratio only
+/// when they hide a good part of the garbage that it allows, since the collector finds what is
+/// hidden in its files dead anyhow, or when writes wait and nothing is collected. Pure.
+bool ShouldExpose(const SpacePressure& pressure, uint64_t hidden_bytes, uint64_t live_bytes,
+                  bool collecting);
 
 /// How many bytes a second may be written while writes are slowed: bytes_per_second_max, or twice
 /// what collections free if that is more, at the low limit; a sixteenth of it just below the high

@@ -101,6 +101,31 @@ TEST(SpaceLimits, LimitsThatContradictEachOtherNeverStopBelowTheHighOne) {
                    .stop);
 }
 
+TEST(SpaceLimits, WhatIsHiddenIsExposedWhenTheCollectorCannotDoWithout) {
+  struct Row {
+    const char* name;
+    SpacePressure pressure;
+    uint64_t hidden;
+    bool collecting, expected;
+  };
+  const SpacePressure ratio{.garbage_bytes = 500, .slow = 0.5};
+  const SpacePressure full{.garbage_bytes = 500, .slow = 1, .stop = true};
+  const SpacePressure bytes{.slow = 0.5, .bytes = true};
+  const Row rows[] = {
+      {"far from the limits", {.garbage_bytes = 500, .slow = 0.49}, 400, false, false},
+      {"less than half of what the ratio allows", ratio, 249, false, false},
+      {"half of it", ratio, 250, true, true},
+      {"writes wait, and files are collected", full, 249, true, false},
+      {"writes wait, and none is", full, 249, false, true},
+      {"nearly nothing is hidden", full, 9, false, false},
+      {"a limit in bytes", bytes, 10, true, true},
+      {"a limit in bytes, nearly nothing is hidden", bytes, 9, false, false},
+  };
+  for (const Row& row : rows)
+    EXPECT_EQ(ShouldExpose(row.pressure, row.hidden, kLive, row.collecting), row.expected)
+        << row.name;
+}
+
 TEST(SpaceLimits, TheSlowedRateFallsToASixteenth) {
   EXPECT_EQ(SlowedBytesPerSecond({}, 1600, 0), 0u);
   EXPECT_EQ(SlowedBytesPerSecond({.slow = 0.5}, 1600, 0), 800u);
