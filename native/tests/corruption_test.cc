@@ -636,7 +636,7 @@ class ValueFileCorruption : public ::testing::Test {
     db.CloseDB();
     const uint64_t before = live_bytes;
     peak_bytes = before;
-    EXPECT_FALSE(Told(files_.CrashClone(CrashMode::kAll).get(), "nothing"));
+    EXPECT_TRUE(Told(files_.CrashClone(CrashMode::kAll).get(), "nothing").empty());
     memory_bytes_ = peak_bytes - before;
     for (const std::string& path : files_.Paths())
       if (path.ends_with(".vsst")) paths_.push_back(path);
@@ -647,8 +647,8 @@ class ValueFileCorruption : public ::testing::Test {
     EXPECT_NE(status.message().find(path), Slice::npos) << status.ToString();
     EXPECT_NE(status.message().find("offset"), Slice::npos) << status.ToString();
   }
-  /// Reads everything; what is read is right. Whether damage of this file was told.
-  bool Told(fs::FileSystem* files, const std::string& path) {
+  /// Reads everything; what is read is right. The keys whose reads told damage of this file.
+  std::set<std::string> Told(fs::FileSystem* files, const std::string& path) {
     SimDB db(2, files);
     Options(&db);
     const Status opened = db.Open();
@@ -656,27 +656,44 @@ class ValueFileCorruption : public ::testing::Test {
       // A file that is cut short is told by its length.
       if (opened.message().find("the manifest says") == Slice::npos) ExpectNamed(opened, path);
       EXPECT_NE(opened.message().find(path), Slice::npos) << opened.ToString();
-      return true;
+      return {"all"};
     }
-    bool told = false;
+    std::set<std::string> told;
     for (const auto& [key, expected] : values_) {
       PinnedValue value;
       const Status status = db->Get(TableOf(&db), {key}, &value);
       if (!status.ok()) ExpectNamed(status, path);
       EXPECT_TRUE(!status.ok() || value.data() == expected) << "wrong content";
-      told |= !status.ok();
+      if (!status.ok()) told.insert(key);
     }
     return told;
   }
-  void ExpectTold(const std::string& path, const std::string& content) {
+  /// Ends of the file's records, by offset, and whose they are (docs/vsst-format.md).
+  static std::map<size_t, std::string> RecordsOf(Slice content) {
+    std::map<size_t, std::string> records;
+    Slice rest = content;
+    uint64_t birth, key_bytes, stored_bytes;
+    while (GetVarint64(&rest, &birth) && GetVarint64(&rest, &key_bytes) &&
+           GetVarint64(&rest, &stored_bytes)) {
+      const Slice key = rest.substr(0, key_bytes);
+      if (key.size() < 9 || key.substr(1 + kTableIdBytes, 3) != "key") break;
+      rest.remove_prefix(key_bytes + stored_bytes + kBlockTrailerBytes);
+      records[content.size() - rest.size()] =
+          std::string(key.substr(0, 1)) + std::string(key.substr(1 + kTableIdBytes));
+    }
+    return records;
+  }
+  /// The keys that fail, if any.
+  std::set<std::string> ExpectTold(const std::string& path, const std::string& content) {
     const auto files = files_.CrashClone(CrashMode::kAll);
-    ASSERT_OK(files->SetContent(path, content));
+    EXPECT_OK(files->SetContent(path, content));
     const uint64_t before = live_bytes;
     peak_bytes = before;
-    Told(files.get(), path);
+    const std::set<std::string> told = Told(files.get(), path);
     EXPECT_LE(peak_bytes - before, memory_bytes_ + content.size() + kReadAllowance);
     // The dense key index is the collector's, so that only it and verification tell its damage.
     ExpectNamed(VerifyStoredFile(files.get(), path, {}), path);
+    return told;
   }
 
   MemFileSystem files_;
@@ -687,24 +704,61 @@ class ValueFileCorruption : public ::testing::Test {
 
 TEST_F(ValueFileCorruption, EveryByteAndEveryTruncation) {
   uint64_t flips = 0, cuts = 0;
+  size_t records_found = 0;
   std::set<uint32_t> versions;
   for (const std::string& path : paths_) {
     const std::string sound = *files_.Content(path);
     versions.insert(DecodeFixed32(sound.data() + sound.size() - 20));
     EXPECT_OK(VerifyStoredFile(&files_, path, {}));
+    const std::map<size_t, std::string> records = RecordsOf(sound);
+    records_found += records.size();
     for (size_t i = 0; i < sound.size(); i += kStep) {
       SCOPED_TRACE(path + " byte " + std::to_string(i) + " of " + std::to_string(sound.size()));
       std::string damaged = sound;
       damaged[i] = static_cast<char>(damaged[i] ^ (1 << i % 8));
-      ExpectTold(path, damaged);
+      const std::set<std::string> told = ExpectTold(path, damaged);
+      // A damaged record is its own key's alone.
+      if (const auto record = records.upper_bound(i); record != records.end()) {
+        EXPECT_EQ(told, std::set<std::string>{record->second});
+      }
       ExpectTold(path, sound.substr(0, i));
       ++flips, ++cuts;
       if (HasFailure()) return;
     }
   }
   EXPECT_TRUE(versions.contains(2)) << "no dictionary";
+  EXPECT_EQ(records_found, values_.size());
   Count(flips, "flips of an instance's value files detected");
   Count(cuts, "truncations of an instance's value files detected");
+}
+
+/// What names value files: references and births in key SSTs, their places in the manifest.
+TEST_F(ValueFileCorruption, EveryByteOfWhatNamesThem) {
+  uint64_t flips = 0;
+  for (const std::string& path : files_.Paths()) {
+    if (path.ends_with(".vsst") || path.ends_with("LOCK")) continue;
+    const std::string sound = *files_.Content(path);
+    for (size_t i = 0; i < sound.size(); i += kStep) {
+      SCOPED_TRACE(path + " byte " + std::to_string(i) + " of " + std::to_string(sound.size()));
+      std::string damaged = sound;
+      damaged[i] = static_cast<char>(damaged[i] ^ (1 << i % 8));
+      const auto files = files_.CrashClone(CrashMode::kAll);
+      ASSERT_OK(files->SetContent(path, damaged));
+      const uint64_t before = live_bytes;
+      peak_bytes = before;
+      const bool told = !Told(files.get(), path).empty();
+      EXPECT_LE(peak_bytes - before, memory_bytes_ + damaged.size() + kReadAllowance);
+      if (path.ends_with(".ksst")) {
+        ExpectNamed(VerifyStoredFile(files.get(), path, {}), path);
+      } else {
+        EXPECT_TRUE(told);
+      }
+      ++flips;
+      if (HasFailure()) return;
+    }
+  }
+  EXPECT_GT(flips, 0u);
+  Count(flips, "flips of files that name value files detected");
 }
 
 }  // namespace
