@@ -34,6 +34,26 @@ void AmidTheNextFile(ValueDB* db, const std::shared_ptr<std::function<void()>>& 
   });
 }
 
+// 1a: that a compaction dropped one of its values says nothing about a key's newest one.
+TEST(ValueScenario, AKeyWhoseOlderValueWasDroppedLives) {
+  ValueDB db;
+  db.options().gc_garbage_percent = 50;
+  ASSERT_OK(db.Open());
+  ASSERT_OK(db->Put(db.Values(), {K(1, "k")}, Large("old")));
+  ASSERT_OK(db.Flush());
+  // Flushed before the key is remembered, so it stands beside what is garbage soon.
+  ASSERT_OK(db->Put(db.Values(), {K(1, "k")}, Large("new")));
+  for (const char* key : {"x", "y", "z"})
+    ASSERT_OK(db->Put(db.Values(), {K(1, key)}, Large(key)));
+  ASSERT_OK(db.Flush());
+  ASSERT_OK(db.CompactAll());
+  for (const char* key : {"x", "y", "z"}) ASSERT_OK(db->Delete(db.Values(), {K(1, key)}));
+  ASSERT_OK(db.Settle());
+  EXPECT_EQ(db->statistics().gc_jobs, 1u);
+  EXPECT_GT(db->statistics().hot_value_file_bytes, 0u) << "the key was not remembered";
+  EXPECT_EQ(db.Get(db.Values(), K(1, "k")), Large("new"));
+}
+
 // 1b: a collector that asked the memtable would drop k, and the crash would take the deletion back.
 TEST(ValueScenario, ADeletionInMemoryIsNoReasonToDropAValue) {
   for (const CrashMode mode : {CrashMode::kAll, CrashMode::kSyncedOnly}) {

@@ -68,6 +68,10 @@ DEFECTS = [
     # Values apart.
     Defect("the collector takes copies for what other files hold now", "src/job/gc_job.cc",
            "if (at->places.Shows(key, birth)) {", "if (!key.empty()) {", ("metamorphic", "job")),
+    Defect("a key whose older value was dropped counts as dead", "src/job/gc_job.cc",
+           "if (reference == nullptr) {\n      ++output_.values_dead;",
+           "if (reference == nullptr || temperatures_.IsHot(key, birth, *at->file)) {\n"
+           "      ++output_.values_dead;", ("scenario",)),
     Defect("a file goes because all in it has expired, and nothing says so", "src/db/gc.cc",
            "edit->births_expired.push_back({birth.birth, table, share.newest_ms});",
            "static_cast<void>(edit), static_cast<void>(birth), static_cast<void>(share);", ANSWERS),
