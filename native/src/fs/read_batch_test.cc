@@ -1,6 +1,14 @@
 #include "fs/read_batch.h"
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstddef>
 #include <thread>
 #include <vector>
 
@@ -84,6 +92,40 @@ TEST_F(ReadBatchTest, IsOneTripThroughTheRingWhereThereIsOne) {
   const uint64_t before = Uring::TotalsNow().reads;
   batch.Run();
   EXPECT_EQ(Uring::TotalsNow().reads - before, 5u);
+}
+
+// As containers do: from here on the process has no io_uring. False where it may not say so.
+bool RefuseRings() {
+  sock_filter rules[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_io_uring_setup, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  sock_fprog program{.len = std::size(rules), .filter = rules};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+using ReadBatchDeathTest = ReadBatchTest;
+
+TEST_F(ReadBatchDeathTest, ReadsOneByOneWhereTheSystemRefusesRings) {
+  // A process of its own that has made no ring yet.
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  constexpr int kRight = 0, kWrong = 1, kNotRefused = 2, kMayNotSay = 3;
+  const auto read = [this] {
+    if (!RefuseRings()) return kMayNotSay;
+    if (Uring::Take() != nullptr || ReadBatch::IsParallel()) return kNotRefused;
+    ExpectRandomPieces(Mode::kBesideEachOther, 9);
+    return HasFailure() ? kWrong : kRight;
+  };
+  EXPECT_EXIT(
+      _exit(read()),
+      [](int status) {
+        return WIFEXITED(status) &&
+               (WEXITSTATUS(status) == kRight || WEXITSTATUS(status) == kMayNotSay);
+      },
+      "");
 }
 
 TEST_F(ReadBatchTest, APieceThatFailsSaysWhyAndLeavesTheOthers) {
