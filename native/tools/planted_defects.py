@@ -26,6 +26,7 @@ TESTS = {
     "corruption": ("corruption_test", {}),
     "fault": ("db_fault_test", {"LAVA_TEST_STEP": "4"}),
     "job": ("job_test", {}),
+    "manifest": ("manifest_test", {}),
     "scenario": ("db_value_scenario_test", {}),
     "space": ("db_space_test", {}),
     "stress": ("db_stress_test", {"LAVA_TEST_RUNS": "300"}),
