@@ -1,25 +1,40 @@
 #!/usr/bin/env bash
 # native/fuzz/run.sh RUNS [PARSER...]: runs each parser's fuzzer, or those named, that often under
 # AddressSanitizer and UndefinedBehaviorSanitizer, two at a time. Prints how often each one ran;
-# non-zero, and how to see it again, when an input breaks a rule.
+# non-zero, and how to see it again, when an input breaks a rule. What it finds interesting stays in
+# native/target/fuzz/corpus-found/<parser>, where the next run begins.
+# native/fuzz/run.sh --merge [PARSER...]: copies of these inputs into native/fuzz/corpus, to be
+# committed, the few that reach what the ones there do not.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 
+all=(ksst vsst manifest metadata blocks framing list) # the slowest first
+merge=false
 runs=${1:-}
 case $runs in
+  --merge) merge=true ;;
   '' | *[!0-9]*)
-    echo "usage: native/fuzz/run.sh RUNS [PARSER...]" >&2
+    echo "usage: native/fuzz/run.sh RUNS|--merge [PARSER...]" >&2
     exit 2
     ;;
 esac
 shift
 parsers=("$@")
 if [ ${#parsers[@]} -eq 0 ]; then
-  parsers=(ksst vsst manifest metadata blocks framing list) # the slowest first
+  parsers=("${all[@]}")
 fi
+for parser in "${parsers[@]}"; do
+  case " ${all[*]} " in
+    *" $parser "*) ;;
+    *) echo "No fuzzer of $parser; there are: ${all[*]}" >&2 && exit 2 ;;
+  esac
+done
 seed=${LAVA_FUZZ_SEED:-2013}
 build=native/target/fuzz
 work=$build/work
+found=$build/corpus-found
+# As the tests that read the committed corpora allow.
+bytes_max=2047
 
 clang=$(command -v clang++ || command -v clang++-14)
 probe=$(mktemp -d)
@@ -35,32 +50,50 @@ mkdir -p "$build"
 # Optimised: a fuzzer's worth is how often it runs.
 if ! { cmake -S native -B "$build" -G Ninja -Wno-dev "-DCMAKE_CXX_COMPILER=$clang" \
   -DCMAKE_BUILD_TYPE=RelWithDebInfo -DLAVA_SANITIZE=address -DLAVA_FUZZ=ON -DLAVA_TESTS=ON &&
-  cmake --build "$build" -j "$(nproc)" --target fuzzers; } >"$build/build.log" 2>&1; then
+  cmake --build "$build" -j "$(nproc)" --target "${parsers[@]/%/_fuzz}"; } >"$build/build.log" 2>&1; then
   grep -E -A 12 'FAILED|error:' "$build/build.log" | head -n 40 >&2
   echo "The fuzzers do not build; the whole output is in $build/build.log" >&2
   exit 1
 fi
-echo "Seed $seed; LAVA_FUZZ_SEED chooses another."
-
 # Older sanitizer runtimes do not know where newer kernels put things unless addresses are fixed.
 runner=()
 if setarch -R true 2>/dev/null; then
   runner=(setarch -R)
 fi
 
+# A small quarantine and no filling: an input's memory is little, and its runs are many.
+export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:quarantine_size_mb=8:max_malloc_fill_size=0
+export UBSAN_OPTIONS=print_stacktrace=1
+
+if $merge; then
+  for parser in "${parsers[@]}"; do
+    if ! [ -d "$found/$parser" ]; then
+      echo "$parser: nothing found yet"
+      continue
+    fi
+    committed=native/fuzz/corpus/$parser
+    before=$(find "$committed" -type f | wc -l)
+    if ! ${runner[@]+"${runner[@]}"} "$build/fuzz/${parser}_fuzz" -merge=1 -max_len=$bytes_max \
+      "$committed" "$found/$parser" >"$build/merge-$parser.log" 2>&1; then
+      echo "$parser: not merged; the whole output is in $build/merge-$parser.log" >&2
+      exit 1
+    fi
+    echo "$parser: $(($(find "$committed" -type f | wc -l) - before)) new inputs in $committed"
+  done
+  exit 0
+fi
+echo "Seed $seed; LAVA_FUZZ_SEED chooses another."
+
 # one PARSER: its COUNT line on stdout, what went wrong on stderr.
 one() {
   local parser=$1 place=$work/$1
   local log=$place/log
   rm -rf "$place"
-  mkdir -p "$place/corpus" "$place/found"
-  # A small quarantine and no filling: an input's memory is little, and its runs are many.
-  if ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:quarantine_size_mb=8:max_malloc_fill_size=0 \
-    UBSAN_OPTIONS=print_stacktrace=1 \
-    ${runner[@]+"${runner[@]}"} "$build/fuzz/${parser}_fuzz" -runs="$runs" -seed="$seed" \
-    -max_len=2048 -timeout=10 -rss_limit_mb=512 -malloc_limit_mb=64 \
-    -artifact_prefix="$place/found/" -print_final_stats=1 \
-    "$place/corpus" "native/fuzz/corpus/$parser" >"$log" 2>&1; then
+  mkdir -p "$place/broken" "$found/$parser"
+  if ${runner[@]+"${runner[@]}"} "$build/fuzz/${parser}_fuzz" -runs="$runs" -seed="$seed" \
+    -max_len=$bytes_max -timeout=10 -rss_limit_mb=512 -malloc_limit_mb=64 \
+    -artifact_prefix="$place/broken/" -print_final_stats=1 \
+    "$found/$parser" "native/fuzz/corpus/$parser" >"$log" 2>&1; then
     echo "COUNT $(sed -n 's/^stat::number_of_executed_units: *//p' "$log")" \
       "fuzzer executions of $parser"
     return 0
@@ -68,7 +101,7 @@ one() {
   {
     grep -E -m 3 'fuzzer: |ERROR: |runtime error' "$log"
     echo "$parser: the whole output is in $log"
-    find "$place/found" -type f | while read -r input; do
+    find "$place/broken" -type f | while read -r input; do
       echo "$parser: input $input; to see it again: $build/fuzz/${parser}_fuzz $input"
     done
   } >&2

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""floors.py [--long] LOGS: fails when a step of bin/test did less than it must.
+
+Programs say "COUNT n what" in their step's log, LOGS/<step>.log, or, where a step has several
+processes, LOGS/<step>-<number>.log. A count that was lost, or that only another flavour reached,
+passes for nothing here: floors are for each step by itself.
+"""
+
+import argparse
+import pathlib
+import re
+import sys
+
+COUNT = re.compile(r"(?:\d+: )?COUNT (\d+) (.*)")
+
+PARSERS = ("blocks", "framing", "ksst", "list", "manifest", "metadata", "vsst")
+# With parsers_fuzz_test, ksst_fuzz_test and vsst_fuzz_test, so many of each.
+EXECUTIONS = {"blocks": 1_000_000, "framing": 400_000, "ksst": 140_000, "list": 400_000,
+              "manifest": 150_000, "metadata": 300_000, "vsst": 60_000}
+SANITIZED_SHARE = 5
+
+HISTORIES = "metamorphic histories, each under two option sets"
+
+# Step, what, at least so many. A name instead of a number: at least as many as that.
+FLOORS = [
+    ("native-release", "crash states", 100_000),
+    ("native-release", "crash states within a recovery", 10_000),
+    ("native-release", "I/O calls failed once", 5_000),
+    ("native-release", "I/O calls failed from then on", 1_000),
+    ("native-release", "collections of value files beside faults", 5_000),
+    ("native-release", "flips detected", 40_000),
+    ("native-release", "truncations detected", 10_000),
+    ("native-release", "flips of an instance's value files detected", 5_000),
+    ("native-release", "truncations of an instance's value files detected", 5_000),
+    ("native-release", "flips of value files detected", 5_000),
+    ("native-release", "truncations of value files detected", 5_000),
+    ("native-release", "damaged files inspected", 800),
+    ("native-release", "interleaved runs with a close at random", 2_000),
+    ("native-release", "collections of value files in interleaved runs", 100),
+    ("native-release", "histories answered as RocksDB answers them", 100),
+    *(("native-release", f"fuzzer executions of {parser}", EXECUTIONS[parser])
+      for parser in PARSERS),
+    ("metamorphic", HISTORIES, 1_000),
+    ("metamorphic", "operations of metamorphic histories", 1_000_000),
+    ("metamorphic", "collections of value files in histories", 10_000),
+    ("metamorphic", "values that collections in histories left behind", 10_000),
+    ("metamorphic", "values read from value files in histories", 100_000),
+    ("native-address", "crash states", 1_000),
+    ("native-address", "I/O calls failed once", 100),
+    ("native-address", "flips detected", 1_000),
+    ("native-address", HISTORIES, 20),
+    *(("native-address", f"fuzzer executions of {parser}", EXECUTIONS[parser] // SANITIZED_SHARE)
+      for parser in PARSERS),
+    ("native-thread", HISTORIES, 10),
+    ("native-thread", "interleaved runs with a close at random", 100),
+    ("kills-5", "kills", 5),
+    ("kills-5", "storage faults struck", 3),
+    ("kills-5", "records checked exactly once", 10_000),
+]
+
+LONG = [
+    ("metamorphic-long", HISTORIES, 10_000),
+    ("crashes-long", "crash states", 500_000),
+    ("rocksdb-long", "histories answered as RocksDB answers them", 2_000),
+    ("planted-defects", "planted defects caught", 20),
+    ("planted-defects", "planted defects caught", "planted defects"),
+    *(("fuzz", f"fuzzer executions of {parser}", 10_000_000) for parser in PARSERS),
+    ("kills-long", "kills", 50),
+    ("kills-long", "storage faults struck", 30),
+    ("kills-long", "records checked exactly once", 100_000),
+]
+
+
+def counts_of(logs, step):
+    """What the step's logs say together."""
+    counts = {}
+    for path in sorted(logs.glob(f"{step}*.log")):
+        if not re.fullmatch(re.escape(step) + r"(-\d+)?\.log", path.name):
+            continue
+        with open(path, encoding="utf-8", errors="replace") as lines:
+            for found in filter(None, map(COUNT.fullmatch, map(str.rstrip, lines))):
+                counts[found[2]] = counts.get(found[2], 0) + int(found[1])
+    return counts
+
+
+def too_low(logs, floors):
+    """A line for each floor that was not reached."""
+    steps = {step: counts_of(logs, step) for step, _, _ in floors}
+    findings = []
+    for step, what, least in floors:
+        counts = steps[step]
+        wanted = counts.get(least) if isinstance(least, str) else least
+        if what not in counts:
+            findings.append(f"{step}: no COUNT of {what}; at least {least} are due")
+        elif wanted is None or counts[what] < wanted:
+            findings.append(f"{step}: {counts[what]} {what}; at least {least} are due")
+    return findings
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--long", action="store_true", help="also what --long adds")
+    parser.add_argument("logs", type=pathlib.Path)
+    options = parser.parse_args(arguments)
+    floors = FLOORS + (LONG if options.long else [])
+    findings = too_low(options.logs, floors)
+    print("\n".join(findings + [f"{len(floors) - len(findings)} of {len(floors)} floors reached"]))
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,54 @@
+"""What of a run of kills.py follows from its seed alone, and seeds for several runs.
+
+kills_plan.py RUNS BASE: prints so many seeds, other ones for each base, under which every way to
+checkpoint meets every way to recover.
+"""
+
+import random
+import sys
+from dataclasses import dataclass
+
+# The job's values are small: with 64 half of them go to value files.
+THRESHOLDS = (0, 1, 64)
+SEEDS_A_BASE = 1000
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """How the cluster and the job are configured."""
+
+    unaligned: bool
+    local_recovery: bool
+    threshold: int
+
+    def ways(self):
+        return self.unaligned, self.local_recovery
+
+    def __str__(self):
+        return (f"checkpoints {'unaligned' if self.unaligned else 'aligned'}, recovery"
+                f" {'local first' if self.local_recovery else 'remote'}, values from"
+                f" {self.threshold} bytes apart")
+
+
+def configuration(seed):
+    drawn = random.Random(f"configuration of {seed}")
+    return Configuration(drawn.random() < 0.5, drawn.random() < 0.5, drawn.choice(THRESHOLDS))
+
+
+def seeds(runs, base):
+    """The first ones from base times 1000 of which each adds a new combination, or ones after them
+    when there are all."""
+    chosen = []
+    seen = set()
+    for seed in range(base * SEEDS_A_BASE, (base + 1) * SEEDS_A_BASE):
+        if len(chosen) == runs:
+            break
+        ways = configuration(seed).ways()
+        if ways not in seen or len(seen) == 4:
+            seen.add(ways)
+            chosen.append(seed)
+    return chosen
+
+
+if __name__ == "__main__":
+    print(*seeds(int(sys.argv[1]), int(sys.argv[2])))
