@@ -13,10 +13,10 @@ import sys
 
 COUNT = re.compile(r"(?:\d+: )?COUNT (\d+) (.*)")
 
-PARSERS = ("blocks", "framing", "ksst", "list", "manifest", "metadata", "vsst")
-# With parsers_fuzz_test, ksst_fuzz_test and vsst_fuzz_test, so many of each.
-EXECUTIONS = {"blocks": 1_000_000, "framing": 400_000, "ksst": 140_000, "list": 400_000,
-              "manifest": 150_000, "metadata": 300_000, "vsst": 60_000}
+# Parser -> how often the engine's tests run it.
+EXECUTIONS = {"blocks": 1_000_000, "framing": 400_000, "inspect": 20_000, "ksst": 140_000,
+              "list": 400_000, "manifest": 150_000, "metadata": 300_000, "vblocks": 1_000_000,
+              "vsst": 60_000}
 SANITIZED_SHARE = 5
 
 HISTORIES = "metamorphic histories, each under two option sets"
@@ -39,7 +39,7 @@ FLOORS = [
     ("native-release", "collections of value files in interleaved runs", 100),
     ("native-release", "histories answered as RocksDB answers them", 100),
     *(("native-release", f"fuzzer executions of {parser}", EXECUTIONS[parser])
-      for parser in PARSERS),
+      for parser in EXECUTIONS),
     ("metamorphic", HISTORIES, 1_000),
     ("metamorphic", "operations of metamorphic histories", 1_000_000),
     ("metamorphic", "collections of value files in histories", 10_000),
@@ -50,7 +50,7 @@ FLOORS = [
     ("native-address", "flips detected", 1_000),
     ("native-address", HISTORIES, 20),
     *(("native-address", f"fuzzer executions of {parser}", EXECUTIONS[parser] // SANITIZED_SHARE)
-      for parser in PARSERS),
+      for parser in EXECUTIONS),
     ("native-thread", HISTORIES, 10),
     ("native-thread", "interleaved runs with a close at random", 100),
     ("kills-5", "kills", 5),
@@ -64,7 +64,7 @@ LONG = [
     ("rocksdb-long", "histories answered as RocksDB answers them", 2_000),
     ("planted-defects", "planted defects caught", 20),
     ("planted-defects", "planted defects caught", "planted defects"),
-    *(("fuzz", f"fuzzer executions of {parser}", 10_000_000) for parser in PARSERS),
+    *(("fuzz", f"fuzzer executions of {parser}", 10_000_000) for parser in EXECUTIONS),
     ("kills-long", "kills", 50),
     ("kills-long", "storage faults struck", 30),
     ("kills-long", "records checked exactly once", 100_000),

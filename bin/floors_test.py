@@ -79,7 +79,6 @@ class TableTest(unittest.TestCase):
 
     def test_every_parser_with_a_fuzzer(self):
         corpora = sorted(path.name for path in (ROOT / "native/fuzz/corpus").iterdir())
-        self.assertEqual(sorted(floors.PARSERS), corpora)
         self.assertEqual(sorted(floors.EXECUTIONS), corpora)
         script = (ROOT / "native/fuzz/run.sh").read_text()
         run = re.search(r"^all=\((.*?)\)", script, re.M)[1]

@@ -3,6 +3,7 @@
 #include "fuzz/list_input.h"
 #include "fuzz/manifest_input.h"
 #include "fuzz/metadata_input.h"
+#include "fuzz/vblocks_input.h"
 #include "fuzz_test_util.h"
 
 // The committed inputs and a fixed number of mutations of each parser but the key SST's, which has
@@ -39,6 +40,13 @@ TEST(MetadataFuzz, SeededMutations) {
 TEST(BlocksFuzz, Corpus) { RunCorpus("blocks", fuzzing::RunBlocksInput, fuzzing::BlocksSeeds()); }
 TEST(BlocksFuzz, SeededMutations) {
   RunMutations("blocks", fuzzing::RunBlocksInput, fuzzing::BlocksSeeds(), 1'000'000, 5);
+}
+
+TEST(VblocksFuzz, Corpus) {
+  RunCorpus("vblocks", fuzzing::RunVblocksInput, fuzzing::VblocksSeeds());
+}
+TEST(VblocksFuzz, SeededMutations) {
+  RunMutations("vblocks", fuzzing::RunVblocksInput, fuzzing::VblocksSeeds(), 1'000'000, 6);
 }
 
 }  // namespace

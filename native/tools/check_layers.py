@@ -170,7 +170,7 @@ class Checker:
             top = header.split("/")[0]
             if quote != '"' or top == "lava" or top in LAYERS or top in TOOLS:
                 continue
-            if top in ("testing", "tests") and is_test:
+            if top in ("testing", "tests", "fuzz") and is_test:
                 continue
             self.report(path, number, f"{header}: a tool may not include it")
 

@@ -64,9 +64,11 @@ class CheckLayersTest(unittest.TestCase):
     def test_tools_that_look_into_the_engine(self):
         self.assert_found({
             "native/tools/inspect/a.cc": '#include "inspect/a.h"\n#include "db/a.h"\n',
-            "native/tools/inspect/a_test.cc": '#include "testing/a.h"\nstd::thread t;\n',
+            "native/tools/inspect/a_test.cc":
+                '#include "testing/a.h"\n#include "fuzz/a.h"\nstd::thread t;\n',
         })
-        for text in ('#include "testing/a.h"\n', '#include "a.h"\n', "open(path, 0);\n"):
+        for text in ('#include "testing/a.h"\n', '#include "fuzz/a.h"\n', '#include "a.h"\n',
+                     "open(path, 0);\n"):
             self.assert_found({"native/tools/inspect/a.cc": text}, "a.cc:1: ")
         self.assert_found({"native/tools/a.cc": '#include "db/a.h"\n'}, "only include/lava")
         self.assert_found(

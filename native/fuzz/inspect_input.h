@@ -1,0 +1,192 @@
+#pragma once
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "base/checksum.h"
+#include "base/coding.h"
+#include "base/hash.h"
+#include "fuzz/fuzz_input.h"
+#include "fuzz/manifest_state.h"
+#include "inspect/checkpoint.h"
+#include "inspect/command_line.h"
+#include "table/format.h"
+#include "testing/mem_file_system.h"
+#include "value/format.h"
+
+namespace lava::fuzzing {
+
+/// What lava-inspect takes out of files that Flink wrote, which have no checksum of ours around
+/// them. An input's first byte modulo 4 says what the rest is:
+///   0: Flink's _metadata, in which things of Lava's are looked for
+///   1: a plugin's private file; 2: one but its checksum, which is then right
+///   3: a file's name u8 long, then Flink's _metadata with a footer of a key SST or, by the name's
+///      first bit, a value SST behind it, whose checksum is made right
+/// Whatever is found lies within, what looks sound can be parsed, and the program itself ends with
+/// an answer for it.
+inline constexpr char kInspectName[] = "/cp/chk-1/_metadata";
+
+inline void CheckPrivateFile(Slice bytes) {
+  inspect::LavaCheckpoint checkpoint;
+  const ExactCopy copy(bytes);
+  const Status status = inspect::ParseLavaCheckpoint(copy.get(), kInspectName, &checkpoint);
+  if (!status.ok()) {
+    CheckError("inspect", status, kInspectName);
+    return;
+  }
+  if (bytes.size() < 44 || bytes.substr(40, bytes.size() - 44) != checkpoint.metadata)
+    FuzzFailed("inspect", "a private file's metadata is another");
+}
+
+inline void CheckEmbedded(Slice bytes) {
+  using inspect::FileKind;
+  const ExactCopy copy(bytes);
+  for (const inspect::Embedded& found : inspect::FindEmbedded(copy.get())) {
+    if (found.bytes == 0 || found.offset > bytes.size() ||
+        found.bytes > bytes.size() - found.offset)
+      FuzzFailed("inspect", "what is embedded passes the file's end");
+    const Slice part = bytes.substr(found.offset, found.bytes);
+    if (found.kind == FileKind::kLavaCheckpoint) {
+      CheckPrivateFile(part);
+      continue;
+    }
+    // Its footer must be one for whoever reads it out of there, too.
+    Status status = Status::InvalidArgument("of no kind");
+    uint64_t unique_id = ~found.unique_id;
+    const auto tail = [&](size_t most) {
+      return part.substr(part.size() - std::min(part.size(), most));
+    };
+    if (found.kind == FileKind::kKeySst) {
+      ksst::Footer footer;
+      status = ksst::DecodeFooter("", part.size(), tail(ksst::kFooterBytes), &footer);
+      unique_id = footer.unique_id;
+    } else if (found.kind == FileKind::kValueSst) {
+      vsst::Footer footer;
+      status = vsst::DecodeFooter("", part.size(), tail(vsst::kFooterBytes), &footer);
+      unique_id = footer.unique_id;
+    }
+    if (!status.ok() || unique_id != found.unique_id)
+      FuzzFailed("inspect", "an embedded SST's footer is none: " + status.ToString());
+  }
+}
+
+inline void CheckUploaded(Slice bytes, const std::string& name) {
+  const ExactCopy copy(bytes);
+  inspect::UploadedFile uploaded;
+  if (!inspect::FindUploaded(copy.get(), name, &uploaded)) return;
+  if (uploaded.base.find('/') != std::string::npos)
+    FuzzFailed("inspect", "an uploaded file's name is a path");
+  if (bytes.find(name) == Slice::npos || bytes.find(uploaded.base) == Slice::npos)
+    FuzzFailed("inspect", "an uploaded file's names stand nowhere");
+}
+
+inline void CheckProgram(Slice bytes) {
+  testing::MemFileSystem files;
+  for (const char* directory : {"/cp", "/cp/chk-1"})
+    if (!files.CreateDirectory(directory).ok()) FuzzFailed("inspect", "no directory");
+  if (!files.SetContent(kInspectName, std::string(bytes)).ok()) FuzzFailed("inspect", "no content");
+  for (const char* command : {"summary", "verify"}) {
+    std::ostringstream out, err;
+    const int code = inspect::Run(&files, {command, "/cp/chk-1", "--json"}, out, err);
+    if (code != inspect::kFine && code != inspect::kFaultsFound)
+      FuzzFailed("inspect", "the program does not answer: " + err.str());
+  }
+  if (files.Paths() != std::vector<std::string>{kInspectName} ||
+      *files.Content(kInspectName) != bytes)
+    FuzzFailed("inspect", "the program changed something");
+}
+
+/// Puts the footer at the end right: the checksum takes where it says that it stands.
+inline void SealEmbedded(bool values, std::string* bytes) {
+  const size_t footer_bytes = values ? vsst::kPlainFooterBytes : ksst::kFooterBytes;
+  if (bytes->size() < footer_bytes) return;
+  char* footer = bytes->data() + bytes->size() - footer_bytes;
+  const uint64_t offset = DecodeFixed64(footer) + DecodeFixed32(footer + 8) + kBlockTrailerBytes;
+  if (values) EncodeFixed32(footer + footer_bytes - 24, static_cast<uint32_t>(footer_bytes));
+  EncodeFixed64(footer + footer_bytes - 16, Hash64(Slice(footer, footer_bytes - 16), offset));
+  EncodeFixed64(footer + footer_bytes - 8, values ? vsst::kMagic : ksst::kMagic);
+}
+
+/// Aborts when a rule is broken; else returns 0.
+inline int RunInspectInput(const uint8_t* data, size_t size) {
+  InputReader in(InputSlice(data, size));
+  const uint8_t shape = in.Byte() % 4;
+  std::string name = "7-9.ksst";
+  bool values = false;
+  if (shape == 3) {
+    const uint8_t length = in.Byte();
+    values = (length & 1) != 0;
+    name = in.Take(length);
+  }
+  std::string bytes(in.rest());
+  if (shape == 2) PutBigEndian(&bytes, Crc32c(bytes), 4);
+  if (shape == 3) SealEmbedded(values, &bytes);
+  if (shape == 1 || shape == 2) CheckPrivateFile(bytes);
+  CheckEmbedded(bytes);
+  CheckUploaded(bytes, name);
+  CheckProgram(bytes);
+  return 0;
+}
+
+/// The plugin's private file around an engine's metadata, without its checksum.
+inline std::string UnsealedPrivateFile(Slice metadata) {
+  std::string bytes(inspect::kCheckpointMagic);
+  for (const auto& [number, width] :
+       {std::pair{1u, 4u}, {1u, 4u}, {77u, 4u}, {99u, 4u}, {12u, 8u}, {0u, 4u}})
+    PutBigEndian(&bytes, number, width);
+  PutBigEndian(&bytes, metadata.size(), 4);
+  return bytes.append(metadata);
+}
+
+/// How Flink's _metadata names a file, in each form of a handle.
+inline std::string Handles(Slice name) {
+  const auto put_text = [](Slice text, std::string* out) {
+    PutBigEndian(out, text.size(), 2);
+    out->append(text);
+  };
+  std::string out;
+  put_text(name, &out);
+  out += '\2';
+  PutBigEndian(&out, 1000, 8);
+  put_text("file:/cp/shared/8f6c-1", &out);
+  put_text(name, &out);
+  out += '\6';
+  put_text("8f6c-1", &out);
+  PutBigEndian(&out, 1000, 8);
+  put_text(name, &out);
+  out += '\1';
+  put_text("a handle's name", &out);
+  PutBigEndian(&out, 3, 4);
+  return out + "abc";
+}
+
+inline std::vector<std::string> InspectSeeds() {
+  VersionEdit edit;
+  edit.partition_bytes = 2;
+  edit.registered.push_back({"t", 1, {}});
+  ManifestState small;
+  if (!ApplyEdit(edit, &small).ok()) FuzzFailed("inspect", "a good state");
+  const std::string description = UnsealedPrivateFile(EncodeMetadata(small));
+  std::string sealed = description;
+  PutBigEndian(&sealed, Crc32c(sealed), 4);
+  std::string key_footer, value_footer;
+  ksst::Footer footer;
+  footer.properties = {20, 30};
+  footer.top_index = {63, 24};
+  ksst::EncodeFooter(footer, 100, &key_footer);
+  vsst::EncodeFooter({{63, 24}, {20, 30}, 6}, 100, &value_footer);
+  const std::string of_file(100, 'f');
+  std::vector<std::string> seeds = {
+      '\0' + ("Flink's own" + sealed + "between" + Handles("7-9.ksst")),
+      '\1' + sealed,
+      '\2' + description,
+      '\2' + UnsealedPrivateFile(EncodeMetadata(SomeState())),
+      "\3\4name" + Handles("name") + of_file + key_footer,
+      "\3\5names" + Handles("names") + of_file + value_footer,
+      '\0' + (of_file + key_footer + "between" + of_file + value_footer)};
+  seeds[0][0] = seeds[6][0] = '\0';
+  return seeds;
+}
+
+}  // namespace lava::fuzzing

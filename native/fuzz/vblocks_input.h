@@ -1,0 +1,449 @@
+#pragma once
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/coding.h"
+#include "base/compression.h"
+#include "base/dictionary.h"
+#include "base/value_reference.h"
+#include "fuzz/fuzz_input.h"
+#include "table/birth_table.h"
+#include "value/crit_bit.h"
+#include "value/format.h"
+#include "value/key_block.h"
+#include "value/top_index.h"
+
+namespace lava::fuzzing {
+
+/// The decoders of a value SST's parts, without the file and its checksums around them, and of
+/// what leads to its values: dictionaries and references. An input's first byte modulo 10 says
+/// which one gets the rest. What a decoder lets pass can be used in full, and what has an encoder
+/// encodes to what decodes to the same.
+inline constexpr char kVblocksName[] = "/a.vsst";
+
+inline void RunValueProperties(Slice in) {
+  ValueFileProperties properties, again;
+  std::vector<FileId> births, births_again;
+  if (vsst::DecodeProperties(in, &properties, &births) != nullptr) return;
+  if (births.size() != properties.births.size()) FuzzFailed("vblocks", "births got lost");
+  std::string encoded, twice;
+  vsst::EncodeProperties(properties, properties.births, &encoded);
+  if (vsst::DecodeProperties(encoded, &again, &births_again) != nullptr)
+    FuzzFailed("vblocks", "encoded properties do not decode");
+  vsst::EncodeProperties(again, again.births, &twice);
+  if (twice != encoded) FuzzFailed("vblocks", "properties change by encoding");
+}
+
+inline void CheckTopIndex(const vsst::TopIndex& top, uint64_t end) {
+  uint64_t records = 0, at = top.records_end();
+  for (const vsst::TopIndex::Partition& partition : top.partitions()) {
+    if (partition.records_begin != records || partition.records_end <= records)
+      FuzzFailed("vblocks", "a top index's records have gaps");
+    records = partition.records_end;
+    const std::string behind = std::string(partition.separator) + '\0';
+    if (&top.Find(partition.separator) != &partition || (&top.Find(behind) < &partition))
+      FuzzFailed("vblocks", "a top index does not find its own key");
+  }
+  if (records != top.records_end()) FuzzFailed("vblocks", "records end elsewhere");
+  const auto place = [&](const BlockHandle& block) {
+    if (block.offset != at || block.end() <= at || block.end() > end)
+      FuzzFailed("vblocks", "a top index's blocks have gaps");
+    at = block.end();
+  };
+  for (const BlockHandle& block : top.key_blocks()) place(block);
+  if (at != top.key_blocks_end()) FuzzFailed("vblocks", "key blocks end elsewhere");
+  for (const vsst::TopIndex::Partition& partition : top.partitions()) place(partition.block);
+  if (at != end) FuzzFailed("vblocks", "a top index's blocks do not end where they must");
+}
+
+/// The end of its blocks u16, then the payload.
+inline void RunTopIndex(Slice in) {
+  InputReader reader(in);
+  const uint64_t end = reader.Short();
+  vsst::TopIndex top, again;
+  if (top.Load(std::string(reader.rest()), end) != nullptr) return;
+  CheckTopIndex(top, end);
+  vsst::TopIndexBuilder builder;
+  for (const vsst::TopIndex::Partition& partition : top.partitions())
+    builder.AddPartition(partition.separator, partition.records_end - partition.records_begin,
+                         partition.block.bytes);
+  for (const BlockHandle& block : top.key_blocks()) builder.AddKeyBlock(block.bytes);
+  std::string encoded;
+  builder.Finish(&encoded);
+  if (again.Load(encoded, end) != nullptr)
+    FuzzFailed("vblocks", "an encoded top index does not load");
+  CheckTopIndex(again, end);
+  if (again.partitions().size() != top.partitions().size() ||
+      again.key_blocks().size() != top.key_blocks().size())
+    FuzzFailed("vblocks", "a top index changes by encoding");
+}
+
+/// The bytes of its records u16, then the payload, whose bytes are the keys it is asked for, too.
+inline void RunTree(Slice in) {
+  InputReader reader(in);
+  const uint64_t extent = reader.Short();
+  const ExactCopy copy(reader.rest());
+  vsst::PartitionView view;
+  if (view.Load(copy.get(), extent) != nullptr) return;
+  uint64_t at = 0;
+  for (uint32_t i = 0; i < view.count(); ++i) {
+    const vsst::PartitionView::Group group = view.group(i);
+    if (group.begin != at || group.end < at + vsst::kRecordBytesMin)
+      FuzzFailed("vblocks", "a tree's positions have gaps");
+    at = group.end;
+    static_cast<void>(view.fingerprint(i));
+    if (i + 1 < view.count()) static_cast<void>(view.bit(i));
+  }
+  if (at != extent) FuzzFailed("vblocks", "a tree's positions do not end where they must");
+  for (size_t length = 0; length <= copy.get().size(); length += 1 + length / 4)
+    if (view.Candidate(copy.get().substr(length / 2, length)) >= view.count())
+      FuzzFailed("vblocks", "a tree names a key that it has not");
+}
+
+/// Keys, each behind its length modulo 16: a tree of them finds them all.
+inline void RunTreeOf(Slice in) {
+  InputReader reader(in);
+  std::set<std::string> keys;
+  while (!reader.done()) keys.insert(std::string(reader.Take(reader.Byte() % 16)));
+  if (keys.empty()) return;
+  vsst::PartitionBuilder builder;
+  uint64_t offset = 500;
+  for (const std::string& key : keys) {
+    builder.Add(key, offset);
+    offset += vsst::kRecordBytesMin + key.size();
+  }
+  std::string payload;
+  const uint64_t tree_bytes = builder.Finish(offset, &payload);
+  const ExactCopy copy(payload);
+  vsst::PartitionView view;
+  if (view.Load(copy.get(), offset - 500) != nullptr)
+    FuzzFailed("vblocks", "an encoded tree does not load");
+  if (view.tree_bytes() != tree_bytes) FuzzFailed("vblocks", "a tree's bytes are others");
+  uint32_t i = 0;
+  const std::string* before = nullptr;
+  for (const std::string& key : keys) {
+    if (view.Candidate(key) != i || view.fingerprint(i) != vsst::FingerprintOf(vsst::KeyHash(key)))
+      FuzzFailed("vblocks", "a tree does not find its key");
+    if (before != nullptr) {
+      if (view.bit(i - 1) != vsst::FirstDifferingBit(*before, key))
+        FuzzFailed("vblocks", "a tree's bit is another");
+      const Slice separator = vsst::ShortSeparator(*before, key);
+      if (separator <= *before || separator > key)
+        FuzzFailed("vblocks", "a separator does not separate");
+    }
+    before = &key;
+    ++i;
+  }
+}
+
+struct DecodedKey {
+  std::string key;
+  vsst::KeyEntry entry;
+};
+
+/// The entries of a block behind another one's; false when it is malformed.
+inline bool DecodeKeyBlock(Slice payload, vsst::KeyBlockCursor* cursor, uint64_t* first_offset,
+                           std::vector<DecodedKey>* entries) {
+  const ExactCopy copy(payload);
+  if (cursor->Load(copy.get(), first_offset) != nullptr) return false;
+  while (!cursor->done()) {
+    const std::string before(cursor->key());
+    int order = 0;
+    if (cursor->Next(&order) != nullptr) return false;
+    if (cursor->key().size() > vsst::kRecordKeyBytesMax)
+      FuzzFailed("vblocks", "a key of a key block is too long");
+    const int expected = Slice(before).compare(cursor->key());
+    if ((order < 0) != (expected < 0) || (order > 0) != (expected > 0))
+      FuzzFailed("vblocks", "a key block tells a wrong order");
+    entries->push_back({std::string(cursor->key()), cursor->entry()});
+  }
+  return true;
+}
+
+/// The bytes of the first of two blocks u16, then both, which one cursor reads.
+inline void RunKeyBlocks(Slice in) {
+  InputReader reader(in);
+  const Slice first = reader.Take(reader.Short());
+  vsst::KeyBlockCursor cursor;
+  for (const Slice payload : {first, reader.rest()}) {
+    uint64_t offset = 0, offset_again = 0;
+    std::vector<DecodedKey> entries, again;
+    if (!DecodeKeyBlock(payload, &cursor, &offset, &entries)) return;
+    vsst::KeyBlockBuilder builder;
+    for (const DecodedKey& entry : entries) builder.Add(entry.key, entry.entry, offset);
+    vsst::KeyBlockCursor other;
+    if (!DecodeKeyBlock(builder.payload(), &other, &offset_again, &again) ||
+        offset_again != offset || again.size() != entries.size())
+      FuzzFailed("vblocks", "an encoded key block does not decode");
+    for (size_t i = 0; i < entries.size(); ++i)
+      if (again[i].key != entries[i].key || again[i].entry.birth != entries[i].entry.birth ||
+          again[i].entry.record_bytes != entries[i].entry.record_bytes ||
+          again[i].entry.raw_bytes != entries[i].entry.raw_bytes)
+        FuzzFailed("vblocks", "a key block changes by encoding");
+  }
+}
+
+/// Makes a footer's tail right: its length, its checksum, the magic number.
+inline void SealValueFooter(uint64_t file_bytes, size_t footer_bytes, std::string* tail) {
+  if (tail->size() < footer_bytes) return;
+  char* end = tail->data() + tail->size();
+  EncodeFixed32(end - 24, static_cast<uint32_t>(footer_bytes));
+  EncodeFixed64(end - 16,
+                Hash64(Slice(end - footer_bytes, footer_bytes - 16), file_bytes - footer_bytes));
+  EncodeFixed64(end - 8, vsst::kMagic);
+}
+
+/// How long the file is u16, how the footer is made right u8, then the file's tail.
+inline void RunValueFooter(Slice in) {
+  InputReader reader(in);
+  const uint64_t file_bytes = reader.Short();
+  const uint8_t seal = reader.Byte() % 3;
+  std::string tail(reader.rest());
+  if (tail.size() != std::min<uint64_t>(file_bytes, vsst::kFooterBytes)) return;
+  if (seal == 1) SealValueFooter(file_bytes, vsst::kPlainFooterBytes, &tail);
+  if (seal == 2) SealValueFooter(file_bytes, vsst::kFooterBytes, &tail);
+  const ExactCopy copy(tail);
+  vsst::Footer footer;
+  const Status status = vsst::DecodeFooter(kVblocksName, file_bytes, copy.get(), &footer);
+  if (!status.ok()) {
+    CheckError("vblocks", status, kVblocksName);
+    return;
+  }
+  const uint64_t offset = file_bytes - footer.bytes();
+  if (footer.top_index.end() != offset || footer.properties.end() != footer.top_index.offset ||
+      (footer.has_dictionary() && footer.dictionary.end() != footer.properties.offset))
+    FuzzFailed("vblocks", "a footer's blocks have gaps");
+  std::string encoded;
+  vsst::EncodeFooter(footer, offset, &encoded);
+  if (encoded != Slice(tail).substr(tail.size() - footer.bytes()))
+    FuzzFailed("vblocks", "a footer changes by encoding");
+}
+
+/// A value that was let pass; what decompressing it tells is a Status, too.
+inline void UseValue(const vsst::StoredValue& value) {
+  constexpr uint32_t kRawBytesMax = 1 << 16;
+  if (value.codec == kZstdDictionary || value.raw_bytes > kRawBytesMax) return;
+  const std::unique_ptr<char[]> raw(new char[value.raw_bytes]);
+  if (!Decompress(value.codec, value.bytes, raw.get(), value.raw_bytes)) return;
+  if (value.codec == Compression::kNone && Slice(raw.get(), value.raw_bytes) != value.bytes)
+    FuzzFailed("vblocks", "a value that is not compressed changes");
+}
+
+/// What is right of it u8 (bit 0: the checksum, bit 1: the file has a dictionary), codec u8, raw
+/// length u16, then the record's lengths, key and value; or, with bit 2, all of it.
+inline void RunRecord(Slice in) {
+  InputReader reader(in);
+  const uint8_t shape = reader.Byte();
+  constexpr uint64_t kUniqueId = 77, kOffset = 1000, kBirths = 3;
+  const auto codec = static_cast<Compression>(reader.Byte() % 5);
+  const uint32_t raw_bytes = reader.Short();
+  std::string bytes(reader.rest());
+  if ((shape & 4) == 0) SealBlock(kUniqueId, kOffset, codec, raw_bytes, &bytes);
+  if ((shape & 4) == 0 && (shape & 1) == 0) bytes.back() = static_cast<char>(bytes.back() ^ 1);
+  const ExactCopy copy(bytes);
+  const std::string path = kVblocksName;
+  const vsst::RecordSource source{path, kUniqueId, kBirths, (shape & 2) != 0};
+  vsst::RecordView view, again;
+  const Status status = vsst::DecodeRecord(source, kOffset, copy.get(), &view);
+  if (!status.ok()) {
+    CheckError("vblocks", status, path);
+    return;
+  }
+  if (view.bytes > bytes.size() || view.birth >= kBirths)
+    FuzzFailed("vblocks", "a record passes its end");
+  UseValue(view.value);
+  std::string encoded;
+  vsst::EncodeRecord(kUniqueId, kOffset, view.birth, view.key, view.value, &encoded);
+  if (!vsst::DecodeRecord(source, kOffset, encoded, &again).ok() || again.key != view.key ||
+      again.value.bytes != view.value.bytes || again.value.raw_bytes != view.value.raw_bytes ||
+      again.value.codec != view.value.codec || again.birth != view.birth)
+    FuzzFailed("vblocks", "a record changes by encoding");
+}
+
+/// The dictionary's bytes u16, the value's raw bytes u16, the dictionary, the value.
+inline void RunDictionary(Slice in) {
+  InputReader reader(in);
+  const uint32_t dictionary_bytes = reader.Short(), raw_bytes = reader.Short();
+  const ExactCopy bytes(reader.Take(dictionary_bytes));
+  const ExactCopy payload(reader.rest());
+  const std::unique_ptr<const Dictionary> dictionary = Dictionary::Load(bytes.get());
+  const std::unique_ptr<const Dictionary> same = Dictionary::Load(bytes.get());
+  if ((dictionary == nullptr) != (same == nullptr))
+    FuzzFailed("vblocks", "a dictionary loads only sometimes");
+  if (dictionary == nullptr) return;
+  if (dictionary->memory_bytes() < bytes.get().size())
+    FuzzFailed("vblocks", "a dictionary takes less than its bytes");
+  if (!RawBytesPossible(kZstdDictionary, payload.get(), raw_bytes)) return;
+  // One after the other twice would not do: of bytes that no compressor wrote, zstd refuses some
+  // only when it met the dictionary the last time too.
+  const std::unique_ptr<char[]> raw(new char[raw_bytes]), again(new char[raw_bytes]);
+  const bool good = dictionary->Decompress(payload.get(), raw.get(), raw_bytes);
+  if (same->Decompress(payload.get(), again.get(), raw_bytes) != good ||
+      (good && Slice(raw.get(), raw_bytes) != Slice(again.get(), raw_bytes)))
+    FuzzFailed("vblocks", "a value decompresses to different bytes");
+}
+
+inline void RunReference(Slice in) {
+  const ExactCopy copy(in);
+  ValueReference reference, again;
+  if (!DecodeReference(copy.get(), &reference)) return;
+  std::string encoded;
+  EncodeReference(reference, &encoded);
+  if (!DecodeReference(encoded, &again) || again != reference)
+    FuzzFailed("vblocks", "a reference changes by encoding");
+}
+
+/// How many births the file has u8, then the reference as it stands in a key SST.
+inline void RunFileReference(Slice in) {
+  InputReader reader(in);
+  std::vector<TableProperties::NamedBirth> births(reader.Byte() % 4);
+  for (size_t i = 0; i < births.size(); ++i) births[i].birth = {{5, i}, 100 + i};
+  const ExactCopy copy(reader.rest());
+  ValueReference reference, again;
+  if (!ksst::DecodeFileReference(copy.get(), births, &reference)) return;
+  const auto named = std::find_if(births.begin(), births.end(), [&](const auto& birth) {
+    return birth.birth == reference.birth;
+  });
+  if (named == births.end()) FuzzFailed("vblocks", "a reference names a birth of no table");
+  // A builder gives the births that come before their indexes.
+  std::vector<TableProperties::NamedBirth> built;
+  ksst::BirthTableBuilder builder(&built);
+  std::string unused, encoded;
+  for (auto birth = births.begin(); birth != named; ++birth)
+    builder.Add(0, {birth->birth, 1, {}}, &unused);
+  builder.Add(0, reference, &encoded);
+  if (!ksst::DecodeFileReference(encoded, built, &again) || again != reference)
+    FuzzFailed("vblocks", "a reference of a file changes by encoding");
+}
+
+/// Aborts when a rule is broken; else returns 0.
+inline int RunVblocksInput(const uint8_t* data, size_t size) {
+  if (size == 0) return 0;
+  void (*const runs[])(Slice) = {RunValueProperties, RunTopIndex,     RunTree,   RunTreeOf,
+                                 RunKeyBlocks,       RunValueFooter,  RunRecord, RunDictionary,
+                                 RunReference,       RunFileReference};
+  const ExactCopy rest(InputSlice(data + 1, size - 1));
+  runs[data[0] % std::size(runs)](rest.get());
+  return 0;
+}
+
+inline std::string ShortOf(size_t number) {
+  return {static_cast<char>(number & 255), static_cast<char>(number >> 8)};
+}
+
+inline std::string PropertiesSeed() {
+  ValueFileProperties p;
+  p.records = 7, p.raw_bytes = 70, p.stored_bytes = 60, p.tree_bytes = 14, p.partitions = 2;
+  p.lower = "a", p.upper = "b";
+  p.births = {{{{2, 2}, 3}, 3, 70}, {{{1, 9}, 9}, 4, 0}};
+  std::string out(1, '\0');
+  vsst::EncodeProperties(p, p.births, &out);
+  return out;
+}
+
+inline std::string TopIndexSeed() {
+  vsst::TopIndexBuilder builder;
+  builder.AddPartition("", 300, 40);
+  builder.AddPartition("key", 200, 50);
+  builder.AddKeyBlock(60);
+  builder.AddKeyBlock(20);
+  const size_t end = 500 + 170 + 4 * kBlockTrailerBytes;
+  std::string out = '\1' + ShortOf(end);
+  builder.Finish(&out);
+  return out;
+}
+
+/// far: the keys differ in bits whose numbers need two bytes.
+inline std::string TreeSeed(bool far) {
+  vsst::PartitionBuilder builder;
+  for (uint64_t i = 0; i < 12; ++i)
+    builder.Add(std::string(far && i > 5 ? 60 : 1, 'k') + std::to_string(100 + i), 20 * i);
+  std::string out = '\2' + ShortOf(240);
+  builder.Finish(240, &out);
+  return out;
+}
+
+inline std::string KeyBlocksSeed() {
+  vsst::KeyBlockBuilder builder;
+  std::string blocks[2];
+  for (int i = 0; i < 12; ++i) {
+    builder.Add("key-" + std::to_string(100 + i / 2), {uint32_t(i % 3), 40, 300}, 40 * i);
+    if (i % 6 != 5) continue;
+    blocks[i / 6] = builder.payload();
+    builder.Reset();
+  }
+  return '\4' + ShortOf(blocks[0].size()) + blocks[0] + blocks[1];
+}
+
+inline std::string ValueFooterSeed(bool with_dictionary, uint8_t seal) {
+  vsst::Footer footer{{180, 57}, {150, 17}, 0xabcdef};
+  if (with_dictionary) footer.dictionary = {100, 37};
+  std::string tail(with_dictionary ? 0 : vsst::kFooterBytes - vsst::kPlainFooterBytes, 'x');
+  vsst::EncodeFooter(footer, 250, &tail);
+  return '\5' + ShortOf(250 + footer.bytes()) + static_cast<char>(seal) + tail;
+}
+
+inline std::string RecordSeed(Compression codec) {
+  const std::string plain(200, 'p');
+  std::string stored = plain;
+  if (codec != Compression::kNone) Compressor(codec).Compress(plain, &stored);
+  std::string record;
+  vsst::EncodeRecord(77, 1000, 2, "some key", {codec, 200, stored}, &record);
+  record.resize(record.size() - kBlockTrailerBytes);
+  return std::string("\6\1") + static_cast<char>(codec) + ShortOf(200) + record;
+}
+
+/// No bytes: zstd trains none of so few samples.
+inline std::string DictionarySeed() {
+  std::string samples;
+  std::vector<size_t> sizes;
+  for (int i = 0; i < 300; ++i) {
+    const std::string sample = "{\"name\": \"value-" + std::to_string(i * 7919 % 1000) +
+                               "\", \"place\": " + std::to_string(i) + ", \"what\": \"thing\"}";
+    samples += sample;
+    sizes.push_back(sample.size());
+  }
+  const std::string dictionary = TrainDictionary(samples, sizes, 512);
+  const std::string value = "{\"name\": \"value-1000\", \"place\": 5, \"what\": \"thing\"}";
+  std::string stored;
+  if (dictionary.empty() ||
+      DictionaryCompressor(dictionary).Compress(value, &stored) != kZstdDictionary)
+    FuzzFailed("vblocks", "no dictionary for the seed");
+  return '\7' + ShortOf(dictionary.size()) + ShortOf(value.size()) + dictionary + stored;
+}
+
+inline std::vector<std::string> VblocksSeeds() {
+  std::vector<std::string> seeds = {PropertiesSeed(),
+                                    TopIndexSeed(),
+                                    TreeSeed(false),
+                                    TreeSeed(true),
+                                    KeyBlocksSeed(),
+                                    ValueFooterSeed(false, 0),
+                                    ValueFooterSeed(false, 1),
+                                    ValueFooterSeed(true, 2),
+                                    RecordSeed(Compression::kNone),
+                                    RecordSeed(Compression::kLz4),
+                                    RecordSeed(Compression::kZstd),
+                                    DictionarySeed()};
+  seeds.push_back("\3\4abcd\4abce\1a\3abc\17abcdefghijklmno");
+  std::string whole("\6\4\0\0\0", 5), record;
+  vsst::EncodeRecord(77, 1000, 1, "key", {Compression::kNone, 5, "value"}, &record);
+  seeds.push_back(whole + record + "more");
+  for (const bool stamped : {false, true}) {
+    ValueReference reference{{{7, 9}, 100}, 5000, {}};
+    if (stamped) reference.timestamp = 1234567;
+    std::string bytes(1, '\10');
+    EncodeReference(reference, &bytes);
+    seeds.push_back(bytes);
+    std::vector<TableProperties::NamedBirth> births;
+    std::string form("\11\3", 2);
+    ksst::BirthTableBuilder(&births).Add(1, reference, &form);
+    seeds.push_back(form);
+  }
+  return seeds;
+}
+
+}  // namespace lava::fuzzing

@@ -1,0 +1,16 @@
+#include "fuzz/inspect_input.h"
+#include "tests/fuzz_test_util.h"
+
+// As native/tests/parsers_fuzz_test.cc, for what the tool reads of Flink's files.
+namespace lava::testing {
+namespace {
+
+TEST(InspectFuzz, Corpus) {
+  RunCorpus("inspect", fuzzing::RunInspectInput, fuzzing::InspectSeeds());
+}
+TEST(InspectFuzz, SeededMutations) {
+  RunMutations("inspect", fuzzing::RunInspectInput, fuzzing::InspectSeeds(), 20'000, 7);
+}
+
+}  // namespace
+}  // namespace lava::testing
