@@ -23,7 +23,7 @@ Status ForEachFileRun(const Version& version, Slice lower, Slice upper, Slice pr
     return false;
   };
   for (const FileEntry& entry : version.levels[0]) {
-    if (entry.upper <= lower || (!upper.empty() && entry.lower >= upper)) continue;
+    if (Slice(entry.upper) <= lower || (!upper.empty() && Slice(entry.lower) >= upper)) continue;
     LAVA_ASSIGN_OR_RETURN(const bool may, any_may_hold({&entry, 1}));
     if (!may) continue;
     LAVA_ASSIGN_OR_RETURN(const bool more, visit(NewFileRun(entry, options)));

@@ -27,10 +27,10 @@ inline std::span<const FileEntry> Overlapping(const std::vector<FileEntry>& leve
 template <typename Visit>
 void ForEachEntryIn(const Version& version, Slice lower, Slice upper, Visit visit) {
   const auto begins_before_upper = [&](const FileEntry& entry) {
-    return upper.empty() || entry.lower < upper;
+    return upper.empty() || Slice(entry.lower) < upper;
   };
   for (const FileEntry& entry : version.levels[0]) {
-    if (entry.upper <= lower || !begins_before_upper(entry)) continue;
+    if (Slice(entry.upper) <= lower || !begins_before_upper(entry)) continue;
     if (!visit(entry)) return;
   }
   for (uint32_t n = 1; n < kLevelCountMax; ++n) {

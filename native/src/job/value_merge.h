@@ -14,7 +14,7 @@ namespace lava {
 class ValueMerge {
  public:
   ValueMerge(const Version& version, const std::set<const ValueFileMeta*>& files)
-      : version_(version), files_(files), values_(version) {}
+      : files_(files), values_(version) {}
 
   /// Turns a reference whose value is in one of the files into a put; others stay as they are, and
   /// so does one whose value is gone: another record hides it. Keys ascend. The record's value is
@@ -24,7 +24,6 @@ class ValueMerge {
   uint64_t bytes_read() const { return bytes_read_; }  // of values, raw
 
  private:
-  const Version& version_;
   const std::set<const ValueFileMeta*>& files_;
   ValueScan values_;
   uint64_t bytes_read_ = 0;
