@@ -6,10 +6,10 @@ namespace lava::testing {
 namespace {
 
 TEST(InspectFuzz, Corpus) {
-  RunCorpus("inspect", fuzzing::RunInspectInput, fuzzing::InspectSeeds());
+  RunCorpus("inspect", fuzzing::RunInspectProgramInput, fuzzing::InspectSeeds());
 }
 TEST(InspectFuzz, SeededMutations) {
-  RunMutations("inspect", fuzzing::RunInspectInput, fuzzing::InspectSeeds(), 20'000, 7);
+  RunMutations("inspect", fuzzing::RunInspectProgramInput, fuzzing::InspectSeeds(), 20'000, 7);
 }
 
 }  // namespace
