@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <memory>
@@ -13,6 +12,7 @@
 #include "tests/history/lava_store.h"
 #include "tests/history/model_store.h"
 #include "tests/history/player.h"
+#include "tests/history/report.h"
 #include "tests/history/shrink.h"
 
 // One history, over every public call, must get the same answers whatever the options are, and the
@@ -31,11 +31,6 @@ constexpr uint64_t kHistories = 10;
 #else
 constexpr uint64_t kHistories = 64;
 #endif
-
-struct Difference {
-  size_t index = 0;  // the history's length: at its end
-  std::string expected, found;
-};
 
 std::vector<std::string> Expected(const History& history) {
   ModelStore model;
@@ -59,14 +54,6 @@ std::optional<Difference> Play(const History& history, const std::vector<std::st
   return std::nullopt;
 }
 
-std::string Shortened(const std::string& words) {
-  constexpr size_t kMax = 200;
-  const bool readable =
-      std::all_of(words.begin(), words.end(), [](char c) { return c >= ' ' && c <= '~'; });
-  const std::string text = readable ? words : Hex(words);
-  return text.size() <= kMax ? text : text.substr(0, kMax) + "...";
-}
-
 std::string Command(uint64_t seed, size_t operations, uint32_t option_set,
                     const std::string& keep) {
   return "LAVA_TEST_SEED=" + std::to_string(seed) +
@@ -76,32 +63,18 @@ std::string Command(uint64_t seed, size_t operations, uint32_t option_set,
          " native/target/release/metamorphic_test\n";
 }
 
-void Print(const Difference& difference, const std::string& where) {
-  std::cout << "  at " << where << "\n  expected " << Shortened(difference.expected)
-            << "\n  found    " << Shortened(difference.found) << std::endl;
-}
-
 void Report(uint64_t seed, const History& history, uint32_t option_set, const Difference& first) {
   std::cout << Describe(OptionSetAt(option_set)) << std::endl;
-  Print(first, "operation " + std::to_string(first.index) + ", before it was shrunk,");
-  const auto fails = [&](const std::vector<size_t>& kept) {
-    const History part = Keep(history, kept);
-    return Play(part, Expected(part), option_set, seed).has_value();
+  const auto play = [&](const History& part) {
+    return Play(part, Expected(part), option_set, seed);
+  };
+  const auto command = [&](const std::string& keep) {
+    return Command(seed, history.size(), option_set, keep);
   };
   // With threads it need not come again.
   const bool certain = OptionSetAt(option_set).jobs != OptionSet::Jobs::kThreads;
-  const std::vector<size_t> kept = Shrink(history.size(), fails, certain ? 2000 : 20);
-  const History part = Keep(history, kept);
-  const auto difference = Play(part, Expected(part), option_set, seed);
-  for (size_t i = 0; i < part.size(); ++i)
-    std::cout << "  " << kept[i] << ": " << Describe(part[i]) << std::endl;
-  if (difference.has_value()) {
-    Print(*difference, difference->index < part.size()
-                           ? "operation " + std::to_string(kept[difference->index])
-                           : "the end");
-  }
-  std::cout << "Again: " << Command(seed, history.size(), option_set, RangesOf(kept)) << std::flush;
-  ADD_FAILURE() << "a history of " << part.size() << " operations, shrunk from " << history.size();
+  const size_t left = ReportDifference(history, first, play, command, certain ? 2000 : 20);
+  ADD_FAILURE() << "a history of " << left << " operations, shrunk from " << history.size();
 }
 
 std::vector<uint32_t> OptionSetsFor(uint64_t seed) {
