@@ -34,7 +34,8 @@ FLOORS = [
     ("native-release", "truncations of an instance's value files detected", 5_000),
     ("native-release", "flips of value files detected", 5_000),
     ("native-release", "truncations of value files detected", 5_000),
-    ("native-release", "damaged files inspected", 800),
+    ("native-release", "damaged files inspected", 20_000),
+    ("native-release", "cut files inspected", 10_000),
     ("native-release", "interleaved runs with a close at random", 2_000),
     ("native-release", "collections of value files in interleaved runs", 100),
     ("native-release", "histories answered as RocksDB answers them", 100),
@@ -54,8 +55,13 @@ FLOORS = [
     ("native-thread", HISTORIES, 10),
     ("native-thread", "interleaved runs with a close at random", 100),
     ("kills-5", "kills", 5),
+    ("kills-5", "different checkpoints restored", 1),
+    ("kills-5", "kills of two processes at once", 1),
+    ("kills-5", "kills while another process stood still", 1),
+    ("kills-5", "restores from local copies that a killed process had left", 1),
     ("kills-5", "storage faults struck", 3),
     ("kills-5", "records checked exactly once", 10_000),
+    ("jni-address", "tests of the bindings under both sanitizers", 60),
 ]
 
 LONG = [
@@ -66,6 +72,10 @@ LONG = [
     ("planted-defects", "planted defects caught", "planted defects"),
     *(("fuzz", f"fuzzer executions of {parser}", 10_000_000) for parser in EXECUTIONS),
     ("kills-long", "kills", 50),
+    ("kills-long", "different checkpoints restored", 20),
+    ("kills-long", "kills of two processes at once", 10),
+    ("kills-long", "kills while another process stood still", 10),
+    ("kills-long", "restores from local copies that a killed process had left", 2),
     ("kills-long", "storage faults struck", 30),
     ("kills-long", "records checked exactly once", 100_000),
 ]

@@ -80,6 +80,15 @@ class Cluster:
     def kill(self, name):
         self._processes.kill(name)
 
+    def paused(self, name):
+        return self._processes.paused(name)
+
+    def log_size(self, name):
+        return self._processes.log_size(name)
+
+    def log_between(self, name, begin, end=None):
+        return self._processes.log_between(name, begin, end)
+
     def stop(self):
         self._processes.stop_all()
 

@@ -34,6 +34,11 @@ appender.console.name = Console
 appender.console.type = CONSOLE
 appender.console.layout.type = PatternLayout
 appender.console.layout.pattern = %d{HH:mm:ss,SSS} %-5p %-60c{60} %x - %m%n
+# Which copy of its state a task restores, and when it has local ones (local_copies.py).
+logger.restorer.name = org.apache.flink.streaming.api.operators.BackendRestorerProcedure
+logger.restorer.level = DEBUG
+logger.local.name = org.apache.flink.runtime.state.TaskLocalStateStoreImpl
+logger.local.level = DEBUG
 """
 
 

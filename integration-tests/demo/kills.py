@@ -1,8 +1,12 @@
 """Kills parts of a small real cluster, with storage slow or full at times, under a job that checks
 itself.
 
+Processes are killed alone, or the JobManager and a TaskManager at once, or after one stood still; a
+TaskManager that was killed comes back to the directory it left, with local recovery, or another
+one does.
+
 The job (org.lavakv.kills.SelfCheckingJob) must come to its end with every number of every key seen
-exactly once, by its own checks of its state and by its output. What is killed, and when, what is
+exactly once, by its own checks of its state and by its output. How, what is killed and when, what is
 wrong with which storage, and how many subtasks the job has afterwards follows from the seed; what
 the machine was doing then does not.
 """
@@ -17,6 +21,8 @@ import urllib.error
 
 from cluster import SLOTS, Cluster, Failed, run_command
 from flink_home import MavenFlink
+from kills_plan import Kind, Kinds, configuration
+from local_copies import restores_of_left_copies
 from output_check import check
 from processes import free_ports
 from storage_faults import Deck, StorageFaults
@@ -26,12 +32,14 @@ TASK_MANAGERS = 3
 KEYS = 3000
 NUMBERS_A_SECOND = 6000
 STATE_METRIC = re.compile(r"\.lava\.state\.(next|recent|places|sum|fired)\.")
-# Every how many kills it is the JobManager's turn.
-JOB_MANAGER_TURN = 4
 QUICK_NEXT_KILL = 0.25
 # How often a kill strikes while a fault is on, and soon after one.
 KILL_IN_FAULT = 0.4
 KILL_SOON_AFTER_FAULT = 0.2
+# Shorter than what any other process takes for a death.
+PAUSE_SECONDS = (0.3, 3.0)
+# How often it is tried anew to restore from what a killed TaskManager left.
+RETURNS_MORE = 3
 
 
 class Victims:
@@ -39,6 +47,9 @@ class Victims:
 
     def __init__(self, options, seed):
         self._random = random.Random(seed)
+        self._kinds = Kinds(random.Random(f"kinds of {seed}"))
+        self.configuration = configuration(seed)
+        local_recovery = str(self.configuration.local_recovery).lower()
         self._options = options
         self.faults = StorageFaults(options.work)
         self._fault_random = random.Random(f"faults of {seed}")
@@ -47,8 +58,6 @@ class Victims:
             options.class_path, options.work, f"state.backend.type: {options.backend}")
         zookeeper_port, zookeeper_peers, zookeeper_election = free_ports(3)
         self._zookeeper = (zookeeper_port, zookeeper_peers, zookeeper_election)
-        self.unaligned = self._random.random() < 0.5
-        self.local_recovery = self._random.random() < 0.5
         self._cluster = Cluster(
             self._flink, options.work, os.path.join(options.work, "logs"), {
                 "high-availability.type": "zookeeper",
@@ -56,9 +65,8 @@ class Victims:
                 "high-availability.zookeeper.client.session-timeout": "4000ms",
                 "high-availability.storageDir": "file://" + os.path.join(options.work, "ha"),
                 "zookeeper.sasl.disable": "true",
-                # The job's values are small: half of them go to value files.
                 "state.backend.lava.value-separation.threshold":
-                    str(self._random.choice([0, 1, 64])) + "b",
+                    f"{self.configuration.threshold}b",
                 "jobmanager.scheduler": "adaptive",
                 "jobmanager.adaptive-scheduler.submission.resource-stabilization-timeout": "1s",
                 "jobmanager.adaptive-scheduler.executing.resource-stabilization-timeout": "1s",
@@ -66,26 +74,29 @@ class Victims:
                 "restart-strategy.fixed-delay.attempts": 1000000,
                 "restart-strategy.fixed-delay.delay": "200ms",
                 # Local backups are the TaskManagers' to allow as well.
-                "execution.checkpointing.local-backup.enabled": str(self.local_recovery).lower(),
-                "execution.state-recovery.from-local": str(self.local_recovery).lower(),
+                "execution.checkpointing.local-backup.enabled": local_recovery,
+                "execution.state-recovery.from-local": local_recovery,
                 "taskmanager.memory.managed.size": "64m",
             })
         self._of_job = {
             "execution.checkpointing.interval": "500ms",
             "execution.checkpointing.min-pause": "200ms",
             "execution.checkpointing.tolerable-failed-checkpoints": 1000,
-            "execution.checkpointing.unaligned.enabled": str(self.unaligned).lower(),
-            "execution.checkpointing.local-backup.enabled": str(self.local_recovery).lower(),
-            "execution.state-recovery.from-local": str(self.local_recovery).lower(),
+            "execution.checkpointing.unaligned.enabled": str(self.configuration.unaligned).lower(),
+            "execution.checkpointing.local-backup.enabled": local_recovery,
+            "execution.state-recovery.from-local": local_recovery,
         }
         self._task_managers = []
         self._registered = set()
         self._started = 0
+        # Of TaskManagers that came back: the name, and where in its log that was.
+        self._returned = []
         self._job = None
         self._last_checkpoint = 0
         self.parallelisms = set()
         self.lava_seen = False
         self.restored = set()
+        self.kinds = []
 
     def start(self):
         self._start_zookeeper()
@@ -114,9 +125,14 @@ class Victims:
                     f"server.1=localhost:{peers}:{election}\n")
         self._cluster.start_other("zookeeper", self._flink.zookeeper(path))
 
-    def _start_task_manager(self):
-        self._started += 1
-        name = f"taskmanager-{self._started}"
+    def _start_task_manager(self, name=None):
+        """A new one, or that of this name again, which finds its directory as it was."""
+        if name is None:
+            self._started += 1
+            name = f"taskmanager-{self._started}"
+        else:
+            self._registered.discard(name)
+            self._returned.append((name, self._cluster.log_size(name)))
         self._cluster.start_task_manager(
             name, {"taskmanager.resource-id": name}, self._environment(name))
         self._task_managers.append(name)
@@ -183,45 +199,99 @@ class Victims:
         Wishes another parallelism then, and says what it did. Returns whether to do the next at
         once.
         """
+        kind = self._kinds.next()
+        if kind == Kind.RETURNING and not self.configuration.local_recovery:
+            kind = Kind.TASK_MANAGER
         fate = self._fault_random.random()
         fault = self._deck.next()
-        within = fate < KILL_IN_FAULT
+        # One that comes back is to find copies.
+        within = fate < KILL_IN_FAULT and kind != Kind.RETURNING
         if within:
             with self._on(fault):
                 # The kill is to find processes at handling the fault.
                 self.faults.wait_until_met(fault)
-                name, pause = self._kill_one(number)
+                names, pause = self._kill(kind)
         else:
             self.strike(fault)
-            if fate > KILL_IN_FAULT + KILL_SOON_AFTER_FAULT:
+            if kind == Kind.RETURNING:
+                self._run_everywhere()
+            elif fate > KILL_IN_FAULT + KILL_SOON_AFTER_FAULT:
                 self.wait_until_it_went_on()
-            name, pause = self._kill_one(number)
+            names, pause = self._kill(kind)
+        if kind == Kind.RETURNING:
+            # Only the same key groups are restored from a copy: the parallelism changes later.
+            self.wait_until_it_went_on()
         parallelism = self._random.randint(1, TASK_MANAGERS * SLOTS)
         wished = self._wish(parallelism)
-        print(f"  kill {number:>2}: {name}{' in the fault' if within else ''}, after checkpoint"
+        print(f"  kill {number:>2}: {names}{' in the fault' if within else ''}, after checkpoint"
               f" {self._last_checkpoint};"
               f" {pause:.1f} s without it; parallelism"
               f" {parallelism if wished else 'as it was'}", flush=True)
         return self._random.random() < QUICK_NEXT_KILL
 
-    def _kill_one(self, number):
-        """Kills a process and starts another; returns which, and the pause between."""
+    def _run_everywhere(self):
+        """Waits until the job runs on all TaskManagers, and can run on no fewer."""
+        slots = TASK_MANAGERS * SLOTS
+        self._cluster.wait_for(lambda: self._wish(slots, slots), 60, "a JobManager")
+
+        def everywhere():
+            return self._went_on() and len(self._busy()) == TASK_MANAGERS
+
+        self._cluster.wait_for(everywhere, 120, "the job to run on all TaskManagers")
+
+    def _kill(self, kind):
+        """Kills and starts again; returns which, and the pause between."""
         time.sleep(self._random.uniform(0, 1.5))
         pause = self._random.uniform(0, 2)
         chosen = self._random.random()
-        if number % JOB_MANAGER_TURN == JOB_MANAGER_TURN - 1:
-            name = "jobmanager"
-            self._cluster.kill(name)
-            time.sleep(pause)
-            self._start_job_manager()
+        stopped = self._random.uniform(*PAUSE_SECONDS)
+        busy = self._busy() or self._task_managers
+        name = busy[int(chosen * len(busy))]
+        killed = {Kind.JOB_MANAGER: ["jobmanager"], Kind.BOTH: ["jobmanager", name]}.get(kind, [name])
+        said = " and ".join(killed)
+        if kind == Kind.AFTER_PAUSE:
+            others = [other for other in ["jobmanager", *self._task_managers] if other != name]
+            still = others[int(chosen * 1000) % len(others)]
+            with self._cluster.paused(still):
+                time.sleep(stopped)
+                self._cluster.kill(name)
+            said += f" while {still} stood still ({stopped:.1f} s)"
         else:
-            busy = self._busy() or self._task_managers
-            name = busy[int(chosen * len(busy))]
-            self._cluster.kill(name)
+            for each in killed:
+                self._cluster.kill(each)
+        time.sleep(pause)
+        if "jobmanager" in killed:
+            self._start_job_manager()
+        if name in killed:
             self._task_managers.remove(name)
-            time.sleep(pause)
-            self._start_task_manager()
-        return name, pause
+            self._start_task_manager(name if kind == Kind.RETURNING else None)
+        self.kinds.append(kind)
+        return said + (" (comes back)" if kind == Kind.RETURNING else ""), pause
+
+    def restores_of_left_copies(self):
+        """By TaskManagers that came back."""
+        restores = 0
+        for i, (name, begin) in enumerate(self._returned):
+            later = [place for other, place in self._returned[i + 1:] if other == name]
+            restores += restores_of_left_copies(
+                self._cluster.log_between(name, begin, later[0] if later else None))
+        return restores
+
+    def return_to_copies(self):
+        """Kills and brings back a TaskManager until one restored from its copies: a kill may come
+        before both of its tasks wrote those of the last checkpoint, or at their fault.
+        """
+        if Kind.RETURNING not in self.kinds:
+            return
+        for _ in range(RETURNS_MORE):
+            if self.restores_of_left_copies() > 0:
+                return
+            self._run_everywhere()
+            names, _ = self._kill(Kind.RETURNING)
+            self.wait_until_it_went_on()
+            print(f"  one more kill: {names}", flush=True)
+        if self.restores_of_left_copies() == 0:
+            raise Failed("No TaskManager that came back restored state from copies it had left")
 
     def strike(self, fault):
         with self._on(fault):
@@ -269,13 +339,14 @@ class Victims:
         except (urllib.error.URLError, OSError, KeyError):
             return []
 
-    def _wish(self, parallelism):
+    def _wish(self, parallelism, at_least=1):
         try:
             path = f"/jobs/{self._job}/resource-requirements"
             wishes = {}
             for vertex in self._cluster.get(f"/jobs/{self._job}")["vertices"]:
                 upper = 1 if vertex["name"].startswith("Source") else parallelism
-                wishes[vertex["id"]] = {"parallelism": {"lowerBound": 1, "upperBound": upper}}
+                wishes[vertex["id"]] = {
+                    "parallelism": {"lowerBound": min(upper, at_least), "upperBound": upper}}
             self._cluster.send("PUT", path, wishes)
             return True
         except (urllib.error.URLError, OSError):
@@ -299,9 +370,7 @@ class Victims:
 
 def run(options):
     victims = Victims(options, options.seed)
-    print(f"Seed {options.seed}: {options.kills} kills; checkpoints"
-          f" {'unaligned' if victims.unaligned else 'aligned'}, recovery"
-          f" {'local first' if victims.local_recovery else 'remote'}", flush=True)
+    print(f"Seed {options.seed}: {options.kills} kills; {victims.configuration}", flush=True)
     output = os.path.join(options.work, "output")
     try:
         victims.start()
@@ -314,6 +383,7 @@ def run(options):
             quick = victims.strike_and_kill(number) and not quick
         victims.wait_until_it_went_on()
         victims.strike_with_all()
+        victims.return_to_copies()
         victims.drain()
     finally:
         victims.stop()
@@ -322,18 +392,27 @@ def run(options):
         raise Failed("The job's state was not in Lava: none of its metrics were there")
     if len(victims.parallelisms) < 2:
         raise Failed(f"The parallelism never changed; it was {victims.parallelisms}")
+    if not victims.restored:
+        raise Failed("The job was never restored from a checkpoint")
     total = check(output, KEYS)
     print("\n".join(victims.faults.summary()))
-    print("\n".join(closing_counts(options.kills, victims.faults.struck_count(), total)))
+    print("\n".join(closing_counts({
+        "kills": options.kills,
+        "kills of two processes at once": victims.kinds.count(Kind.BOTH),
+        "kills while another process stood still": victims.kinds.count(Kind.AFTER_PAUSE),
+        "different checkpoints restored": len(victims.restored),
+        "restores from local copies that a killed process had left":
+            victims.restores_of_left_copies(),
+        "storage faults struck": victims.faults.struck_count(),
+        "records checked exactly once": total})))
     print(f"{options.kills} kills, {len(victims.restored)} different checkpoints restored,"
           f" parallelism {sorted(victims.parallelisms)}; {total:,} numbers of {KEYS:,} keys,"
           f" none lost, none repeated")
 
 
-def closing_counts(kills, faults, records):
+def closing_counts(counts):
     """Lines that bin/test collects."""
-    return [f"COUNT {kills} kills", f"COUNT {faults} storage faults struck",
-            f"COUNT {records} records checked exactly once"]
+    return [f"COUNT {n} {what}" for what, n in counts.items()]
 
 
 def main():

@@ -1,9 +1,10 @@
-"""What of a run of kills.py follows from its seed alone, and seeds for several runs.
+"""What of a run of kills.py follows from its seed alone, but the faults; and seeds for several runs.
 
 kills_plan.py RUNS BASE: prints so many seeds, other ones for each base, under which every way to
 checkpoint meets every way to recover.
 """
 
+import enum
 import random
 import sys
 from dataclasses import dataclass
@@ -26,13 +27,36 @@ class Configuration:
 
     def __str__(self):
         return (f"checkpoints {'unaligned' if self.unaligned else 'aligned'}, recovery"
-                f" {'local first' if self.local_recovery else 'remote'}, values from"
-                f" {self.threshold} bytes apart")
+                f" {'local first' if self.local_recovery else 'remote'}, value separation from"
+                f" {self.threshold}b")
 
 
 def configuration(seed):
     drawn = random.Random(f"configuration of {seed}")
     return Configuration(drawn.random() < 0.5, drawn.random() < 0.5, drawn.choice(THRESHOLDS))
+
+
+class Kind(enum.Enum):
+    """Ways to kill."""
+
+    TASK_MANAGER = "a TaskManager, another one comes"
+    RETURNING = "a TaskManager, which comes back to its directory"
+    JOB_MANAGER = "the JobManager"
+    BOTH = "the JobManager and a TaskManager at once"
+    AFTER_PAUSE = "a TaskManager, while another process stood still"
+
+
+class Kinds:
+    """Ways to kill in an order that the seed gives: all come before one comes again."""
+
+    def __init__(self, drawn):
+        self._random = drawn
+        self._coming = []
+
+    def next(self):
+        if not self._coming:
+            self._coming = self._random.sample(list(Kind), len(Kind))
+        return self._coming.pop()
 
 
 def seeds(runs, base):

@@ -1,11 +1,16 @@
 """What kills.py makes of outputs that are not as they must be, and of crashes; and its faults."""
 
 import os
+import random
+import re
 import tempfile
+import time
 import unittest
 
 import kills
 from cluster import Failed
+from kills_plan import Configuration, Kind, Kinds, configuration, seeds
+from local_copies import restores_of_left_copies
 from output_check import check
 from processes import Processes
 # Run with these.
@@ -64,10 +69,74 @@ class CheckTest(unittest.TestCase):
 
 class ClosingTest(unittest.TestCase):
     def test_counts_are_lines_of_their_own(self):
-        lines = kills.closing_counts(5, 6, 1234567)
-        self.assertEqual(lines, [
-            "COUNT 5 kills", "COUNT 6 storage faults struck",
-            "COUNT 1234567 records checked exactly once"])
+        lines = kills.closing_counts({"kills": 5, "records checked exactly once": 1234567})
+        self.assertEqual(lines, ["COUNT 5 kills", "COUNT 1234567 records checked exactly once"])
+
+
+class PlanTest(unittest.TestCase):
+    def test_the_seed_says_the_configuration(self):
+        self.assertEqual(configuration(7), configuration(7))
+        self.assertEqual(len({configuration(seed) for seed in range(200)}), 12)
+
+    def test_seeds_for_several_runs_meet_all_combinations(self):
+        for base in range(1, 400):
+            chosen = seeds(5, base)
+            self.assertEqual(len(set(chosen)), 5)
+            self.assertEqual(len({configuration(seed).ways() for seed in chosen}), 4, base)
+        self.assertFalse(set(seeds(5, 8)) & set(seeds(5, 9)))
+
+    def test_all_kinds_come_before_one_comes_again(self):
+        kinds = Kinds(random.Random(3))
+        for _ in range(3):
+            self.assertEqual({kinds.next() for _ in Kind}, set(Kind))
+
+    def test_the_seed_of_each_change_recovers_locally(self):
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../bin/test")
+        with open(script, encoding="utf-8") as f:
+            seed = int(re.search(r"^kills kills-5 (\d+) 5$", f.read(), re.M)[1])
+        self.assertEqual(configuration(seed), Configuration(True, True, 64))
+
+
+class LocalCopiesTest(unittest.TestCase):
+    HEAD = "06:00:00,000 DEBUG restorer - "
+    RESTORE = HEAD + ("Creating keyed state backend for Check_1_(2/6) and restoring with state"
+                      " from alternative (1/2).\n")
+    REMOTE = RESTORE.replace("(1/2)", "(2/2)")
+    ONLY = RESTORE.replace("(1/2)", "(1/1)")
+    STORED = HEAD + "Stored local state for checkpoint 7 in subtask (a - b - 1)\n"
+    FAILED = HEAD + ("Exception while restoring keyed state backend for Check_1_(2/6) from"
+                     " alternative (1/2), will retry while more alternatives are available.\n")
+
+    def test_local_ones_count_until_the_process_has_its_own(self):
+        for expected, log in (
+                (0, ""), (1, self.RESTORE), (2, "start\n" + 2 * self.RESTORE),
+                (1, self.RESTORE + self.STORED + self.RESTORE), (0, self.STORED + self.RESTORE),
+                (0, self.RESTORE + self.FAILED + self.REMOTE), (0, self.ONLY + self.REMOTE),
+                (0, self.RESTORE.replace("keyed", "operator"))):
+            self.assertEqual(restores_of_left_copies(log), expected, log)
+
+
+class PausedTest(unittest.TestCase):
+    def test_a_paused_process_says_nothing_and_goes_on(self):
+        with tempfile.TemporaryDirectory() as logs:
+            processes = Processes(logs)
+            processes.start("ticks", ["sh", "-c", "while :; do echo tick; sleep 0.01; done"],
+                            dict(os.environ))
+            try:
+                while processes.log_size("ticks") == 0:
+                    pass
+                with processes.paused("ticks"):
+                    time.sleep(0.1)
+                    said = processes.log_size("ticks")
+                    time.sleep(0.2)
+                    self.assertEqual(processes.log_size("ticks"), said)
+                while processes.log_size("ticks") == said:
+                    pass
+                self.assertEqual(processes.log_between("ticks", said, said + 5), "tick\n")
+                with processes.paused("ticks"):
+                    processes.kill("ticks")
+            finally:
+                processes.stop_all()
 
 
 class CrashTest(unittest.TestCase):

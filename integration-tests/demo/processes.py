@@ -1,5 +1,6 @@
 """Child processes that never outlive the demo."""
 
+import contextlib
 import ctypes
 import glob
 import os
@@ -55,6 +56,28 @@ class Processes:
         process = self._running.pop(name)
         process.kill()
         process.wait()
+
+    @contextlib.contextmanager
+    def paused(self, name):
+        """As long as this lasts the process gets no time, as on a machine that stalls."""
+        process = self._running[name]
+        process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            process.send_signal(signal.SIGCONT)
+
+    def log_size(self, name):
+        """How much a process of this name has said so far."""
+        path = os.path.join(self._logs, name + ".out")
+        return os.path.getsize(path) if os.path.exists(path) else 0
+
+    def log_between(self, name, begin, end=None):
+        """What it said from there to there."""
+        with open(os.path.join(self._logs, name + ".out"), "rb") as log:
+            log.seek(begin)
+            said = log.read() if end is None else log.read(end - begin)
+        return said.decode(errors="replace")
 
     def ended(self):
         """Names of those that ended by themselves, with their exit codes."""
