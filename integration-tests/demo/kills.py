@@ -6,9 +6,9 @@ TaskManager that was killed comes back to the directory it left, with local reco
 one does.
 
 The job (org.lavakv.kills.SelfCheckingJob) must come to its end with every number of every key seen
-exactly once, by its own checks of its state and by its output. How, what is killed and when, what is
-wrong with which storage, and how many subtasks the job has afterwards follows from the seed; what
-the machine was doing then does not.
+exactly once, by its own checks of its state and by its output. How what is killed and when, what
+is wrong with which storage, and how many subtasks the job has afterwards follows from the seed;
+what the machine was doing then does not.
 """
 
 import argparse
@@ -247,7 +247,8 @@ class Victims:
         stopped = self._random.uniform(*PAUSE_SECONDS)
         busy = self._busy() or self._task_managers
         name = busy[int(chosen * len(busy))]
-        killed = {Kind.JOB_MANAGER: ["jobmanager"], Kind.BOTH: ["jobmanager", name]}.get(kind, [name])
+        killed = {Kind.JOB_MANAGER: ["jobmanager"],
+                  Kind.BOTH: ["jobmanager", name]}.get(kind, [name])
         said = " and ".join(killed)
         if kind == Kind.AFTER_PAUSE:
             others = [other for other in ["jobmanager", *self._task_managers] if other != name]

@@ -1,4 +1,4 @@
-"""What of a run of kills.py follows from its seed alone, but the faults; and seeds for several runs.
+"""What of a run of kills.py its seed decides, but the faults; and seeds for several runs.
 
 kills_plan.py RUNS BASE: prints so many seeds, other ones for each base, under which every way to
 checkpoint meets every way to recover.

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs the bindings' tests in a JVM with the library built under AddressSanitizer and
-# UndefinedBehaviorSanitizer. Exit code 0: all passed and neither found anything. Usage:
+# UndefinedBehaviorSanitizer. Exit code 0: all passed, neither found anything, and both had reported
+# what they must. Usage:
 # asan_test.sh [-Dtest=... or other options for Maven]. The bindings' classes and test classes must be
 # compiled (mvn test-compile does); they are copied, so the ordinary build stays as it is.
 set -euo pipefail
@@ -15,8 +16,7 @@ cmake -S "$jni/src/main/cpp" -B "$work/cmake" -G Ninja -Wno-dev \
 cmake --build "$work/cmake" -j "$jobs" --target lavakvjni >"$work.log" ||
     { grep -E -A 12 'FAILED|error:' "$work.log" >&2; exit 1; }
 
-rm -rf "$work/classes" "$work/reports"
-mkdir -p "$work/reports"
+rm -rf "$work/classes"
 cp -r "$jni/target/classes" "$work/classes"
 cp "$work/cmake/liblavakvjni.so" "$work/classes/org/lavakv/native/linux-x86_64/liblavakvjni.so"
 
@@ -26,12 +26,43 @@ compiler=${CXX:-c++}
 export LAVA_ASAN_PRELOAD="$("$compiler" -print-file-name=libasan.so) $("$compiler" -print-file-name=libubsan.so)"
 export LAVA_ASAN_LOG="$work/reports/sanitizer"
 cd "$jni/.."
-status=0
-mvn -B -ntp -q -o -pl jni -Pasan surefire:test "$@" || status=$?
 
-if compgen -G "$LAVA_ASAN_LOG.*" >/dev/null; then
-    echo "The sanitizers found:" >&2
-    cat "$LAVA_ASAN_LOG".* | head -n 200 >&2
+# run ARGUMENT...: runs tests so; not 0 when one failed or a sanitizer found anything.
+run() {
+    local status=0
+    rm -rf "$work/reports"
+    mkdir -p "$work/reports"
+    mvn -B -ntp -q -o -pl jni -Pasan surefire:test "$@" || status=1
+    if compgen -G "$LAVA_ASAN_LOG.*" >/dev/null; then
+        echo "The sanitizers found:"
+        cat "$LAVA_ASAN_LOG".* | head -n 200
+        status=1
+    fi
+    return "$status"
+}
+
+# First what must fail, and in which words. canary TEST WORDS
+canary() {
+    local log=$work/canary-$1.log status=0
+    run "-Dtest=SanitizerCanary#$1" >"$log" 2>&1 || status=$?
+    if [ "$status" -eq 0 ] || ! grep -q "$2" "$log"; then
+        tail -n 40 "$log" >&2
+        echo "The sanitizers did not report $1, which SanitizerCanary does" >&2
+        exit 1
+    fi
+    echo "The sanitizers report $1."
+}
+canary heapOverflow 'AddressSanitizer: heap-buffer-overflow'
+canary undefined 'runtime error: signed integer overflow'
+
+status=0
+run "$@" || status=$?
+tests=$({ cat "$work"/reports/TEST-*.xml 2>/dev/null || true; } |
+    sed -n 's/^<testsuite .* tests="\([0-9]*\)".*/\1/p' | awk '{ n += $1 } END { print n + 0 }')
+# On a line of its own: Maven ends with codes of colours.
+printf '\nCOUNT %s tests of the bindings under both sanitizers\n' "$tests"
+if [ "$tests" -eq 0 ]; then
+    echo "No test ran" >&2
     status=1
 fi
 exit "$status"

@@ -62,7 +62,8 @@ Status RemoveValueFiles(const VersionEdit& edit, Version* version) {
 Status AddValueFiles(const VersionEdit& edit, Version* version) {
   for (const VersionEdit::AddedValueFile& added : edit.values_added) {
     const FileId& id = added.file->id;
-    const auto [entry, is_new] = version->value_files.try_emplace(id, Version::ValueEntry{added.file});
+    const auto [entry, is_new] =
+        version->value_files.try_emplace(id, Version::ValueEntry{added.file});
     if (!is_new) return Refused(id, "is in the version already");
     for (const VersionEdit::AddedValueFile::Place& place : added.places) {
       Birth* birth = Change(place.birth, version);

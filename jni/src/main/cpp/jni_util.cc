@@ -141,6 +141,26 @@ void ThrowOutOfBounds(std::string message) {
   throw JavaError{JavaError::Kind::kOutOfBounds, Status::OK(), std::move(message)};
 }
 
+#if defined(__SANITIZE_ADDRESS__)
+namespace {
+
+void OverflowHeap() {
+  const volatile size_t bytes = 8;
+  const std::unique_ptr<volatile char[]> memory(new volatile char[bytes]);
+  for (size_t i = 0; i < bytes + 2; ++i) memory[i] = 1;
+}
+
+void OverflowNumber() {
+  volatile int number = std::numeric_limits<int>::max();
+  number = number + 1;
+}
+
+}  // namespace
+#else
+static void OverflowHeap() {}
+static void OverflowNumber() {}
+#endif
+
 void ThrowInjectedFault() {
   switch (injected_fault.load()) {
     case Fault::kException:
@@ -149,6 +169,10 @@ void ThrowInjectedFault() {
       throw std::bad_alloc();
     case Fault::kOddThrow:
       throw 42;
+    case Fault::kHeapOverflow:
+      return OverflowHeap();
+    case Fault::kUndefined:
+      return OverflowNumber();
     case Fault::kNone:
     case Fault::kBusy:
     case Fault::kCloseBusy:

@@ -36,7 +36,10 @@ enum class Fault : int {
   kNoMemory = 2,
   kOddThrow = 3,
   kBusy = 4,
-  kCloseBusy = 5
+  kCloseBusy = 5,
+  // What a sanitizer must report; nothing in other builds.
+  kHeapOverflow = 6,
+  kUndefined = 7
 };
 extern std::atomic<Fault> injected_fault;
 [[gnu::cold]] void ThrowInjectedFault();

@@ -42,7 +42,8 @@ final class LavaLibrary {
     /**
      * For tests: makes every native call fail on its way in. 0: no; 1: a C++ exception; 2: out of
      * memory; 3: something that is no exception class; 4: writes and waits answer Busy; 5: closing
-     * a database does.
+     * a database does; 6 and 7: it does what AddressSanitizer and UndefinedBehaviorSanitizer must
+     * report, in a library that was built with them.
      */
     static native void setFault0(int fault);
 }

@@ -1,0 +1,32 @@
+package org.lavakv;
+
+import org.junit.jupiter.api.Test;
+
+/**
+ * Does what the sanitizers must report and the JVM does not survive. No class of tests by its name:
+ * tools/asan_test.sh alone runs it, to see that such a report fails.
+ */
+class SanitizerCanary extends LavaTestBase {
+
+    private static final int HEAP_OVERFLOW = 6;
+    private static final int UNDEFINED = 7;
+
+    @Test
+    void heapOverflow() {
+        callWith(HEAP_OVERFLOW);
+    }
+
+    @Test
+    void undefined() {
+        callWith(UNDEFINED);
+    }
+
+    private static void callWith(int fault) {
+        try {
+            LavaLibrary.setFault0(fault);
+            Host.getStatistics();
+        } finally {
+            LavaLibrary.setFault0(0);
+        }
+    }
+}
