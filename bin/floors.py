@@ -25,6 +25,10 @@ HISTORIES = "metamorphic histories, each under two option sets"
 FLOORS = [
     ("native-release", "crash states", 100_000),
     ("native-release", "crash states within a recovery", 10_000),
+    ("native-release", "crash states that were worked with on", 1_000),
+    ("native-release", "calls that failed in interleaved runs", 1),
+    ("native-release", "flips of files of all formats that compactions and collections met", 1),
+    ("native-release", "flips of files that name value files detected", 1),
     ("native-release", "I/O calls failed once", 5_000),
     ("native-release", "I/O calls failed from then on", 1_000),
     ("native-release", "collections of value files beside faults", 5_000),
