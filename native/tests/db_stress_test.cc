@@ -326,8 +326,7 @@ class StressRun {
       const Status status = random.OneIn(3) ? Retry([&] { return db_->CompactAll(5, &ticket); })
                                             : Retry([&] { return db_->Flush(5); });
       if (Ended(status)) return;
-      if (random.OneIn(8))
-        executor_.SetThreadCount(static_cast<uint32_t>(random.Between(1, 3)));
+      if (random.OneIn(8)) executor_.SetThreadCount(static_cast<uint32_t>(random.Between(1, 3)));
       std::this_thread::sleep_for(std::chrono::microseconds(random.Uniform(500)));
     }
   }
@@ -373,6 +372,8 @@ class StressRun {
         if (Ended(again.status())) return;
         if (random.OneIn(2) && Ended(Retry([&] { return db_->DropTable(*again); }))) return;
       }
+      // Else most of a run's time is this.
+      std::this_thread::sleep_for(std::chrono::microseconds(random.Uniform(4000)));
     }
   }
 
@@ -384,7 +385,8 @@ class StressRun {
     for (const std::string& key : bytes) refs.push_back({key, kScratchPrefix});
     std::vector<PinnedValue> values(refs.size());
     const std::unique_ptr<bool[]> found(new bool[refs.size()]());
-    if (Ended(db_->MultiGet(table, refs, values, std::span(found.get(), refs.size())))) return false;
+    if (Ended(db_->MultiGet(table, refs, values, std::span(found.get(), refs.size()))))
+      return false;
     for (uint64_t i = 0; i <= keys; ++i) EXPECT_EQ(found[i], i < keys) << i << " of " << keys;
     const Status contained = db_->Contains(table, refs[0]);
     if (!contained.IsNotFound() && Ended(contained)) return false;

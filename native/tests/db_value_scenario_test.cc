@@ -43,8 +43,7 @@ TEST(ValueScenario, AKeyWhoseOlderValueWasDroppedLives) {
   ASSERT_OK(db.Flush());
   // Flushed before the key is remembered, so it stands beside what is garbage soon.
   ASSERT_OK(db->Put(db.Values(), {K(1, "k")}, Large("new")));
-  for (const char* key : {"x", "y", "z"})
-    ASSERT_OK(db->Put(db.Values(), {K(1, key)}, Large(key)));
+  for (const char* key : {"x", "y", "z"}) ASSERT_OK(db->Put(db.Values(), {K(1, key)}, Large(key)));
   ASSERT_OK(db.Flush());
   ASSERT_OK(db.CompactAll());
   for (const char* key : {"x", "y", "z"}) ASSERT_OK(db->Delete(db.Values(), {K(1, key)}));
