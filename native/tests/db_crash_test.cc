@@ -154,7 +154,9 @@ class CrashedHistory {
     ASSERT_TRUE(reopened.ok()) << Where() << reopened.ToString();
     ModelStore model(past_.at(moment));
     Player oracle(&model, *seen_);
-    EXPECT_TRUE(player->AtEnd() == oracle.AtEnd()) << Where() << "another content when it goes on";
+    const std::string found = player->AtEnd(), expected = oracle.AtEnd();
+    EXPECT_TRUE(found == expected)
+        << Where() << "another content when it goes on: " << (IsError(found) ? found : "");
   }
 
   std::string Where() const {
