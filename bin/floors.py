@@ -71,6 +71,10 @@ FLOORS = [
 LONG = [
     ("metamorphic-long", HISTORIES, 10_000),
     ("crashes-long", "crash states", 500_000),
+    ("faults-long", "I/O calls failed once", 10_000),
+    ("faults-long", "I/O calls failed from then on", 1_000),
+    ("faults-long", "collections of value files beside faults", 1_000),
+    ("stress-long", "interleaved runs with a close at random", 5_000),
     ("rocksdb-long", "histories answered as RocksDB answers them", 2_000),
     ("planted-defects", "planted defects caught", 20),
     ("planted-defects", "planted defects caught", "planted defects"),
