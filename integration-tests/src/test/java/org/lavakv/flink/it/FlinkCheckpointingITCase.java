@@ -11,7 +11,8 @@ import org.junit.platform.suite.api.Suite;
             "org.apache.flink.test.checkpointing.KeyedStateCheckpointingITCase",
             "org.apache.flink.test.checkpointing.TimersSavepointITCase",
             "org.apache.flink.test.checkpointing.IncrementalStateReuseAfterFailureITCase",
-            "org.apache.flink.test.checkpointing.ChangelogLocalRecoveryITCase",
             "org.apache.flink.test.state.StatefulOperatorChainedTaskTest",
+            // Last, since less can be looked at behind it: see NativeLeakCheck.
+            "org.apache.flink.test.checkpointing.ChangelogLocalRecoveryITCase",
         })
 public class FlinkCheckpointingITCase extends ShadowedBackend {}
