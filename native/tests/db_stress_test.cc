@@ -32,7 +32,7 @@ constexpr uint64_t kRuns = 600;
 #elif defined(__SANITIZE_ADDRESS__)
 constexpr uint64_t kRuns = 300;
 #else
-constexpr uint64_t kRuns = 2000;
+constexpr uint64_t kRuns = 1000;
 #endif
 constexpr uint64_t kAccounts = 12;
 constexpr uint64_t kSlots = 60;
