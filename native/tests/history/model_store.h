@@ -45,6 +45,15 @@ class ModelStore : public Store {
   std::map<int32_t, Model> snapshots_;
 };
 
+/// One that is wrong, to see that it is noticed: it deletes nothing of table 1 but in batches.
+class ForgetfulStore final : public ModelStore {
+ public:
+  Status Write(const Operation& write) override {
+    if (write.op == Op::kDelete && write.table == 1) return Status::OK();
+    return ModelStore::Write(write);
+  }
+};
+
 /// The request of a scan's first page, in the operation's keys.
 ScanRequest RequestOf(const Operation& scan);
 

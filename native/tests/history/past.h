@@ -16,7 +16,6 @@ class Past {
  public:
   /// The next moment: 0 before the first operation.
   void Add(const ModelStore& store) { moments_.push_back({store.now(), std::nullopt}); }
-  size_t size() const { return moments_.size(); }
   const Model& at(size_t moment) const { return moments_[moment].model; }
   /// The last moment of [from, to] that has this digest for a player whose clock and TTLs are
   /// seen's, since more expires as time goes on.

@@ -68,18 +68,10 @@ TEST(RocksDBDifferential, BothAnswerTheSame) {
 }
 
 // The machinery itself, with a store that is wrong.
-class Forgetful final : public ModelStore {
- public:
-  Status Write(const Operation& write) override {
-    if (write.op == Op::kDelete && write.table == 1) return Status::OK();
-    return ModelStore::Write(write);
-  }
-};
-
 TEST(RocksDBDifferential, ADifferenceIsShrunkAndSaysHowToRepeatIt) {
   const History history = GenerateHistory(5, {});
   const auto play = [](const History& part) {
-    Forgetful store;
+    ForgetfulStore store;
     return Play(part, NewRocksDBStore().get(), &store);
   };
   const auto difference = play(history);

@@ -30,7 +30,6 @@ import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.PlaceholderStreamStateHandle;
 import org.apache.flink.runtime.state.SharedStateRegistryImpl;
 import org.apache.flink.runtime.state.SnapshotResult;
-import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.memory.MemCheckpointStreamFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -38,6 +37,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.lavakv.flink.testing.BackendFixture;
+import org.lavakv.flink.testing.ForwardingStreams;
 import org.lavakv.flink.testing.HangingUploads;
 
 @Timeout(120)
@@ -239,7 +239,7 @@ class IncrementalCheckpointTest {
     void failedUploadLeavesNothingInTheCheckpointAndTheNextOneSucceeds() throws Exception {
         fill("a");
         CheckpointStreamFactory broken =
-                new FactoryOf(fixture.streams(1)) {
+                new ForwardingStreams(fixture.streams(1)) {
                     @Override
                     public CheckpointStateOutputStream createCheckpointStateOutputStream(
                             CheckpointedStateScope scope) throws IOException {
@@ -303,32 +303,5 @@ class IncrementalCheckpointTest {
         fixture.close(backend);
         future.run();
         assertThatThrownBy(future::get).isInstanceOf(Exception.class);
-    }
-
-    /** Passes everything on. */
-    private static class FactoryOf implements CheckpointStreamFactory {
-        private final CheckpointStreamFactory factory;
-
-        FactoryOf(CheckpointStreamFactory factory) {
-            this.factory = factory;
-        }
-
-        @Override
-        public CheckpointStateOutputStream createCheckpointStateOutputStream(
-                CheckpointedStateScope scope) throws IOException {
-            return factory.createCheckpointStateOutputStream(scope);
-        }
-
-        @Override
-        public boolean canFastDuplicate(StreamStateHandle handle, CheckpointedStateScope scope)
-                throws IOException {
-            return factory.canFastDuplicate(handle, scope);
-        }
-
-        @Override
-        public List<StreamStateHandle> duplicate(
-                List<StreamStateHandle> handles, CheckpointedStateScope scope) throws IOException {
-            return factory.duplicate(handles, scope);
-        }
     }
 }

@@ -1,25 +1,22 @@
 package org.lavakv.flink.testing;
 
 import java.io.IOException;
-import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.apache.flink.runtime.state.CheckpointStateOutputStream;
 import org.apache.flink.runtime.state.CheckpointStreamFactory;
 import org.apache.flink.runtime.state.CheckpointedStateScope;
-import org.apache.flink.runtime.state.StreamStateHandle;
 
 /**
  * Storage for a checkpoint whose shared files hang, whatever interrupts them, until they are let
  * go. Threads: any.
  */
-public final class HangingUploads implements CheckpointStreamFactory {
+public final class HangingUploads extends ForwardingStreams {
 
-    private final CheckpointStreamFactory factory;
     private final CountDownLatch hanging = new CountDownLatch(1);
     private final CountDownLatch released = new CountDownLatch(1);
 
     public HangingUploads(CheckpointStreamFactory factory) {
-        this.factory = factory;
+        super(factory);
     }
 
     /** Waits until an upload hangs. */
@@ -39,7 +36,7 @@ public final class HangingUploads implements CheckpointStreamFactory {
             hanging.countDown();
             hang();
         }
-        return factory.createCheckpointStateOutputStream(scope);
+        return super.createCheckpointStateOutputStream(scope);
     }
 
     private void hang() {
@@ -52,17 +49,5 @@ public final class HangingUploads implements CheckpointStreamFactory {
                 continue;
             }
         }
-    }
-
-    @Override
-    public boolean canFastDuplicate(StreamStateHandle handle, CheckpointedStateScope scope)
-            throws IOException {
-        return factory.canFastDuplicate(handle, scope);
-    }
-
-    @Override
-    public List<StreamStateHandle> duplicate(
-            List<StreamStateHandle> handles, CheckpointedStateScope scope) throws IOException {
-        return factory.duplicate(handles, scope);
     }
 }
