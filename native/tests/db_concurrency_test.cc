@@ -166,6 +166,46 @@ TEST(DBConcurrency, CloseWhileBusy) {
   }
 }
 
+// What only moved to another level is watched for its end, which it seems to have met once a close
+// has let go of all versions.
+TEST(DBConcurrency, AFlushThatReturnsAfterTheCloseTakesNoFile) {
+  MemFileSystem memory;
+  FaultFileSystem slow(&memory);
+  // A flush takes as long as it takes the callers below to wait for it.
+  slow.SetHook([](FileCall call) {
+    if (call == FileCall::kCreate) std::this_thread::sleep_for(std::chrono::microseconds(300));
+  });
+  auto lease = *Host::Get().Acquire(32 << 20, 0.5);
+  for (int round = 0; round < 200; ++round) {
+    DBOptions options;
+    options.lease = lease;
+    options.file_system = &slow;
+    options.l0_compaction_trigger = 1;
+    std::unique_ptr<DB> db = DB::Open(options, "/db" + std::to_string(round)).value();
+    Table* t = *db->CreateTable("t", {});
+    ASSERT_OK(db->Put(t, {K(1, "moved")}, "v"));
+    ASSERT_OK(Retry([&] { return db->Flush(100); }));
+    while (db->statistics().trivial_moves == 0) std::this_thread::yield();
+    std::vector<std::thread> callers;
+    for (int i = 0; i < 4; ++i) {
+      callers.emplace_back([&] {
+        Status status;
+        while (!status.IsClosed()) {
+          static_cast<void>(db->Put(t, {K(1, "z")}, "v"));
+          status = db->Flush(100);
+          ASSERT_TRUE(status.ok() || status.IsBusy() || status.IsClosed()) << status.ToString();
+        }
+      });
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(round * 5));
+    ASSERT_OK(Retry([&] { return db->Close(); }));
+    for (std::thread& caller : callers) caller.join();
+    db.reset();
+    auto again = DB::Open(options, "/db" + std::to_string(round));
+    ASSERT_OK(again.status());
+  }
+}
+
 // The system had no thread for the flush, and no other job comes that would start one.
 TEST(DBConcurrency, AFlushRunsOnceThereAreThreadsAgain) {
   MemFileSystem memory;

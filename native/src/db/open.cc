@@ -283,6 +283,9 @@ void DBImpl::TearDown() {
     compactions_.clear();
     collections_.clear();
     version_ = std::make_shared<Version>();
+    // No version holds its files any more, so a late Flush() would take what only moved for dead.
+    obsolete_.clear();
+    failed_outputs_.clear();
     directory_lock_.reset();
   }
   if (host_opened_) lease_->host()->InstanceClosed();
