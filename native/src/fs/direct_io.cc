@@ -94,8 +94,10 @@ Result<size_t> DirectIo::Read(int descriptor, const std::string& path, uint64_t 
       std::memcpy(to + (from - offset), buffer.data() + (from - at), until - from);
       done = until - offset;
     }
-    at += got;
-    if (got == 0 || got % alignment != 0) break;  // the end of the file
+    // Of a block that came in part the rest is asked for: when none comes, the file ends there.
+    const uint64_t next = RoundDown(at + got, alignment);
+    if (next == at || done == length) break;
+    at = next;
   }
   return done;
 }
