@@ -66,6 +66,9 @@ class PinnedValue {
 /// Threads:    any thread.
 /// Ownership:  shared; releasing the last reference unpins its files. May outlive Close() of the
 ///             DB as an object: every call then returns Closed, and Close() unpinned its files.
+/// Errors:     NoSpace from every call, also from reads through it, once writes had waited half a
+///             minute for a limit in bytes that only files of snapshots exceeded: the oldest
+///             snapshot is given up, and its files are removed.
 class Snapshot {
  public:
   struct File {
@@ -210,6 +213,7 @@ struct DBStatistics {
   /// CPU time of the threads that ran jobs, failed ones included.
   uint64_t flush_cpu_us = 0, compaction_cpu_us = 0, gc_cpu_us = 0;
   uint64_t files_refused_direct = 0;  // go through the page cache though direct I/O was asked for
+  uint64_t snapshots_given_up = 0;    // because writes needed the space that they kept
 };
 /// Counters of one table, from the files' properties and the memtables.
 struct TableStatistics {

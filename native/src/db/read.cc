@@ -5,14 +5,12 @@
 namespace lava {
 
 Result<ViewRef> DBImpl::ViewOf(Snapshot* snapshot) const {
-  ViewRef view;
-  if (snapshot == nullptr) {
-    view = view_.Get();
-  } else {
+  if (snapshot != nullptr) {
     auto* impl = static_cast<SnapshotImpl*>(snapshot);
     if (impl->db() != this) return Status::InvalidArgument("the snapshot is of another instance");
-    view = impl->view();
+    return impl->View();
   }
+  ViewRef view = view_.Get();
   if (!view) return Status::Closed("the instance was closed");
   return view;
 }

@@ -6,12 +6,13 @@ namespace lava {
 
 void SnapshotRegistry::Add(SnapshotImpl* snapshot) {
   std::lock_guard<std::mutex> lock(mutex_);
-  snapshots_.insert(snapshot);
+  snapshot->number_ = next_number_++;
+  snapshots_[snapshot->number_] = snapshot;
 }
 
 void SnapshotRegistry::Remove(SnapshotImpl* snapshot) {
   std::lock_guard<std::mutex> lock(mutex_);
-  snapshots_.erase(snapshot);
+  snapshots_.erase(snapshot->number_);
 }
 
 size_t SnapshotRegistry::size() const {
@@ -22,7 +23,7 @@ size_t SnapshotRegistry::size() const {
 void SnapshotRegistry::RunsFlushed(const std::vector<std::shared_ptr<SealedRun>>& runs,
                                    const VersionEdit& edit) {
   std::lock_guard<std::mutex> lock(mutex_);
-  for (SnapshotImpl* snapshot : snapshots_) {
+  for (const auto& [number, snapshot] : snapshots_) {
     const ViewRef old = snapshot->view_.Get();
     // Runs leave oldest first, and a snapshot has all runs of a group or none.
     if (old->sealed.empty() || old->sealed.back() != runs.back()) continue;
@@ -42,8 +43,18 @@ void SnapshotRegistry::RunsFlushed(const std::vector<std::shared_ptr<SealedRun>>
 
 void SnapshotRegistry::Clear() {
   std::lock_guard<std::mutex> lock(mutex_);
-  for (SnapshotImpl* snapshot : snapshots_) snapshot->view_.Set(ViewRef());
+  for (const auto& [number, snapshot] : snapshots_) snapshot->view_.Set(ViewRef());
   snapshots_.clear();
+}
+
+bool SnapshotRegistry::GiveUpOldest() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (snapshots_.empty()) return false;
+  SnapshotImpl* snapshot = snapshots_.begin()->second;
+  snapshots_.erase(snapshots_.begin());
+  snapshot->given_up_ = true;
+  snapshot->view_.Set(ViewRef());
+  return true;
 }
 
 SnapshotImpl::SnapshotImpl(DBImpl* db, std::shared_ptr<Gate> gate,
@@ -65,23 +76,33 @@ SnapshotImpl::~SnapshotImpl() {
   if (visit) db_->RemoveObsoleteFiles();
 }
 
+Result<ViewRef> SnapshotImpl::View() const {
+  ViewRef view = view_.Get();
+  if (view) return view;
+  if (!given_up_) return Status::Closed("the instance of this snapshot was closed");
+  return Status::NoSpace(
+      "the snapshot was given up, since writes waited too long for the space of the files that it "
+      "alone kept: raise the limit of space, or make checkpoints faster");
+}
+
 Status SnapshotImpl::WaitFlushed(uint32_t timeout_ms) {
   Gate::Visit visit(gate_.get());
   if (!visit) return Status::Closed("the instance of this snapshot was closed");
   const Status status = db_->WaitUntil(
       [this] {
         const ViewRef view = view_.Get();
-        return view && view->sealed.empty();
+        return !view || view->sealed.empty();
       },
       timeout_ms, &failures_seen_);
   db_->RemoveObsoleteFiles();
-  return status;
+  LAVA_RETURN_IF_ERROR(status);
+  return View().status();
 }
 
 Status SnapshotImpl::Files(std::vector<File>* files, std::string* metadata) {
   Gate::Visit visit(gate_.get());
-  const ViewRef view = view_.Get();
-  if (!visit || !view) return Status::Closed("the instance of this snapshot was closed");
+  if (!visit) return Status::Closed("the instance of this snapshot was closed");
+  LAVA_ASSIGN_OR_RETURN(const ViewRef view, View());
   if (!view->sealed.empty())
     return Status::Busy("the snapshot has runs that are not in files yet: call WaitFlushed first");
   *files = FilesOf(*view->version);

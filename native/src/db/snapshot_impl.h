@@ -1,9 +1,9 @@
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 
 #include "db/gate.h"
 #include "db/read_view.h"
@@ -25,11 +25,15 @@ class SnapshotRegistry {
   void RunsFlushed(const std::vector<std::shared_ptr<SealedRun>>& runs, const VersionEdit& edit);
   /// The instance closes: every snapshot lets go of its view.
   void Clear();
+  /// Writes need the space that it keeps: the oldest one lets go of its view, and every call to it
+  /// says so from now on. False when there is none.
+  bool GiveUpOldest();
   size_t size() const;
 
  private:
   mutable std::mutex mutex_;
-  std::set<SnapshotImpl*> snapshots_;
+  std::map<uint64_t, SnapshotImpl*> snapshots_;  // by age
+  uint64_t next_number_ = 0;
 };
 
 /// See lava/db.h. Its view is replaced as its sealed runs become files, in seal order; at the end
@@ -44,13 +48,16 @@ class SnapshotImpl final : public Snapshot {
   Status Files(std::vector<File>* files, std::string* metadata) override;
 
   DBImpl* db() const { return db_; }
-  ViewRef view() const { return view_.Get(); }
+  /// Closed when the instance is; NoSpace when writes needed what the snapshot kept.
+  Result<ViewRef> View() const;
 
  private:
   friend class SnapshotRegistry;
   DBImpl* const db_;  // only touched inside the gate
   const std::shared_ptr<Gate> gate_;
   const std::shared_ptr<SnapshotRegistry> registry_;
+  uint64_t number_ = 0;  // the registry's
+  std::atomic<bool> given_up_{false};
   ViewCell view_;
   const std::map<uint64_t, TableRegistration> tables_;
   std::atomic<uint64_t> failures_seen_;  // the DB's count of failed flushes that was told last

@@ -6,7 +6,7 @@ namespace lava {
 namespace {
 
 // How long a write waits for what only snapshots keep: a checkpoint's upload ends by itself, but
-// what local recovery keeps may need the very thread that waits.
+// may hang, and what local recovery keeps may need the very thread that waits.
 constexpr uint64_t kPinnedWaitUs = 30'000'000;
 
 }  // namespace
@@ -99,7 +99,15 @@ Status DBImpl::MakeSpace(bool* go_on) {
     return Status::OK();
   }
   const bool pinned = space_use_.file_bytes < space_limits_.high_bytes;
-  if (pinned && clock_->MonotonicMicros() - stalled_since_us_ < kPinnedWaitUs) return Status::OK();
+  if (pinned) {
+    if (clock_->MonotonicMicros() - stalled_since_us_ < kPinnedWaitUs) return Status::OK();
+    // A checkpoint can be made again; the job would have to be restored from one.
+    if (snapshots_->GiveUpOldest()) {
+      Counters::Add(&counters_.snapshots_given_up, 1);
+      Submit(os::Priority::kFlush, [this] { RemoveObsoleteFiles(); });
+      return Status::OK();
+    }
+  }
   return Status::NoSpace(
       "write to " + path_ + ": the files take " + std::to_string(space_use_.file_bytes) +
       " bytes and those that only snapshots keep " + std::to_string(space_use_.pinned_bytes) +

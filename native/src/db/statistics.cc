@@ -89,6 +89,7 @@ DBStatistics DBImpl::statistics() const {
   out.compaction_cpu_us = get(counters_.compaction_cpu_us);
   out.gc_cpu_us = get(counters_.gc_cpu_us);
   out.files_refused_direct = fs_->files_refused_direct();
+  out.snapshots_given_up = get(counters_.snapshots_given_up);
   out.snapshots_open = snapshots_->size();
   return out;
 }

@@ -241,6 +241,7 @@ void Statistics(JNIEnv* env, jobject, jlong handle, jlongArray out) {
         s.compaction_cpu_us,
         s.gc_cpu_us,
         s.files_refused_direct,
+        s.snapshots_given_up,
     };
     std::vector<jlong> numbers(std::begin(scalars), std::end(scalars));
     numbers.insert(numbers.end(), std::begin(s.files_at_level), std::end(s.files_at_level));

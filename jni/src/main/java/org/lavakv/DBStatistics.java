@@ -14,7 +14,7 @@ public final class DBStatistics {
     /** Levels that are told apart. */
     public static final int LEVELS = 8;
 
-    private static final int SCALARS = 51;
+    private static final int SCALARS = 52;
 
     static final int NUMBERS = SCALARS + 2 * LEVELS;
 
@@ -286,6 +286,11 @@ public final class DBStatistics {
     /** Files that the file system would not read or write past the page cache, though asked to. */
     public long filesRefusedDirect() {
         return numbers[50];
+    }
+
+    /** Snapshots given up because writes needed the space of the files that they kept. */
+    public long snapshotsGivenUp() {
+        return numbers[51];
     }
 
     /** Files at a level, from 0 to {@link #LEVELS} - 1. */

@@ -551,6 +551,7 @@ class LavaDBTest extends LavaTestBase {
         assertThat(s.mergedValueBytes()).isZero();
         assertThat(s.valueFilesExpired()).isZero();
         assertThat(s.filesRefusedDirect()).isZero();
+        assertThat(s.snapshotsGivenUp()).isZero();
         TableStatistics of = db.getTableStatistics(large);
         assertThat(of.valueBytes()).isEqualTo(1_000_000);
         assertThat(of.valueGarbageBytes()).isZero();

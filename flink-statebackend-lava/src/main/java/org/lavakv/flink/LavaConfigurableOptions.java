@@ -144,9 +144,11 @@ public final class LavaConfigurableOptions {
                     .noDefaultValue()
                     .withDescription(
                             "How many bytes an instance's files may take, those that only"
-                                    + " checkpoints keep included. When nothing can be freed any"
-                                    + " more the job fails with an error that says so; deletes"
-                                    + " still go through. Without it there is no such limit.");
+                                    + " checkpoints keep included: for those writes wait half a"
+                                    + " minute, then the oldest unfinished checkpoint fails. When"
+                                    + " nothing can be freed any more the job fails with an error"
+                                    + " that says so; deletes still go through. Without it there"
+                                    + " is no such limit.");
 
     public static final ConfigOption<MemorySize> SPACE_SOFT_LIMIT =
             ConfigOptions.key(LavaOptions.PREFIX + "space.soft-limit")

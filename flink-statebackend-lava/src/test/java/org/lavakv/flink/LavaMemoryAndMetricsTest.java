@@ -167,6 +167,7 @@ class LavaMemoryAndMetricsTest {
         assertThat((Long) gauges.get(".lava.value-garbage-bytes").getValue()).isZero();
         assertThat((Long) gauges.get(".lava.gc-jobs").getValue()).isZero();
         assertThat((Long) gauges.get(".lava.direct-io-refused-files").getValue()).isZero();
+        assertThat((Long) gauges.get(".lava.snapshots-given-up").getValue()).isZero();
         assertThat((Long) gauges.get(".lava.space-pressure-percent").getValue()).isZero();
         assertThat((Long) gauges.get(".lava.estimated-live-bytes").getValue()).isPositive();
         assertThat((Long) gauges.get(".lava.state.the-value.records").getValue()).isEqualTo(2);

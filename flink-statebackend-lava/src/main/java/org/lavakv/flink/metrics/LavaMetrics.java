@@ -98,6 +98,7 @@ public final class LavaMetrics {
         group.gauge("compaction-cpu-micros", s.gauge(DBStatistics::compactionCpuMicros));
         group.gauge("gc-cpu-micros", s.gauge(DBStatistics::gcCpuMicros));
         group.gauge("direct-io-refused-files", s.gauge(DBStatistics::filesRefusedDirect));
+        group.gauge("snapshots-given-up", s.gauge(DBStatistics::snapshotsGivenUp));
         group.gauge("user-bytes-written", s.gauge(DBStatistics::userBytesWritten));
         group.gauge("reads", s.gauge(DBStatistics::reads));
         group.gauge("writes", s.gauge(DBStatistics::writes));
