@@ -67,6 +67,8 @@ class Victims:
                 "zookeeper.sasl.disable": "true",
                 "state.backend.lava.value-separation.threshold":
                     f"{self.configuration.threshold}b",
+                "state.backend.lava.timer-service.factory":
+                    "HEAP" if self.configuration.heap_timers else "LAVA",
                 "jobmanager.scheduler": "adaptive",
                 "jobmanager.adaptive-scheduler.submission.resource-stabilization-timeout": "1s",
                 "jobmanager.adaptive-scheduler.executing.resource-stabilization-timeout": "1s",

@@ -9,7 +9,7 @@ import random
 import sys
 from dataclasses import dataclass
 
-# The job's values are small: with 64 half of them go to value files.
+# Most of the job's values are small: with 64 half of them go to value files.
 THRESHOLDS = (0, 1, 64)
 SEEDS_A_BASE = 1000
 
@@ -21,6 +21,7 @@ class Configuration:
     unaligned: bool
     local_recovery: bool
     threshold: int
+    heap_timers: bool
 
     def ways(self):
         return self.unaligned, self.local_recovery
@@ -28,12 +29,13 @@ class Configuration:
     def __str__(self):
         return (f"checkpoints {'unaligned' if self.unaligned else 'aligned'}, recovery"
                 f" {'local first' if self.local_recovery else 'remote'}, value separation from"
-                f" {self.threshold}b")
+                f" {self.threshold}b, timers {'on the heap' if self.heap_timers else 'in Lava'}")
 
 
 def configuration(seed):
     drawn = random.Random(f"configuration of {seed}")
-    return Configuration(drawn.random() < 0.5, drawn.random() < 0.5, drawn.choice(THRESHOLDS))
+    return Configuration(drawn.random() < 0.5, drawn.random() < 0.5, drawn.choice(THRESHOLDS),
+                         drawn.random() < 0.5)
 
 
 class Kind(enum.Enum):

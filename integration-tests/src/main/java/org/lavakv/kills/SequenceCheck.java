@@ -1,5 +1,6 @@
 package org.lavakv.kills;
 
+import java.time.Duration;
 import org.apache.flink.api.common.functions.OpenContext;
 import org.apache.flink.api.common.state.ListState;
 import org.apache.flink.api.common.state.ListStateDescriptor;
@@ -7,6 +8,7 @@ import org.apache.flink.api.common.state.MapState;
 import org.apache.flink.api.common.state.MapStateDescriptor;
 import org.apache.flink.api.common.state.ReducingState;
 import org.apache.flink.api.common.state.ReducingStateDescriptor;
+import org.apache.flink.api.common.state.StateTtlConfig;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.runtime.execution.SuppressRestartsException;
@@ -14,8 +16,9 @@ import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
 import org.apache.flink.util.Collector;
 
 /**
- * Checks each number of a key against value, map, list and reducing state, and each timer against
- * the numbers that set it. What does not agree ends the job for good, with what it was.
+ * Checks each number of a key against value, map, list and reducing state, against large values and
+ * state with a time to live, and each timer against the numbers that set it. What does not agree
+ * ends the job for good, with what it was.
  */
 final class SequenceCheck extends KeyedProcessFunction<Long, Long, String> {
 
@@ -29,6 +32,17 @@ final class SequenceCheck extends KeyedProcessFunction<Long, Long, String> {
 
     private static final String PADDING = "0123456789".repeat(8);
 
+    /** One key in so many has a large value. */
+    private static final int LARGE_EVERY = 8;
+
+    private static final String LARGE_PADDING = PADDING.repeat(75);
+
+    /** Longer than any run. */
+    private static final Duration LONG = Duration.ofDays(1);
+
+    /** Short enough that some of what is asked for has expired, and is gone from files. */
+    private static final Duration SHORT = Duration.ofSeconds(1);
+
     /** A time that no number has: it comes when the job is drained. */
     private static final long END = Long.MAX_VALUE - 1;
 
@@ -38,6 +52,9 @@ final class SequenceCheck extends KeyedProcessFunction<Long, Long, String> {
     private transient ListState<Long> places;
     private transient ReducingState<Long> sum;
     private transient ValueState<Long> fired;
+    private transient ValueState<String> large;
+    private transient ValueState<Long> lasting;
+    private transient MapState<Long, Long> fading;
 
     SequenceCheck(long keys) {
         this.keys = keys;
@@ -55,6 +72,14 @@ final class SequenceCheck extends KeyedProcessFunction<Long, Long, String> {
                         .getReducingState(
                                 new ReducingStateDescriptor<>("sum", Long::sum, Long.class));
         fired = getRuntimeContext().getState(new ValueStateDescriptor<>("fired", Long.class));
+        large = getRuntimeContext().getState(new ValueStateDescriptor<>("large", String.class));
+        ValueStateDescriptor<Long> ofLasting = new ValueStateDescriptor<>("lasting", Long.class);
+        ofLasting.enableTimeToLive(StateTtlConfig.newBuilder(LONG).build());
+        lasting = getRuntimeContext().getState(ofLasting);
+        MapStateDescriptor<Long, Long> ofFading =
+                new MapStateDescriptor<>("fading", Long.class, Long.class);
+        ofFading.enableTimeToLive(StateTtlConfig.newBuilder(SHORT).build());
+        fading = getRuntimeContext().getMapState(ofFading);
     }
 
     @Override
@@ -84,6 +109,22 @@ final class SequenceCheck extends KeyedProcessFunction<Long, Long, String> {
         sum.add(place);
         check(key, place, "sum", place * (place + 1) / 2, sum.get());
 
+        if (key % LARGE_EVERY == 0) {
+            String last = place == 0 ? null : large(key, place - 1);
+            check(key, place, "large", last, large.value());
+            large.update(large(key, place));
+        }
+
+        check(key, place, "lasting", place == 0 ? null : place - 1, lasting.value());
+        lasting.update(place);
+
+        // What has not expired is the last one.
+        Long faded = fading.get(slot);
+        if (faded != null) {
+            check(key, place, "fading", place - REMEMBERED, faded);
+        }
+        fading.put(slot, place);
+
         context.timerService().registerEventTimeTimer(number + keys);
         if (place == 0) {
             context.timerService().registerEventTimeTimer(END);
@@ -107,6 +148,10 @@ final class SequenceCheck extends KeyedProcessFunction<Long, Long, String> {
 
     private static String text(long key, long place) {
         return key + "/" + place + PADDING;
+    }
+
+    private static String large(long key, long place) {
+        return key + "/" + place + LARGE_PADDING;
     }
 
     private static void check(long key, long place, String what, Object expected, Object actual) {
