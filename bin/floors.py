@@ -45,7 +45,6 @@ FLOORS = [
     ("native-release", "histories answered as RocksDB answers them", 100),
     ("native-release", "calls broken off", 5_000),
     ("native-release", "reads and writes done in part", 5_000),
-    ("native-release", "reads of io_uring done in part", 1),
     *(("native-release", f"fuzzer executions of {parser}", EXECUTIONS[parser])
       for parser in EXECUTIONS),
     ("metamorphic", HISTORIES, 1_000),
