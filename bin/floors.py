@@ -44,6 +44,8 @@ FLOORS = [
     ("native-release", "collections of value files in interleaved runs", 100),
     ("native-release", "histories answered as RocksDB answers them", 100),
     ("native-release", "calls broken off", 5_000),
+    ("native-release", "crash states of a volume", 100_000),
+    ("native-release", "crash states of a volume that were worked with on", 1_000),
     ("native-release", "reads and writes done in part", 5_000),
     *(("native-release", f"fuzzer executions of {parser}", EXECUTIONS[parser])
       for parser in EXECUTIONS),
@@ -73,6 +75,7 @@ FLOORS = [
 LONG = [
     ("metamorphic-long", HISTORIES, 10_000),
     ("crashes-long", "crash states", 500_000),
+    ("volume-crashes-long", "crash states of a volume", 10_000_000),
     ("faults-long", "I/O calls failed once", 10_000),
     ("faults-long", "I/O calls failed from then on", 1_000),
     ("faults-long", "collections of value files beside faults", 1_000),

@@ -19,6 +19,7 @@ LAYERS = {
     "memory": {"base", "os"},
     "cache": {"base", "os", "memory", "policy"},
     "fs": {"base", "os", "memory"},
+    "lavafs": {"base", "os", "memory", "fs"},
     "log": {"base", "os", "memory", "fs"},
     "table": {"base", "memory", "cache", "fs"},
     "value": {"base", "memory", "cache", "fs", "log"},
@@ -28,7 +29,7 @@ LAYERS = {
         "base", "os", "policy", "memory", "cache", "fs", "log", "table", "value", "memtable",
         "manifest",
     },
-    "host": {"base", "os", "memory", "policy", "cache", "fs", "log"},
+    "host": {"base", "os", "memory", "policy", "cache", "fs", "lavafs", "log"},
 }
 LAYERS["db"] = set(LAYERS)
 # Folders of native/tools that look into the engine, as tests do; nothing of it includes them.

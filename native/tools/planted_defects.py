@@ -36,6 +36,8 @@ TESTS = {
     "stress": ("db_stress_test", {"LAVA_TEST_RUNS": "300"}),
     "ttl": ("db_value_ttl_test", {}),
     "value": ("value_test", {}),
+    "volume": ("volume_crash_test", {}),
+    "volumes": ("lavafs_test", {}),
 }
 SECONDS_MAX = 600
 DID_NOT_END = "did not end"

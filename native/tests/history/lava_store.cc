@@ -53,6 +53,9 @@ LavaStore::LavaStore(const OptionSet& set, uint64_t seed, fs::FileSystem* file_s
     root_ = NewRealDirectory();
     owns_root_ = true;
   }
+  if (file_system == nullptr && set.files == OptionSet::Files::kLavaFs) {
+    volume_ = std::make_unique<MemVolume>();
+  }
   directory_ = root_ + "/db";
   switch (set.jobs) {
     case OptionSet::Jobs::kRandomOrder:
@@ -97,6 +100,10 @@ Status LavaStore::Open() { return OpenIn(directory_, {}); }
 
 Status LavaStore::OpenIn(const std::string& directory, std::span<const ImportSource> imports) {
   CloseNow();
+  if (volume_ != nullptr) {
+    LAVA_RETURN_IF_ERROR(volume_->Remount());
+    fs_ = volume_->file_system();
+  }
   separation_bytes_ = SeparationOf(set_, openings_);
   DBOptions options = OptionsOf(set_, openings_++);
   options.file_system = fs_;

@@ -9,6 +9,7 @@
 #include "testing/mem_file_system.h"
 #include "testing/sim_executor.h"
 #include "testing/test_clock.h"
+#include "tests/history/mem_volume.h"
 #include "tests/history/option_sets.h"
 #include "tests/history/store.h"
 
@@ -86,6 +87,7 @@ class LavaStore final : public Store {
   const OptionSet set_;
   MemFileSystem memory_;
   std::unique_ptr<fs::FileSystem> posix_;
+  std::unique_ptr<MemVolume> volume_;  // mounted anew for each opening
   fs::FileSystem* fs_;
   std::string root_;
   bool may_fail_ = false;

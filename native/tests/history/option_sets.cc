@@ -117,6 +117,7 @@ OptionSet OptionSetAt(uint32_t index) {
   if (set.index < kPicked) {
     if (set.index == 13) set.lease_bytes = 64 << 10;  // a cache of some blocks, tiny memtables
     if (set.index == 14) set.jobs = OptionSet::Jobs::kPriority;
+    if (set.index == 12) set.files = OptionSet::Files::kLavaFs;
     if (set.index == 15) set.files = OptionSet::Files::kPosix;
     return set;
   }
@@ -132,6 +133,8 @@ OptionSet OptionSetAt(uint32_t index) {
   }
   // Two of them with threads: real files under jobs that run beside each other.
   if (set.index % 16 == 5 || set.index % 16 == 3) set.files = OptionSet::Files::kPosix;
+  // One of them with threads.
+  if (set.index % 8 == 6 || set.index == 43) set.files = OptionSet::Files::kLavaFs;
   set.direct_io = set.index % 32 == 21 || set.index == 51;
   return set;
 }
@@ -188,9 +191,9 @@ std::string Describe(const OptionSet& set) {
   const auto part = [](const char* name, uint64_t value) {
     return std::string(", ") + name + " " + std::to_string(value);
   };
+  static constexpr const char* kFiles[] = {"memory, ", "posix, ", "LavaFS, "};
   static constexpr const char* kJobs[] = {"random jobs", "jobs by priority", "threads"};
-  return "option set " + std::to_string(set.index) + ": " +
-         (set.files == OptionSet::Files::kPosix ? "posix, " : "memory, ") +
+  return "option set " + std::to_string(set.index) + ": " + kFiles[static_cast<size_t>(set.files)] +
          (set.direct_io ? "direct, " : "") + kJobs[static_cast<size_t>(set.jobs)] +
          part("threads", set.threads) + part("lease", set.lease_bytes) +
          part("memtable", o.memtable_bytes) + part("block", o.block_bytes) +

@@ -1,0 +1,150 @@
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "lavafs/volume_impl.h"
+
+namespace lava::lavafs {
+namespace {
+
+// Of changes in one transaction: what a reader gets at once.
+constexpr uint64_t kPayloadBytesMax = 64 << 10;
+
+}  // namespace
+
+void VolumeImpl::Record(const Change& change) {
+  using Type = Change::Type;
+  std::vector<ExtentRun> freed;
+  const bool of_contents = change.type == Type::kExtents || change.type == Type::kSize;
+  // To the journal a file is gone with its last name, though it is written on.
+  const bool in_memory_only = of_contents && metadata_.inode(change.inode).links == 0;
+  const Status done = metadata_.Apply(change, &freed);
+  LAVA_CHECK(done.ok());
+  if (in_memory_only) return;
+  EncodeChange(change, &pending_);
+  pending_ends_.push_back(pending_.size());
+  recorded_++;
+  Free(std::move(freed));
+}
+
+void VolumeImpl::Free(std::vector<ExtentRun> runs) {
+  if (runs.empty()) return;
+  for (const ExtentRun& run : runs) freed_extents_ += run.count;
+  freed_.push_back({.change = recorded_, .runs = std::move(runs)});
+  ReleaseFreed();  // of a file that was open when it was removed
+}
+
+// A removed file's extents must not get other contents while a crash may bring the file back.
+void VolumeImpl::ReleaseFreed() {
+  const uint64_t safe = options_.power_safe ? durable_ : written_;
+  for (; !freed_.empty() && freed_.front().change <= safe; freed_.pop_front()) {
+    for (const ExtentRun& run : freed_.front().runs) {
+      extents_.Give(run);
+      freed_extents_ -= run.count;
+    }
+  }
+}
+
+Status VolumeImpl::Commit(Lock* lock, Reach reach) {
+  const uint64_t wanted = recorded_;
+  while ((reach == Reach::kDurable ? durable_ : written_) < wanted) {
+    if (!failure_.ok()) return failure_;
+    if (committing_) {
+      committed_.wait(*lock);
+      continue;
+    }
+    committing_ = true;
+    const Status done = WriteJournal(lock, reach);
+    committing_ = false;
+    if (!done.ok()) Fail(done);
+    ReleaseFreed();
+    committed_.notify_all();
+  }
+  StartCompactionIfDue(lock);
+  return Status::OK();
+}
+
+void VolumeImpl::Fail(const Status& status) {
+  if (!failure_.ok()) return;
+  failure_ = status.WithContext("volume " + device_->name() +
+                                " takes no more changes, close it and mount it again");
+}
+
+Status VolumeImpl::WriteJournal(Lock* lock, Reach reach) {
+  const std::string changes = std::exchange(pending_, {});
+  const std::vector<size_t> ends = std::exchange(pending_ends_, {});
+  const uint64_t upto = recorded_;
+  const uint64_t contents = contents_written_.load();
+  const bool dirty = contents != contents_synced_;
+  const bool durably = reach == Reach::kDurable, doubtful = doubtful_;
+  uint64_t durable = durable_sequence_;
+  lock->unlock();
+  Status done;
+  // Contents first: a size must never be found without them. And what is in the journal but
+  // doubtful counts only when a later transaction says that it was synced.
+  const bool synced = durably && (dirty || doubtful);
+  if (synced) {
+    done = device_->Sync();
+    durable = journal_.sequence();
+  }
+  const bool ordered = synced || !dirty;
+  const bool writes = !changes.empty() || (durably && doubtful);
+  if (done.ok() && writes) done = WriteTransactions(changes, ends, durable, ordered);
+  if (done.ok() && durably) done = device_->Sync();
+  lock->lock();
+  journal_written_bytes_ = journal_.bytes_written();
+  LAVA_RETURN_IF_ERROR(done);
+  written_ = upto;
+  doubtful_ = (doubtful_ && !durably) || (writes && !ordered);
+  if (durably) {
+    durable_ = upto;
+    durable_sequence_ = journal_.sequence();
+    contents_synced_ = std::max(contents_synced_, contents);
+  }
+  return Status::OK();
+}
+
+Status VolumeImpl::WriteTransactions(Slice changes, const std::vector<size_t>& ends,
+                                     uint64_t durable, bool ordered) {
+  const uint64_t payload_max = std::min(journal_.payload_bytes_max(), kPayloadBytesMax);
+  size_t begin = 0, next = 0;
+  do {
+    size_t end = begin;
+    while (next < ends.size() && ends[next] - begin <= payload_max) end = ends[next++];
+    LAVA_CHECK(end > begin || changes.empty());
+    if (!journal_.Fits(end - begin)) LAVA_RETURN_IF_ERROR(JumpToNewExtent(durable));
+    LAVA_RETURN_IF_ERROR(journal_.Write(changes.substr(begin, end - begin), durable, ordered));
+    begin = end;
+  } while (begin < changes.size());
+  return Status::OK();
+}
+
+Status VolumeImpl::JumpToNewExtent(uint64_t durable) {
+  uint32_t extent = 0;
+  {
+    Lock lock(mutex_);
+    LAVA_ASSIGN_OR_RETURN(extent, TakeJournalExtent());
+    journal_extents_.push_back(extent);
+  }
+  return journal_.Jump(extent, durable);
+}
+
+void VolumeImpl::StartCompactionIfDue(Lock* lock) {
+  const uint64_t due = std::max(
+      std::min(options_.journal_bytes_max, superblock_.capacity_bytes / 16), 2 * checkpoint_bytes_);
+  if (compacting_ || compaction_due_ || closed_ || !failure_.ok()) return;
+  if (journal_written_bytes_ - compacted_at_ < due) return;
+  compaction_due_ = true;
+  lock->unlock();
+  // Its errors are those of the volume, which the next change tells, or want of space, with which
+  // the next one tries again.
+  const auto compact = [this] { (void)CompactJournal(); };
+  if (options_.run_in_background) {
+    options_.run_in_background(compact);
+  } else {
+    compact();
+  }
+  lock->lock();
+}
+
+}  // namespace lava::lavafs

@@ -1,0 +1,110 @@
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "lavafs/volume_impl.h"
+
+namespace lava::lavafs {
+
+// The journal goes on in an extent of its own while all metadata as of then is written elsewhere.
+// Until the superblock names that, the journal before it is the one that counts, and leads to the
+// same place.
+Status VolumeImpl::CompactJournal() {
+  Lock lock(mutex_);
+  committed_.wait(lock, [this] { return !committing_ && !compacting_; });
+  compaction_due_ = false;
+  LAVA_RETURN_IF_ERROR(Usable());
+  LAVA_ASSIGN_OR_RETURN(const uint32_t tail, TakeJournalExtent());
+  committing_ = compacting_ = true;
+  std::string checkpoint;
+  std::vector<size_t> ends;
+  metadata_.ForEachChange([&](const Change& change) {
+    EncodeChange(change, &checkpoint);
+    ends.push_back(checkpoint.size());
+  });
+  Status done = GoOnIn(tail, &lock);
+  committing_ = false;
+  committed_.notify_all();
+  if (done.ok()) {
+    const std::vector<uint32_t> before(journal_extents_.begin(), journal_extents_.end() - 1);
+    journal_extents_ = {tail};
+    const JournalStart resume = journal_.place().start;
+    const uint64_t written = journal_written_bytes_;
+    lock.unlock();
+    std::vector<uint32_t> extents;
+    JournalStart start;
+    done = WriteCheckpoint(checkpoint, ends, resume, &start, &extents);
+    const bool is_full = done.IsNoSpace();
+    if (done.ok()) done = device_->Sync();
+    if (done.ok()) {
+      superblock_.journal = start;
+      superblock_.generation++;
+      done = WriteSuperblocks();
+    }
+    lock.lock();
+    const std::vector<uint32_t>& kept = done.ok() ? extents : before;
+    const std::vector<uint32_t>& gone = done.ok() ? before : extents;
+    compacted_at_ = written;
+    journal_extents_.insert(journal_extents_.begin(), kept.begin(), kept.end());
+    if (done.ok() || is_full) {
+      for (const uint32_t extent : gone) extents_.Give({extent, 1});
+    }
+    if (done.ok()) {
+      compactions_++;
+      checkpoint_bytes_ = checkpoint.size();
+    } else if (!is_full) {
+      Fail(done);
+    }
+  } else {
+    Fail(done);
+  }
+  compacting_ = false;
+  committed_.notify_all();
+  return done;
+}
+
+// Writes what is pending, and the jump to a new extent behind it.
+Status VolumeImpl::GoOnIn(uint32_t extent, Lock* lock) {
+  LAVA_RETURN_IF_ERROR(WriteJournal(lock, Reach::kWritten));
+  const uint64_t durable = durable_sequence_;
+  lock->unlock();
+  const Status done = journal_.Jump(extent, durable);
+  lock->lock();
+  journal_written_bytes_ = journal_.bytes_written();
+  journal_extents_.push_back(extent);
+  return done;
+}
+
+Status VolumeImpl::WriteCheckpoint(Slice changes, const std::vector<size_t>& ends,
+                                   const JournalStart& tail, JournalStart* start,
+                                   std::vector<uint32_t>* extents) {
+  const auto take = [&]() -> Result<uint32_t> {
+    Lock lock(mutex_);
+    LAVA_ASSIGN_OR_RETURN(const uint32_t extent, TakeJournalExtent());
+    extents->push_back(extent);
+    return extent;
+  };
+  LAVA_ASSIGN_OR_RETURN(const uint32_t first, take());
+  *start = {.extent = first, .sequence = 1, .previous = superblock_.generation};
+  JournalWriter writer(device_.get(),
+                       {.uuid = superblock_.uuid,
+                        .extent_bytes = superblock_.extent_bytes,
+                        .mount = options_.mount,
+                        .boot = options_.boot},
+                       {.start = *start});
+  const uint64_t payload_max = writer.payload_bytes_max();
+  size_t begin = 0;
+  for (size_t next = 0; next < ends.size();) {
+    size_t end = begin;
+    while (next < ends.size() && ends[next] - begin <= payload_max) end = ends[next++];
+    if (!writer.Fits(end - begin)) {
+      LAVA_ASSIGN_OR_RETURN(const uint32_t extent, take());
+      LAVA_RETURN_IF_ERROR(writer.Jump(extent, 0));
+    }
+    LAVA_RETURN_IF_ERROR(writer.Write(changes.substr(begin, end - begin), 0, true));
+    begin = end;
+  }
+  return writer.Resume(tail);
+}
+
+}  // namespace lava::lavafs

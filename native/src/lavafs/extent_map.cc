@@ -1,0 +1,91 @@
+#include "lavafs/extent_map.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/check.h"
+
+namespace lava::lavafs {
+
+ExtentMap::ExtentMap(uint32_t count) {
+  Extend(std::max(count, kFirstExtent));
+  for (uint32_t extent = 0; extent < kFirstExtent; extent++) Mark(extent);
+  free_ -= kFirstExtent;
+}
+
+void ExtentMap::Extend(uint32_t count) {
+  LAVA_CHECK(count >= count_ && count <= kExtentsMax);
+  words_.resize((count + 63) / 64, 0);
+  free_ += count - count_;
+  count_ = count;
+}
+
+bool ExtentMap::Take(const ExtentRun& run) {
+  if (run.first >= count_ || run.count > count_ - run.first) return false;
+  for (uint32_t extent = run.first; extent < run.first + run.count; extent++) {
+    if (IsUsed(extent)) return false;
+  }
+  for (uint32_t extent = run.first; extent < run.first + run.count; extent++) Mark(extent);
+  free_ -= run.count;
+  return true;
+}
+
+void ExtentMap::Give(const ExtentRun& run) {
+  for (uint32_t extent = run.first; extent < run.first + run.count; extent++) {
+    LAVA_CHECK(extent >= kFirstExtent && extent < count_ && IsUsed(extent));
+    Clear(extent);
+  }
+  free_ += run.count;
+  lowest_free_ = std::min(lowest_free_, run.first);
+}
+
+// count_ when none is free from there on.
+uint32_t ExtentMap::NextFree(uint32_t from) const {
+  if (from >= count_) return count_;
+  size_t word = from / 64;
+  uint64_t candidates = ~words_[word] & ~uint64_t{0} << (from % 64);
+  while (candidates == 0) {
+    if (++word == words_.size()) return count_;
+    candidates = ~words_[word];
+  }
+  return std::min(static_cast<uint32_t>(word * 64 + std::countr_zero(candidates)), count_);
+}
+
+std::vector<ExtentRun> ExtentMap::Allocate(uint32_t count, uint32_t after) {
+  std::vector<ExtentRun> runs;
+  const auto take = [&](uint32_t extent) {
+    Mark(extent);
+    free_--;
+    count--;
+    if (!runs.empty() && runs.back().first + runs.back().count == extent) {
+      runs.back().count++;
+    } else {
+      runs.push_back({extent, 1});
+    }
+  };
+  for (uint32_t next = after; next >= kFirstExtent && count > 0 && next < count_; next++) {
+    if (IsUsed(next)) break;
+    take(next);
+  }
+  while (count > 0 && (lowest_free_ = NextFree(lowest_free_)) < count_) take(lowest_free_);
+  return runs;
+}
+
+std::vector<ExtentRun> ExtentMap::FreeRuns() const {
+  std::vector<ExtentRun> runs;
+  for (uint32_t extent = NextFree(kFirstExtent); extent < count_; extent = NextFree(extent)) {
+    ExtentRun run{extent, 0};
+    while (extent < count_ && !IsUsed(extent)) extent++;
+    run.count = extent - run.first;
+    runs.push_back(run);
+  }
+  return runs;
+}
+
+uint32_t ExtentMap::LargestFreeRun() const {
+  uint32_t largest = 0;
+  for (const ExtentRun& run : FreeRuns()) largest = std::max(largest, run.count);
+  return largest;
+}
+
+}  // namespace lava::lavafs

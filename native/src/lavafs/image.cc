@@ -1,0 +1,135 @@
+#include "lavafs/image.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace lava::lavafs {
+namespace {
+
+Status At(const fs::BlockDevice& device, uint64_t offset, const std::string& what) {
+  return Status::Corruption("volume " + device.name() + " at offset " + std::to_string(offset) +
+                            ": " + what);
+}
+
+Status ReadSuperblock(fs::BlockDevice* device, Image* image) {
+  std::optional<Superblock> found;
+  Status first_error;
+  fs::AlignedBuffer memory(kBlockBytes, kBlockBytes);
+  for (const uint64_t offset : kSuperblockOffsets) {
+    if (device->size() < offset + kBlockBytes) {
+      return At(*device, offset,
+                "it ends before its superblock, at " + std::to_string(device->size()) + " bytes");
+    }
+    LAVA_RETURN_IF_ERROR(device->Read(offset, kBlockBytes, memory.data()));
+    Result<Superblock> read = DecodeSuperblock({memory.data(), kBlockBytes});
+    if (!read.ok()) {
+      image->superblocks_agree = false;
+      if (first_error.ok()) {
+        first_error = read.status().WithContext("volume " + device->name() + " at offset " +
+                                                std::to_string(offset));
+      }
+    } else if (!found.has_value()) {
+      found = *read;
+    } else if (!(*found == *read)) {
+      image->superblocks_agree = false;
+      if (found->uuid != read->uuid) return At(*device, offset, "another volume's superblock");
+      if (read->generation > found->generation) found = *read;
+    }
+  }
+  if (!found.has_value()) return first_error;
+  image->superblock = *found;
+  return Status::OK();
+}
+
+// How many of the transactions count.
+size_t Trusted(const std::vector<Transaction>& transactions, uint64_t boot) {
+  if (transactions.empty()) return 0;
+  const uint64_t written_in = transactions.back().header.boot;
+  if (boot != 0 && written_in == boot) return transactions.size();
+  uint64_t durable = 0;
+  for (const Transaction& transaction : transactions) {
+    if (!transaction.checkpoint) durable = std::max(durable, transaction.header.durable);
+  }
+  const auto doubtful = [&](const Transaction& transaction) {
+    return !transaction.checkpoint && !transaction.header.ordered &&
+           transaction.header.sequence > durable;
+  };
+  return static_cast<size_t>(std::find_if(transactions.begin(), transactions.end(), doubtful) -
+                             transactions.begin());
+}
+
+// The place of the transaction that does not count, which the next one takes.
+JournalWriter::Place PlaceOf(const Transaction& transaction, uint32_t extent_bytes) {
+  return {.start = {.extent = static_cast<uint32_t>(transaction.offset / extent_bytes),
+                    .sequence = transaction.header.sequence,
+                    .previous = transaction.header.previous},
+          .offset = transaction.offset % extent_bytes};
+}
+
+Status Replay(const Change& change, Image* image) {
+  using Type = Change::Type;
+  if (change.type == Type::kJump || change.type == Type::kResume) return Status::OK();
+  std::vector<ExtentRun> freed;
+  LAVA_RETURN_IF_ERROR(image->metadata.Apply(change, &freed));
+  for (const ExtentRun& run : change.runs) {
+    if (image->extents.Take(run)) continue;
+    return Status::Corruption("extents " + std::to_string(run.first) + " to " +
+                              std::to_string(run.first + run.count - 1) +
+                              " belong to another file, or are not on the device");
+  }
+  for (const ExtentRun& run : freed) image->extents.Give(run);
+  return Status::OK();
+}
+
+Status Replay(const fs::BlockDevice& device, const Transaction& transaction, Image* image) {
+  for (Slice in = transaction.payload; !in.empty();) {
+    const uint64_t at = transaction.offset + kTransactionHeaderBytes +
+                        static_cast<uint64_t>(in.data() - transaction.payload.data());
+    Result<Change> change = DecodeChange(&in);
+    const Status done = change.ok() ? Replay(*change, image) : change.status();
+    if (!done.ok()) return At(device, at, std::string(done.message()));
+  }
+  return Status::OK();
+}
+
+Status CheckWhole(const fs::BlockDevice& device, const Image& image) {
+  Status bad = image.metadata.CheckFiles(image.superblock.extent_bytes);
+  if (!bad.ok()) return bad.WithContext("volume " + device.name());
+  return Status::OK();
+}
+
+}  // namespace
+
+Result<Image> ReadImage(fs::BlockDevice* device, uint64_t boot) {
+  Image image;
+  LAVA_RETURN_IF_ERROR(ReadSuperblock(device, &image));
+  const uint32_t extent_bytes = image.superblock.extent_bytes;
+  const uint64_t extents = std::min(device->size(), image.superblock.capacity_bytes) / extent_bytes;
+  image.metadata = Metadata(NumbersMax(extents));
+  image.extents = ExtentMap(static_cast<uint32_t>(extents));
+  LAVA_ASSIGN_OR_RETURN(JournalContent journal, ReadJournal(device, image.superblock));
+  const size_t trusted = Trusted(journal.transactions, boot);
+  image.end = journal.end;
+  image.transactions = trusted;
+  image.transactions_left_out = journal.transactions.size() - trusted;
+  if (image.transactions_left_out > 0) {
+    image.end = PlaceOf(journal.transactions[trusted], extent_bytes);
+    // Of extents behind that one, none is the journal's any more.
+    const auto last =
+        std::find(journal.extents.begin(), journal.extents.end(), image.end.start.extent);
+    journal.extents.erase(last + 1, journal.extents.end());
+  }
+  for (size_t number = 0; number < trusted; number++) {
+    LAVA_RETURN_IF_ERROR(Replay(*device, journal.transactions[number], &image));
+  }
+  for (const uint32_t extent : journal.extents) {
+    if (image.extents.Take({extent, 1})) continue;
+    return At(*device, uint64_t{extent} * extent_bytes,
+              "extent " + std::to_string(extent) + " belongs to the journal and to a file");
+  }
+  image.journal_extents = std::move(journal.extents);
+  LAVA_RETURN_IF_ERROR(CheckWhole(*device, image));
+  return image;
+}
+
+}  // namespace lava::lavafs

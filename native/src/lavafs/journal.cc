@@ -1,0 +1,181 @@
+#include "lavafs/journal.h"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "base/check.h"
+#include "lavafs/change.h"
+
+namespace lava::lavafs {
+
+Status ReadAligned(fs::BlockDevice* device, uint64_t offset, size_t length, fs::AlignedBuffer* to) {
+  if (to->size() < length) *to = fs::AlignedBuffer(length, kBlockBytes);
+  return device->Read(offset, length, to->data());
+}
+
+bool JournalWriter::Fits(uint64_t payload_bytes) const {
+  // The last block is a jump's.
+  return place_.offset + TransactionBytes(payload_bytes) + kBlockBytes <= identity_.extent_bytes;
+}
+
+uint64_t JournalWriter::payload_bytes_max() const {
+  return identity_.extent_bytes - kBlockBytes - kTransactionHeaderBytes;
+}
+
+Status JournalWriter::Put(Slice payload, uint64_t durable, bool ordered) {
+  LAVA_CHECK(place_.offset + TransactionBytes(payload.size()) <= identity_.extent_bytes);
+  encoded_.clear();
+  const uint64_t checksum = EncodeTransaction(identity_.uuid,
+                                              {.sequence = place_.start.sequence,
+                                               .previous = place_.start.previous,
+                                               .mount = identity_.mount,
+                                               .boot = identity_.boot,
+                                               .durable = durable,
+                                               .ordered = ordered},
+                                              payload, &encoded_);
+  if (memory_.size() < encoded_.size()) memory_ = fs::AlignedBuffer(encoded_.size(), kBlockBytes);
+  std::memcpy(memory_.data(), encoded_.data(), encoded_.size());
+  LAVA_RETURN_IF_ERROR(
+      device_->Write(uint64_t{place_.start.extent} * identity_.extent_bytes + place_.offset,
+                     {memory_.data(), encoded_.size()}));
+  bytes_written_ += encoded_.size();
+  place_.offset += encoded_.size();
+  place_.start.sequence++;
+  place_.start.previous = checksum;
+  return Status::OK();
+}
+
+Status JournalWriter::Write(Slice payload, uint64_t durable, bool ordered) {
+  LAVA_CHECK(Fits(payload.size()));
+  return Put(payload, durable, ordered);
+}
+
+Status JournalWriter::Jump(uint32_t extent, uint64_t durable) {
+  std::string payload;
+  EncodeChange({.type = Change::Type::kJump, .extent = extent}, &payload);
+  LAVA_RETURN_IF_ERROR(Put(payload, durable, true));
+  place_.start.extent = extent;
+  place_.offset = 0;
+  return Status::OK();
+}
+
+Status JournalWriter::Resume(const JournalStart& start) {
+  std::string payload;
+  EncodeChange({.type = Change::Type::kResume, .start = start}, &payload);
+  return Put(payload, 0, true);
+}
+
+namespace {
+
+class JournalReader {
+ public:
+  JournalReader(fs::BlockDevice* device, const Superblock& superblock)
+      : device_(device), superblock_(superblock), next_(superblock.journal) {}
+
+  Result<JournalContent> Read() {
+    bool more = true;
+    LAVA_RETURN_IF_ERROR(Enter(next_.extent));
+    while (more) {
+      LAVA_ASSIGN_OR_RETURN(more, ReadOne());
+    }
+    content_.end = {.start = next_, .offset = offset_};
+    return std::move(content_);
+  }
+
+ private:
+  uint64_t At(uint64_t offset) const {
+    return uint64_t{next_.extent} * superblock_.extent_bytes + offset;
+  }
+  Status Broken(uint64_t offset, const std::string& what) const {
+    return Status::Corruption("journal of volume " + device_->name() + " at offset " +
+                              std::to_string(offset) + ": " + what);
+  }
+
+  Status Enter(uint32_t extent) {
+    const uint64_t from = At(offset_);
+    const uint64_t end = (uint64_t{extent} + 1) * superblock_.extent_bytes;
+    if (extent < kFirstExtent || end > device_->size() || end > superblock_.capacity_bytes) {
+      return Broken(
+          from, "it goes on in extent " + std::to_string(extent) + ", which is not on the device");
+    }
+    if (!visited_.insert(extent).second) return Broken(from, "it goes in circles");
+    next_.extent = extent;
+    offset_ = 0;
+    content_.extents.push_back(extent);
+    return ReadAligned(device_, At(0), superblock_.extent_bytes, &memory_);
+  }
+
+  Slice Bytes(uint64_t offset, uint64_t length) const { return {memory_.data() + offset, length}; }
+
+  // A transaction that is whole, whichever it is.
+  bool WholeAt(uint64_t offset, TransactionHeader* header) const {
+    const uint64_t room = superblock_.extent_bytes - offset;
+    return room >= kBlockBytes && PeekTransaction(Bytes(offset, kBlockBytes), room, header) &&
+           CheckTransaction(superblock_.uuid, *header,
+                            Bytes(offset, TransactionBytes(header->payload_bytes)));
+  }
+
+  // False at the journal's end.
+  Result<bool> ReadOne() {
+    TransactionHeader header;
+    if (!WholeAt(offset_, &header) || header.sequence != next_.sequence ||
+        header.previous != next_.previous) {
+      LAVA_RETURN_IF_ERROR(CheckEnd());
+      return false;
+    }
+    const uint64_t bytes = TransactionBytes(header.payload_bytes);
+    Transaction transaction{.header = header, .offset = At(offset_), .checkpoint = !resumed_};
+    transaction.payload = Bytes(offset_ + kTransactionHeaderBytes, header.payload_bytes);
+    next_.sequence++;
+    next_.previous = header.checksum;
+    offset_ += bytes;
+    content_.transactions.push_back(std::move(transaction));
+    LAVA_RETURN_IF_ERROR(Follow(content_.transactions.back()));
+    return true;
+  }
+
+  // To where the transaction says that the journal goes on.
+  Status Follow(const Transaction& transaction) {
+    Slice in = transaction.payload;
+    Result<Change> first = in.empty() ? Result<Change>(Change()) : DecodeChange(&in);
+    if (!first.ok()) return Broken(transaction.offset, std::string(first.status().message()));
+    if (first->type == Change::Type::kJump) return Enter(first->extent);
+    if (first->type != Change::Type::kResume) return Status::OK();
+    if (resumed_) return Broken(transaction.offset, "a second checkpoint's end");
+    resumed_ = true;
+    const JournalStart start = first->start;
+    LAVA_RETURN_IF_ERROR(Enter(start.extent));
+    next_ = start;
+    return Status::OK();
+  }
+
+  Status CheckEnd() const {
+    if (!resumed_) return Broken(At(offset_), "the checkpoint is damaged");
+    for (uint64_t at = offset_; at < superblock_.extent_bytes; at += kBlockBytes) {
+      TransactionHeader later;
+      if (!WholeAt(at, &later) || later.durable < next_.sequence) continue;
+      return Broken(At(offset_), "transaction " + std::to_string(next_.sequence) +
+                                     " is damaged: the one at offset " + std::to_string(At(at)) +
+                                     " says that it had been synced");
+    }
+    return Status::OK();
+  }
+
+  fs::BlockDevice* const device_;
+  const Superblock& superblock_;
+  JournalStart next_;
+  uint64_t offset_ = 0;
+  bool resumed_ = false;  // behind the checkpoint
+  std::set<uint32_t> visited_;
+  fs::AlignedBuffer memory_;
+  JournalContent content_;
+};
+
+}  // namespace
+
+Result<JournalContent> ReadJournal(fs::BlockDevice* device, const Superblock& superblock) {
+  return JournalReader(device, superblock).Read();
+}
+
+}  // namespace lava::lavafs

@@ -1,0 +1,135 @@
+#include "lavafs/lavafs_file_system.h"
+
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace lava::lavafs {
+namespace {
+
+struct Place {
+  Slice directory, name;
+};
+
+Slice WithoutSlashes(Slice path) {
+  while (path.size() > 1 && path.back() == '/') path.remove_suffix(1);
+  return path;
+}
+
+Place PlaceOf(Slice path) {
+  const size_t slash = path.rfind('/');
+  if (slash == Slice::npos) return {".", path};
+  return {slash == 0 ? Slice("/") : WithoutSlashes(path.substr(0, slash)), path.substr(slash + 1)};
+}
+
+// Directories that this process holds; a volume is mounted by one process.
+struct Held {
+  std::mutex mutex;
+  std::set<std::string, std::less<>> directories;
+};
+
+class HeldDirectory : public fs::DirectoryLock {
+ public:
+  HeldDirectory(std::shared_ptr<Held> held, std::string directory)
+      : held_(std::move(held)), directory_(std::move(directory)) {}
+  ~HeldDirectory() override {
+    std::lock_guard<std::mutex> lock(held_->mutex);
+    held_->directories.erase(directory_);
+  }
+
+ private:
+  const std::shared_ptr<Held> held_;
+  const std::string directory_;
+};
+
+class LavaFileSystem : public fs::FileSystem {
+ public:
+  explicit LavaFileSystem(Volume* volume) : volume_(volume) {}
+
+  Result<std::unique_ptr<fs::AppendFile>> Create(const std::string& path,
+                                                 size_t buffer_bytes) override {
+    const Place place = PlaceOf(path);
+    LAVA_ASSIGN_OR_RETURN(auto file, volume_->Create(place.directory, place.name, buffer_bytes));
+    return std::unique_ptr<fs::AppendFile>(std::move(file));
+  }
+
+  Result<std::unique_ptr<fs::RandomFile>> OpenRandom(const std::string& path) override {
+    const Place place = PlaceOf(path);
+    return volume_->Open(place.directory, place.name);
+  }
+
+  Result<std::string> ReadWhole(const std::string& path, uint64_t bytes_max) override {
+    LAVA_ASSIGN_OR_RETURN(const auto file, OpenRandom(path));
+    if (file->size() > bytes_max) {
+      return Status::Corruption("read " + path + ": it has " + std::to_string(file->size()) +
+                                " bytes, more than the " + std::to_string(bytes_max) +
+                                " that it may have");
+    }
+    std::string content(file->size(), '\0');
+    LAVA_RETURN_IF_ERROR(file->Read(0, content.size(), content.data()));
+    return content;
+  }
+
+  Result<uint64_t> FileSize(const std::string& path) override {
+    const Place place = PlaceOf(path);
+    LAVA_ASSIGN_OR_RETURN(const FileStatus file, volume_->Stat(place.directory, place.name));
+    return file.size;
+  }
+
+  Result<bool> Exists(const std::string& path) override {
+    const Place place = PlaceOf(path);
+    const auto file = volume_->Stat(place.directory, place.name);
+    if (file.ok()) return true;
+    return volume_->List(WithoutSlashes(path)).ok();
+  }
+
+  Status Rename(const std::string& from, const std::string& to) override {
+    const Place a = PlaceOf(from), b = PlaceOf(to);
+    return volume_->Rename(a.directory, a.name, b.directory, b.name);
+  }
+  Status Remove(const std::string& path) override {
+    const Place place = PlaceOf(path);
+    return volume_->Remove(place.directory, place.name);
+  }
+  Status Link(const std::string& from, const std::string& to) override {
+    const Place a = PlaceOf(from), b = PlaceOf(to);
+    return volume_->Link(a.directory, a.name, b.directory, b.name);
+  }
+
+  Result<std::vector<std::string>> List(const std::string& directory) override {
+    return volume_->List(WithoutSlashes(directory));
+  }
+  Status CreateDirectory(const std::string& path) override {
+    return volume_->MakeDirectory(WithoutSlashes(path));
+  }
+  Status SyncDirectory(const std::string& path) override {
+    LAVA_RETURN_IF_ERROR(volume_->List(WithoutSlashes(path)).status());
+    return volume_->SyncMetadata();
+  }
+
+  Result<std::unique_ptr<fs::DirectoryLock>> Lock(const std::string& directory) override {
+    const Slice name = WithoutSlashes(directory);
+    LAVA_RETURN_IF_ERROR(volume_->List(name).status().WithContext("lock " + directory));
+    std::lock_guard<std::mutex> lock(held_->mutex);
+    if (!held_->directories.emplace(name).second) {
+      return Status::Busy("lock " + directory +
+                          ": in use by this process; close it or use another one");
+    }
+    return std::unique_ptr<fs::DirectoryLock>(
+        std::make_unique<HeldDirectory>(held_, std::string(name)));
+  }
+
+ private:
+  Volume* const volume_;
+  const std::shared_ptr<Held> held_ = std::make_shared<Held>();
+};
+
+}  // namespace
+
+std::unique_ptr<fs::FileSystem> NewLavaFileSystem(Volume* volume) {
+  return std::make_unique<LavaFileSystem>(volume);
+}
+
+}  // namespace lava::lavafs

@@ -1,0 +1,115 @@
+#include <algorithm>
+
+#include "base/check.h"
+#include "lavafs/volume_impl.h"
+
+namespace lava::lavafs {
+namespace {
+
+// For the journal alone: what it jumps to and a checkpoint's first, twice.
+constexpr uint64_t kJournalExtents = 4;
+
+}  // namespace
+
+// Extents that a file leaves free.
+uint64_t VolumeImpl::Reserve(bool may_use_reserve) const {
+  const uint64_t checkpoint = 2 * checkpoint_bytes_ / superblock_.extent_bytes;
+  const uint64_t journal = std::min<uint64_t>(
+      kJournalExtents + checkpoint, superblock_.capacity_bytes / superblock_.extent_bytes / 4);
+  if (may_use_reserve) return journal;
+  return journal + options_.reserve_bytes / superblock_.extent_bytes;
+}
+
+Status VolumeImpl::Full(const std::string& operation) const {
+  const uint64_t extent_bytes = superblock_.extent_bytes;
+  return Status::NoSpace(operation + ": volume " + device_->name() + " is full: it has " +
+                         std::to_string(extents_.count() * extent_bytes) +
+                         " bytes and may grow to " + std::to_string(superblock_.capacity_bytes) +
+                         ", " + std::to_string(extents_.free_count() * extent_bytes) +
+                         " are free, " + std::to_string(Reserve(false) * extent_bytes) +
+                         " of them kept back, and it has " + std::to_string(metadata_.files()) +
+                         " files; remove files, or give it more capacity");
+}
+
+bool VolumeImpl::Grow(uint64_t extents) {
+  const uint64_t extent_bytes = superblock_.extent_bytes;
+  const uint64_t now = extents_.count() * extent_bytes;
+  const uint64_t wanted = std::min(
+      now + std::max(fs::RoundUp(options_.grow_bytes, extent_bytes), extents * extent_bytes),
+      superblock_.capacity_bytes);
+  // Less than that much is better than nothing.
+  const uint64_t least = std::min(now + extents * extent_bytes, superblock_.capacity_bytes);
+  if (wanted <= now) return false;
+  if (!device_->Grow(wanted).ok() && !device_->Grow(least).ok()) return false;
+  extents_.Extend(
+      static_cast<uint32_t>(std::min(device_->size(), superblock_.capacity_bytes) / extent_bytes));
+  metadata_.SetMax(NumbersMax(extents_.count()));
+  return extents_.count() * extent_bytes > now;
+}
+
+Status VolumeImpl::Extend(Lock* lock, uint32_t inode, uint32_t extents, bool may_use_reserve) {
+  while (true) {
+    LAVA_RETURN_IF_ERROR(Usable());
+    const uint64_t wanted = extents + Reserve(may_use_reserve);
+    if (extents_.free_count() >= wanted) break;
+    // What was removed before more of the device: those blocks have been written.
+    const bool much_to_free = freed_extents_ * superblock_.extent_bytes >= options_.grow_bytes;
+    const bool grew = !much_to_free && Grow(wanted - extents_.free_count());
+    if (grew) continue;
+    const uint64_t to_free = freed_extents_;
+    if (to_free > 0) {
+      LAVA_RETURN_IF_ERROR(Commit(lock, options_.power_safe ? Reach::kDurable : Reach::kWritten));
+      if (freed_extents_ < to_free) continue;
+    }
+    if (!much_to_free || !Grow(wanted - std::min<uint64_t>(wanted, extents_.free_count()))) {
+      return Full("append to a file");
+    }
+  }
+  const std::vector<ExtentRun> has = metadata_.RunsOf(inode);
+  const uint32_t after = has.empty() ? 0 : has.back().first + has.back().count;
+  std::vector<ExtentRun> runs = extents_.Allocate(extents, after);
+  for (size_t from = 0; from < runs.size(); from += kRunsMax) {
+    const size_t to = std::min(runs.size(), from + kRunsMax);
+    Record({.type = Change::Type::kExtents,
+            .inode = inode,
+            .runs = std::vector<ExtentRun>(runs.begin() + from, runs.begin() + to)});
+  }
+  return Status::OK();
+}
+
+Result<uint32_t> VolumeImpl::TakeJournalExtent() {
+  if (extents_.free_count() == 0 && !Grow(1)) return Full("write the journal");
+  return extents_.Allocate(1, 0).front().first;
+}
+
+Status VolumeImpl::TrimFreeSpace() {
+  std::vector<ExtentRun> trimmed;
+  {
+    Lock lock(mutex_);
+    LAVA_RETURN_IF_ERROR(Usable());
+    const uint64_t keep = options_.idle_reserve_bytes / superblock_.extent_bytes;
+    uint64_t free = extents_.free_count();
+    std::vector<ExtentRun> runs = extents_.FreeRuns();
+    // From the end of the device, where files get extents last. Nobody may take them meanwhile.
+    for (; !runs.empty() && free > keep; runs.pop_back()) {
+      ExtentRun run = runs.back();
+      const auto count = static_cast<uint32_t>(std::min<uint64_t>(run.count, free - keep));
+      run = {run.first + run.count - count, count};
+      LAVA_CHECK(extents_.Take(run));
+      trimmed.push_back(run);
+      free -= count;
+    }
+  }
+  Status done;
+  for (const ExtentRun& run : trimmed) {
+    if (done.ok()) {
+      done = device_->Discard(uint64_t{run.first} * superblock_.extent_bytes,
+                              uint64_t{run.count} * superblock_.extent_bytes);
+    }
+    Lock lock(mutex_);
+    extents_.Give(run);
+  }
+  return done;
+}
+
+}  // namespace lava::lavafs

@@ -1,0 +1,259 @@
+#include "lavafs/volume.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "base/check.h"
+#include "lavafs/volume_impl.h"
+
+namespace lava::lavafs {
+namespace {
+
+// The superblocks', one of the checkpoint and one of the journal behind it; and some for files.
+constexpr uint64_t kExtentsMin = 8;
+
+Status WriteSuperblock(fs::BlockDevice* device, const Superblock& superblock, uint64_t offset) {
+  const std::string block = EncodeSuperblock(superblock);
+  const fs::AlignedBuffer memory(block.size(), kBlockBytes);
+  std::copy(block.begin(), block.end(), memory.data());
+  return device->Write(offset, {memory.data(), block.size()});
+}
+
+}  // namespace
+
+Status Volume::Format(fs::BlockDevice* device, const FormatOptions& options, const Uuid& uuid) {
+  const uint64_t extents = options.capacity_bytes / std::max(options.extent_bytes, 1u);
+  if (!std::has_single_bit(options.extent_bytes) || options.extent_bytes < kExtentBytesMin ||
+      options.extent_bytes > kExtentBytesMax || extents < kExtentsMin || extents > kExtentsMax) {
+    return Status::InvalidArgument(
+        "format volume " + device->name() + " of " + std::to_string(options.capacity_bytes) +
+        " bytes in extents of " + std::to_string(options.extent_bytes) + ": extents must be " +
+        std::to_string(kExtentBytesMin) + " to " + std::to_string(kExtentBytesMax) +
+        " bytes, a power of two, and " + std::to_string(kExtentsMin) + " at least");
+  }
+  const uint64_t wanted = std::clamp<uint64_t>(
+      options.initial_bytes, kExtentsMin * options.extent_bytes, extents * options.extent_bytes);
+  if (device->size() < wanted) LAVA_RETURN_IF_ERROR(device->Grow(wanted));
+  Superblock superblock{.uuid = uuid,
+                        .extent_bytes = options.extent_bytes,
+                        .capacity_bytes = extents * options.extent_bytes,
+                        .generation = 1,
+                        .journal = {.extent = kFirstExtent, .sequence = 1, .previous = uuid.low}};
+  // An empty checkpoint, and behind it an extent in which no transaction is whole: what stood there
+  // belongs to another volume.
+  JournalWriter journal(device, {.uuid = uuid, .extent_bytes = options.extent_bytes},
+                        {.start = superblock.journal});
+  LAVA_RETURN_IF_ERROR(
+      journal.Resume({.extent = kFirstExtent + 1, .sequence = 1, .previous = uuid.high}));
+  LAVA_RETURN_IF_ERROR(device->Sync());
+  for (const uint64_t offset : kSuperblockOffsets) {
+    LAVA_RETURN_IF_ERROR(WriteSuperblock(device, superblock, offset));
+  }
+  return device->Sync();
+}
+
+Result<std::unique_ptr<Volume>> Volume::Mount(std::unique_ptr<fs::BlockDevice> device,
+                                              const MountOptions& options) {
+  LAVA_ASSIGN_OR_RETURN(Image image, ReadImage(device.get(), options.boot));
+  const bool mend = !image.superblocks_agree;
+  auto volume = std::make_unique<VolumeImpl>(std::move(device), options, std::move(image));
+  LAVA_RETURN_IF_ERROR(volume->Begin(mend));
+  return std::unique_ptr<Volume>(std::move(volume));
+}
+
+VolumeImpl::VolumeImpl(std::unique_ptr<fs::BlockDevice> device, const MountOptions& options,
+                       Image image)
+    : device_(std::move(device)),
+      options_(options),
+      superblock_(image.superblock),
+      metadata_(std::move(image.metadata)),
+      extents_(std::move(image.extents)),
+      journal_extents_(std::move(image.journal_extents)),
+      journal_(device_.get(),
+               {.uuid = superblock_.uuid,
+                .extent_bytes = superblock_.extent_bytes,
+                .mount = options.mount,
+                .boot = options.boot},
+               image.end) {}
+
+Status VolumeImpl::Begin(bool mend_superblocks) {
+  // What was read may not be on the device yet: it counts from now on, so it must be, and the
+  // journal must say so.
+  LAVA_RETURN_IF_ERROR(device_->Sync());
+  if (mend_superblocks) {
+    superblock_.generation++;
+    LAVA_RETURN_IF_ERROR(WriteSuperblocks());
+  }
+  // Extents that are free only by doubtful transactions are written to when it says so, not before.
+  const uint64_t durable = journal_.sequence();
+  LAVA_RETURN_IF_ERROR(journal_.Fits(0) ? journal_.Write({}, durable, true)
+                                        : JumpToNewExtent(durable));
+  LAVA_RETURN_IF_ERROR(device_->Sync());
+  durable_sequence_ = journal_.sequence();
+  return Status::OK();
+}
+
+Status VolumeImpl::WriteSuperblocks() {
+  for (const uint64_t offset : kSuperblockOffsets) {
+    LAVA_RETURN_IF_ERROR(WriteSuperblock(device_.get(), superblock_, offset));
+    LAVA_RETURN_IF_ERROR(device_->Sync());
+  }
+  return Status::OK();
+}
+
+Status VolumeImpl::Close() {
+  Lock lock(mutex_);
+  if (closed_) return Status::OK();
+  const Status done = Commit(&lock, Reach::kDurable);
+  committed_.wait(lock, [this] { return !committing_ && !compacting_; });
+  closed_ = true;
+  return done;
+}
+
+Status VolumeImpl::Usable() const {
+  if (closed_) return Status::Closed("volume " + device_->name() + " was closed");
+  return failure_;
+}
+
+std::string VolumeImpl::PathOf(Slice directory, Slice name) const {
+  return device_->name() + ":" + std::string(directory) + "/" + std::string(name);
+}
+
+Status VolumeImpl::NeedsDirectory(Slice directory, Slice operation, uint32_t* number) const {
+  const std::optional<uint32_t> found = metadata_.FindDirectory(directory);
+  if (found.has_value()) {
+    *number = *found;
+    return Status::OK();
+  }
+  return Status::NotFound(std::string(operation) + " " + device_->name() + ":" +
+                          std::string(directory) + ": no such directory");
+}
+
+Status VolumeImpl::NeedsFile(Slice directory, Slice name, Slice operation,
+                             uint32_t* directory_number, uint32_t* inode) const {
+  LAVA_RETURN_IF_ERROR(NeedsDirectory(directory, operation, directory_number));
+  const std::optional<uint32_t> found = metadata_.Find(*directory_number, name);
+  if (!found.has_value()) {
+    return Status::NotFound(std::string(operation) + " " + PathOf(directory, name) +
+                            ": no such file");
+  }
+  *inode = *found;
+  return Status::OK();
+}
+
+Status VolumeImpl::MakeDirectory(Slice directory) {
+  Lock lock(mutex_);
+  LAVA_RETURN_IF_ERROR(Usable());
+  if (metadata_.FindDirectory(directory).has_value()) return Status::OK();
+  if (!IsDirectoryName(directory)) {
+    return Status::InvalidArgument("make a directory in volume " + device_->name() +
+                                   ": its name has " + std::to_string(directory.size()) +
+                                   " bytes, or a zero byte");
+  }
+  const std::optional<uint32_t> number = metadata_.FreeDirectory();
+  if (!number.has_value()) return Full("make directory " + std::string(directory));
+  Record({.type = Change::Type::kMakeDirectory, .directory = *number, .name = directory});
+  return Commit(&lock, Reach::kWritten);
+}
+
+Status VolumeImpl::RemoveDirectory(Slice directory) {
+  Lock lock(mutex_);
+  LAVA_RETURN_IF_ERROR(Usable());
+  uint32_t number = 0;
+  LAVA_RETURN_IF_ERROR(NeedsDirectory(directory, "remove directory", &number));
+  if (metadata_.FilesIn(number) > 0) {
+    return Status::Busy("remove directory " + device_->name() + ":" + std::string(directory) +
+                        ": it has " + std::to_string(metadata_.FilesIn(number)) + " files");
+  }
+  Record({.type = Change::Type::kRemoveDirectory, .directory = number});
+  return Commit(&lock, Reach::kWritten);
+}
+
+std::vector<std::string> VolumeImpl::ListDirectories() {
+  Lock lock(mutex_);
+  return metadata_.DirectoryNames();
+}
+
+Result<std::vector<std::string>> VolumeImpl::List(Slice directory) {
+  Lock lock(mutex_);
+  uint32_t number = 0;
+  LAVA_RETURN_IF_ERROR(NeedsDirectory(directory, "list", &number));
+  return metadata_.List(number);
+}
+
+Result<FileStatus> VolumeImpl::Stat(Slice directory, Slice name) {
+  Lock lock(mutex_);
+  uint32_t directory_number = 0, inode = 0;
+  LAVA_RETURN_IF_ERROR(NeedsFile(directory, name, "look at", &directory_number, &inode));
+  return FileStatus{.size = metadata_.inode(inode).size,
+                    .open_ended = metadata_.inode(inode).open_ended != 0,
+                    .extents_bytes = metadata_.ExtentsOf(inode) * superblock_.extent_bytes};
+}
+
+Status VolumeImpl::Rename(Slice directory, Slice name, Slice to_directory, Slice to_name) {
+  Lock lock(mutex_);
+  LAVA_RETURN_IF_ERROR(Usable());
+  uint32_t from = 0, to = 0, inode = 0;
+  LAVA_RETURN_IF_ERROR(NeedsFile(directory, name, "rename", &from, &inode));
+  LAVA_RETURN_IF_ERROR(NeedsDirectory(to_directory, "rename to", &to));
+  if (!IsFileName(to_name))
+    return Status::InvalidArgument("rename to a name that no file can have");
+  Record({.type = Change::Type::kRename,
+          .directory = from,
+          .to_directory = to,
+          .name = name,
+          .to_name = to_name});
+  return Commit(&lock, Reach::kWritten);
+}
+
+Status VolumeImpl::Link(Slice directory, Slice name, Slice to_directory, Slice to_name) {
+  Lock lock(mutex_);
+  LAVA_RETURN_IF_ERROR(Usable());
+  uint32_t from = 0, to = 0, inode = 0;
+  LAVA_RETURN_IF_ERROR(NeedsFile(directory, name, "link", &from, &inode));
+  LAVA_RETURN_IF_ERROR(NeedsDirectory(to_directory, "link to", &to));
+  if (!IsFileName(to_name)) return Status::InvalidArgument("link to a name that no file can have");
+  if (metadata_.Find(to, to_name).has_value()) {
+    return Status::IOError("link " + PathOf(directory, name) + " to " +
+                           PathOf(to_directory, to_name) + ": that is there already");
+  }
+  Record({.type = Change::Type::kLink, .inode = inode, .directory = to, .name = to_name});
+  return Commit(&lock, Reach::kWritten);
+}
+
+Status VolumeImpl::Remove(Slice directory, Slice name) {
+  Lock lock(mutex_);
+  LAVA_RETURN_IF_ERROR(Usable());
+  uint32_t directory_number = 0, inode = 0;
+  LAVA_RETURN_IF_ERROR(NeedsFile(directory, name, "remove", &directory_number, &inode));
+  Record({.type = Change::Type::kUnlink, .directory = directory_number, .name = name});
+  return Commit(&lock, Reach::kWritten);
+}
+
+Status VolumeImpl::SyncMetadata() {
+  Lock lock(mutex_);
+  LAVA_RETURN_IF_ERROR(Usable());
+  return Commit(&lock, Reach::kDurable);
+}
+
+VolumeStatistics VolumeImpl::Statistics() {
+  Lock lock(mutex_);
+  const uint64_t extent_bytes = superblock_.extent_bytes;
+  VolumeStatistics all;
+  all.capacity_bytes = superblock_.capacity_bytes;
+  all.device_bytes = extents_.count() * extent_bytes;
+  all.free_bytes = extents_.free_count() * extent_bytes;
+  all.used_bytes = all.device_bytes - all.free_bytes;
+  all.to_be_freed_bytes = freed_extents_ * extent_bytes;
+  all.largest_free_run_bytes = extents_.LargestFreeRun() * extent_bytes;
+  all.reserve_bytes = Reserve(false) * extent_bytes;
+  all.journal_bytes = journal_extents_.size() * extent_bytes;
+  all.journal_written_bytes = journal_written_bytes_;
+  all.journal_compactions = compactions_;
+  all.files = metadata_.files();
+  all.metadata_memory_bytes = metadata_.bytes();
+  return all;
+}
+
+}  // namespace lava::lavafs

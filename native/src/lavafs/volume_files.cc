@@ -1,0 +1,288 @@
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/check.h"
+#include "lavafs/volume_impl.h"
+
+namespace lava::lavafs {
+
+/// Where a file's bytes stand on the device.
+class Layout {
+ public:
+  Layout(std::vector<ExtentRun> runs, uint32_t extent_bytes)
+      : runs_(std::move(runs)), extent_bytes_(extent_bytes) {
+    for (const ExtentRun& run : runs_) bytes_ += uint64_t{run.count} * extent_bytes_;
+  }
+
+  uint64_t bytes() const { return bytes_; }
+  /// Calls visit(offset on the device, offset within the range, bytes) for each piece of a range.
+  template <typename Visit>
+  Status ForEachPiece(uint64_t offset, uint64_t length, const Visit& visit) const {
+    LAVA_CHECK(offset <= bytes_ && length <= bytes_ - offset);
+    uint64_t done = 0;
+    for (auto run = runs_.begin(); done < length; run++) {
+      const uint64_t bytes = uint64_t{run->count} * extent_bytes_;
+      if (offset >= bytes) {
+        offset -= bytes;
+        continue;
+      }
+      const uint64_t piece = std::min(bytes - offset, length - done);
+      LAVA_RETURN_IF_ERROR(visit(uint64_t{run->first} * extent_bytes_ + offset, done, piece));
+      done += piece;
+      offset = 0;
+    }
+    return Status::OK();
+  }
+
+ private:
+  std::vector<ExtentRun> runs_;
+  uint32_t extent_bytes_;
+  uint64_t bytes_ = 0;
+};
+
+class AppendImpl : public VolumeFile {
+ public:
+  AppendImpl(VolumeImpl* volume, std::string path, uint32_t inode, size_t buffer_bytes,
+             bool may_use_reserve)
+      : volume_(volume),
+        path_(std::move(path)),
+        inode_(inode),
+        may_use_reserve_(may_use_reserve),
+        buffer_bytes_(std::max<uint64_t>(fs::RoundDown(buffer_bytes, kBlockBytes), kBlockBytes)) {}
+  ~AppendImpl() override { LetGo(); }
+
+  Status Append(Slice data) override {
+    LAVA_RETURN_IF_ERROR(Usable());
+    size_ += data.size();
+    if (buffer_.data() == nullptr) buffer_ = fs::AlignedBuffer(buffer_bytes_, kBlockBytes);
+    while (!data.empty()) {
+      const size_t piece = std::min(data.size(), buffer_.size() - filled_);
+      std::memcpy(buffer_.data() + filled_, data.data(), piece);
+      filled_ += piece;
+      data.remove_prefix(piece);
+      if (filled_ == buffer_.size()) LAVA_RETURN_IF_ERROR(Keep(WriteOut()));
+    }
+    return Status::OK();
+  }
+
+  Status Flush() override { return Settle(VolumeImpl::Reach::kWritten); }
+  Status Sync() override { return Settle(VolumeImpl::Reach::kDurable); }
+
+  Status SyncData() override {
+    LAVA_RETURN_IF_ERROR(Usable());
+    LAVA_RETURN_IF_ERROR(Keep(WriteOut()));
+    return Keep(SyncContents());
+  }
+
+  Status Close() override {
+    if (inode_closed_) return error_;
+    Status done = error_.ok() ? Flush() : error_;
+    LetGo();
+    buffer_ = fs::AlignedBuffer();
+    return done;
+  }
+
+  uint64_t size() const override { return size_; }
+
+ private:
+  Status Usable() const {
+    if (!error_.ok()) return error_;
+    if (inode_closed_) return Status::Closed("write to " + path_ + ": it was closed");
+    return Status::OK();
+  }
+  // The first error stays.
+  Status Keep(Status status) {
+    if (!status.ok() && error_.ok()) error_ = status.WithContext("write to " + path_);
+    return error_;
+  }
+
+  void LetGo() {
+    if (std::exchange(inode_closed_, true)) return;
+    VolumeImpl::Lock lock(volume_->mutex_);
+    std::vector<ExtentRun> freed;
+    volume_->metadata_.Close(inode_, &freed);
+    volume_->Free(std::move(freed));
+  }
+
+  Status Settle(VolumeImpl::Reach reach) {
+    LAVA_RETURN_IF_ERROR(Usable());
+    LAVA_RETURN_IF_ERROR(Keep(WriteOut()));
+    VolumeImpl::Lock lock(volume_->mutex_);
+    LAVA_RETURN_IF_ERROR(Keep(volume_->Usable()));
+    if (settled_ != size_ || open_ended_) RecordSize(false);
+    return Keep(volume_->Commit(&lock, reach));
+  }
+
+  void RecordSize(bool open_ended) {
+    volume_->Record(
+        {.type = Change::Type::kSize, .inode = inode_, .size = size_, .open_ended = open_ended});
+    settled_ = size_;
+    open_ended_ = open_ended;
+  }
+
+  Status SyncContents() {
+    const uint64_t contents = volume_->contents_written_.load();
+    VolumeImpl::Lock lock(volume_->mutex_);
+    LAVA_RETURN_IF_ERROR(volume_->Usable());
+    const bool new_metadata = !open_ended_ || synced_layout_bytes_ != layout_.bytes();
+    if (!open_ended_) RecordSize(true);
+    volume_->metadata_.SetSize(inode_, size_);
+    if (new_metadata) {
+      LAVA_RETURN_IF_ERROR(volume_->Commit(&lock, VolumeImpl::Reach::kDurable));
+      synced_layout_bytes_ = layout_.bytes();
+    }
+    if (volume_->contents_synced_ >= contents) return Status::OK();
+    lock.unlock();
+    const Status done = volume_->device_->Sync();
+    lock.lock();
+    if (!done.ok()) {
+      // What others wrote may be lost, too.
+      volume_->Fail(done);
+      return done;
+    }
+    volume_->contents_synced_ = std::max(volume_->contents_synced_, contents);
+    return Status::OK();
+  }
+
+  // Writes all that is in the buffer, the last block with zeros behind it; of that, what is filled
+  // stays in the buffer and is written again when there is more.
+  Status WriteOut() {
+    if (written_ == size_) return Status::OK();
+    const uint64_t tail = filled_ % kBlockBytes;
+    const uint64_t padded = fs::RoundUp(filled_, kBlockBytes);
+    std::memset(buffer_.data() + filled_, 0, padded - filled_);
+    if (offset_ + padded > layout_.bytes()) LAVA_RETURN_IF_ERROR(Extend(offset_ + padded));
+    LAVA_RETURN_IF_ERROR(
+        layout_.ForEachPiece(offset_, padded, [this](uint64_t at, uint64_t within, uint64_t bytes) {
+          return volume_->device_->Write(at, {buffer_.data() + within, bytes});
+        }));
+    volume_->contents_written_.fetch_add(1);
+    offset_ += padded;
+    if (tail > 0) {
+      offset_ -= kBlockBytes;
+      std::memmove(buffer_.data(), buffer_.data() + padded - kBlockBytes, tail);
+    }
+    filled_ = tail;
+    written_ = offset_ + tail;
+    return Status::OK();
+  }
+
+  Status Extend(uint64_t bytes) {
+    const uint32_t extent_bytes = volume_->superblock_.extent_bytes;
+    const uint64_t extents = (bytes - layout_.bytes() + extent_bytes - 1) / extent_bytes;
+    VolumeImpl::Lock lock(volume_->mutex_);
+    LAVA_RETURN_IF_ERROR(
+        volume_->Extend(&lock, inode_, static_cast<uint32_t>(extents), may_use_reserve_));
+    layout_ = Layout(volume_->metadata_.RunsOf(inode_), extent_bytes);
+    return Status::OK();
+  }
+
+  VolumeImpl* const volume_;
+  const std::string path_;
+  const uint32_t inode_;
+  const bool may_use_reserve_;
+  const uint64_t buffer_bytes_;
+  Layout layout_{{}, 0};
+  fs::AlignedBuffer buffer_;
+  uint64_t filled_ = 0;               // bytes of the buffer
+  uint64_t offset_ = 0;               // of the buffer's first byte in the file; whole blocks
+  uint64_t size_ = 0;                 // bytes appended
+  uint64_t written_ = 0;              // to the device
+  uint64_t settled_ = 0;              // the size that the journal knows
+  uint64_t synced_layout_bytes_ = 0;  // of which the journal durably knows
+  bool open_ended_ = false;
+  bool inode_closed_ = false;
+  Status error_;
+};
+
+class RandomImpl : public fs::RandomFile {
+ public:
+  RandomImpl(VolumeImpl* volume, std::string path, uint32_t inode, Layout layout, uint64_t size)
+      : volume_(volume),
+        path_(std::move(path)),
+        inode_(inode),
+        layout_(std::move(layout)),
+        size_(size) {}
+  ~RandomImpl() override {
+    VolumeImpl::Lock lock(volume_->mutex_);
+    std::vector<ExtentRun> freed;
+    volume_->metadata_.Close(inode_, &freed);
+    volume_->Free(std::move(freed));
+  }
+
+  Status Read(uint64_t offset, size_t length, char* scratch) const override {
+    if (offset > size_ || length > size_ - offset) {
+      return Status::Corruption("read " + std::to_string(length) + " bytes at offset " +
+                                std::to_string(offset) + " of " + path_ + ": it ends at " +
+                                std::to_string(size_));
+    }
+    const Status done =
+        layout_.ForEachPiece(offset, length, [&](uint64_t at, uint64_t within, uint64_t bytes) {
+          return ReadPiece(at, bytes, scratch + within);
+        });
+    return done.WithContext("read " + path_);
+  }
+  uint64_t size() const override { return size_; }
+  const std::string& path() const override { return path_; }
+
+ private:
+  static constexpr uint64_t kPieceBytesMax = 1 << 20;
+
+  Status ReadPiece(uint64_t at, uint64_t bytes, char* to) const {
+    const uint32_t alignment = volume_->device_->alignment();
+    if (alignment <= 1) return volume_->device_->Read(at, bytes, to);
+    const uint64_t begin = fs::RoundDown(at, alignment);
+    const uint64_t end = fs::RoundUp(at + bytes, alignment);
+    const fs::AlignedBuffer memory(std::min(end - begin, kPieceBytesMax), alignment);
+    for (uint64_t from = begin; from < end; from += memory.size()) {
+      const uint64_t piece = std::min<uint64_t>(end - from, memory.size());
+      LAVA_RETURN_IF_ERROR(volume_->device_->Read(from, piece, memory.data()));
+      const uint64_t first = std::max(from, at), last = std::min(from + piece, at + bytes);
+      std::memcpy(to + (first - at), memory.data() + (first - from), last - first);
+    }
+    return Status::OK();
+  }
+
+  VolumeImpl* const volume_;
+  const std::string path_;
+  const uint32_t inode_;
+  const Layout layout_;
+  const uint64_t size_;
+};
+
+Result<std::unique_ptr<VolumeFile>> VolumeImpl::Create(Slice directory, Slice name,
+                                                       size_t buffer_bytes, bool may_use_reserve) {
+  Lock lock(mutex_);
+  LAVA_RETURN_IF_ERROR(Usable());
+  uint32_t directory_number = 0;
+  LAVA_RETURN_IF_ERROR(NeedsDirectory(directory, "create a file in", &directory_number));
+  if (!IsFileName(name)) {
+    return Status::InvalidArgument("create a file in " + device_->name() + ":" +
+                                   std::string(directory) + ": its name has " +
+                                   std::to_string(name.size()) + " bytes, or '/', or a zero byte");
+  }
+  const std::optional<uint32_t> inode = metadata_.FreeInode();
+  if (!inode.has_value()) return Full("create " + PathOf(directory, name));
+  Record({.type = Change::Type::kCreate,
+          .inode = *inode,
+          .directory = directory_number,
+          .name = name});
+  metadata_.Open(*inode);
+  return std::unique_ptr<VolumeFile>(std::make_unique<AppendImpl>(
+      this, PathOf(directory, name), *inode, buffer_bytes, may_use_reserve));
+}
+
+Result<std::unique_ptr<fs::RandomFile>> VolumeImpl::Open(Slice directory, Slice name) {
+  Lock lock(mutex_);
+  uint32_t directory_number = 0, inode = 0;
+  LAVA_RETURN_IF_ERROR(NeedsFile(directory, name, "open", &directory_number, &inode));
+  metadata_.Open(inode);
+  Layout layout(metadata_.RunsOf(inode), superblock_.extent_bytes);
+  const Inode& found = metadata_.inode(inode);
+  const uint64_t size = found.open_ended ? layout.bytes() : found.size;
+  return std::unique_ptr<fs::RandomFile>(
+      std::make_unique<RandomImpl>(this, PathOf(directory, name), inode, std::move(layout), size));
+}
+
+}  // namespace lava::lavafs

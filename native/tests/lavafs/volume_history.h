@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lavafs/volume.h"
+#include "testing/mem_disk.h"
+
+namespace lava::lavafs {
+
+inline constexpr uint32_t kTestExtentBytes = 16 << 10;
+inline constexpr Uuid kTestUuid{0x0123456789abcdef, 0xfedcba9876543210};
+
+inline FormatOptions TestFormat(uint64_t extents, uint64_t initial_extents) {
+  return {.capacity_bytes = extents * kTestExtentBytes,
+          .extent_bytes = kTestExtentBytes,
+          .initial_bytes = initial_extents * kTestExtentBytes};
+}
+
+/// Byte `at` of file `id`.
+inline char ByteOf(uint64_t id, uint64_t at) {
+  return static_cast<char>((at * 0x9e37 + id * 0x85eb + (at >> 8) * 31) >> 3 | 1);
+}
+inline std::string BytesOf(uint64_t id, uint64_t from, uint64_t bytes) {
+  std::string all(bytes, '\0');
+  for (uint64_t at = 0; at < bytes; at++) all[at] = ByteOf(id, from + at);
+  return all;
+}
+
+/// What a volume should hold: names, and which file with how much stands behind each.
+struct VolumeState {
+  struct File {
+    uint64_t id = 0;
+    uint64_t size = 0;
+    bool open_ended = false;
+    uint64_t data_synced = 0;  // of an open-ended one
+    friend bool operator==(const File&, const File&) = default;
+  };
+  std::map<std::string, std::map<std::string, uint64_t>> names;  // to ids
+  std::map<uint64_t, File> files;
+
+  /// "" when the volume holds just this, else the first difference. nothing_is_open: nor does it
+  /// hold extents of removed files.
+  std::string Differs(Volume* volume, bool nothing_is_open) const;
+};
+
+/// What a volume went through, by seed: every call, one after another, on a disk that may be looked
+/// at after each change of it.
+class VolumeHistory {
+ public:
+  struct Options {
+    uint64_t seed = 0;
+    uint32_t operations = 200;
+    MountOptions mount = {};
+  };
+  VolumeHistory(testing::MemDisk* disk, const Options& options);
+  ~VolumeHistory();
+  /// "" or what went wrong.
+  std::string Run();
+
+  /// The states that a crash now may leave: the last ones, of which the first is what a power cut,
+  /// or a kill, may go back to at most.
+  const std::vector<VolumeState>& states() const { return states_; }
+  size_t durable_floor() const { return durable_floor_; }
+  size_t written_floor() const { return written_floor_; }
+
+ private:
+  struct Handle;
+  std::string Step();
+  std::string Check(const Status& status, const char* what);
+  std::string UseHandle();
+  std::string UseName();
+  std::string Create();
+  std::string Remount();
+  VolumeState& Next();
+  void Reached(bool durable);
+  std::string AnyDirectory();
+  bool AnyFile(std::string* directory, std::string* name);
+
+  testing::MemDisk* const disk_;
+  const Options options_;
+  struct Draw;
+  std::unique_ptr<Draw> draw_;
+  std::unique_ptr<Volume> volume_;
+  std::vector<Handle> handles_;
+  std::vector<VolumeState> states_;
+  size_t durable_floor_ = 0, written_floor_ = 0;
+  uint64_t next_id_ = 1, mounts_ = 1;
+};
+
+}  // namespace lava::lavafs
