@@ -40,6 +40,21 @@ pack() {
   fi
 }
 
+# tool NAME DIRECTORY ARGUMENT...: builds one of the engine's tools and becomes it, in that directory,
+# from which the arguments' paths are seen.
+tool() {
+  local name=$1 from=$2 build=$root/native/target/release log=$root/target/$1-build.log
+  shift 2
+  mkdir -p "$root/target"
+  if ! { cmake -S native -B "$build" -G Ninja -Wno-dev &&
+    cmake --build "$build" -j "$jobs" --target "$name"; } >"$log" 2>&1; then
+    tail -n 40 "$log" >&2
+    die "The build failed; its whole output is in $log"
+  fi
+  cd "$from"
+  exec "$build/$name" "$@"
+}
+
 # Options that Flink's and JMH's reflection needs on Java 17.
 java_opens=()
 for package in lang io net nio time util util.concurrent util.concurrent.atomic; do

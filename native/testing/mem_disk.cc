@@ -171,7 +171,22 @@ std::string MemDisk::Content() const {
 
 void MemDisk::SetContent(std::string content) {
   std::lock_guard<std::mutex> lock(mutex_);
-  content_ = durable_ = std::move(content);
+  content_ = std::move(content);
+  if (may_crash_) durable_ = content_;
+  unsynced_.clear();
+}
+
+void MemDisk::Overwrite(uint64_t offset, Slice bytes) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  LAVA_CHECK(unsynced_.empty() && offset + bytes.size() <= content_.size());
+  std::memcpy(content_.data() + offset, bytes.data(), bytes.size());
+  if (may_crash_) std::memcpy(durable_.data() + offset, bytes.data(), bytes.size());
+}
+
+void MemDisk::Clear() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::fill(content_.begin(), content_.end(), '\0');
+  std::fill(durable_.begin(), durable_.end(), '\0');
   unsynced_.clear();
 }
 

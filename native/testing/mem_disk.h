@@ -45,6 +45,9 @@ class MemDisk {
   std::string Content() const;
   /// Durable at once.
   void SetContent(std::string content);
+  void Overwrite(uint64_t offset, Slice bytes);
+  /// All zeros, with the memory that it has.
+  void Clear();
 
  private:
   friend class MemBlockDevice;

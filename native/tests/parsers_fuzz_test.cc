@@ -4,6 +4,7 @@
 #include "fuzz/manifest_input.h"
 #include "fuzz/metadata_input.h"
 #include "fuzz/vblocks_input.h"
+#include "fuzz/volume_input.h"
 #include "fuzz_test_util.h"
 
 // The committed inputs and a fixed number of mutations of each parser but the key SST's, which has
@@ -47,6 +48,11 @@ TEST(VblocksFuzz, Corpus) {
 }
 TEST(VblocksFuzz, SeededMutations) {
   RunMutations("vblocks", fuzzing::RunVblocksInput, fuzzing::VblocksSeeds(), 1'000'000, 6);
+}
+
+TEST(VolumeFuzz, Corpus) { RunCorpus("volume", fuzzing::RunVolumeInput, fuzzing::VolumeSeeds()); }
+TEST(VolumeFuzz, SeededMutations) {
+  RunMutations("volume", fuzzing::RunVolumeInput, fuzzing::VolumeSeeds(), 150'000, 7);
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ LAYERS = {
 }
 LAYERS["db"] = set(LAYERS)
 # Folders of native/tools that look into the engine, as tests do; nothing of it includes them.
-TOOLS = {"inspect"}
+TOOLS = {"inspect", "volume"}
 # A job returns an edit; only the database writes it.
 FORBIDDEN_HEADERS = {"job": {"manifest/manifest.h"}}
 

@@ -1,0 +1,5 @@
+#include "fuzz/volume_input.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  return lava::fuzzing::RunVolumeInput(data, size);
+}

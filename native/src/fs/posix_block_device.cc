@@ -1,0 +1,207 @@
+#include "fs/posix_block_device.h"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <mutex>
+#include <utility>
+
+#include "base/check.h"
+#include "fs/posix_descriptor.h"
+#include "fs/posix_error.h"
+
+namespace lava::fs {
+namespace {
+
+// Who holds the lock of a file, as the kernel lists it; 0: not told.
+int64_t HolderOf(const struct stat& st) {
+  Result<int> locks = OpenDescriptor("/proc/locks", O_RDONLY, "open");
+  if (!locks.ok()) return 0;
+  std::string text(1 << 20, '\0');
+  const Result<size_t> read = ReadAt(*locks, "/proc/locks", 0, text.size(), text.data());
+  (void)close(*locks);
+  if (!read.ok()) return 0;
+  text.resize(*read);
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    const std::string line = text.substr(at, end - at);
+    at = end + 1;
+    int pid = 0;
+    unsigned device_major = 0, device_minor = 0;
+    unsigned long inode = 0;
+    const int fields = std::sscanf(line.c_str(), "%*d: FLOCK ADVISORY WRITE %d %x:%x:%lu", &pid,
+                                   &device_major, &device_minor, &inode);
+    const bool is_it = fields == 4 && inode == st.st_ino && device_major == major(st.st_dev) &&
+                       device_minor == minor(st.st_dev);
+    if (is_it) return pid;
+  }
+  return 0;
+}
+
+class PosixBlockDevice : public BlockDevice {
+ public:
+  PosixBlockDevice(std::string path, int descriptor, const BlockDeviceOptions& options,
+                   bool is_file)
+      : path_(std::move(path)), descriptor_(descriptor), is_file_(is_file), direct_(options.calls) {
+    if (options.direct) alignment_ = direct_.TurnOn(descriptor_);
+  }
+  ~PosixBlockDevice() override { (void)close(descriptor_); }
+
+  Status Read(uint64_t offset, size_t length, char* to) override {
+    size_t done = 0;
+    while (done < length) {
+      const ssize_t got = direct_.calls().read(descriptor_, to + done, length - done,
+                                               static_cast<off_t>(offset + done));
+      if (got < 0) {
+        if (errno == EINTR || Refused(errno)) continue;
+        return Failed("read", length, offset);
+      }
+      const size_t before = done;
+      done = Whole(done + static_cast<size_t>(got), length, before);
+      if (done == before) break;  // the end, or less than a block before it
+    }
+    if (done == length) return Status::OK();
+    return Status::Corruption("read " + std::to_string(length) + " bytes at offset " +
+                              std::to_string(offset) + " of " + path_ + ": it ends before");
+  }
+
+  Status Write(uint64_t offset, Slice data) override {
+    size_t done = 0;
+    while (done < data.size()) {
+      const ssize_t put = direct_.calls().write(descriptor_, data.data() + done, data.size() - done,
+                                                static_cast<off_t>(offset + done));
+      if (put < 0) {
+        if (errno == EINTR || Refused(errno)) continue;
+        return Failed("write", data.size(), offset);
+      }
+      const size_t before = done;
+      done = Whole(done + static_cast<size_t>(put), data.size(), before);
+      if (done == before) {
+        errno = EIO;  // a part of a block, which no device writes
+        return Failed("write", data.size(), offset);
+      }
+    }
+    return Status::OK();
+  }
+
+  Status Sync() override {
+    int rc;
+    do {
+      rc = fdatasync(descriptor_);
+    } while (rc != 0 && errno == EINTR);
+    return rc == 0 ? Status::OK() : PosixError("sync", path_, errno);
+  }
+
+  uint64_t size() const override {
+    struct stat st {};
+    uint64_t bytes = 0;
+    if (is_file_) {
+      return fstat(descriptor_, &st) == 0 ? static_cast<uint64_t>(st.st_size) : 0;
+    }
+    return ioctl(descriptor_, BLKGETSIZE64, &bytes) == 0 ? bytes : 0;
+  }
+
+  Status Grow(uint64_t bytes) override {
+    if (!is_file_) return Status::NotSupported("grow " + path_ + ": it is a device");
+    std::lock_guard<std::mutex> lock(growing_);
+    const uint64_t now = size();
+    if (bytes <= now) return Status::OK();
+    int rc;
+    // The space itself, so that a write within the volume never finds the disk full.
+    do {
+      rc = fallocate(descriptor_, 0, static_cast<off_t>(now), static_cast<off_t>(bytes - now));
+    } while (rc != 0 && errno == EINTR);
+    if (rc != 0 && errno == EOPNOTSUPP) rc = ftruncate(descriptor_, static_cast<off_t>(bytes));
+    return rc == 0 ? Status::OK() : PosixError("grow", path_, errno);
+  }
+
+  Status Discard(uint64_t offset, uint64_t length) override {
+    int rc;
+    if (is_file_) {
+      rc = fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                     static_cast<off_t>(offset), static_cast<off_t>(length));
+    } else {
+      uint64_t range[2] = {offset, length};
+      rc = ioctl(descriptor_, BLKDISCARD, range);
+    }
+    // What cannot give space back keeps it.
+    if (rc == 0 || errno == EOPNOTSUPP) return Status::OK();
+    return PosixError("give back space of", path_, errno);
+  }
+
+  uint32_t alignment() const override { return alignment_.load(std::memory_order_relaxed); }
+  const std::string& name() const override { return path_; }
+
+ private:
+  // Of a block that came in part the rest is asked for anew; without direct I/O any part counts.
+  size_t Whole(size_t done, size_t length, size_t before) const {
+    const uint32_t block = alignment();
+    if (done == length || block <= 1) return done;
+    return std::max<size_t>(RoundDown(done, block), before);
+  }
+  // Some file systems refuse direct I/O only when it is done; once is enough.
+  bool Refused(int error) {
+    if (error != EINVAL || alignment_.exchange(1) <= 1) return false;
+    direct_.TurnOff(descriptor_);
+    return true;
+  }
+  Status Failed(const char* what, size_t length, uint64_t offset) const {
+    return PosixError(std::string(what) + " " + std::to_string(length) + " bytes at offset " +
+                          std::to_string(offset) + " of",
+                      path_, errno);
+  }
+
+  const std::string path_;
+  const int descriptor_;
+  const bool is_file_;
+  DirectIo direct_;
+  std::atomic<uint32_t> alignment_{1};
+  std::mutex growing_;
+};
+
+Status LockFor(const std::string& path, int descriptor, const struct stat& st) {
+  int rc;
+  do {
+    rc = flock(descriptor, LOCK_EX | LOCK_NB);
+  } while (rc != 0 && errno == EINTR);
+  if (rc == 0) return Status::OK();
+  if (errno != EWOULDBLOCK) return PosixError("lock", path, errno);
+  const int64_t holder = HolderOf(st);
+  const std::string by = holder == getpid() ? "this process"
+                         : holder > 0       ? "process " + std::to_string(holder)
+                                            : "another process";
+  return Status::Busy("lock " + path + ": in use by " + by + "; end that, or use another volume");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<BlockDevice>> OpenBlockDevice(const std::string& path,
+                                                     const BlockDeviceOptions& options) {
+  const int mode = options.read_only ? O_RDONLY : O_RDWR;
+  LAVA_ASSIGN_OR_RETURN(const int descriptor,
+                        OpenDescriptor(path, mode | (options.create ? O_CREAT : 0), "open"));
+  struct stat st {};
+  Status done;
+  if (fstat(descriptor, &st) != 0) done = PosixError("open", path, errno);
+  if (done.ok() && !S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode)) {
+    done = Status::InvalidArgument("open " + path + ": neither a file nor a block device");
+  }
+  if (done.ok() && !options.read_only) done = LockFor(path, descriptor, st);
+  if (!done.ok()) {
+    (void)close(descriptor);
+    return done;
+  }
+  return std::unique_ptr<BlockDevice>(
+      std::make_unique<PosixBlockDevice>(path, descriptor, options, S_ISREG(st.st_mode)));
+}
+
+}  // namespace lava::fs

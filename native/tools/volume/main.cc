@@ -1,0 +1,13 @@
+#include <exception>
+#include <iostream>
+
+#include "volume/command_line.h"
+
+int main(int argc, char** argv) {
+  try {
+    return lava::lavafs::Run({argv + 1, argv + argc}, std::cout, std::cerr);
+  } catch (const std::exception& error) {  // memory that is not there
+    std::cerr << "lava-fs: " << error.what() << "\n";
+    return lava::lavafs::kWrongCall;
+  }
+}
