@@ -208,7 +208,7 @@ std::vector<std::string> Metadata::List(uint32_t directory) const {
   names.reserve(directories_[directory].names);
   for (uint32_t entry = directories_[directory].first; entry != Names::kNone;
        entry = names_.next(entry)) {
-    names.emplace_back(names_.name(entry));
+    names.push_back(names_.name(entry));
   }
   return names;
 }
@@ -258,10 +258,8 @@ void Metadata::ForEachChange(const std::function<void(const Change&)>& visit) co
     if (!directory.used) continue;
     visit({.type = Type::kMakeDirectory, .directory = number, .name = directory.name});
     for (uint32_t entry = directory.first; entry != Names::kNone; entry = names_.next(entry)) {
-      visit({.type = Type::kLink,
-             .inode = names_.inode(entry),
-             .directory = number,
-             .name = names_.name(entry)});
+      const std::string name = names_.name(entry);
+      visit({.type = Type::kLink, .inode = names_.inode(entry), .directory = number, .name = name});
     }
   }
 }

@@ -6,25 +6,55 @@
 #include "base/hash.h"
 
 namespace lava::lavafs {
+namespace {
 
-uint64_t Names::HashOf(uint32_t directory, Slice name) { return Hash64(name, directory); }
+constexpr size_t kHexDigits = 32;
+constexpr Slice kDigits = "0123456789abcdef";
 
-Slice Names::name(uint32_t entry) const {
+}  // namespace
+
+uint64_t Names::HashOf(uint32_t directory, Slice packed) { return Hash64(packed, directory); }
+
+// A name without hex digits at its beginning is as it is: no name has a zero byte.
+std::string Names::Pack(Slice name) {
+  std::string packed(1, '\0');
+  for (size_t at = 0; at < kHexDigits && name.size() >= kHexDigits; at += 2) {
+    const size_t high = kDigits.find(name[at]), low = kDigits.find(name[at + 1]);
+    if (high == Slice::npos || low == Slice::npos) break;
+    packed.push_back(static_cast<char>(high << 4 | low));
+  }
+  if (packed.size() <= kHexDigits / 2) return std::string(name);
+  return packed.append(name.substr(kHexDigits));
+}
+
+std::string Names::name(uint32_t entry) const {
+  const Slice all = packed(entry);
+  if (all[0] != '\0') return std::string(all);
+  std::string unpacked;
+  for (const char byte : all.substr(1, kHexDigits / 2)) {
+    unpacked.push_back(kDigits[static_cast<unsigned char>(byte) >> 4]);
+    unpacked.push_back(kDigits[byte & 15]);
+  }
+  return unpacked.append(all.substr(1 + kHexDigits / 2));
+}
+
+Slice Names::packed(uint32_t entry) const {
   const char* const bytes = entries_[entry].name.get();
   return {bytes + 1, static_cast<unsigned char>(bytes[0])};
 }
 
 size_t Names::HomeOf(uint32_t entry) const {
-  return HashOf(entries_[entry].directory, name(entry)) & (places_.size() - 1);
+  return HashOf(entries_[entry].directory, packed(entry)) & (places_.size() - 1);
 }
 
-uint32_t Names::Find(uint32_t directory, Slice wanted) const {
+uint32_t Names::Find(uint32_t directory, Slice name) const {
   if (places_.empty()) return kNone;
+  const std::string wanted = Pack(name);
   const size_t mask = places_.size() - 1;
   for (size_t at = HashOf(directory, wanted) & mask;; at = (at + 1) & mask) {
     const uint32_t entry = places_[at];
     if (entry == kNone) return kNone;
-    if (entries_[entry].directory == directory && name(entry) == wanted) return entry;
+    if (entries_[entry].directory == directory && packed(entry) == wanted) return entry;
   }
 }
 
@@ -42,6 +72,7 @@ void Names::Grow() {
 
 void Names::Add(uint32_t directory, Slice name, uint32_t inode, uint32_t* first) {
   LAVA_DCHECK(Find(directory, name) == kNone && name.size() <= 255);
+  const std::string bytes = Pack(name);
   if (places_.size() * 3 < (used_ + 1) * size_t{4}) Grow();
   uint32_t number = first_free_;
   if (number == kNone) {
@@ -51,9 +82,9 @@ void Names::Add(uint32_t directory, Slice name, uint32_t inode, uint32_t* first)
     first_free_ = entries_[number].next;
   }
   Entry& entry = entries_[number];
-  entry.name = std::make_unique<char[]>(1 + name.size());
-  entry.name[0] = static_cast<char>(name.size());
-  std::memcpy(entry.name.get() + 1, name.data(), name.size());
+  entry.name = std::make_unique<char[]>(1 + bytes.size());
+  entry.name[0] = static_cast<char>(bytes.size());
+  std::memcpy(entry.name.get() + 1, bytes.data(), bytes.size());
   entry.directory = directory;
   entry.inode = inode;
   entry.previous = kNone;
@@ -65,7 +96,7 @@ void Names::Add(uint32_t directory, Slice name, uint32_t inode, uint32_t* first)
   while (places_[at] != kNone) at = (at + 1) & mask;
   places_[at] = number;
   used_++;
-  name_bytes_ += 1 + name.size();
+  name_bytes_ += 1 + bytes.size();
 }
 
 void Names::Remove(uint32_t number, uint32_t* first) {
@@ -82,7 +113,7 @@ void Names::Remove(uint32_t number, uint32_t* first) {
   places_[hole] = kNone;
   used_--;
   Entry& entry = entries_[number];
-  name_bytes_ -= 1 + name(number).size();
+  name_bytes_ -= 1 + packed(number).size();
   if (entry.previous == kNone) {
     *first = entry.next;
   } else {
