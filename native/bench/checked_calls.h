@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include "lava/status.h"
 
@@ -12,6 +13,13 @@ inline void Check(const Status& status) {
   if (status.ok()) return;
   std::fprintf(stderr, "%s\n", status.ToString().c_str());
   std::exit(1);
+}
+
+/// The result's value.
+template <typename T>
+T Must(Result<T> result) {
+  Check(result.status());
+  return std::move(result).value();
 }
 
 /// Repeats call while it is Busy.

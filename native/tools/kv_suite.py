@@ -18,9 +18,8 @@ import sys
 import tempfile
 
 import kv_report
+from bench_build import ROOT, build
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-BUILD = ROOT / "native" / "target" / "bench"
 ENGINES = ("lava", "rocksdb", "rocksdb-blob")
 # Name in reports -> kv_bench's phase, in the order in which they run.
 PHASES = {
@@ -38,17 +37,6 @@ PHASES = {
 }
 
 
-def build():
-    BUILD.mkdir(parents=True, exist_ok=True)
-    for command in (["cmake", "-S", ROOT / "native", "-B", BUILD, "-G", "Ninja", "-Wno-dev",
-                     "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DLAVA_ROCKSDB=ON"],
-                    ["cmake", "--build", BUILD, "--target", "kv_bench"]):
-        done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, check=False)
-        if done.returncode != 0:
-            sys.exit("bin/bench kv: the benchmark does not build:\n" + done.stdout[-3000:])
-
-
 def run(engine, values, io, options, directory):
     """Rows of one engine by phase, and its version."""
     place = pathlib.Path(directory) / "db"
@@ -59,7 +47,7 @@ def run(engine, values, io, options, directory):
     flags = {"values": values, "keys": keys, "memory-mib": options.memory_mib,
              "separation": options.separation, "space-percent": options.space_percent, "io": io,
              "write-mib": options.write_mib, "while-seconds": options.while_seconds}
-    done = subprocess.run([str(BUILD / "bench" / "kv_bench"), engine, str(place)]
+    done = subprocess.run([str(build("kv_bench") / "bench" / "kv_bench"), engine, str(place)]
                           + [f"--{name}={value}" for name, value in flags.items()]
                           + list(PHASES.values()),
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
@@ -97,7 +85,7 @@ def main():
     options = parser.parse_args()
     if not set(options.io.split(",")) <= {"direct", "buffered"}:
         parser.error("--io: direct, buffered or both")
-    build()
+    build("kv_bench")
     results = ROOT / "benchmarks" / "results"
     results.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="lava-kv-", dir=options.directory) as directory, \

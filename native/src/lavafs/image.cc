@@ -105,7 +105,7 @@ Result<Image> ReadImage(fs::BlockDevice* device, uint64_t boot) {
   LAVA_RETURN_IF_ERROR(ReadSuperblock(device, &image));
   const uint32_t extent_bytes = image.superblock.extent_bytes;
   const uint64_t extents = std::min(device->size(), image.superblock.capacity_bytes) / extent_bytes;
-  image.metadata = Metadata(NumbersMax(extents));
+  image.metadata = Metadata(NumbersMax(extents * extent_bytes));
   image.extents = ExtentMap(static_cast<uint32_t>(extents));
   LAVA_ASSIGN_OR_RETURN(JournalContent journal, ReadJournal(device, image.superblock));
   const size_t trusted = Trusted(journal.transactions, boot);

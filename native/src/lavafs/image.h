@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -30,9 +31,10 @@ struct Image {
 /// Errors:     Corruption with the offset, NotSupported for a newer format, IOError.
 Result<Image> ReadImage(fs::BlockDevice* device, uint64_t boot);
 
-/// How many files, and how many directories, a device of so many extents may have.
-constexpr uint32_t NumbersMax(uint64_t extents) {
-  return static_cast<uint32_t>(4 * extents + 1024);
+/// How many files, and how many directories, a device of that size may have: so many that they take
+/// a twentieth of its size in memory, whatever a journal says.
+constexpr uint32_t NumbersMax(uint64_t device_bytes) {
+  return static_cast<uint32_t>(std::min<uint64_t>(device_bytes / 1024 + 1024, UINT32_MAX / 2));
 }
 
 }  // namespace lava::lavafs

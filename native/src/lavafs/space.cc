@@ -43,7 +43,7 @@ bool VolumeImpl::Grow(uint64_t extents) {
   if (!device_->Grow(wanted).ok() && !device_->Grow(least).ok()) return false;
   extents_.Extend(
       static_cast<uint32_t>(std::min(device_->size(), superblock_.capacity_bytes) / extent_bytes));
-  metadata_.SetMax(NumbersMax(extents_.count()));
+  metadata_.SetMax(NumbersMax(extents_.count() * extent_bytes));
   return extents_.count() * extent_bytes > now;
 }
 

@@ -1,0 +1,230 @@
+// fs_bench lavafs|posix DIRECTORY CASE [options]: one case of bin/bench fs, as a line of JSON.
+
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <vector>
+
+#include "bench/checked_calls.h"
+#include "bench/fs/targets.h"
+#include "fs/direct_io.h"
+#include "testing/random.h"
+
+namespace lava::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Options {
+  std::string kind, directory, name;
+  uint64_t block = 4096, threads = 1, mib = 64, files = 100'000, operations = 2000;
+};
+
+double Seconds(Clock::time_point since) {
+  return std::chrono::duration<double>(Clock::now() - since).count();
+}
+
+// Bytes that the device wrote, as the block layer counts them; -1: not told. Others' are in it.
+int64_t DeviceBytesWritten(const std::string& directory) {
+  struct stat st {};
+  if (stat(directory.c_str(), &st) != 0) return -1;
+  std::ifstream file("/sys/dev/block/" + std::to_string(major(st.st_dev)) + ":" +
+                     std::to_string(minor(st.st_dev)) + "/stat");
+  uint64_t fields[7] = {};
+  for (uint64_t& field : fields) file >> field;
+  return file ? static_cast<int64_t>(fields[6]) * 512 : -1;
+}
+
+// Of all threads.
+class Latencies {
+ public:
+  explicit Latencies(size_t threads) : of_thread_(threads) {}
+  std::vector<float>* of(size_t thread) { return &of_thread_[thread]; }
+  void AddTo(nlohmann::ordered_json* row) {
+    std::vector<float> all;
+    for (const auto& some : of_thread_) all.insert(all.end(), some.begin(), some.end());
+    std::sort(all.begin(), all.end());
+    double sum = 0;
+    for (const float one : all) sum += one;
+    const auto at = [&](double share) {
+      return all.empty()
+                 ? 0
+                 : all[std::min(all.size() - 1,
+                                static_cast<size_t>(share * static_cast<double>(all.size())))];
+    };
+    (*row)["operations"] = all.size();
+    (*row)["average_us"] = all.empty() ? 0 : sum / static_cast<double>(all.size());
+    (*row)["p50_us"] = at(0.5);
+    (*row)["p99_us"] = at(0.99);
+    (*row)["max_us"] = all.empty() ? 0 : all.back();
+  }
+
+ private:
+  std::vector<std::vector<float>> of_thread_;
+};
+
+void Timed(std::vector<float>* to, const std::function<void()>& call) {
+  const auto begin = Clock::now();
+  call();
+  to->push_back(static_cast<float>(Seconds(begin) * 1e6));
+}
+
+void OnThreads(uint64_t count, const std::function<void(size_t)>& body) {
+  std::vector<std::thread> threads;
+  for (uint64_t n = 0; n < count; n++) threads.emplace_back(body, n);
+  for (std::thread& thread : threads) thread.join();
+}
+
+std::unique_ptr<BenchFiles> FilesFor(const Options& options, const VolumeSetup& setup = {}) {
+  if (options.kind == "posix") return NewPosixFiles(options.directory);
+  return std::make_unique<VolumeFiles>(options.directory, setup);
+}
+
+fs::AlignedBuffer Noise(size_t bytes) {
+  fs::AlignedBuffer memory(bytes, 4096);
+  const std::string noise = testing::Random(1).Bytes(bytes);
+  std::memcpy(memory.data(), noise.data(), bytes);
+  return memory;
+}
+
+// Each thread appends its share of --mib to a file of its own.
+nlohmann::ordered_json Append(const Options& options, SyncKind sync) {
+  const auto files =
+      FilesFor(options, {.bytes = std::max<uint64_t>(2 * options.mib << 20, 256ull << 20)});
+  const uint64_t operations = (options.mib << 20) / options.block / options.threads;
+  Latencies latencies(options.threads);
+  ::sync();
+  const int64_t before = DeviceBytesWritten(options.directory);
+  const auto begin = Clock::now();
+  OnThreads(options.threads, [&](size_t thread) {
+    const fs::AlignedBuffer data = Noise(options.block);
+    const auto file = files->Create("f" + std::to_string(thread));
+    for (uint64_t n = 0; n < operations; n++) {
+      Timed(latencies.of(thread), [&] { file->Append(data.data(), options.block, sync); });
+    }
+    file->Close();
+  });
+  const double seconds = Seconds(begin);
+  ::sync();
+  const int64_t after = DeviceBytesWritten(options.directory);
+  const uint64_t bytes = operations * options.threads * options.block;
+  nlohmann::ordered_json row = {{"seconds", seconds}, {"bytes", bytes}};
+  row["device_bytes_per_byte"] =
+      before < 0 ? -1 : static_cast<double>(after - before) / static_cast<double>(bytes);
+  latencies.AddTo(&row);
+  return row;
+}
+
+// Random blocks of files that were written before.
+nlohmann::ordered_json Read(const Options& options) {
+  constexpr uint64_t kFiles = 4;
+  const auto files =
+      FilesFor(options, {.bytes = std::max<uint64_t>(2 * options.mib << 20, 256ull << 20)});
+  const uint64_t file_bytes = (options.mib << 20) / kFiles;
+  for (uint64_t n = 0; n < kFiles; n++) {
+    const fs::AlignedBuffer data = Noise(1 << 20);
+    const auto file = files->Create("f" + std::to_string(n));
+    for (uint64_t at = 0; at < file_bytes; at += data.size()) {
+      file->Append(data.data(), data.size(), SyncKind::kNone);
+    }
+    file->Close();
+  }
+  ::sync();
+  Latencies latencies(options.threads);
+  const auto begin = Clock::now();
+  OnThreads(options.threads, [&](size_t thread) {
+    testing::Random random(thread);
+    const fs::AlignedBuffer memory(options.block, 4096);
+    std::vector<std::unique_ptr<BenchReader>> readers;
+    for (uint64_t n = 0; n < kFiles; n++) readers.push_back(files->Open("f" + std::to_string(n)));
+    for (uint64_t n = 0; n < options.operations; n++) {
+      const uint64_t offset = random.Uniform(file_bytes / options.block) * options.block;
+      BenchReader* const reader = readers[random.Uniform(kFiles)].get();
+      Timed(latencies.of(thread), [&] { reader->Read(offset, options.block, memory.data()); });
+    }
+  });
+  nlohmann::ordered_json row = {{"seconds", Seconds(begin)}};
+  row["bytes"] = options.operations * options.threads * options.block;
+  latencies.AddTo(&row);
+  return row;
+}
+
+void MakeEmptyFiles(VolumeFiles* files, uint64_t count) {
+  for (uint64_t n = 0; n < count; n++) {
+    (void)Must(files->volume()->Create(
+        "bench", "0123456789abcdef0123456789abcdef-" + std::to_string(n) + ".ksst", 4096));
+  }
+}
+
+// Synchronous appends beside many files, whose metadata each compaction of the journal writes.
+nlohmann::ordered_json Compaction(const Options& options, bool compacts) {
+  VolumeFiles files(options.directory, {.journal_bytes_max = compacts ? 1ull << 20 : 1ull << 40});
+  MakeEmptyFiles(&files, options.files / 5);
+  const fs::AlignedBuffer data = Noise(4096);
+  const auto file = files.Create("log");
+  Latencies latencies(1);
+  const uint64_t before = files.volume()->Statistics().journal_compactions;
+  for (uint64_t n = 0; n < options.operations; n++) {
+    Timed(latencies.of(0), [&] { file->Append(data.data(), data.size(), SyncKind::kAll); });
+  }
+  nlohmann::ordered_json row;
+  row["compactions"] = files.volume()->Statistics().journal_compactions - before;
+  latencies.AddTo(&row);
+  return row;
+}
+
+nlohmann::ordered_json Mount(const Options& options) {
+  VolumeFiles files(options.directory, {.warm = false});
+  MakeEmptyFiles(&files, options.files);
+  const double bytes = static_cast<double>(files.volume()->Statistics().metadata_memory_bytes);
+  const auto begin = Clock::now();
+  files.Remount();
+  return {{"seconds", Seconds(begin)},
+          {"files", files.volume()->Statistics().files},
+          {"bytes_per_file", bytes / static_cast<double>(options.files)}};
+}
+
+int Main(int argc, char** argv) {
+  CLI::App app("One case of bin/bench fs.");
+  Options options;
+  app.add_option("KIND", options.kind)->required()->check(CLI::IsMember({"lavafs", "posix"}));
+  app.add_option("DIRECTORY", options.directory, "made; left behind")->required();
+  app.add_option("CASE", options.name)->required();
+  app.add_option("--block", options.block, "bytes of a write or read");
+  app.add_option("--threads", options.threads);
+  app.add_option("--mib", options.mib, "of all threads together");
+  app.add_option("--files", options.files);
+  app.add_option("--operations", options.operations, "of each thread");
+  CLI11_PARSE(app, argc, argv);
+  const std::vector<std::pair<std::string, std::function<nlohmann::ordered_json()>>> cases = {
+      {"append", [&] { return Append(options, SyncKind::kNone); }},
+      {"append-fdatasync", [&] { return Append(options, SyncKind::kData); }},
+      {"append-fsync", [&] { return Append(options, SyncKind::kAll); }},
+      {"read", [&] { return Read(options); }},
+      {"fsync-compacting", [&] { return Compaction(options, true); }},
+      {"fsync-not-compacting", [&] { return Compaction(options, false); }},
+      {"mount", [&] { return Mount(options); }}};
+  for (const auto& [name, run] : cases) {
+    if (name != options.name) continue;
+    std::cout << run().dump() << std::endl;
+    return 0;
+  }
+  std::cerr << "no case is called " << options.name << "\n";
+  return 2;
+}
+
+}  // namespace
+}  // namespace lava::bench
+
+int main(int argc, char** argv) { return lava::bench::Main(argc, argv); }
