@@ -239,4 +239,7 @@ DEFECTS = [
     Defect("a commit beside others misses what was recorded last", "src/lavafs/commit.cc",
            "const uint64_t wanted = recorded_;", "const uint64_t wanted = written_;",
            ("volume", "volumes")),
+    Defect("a full volume keeps nothing back for its journal", "src/lavafs/space.cc",
+           "kJournalExtents + bytes / extent_bytes + 1", "0 * kJournalExtents * bytes",
+           ("volumes",)),
 ]

@@ -130,10 +130,8 @@ Status VolumeImpl::JumpToNewExtent(uint64_t durable) {
 }
 
 void VolumeImpl::StartCompactionIfDue(Lock* lock) {
-  const uint64_t due = std::max(
-      std::min(options_.journal_bytes_max, superblock_.capacity_bytes / 16), 2 * checkpoint_bytes_);
   if (compacting_ || compaction_due_ || closed_ || !failure_.ok()) return;
-  if (journal_written_bytes_ - compacted_at_ < due) return;
+  if (journal_written_bytes_ - compacted_at_ < JournalBytesDue()) return;
   compaction_due_ = true;
   lock->unlock();
   // Its errors are those of the volume, which the next change tells, or want of space, with which

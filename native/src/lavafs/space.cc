@@ -6,18 +6,25 @@
 namespace lava::lavafs {
 namespace {
 
-// For the journal alone: what it jumps to and a checkpoint's first, twice.
+// Of a compaction that has begun: the extent in which the journal goes on, and parts of others.
 constexpr uint64_t kJournalExtents = 4;
 
 }  // namespace
 
-// Extents that a file leaves free.
+uint64_t VolumeImpl::JournalBytesDue() const {
+  return std::max(std::min(options_.journal_bytes_max, superblock_.capacity_bytes / 16),
+                  2 * checkpoint_bytes_);
+}
+
+// Extents that a file leaves free: those that the journal may need until a compaction has shortened
+// it, so that a full volume can still be emptied, and what the caller keeps back.
 uint64_t VolumeImpl::Reserve(bool may_use_reserve) const {
-  const uint64_t checkpoint = 2 * checkpoint_bytes_ / superblock_.extent_bytes;
-  const uint64_t journal = std::min<uint64_t>(
-      kJournalExtents + checkpoint, superblock_.capacity_bytes / superblock_.extent_bytes / 4);
-  if (may_use_reserve) return journal;
-  return journal + options_.reserve_bytes / superblock_.extent_bytes;
+  const uint64_t extent_bytes = superblock_.extent_bytes;
+  // In memory metadata takes more than in a checkpoint, of which there are two for a moment.
+  const uint64_t bytes = JournalBytesDue() + 2 * metadata_.bytes();
+  const uint64_t journal = std::min<uint64_t>(kJournalExtents + bytes / extent_bytes + 1,
+                                              superblock_.capacity_bytes / extent_bytes / 3);
+  return may_use_reserve ? journal : journal + options_.reserve_bytes / extent_bytes;
 }
 
 Status VolumeImpl::Full(const std::string& operation) const {

@@ -11,7 +11,7 @@ namespace lava::lavafs {
 namespace {
 
 // The superblocks', one of the checkpoint and one of the journal behind it; and some for files.
-constexpr uint64_t kExtentsMin = 8;
+constexpr uint64_t kExtentsMin = 24;
 
 Status WriteSuperblock(fs::BlockDevice* device, const Superblock& superblock, uint64_t offset) {
   const std::string block = EncodeSuperblock(superblock);

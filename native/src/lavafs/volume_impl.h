@@ -75,6 +75,7 @@ class VolumeImpl : public Volume {
   Status WriteSuperblocks();
 
   // space.cc; with the mutex held
+  uint64_t JournalBytesDue() const;  // as many until it is compacted
   uint64_t Reserve(bool may_use_reserve) const;
   // So many extents for a file, or none and NoSpace. Makes removals durable when space is short.
   Status Extend(Lock* lock, uint32_t inode, uint32_t extents, bool may_use_reserve);
