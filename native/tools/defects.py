@@ -232,7 +232,7 @@ DEFECTS = [
     Defect("a superblock names a checkpoint that is not synced", "src/lavafs/compaction.cc",
            "if (done.ok()) done = device_->Sync();", "", ("volume",)),
     Defect("a checkpoint forgets the second name of a file", "src/lavafs/metadata.cc",
-           "entry = names_.next(entry)) {\n      visit(", "entry = Names::kNone) {\n      visit(",
+           "entry = names_.next(entry)) {\n      const", "entry = Names::kNone) {\n      const",
            ("volume",)),
     Defect("a journal goes on behind a transaction of an earlier mount", "src/lavafs/journal.cc",
            "header.previous != next_.previous", "false", ("volume",)),
