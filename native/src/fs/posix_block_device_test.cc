@@ -70,13 +70,13 @@ ssize_t WriteInPart(int descriptor, const void* from, size_t bytes, off_t offset
   return pwrite(descriptor, from, bytes > 1024 ? 1024 + 100 : bytes, offset);
 }
 
+const BlockDeviceOptions kInPart = {
+    .create = true,
+    .calls = {.turn_on = TurnOn, .turn_off = TurnOff, .read = ReadInPart, .write = WriteInPart}};
+
 TEST_F(PosixBlockDeviceTest, CallsAreBrokenOffOrDoneInPart) {
   short_calls = 2;
-  auto device = OpenBlockDevice(
-      Path("a"),
-      {.create = true,
-       .calls = {
-           .turn_on = TurnOn, .turn_off = TurnOff, .read = ReadInPart, .write = WriteInPart}});
+  auto device = OpenBlockDevice(Path("a"), kInPart);
   ASSERT_TRUE(device.ok());
   EXPECT_EQ((*device)->alignment(), 512u);
   Use(device->get());
@@ -84,11 +84,7 @@ TEST_F(PosixBlockDeviceTest, CallsAreBrokenOffOrDoneInPart) {
 
 TEST_F(PosixBlockDeviceTest, DirectIoThatIsRefusedIsDoneWithout) {
   refusals = 1;
-  auto device = OpenBlockDevice(
-      Path("a"),
-      {.create = true,
-       .calls = {
-           .turn_on = TurnOn, .turn_off = TurnOff, .read = ReadInPart, .write = WriteInPart}});
+  auto device = OpenBlockDevice(Path("a"), kInPart);
   ASSERT_TRUE(device.ok());
   Use(device->get());
   EXPECT_EQ((*device)->alignment(), 1u);

@@ -1,7 +1,6 @@
 #include "volume/command_line.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <filesystem>
 #include <fstream>
@@ -10,6 +9,7 @@
 #include <sstream>
 
 #include "fs/posix_block_device.h"
+#include "fs/posix_test_util.h"
 #include "lavafs/image.h"
 #include "lavafs/volume.h"
 #include "os/boot_id.h"
@@ -19,19 +19,8 @@ namespace {
 
 namespace files = std::filesystem;
 
-class LavaFsTest : public ::testing::Test {
+class LavaFsTest : public fs::PosixTest {
  protected:
-  LavaFsTest() {
-    std::string pattern = ::testing::TempDir() + "lava_fs_XXXXXX";
-    EXPECT_NE(mkdtemp(pattern.data()), nullptr);
-    directory_ = pattern;
-    volume_ = directory_ + "/volume";
-  }
-  ~LavaFsTest() override {
-    std::error_code ignored;
-    files::remove_all(directory_, ignored);
-  }
-
   int Call(const std::vector<std::string>& arguments) {
     std::ostringstream out, err;
     const int code = lavafs::Run(arguments, out, err);
@@ -83,7 +72,8 @@ class LavaFsTest : public ::testing::Test {
     return ReadImage(device->get(), os::BootId());
   }
 
-  std::string directory_, volume_, content_, out_, err_;
+  const std::string volume_ = Path("volume");
+  std::string content_, out_, err_;
 };
 
 TEST_F(LavaFsTest, ShowsWhatIsThereAndChangesNothing) {
