@@ -161,7 +161,8 @@ class HeapTimersAndDisposeTest {
             }
             assertThat(fixture.instances()).isEmptyDirectory();
         }
-        assertThat(lost).isLessThan(5);
+        // How many depends on when threads run; a dispose that leaves what it finds loses them all.
+        assertThat(lost).isLessThan(15);
         nothingIsLeft();
     }
 }
