@@ -52,6 +52,7 @@ class MemBlockDevice : public fs::BlockDevice {
 
   Status Grow(uint64_t size) override {
     return disk_->Mutate("grow", [&] {
+      if (disk_->fail_growth_) return Status::IOError("grow of disk: injected");
       if (size > disk_->bytes_max_) return Status::NoSpace("grow disk: it is full");
       // As file systems do, which keep their own metadata.
       disk_->content_.resize(std::max<size_t>(disk_->content_.size(), size), '\0');
@@ -147,6 +148,11 @@ void MemDisk::FailAt(uint64_t call, bool for_ever) {
   std::lock_guard<std::mutex> lock(mutex_);
   fail_at_ = call;
   fail_for_ever_ = for_ever;
+}
+
+void MemDisk::FailGrowth(bool fails) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  fail_growth_ = fails;
 }
 
 uint64_t MemDisk::calls() const {

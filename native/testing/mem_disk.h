@@ -38,6 +38,7 @@ class MemDisk {
   void SetHook(std::function<void(uint64_t call)> hook);
   /// The call of that number fails, once or with all after it; 0: none.
   void FailAt(uint64_t call, bool for_ever);
+  void FailGrowth(bool fails);
   uint64_t calls() const;
   uint64_t bytes_written() const;
   uint64_t syncs() const;
@@ -67,7 +68,7 @@ class MemDisk {
   std::vector<Write> unsynced_;
   uint64_t calls_ = 0, bytes_written_ = 0, syncs_ = 0;
   uint64_t fail_at_ = 0;
-  bool fail_for_ever_ = false;
+  bool fail_for_ever_ = false, fail_growth_ = false;
   std::function<void(uint64_t)> hook_;
 };
 

@@ -19,6 +19,9 @@ bool JournalWriter::Fits(uint64_t payload_bytes) const {
   return place_.offset + TransactionBytes(payload_bytes) + kBlockBytes <= identity_.extent_bytes;
 }
 
+// The longest change fits into the smallest extent beside the jump's block.
+static_assert(kChangeBytesMax + kTransactionHeaderBytes + kBlockBytes <= kExtentBytesMin);
+
 uint64_t JournalWriter::payload_bytes_max() const {
   return identity_.extent_bytes - kBlockBytes - kTransactionHeaderBytes;
 }

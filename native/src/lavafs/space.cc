@@ -29,13 +29,14 @@ uint64_t VolumeImpl::Reserve(bool may_use_reserve) const {
 
 Status VolumeImpl::Full(const std::string& operation) const {
   const uint64_t extent_bytes = superblock_.extent_bytes;
-  return Status::NoSpace(operation + ": volume " + device_->name() + " is full: it has " +
-                         std::to_string(extents_.count() * extent_bytes) +
-                         " bytes and may grow to " + std::to_string(superblock_.capacity_bytes) +
-                         ", " + std::to_string(extents_.free_count() * extent_bytes) +
-                         " are free, " + std::to_string(Reserve(false) * extent_bytes) +
-                         " of them kept back, and it has " + std::to_string(metadata_.files()) +
-                         " files; remove files, or give it more capacity");
+  return Status::NoSpace(
+      operation + ": volume " + device_->name() + " is full: it has " +
+      std::to_string(extents_.count() * extent_bytes) + " bytes and may grow to " +
+      std::to_string(superblock_.capacity_bytes) + ", " +
+      std::to_string(extents_.free_count() * extent_bytes) + " are free, " +
+      std::to_string(Reserve(false) * extent_bytes) + " of them kept back, and it has " +
+      std::to_string(metadata_.files()) + " files; remove files, or give it more capacity" +
+      (grow_error_.ok() ? "" : "; it could not grow: " + grow_error_.ToString()));
 }
 
 bool VolumeImpl::Grow(uint64_t extents) {
@@ -47,7 +48,9 @@ bool VolumeImpl::Grow(uint64_t extents) {
   // Less than that much is better than nothing.
   const uint64_t least = std::min(now + extents * extent_bytes, superblock_.capacity_bytes);
   if (wanted <= now) return false;
-  if (!device_->Grow(wanted).ok() && !device_->Grow(least).ok()) return false;
+  grow_error_ = device_->Grow(wanted);
+  if (!grow_error_.ok()) grow_error_ = device_->Grow(least);
+  if (!grow_error_.ok()) return false;
   extents_.Extend(
       static_cast<uint32_t>(std::min(device_->size(), superblock_.capacity_bytes) / extent_bytes));
   metadata_.SetMax(NumbersMax(extents_.count() * extent_bytes));

@@ -191,17 +191,25 @@ Result<FileStatus> VolumeImpl::Stat(Slice directory, Slice name) {
                     .extents_bytes = metadata_.ExtentsOf(inode) * superblock_.extent_bytes};
 }
 
+Status VolumeImpl::NeedsPlaces(Slice operation, const FilePath& from, const FilePath& to,
+                               Places* places) const {
+  LAVA_RETURN_IF_ERROR(Usable());
+  LAVA_RETURN_IF_ERROR(
+      NeedsFile(from.directory, from.name, operation, &places->from, &places->inode));
+  LAVA_RETURN_IF_ERROR(NeedsDirectory(to.directory, std::string(operation) + " to", &places->to));
+  if (IsFileName(to.name)) return Status::OK();
+  return Status::InvalidArgument(std::string(operation) + " " + PathOf(from.directory, from.name) +
+                                 " to a name in " + std::string(to.directory) + " that has " +
+                                 std::to_string(to.name.size()) + " bytes, or '/', or a zero byte");
+}
+
 Status VolumeImpl::Rename(Slice directory, Slice name, Slice to_directory, Slice to_name) {
   Lock lock(mutex_);
-  LAVA_RETURN_IF_ERROR(Usable());
-  uint32_t from = 0, to = 0, inode = 0;
-  LAVA_RETURN_IF_ERROR(NeedsFile(directory, name, "rename", &from, &inode));
-  LAVA_RETURN_IF_ERROR(NeedsDirectory(to_directory, "rename to", &to));
-  if (!IsFileName(to_name))
-    return Status::InvalidArgument("rename to a name that no file can have");
+  Places places;
+  LAVA_RETURN_IF_ERROR(NeedsPlaces("rename", {directory, name}, {to_directory, to_name}, &places));
   Record({.type = Change::Type::kRename,
-          .directory = from,
-          .to_directory = to,
+          .directory = places.from,
+          .to_directory = places.to,
           .name = name,
           .to_name = to_name});
   return Commit(&lock, Reach::kWritten);
@@ -209,16 +217,16 @@ Status VolumeImpl::Rename(Slice directory, Slice name, Slice to_directory, Slice
 
 Status VolumeImpl::Link(Slice directory, Slice name, Slice to_directory, Slice to_name) {
   Lock lock(mutex_);
-  LAVA_RETURN_IF_ERROR(Usable());
-  uint32_t from = 0, to = 0, inode = 0;
-  LAVA_RETURN_IF_ERROR(NeedsFile(directory, name, "link", &from, &inode));
-  LAVA_RETURN_IF_ERROR(NeedsDirectory(to_directory, "link to", &to));
-  if (!IsFileName(to_name)) return Status::InvalidArgument("link to a name that no file can have");
-  if (metadata_.Find(to, to_name).has_value()) {
+  Places places;
+  LAVA_RETURN_IF_ERROR(NeedsPlaces("link", {directory, name}, {to_directory, to_name}, &places));
+  if (metadata_.Find(places.to, to_name).has_value()) {
     return Status::IOError("link " + PathOf(directory, name) + " to " +
                            PathOf(to_directory, to_name) + ": that is there already");
   }
-  Record({.type = Change::Type::kLink, .inode = inode, .directory = to, .name = to_name});
+  Record({.type = Change::Type::kLink,
+          .inode = places.inode,
+          .directory = places.to,
+          .name = to_name});
   return Commit(&lock, Reach::kWritten);
 }
 

@@ -52,6 +52,15 @@ class VolumeImpl : public Volume {
   Status NeedsDirectory(Slice directory, Slice operation, uint32_t* number) const;
   Status NeedsFile(Slice directory, Slice name, Slice operation, uint32_t* directory_number,
                    uint32_t* inode) const;
+  struct FilePath {
+    Slice directory, name;
+  };
+  struct Places {
+    uint32_t from = 0, to = 0, inode = 0;
+  };
+  // A file that is to have another name: that it is there, and that the name may be.
+  Status NeedsPlaces(Slice operation, const FilePath& from, const FilePath& to,
+                     Places* places) const;
   std::string PathOf(Slice directory, Slice name) const;
 
   // commit.cc; with the mutex held, if not said otherwise
@@ -80,7 +89,7 @@ class VolumeImpl : public Volume {
   // So many extents for a file, or none and NoSpace. Makes removals durable when space is short.
   Status Extend(Lock* lock, uint32_t inode, uint32_t extents, bool may_use_reserve);
   Result<uint32_t> TakeJournalExtent();
-  bool Grow(uint64_t extents);
+  bool Grow(uint64_t extents);  // false: see grow_error_
   Status Full(const std::string& operation) const;
 
   const std::unique_ptr<fs::BlockDevice> device_;
@@ -101,6 +110,7 @@ class VolumeImpl : public Volume {
   bool doubtful_ = false;  // a transaction in the journal would not count after a power cut
   bool committing_ = false, compacting_ = false, compaction_due_ = false, closed_ = false;
   Status failure_;
+  Status grow_error_;  // why the device could not grow the last time
   // Writes of contents; those up to contents_synced_ are on the device.
   std::atomic<uint64_t> contents_written_{0};
   uint64_t contents_synced_ = 0;

@@ -177,6 +177,23 @@ TEST_F(VolumeTest, AFullVolumeSaysSoAndGoesOnWhenThereIsRoom) {
   EXPECT_TRUE(Reread().ok());
 }
 
+TEST_F(VolumeTest, ADeviceThatCannotGrowIsNamedAsTheReason) {
+  Format(64, 24);
+  ASSERT_TRUE(Mount().ok());
+  auto file = volume_->Create("d", "f", 4096);
+  ASSERT_TRUE((*file)->Append(Content(100, 1)).ok());
+  ASSERT_TRUE((*file)->Sync().ok());
+  const uint64_t free = volume_->Statistics().free_bytes;
+  disk_->FailGrowth(true);
+  const Status full = Write("g", Content(free, 2));
+  EXPECT_TRUE(full.IsNoSpace());
+  EXPECT_NE(full.message().find("it could not grow: IOError: grow of disk: injected"),
+            std::string::npos)
+      << full.ToString();
+  disk_->FailGrowth(false);
+  EXPECT_TRUE(Write("g", Content(free, 2)).ok());
+}
+
 TEST_F(VolumeTest, TheJournalOfAFullVolumeGoesOn) {
   for (const uint64_t extents : {24, 32, 200}) {
     Format(extents, extents);

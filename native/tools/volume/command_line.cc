@@ -6,6 +6,7 @@
 
 #include "fs/file_system.h"
 #include "fs/posix_block_device.h"
+#include "fs/posix_error.h"
 #include "lavafs/volume.h"
 #include "os/random.h"
 #include "volume/volume_view.h"
@@ -36,14 +37,18 @@ int Fail(const Output& output, const Status& status) {
 int Format(const Arguments& arguments, const Output& output) {
   auto device = fs::OpenBlockDevice(arguments.volume, {.create = true});
   if (!device.ok()) return Fail(output, device.status());
-  if ((*device)->size() > 0 && !arguments.force) {
+  const bool is_new = (*device)->size() == 0;
+  if (!is_new && !arguments.force) {
     return Fail(output, Status::InvalidArgument("format " + arguments.volume + ": it has " +
                                                 std::to_string((*device)->size()) +
                                                 " bytes, which would be lost; --force"));
   }
   const os::Random128 random = os::RandomBits128();
   const Uuid uuid{random.high, random.low};
-  const Status done = Volume::Format(device->get(), arguments.format, uuid);
+  Status done = Volume::Format(device->get(), arguments.format, uuid);
+  if (done.ok() && is_new) {
+    done = fs::FileSystem::Posix()->SyncDirectory(fs::DirectoryOf(arguments.volume));
+  }
   if (!done.ok()) return Fail(output, done);
   output.out << "volume " << ToString(uuid) << "\n";
   return kFine;

@@ -161,7 +161,8 @@ class HeapTimersAndDisposeTest {
             try {
                 snapshot.get().discardState();
             } catch (CancellationException e) {
-                // The backend's end was first. A thread of the upload may still be removing its own.
+                // The backend's end was first. A thread of the upload may still be removing its
+                // own.
                 // Flink forgets a result that was complete at that very moment; its files go with
                 // the directory of the checkpoint.
                 for (int wait = 0; wait < 200 && hasFiles(fixture.checkpoints()); wait++) {
