@@ -213,6 +213,14 @@ Result<std::unique_ptr<fs::AppendFile>> FaultFileSystem::Create(const std::strin
       std::make_unique<FaultAppendFile>(this, std::move(file), path));
 }
 
+Result<std::unique_ptr<fs::AppendFile>> FaultFileSystem::CreateFromReserve(const std::string& path,
+                                                                           size_t buffer_bytes) {
+  LAVA_RETURN_IF_ERROR(Refusal(FileCall::kCreate, path));
+  LAVA_ASSIGN_OR_RETURN(auto file, base_->CreateFromReserve(path, buffer_bytes));
+  return std::unique_ptr<fs::AppendFile>(
+      std::make_unique<FaultAppendFile>(this, std::move(file), path));
+}
+
 Result<std::unique_ptr<fs::RandomFile>> FaultFileSystem::OpenRandom(const std::string& path) {
   LAVA_RETURN_IF_ERROR(Refusal(FileCall::kOpenRandom, path));
   LAVA_ASSIGN_OR_RETURN(auto file, base_->OpenRandom(path));

@@ -81,6 +81,8 @@ class FaultFileSystem : public fs::FileSystem {
 
   Result<std::unique_ptr<fs::AppendFile>> Create(const std::string& path,
                                                  size_t buffer_bytes) override;
+  Result<std::unique_ptr<fs::AppendFile>> CreateFromReserve(const std::string& path,
+                                                            size_t buffer_bytes) override;
   Result<std::unique_ptr<fs::RandomFile>> OpenRandom(const std::string& path) override;
   Result<std::string> ReadWhole(const std::string& path, uint64_t bytes_max) override;
   Result<uint64_t> FileSize(const std::string& path) override;

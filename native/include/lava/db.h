@@ -307,7 +307,8 @@ class DB {
 
 /// Reads every byte of a key SST or value SST and checks it. Errors: Corruption, naming file,
 /// offset, and the table (by name from tables, or its id) whose data it hits where that can be
-/// told.
-Status VerifyFile(const std::string& path, std::span<const TableInfo> tables);
+/// told. With a volume (which may be null) the path is one in it: directory, slash, name.
+Status VerifyFile(const std::string& path, std::span<const TableInfo> tables,
+                  SharedVolume* volume = nullptr);
 
 }  // namespace lava

@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "lava/status.h"
+#include "lava/volume.h"
 
 namespace lava {
 
@@ -35,6 +37,7 @@ struct HostStatistics {
   uint64_t cache_misses = 0;
   uint64_t memtable_bytes = 0;      // over all instances, sealed runs included
   uint64_t table_reader_bytes = 0;  // what open files keep outside the cache
+  uint64_t file_buffer_bytes = 0;   // of files that are written to volumes
   uint64_t charged_bytes = 0;       // all that is charged now, cache included
   uint32_t instances_open = 0;
   uint32_t threads = 0;
@@ -56,6 +59,19 @@ class Host {
   virtual HostStatistics statistics() const = 0;
   /// Background threads, at least 1; default 2. Takes effect at once.
   virtual void SetBackgroundThreads(uint32_t count) = 0;
+
+  /// The process's volume in a directory of the machine, made if missing for its user only. Options
+  /// count when this mounts it. Several processes may use one directory: each has its volume.
+  /// Errors:     IOError, NoSpace; Corruption never: what cannot be read is left, and named in
+  ///             `left_behind` if that is not null.
+  virtual Result<std::shared_ptr<SharedVolume>> OpenVolume(
+      const std::string& directory, const VolumeOptions& options,
+      std::vector<std::string>* left_behind = nullptr) = 0;
+  /// What SharedVolume::Pin() kept, by its marker; mounts the volume if the process has not.
+  /// Errors:     NotFound when the marker, the volume or the pin is gone; Corruption of the marker;
+  ///             Busy when another process has the volume.
+  virtual Result<PinnedFiles> OpenPinned(const std::string& marker,
+                                         const VolumeOptions& options) = 0;
 };
 
 }  // namespace lava

@@ -7,6 +7,7 @@
 namespace lava {
 
 class Lease;
+class SharedVolume;
 
 namespace fs {
 class FileSystem;
@@ -64,7 +65,10 @@ struct DBOptions {
   uint32_t partition_last = 0xff;
   /// Memory and threads; required. The DB keeps it alive.
   std::shared_ptr<Lease> lease;
-  /// null: the posix file system.
+  /// Where the files go, the DB's path then being a directory in it; null: to file_system. The DB
+  /// keeps it alive.
+  std::shared_ptr<SharedVolume> volume;
+  /// For tests; null: the posix file system.
   fs::FileSystem* file_system = nullptr;
   /// Past the page cache, where file_system is null: reads of users and of background work; writes
   /// of flushes, compactions and collections. Files that refuse it go through the page cache, and

@@ -136,7 +136,9 @@ Status DBImpl::CollectGarbage(const GcTask& task) {
   GcOutput output;
   {
     const CpuSpan cpu(&counters_.gc_cpu_us);
-    LAVA_RETURN_IF_ERROR(RunGc(MakeJobContext(0), task.input, &output));
+    JobContext context = MakeJobContext(0);
+    context.may_use_reserve = true;  // what a collection frees is more than what it writes
+    LAVA_RETURN_IF_ERROR(RunGc(context, task.input, &output));
   }
   LAVA_RETURN_IF_ERROR(InstallGc(task, output));
   Counters::Add(&counters_.gc_jobs, 1);

@@ -33,12 +33,13 @@ Status CheckFile(const FileMeta& meta, const TableProperties& found, const std::
 std::unique_ptr<fs::FileSystem> DirectFiles(const DBOptions& options) {
   const fs::PosixOptions direct{.direct_reads = options.use_direct_reads,
                                 .direct_writes = options.use_direct_io_for_flush_and_compaction};
-  if (options.file_system != nullptr || (!direct.direct_reads && !direct.direct_writes))
-    return nullptr;
+  const bool elsewhere = options.volume != nullptr || options.file_system != nullptr;
+  if (elsewhere || (!direct.direct_reads && !direct.direct_writes)) return nullptr;
   return fs::NewPosixFileSystem(fs::OpenFileLimit::Process(), direct);
 }
 
 fs::FileSystem* FilesOf(const DBOptions& options, fs::FileSystem* direct) {
+  if (options.volume != nullptr) return options.volume->file_system();
   if (options.file_system != nullptr) return options.file_system;
   return direct != nullptr ? direct : fs::FileSystem::Posix();
 }
@@ -97,6 +98,8 @@ Status DBImpl::CheckOptions() const {
   if (options_.partition_bytes != 1 && options_.partition_bytes != 2)
     return Status::InvalidArgument("options.partition_bytes must be 1 or 2, not " +
                                    std::to_string(options_.partition_bytes));
+  if (options_.volume != nullptr && options_.file_system != nullptr)
+    return Status::InvalidArgument("options.volume and options.file_system cannot both be there");
   const uint32_t partition_max = (1u << (8 * options_.partition_bytes)) - 1;
   if (options_.partition_first > options_.partition_last || options_.partition_last > partition_max)
     return Status::InvalidArgument("options.partition_first " +

@@ -16,8 +16,10 @@ Status VerifyStoredFile(fs::FileSystem* file_system, const std::string& path,
   return reader->VerifyAll();
 }
 
-Status VerifyFile(const std::string& path, std::span<const TableInfo> tables) {
-  return VerifyStoredFile(fs::FileSystem::Posix(), path, tables);
+Status VerifyFile(const std::string& path, std::span<const TableInfo> tables,
+                  SharedVolume* volume) {
+  fs::FileSystem* const files = volume != nullptr ? volume->file_system() : fs::FileSystem::Posix();
+  return VerifyStoredFile(files, path, tables);
 }
 
 }  // namespace lava

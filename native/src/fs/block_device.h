@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "fs/file_system.h"
 #include "lava/slice.h"
 #include "lava/status.h"
 
@@ -27,6 +28,8 @@ class BlockDevice {
   /// Gives the range's space back to the system; its bytes are zero or what they were.
   virtual Status Discard(uint64_t offset, uint64_t length) = 0;
   virtual uint32_t alignment() const = 0;
+  /// Its descriptor, open as long as this is; see RandomFile::Share().
+  virtual SharedDescriptor Share() const { return {}; }
   virtual const std::string& name() const = 0;
 };
 

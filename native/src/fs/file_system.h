@@ -47,6 +47,12 @@ class RandomFile {
   /// For ReadBatch: the descriptor stays open until EndShare(), which must follow if there is one.
   virtual SharedDescriptor Share() const { return {}; }
   virtual void EndShare() const {}
+  /// Where a range of the file, which it has, begins in that descriptor; false: it is not in one
+  /// piece there.
+  virtual bool Locate(uint64_t offset, [[maybe_unused]] size_t length, uint64_t* at) const {
+    *at = offset;
+    return true;
+  }
 };
 
 /// Holds a directory for one process; released on destruction.
@@ -55,7 +61,7 @@ class DirectoryLock {
   virtual ~DirectoryLock() = default;
 };
 
-/// The only way to storage for everything above. Implementations: posix, later LavaFS; for tests
+/// The only way to storage for everything above. Implementations: posix, LavaFS (lavafs); for tests
 /// in memory, crashing, failing (native/testing).
 /// Threads:    any thread.
 /// Errors:     NotFound, IOError, NoSpace; messages name path, operation and errno.
@@ -69,6 +75,11 @@ class FileSystem {
   /// is flushed often, and would be written as whole blocks each time.
   virtual Result<std::unique_ptr<AppendFile>> Create(const std::string& path,
                                                      size_t buffer_bytes) = 0;
+  /// The same for a file that helps to free space, so that it may take what is kept back for that.
+  virtual Result<std::unique_ptr<AppendFile>> CreateFromReserve(const std::string& path,
+                                                                size_t buffer_bytes) {
+    return Create(path, buffer_bytes);
+  }
   virtual Result<std::unique_ptr<RandomFile>> OpenRandom(const std::string& path) = 0;
   virtual Result<std::string> ReadWhole(const std::string& path, uint64_t bytes_max) = 0;
   virtual Result<uint64_t> FileSize(const std::string& path) = 0;

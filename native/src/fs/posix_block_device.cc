@@ -139,6 +139,7 @@ class PosixBlockDevice : public BlockDevice {
   }
 
   uint32_t alignment() const override { return alignment_.load(std::memory_order_relaxed); }
+  SharedDescriptor Share() const override { return {descriptor_, alignment()}; }
   const std::string& name() const override { return path_; }
 
  private:
@@ -196,6 +197,10 @@ Result<std::unique_ptr<BlockDevice>> OpenBlockDevice(const std::string& path,
     done = Status::InvalidArgument("open " + path + ": neither a file nor a block device");
   }
   if (done.ok() && !options.read_only) done = LockFor(path, descriptor, st);
+  // Whoever held it before may have removed it meanwhile; a lock of nobody's file keeps nobody out.
+  if (done.ok() && fstat(descriptor, &st) == 0 && st.st_nlink == 0) {
+    done = Status::NotFound("open " + path + ": it was removed just now");
+  }
   if (!done.ok()) {
     (void)close(descriptor);
     return done;

@@ -62,27 +62,31 @@ bool ReadBatch::ReadBesideEachOther() {
   std::vector<UringRead> reads;
   std::vector<DescriptorUse> uses;
   std::vector<Piece*> started;
+  std::vector<uint64_t> before;  // bytes that are read ahead of each piece
   reads.reserve(pieces_.size());
   uses.reserve(pieces_.size());
   started.reserve(pieces_.size());
+  before.reserve(pieces_.size());
   for (Piece& piece : pieces_) {
     if (!CanBeRead(*piece.file, piece.offset, piece.length)) {
       ReadAlone(&piece);
       continue;
     }
     DescriptorUse use(piece.file);
-    if (!use.is_shared()) {
+    uint64_t at = 0;
+    if (!use.is_shared() || !piece.file->Locate(piece.offset, piece.length, &at)) {
       ReadAlone(&piece);
       continue;
     }
     const uint32_t alignment = std::max((*use).alignment, 1u);
-    const uint64_t from = RoundDown(piece.offset, alignment);
-    const uint64_t bytes = RoundUp(piece.offset + piece.length, alignment) - from;
+    const uint64_t from = RoundDown(at, alignment);
+    const uint64_t bytes = RoundUp(at + piece.length, alignment) - from;
     piece.memory = AlignedBuffer(bytes, std::max(alignment, kAlignmentMin));
     reads.push_back(
         {(*use).descriptor, from, static_cast<uint32_t>(bytes), piece.memory.data(), 0});
     uses.push_back(std::move(use));
     started.push_back(&piece);
+    before.push_back(at - from);
   }
   if (ring->Run(reads) == Uring::Outcome::kLost) {
     for (Piece* piece : started) piece->memory.Leak();
@@ -93,12 +97,11 @@ bool ReadBatch::ReadBesideEachOther() {
   uses.clear();
   for (size_t i = 0; i < reads.size(); ++i) {
     Piece* piece = started[i];
-    const uint64_t before = piece->offset - reads[i].offset;
     // What came short or not at all is read again the usual way, which says what is wrong with it.
-    if (reads[i].result < 0 || static_cast<uint64_t>(reads[i].result) < before + piece->length)
+    if (reads[i].result < 0 || static_cast<uint64_t>(reads[i].result) < before[i] + piece->length)
       ReadAlone(piece);
     else
-      piece->bytes = Slice(piece->memory.data() + before, piece->length);
+      piece->bytes = Slice(piece->memory.data() + before[i], piece->length);
   }
   return true;
 }

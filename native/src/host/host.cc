@@ -106,6 +106,17 @@ void HostImpl::SetBackgroundThreads(uint32_t count) {
   if (executor_ != nullptr) executor_->SetThreadCount(threads_);
 }
 
+void HostImpl::RunInBackground(std::function<void()> job) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (executor_ != nullptr) {
+      executor_->Submit(os::Priority::kCompaction, std::move(job));
+      return;
+    }
+  }
+  job();  // there is no instance, and so no thread
+}
+
 HostStatistics HostImpl::statistics() const {
   HostStatistics out;
   const BlockCache::Statistics cache = cache_->statistics();
@@ -116,7 +127,9 @@ HostStatistics HostImpl::statistics() const {
   out.cache_misses = cache.misses;
   out.memtable_bytes = memtables_.used();
   out.table_reader_bytes = readers_.used();
-  out.charged_bytes = out.memtable_bytes + out.table_reader_bytes + out.cache_used_bytes;
+  out.file_buffer_bytes = file_buffers_.used();
+  out.charged_bytes =
+      out.memtable_bytes + out.table_reader_bytes + out.file_buffer_bytes + out.cache_used_bytes;
   std::lock_guard<std::mutex> lock(mutex_);
   out.instances_open = instances_open_;
   out.leases_open = leases_open_;

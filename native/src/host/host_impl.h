@@ -1,11 +1,13 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
 
 #include "cache/block_cache.h"
+#include "host/volume_registry.h"
 #include "lava/host.h"
 #include "memory/memory_counter.h"
 #include "os/executor.h"
@@ -70,6 +72,14 @@ class HostImpl final : public Host, private ChargeObserver {
                                          double write_buffer_ratio) override;
   HostStatistics statistics() const override;
   void SetBackgroundThreads(uint32_t count) override;
+  Result<std::shared_ptr<SharedVolume>> OpenVolume(const std::string& directory,
+                                                   const VolumeOptions& options,
+                                                   std::vector<std::string>* left_behind) override {
+    return volumes_.Open(directory, options, left_behind);
+  }
+  Result<PinnedFiles> OpenPinned(const std::string& marker, const VolumeOptions& options) override {
+    return volumes_.OpenPinned(marker, options);
+  }
 
   BlockCache* cache() { return cache_.get(); }
   /// The pool that all instances share: made by the first InstanceOpened(), dropped by the last
@@ -82,11 +92,12 @@ class HostImpl final : public Host, private ChargeObserver {
   void LeaseEnded(const LeaseImpl& lease);
   void ResizeCache();
   void Charged() override { cache_->Trim(); }
+  void RunInBackground(std::function<void()> job);
 
   // Everything but the cache, which gets what this leaves of the leases. Charged by instances
   // only: when there is a cache.
   MemoryCounter others_{nullptr, this};
-  MemoryCounter memtables_{&others_}, readers_{&others_};
+  MemoryCounter memtables_{&others_}, readers_{&others_}, file_buffers_{&others_};
   std::unique_ptr<BlockCache> cache_;
   mutable std::mutex mutex_;
   std::unique_ptr<os::Executor> executor_;
@@ -94,6 +105,8 @@ class HostImpl final : public Host, private ChargeObserver {
   uint32_t instances_open_ = 0;
   uint32_t leases_open_ = 0;
   uint64_t capacity_bytes_ = 0;  // of all leases
+  VolumeRegistry volumes_{&file_buffers_,
+                          [this](std::function<void()> job) { RunInBackground(std::move(job)); }};
 };
 
 /// The implementation behind a lease: there is only one.

@@ -39,7 +39,9 @@ Status ValueOutput::MakeRoom(Stream* stream, Slice key) {
   stream->id = context_.next_file();
   const std::string path = context_.ValuePathOf(stream->id);
   LAVA_ASSIGN_OR_RETURN(std::unique_ptr<fs::AppendFile> file,
-                        context_.file_system->Create(path, kWriteBufferBytes));
+                        context_.may_use_reserve
+                            ? context_.file_system->CreateFromReserve(path, kWriteBufferBytes)
+                            : context_.file_system->Create(path, kWriteBufferBytes));
   created_.push_back(path);
   stream->writer = ValueWriter::Create(context_.value_writer, std::move(file), path);
   return Status::OK();

@@ -50,9 +50,11 @@ class LavaFileSystem : public fs::FileSystem {
 
   Result<std::unique_ptr<fs::AppendFile>> Create(const std::string& path,
                                                  size_t buffer_bytes) override {
-    const Place place = PlaceOf(path);
-    LAVA_ASSIGN_OR_RETURN(auto file, volume_->Create(place.directory, place.name, buffer_bytes));
-    return std::unique_ptr<fs::AppendFile>(std::move(file));
+    return CreateIn(PlaceOf(path), buffer_bytes, false);
+  }
+  Result<std::unique_ptr<fs::AppendFile>> CreateFromReserve(const std::string& path,
+                                                            size_t buffer_bytes) override {
+    return CreateIn(PlaceOf(path), buffer_bytes, true);
   }
 
   Result<std::unique_ptr<fs::RandomFile>> OpenRandom(const std::string& path) override {
@@ -122,6 +124,13 @@ class LavaFileSystem : public fs::FileSystem {
   }
 
  private:
+  Result<std::unique_ptr<fs::AppendFile>> CreateIn(const Place& place, size_t buffer_bytes,
+                                                   bool may_use_reserve) {
+    LAVA_ASSIGN_OR_RETURN(
+        auto file, volume_->Create(place.directory, place.name, buffer_bytes, may_use_reserve));
+    return std::unique_ptr<fs::AppendFile>(std::move(file));
+  }
+
   Volume* const volume_;
   const std::shared_ptr<Held> held_ = std::make_shared<Held>();
 };

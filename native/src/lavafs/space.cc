@@ -24,7 +24,8 @@ uint64_t VolumeImpl::Reserve(bool may_use_reserve) const {
   const uint64_t bytes = JournalBytesDue() + 2 * metadata_.bytes();
   const uint64_t journal = std::min<uint64_t>(kJournalExtents + bytes / extent_bytes + 1,
                                               superblock_.capacity_bytes / extent_bytes / 3);
-  return may_use_reserve ? journal : journal + options_.reserve_bytes / extent_bytes;
+  const uint64_t kept_back = std::min(options_.reserve_bytes, superblock_.capacity_bytes / 8);
+  return may_use_reserve ? journal : journal + kept_back / extent_bytes;
 }
 
 Status VolumeImpl::Full(const std::string& operation) const {
@@ -35,7 +36,9 @@ Status VolumeImpl::Full(const std::string& operation) const {
       std::to_string(superblock_.capacity_bytes) + ", " +
       std::to_string(extents_.free_count() * extent_bytes) + " are free, " +
       std::to_string(Reserve(false) * extent_bytes) + " of them kept back, and it has " +
-      std::to_string(metadata_.files()) + " files; remove files, or give it more capacity" +
+      std::to_string(metadata_.files()) + " files of at most " +
+      std::to_string(NumbersMax(extents_.count() * extent_bytes)) +
+      "; remove files, or give it more capacity" +
       (grow_error_.ok() ? "" : "; it could not grow: " + grow_error_.ToString()));
 }
 
@@ -55,6 +58,19 @@ bool VolumeImpl::Grow(uint64_t extents) {
       static_cast<uint32_t>(std::min(device_->size(), superblock_.capacity_bytes) / extent_bytes));
   metadata_.SetMax(NumbersMax(extents_.count() * extent_bytes));
   return extents_.count() * extent_bytes > now;
+}
+
+// How many there may be goes with the device's size.
+std::optional<uint32_t> VolumeImpl::NewInode() {
+  std::optional<uint32_t> number = metadata_.FreeInode();
+  while (!number.has_value() && Grow(1)) number = metadata_.FreeInode();
+  return number;
+}
+
+std::optional<uint32_t> VolumeImpl::NewDirectory() {
+  std::optional<uint32_t> number = metadata_.FreeDirectory();
+  while (!number.has_value() && Grow(1)) number = metadata_.FreeDirectory();
+  return number;
 }
 
 Status VolumeImpl::Extend(Lock* lock, uint32_t inode, uint32_t extents, bool may_use_reserve) {

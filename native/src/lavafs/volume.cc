@@ -111,6 +111,11 @@ Status VolumeImpl::Close() {
   return done;
 }
 
+Status VolumeImpl::Health() {
+  Lock lock(mutex_);
+  return Usable();
+}
+
 Status VolumeImpl::Usable() const {
   if (closed_) return Status::Closed("volume " + device_->name() + " was closed");
   return failure_;
@@ -151,7 +156,7 @@ Status VolumeImpl::MakeDirectory(Slice directory) {
                                    ": its name has " + std::to_string(directory.size()) +
                                    " bytes, or a zero byte");
   }
-  const std::optional<uint32_t> number = metadata_.FreeDirectory();
+  const std::optional<uint32_t> number = NewDirectory();
   if (!number.has_value()) return Full("make directory " + std::string(directory));
   Record({.type = Change::Type::kMakeDirectory, .directory = *number, .name = directory});
   return Commit(&lock, Reach::kWritten);

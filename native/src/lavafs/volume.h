@@ -9,6 +9,7 @@
 #include "fs/block_device.h"
 #include "fs/file_system.h"
 #include "lavafs/format.h"
+#include "memory/memory_counter.h"
 
 namespace lava::lavafs {
 
@@ -20,7 +21,7 @@ struct FormatOptions {
 
 struct MountOptions {
   uint64_t grow_bytes = 64ull << 20;  // a device that grows does so by as much
-  /// Free space that only files which may use it get, and the journal.
+  /// Free space that only files which may use it get, and the journal; at most an eighth of all.
   uint64_t reserve_bytes = 0;
   /// Free space above this is given back to the system by TrimFreeSpace().
   uint64_t idle_reserve_bytes = 256ull << 20;
@@ -35,6 +36,8 @@ struct MountOptions {
   /// Runs a job in the background; null: where it comes up. Jobs must have run, or been dropped,
   /// before the volume goes.
   std::function<void(std::function<void()>)> run_in_background = {};
+  /// Charged with the buffers of files that are written; null: nobody is.
+  MemoryCounter* buffers = nullptr;
 };
 
 struct VolumeStatistics {
@@ -111,6 +114,10 @@ class Volume {
   /// Gives free space above the idle reserve back to the system.
   virtual Status TrimFreeSpace() = 0;
   virtual VolumeStatistics Statistics() = 0;
+  /// OK, or why it takes no more changes.
+  virtual Status Health() = 0;
+  /// Whether it is read and written past the page cache.
+  virtual bool is_direct() const = 0;
   virtual const Uuid& uuid() const = 0;
 };
 

@@ -16,6 +16,19 @@ class Layout {
   }
 
   uint64_t bytes() const { return bytes_; }
+  /// Where a range begins on the device, if it is in one piece there.
+  bool Locate(uint64_t offset, uint64_t length, uint64_t* at) const {
+    if (offset > bytes_ || length > bytes_ - offset) return false;
+    for (const ExtentRun& run : runs_) {
+      const uint64_t bytes = uint64_t{run.count} * extent_bytes_;
+      if (offset < bytes) {
+        *at = uint64_t{run.first} * extent_bytes_ + offset;
+        return length <= bytes - offset;
+      }
+      offset -= bytes;
+    }
+    return false;
+  }
   /// Calls visit(offset on the device, offset within the range, bytes) for each piece of a range.
   template <typename Visit>
   Status ForEachPiece(uint64_t offset, uint64_t length, const Visit& visit) const {
@@ -50,12 +63,15 @@ class AppendImpl : public VolumeFile {
         inode_(inode),
         may_use_reserve_(may_use_reserve),
         buffer_bytes_(std::max<uint64_t>(fs::RoundDown(buffer_bytes, kBlockBytes), kBlockBytes)) {}
-  ~AppendImpl() override { LetGo(); }
+  ~AppendImpl() override {
+    LetGo();
+    DropBuffer();
+  }
 
   Status Append(Slice data) override {
     LAVA_RETURN_IF_ERROR(Usable());
     size_ += data.size();
-    if (buffer_.data() == nullptr) buffer_ = fs::AlignedBuffer(buffer_bytes_, kBlockBytes);
+    if (buffer_.data() == nullptr) TakeBuffer();
     while (!data.empty()) {
       const size_t piece = std::min(data.size(), buffer_.size() - filled_);
       std::memcpy(buffer_.data() + filled_, data.data(), piece);
@@ -79,7 +95,7 @@ class AppendImpl : public VolumeFile {
     if (inode_closed_) return error_;
     Status done = error_.ok() ? Flush() : error_;
     LetGo();
-    buffer_ = fs::AlignedBuffer();
+    DropBuffer();
     return done;
   }
 
@@ -90,6 +106,17 @@ class AppendImpl : public VolumeFile {
     if (!error_.ok()) return error_;
     if (inode_closed_) return Status::Closed("write to " + path_ + ": it was closed");
     return Status::OK();
+  }
+  // Charged before it is there, so that others make room for it.
+  void TakeBuffer() {
+    MemoryCounter* const counter = volume_->options_.buffers;
+    if (counter != nullptr) counter->Charge(buffer_bytes_);
+    buffer_ = fs::AlignedBuffer(buffer_bytes_, kBlockBytes);
+  }
+  void DropBuffer() {
+    MemoryCounter* const counter = volume_->options_.buffers;
+    if (counter != nullptr && buffer_.size() > 0) counter->Release(buffer_bytes_);
+    buffer_ = fs::AlignedBuffer();
   }
   // The first error stays.
   Status Keep(Status status) {
@@ -225,6 +252,11 @@ class RandomImpl : public fs::RandomFile {
   }
   uint64_t size() const override { return size_; }
   const std::string& path() const override { return path_; }
+  // The device's descriptor is open as long as the volume, and that longer than its files.
+  fs::SharedDescriptor Share() const override { return volume_->device_->Share(); }
+  bool Locate(uint64_t offset, size_t length, uint64_t* at) const override {
+    return layout_.Locate(offset, length, at);
+  }
 
  private:
   static constexpr uint64_t kPieceBytesMax = 1 << 20;
@@ -262,7 +294,7 @@ Result<std::unique_ptr<VolumeFile>> VolumeImpl::Create(Slice directory, Slice na
                                    std::string(directory) + ": its name has " +
                                    std::to_string(name.size()) + " bytes, or '/', or a zero byte");
   }
-  const std::optional<uint32_t> inode = metadata_.FreeInode();
+  const std::optional<uint32_t> inode = NewInode();
   if (!inode.has_value()) return Full("create " + PathOf(directory, name));
   Record({.type = Change::Type::kCreate,
           .inode = *inode,

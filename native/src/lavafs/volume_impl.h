@@ -6,6 +6,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,8 @@ class VolumeImpl : public Volume {
   Status CompactJournal() override;
   Status TrimFreeSpace() override;
   VolumeStatistics Statistics() override;
+  Status Health() override;
+  bool is_direct() const override { return device_->alignment() > 1; }
   const Uuid& uuid() const override { return superblock_.uuid; }
 
  private:
@@ -90,6 +93,8 @@ class VolumeImpl : public Volume {
   Status Extend(Lock* lock, uint32_t inode, uint32_t extents, bool may_use_reserve);
   Result<uint32_t> TakeJournalExtent();
   bool Grow(uint64_t extents);  // false: see grow_error_
+  std::optional<uint32_t> NewInode();
+  std::optional<uint32_t> NewDirectory();
   Status Full(const std::string& operation) const;
 
   const std::unique_ptr<fs::BlockDevice> device_;

@@ -210,7 +210,7 @@ Status Manifest::StartLog(const ManifestState& next) {
   EncodeEdit(SnapshotOf(next), &payload);
   LAVA_RETURN_IF_ERROR(frames->Append(kHeader, header, &bytes));
   LAVA_RETURN_IF_ERROR(frames->Append(kEdit, payload, &bytes));
-  LAVA_ASSIGN_OR_RETURN(std::unique_ptr<fs::AppendFile> log, fs->Create(path, 4096));
+  LAVA_ASSIGN_OR_RETURN(std::unique_ptr<fs::AppendFile> log, fs->CreateFromReserve(path, 4096));
   Status status = log->Append(bytes);
   if (status.ok()) status = options_.sync ? log->Sync() : log->Flush();
   // The new name must be there before CURRENT says it: changes of names are not kept in order.
@@ -239,7 +239,8 @@ Status Manifest::PointCurrent(uint64_t number, uint64_t durable_bytes) {
   PutVarint64(&payload, durable_bytes);
   PutVarint64(&payload, options_.sync ? 1 : 0);
   LAVA_RETURN_IF_ERROR(FrameWriter(kCurrentFileId).Append(kCurrentRecord, payload, &bytes));
-  LAVA_ASSIGN_OR_RETURN(std::unique_ptr<fs::AppendFile> file, fs->Create(temporary, 512));
+  LAVA_ASSIGN_OR_RETURN(std::unique_ptr<fs::AppendFile> file,
+                        fs->CreateFromReserve(temporary, 512));
   LAVA_RETURN_IF_ERROR(file->Append(bytes));
   LAVA_RETURN_IF_ERROR(options_.sync ? file->Sync() : file->Flush());
   LAVA_RETURN_IF_ERROR(file->Close());

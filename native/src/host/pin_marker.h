@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+
+#include "fs/file_system.h"
+#include "lava/status.h"
+#include "lavafs/format.h"
+
+namespace lava {
+
+/// What a marker file says: in which volume something is pinned.
+struct PinMarker {
+  std::string volume_path;  // absolute
+  lavafs::Uuid uuid;        // another volume may have got the path meanwhile
+};
+
+/// The name of a pin's directory in its volume: whoever mounts it finds the marker by it.
+inline constexpr char kPinPrefix[] = "pin:";
+std::string PinDirectory(const std::string& marker);
+
+/// Makes the file, with all of its content or not at all.
+/// Errors:     InvalidArgument unless its path is absolute; IOError when it is there; NoSpace.
+Status WritePinMarker(fs::FileSystem* files, const std::string& path, const PinMarker& marker);
+/// Errors:     NotFound, Corruption, IOError.
+Result<PinMarker> ReadPinMarker(fs::FileSystem* files, const std::string& path);
+
+}  // namespace lava

@@ -1,0 +1,192 @@
+#include "host/shared_volume.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "host/pin_marker.h"
+#include "lavafs/lavafs_file_system.h"
+
+namespace lava {
+namespace {
+
+constexpr size_t kOutputBufferBytes = 512 << 10;
+
+bool IsPin(Slice directory) { return directory.starts_with(kPinPrefix); }
+std::string MarkerOf(Slice pin) { return std::string(pin.substr(sizeof kPinPrefix - 1)); }
+
+class Input : public VolumeInput {
+ public:
+  explicit Input(std::unique_ptr<fs::RandomFile> file) : file_(std::move(file)) {}
+  uint64_t size() const override { return file_->size(); }
+  Status Read(uint64_t offset, size_t length, char* to) override {
+    return file_->Read(offset, length, to);
+  }
+
+ private:
+  const std::unique_ptr<fs::RandomFile> file_;
+};
+
+class Output : public VolumeOutput {
+ public:
+  explicit Output(std::unique_ptr<fs::AppendFile> file) : file_(std::move(file)) {}
+  Status Append(Slice data) override { return file_->Append(data); }
+  Status Close() override { return file_->Close(); }
+
+ private:
+  const std::unique_ptr<fs::AppendFile> file_;
+};
+
+}  // namespace
+
+// Runs its job once: where it is called, or where it is dropped.
+class VolumeJobs::Ticket {
+ public:
+  Ticket(std::shared_ptr<VolumeJobs> jobs, std::function<void()> job)
+      : jobs_(std::move(jobs)), job_(std::move(job)) {}
+  ~Ticket() { Run(); }
+  Ticket(const Ticket&) = delete;
+  Ticket& operator=(const Ticket&) = delete;
+  void Run() {
+    const std::function<void()> job = std::exchange(job_, nullptr);
+    if (job == nullptr) return;
+    {
+      std::lock_guard<std::mutex> lock(jobs_->mutex_);
+      if (jobs_->stopped_) return;
+      ++jobs_->running_;
+    }
+    job();
+    std::lock_guard<std::mutex> lock(jobs_->mutex_);
+    --jobs_->running_;
+    jobs_->idle_.notify_all();
+  }
+
+ private:
+  const std::shared_ptr<VolumeJobs> jobs_;
+  std::function<void()> job_;
+};
+
+void VolumeJobs::Run(std::function<void()> job) {
+  const auto ticket = std::make_shared<Ticket>(shared_from_this(), std::move(job));
+  submit_([ticket] { ticket->Run(); });
+}
+
+void VolumeJobs::Stop() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  stopped_ = true;
+  idle_.wait(lock, [this] { return running_ == 0; });
+}
+
+SharedVolumeImpl::SharedVolumeImpl(Setup setup)
+    : path_(std::move(setup.path)),
+      volume_(std::move(setup.volume)),
+      file_system_(lavafs::NewLavaFileSystem(volume_.get())),
+      jobs_(std::move(setup.jobs)),
+      direct_io_wanted_(setup.direct_io_wanted) {}
+
+VolumeFigures SharedVolumeImpl::figures() {
+  const lavafs::VolumeStatistics from = volume_->Statistics();
+  VolumeFigures figures;
+  figures.capacity_bytes = from.capacity_bytes;
+  figures.device_bytes = from.device_bytes;
+  figures.used_bytes = from.used_bytes;
+  figures.free_bytes = from.free_bytes;
+  figures.largest_free_run_bytes = from.largest_free_run_bytes;
+  figures.files = from.files;
+  figures.journal_written_bytes = from.journal_written_bytes;
+  figures.journal_compactions = from.journal_compactions;
+  figures.metadata_memory_bytes = from.metadata_memory_bytes;
+  figures.direct_io = direct_io_wanted_ && volume_->is_direct();
+  for (const std::string& directory : volume_->ListDirectories()) figures.pins += IsPin(directory);
+  return figures;
+}
+
+Result<std::unique_ptr<VolumeInput>> SharedVolumeImpl::OpenFile(Slice directory, Slice name) {
+  LAVA_ASSIGN_OR_RETURN(auto file, volume_->Open(directory, name));
+  return std::unique_ptr<VolumeInput>(std::make_unique<Input>(std::move(file)));
+}
+
+Result<std::unique_ptr<VolumeOutput>> SharedVolumeImpl::CreateFile(Slice directory, Slice name) {
+  LAVA_RETURN_IF_ERROR(volume_->MakeDirectory(directory));
+  if (volume_->Stat(directory, name).ok()) {
+    return Status::IOError("create file " + std::string(name) + " in " + path_ + ":" +
+                           std::string(directory) + ": it is there already");
+  }
+  LAVA_ASSIGN_OR_RETURN(auto file, volume_->Create(directory, name, kOutputBufferBytes));
+  return std::unique_ptr<VolumeOutput>(std::make_unique<Output>(std::move(file)));
+}
+
+Status SharedVolumeImpl::LinkFile(Slice directory, Slice name, Slice to_directory, Slice to_name) {
+  LAVA_RETURN_IF_ERROR(volume_->MakeDirectory(to_directory));
+  return volume_->Link(directory, name, to_directory, to_name);
+}
+
+Status SharedVolumeImpl::RemoveFile(Slice directory, Slice name) {
+  return volume_->Remove(directory, name);
+}
+
+Result<std::vector<std::string>> SharedVolumeImpl::ListFiles(Slice directory) {
+  return volume_->List(directory);
+}
+
+Status SharedVolumeImpl::RemoveWithFiles(Slice directory) {
+  const Result<std::vector<std::string>> names = volume_->List(directory);
+  if (!names.ok()) return names.status().IsNotFound() ? Status::OK() : names.status();
+  for (const std::string& name : *names) {
+    const Status done = volume_->Remove(directory, name);
+    if (!done.ok() && !done.IsNotFound()) return done;
+  }
+  const Status done = volume_->RemoveDirectory(directory);
+  return done.IsNotFound() ? Status::OK() : done;
+}
+
+Status SharedVolumeImpl::RemoveDirectory(Slice directory) {
+  LAVA_RETURN_IF_ERROR(RemoveWithFiles(directory));
+  return volume_->TrimFreeSpace();
+}
+
+Status SharedVolumeImpl::Pin(const std::string& marker, Slice directory,
+                             std::span<const std::string> names) {
+  std::lock_guard<std::mutex> lock(pins_mutex_);
+  fs::FileSystem* const posix = fs::FileSystem::Posix();
+  // First the marker: a pin without one would be dropped.
+  LAVA_RETURN_IF_ERROR(WritePinMarker(posix, marker, {.volume_path = path_, .uuid = uuid()}));
+  const std::string pin = PinDirectory(marker);
+  Status done = RemoveWithFiles(pin);  // of a marker of that name that is gone
+  if (done.ok()) done = volume_->MakeDirectory(pin);
+  for (const std::string& name : names) {
+    if (done.ok()) done = volume_->Link(directory, name, pin, name);
+  }
+  if (done.ok()) return done;
+  // What cannot be removed either goes when the marker does, with its directory.
+  (void)RemoveWithFiles(pin);
+  (void)posix->Remove(marker);
+  return done.WithContext("pin files of " + std::string(directory));
+}
+
+Status SharedVolumeImpl::DropStalePins() {
+  std::lock_guard<std::mutex> lock(pins_mutex_);
+  for (const std::string& directory : volume_->ListDirectories()) {
+    if (!IsPin(directory)) continue;
+    // A pin stays if its marker cannot be looked for.
+    const Result<bool> there = fs::FileSystem::Posix()->Exists(MarkerOf(directory));
+    if (there.ok() && !*there) LAVA_RETURN_IF_ERROR(RemoveWithFiles(directory));
+  }
+  return Status::OK();
+}
+
+Status SharedVolumeImpl::RemoveAllButPins() {
+  for (const std::string& directory : volume_->ListDirectories()) {
+    if (!IsPin(directory)) LAVA_RETURN_IF_ERROR(RemoveWithFiles(directory));
+  }
+  return DropStalePins();
+}
+
+Status SharedVolumeImpl::Unmount() {
+  jobs_->Stop();
+  // A pin that cannot be dropped is kept, as is one whose marker is there.
+  (void)DropStalePins();
+  if (figures().pins > 0) return volume_->Close();
+  return fs::FileSystem::Posix()->Remove(path_);
+}
+
+}  // namespace lava

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/shared_volume.h"
+#include "lava/host.h"
+
+namespace lava {
+
+/// The volumes that this process has mounted, and who uses them.
+/// Threads:    any; one mounts or unmounts at a time, the others wait.
+/// Ownership:  must outlive the volumes that it gave out.
+class VolumeRegistry {
+ public:
+  /// buffers: charged with those of files; null: nobody is. submit: see VolumeJobs.
+  VolumeRegistry(MemoryCounter* buffers, VolumeJobs::Submit submit)
+      : buffers_(buffers), submit_(std::move(submit)) {}
+
+  /// See Host.
+  Result<std::shared_ptr<SharedVolume>> Open(const std::string& directory,
+                                             const VolumeOptions& options,
+                                             std::vector<std::string>* left_behind);
+  Result<PinnedFiles> OpenPinned(const std::string& marker, const VolumeOptions& options);
+
+ private:
+  struct Mounted {
+    std::string directory;
+    std::unique_ptr<SharedVolumeImpl> volume;
+    uint32_t references = 0;
+  };
+  struct Leftovers;
+
+  // All with the mutex held.
+  std::shared_ptr<SharedVolume> Share(Mounted* mounted);
+  Result<Mounted*> Mount(const std::string& directory, const std::string& path,
+                         std::unique_ptr<fs::BlockDevice> device, const VolumeOptions& options);
+  Result<Mounted*> MountNew(const std::string& directory, uint64_t capacity_bytes,
+                            Leftovers* leftovers, const VolumeOptions& options);
+  static Result<Leftovers> FindLeftovers(const std::string& directory, bool direct_io);
+  void Unmount(Mounted* mounted);
+  void Release(SharedVolumeImpl* volume);  // takes the mutex
+
+  MemoryCounter* const buffers_;
+  const VolumeJobs::Submit submit_;
+  std::mutex mutex_;
+  std::list<Mounted> mounted_;
+};
+
+}  // namespace lava
