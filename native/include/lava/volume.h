@@ -27,8 +27,8 @@ struct VolumeOptions {
   bool power_safe = false;
   /// The volume grows in steps of this.
   uint64_t grow_bytes = 64ull << 20;
-  /// Free space that only collections, manifests and the volume's journal get, so that a full
-  /// volume can be emptied; at most an eighth of the capacity.
+  /// Free space that only compactions, collections, manifests and the volume's journal get, so that
+  /// garbage of a full volume can be removed; at most an eighth of the capacity.
   uint64_t reserve_bytes = 64ull << 20;
   /// Free space above this goes back to the disk when a directory is removed.
   uint64_t idle_reserve_bytes = 256ull << 20;

@@ -26,13 +26,14 @@ PickerView DBImpl::MakePickerView(const Version& version) const {
   for (uint32_t n = 0; n < levels; ++n) {
     view.levels[n].reserve(version.levels[n].size());
     for (const FileEntry& entry : version.levels[n]) {
-      PickerFile file{
-          .bytes = entry.file->bytes,
-          .referenced_bytes = n == 0 || space_.slow > 0 ? ReferencedBytes(*entry.file) : 0,
-          .lower = entry.lower,
-          .upper = entry.upper,
-          .busy = busy_.contains({entry.file->id, entry.lower}),
-          .clipped = entry.clipped()};
+      PickerFile file{.bytes = entry.file->bytes,
+                      .referenced_bytes = n == 0 || space_.slow > 0 || IsDiskFull()
+                                              ? ReferencedBytes(*entry.file)
+                                              : 0,
+                      .lower = entry.lower,
+                      .upper = entry.upper,
+                      .busy = busy_.contains({entry.file->id, entry.lower}),
+                      .clipped = entry.clipped()};
       view.l0_busy = view.l0_busy || (n == 0 && file.busy);
       view.levels[n].push_back(file);
     }
@@ -69,7 +70,9 @@ void DBImpl::ScheduleCompactions() {
     const PickerView view = MakePickerView(*version_);
     std::optional<CompactionPlan> plan = PickCompaction(view, MakePickerOptions());
     // What upper levels hide becomes garbage that can be collected.
-    if (!plan && ShouldExpose(space_, hidden_bytes_, space_use_.live_bytes, !collections_.empty()))
+    const bool collecting = !collections_.empty();
+    if (!plan && ((IsDiskFull() && !collecting) ||
+                  ShouldExpose(space_, hidden_bytes_, space_use_.live_bytes, collecting)))
       plan = PickExposing(view, MakePickerOptions());
     if (!plan) return;
     if (!plan->cursor.empty()) cursors_[plan->level] = plan->cursor;
@@ -193,6 +196,7 @@ void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
   // The inputs may be named by nothing else any more: their readers close outside the lock.
   task.reset();
   RemoveObsoleteFiles();
+  if (status.ok()) RetryOnceSpaceIsMade();
 }
 
 Status DBImpl::Compact(const CompactionTask& task) {
@@ -204,8 +208,9 @@ Status DBImpl::Compact(const CompactionTask& task) {
   CompactionOutput output;
   {
     const CpuSpan cpu(&counters_.compaction_cpu_us);
-    LAVA_RETURN_IF_ERROR(
-        RunCompaction(MakeJobContext(task.input.output_level), task.input, &output));
+    JobContext context = MakeJobContext(task.input.output_level);
+    context.may_use_reserve = true;  // on a full disk it shows collections what is garbage
+    LAVA_RETURN_IF_ERROR(RunCompaction(context, task.input, &output));
   }
   LAVA_RETURN_IF_ERROR(InstallCompaction(task, output));
   Counters::Add(&counters_.compactions, 1);

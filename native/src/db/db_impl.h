@@ -253,7 +253,10 @@ class DBImpl final : public DB, public LeaseMember {
   Status MakeSpace(bool* go_on);                       // holds write and state
   void PayForSpace(uint64_t bytes);                    // holds write and state
   uint32_t GcJobsMax() const;                          // holds state
-  GcEffort GcEffortNow() const;                        // holds state
+  /// The last flush found no space. Holds state.
+  bool IsDiskFull() const { return flush_backoff_.status.IsNoSpace(); }
+  void RetryOnceSpaceIsMade();
+  GcEffort GcEffortNow() const;  // holds state
 
   Status LogTable(const TableRegistration& table);           // holds install; tables.cc
   bool IsCurrent(const StoredFile* file) const;              // holds state; statistics.cc

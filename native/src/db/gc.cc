@@ -130,6 +130,7 @@ void DBImpl::RunGcJob(std::shared_ptr<GcTask> task) {
   // The inputs may be named by nothing else any more: their readers close outside the lock.
   task.reset();
   RemoveObsoleteFiles();
+  if (status.ok()) RetryOnceSpaceIsMade();
 }
 
 Status DBImpl::CollectGarbage(const GcTask& task) {

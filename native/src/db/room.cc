@@ -76,6 +76,12 @@ Status DBImpl::StalledStatus(Room room) {
   const uint32_t& running = flush ? running_flushes_ : running_compactions_;
   Backoff& backoff = flush ? flush_backoff_ : compaction_backoff_;
   executor_->Poke();
+  if (flush && IsDiskFull()) {
+    // Garbage may be what fills it.
+    ScheduleGc();
+    ScheduleCompactions();
+    if (running_compactions_ > 0 || !collections_.empty()) return Status::OK();
+  }
   if (running == 0 && !backoff.status.ok()) {
     if (backoff.failed_at_us >= stalled_since_us_) return backoff.status;
     backoff.retry_at_us = 0;

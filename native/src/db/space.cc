@@ -116,6 +116,15 @@ Status DBImpl::MakeSpace(bool* go_on) {
       " bytes are in use, so nothing more can be given back: raise the limit, or keep less state");
 }
 
+// Behind a job that has removed files: what it made room for is tried before anybody is told that
+// there was none.
+void DBImpl::RetryOnceSpaceIsMade() {
+  std::lock_guard<std::mutex> state(state_mutex_);
+  if (!IsDiskFull()) return;
+  flush_backoff_.failed_at_us = flush_backoff_.retry_at_us = 0;
+  ScheduleFlushes(false);
+}
+
 // Holds write and state. Counts what is written while writes are slowed.
 void DBImpl::PayForSpace(uint64_t bytes) {
   const uint64_t rate =
@@ -145,11 +154,11 @@ uint32_t DBImpl::GcJobsMax() const {
 // Holds state.
 GcEffort DBImpl::GcEffortNow() const {
   return JudgeGcEffort({.garbage_percent = options_.gc_garbage_percent,
-                        .fullness = space_.fullness,
+                        .fullness = IsDiskFull() ? 1 : space_.fullness,
                         .allowed_percent = space_.bytes ? 0 : space_.garbage_percent,
                         .jobs_max = GcJobsMax(),
                         .upload_cost_percent = options_.gc_upload_cost_percent,
-                        .last_resort = space_.stop && running_compactions_ == 0});
+                        .last_resort = (space_.stop || IsDiskFull()) && running_compactions_ == 0});
 }
 
 }  // namespace lava

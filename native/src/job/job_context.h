@@ -35,11 +35,15 @@ struct JobContext {
   uint64_t value_file_bytes = 64 << 20;                      // a job's value file ends about here
   ValueReader::ReadCounters* value_read_counters = nullptr;  // may be null
   DropCache* drop_cache = nullptr;                           // may be null
-  bool may_use_reserve = false;  // of value files: see FileSystem::CreateFromReserve()
+  bool may_use_reserve = false;  // see FileSystem::CreateFromReserve()
 
   std::string PathOf(const FileId& id) const { return directory + "/" + id.FileName(); }
   std::string ValuePathOf(const FileId& id) const { return directory + "/" + id.ValueFileName(); }
 };
+
+/// A new file of a job's output. Errors: as FileSystem::Create().
+Result<std::unique_ptr<fs::AppendFile>> CreateOutput(const JobContext& context,
+                                                     const std::string& path);
 
 /// Opens the file for reading; the caller hangs it onto file.reader. Checks that the footer's
 /// properties are those that the manifest knows.

@@ -6,11 +6,7 @@
 
 namespace lava {
 
-namespace {
-
-constexpr size_t kWriteBufferBytes = 256 << 10;
-
-}  // namespace
+namespace {}  // namespace
 
 OutputFiles::OutputFiles(const JobContext& context, const OutputLimits& limits,
                          RangeTombstoneSet tombstones)
@@ -31,8 +27,7 @@ Status OutputFiles::OpenFile() {
   LAVA_DCHECK(writer_ == nullptr);
   id_ = context_.next_file();
   const std::string path = context_.PathOf(id_);
-  LAVA_ASSIGN_OR_RETURN(std::unique_ptr<fs::AppendFile> file,
-                        context_.file_system->Create(path, kWriteBufferBytes));
+  LAVA_ASSIGN_OR_RETURN(std::unique_ptr<fs::AppendFile> file, CreateOutput(context_, path));
   created_.push_back(path);
   writer_ = TableWriter::Create(context_.writer, std::move(file), path);
   overlap_bytes_ = 0;

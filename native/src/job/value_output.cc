@@ -5,8 +5,6 @@
 namespace lava {
 namespace {
 
-constexpr size_t kWriteBufferBytes = 256 << 10;
-
 // The timestamp that tells when the value expires, as far as its table has one.
 std::optional<uint64_t> TimestampOf(const TableOptions& options, Slice value) {
   const size_t offset = options.ttl_layout == TtlLayout::kMap ? 1 : 0;
@@ -38,10 +36,7 @@ Status ValueOutput::MakeRoom(Stream* stream, Slice key) {
   if (stream->writer != nullptr) return Status::OK();
   stream->id = context_.next_file();
   const std::string path = context_.ValuePathOf(stream->id);
-  LAVA_ASSIGN_OR_RETURN(std::unique_ptr<fs::AppendFile> file,
-                        context_.may_use_reserve
-                            ? context_.file_system->CreateFromReserve(path, kWriteBufferBytes)
-                            : context_.file_system->Create(path, kWriteBufferBytes));
+  LAVA_ASSIGN_OR_RETURN(std::unique_ptr<fs::AppendFile> file, CreateOutput(context_, path));
   created_.push_back(path);
   stream->writer = ValueWriter::Create(context_.value_writer, std::move(file), path);
   return Status::OK();

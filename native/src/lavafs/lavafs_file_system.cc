@@ -9,6 +9,10 @@
 namespace lava::lavafs {
 namespace {
 
+// Who writes much writes it in pieces of this: half an extent, as the paper's.
+constexpr size_t kLargeBufferBytes = 512 << 10;
+constexpr size_t kLargeFrom = 64 << 10;
+
 struct Place {
   Slice directory, name;
 };
@@ -126,6 +130,7 @@ class LavaFileSystem : public fs::FileSystem {
  private:
   Result<std::unique_ptr<fs::AppendFile>> CreateIn(const Place& place, size_t buffer_bytes,
                                                    bool may_use_reserve) {
+    if (buffer_bytes >= kLargeFrom) buffer_bytes = kLargeBufferBytes;
     LAVA_ASSIGN_OR_RETURN(
         auto file, volume_->Create(place.directory, place.name, buffer_bytes, may_use_reserve));
     return std::unique_ptr<fs::AppendFile>(std::move(file));

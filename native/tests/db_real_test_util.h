@@ -1,0 +1,127 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "db_test_util.h"
+#include "fs/posix_test_util.h"
+#include "lava/db.h"
+#include "testing/random.h"
+
+namespace lava::testing {
+
+/// An instance on a real disk with the host's threads, and what it should hold.
+class RealDBTest : public fs::PosixTest {
+ protected:
+  RealDBTest() : path_(directory_) {
+    options_.lease = *Host::Get().Acquire(8 << 20, 0.5);
+    options_.memtable_bytes = 256 << 10;
+    options_.target_file_bytes = 128 << 10;
+    options_.value_file_bytes = 512 << 10;
+    options_.level1_bytes = 256 << 10;
+    options_.l0_compaction_trigger = 2;
+  }
+  void Open() {
+    db_.reset();
+    auto db = DB::Open(options_, path_);
+    ASSERT_OK(db.status());
+    db_ = std::move(*db);
+    auto table = db_->CreateTable("t", {.separation_bytes = 2000});
+    ASSERT_OK(table.status());
+    table_ = *table;
+  }
+  template <typename Call>
+  void UntilDone(Call call) {
+    Status status;
+    do {
+      status = call();
+    } while (status.IsBusy());
+    ASSERT_OK(status);
+  }
+  // Inline values and such that lie apart, of all sizes around blocks.
+  void Overwrite(int count) {
+    for (int i = 0; i < count; ++i) {
+      const std::string key =
+          K(static_cast<int>(random_.Uniform(16)), "key" + std::to_string(random_.Uniform(30)));
+      const std::string value = random_.Bytes(random_.Uniform(9000));
+      UntilDone([&] { return db_->Put(table_, {key}, value); });
+      model_[key] = value;
+    }
+  }
+  void Settle() {
+    uint64_t ticket = 0;
+    UntilDone([&] { return db_->Flush(100); });
+    UntilDone([&] { return db_->CompactAll(100, &ticket); });
+    for (int quiet = 0; quiet < 5;) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      const DBStatistics s = db_->statistics();
+      quiet = s.running_flushes + s.running_compactions + s.running_gc == 0 ? quiet + 1 : 0;
+    }
+  }
+  void ExpectModel() {
+    PinnedValue value;
+    for (const auto& [key, expected] : model_) {
+      ASSERT_OK(db_->Get(table_, {key}, &value));
+      ASSERT_TRUE(value.data() == expected);
+    }
+    ASSERT_TRUE(db_->Get(table_, {K(1, "none")}, &value).IsNotFound());
+    ExpectScan();
+  }
+  void ExpectScan() {
+    std::vector<testing::Model::Entry> entries;
+    ScanRequest request;
+    ScanPage page;
+    std::string from;
+    do {
+      request.lower = from;
+      ASSERT_OK(db_->Scan(table_, request, &page));
+      ASSERT_OK(testing::ParsePage(page, &entries));
+      from = page.last_key;
+      request.lower_exclusive = true;
+    } while (!page.done);
+    ASSERT_EQ(entries.size(), model_.size());
+    auto expected = model_.begin();
+    for (const auto& entry : entries) {
+      ASSERT_EQ(entry.first, expected->first);
+      ASSERT_TRUE(entry.second == expected->second);
+      ++expected;
+    }
+  }
+
+  void WriteCompactCollectAndOpenAgain() {
+    for (int opening = 0; opening < 2; ++opening) {
+      ASSERT_NO_FATAL_FAILURE(Open());
+      ASSERT_NO_FATAL_FAILURE(ExpectModel());
+      for (int round = 0; round < 3; ++round) {
+        ASSERT_NO_FATAL_FAILURE(Overwrite(400));
+        UntilDone([&] { return db_->Flush(100); });
+      }
+      ASSERT_NO_FATAL_FAILURE(ExpectModel());
+      ASSERT_NO_FATAL_FAILURE(Settle());
+      ASSERT_NO_FATAL_FAILURE(ExpectModel());
+      const DBStatistics s = db_->statistics();
+      EXPECT_GT(s.compactions, 0u);
+      EXPECT_GT(s.gc_jobs, 0u);
+      EXPECT_GT(s.gc_input_bytes, s.gc_bytes_read);
+      EXPECT_GT(s.compaction_cpu_us, 0u);
+      EXPECT_GT(s.flush_cpu_us, 0u);
+      EXPECT_GT(s.gc_cpu_us, 0u);
+      EXPECT_EQ(s.background_errors, 0u);
+    }
+  }
+
+  DBOptions options_;
+  std::string path_;
+  std::unique_ptr<DB> db_;
+  Table* table_ = nullptr;
+  std::map<std::string, std::string> model_;
+  Random random_{5};
+};
+
+}  // namespace lava::testing
