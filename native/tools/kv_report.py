@@ -111,6 +111,8 @@ def report(case, rounds, versions, options, out):
     """Prints a case and writes its rows; rounds: by engine and phase, kv_bench's rows."""
     if options.space_percent > 0:
         case += f" limit {options.space_percent}"
+    if options.fs != "posix":
+        case += f" on {options.fs}"
     print(f"\nvalues {case}, {options.data_mib} MiB raw, memory {options.memory_mib} MiB, "
           f"{options.write_mib} MiB/s beside readers, {options.rounds} rounds: "
           f"how many times better Lava is (median)\n")

@@ -5,7 +5,8 @@ memory, threads and kind of I/O, one after another in interleaved rounds.
 Prints medians of ratios over the rounds, and writes benchmarks/results/kv.jsonl. Bytes are what the
 process handed to or took from the kernel, counted after background work has settled. Letters are
 the workloads of LavaStore's Table 1; their cases are 16000 bytes there, and in Scavenger 16 KiB,
-1 KiB and mixed. Only Lava has a limit of space: the peers run as they are.
+1 KiB and mixed. Only Lava has a limit of space: the peers run as they are. With --fs lavafs Lava
+runs on a volume of LavaFS, and beside Lava on the machine's own file system, too.
 """
 
 import argparse
@@ -20,7 +21,7 @@ import tempfile
 import kv_report
 from bench_build import ROOT, build
 
-ENGINES = ("lava", "rocksdb", "rocksdb-blob")
+ENGINES = ("lava", "lava-posix", "rocksdb", "rocksdb-blob")
 # Name in reports -> kv_bench's phase, in the order in which they run.
 PHASES = {
     "A load": "load",
@@ -46,8 +47,10 @@ def run(engine, values, io, options, directory):
     keys = max(1000, options.data_mib * (1 << 20) // (average + 36))
     flags = {"values": values, "keys": keys, "memory-mib": options.memory_mib,
              "separation": options.separation, "space-percent": options.space_percent, "io": io,
-             "write-mib": options.write_mib, "while-seconds": options.while_seconds}
-    done = subprocess.run([str(build("kv_bench") / "bench" / "kv_bench"), engine, str(place)]
+             "write-mib": options.write_mib, "while-seconds": options.while_seconds,
+             "fs": options.fs if engine == "lava" else "posix"}
+    program = str(build("kv_bench") / "bench" / "kv_bench")
+    done = subprocess.run([program, engine.removesuffix("-posix"), str(place)]
                           + [f"--{name}={value}" for name, value in flags.items()]
                           + list(PHASES.values()),
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
@@ -78,6 +81,8 @@ def main():
                         help="a second, of the writer beside readers (the paper: 60)")
     parser.add_argument("--while-seconds", type=int, default=10,
                         help="of a phase with a writer beside readers (the paper: 1800)")
+    parser.add_argument("--fs", choices=("posix", "lavafs"), default="posix", help="Lava's")
+    parser.add_argument("--peers", default=",".join(ENGINES[1:]), help="of these")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--append", action="store_true",
                         help="add to the results of runs before, as of another limit of space")
@@ -85,6 +90,11 @@ def main():
     options = parser.parse_args()
     if not set(options.io.split(",")) <= {"direct", "buffered"}:
         parser.error("--io: direct, buffered or both")
+    peers = [peer for peer in options.peers.split(",")
+             if peer != "lava-posix" or options.fs != "posix"]
+    if not set(peers) <= set(ENGINES[1:]):
+        parser.error(f"--peers: of {', '.join(ENGINES[1:])}")
+    engines = [ENGINES[0], *peers]
     build("kv_bench")
     results = ROOT / "benchmarks" / "results"
     results.mkdir(parents=True, exist_ok=True)
@@ -96,7 +106,8 @@ def main():
             rounds, versions = [], {}
             for n in range(options.rounds):
                 rows = {}
-                for engine in ENGINES[n % 3:] + ENGINES[:n % 3]:
+                first = n % len(engines)
+                for engine in engines[first:] + engines[:first]:
                     rows[engine], versions[engine] = run(engine, values, io, options, directory)
                     print(f"{values} {io}: round {n + 1}, {engine} done", file=sys.stderr,
                           flush=True)

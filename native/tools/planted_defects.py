@@ -29,6 +29,7 @@ TESTS = {
     "corruption": ("corruption_test", {}),
     "fault": ("db_fault_test", {"LAVA_TEST_STEP": "4"}),
     "interrupted": ("interrupted_calls_test", {}),
+    "host": ("host_test", {}),
     "job": ("job_test", {}),
     "manifest": ("manifest_test", {}),
     "scenario": ("db_value_scenario_test", {}),
@@ -38,6 +39,7 @@ TESTS = {
     "value": ("value_test", {}),
     "volume": ("volume_crash_test", {}),
     "volumes": ("lavafs_test", {}),
+    "on a volume": ("db_volume_test", {}),
 }
 SECONDS_MAX = 600
 DID_NOT_END = "did not end"

@@ -23,6 +23,7 @@ std::map<std::string, std::string> flags = {
     {"separation", "512"},    // values of so many bytes lie apart, in engines that can
     {"space-percent", "0"},   // Lava's limit of space, in percent of its live data; 0: none
     {"io", "buffered"},       // or direct
+    {"fs", "posix"},          // or lavafs, of Lava
     {"write-mib", "8"},       // a second, of the writer beside readers
     {"while-seconds", "10"},  // of a phase with a writer beside readers
 };
@@ -58,6 +59,7 @@ int Main(int argc, char** argv) {
   options.separation_bytes = Number("separation");
   options.space_percent = static_cast<uint32_t>(Number("space-percent"));
   options.direct_io = flags["io"] == "direct";
+  options.on_volume = flags["fs"] == "lavafs";
   const DataSet data{
       .mixed = flags["values"] == "mixed", .value_bytes = Number("values"), .keys = Number("keys")};
   const PhaseOptions phase_options{

@@ -15,6 +15,7 @@ struct KvOptions {
   uint64_t separation_bytes = 512;    // of engines that can: values from here on lie apart
   uint32_t space_percent = 0;         // Lava's limit of space, of its live data; 0: none
   bool direct_io = false;             // reads, flushes and compactions go past the page cache
+  bool on_volume = false;             // Lava's files lie in a volume of LavaFS
 };
 
 /// What only the engine knows, since it was opened.

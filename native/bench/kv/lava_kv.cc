@@ -22,7 +22,12 @@ class LavaKv final : public KvStore {
     options.use_direct_io_for_flush_and_compaction = kv.direct_io;
     options.space_high_percent = kv.space_percent;
     options.space_live_bytes_floor = 64 << 20;
-    auto db = DB::Open(options, kv.directory);
+    if (kv.on_volume) {
+      auto volume = Host::Get().OpenVolume(kv.directory, {.direct_io = kv.direct_io});
+      Check(volume.status());
+      options.volume = *volume;
+    }
+    auto db = DB::Open(options, kv.on_volume ? "bench" : kv.directory);
     Check(db.status());
     db_ = std::move(db).value();
     TableOptions table;

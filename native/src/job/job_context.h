@@ -35,7 +35,7 @@ struct JobContext {
   uint64_t value_file_bytes = 64 << 20;                      // a job's value file ends about here
   ValueReader::ReadCounters* value_read_counters = nullptr;  // may be null
   DropCache* drop_cache = nullptr;                           // may be null
-  bool may_use_reserve = false;  // see FileSystem::CreateFromReserve()
+  bool may_use_reserve = false;                              // see FileSystem::CreateFromReserve()
 
   std::string PathOf(const FileId& id) const { return directory + "/" + id.FileName(); }
   std::string ValuePathOf(const FileId& id) const { return directory + "/" + id.ValueFileName(); }

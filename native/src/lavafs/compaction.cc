@@ -6,9 +6,9 @@
 
 namespace lava::lavafs {
 
-// The journal goes on in an extent of its own while all metadata as of then is written elsewhere.
-// Until the superblock names that, the journal before it is the one that counts, and leads to the
-// same place.
+// The journal goes on in an extent of its own while all metadata as of then is written elsewhere:
+// what a mount would make of the journal so far, so that nobody waits until it is copied. Until the
+// superblock names that, the journal before it is the one that counts, and leads to the same place.
 Status VolumeImpl::CompactJournal() {
   Lock lock(mutex_);
   committed_.wait(lock, [this] { return !committing_ && !compacting_; });
@@ -16,12 +16,6 @@ Status VolumeImpl::CompactJournal() {
   LAVA_RETURN_IF_ERROR(Usable());
   LAVA_ASSIGN_OR_RETURN(const uint32_t tail, TakeJournalExtent());
   committing_ = compacting_ = true;
-  std::string checkpoint;
-  std::vector<size_t> ends;
-  metadata_.ForEachChange([&](const Change& change) {
-    EncodeChange(change, &checkpoint);
-    ends.push_back(checkpoint.size());
-  });
   Status done = GoOnIn(tail, &lock);
   committing_ = false;
   committed_.notify_all();
@@ -29,11 +23,15 @@ Status VolumeImpl::CompactJournal() {
     const std::vector<uint32_t> before(journal_extents_.begin(), journal_extents_.end() - 1);
     journal_extents_ = {tail};
     const JournalStart resume = journal_.place().start;
+    const uint64_t last_sequence = journal_.sequence();
     const uint64_t written = journal_written_bytes_;
     lock.unlock();
     std::vector<uint32_t> extents;
     JournalStart start;
-    done = WriteCheckpoint(checkpoint, ends, resume, &start, &extents);
+    std::string checkpoint;
+    std::vector<size_t> ends;
+    done = EncodeMetadata(last_sequence, &checkpoint, &ends);
+    if (done.ok()) done = WriteCheckpoint(checkpoint, ends, resume, &start, &extents);
     const bool is_full = done.IsNoSpace();
     if (done.ok()) done = device_->Sync();
     if (done.ok()) {
@@ -61,6 +59,18 @@ Status VolumeImpl::CompactJournal() {
   compacting_ = false;
   committed_.notify_all();
   return done;
+}
+
+// As changes, and where each ends.
+Status VolumeImpl::EncodeMetadata(uint64_t last_sequence, std::string* changes,
+                                  std::vector<size_t>* ends) {
+  LAVA_ASSIGN_OR_RETURN(const Metadata metadata,
+                        ReplayUpTo(device_.get(), superblock_, last_sequence));
+  metadata.ForEachChange([&](const Change& change) {
+    EncodeChange(change, changes);
+    ends->push_back(changes->size());
+  });
+  return Status::OK();
 }
 
 // Writes what is pending, and the jump to a new extent behind it.

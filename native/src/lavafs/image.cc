@@ -66,9 +66,12 @@ JournalWriter::Place PlaceOf(const Transaction& transaction, uint32_t extent_byt
           .offset = transaction.offset % extent_bytes};
 }
 
+bool IsOfTheJournal(const Change& change) {
+  return change.type == Change::Type::kJump || change.type == Change::Type::kResume;
+}
+
 Status Replay(const Change& change, Image* image) {
-  using Type = Change::Type;
-  if (change.type == Type::kJump || change.type == Type::kResume) return Status::OK();
+  if (IsOfTheJournal(change)) return Status::OK();
   std::vector<ExtentRun> freed;
   LAVA_RETURN_IF_ERROR(image->metadata.Apply(change, &freed));
   for (const ExtentRun& run : change.runs) {
@@ -81,12 +84,15 @@ Status Replay(const Change& change, Image* image) {
   return Status::OK();
 }
 
-Status Replay(const fs::BlockDevice& device, const Transaction& transaction, Image* image) {
+// Calls replay(change) for each change of a transaction.
+template <typename ReplayChange>
+Status ReplayEach(const fs::BlockDevice& device, const Transaction& transaction,
+                  const ReplayChange& replay) {
   for (Slice in = transaction.payload; !in.empty();) {
     const uint64_t at = transaction.offset + kTransactionHeaderBytes +
                         static_cast<uint64_t>(in.data() - transaction.payload.data());
     Result<Change> change = DecodeChange(&in);
-    const Status done = change.ok() ? Replay(*change, image) : change.status();
+    const Status done = change.ok() ? replay(*change) : change.status();
     if (!done.ok()) return At(device, at, std::string(done.message()));
   }
   return Status::OK();
@@ -120,7 +126,8 @@ Result<Image> ReadImage(fs::BlockDevice* device, uint64_t boot) {
     journal.extents.erase(last + 1, journal.extents.end());
   }
   for (size_t number = 0; number < trusted; number++) {
-    LAVA_RETURN_IF_ERROR(Replay(*device, journal.transactions[number], &image));
+    LAVA_RETURN_IF_ERROR(ReplayEach(*device, journal.transactions[number],
+                                    [&](const Change& change) { return Replay(change, &image); }));
   }
   for (const uint32_t extent : journal.extents) {
     if (image.extents.Take({extent, 1})) continue;
@@ -130,6 +137,27 @@ Result<Image> ReadImage(fs::BlockDevice* device, uint64_t boot) {
   image.journal_extents = std::move(journal.extents);
   LAVA_RETURN_IF_ERROR(CheckWhole(*device, image));
   return image;
+}
+
+Result<Metadata> ReplayUpTo(fs::BlockDevice* device, const Superblock& superblock,
+                            uint64_t last_sequence) {
+  LAVA_ASSIGN_OR_RETURN(const JournalContent journal,
+                        ReadJournal(device, superblock, last_sequence));
+  const uint64_t found = journal.transactions.back().header.sequence;
+  if (found != last_sequence) {
+    return Status::Corruption("journal of volume " + device->name() + ": transaction " +
+                              std::to_string(last_sequence) + " was written, and it ends at " +
+                              std::to_string(found));
+  }
+  Metadata metadata(NumbersMax(device->size()));
+  std::vector<ExtentRun> freed;
+  for (const Transaction& transaction : journal.transactions) {
+    LAVA_RETURN_IF_ERROR(ReplayEach(*device, transaction, [&](const Change& change) {
+      return IsOfTheJournal(change) ? Status::OK() : metadata.Apply(change, &freed);
+    }));
+    freed.clear();
+  }
+  return metadata;
 }
 
 }  // namespace lava::lavafs

@@ -31,6 +31,11 @@ struct Image {
 /// Errors:     Corruption with the offset, NotSupported for a newer format, IOError.
 Result<Image> ReadImage(fs::BlockDevice* device, uint64_t boot);
 
+/// The metadata that a volume's journal says up to a transaction that has been written, beside
+/// whoever writes the next ones. Errors: as ReadImage().
+Result<Metadata> ReplayUpTo(fs::BlockDevice* device, const Superblock& superblock,
+                            uint64_t last_sequence);
+
 /// How many files, and how many directories, a device of that size may have: so many that they take
 /// a twentieth of its size in memory, whatever a journal says.
 constexpr uint32_t NumbersMax(uint64_t device_bytes) {

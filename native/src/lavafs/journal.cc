@@ -73,8 +73,11 @@ namespace {
 
 class JournalReader {
  public:
-  JournalReader(fs::BlockDevice* device, const Superblock& superblock)
-      : device_(device), superblock_(superblock), next_(superblock.journal) {}
+  JournalReader(fs::BlockDevice* device, const Superblock& superblock, uint64_t last_sequence)
+      : device_(device),
+        superblock_(superblock),
+        last_sequence_(last_sequence),
+        next_(superblock.journal) {}
 
   Result<JournalContent> Read() {
     bool more = true;
@@ -133,7 +136,9 @@ class JournalReader {
     next_.sequence++;
     next_.previous = header.checksum;
     offset_ += bytes;
+    const bool is_last = resumed_ && header.sequence == last_sequence_;
     content_.transactions.push_back(std::move(transaction));
+    if (is_last) return false;
     LAVA_RETURN_IF_ERROR(Follow(content_.transactions.back()));
     return true;
   }
@@ -167,6 +172,7 @@ class JournalReader {
 
   fs::BlockDevice* const device_;
   const Superblock& superblock_;
+  const uint64_t last_sequence_;  // not of the checkpoint
   JournalStart next_;
   uint64_t offset_ = 0;
   bool resumed_ = false;  // behind the checkpoint
@@ -177,8 +183,9 @@ class JournalReader {
 
 }  // namespace
 
-Result<JournalContent> ReadJournal(fs::BlockDevice* device, const Superblock& superblock) {
-  return JournalReader(device, superblock).Read();
+Result<JournalContent> ReadJournal(fs::BlockDevice* device, const Superblock& superblock,
+                                   uint64_t last_sequence) {
+  return JournalReader(device, superblock, last_sequence).Read();
 }
 
 }  // namespace lava::lavafs

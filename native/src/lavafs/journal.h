@@ -72,10 +72,12 @@ struct JournalContent {
 };
 
 /// Reads from a superblock's start to the first transaction that is not whole, which is where a
-/// power cut or nothing at all took it off.
+/// power cut or nothing at all took it off; or, beside a writer, to the last that had been written,
+/// and not a byte further.
 /// Errors:     Corruption with the offset: a checkpoint that is not whole, a journal that goes in
 ///             circles, a damaged transaction of which a later one says that it had been synced.
-Result<JournalContent> ReadJournal(fs::BlockDevice* device, const Superblock& superblock);
+Result<JournalContent> ReadJournal(fs::BlockDevice* device, const Superblock& superblock,
+                                   uint64_t last_sequence = UINT64_MAX);
 
 /// bytes of a device, aligned as it wants them.
 Status ReadAligned(fs::BlockDevice* device, uint64_t offset, size_t length, fs::AlignedBuffer* to);

@@ -82,6 +82,7 @@ class VolumeImpl : public Volume {
 
   // compaction.cc
   Status GoOnIn(uint32_t extent, Lock* lock);
+  Status EncodeMetadata(uint64_t last_sequence, std::string* changes, std::vector<size_t>* ends);
   Status WriteCheckpoint(Slice changes, const std::vector<size_t>& ends, const JournalStart& tail,
                          JournalStart* start, std::vector<uint32_t>* extents);
   Status WriteSuperblocks();
