@@ -12,38 +12,6 @@ namespace {
 
 constexpr jint kBusy = static_cast<jint>(Status::Code::kBusy);
 
-/// The long[] of DBOptions.toNative, taken in order.
-class OptionNumbers {
- public:
-  OptionNumbers(JNIEnv* env, jlongArray array) {
-    CheckRange(array, 0, 0, "options");
-    numbers_.resize(static_cast<size_t>(env->GetArrayLength(array)));
-    env->GetLongArrayRegion(array, 0, static_cast<jsize>(numbers_.size()), numbers_.data());
-  }
-  uint64_t Next() {
-    if (next_ == numbers_.size() || numbers_[next_] < 0) {
-      Check(Status::InvalidArgument("options: number " + std::to_string(next_) +
-                                    " is missing or negative"));
-    }
-    return static_cast<uint64_t>(numbers_[next_++]);
-  }
-  uint32_t Next32() {
-    const uint64_t number = Next();
-    if (number > UINT32_MAX) {
-      Check(Status::InvalidArgument("options: number " + std::to_string(next_ - 1) +
-                                    " is too large: " + std::to_string(number)));
-    }
-    return static_cast<uint32_t>(number);
-  }
-  void End() const {
-    if (next_ != numbers_.size()) Check(Status::InvalidArgument("options: too many numbers"));
-  }
-
- private:
-  std::vector<jlong> numbers_;
-  size_t next_ = 0;
-};
-
 DBOptions ToOptions(JNIEnv* env, jlongArray array) {
   OptionNumbers in(env, array);
   DBOptions o;
@@ -80,7 +48,14 @@ DBOptions ToOptions(JNIEnv* env, jlongArray array) {
   return o;
 }
 
-jlong Open(JNIEnv* env, jclass, jlongArray options, jbyteArray path, jlong lease,
+/// The volume of a handle, or null for 0.
+std::shared_ptr<SharedVolume> ToVolume(jlong number) {
+  if (number == 0) return nullptr;
+  Use<VolumeHandle> use(number);
+  return use->volume();
+}
+
+jlong Open(JNIEnv* env, jclass, jlongArray options, jbyteArray path, jlong lease, jlong volume,
            jbyteArray imports) {
   return Entry(env, jlong{0}, [&]() -> jlong {
     DBOptions o = ToOptions(env, options);
@@ -89,6 +64,7 @@ jlong Open(JNIEnv* env, jclass, jlongArray options, jbyteArray path, jlong lease
       Use<LeaseHandle> use(lease);
       o.lease = use->lease();
     }
+    o.volume = ToVolume(volume);
     std::vector<ImportSource> sources;
     {
       const std::string packed = CopyWhole(env, imports, "imports");
@@ -263,10 +239,11 @@ void TableNumbers(JNIEnv* env, jobject, jlong handle, jlong table, jlongArray ou
   }));
 }
 
-jint VerifyOneFile(JNIEnv* env, jclass, jbyteArray path, jbyteArray tables) {
+jint VerifyOneFile(JNIEnv* env, jclass, jbyteArray path, jbyteArray tables, jlong volume) {
   return Entry(env, jint{0}, [&]() -> jint {
     const std::string packed = CopyWhole(env, tables, "tables");
-    Check(VerifyFile(CopyPath(env, path), Unpacker(packed).Tables()));
+    const std::shared_ptr<SharedVolume> in = ToVolume(volume);
+    Check(VerifyFile(CopyPath(env, path), Unpacker(packed).Tables(), in.get()));
     return 0;
   });
 }
@@ -275,7 +252,7 @@ jint VerifyOneFile(JNIEnv* env, jclass, jbyteArray path, jbyteArray tables) {
 
 NativeClass DatabaseAdministration() {
   static const JNINativeMethod methods[] = {
-      Native("open0", "([J[BJ[B)J", reinterpret_cast<void*>(Open)),
+      Native("open0", "([J[BJJ[B)J", reinterpret_cast<void*>(Open)),
       Native("createTable0", "(J[BIIJJ)J", reinterpret_cast<void*>(CreateTable)),
       Native("tableId0", "(JJ)J", reinterpret_cast<void*>(TableId)),
       Native("setTableOptions0", "(JJIIJJ)I", reinterpret_cast<void*>(SetTableOptions)),
@@ -287,7 +264,7 @@ NativeClass DatabaseAdministration() {
       Native("setTime0", "(JJ)V", reinterpret_cast<void*>(SetTime)),
       Native("statistics0", "(J[J)V", reinterpret_cast<void*>(Statistics)),
       Native("tableStatistics0", "(JJ[J)V", reinterpret_cast<void*>(TableNumbers)),
-      Native("verifyFile0", "([B[B)I", reinterpret_cast<void*>(VerifyOneFile)),
+      Native("verifyFile0", "([B[BJ)I", reinterpret_cast<void*>(VerifyOneFile)),
   };
   return {"org/lavakv/LavaDB", methods};
 }

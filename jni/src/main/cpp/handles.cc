@@ -76,6 +76,16 @@ bool DatabaseHandle::Free() {
   return true;
 }
 
+Status VolumeOutputHandle::Append(Slice data) {
+  const std::lock_guard lock(mutex_);
+  return output_->Append(data);
+}
+
+Status VolumeOutputHandle::Finish() {
+  const std::lock_guard lock(mutex_);
+  return output_->Close();
+}
+
 void ThrowClosed(std::string message) {
   Check(Status::Closed(std::move(message)));
   std::abort();  // Check throws

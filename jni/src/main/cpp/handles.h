@@ -5,10 +5,14 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "lava/db.h"
 #include "lava/host.h"
+#include "lava/volume.h"
 
 namespace lava::jni {
 
@@ -42,7 +46,10 @@ class Handle {
   enum class Kind : uint32_t {
     kDatabase = 0x4c444201,
     kLease = 0x4c444202,
-    kSnapshot = 0x4c444203
+    kSnapshot = 0x4c444203,
+    kVolume = 0x4c444204,
+    kVolumeInput = 0x4c444205,
+    kVolumeOutput = 0x4c444206
   };
   static constexpr int kWaitMsMax = 100;
 
@@ -146,6 +153,88 @@ class SnapshotHandle final : public Handle {
   const std::shared_ptr<DatabaseState> state_;
   std::shared_ptr<DB> db_;
   std::shared_ptr<Snapshot> snapshot_;
+};
+
+/// One reference of a volume. Files that were opened through it hold their own, so that they may be
+/// closed after it.
+class VolumeHandle final : public Handle {
+ public:
+  static constexpr Kind kKind = Kind::kVolume;
+  /// pinned_directory: of Host::OpenPinned(), else empty.
+  VolumeHandle(std::shared_ptr<SharedVolume> volume, std::string pinned_directory,
+               std::vector<std::string> left_behind)
+      : Handle(kKind),
+        path_(volume->path()),
+        pinned_directory_(std::move(pinned_directory)),
+        left_behind_(std::move(left_behind)),
+        volume_(std::move(volume)) {}
+  Gate& gate() noexcept override { return gate_; }
+  std::string ClosedMessage() const override { return "the volume " + path_ + " is closed here"; }
+  const std::string& path() const noexcept { return path_; }
+  const std::string& pinned_directory() const noexcept { return pinned_directory_; }
+  const std::vector<std::string>& left_behind() const noexcept { return left_behind_; }
+  const std::shared_ptr<SharedVolume>& volume() const noexcept { return volume_; }
+
+ protected:
+  bool Free() override {
+    volume_.reset();
+    return true;
+  }
+
+ private:
+  Gate gate_;
+  const std::string path_;
+  const std::string pinned_directory_;
+  const std::vector<std::string> left_behind_;
+  std::shared_ptr<SharedVolume> volume_;
+};
+
+/// An open file of a volume, and a reference that keeps the volume until it is closed.
+class VolumeInputHandle final : public Handle {
+ public:
+  static constexpr Kind kKind = Kind::kVolumeInput;
+  VolumeInputHandle(std::shared_ptr<SharedVolume> volume, std::unique_ptr<VolumeInput> input)
+      : Handle(kKind), volume_(std::move(volume)), input_(std::move(input)) {}
+  Gate& gate() noexcept override { return gate_; }
+  std::string ClosedMessage() const override { return "this file of a volume is closed"; }
+  VolumeInput* input() const noexcept { return input_.get(); }
+
+ protected:
+  bool Free() override {
+    input_.reset();
+    volume_.reset();
+    return true;
+  }
+
+ private:
+  Gate gate_;
+  std::shared_ptr<SharedVolume> volume_;
+  std::unique_ptr<VolumeInput> input_;
+};
+
+/// A new file of a volume, and a reference that keeps the volume until it is closed.
+class VolumeOutputHandle final : public Handle {
+ public:
+  static constexpr Kind kKind = Kind::kVolumeOutput;
+  VolumeOutputHandle(std::shared_ptr<SharedVolume> volume, std::unique_ptr<VolumeOutput> output)
+      : Handle(kKind), volume_(std::move(volume)), output_(std::move(output)) {}
+  Gate& gate() noexcept override { return gate_; }
+  std::string ClosedMessage() const override { return "this new file of a volume is closed"; }
+  Status Append(Slice data);
+  Status Finish();
+
+ protected:
+  bool Free() override {
+    output_.reset();
+    volume_.reset();
+    return true;
+  }
+
+ private:
+  Gate gate_;
+  std::mutex mutex_;  // the engine's file is for one thread; Java may come with several
+  std::shared_ptr<SharedVolume> volume_;
+  std::unique_ptr<VolumeOutput> output_;
 };
 
 [[noreturn]] void ThrowClosed(std::string message);

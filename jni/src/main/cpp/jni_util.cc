@@ -253,6 +253,33 @@ void CopyNumbers(JNIEnv* env, std::span<const jlong> numbers, jlongArray out) {
   env->SetLongArrayRegion(out, 0, count, numbers.data());
 }
 
+OptionNumbers::OptionNumbers(JNIEnv* env, jlongArray array) {
+  CheckRange(array, 0, 0, "options");
+  numbers_.resize(static_cast<size_t>(env->GetArrayLength(array)));
+  env->GetLongArrayRegion(array, 0, static_cast<jsize>(numbers_.size()), numbers_.data());
+}
+
+uint64_t OptionNumbers::Next() {
+  if (next_ == numbers_.size() || numbers_[next_] < 0) {
+    Check(Status::InvalidArgument("options: number " + std::to_string(next_) +
+                                  " is missing or negative"));
+  }
+  return static_cast<uint64_t>(numbers_[next_++]);
+}
+
+uint32_t OptionNumbers::Next32() {
+  const uint64_t number = Next();
+  if (number > UINT32_MAX) {
+    Check(Status::InvalidArgument("options: number " + std::to_string(next_ - 1) +
+                                  " is too large: " + std::to_string(number)));
+  }
+  return static_cast<uint32_t>(number);
+}
+
+void OptionNumbers::End() const {
+  if (next_ != numbers_.size()) Check(Status::InvalidArgument("options: too many numbers"));
+}
+
 uint32_t CheckPrefix(jint prefix, size_t key_bytes) {
   if (prefix < 0 || static_cast<size_t>(prefix) > key_bytes) [[unlikely]] {
     ThrowOutOfBounds("a prefix of " + std::to_string(prefix) + " bytes in a key of " +

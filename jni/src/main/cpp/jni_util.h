@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "lava/slice.h"
 #include "lava/status.h"
@@ -141,6 +142,21 @@ void CopyOut(JNIEnv* env, Slice bytes, jbyteArray array, jint off, jint room);
 jbyteArray NewArray(JNIEnv* env, Slice bytes);
 /// Fills a long[] of exactly this length.
 void CopyNumbers(JNIEnv* env, std::span<const jlong> numbers, jlongArray out);
+
+/// The long[] of some options' toNative in Java, taken in order.
+/// Errors:     throws InvalidArgument's JavaError.
+class OptionNumbers {
+ public:
+  OptionNumbers(JNIEnv* env, jlongArray array);
+  uint64_t Next();
+  uint32_t Next32();
+  /// All were taken.
+  void End() const;
+
+ private:
+  std::vector<jlong> numbers_;
+  size_t next_ = 0;
+};
 
 /// Throws InvalidArgument unless 0 <= prefix <= key bytes.
 uint32_t CheckPrefix(jint prefix, size_t key_bytes);

@@ -23,6 +23,9 @@ NativeClass LeaseMethods();
 NativeClass ObjectMethods();
 NativeClass LibraryMethods();
 NativeClass MetadataMethods();
+NativeClass VolumeMethods();
+NativeClass VolumeInputMethods();
+NativeClass VolumeOutputMethods();
 
 inline JNINativeMethod Native(const char* name, const char* signature, void* function) {
   return {const_cast<char*>(name), const_cast<char*>(signature), function};

@@ -97,9 +97,10 @@ void HostNumbers(JNIEnv* env, jclass, jlongArray out) {
   static_cast<void>(Entry<Declares::kNothing>(env, 0, [&]() -> int {
     const HostStatistics s = Host::Get().statistics();
     const uint64_t values[] = {
-        s.cache_capacity_bytes, s.cache_used_bytes, s.cache_pinned_bytes, s.cache_hits,
-        s.cache_misses,         s.memtable_bytes,   s.table_reader_bytes, s.charged_bytes,
-        s.instances_open,       s.threads,          s.leases_open,
+        s.cache_capacity_bytes, s.cache_used_bytes,  s.cache_pinned_bytes,
+        s.cache_hits,           s.cache_misses,      s.memtable_bytes,
+        s.table_reader_bytes,   s.file_buffer_bytes, s.charged_bytes,
+        s.instances_open,       s.threads,           s.leases_open,
     };
     const std::vector<jlong> numbers(std::begin(values), std::end(values));
     CopyNumbers(env, numbers, out);

@@ -25,6 +25,11 @@ void Packer::Files(std::span<const Snapshot::File> files) {
   }
 }
 
+void Packer::Strings(std::span<const std::string> strings) {
+  Int32(static_cast<uint32_t>(strings.size()));
+  for (const std::string& string : strings) Bytes(string);
+}
+
 Slice Unpacker::Take(size_t bytes) {
   if (bytes > in_.size()) [[unlikely]] {
     Check(Status::InvalidArgument("packed arguments end " + std::to_string(bytes - in_.size()) +
@@ -58,6 +63,12 @@ std::vector<ImportSource> Unpacker::Imports() {
     source.metadata = Bytes();
   }
   return imports;
+}
+
+std::vector<std::string> Unpacker::Strings() {
+  std::vector<std::string> strings;
+  for (uint32_t count = Int32(); count > 0; count--) strings.emplace_back(Bytes());
+  return strings;
 }
 
 TableOptions ToTableOptions(int64_t kind, int64_t ttl_layout, int64_t ttl_ms,

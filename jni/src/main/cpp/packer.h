@@ -21,6 +21,7 @@ class Packer {
   }
   void Tables(std::span<const TableInfo> tables);
   void Files(std::span<const Snapshot::File> files);
+  void Strings(std::span<const std::string> strings);
   const std::string& bytes() const { return out_; }
 
  private:
@@ -44,6 +45,7 @@ class Unpacker {
   Slice Bytes() { return Take(Int32()); }
   std::vector<TableInfo> Tables();
   std::vector<ImportSource> Imports();
+  std::vector<std::string> Strings();
   size_t left() const { return in_.size(); }
 
  private:

@@ -42,6 +42,7 @@ public final class DBOptions {
     private int l0CompactionTrigger = 4;
     private int l0StallTrigger = 24;
     private int sealedRunsMax = 4;
+    private Volume volume;
 
     /** Options with the defaults that the setters name. */
     public DBOptions() {}
@@ -375,6 +376,21 @@ public final class DBOptions {
 
     public int sealedRunsMax() {
         return sealedRunsMax;
+    }
+
+    /**
+     * Where the files go, the path that {@link LavaDB#open} gets then being a directory in it;
+     * null: to a directory of the machine. The instance keeps the volume mounted; this does not own
+     * it. Default: null.
+     */
+    public DBOptions setVolume(Volume volume) {
+        this.volume = volume;
+        return this;
+    }
+
+    /** Null: a directory of the machine. */
+    public Volume volume() {
+        return volume;
     }
 
     /** The numbers as the native library reads them, by position. */

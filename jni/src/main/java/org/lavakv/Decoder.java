@@ -92,6 +92,15 @@ final class Decoder {
         return files;
     }
 
+    List<String> strings() throws LavaDBException {
+        int count = count(Integer.BYTES);
+        List<String> strings = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            strings.add(string());
+        }
+        return strings;
+    }
+
     private long notNegative() throws LavaDBException {
         long number = int64();
         if (number < 0) {

@@ -54,6 +54,18 @@ final class Encoder {
                 });
     }
 
+    static byte[] strings(List<String> strings) {
+        return pack(
+                out -> {
+                    out.writeInt(strings.size());
+                    for (String string : strings) {
+                        byte[] bytes = utf8(string);
+                        out.writeInt(bytes.length);
+                        out.write(bytes);
+                    }
+                });
+    }
+
     static byte[] keys(byte[][] keys, int prefixLen) {
         long bytes = 4;
         for (byte[] key : keys) {

@@ -51,7 +51,10 @@ public final class Host {
         setBackgroundThreads0(count);
     }
 
-    /** How many databases, snapshots and leases are open (not closed yet) now. */
+    /**
+     * How many databases, snapshots, leases, volumes and files of volumes are open (not closed yet)
+     * now.
+     */
     public static long openNativeObjects() {
         return LavaLibrary.isLoaded() ? openNativeObjects0() : 0;
     }
@@ -76,6 +79,7 @@ public final class Host {
         addUnlessZero(open, host.leasesOpen(), "leases");
         addUnlessZero(open, host.memtableBytes(), "bytes of memtables");
         addUnlessZero(open, host.tableReaderBytes(), "bytes of open files");
+        addUnlessZero(open, host.fileBufferBytes(), "bytes of files being written");
         addUnlessZero(open, host.cachePinnedBytes(), "pinned bytes of the cache");
         addUnlessZero(open, host.cacheUsedBytes(), "bytes of the cache");
         addUnlessZero(open, host.chargedBytes(), "bytes in all");

@@ -9,7 +9,7 @@ package org.lavakv;
  */
 public final class HostStatistics {
 
-    static final int NUMBERS = 11;
+    static final int NUMBERS = 12;
 
     private final long[] numbers;
 
@@ -52,23 +52,28 @@ public final class HostStatistics {
         return numbers[6];
     }
 
+    /** Bytes that files being written to volumes buffer. */
+    public long fileBufferBytes() {
+        return numbers[7];
+    }
+
     /** All native bytes that are charged now, the cache included. */
     public long chargedBytes() {
-        return numbers[7];
+        return numbers[8];
     }
 
     /** Instances that are open. */
     public long instancesOpen() {
-        return numbers[8];
+        return numbers[9];
     }
 
     /** Native threads. */
     public long threads() {
-        return numbers[9];
+        return numbers[10];
     }
 
     /** Leases that are open. */
     public long leasesOpen() {
-        return numbers[10];
+        return numbers[11];
     }
 }

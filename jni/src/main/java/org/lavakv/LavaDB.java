@@ -62,7 +62,8 @@ public final class LavaDB extends NativeObject {
     }
 
     /**
-     * Opens the instance in a directory, or makes one.
+     * Opens the instance in a directory, or makes one: of the machine, or of the volume that the
+     * options name.
      *
      * @param lease the memory that it uses; it may be closed before the instance
      * @param imports predecessors whose files lie in the directory already; then there must be no
@@ -72,12 +73,19 @@ public final class LavaDB extends NativeObject {
             throws LavaDBException {
         Objects.requireNonNull(path, "path");
         LavaLibrary.checkLoaded();
+        Volume volume = o.volume();
         try {
             long handle =
-                    open0(o.toNative(), Encoder.utf8(path), lease.handle, Encoder.imports(imports));
+                    open0(
+                            o.toNative(),
+                            Encoder.utf8(path),
+                            lease.handle,
+                            volume == null ? 0 : volume.handle,
+                            Encoder.imports(imports));
             return new LavaDB(handle, path);
         } finally {
             Reference.reachabilityFence(lease);
+            Reference.reachabilityFence(volume);
         }
     }
 
@@ -407,7 +415,23 @@ public final class LavaDB extends NativeObject {
         byte[] packed = Encoder.tables(tables);
         Objects.requireNonNull(path, "path");
         LavaLibrary.checkLoaded();
-        verifyFile0(Encoder.utf8(path), packed);
+        verifyFile0(Encoder.utf8(path), packed, 0);
+    }
+
+    /**
+     * The same for a file of a volume.
+     *
+     * @param path directory, slash, name
+     */
+    public static void verifyFile(Volume volume, String path, List<TableInfo> tables)
+            throws LavaDBException {
+        byte[] packed = Encoder.tables(tables);
+        Objects.requireNonNull(path, "path");
+        try {
+            verifyFile0(Encoder.utf8(path), packed, volume.handle);
+        } finally {
+            Reference.reachabilityFence(volume);
+        }
     }
 
     // ---------------------------------------------------------------------- helpers
@@ -494,7 +518,8 @@ public final class LavaDB extends NativeObject {
 
     // ---------------------------------------------------------------------- native
 
-    private static native long open0(long[] options, byte[] path, long lease, byte[] imports)
+    private static native long open0(
+            long[] options, byte[] path, long lease, long volume, byte[] imports)
             throws LavaDBException;
 
     private native long createTable0(
@@ -620,5 +645,6 @@ public final class LavaDB extends NativeObject {
     private native void tableStatistics0(long handle, long table, long[] numbers);
 
     /** Always zero. */
-    private static native int verifyFile0(byte[] path, byte[] tables) throws LavaDBException;
+    private static native int verifyFile0(byte[] path, byte[] tables, long volume)
+            throws LavaDBException;
 }

@@ -331,12 +331,12 @@ class BadArgumentsTest extends LavaTestBase {
         byte[] odd = batch.bytes.clone();
         odd[0] = 77;
         refuses("write0", h, odd, batch.length);
-        refuses("open0", new long[2], bytes("x"), lease.handle, new byte[4]);
-        refuses("open0", new DBOptions().toNative(), bytes("x"), lease.handle, new byte[3]);
+        refuses("open0", new long[2], bytes("x"), lease.handle, 0L, new byte[4]);
+        refuses("open0", new DBOptions().toNative(), bytes("x"), lease.handle, 0L, new byte[3]);
         for (int i = 0; i < new DBOptions().toNative().length; i++) {
             long[] negative = new DBOptions().toNative();
             negative[i] = -1;
-            refuses("open0", negative, bytes("x"), lease.handle, new byte[4]);
+            refuses("open0", negative, bytes("x"), lease.handle, 0L, new byte[4]);
         }
         long[] noCompression = new DBOptions().setValueFileBytes(4711).toNative();
         for (int i = 0; i < noCompression.length; i++) {
@@ -344,16 +344,96 @@ class BadArgumentsTest extends LavaTestBase {
                 noCompression[i + 1] = 9;
             }
         }
-        refuses("open0", noCompression, bytes("x"), lease.handle, new byte[4]);
-        refuses("open0", new DBOptions().toNative(), bytes("x"), h, new byte[4]);
-        refuses("open0", new DBOptions().toNative(), new byte[0], lease.handle, new byte[4]);
+        refuses("open0", noCompression, bytes("x"), lease.handle, 0L, new byte[4]);
+        refuses("open0", new DBOptions().toNative(), bytes("x"), h, 0L, new byte[4]);
+        refuses("open0", new DBOptions().toNative(), new byte[0], lease.handle, 0L, new byte[4]);
+        refuses("open0", new DBOptions().toNative(), bytes("x"), lease.handle, h, new byte[4]);
+        refuses("verifyFile0", bytes("x"), new byte[4], h);
         assertThat(db.get(t, k, 0, 2, 0)).isNull();
     }
 
-    /** Calls a private native method; it must throw one of the exceptions for bad arguments. */
+    @Test
+    void nativeSideChecksVolumes() throws Exception {
+        byte[] x = bytes("x");
+        long[] options = new VolumeOptions().setCapacityBytes(32 << 20).toNative();
+        try (Volume volume =
+                        Volume.open(directory.resolve("volumes").toString(), new VolumeOptions());
+                VolumeOutputStream out = (VolumeOutputStream) volume.createFile("d", "f")) {
+            out.write(x);
+            volume.createFile("d", "g").close();
+            try (VolumeInputStream in = (VolumeInputStream) volume.openFile("d", "g")) {
+                for (int[] bad : BAD_RANGES) {
+                    byte[] a = new byte[bad[0]];
+                    refusedBy(out.output, "append0", out.output.handle, a, bad[1], bad[2]);
+                    if (bad[1] < 0 || bad[2] < 0 || bad[1] > MAX - bad[2]) {
+                        refusedBy(in.input, "read0", in.input.handle, 0L, a, bad[1], bad[2]);
+                    }
+                }
+                refusedBy(in.input, "read0", in.input.handle, -1L, x, 0, 1);
+                refusedBy(in.input, "read0", in.input.handle, 0L, null, 0, 0);
+                refusedBy(in.input, "read0", volume.handle, 0L, x, 0, 1);
+                refusedBy(out.output, "append0", in.input.handle, x, 0, 1);
+                refusedBy(out.output, "append0", 0L, x, 0, 1);
+                refusedBy(out.output, "append0", out.output.handle, new byte[2 << 20], 0, 2 << 20);
+            }
+            long h = volume.handle;
+            for (int i = 0; i < options.length; i++) {
+                long[] negative = options.clone();
+                negative[i] = -1;
+                refusedBy(volume, "open0", x, negative);
+                refusedBy(volume, "openPinned0", x, negative);
+            }
+            refusedBy(volume, "open0", x, new long[7]);
+            refusedBy(volume, "open0", null, options);
+            refusedBy(volume, "open0", new byte[0], options);
+            refusedBy(volume, "openFile0", db.handle, x, x);
+            refusedBy(volume, "openFile0", h, null, x);
+            refusedBy(volume, "createFile0", h, x, null);
+            refusedBy(volume, "linkFile0", h, x, x, x, null);
+            refusedBy(volume, "figures0", h, new long[3]);
+            // Names: more announced than there are, one that ends behind the array, bytes behind.
+            byte[] marker = bytes(directory.resolve("marker").toString());
+            for (byte[] names :
+                    new byte[][] {
+                        {}, {0, 0, 0, 9}, {0, 0, 0, 1, 127, 0, 0, 0}, {0, 0, 0, 0, 1}, null
+                    }) {
+                refusedBy(volume, "pin0", h, marker, bytes("d"), names);
+            }
+            refusedBy(volume, "pin0", h, marker, bytes("d"), new byte[] {-1, -1, -1, -1});
+        }
+    }
+
+    @Test
+    void nullsAndBadNumbersOfVolumes() throws Exception {
+        assertThatThrownBy(() -> new VolumeOptions().setGrowBytes(-1))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("growBytes must not be negative: -1");
+        VolumeOptions options = new VolumeOptions();
+        try (Volume volume = Volume.open(directory.resolve("volumes").toString(), options)) {
+            Map<String, Entries.Entry> nulls = new LinkedHashMap<>();
+            nulls.put("directory", () -> Volume.open(null, options));
+            nulls.put("options", () -> Volume.open("x", null));
+            nulls.put("marker", () -> Volume.openPinned(null, options));
+            nulls.put("name", () -> volume.createFile("d", null));
+            nulls.put("names", () -> volume.pin("x", "d", null));
+            nulls.put("volume", () -> LavaDB.verifyFile(null, "x", List.of()));
+            nulls.forEach(
+                    (name, call) ->
+                            assertThatThrownBy(call::call)
+                                    .as(name)
+                                    .isInstanceOf(NullPointerException.class));
+        }
+    }
+
     private void refuses(String name, Object... arguments) throws Exception {
+        refusedBy(db, name, arguments);
+    }
+
+    /** Calls a private native method; it must throw one of the exceptions for bad arguments. */
+    private static void refusedBy(Object object, String name, Object... arguments)
+            throws Exception {
         Method method = null;
-        for (Method m : LavaDB.class.getDeclaredMethods()) {
+        for (Method m : object.getClass().getDeclaredMethods()) {
             if (m.getName().equals(name)) {
                 method = m;
             }
@@ -362,7 +442,7 @@ class BadArgumentsTest extends LavaTestBase {
         method.setAccessible(true);
         Throwable thrown = null;
         try {
-            method.invoke(db, arguments);
+            method.invoke(object, arguments);
         } catch (InvocationTargetException e) {
             thrown = e.getCause();
         }

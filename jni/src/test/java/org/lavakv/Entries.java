@@ -78,11 +78,50 @@ final class Entries {
         return entries;
     }
 
+    /**
+     * The calls of a volume that has the file "f" in the directory "d".
+     *
+     * @param marker a path where no file is
+     */
+    static Map<String, Entry> ofVolume(Volume v, String marker) {
+        Map<String, Entry> entries = new LinkedHashMap<>();
+        entries.put("volume figures", v::figures);
+        entries.put("volume openFile", () -> v.openFile("d", "f").close());
+        entries.put("volume createFile", () -> v.createFile("d", "g").close());
+        entries.put("volume linkFile", () -> v.linkFile("d", "f", "d", "h"));
+        entries.put("volume removeFile", () -> v.removeFile("d", "h"));
+        entries.put("volume listFiles", () -> v.listFiles("d"));
+        entries.put("volume removeDirectory", () -> v.removeDirectory("e"));
+        entries.put("volume pin", () -> v.pin(marker, "d", List.of("f")));
+        entries.put("volume dropStalePins", v::dropStalePins);
+        entries.put("volume of a database", () -> openIn(v));
+        entries.put("verifyFile of volume", () -> LavaDB.verifyFile(v, "d/f", List.of()));
+        return entries;
+    }
+
+    private static void openIn(Volume v) throws LavaDBException {
+        try (Lease lease = LavaTestBase.lease()) {
+            LavaDB.open(new DBOptions().setVolume(v), "d", lease, List.of()).close();
+        }
+    }
+
+    static Map<String, Entry> ofVolumeFiles(VolumeInput in, VolumeOutput out) {
+        Map<String, Entry> entries = new LinkedHashMap<>();
+        entries.put("volume file size", in::size);
+        entries.put("volume file read", () -> in.read(0, new byte[2], 0, 1));
+        entries.put("volume file append", () -> out.append(new byte[2], 0, 1));
+        entries.put("volume file finish", out::finish);
+        return entries;
+    }
+
     static Map<String, Entry> ofClasses(Lease lease, String path) {
         Map<String, Entry> entries = new LinkedHashMap<>();
         entries.put("open", () -> LavaDB.open(new DBOptions(), path, lease, List.of()).close());
         entries.put("verifyFile", () -> LavaDB.verifyFile(path, List.of()));
         entries.put("MetadataInfo.read", () -> MetadataInfo.read(new byte[3]));
+        VolumeOptions volume = new VolumeOptions().setCapacityBytes(32 << 20);
+        entries.put("Volume.open", () -> Volume.open(path + "-volumes", volume).close());
+        entries.put("Volume.openPinned", () -> Volume.openPinned(path, volume).close());
         entries.put("Host.acquire", () -> Host.acquire(1 << 20, 0.5).close());
         entries.put("Host.getStatistics", Host::getStatistics);
         entries.put("Host.setBackgroundThreads", () -> Host.setBackgroundThreads(2));

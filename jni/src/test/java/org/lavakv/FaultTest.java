@@ -29,13 +29,19 @@ class FaultTest extends LavaTestBase {
     void everyEntryReportsWhatIsThrownInside() throws Exception {
         try (Lease lease = lease();
                 LavaDB db = open(lease);
-                Snapshot s = db.getSnapshot()) {
+                Snapshot s = db.getSnapshot();
+                Volume volume =
+                        Volume.open(directory.resolve("volumes").toString(), new VolumeOptions());
+                VolumeOutputStream out = (VolumeOutputStream) volume.createFile("d", "f");
+                VolumeInputStream in = input(volume)) {
             TableHandle t = db.createTable("t", new TableOptions());
             TableHandle list = db.createTable("l", new TableOptions().setKind(TableKind.LIST));
             Map<String, Entries.Entry> entries = Entries.ofDatabase(db, t, list);
             entries.putAll(Entries.ofSnapshot(db, t, s));
             entries.putAll(Entries.ofLease(lease));
             entries.putAll(Entries.ofClasses(lease, directory.resolve("other").toString()));
+            entries.putAll(Entries.ofVolume(volume, directory.resolve("marker").toString()));
+            entries.putAll(Entries.ofVolumeFiles(in.input, out.output));
             entries.put("dropTable", () -> db.dropTable(t));
             for (int fault : new int[] {EXCEPTION, NO_MEMORY, ODD_THROW}) {
                 for (Map.Entry<String, Entries.Entry> entry : entries.entrySet()) {
@@ -45,6 +51,11 @@ class FaultTest extends LavaTestBase {
             LavaLibrary.setFault0(0);
             assertThatCode(() -> put(db, t, "k", "v")).doesNotThrowAnyException();
         }
+    }
+
+    private static VolumeInputStream input(Volume volume) throws Exception {
+        volume.createFile("d", "empty").close();
+        return (VolumeInputStream) volume.openFile("d", "empty");
     }
 
     private static void checkOne(int fault, String name, Entries.Entry entry) {
@@ -103,6 +114,23 @@ class FaultTest extends LavaTestBase {
                 Host.class,
                 Set.of("acquire0", "statistics0", "setBackgroundThreads0", "openNativeObjects0"));
         known.put(NativeObject.class, Set.of("close0", "isOpen0", "release0"));
+        known.put(
+                Volume.class,
+                Set.of(
+                        "open0",
+                        "openPinned0",
+                        "description0",
+                        "figures0",
+                        "openFile0",
+                        "createFile0",
+                        "linkFile0",
+                        "removeFile0",
+                        "listFiles0",
+                        "removeDirectory0",
+                        "pin0",
+                        "dropStalePins0"));
+        known.put(VolumeInput.class, Set.of("size0", "read0"));
+        known.put(VolumeOutput.class, Set.of("append0", "finish0"));
         known.put(MetadataInfo.class, Set.of("read0"));
         known.put(LavaLibrary.class, Set.of("setFault0"));
         known.forEach(

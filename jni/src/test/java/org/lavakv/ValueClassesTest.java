@@ -29,8 +29,11 @@ class ValueClassesTest {
                     set.add((long) next++);
                 } else if (type == boolean.class) {
                     m.invoke(o, m.getName().equals("setSync"));
-                } else {
+                } else if (type == CompressionType.class) {
                     m.invoke(o, CompressionType.ZSTD);
+                } else {
+                    // Passed by its handle, beside the numbers.
+                    assertThat(type).isEqualTo(Volume.class);
                 }
             }
         }
@@ -55,6 +58,21 @@ class ValueClassesTest {
         assertThat(Arrays.mismatch(before, after)).isEqualTo(5);
         assertThat(Arrays.copyOfRange(after, 5, 7)).containsExactly(1, 1);
         assertThatThrownBy(() -> o.setCompression(null)).isInstanceOf(NullPointerException.class);
+    }
+
+    @Test
+    void everyOptionOfAVolumeHasAPlaceInTheNativeForm() {
+        VolumeOptions o =
+                new VolumeOptions()
+                        .setCapacityBytes(1)
+                        .setDirectIo(false)
+                        .setPowerSafe(true)
+                        .setGrowBytes(2)
+                        .setReserveBytes(3)
+                        .setIdleReserveBytes(4);
+        assertThat(o.toNative()).containsExactly(1, 0, 1, 2, 3, 4);
+        assertThat(o.setDirectIo(true).setPowerSafe(false).toNative())
+                .containsExactly(1, 1, 0, 2, 3, 4);
     }
 
     @Test

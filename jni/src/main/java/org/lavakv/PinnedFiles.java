@@ -1,0 +1,36 @@
+package org.lavakv;
+
+/**
+ * Files that {@link Volume#pin} kept: in a directory of a volume.
+ *
+ * <p>Threads: any thread.
+ *
+ * <p>Ownership: the caller closes it, or its volume, which is the same. The files stay as long as
+ * their marker does.
+ */
+public final class PinnedFiles implements AutoCloseable {
+
+    private final Volume volume;
+    private final String directory;
+
+    PinnedFiles(Volume volume, String directory) {
+        this.volume = volume;
+        this.directory = directory;
+    }
+
+    /** The volume that has them. */
+    public Volume volume() {
+        return volume;
+    }
+
+    /** The directory of the volume in which they are, under their own names. */
+    public String directory() {
+        return directory;
+    }
+
+    /** Closes the volume. Repeating it does nothing. */
+    @Override
+    public void close() {
+        volume.close();
+    }
+}

@@ -1,0 +1,195 @@
+package org.lavakv;
+
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * One large file in a directory of the machine, with the files of all instances of the process that
+ * use the directory. It has directories of one level, whose names may hold slashes.
+ *
+ * <p>Threads: any thread.
+ *
+ * <p>Ownership: the caller closes it. This is one reference: instances and open files have their
+ * own, so the order does not matter. With the last one the volume is unmounted, and its file
+ * removed unless files are pinned in it.
+ *
+ * <p>Errors: NOT_FOUND, INVALID_ARGUMENT (a name), IO_ERROR, CORRUPTION; NO_SPACE with the volume's
+ * figures. After a failure of its metadata all changes of this volume fail with that error, and who
+ * opens the directory next gets another volume. After close every method but {@link #path}, {@link
+ * #leftBehind} and close throws {@link LavaClosedException}.
+ */
+public final class Volume extends NativeObject {
+
+    private final String path;
+    private final String pinnedDirectory;
+    private final List<String> leftBehind;
+
+    private Volume(long handle, String where) throws LavaDBException {
+        super(handle, "a volume (org.lavakv.Volume) of " + where);
+        try {
+            Decoder in = new Decoder(description0(handle));
+            path = in.string();
+            pinnedDirectory = in.string();
+            leftBehind = List.copyOf(in.strings());
+        } catch (LavaDBException | RuntimeException | Error e) {
+            close();
+            throw e;
+        }
+    }
+
+    /**
+     * The process's volume in a directory of the machine, made if missing for its user only.
+     * Several processes may use one directory: each has its volume.
+     *
+     * @param o counts when this mounts the volume
+     */
+    public static Volume open(String directory, VolumeOptions o) throws LavaDBException {
+        Objects.requireNonNull(directory, "directory");
+        long[] options = o.toNative();
+        LavaLibrary.checkLoaded();
+        return new Volume(open0(Encoder.utf8(directory), options), directory);
+    }
+
+    /**
+     * What {@link #pin} kept, by its marker; mounts the volume if the process has not.
+     *
+     * @param o counts when this mounts the volume
+     * @throws LavaDBException NOT_FOUND when the marker, the volume or the pin is gone; CORRUPTION
+     *     of the marker; BUSY when another process has the volume
+     */
+    public static PinnedFiles openPinned(String marker, VolumeOptions o) throws LavaDBException {
+        Objects.requireNonNull(marker, "marker");
+        long[] options = o.toNative();
+        LavaLibrary.checkLoaded();
+        Volume volume = new Volume(openPinned0(Encoder.utf8(marker), options), marker);
+        return new PinnedFiles(volume, volume.pinnedDirectory);
+    }
+
+    /** The volume's file. */
+    public String path() {
+        return path;
+    }
+
+    /** Files of the directory that this found and could not read; they are as they were. */
+    public List<String> leftBehind() {
+        return leftBehind;
+    }
+
+    /** The counters. */
+    public VolumeFigures figures() {
+        long[] numbers = new long[VolumeFigures.NUMBERS];
+        figures0(handle, numbers);
+        return new VolumeFigures(numbers);
+    }
+
+    /**
+     * Opens a file for reading; NOT_FOUND when it is not there. The stream is for one thread, but
+     * any may close it, which the caller does; its failures are IOExceptions that name the file.
+     */
+    public InputStream openFile(String directory, String name) throws LavaDBException {
+        byte[] in = Encoder.utf8(directory);
+        String file = nameOf(directory, name);
+        return new VolumeInputStream(
+                new VolumeInput(openFile0(handle, in, Encoder.utf8(name)), file), file);
+    }
+
+    /**
+     * Makes a file, and the directory, too; IO_ERROR when the file is there. The stream is for one
+     * thread, but any may close it, which the caller does: what it wrote is whole only when close
+     * has not failed. Its failures are IOExceptions that name the file.
+     */
+    public OutputStream createFile(String directory, String name) throws LavaDBException {
+        byte[] in = Encoder.utf8(directory);
+        String file = nameOf(directory, name);
+        return new VolumeOutputStream(
+                new VolumeOutput(createFile0(handle, in, Encoder.utf8(name)), file), file);
+    }
+
+    /**
+     * Gives a file a second name; makes the directory of that. IO_ERROR when the name is taken,
+     * NOT_FOUND without the file.
+     */
+    public void linkFile(String directory, String name, String toDirectory, String toName)
+            throws LavaDBException {
+        linkFile0(
+                handle,
+                Encoder.utf8(directory),
+                Encoder.utf8(name),
+                Encoder.utf8(toDirectory),
+                Encoder.utf8(toName));
+    }
+
+    /** Removes a file; NOT_FOUND when it is not there. */
+    public void removeFile(String directory, String name) throws LavaDBException {
+        removeFile0(handle, Encoder.utf8(directory), Encoder.utf8(name));
+    }
+
+    /** The names of a directory's files; NOT_FOUND when the directory is not there. */
+    public List<String> listFiles(String directory) throws LavaDBException {
+        return new Decoder(listFiles0(handle, Encoder.utf8(directory))).strings();
+    }
+
+    /** Removes a directory with its files; does nothing when it is not there. */
+    public void removeDirectory(String directory) throws LavaDBException {
+        removeDirectory0(handle, Encoder.utf8(directory));
+    }
+
+    /**
+     * Keeps these files of a directory for as long as a marker is there, a file outside the volume
+     * that this writes: whoever owns the marker's directory drops the pin by deleting it. See
+     * {@link #openPinned}.
+     *
+     * @throws LavaDBException also IO_ERROR when the marker is there already
+     */
+    public void pin(String marker, String directory, List<String> names) throws LavaDBException {
+        pin0(handle, Encoder.utf8(marker), Encoder.utf8(directory), Encoder.strings(names));
+    }
+
+    /** Drops pins whose markers are gone. Cheap; to be called now and then. */
+    public void dropStalePins() throws LavaDBException {
+        dropStalePins0(handle);
+    }
+
+    /** Drops this reference. Repeating it does nothing. */
+    @Override
+    public void close() {
+        super.close();
+    }
+
+    private String nameOf(String directory, String name) {
+        return path + ":" + directory + "/" + name;
+    }
+
+    private static native long open0(byte[] directory, long[] options) throws LavaDBException;
+
+    private static native long openPinned0(byte[] marker, long[] options) throws LavaDBException;
+
+    /** Path, pinned directory (empty: none), and what was left behind. */
+    private native byte[] description0(long handle) throws LavaDBException;
+
+    private native void figures0(long handle, long[] numbers);
+
+    private native long openFile0(long handle, byte[] directory, byte[] name)
+            throws LavaDBException;
+
+    private native long createFile0(long handle, byte[] directory, byte[] name)
+            throws LavaDBException;
+
+    private native void linkFile0(
+            long handle, byte[] directory, byte[] name, byte[] toDirectory, byte[] toName)
+            throws LavaDBException;
+
+    private native void removeFile0(long handle, byte[] directory, byte[] name)
+            throws LavaDBException;
+
+    private native byte[] listFiles0(long handle, byte[] directory) throws LavaDBException;
+
+    private native void removeDirectory0(long handle, byte[] directory) throws LavaDBException;
+
+    private native void pin0(long handle, byte[] marker, byte[] directory, byte[] names)
+            throws LavaDBException;
+
+    private native void dropStalePins0(long handle) throws LavaDBException;
+}
