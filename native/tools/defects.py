@@ -66,7 +66,7 @@ DEFECTS = [
     Defect("a direct write that was broken off is an error", "src/fs/posix_direct_append_file.cc",
            "} else if (errno != EINTR) {", "} else {", ("interrupted",)),
     Defect("a read of io_uring that came short passes for whole", "src/fs/read_batch.cc",
-           "if (reads[i].result < 0 || static_cast<uint64_t>(reads[i].result) < before + piece->length)",
+           "if (reads[i].result < 0 || static_cast<uint64_t>(reads[i].result) < before[i] + piece->length)",
            "if (reads[i].result < 0)", ("interrupted",)),
     Defect("a block's checksum is not looked at", "src/base/block.cc",
            "if (expected != computed) {", "if (expected != computed && handle.bytes == 0) {",

@@ -163,8 +163,8 @@ public final class LavaConfigurableOptions {
                     .booleanType()
                     .defaultValue(false)
                     .withDescription(
-                            "Whether the engine's files are read and written past the operating"
-                                    + " system's page cache, so that state takes no more memory"
+                            "Whether the engine's files, or the volume that has them, are read and"
+                                    + " written past the operating system's page cache, so that state takes no more memory"
                                     + " than it was given. Reads then depend on the block cache"
                                     + " alone. Where the file system refuses it, the page cache is"
                                     + " used.");

@@ -2,7 +2,11 @@ package org.lavakv.flink;
 
 import java.io.File;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.util.FileUtils;
 import org.apache.flink.util.Preconditions;
@@ -10,14 +14,20 @@ import org.lavakv.DBOptions;
 import org.lavakv.ImportSource;
 import org.lavakv.LavaDB;
 import org.lavakv.LavaDBException;
+import org.lavakv.VolumeOptions;
 import org.lavakv.flink.engine.LavaInstance;
 import org.lavakv.flink.engine.LavaInstanceFactory;
 import org.lavakv.flink.memory.SlotMemory;
+import org.lavakv.flink.storage.InstanceFiles;
+import org.lavakv.flink.storage.KeptFiles;
+import org.lavakv.flink.storage.PosixFiles;
+import org.lavakv.flink.storage.VolumeFiles;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Opens the database of one backend in a fresh directory, with the slot's memory.
+ * Opens the database of one backend in a fresh directory, of the machine or of a volume, with the
+ * slot's memory.
  *
  * <p>Threads: one thread.
  */
@@ -26,27 +36,36 @@ final class LavaInstanceOpener implements LavaInstanceFactory {
     private static final Logger LOG = LoggerFactory.getLogger(LavaInstanceOpener.class);
 
     private final File baseDirectory;
+    @Nullable private final File volumes;
+    private final VolumeOptions volumeOptions;
     private final DBOptions options;
     private final long separationBytes;
     private final KeyGroupRange keyGroupRange;
     private final int keyGroupPrefixBytes;
     private final SlotMemory memory;
+    @Nullable private InstanceFiles files;
     private boolean open;
     private boolean discarded;
 
     /**
      * @param baseDirectory does not exist yet; this owns it
+     * @param volumes where the volume with the files is, or null for files in baseDirectory
+     * @param volumeOptions also for volumes with files of local recovery
      * @param separationBytes from which size on values go to value files; 0: never
      * @param memory this owns it, and hands it on to the instance
      */
     LavaInstanceOpener(
             File baseDirectory,
+            @Nullable File volumes,
+            VolumeOptions volumeOptions,
             DBOptions options,
             long separationBytes,
             KeyGroupRange keyGroupRange,
             int keyGroupPrefixBytes,
             SlotMemory memory) {
         this.baseDirectory = baseDirectory;
+        this.volumes = volumes;
+        this.volumeOptions = volumeOptions;
         this.options = options;
         this.separationBytes = separationBytes;
         this.keyGroupRange = keyGroupRange;
@@ -56,16 +75,53 @@ final class LavaInstanceOpener implements LavaInstanceFactory {
 
     @Override
     public File directory() throws IOException {
+        files();
+        return baseDirectory;
+    }
+
+    @Override
+    public InstanceFiles files() throws IOException {
+        if (files == null) {
+            files = volumes == null ? filesInDirectory() : filesInVolume();
+        }
+        return files;
+    }
+
+    @Override
+    public KeptFiles kept(Path directory) throws IOException {
+        return KeptFiles.in(directory, volumeOptions);
+    }
+
+    private InstanceFiles filesInDirectory() throws IOException {
         File directory = new File(baseDirectory, "db");
         if (!directory.isDirectory() && !directory.mkdirs()) {
-            throw new IOException(
-                    "The directory for the state's files cannot be created: "
-                            + directory
-                            + ". Check the directories of '"
-                            + LavaOptions.LOCAL_DIRECTORIES.key()
-                            + "'.");
+            throw notCreated(directory, null);
         }
-        return directory;
+        return new PosixFiles(directory.toPath());
+    }
+
+    private InstanceFiles filesInVolume() throws IOException {
+        try {
+            Files.createDirectories(baseDirectory.getParentFile().toPath());
+            // As the volume: timers are state, too.
+            Files.createDirectory(
+                    baseDirectory.toPath(),
+                    PosixFilePermissions.asFileAttribute(
+                            PosixFilePermissions.fromString("rwx------")));
+        } catch (IOException e) {
+            throw notCreated(baseDirectory, e);
+        }
+        return VolumeFiles.open(volumes, volumeOptions, baseDirectory.getName());
+    }
+
+    private static IOException notCreated(File directory, @Nullable IOException cause) {
+        return new IOException(
+                "The directory for the state's files cannot be created: "
+                        + directory
+                        + ". Check the directories of '"
+                        + LavaOptions.LOCAL_DIRECTORIES.key()
+                        + "'.",
+                cause);
     }
 
     @Override
@@ -81,17 +137,17 @@ final class LavaInstanceOpener implements LavaInstanceFactory {
     @Override
     public LavaInstance open(List<ImportSource> imports) throws IOException, LavaDBException {
         Preconditions.checkState(!open && !discarded, "The instance was opened or given up.");
-        File directory = directory();
+        InstanceFiles opened = files();
         options.setPartitionBytes(keyGroupPrefixBytes)
                 .setPartitionFirst(keyGroupRange.getStartKeyGroup())
                 .setPartitionLast(keyGroupRange.getEndKeyGroup());
-        LavaDB db = LavaDB.open(options, directory.getPath(), memory.lease(), imports);
+        LavaDB db = opened.open(options, memory.lease(), imports);
         open = true;
         return new LavaInstance(
                 db,
                 memory,
                 baseDirectory,
-                directory,
+                opened,
                 keyGroupPrefixBytes,
                 keyGroupRange,
                 separationBytes);
@@ -104,6 +160,13 @@ final class LavaInstanceOpener implements LavaInstanceFactory {
         }
         discarded = true;
         memory.close();
+        try {
+            if (files != null) {
+                files.close();
+            }
+        } catch (IOException e) {
+            LOG.warn("Deleting {} failed; it goes when no instance uses the volume.", files, e);
+        }
         try {
             FileUtils.deleteDirectory(baseDirectory);
         } catch (IOException e) {

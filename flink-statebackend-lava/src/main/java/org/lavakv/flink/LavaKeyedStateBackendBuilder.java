@@ -4,6 +4,7 @@ import java.io.File;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.ThreadLocalRandom;
 import javax.annotation.Nullable;
 import org.apache.flink.runtime.execution.CancelTaskException;
 import org.apache.flink.runtime.execution.Environment;
@@ -12,6 +13,8 @@ import org.apache.flink.runtime.state.AbstractStateBackend;
 import org.apache.flink.runtime.state.BackendBuildingException;
 import org.apache.flink.runtime.state.CompositeKeySerializationUtils;
 import org.apache.flink.runtime.state.InternalKeyContextImpl;
+import org.apache.flink.runtime.state.LocalRecoveryConfig;
+import org.apache.flink.runtime.state.LocalSnapshotDirectoryProvider;
 import org.apache.flink.runtime.state.StateBackend.KeyedStateBackendParameters;
 import org.apache.flink.runtime.state.StreamCompressionDecorator;
 import org.apache.flink.runtime.state.heap.HeapPriorityQueueSetFactory;
@@ -37,11 +40,13 @@ import org.lavakv.flink.snapshot.LavaSnapshotStrategy;
 public class LavaKeyedStateBackendBuilder<K> extends AbstractKeyedStateBackendBuilder<K> {
 
     private static final int HEAP_TIMERS_INITIAL = 128;
+    private static final String VOLUMES = "lavafs-volumes";
 
     private final KeyedStateBackendParameters<K> parameters;
     private final LavaSettings settings;
     private final File directory;
     private final boolean incremental;
+    private final LocalRecoveryConfig localRecovery;
 
     LavaKeyedStateBackendBuilder(
             KeyedStateBackendParameters<K> parameters,
@@ -67,6 +72,7 @@ public class LavaKeyedStateBackendBuilder<K> extends AbstractKeyedStateBackendBu
         this.settings = settings;
         this.directory = directory;
         this.incremental = incremental;
+        this.localRecovery = parameters.getEnv().getTaskStateManager().createLocalRecoveryConfig();
     }
 
     private static StreamCompressionDecorator compression(Environment environment) {
@@ -108,6 +114,8 @@ public class LavaKeyedStateBackendBuilder<K> extends AbstractKeyedStateBackendBu
         String name = "job_" + environment.getJobID() + "_op_" + operator + "_" + UUID.randomUUID();
         return new LavaInstanceOpener(
                 new File(directory, name),
+                volumes(),
+                settings.volumeOptions(),
                 settings.dbOptions()
                         .setGcUploadCostPercent(incremental ? settings.uploadCostPercent() : 0),
                 settings.separationBytes(),
@@ -115,6 +123,29 @@ public class LavaKeyedStateBackendBuilder<K> extends AbstractKeyedStateBackendBu
                 CompositeKeySerializationUtils.computeRequiredBytesInKeyGroupPrefix(
                         numberOfKeyGroups),
                 memory);
+    }
+
+    /** The directory of volumes, or null. */
+    @Nullable
+    private File volumes() {
+        if (settings.fileSystem() == LavaOptions.FileSystemType.POSIX) {
+            return null;
+        }
+        if (settings.localDirectories().isEmpty() && localRecovery.isLocalBackupEnabled()) {
+            // Flink empties the working directory when a TaskManager comes back, and keeps the root
+            // of local state, where it deletes only directories of allocations.
+            return localRecovery
+                    .getLocalStateDirectoryProvider()
+                    .map(LavaKeyedStateBackendBuilder::anyRoot)
+                    .map(root -> new File(root, VOLUMES))
+                    .orElseThrow(LocalRecoveryConfig.localRecoveryNotEnabled());
+        }
+        return new File(directory, VOLUMES);
+    }
+
+    private static File anyRoot(LocalSnapshotDirectoryProvider directories) {
+        int any = ThreadLocalRandom.current().nextInt(directories.allocationBaseDirsCount());
+        return directories.selectAllocationBaseDirectory(any).getParentFile();
     }
 
     @Nullable
@@ -172,7 +203,7 @@ public class LavaKeyedStateBackendBuilder<K> extends AbstractKeyedStateBackendBu
                         heapTimerStates,
                         keySerializerProvider.currentSchemaSerializer(),
                         keyGroupRange,
-                        parameters.getEnv().getTaskStateManager().createLocalRecoveryConfig(),
+                        localRecovery,
                         restored.backendUID(),
                         restored.uploadedFiles(),
                         restored.lastCompletedCheckpointId(),
@@ -183,7 +214,7 @@ public class LavaKeyedStateBackendBuilder<K> extends AbstractKeyedStateBackendBu
         parts.timerCacheSize = settings.timerCacheSize();
         parts.metrics =
                 new LavaMetrics(instance, parameters.getMetricGroup(), settings.metricsPerState());
-        logger.info("Built a keyed state backend on Lava in {}.", instance.directory());
+        logger.info("Built a keyed state backend on Lava in {}.", instance.files());
         return new LavaKeyedStateBackend<>(parts);
     }
 

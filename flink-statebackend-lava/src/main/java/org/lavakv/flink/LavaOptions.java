@@ -10,6 +10,14 @@ public final class LavaOptions {
     /** What all keys start with. */
     static final String PREFIX = "state.backend.lava.";
 
+    /** Where the engine's files are. */
+    public enum FileSystemType {
+        /** In directories of the machine, each file by itself. */
+        POSIX,
+        /** In volumes: one large file for all backends of a TaskManager that use a directory. */
+        LAVAFS
+    }
+
     /** Where timers live. */
     public enum TimerService {
         /** In the engine, like other state. */
@@ -26,6 +34,26 @@ public final class LavaOptions {
                             "Absolute local directories for the engine's files, separated by"
                                     + " commas; backends take turns. Without it, the"
                                     + " TaskManager's working directory.");
+
+    public static final ConfigOption<FileSystemType> FILE_SYSTEM =
+            ConfigOptions.key(PREFIX + "filesystem")
+                    .enumType(FileSystemType.class)
+                    .defaultValue(FileSystemType.POSIX)
+                    .withDescription(
+                            "Where the engine's files are: POSIX keeps each in a directory of its"
+                                    + " backend, LAVAFS all of a TaskManager in one large file, a"
+                                    + " volume, in each directory of localdir. Without localdir"
+                                    + " volumes are where local recovery has its files, or else in"
+                                    + " the TaskManager's working directory.");
+
+    public static final ConfigOption<MemorySize> FILE_SYSTEM_CAPACITY =
+            ConfigOptions.key(PREFIX + "filesystem-capacity")
+                    .memoryType()
+                    .noDefaultValue()
+                    .withDescription(
+                            "How large a volume of LAVAFS may grow, at least 32 MiB; the job that"
+                                    + " opens it first decides. Writes to a full one fail. Without"
+                                    + " it, the size of the disk.");
 
     public static final ConfigOption<String> LIBRARY_DIRECTORY =
             ConfigOptions.key(PREFIX + "library.dir")

@@ -15,6 +15,7 @@ import org.apache.flink.core.fs.Path;
 import org.lavakv.CompressionType;
 import org.lavakv.DBOptions;
 import org.lavakv.TableOptions;
+import org.lavakv.VolumeOptions;
 import org.lavakv.flink.memory.MemorySettings;
 
 /**
@@ -26,6 +27,7 @@ import org.lavakv.flink.memory.MemorySettings;
 final class LavaSettings {
 
     private static final long INT_BYTES_MAX = 64L << 20;
+    private static final long VOLUME_BYTES_MIN = 32L << 20;
 
     private final ReadableConfig config;
 
@@ -34,6 +36,8 @@ final class LavaSettings {
         // Whatever is wrong is said when the job is set up, not when a task starts.
         localDirectories();
         libraryDirectory();
+        fileSystem();
+        volumeOptions();
         timerService();
         timerCacheSize();
         memory();
@@ -123,6 +127,24 @@ final class LavaSettings {
         File directory = new File(path);
         check(directory.isAbsolute(), option, value, "an absolute path");
         return directory;
+    }
+
+    LavaOptions.FileSystemType fileSystem() {
+        return get(LavaOptions.FILE_SYSTEM, LavaOptions.FileSystemType.class);
+    }
+
+    /** How volumes are opened: this job's own, and those that local recovery finds. */
+    VolumeOptions volumeOptions() {
+        // Neither checkpoints nor local recovery promise anything after a power cut.
+        VolumeOptions options =
+                new VolumeOptions()
+                        .setDirectIo(get(LavaConfigurableOptions.DIRECT_IO, Boolean.class));
+        if (get(LavaOptions.FILE_SYSTEM_CAPACITY, MemorySize.class) != null) {
+            options.setCapacityBytes(
+                    bytesBetween(
+                            LavaOptions.FILE_SYSTEM_CAPACITY, VOLUME_BYTES_MIN, Long.MAX_VALUE));
+        }
+        return options;
     }
 
     LavaOptions.TimerService timerService() {

@@ -69,6 +69,28 @@ class LavaSettingsTest {
     }
 
     @Test
+    void volumesHaveACapacityOfWhichNoneIsTooSmall() {
+        assertThat(configured().settings().fileSystem())
+                .isEqualTo(LavaOptions.FileSystemType.POSIX);
+        String type = LavaOptions.FILE_SYSTEM.key();
+        assertThat(configured(type, "lavafs").settings().fileSystem())
+                .isEqualTo(LavaOptions.FileSystemType.LAVAFS);
+        assertThatThrownBy(() -> configured(type, "ext4"))
+                .isInstanceOf(IllegalConfigurationException.class)
+                .hasMessageContaining(type)
+                .hasMessageContaining("[POSIX, LAVAFS]");
+        String capacity = LavaOptions.FILE_SYSTEM_CAPACITY.key();
+        assertThatThrownBy(() -> configured(capacity, "31mb"))
+                .isInstanceOf(IllegalConfigurationException.class)
+                .hasMessageContaining(capacity)
+                .hasMessageContaining(String.valueOf(32 << 20));
+        configured(capacity, "32mb");
+        String directIo = LavaConfigurableOptions.DIRECT_IO.key();
+        assertThat(configured().settings().volumeOptions().directIo()).isFalse();
+        assertThat(configured(directIo, "true").settings().volumeOptions().directIo()).isTrue();
+    }
+
+    @Test
     void isIncrementalUnlessSwitchedOff() {
         assertThat(configured().isIncremental()).isTrue();
         String key = CheckpointingOptions.INCREMENTAL_CHECKPOINTS.key();

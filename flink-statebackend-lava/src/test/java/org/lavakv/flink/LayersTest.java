@@ -35,6 +35,17 @@ class LayersTest {
     }
 
     @Test
+    void storageUsesNothingAboveIt() {
+        noClasses()
+                .that()
+                .resideInAPackage(ROOT + ".storage..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(ROOT, ROOT + ".engine..")
+                .check(classes);
+    }
+
+    @Test
     void engineUsesNothingAboveIt() {
         noClasses()
                 .that()

@@ -103,7 +103,7 @@ class ValueSeparationTest {
 
     /** Names of the value files in a backend's directory. */
     private static Set<String> valueFiles(LavaKeyedStateBackend<?> backend) {
-        return namesIn(backend.instance().dbDirectory().toPath());
+        return namesIn(backend.instance().directory().toPath().resolve("db"));
     }
 
     private static Set<String> namesIn(Path directory) {
@@ -400,7 +400,7 @@ class ValueSeparationTest {
                 (IncrementalRemoteKeyedStateHandle) checkpoint(backend);
         Set<String> old = valueFiles(first);
         assertThat(old).isNotEmpty();
-        Path directory = backend.instance().dbDirectory().toPath();
+        Path directory = backend.instance().directory().toPath().resolve("db");
         for (HandleAndLocalPath file : first.getSharedState()) {
             assertThat(file.getHandle().getStateSize())
                     .as(file.getLocalPath())

@@ -6,19 +6,20 @@ import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.util.FileUtils;
 import org.apache.flink.util.ResourceGuard;
 import org.lavakv.LavaDB;
+import org.lavakv.flink.storage.InstanceFiles;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * One open LavaKV database of one keyed state backend, and everything whose life is tied to it: the
- * memory lease, the local directory and the guard that keeps it open while others than the task's
- * thread use it.
+ * memory lease, its files, the local directory and the guard that keeps it open while others than
+ * the task's thread use it.
  *
  * <p>Threads: the getters may be called from any thread; {@link #close} once from any thread, and
  * again without effect.
  *
- * <p>Ownership: owns the database, the lease (through {@code leaseRelease}) and the directory; all
- * three are gone after {@link #close}.
+ * <p>Ownership: owns the database, the lease (through {@code leaseRelease}), the files and the
+ * directory; all are gone after {@link #close}.
  *
  * <p>Errors: {@link #close} never throws; what goes wrong is logged.
  */
@@ -29,7 +30,7 @@ public final class LavaInstance implements AutoCloseable {
     private final LavaDB db;
     private final AutoCloseable leaseRelease;
     private final File directory;
-    private final File dbDirectory;
+    private final InstanceFiles files;
     private final int keyGroupPrefixBytes;
     private final KeyGroupRange keyGroupRange;
     private final long separationBytes;
@@ -42,21 +43,21 @@ public final class LavaInstance implements AutoCloseable {
      * @param leaseRelease gives this instance's share of native memory back; called once, after the
      *     database was closed
      * @param directory the instance's directory, deleted on close
-     * @param dbDirectory where the database's files are, inside {@code directory}
+     * @param files where the database's files are
      * @param separationBytes from which size on values go to value files; 0: never
      */
     public LavaInstance(
             LavaDB db,
             AutoCloseable leaseRelease,
             File directory,
-            File dbDirectory,
+            InstanceFiles files,
             int keyGroupPrefixBytes,
             KeyGroupRange keyGroupRange,
             long separationBytes) {
         this.db = db;
         this.leaseRelease = leaseRelease;
         this.directory = directory;
-        this.dbDirectory = dbDirectory;
+        this.files = files;
         this.keyGroupPrefixBytes = keyGroupPrefixBytes;
         this.keyGroupRange = keyGroupRange;
         this.separationBytes = separationBytes;
@@ -66,14 +67,14 @@ public final class LavaInstance implements AutoCloseable {
         return db;
     }
 
-    /** The instance's own directory; its content goes with {@link #close}. */
+    /** The instance's own ordinary directory; its content goes with {@link #close}. */
     public File directory() {
         return directory;
     }
 
-    /** The database's directory, inside {@link #directory}. */
-    public File dbDirectory() {
-        return dbDirectory;
+    /** The database's files: inside {@link #directory}, or in a volume. */
+    public InstanceFiles files() {
+        return files;
     }
 
     /** Leading bytes of every key that name the key group: 1 or 2. */
@@ -98,7 +99,7 @@ public final class LavaInstance implements AutoCloseable {
         return resourceGuard;
     }
 
-    /** Waits for the leases, closes the database, gives its memory back, deletes the directory. */
+    /** Waits for the leases, closes the database, gives its memory back, deletes its files. */
     @Override
     public void close() {
         synchronized (this) {
@@ -111,13 +112,17 @@ public final class LavaInstance implements AutoCloseable {
         try {
             db.close();
         } catch (Exception e) {
-            LOG.warn("Closing the LavaKV instance in {} failed.", dbDirectory, e);
+            LOG.warn("Closing the LavaKV instance in {} failed.", files, e);
         }
-        releaseQuietly(leaseRelease, directory);
-    }
-
-    /** Gives memory back and deletes the directory; for openings that failed, too. */
-    static void releaseQuietly(AutoCloseable leaseRelease, File directory) {
+        try {
+            files.close();
+        } catch (IOException | RuntimeException e) {
+            LOG.warn(
+                    "Deleting the files of the instance in {} failed; they go when no instance uses"
+                            + " the volume.",
+                    files,
+                    e);
+        }
         try {
             leaseRelease.close();
         } catch (Exception e) {

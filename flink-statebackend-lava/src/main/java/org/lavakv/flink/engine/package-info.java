@@ -2,7 +2,7 @@
  * The adapter between the state classes and LavaKV: the open instance, its tables, keys as bytes,
  * lists as segments.
  *
- * <p>Layer: uses the bindings ({@code org.lavakv}) only; state, timers, snapshot and restore use
- * this package, never the other way round.
+ * <p>Layer: uses the bindings ({@code org.lavakv}) and storage only; state, timers, snapshot and
+ * restore use this package, never the other way round.
  */
 package org.lavakv.flink.engine;

@@ -13,13 +13,14 @@ import org.lavakv.DBStatistics;
 import org.lavakv.Host;
 import org.lavakv.HostStatistics;
 import org.lavakv.TableStatistics;
+import org.lavakv.VolumeFigures;
 import org.lavakv.flink.engine.LavaInstance;
 import org.lavakv.flink.engine.StateTable;
 
 /**
  * Gauges under the group {@code lava} of the operator: of the instance, of the process that it
- * shares cache and threads with, and of each state. One report asks the engine once; a disposed
- * instance keeps its last numbers.
+ * shares cache and threads with, of its volume if it has one, and of each state. One report asks
+ * the engine once; a disposed instance keeps its last numbers.
  *
  * <p>Threads: metric reporters' threads read; registration on the task's thread.
  */
@@ -41,6 +42,9 @@ public final class LavaMetrics {
         this.perState = perState;
         registerInstance();
         registerHost();
+        if (instance.files().volumeFigures() != null) {
+            registerVolume();
+        }
     }
 
     /** Adds the gauges of a state; again for the same state does nothing. */
@@ -125,9 +129,26 @@ public final class LavaMetrics {
         host.gauge("cache-misses", s.gauge(HostStatistics::cacheMisses));
         host.gauge("memtable-bytes", s.gauge(HostStatistics::memtableBytes));
         host.gauge("table-reader-bytes", s.gauge(HostStatistics::tableReaderBytes));
+        host.gauge("file-buffer-bytes", s.gauge(HostStatistics::fileBufferBytes));
         host.gauge("charged-bytes", s.gauge(HostStatistics::chargedBytes));
         host.gauge("instances-open", s.gauge(HostStatistics::instancesOpen));
         host.gauge("threads", s.gauge(HostStatistics::threads));
+    }
+
+    private void registerVolume() {
+        Cached<VolumeFigures> f = new Cached<>(() -> instance.files().volumeFigures());
+        MetricGroup volume = group.addGroup("volume");
+        volume.gauge("capacity-bytes", f.gauge(VolumeFigures::capacityBytes));
+        volume.gauge("device-bytes", f.gauge(VolumeFigures::deviceBytes));
+        volume.gauge("used-bytes", f.gauge(VolumeFigures::usedBytes));
+        volume.gauge("free-bytes", f.gauge(VolumeFigures::freeBytes));
+        volume.gauge("largest-free-run-bytes", f.gauge(VolumeFigures::largestFreeRunBytes));
+        volume.gauge("files", f.gauge(VolumeFigures::files));
+        volume.gauge("pins", f.gauge(VolumeFigures::pins));
+        volume.gauge("journal-bytes-written", f.gauge(VolumeFigures::journalWrittenBytes));
+        volume.gauge("journal-compactions", f.gauge(VolumeFigures::journalCompactions));
+        volume.gauge("metadata-memory-bytes", f.gauge(VolumeFigures::metadataMemoryBytes));
+        volume.gauge("direct-io", f.gauge(figures -> figures.directIo() ? 1L : 0L));
     }
 
     /** What the engine said last, not older than a second. */

@@ -3,22 +3,18 @@ package org.lavakv.flink.restore;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.zip.CRC32C;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.util.IOUtils;
 import org.lavakv.FileInfo;
-import org.lavakv.LavaDB;
 import org.lavakv.LavaDBException;
-import org.lavakv.flink.snapshot.HardLinks;
-import org.lavakv.flink.snapshot.LocalFileOutput;
+import org.lavakv.flink.storage.InstanceFiles;
 
 /**
- * Brings one file of a checkpoint into the instance's directory and checks every byte of it.
+ * Brings one file of a checkpoint to the instance's files and checks every byte of it.
  *
  * <p>Threads: any, without state. Errors: IOException naming file, offset and state; the file is
- * then gone from the directory, and the checkpoint's is as it was.
+ * then gone from there, and the checkpoint's is as it was.
  */
 final class FileFetch {
 
@@ -29,35 +25,38 @@ final class FileFetch {
     /**
      * Fetches.
      *
-     * @param target where to; must not exist
+     * @param name what it is called in {@code files}, where it must not be
+     * @return the name
      */
-    static Path fetch(FileSource source, Path target, CloseableRegistry streams)
+    static String fetch(
+            FileSource source, InstanceFiles files, String name, CloseableRegistry streams)
             throws IOException {
-        boolean done = false;
         try {
-            if (source.localPath() != null) {
-                HardLinks.linkOrCopy(source.localPath(), target);
+            Copied copied;
+            if (source.local() != null && files.link(source.local(), name)) {
                 try (OutputStream nowhere = OutputStream.nullOutputStream()) {
-                    copy(source, target, nowhere, streams);
+                    copied = copy(source, nowhere, streams);
                 }
             } else {
-                try (OutputStream out = new LocalFileOutput(target)) {
-                    copy(source, target, out, streams);
+                try (OutputStream out = files.create(name)) {
+                    copied = copy(source, out, streams);
                 }
             }
-            done = true;
-            return target;
-        } finally {
-            if (!done) {
-                Files.deleteIfExists(target);
+            // Only now: what is not closed is not whole, and the engine may have to look at it.
+            check(source, copied, files, name);
+            return name;
+        } catch (IOException | RuntimeException | Error e) {
+            try {
+                files.deleteIfExists(name);
+            } catch (IOException suppressed) {
+                e.addSuppressed(suppressed);
             }
+            throw e;
         }
     }
 
-    private static void copy(
-            FileSource source, Path target, OutputStream out, CloseableRegistry streams)
+    private static Copied copy(FileSource source, OutputStream out, CloseableRegistry streams)
             throws IOException {
-        FileInfo expected = source.info();
         CRC32C crc = new CRC32C();
         long total = 0;
         InputStream in = source.open();
@@ -66,7 +65,7 @@ final class FileFetch {
             byte[] buffer = new byte[BUFFER_BYTES];
             // A file that has grown is not read to its end, which may be far.
             for (int n = in.read(buffer);
-                    n >= 0 && total <= expected.bytes();
+                    n >= 0 && total <= source.info().bytes();
                     n = in.read(buffer)) {
                 crc.update(buffer, 0, n);
                 out.write(buffer, 0, n);
@@ -80,29 +79,35 @@ final class FileFetch {
         if (streams.isClosed()) {
             throw new IOException("Fetching " + source.displayName() + " was cancelled.");
         }
-        out.flush();
-        if (total != expected.bytes()) {
+        return new Copied(total, (int) crc.getValue());
+    }
+
+    private static void check(FileSource source, Copied copied, InstanceFiles files, String name)
+            throws IOException {
+        FileInfo expected = source.info();
+        if (copied.bytes != expected.bytes()) {
             throw damaged(
                     source,
                     "at offset "
-                            + Math.min(total, expected.bytes())
-                            + (total < expected.bytes()
+                            + Math.min(copied.bytes, expected.bytes())
+                            + (copied.bytes < expected.bytes()
                                     ? " it ends, and should have " + expected.bytes() + " bytes"
                                     : " it should end, and goes on"));
         }
-        if ((int) crc.getValue() != expected.crc32c()) {
-            throw damaged(source, whereTheChecksumFails(source, target));
+        if (copied.crc32c != expected.crc32c()) {
+            throw damaged(source, whereTheChecksumFails(source, files, name));
         }
     }
 
     /** Asks the engine which block it is, and whose. */
-    private static String whereTheChecksumFails(FileSource source, Path target) {
+    private static String whereTheChecksumFails(
+            FileSource source, InstanceFiles files, String name) {
         if (!source.tables().isEmpty()) {
             try {
-                LavaDB.verifyFile(target.toString(), source.tables());
+                files.verify(name, source.tables());
             } catch (LavaDBException e) {
                 // The local copy is gone when somebody reads this.
-                return e.getMessage().replace(target + ": ", "");
+                return e.getMessage().replace(files.file(name).displayName() + ": ", "");
             }
         }
         return "at offset 0 begin "
@@ -119,5 +124,16 @@ final class FileFetch {
                         + ". The file belongs to a checkpoint of the states "
                         + source.stateNames()
                         + ". It was left as it is; restore from another one.");
+    }
+
+    /** What was read. */
+    private static final class Copied {
+        private final long bytes;
+        private final int crc32c;
+
+        Copied(long bytes, int crc32c) {
+            this.bytes = bytes;
+            this.crc32c = crc32c;
+        }
     }
 }

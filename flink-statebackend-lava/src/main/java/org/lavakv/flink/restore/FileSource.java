@@ -2,7 +2,6 @@ package org.lavakv.flink.restore;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.file.Files;
 import java.util.Collections;
 import java.util.List;
 import java.util.regex.Pattern;
@@ -11,6 +10,7 @@ import org.apache.flink.core.fs.Path;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.lavakv.FileInfo;
 import org.lavakv.TableInfo;
+import org.lavakv.flink.storage.LocalFile;
 
 /**
  * One file of a checkpoint: what it should be, and where to get it.
@@ -23,19 +23,19 @@ final class FileSource {
 
     private final FileInfo info;
     @Nullable private final StreamStateHandle handle;
-    @Nullable private final java.nio.file.Path path;
+    @Nullable private final LocalFile local;
     private final List<TableInfo> tables;
     private final String stateNames;
 
     private FileSource(
             FileInfo info,
             @Nullable StreamStateHandle handle,
-            @Nullable java.nio.file.Path path,
+            @Nullable LocalFile local,
             List<TableInfo> tables,
             String stateNames) {
         this.info = info;
         this.handle = handle;
-        this.path = path;
+        this.local = local;
         this.tables = tables;
         this.stateNames = stateNames;
     }
@@ -44,8 +44,8 @@ final class FileSource {
         return new FileSource(info, handle, null, Collections.emptyList(), "");
     }
 
-    static FileSource local(FileInfo info, java.nio.file.Path path) {
-        return new FileSource(info, null, path, Collections.emptyList(), "");
+    static FileSource local(FileInfo info, LocalFile local) {
+        return new FileSource(info, null, local, Collections.emptyList(), "");
     }
 
     /**
@@ -54,7 +54,7 @@ final class FileSource {
      * @param tables those of the engine's file, or empty when it is none
      */
     FileSource withStates(List<TableInfo> tables, String stateNames) {
-        return new FileSource(info, handle, path, tables, stateNames);
+        return new FileSource(info, handle, local, tables, stateNames);
     }
 
     /** Whether a name from a checkpoint may be used as a file's name. */
@@ -66,10 +66,10 @@ final class FileSource {
         return info;
     }
 
-    /** Null unless the file is on local disk. */
+    /** Null unless the file is on this machine. */
     @Nullable
-    java.nio.file.Path localPath() {
-        return path;
+    LocalFile local() {
+        return local;
     }
 
     List<TableInfo> tables() {
@@ -81,13 +81,13 @@ final class FileSource {
     }
 
     InputStream open() throws IOException {
-        return path != null ? Files.newInputStream(path) : handle.openInputStream();
+        return local != null ? local.open() : handle.openInputStream();
     }
 
     /** Where the file is, for people. */
     String displayName() {
-        if (path != null) {
-            return path.toString();
+        if (local != null) {
+            return local.displayName();
         }
         return handle.maybeGetPath()
                 .map(Path::toString)

@@ -28,10 +28,12 @@ import org.lavakv.TableInfo;
 import org.lavakv.flink.engine.LavaInstance;
 import org.lavakv.flink.engine.StateTables;
 import org.lavakv.flink.snapshot.ParallelTransfer;
+import org.lavakv.flink.storage.InstanceFiles;
+import org.lavakv.flink.storage.PosixFiles;
 
 /**
  * Restores Lava's own checkpoints, native savepoints and local copies: the files of all
- * predecessors are put into the new instance's directory, checked, and adopted with bounds.
+ * predecessors are put where the new instance's are, checked, and adopted with bounds.
  *
  * <p>Threads: the task's, and some of its own while it runs.
  */
@@ -55,14 +57,18 @@ final class NativeRestore<K> {
         try (ParallelTransfer transfer =
                 new ParallelTransfer(request.transferThreads(), "lava-restore")) {
             predecessors = readDescriptions(transfer);
-            StateDescriptions<K> descriptions =
-                    new StateDescriptions<>(
-                            request.userCodeClassLoader(), request.keySerializerProvider());
-            for (Predecessor predecessor : predecessors) {
-                checkKeyGroupPrefix(predecessor);
-                states.add(descriptions.read(predecessor.stateMeta()));
+            try {
+                StateDescriptions<K> descriptions =
+                        new StateDescriptions<>(
+                                request.userCodeClassLoader(), request.keySerializerProvider());
+                for (Predecessor predecessor : predecessors) {
+                    checkKeyGroupPrefix(predecessor);
+                    states.add(descriptions.read(predecessor.stateMeta()));
+                }
+                fetch(transfer, predecessors);
+            } finally {
+                predecessors.forEach(Predecessor::close);
             }
-            fetch(transfer, predecessors);
         }
         long fetched = System.nanoTime();
         report(MetricNames.DOWNLOAD_STATE_DURATION, begin, fetched);
@@ -93,10 +99,12 @@ final class NativeRestore<K> {
                     handle.getKeyGroupRange().getIntersection(request.keyGroupRange());
             if (shown.getNumberOfKeyGroups() > 0) {
                 IncrementalKeyedStateHandle incremental = (IncrementalKeyedStateHandle) handle;
-                tasks.add(streams -> Predecessor.read(incremental, shown, streams));
+                tasks.add(
+                        streams ->
+                                Predecessor.read(incremental, shown, request.factory(), streams));
             }
         }
-        return transfer.run(tasks, cancel(), predecessor -> {}, SETTLE_MS);
+        return transfer.run(tasks, cancel(), Predecessor::close, SETTLE_MS);
     }
 
     private void checkKeyGroupPrefix(Predecessor predecessor) throws StateMigrationException {
@@ -135,20 +143,20 @@ final class NativeRestore<K> {
                 }
             }
         }
-        Path directory = request.factory().directory().toPath();
-        List<ParallelTransfer.Task<Path>> tasks = new ArrayList<>();
+        InstanceFiles files = request.factory().files();
+        List<ParallelTransfer.Task<String>> tasks = new ArrayList<>();
         for (FileSource source : sources.values()) {
-            Path target = directory.resolve(source.info().name());
-            tasks.add(streams -> FileFetch.fetch(source, target, streams));
+            tasks.add(streams -> FileFetch.fetch(source, files, source.info().name(), streams));
         }
+        InstanceFiles ordinary = new PosixFiles(directory());
         for (int i = 0; i < predecessors.size(); i++) {
             FileSource timers = predecessors.get(i).timers();
             if (timers != null) {
-                Path target = timersFile(i);
-                tasks.add(streams -> FileFetch.fetch(timers, target, streams));
+                String name = timersName(i);
+                tasks.add(streams -> FileFetch.fetch(timers, ordinary, name, streams));
             }
         }
-        transfer.run(tasks, cancel(), path -> {}, SETTLE_MS);
+        transfer.run(tasks, cancel(), name -> {}, SETTLE_MS);
     }
 
     private static boolean sameContent(FileInfo a, FileInfo b) {
@@ -179,19 +187,21 @@ final class NativeRestore<K> {
         }
         for (int i = 0; i < predecessors.size(); i++) {
             if (predecessors.get(i).timers() != null) {
-                timers.read(timersFile(i), predecessors.get(i));
-                Files.delete(timersFile(i));
+                Path file = directory().resolve(timersName(i));
+                timers.read(file, predecessors.get(i));
+                Files.delete(file);
             }
         }
         return tables;
     }
 
-    /** Beside the database's own directory, in which only its files may be. */
-    private Path timersFile(int predecessor) throws IOException {
-        return request.factory()
-                .directory()
-                .toPath()
-                .resolveSibling("restored-timers-" + predecessor);
+    /** Not among the database's own files, where no others may be. */
+    private Path directory() throws IOException {
+        return request.factory().directory().toPath();
+    }
+
+    private static String timersName(int predecessor) {
+        return "restored-timers-" + predecessor;
     }
 
     private RestoreResult result(

@@ -22,15 +22,21 @@ import org.lavakv.FileInfo;
 import org.lavakv.LavaDBException;
 import org.lavakv.MetadataInfo;
 import org.lavakv.TableInfo;
+import org.lavakv.flink.engine.LavaInstanceFactory;
 import org.lavakv.flink.snapshot.CheckpointDescription;
+import org.lavakv.flink.snapshot.HeapTimerFile;
+import org.lavakv.flink.storage.KeptFiles;
+import org.lavakv.flink.storage.PosixFile;
 
 /**
  * One handle of a checkpoint, read as far as needed to adopt it: what files it has, where they are,
  * and what describes them. Everything read was checked.
  *
  * <p>Threads: immutable.
+ *
+ * <p>Ownership: the caller closes it once its files were fetched.
  */
-final class Predecessor {
+final class Predecessor implements AutoCloseable {
 
     private final IncrementalKeyedStateHandle handle;
     private final KeyGroupRange shown;
@@ -39,6 +45,7 @@ final class Predecessor {
     private final byte[] stateMeta;
     private final List<FileSource> files;
     @Nullable private final FileSource timers;
+    private final Located located;
 
     private Predecessor(
             IncrementalKeyedStateHandle handle,
@@ -47,7 +54,8 @@ final class Predecessor {
             MetadataInfo metadata,
             byte[] stateMeta,
             List<FileSource> files,
-            @Nullable FileSource timers) {
+            @Nullable FileSource timers,
+            Located located) {
         this.handle = handle;
         this.shown = shown;
         this.description = description;
@@ -55,22 +63,45 @@ final class Predecessor {
         this.stateMeta = stateMeta;
         this.files = files;
         this.timers = timers;
+        this.located = located;
     }
 
     /**
      * Reads a handle's descriptions.
      *
      * @param shown which of its key groups are wanted
+     * @param factory finds what is kept on this machine
      * @param streams open streams are registered here
      * @throws IOException when it is not Lava's, or damaged; names the file
      */
     static Predecessor read(
-            IncrementalKeyedStateHandle handle, KeyGroupRange shown, CloseableRegistry streams)
+            IncrementalKeyedStateHandle handle,
+            KeyGroupRange shown,
+            LavaInstanceFactory factory,
+            CloseableRegistry streams)
             throws IOException {
         Located located =
                 handle instanceof IncrementalLocalKeyedStateHandle
-                        ? locate((IncrementalLocalKeyedStateHandle) handle)
+                        ? locate((IncrementalLocalKeyedStateHandle) handle, factory)
                         : locate((IncrementalRemoteKeyedStateHandle) handle);
+        boolean done = false;
+        try {
+            Predecessor read = read(handle, shown, located, streams);
+            done = true;
+            return read;
+        } finally {
+            if (!done) {
+                located.close();
+            }
+        }
+    }
+
+    private static Predecessor read(
+            IncrementalKeyedStateHandle handle,
+            KeyGroupRange shown,
+            Located located,
+            CloseableRegistry streams)
+            throws IOException {
         byte[] bytes = readAll(located.description, streams);
         String name = located.description.displayName();
         CheckpointDescription description = CheckpointDescription.parse(bytes, name);
@@ -97,17 +128,21 @@ final class Predecessor {
                         ? null
                         : located.source(description.timers(), name)
                                 .withStates(Collections.emptyList(), "timers, " + states);
-        return new Predecessor(handle, shown, description, metadata, stateMeta, files, timers);
+        return new Predecessor(
+                handle, shown, description, metadata, stateMeta, files, timers, located);
     }
 
-    private static Located locate(IncrementalLocalKeyedStateHandle handle) {
+    private static Located locate(
+            IncrementalLocalKeyedStateHandle handle, LavaInstanceFactory factory)
+            throws IOException {
         Path directory = handle.getDirectoryStateHandle().getDirectory();
         return new Located(
                 directory,
+                factory.kept(directory),
                 null,
                 FileSource.local(
                         new FileInfo(CheckpointDescription.FILE_NAME, -1, 0),
-                        directory.resolve(CheckpointDescription.FILE_NAME)));
+                        new PosixFile(directory.resolve(CheckpointDescription.FILE_NAME))));
     }
 
     private static Located locate(IncrementalRemoteKeyedStateHandle handle) throws IOException {
@@ -133,6 +168,7 @@ final class Predecessor {
                             + " canonical) and start the job from it on Lava.");
         }
         return new Located(
+                null,
                 null,
                 byName,
                 FileSource.remote(
@@ -203,14 +239,28 @@ final class Predecessor {
         return timers;
     }
 
-    /** Where a handle's files are: in one local directory, or each by its own handle. */
+    @Override
+    public void close() {
+        located.close();
+    }
+
+    /**
+     * Where a handle's files are: on this machine, the engine's files where they were kept for a
+     * directory and the others in it, or each by its own handle.
+     */
     private static final class Located {
-        private final Path directory;
-        private final Map<String, StreamStateHandle> byName;
+        @Nullable private final Path directory;
+        @Nullable private final KeptFiles kept;
+        @Nullable private final Map<String, StreamStateHandle> byName;
         private final FileSource description;
 
-        Located(Path directory, Map<String, StreamStateHandle> byName, FileSource description) {
+        Located(
+                @Nullable Path directory,
+                @Nullable KeptFiles kept,
+                @Nullable Map<String, StreamStateHandle> byName,
+                FileSource description) {
             this.directory = directory;
+            this.kept = kept;
             this.byName = byName;
             this.description = description;
         }
@@ -223,7 +273,11 @@ final class Predecessor {
                                 + " names a file that is no plain name; it is damaged.");
             }
             if (directory != null) {
-                return FileSource.local(file, directory.resolve(file.name()));
+                return FileSource.local(
+                        file,
+                        file.name().equals(HeapTimerFile.FILE_NAME)
+                                ? new PosixFile(directory.resolve(file.name()))
+                                : kept.file(file.name()));
             }
             StreamStateHandle handle = byName.get(file.name());
             if (handle == null) {
@@ -236,6 +290,12 @@ final class Predecessor {
                                 + " another one.");
             }
             return FileSource.remote(file, handle);
+        }
+
+        void close() {
+            if (kept != null) {
+                kept.close();
+            }
         }
     }
 }

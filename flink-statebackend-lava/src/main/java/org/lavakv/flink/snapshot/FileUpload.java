@@ -3,8 +3,6 @@ package org.lavakv.flink.snapshot;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.zip.CRC32C;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.state.CheckpointStateOutputStream;
@@ -13,6 +11,7 @@ import org.apache.flink.runtime.state.CheckpointedStateScope;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.util.IOUtils;
 import org.lavakv.FileInfo;
+import org.lavakv.flink.storage.LocalFile;
 
 /**
  * Copies one file into a checkpoint, and checks on the way that it still is what the engine wrote.
@@ -25,18 +24,18 @@ final class FileUpload {
 
     private FileUpload() {}
 
-    /** Uploads one of the engine's files. */
+    /** Uploads a local file. */
     static StreamStateHandle upload(
-            Path path,
+            LocalFile file,
             FileInfo expected,
             CheckpointStreamFactory factory,
             CheckpointedStateScope scope,
             CloseableRegistry streams)
             throws IOException {
-        InputStream in = Files.newInputStream(path);
+        InputStream in = file.open();
         streams.registerCloseable(in);
         try {
-            return copy(in, path.toString(), expected, factory, scope, streams);
+            return copy(in, file.displayName(), expected, factory, scope, streams);
         } finally {
             if (streams.unregisterCloseable(in)) {
                 IOUtils.closeQuietly(in);

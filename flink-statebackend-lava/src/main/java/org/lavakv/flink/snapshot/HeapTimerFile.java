@@ -21,6 +21,7 @@ import org.apache.flink.core.memory.DataOutputViewStreamWrapper;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.heap.HeapPriorityQueueStateSnapshot;
 import org.lavakv.FileInfo;
+import org.lavakv.flink.storage.LocalFileOutput;
 
 /**
  * Timers that a job keeps on the heap, as a file of its checkpoints. Flink would write them itself,

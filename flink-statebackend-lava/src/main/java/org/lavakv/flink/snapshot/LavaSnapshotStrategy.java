@@ -1,5 +1,6 @@
 package org.lavakv.flink.snapshot;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -23,10 +24,13 @@ import org.apache.flink.runtime.state.SnapshotStrategy;
 import org.apache.flink.runtime.state.heap.HeapPriorityQueueSnapshotRestoreWrapper;
 import org.apache.flink.runtime.state.heap.HeapPriorityQueueStateSnapshot;
 import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
+import org.apache.flink.util.ResourceGuard;
 import org.lavakv.Snapshot;
 import org.lavakv.flink.engine.LavaInstance;
 import org.lavakv.flink.engine.StateTable;
 import org.lavakv.flink.engine.StateTables;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Checkpoints and native savepoints: the engine's own files, copied.
@@ -46,6 +50,8 @@ public final class LavaSnapshotStrategy<K>
         implements SnapshotStrategy<KeyedStateHandle, LavaSnapshotResources>,
                 CheckpointListener,
                 AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(LavaSnapshotStrategy.class);
 
     /** For the runner's log lines. */
     public static final String DESCRIPTION = "Asynchronous Lava snapshot";
@@ -140,6 +146,24 @@ public final class LavaSnapshotStrategy<K>
     @Override
     public void notifyCheckpointComplete(long checkpointId) {
         context.history().completed(checkpointId);
+        releaseKept();
+    }
+
+    /** Flink has deleted older local copies, or will have at the next checkpoint. */
+    private void releaseKept() {
+        ResourceGuard.Lease lease;
+        try {
+            lease = instance.resourceGuard().acquireResource();
+        } catch (IOException closed) {
+            return;
+        }
+        try {
+            instance.files().releaseKept();
+        } catch (IOException e) {
+            LOG.warn("Space of local copies that are gone is not free yet.", e);
+        } finally {
+            lease.close();
+        }
     }
 
     /** Files that only that checkpoint uploaded are lost. */

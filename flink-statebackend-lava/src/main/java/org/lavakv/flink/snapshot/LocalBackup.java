@@ -1,23 +1,26 @@
 package org.lavakv.flink.snapshot;
 
-import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.DirectoryStateHandle;
 import org.apache.flink.runtime.state.LocalSnapshotDirectoryProvider;
 import org.apache.flink.runtime.state.SnapshotDirectory;
 import org.apache.flink.util.FileUtils;
 import org.lavakv.FileInfo;
+import org.lavakv.flink.storage.HardLinks;
+import org.lavakv.flink.storage.InstanceFiles;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A checkpoint's files once more on local disk, for local recovery: hard links into a directory
- * that belongs to Flink, or copies where that is another file system.
+ * A checkpoint once more on local disk, for local recovery: in a directory that belongs to Flink.
+ * The engine's files are there as hard links, or copies where that is another file system; those of
+ * a volume stay in it, kept by a marker in the directory.
  *
  * <p>Threads: one. Ownership: the directory is this object's until {@link #complete}, then the
  * handle's; {@link #discard} deletes it in either case.
@@ -35,6 +38,7 @@ final class LocalBackup {
     /**
      * Makes the backup of one checkpoint.
      *
+     * @param content which of the files belong to the checkpoint
      * @param description the content of the checkpoint's private file
      * @param timers the file of timers on the heap, or null
      */
@@ -42,8 +46,8 @@ final class LocalBackup {
             LocalSnapshotDirectoryProvider directories,
             long checkpointId,
             UUID backendUid,
-            File dbDirectory,
-            List<FileInfo> files,
+            InstanceFiles files,
+            List<FileInfo> content,
             byte[] description,
             @Nullable Path timers)
             throws IOException {
@@ -57,10 +61,7 @@ final class LocalBackup {
         Files.createDirectories(path);
         LocalBackup backup = new LocalBackup(SnapshotDirectory.permanent(path));
         try {
-            for (FileInfo file : files) {
-                HardLinks.linkOrCopy(
-                        dbDirectory.toPath().resolve(file.name()), path.resolve(file.name()));
-            }
+            files.keep(path, content.stream().map(FileInfo::name).collect(Collectors.toList()));
             if (timers != null) {
                 HardLinks.linkOrCopy(timers, path.resolve(HeapTimerFile.FILE_NAME));
             }

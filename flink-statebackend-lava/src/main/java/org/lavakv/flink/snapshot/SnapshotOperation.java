@@ -32,6 +32,9 @@ import org.lavakv.CheckpointFiles;
 import org.lavakv.FileInfo;
 import org.lavakv.LavaDBException;
 import org.lavakv.Snapshot;
+import org.lavakv.flink.storage.InstanceFiles;
+import org.lavakv.flink.storage.LocalFile;
+import org.lavakv.flink.storage.PosixFile;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -172,7 +175,7 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
                             .orElseThrow(LocalRecoveryConfig.localRecoveryNotEnabled()),
                     checkpointId,
                     context.backendUid(),
-                    context.instance().dbDirectory(),
+                    context.instance().files(),
                     content.files.files(),
                     content.description,
                     content.timers);
@@ -204,9 +207,9 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
         tasks.add(streams -> uploadStateMeta(content.stateMeta, streams));
         tasks.addAll(descriptionTasks(content));
         int firstDataFile = tasks.size();
-        Path directory = context.instance().dbDirectory().toPath();
+        InstanceFiles files = context.instance().files();
         for (FileInfo file : fresh) {
-            tasks.add(fileTask(directory.resolve(file.name()), file, mode.scope()));
+            tasks.add(fileTask(files.file(file.name()), file, mode.scope()));
         }
         List<SnapshotResult<StreamStateHandle>> done =
                 context.transfer().run(tasks, registry, StateUtil::discardStateObjectQuietly, 0);
@@ -241,15 +244,18 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
                                         streams)));
         if (content.timers != null) {
             tasks.add(
-                    fileTask(content.timers, content.timersInfo, CheckpointedStateScope.EXCLUSIVE));
+                    fileTask(
+                            new PosixFile(content.timers),
+                            content.timersInfo,
+                            CheckpointedStateScope.EXCLUSIVE));
         }
         return tasks;
     }
 
     private ParallelTransfer.Task<SnapshotResult<StreamStateHandle>> fileTask(
-            Path path, FileInfo info, CheckpointedStateScope scope) {
+            LocalFile file, FileInfo info, CheckpointedStateScope scope) {
         return streams ->
-                SnapshotResult.of(FileUpload.upload(path, info, streamFactory, scope, streams));
+                SnapshotResult.of(FileUpload.upload(file, info, streamFactory, scope, streams));
     }
 
     private SnapshotResult<StreamStateHandle> uploadStateMeta(

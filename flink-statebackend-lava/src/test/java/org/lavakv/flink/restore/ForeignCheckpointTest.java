@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.File;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.UUID;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
@@ -19,6 +20,8 @@ import org.junit.jupiter.api.Test;
 import org.lavakv.ImportSource;
 import org.lavakv.flink.engine.LavaInstance;
 import org.lavakv.flink.engine.LavaInstanceFactory;
+import org.lavakv.flink.storage.InstanceFiles;
+import org.lavakv.flink.storage.KeptFiles;
 
 /** Checkpoints that are not Lava's are refused before anything native is touched. */
 class ForeignCheckpointTest {
@@ -32,6 +35,16 @@ class ForeignCheckpointTest {
         @Override
         public File directory() {
             throw new AssertionError("no directory is needed to refuse");
+        }
+
+        @Override
+        public InstanceFiles files() {
+            throw new AssertionError("no files are needed to refuse");
+        }
+
+        @Override
+        public KeptFiles kept(Path directory) {
+            throw new AssertionError("nothing was kept here");
         }
 
         @Override

@@ -30,12 +30,12 @@ import org.lavakv.flink.testing.StateContent;
 @Timeout(120)
 class LocalRecoveryTest {
 
-    private static final List<Integer> KEYS = keysIn(ALL, 300);
+    static final List<Integer> KEYS = keysIn(ALL, 300);
 
     @TempDir Path root;
-    private BackendFixture fixture;
-    private Map<Integer, String> content;
-    private SnapshotResult<KeyedStateHandle> checkpoint;
+    BackendFixture fixture;
+    Map<Integer, String> content;
+    SnapshotResult<KeyedStateHandle> checkpoint;
 
     @BeforeEach
     void takeCheckpoint() throws Exception {
@@ -63,7 +63,7 @@ class LocalRecoveryTest {
                 .collect(Collectors.toList());
     }
 
-    private AbstractKeyedStateBackend<Integer> localFirst() throws Exception {
+    AbstractKeyedStateBackend<Integer> localFirst() throws Exception {
         return new BackendRestorerProcedure<AbstractKeyedStateBackend<Integer>, KeyedStateHandle>(
                         handles -> fixture.create(ALL, handles), new CloseableRegistry(), "test")
                 .createAndRestore(

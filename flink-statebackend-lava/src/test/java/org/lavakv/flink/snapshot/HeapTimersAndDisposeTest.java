@@ -142,7 +142,7 @@ class HeapTimersAndDisposeTest {
     }
 
     private void nothingIsLeft() {
-        assertThat(fixture.instances()).isEmptyDirectory();
+        assertThat(fixture.instanceDirectories()).isEmpty();
         assertThat(BackendFixture.filesIn(fixture.checkpoints())).isEmpty();
         assertThat(BackendFixture.filesIn(fixture.shared())).isEmpty();
     }
@@ -174,7 +174,7 @@ class HeapTimersAndDisposeTest {
                 }
                 lost += forgotten ? 1 : 0;
             }
-            assertThat(fixture.instances()).isEmptyDirectory();
+            assertThat(fixture.instanceDirectories()).isEmpty();
         }
         assertThat(lost).isLessThan(5);
         nothingIsLeft();

@@ -1,5 +1,7 @@
 package org.lavakv.flink.testing;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -59,6 +61,7 @@ import org.apache.flink.runtime.state.filesystem.FsCheckpointStreamFactory;
 import org.apache.flink.runtime.state.memory.MemCheckpointStreamFactory;
 import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
 import org.lavakv.flink.LavaOptions;
+import org.lavakv.flink.LavaOptions.FileSystemType;
 import org.lavakv.flink.LavaStateBackend;
 
 /**
@@ -82,6 +85,9 @@ public final class BackendFixture implements AutoCloseable {
             new MapStateDescriptor<>("the-map", StringSerializer.INSTANCE, IntSerializer.INSTANCE);
 
     private static final int MANAGED_BYTES = 64 << 20;
+    private static final String VOLUMES = "lavafs-volumes";
+
+    private static FileSystemType fileSystem = FileSystemType.POSIX;
 
     private final java.nio.file.Path root;
     private final CloseableRegistry cancel = new CloseableRegistry();
@@ -101,6 +107,11 @@ public final class BackendFixture implements AutoCloseable {
         }
     }
 
+    /** What backends of {@link #newLava} have their files on; see {@link OnLavaFs}. */
+    static void useFileSystem(FileSystemType of) {
+        fileSystem = of;
+    }
+
     private java.nio.file.Path dir(String name) throws IOException {
         return Files.createDirectories(root.resolve(name));
     }
@@ -114,6 +125,7 @@ public final class BackendFixture implements AutoCloseable {
     /** A backend whose files are in this fixture's directories. */
     public LavaStateBackend newLava(boolean incremental) throws IOException {
         return new LavaStateBackend(incremental)
+                .set(LavaOptions.FILE_SYSTEM, fileSystem)
                 .set(LavaOptions.LOCAL_DIRECTORIES, dir("instances").toString())
                 .set(LavaOptions.LIBRARY_DIRECTORY, dir("library").toString());
     }
@@ -157,6 +169,17 @@ public final class BackendFixture implements AutoCloseable {
 
     public java.nio.file.Path instances() {
         return root.resolve("instances");
+    }
+
+    /** The directories of instances that are open, or left something behind. */
+    public List<java.nio.file.Path> instanceDirectories() {
+        try (Stream<java.nio.file.Path> directories = Files.list(instances())) {
+            return directories
+                    .filter(directory -> !directory.endsWith(VOLUMES))
+                    .collect(Collectors.toList());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     public java.nio.file.Path checkpoints() {
@@ -333,6 +356,10 @@ public final class BackendFixture implements AutoCloseable {
         }
         for (MockEnvironment environment : environments) {
             environment.close();
+        }
+        java.nio.file.Path volumes = instances().resolve(VOLUMES);
+        if (Files.exists(volumes) && !localRecovery.isLocalBackupEnabled()) {
+            assertThat(filesIn(volumes)).as("volumes that nobody uses any more").isEmpty();
         }
     }
 }

@@ -1,4 +1,4 @@
-package org.lavakv.flink.snapshot;
+package org.lavakv.flink.storage;
 
 import java.io.FilterOutputStream;
 import java.io.IOException;

@@ -1,0 +1,57 @@
+package org.lavakv.flink.storage;
+
+import java.util.WeakHashMap;
+import org.lavakv.Volume;
+import org.lavakv.VolumeFigures;
+import org.lavakv.VolumeOptions;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Logs a volume once for each time that it is mounted, though many instances open it.
+ *
+ * <p>Threads: any.
+ */
+final class Mounts {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Mounts.class);
+
+    /** Those that are open, by themselves; a path that none has was mounted anew. */
+    private static final WeakHashMap<Volume, String> OPEN = new WeakHashMap<>();
+
+    private Mounts() {}
+
+    static void opened(Volume volume, VolumeOptions asked) {
+        boolean mounted;
+        synchronized (OPEN) {
+            mounted = !OPEN.containsValue(volume.path());
+            OPEN.put(volume, volume.path());
+        }
+        if (!volume.leftBehind().isEmpty()) {
+            LOG.warn(
+                    "Beside the LavaFS volume {} are files that could not be read, and were left"
+                            + " as they are: {}. Delete them when no process uses them.",
+                    volume.path(),
+                    volume.leftBehind());
+        }
+        if (mounted) {
+            VolumeFigures figures = volume.figures();
+            LOG.info(
+                    "Mounted the LavaFS volume {}, which may grow to {} bytes; its files go {}.",
+                    volume.path(),
+                    figures.capacityBytes(),
+                    figures.directIo()
+                            ? "past the page cache"
+                            : asked.directIo()
+                                    ? "through the page cache, because the file system below"
+                                            + " refused direct I/O"
+                                    : "through the page cache");
+        }
+    }
+
+    static void closing(Volume volume) {
+        synchronized (OPEN) {
+            OPEN.remove(volume);
+        }
+    }
+}

@@ -1,0 +1,24 @@
+package org.lavakv.flink;
+
+import org.junit.jupiter.api.Nested;
+import org.lavakv.flink.testing.OnLavaFs;
+
+/** Tests of backends once more, with the files in volumes. */
+class OnLavaFsTest {
+
+    @Nested
+    @OnLavaFs
+    class Space extends SpaceLimitTest {}
+
+    @Nested
+    @OnLavaFs
+    class Cancellation extends CancellationTest {}
+
+    @Nested
+    @OnLavaFs
+    class Hanging extends HangingUploadTest {}
+
+    @Nested
+    @OnLavaFs
+    class Dispose extends QueryAndDisposeTest {}
+}

@@ -1,0 +1,16 @@
+package org.lavakv.flink.snapshot;
+
+import org.junit.jupiter.api.Nested;
+import org.lavakv.flink.testing.OnLavaFs;
+
+/** Tests of checkpoints once more, with the files in volumes. */
+class OnLavaFsTest {
+
+    @Nested
+    @OnLavaFs
+    class Incremental extends IncrementalCheckpointTest {}
+
+    @Nested
+    @OnLavaFs
+    class HeapTimersAndDispose extends HeapTimersAndDisposeTest {}
+}
