@@ -69,6 +69,8 @@ class Victims:
                     f"{self.configuration.threshold}b",
                 "state.backend.lava.timer-service.factory":
                     "HEAP" if self.configuration.heap_timers else "LAVA",
+                "state.backend.lava.filesystem":
+                    "LAVAFS" if self.configuration.lava_fs else "POSIX",
                 "jobmanager.scheduler": "adaptive",
                 "jobmanager.adaptive-scheduler.submission.resource-stabilization-timeout": "1s",
                 "jobmanager.adaptive-scheduler.executing.resource-stabilization-timeout": "1s",

@@ -1,7 +1,7 @@
 """What of a run of kills.py its seed decides, but the faults; and seeds for several runs.
 
 kills_plan.py RUNS BASE: prints so many seeds, other ones for each base, under which every way to
-checkpoint meets every way to recover.
+checkpoint meets every way to recover, and each of these every file system.
 """
 
 import enum
@@ -22,6 +22,7 @@ class Configuration:
     local_recovery: bool
     threshold: int
     heap_timers: bool
+    lava_fs: bool
 
     def ways(self):
         return self.unaligned, self.local_recovery
@@ -29,13 +30,14 @@ class Configuration:
     def __str__(self):
         return (f"checkpoints {'unaligned' if self.unaligned else 'aligned'}, recovery"
                 f" {'local first' if self.local_recovery else 'remote'}, value separation from"
-                f" {self.threshold}b, timers {'on the heap' if self.heap_timers else 'in Lava'}")
+                f" {self.threshold}b, timers {'on the heap' if self.heap_timers else 'in Lava'}, files"
+                f" {'in LavaFS volumes' if self.lava_fs else 'in directories'}")
 
 
 def configuration(seed):
     drawn = random.Random(f"configuration of {seed}")
     return Configuration(drawn.random() < 0.5, drawn.random() < 0.5, drawn.choice(THRESHOLDS),
-                         drawn.random() < 0.5)
+                         drawn.random() < 0.5, drawn.random() < 0.5)
 
 
 class Kind(enum.Enum):
@@ -63,14 +65,17 @@ class Kinds:
 
 def seeds(runs, base):
     """The first ones from base times 1000 of which each adds a new combination, or ones after them
-    when there are all."""
+    when there are all. The base says which combination comes with which file system, so that both
+    file systems meet both ways to checkpoint and both ways to recover."""
     chosen = []
     seen = set()
     for seed in range(base * SEEDS_A_BASE, (base + 1) * SEEDS_A_BASE):
         if len(chosen) == runs:
             break
-        ways = configuration(seed).ways()
-        if ways not in seen or len(seen) == 4:
+        drawn = configuration(seed)
+        ways = drawn.ways()
+        paired = drawn.lava_fs == ((drawn.unaligned + drawn.local_recovery + base) % 2 == 0)
+        if (ways not in seen and paired) or len(seen) == 4:
             seen.add(ways)
             chosen.append(seed)
     return chosen

@@ -76,13 +76,16 @@ class ClosingTest(unittest.TestCase):
 class PlanTest(unittest.TestCase):
     def test_the_seed_says_the_configuration(self):
         self.assertEqual(configuration(7), configuration(7))
-        self.assertEqual(len({configuration(seed) for seed in range(200)}), 24)
+        self.assertEqual(len({configuration(seed) for seed in range(400)}), 48)
 
     def test_seeds_for_several_runs_meet_all_combinations(self):
         for base in range(1, 400):
             chosen = seeds(5, base)
             self.assertEqual(len(set(chosen)), 5)
-            self.assertEqual(len({configuration(seed).ways() for seed in chosen}), 4, base)
+            drawn = [configuration(seed) for seed in chosen]
+            self.assertEqual(len({each.ways() for each in drawn}), 4, base)
+            self.assertEqual(len({(each.lava_fs, each.unaligned) for each in drawn}), 4, base)
+            self.assertEqual(len({(each.lava_fs, each.local_recovery) for each in drawn}), 4, base)
         self.assertFalse(set(seeds(5, 8)) & set(seeds(5, 9)))
 
     def test_all_kinds_come_before_one_comes_again(self):
@@ -94,7 +97,7 @@ class PlanTest(unittest.TestCase):
         script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../bin/test")
         with open(script, encoding="utf-8") as f:
             seed = int(re.search(r"^ *kills kills-5 (\d+) 5$", f.read(), re.M)[1])
-        self.assertEqual(configuration(seed), Configuration(True, True, 64, False))
+        self.assertEqual(configuration(seed), Configuration(True, True, 64, False, False))
 
 
 class LocalCopiesTest(unittest.TestCase):
