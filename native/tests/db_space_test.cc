@@ -181,7 +181,7 @@ TEST(DBSpace, WhatSnapshotsKeepIsWaitedForThenTheOldestIsGivenUp) {
   ScanPage page;
   EXPECT_TRUE(db->Scan(db.t, {}, &page, snapshot.get()).IsNoSpace());
   size_t left = 0;
-  for (const Snapshot::File& file : files) left += *db.memory().Exists("/db/" + file.name) ? 1 : 0;
+  for (const Snapshot::File& file : files) left += *db.files.Exists("/db/" + file.name) ? 1 : 0;
   EXPECT_LT(left, files.size());
   // Who came later has what it had.
   EXPECT_OK(young->Files(&files, &metadata));
