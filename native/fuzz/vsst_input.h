@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fuzz/fuzz_input.h"
+#include "testing/mem_file_system.h"
 #include "value/value_test_util.h"
 
 namespace lava::fuzzing {

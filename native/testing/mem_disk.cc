@@ -122,21 +122,46 @@ std::unique_ptr<MemDisk> MemDisk::AfterPowerCut(uint64_t seed) const {
     for (const Write& write : unsynced_) {
       const bool torn = random.OneIn(4);
       if (!torn && random.Uniform(10) < kept) Apply(write, &disk->durable_);
-      if (!torn) continue;
-      for (uint64_t at = 0; at < write.data.size(); at += kSectorBytes) {
-        if (random.OneIn(2)) continue;
-        const uint64_t bytes = std::min(kSectorBytes, write.data.size() - at);
-        std::memcpy(disk->durable_.data() + write.offset + at, write.data.data() + at, bytes);
-      }
+      if (torn) ApplyTorn(write, &random, &disk->durable_);
     }
   }
   disk->content_ = disk->durable_;
   return disk;
 }
 
+void MemDisk::ApplyTorn(const Write& write, Random* random, std::string* content) {
+  for (uint64_t at = 0; at < write.data.size(); at += kSectorBytes) {
+    if (random->OneIn(2)) continue;
+    const uint64_t bytes = std::min(kSectorBytes, write.data.size() - at);
+    std::memcpy(content->data() + write.offset + at, write.data.data() + at, bytes);
+  }
+}
+
 uint64_t MemDisk::UnsyncedWrites() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return unsynced_.size();
+}
+
+uint64_t MemDisk::PowerCutStates() const {
+  uint64_t states = 1;
+  for (uint64_t i = UnsyncedWrites(); i > 0; --i)
+    if (__builtin_mul_overflow(states, 3, &states)) return UINT64_MAX;
+  return states;
+}
+
+std::unique_ptr<MemDisk> MemDisk::AfterPowerCutAt(uint64_t state, uint64_t seed) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  LAVA_CHECK(may_crash_);
+  auto disk = std::make_unique<MemDisk>(0, bytes_max_);
+  disk->durable_ = durable_;
+  Random random(seed);
+  for (const Write& write : unsynced_) {
+    if (state % 3 == 1) Apply(write, &disk->durable_);
+    if (state % 3 == 2) ApplyTorn(write, &random, &disk->durable_);
+    state /= 3;
+  }
+  disk->content_ = disk->durable_;
+  return disk;
 }
 
 void MemDisk::SetHook(std::function<void(uint64_t call)> hook) {

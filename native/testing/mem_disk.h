@@ -11,6 +11,8 @@
 
 namespace lava::testing {
 
+class Random;
+
 /// A disk in memory that knows what a power cut would leave of it: any of the writes since the last
 /// sync, each in full or torn at sectors of 512 bytes.
 /// Threads:    any thread.
@@ -33,6 +35,10 @@ class MemDisk {
   std::unique_ptr<MemDisk> AfterPowerCut(uint64_t seed) const;
   /// Each is there, absent or torn after a power cut.
   uint64_t UnsyncedWrites() const;
+  /// How many such states there are; UINT64_MAX: more than can be counted.
+  uint64_t PowerCutStates() const;
+  /// One of them, state < PowerCutStates(); seed decides how writes are torn.
+  std::unique_ptr<MemDisk> AfterPowerCutAt(uint64_t state, uint64_t seed) const;
 
   /// Called after each write, growth and sync, with its number from 1; may take images.
   void SetHook(std::function<void(uint64_t call)> hook);
@@ -58,6 +64,7 @@ class MemDisk {
   };
   Status Mutate(const std::string& what, const std::function<Status()>& change);
   static void Apply(const Write& write, std::string* content);
+  static void ApplyTorn(const Write& write, Random* random, std::string* content);
 
   const uint64_t bytes_max_;
   const bool may_crash_;

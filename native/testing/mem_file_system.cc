@@ -240,7 +240,8 @@ Result<std::unique_ptr<fs::DirectoryLock>> MemFileSystem::Lock(const std::string
   return std::unique_ptr<fs::DirectoryLock>(std::make_unique<MemDirectoryLock>(this, directory));
 }
 
-std::unique_ptr<MemFileSystem> MemFileSystem::CrashClone(CrashMode mode, uint64_t seed) const {
+std::unique_ptr<CrashableFileSystem> MemFileSystem::CrashClone(CrashMode mode,
+                                                               uint64_t seed) const {
   std::lock_guard<std::mutex> lock(mutex_);
   Random random(seed);
   Names survivors = mode == CrashMode::kAll ? names_ : durable_names_;
@@ -299,7 +300,8 @@ uint64_t MemFileSystem::CrashStates() const {
   return many ? UINT64_MAX : states;
 }
 
-std::unique_ptr<MemFileSystem> MemFileSystem::CrashCloneAt(uint64_t state, uint64_t seed) const {
+std::unique_ptr<CrashableFileSystem> MemFileSystem::CrashCloneAt(uint64_t state,
+                                                                 uint64_t seed) const {
   std::lock_guard<std::mutex> lock(mutex_);
   Random random(seed);
   Names survivors = durable_names_;

@@ -9,19 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "fs/file_system.h"
+#include "testing/crashable_file_system.h"
 
 namespace lava::testing {
 
 class Random;
-
-/// What a crash leaves of what was not synced.
-enum class CrashMode : uint8_t {
-  kAll,         // everything that reached the operating system: a process kill
-  kSyncedOnly,  // nothing that was not synced, entries of directories included
-  kRandom,      // any length of the unsynced ends, any subset of the unsynced directory changes
-  kTorn,        // as kRandom, and each unsynced 512 byte sector is written, zero or garbage
-};
 
 /// A file system in memory that knows what would survive a crash at any moment. Directories
 /// themselves survive at once (a host makes them); files' names need SyncDirectory, bytes Sync.
@@ -29,7 +21,7 @@ enum class CrashMode : uint8_t {
 /// Ownership:  must outlive its files.
 /// Errors:     as FileSystem. Reading a file whose last name was removed is NotFound, because the
 ///             posix file system may have to open it again (see SetRemovedFilesReadable).
-class MemFileSystem : public fs::FileSystem {
+class MemFileSystem : public CrashableFileSystem {
  public:
   MemFileSystem();
   ~MemFileSystem() override;
@@ -48,29 +40,22 @@ class MemFileSystem : public fs::FileSystem {
   Status SyncDirectory(const std::string& path) override;
   Result<std::unique_ptr<fs::DirectoryLock>> Lock(const std::string& directory) override;
 
-  /// The file system as it would be after a crash now, everything in it durable, no locks held.
-  std::unique_ptr<MemFileSystem> CrashClone(CrashMode mode, uint64_t seed = 0) const;
+  std::unique_ptr<CrashableFileSystem> CrashClone(CrashMode mode, uint64_t seed = 0) const override;
+  /// Any of the unsynced changes of names may have happened or not, whatever their order, and of
+  /// each file's unsynced end nothing, all, or a torn part: sectors of 512 bytes, each written,
+  /// zero or garbage.
+  uint64_t CrashStates() const override;
+  std::unique_ptr<CrashableFileSystem> CrashCloneAt(uint64_t state, uint64_t seed) const override;
 
-  /// How many images a crash now may leave: any of the unsynced changes of names may have happened
-  /// or not, whatever their order, and of each file's unsynced end nothing, all, or a torn part.
-  /// UINT64_MAX: more than can be counted.
-  uint64_t CrashStates() const;
-  /// One of them, state < CrashStates(); seed decides how an end is torn.
-  std::unique_ptr<MemFileSystem> CrashCloneAt(uint64_t state, uint64_t seed) const;
+  /// Creations, flushes, syncs, renames, removals, links, directory syncs. Appends count when their
+  /// bytes leave the buffer.
+  uint64_t mutating_calls() const override;
+  void SetMutationHook(std::function<void(uint64_t call)> hook) override;
+  void SetRemovedFilesReadable(bool readable) override;
 
-  /// Calls that changed something: creations, flushes, syncs, renames, removals, links, directory
-  /// syncs. Appends count when their bytes leave the buffer.
-  uint64_t mutating_calls() const;
-  /// Called after every mutating call, with its number from 1, on the thread that made it; it may
-  /// call CrashClone. Null: none.
-  void SetMutationHook(std::function<void(uint64_t call)> hook);
-  void SetRemovedFilesReadable(bool readable);
-
-  /// For tests that damage files: the content, and its replacement (durable at once).
-  Result<std::string> Content(const std::string& path) const;
-  Status SetContent(const std::string& path, std::string content);
-  /// All files' paths, sorted.
-  std::vector<std::string> Paths() const;
+  Result<std::string> Content(const std::string& path) const override;
+  Status SetContent(const std::string& path, std::string content) override;
+  std::vector<std::string> Paths() const override;
 
  private:
   friend class MemAppendFile;

@@ -25,7 +25,7 @@ class MemFileSystemTest : public ::testing::Test {
     }
     EXPECT_TRUE(file->Close().ok());
   }
-  static std::string Read(MemFileSystem& fs, const std::string& path) {
+  static std::string Read(CrashableFileSystem& fs, const std::string& path) {
     auto content = fs.ReadWhole(path, 1 << 20);
     return content.ok() ? *content : std::string(CodeName(content.status().code()));
   }

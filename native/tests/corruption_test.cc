@@ -18,6 +18,7 @@
 #include "table/verify.h"
 #include "testing/count.h"
 #include "testing/random.h"
+#include "testing/variable.h"
 
 // Every byte of every file of one small but complete instance is flipped, and every file is cut at
 // every length. Each time the damage must be told, with the file and the offset, and all that does
@@ -70,7 +71,9 @@ constexpr bool kSanitized = true;
 #else
 constexpr bool kSanitized = false;
 #endif
-constexpr size_t kStep = kSanitized ? 15 : 1;  // of the bytes of key SSTs, which are most
+/// LAVA_TEST_STEP: only every so many-th byte.
+const size_t kEvery = Variable("LAVA_TEST_STEP", 1);
+const size_t kStep = kEvery * (kSanitized ? 15 : 1);  // of the bytes of key SSTs, which are most
 constexpr uint64_t kMemoryAllowance = 1 << 20;
 constexpr int kPartitions[] = {0, 3, 7, 8, 12, 15};
 
@@ -221,7 +224,7 @@ class Corruption : public ::testing::Test {
 
   /// The instance, as it was closed: /db, and the checkpoint that was taken last.
   struct Golden {
-    std::unique_ptr<MemFileSystem> files;
+    std::unique_ptr<CrashableFileSystem> files;
     std::set<WrittenKey> keys;
     /// How long the manifest was when it began to say what the model says.
     std::vector<std::pair<uint64_t, Model>> models;
@@ -330,7 +333,7 @@ class Corruption : public ::testing::Test {
     return result;
   }
 
-  static std::unique_ptr<MemFileSystem> With(const std::string& path, std::string content) {
+  static std::unique_ptr<CrashableFileSystem> With(const std::string& path, std::string content) {
     auto files = golden_->files->CrashClone(CrashMode::kAll);
     EXPECT_OK(files->SetContent(path, std::move(content)));
     return files;
@@ -378,7 +381,7 @@ void Corruption::Golden::WriteInto(SimDB* db, Model* model) {
 }
 
 void Corruption::Golden::Make() {
-  files = std::make_unique<MemFileSystem>();
+  files = std::make_unique<ChosenFileSystem>();
   ASSERT_OK(files->CreateDirectory("/db"));
   Model model;
   std::vector<ImportSource> imports;
@@ -439,7 +442,7 @@ std::vector<uint8_t> AllBits() {
 TEST_F(Corruption, EveryFlippedBitOfCurrentAndManifest) {
   for (const std::string& path : {golden_->current, golden_->manifest}) {
     const std::string sound = *golden_->files->Content(path);
-    for (size_t i = 0; i < sound.size(); ++i) {
+    for (size_t i = 0; i < sound.size(); i += kEvery) {
       for (const uint8_t change : AllBits()) {
         SCOPED_TRACE(path + " byte " + std::to_string(i) + " ^ " + std::to_string(change));
         std::string damaged = sound;
@@ -460,7 +463,7 @@ TEST_F(Corruption, EveryFlippedBitOfCurrentAndManifest) {
 
 TEST_F(Corruption, EveryTruncationOfCurrentAndManifest) {
   const std::string current = *golden_->files->Content(golden_->current);
-  for (size_t length = 0; length < current.size(); ++length) {
+  for (size_t length = 0; length < current.size(); length += kEvery) {
     SCOPED_TRACE("CURRENT cut to " + std::to_string(length));
     EXPECT_TRUE(Measured(current.size(), [&] {
       return Told(With(golden_->current, current.substr(0, length)).get(), golden_->model(),
@@ -471,7 +474,7 @@ TEST_F(Corruption, EveryTruncationOfCurrentAndManifest) {
   const std::string manifest = *golden_->files->Content(golden_->manifest);
   const uint64_t durable = golden_->models.front().first;
   ASSERT_LT(durable, manifest.size());
-  for (size_t length = 0; length < manifest.size(); ++length) {
+  for (size_t length = 0; length < manifest.size(); length += kEvery) {
     SCOPED_TRACE("manifest cut to " + std::to_string(length));
     // Behind what CURRENT says was written before it named the log, bytes that are missing are what
     // a kill amid a write leaves: the state is that of the last whole edit.
@@ -548,11 +551,11 @@ TEST_F(Corruption, EveryFlippedBitAndTruncationOfMetadata) {
     return Measured(sound.size(), [&] {
       ExpectNamed(ReadMetadata(damaged).status(), "checkpoint metadata");
       const ImportSource import{damaged, 0, 15};
-      MemFileSystem empty;
+      ChosenFileSystem empty;
       return Told(&empty, golden_->model(), {"checkpoint metadata"}, {&import, 1});
     });
   };
-  for (size_t i = 0; i < sound.size(); ++i) {
+  for (size_t i = 0; i < sound.size(); i += kEvery) {
     SCOPED_TRACE("metadata byte " + std::to_string(i));
     for (const uint8_t change : AllBits()) {
       std::string damaged = sound;
@@ -696,7 +699,7 @@ class ValueFileCorruption : public ::testing::Test {
     return told;
   }
 
-  MemFileSystem files_;
+  ChosenFileSystem files_;
   std::map<std::string, std::string> values_;
   std::vector<std::string> paths_;
   uint64_t memory_bytes_ = 0;

@@ -10,7 +10,7 @@
 namespace lava::testing {
 namespace {
 
-std::unique_ptr<DB> OpenSmall(MemFileSystem* memory, const std::shared_ptr<Lease>& lease) {
+std::unique_ptr<DB> OpenSmall(CrashableFileSystem* memory, const std::shared_ptr<Lease>& lease) {
   DBOptions options;
   options.lease = lease;
   options.file_system = memory;
@@ -34,7 +34,7 @@ Status Retry(Call call) {
 
 // Every key's value is "<key>:<n>", and n never goes back for a reader.
 TEST(DBConcurrency, ReadersSeeEachKeyGoForwardOnly) {
-  MemFileSystem memory;
+  ChosenFileSystem memory;
   memory.SetRemovedFilesReadable(true);
   auto lease = *Host::Get().Acquire(32 << 20, 0.5);
   const std::unique_ptr<DB> db = OpenSmall(&memory, lease);
@@ -117,7 +117,7 @@ TEST(DBConcurrency, ReadersSeeEachKeyGoForwardOnly) {
 
 TEST(DBConcurrency, CloseWhileBusy) {
   for (int round = 0; round < 20; ++round) {
-    MemFileSystem memory;
+    ChosenFileSystem memory;
     memory.SetRemovedFilesReadable(true);
     auto lease = *Host::Get().Acquire(32 << 20, 0.5);
     std::unique_ptr<DB> db = OpenSmall(&memory, lease);
@@ -169,7 +169,7 @@ TEST(DBConcurrency, CloseWhileBusy) {
 // What only moved to another level is watched for its end, which it seems to have met once a close
 // has let go of all versions.
 TEST(DBConcurrency, AFlushThatReturnsAfterTheCloseTakesNoFile) {
-  MemFileSystem memory;
+  ChosenFileSystem memory;
   FaultFileSystem slow(&memory);
   // A flush takes as long as it takes the callers below to wait for it.
   slow.SetHook([](FileCall call) {
@@ -208,7 +208,7 @@ TEST(DBConcurrency, AFlushThatReturnsAfterTheCloseTakesNoFile) {
 
 // The system had no thread for the flush, and no other job comes that would start one.
 TEST(DBConcurrency, AFlushRunsOnceThereAreThreadsAgain) {
-  MemFileSystem memory;
+  ChosenFileSystem memory;
   std::atomic<bool> refuse{true};
   const auto start = [&](std::function<void()> body) {
     if (refuse) throw std::system_error(EAGAIN, std::generic_category());
@@ -277,7 +277,7 @@ class SlowSyncs final : public FaultFileSystem {
 };
 
 TEST(DBConcurrency, CloseIsBoundedWhileAJobIsAmidASync) {
-  MemFileSystem memory;
+  ChosenFileSystem memory;
   SlowSyncs slow(&memory);
   DBOptions options;
   options.lease = *Host::Get().Acquire(32 << 20, 0.5);
@@ -313,7 +313,7 @@ TEST(DBConcurrency, CloseIsBoundedWhileAJobIsAmidASync) {
 }
 
 TEST(DBConcurrency, ManyInstancesShareTheHost) {
-  MemFileSystem memory;
+  ChosenFileSystem memory;
   memory.SetRemovedFilesReadable(true);
   auto lease = *Host::Get().Acquire(32 << 20, 0.5);
   std::vector<std::thread> threads;

@@ -89,7 +89,7 @@ class CrashedHistory {
   void CrashNow(LavaStore& store) {
     if (::testing::Test::HasFailure()) return;
     ++moments;
-    const MemFileSystem& files = store.memory();
+    const CrashableFileSystem& files = store.memory();
     if (promise_ == Promise::kProcessKill)
       return Check(files.CrashClone(CrashMode::kAll), store.directory(), true);
     const uint64_t states = files.CrashStates();
@@ -109,7 +109,8 @@ class CrashedHistory {
   }
 
   // Some recoveries are themselves cut off anywhere.
-  void Check(std::unique_ptr<MemFileSystem> image, const std::string& directory, bool may_nest) {
+  void Check(std::unique_ptr<CrashableFileSystem> image, const std::string& directory,
+             bool may_nest) {
     if (::testing::Test::HasFailure()) return;
     ++images;
     const bool nest = may_nest && random_.OneIn(40);

@@ -228,7 +228,7 @@ class FaultyRun {
   }
 
   const History& history_;
-  MemFileSystem memory_;
+  ChosenFileSystem memory_;
   FaultFileSystem faults_;
   LavaStore store_;
   ModelStore model_;

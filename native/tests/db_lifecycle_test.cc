@@ -1,8 +1,11 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <optional>
 
+#include "db/verify_file.h"
 #include "db_test_util.h"
+#include "testing/chosen_file_system.h"
 #include "testing/fault_file_system.h"
 
 // Opening, closing, limits, and what an instance costs.
@@ -56,7 +59,7 @@ TEST(DBLifecycle, ClosingGivesEverythingBack) {
 
 TEST(DBLifecycle, AnIdleInstanceIsSmallAndHasNoThread) {
   auto lease = *Host::Get().Acquire(64 << 20, 0.5);
-  MemFileSystem memory;
+  ChosenFileSystem memory;
   std::vector<std::unique_ptr<DB>> instances;
   for (int i = 0; i < 50; ++i) {
     DBOptions options;
@@ -176,7 +179,7 @@ TEST(DBLifecycle, UnnamedFilesAreRemovedAndMissingOnesNamed) {
 
 // All jobs ended while a read was still on the files that they made obsolete.
 TEST(DBLifecycle, WhatAReadHeldLastGoesWithTheNextFlush) {
-  MemFileSystem memory;
+  ChosenFileSystem memory;
   FaultFileSystem files(&memory);
   SimDB db(1, &files);
   bool reading = false;
@@ -339,14 +342,18 @@ TEST(DBLifecycle, ManySmallInstancesStayWithinTheirLease) {
   EXPECT_GT(most, 8u << 20) << "there was no pressure";
 }
 
-// The real file system and the real pool.
+// Real files and the real pool.
 TEST(DBLifecycle, WorksOnDisk) {
   const std::string path = ::testing::TempDir() + "/lava_lifecycle_" + std::to_string(getpid());
   std::filesystem::remove_all(path);
   auto lease = *Host::Get().Acquire(64 << 20, 0.5);
+  std::optional<FileVolume> volume;
+  if (OnLavaFs()) volume.emplace(path + ".volume", /*direct=*/true);
+  fs::FileSystem* const files = volume ? volume->file_system() : fs::FileSystem::Posix();
   DBOptions options;
   options.lease = lease;
   options.memtable_bytes = 256 << 10;
+  if (volume) options.file_system = files;
   for (int round = 0; round < 3; ++round) {
     auto opened = DB::Open(options, path);
     ASSERT_OK(opened.status());
@@ -376,9 +383,11 @@ TEST(DBLifecycle, WorksOnDisk) {
   value.Reset();
   const std::vector<TableInfo> tables = (*again)->ListTables();
   again->reset();
-  for (const auto& file : std::filesystem::directory_iterator(path))
-    if (file.path().extension() == ".ksst") {
-      EXPECT_OK(VerifyFile(file.path().string(), tables));
+  const std::vector<std::string> names = *files->List(path);
+  for (const std::string& name : names)
+    if (name.ends_with(".ksst")) {
+      const std::string file = path + "/" + name;
+      EXPECT_OK(volume ? VerifyStoredFile(files, file, tables) : VerifyFile(file, tables));
     }
   std::filesystem::remove_all(path);
 }

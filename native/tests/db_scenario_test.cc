@@ -257,7 +257,7 @@ TEST(Scenario, CompactAllAnswersWhoAsked) {
 
 TEST(Scenario, CompactAllEndsBesideAWriter) {
   SimExecutor executor(5, SimExecutor::Order::kPriority);
-  MemFileSystem memory;
+  ChosenFileSystem memory;
   DBOptions options;
   options.lease = *Host::Get().Acquire(64 << 20, 0.5);
   options.file_system = &memory;
@@ -424,7 +424,7 @@ TEST(Scenario, ABatchNeverStraddlesASeal) {
     if (db->statistics().sealed_runs == before) continue;
     // The seal came before the batch: what is on disk after a crash now has nothing of it.
     db.executor().RunUntilIdle();
-    const std::unique_ptr<MemFileSystem> crashed = db.memory().CrashClone(CrashMode::kAll);
+    const std::unique_ptr<CrashableFileSystem> crashed = db.memory().CrashClone(CrashMode::kAll);
     SimDB again(1, crashed.get());
     ASSERT_OK(again.Open());
     std::vector<Model::Entry> entries;
@@ -474,7 +474,7 @@ TEST(Scenario, CollidingTableIdsAreRefusedNamingBoth) {
 }
 
 TEST(Scenario, AFailedFlushKeepsItsRunAndIsTriedAgain) {
-  MemFileSystem memory;
+  ChosenFileSystem memory;
   FaultFileSystem faults(&memory);
   SimDB db(8, &faults);
   ASSERT_OK(db.Open());
@@ -502,7 +502,7 @@ TEST(Scenario, AFailedFlushKeepsItsRunAndIsTriedAgain) {
 }
 
 TEST(Scenario, WritesGoOnWhenSpaceReturns) {
-  MemFileSystem memory;
+  ChosenFileSystem memory;
   FaultFileSystem faults(&memory);
   SimDB db(9, &faults);
   db.options().memtable_bytes = 32 << 10;

@@ -10,9 +10,9 @@
 #include "db/environment.h"
 #include "lava/db.h"
 #include "lava/list_format.h"
+#include "testing/chosen_file_system.h"
 #include "testing/count.h"
 #include "testing/fault_file_system.h"
-#include "testing/mem_file_system.h"
 #include "testing/model.h"
 #include "testing/random.h"
 #include "testing/variable.h"
@@ -454,7 +454,7 @@ class StressRun {
 
   const uint64_t seed_;
   Random random_;
-  MemFileSystem memory_;
+  ChosenFileSystem memory_;
   FaultFileSystem files_;
   YieldingExecutor executor_;
   std::shared_ptr<Lease> lease_;

@@ -4,13 +4,14 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "db/environment.h"
 #include "lava/db.h"
 #include "lava/list_format.h"
-#include "testing/mem_file_system.h"
+#include "testing/chosen_file_system.h"
 #include "testing/model.h"
 #include "testing/sim_executor.h"
 #include "testing/test_clock.h"
@@ -28,11 +29,13 @@
 
 namespace lava::testing {
 
-/// One instance in a file system in memory, whose background jobs run when the test says.
+/// One instance in a file system that is given, or one of its own in memory. Its background jobs
+/// run when the test says.
 class SimDB {
  public:
   explicit SimDB(uint64_t seed, fs::FileSystem* file_system = nullptr)
-      : executor_(seed), file_system_(file_system != nullptr ? file_system : &memory_) {
+      : executor_(seed), file_system_(file_system) {
+    if (file_system_ == nullptr) file_system_ = &memory_.emplace();
     auto lease = Host::Get().Acquire(64 << 20, 0.5);
     EXPECT_OK(lease.status());
     options_.lease = *lease;
@@ -47,7 +50,7 @@ class SimDB {
 
   DBOptions& options() { return options_; }
   SimExecutor& executor() { return executor_; }
-  MemFileSystem& memory() { return memory_; }
+  CrashableFileSystem& memory() { return memory_.value(); }
   TestClock& clock() { return clock_; }
   DBEnvironment& environment() { return environment_; }
   DB* operator->() { return db_.get(); }
@@ -130,13 +133,13 @@ class SimDB {
   }
   std::vector<std::string> FileNames() {
     std::vector<std::string> names;
-    for (const std::string& path : memory_.Paths())
+    for (const std::string& path : memory().Paths())
       if (path.ends_with(".ksst")) names.push_back(path.substr(path.rfind('/') + 1));
     return names;
   }
 
  private:
-  MemFileSystem memory_;
+  std::optional<ChosenFileSystem> memory_;
   SimExecutor executor_;
   TestClock clock_;
   DBEnvironment environment_;

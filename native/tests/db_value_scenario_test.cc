@@ -64,11 +64,11 @@ TEST(ValueScenario, ADeletionInMemoryIsNoReasonToDropAValue) {
     ASSERT_OK(db->Delete(db.Values(), {K(1, "k")}));
     const auto sealed = *db->TakeSnapshot();  // in a sealed run, then in the active memtable too
     ASSERT_OK(db->Delete(db.Values(), {K(1, "k")}));
-    const std::unique_ptr<MemFileSystem> before = db.files.CrashClone(mode);
+    const std::unique_ptr<CrashableFileSystem> before = db.files.CrashClone(mode);
     while (db->statistics().gc_jobs == 0) ASSERT_TRUE(db.executor().RunOne());
-    const std::unique_ptr<MemFileSystem> after = db.files.CrashClone(mode);
+    const std::unique_ptr<CrashableFileSystem> after = db.files.CrashClone(mode);
     EXPECT_EQ(db.Get(db.Values(), K(1, "k")), "NotFound");
-    for (MemFileSystem* crashed : {before.get(), after.get()}) {
+    for (CrashableFileSystem* crashed : {before.get(), after.get()}) {
       SimDB again(2, crashed);
       ASSERT_OK(again.Open());
       Table* t = *again->CreateTable("t", ValueDB::Separated());
@@ -91,7 +91,7 @@ TEST(ValueScenario, AfterACrashAnUnflushedDeletionIsUndoneWhole) {
   ASSERT_OK(db->Delete(db.Values(), {K(1, "k")}));
   while (db->statistics().gc_jobs == 0) ASSERT_TRUE(db.executor().RunOne());
   ASSERT_EQ(db->statistics().flushes, 0u);
-  const std::unique_ptr<MemFileSystem> crashed = db.files.CrashClone(CrashMode::kAll);
+  const std::unique_ptr<CrashableFileSystem> crashed = db.files.CrashClone(CrashMode::kAll);
   SimDB again(2, crashed.get());
   ASSERT_OK(again.Open());
   EXPECT_EQ(again.Get(*again->CreateTable("t", ValueDB::Separated()), K(1, "k")), Large("k"));

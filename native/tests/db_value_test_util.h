@@ -14,7 +14,7 @@
 namespace lava::testing {
 
 struct FaultyFiles {
-  MemFileSystem files;
+  ChosenFileSystem files;
   FaultFileSystem faults{&files};
 };
 
@@ -95,7 +95,7 @@ struct RecordPlace {
   uint64_t offset = 0, bytes = 0;
 };
 /// Where the value file says that the record of a key, by its last bytes, stands.
-inline RecordPlace PlaceOf(MemFileSystem* files, const std::string& path, Slice key_end) {
+inline RecordPlace PlaceOf(CrashableFileSystem* files, const std::string& path, Slice key_end) {
   const std::unique_ptr<BlockCache> cache = BlockCache::Create(0);
   const std::shared_ptr<ValueReader> reader =
       *ValueReader::Open(std::move(files->OpenRandom(path)).value(), cache.get(), nullptr, nullptr);

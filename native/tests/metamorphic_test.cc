@@ -56,7 +56,8 @@ std::optional<Difference> Play(const History& history, const std::vector<std::st
 
 std::string Command(uint64_t seed, size_t operations, uint32_t option_set,
                     const std::string& keep) {
-  return "LAVA_TEST_SEED=" + std::to_string(seed) +
+  return std::string(OnLavaFs() ? "LAVA_TEST_FILE_SYSTEM=lavafs " : "") +
+         "LAVA_TEST_SEED=" + std::to_string(seed) +
          " LAVA_TEST_HISTORIES=1 LAVA_TEST_OPERATIONS=" + std::to_string(operations) +
          " LAVA_TEST_OPTIONS=" + std::to_string(option_set) +
          (keep.empty() ? "" : " LAVA_TEST_KEEP=" + keep) +

@@ -17,7 +17,7 @@
 #include "job/version_lookup.h"
 #include "lava/list_format.h"
 #include "manifest/version_edit.h"
-#include "testing/mem_file_system.h"
+#include "testing/chosen_file_system.h"
 
 namespace lava {
 
@@ -231,7 +231,7 @@ class TreeForTest {
   const std::vector<std::shared_ptr<const MemTable>>& sealed() const { return sealed_; }
   MemTable* active() { return active_.get(); }
   JobContext& context() { return context_; }
-  testing::MemFileSystem& file_system() { return file_system_; }
+  testing::CrashableFileSystem& file_system() { return file_system_; }
 
   uint64_t target_file_bytes = 1 << 20;
   std::map<uint64_t, TableOptions> tables;
@@ -241,7 +241,7 @@ class TreeForTest {
   void NewActive() { active_ = MemTable::Create(&counter_); }
 
   MemoryCounter counter_;
-  testing::MemFileSystem file_system_;
+  testing::ChosenFileSystem file_system_;
   std::unique_ptr<BlockCache> cache_;
   JobContext context_;
   uint64_t last_file_ = 0;

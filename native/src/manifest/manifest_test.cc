@@ -2,16 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include "testing/chosen_file_system.h"
 #include "testing/fault_file_system.h"
-#include "testing/mem_file_system.h"
 
 namespace lava {
 namespace {
 
+using testing::ChosenFileSystem;
+using testing::CrashableFileSystem;
 using testing::Fault;
 using testing::FaultFileSystem;
 using testing::FileCall;
-using testing::MemFileSystem;
 
 FileEntry Entry(uint64_t number) {
   auto meta = std::make_shared<FileMeta>();
@@ -40,7 +41,7 @@ class ManifestTest : public ::testing::Test {
     return (*manifest)->state().version->levels[0].size();
   }
 
-  MemFileSystem memory_;
+  ChosenFileSystem memory_;
   FaultFileSystem faults_{&memory_};
 };
 
@@ -81,7 +82,7 @@ TEST_F(ManifestTest, ALogIsReadByItself) {
 TEST_F(ManifestTest, EveryCallThatFailsLeavesTheOldOrTheNewState) {
   for (uint64_t call = 1; call < 40; ++call) {
     for (const Fault fault : {Fault::kIOError, Fault::kNoSpace, Fault::kShortWrite}) {
-      MemFileSystem memory;
+      ChosenFileSystem memory;
       FaultFileSystem faults(&memory);
       ASSERT_TRUE(memory.CreateDirectory("/m").ok());
       const Manifest::Options options{
@@ -148,7 +149,7 @@ TEST_F(ManifestTest, SyncedEditsSurviveEveryPowerCut) {
   uint64_t acknowledged = 0;
   memory_.SetMutationHook([&](uint64_t call) {
     for (const auto mode : {testing::CrashMode::kSyncedOnly, testing::CrashMode::kTorn}) {
-      const std::unique_ptr<MemFileSystem> crashed = memory_.CrashClone(mode, call);
+      const std::unique_ptr<CrashableFileSystem> crashed = memory_.CrashClone(mode, call);
       const Manifest::Options options{.file_system = crashed.get(), .directory = "/m"};
       Result<std::unique_ptr<Manifest>> manifest = Manifest::Recover(options);
       if (acknowledged == 0 && manifest.status().IsNotFound()) continue;
@@ -169,9 +170,9 @@ TEST_F(ManifestTest, SyncedEditsSurviveEveryPowerCut) {
 TEST_F(ManifestTest, CurrentNeverNamesAManifestWhoseNameMayBeLost) {
   memory_.SetMutationHook([&](uint64_t call) {
     const uint64_t states = memory_.CrashStates();
-    ASSERT_LT(states, 1000u);
+    ASSERT_LT(states, 10'000u);
     for (uint64_t state = 0; state < states; ++state) {
-      const std::unique_ptr<MemFileSystem> crashed = memory_.CrashCloneAt(state, call);
+      const std::unique_ptr<CrashableFileSystem> crashed = memory_.CrashCloneAt(state, call);
       const Status recovered =
           Manifest::Recover({.file_system = crashed.get(), .directory = "/m"}).status();
       EXPECT_TRUE(recovered.ok() || recovered.IsNotFound()) << recovered.ToString();

@@ -113,7 +113,7 @@ class BirthTableFileTest : public ::testing::Test {
   }
 
   bool decouple_ = true;
-  testing::MemFileSystem file_system_;
+  testing::ChosenFileSystem file_system_;
   std::unique_ptr<BlockCache> cache_ = BlockCache::Create(1 << 20);
 };
 

@@ -6,7 +6,7 @@ namespace lava::ksst {
 namespace {
 
 TEST(BlockAccessTest, ReadsOnceThenFromTheCache) {
-  lava::testing::MemFileSystem file_system;
+  lava::testing::ChosenFileSystem file_system;
   ASSERT_TRUE(file_system.CreateDirectory("/db").ok());
   ASSERT_TRUE(
       lava::testing::WriteTable(&file_system, "/db/1.ksst", lava::testing::SmallRecords(50)).ok());

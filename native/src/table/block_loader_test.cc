@@ -14,7 +14,7 @@ class BlockLoaderTest : public ::testing::Test {
     EXPECT_TRUE(file.ok());
     return std::make_unique<BlockLoader>(std::move(*file), 7, kFormatVersion);
   }
-  lava::testing::MemFileSystem file_system_;
+  lava::testing::ChosenFileSystem file_system_;
 };
 
 TEST_F(BlockLoaderTest, ReadsWhatWasSealed) {

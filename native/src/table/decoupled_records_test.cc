@@ -56,7 +56,7 @@ class DecoupledRecordsTest : public ::testing::Test {
     return reads_.block_reads - before;
   }
 
-  testing::MemFileSystem file_system_;
+  testing::ChosenFileSystem file_system_;
   std::unique_ptr<BlockCache> cache_ = BlockCache::Create(0);  // keeps nothing
   TableReader::ReadCounters reads_;
   TableWriterOptions options_;

@@ -20,7 +20,7 @@ class TableIteratorTest : public ::testing::Test {
     ASSERT_TRUE(testing::WriteTable(&base_, "/db/1.ksst", records_, {}, options).ok());
   }
   const std::vector<OwnedRecord> records_ = testing::SmallRecords(120);
-  testing::MemFileSystem base_;
+  testing::ChosenFileSystem base_;
   testing::FaultFileSystem faulty_{&base_};
   std::unique_ptr<BlockCache> cache_ = BlockCache::Create(0);
 };

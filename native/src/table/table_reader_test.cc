@@ -199,7 +199,7 @@ class ModelTest {
     }
   }
 
-  testing::MemFileSystem file_system_;
+  testing::ChosenFileSystem file_system_;
   std::unique_ptr<BlockCache> cache_ = BlockCache::Create(256 << 10);
   MemoryCounter counter_;
   TableReader::ReadCounters reads_;
@@ -244,7 +244,7 @@ class ReaderTest : public ::testing::Test {
     EXPECT_TRUE(VerifyTableFile(&file_system_, "/db/1.ksst", {}).ok());
   }
 
-  testing::MemFileSystem file_system_;
+  testing::ChosenFileSystem file_system_;
   std::unique_ptr<BlockCache> cache_ = BlockCache::Create(64 << 20);
   TableReader::ReadCounters reads_;
   std::shared_ptr<TableReader> reader_;

@@ -9,7 +9,7 @@
 #include "base/coding.h"
 #include "table/table_reader.h"
 #include "table/table_writer.h"
-#include "testing/mem_file_system.h"
+#include "testing/chosen_file_system.h"
 #include "testing/random.h"
 
 namespace lava::testing {

@@ -19,7 +19,7 @@ class TableWriterTest : public ::testing::Test {
     EXPECT_TRUE(file.ok());
     return TableWriter::Create(options, std::move(*file), "/db/1.ksst");
   }
-  testing::MemFileSystem file_system_;
+  testing::ChosenFileSystem file_system_;
 };
 
 TEST_F(TableWriterTest, PropertiesTellWhatTheFileHolds) {

@@ -61,7 +61,7 @@ class VerifyTest : public ::testing::Test {
     }
   }
 
-  testing::MemFileSystem file_system_;
+  testing::ChosenFileSystem file_system_;
   std::vector<OwnedRecord> records_;
   std::vector<TableInfo> tables_ = {{"first-state", 7, {}}, {"second-state", 8, {}}};
 };

@@ -53,7 +53,7 @@ class DictionaryFileTest : public ::testing::Test {
       EXPECT_NE(status.message().find(part), Slice::npos) << status.ToString();
   }
 
-  MemFileSystem files_;
+  ChosenFileSystem files_;
   FaultFileSystem faults_{&files_};
   const std::unique_ptr<BlockCache> cache_ = BlockCache::Create(1 << 20);
   MemoryCounter memory_;

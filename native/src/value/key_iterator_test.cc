@@ -40,7 +40,7 @@ class KeyIteratorTest : public ::testing::Test {
     return builder.payload();
   }
 
-  MemFileSystem files_;
+  ChosenFileSystem files_;
 };
 
 TEST_F(KeyIteratorTest, WalksManyBlocksInFewReads) {

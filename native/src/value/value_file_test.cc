@@ -63,7 +63,7 @@ class DamagedValueFileTest : public ::testing::TestWithParam<Compression> {
   }
 
   const ValueMap values_ = SmallValues(24);
-  MemFileSystem files_;
+  ChosenFileSystem files_;
   const std::unique_ptr<BlockCache> cache_ = BlockCache::Create(1 << 20);
   std::string good_;
 };

@@ -23,7 +23,7 @@ class ValueHeadTest : public ::testing::Test {
     return OpenHead(&files_, kValuePath).status();
   }
 
-  MemFileSystem files_;
+  ChosenFileSystem files_;
   ValueFileImage image_;
 };
 

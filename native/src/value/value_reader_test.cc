@@ -44,7 +44,7 @@ class ValueReaderTest : public ::testing::Test {
   }
   uint64_t reads() const { return faults_.calls(FileCall::kRead); }
 
-  MemFileSystem files_;
+  ChosenFileSystem files_;
   FaultFileSystem faults_{&files_};
   std::unique_ptr<BlockCache> cache_;
   MemoryCounter memory_;

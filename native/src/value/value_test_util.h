@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/coding.h"
-#include "testing/mem_file_system.h"
+#include "testing/chosen_file_system.h"
 #include "testing/random.h"
 #include "value/key_iterator.h"
 #include "value/value_head.h"
@@ -122,7 +122,7 @@ struct ValueFileImage {
   }
 };
 
-inline Result<ValueFileImage> ImageOf(MemFileSystem* file_system, const std::string& path) {
+inline Result<ValueFileImage> ImageOf(CrashableFileSystem* file_system, const std::string& path) {
   LAVA_ASSIGN_OR_RETURN(auto head, OpenHead(file_system, path));
   ValueFileImage image;
   LAVA_ASSIGN_OR_RETURN(image.bytes, file_system->Content(path));

@@ -19,7 +19,7 @@ class ValueWriterTest : public ::testing::Test {
     return ValueWriter::Create(options, std::move(*file), kValuePath);
   }
 
-  MemFileSystem files_;
+  ChosenFileSystem files_;
 };
 
 TEST_F(ValueWriterTest, Properties) {

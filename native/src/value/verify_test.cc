@@ -38,7 +38,7 @@ class ValueVerifyTest : public ::testing::Test {
     return status.ToString();
   }
 
-  MemFileSystem files_;
+  ChosenFileSystem files_;
   ValueFileImage good_;
 };
 

@@ -45,8 +45,13 @@ const std::string& HistoryDictionary() {
 }  // namespace
 
 LavaStore::LavaStore(const OptionSet& set, uint64_t seed, fs::FileSystem* file_system)
-    : set_(set), fs_(file_system != nullptr ? file_system : &memory_) {
-  if (file_system == nullptr && set.files == OptionSet::Files::kPosix) {
+    : set_(set), fs_(file_system) {
+  if (file_system == nullptr && set.files == OptionSet::Files::kMemory) fs_ = &memory_.emplace();
+  if (file_system == nullptr && set.files == OptionSet::Files::kPosix && OnLavaFs()) {
+    root_ = NewRealDirectory();
+    file_volume_ = std::make_unique<FileVolume>(root_ + ".volume", set.direct_io);
+    fs_ = file_volume_->file_system();
+  } else if (file_system == nullptr && set.files == OptionSet::Files::kPosix) {
     posix_ = fs::NewPosixFileSystem(fs::OpenFileLimit::Process(), {.direct_reads = set.direct_io,
                                                                    .direct_writes = set.direct_io});
     fs_ = posix_.get();

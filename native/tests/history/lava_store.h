@@ -3,10 +3,11 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "lava/db.h"
 #include "os/executor.h"
-#include "testing/mem_file_system.h"
+#include "testing/chosen_file_system.h"
 #include "testing/sim_executor.h"
 #include "testing/test_clock.h"
 #include "tests/history/mem_volume.h"
@@ -43,7 +44,8 @@ class LavaStore final : public Store {
   bool is_open() const { return db_ != nullptr; }
   const std::string& directory() const { return directory_; }
   DB* db() { return db_.get(); }
-  MemFileSystem& memory() { return memory_; }
+  /// Its own, of option sets that are in memory.
+  CrashableFileSystem& memory() { return memory_.value(); }
   TestClock& clock() { return clock_; }
 
   Status Write(const Operation& write) override;
@@ -85,7 +87,8 @@ class LavaStore final : public Store {
   Status CheckClosed();
 
   const OptionSet set_;
-  MemFileSystem memory_;
+  std::optional<ChosenFileSystem> memory_;
+  std::unique_ptr<FileVolume> file_volume_;
   std::unique_ptr<fs::FileSystem> posix_;
   std::unique_ptr<MemVolume> volume_;  // mounted anew for each opening
   fs::FileSystem* fs_;

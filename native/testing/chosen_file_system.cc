@@ -1,0 +1,86 @@
+#include "testing/chosen_file_system.h"
+
+#include <filesystem>
+#include <iostream>
+#include <utility>
+
+#include "base/check.h"
+#include "fs/posix_block_device.h"
+#include "lavafs/lavafs_file_system.h"
+#include "testing/mem_file_system.h"
+#include "testing/volume_file_system.h"
+
+namespace lava::testing {
+namespace {
+
+std::unique_ptr<CrashableFileSystem> Choose() {
+  if (OnLavaFs()) return std::make_unique<VolumeFileSystem>();
+  return std::make_unique<MemFileSystem>();
+}
+
+void MustBeOk(const Status& status) {
+  if (!status.ok()) std::cerr << status.ToString() << std::endl;
+  LAVA_CHECK(status.ok());
+}
+
+}  // namespace
+
+ChosenFileSystem::ChosenFileSystem() : chosen_(Choose()) { ForwardTo(chosen_.get()); }
+ChosenFileSystem::~ChosenFileSystem() = default;
+
+std::unique_ptr<CrashableFileSystem> ChosenFileSystem::CrashClone(CrashMode mode,
+                                                                  uint64_t seed) const {
+  return chosen_->CrashClone(mode, seed);
+}
+uint64_t ChosenFileSystem::CrashStates() const { return chosen_->CrashStates(); }
+std::unique_ptr<CrashableFileSystem> ChosenFileSystem::CrashCloneAt(uint64_t state,
+                                                                    uint64_t seed) const {
+  return chosen_->CrashCloneAt(state, seed);
+}
+uint64_t ChosenFileSystem::mutating_calls() const { return chosen_->mutating_calls(); }
+void ChosenFileSystem::SetMutationHook(std::function<void(uint64_t)> hook) {
+  chosen_->SetMutationHook(std::move(hook));
+}
+void ChosenFileSystem::SetRemovedFilesReadable(bool readable) {
+  chosen_->SetRemovedFilesReadable(readable);
+}
+Result<std::string> ChosenFileSystem::Content(const std::string& path) const {
+  return chosen_->Content(path);
+}
+Status ChosenFileSystem::SetContent(const std::string& path, std::string content) {
+  return chosen_->SetContent(path, std::move(content));
+}
+std::vector<std::string> ChosenFileSystem::Paths() const { return chosen_->Paths(); }
+
+struct FileVolume::Parts {
+  std::unique_ptr<lavafs::Volume> volume;
+  std::unique_ptr<fs::FileSystem> file_system;
+};
+
+FileVolume::FileVolume(const std::string& path, bool direct)
+    : path_(path), parts_(std::make_unique<Parts>()) {
+  auto device = fs::OpenBlockDevice(path, {.create = true, .direct = direct});
+  MustBeOk(device.status());
+  MustBeOk(lavafs::Volume::Format(
+      device->get(),
+      {.capacity_bytes = 1ull << 30, .extent_bytes = 64 << 10, .initial_bytes = 4 << 20},
+      {.high = 3, .low = 4}));
+  lavafs::MountOptions options;
+  options.grow_bytes = 4 << 20;
+  options.journal_bytes_max = 256 << 10;
+  options.boot = options.mount = 1;
+  auto volume = lavafs::Volume::Mount(std::move(*device), options);
+  MustBeOk(volume.status());
+  parts_->volume = std::move(*volume);
+  parts_->file_system = lavafs::NewLavaFileSystem(parts_->volume.get());
+}
+
+FileVolume::~FileVolume() {
+  parts_.reset();
+  std::error_code ignored;
+  std::filesystem::remove(path_, ignored);
+}
+
+fs::FileSystem* FileVolume::file_system() { return parts_->file_system.get(); }
+
+}  // namespace lava::testing

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lavafs/volume.h"
+#include "testing/forwarding_file_system.h"
+#include "testing/mem_disk.h"
+
+namespace lava::testing {
+
+/// LavaFS on a disk in memory. A crash is one of the disk: what it may leave is mounted anew, and
+/// must be mountable, else the process aborts. A mutating call is one that changed the disk.
+/// What a removed file held can always be read while the file is open.
+class VolumeFileSystem final : public ForwardingFileSystem {
+ public:
+  VolumeFileSystem();
+  ~VolumeFileSystem() override;
+
+  std::unique_ptr<CrashableFileSystem> CrashClone(CrashMode mode, uint64_t seed = 0) const override;
+  uint64_t CrashStates() const override;
+  std::unique_ptr<CrashableFileSystem> CrashCloneAt(uint64_t state, uint64_t seed) const override;
+  uint64_t mutating_calls() const override;
+  void SetMutationHook(std::function<void(uint64_t call)> hook) override;
+  void SetRemovedFilesReadable(bool readable) override;
+  Result<std::string> Content(const std::string& path) const override;
+  /// In place, as a disk fails. Content of another size makes a new file that takes the path's
+  /// place: who has the old one open, and its other names, keep that.
+  Status SetContent(const std::string& path, std::string content) override;
+  std::vector<std::string> Paths() const override;
+
+ private:
+  /// boot: this start of the machine; mount: of this disk, so many.
+  VolumeFileSystem(std::unique_ptr<MemDisk> disk, uint64_t boot, uint64_t mount);
+  void Mount();
+  Status Overwrite(const std::string& path, const std::string& content);
+  std::unique_ptr<CrashableFileSystem> AfterPowerCut(std::unique_ptr<MemDisk> disk) const;
+
+  const std::unique_ptr<MemDisk> disk_;
+  const uint64_t boot_, mount_;
+  std::unique_ptr<lavafs::Volume> volume_;
+  std::unique_ptr<fs::FileSystem> file_system_;
+};
+
+}  // namespace lava::testing
