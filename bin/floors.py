@@ -19,6 +19,19 @@ EXECUTIONS = {"blocks": 1_000_000, "framing": 400_000, "inspect": 20_000, "ksst"
               "volume": 150_000, "vsst": 60_000}
 SANITIZED_SHARE = 5
 
+# What the engine's tests must do once more on LavaFS.
+ON_LAVAFS = {"crash states": 50_000, "crash states within a recovery": 10_000,
+             "crash states that were worked with on": 1_000, "I/O calls failed once": 1_000,
+             "I/O calls failed from then on": 200,
+             "collections of value files beside faults": 1_000,
+             "flips of files of all formats that compactions and collections met": 500,
+             "flips detected": 5_000, "truncations detected": 1_000,
+             "flips of an instance's value files detected": 1_000,
+             "truncations of an instance's value files detected": 1_000,
+             "flips of files that name value files detected": 200,
+             "interleaved runs with a close at random": 300, "calls broken off": 2_000,
+             "reads and writes done in part": 2_000}
+
 HISTORIES = "metamorphic histories, each under two option sets"
 
 # Step, what, at least so many. A name instead of a number: at least as many as that.
@@ -47,6 +60,8 @@ FLOORS = [
     ("native-release", "crash states of a volume", 100_000),
     ("native-release", "crash states of a volume that were worked with on", 1_000),
     ("native-release", "reads and writes done in part", 5_000),
+    *(("native-release", f"{what}, on LavaFS", ON_LAVAFS[what]) for what in ON_LAVAFS),
+    ("native-release", "metamorphic histories, each under two option sets, on LavaFS", 16),
     *(("native-release", f"fuzzer executions of {parser}", EXECUTIONS[parser])
       for parser in EXECUTIONS),
     ("metamorphic", HISTORIES, 1_000),
@@ -62,6 +77,7 @@ FLOORS = [
       for parser in EXECUTIONS),
     ("native-thread", HISTORIES, 10),
     ("native-thread", "interleaved runs with a close at random", 100),
+    ("native-thread", "interleaved runs with a close at random, on LavaFS", 60),
     ("kills-5", "kills", 5),
     ("kills-5", "different checkpoints restored", 1),
     ("kills-5", "kills of two processes at once", 1),
