@@ -17,6 +17,10 @@ class ForwardingFileSystem : public CrashableFileSystem {
                                                  size_t buffer_bytes) final {
     return files_->Create(path, buffer_bytes);
   }
+  Result<std::unique_ptr<fs::AppendFile>> CreateFromReserve(const std::string& path,
+                                                            size_t buffer_bytes) final {
+    return files_->CreateFromReserve(path, buffer_bytes);
+  }
   Result<std::unique_ptr<fs::RandomFile>> OpenRandom(const std::string& path) final {
     return files_->OpenRandom(path);
   }

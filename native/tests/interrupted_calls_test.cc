@@ -154,9 +154,8 @@ TEST(InterruptedCalls, ChangeNoAnswer) {
   Count(shortened_in_ring, "reads of io_uring done in part");
   EXPECT_GT(interrupted, 0u);
   EXPECT_GT(shortened, 0u);
-  // Containers often have no io_uring, LavaFS does not use it, and one history alone need not read
-  // in batches.
-  if (!OnLavaFs() && fs::ReadBatch::IsParallel() && played >= kHistories) {
+  // Containers often have no io_uring, and one history alone need not read in batches.
+  if (fs::ReadBatch::IsParallel() && played >= kHistories) {
     EXPECT_GT(shortened_in_ring, 0u);
   }
 }
