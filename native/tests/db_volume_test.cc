@@ -156,11 +156,13 @@ TEST_P(DBVolume, AFullVolumeRefusesWritesUntilThereIsRoom) {
   UntilDone([&] { return db_->Flush(100); });
 }
 
-// Garbage is what fills it: a compaction must find it and a collection remove it, both in need of
-// space themselves.
+// Garbage is what fills it, hidden in L0: a compaction, not due yet, must find it and a collection
+// remove it, both in need of space themselves.
 TEST_P(DBVolume, GarbageOfAFullVolumeIsRemoved) {
   UseFewFiles();
   options_.gc_garbage_percent = 60;
+  options_.l0_compaction_trigger = 40;
+  options_.l0_stall_trigger = 60;
   ASSERT_NO_FATAL_FAILURE(Mount());
   ASSERT_NO_FATAL_FAILURE(Open());
   for (int i = 0; i < 2000; ++i) {

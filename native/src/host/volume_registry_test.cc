@@ -275,6 +275,13 @@ TEST_F(Volume, AMarkerOfAnotherVolumeOpensNothing) {
   EXPECT_TRUE(registry_.OpenPinned(marker, options_).status().IsNotFound());
   const auto volume = Open();  // of the same name
   EXPECT_TRUE(registry_.OpenPinned(marker, options_).status().IsNotFound());
+  // Even with a pin of that name.
+  ASSERT_OK(fs::FileSystem::Posix()->Remove(marker));
+  ASSERT_OK(Write(volume.get(), "instance", "one", "another"));
+  ASSERT_OK(volume->Pin(marker, "instance", std::vector<std::string>{"one"}));
+  ASSERT_OK(registry_.OpenPinned(marker, options_).status());
+  std::filesystem::copy(Path("copy"), marker, std::filesystem::copy_options::overwrite_existing);
+  EXPECT_TRUE(registry_.OpenPinned(marker, options_).status().IsNotFound());
   EXPECT_EQ(Files().size(), 1u);
 }
 

@@ -99,6 +99,43 @@ TEST_F(VolumeTest, PartsOfAFileAreReadAndNoneBehindItsEnd) {
   EXPECT_TRUE((*file)->Read(UINT64_MAX, 2, &byte).IsCorruption());
 }
 
+// For batches of reads, which go to the device by themselves.
+TEST_F(VolumeTest, ARangeIsFoundOnTheDeviceWhereItIsInOnePiece) {
+  Format(64, 16);
+  ASSERT_TRUE(Mount().ok());
+  // Extents of the two alternate: no two of one file stand next to each other.
+  const std::string content = Content(4 * kExtent, 9);
+  auto one = volume_->Create("d", "one", kExtent), other = volume_->Create("d", "other", kExtent);
+  ASSERT_TRUE(one.ok() && other.ok());
+  for (size_t at = 0; at < content.size(); at += kExtent) {
+    for (auto* file : {one->get(), other->get()}) {
+      ASSERT_TRUE(file->Append(Slice(content).substr(at, kExtent)).ok());
+    }
+  }
+  ASSERT_TRUE((*one)->Close().ok() && (*other)->Close().ok());
+  const std::string device = disk_->Content();
+  const auto file = volume_->Open("d", "one");
+  ASSERT_TRUE(file.ok());
+  testing::Random random(4);
+  uint64_t found = 0, split = 0;
+  for (int round = 0; round < 400; round++) {
+    const uint64_t from = random.Uniform(content.size());
+    const uint64_t length =
+        1 + random.Uniform(std::min<uint64_t>(content.size() - from, 2 * kExtent));
+    const bool within = from / kExtent == (from + length - 1) / kExtent;
+    uint64_t at = 0;
+    ASSERT_EQ((*file)->Locate(from, length, &at), within) << from << " " << length;
+    (within ? found : split)++;
+    if (!within) continue;
+    ASSERT_EQ(device.substr(at, length), content.substr(from, length));
+  }
+  EXPECT_GT(found, 50u);
+  EXPECT_GT(split, 50u);
+  uint64_t at = 0;
+  EXPECT_FALSE((*file)->Locate(content.size(), 1, &at));
+  EXPECT_FALSE((*file)->Locate(UINT64_MAX, 2, &at));
+}
+
 TEST_F(VolumeTest, NamesChange) {
   Format(64, 16);
   ASSERT_TRUE(Mount().ok());
