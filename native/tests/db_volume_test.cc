@@ -172,7 +172,10 @@ TEST_P(DBVolume, GarbageOfAFullVolumeIsRemoved) {
     int refused = 0;
     UntilDone([&] {
       const Status put = db_->Put(table_, {key}, value);
-      return put.IsNoSpace() && ++refused < 1000 ? Status::Busy("") : put;
+      if (!put.IsNoSpace() || ++refused >= 1000) return put;
+      // What failed in the background is tried again after some seconds at most.
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      return Status::Busy("");
     });
     ASSERT_LT(refused, 1000);
     model_[key] = value;
