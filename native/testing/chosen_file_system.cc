@@ -1,12 +1,9 @@
 #include "testing/chosen_file_system.h"
 
 #include <filesystem>
-#include <iostream>
 #include <utility>
 
-#include "base/check.h"
 #include "fs/posix_block_device.h"
-#include "lavafs/lavafs_file_system.h"
 #include "testing/mem_file_system.h"
 #include "testing/volume_file_system.h"
 
@@ -16,11 +13,6 @@ namespace {
 std::unique_ptr<CrashableFileSystem> Choose() {
   if (OnLavaFs()) return std::make_unique<VolumeFileSystem>();
   return std::make_unique<MemFileSystem>();
-}
-
-void MustBeOk(const Status& status) {
-  if (!status.ok()) std::cerr << status.ToString() << std::endl;
-  LAVA_CHECK(status.ok());
 }
 
 }  // namespace
@@ -52,35 +44,23 @@ Status ChosenFileSystem::SetContent(const std::string& path, std::string content
 }
 std::vector<std::string> ChosenFileSystem::Paths() const { return chosen_->Paths(); }
 
-struct FileVolume::Parts {
-  std::unique_ptr<lavafs::Volume> volume;
-  std::unique_ptr<fs::FileSystem> file_system;
-};
-
-FileVolume::FileVolume(const std::string& path, bool direct)
-    : path_(path), parts_(std::make_unique<Parts>()) {
+FileVolume::FileVolume(const std::string& path, bool direct) : path_(path) {
   auto device = fs::OpenBlockDevice(path, {.create = true, .direct = direct});
   MustBeOk(device.status());
-  MustBeOk(lavafs::Volume::Format(
-      device->get(),
-      {.capacity_bytes = 1ull << 30, .extent_bytes = 64 << 10, .initial_bytes = 4 << 20},
-      {.high = 3, .low = 4}));
+  FormatVolume(device->get(),
+               {.capacity_bytes = 1ull << 30, .extent_bytes = 64 << 10, .initial_bytes = 4 << 20});
   lavafs::MountOptions options;
   options.grow_bytes = 4 << 20;
   options.journal_bytes_max = 256 << 10;
   options.boot = options.mount = 1;
-  auto volume = lavafs::Volume::Mount(std::move(*device), options);
-  MustBeOk(volume.status());
-  parts_->volume = std::move(*volume);
-  parts_->file_system = lavafs::NewLavaFileSystem(parts_->volume.get());
+  auto mounted = MountVolume(std::move(*device), options);
+  MustBeOk(mounted.status());
+  mounted_ = std::move(*mounted);
 }
 
 FileVolume::~FileVolume() {
-  parts_.reset();
   std::error_code ignored;
   std::filesystem::remove(path_, ignored);
 }
-
-fs::FileSystem* FileVolume::file_system() { return parts_->file_system.get(); }
 
 }  // namespace lava::testing

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "testing/forwarding_file_system.h"
+#include "testing/mounted_volume.h"
 #include "testing/variable.h"
 
 namespace lava::testing {
@@ -36,12 +37,11 @@ class FileVolume {
  public:
   FileVolume(const std::string& path, bool direct);
   ~FileVolume();
-  fs::FileSystem* file_system();
+  fs::FileSystem* file_system() { return mounted_.file_system.get(); }
 
  private:
-  struct Parts;
   const std::string path_;
-  std::unique_ptr<Parts> parts_;
+  MountedVolume mounted_;
 };
 
 }  // namespace lava::testing

@@ -1,13 +1,11 @@
 #include "testing/volume_file_system.h"
 
 #include <algorithm>
-#include <iostream>
 #include <optional>
 #include <utility>
 
 #include "base/check.h"
 #include "lavafs/image.h"
-#include "lavafs/lavafs_file_system.h"
 
 namespace lava::testing {
 namespace {
@@ -20,22 +18,16 @@ constexpr uint64_t kGrowBytes = 8 * kExtentBytes;
 constexpr uint64_t kBytesMax = 1ull << 30;
 constexpr uint64_t kJournalBytesMax = 64 << 10;  // compacted often
 
-void MustBeOk(const Status& status) {
-  if (!status.ok()) std::cerr << status.ToString() << std::endl;
-  LAVA_CHECK(status.ok());
-}
-
 }  // namespace
 
 VolumeFileSystem::VolumeFileSystem()
     : disk_(std::make_unique<MemDisk>(0, kBytesMax)), boot_(1), mount_(1) {
-  MustBeOk(lavafs::Volume::Format(
+  FormatVolume(
       disk_->Open().get(),
-      {.capacity_bytes = kBytesMax, .extent_bytes = kExtentBytes, .initial_bytes = kInitialBytes},
-      {.high = 1, .low = 2}));
+      {.capacity_bytes = kBytesMax, .extent_bytes = kExtentBytes, .initial_bytes = kInitialBytes});
   Mount();
-  for (const char* directory : {"/", "."}) MustBeOk(volume_->MakeDirectory(directory));
-  MustBeOk(volume_->SyncMetadata());
+  for (const char* directory : {"/", "."}) MustBeOk(mounted_.volume->MakeDirectory(directory));
+  MustBeOk(mounted_.volume->SyncMetadata());
 }
 
 VolumeFileSystem::VolumeFileSystem(std::unique_ptr<MemDisk> disk, uint64_t boot, uint64_t mount)
@@ -51,11 +43,10 @@ void VolumeFileSystem::Mount() {
   options.journal_bytes_max = kJournalBytesMax;
   options.boot = boot_;
   options.mount = mount_;
-  auto volume = lavafs::Volume::Mount(disk_->Open(), options);
-  MustBeOk(volume.status());
-  volume_ = std::move(*volume);
-  file_system_ = lavafs::NewLavaFileSystem(volume_.get());
-  ForwardTo(file_system_.get());
+  auto mounted = MountVolume(disk_->Open(), options);
+  MustBeOk(mounted.status());
+  mounted_ = std::move(*mounted);
+  ForwardTo(mounted_.file_system.get());
 }
 
 std::unique_ptr<CrashableFileSystem> VolumeFileSystem::AfterPowerCut(
@@ -106,12 +97,12 @@ Status VolumeFileSystem::SetContent(const std::string& path, std::string content
   LAVA_RETURN_IF_ERROR(file->Sync());
   LAVA_RETURN_IF_ERROR(file->Close());
   LAVA_RETURN_IF_ERROR(files()->Rename(beside, path));
-  return volume_->SyncMetadata();
+  return mounted_.volume->SyncMetadata();
 }
 
 // What a mount of this disk would find tells where the file stands.
 Status VolumeFileSystem::Overwrite(const std::string& path, const std::string& content) {
-  LAVA_RETURN_IF_ERROR(volume_->SyncMetadata());
+  LAVA_RETURN_IF_ERROR(mounted_.volume->SyncMetadata());
   const std::unique_ptr<fs::BlockDevice> device = disk_->Open();
   LAVA_RETURN_IF_ERROR(device->Sync());
   LAVA_ASSIGN_OR_RETURN(const lavafs::Image image, lavafs::ReadImage(device.get(), boot_));
@@ -133,8 +124,8 @@ Status VolumeFileSystem::Overwrite(const std::string& path, const std::string& c
 
 std::vector<std::string> VolumeFileSystem::Paths() const {
   std::vector<std::string> paths;
-  for (const std::string& directory : volume_->ListDirectories()) {
-    const auto names = volume_->List(directory);
+  for (const std::string& directory : mounted_.volume->ListDirectories()) {
+    const auto names = mounted_.volume->List(directory);
     MustBeOk(names.status());
     const std::string begin = directory == "/" ? "" : directory;
     for (const std::string& name : *names) paths.push_back(begin + "/" + name);

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "lavafs/volume.h"
 #include "testing/forwarding_file_system.h"
 #include "testing/mem_disk.h"
+#include "testing/mounted_volume.h"
 
 namespace lava::testing {
 
@@ -40,8 +40,7 @@ class VolumeFileSystem final : public ForwardingFileSystem {
 
   const std::unique_ptr<MemDisk> disk_;
   const uint64_t boot_, mount_;
-  std::unique_ptr<lavafs::Volume> volume_;
-  std::unique_ptr<fs::FileSystem> file_system_;
+  MountedVolume mounted_;
 };
 
 }  // namespace lava::testing

@@ -226,6 +226,36 @@ TEST(DBLifecycle, WritesAnswerBusyAndGoOn) {
   ASSERT_OK(db->Put(t, {K(1, "3")}, "v"));
 }
 
+// The flush that had begun before the write came knows nothing of the room made since.
+TEST(DBLifecycle, AWriteIsNotToldOfAnAttemptThatBeganBeforeIt) {
+  ChosenFileSystem memory;
+  FaultFileSystem files(&memory);
+  SimDB db(1, &files);
+  db.options().memtable_bytes = 1;
+  db.options().sealed_runs_max = 1;
+  ASSERT_OK(db.Open());
+  Table* t = db.table("t");
+  bool flushing = false, refused = false;
+  files.SetHook([&](FileCall call) {
+    if (!flushing || call != FileCall::kCreate) return;
+    flushing = false;
+    db.clock().Advance(1000);
+    refused = db->Put(t, {K(1, "c")}, "v").IsBusy();
+    db.clock().Advance(1000);
+  });
+  ASSERT_OK(db->Put(t, {K(1, "a")}, "v"));
+  ASSERT_OK(db->Put(t, {K(1, "b")}, "v"));
+  flushing = true;
+  files.Arm({.fault = Fault::kNoSpace, .only = FileCall::kCreate});
+  db.executor().RunUntilIdle();
+  ASSERT_TRUE(refused);
+  ASSERT_EQ(files.fired(), 1u);
+  const Status again = db->Put(t, {K(1, "c")}, "v");
+  EXPECT_TRUE(again.IsBusy()) << again.ToString();
+  db.executor().RunUntilIdle();
+  ASSERT_OK(db->Put(t, {K(1, "c")}, "v"));
+}
+
 TEST(DBLifecycle, L0StallsUntilItIsCompacted) {
   SimDB db(1);
   db.options().l0_compaction_trigger = 2;

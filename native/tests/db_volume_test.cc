@@ -112,7 +112,6 @@ TEST_P(DBVolume, InstancesShareItAndEachGoesAlone) {
 }
 
 TEST_P(DBVolume, PagesAreReadBesideEachOther) {
-  if (!fs::ReadBatch::IsParallel()) GTEST_SKIP() << "no io_uring here";
   options_.gc_garbage_percent = 101;
   ASSERT_NO_FATAL_FAILURE(Mount());
   ASSERT_NO_FATAL_FAILURE(Open());
@@ -127,7 +126,13 @@ TEST_P(DBVolume, PagesAreReadBesideEachOther) {
   }
   const uint64_t before = fs::Uring::TotalsNow().reads;
   ASSERT_NO_FATAL_FAILURE(ExpectScan());
-  EXPECT_GT(fs::Uring::TotalsNow().reads, before + 10);
+  const uint64_t reads = fs::Uring::TotalsNow().reads - before;
+  // Where the machine has no io_uring they are read one after another.
+  if (fs::ReadBatch::IsParallel()) {
+    EXPECT_GT(reads, 10u);
+  } else {
+    EXPECT_EQ(reads, 0u);
+  }
 }
 
 TEST_P(DBVolume, AFullVolumeRefusesWritesUntilThereIsRoom) {

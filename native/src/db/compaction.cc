@@ -176,6 +176,7 @@ void DBImpl::StartCompaction(CompactionTask task) {
 }
 
 void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
+  const uint64_t began_us = clock_->MonotonicMicros();
   const Status status = Compact(*task);
   {
     std::lock_guard<std::mutex> state(state_mutex_);
@@ -186,7 +187,7 @@ void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
     if (status.ok()) {
       compaction_backoff_ = Backoff();
     } else if (!cancelled_) {
-      Failed(&compaction_backoff_, status);
+      Failed(&compaction_backoff_, status, began_us);
       if (manual) FinishManual(status);
     }
     ScheduleCompactions();

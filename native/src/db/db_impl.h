@@ -136,8 +136,9 @@ class DBImpl final : public DB, public LeaseMember {
   using EntryKey = std::pair<FileId, std::string>;
   // Failed work waits before it is tried again.
   struct Backoff {
-    Status status;  // of the last attempt
-    uint64_t failed_at_us = 0, retry_at_us = 0, wait_us = 0;
+    Status status;          // of the last attempt
+    uint64_t began_us = 0;  // that attempt
+    uint64_t retry_at_us = 0, wait_us = 0;
   };
 
   // open.cc, import.cc
@@ -203,7 +204,7 @@ class DBImpl final : public DB, public LeaseMember {
   void RunFlushJob(const std::shared_ptr<FlushGroup>& group);
   Status InstallFlushes();
   Status InstallGroup(const FlushGroup& group);
-  void Failed(Backoff* backoff, const Status& status);
+  void Failed(Backoff* backoff, const Status& status, uint64_t began_us);
   Status Log(const VersionEdit& edit);  // holds install
 
   // compaction.cc

@@ -102,6 +102,7 @@ void DBImpl::StartFlush(const std::shared_ptr<FlushGroup>& group) {
 }
 
 void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {
+  const uint64_t began_us = clock_->MonotonicMicros();
   FlushInput input;
   bool flushed;
   {
@@ -140,7 +141,7 @@ void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {
       flush_backoff_ = Backoff();
     } else if (!cancelled_) {
       ++flush_failures_;
-      Failed(&flush_backoff_, status);
+      Failed(&flush_backoff_, status, began_us);
     }
     if (status.ok()) ScheduleFlushes(false);
     ScheduleCompactions();
@@ -226,13 +227,13 @@ Status DBImpl::Log(const VersionEdit& edit) {
 }
 
 // Holds state.
-void DBImpl::Failed(Backoff* backoff, const Status& status) {
+void DBImpl::Failed(Backoff* backoff, const Status& status, uint64_t began_us) {
   Counters::Add(&counters_.background_errors, 1);
   backoff->status = status;
   backoff->wait_us =
       std::clamp(backoff->wait_us * 2, environment_.retry_us_min, environment_.retry_us_max);
-  backoff->failed_at_us = clock_->MonotonicMicros();
-  backoff->retry_at_us = backoff->failed_at_us + backoff->wait_us;
+  backoff->began_us = began_us;
+  backoff->retry_at_us = clock_->MonotonicMicros() + backoff->wait_us;
 }
 
 Status DBImpl::WaitUntil(const std::function<bool()>& flushed, uint32_t timeout_ms,

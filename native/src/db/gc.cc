@@ -114,6 +114,7 @@ void DBImpl::RunGcJob(std::shared_ptr<GcTask> task) {
     task->input.now_ms = NowMillis();
     task->began_us = clock_->MonotonicMicros();
   }
+  const uint64_t began_us = task->began_us;
   const Status status = CollectGarbage(*task);
   {
     std::lock_guard<std::mutex> state(state_mutex_);
@@ -121,7 +122,7 @@ void DBImpl::RunGcJob(std::shared_ptr<GcTask> task) {
     if (status.ok()) {
       gc_backoff_ = Backoff();
     } else if (!cancelled_) {
-      Failed(&gc_backoff_, status);
+      Failed(&gc_backoff_, status, began_us);
     }
     ScheduleGc();
     ScheduleCompactions();  // with nothing left to collect, some are made for what they expose

@@ -68,8 +68,8 @@ Room DBImpl::JudgeRoom(uint64_t bytes) const {
 }
 
 // Holds write and state. Gets the work going that the writer waits for, and tells when it cannot
-// succeed. What failed before this write came first (it may have been told Busy since) is tried
-// again for it: so an error is never older than the write that is told it, and the first write
+// succeed. An attempt that began before this write came first (it may have been told Busy since) is
+// made again for it: so an error is never older than the write that is told it, and the first write
 // after space has returned goes on.
 Status DBImpl::StalledStatus(Room room) {
   const bool flush = room == Room::kWaitForFlush;
@@ -83,7 +83,7 @@ Status DBImpl::StalledStatus(Room room) {
     if (running_compactions_ > 0 || !collections_.empty()) return Status::OK();
   }
   if (running == 0 && !backoff.status.ok()) {
-    if (backoff.failed_at_us >= stalled_since_us_) return backoff.status;
+    if (backoff.began_us >= stalled_since_us_) return backoff.status;
     backoff.retry_at_us = 0;
   }
   ScheduleFlushes(false);

@@ -85,7 +85,7 @@ Status DBImpl::MakeSpace(bool* go_on) {
   if (running_flushes_ + running_compactions_ > 0 || !collections_.empty()) return Status::OK();
   for (Backoff* backoff : {&flush_backoff_, &compaction_backoff_, &gc_backoff_}) {
     if (backoff->status.ok()) continue;
-    if (backoff->failed_at_us >= stalled_since_us_) return backoff->status;
+    if (backoff->began_us >= stalled_since_us_) return backoff->status;
     backoff->retry_at_us = 0;
     return Status::OK();
   }
@@ -121,7 +121,7 @@ Status DBImpl::MakeSpace(bool* go_on) {
 void DBImpl::RetryOnceSpaceIsMade() {
   std::lock_guard<std::mutex> state(state_mutex_);
   if (!IsDiskFull()) return;
-  flush_backoff_.failed_at_us = flush_backoff_.retry_at_us = 0;
+  flush_backoff_.began_us = flush_backoff_.retry_at_us = 0;
   ScheduleFlushes(false);
 }
 

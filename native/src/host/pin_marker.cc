@@ -9,6 +9,7 @@ namespace lava {
 namespace {
 
 constexpr Slice kFirstLine = "lava volume pin 1";
+constexpr Slice kPinPrefix = "pin:";
 constexpr uint64_t kBytesMax = 8 << 10;
 
 std::string Hex(uint32_t number) {
@@ -38,7 +39,16 @@ bool ParseUuid(Slice text, lavafs::Uuid* uuid) {
 
 }  // namespace
 
-std::string PinDirectory(const std::string& marker) { return kPinPrefix + marker; }
+std::string PinDirectory(const std::string& marker) { return std::string(kPinPrefix) + marker; }
+
+bool IsPin(Slice directory) { return directory.starts_with(kPinPrefix); }
+
+bool IsStalePin(Slice directory) {
+  if (!IsPin(directory)) return false;
+  const std::string marker(directory.substr(kPinPrefix.size()));
+  const Result<bool> there = fs::FileSystem::Posix()->Exists(marker);
+  return there.ok() && !*there;
+}
 
 Status WritePinMarker(fs::FileSystem* files, const std::string& path, const PinMarker& marker) {
   if (path.empty() || path[0] != '/') {

@@ -15,8 +15,10 @@ struct PinMarker {
 };
 
 /// The name of a pin's directory in its volume: whoever mounts it finds the marker by it.
-inline constexpr char kPinPrefix[] = "pin:";
 std::string PinDirectory(const std::string& marker);
+bool IsPin(Slice directory);
+/// A pin whose marker is gone for certain: one that cannot be looked for may be there.
+bool IsStalePin(Slice directory);
 
 /// Makes the file, with all of its content or not at all.
 /// Errors:     InvalidArgument unless its path is absolute; IOError when it is there; NoSpace.

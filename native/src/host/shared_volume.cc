@@ -11,9 +11,6 @@ namespace {
 
 constexpr size_t kOutputBufferBytes = 512 << 10;
 
-bool IsPin(Slice directory) { return directory.starts_with(kPinPrefix); }
-std::string MarkerOf(Slice pin) { return std::string(pin.substr(sizeof kPinPrefix - 1)); }
-
 class Input : public VolumeInput {
  public:
   explicit Input(std::unique_ptr<fs::RandomFile> file) : file_(std::move(file)) {}
@@ -166,10 +163,7 @@ Status SharedVolumeImpl::Pin(const std::string& marker, Slice directory,
 Status SharedVolumeImpl::DropStalePins() {
   std::lock_guard<std::mutex> lock(pins_mutex_);
   for (const std::string& directory : volume_->ListDirectories()) {
-    if (!IsPin(directory)) continue;
-    // A pin stays if its marker cannot be looked for.
-    const Result<bool> there = fs::FileSystem::Posix()->Exists(MarkerOf(directory));
-    if (there.ok() && !*there) LAVA_RETURN_IF_ERROR(RemoveWithFiles(directory));
+    if (IsStalePin(directory)) LAVA_RETURN_IF_ERROR(RemoveWithFiles(directory));
   }
   return Status::OK();
 }

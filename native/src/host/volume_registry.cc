@@ -52,9 +52,7 @@ Result<bool> HasPins(fs::BlockDevice* device) {
   if (blank) return false;
   LAVA_ASSIGN_OR_RETURN(const lavafs::Image image, lavafs::ReadImage(device, os::BootId()));
   for (const std::string& directory : image.metadata.DirectoryNames()) {
-    if (!directory.starts_with(kPinPrefix)) continue;
-    const Result<bool> there = Posix()->Exists(directory.substr(sizeof kPinPrefix - 1));
-    if (!there.ok() || *there) return true;
+    if (IsPin(directory) && !IsStalePin(directory)) return true;
   }
   return false;
 }
