@@ -46,6 +46,18 @@ int64_t DeviceBytesWritten(const std::string& directory) {
   return file ? static_cast<int64_t>(fields[6]) * 512 : -1;
 }
 
+// Bytes that this process had written: without those of the file system below, and of others.
+// Metadata of the file system below is in DeviceBytesWritten() only.
+int64_t OwnBytesWritten() {
+  std::ifstream file("/proc/self/io");
+  std::string name;
+  int64_t bytes = 0;
+  while (file >> name >> bytes) {
+    if (name == "write_bytes:") return bytes;
+  }
+  return -1;
+}
+
 // Of all threads.
 class Latencies {
  public:
@@ -105,7 +117,7 @@ nlohmann::ordered_json Append(const Options& options, SyncKind sync) {
   const uint64_t operations = (options.mib << 20) / options.block / options.threads;
   Latencies latencies(options.threads);
   ::sync();
-  const int64_t before = DeviceBytesWritten(options.directory);
+  const int64_t before = DeviceBytesWritten(options.directory), own_before = OwnBytesWritten();
   const auto begin = Clock::now();
   OnThreads(options.threads, [&](size_t thread) {
     const fs::AlignedBuffer data = Noise(options.block);
@@ -117,11 +129,14 @@ nlohmann::ordered_json Append(const Options& options, SyncKind sync) {
   });
   const double seconds = Seconds(begin);
   ::sync();
-  const int64_t after = DeviceBytesWritten(options.directory);
+  const int64_t after = DeviceBytesWritten(options.directory), own_after = OwnBytesWritten();
   const uint64_t bytes = operations * options.threads * options.block;
   nlohmann::ordered_json row = {{"seconds", seconds}, {"bytes", bytes}};
-  row["device_bytes_per_byte"] =
-      before < 0 ? -1 : static_cast<double>(after - before) / static_cast<double>(bytes);
+  const auto per_byte = [&](int64_t from, int64_t to) {
+    return from < 0 ? -1 : static_cast<double>(to - from) / static_cast<double>(bytes);
+  };
+  row["device_bytes_per_byte"] = per_byte(before, after);
+  row["own_bytes_per_byte"] = per_byte(own_before, own_after);
   latencies.AddTo(&row);
   return row;
 }

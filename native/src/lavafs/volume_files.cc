@@ -262,8 +262,9 @@ class RandomImpl : public fs::RandomFile {
   static constexpr uint64_t kPieceBytesMax = 1 << 20;
 
   Status ReadPiece(uint64_t at, uint64_t bytes, char* to) const {
-    const uint32_t alignment = volume_->device_->alignment();
-    if (alignment <= 1) return volume_->device_->Read(at, bytes, to);
+    const uint32_t alignment = std::max(volume_->device_->alignment(), 1u);
+    const bool is_aligned = (at | bytes | reinterpret_cast<uintptr_t>(to)) % alignment == 0;
+    if (is_aligned) return volume_->device_->Read(at, bytes, to);
     const uint64_t begin = fs::RoundDown(at, alignment);
     const uint64_t end = fs::RoundUp(at + bytes, alignment);
     const fs::AlignedBuffer memory(std::min(end - begin, kPieceBytesMax), alignment);

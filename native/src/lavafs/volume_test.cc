@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <mutex>
 #include <thread>
 
@@ -97,6 +98,31 @@ TEST_F(VolumeTest, PartsOfAFileAreReadAndNoneBehindItsEnd) {
   EXPECT_TRUE(beyond.IsCorruption());
   EXPECT_NE(beyond.message().find("disk:d/f"), std::string::npos);
   EXPECT_TRUE((*file)->Read(UINT64_MAX, 2, &byte).IsCorruption());
+}
+
+// Whole blocks come straight into memory that is aligned, all else by way of some that is; the disk
+// refuses what is not.
+TEST_F(VolumeTest, AnyMemoryIsReadInto) {
+  Format(64, 16);
+  ASSERT_TRUE(Mount().ok());
+  const std::string content = Content(3 * kExtent, 9);
+  ASSERT_TRUE(Write("f", content).ok());
+  const auto file = volume_->Open("d", "f");
+  ASSERT_TRUE(file.ok());
+  const fs::AlignedBuffer memory(content.size() + kBlockBytes, kBlockBytes);
+  constexpr uint64_t kBlock = kBlockBytes;
+  for (const uint64_t shift : std::vector<uint64_t>{0, 1, 512}) {
+    for (const uint64_t from : std::vector<uint64_t>{0, 1, kBlock, kExtent - kBlock}) {
+      for (const uint64_t length :
+           std::vector<uint64_t>{1, kBlock, 2 * kBlock + 1, 2 * kBlock, 2 * kExtent}) {
+        std::memset(memory.data(), 0x5a, memory.size());
+        ASSERT_TRUE((*file)->Read(from, length, memory.data() + shift).ok());
+        ASSERT_EQ(std::string_view(memory.data() + shift, length), content.substr(from, length))
+            << shift << " " << from << " " << length;
+        ASSERT_EQ(memory.data()[shift + length], 0x5a) << "more was written than asked for";
+      }
+    }
+  }
 }
 
 // For batches of reads, which go to the device by themselves.
