@@ -158,7 +158,9 @@ class Victims:
 
     def _vertices(self):
         job = self._cluster.get(f"/jobs/{self._job}")
-        if job["state"] in ("FAILED", "FINISHED", "CANCELED", "SUSPENDED"):
+        # A suspended one is none of these: a JobManager that could not reach ZooKeeper for a while
+        # leaves it to the next leader, which may be itself.
+        if job["state"] in ("FAILED", "FINISHED", "CANCELED"):
             raise Failed(f"The job ended as {job['state']}: {self._cause()}")
         if job["state"] != "RUNNING" or any(
                 v["status"] != "RUNNING" for v in job["vertices"]):

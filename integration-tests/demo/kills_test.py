@@ -142,6 +142,28 @@ class PausedTest(unittest.TestCase):
                 processes.stop_all()
 
 
+class JobStateTest(unittest.TestCase):
+    def vertices(self, state):
+        class Cluster:
+            @staticmethod
+            def get(path):
+                return {} if path.endswith("exceptions") else {"state": state, "vertices": []}
+
+        victims = object.__new__(kills.Victims)
+        victims._cluster = Cluster()  # pylint: disable=protected-access
+        victims._job = "a1"  # pylint: disable=protected-access
+        return victims._vertices()  # pylint: disable=protected-access
+
+    def test_suspended_job_is_waited_for(self):
+        for state in ("SUSPENDED", "RESTARTING", "INITIALIZING", "RECONCILING"):
+            self.assertIsNone(self.vertices(state))
+        self.assertEqual(self.vertices("RUNNING"), [])
+
+    def test_ended_job_is_told(self):
+        for state in ("FAILED", "FINISHED", "CANCELED"):
+            self.assertRaisesRegex(Failed, f"ended as {state}", self.vertices, state)
+
+
 class CrashTest(unittest.TestCase):
     def test_crash_report_is_found_where_processes_run(self):
         with tempfile.TemporaryDirectory() as logs:
