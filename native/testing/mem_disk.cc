@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/check.h"
 #include "fs/direct_io.h"
@@ -21,6 +22,7 @@ class MemBlockDevice : public fs::BlockDevice {
                                 std::to_string(offset) + " of disk: it ends before");
     }
     std::memcpy(to, disk_->content_.data() + offset, length);
+    disk_->largest_bytes_ = std::max<uint64_t>(disk_->largest_bytes_, length);
     return Status::OK();
   }
 
@@ -31,6 +33,7 @@ class MemBlockDevice : public fs::BlockDevice {
       std::memcpy(disk_->content_.data() + offset, data.data(), data.size());
       if (disk_->may_crash_) disk_->unsynced_.push_back({offset, std::string(data)});
       disk_->bytes_written_ += data.size();
+      disk_->largest_bytes_ = std::max<uint64_t>(disk_->largest_bytes_, data.size());
       return Status::OK();
     });
   }
@@ -193,6 +196,11 @@ uint64_t MemDisk::bytes_written() const {
 uint64_t MemDisk::syncs() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return syncs_;
+}
+
+uint64_t MemDisk::TakeLargestBytes() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return std::exchange(largest_bytes_, 0);
 }
 
 std::string MemDisk::Content() const {

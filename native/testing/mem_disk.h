@@ -48,6 +48,8 @@ class MemDisk {
   uint64_t calls() const;
   uint64_t bytes_written() const;
   uint64_t syncs() const;
+  /// Of the largest read or write since the last time that this was asked.
+  uint64_t TakeLargestBytes();
 
   std::string Content() const;
   /// Durable at once.
@@ -73,7 +75,7 @@ class MemDisk {
   std::string content_;  // as processes see it
   std::string durable_;
   std::vector<Write> unsynced_;
-  uint64_t calls_ = 0, bytes_written_ = 0, syncs_ = 0;
+  uint64_t calls_ = 0, bytes_written_ = 0, syncs_ = 0, largest_bytes_ = 0;
   uint64_t fail_at_ = 0;
   bool fail_for_ever_ = false, fail_growth_ = false;
   std::function<void(uint64_t)> hook_;

@@ -5,13 +5,6 @@
 #include "lavafs/volume_impl.h"
 
 namespace lava::lavafs {
-namespace {
-
-// Of changes in one transaction: what a reader gets at once.
-constexpr uint64_t kPayloadBytesMax = 64 << 10;
-
-}  // namespace
-
 void VolumeImpl::Record(const Change& change) {
   using Type = Change::Type;
   std::vector<ExtentRun> freed;
@@ -106,7 +99,7 @@ Status VolumeImpl::WriteJournal(Lock* lock, Reach reach) {
 
 Status VolumeImpl::WriteTransactions(Slice changes, const std::vector<size_t>& ends,
                                      uint64_t durable, bool ordered) {
-  const uint64_t payload_max = std::min(journal_.payload_bytes_max(), kPayloadBytesMax);
+  const uint64_t payload_max = journal_.payload_bytes_max();
   size_t begin = 0, next = 0;
   do {
     size_t end = begin;

@@ -9,9 +9,20 @@
 
 namespace lava::lavafs {
 
+namespace {
+
+constexpr uint64_t kPayloadBytesMax = 64 << 10;
+constexpr size_t kReadBytesMax = 128 << 10;  // likewise
+
+}  // namespace
+
 Status ReadAligned(fs::BlockDevice* device, uint64_t offset, size_t length, fs::AlignedBuffer* to) {
   if (to->size() < length) *to = fs::AlignedBuffer(length, kBlockBytes);
-  return device->Read(offset, length, to->data());
+  for (size_t done = 0; done < length; done += kReadBytesMax) {
+    const size_t piece = std::min(length - done, kReadBytesMax);
+    LAVA_RETURN_IF_ERROR(device->Read(offset + done, piece, to->data() + done));
+  }
+  return Status::OK();
 }
 
 bool JournalWriter::Fits(uint64_t payload_bytes) const {
@@ -23,7 +34,8 @@ bool JournalWriter::Fits(uint64_t payload_bytes) const {
 static_assert(kChangeBytesMax + kTransactionHeaderBytes + kBlockBytes <= kExtentBytesMin);
 
 uint64_t JournalWriter::payload_bytes_max() const {
-  return identity_.extent_bytes - kBlockBytes - kTransactionHeaderBytes;
+  return std::min<uint64_t>(kPayloadBytesMax,
+                            identity_.extent_bytes - kBlockBytes - kTransactionHeaderBytes);
 }
 
 Status JournalWriter::Put(Slice payload, uint64_t durable, bool ordered) {

@@ -31,7 +31,8 @@ class JournalWriter {
 
   /// Whether a payload has room in this extent; if not, Jump() comes first.
   bool Fits(uint64_t payload_bytes) const;
-  /// What fits into an empty extent.
+  /// Of one transaction: what fits into an empty extent, and what a device writes in so little time
+  /// that others' writes hardly wait.
   uint64_t payload_bytes_max() const;
   /// durable: all up to that sequence was synced. ordered: see TransactionHeader.
   Status Write(Slice payload, uint64_t durable, bool ordered);

@@ -343,6 +343,23 @@ TEST_F(VolumeTest, TheJournalStaysSmallAndTellsTheSameAfterItsCompaction) {
   }
 }
 
+// Else who syncs beside it waits behind a mebibyte.
+TEST_F(VolumeTest, ACompactionOfTheJournalReadsAndWritesInSmallPieces) {
+  Format(64, 24, 1 << 20);
+  ASSERT_TRUE(Mount({.journal_bytes_max = 1 << 30}).ok());
+  for (int file = 0; file < 20'000; file++) {
+    ASSERT_TRUE(volume_->Create("d", "a file of a longer name " + std::to_string(file), 1).ok());
+  }
+  ASSERT_TRUE(volume_->SyncMetadata().ok());
+  disk_->TakeLargestBytes();
+  const uint64_t before = disk_->bytes_written();
+  ASSERT_TRUE(volume_->CompactJournal().ok());
+  EXPECT_GT(disk_->bytes_written() - before, 700u << 10);
+  EXPECT_LE(disk_->TakeLargestBytes(), 128u << 10);
+  ASSERT_TRUE(Mount().ok());
+  EXPECT_EQ(volume_->Statistics().files, 20'000u);
+}
+
 TEST_F(VolumeTest, OneDamagedSuperblockIsMendedTwoAreTold) {
   Format(64, 16);
   ASSERT_TRUE(Mount().ok());
