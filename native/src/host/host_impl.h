@@ -80,6 +80,9 @@ class HostImpl final : public Host, private ChargeObserver {
   Result<PinnedFiles> OpenPinned(const std::string& marker, const VolumeOptions& options) override {
     return volumes_.OpenPinned(marker, options);
   }
+  Result<uint32_t> RemoveStaleVolumes(const std::string& directory) override {
+    return volumes_.RemoveStale(directory);
+  }
 
   BlockCache* cache() { return cache_.get(); }
   /// The pool that all instances share: made by the first InstanceOpened(), dropped by the last

@@ -139,12 +139,28 @@ Result<std::shared_ptr<SharedVolume>> VolumeRegistry::Open(const std::string& di
   if (mounted == nullptr) {
     LAVA_ASSIGN_OR_RETURN(mounted, MountNew(canonical, capacity_bytes, &leftovers, options));
   }
-  for (const Leftovers::Found& found : leftovers.found) {
-    const Status removed = found.has_pins ? Status::OK() : Posix()->Remove(found.path);
-    if (!removed.ok()) leftovers.unreadable.push_back(removed.ToString());
-  }
+  RemoveUnpinned(&leftovers);
   if (left_behind != nullptr) *left_behind = std::move(leftovers.unreadable);
   return Share(mounted);
+}
+
+void VolumeRegistry::RemoveUnpinned(Leftovers* leftovers) {
+  std::erase_if(leftovers->found, [&](const Leftovers::Found& found) {
+    if (found.has_pins) return false;
+    const Status removed = Posix()->Remove(found.path);
+    if (!removed.ok()) leftovers->unreadable.push_back(removed.ToString());
+    return true;
+  });
+}
+
+Result<uint32_t> VolumeRegistry::RemoveStale(const std::string& directory) {
+  LAVA_ASSIGN_OR_RETURN(const bool there, Posix()->Exists(directory));
+  if (!there) return 0;
+  LAVA_RETURN_IF_ERROR(fs::CheckPrivateDirectory(directory));
+  std::lock_guard<std::mutex> lock(mutex_);
+  LAVA_ASSIGN_OR_RETURN(Leftovers leftovers, FindLeftovers(directory, false));
+  RemoveUnpinned(&leftovers);
+  return static_cast<uint32_t>(leftovers.found.size());
 }
 
 // In the file of one that is left over, if it suits: its blocks have been written, which makes

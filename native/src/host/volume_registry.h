@@ -26,6 +26,7 @@ class VolumeRegistry {
                                              const VolumeOptions& options,
                                              std::vector<std::string>* left_behind);
   Result<PinnedFiles> OpenPinned(const std::string& marker, const VolumeOptions& options);
+  Result<uint32_t> RemoveStale(const std::string& directory);
 
  private:
   struct Mounted {
@@ -42,6 +43,7 @@ class VolumeRegistry {
   Result<Mounted*> MountNew(const std::string& directory, uint64_t capacity_bytes,
                             Leftovers* leftovers, const VolumeOptions& options);
   static Result<Leftovers> FindLeftovers(const std::string& directory, bool direct_io);
+  static void RemoveUnpinned(Leftovers* leftovers);
   void Unmount(Mounted* mounted);
   void Release(SharedVolumeImpl* volume);  // takes the mutex
 

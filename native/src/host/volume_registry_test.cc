@@ -246,6 +246,33 @@ TEST_F(Volume, PinsOutliveTheProcess) {
   EXPECT_EQ(Files().size(), 0u);
 }
 
+// Else it would stay for as long as nobody opens the directory.
+TEST_F(Volume, WhatIsPinnedInVainIsRemovedThoughNobodyOpensIt) {
+  const std::string marker = Path("marker");
+  EXPECT_EQ(*registry_.RemoveStale(Path("volumes")), 0u) << "there is no such directory";
+  {
+    const auto volume = Open();
+    ASSERT_OK(Write(volume.get(), "instance", "one", "1"));
+    ASSERT_OK(volume->Pin(marker, "instance", std::vector<std::string>{"one"}));
+    EXPECT_EQ(*registry_.RemoveStale(Path("volumes")), 0u) << "it is in use";
+  }
+  const auto others = Take("volume-3.lavafs");  // blank, but another process has it
+  { const auto blank = Take("volume-4.lavafs"); }
+  std::ofstream(Path("volumes/volume-5.lavafs")) << std::string(64 << 10, 'x');
+  EXPECT_EQ(*registry_.RemoveStale(Path("volumes")), 1u);
+  const std::vector<std::string> with_pin{"volume-0.lavafs", "volume-3.lavafs", "volume-5.lavafs"};
+  EXPECT_EQ(Files(), with_pin);
+  {
+    const auto pinned = registry_.OpenPinned(marker, options_);
+    ASSERT_OK(pinned.status());
+    EXPECT_EQ(Read(pinned->volume.get(), pinned->directory, "one"), "1");
+  }
+  ASSERT_OK(fs::FileSystem::Posix()->Remove(marker));
+  EXPECT_EQ(*registry_.RemoveStale(Path("volumes")), 0u);
+  const std::vector<std::string> without{"volume-3.lavafs", "volume-5.lavafs"};
+  EXPECT_EQ(Files(), without);
+}
+
 TEST_F(Volume, APinIsRefusedWhole) {
   const auto volume = Open();
   ASSERT_OK(Write(volume.get(), "instance", "one", "1"));

@@ -56,6 +56,14 @@ jlong OpenPinned(JNIEnv* env, jclass, jbyteArray marker, jlongArray options) {
   });
 }
 
+jint RemoveStale(JNIEnv* env, jclass, jbyteArray directory) {
+  return Entry(env, jint{0}, [&]() -> jint {
+    const Result<uint32_t> pinned = Host::Get().RemoveStaleVolumes(CopyPath(env, directory));
+    Check(pinned.status());
+    return static_cast<jint>(*pinned);
+  });
+}
+
 jbyteArray Description(JNIEnv* env, jobject, jlong handle) {
   return Entry(env, jbyteArray{}, [&]() -> jbyteArray {
     Use<VolumeHandle> use(handle);
@@ -220,6 +228,7 @@ NativeClass VolumeMethods() {
   static const JNINativeMethod methods[] = {
       Native("open0", "([B[J)J", reinterpret_cast<void*>(Open)),
       Native("openPinned0", "([B[J)J", reinterpret_cast<void*>(OpenPinned)),
+      Native("removeStale0", "([B)I", reinterpret_cast<void*>(RemoveStale)),
       Native("description0", "(J)[B", reinterpret_cast<void*>(Description)),
       Native("figures0", "(J[J)V", reinterpret_cast<void*>(Figures)),
       Native("openFile0", "(J[B[B)J", reinterpret_cast<void*>(OpenFile)),

@@ -67,6 +67,18 @@ public final class Volume extends NativeObject {
         return new PinnedFiles(volume, volume.pinnedDirectory);
     }
 
+    /**
+     * Removes the volumes of a directory that no process has and in which nothing is pinned any
+     * more. For whoever closed one with pins: nobody might ever open the directory again.
+     *
+     * @return how many stay because something is pinned in them
+     */
+    public static int removeStale(String directory) throws LavaDBException {
+        Objects.requireNonNull(directory, "directory");
+        LavaLibrary.checkLoaded();
+        return removeStale0(Encoder.utf8(directory));
+    }
+
     /** The volume's file. */
     public String path() {
         return path;
@@ -165,6 +177,8 @@ public final class Volume extends NativeObject {
     private static native long open0(byte[] directory, long[] options) throws LavaDBException;
 
     private static native long openPinned0(byte[] marker, long[] options) throws LavaDBException;
+
+    private static native int removeStale0(byte[] directory) throws LavaDBException;
 
     /** Path, pinned directory (empty: none), and what was left behind. */
     private native byte[] description0(long handle) throws LavaDBException;

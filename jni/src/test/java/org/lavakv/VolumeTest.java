@@ -272,6 +272,22 @@ class VolumeTest extends LavaTestBase {
     }
 
     @Test
+    void volumeWhosePinsAreGoneIsRemovedThoughNobodyOpensIt() throws Exception {
+        write("d", "kept", random(100));
+        Path marker = directory.resolve("marker");
+        volume.pin(marker.toString(), "d", List.of("kept"));
+        String volumes = Path.of(volume.path()).getParent().toString();
+        assertThat(Volume.removeStale(volumes)).as("in use").isZero();
+        volume.close();
+        assertThat(Volume.removeStale(volumes)).isEqualTo(1);
+        assertThat(Path.of(volume.path())).exists();
+        Files.delete(marker);
+        assertThat(Volume.removeStale(volumes)).isZero();
+        assertThat(Path.of(volume.path())).doesNotExist();
+        assertThat(Volume.removeStale(directory.resolve("absent").toString())).isZero();
+    }
+
+    @Test
     void damagedMarkerIsRefused() throws Exception {
         write("d", "f", random(10));
         Path marker = directory.resolve("marker");

@@ -68,6 +68,7 @@ public final class KeptFiles implements AutoCloseable {
     public void close() {
         if (pinned != null) {
             pinned.close();
+            LingeringVolumes.ALL.closed(pinned.volume());
         }
     }
 }

@@ -145,6 +145,7 @@ public final class VolumeFiles implements InstanceFiles {
         } finally {
             Mounts.closing(volume);
             volume.close();
+            LingeringVolumes.ALL.closed(volume);
         }
     }
 

@@ -1,0 +1,106 @@
+package org.lavakv.flink.storage;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Set;
+import org.lavakv.LavaDBException;
+import org.lavakv.Volume;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Removes volumes that stayed behind their last user because of local copies in them, once Flink
+ * has deleted those: a TaskManager that then runs no job would keep their space for ever. Looks now
+ * and then, on a daemon thread that is there only while a volume lingers.
+ *
+ * <p>Threads: any.
+ */
+final class LingeringVolumes {
+
+    /** Of the process. */
+    static final LingeringVolumes ALL = new LingeringVolumes(Duration.ofSeconds(10));
+
+    private static final Logger LOG = LoggerFactory.getLogger(LingeringVolumes.class);
+
+    private final long periodMillis;
+    private final Set<String> directories = new HashSet<>();
+    private boolean watching;
+
+    LingeringVolumes(Duration period) {
+        this.periodMillis = period.toMillis();
+    }
+
+    /**
+     * A reference of this volume was closed. If it was the last one and the volume is there still,
+     * its directory is watched until no volume in it has anything pinned.
+     */
+    synchronized void closed(Volume volume) {
+        Path path = Path.of(volume.path());
+        if (!Files.exists(path)) {
+            return;
+        }
+        directories.add(path.getParent().toString());
+        if (watching) {
+            return;
+        }
+        Thread thread = new Thread(this::run, "lava-lingering-volumes");
+        thread.setDaemon(true);
+        // Not what of the job happens to be the thread's that closed the volume.
+        thread.setContextClassLoader(null);
+        thread.start();
+        watching = true;
+    }
+
+    synchronized boolean isWatching() {
+        return watching;
+    }
+
+    private void run() {
+        try {
+            while (!lookAtAll()) {
+                Thread.sleep(periodMillis);
+            }
+        } catch (InterruptedException e) {
+            stop();
+        } catch (Throwable e) {
+            stop();
+            throw e;
+        }
+    }
+
+    private synchronized void stop() {
+        watching = false;
+    }
+
+    /** Whether there is nothing more to watch. */
+    private boolean lookAtAll() {
+        Set<String> now;
+        synchronized (this) {
+            now = new HashSet<>(directories);
+            // Who comes meanwhile is looked at once more.
+            directories.clear();
+        }
+        // Not under the lock: a task that closes its backend must not wait for a disk.
+        now.removeIf(directory -> !lingers(directory));
+        synchronized (this) {
+            directories.addAll(now);
+            watching = !directories.isEmpty();
+            return !watching;
+        }
+    }
+
+    private static boolean lingers(String directory) {
+        try {
+            return Volume.removeStale(directory) > 0;
+        } catch (LavaDBException e) {
+            LOG.warn(
+                    "Looking for LavaFS volumes that nobody needs in {} failed; what is there stays"
+                            + " until a job opens the directory: {}",
+                    directory,
+                    e.getMessage());
+            return false;
+        }
+    }
+}
