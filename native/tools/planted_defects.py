@@ -31,6 +31,7 @@ TESTS = {
     "interrupted": ("interrupted_calls_test", {}),
     "host": ("host_test", {}),
     "job": ("job_test", {}),
+    "lifecycle": ("db_lifecycle_test", {}),
     "manifest": ("manifest_test", {}),
     "scenario": ("db_value_scenario_test", {}),
     "space": ("db_space_test", {}),
