@@ -73,8 +73,9 @@ class Host {
   virtual Result<PinnedFiles> OpenPinned(const std::string& marker,
                                          const VolumeOptions& options) = 0;
   /// Removes the volumes of a directory that no process has and in which nothing is pinned any
-  /// more; how many stay because something is. For whoever closed one with pins: nobody might ever
-  /// open the directory again. Errors:     IOError; what cannot be read is left, and not counted.
+  /// more; how many stay because something is. For whoever closed one with pins, since nobody might
+  /// open the directory again.
+  /// Errors:     IOError; what cannot be read is left, and not counted.
   virtual Result<uint32_t> RemoveStaleVolumes(const std::string& directory) = 0;
 };
 

@@ -11,8 +11,9 @@ namespace lava::lavafs {
 
 namespace {
 
+// Of one call, so that others' hardly wait behind it.
 constexpr uint64_t kPayloadBytesMax = 64 << 10;
-constexpr size_t kReadBytesMax = 128 << 10;  // likewise
+constexpr size_t kReadBytesMax = 128 << 10;
 
 }  // namespace
 
