@@ -386,6 +386,8 @@ class BadArgumentsTest extends LavaTestBase {
             refusedBy(volume, "open0", x, new long[7]);
             refusedBy(volume, "open0", null, options);
             refusedBy(volume, "open0", new byte[0], options);
+            refusedBy(volume, "removeStale0", (Object) null);
+            refusedBy(volume, "removeStale0", new byte[0]);
             refusedBy(volume, "openFile0", db.handle, x, x);
             refusedBy(volume, "openFile0", h, null, x);
             refusedBy(volume, "createFile0", h, x, null);
@@ -413,6 +415,7 @@ class BadArgumentsTest extends LavaTestBase {
             Map<String, Entries.Entry> nulls = new LinkedHashMap<>();
             nulls.put("directory", () -> Volume.open(null, options));
             nulls.put("options", () -> Volume.open("x", null));
+            nulls.put("stale", () -> Volume.removeStale(null));
             nulls.put("marker", () -> Volume.openPinned(null, options));
             nulls.put("name", () -> volume.createFile("d", null));
             nulls.put("names", () -> volume.pin("x", "d", null));

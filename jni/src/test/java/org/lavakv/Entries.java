@@ -122,6 +122,7 @@ final class Entries {
         VolumeOptions volume = new VolumeOptions().setCapacityBytes(32 << 20);
         entries.put("Volume.open", () -> Volume.open(path + "-volumes", volume).close());
         entries.put("Volume.openPinned", () -> Volume.openPinned(path, volume).close());
+        entries.put("Volume.removeStale", () -> Volume.removeStale(path + "-volumes"));
         entries.put("Host.acquire", () -> Host.acquire(1 << 20, 0.5).close());
         entries.put("Host.getStatistics", Host::getStatistics);
         entries.put("Host.setBackgroundThreads", () -> Host.setBackgroundThreads(2));

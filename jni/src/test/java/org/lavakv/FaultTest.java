@@ -119,6 +119,7 @@ class FaultTest extends LavaTestBase {
                 Set.of(
                         "open0",
                         "openPinned0",
+                        "removeStale0",
                         "description0",
                         "figures0",
                         "openFile0",
