@@ -15,7 +15,7 @@ struct Block final : CachedBlock {
 };
 
 BlockCache::Ref MakeBlock(uint64_t number) { return std::make_shared<Block>(number); }
-uint64_t NumberOf(const BlockCache::Ref& ref) {
+uint64_t BlockNumber(const BlockCache::Ref& ref) {
   return static_cast<const Block*>(ref.get())->number;
 }
 
@@ -44,7 +44,7 @@ TEST(ClockRingTest, NewEntriesStandBehindTheHand) {
   for (uint64_t n = 0; n < 200; ++n) {
     uint32_t i;
     ASSERT_TRUE(ring.Advance(&i));
-    old.insert(NumberOf(ring.Remove(i)));
+    old.insert(BlockNumber(ring.Remove(i)));
     ring.Add({{1, 1000 + n}, MakeBlock(1000 + n)}, 0);
   }
   EXPECT_EQ(old.size(), 200u);
@@ -65,7 +65,7 @@ TEST(ClockShardTest, KeysWithOneHash) {
     const BlockCache::Ref found = shard.Lookup({7, n}, kHash);
     ASSERT_EQ(found != nullptr, n % 3 != 0) << n;
     if (found != nullptr) {
-      EXPECT_EQ(NumberOf(found), n);
+      EXPECT_EQ(BlockNumber(found), n);
     }
   }
   EXPECT_EQ(shard.Erase({7, 0}, kHash), 0u) << "gone already";

@@ -57,8 +57,8 @@ TEST_F(PosixBlockDeviceTest, WritesReadsAndGrows) {
 
 // What the calls do that a test puts in.
 std::atomic<int> refusals{0}, short_calls{0};
-uint32_t TurnOn(int) { return 512; }
-void TurnOff(int) {}
+uint32_t ClaimOn(int) { return 512; }
+void ClaimOff(int) {}
 ssize_t ReadInPart(int descriptor, void* to, size_t bytes, off_t offset) {
   if (refusals > 0) return --refusals, errno = EINVAL, -1;
   if (short_calls > 0) return --short_calls, errno = EINTR, -1;
@@ -72,7 +72,7 @@ ssize_t WriteInPart(int descriptor, const void* from, size_t bytes, off_t offset
 
 const BlockDeviceOptions kInPart = {
     .create = true,
-    .calls = {.turn_on = TurnOn, .turn_off = TurnOff, .read = ReadInPart, .write = WriteInPart}};
+    .calls = {.turn_on = ClaimOn, .turn_off = ClaimOff, .read = ReadInPart, .write = WriteInPart}};
 
 TEST_F(PosixBlockDeviceTest, CallsAreBrokenOffOrDoneInPart) {
   short_calls = 2;

@@ -2,20 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "job/stamped_for_test.h"
 #include "job/tree_for_test.h"
 
 namespace lava {
 namespace {
-
-std::string K(std::string_view rest, uint64_t table = 7) {
-  return TreeForTest::Key(1, table, rest);
-}
-
-std::string Stamped(int64_t ms) {
-  std::string v;
-  PutBigEndian(&v, static_cast<uint64_t>(ms), 8);
-  return v + "user";
-}
 
 TEST(CompactionJob, OutputsAreCutAtTheirSizeAndStayDisjoint) {
   TreeForTest tree;

@@ -2,17 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "job/entry_for_test.h"
+
 namespace lava {
 namespace {
-
-FileEntry Entry(const std::string& lower, const std::string& upper,
-                std::vector<BirthShare> births = {}) {
-  auto file = std::make_shared<FileMeta>();
-  file->lower = lower;
-  file->upper = upper;
-  file->births = std::move(births);
-  return {file, lower, upper};
-}
 
 FileId Id(uint64_t number) { return FileId{{}, number}; }
 

@@ -7,17 +7,17 @@
 namespace lava {
 namespace {
 
-std::string K(int i) { return "key " + std::to_string(i); }
+std::string KeyOf(int i) { return "key " + std::to_string(i); }
 
 TEST(DropCache, KnowsWhatWasDroppedAndTakesNoMemoryBefore) {
   MemoryCounter counter;
   {
     DropCache cache(&counter, 1024);
-    EXPECT_FALSE(cache.IsHot(K(1)));
+    EXPECT_FALSE(cache.IsHot(KeyOf(1)));
     EXPECT_EQ(counter.used(), 0u);
-    cache.Dropped(K(1));
-    EXPECT_TRUE(cache.IsHot(K(1)));
-    EXPECT_FALSE(cache.IsHot(K(2)));
+    cache.Dropped(KeyOf(1));
+    EXPECT_TRUE(cache.IsHot(KeyOf(1)));
+    EXPECT_FALSE(cache.IsHot(KeyOf(2)));
     EXPECT_EQ(counter.used(), 1024u * 4);
   }
   EXPECT_EQ(counter.used(), 0u);
@@ -26,23 +26,23 @@ TEST(DropCache, KnowsWhatWasDroppedAndTakesNoMemoryBefore) {
 TEST(DropCache, ForgetsWhatWasDroppedLongestAgo) {
   DropCache cache(nullptr, 1024);
   for (int i = 0; i < 10'000; ++i) {
-    cache.Dropped(K(-1));  // over and over
-    cache.Dropped(K(i));
+    cache.Dropped(KeyOf(-1));  // over and over
+    cache.Dropped(KeyOf(i));
   }
-  EXPECT_TRUE(cache.IsHot(K(-1)));
+  EXPECT_TRUE(cache.IsHot(KeyOf(-1)));
   int recent = 0, old = 0;
-  for (int i = 9'800; i < 10'000; ++i) recent += cache.IsHot(K(i));
-  for (int i = 0; i < 5'000; ++i) old += cache.IsHot(K(i));
+  for (int i = 9'800; i < 10'000; ++i) recent += cache.IsHot(KeyOf(i));
+  for (int i = 0; i < 5'000; ++i) old += cache.IsHot(KeyOf(i));
   EXPECT_GT(recent, 195);
   EXPECT_LT(old, 5);
 }
 
 TEST(DropCache, HoldsAsManyAsItHasEntriesAboutAndSeldomTakesOneForAnother) {
   DropCache cache(nullptr, 4096);
-  for (int i = 0; i < 2048; ++i) cache.Dropped(K(i));
+  for (int i = 0; i < 2048; ++i) cache.Dropped(KeyOf(i));
   int known = 0, wrong = 0;
-  for (int i = 0; i < 2048; ++i) known += cache.IsHot(K(i));
-  for (int i = 10'000; i < 110'000; ++i) wrong += cache.IsHot(K(i));
+  for (int i = 0; i < 2048; ++i) known += cache.IsHot(KeyOf(i));
+  for (int i = 10'000; i < 110'000; ++i) wrong += cache.IsHot(KeyOf(i));
   EXPECT_GT(known, 2000);
   EXPECT_LE(wrong, 1);
 }

@@ -7,8 +7,6 @@
 namespace lava {
 namespace {
 
-std::string K(std::string_view rest) { return TreeForTest::Key(1, 7, rest); }
-
 TEST(FlushJob, AdjacentRunsShareOneFile) {
   TreeForTest tree;
   tree.Put(K("a"), "1");

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "job/stamped_for_test.h"
 #include "job/tree_for_test.h"
 #include "testing/fault_file_system.h"
 #include "testing/random.h"
@@ -16,7 +17,6 @@ using testing::Fault;
 using testing::FaultFileSystem;
 using testing::FileCall;
 
-std::string K(std::string_view rest) { return TreeForTest::Key(1, 7, rest); }
 std::string Large(std::string_view tag) { return std::string(tag) + std::string(500, 'v'); }
 
 /// A tree whose table 7 moves values of 100 bytes out, uncompressed.
@@ -422,18 +422,13 @@ TEST(GcJob, AnErrorOfAnyCallLeavesNoFile) {
   EXPECT_EQ(tree.faults().syncs_after_failure(), 0u);
 }
 
-std::string StampedAt(int64_t written_ms) {
-  std::string value;
-  PutBigEndian(&value, static_cast<uint64_t>(written_ms), 8);
-  return value + std::string(500, 'v');
-}
-
 TEST(GcJob, WhatHasExpiredByItsReferenceIsLeftBehindUnread) {
   GcTree tree;
   tree.tables[7].ttl_layout = TtlLayout::kValue;
   tree.tables[7].ttl_ms = 10;
   for (int i = 0; i < 4; ++i)
-    tree.Put(K(std::string(1, static_cast<char>('a' + i))), StampedAt(100 + i));
+    tree.Put(K(std::string(1, static_cast<char>('a' + i))),
+             Stamped(100 + i, std::string(500, 'v')));
   tree.SealAndFlush();
   const auto file = tree.ValueFiles().at(0);
   ASSERT_EQ(file->tables.size(), 1u);
@@ -470,8 +465,8 @@ TEST(GcJob, ATableWithoutAClockNeverExpires) {
   GcTree tree;
   tree.tables[7].ttl_layout = TtlLayout::kValue;
   tree.tables[7].ttl_ms = 10;
-  tree.Put(K("a"), StampedAt(100));
-  tree.Put(K("b"), StampedAt(INT64_MAX - 5));
+  tree.Put(K("a"), Stamped(100, std::string(500, 'v')));
+  tree.Put(K("b"), Stamped(INT64_MAX - 5, std::string(500, 'v')));
   tree.SealAndFlush();
   tree.now_ms = INT64_MAX;
   tree.tables[7].ttl_ms = 0;

@@ -7,8 +7,6 @@
 namespace lava {
 namespace {
 
-std::string K(std::string_view rest) { return TreeForTest::Key(1, 7, rest); }
-
 // Three files of one level: a..c, e..g, i..k.
 class LevelRunTest : public ::testing::Test {
  protected:

@@ -2,15 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "job/entry_for_test.h"
+
 namespace lava {
 namespace {
-
-FileEntry Entry(const std::string& lower, const std::string& upper) {
-  auto file = std::make_shared<FileMeta>();
-  file->lower = lower;
-  file->upper = upper;
-  return {file, lower, upper};
-}
 
 class OlderFilesTest : public ::testing::Test {
  protected:

@@ -251,4 +251,9 @@ class TreeForTest {
   std::map<std::string, std::string> model_;
 };
 
+/// The key `rest` of a table in partition 1.
+inline std::string K(std::string_view rest, uint64_t table = 7) {
+  return TreeForTest::Key(1, table, rest);
+}
+
 }  // namespace lava

@@ -4,6 +4,7 @@
 
 #include "base/coding.h"
 #include "base/value_reference.h"
+#include "job/stamped_for_test.h"
 #include "lava/list_format.h"
 
 namespace lava {
@@ -11,11 +12,6 @@ namespace {
 
 constexpr uint64_t kValue = 1, kMap = 2, kList = 3, kNone = 4, kUnknown = 5, kNoLayout = 6;
 
-std::string Stamped(int64_t written_ms, std::string_view rest = "user") {
-  std::string v;
-  PutBigEndian(&v, static_cast<uint64_t>(written_ms), 8);
-  return v.append(rest);
-}
 std::string ListOf(std::initializer_list<int64_t> stamps) {
   std::string v;
   for (const int64_t t : stamps) AppendListSegment(ListSegment::kElement, Stamped(t), &v);

@@ -12,7 +12,7 @@ namespace {
 using testing::FaultFileSystem;
 using testing::FileCall;
 
-std::string K(int i) { return TreeForTest::Key(1, 7, std::to_string(10'000 + i)); }
+std::string NumberedKey(int i) { return TreeForTest::Key(1, 7, std::to_string(10'000 + i)); }
 
 /// A tree whose table 7 moves values of 100 bytes out, uncompressed.
 class FetchTree : public TreeForTest {
@@ -28,7 +28,7 @@ class FetchTree : public TreeForTest {
 
   /// The reference that the newest record of a key is.
   ValueReference ReferenceOf(int i) const {
-    const std::string key = K(i);
+    const std::string key = NumberedKey(i);
     Lookup lookup(key, 0);
     EXPECT_TRUE(LookUpInFiles(*version(), &lookup).ok());
     EXPECT_NE(lookup.reference(), nullptr) << i;
@@ -42,7 +42,7 @@ class FetchTree : public TreeForTest {
     for (const int i : keys) {
       const ValueReference reference = ReferenceOf(i);
       LAVA_RETURN_IF_ERROR(fetch.CheckSize(reference));
-      fetch.Add(K(i), reference, to.size());
+      fetch.Add(NumberedKey(i), reference, to.size());
       to.resize(to.size() + reference.raw_bytes, '?');
       ends.push_back(to.size());
     }
@@ -65,7 +65,7 @@ std::string Value(int i, size_t bytes) {
 
 TEST(ValueFetch, NeighboursOfAFileComeInOneRead) {
   FetchTree tree;
-  for (int i = 0; i < 100; ++i) tree.Put(K(i), Value(i, 1000));
+  for (int i = 0; i < 100; ++i) tree.Put(NumberedKey(i), Value(i, 1000));
   tree.SealAndFlush();
   std::vector<int> keys;
   for (int i = 20; i < 60; ++i) keys.push_back(i);
@@ -84,7 +84,7 @@ TEST(ValueFetch, ValuesOfManyFilesComeInOrderOfTheirKeys) {
     for (int n = 0; n < 60; ++n) {
       const int i = static_cast<int>(random.Uniform(150));
       model[i] = Value(static_cast<int>(random.Uniform(26)), 100 + random.Uniform(30'000));
-      tree.Put(K(i), model[i]);
+      tree.Put(NumberedKey(i), model[i]);
     }
     tree.SealAndFlush();
   }
@@ -100,7 +100,7 @@ TEST(ValueFetch, ValuesOfManyFilesComeInOrderOfTheirKeys) {
 
 TEST(ValueFetch, AFewValuesLiveByTheCache) {
   FetchTree tree;
-  for (int i = 0; i < 100; ++i) tree.Put(K(i), Value(i, 500));
+  for (int i = 0; i < 100; ++i) tree.Put(NumberedKey(i), Value(i, 500));
   tree.SealAndFlush();
   for (int again = 0; again < 3; ++again) {
     const auto values = tree.Fetch({3, 4, 70});
@@ -113,25 +113,25 @@ TEST(ValueFetch, AFewValuesLiveByTheCache) {
 
 TEST(ValueFetch, WhatNoFileHasIsCorruption) {
   FetchTree tree;
-  tree.Put(K(1), Value(1, 200));
+  tree.Put(NumberedKey(1), Value(1, 200));
   tree.SealAndFlush();
   ValueReference reference = tree.ReferenceOf(1);
   std::string to(1000, '?');
   {
     ValueFetch fetch(*tree.version());
-    fetch.Add(K(2), reference, 0);
+    fetch.Add(NumberedKey(2), reference, 0);
     EXPECT_TRUE(fetch.Run(to.data()).IsCorruption()) << "another key";
   }
   {
     ValueFetch fetch(*tree.version());
     ValueReference other = reference;
     ++other.birth.number;
-    fetch.Add(K(1), other, 0);
+    fetch.Add(NumberedKey(1), other, 0);
     EXPECT_TRUE(fetch.Run(to.data()).IsCorruption()) << "another birth";
   }
   ValueFetch fetch(*tree.version());
   --reference.raw_bytes;
-  fetch.Add(K(1), reference, 0);
+  fetch.Add(NumberedKey(1), reference, 0);
   const Status status = fetch.Run(to.data());
   EXPECT_TRUE(status.IsCorruption());
   EXPECT_NE(status.ToString().find("its reference says 199"), std::string::npos)
@@ -141,7 +141,7 @@ TEST(ValueFetch, WhatNoFileHasIsCorruption) {
 // Room for a value is made before it is read.
 TEST(ValueFetch, AReferenceToMoreThanThereIsIsCorruptionBeforeRoomIsMade) {
   FetchTree tree;
-  tree.Put(K(1), Value(1, 200));
+  tree.Put(NumberedKey(1), Value(1, 200));
   tree.SealAndFlush();
   ValueReference reference = tree.ReferenceOf(1);
   const ValueFetch fetch(*tree.version());
@@ -153,7 +153,7 @@ TEST(ValueFetch, AReferenceToMoreThanThereIsIsCorruptionBeforeRoomIsMade) {
 TEST(ValueFetch, AnyReadThatFailsIsReported) {
   FetchTree tree;
   for (int i = 0; i < 40; ++i) {
-    tree.Put(K(i), Value(i, 2'000));
+    tree.Put(NumberedKey(i), Value(i, 2'000));
     if (i % 8 == 7) tree.SealAndFlush();
   }
   std::vector<int> keys;

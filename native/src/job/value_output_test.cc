@@ -12,9 +12,6 @@ using testing::Fault;
 using testing::FaultFileSystem;
 using testing::FileCall;
 
-std::string K(std::string_view rest, uint64_t table = 7) {
-  return TreeForTest::Key(1, table, rest);
-}
 std::string Stamp(uint64_t timestamp) {
   std::string bytes;
   PutBigEndian(&bytes, timestamp, 8);

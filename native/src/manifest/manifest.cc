@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kCurrent = "CURRENT";
 constexpr std::string_view kCurrentTemporary = "CURRENT.tmp";
 constexpr std::string_view kPrefix = "MANIFEST-";
-constexpr std::string_view kMagic = "LAVAMANI";
+constexpr std::string_view kManifestMagic = "LAVAMANI";
 constexpr uint64_t kManifestBytesMax = 4ull << 30;
 constexpr uint64_t kCurrentBytesMax = 4096;
 // CURRENT is one framed record too; its log id is fixed.
@@ -41,9 +41,9 @@ Status CheckVersion(const std::string& path, Slice* payload) {
 
 Status CheckHeader(const std::string& path, const Frame& frame) {
   Slice rest = frame.payload;
-  if (frame.type != kHeader || !rest.starts_with(kMagic))
+  if (frame.type != kHeader || !rest.starts_with(kManifestMagic))
     return Status::Corruption("manifest: " + path + " does not start with its magic, at offset 0");
-  rest.remove_prefix(kMagic.size());
+  rest.remove_prefix(kManifestMagic.size());
   LAVA_RETURN_IF_ERROR(CheckVersion(path, &rest));
   if (!rest.empty())
     return Status::Corruption("manifest: " + path + " has a header too long, at offset 0");
@@ -205,7 +205,7 @@ Status Manifest::StartLog(const ManifestState& next) {
   const std::string path = PathOf(FileName(number));
   fs::FileSystem* fs = options_.file_system;
   auto frames = std::make_unique<FrameWriter>(number);
-  std::string header(kMagic), payload, bytes;
+  std::string header(kManifestMagic), payload, bytes;
   PutVarint32(&header, kManifestFormatVersion);
   EncodeEdit(SnapshotOf(next), &payload);
   LAVA_RETURN_IF_ERROR(frames->Append(kHeader, header, &bytes));

@@ -9,7 +9,7 @@ namespace {
 // 8 bytes magic, u32 format version, u32 CRC32C of both, u64 payload length, payload, u64 XXH3 of
 // all before. The first 16 bytes stay as they are in every format to come, so that a damaged
 // version is told from a newer one.
-constexpr std::string_view kMagic = "LAVACKPT";
+constexpr std::string_view kMetadataMagic = "LAVACKPT";
 constexpr size_t kHeaderBytes = 8 + 4 + 4 + 8;
 constexpr size_t kTrailerBytes = 8;
 
@@ -23,7 +23,7 @@ Status Corrupt(const std::string& what, uint64_t offset) {
 std::string EncodeMetadata(const ManifestState& state) {
   std::string payload;
   EncodeEdit(SnapshotOf(state), &payload);
-  std::string out(kMagic);
+  std::string out(kMetadataMagic);
   PutFixed32(&out, kManifestFormatVersion);
   PutFixed32(&out, Crc32c(out));
   PutFixed64(&out, payload.size());
@@ -35,7 +35,7 @@ std::string EncodeMetadata(const ManifestState& state) {
 Status DecodeMetadata(Slice metadata, FileTable* files, ManifestState* state) {
   if (metadata.size() < kHeaderBytes + kTrailerBytes)
     return Corrupt("only " + std::to_string(metadata.size()) + " bytes, ends", metadata.size());
-  if (metadata.substr(0, kMagic.size()) != kMagic) return Corrupt("wrong magic", 0);
+  if (metadata.substr(0, kMetadataMagic.size()) != kMetadataMagic) return Corrupt("wrong magic", 0);
   if (DecodeFixed32(metadata.data() + 12) != Crc32c(metadata.substr(0, 12)))
     return Corrupt("header checksum mismatch", 8);
   const uint32_t version = DecodeFixed32(metadata.data() + 8);

@@ -64,7 +64,7 @@ std::string ToText(const std::optional<CompactionPlan>& plan) {
   return text.str();
 }
 
-struct Row {
+struct PickRow {
   const char* name;
   const char* tree;
   const char* plan;
@@ -80,7 +80,7 @@ PickerOptions Options() {
 }
 
 TEST(CompactionPicker, Pick) {
-  const Row rows[] = {
+  const PickRow rows[] = {
       {"empty", "L0\nL1\nL2", "none"},
       {"below the trigger", "L0 a-b:1 a-b:1 a-b:1\nL1", "none"},
       {"L0 takes all of L0 and what overlaps in L1",
@@ -121,7 +121,7 @@ TEST(CompactionPicker, Pick) {
        "L0[0 1 2 3] L1[0] -> L1"},
       {"the last level stays", "L0\nL1 a-b:900000", "none"},
   };
-  for (const Row& row : rows) {
+  for (const PickRow& row : rows) {
     const Tree tree(row.tree);
     EXPECT_EQ(ToText(PickCompaction(tree.view, Options())), row.plan) << row.name;
   }
@@ -153,7 +153,7 @@ TEST(CompactionPicker, SmallL0WaitsForMoreAboveALargeL1) {
 }
 
 TEST(CompactionPicker, All) {
-  const Row rows[] = {
+  const PickRow rows[] = {
       {"empty", "L0\nL1\nL2", "none"},
       {"only L0", "L0 a-b:1 a-b:1\nL1\nL2", "L0[0 1] -> L1"},
       {"all levels into the last that is used", "L0 a-b:1\nL1 c-d:1\nL2 a-b:1 e-f:1\nL3",
@@ -162,7 +162,7 @@ TEST(CompactionPicker, All) {
       {"clipped files are rewritten", "L0\nL1\nL2 a-b:1~ b-c:1", "L2[0 1] -> L2"},
       {"waits for running ones", "L0 a-b:1\nL1 a-b:1*", "wait"},
   };
-  for (const Row& row : rows) {
+  for (const PickRow& row : rows) {
     const Tree tree(row.tree);
     bool wait = false;
     const std::string got = ToText(PickCompactAll(tree.view, &wait));
@@ -171,7 +171,7 @@ TEST(CompactionPicker, All) {
 }
 
 TEST(CompactionPicker, Exposing) {
-  const Row rows[] = {
+  const PickRow rows[] = {
       {"empty", "L0\nL1", "none"},
       {"one run hides nothing", "L0\nL1\nL2 a-b:900 c-d:900", "none"},
       {"one file of L0 hides nothing", "L0 a-b:1\nL1", "none"},
@@ -185,7 +185,7 @@ TEST(CompactionPicker, Exposing) {
       {"what is under way counts no more", "L0 a-b:5\nL1 c-e:20*\nL2 a-f:90", "L0[0] -> L1 move"},
       {"waits for busy files below", "L0\nL1 c-e:20\nL2 a-f:90*", "none"},
   };
-  for (const Row& row : rows) {
+  for (const PickRow& row : rows) {
     Tree tree(row.tree);
     EXPECT_EQ(ToText(PickExposing(tree.view, Options())), row.plan) << row.name;
   }

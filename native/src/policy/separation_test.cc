@@ -5,11 +5,10 @@
 namespace lava {
 namespace {
 
-constexpr uint64_t kMiB = 1 << 20, kNever = UINT64_MAX;
+constexpr uint64_t kNever = UINT64_MAX;
 
 SeparationInput Of(uint64_t tree_mib, double scanned_per_write = 0) {
-  return {
-      .records = 100'000, .scanned_per_write = scanned_per_write, .tree_bytes = tree_mib * kMiB};
+  return {.records = 100'000, .scanned_per_write = scanned_per_write, .tree_bytes = tree_mib << 20};
 }
 
 TEST(Separation, Table) {

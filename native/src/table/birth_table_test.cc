@@ -9,12 +9,12 @@ namespace lava {
 namespace {
 
 using testing::InternalKey;
+using testing::kPath;
 using testing::OpenTable;
 using testing::OwnedRecord;
 using testing::ReadAll;
 using testing::WriteTable;
 
-constexpr char kPath[] = "/db/a-1.ksst";
 constexpr uint64_t kRawBytes = 0x1234567;  // 4 bytes of varint that stand nowhere else
 
 FileId Birth(uint64_t number) { return {{3, number % 2}, number}; }

@@ -10,13 +10,12 @@ namespace lava {
 namespace {
 
 using testing::InternalKey;
+using testing::kPath;
 using testing::OpenTable;
 using testing::OwnedRecord;
 using testing::Random;
 using testing::ReadAll;
 using testing::WriteTable;
-
-constexpr char kPath[] = "/db/1.ksst";
 
 OwnedRecord Reference(const std::string& key, uint64_t raw_bytes) {
   OwnedRecord record{key, RecordKind::kPutReference, 0, {}};

@@ -14,6 +14,8 @@
 
 namespace lava::testing {
 
+inline constexpr char kPath[] = "/db/a-1.ksst";
+
 /// A record that owns its bytes.
 struct OwnedRecord {
   std::string key;

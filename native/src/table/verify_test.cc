@@ -7,13 +7,12 @@ namespace lava {
 namespace {
 
 using testing::InternalKey;
+using testing::kPath;
 using testing::OpenTable;
 using testing::OwnedRecord;
 using testing::ReadAll;
 using testing::SmallRecords;
 using testing::WriteTable;
-
-constexpr char kPath[] = "/db/a-1.ksst";
 
 class VerifyTest : public ::testing::Test {
  protected:

@@ -8,7 +8,7 @@
 namespace lava::inspect {
 namespace {
 
-constexpr int kAttemptsMax = 8;
+constexpr int kManifestAttemptsMax = 8;
 constexpr uint64_t kCurrentBytesMax = 4096;
 
 Instance FromManifest(const Manifest& manifest, const std::string& directory) {
@@ -58,7 +58,7 @@ Result<Instance> ReadDbDirectory(ReadOnlyFiles* files, const std::string& direct
     // A new log took the place of the one that CURRENT named a moment ago.
     const Result<std::string> after = files->ReadWhole(current, kCurrentBytesMax);
     const bool replaced = after.ok() && after.value() != before;
-    if (!replaced || attempt == kAttemptsMax) return manifest.status();
+    if (!replaced || attempt == kManifestAttemptsMax) return manifest.status();
   }
 }
 

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "manifest/version.h"
+
+namespace lava {
+
+/// A file of a version, from `lower` to `upper`, that shows all it has.
+inline FileEntry Entry(const std::string& lower, const std::string& upper,
+                       std::vector<BirthShare> births = {}) {
+  auto file = std::make_shared<FileMeta>();
+  file->lower = lower;
+  file->upper = upper;
+  file->births = std::move(births);
+  return {file, lower, upper};
+}
+
+}  // namespace lava
