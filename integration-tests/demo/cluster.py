@@ -151,16 +151,22 @@ def keep_logs(options):
         shutil.copytree(logs, os.path.join(options.keep, "logs"), dirs_exist_ok=True)
 
 
-def run_command(run, options, prefix, hint=""):
+def run_command(run, options, prefix, hint="", limit_seconds=0):
     """Runs with a new options.work, also on Ctrl-C gone at the end; returns the exit code.
 
-    Logs are kept in options.keep when it fails, or when options.keep_logs is set.
+    Logs are kept in options.keep when it fails, or when options.keep_logs is set. What takes longer
+    than the limit, if there is one, failed: whoever waits for it shall learn where it stood.
     """
     def stop(number, _frame):
         raise SystemExit(128 + number)
 
+    def give_up(_number, _frame):
+        raise Failed(f"Not done within {limit_seconds} s")
+
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, stop)
+    signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(limit_seconds)
 
     shutil.rmtree(options.keep, ignore_errors=True)
     options.work = tempfile.mkdtemp(prefix=prefix)
@@ -178,4 +184,5 @@ def run_command(run, options, prefix, hint=""):
               f"{hint}The logs are in {options.keep}", file=sys.stderr)
         return 1
     finally:
+        signal.alarm(0)
         shutil.rmtree(options.work, ignore_errors=True)

@@ -38,6 +38,9 @@ KILL_IN_FAULT = 0.4
 KILL_SOON_AFTER_FAULT = 0.2
 # Shorter than what any other process takes for a death.
 PAUSE_SECONDS = (0.3, 3.0)
+# Many times what they take on an idle machine.
+LIMIT_SECONDS = 300
+LIMIT_SECONDS_A_KILL = 120
 # How often it is tried anew to restore from what a killed TaskManager left.
 RETURNS_MORE = 3
 
@@ -433,7 +436,8 @@ def main():
     parser.add_argument("--keep-logs", action="store_true", help="also when all went well")
     options = parser.parse_args()
     return run_command(run, options, "lava-kills-",
-                       f"To repeat it: --seed {options.seed} --kills {options.kills}. ")
+                       f"To repeat it: --seed {options.seed} --kills {options.kills}. ",
+                       LIMIT_SECONDS + options.kills * LIMIT_SECONDS_A_KILL)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,18 @@
 """What kills.py makes of outputs that are not as they must be, and of crashes; and its faults."""
 
+import argparse
+import contextlib
+import io
 import os
 import random
 import re
+import subprocess
 import tempfile
 import time
 import unittest
 
 import kills
-from cluster import Failed
+from cluster import Failed, run_command
 from kills_plan import Configuration, Kind, Kinds, configuration, seeds
 from local_copies import restores_of_left_copies
 from output_check import check
@@ -173,6 +177,23 @@ class CrashTest(unittest.TestCase):
             while not processes.ended():
                 pass
             self.assertEqual([os.path.dirname(p) for p in processes.crash_reports()], [logs])
+
+
+class LimitTest(unittest.TestCase):
+    def test_what_never_ends_is_given_up_and_says_so(self):
+        said = io.StringIO()
+        with tempfile.TemporaryDirectory() as keep, contextlib.redirect_stderr(said):
+            options = argparse.Namespace(keep=keep, keep_logs=False)
+
+            def never_ends(options):
+                os.mkdir(os.path.join(options.work, "logs"))
+                while True:
+                    subprocess.run(["sleep", "60"], check=True)
+
+            self.assertEqual(run_command(never_ends, options, "lava-limit-", limit_seconds=1), 1)
+            self.assertIn("Not done within 1 s", said.getvalue())
+            self.assertTrue(os.path.isdir(os.path.join(keep, "logs")))
+            self.assertFalse(os.path.exists(options.work))
 
 
 if __name__ == "__main__":
