@@ -25,7 +25,8 @@ die() {
 }
 
 # The engine is built in several places with the same flags; the second time comes from the cache.
-export CCACHE_NOHASHDIR=true
+# Its way of finding out what a file includes needs no run of the preprocessor by itself.
+export CCACHE_NOHASHDIR=true CCACHE_DEPEND=true
 
 # Maven, quiet about downloads, with as many native jobs as there are cores.
 maven() { mvn -B -ntp "-Dnative.jobs=$jobs" "$@"; }
