@@ -10,6 +10,32 @@
 
 namespace lava::testing {
 
+class MemBegunWrite : public fs::BegunWrite {
+ public:
+  MemBegunWrite(MemDisk* disk, fs::BlockDevice* device, uint64_t offset, Slice data)
+      : disk_(disk), device_(device), offset_(offset), data_(data) {
+    std::lock_guard<std::mutex> lock(disk_->mutex_);
+    disk_->begun_.emplace_back(offset_, data_.size());
+    disk_->writes_begun_++;
+  }
+  ~MemBegunWrite() override { LAVA_CHECK(is_finished_); }
+  Status Finish() override {
+    LAVA_CHECK(!std::exchange(is_finished_, true));
+    {
+      std::lock_guard<std::mutex> lock(disk_->mutex_);
+      std::erase(disk_->begun_, std::pair<uint64_t, uint64_t>(offset_, data_.size()));
+    }
+    return device_->Write(offset_, data_);
+  }
+
+ private:
+  MemDisk* const disk_;
+  fs::BlockDevice* const device_;
+  const uint64_t offset_;
+  const Slice data_;
+  bool is_finished_ = false;
+};
+
 class MemBlockDevice : public fs::BlockDevice {
  public:
   explicit MemBlockDevice(MemDisk* disk) : disk_(disk) {}
@@ -29,6 +55,8 @@ class MemBlockDevice : public fs::BlockDevice {
   Status Write(uint64_t offset, Slice data) override {
     LAVA_CHECK(IsAligned(offset, data.size(), data.data()));
     return disk_->Mutate("write at offset " + std::to_string(offset), [&] {
+      for (const auto& [at, bytes] : disk_->begun_)
+        LAVA_CHECK(at >= offset + data.size() || offset >= at + bytes);
       LAVA_CHECK(offset + data.size() <= disk_->content_.size());
       std::memcpy(disk_->content_.data() + offset, data.data(), data.size());
       if (disk_->may_crash_) disk_->unsynced_.push_back({offset, std::string(data)});
@@ -36,6 +64,10 @@ class MemBlockDevice : public fs::BlockDevice {
       disk_->largest_bytes_ = std::max<uint64_t>(disk_->largest_bytes_, data.size());
       return Status::OK();
     });
+  }
+
+  std::unique_ptr<fs::BegunWrite> BeginWrite(uint64_t offset, Slice data) override {
+    return std::make_unique<MemBegunWrite>(disk_, this, offset, data);
   }
 
   Status Sync() override {
@@ -196,6 +228,11 @@ uint64_t MemDisk::bytes_written() const {
 uint64_t MemDisk::syncs() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return syncs_;
+}
+
+uint64_t MemDisk::writes_begun() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return writes_begun_;
 }
 
 uint64_t MemDisk::TakeLargestBytes() {

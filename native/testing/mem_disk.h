@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fs/block_device.h"
@@ -26,7 +27,8 @@ class MemDisk {
   /// the memory is enough.
   MemDisk(uint64_t bytes, uint64_t bytes_max, bool may_crash = true);
 
-  /// Checks that offsets, lengths and memory are aligned.
+  /// Checks that offsets, lengths and memory are aligned. What is begun is written when it is
+  /// finished, from the memory as it is then; nothing else may be written there before.
   std::unique_ptr<fs::BlockDevice> Open();
 
   /// What a killed process leaves.
@@ -48,6 +50,7 @@ class MemDisk {
   uint64_t calls() const;
   uint64_t bytes_written() const;
   uint64_t syncs() const;
+  uint64_t writes_begun() const;
   /// Of the largest read or write since the last time that this was asked.
   uint64_t TakeLargestBytes();
 
@@ -60,6 +63,7 @@ class MemDisk {
 
  private:
   friend class MemBlockDevice;
+  friend class MemBegunWrite;
   struct Write {
     uint64_t offset;
     std::string data;
@@ -75,6 +79,8 @@ class MemDisk {
   std::string content_;  // as processes see it
   std::string durable_;
   std::vector<Write> unsynced_;
+  std::vector<std::pair<uint64_t, uint64_t>> begun_;  // where writes are to go, and how long
+  uint64_t writes_begun_ = 0;
   uint64_t calls_ = 0, bytes_written_ = 0, syncs_ = 0, largest_bytes_ = 0;
   uint64_t fail_at_ = 0;
   bool fail_for_ever_ = false, fail_growth_ = false;

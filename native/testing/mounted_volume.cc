@@ -18,9 +18,13 @@ void FormatVolume(fs::BlockDevice* device, const lavafs::FormatOptions& options)
 
 Result<MountedVolume> MountVolume(std::unique_ptr<fs::BlockDevice> device,
                                   const lavafs::MountOptions& options) {
+  // So that files of some KiB have full buffers too, which are written beside their next ones.
+  constexpr size_t kBufferBytes = 8 << 10;
+  lavafs::MountOptions small = options;
+  small.second_buffer_from_bytes = kBufferBytes;
   MountedVolume mounted;
-  LAVA_ASSIGN_OR_RETURN(mounted.volume, lavafs::Volume::Mount(std::move(device), options));
-  mounted.file_system = lavafs::NewLavaFileSystem(mounted.volume.get());
+  LAVA_ASSIGN_OR_RETURN(mounted.volume, lavafs::Volume::Mount(std::move(device), small));
+  mounted.file_system = lavafs::NewLavaFileSystem(mounted.volume.get(), kBufferBytes);
   return mounted;
 }
 

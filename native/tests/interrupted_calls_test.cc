@@ -29,7 +29,8 @@ namespace {
 constexpr uint64_t kHistories = 24;
 
 std::atomic<bool> restless{false};
-std::atomic<uint64_t> interrupted{0}, shortened{0}, shortened_direct{0}, shortened_in_ring{0};
+std::atomic<uint64_t> interrupted{0}, shortened{0}, shortened_direct{0}, shortened_in_ring{0},
+    writes_shortened_in_ring{0};
 
 Random& Dice() {
   static std::atomic<uint64_t> threads{0};
@@ -92,10 +93,12 @@ int __real_io_uring_submit_and_wait(io_uring* ring, unsigned count);
 int __wrap_io_uring_submit_and_wait(io_uring* ring, unsigned count) {
   if (BrokenOff()) return -EINTR;
   for (unsigned at = ring->sq.sqe_head; at != ring->sq.sqe_tail; ++at) {
-    io_uring_sqe* read = &ring->sq.sqes[at & *ring->sq.kring_mask];
-    const size_t some = SomeOf(read->fd, read->len);
-    if (some < read->len) ++lava::testing::shortened_in_ring;
-    read->len = static_cast<uint32_t>(some);
+    io_uring_sqe* call = &ring->sq.sqes[at & *ring->sq.kring_mask];
+    const size_t some = SomeOf(call->fd, call->len);
+    if (some < call->len && call->opcode == IORING_OP_READ) ++lava::testing::shortened_in_ring;
+    if (some < call->len && call->opcode == IORING_OP_WRITE)
+      ++lava::testing::writes_shortened_in_ring;
+    call->len = static_cast<uint32_t>(some);
   }
   return __real_io_uring_submit_and_wait(ring, count);
 }
@@ -152,6 +155,7 @@ TEST(InterruptedCalls, ChangeNoAnswer) {
   Count(shortened, "reads and writes done in part");
   Count(shortened_direct, "direct reads and writes done in part");
   Count(shortened_in_ring, "reads of io_uring done in part");
+  Count(writes_shortened_in_ring, "writes of io_uring done in part");
   EXPECT_GT(interrupted, 0u);
   EXPECT_GT(shortened, 0u);
   // Containers often have no io_uring, and one history alone need not read in batches.

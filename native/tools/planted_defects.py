@@ -29,6 +29,7 @@ TESTS = {
     "corruption": ("corruption_test", {}),
     "fault": ("db_fault_test", {"LAVA_TEST_STEP": "4"}),
     "interrupted": ("interrupted_calls_test", {}),
+    "interrupted on LavaFS": ("interrupted_calls_test", {"LAVA_TEST_FILE_SYSTEM": "lavafs"}),
     "host": ("host_test", {}),
     "job": ("job_test", {}),
     "lifecycle": ("db_lifecycle_test", {}),

@@ -26,7 +26,7 @@ struct EngineFigures {
   uint64_t gc_bytes_read = 0, gc_input_bytes = 0;  // Lava's: of values, and of the files
   uint64_t files_refused_direct = 0;               // Lava's
   /// Lava's, by io_uring: the kernel's counts of a process leave them out.
-  uint64_t ring_reads = 0, ring_bytes_read = 0;
+  uint64_t ring_reads = 0, ring_bytes_read = 0, ring_bytes_written = 0;
   double stall_seconds = 0, space_stall_seconds = 0;  // Lava's: the second is part of the first
 };
 

@@ -82,7 +82,8 @@ class LavaKv final : public KvStore {
             .gc_input_bytes = s.gc_input_bytes,
             .files_refused_direct = s.files_refused_direct,
             .ring_reads = ring.reads,
-            .ring_bytes_read = ring.bytes,
+            .ring_bytes_read = ring.bytes_read,
+            .ring_bytes_written = ring.bytes_written,
             .stall_seconds = seconds(s.stall_us),
             .space_stall_seconds = seconds(s.space_stall_us)};
   }

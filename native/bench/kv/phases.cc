@@ -186,7 +186,8 @@ void Phases::Print(const Row& row) {
   number("bytes_put", bytes_put_);
   number("bytes_got", bytes_got_);
   text("stored_per_user_byte", stored_per_user_byte_);
-  number("bytes_written", row.usage.written);
+  number("bytes_written",
+         row.usage.written + row.after.ring_bytes_written - row.before.ring_bytes_written);
   const uint64_t ring_reads = row.after.ring_reads - row.before.ring_reads;
   const uint64_t ring_bytes = row.after.ring_bytes_read - row.before.ring_bytes_read;
   number("bytes_read", row.usage.read + ring_bytes);

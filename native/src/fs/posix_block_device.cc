@@ -18,6 +18,7 @@
 #include "base/check.h"
 #include "fs/posix_descriptor.h"
 #include "fs/posix_error.h"
+#include "fs/uring.h"
 
 namespace lava::fs {
 namespace {
@@ -47,6 +48,24 @@ int64_t HolderOf(const struct stat& st) {
   return 0;
 }
 
+class PosixBlockDevice;
+
+/// One whose call is in a ring.
+class RingWrite final : public BegunWrite {
+ public:
+  RingWrite(PosixBlockDevice* device, std::unique_ptr<Uring> ring, const UringCall& call)
+      : device_(device), ring_(std::move(ring)), call_(call) {}
+  bool Begin() { return ring_->Begin(&call_); }
+  Status Finish() override;
+  bool is_lost() const override { return lost_; }
+
+ private:
+  PosixBlockDevice* const device_;
+  const std::unique_ptr<Uring> ring_;
+  UringCall call_;
+  bool lost_ = false;
+};
+
 class PosixBlockDevice : public BlockDevice {
  public:
   PosixBlockDevice(std::string path, int descriptor, const BlockDeviceOptions& options,
@@ -74,8 +93,27 @@ class PosixBlockDevice : public BlockDevice {
                               std::to_string(offset) + " of " + path_ + ": it ends before");
   }
 
-  Status Write(uint64_t offset, Slice data) override {
-    size_t done = 0;
+  // The page cache takes what it is given at once.
+  std::unique_ptr<BegunWrite> BeginWrite(uint64_t offset, Slice data) override {
+    if (alignment() <= 1 || data.size() > kRingBytesMax) return nullptr;
+    std::unique_ptr<Uring> ring = Uring::Take();
+    if (ring == nullptr) return nullptr;
+    auto write =
+        std::make_unique<RingWrite>(this, std::move(ring),
+                                    UringCall{.descriptor = descriptor_,
+                                              .offset = offset,
+                                              .length = static_cast<uint32_t>(data.size()),
+                                              // The kernel's writes take memory that is not const.
+                                              .memory = const_cast<char*>(data.data())});
+    if (!write->Begin()) return nullptr;
+    return write;
+  }
+
+  Status Write(uint64_t offset, Slice data) override { return WriteFrom(0, offset, data); }
+
+  // The rest of a write of which `done` bytes are there.
+  Status WriteFrom(size_t done, uint64_t offset, Slice data) {
+    done = Whole(done, data.size(), 0);
     while (done < data.size()) {
       const ssize_t put = direct_.calls().write(descriptor_, data.data() + done, data.size() - done,
                                                 static_cast<off_t>(offset + done));
@@ -161,6 +199,8 @@ class PosixBlockDevice : public BlockDevice {
                       path_, errno);
   }
 
+  static constexpr size_t kRingBytesMax = 1 << 30;
+
   const std::string path_;
   const int descriptor_;
   const bool is_file_;
@@ -168,6 +208,18 @@ class PosixBlockDevice : public BlockDevice {
   std::atomic<uint32_t> alignment_{1};
   std::mutex growing_;
 };
+
+Status RingWrite::Finish() {
+  if (ring_->Finish(&call_) == Uring::Outcome::kLost) {
+    lost_ = true;
+    return Status::IOError("write " + std::to_string(call_.length) + " bytes at offset " +
+                           std::to_string(call_.offset) + " of " + device_->name() +
+                           ": io_uring does not answer any more");
+  }
+  // What came short or not at all is written the usual way, which says what is wrong.
+  return device_->WriteFrom(call_.result > 0 ? static_cast<size_t>(call_.result) : 0, call_.offset,
+                            {call_.memory, call_.length});
+}
 
 Status LockFor(const std::string& path, int descriptor, const struct stat& st) {
   int rc;

@@ -8,8 +8,11 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <memory>
+#include <vector>
 
 #include "fs/posix_test_util.h"
+#include "fs/uring.h"
 #include "testing/random.h"
 
 namespace lava::fs {
@@ -53,6 +56,44 @@ TEST_F(PosixBlockDeviceTest, WritesReadsAndGrows) {
     ASSERT_EQ(stat(path.c_str(), &st), 0);
     EXPECT_EQ(st.st_mode & 0777, 0600u);
   }
+}
+
+TEST_F(PosixBlockDeviceTest, BegunWritesAreThereWhenTheyAreFinished) {
+  constexpr size_t kBytes = 32 * kBlock, kWrites = 8;
+  auto device = OpenBlockDevice(Path("a"), {.create = true});
+  ASSERT_TRUE(device.ok());
+  ASSERT_TRUE((*device)->Grow(kWrites * kBytes).ok());
+  std::vector<AlignedBuffer> written;
+  std::vector<std::unique_ptr<BegunWrite>> begun;
+  for (size_t i = 0; i < kWrites; ++i) {
+    written.push_back(Filled(kBytes, i));
+    begun.push_back((*device)->BeginWrite(i * kBytes, {written[i].data(), kBytes}));
+    if (begun.back() != nullptr) continue;
+    EXPECT_TRUE(Uring::Take() == nullptr || (*device)->alignment() == 1);
+    EXPECT_TRUE((*device)->Write(i * kBytes, {written[i].data(), kBytes}).ok());
+  }
+  for (size_t i = kWrites; i-- > 0;) {
+    if (begun[i] == nullptr) continue;
+    EXPECT_TRUE(begun[i]->Finish().ok());
+    EXPECT_FALSE(begun[i]->is_lost());
+  }
+  const AlignedBuffer read(kBytes, kBlock);
+  for (size_t i = 0; i < kWrites; ++i) {
+    ASSERT_TRUE((*device)->Read(i * kBytes, kBytes, read.data()).ok());
+    EXPECT_EQ(std::memcmp(written[i].data(), read.data(), kBytes), 0) << i;
+  }
+}
+
+TEST_F(PosixBlockDeviceTest, ABegunWriteThatFailsSaysWhere) {
+  ASSERT_TRUE((*OpenBlockDevice(Path("a"), {.create = true}))->Grow(4 * kBlock).ok());
+  auto device = OpenBlockDevice(Path("a"), {.read_only = true});
+  ASSERT_TRUE(device.ok());
+  const AlignedBuffer memory = Filled(kBlock, 1);
+  const auto begun = (*device)->BeginWrite(2 * kBlock, {memory.data(), kBlock});
+  const Status failed =
+      begun == nullptr ? (*device)->Write(2 * kBlock, {memory.data(), kBlock}) : begun->Finish();
+  EXPECT_TRUE(failed.IsIOError());
+  EXPECT_NE(failed.message().find("4096 bytes at offset 8192 of " + Path("a")), std::string::npos);
 }
 
 // What the calls do that a test puts in.

@@ -59,7 +59,7 @@ void ReadBatch::ReadAlone(Piece* piece) {
 bool ReadBatch::ReadBesideEachOther() {
   const std::unique_ptr<Uring> ring = Uring::Take();
   if (ring == nullptr) return false;
-  std::vector<UringRead> reads;
+  std::vector<UringCall> reads;
   std::vector<DescriptorUse> uses;
   std::vector<Piece*> started;
   std::vector<uint64_t> before;  // bytes that are read ahead of each piece

@@ -12,7 +12,7 @@ namespace lava::fs {
 namespace {
 
 constexpr unsigned kDepth = 32;
-constexpr size_t kRingsKept = 4;
+constexpr size_t kRingsKept = 8;
 
 class Ring {
  public:
@@ -22,9 +22,10 @@ class Ring {
     const int error = -io_uring_queue_init(kDepth, &ring->ring_, 0);
     if (error != 0) return error;
     ring->is_made_ = true;
-    // A kernel from before 5.6 has rings, but no such read.
+    // A kernel from before 5.6 has rings, but no such calls.
     io_uring_probe* probe = io_uring_get_probe_ring(&ring->ring_);
-    const bool can = probe != nullptr && io_uring_opcode_supported(probe, IORING_OP_READ) != 0;
+    const bool can = probe != nullptr && io_uring_opcode_supported(probe, IORING_OP_READ) != 0 &&
+                     io_uring_opcode_supported(probe, IORING_OP_WRITE) != 0;
     io_uring_free_probe(probe);
     if (!can) return ENOSYS;
     *made = std::move(ring);
@@ -34,16 +35,16 @@ class Ring {
     if (is_made_) io_uring_queue_exit(&ring_);
   }
 
-  Uring::Outcome Run(std::span<UringRead> reads) {
+  Uring::Outcome Run(std::span<UringCall> reads) {
     size_t prepared = 0, submitted = 0, done = 0;
     bool failed = false;
-    for (UringRead& read : reads) read.result = -ECANCELED;
+    for (UringCall& read : reads) read.result = -ECANCELED;
     while (done < submitted || (!failed && submitted < reads.size())) {
       while (!failed && prepared < reads.size() && prepared - done < kDepth) {
         io_uring_sqe* sqe = io_uring_get_sqe(&ring_);
         if (sqe == nullptr) break;
-        UringRead& read = reads[prepared++];
-        io_uring_prep_read(sqe, read.descriptor, read.to, read.length, read.offset);
+        UringCall& read = reads[prepared++];
+        io_uring_prep_read(sqe, read.descriptor, read.memory, read.length, read.offset);
         io_uring_sqe_set_data(sqe, &read);
       }
       if (!failed && submitted < prepared) {
@@ -59,6 +60,24 @@ class Ring {
     is_usable_ = !failed;
     return Uring::Outcome::kDone;
   }
+
+  bool Begin(UringCall* write) {
+    io_uring_sqe* const sqe = io_uring_get_sqe(&ring_);
+    if (sqe == nullptr) return false;
+    io_uring_prep_write(sqe, write->descriptor, write->memory, write->length, write->offset);
+    io_uring_sqe_set_data(sqe, write);
+    int n = 0;
+    // Waits for nothing: other calls of this name wait for one.
+    do {
+      n = io_uring_submit_and_wait(&ring_, 0);
+    } while (n == -EINTR);
+    is_usable_ = n == 1;  // else what was prepared is still in it
+    return is_usable_;
+  }
+  Uring::Outcome Finish() {
+    size_t done = 0;
+    return TakeCompletions(true, &done) ? Uring::Outcome::kDone : Uring::Outcome::kLost;
+  }
   bool is_usable() const { return is_usable_; }
 
  private:
@@ -72,7 +91,7 @@ class Ring {
       if (error == -EAGAIN) return true;
       if (error == -EINTR) continue;
       if (error != 0) return is_usable_ = false;
-      static_cast<UringRead*>(io_uring_cqe_get_data(cqe))->result = cqe->res;
+      static_cast<UringCall*>(io_uring_cqe_get_data(cqe))->result = cqe->res;
       io_uring_cqe_seen(&ring_, cqe);
       ++*done;
       wait = false;
@@ -108,14 +127,21 @@ class Rings {
       refused_.store(true, std::memory_order_relaxed);
     return ring;
   }
-  void Count(std::span<const UringRead> done) {
+  void Count(std::span<const UringCall> done) {
     uint64_t bytes = 0;
-    for (const UringRead& read : done)
+    for (const UringCall& read : done)
       bytes += read.result > 0 ? static_cast<uint64_t>(read.result) : 0;
     reads_.fetch_add(done.size(), std::memory_order_relaxed);
-    bytes_.fetch_add(bytes, std::memory_order_relaxed);
+    bytes_read_.fetch_add(bytes, std::memory_order_relaxed);
   }
-  Uring::Totals totals() const { return {reads_.load(), bytes_.load()}; }
+  void CountWrite(const UringCall& done) {
+    writes_.fetch_add(1, std::memory_order_relaxed);
+    bytes_written_.fetch_add(done.result > 0 ? static_cast<uint64_t>(done.result) : 0,
+                             std::memory_order_relaxed);
+  }
+  Uring::Totals totals() const {
+    return {reads_.load(), bytes_read_.load(), writes_.load(), bytes_written_.load()};
+  }
   void GiveBack(std::unique_ptr<Ring> ring) {
     if (!ring->is_usable()) return;
     std::lock_guard<std::mutex> lock(mutex_);
@@ -124,7 +150,7 @@ class Rings {
 
  private:
   std::atomic<bool> refused_{false};
-  std::atomic<uint64_t> reads_{0}, bytes_{0};
+  std::atomic<uint64_t> reads_{0}, bytes_read_{0}, writes_{0}, bytes_written_{0};
   std::mutex mutex_;
   std::vector<std::unique_ptr<Ring>> free_;
 };
@@ -133,9 +159,15 @@ class TakenUring final : public Uring {
  public:
   explicit TakenUring(std::unique_ptr<Ring> ring) : ring_(std::move(ring)) {}
   ~TakenUring() override { Rings::Get().GiveBack(std::move(ring_)); }
-  Outcome Run(std::span<UringRead> reads) override {
+  Outcome Run(std::span<UringCall> reads) override {
     const Outcome outcome = ring_->Run(reads);
     if (outcome == Outcome::kDone) Rings::Get().Count(reads);
+    return outcome;
+  }
+  bool Begin(UringCall* write) override { return ring_->Begin(write); }
+  Outcome Finish(UringCall* write) override {
+    const Outcome outcome = ring_->Finish();
+    if (outcome == Outcome::kDone) Rings::Get().CountWrite(*write);
     return outcome;
   }
 

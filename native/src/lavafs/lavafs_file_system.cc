@@ -1,5 +1,6 @@
 #include "lavafs/lavafs_file_system.h"
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -9,8 +10,6 @@
 namespace lava::lavafs {
 namespace {
 
-// Who writes much writes it in pieces of this: half an extent, as the paper's.
-constexpr size_t kLargeBufferBytes = 512 << 10;
 constexpr size_t kLargeFrom = 64 << 10;
 
 struct Place {
@@ -50,7 +49,8 @@ class HeldDirectory : public fs::DirectoryLock {
 
 class LavaFileSystem : public fs::FileSystem {
  public:
-  explicit LavaFileSystem(Volume* volume) : volume_(volume) {}
+  LavaFileSystem(Volume* volume, size_t large_buffer_bytes)
+      : volume_(volume), large_buffer_bytes_(large_buffer_bytes) {}
 
   Result<std::unique_ptr<fs::AppendFile>> Create(const std::string& path,
                                                  size_t buffer_bytes) override {
@@ -130,20 +130,23 @@ class LavaFileSystem : public fs::FileSystem {
  private:
   Result<std::unique_ptr<fs::AppendFile>> CreateIn(const Place& place, size_t buffer_bytes,
                                                    bool may_use_reserve) {
-    if (buffer_bytes >= kLargeFrom) buffer_bytes = kLargeBufferBytes;
+    // Who writes much writes it in pieces of this: half an extent, as the paper's.
+    if (buffer_bytes >= std::min(kLargeFrom, large_buffer_bytes_))
+      buffer_bytes = large_buffer_bytes_;
     LAVA_ASSIGN_OR_RETURN(
         auto file, volume_->Create(place.directory, place.name, buffer_bytes, may_use_reserve));
     return std::unique_ptr<fs::AppendFile>(std::move(file));
   }
 
   Volume* const volume_;
+  const size_t large_buffer_bytes_;
   const std::shared_ptr<Held> held_ = std::make_shared<Held>();
 };
 
 }  // namespace
 
-std::unique_ptr<fs::FileSystem> NewLavaFileSystem(Volume* volume) {
-  return std::make_unique<LavaFileSystem>(volume);
+std::unique_ptr<fs::FileSystem> NewLavaFileSystem(Volume* volume, size_t large_buffer_bytes) {
+  return std::make_unique<LavaFileSystem>(volume, large_buffer_bytes);
 }
 
 }  // namespace lava::lavafs

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 
 #include "fs/file_system.h"
@@ -12,6 +13,8 @@ namespace lava::lavafs {
 /// Threads:    any.
 /// Ownership:  the volume must outlive it and all its files and locks.
 /// Errors:     as FileSystem and Volume.
-std::unique_ptr<fs::FileSystem> NewLavaFileSystem(Volume* volume);
+/// large_buffer_bytes: of files for which a buffer of 64 KiB or more is asked for, or of this.
+std::unique_ptr<fs::FileSystem> NewLavaFileSystem(Volume* volume,
+                                                  size_t large_buffer_bytes = 512 << 10);
 
 }  // namespace lava::lavafs

@@ -36,6 +36,9 @@ struct MountOptions {
   /// Runs a job in the background; null: where it comes up. Jobs must have run, or been dropped,
   /// before the volume goes.
   std::function<void(std::function<void()>)> run_in_background = {};
+  /// A file whose buffer has at least so many bytes gets a second one, and fills it while the first
+  /// is written, if the device can.
+  uint64_t second_buffer_from_bytes = 64 << 10;
   /// Charged with the buffers of files that are written; null: nobody is.
   MemoryCounter* buffers = nullptr;
 };

@@ -64,8 +64,9 @@ class AppendImpl : public VolumeFile {
         may_use_reserve_(may_use_reserve),
         buffer_bytes_(std::max<uint64_t>(fs::RoundDown(buffer_bytes, kBlockBytes), kBlockBytes)) {}
   ~AppendImpl() override {
+    (void)FinishBegun();
     LetGo();
-    DropBuffer();
+    DropBuffers();
   }
 
   Status Append(Slice data) override {
@@ -77,7 +78,7 @@ class AppendImpl : public VolumeFile {
       std::memcpy(buffer_.data() + filled_, data.data(), piece);
       filled_ += piece;
       data.remove_prefix(piece);
-      if (filled_ == buffer_.size()) LAVA_RETURN_IF_ERROR(Keep(WriteOut()));
+      if (filled_ == buffer_.size()) LAVA_RETURN_IF_ERROR(Keep(WriteFullBuffer()));
     }
     return Status::OK();
   }
@@ -94,8 +95,9 @@ class AppendImpl : public VolumeFile {
   Status Close() override {
     if (inode_closed_) return error_;
     Status done = error_.ok() ? Flush() : error_;
+    (void)FinishBegun();
     LetGo();
-    DropBuffer();
+    DropBuffers();
     return done;
   }
 
@@ -113,10 +115,12 @@ class AppendImpl : public VolumeFile {
     if (counter != nullptr) counter->Charge(buffer_bytes_);
     buffer_ = fs::AlignedBuffer(buffer_bytes_, kBlockBytes);
   }
-  void DropBuffer() {
+  void DropBuffers() {
     MemoryCounter* const counter = volume_->options_.buffers;
-    if (counter != nullptr && buffer_.size() > 0) counter->Release(buffer_bytes_);
-    buffer_ = fs::AlignedBuffer();
+    for (fs::AlignedBuffer* buffer : {&buffer_, &begun_buffer_}) {
+      if (counter != nullptr && buffer->size() > 0) counter->Release(buffer_bytes_);
+      *buffer = fs::AlignedBuffer();
+    }
   }
   // The first error stays.
   Status Keep(Status status) {
@@ -172,9 +176,55 @@ class AppendImpl : public VolumeFile {
     return Status::OK();
   }
 
+  // Begins to write the buffer, which is full, and goes on with the other one, where the device can
+  // and what is written takes as long as to fill a buffer.
+  Status WriteFullBuffer() {
+    LAVA_RETURN_IF_ERROR(FinishBegun());
+    const uint64_t end = offset_ + filled_;
+    if (buffer_bytes_ < volume_->options_.second_buffer_from_bytes) return WriteOut();
+    if (end > layout_.bytes()) LAVA_RETURN_IF_ERROR(Extend(end));
+    bool all_begun = true;
+    const auto begin = [&](uint64_t at, uint64_t within, uint64_t bytes) {
+      auto begun = volume_->device_->BeginWrite(at, {buffer_.data() + within, bytes});
+      all_begun = all_begun && begun != nullptr;
+      if (begun != nullptr) begun_.push_back(std::move(begun));
+      return Status::OK();
+    };
+    LAVA_RETURN_IF_ERROR(layout_.ForEachPiece(offset_, filled_, begin));
+    if (!all_begun) {
+      LAVA_RETURN_IF_ERROR(FinishBegun());
+      return WriteOut();
+    }
+    std::swap(buffer_, begun_buffer_);
+    if (buffer_.data() == nullptr) TakeBuffer();
+    offset_ = written_ = end;
+    filled_ = 0;
+    return Status::OK();
+  }
+
+  // Waits until all that was begun is written: before it is, no size may tell of it, and nobody
+  // else may get its extents.
+  Status FinishBegun() {
+    Status done;
+    for (const auto& begun : begun_) {
+      const Status one = begun->Finish();
+      if (done.ok()) done = one;
+      if (begun->is_lost()) {
+        buffer_.Leak();  // Whichever of the two it was.
+        begun_buffer_.Leak();
+        VolumeImpl::Lock lock(volume_->mutex_);
+        volume_->Fail(one);
+      }
+    }
+    if (!begun_.empty()) volume_->contents_written_.fetch_add(1);
+    begun_.clear();
+    return done;
+  }
+
   // Writes all that is in the buffer, the last block with zeros behind it; of that, what is filled
   // stays in the buffer and is written again when there is more.
   Status WriteOut() {
+    LAVA_RETURN_IF_ERROR(FinishBegun());
     if (written_ == size_) return Status::OK();
     const uint64_t tail = filled_ % kBlockBytes;
     const uint64_t padded = fs::RoundUp(filled_, kBlockBytes);
@@ -211,8 +261,9 @@ class AppendImpl : public VolumeFile {
   const bool may_use_reserve_;
   const uint64_t buffer_bytes_;
   Layout layout_{{}, 0};
-  fs::AlignedBuffer buffer_;
-  uint64_t filled_ = 0;               // bytes of the buffer
+  fs::AlignedBuffer buffer_, begun_buffer_;
+  std::vector<std::unique_ptr<fs::BegunWrite>> begun_;  // of begun_buffer_
+  uint64_t filled_ = 0;                                 // bytes of the buffer
   uint64_t offset_ = 0;               // of the buffer's first byte in the file; whole blocks
   uint64_t size_ = 0;                 // bytes appended
   uint64_t written_ = 0;              // to the device

@@ -37,6 +37,8 @@ class VolumeTest : public ::testing::Test {
     volume_.reset();
     options.grow_bytes = std::min<uint64_t>(options.grow_bytes, 4 * kExtent);
     options.boot = 1;
+    if (options.second_buffer_from_bytes == MountOptions().second_buffer_from_bytes)
+      options.second_buffer_from_bytes = 4096;
     options.mount = ++mounts_;
     LAVA_ASSIGN_OR_RETURN(volume_, Volume::Mount(disk_->Open(), options));
     return volume_->MakeDirectory("d");
@@ -102,6 +104,67 @@ TEST_F(VolumeTest, PartsOfAFileAreReadAndNoneBehindItsEnd) {
 
 // Whole blocks come straight into memory that is aligned, all else by way of some that is; the disk
 // refuses what is not.
+TEST_F(VolumeTest, AFullBufferIsWrittenWhileTheNextIsFilled) {
+  constexpr uint64_t kBuffer = 8 << 10;
+  Format(400, 16);
+  MemoryCounter buffers;
+  ASSERT_TRUE(Mount({.buffers = &buffers}).ok());
+  const std::string content = Content(10 * kExtent + 5, 1);
+  auto file = volume_->Create("d", "f", kBuffer);
+  ASSERT_TRUE(file.ok());
+  uint64_t appended = 0;
+  for (const uint64_t to : {kBuffer - 1, kBuffer, 5 * kBuffer / 2}) {
+    ASSERT_TRUE((*file)->Append(Slice(content).substr(appended, to - appended)).ok());
+    appended = to;
+    EXPECT_EQ(disk_->writes_begun(), to / kBuffer);
+    EXPECT_EQ(buffers.used(), to < kBuffer ? kBuffer : 2 * kBuffer);
+  }
+  ASSERT_TRUE((*file)->Append(Slice(content).substr(appended)).ok());
+  EXPECT_GE(disk_->writes_begun(), content.size() / kBuffer);
+  ASSERT_TRUE((*file)->Sync().ok());
+  EXPECT_EQ(*Read("f"), content);
+  ASSERT_TRUE((*file)->Close().ok());
+  EXPECT_EQ(buffers.used(), 0u);
+  // One whose buffer is small has no second one.
+  const uint64_t begun = disk_->writes_begun();
+  ASSERT_TRUE(Mount({.second_buffer_from_bytes = 32 << 10}).ok());
+  auto small = volume_->Create("d", "g", kBuffer);
+  ASSERT_TRUE((*small)->Append(content).ok());
+  EXPECT_EQ(disk_->writes_begun(), begun);
+}
+
+TEST_F(VolumeTest, AFileThatIsGivenUpFreesNothingThatIsStillWritten) {
+  Format(400, 16);
+  ASSERT_TRUE(Mount().ok());
+  const std::string content = Content(4 * kExtent, 1);
+  for (const bool removed : {false, true}) {
+    auto file = volume_->Create("d", "f", kExtent / 2);
+    ASSERT_TRUE((*file)->Append(content).ok());
+    if (removed) {
+      ASSERT_TRUE(volume_->Remove("d", "f").ok());
+    }
+    file->reset();
+    // In its extents, of which MemDisk knows whether anything is still to be written there.
+    ASSERT_TRUE(Write("g", Content(200 * kExtent, 2)).ok());
+    ASSERT_TRUE(volume_->Remove("d", "g").ok());
+  }
+}
+
+TEST_F(VolumeTest, ABegunWriteThatFailsIsToldByTheNextCall) {
+  Format(400, 16);
+  ASSERT_TRUE(Mount().ok());
+  auto file = volume_->Create("d", "f", 8 << 10);
+  ASSERT_TRUE((*file)->Append(Content(4096, 1)).ok());
+  ASSERT_TRUE((*file)->Flush().ok());
+  disk_->FailAt(disk_->calls() + 1, false);
+  ASSERT_TRUE((*file)->Append(Content((8 << 10) - 4096, 2)).ok()) << "it only begins";
+  Status told = (*file)->Flush();
+  if (told.ok()) told = (*file)->Append("x");
+  EXPECT_TRUE(told.IsIOError()) << told.ToString();
+  EXPECT_NE(told.message().find("write to"), std::string::npos) << told.ToString();
+  EXPECT_TRUE((*file)->Close().IsIOError()) << "the first error stays";
+}
+
 TEST_F(VolumeTest, AnyMemoryIsReadInto) {
   Format(64, 16);
   ASSERT_TRUE(Mount().ok());

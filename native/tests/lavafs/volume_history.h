@@ -54,7 +54,7 @@ class VolumeHistory {
   struct Options {
     uint64_t seed = 0;
     uint32_t operations = 200;
-    MountOptions mount = {};
+    MountOptions mount = {.second_buffer_from_bytes = 4096};
   };
   VolumeHistory(testing::MemDisk* disk, const Options& options);
   ~VolumeHistory();
