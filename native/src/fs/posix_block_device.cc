@@ -55,7 +55,11 @@ class RingWrite final : public BegunWrite {
  public:
   RingWrite(PosixBlockDevice* device, std::unique_ptr<Uring> ring, const UringCall& call)
       : device_(device), ring_(std::move(ring)), call_(call) {}
-  bool Begin() { return ring_->Begin(&call_); }
+  // The ring must not go to anybody else with this write in it.
+  ~RingWrite() override {
+    if (is_begun_) (void)Finish();
+  }
+  bool Begin() { return is_begun_ = ring_->Begin(&call_); }
   Status Finish() override;
   bool is_lost() const override { return lost_; }
 
@@ -63,7 +67,7 @@ class RingWrite final : public BegunWrite {
   PosixBlockDevice* const device_;
   const std::unique_ptr<Uring> ring_;
   UringCall call_;
-  bool lost_ = false;
+  bool is_begun_ = false, lost_ = false;
 };
 
 class PosixBlockDevice : public BlockDevice {
@@ -210,6 +214,7 @@ class PosixBlockDevice : public BlockDevice {
 };
 
 Status RingWrite::Finish() {
+  is_begun_ = false;
   if (ring_->Finish(&call_) == Uring::Outcome::kLost) {
     lost_ = true;
     return Status::IOError("write " + std::to_string(call_.length) + " bytes at offset " +

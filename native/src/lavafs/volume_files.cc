@@ -71,12 +71,12 @@ class AppendImpl : public VolumeFile {
 
   Status Append(Slice data) override {
     LAVA_RETURN_IF_ERROR(Usable());
-    size_ += data.size();
-    if (buffer_.data() == nullptr) TakeBuffer();
     while (!data.empty()) {
+      if (buffer_.data() == nullptr) TakeBuffer();
       const size_t piece = std::min(data.size(), buffer_.size() - filled_);
       std::memcpy(buffer_.data() + filled_, data.data(), piece);
       filled_ += piece;
+      size_ += piece;
       data.remove_prefix(piece);
       if (filled_ == buffer_.size()) LAVA_RETURN_IF_ERROR(Keep(WriteFullBuffer()));
     }
@@ -196,7 +196,6 @@ class AppendImpl : public VolumeFile {
       return WriteOut();
     }
     std::swap(buffer_, begun_buffer_);
-    if (buffer_.data() == nullptr) TakeBuffer();
     offset_ = written_ = end;
     filled_ = 0;
     return Status::OK();
