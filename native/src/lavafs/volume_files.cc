@@ -116,9 +116,10 @@ class AppendImpl : public VolumeFile {
     buffer_ = fs::AlignedBuffer(buffer_bytes_, kBlockBytes);
   }
   void DropBuffers() {
-    MemoryCounter* const counter = volume_->options_.buffers;
     for (fs::AlignedBuffer* buffer : {&buffer_, &begun_buffer_}) {
-      if (counter != nullptr && buffer->size() > 0) counter->Release(buffer_bytes_);
+      if (buffer->size() == 0) continue;  // a file that was closed may outlive its volume
+      if (MemoryCounter* const counter = volume_->options_.buffers; counter != nullptr)
+        counter->Release(buffer_bytes_);
       *buffer = fs::AlignedBuffer();
     }
   }
