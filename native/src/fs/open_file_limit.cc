@@ -26,7 +26,7 @@ OpenFileLimit* OpenFileLimit::Process() {
 
 void OpenFileLimit::Add(EvictableFile* file) {
   std::lock_guard<std::mutex> lock(mutex_);
-  files_.push_back(file);
+  places_[file] = files_.insert(files_.end(), file);
   if (files_.size() <= files_max_) return;
   uint32_t closed = 0;
   Sweep(static_cast<uint32_t>(files_.size()) - files_max_, /*force=*/false, &closed);
@@ -34,7 +34,10 @@ void OpenFileLimit::Add(EvictableFile* file) {
 
 void OpenFileLimit::Remove(EvictableFile* file) {
   std::lock_guard<std::mutex> lock(mutex_);
-  files_.remove(file);
+  const auto place = places_.find(file);
+  if (place == places_.end()) return;
+  files_.erase(place->second);
+  places_.erase(place);
 }
 
 uint32_t OpenFileLimit::Evict(uint32_t count) {
@@ -63,11 +66,12 @@ void OpenFileLimit::Sweep(uint32_t wanted, bool force, uint32_t* closed) {
   for (size_t asked = 0, asked_max = files_.size() * 2; asked < asked_max; ++asked) {
     if (*closed == wanted || files_.empty()) return;
     EvictableFile* file = files_.front();
-    files_.pop_front();
     if (file->TryEvict(force)) {
       ++*closed;
+      files_.pop_front();
+      places_.erase(file);
     } else {
-      files_.push_back(file);
+      files_.splice(files_.end(), files_, files_.begin());
     }
   }
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <list>
 #include <mutex>
+#include <unordered_map>
 
 namespace lava::fs {
 
@@ -40,7 +41,9 @@ class OpenFileLimit {
 
   mutable std::mutex mutex_;
   uint32_t files_max_;
-  std::list<EvictableFile*> files_;  // the front is asked first
+  using Files = std::list<EvictableFile*>;
+  Files files_;  // the front is asked first
+  std::unordered_map<EvictableFile*, Files::iterator> places_;
 };
 
 }  // namespace lava::fs
