@@ -20,8 +20,9 @@ class Lease {
  public:
   virtual ~Lease() = default;
   virtual uint64_t capacity_bytes() const = 0;
-  /// The most that memtables may take, sealed runs included. What they do not take, the shared
-  /// block cache does, and gives it back when they grow.
+  /// The most that memtables may take, sealed runs included: their share, or less while other
+  /// things take more of the lease than theirs. What they do not take, the shared block cache does,
+  /// and gives it back when they grow.
   virtual uint64_t write_buffer_bytes() const = 0;
   virtual uint64_t write_buffer_used_bytes() const = 0;
   /// Everything charged to this lease now (not the cache, which is the host's).
@@ -35,10 +36,18 @@ struct HostStatistics {
   uint64_t cache_pinned_bytes = 0;
   uint64_t cache_hits = 0;
   uint64_t cache_misses = 0;
+  uint64_t budget_bytes = 0;        // of all leases
   uint64_t memtable_bytes = 0;      // over all instances, sealed runs included
   uint64_t table_reader_bytes = 0;  // what open files keep outside the cache
-  uint64_t file_buffer_bytes = 0;   // of files that are written to volumes
-  uint64_t charged_bytes = 0;       // all that is charged now, cache included
+  uint64_t metadata_bytes = 0;      // what instances know of their files
+  uint64_t scan_bytes = 0;          // values on their way into pages
+  /// Working sets of jobs that run.
+  uint64_t flush_job_bytes = 0, compaction_job_bytes = 0, gc_job_bytes = 0;
+  uint64_t file_buffer_bytes = 0;  // of files that are written to volumes
+  uint64_t binding_bytes = 0;      // of callers' buffers
+  uint64_t charged_bytes = 0;      // all that is charged now, cache included
+  uint64_t jobs_put_off = 0;       // until others give memory back
+  uint64_t memory_overdrafts = 0;  // jobs that were let go on with more than the budget has
   uint32_t instances_open = 0;
   uint32_t threads = 0;
   uint32_t leases_open = 0;

@@ -13,6 +13,9 @@ constexpr uint64_t kOverlapFilesMax = 10;
 // A new file's index goes to the cache at once if it takes no more, and no more of the cache.
 constexpr uint64_t kWarmBytesMax = 4 << 20, kWarmShare = 16;
 
+// What all instances of a lease remember of dropped keys takes at most one part in so many of it.
+constexpr uint64_t kDropCacheShare = 64;
+
 }  // namespace
 
 // Holds state.
@@ -177,6 +180,10 @@ void DBImpl::StartCompaction(CompactionTask task) {
 
 void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
   const uint64_t began_us = clock_->MonotonicMicros();
+  std::optional<JobMemory::Grant> memory =
+      lease_->host()->job_memory()->TryBegin(budget_.counter(MemoryPurpose::kCompactions),
+                                             task->trivial_move ? 0 : WorkingSetOf(task->input));
+  if (!memory) return PutOff(std::move(task));
   const Status status = Compact(*task);
   {
     std::lock_guard<std::mutex> state(state_mutex_);
@@ -196,8 +203,27 @@ void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
   }
   // The inputs may be named by nothing else any more: their readers close outside the lock.
   task.reset();
+  memory.reset();
   RemoveObsoleteFiles();
   if (status.ok()) RetryOnceSpaceIsMade();
+}
+
+// There is no memory for it: what it was for is looked for anew when other jobs end.
+void DBImpl::PutOff(std::shared_ptr<CompactionTask> task) {
+  {
+    std::lock_guard<std::mutex> state(state_mutex_);
+    MarkBusy(*task, false);
+    --running_compactions_;
+    if (task->manual) manual_compacted_ = false;
+    compactions_.erase(task);
+    changed_.notify_all();
+  }
+  task.reset();
+  AwaitMemory();
+}
+
+void DBImpl::AwaitMemory() {
+  if (!lease_->host()->job_memory()->Await(this)) MemoryFreed();
 }
 
 Status DBImpl::Compact(const CompactionTask& task) {
@@ -276,12 +302,16 @@ Status DBImpl::CompactAll(uint32_t timeout_ms, uint64_t* ticket) {
   return manual_finished_ < *ticket ? Status::Busy() : manual_status_;
 }
 
+uint64_t DBImpl::KeptIndexBytes() const {
+  return std::min(kWarmBytesMax, lease_->host()->cache()->statistics().capacity_bytes / kWarmShare);
+}
+
 JobContext DBImpl::MakeJobContext(uint32_t output_level) {
   JobContext context;
   context.file_system = fs_;
   context.directory = path_;
   context.cache = lease_->host()->cache();
-  context.counter = &readers_;
+  context.counter = budget_.counter(MemoryPurpose::kReaders);
   context.read_counters = &read_counters_;
   context.next_file = [this] { return NextFile(); };
   context.cancelled = &cancelled_;
@@ -294,13 +324,14 @@ JobContext DBImpl::MakeJobContext(uint32_t output_level) {
       output_level + 1 >= options_.level_count ? options_.bottom_compression : options_.compression;
   context.writer.partition_bytes = options_.partition_bytes;
   context.writer.sync = options_.sync;
-  context.writer.kept_partition_bytes =
-      std::min(kWarmBytesMax, context.cache->statistics().capacity_bytes / kWarmShare);
+  context.writer.kept_partition_bytes = KeptIndexBytes();
   context.value_writer.sync = options_.sync;
   context.value_writer.compression = options_.value_compression;
   context.value_writer.dictionary = environment_.value_dictionary;
   context.value_file_bytes = options_.value_file_bytes;
   context.value_read_counters = &value_read_counters_;
+  drop_cache_.SetBytesMax(lease_->capacity_bytes() / kDropCacheShare /
+                          std::max(lease_->member_count(), 1u));
   context.drop_cache = &drop_cache_;
   return context;
 }

@@ -27,6 +27,7 @@
 #include "policy/compaction_picker.h"
 #include "policy/gc_effort.h"
 #include "policy/space_limits.h"
+#include "policy/working_sets.h"
 #include "policy/write_throttle.h"
 
 namespace lava {
@@ -97,6 +98,7 @@ class DBImpl final : public DB, public LeaseMember {
                : active_bytes_.load(std::memory_order_relaxed);
   }
   void RequestSeal() override;
+  void MemoryFreed() override;
 
   // For snapshots, inside the gate.
   /// Waits until flushed(), which is called under the state mutex. *failures_seen: the count of
@@ -224,6 +226,15 @@ class DBImpl final : public DB, public LeaseMember {
   void MarkBusy(const CompactionTask& task, bool busy);
   int64_t NowMillis() const;
 
+  // working_sets.cc
+  JobShape ShapeOf(const std::map<uint64_t, TableOptions>& tables) const;
+  uint64_t WorkingSetOf(const FlushInput& input) const;
+  uint64_t WorkingSetOf(const CompactionInput& input) const;
+  uint64_t WorkingSetOf(const GcInput& input) const;
+  uint64_t KeptIndexBytes() const;
+  void PutOff(std::shared_ptr<CompactionTask> task);
+  void AwaitMemory();
+
   // gc.cc
   void ScheduleGc();                                                   // holds state
   bool StartCollection(const std::vector<ValueFileGarbage>& garbage);  // holds state
@@ -241,6 +252,7 @@ class DBImpl final : public DB, public LeaseMember {
 
   // space.cc
   void AdoptVersion();           // holds install and state
+  void ChargeMetadata();         // holds state
   void UpdateSpace();            // holds state
   uint64_t PinnedBytes() const;  // holds state
   void LearnFreed(const GcTask& task, const GcOutput& output);
@@ -272,10 +284,10 @@ class DBImpl final : public DB, public LeaseMember {
   Clock* const clock_;
   const std::shared_ptr<Lease> lease_owner_;
   LeaseImpl* const lease_;
-  MemoryCounter memtables_, readers_;  // of this instance, under the lease's
+  mutable MemoryBudget budget_;  // of this instance, under the lease's
   mutable TableReader::ReadCounters read_counters_;
   mutable ValueReader::ReadCounters value_read_counters_;
-  DropCache drop_cache_{&readers_};
+  DropCache drop_cache_{budget_.counter(MemoryPurpose::kReaders)};
   mutable Counters counters_;
   os::Executor* executor_ = nullptr;
   bool host_opened_ = false, joined_ = false;
@@ -314,6 +326,7 @@ class DBImpl final : public DB, public LeaseMember {
   std::condition_variable changed_;  // of anything guarded by state
   // Guarded by state from here on.
   std::shared_ptr<const Version> version_ = std::make_shared<Version>();
+  uint64_t metadata_bytes_ = 0;  // charged for it
   uint32_t l0_depth_ = 0;  // of version_; only known from the stall's trigger on, else no less
   std::vector<std::shared_ptr<SealedRun>> sealed_;        // newest first
   std::deque<std::shared_ptr<FlushGroup>> flush_groups_;  // oldest first; covers sealed_'s end

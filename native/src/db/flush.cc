@@ -26,7 +26,7 @@ void DBImpl::SealLocked() {
   run->dropped_tables = std::move(dropped_in_active_);
   dropped_in_active_.clear();
   sealed_.insert(sealed_.begin(), std::move(run));
-  active_ = MemTable::Create(&memtables_);
+  active_ = MemTable::Create(budget_.counter(MemoryPurpose::kMemtables));
   active_bytes_ = 0;
   PublishView();
   ScheduleFlushes(false);
@@ -116,7 +116,10 @@ void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {
   }
   Status status;
   FlushOutput output;
+  std::optional<JobMemory::Grant> memory;
   if (!flushed) {
+    memory.emplace(lease_->host()->job_memory()->Begin(budget_.counter(MemoryPurpose::kFlushes),
+                                                       WorkingSetOf(input)));
     const CpuSpan cpu(&counters_.flush_cpu_us);
     status = RunFlush(MakeJobContext(0), input, &output);
   }
@@ -132,6 +135,8 @@ void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {
     }
   }
   if (status.ok()) status = InstallFlushes();
+  input.runs.clear();
+  memory.reset();
   {
     std::lock_guard<std::mutex> state(state_mutex_);
     if (status.ok() && group->file != nullptr) ChooseSeparations(*group->file);

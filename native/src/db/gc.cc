@@ -114,6 +114,17 @@ void DBImpl::RunGcJob(std::shared_ptr<GcTask> task) {
     task->input.now_ms = NowMillis();
     task->began_us = clock_->MonotonicMicros();
   }
+  std::optional<JobMemory::Grant> memory = lease_->host()->job_memory()->TryBegin(
+      budget_.counter(MemoryPurpose::kCollections), WorkingSetOf(task->input));
+  if (!memory) {
+    {
+      std::lock_guard<std::mutex> state(state_mutex_);
+      collections_.erase(task);
+      changed_.notify_all();
+    }
+    task.reset();
+    return AwaitMemory();
+  }
   const uint64_t began_us = task->began_us;
   const Status status = CollectGarbage(*task);
   {
@@ -130,6 +141,7 @@ void DBImpl::RunGcJob(std::shared_ptr<GcTask> task) {
   }
   // The inputs may be named by nothing else any more: their readers close outside the lock.
   task.reset();
+  memory.reset();
   RemoveObsoleteFiles();
   if (status.ok()) RetryOnceSpaceIsMade();
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <chrono>
 #include <set>
+#include <utility>
 
 #include "db/db_impl.h"
 #include "fs/posix_file_system.h"
@@ -74,8 +75,7 @@ DBImpl::DBImpl(const DBOptions& options, std::string path, const DBEnvironment& 
       clock_(environment.clock != nullptr ? environment.clock : Clock::System()),
       lease_owner_(options.lease),
       lease_(Impl(options.lease.get())),
-      memtables_(lease_->memtables()),
-      readers_(lease_->readers()),
+      budget_(lease_->budget()),
       executor_(environment.executor),
       space_limits_{.low_percent = options.space_low_percent,
                     .high_percent = options.space_high_percent,
@@ -154,7 +154,7 @@ Status DBImpl::Start(std::span<const ImportSource> imports) {
   joined_ = true;
   std::lock_guard<std::mutex> write(write_mutex_);
   std::lock_guard<std::mutex> state(state_mutex_);
-  active_ = MemTable::Create(&memtables_);
+  active_ = MemTable::Create(budget_.counter(MemoryPurpose::kMemtables));
   AdoptVersion();
   known_tables_ = manifest_->state().tables;
   PublishView();
@@ -209,7 +209,8 @@ Status DBImpl::OpenFiles(const Version& version) {
       LAVA_ASSIGN_OR_RETURN(std::unique_ptr<fs::RandomFile> file, fs_->OpenRandom(path));
       LAVA_ASSIGN_OR_RETURN(
           std::shared_ptr<TableReader> reader,
-          TableReader::Open(std::move(file), lease_->host()->cache(), &readers_, &read_counters_));
+          TableReader::Open(std::move(file), lease_->host()->cache(),
+                            budget_.counter(MemoryPurpose::kReaders), &read_counters_));
       LAVA_RETURN_IF_ERROR(CheckFile(*meta, reader->properties(), path));
       meta->reader = std::move(reader);
     }
@@ -286,11 +287,13 @@ void DBImpl::TearDown() {
     compactions_.clear();
     collections_.clear();
     version_ = std::make_shared<Version>();
+    budget_.counter(MemoryPurpose::kMetadata)->Release(std::exchange(metadata_bytes_, 0));
     // No version holds its files any more, so a late Flush() would take what only moved for dead.
     obsolete_.clear();
     failed_outputs_.clear();
     directory_lock_.reset();
   }
+  lease_->host()->job_memory()->Forget(this);
   if (host_opened_) lease_->host()->InstanceClosed();
 }
 

@@ -116,4 +116,12 @@ void DBImpl::RequestSeal() {
   });
 }
 
+void DBImpl::MemoryFreed() {
+  Submit(os::Priority::kCompaction, [this] {
+    std::lock_guard<std::mutex> state(state_mutex_);
+    ScheduleCompactions();
+    ScheduleGc();
+  });
+}
+
 }  // namespace lava

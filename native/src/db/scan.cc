@@ -69,12 +69,12 @@ Status CountShown(TableImpl* table, const ScanRequest& request, const ScanPage& 
 class PageFiller {
  public:
   PageFiller(const Version& version, uint64_t table, bool keys_only, ScanPageWriter* writer,
-             Counters* counters)
+             Counters* counters, MemoryCounter* memory)
       : version_(version),
         table_(table),
         keys_only_(keys_only),
         writer_(*writer),
-        values_(version),
+        values_(version, memory),
         counters_(*counters) {}
 
   /// False when the page has no room for the record.
@@ -203,7 +203,8 @@ Status DBImpl::Scan(Table* table, const ScanRequest& request, ScanPage* page, Sn
 // All that is visible stands in one run: its tombstones hide nothing of it.
 Status DBImpl::ScanOnly(const TableImpl& table, const Version& version, RecordIterator* records,
                         const ScanRange& range, bool keys_only, ScanPageWriter* writer) const {
-  PageFiller page(version, table.id(), keys_only, writer, &counters_);
+  PageFiller page(version, table.id(), keys_only, writer, &counters_,
+                  budget_.counter(MemoryPurpose::kScans));
   records->Seek(range.from);
   for (; records->Valid(); records->Next()) {
     const Record& record = records->record();
@@ -251,7 +252,8 @@ void DBImpl::ScanActive(const MemTable& active, const ScanRange& range, bool key
 
 Status DBImpl::ScanMerged(const TableImpl& table, const Version& version, const ScanRange& range,
                           RecordIterator* records, bool keys_only, ScanPageWriter* writer) const {
-  PageFiller page(version, table.id(), keys_only, writer, &counters_);
+  PageFiller page(version, table.id(), keys_only, writer, &counters_,
+                  budget_.counter(MemoryPurpose::kScans));
   const uint32_t bytes = options_.partition_bytes;
   const Slice id(table.id_bytes(), kTableIdBytes);
   records->Seek(range.from);

@@ -14,11 +14,21 @@ constexpr uint64_t kPinnedWaitUs = 30'000'000;
 // Holds install and state. The view is the caller's to publish.
 void DBImpl::AdoptVersion() {
   version_ = manifest_->state().version;
+  ChargeMetadata();
   if (!space_limits_.any()) return;
   const VersionSpace space = SpaceOf(*version_, met_below_);
   space_use_.file_bytes = space.key_file_bytes + space.value_file_bytes;
   space_use_.live_bytes = space.live_bytes;
   hidden_bytes_ = space.hidden_key_bytes + space.hidden_value_bytes;
+}
+
+// Holds state.
+void DBImpl::ChargeMetadata() {
+  MemoryCounter* const counter = budget_.counter(MemoryPurpose::kMetadata);
+  const uint64_t before = metadata_bytes_;
+  metadata_bytes_ = MemoryOf(*version_);
+  if (metadata_bytes_ > before) counter->Charge(metadata_bytes_ - before);
+  if (metadata_bytes_ < before) counter->Release(before - metadata_bytes_);
 }
 
 // Holds state.

@@ -20,20 +20,34 @@ class AlignedBuffer {
   AlignedBuffer() = default;
   AlignedBuffer(size_t bytes, size_t alignment);
 
-  char* data() const { return memory_.get(); }
+  ~AlignedBuffer() { Free(); }
+  AlignedBuffer(AlignedBuffer&& from) noexcept { Swap(&from); }
+  AlignedBuffer& operator=(AlignedBuffer&& from) noexcept {
+    if (this != &from) {
+      Free();
+      Swap(&from);
+    }
+    return *this;
+  }
+
+  char* data() const { return memory_; }
   size_t size() const { return bytes_; }
   /// Gives the memory up without freeing it: something may still write there.
   void Leak() {
-    (void)memory_.release();
+    memory_ = nullptr;
     bytes_ = 0;
   }
 
  private:
-  struct Free {
-    void operator()(char* memory) const { std::free(memory); }
-  };
-  std::unique_ptr<char, Free> memory_;
+  void Free();
+  void Swap(AlignedBuffer* other) {
+    std::swap(memory_, other->memory_);
+    std::swap(bytes_, other->bytes_);
+    std::swap(from_pool_, other->from_pool_);
+  }
+  char* memory_ = nullptr;
   size_t bytes_ = 0;
+  bool from_pool_ = false;  // pages of the process's, which come and go with jobs
 };
 
 constexpr uint64_t RoundDown(uint64_t bytes, uint64_t alignment) {

@@ -31,6 +31,8 @@ class GatheredReads {
   /// Reads ranges, which are sorted by file and offset, from the first on, as many as the limits
   /// allow: at least one of any. Returns how many.
   size_t Read(std::span<const FileRange> ranges);
+  /// Of what follows, instead of the limits' batch_bytes_max.
+  void SetBatchBytesMax(uint64_t bytes) { limits_.batch_bytes_max = bytes; }
   const Status& status(size_t range) const { return batch_.status(places_[range].piece); }
   Slice bytes(size_t range) const {
     const Place& place = places_[range];
@@ -46,7 +48,7 @@ class GatheredReads {
     size_t piece;
     uint64_t offset, bytes;  // within the piece
   };
-  const GatherLimits limits_;
+  GatherLimits limits_;
   ReadBatch batch_;
   std::vector<Place> places_;
 };

@@ -2,13 +2,25 @@
 #include <cmath>
 
 #include "host/host_impl.h"
+#include "memory/page_pool.h"
+#include "policy/working_sets.h"
 
 namespace lava {
 
 namespace {
 
-// One part in so many is left to the buffers of flushes and compactions.
-constexpr uint64_t kJobBuffersShare = 16;
+// One part in so many is left to what the allocator adds, and to what is too small to be counted.
+constexpr uint64_t kUncountedShare = 16;
+// One part in so many may be pages that memtables gave back and will take again.
+constexpr uint64_t kKeptShare = 32;
+constexpr uint64_t kLooksPerSeal = 8;
+// However much else there is, memtables get one part in so many of their share.
+constexpr uint64_t kMemtablesFloorShare = 4;
+
+// Of a capacity, for all that is charged.
+uint64_t Chargeable(uint64_t capacity_bytes) {
+  return capacity_bytes - capacity_bytes / kUncountedShare;
+}
 
 }  // namespace
 
@@ -16,10 +28,18 @@ LeaseImpl::LeaseImpl(HostImpl* host, uint64_t capacity_bytes, uint64_t write_buf
     : host_(host),
       capacity_bytes_(capacity_bytes),
       write_buffer_bytes_(write_buffer_bytes),
-      memtables_(&host->memtables_),
-      readers_(&host->readers_) {}
+      budget_(&host->budget_) {
+  budget_.SetLimit(Chargeable(capacity_bytes));
+}
 
 LeaseImpl::~LeaseImpl() { host_->LeaseEnded(*this); }
+
+uint64_t LeaseImpl::write_buffer_bytes() const {
+  const uint64_t memtables = write_buffer_used_bytes();
+  const uint64_t others = budget_.total().used() - std::min(budget_.total().used(), memtables);
+  const uint64_t left = budget_.limit() - std::min(budget_.limit(), others);
+  return std::clamp(left, write_buffer_bytes_ / kMemtablesFloorShare, write_buffer_bytes_);
+}
 
 void LeaseImpl::Join(LeaseMember* member) {
   std::lock_guard<std::mutex> lock(mutex_);
@@ -34,8 +54,12 @@ void LeaseImpl::Leave(LeaseMember* member) {
 }
 
 void LeaseImpl::RelievePressure(uint64_t bytes_min) {
+  const uint64_t used = write_buffer_used_bytes();
+  const uint64_t looked_at = looked_at_.load(std::memory_order_relaxed);
+  if (used >= looked_at && used - looked_at < bytes_min / kLooksPerSeal) return;
   std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
   if (!lock) return;
+  looked_at_.store(used, std::memory_order_relaxed);
   LeaseMember* largest = nullptr;
   uint64_t largest_bytes = bytes_min;
   for (LeaseMember* member : members_) {
@@ -53,7 +77,7 @@ Host& Host::Get() {
   return *host;
 }
 
-HostImpl::HostImpl() : cache_(BlockCache::Create(0, &others_)) {}
+HostImpl::HostImpl() : cache_(BlockCache::Create(0, &budget_.total())) {}
 
 Result<std::shared_ptr<Lease>> HostImpl::Acquire(uint64_t capacity_bytes,
                                                  double write_buffer_ratio) {
@@ -81,7 +105,17 @@ void HostImpl::LeaseEnded(const LeaseImpl& lease) {
 
 // Caller holds mutex_. With the last lease the capacity is 0 and the cache lets go of all blocks.
 void HostImpl::ResizeCache() {
-  cache_->SetCapacity(capacity_bytes_ - capacity_bytes_ / kJobBuffersShare);
+  const uint64_t chargeable = Chargeable(capacity_bytes_);
+  // For the flushes that may run at once, see JobMemory.
+  const uint64_t reserve = std::min(threads_ * kFlushJobBytes, capacity_bytes_ / kUncountedShare);
+  budget_.SetLimit(chargeable - reserve);
+  cache_->SetCapacity(chargeable);
+  PagePool::Process().SetKeptBytesMax(capacity_bytes_ / kKeptShare);
+}
+
+bool HostImpl::Allows(uint64_t bytes) {
+  ChargeObserver* const gate = charge_gate_.load();
+  return gate == nullptr || gate->Allows(bytes);
 }
 
 os::Executor* HostImpl::InstanceOpened() {
@@ -104,6 +138,7 @@ void HostImpl::SetBackgroundThreads(uint32_t count) {
   std::lock_guard<std::mutex> lock(mutex_);
   threads_ = std::max(count, 1u);
   if (executor_ != nullptr) executor_->SetThreadCount(threads_);
+  ResizeCache();
 }
 
 void HostImpl::RunInBackground(std::function<void()> job) {
@@ -125,12 +160,21 @@ HostStatistics HostImpl::statistics() const {
   out.cache_pinned_bytes = cache.pinned_bytes;
   out.cache_hits = cache.hits;
   out.cache_misses = cache.misses;
-  out.memtable_bytes = memtables_.used();
-  out.table_reader_bytes = readers_.used();
-  out.file_buffer_bytes = file_buffers_.used();
-  out.charged_bytes =
-      out.memtable_bytes + out.table_reader_bytes + out.file_buffer_bytes + out.cache_used_bytes;
+  const auto used = [this](MemoryPurpose purpose) { return budget_.counter(purpose).used(); };
+  out.memtable_bytes = used(MemoryPurpose::kMemtables);
+  out.table_reader_bytes = used(MemoryPurpose::kReaders);
+  out.metadata_bytes = used(MemoryPurpose::kMetadata);
+  out.scan_bytes = used(MemoryPurpose::kScans);
+  out.flush_job_bytes = used(MemoryPurpose::kFlushes);
+  out.compaction_job_bytes = used(MemoryPurpose::kCompactions);
+  out.gc_job_bytes = used(MemoryPurpose::kCollections);
+  out.file_buffer_bytes = used(MemoryPurpose::kFileBuffers);
+  out.binding_bytes = used(MemoryPurpose::kBindings);
+  out.charged_bytes = budget_.total().used() + out.cache_used_bytes;
+  out.jobs_put_off = job_memory_.put_off();
+  out.memory_overdrafts = job_memory_.overdrafts();
   std::lock_guard<std::mutex> lock(mutex_);
+  out.budget_bytes = capacity_bytes_;
   out.instances_open = instances_open_;
   out.leases_open = leases_open_;
   out.threads = executor_ != nullptr ? executor_->thread_count() : 0;

@@ -7,9 +7,10 @@
 #include <mutex>
 
 #include "cache/block_cache.h"
+#include "host/job_memory.h"
 #include "host/volume_registry.h"
 #include "lava/host.h"
-#include "memory/memory_counter.h"
+#include "memory/memory_budget.h"
 #include "os/executor.h"
 
 namespace lava {
@@ -17,9 +18,8 @@ namespace lava {
 class HostImpl;
 
 /// An instance as its lease sees it: something that can free write-buffer memory by sealing.
-class LeaseMember {
+class LeaseMember : public MemoryWaiter {
  public:
-  virtual ~LeaseMember() = default;
   /// Bytes that sealing the active memtable would let a flush free; 0 while flushes of runs that
   /// were sealed before will free more, and sooner. Any thread, no lock.
   virtual uint64_t active_bytes() const = 0;
@@ -36,29 +36,33 @@ class LeaseImpl final : public Lease {
   ~LeaseImpl() override;
 
   uint64_t capacity_bytes() const override { return capacity_bytes_; }
-  uint64_t write_buffer_bytes() const override { return write_buffer_bytes_; }
-  uint64_t write_buffer_used_bytes() const override { return memtables_.used(); }
-  uint64_t used_bytes() const override { return memtables_.used() + readers_.used(); }
+  uint64_t write_buffer_bytes() const override;
+  uint64_t write_buffer_used_bytes() const override {
+    return budget_.counter(MemoryPurpose::kMemtables).used();
+  }
+  uint64_t used_bytes() const override { return budget_.total().used(); }
 
   HostImpl* host() const { return host_; }
-  MemoryCounter* memtables() { return &memtables_; }
-  MemoryCounter* readers() { return &readers_; }
+  /// The slot's level of the budget.
+  MemoryBudget* budget() { return &budget_; }
 
   void Join(LeaseMember* member);
   void Leave(LeaseMember* member);
   /// How many instances share it now.
   uint32_t member_count() const { return member_count_.load(std::memory_order_relaxed); }
   /// Asks the member whose active memtable is largest to seal, if it has at least bytes_min. Does
-  /// nothing while another thread does it.
+  /// nothing while another thread does it, and does not look at all members for each write: not
+  /// before memtables have grown by a part of bytes_min or shrunk since it looked last.
   void RelievePressure(uint64_t bytes_min);
 
  private:
   HostImpl* const host_;
   const uint64_t capacity_bytes_, write_buffer_bytes_;
-  MemoryCounter memtables_, readers_;
+  MemoryBudget budget_;
   std::mutex mutex_;
   std::list<LeaseMember*> members_;
-  std::atomic<uint32_t> member_count_{0};  // of members_, for a look without the lock
+  std::atomic<uint32_t> member_count_{0};        // of members_, for a look without the lock
+  std::atomic<uint64_t> looked_at_{UINT64_MAX};  // bytes of memtables at the last look
 };
 
 /// What the process shares.
@@ -85,22 +89,28 @@ class HostImpl final : public Host, private ChargeObserver {
   }
 
   BlockCache* cache() { return cache_.get(); }
+  JobMemory* job_memory() { return &job_memory_; }
   /// The pool that all instances share: made by the first InstanceOpened(), dropped by the last
   /// InstanceClosed(). Valid between the two.
   os::Executor* InstanceOpened();
   void InstanceClosed();
+
+  /// For tests: asked before each charge that may be refused; null: nobody. It must outlive that.
+  void SetChargeGate(ChargeObserver* gate) { charge_gate_ = gate; }
 
  private:
   friend class LeaseImpl;
   void LeaseEnded(const LeaseImpl& lease);
   void ResizeCache();
   void Charged() override { cache_->Trim(); }
+  bool Allows(uint64_t bytes) override;
   void RunInBackground(std::function<void()> job);
 
   // Everything but the cache, which gets what this leaves of the leases. Charged by instances
   // only: when there is a cache.
-  MemoryCounter others_{nullptr, this};
-  MemoryCounter memtables_{&others_}, readers_{&others_}, file_buffers_{&others_};
+  MemoryBudget budget_{nullptr, this};
+  JobMemory job_memory_;
+  std::atomic<ChargeObserver*> charge_gate_{nullptr};
   std::unique_ptr<BlockCache> cache_;
   mutable std::mutex mutex_;
   std::unique_ptr<os::Executor> executor_;
@@ -108,7 +118,7 @@ class HostImpl final : public Host, private ChargeObserver {
   uint32_t instances_open_ = 0;
   uint32_t leases_open_ = 0;
   uint64_t capacity_bytes_ = 0;  // of all leases
-  VolumeRegistry volumes_{&file_buffers_,
+  VolumeRegistry volumes_{budget_.counter(MemoryPurpose::kFileBuffers),
                           [this](std::function<void()> job) { RunInBackground(std::move(job)); }};
 };
 

@@ -9,6 +9,7 @@ class Member : public LeaseMember {
  public:
   uint64_t active_bytes() const override { return bytes; }
   void RequestSeal() override { ++requests; }
+  void MemoryFreed() override {}
   uint64_t bytes = 0;
   int requests = 0;
 };
@@ -24,14 +25,14 @@ TEST(Host, LeasesAddUpAndTakeTheirCacheAway) {
     EXPECT_EQ((*a)->capacity_bytes(), 1000u);
     EXPECT_EQ(host.statistics().cache_capacity_bytes, 3000u - 3000u / 16);
     EXPECT_EQ(host.statistics().leases_open, 2u);
-    Impl(a->get())->memtables()->Charge(10);
-    Impl(a->get())->readers()->Charge(5);
+    Impl(a->get())->budget()->counter(MemoryPurpose::kMemtables)->Charge(10);
+    Impl(a->get())->budget()->counter(MemoryPurpose::kReaders)->Charge(5);
     EXPECT_EQ((*a)->used_bytes(), 15u);
     EXPECT_EQ((*a)->write_buffer_used_bytes(), 10u);
     EXPECT_EQ(host.statistics().charged_bytes, 15u);
     EXPECT_EQ(host.statistics().cache_capacity_bytes, 3000u - 3000u / 16 - 15u);
-    Impl(a->get())->memtables()->Release(10);
-    Impl(a->get())->readers()->Release(5);
+    Impl(a->get())->budget()->counter(MemoryPurpose::kMemtables)->Release(10);
+    Impl(a->get())->budget()->counter(MemoryPurpose::kReaders)->Release(5);
   }
   EXPECT_EQ(host.statistics().leases_open, 0u);
   EXPECT_EQ(host.statistics().cache_capacity_bytes, 0u);
@@ -55,13 +56,23 @@ TEST(Host, PressureSealsTheLargestMemtable) {
   impl->Join(&small);
   impl->Join(&large);
   EXPECT_EQ(impl->member_count(), 2u);
+  MemoryCounter* memtables = impl->budget()->counter(MemoryPurpose::kMemtables);
+  memtables->Charge(100);
   impl->RelievePressure(15);
   EXPECT_EQ(large.requests, 1);
+  impl->RelievePressure(15);
+  EXPECT_EQ(large.requests, 1) << "nothing has changed";
+  memtables->Charge(15);
+  impl->RelievePressure(15);
+  EXPECT_EQ(large.requests, 2);
+  memtables->Charge(1000);
   impl->RelievePressure(100);
-  EXPECT_EQ(large.requests, 1) << "not worth it";
+  EXPECT_EQ(large.requests, 2) << "not worth it";
   impl->Leave(&large);
+  memtables->Release(1);
   impl->RelievePressure(1);
   EXPECT_EQ(small.requests, 1);
+  memtables->Release(1114);
   impl->Leave(&small);
   EXPECT_EQ(impl->member_count(), 0u);
 }

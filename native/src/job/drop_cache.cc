@@ -25,6 +25,8 @@ DropCache::Place DropCache::PlaceOf(Slice key) const {
 // Jobs that race lose or double an entry, which is harmless.
 void DropCache::Dropped(Slice key) {
   std::call_once(once_, [this] {
+    const uint64_t buckets_max = bytes_max_.load(std::memory_order_relaxed) / sizeof(Bucket);
+    bucket_count_ = std::bit_floor(std::clamp<uint64_t>(buckets_max, 1, bucket_count_));
     buckets_ = std::make_unique<Bucket[]>(bucket_count_);
     if (counter_ != nullptr) counter_->Charge(bucket_count_ * sizeof(Bucket));
     ready_.store(buckets_.get(), std::memory_order_release);

@@ -27,6 +27,10 @@ class DropCache {
   DropCache(const DropCache&) = delete;
   DropCache& operator=(const DropCache&) = delete;
 
+  /// At most so many bytes from now on, at least a bucket: what the owner can spare. Without effect
+  /// from the first drop on.
+  void SetBytesMax(uint64_t bytes) { bytes_max_.store(bytes, std::memory_order_relaxed); }
+
   void Dropped(Slice key);
   bool IsHot(Slice key) const;
 
@@ -42,7 +46,8 @@ class DropCache {
   Place PlaceOf(Slice key) const;
 
   MemoryCounter* const counter_;
-  const size_t bucket_count_;  // a power of two
+  size_t bucket_count_;  // a power of two; fixed once ready
+  std::atomic<uint64_t> bytes_max_{UINT64_MAX};
   std::once_flag once_;
   std::unique_ptr<Bucket[]> buckets_;
   std::atomic<Bucket*> ready_{nullptr};

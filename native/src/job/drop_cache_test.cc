@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace lava {
 namespace {
@@ -21,6 +23,22 @@ TEST(DropCache, KnowsWhatWasDroppedAndTakesNoMemoryBefore) {
     EXPECT_EQ(counter.used(), 1024u * 4);
   }
   EXPECT_EQ(counter.used(), 0u);
+}
+
+TEST(DropCache, TakesNoMoreThanTheOwnerCanSpareButABucket) {
+  for (const auto& [bytes_max, taken] : std::vector<std::pair<uint64_t, uint64_t>>{
+           {0, 64}, {64, 64}, {1000, 512}, {1 << 20, 4096}}) {
+    MemoryCounter counter;
+    DropCache cache(&counter, 1024);
+    cache.SetBytesMax(bytes_max);
+    cache.Dropped(KeyOf(1));
+    EXPECT_EQ(counter.used(), taken);
+    EXPECT_TRUE(cache.IsHot(KeyOf(1)));
+    cache.SetBytesMax(64);
+    cache.Dropped(KeyOf(2));
+    EXPECT_EQ(counter.used(), taken) << "too late";
+    EXPECT_TRUE(cache.IsHot(KeyOf(2)));
+  }
 }
 
 TEST(DropCache, ForgetsWhatWasDroppedLongestAgo) {

@@ -6,8 +6,6 @@ namespace lava {
 
 namespace {
 
-constexpr size_t kWriteBufferBytes = 256 << 10;
-
 Result<std::unique_ptr<fs::RandomFile>> OpenStored(const JobContext& context,
                                                    const std::string& path, uint64_t expected) {
   LAVA_ASSIGN_OR_RETURN(std::unique_ptr<fs::RandomFile> handle,
@@ -45,8 +43,8 @@ Status AnotherFile(const std::string& path) {
 
 Result<std::unique_ptr<fs::AppendFile>> CreateOutput(const JobContext& context,
                                                      const std::string& path) {
-  return context.may_use_reserve ? context.file_system->CreateFromReserve(path, kWriteBufferBytes)
-                                 : context.file_system->Create(path, kWriteBufferBytes);
+  return context.may_use_reserve ? context.file_system->CreateFromReserve(path, kJobFileBufferBytes)
+                                 : context.file_system->Create(path, kJobFileBufferBytes);
 }
 
 Result<std::shared_ptr<TableReader>> OpenReader(const JobContext& context, const FileMeta& file) {

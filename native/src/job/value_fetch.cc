@@ -14,6 +14,8 @@ namespace {
 constexpr uint64_t kGapBytesMax = 16 << 10;
 // What iterates over a few entries again and again lives by the cache; long scans pass it by.
 constexpr size_t kCachedEntriesMax = 16;
+// What is read at once, and what while memory is short: a scan never fails for want of it.
+constexpr uint64_t kBatchBytesMax = 1 << 20, kPoorBatchBytesMax = 64 << 10;
 
 std::span<const Placement> PlacesOf(const Version& version, const ValueReference& reference) {
   const auto birth = version.births.find(reference.birth);
@@ -23,8 +25,8 @@ std::span<const Placement> PlacesOf(const Version& version, const ValueReference
 
 }  // namespace
 
-ValueFetch::ValueFetch(const Version& version)
-    : version_(version), reads_({.gap_bytes_max = kGapBytesMax}) {}
+ValueFetch::ValueFetch(const Version& version, MemoryCounter* counter)
+    : version_(version), counter_(counter), reads_({.gap_bytes_max = kGapBytesMax}) {}
 
 Status ValueFetch::CheckSize(const ValueReference& reference) const {
   constexpr uint64_t kTrustedBytes = 1 << 20;
@@ -98,8 +100,14 @@ Status ValueFetch::Locate(Wanted* wanted, char* to, bool* cached) {
 Status ValueFetch::ReadAll(char* to) {
   std::vector<fs::FileRange> ranges;
   ranges.reserve(order_.size());
-  for (const Wanted* wanted : order_)
+  uint64_t bytes = 0;
+  for (const Wanted* wanted : order_) {
     ranges.push_back({&wanted->reader->file(), wanted->place.offset, wanted->place.bytes});
+    bytes += wanted->place.bytes;
+  }
+  ScopedCharge memory;
+  const bool granted = counter_ == nullptr || memory.Try(counter_, std::min(bytes, kBatchBytesMax));
+  reads_.SetBatchBytesMax(granted ? kBatchBytesMax : kPoorBatchBytesMax);
   for (size_t begin = 0; begin < order_.size();) {
     const size_t count = reads_.Read(std::span(ranges).subspan(begin));
     order_[begin]->reader->CountReads(reads_.pieces(), reads_.bytes_read());

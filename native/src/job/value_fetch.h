@@ -6,6 +6,7 @@
 #include "base/value_reference.h"
 #include "fs/gathered_reads.h"
 #include "manifest/version.h"
+#include "memory/memory_counter.h"
 #include "value/value_reader.h"
 
 namespace lava {
@@ -14,10 +15,11 @@ namespace lava {
 /// a file come in one read, and reads of all files go out together. What is between them and of
 /// no use comes along where a read of its own would cost more.
 /// Threads:    one thread.
-/// Ownership:  the version must outlive it.
+/// Ownership:  the version must outlive it, and so must the counter.
 class ValueFetch {
  public:
-  explicit ValueFetch(const Version& version);
+  /// counter: charged with what is read at once; when it refuses, less is. Null: not charged.
+  explicit ValueFetch(const Version& version, MemoryCounter* counter = nullptr);
 
   /// Corruption when the reference speaks of more bytes than there can be: before room is made.
   Status CheckSize(const ValueReference& reference) const;
@@ -48,6 +50,7 @@ class ValueFetch {
   Status Take(Wanted* wanted, Slice records, char* to);
 
   const Version& version_;
+  MemoryCounter* const counter_;
   std::string keys_;
   std::vector<Wanted> wanted_;
   bool fill_cache_ = false;

@@ -108,6 +108,9 @@ struct Version {
 /// birth were dropped for that.
 bool HasExpired(const Version& version, uint64_t table, const ValueReference& reference);
 
+/// What the version keeps in memory of its files, about: shared parts count for each version.
+uint64_t MemoryOf(const Version& version);
+
 /// A registered table in the manifest.
 struct TableRegistration {
   std::string name;

@@ -5,43 +5,69 @@
 
 namespace lava {
 
-/// What a counter tells of charges.
-class ChargeObserver {
- public:
-  virtual ~ChargeObserver() = default;
-  /// After bytes were charged, on the thread that charges; must not block nor charge.
-  virtual void Charged() = 0;
-};
+class MemoryBudget;
 
-/// A node of the budget's tree: bytes charged here are charged to every ancestor too. The first
-/// version only counts; refusing and leases come with the budget (seam: TryCharge).
+/// What memory is taken for: the leaves of the budget's tree.
+enum class MemoryPurpose : uint8_t {
+  kMemtables,  // active and sealed ones
+  kReaders,    // what open files keep outside the cache
+  kMetadata,   // versions: what an instance knows of its files
+  kScans,      // values on their way into a page
+  kFlushes,    // working sets of jobs
+  kCompactions,
+  kCollections,
+  kFileBuffers,  // of files that are written to volumes
+  kBindings,     // what callers keep for their buffers
+};
+inline constexpr uint32_t kMemoryPurposes = 9;
+
+/// Bytes of one purpose at one level of the budget (MemoryBudget); made by itself, it only counts.
 /// Threads:    any thread.
-/// Ownership:  the parent must outlive the child.
 /// Units:      bytes.
 class MemoryCounter {
  public:
-  /// observer (may be null, must outlive the counter) is told of charges here and below.
-  explicit MemoryCounter(MemoryCounter* parent = nullptr, ChargeObserver* observer = nullptr)
-      : parent_(parent), observer_(observer) {}
+  MemoryCounter() = default;
   MemoryCounter(const MemoryCounter&) = delete;
   MemoryCounter& operator=(const MemoryCounter&) = delete;
 
-  void Charge(uint64_t bytes) {
-    for (MemoryCounter* c = this; c != nullptr; c = c->parent_)
-      c->used_.fetch_add(bytes, std::memory_order_relaxed);
-    for (MemoryCounter* c = this; c != nullptr; c = c->parent_)
-      if (c->observer_ != nullptr) c->observer_->Charged();
-  }
-  void Release(uint64_t bytes) {
-    for (MemoryCounter* c = this; c != nullptr; c = c->parent_)
-      c->used_.fetch_sub(bytes, std::memory_order_relaxed);
-  }
+  /// Counts here and at every level above, whatever the limits: for what cannot be done without,
+  /// and is bounded by other means.
+  void Charge(uint64_t bytes);
+  /// The same if no level's limit is passed by it; else nothing is counted.
+  [[nodiscard]] bool TryCharge(uint64_t bytes);
+  void Release(uint64_t bytes);
   uint64_t used() const { return used_.load(std::memory_order_relaxed); }
 
  private:
-  MemoryCounter* parent_;
-  ChargeObserver* observer_;
+  friend class MemoryBudget;
+  MemoryBudget* level_ = nullptr;
+  MemoryPurpose purpose_ = MemoryPurpose::kMemtables;
   std::atomic<uint64_t> used_{0};
+};
+
+/// Bytes charged for as long as it lives. Threads: one. Ownership: the counter must outlive it.
+class ScopedCharge {
+ public:
+  ScopedCharge() = default;
+  ScopedCharge(MemoryCounter* counter, uint64_t bytes) : counter_(counter), bytes_(bytes) {
+    counter_->Charge(bytes_);
+  }
+  ~ScopedCharge() {
+    if (counter_ != nullptr) counter_->Release(bytes_);
+  }
+  ScopedCharge(const ScopedCharge&) = delete;
+  ScopedCharge& operator=(const ScopedCharge&) = delete;
+  /// False when it was refused; then it holds nothing. Once.
+  [[nodiscard]] bool Try(MemoryCounter* counter, uint64_t bytes) {
+    if (!counter->TryCharge(bytes)) return false;
+    counter_ = counter;
+    bytes_ = bytes;
+    return true;
+  }
+
+ private:
+  MemoryCounter* counter_ = nullptr;
+  uint64_t bytes_ = 0;
 };
 
 }  // namespace lava

@@ -6,11 +6,13 @@
 #include <new>
 
 #include "base/check.h"
+#include "memory/page_pool.h"
 
 namespace lava {
 
 Arena::~Arena() {
-  for (const Chunk& chunk : chunks_) ::operator delete(chunk.base);
+  for (const Chunk& chunk : chunks_)
+    if (chunk.base != nullptr) PagePool::Process().Free(chunk.base, chunk.bytes);
   counter_->Release(charged_bytes_);
 }
 
@@ -37,7 +39,7 @@ uint32_t Arena::NewChunk(size_t bytes) {
     chunks_.emplace_back();
     bases_.push_back(nullptr);
   }
-  chunks_[index] = {static_cast<char*>(::operator new(bytes)), bytes};
+  chunks_[index] = {PagePool::Process().Allocate(bytes), bytes};
   bases_[index] = chunks_[index].base;
   return index;
 }
@@ -80,7 +82,7 @@ void Arena::Free(Ref ref, uint8_t slot_class) {
   const uint32_t index = ref >> kOffsetBits;
   Chunk& chunk = chunks_[index];
   LAVA_DCHECK(chunk.base != nullptr);
-  ::operator delete(chunk.base);
+  PagePool::Process().Free(chunk.base, chunk.bytes);
   counter_->Release(chunk.bytes);
   charged_bytes_ -= chunk.bytes;
   chunk = {};

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 
 #include "base/hash.h"
 #include "memory/memory_counter.h"
+#include "memory/page_pool.h"
 #include "memtable/entry.h"
 
 namespace lava {
@@ -43,7 +43,9 @@ class HashIndex {
   /// Takes the entry out; it must be there.
   void Erase(uint32_t hash, Arena::Ref ref);
 
-  uint64_t charged_bytes() const { return slots_ == nullptr ? 0 : (mask_ + 1) * sizeof(Slot); }
+  uint64_t charged_bytes() const {
+    return slots_.get() == nullptr ? 0 : (mask_ + 1) * sizeof(Slot);
+  }
   uint64_t count() const { return count_; }
 
  private:
@@ -69,7 +71,7 @@ class HashIndex {
   void Grow();
 
   MemoryCounter* const counter_;
-  std::unique_ptr<Slot[]> slots_;
+  PageArray<Slot> slots_;
   uint64_t mask_ = 0;
   uint32_t shift_ = 32;
   uint64_t count_ = 0;

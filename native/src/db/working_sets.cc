@@ -1,0 +1,88 @@
+#include "policy/working_sets.h"
+
+#include <algorithm>
+
+#include "db/db_impl.h"
+
+namespace lava {
+namespace {
+
+// A memtable does not know its keys' share of its bytes.
+constexpr uint64_t kUsualKeyBytes = 64;
+
+void AddInput(const FileMeta& file, JobShape* shape) {
+  shape->records += file.records;
+  shape->key_bytes += file.records * file.lower.size();
+  shape->value_bytes += file.raw_bytes - std::min(file.raw_bytes, file.records * file.lower.size());
+}
+
+void AddValues(const ValueFileMeta& file, JobShape* shape) {
+  shape->separated_records += file.records;
+  shape->separated_bytes += file.raw_bytes;
+}
+
+}  // namespace
+
+JobShape DBImpl::ShapeOf(const std::map<uint64_t, TableOptions>& tables) const {
+  JobShape shape;
+  shape.block_bytes = options_.block_bytes;
+  shape.index_partition_bytes = options_.index_partition_bytes;
+  // Those of a volume's files are charged by the volume.
+  if (options_.volume == nullptr) shape.file_buffer_bytes = kJobFileBufferBytes;
+  shape.key_file_bytes = options_.target_file_bytes;
+  shape.value_file_bytes = options_.value_file_bytes;
+  shape.zstd = options_.compression == Compression::kZstd ||
+               options_.bottom_compression == Compression::kZstd ||
+               options_.value_compression == Compression::kZstd;
+  shape.kept_index_bytes = KeptIndexBytes();
+  shape.inputs = 0;
+  shape.separates = std::any_of(tables.begin(), tables.end(),
+                                [](const auto& it) { return it.second.separation_bytes > 0; });
+  return shape;
+}
+
+uint64_t DBImpl::WorkingSetOf(const FlushInput& input) const {
+  JobShape shape = ShapeOf(input.tables);
+  shape.key_file_bytes = UINT64_MAX;  // a flush writes one file
+  for (const std::shared_ptr<const MemTable>& run : input.runs) {
+    const uint64_t key_bytes = std::min(run->live_bytes(), run->record_count() * kUsualKeyBytes);
+    ++shape.inputs;
+    shape.records += run->record_count();
+    shape.key_bytes += key_bytes;
+    shape.value_bytes += run->live_bytes() - key_bytes;
+  }
+  if (shape.separates) {
+    shape.separated_bytes = shape.value_bytes;
+    for (const auto& [id, table] : input.tables)
+      if (table.separation_bytes > 0)
+        shape.separated_records =
+            std::max(shape.separated_records,
+                     std::min(shape.records, shape.value_bytes / table.separation_bytes));
+  }
+  return FlushWorkingSet(shape);
+}
+
+uint64_t DBImpl::WorkingSetOf(const CompactionInput& input) const {
+  JobShape shape = ShapeOf(input.tables);
+  for (const CompactionInput::Level& level : input.inputs) {
+    for (const FileEntry& entry : level.entries) AddInput(*entry.file, &shape);
+    // Files of a deeper level are read one after another.
+    shape.inputs += level.level == 0 ? static_cast<uint32_t>(level.entries.size()) : 1;
+  }
+  for (const ValueFileMeta* file : input.merged_values) AddValues(*file, &shape);
+  return CompactionWorkingSet(shape);
+}
+
+uint64_t DBImpl::WorkingSetOf(const GcInput& input) const {
+  JobShape shape = ShapeOf(input.tables);
+  shape.separates = true;
+  for (const std::shared_ptr<ValueFileMeta>& file : input.files) {
+    ++shape.inputs;
+    shape.records += file->records;
+    shape.key_bytes += file->records * file->lower.size();
+    AddValues(*file, &shape);
+  }
+  return input.files.empty() ? 0 : CollectionWorkingSet(shape);
+}
+
+}  // namespace lava

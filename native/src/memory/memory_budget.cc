@@ -1,0 +1,81 @@
+#include "memory/memory_budget.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace lava {
+
+MemoryBudget::MemoryBudget(MemoryBudget* parent, ChargeObserver* observer)
+    : parent_(parent), observer_(observer) {
+  for (uint32_t i = 0; i < kMemoryPurposes; ++i) {
+    counters_[i].level_ = this;
+    counters_[i].purpose_ = static_cast<MemoryPurpose>(i);
+  }
+}
+
+bool MemoryBudget::TryAdd(uint64_t bytes) {
+  uint64_t used = total_.used();
+  do {
+    const uint64_t limit = this->limit();
+    if (bytes > limit - std::min(limit, used)) return false;
+  } while (!total_.used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
+  return true;
+}
+
+void MemoryBudget::Tell() {
+  for (MemoryBudget* level = this; level != nullptr; level = level->parent_)
+    if (level->observer_ != nullptr) level->observer_->Charged();
+}
+
+void MemoryCounter::Charge(uint64_t bytes) {
+  if (level_ == nullptr) {
+    used_.fetch_add(bytes, std::memory_order_relaxed);
+    return;
+  }
+  for (MemoryBudget* level = level_; level != nullptr; level = level->parent_) {
+    level->total_.used_.fetch_add(bytes, std::memory_order_relaxed);
+    level->counter(purpose_)->used_.fetch_add(bytes, std::memory_order_relaxed);
+  }
+  level_->Tell();
+}
+
+bool MemoryCounter::TryCharge(uint64_t bytes) {
+  if (level_ == nullptr) {
+    used_.fetch_add(bytes, std::memory_order_relaxed);
+    return true;
+  }
+  for (MemoryBudget* level = level_; level != nullptr; level = level->parent_) {
+    const bool allowed = level->observer_ == nullptr || level->observer_->Allows(bytes);
+    if (allowed && level->TryAdd(bytes)) continue;
+    level->refusals_.fetch_add(1, std::memory_order_relaxed);
+    for (MemoryBudget* taken = level_; taken != level; taken = taken->parent_)
+      taken->total_.used_.fetch_sub(bytes, std::memory_order_relaxed);
+    return false;
+  }
+  for (MemoryBudget* level = level_; level != nullptr; level = level->parent_)
+    level->counter(purpose_)->used_.fetch_add(bytes, std::memory_order_relaxed);
+  level_->Tell();
+  return true;
+}
+
+void MemoryCounter::Release(uint64_t bytes) {
+  LAVA_DCHECK(bytes <= used());
+  if (level_ == nullptr) {
+    used_.fetch_sub(bytes, std::memory_order_relaxed);
+    return;
+  }
+  for (MemoryBudget* level = level_; level != nullptr; level = level->parent_) {
+    level->counter(purpose_)->used_.fetch_sub(bytes, std::memory_order_relaxed);
+    level->total_.used_.fetch_sub(bytes, std::memory_order_relaxed);
+  }
+}
+
+std::string_view NameOf(MemoryPurpose purpose) {
+  static constexpr std::array<std::string_view, kMemoryPurposes> kNames = {
+      "memtables",   "readers",     "metadata",     "scans",   "flushes",
+      "compactions", "collections", "file-buffers", "bindings"};
+  return kNames[static_cast<size_t>(purpose)];
+}
+
+}  // namespace lava

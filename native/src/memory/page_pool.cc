@@ -1,0 +1,149 @@
+#include "memory/page_pool.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <new>
+
+#include "base/check.h"
+
+namespace lava {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__)
+// Each allocation by itself, so that what is written beside it or after its end is seen.
+constexpr bool kPools = false;
+#else
+constexpr bool kPools = true;
+#endif
+
+char* Map(size_t bytes) {
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  // A huge page would be resident whole for the sake of its first byte. Best effort.
+  (void)madvise(memory, bytes, MADV_NOHUGEPAGE);
+  return static_cast<char*>(memory);
+}
+
+void Unmap(char* memory, size_t bytes) { LAVA_CHECK(munmap(memory, bytes) == 0); }
+
+}  // namespace
+
+PagePool& PagePool::Process() {
+  static PagePool* const pool = new PagePool();
+  return *pool;
+}
+
+PagePool::~PagePool() {
+  LAVA_CHECK(used_bytes_ == 0);
+  for (char* range : ranges_) Unmap(range, kRangeBytes);
+}
+
+size_t PagePool::RoundUp(size_t bytes) {
+  if (bytes <= kPooledBytesMax) return std::bit_ceil(bytes < kPageBytes ? kPageBytes : bytes);
+  return (bytes + kPageBytes - 1) & ~(kPageBytes - 1);
+}
+
+size_t PagePool::ClassOf(size_t rounded) {
+  return static_cast<size_t>(std::countr_zero(rounded) - std::countr_zero(kPageBytes));
+}
+
+// Holds the mutex. Classes divide the range, and each other: nothing is left over but at its end.
+char* PagePool::Carve(size_t bytes) {
+  if (kRangeBytes - range_used_ < bytes) {
+    ranges_.push_back(Map(kRangeBytes));
+    range_used_ = 0;
+  }
+  char* const memory = ranges_.back() + range_used_;
+  range_used_ += bytes;
+  return memory;
+}
+
+char* PagePool::TakeLarge(size_t bytes) {
+  char* const memory = kPools ? Map(bytes) : new char[bytes];
+  std::lock_guard<std::mutex> lock(mutex_);
+  used_bytes_ += bytes;
+  large_bytes_ += bytes;
+  return memory;
+}
+
+char* PagePool::Allocate(size_t bytes, bool zeroed) {
+  const size_t rounded = RoundUp(bytes);
+  if (!kPools || rounded > kPooledBytesMax) {
+    char* const memory = TakeLarge(rounded);
+    if (zeroed && !kPools) std::memset(memory, 0, bytes);
+    return memory;
+  }
+  char* memory = nullptr;
+  bool is_zero = true;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    FreeList& free = free_[ClassOf(rounded)];
+    if (!free.resident.empty()) {
+      memory = free.resident.back();
+      free.resident.pop_back();
+      kept_bytes_ -= rounded;
+      is_zero = false;
+    } else if (!free.returned.empty()) {
+      memory = free.returned.back();
+      free.returned.pop_back();
+    } else {
+      memory = Carve(rounded);
+    }
+    used_bytes_ += rounded;
+  }
+  if (zeroed && !is_zero) std::memset(memory, 0, bytes);
+  return memory;
+}
+
+void PagePool::Free(char* memory, size_t bytes) {
+  LAVA_CHECK(memory != nullptr);
+  const size_t rounded = RoundUp(bytes);
+  const bool large = !kPools || rounded > kPooledBytesMax;
+  if (large && kPools) Unmap(memory, rounded);
+  if (large && !kPools) delete[] memory;
+  std::unique_lock<std::mutex> lock(mutex_);
+  LAVA_CHECK(used_bytes_ >= rounded);
+  used_bytes_ -= rounded;
+  if (large) {
+    large_bytes_ -= rounded;
+    return;
+  }
+  FreeList& free = free_[ClassOf(rounded)];
+  if (kept_bytes_ + rounded <= kept_bytes_max_) {
+    kept_bytes_ += rounded;
+    free.resident.push_back(memory);
+    return;
+  }
+  lock.unlock();
+  LAVA_CHECK(madvise(memory, rounded, MADV_DONTNEED) == 0);
+  lock.lock();
+  free.returned.push_back(memory);
+}
+
+void PagePool::SetKeptBytesMax(uint64_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  kept_bytes_max_ = std::max<uint64_t>(bytes, kKeptBytesMin);
+  for (size_t n = kClasses; n-- > 0 && kept_bytes_ > kept_bytes_max_;) {
+    FreeList& free = free_[n];
+    while (!free.resident.empty() && kept_bytes_ > kept_bytes_max_) {
+      const size_t rounded = kPageBytes << n;
+      LAVA_CHECK(madvise(free.resident.back(), rounded, MADV_DONTNEED) == 0);
+      free.returned.push_back(free.resident.back());
+      free.resident.pop_back();
+      kept_bytes_ -= rounded;
+    }
+  }
+}
+
+PagePool::Statistics PagePool::statistics() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return {.used_bytes = used_bytes_,
+          .kept_bytes = kept_bytes_,
+          .reserved_bytes = ranges_.size() * kRangeBytes + large_bytes_};
+}
+
+}  // namespace lava

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace lava {
+
+/// Memory in whole pages for what comes and goes in bulk: chunks of memtables, buffers of jobs. It
+/// comes from large reserved ranges and goes back to the system page by page, apart from the
+/// process's malloc: so what is resident follows what is used, whichever malloc that is, and no
+/// small allocation in between keeps freed memory.
+///
+/// Sizes are rounded up to powers of two below 1 MiB, and to pages above. Some of what was freed
+/// stays resident, for the next; the rest is given back, only its addresses are kept.
+/// Threads:    any.
+/// Ownership:  whoever allocated frees, with the same size.
+/// Errors:     std::bad_alloc when the system has no memory or addresses left.
+class PagePool {
+ public:
+  static constexpr size_t kPageBytes = 4096;
+  static constexpr size_t kPooledBytesMax = size_t{1} << 20;
+  static constexpr size_t kKeptBytesMin = size_t{8} << 20;
+
+  PagePool() = default;
+  ~PagePool();
+  PagePool(const PagePool&) = delete;
+  PagePool& operator=(const PagePool&) = delete;
+  /// The process's. Never destroyed.
+  static PagePool& Process();
+
+  /// At least this many bytes, page-aligned, of any content; zeroed: all zero.
+  char* Allocate(size_t bytes, bool zeroed = false);
+  void Free(char* memory, size_t bytes);
+  /// How much may stay resident, at least kKeptBytesMin: what memtables give back they soon take
+  /// again, and each page anew costs a fault.
+  void SetKeptBytesMax(uint64_t bytes);
+  /// What Allocate() takes for so many bytes.
+  static size_t RoundUp(size_t bytes);
+
+  struct Statistics {
+    uint64_t used_bytes = 0;      // allocated now
+    uint64_t kept_bytes = 0;      // freed, and resident
+    uint64_t reserved_bytes = 0;  // of addresses
+  };
+  Statistics statistics() const;
+
+ private:
+  static constexpr size_t kRangeBytes = size_t{64} << 20;
+  static constexpr size_t kClasses = 9;  // 4 KiB to 1 MiB
+  struct FreeList {
+    std::vector<char*> resident, returned;  // the latter read as zero
+  };
+
+  static size_t ClassOf(size_t rounded);
+  char* Carve(size_t bytes);
+  char* TakeLarge(size_t bytes);
+
+  mutable std::mutex mutex_;
+  std::array<FreeList, kClasses> free_;
+  std::vector<char*> ranges_;
+  size_t range_used_ = kRangeBytes;  // of the last range
+  uint64_t used_bytes_ = 0, kept_bytes_ = 0, large_bytes_ = 0;
+  uint64_t kept_bytes_max_ = kKeptBytesMin;
+};
+
+/// An array of zeroes from the process's pool, or from the heap while it is less than a page. T
+/// needs neither construction nor destruction. Threads: a value.
+template <typename T>
+class PageArray {
+ public:
+  PageArray() = default;
+  explicit PageArray(size_t count) : count_(count) {
+    if (bytes() >= PagePool::kPageBytes) {
+      memory_ = reinterpret_cast<T*>(PagePool::Process().Allocate(bytes(), true));
+    } else if (count > 0) {
+      memory_ = new T[count]();
+    }
+  }
+  ~PageArray() { Clear(); }
+  PageArray(PageArray&& from) noexcept : memory_(from.memory_), count_(from.count_) {
+    from.memory_ = nullptr;
+    from.count_ = 0;
+  }
+  PageArray& operator=(PageArray&& from) noexcept {
+    if (this == &from) return *this;
+    Clear();
+    std::swap(memory_, from.memory_);
+    std::swap(count_, from.count_);
+    return *this;
+  }
+
+  T* get() const { return memory_; }
+  size_t count() const { return count_; }
+  T& operator[](size_t i) const { return memory_[i]; }
+
+ private:
+  size_t bytes() const { return count_ * sizeof(T); }
+  void Clear() {
+    if (bytes() >= PagePool::kPageBytes) {
+      PagePool::Process().Free(reinterpret_cast<char*>(memory_), bytes());
+    } else {
+      delete[] memory_;
+    }
+    memory_ = nullptr;
+    count_ = 0;
+  }
+  T* memory_ = nullptr;
+  size_t count_ = 0;
+};
+
+}  // namespace lava

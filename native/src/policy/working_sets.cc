@@ -1,0 +1,66 @@
+#include "policy/working_sets.h"
+
+#include <algorithm>
+
+namespace lava {
+namespace {
+
+constexpr uint64_t kReadAheadBytes = 256 << 10;  // of a file that is read from end to end
+constexpr uint64_t kZstdContextBytes = 1300 << 10;
+constexpr uint64_t kHeldValuesBytes = 5
+                                      << 20;  // before a file has its dictionary, training included
+constexpr uint64_t kCopiedBytes = 2 << 20;    // that a collection reads at once, and what it wants
+// Of a record in a value file's index, beside its key, and of a partition in a key file's.
+constexpr uint64_t kValueIndexBytes = 24, kPartitionIndexBytes = 160;
+// Values or keys that are larger than a buffer stand in memory a few times: raw, compressed, with
+// what a string keeps for growing.
+constexpr uint64_t kCopiesOfARecord = 4;
+
+uint64_t Mean(uint64_t bytes, uint64_t records) { return records == 0 ? 0 : bytes / records; }
+
+// How much of the whole one file has, and none has more than all.
+uint64_t PartOf(uint64_t whole, uint64_t file_bytes, uint64_t all_bytes) {
+  if (all_bytes <= file_bytes) return whole;
+  return static_cast<uint64_t>(static_cast<double>(whole) * static_cast<double>(file_bytes) /
+                               static_cast<double>(all_bytes));
+}
+
+uint64_t KeyFileWriter(const JobShape& shape) {
+  const uint64_t bytes = shape.key_bytes + shape.value_bytes;
+  const uint64_t partitions =
+      1 + std::min(bytes, shape.key_file_bytes) / std::max<uint64_t>(shape.block_bytes, 256);
+  return shape.file_buffer_bytes + 4 * (shape.block_bytes + shape.index_partition_bytes) +
+         partitions * kPartitionIndexBytes + shape.kept_index_bytes +
+         (shape.zstd ? kZstdContextBytes : 0) +
+         kCopiesOfARecord * Mean(shape.key_bytes + shape.value_bytes, shape.records);
+}
+
+// Hot and cold ones are written beside each other.
+uint64_t ValueFileWriters(const JobShape& shape) {
+  if (!shape.separates) return 0;
+  const uint64_t records =
+      PartOf(shape.separated_records, shape.value_file_bytes, shape.separated_bytes);
+  const uint64_t index = records * (Mean(shape.key_bytes, shape.records) + kValueIndexBytes) +
+                         kCopiesOfARecord * Mean(shape.separated_bytes, shape.separated_records);
+  const uint64_t one =
+      shape.file_buffer_bytes + (shape.zstd ? kZstdContextBytes + kHeldValuesBytes : 0);
+  return index + 2 * one;
+}
+
+}  // namespace
+
+uint64_t FlushWorkingSet(const JobShape& shape) {
+  return KeyFileWriter(shape) + ValueFileWriters(shape);
+}
+
+uint64_t CompactionWorkingSet(const JobShape& shape) {
+  const uint64_t input = kReadAheadBytes + 2 * (shape.block_bytes + shape.index_partition_bytes);
+  return shape.inputs * input + KeyFileWriter(shape) + ValueFileWriters(shape);
+}
+
+uint64_t CollectionWorkingSet(const JobShape& shape) {
+  const uint64_t input = kReadAheadBytes + 2 * shape.index_partition_bytes;
+  return shape.inputs * input + kCopiedBytes + ValueFileWriters(shape);
+}
+
+}  // namespace lava
