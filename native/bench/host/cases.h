@@ -18,10 +18,10 @@ struct CaseOptions {
   uint64_t instances = 1;
   uint64_t data_bytes = 1 << 30;  // keys and values, of all instances together
   uint64_t value_bytes = 1024;
-  uint64_t operations = 1'000'000;
-  double seconds_max = 120;  // of a phase: it ends then with what it has done
-  uint64_t reads_per_second = 5000;
-  double seconds = 10;  // of each part of `neighbour`
+  uint64_t operations = 1'000'000;   // of the mix; of `cycles`, how many
+  double seconds_max = 120;          // of a phase: it ends then with what it has done
+  uint64_t reads_per_second = 5000;  // offered, of `neighbour`
+  double seconds = 10;               // of each part of `neighbour`
 };
 
 /// Load, updates and gets, checkpoints beside them, scans, and a rescaling, over all instances
@@ -37,5 +37,15 @@ void RunNeighbour(const CaseOptions& options);
 
 /// Prints a row.
 void Print(const Json& row);
+/// Ends the program.
+[[noreturn]] void Fail(const std::string& why);
+
+/// Adds how long call takes.
+template <typename Call>
+void Timed(Histogram* times, Call call) {
+  const auto began = SteadyClock::now();
+  call();
+  times->Add(static_cast<uint64_t>(std::chrono::nanoseconds(SteadyClock::now() - began).count()));
+}
 
 }  // namespace lava::bench

@@ -1,6 +1,7 @@
 // host_bench lava|rocksdb DIRECTORY CASE [options]: one case of bin/bench host, as lines of JSON.
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 
@@ -9,6 +10,11 @@
 namespace lava::bench {
 
 void Print(const Json& row) { std::cout << row.dump() << std::endl; }
+
+void Fail(const std::string& why) {
+  std::cerr << why << std::endl;
+  std::exit(1);
+}
 
 namespace {
 
@@ -39,7 +45,10 @@ int Main(int argc, char** argv) {
   options.make = engine == "lava" ? LavaInstances : RocksDBInstances;
   std::filesystem::create_directories(options.setup.directory);
   const std::pair<const char*, void (*)(const CaseOptions&)> cases[] = {
-      {"instances", RunInstances}};
+      {"instances", RunInstances},
+      {"idle", RunIdle},
+      {"cycles", RunCycles},
+      {"neighbour", RunNeighbour}};
   for (const auto& [known, run] : cases) {
     if (known == name) run(options);
   }

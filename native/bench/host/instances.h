@@ -13,10 +13,10 @@ namespace lava::bench {
 struct HostSetup {
   std::string directory;
   uint64_t memory_bytes = 512 << 20;
-  double write_buffer_ratio = 0.5;    // the default of Flink
-  uint32_t threads = 2;               // of background work, for all instances
-  uint64_t separation_bytes = 512;    // Lava's: values from here on lie apart
-  uint64_t partitions = 256;          // first bytes of keys
+  double write_buffer_ratio = 0.5;  // the default of Flink
+  uint32_t threads = 2;             // of background work, for all instances
+  uint64_t separation_bytes = 512;  // Lava's: values from here on lie apart
+  uint64_t partitions = 256;        // first bytes of keys
 };
 
 /// What an engine says of the memory that it has. `parts` may overlap.
@@ -39,6 +39,8 @@ class Instances {
   virtual size_t Get(size_t instance, std::string_view key) = 0;
   /// Key and value bytes of the first count entries from key on.
   virtual size_t Scan(size_t instance, std::string_view from, uint32_t count) = 0;
+  /// Waits until what was written to it is in files.
+  virtual void Flush(size_t instance) = 0;
   /// All of the first `count` instances, as a job's checkpoint does; links their files under
   /// to/<instance>.
   virtual void CheckpointAll(size_t count, const std::string& to) = 0;

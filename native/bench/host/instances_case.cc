@@ -1,7 +1,5 @@
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <thread>
 
@@ -71,19 +69,15 @@ class InstancesCase {
   void Put(uint64_t n) {
     const std::string& key = records_.Key(n);
     const std::string& value = records_.Value(n);
-    const auto began = SteadyClock::now();
-    instances_->Put(n % count_, key, value);
-    puts_.Add(static_cast<uint64_t>(SecondsSince(began) * 1e9));
+    Timed(&puts_, [&] { instances_->Put(n % count_, key, value); });
   }
   void Get(size_t instance, uint64_t n) {
     const std::string& key = records_.Key(n);
-    const auto began = SteadyClock::now();
-    const size_t bytes = instances_->Get(instance, key);
-    gets_.Add(static_cast<uint64_t>(SecondsSince(began) * 1e9));
-    if (bytes == data_.value_bytes) return;
-    std::fprintf(stderr, "instance %zu lost key %llu\n", instance,
-                 static_cast<unsigned long long>(n));
-    std::exit(1);
+    size_t bytes = 0;
+    Timed(&gets_, [&] { bytes = instances_->Get(instance, key); });
+    if (bytes != data_.value_bytes) {
+      Fail("instance " + std::to_string(instance) + " lost key " + std::to_string(n));
+    }
   }
 
   uint64_t Open() {
@@ -126,9 +120,7 @@ class InstancesCase {
     for (; done_ < kScans && InTime(); ++done_) {
       const uint64_t n = records_.random()->Uniform(loaded_);
       const std::string& key = records_.Key(n);
-      const auto began = SteadyClock::now();
-      (void)instances_->Scan(n % count_, key, kScanEntries);
-      gets_.Add(static_cast<uint64_t>(SecondsSince(began) * 1e9));
+      Timed(&gets_, [&] { (void)instances_->Scan(n % count_, key, kScanEntries); });
     }
     return done_;
   }

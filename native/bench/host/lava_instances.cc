@@ -58,6 +58,9 @@ class Lava final : public Instances {
     return bytes;
   }
 
+  void Flush(size_t instance) override {
+    UntilDone([&] { return opened_[instance].db->Flush(100); });
+  }
   void CheckpointAll(size_t count, const std::string& to) override {
     std::vector<std::shared_ptr<Snapshot>> snapshots;
     for (size_t n = 0; n < count; ++n) snapshots.push_back(Must(opened_[n].db->TakeSnapshot()));
@@ -88,8 +91,8 @@ class Lava final : public Instances {
         std::filesystem::create_hard_link(entry.path(), PathOf(instance) + name);
       }
       source.partition_first = instance == lower ? 0 : half;
-      source.partition_last = instance == lower ? half - 1 : static_cast<uint32_t>(
-                                                                 setup_.partitions - 1);
+      source.partition_last =
+          instance == lower ? half - 1 : static_cast<uint32_t>(setup_.partitions - 1);
       OpenFrom(instance, std::span(&source, 1));
     }
   }

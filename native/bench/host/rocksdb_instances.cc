@@ -61,9 +61,7 @@ class RocksDB final : public Instances {
     Check(rocksdb::DB::Open(options_, PathOf(instance), &db));
     opened_[instance].reset(db);
   }
-  void Close(size_t instance) override {
-    opened_[instance].reset();
-  }
+  void Close(size_t instance) override { opened_[instance].reset(); }
   void Put(size_t instance, std::string_view key, std::string_view value) override {
     Check(opened_[instance]->Put(write_, {key.data(), key.size()}, {value.data(), value.size()}));
   }
@@ -89,6 +87,7 @@ class RocksDB final : public Instances {
     return bytes;
   }
 
+  void Flush(size_t instance) override { Check(opened_[instance]->Flush({})); }
   void CheckpointAll(size_t count, const std::string& to) override {
     std::filesystem::create_directories(to);
     for (size_t n = 0; n < count; ++n) {
@@ -133,8 +132,7 @@ class RocksDB final : public Instances {
   }
   Tracked tracked() const override {
     return {cache_->GetUsage(),
-            {{"cache pinned", cache_->GetPinnedUsage()},
-             {"memtables", buffers_->memory_usage()}}};
+            {{"cache pinned", cache_->GetPinnedUsage()}, {"memtables", buffers_->memory_usage()}}};
   }
 
  private:
@@ -144,9 +142,9 @@ class RocksDB final : public Instances {
   bool Busy() const {
     for (const auto& db : opened_) {
       if (db == nullptr) continue;
-      for (const char* property : {"rocksdb.num-running-flushes", "rocksdb.mem-table-flush-pending",
-                                   "rocksdb.num-running-compactions",
-                                   "rocksdb.compaction-pending"}) {
+      for (const char* property :
+           {"rocksdb.num-running-flushes", "rocksdb.mem-table-flush-pending",
+            "rocksdb.num-running-compactions", "rocksdb.compaction-pending"}) {
         uint64_t n = 0;
         if (db->GetIntProperty(property, &n) && n > 0) return true;
       }
