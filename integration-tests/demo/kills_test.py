@@ -6,6 +6,7 @@ import io
 import os
 import random
 import re
+import socket
 import subprocess
 import tempfile
 import time
@@ -16,12 +17,26 @@ from cluster import Failed, run_command
 from kills_plan import Configuration, Kind, Kinds, configuration, seeds
 from local_copies import restores_of_left_copies
 from output_check import check
+from processes import free_ports, ports_of_the_system
 from processes import Processes
 # Run with these.
 from storage_faults_test import DeckTest, StorageFaultsTest  # pylint: disable=unused-import
 
 NUMBERS = 8
 KEYS = 3
+
+
+class PortsTest(unittest.TestCase):
+    def test_nobody_is_given_them_meanwhile(self):
+        ports = free_ports(5)
+        self.assertEqual(len(set(ports)), 5)
+        self.assertFalse(set(ports) & set(ports_of_the_system()))
+
+    def test_one_that_is_taken_is_not_free(self):
+        with socket.socket() as taken:
+            taken.bind(("", free_ports(1)[0]))
+            candidates = len([p for p in range(10000, 65536) if p not in ports_of_the_system()])
+            self.assertNotIn(taken.getsockname()[1], free_ports(candidates))
 
 
 class CheckTest(unittest.TestCase):

@@ -4,6 +4,7 @@ import contextlib
 import ctypes
 import glob
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -12,14 +13,26 @@ PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
+def ports_of_the_system():
+    """Those that the system gives to whoever asks for any."""
+    with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as f:
+        first, last = map(int, f.read().split())
+    return range(first, last + 1)
+
+
 def free_ports(count):
-    """Ports that nothing listens on now."""
-    sockets = [socket.socket() for _ in range(count)]
-    for s in sockets:
-        s.bind(("127.0.0.1", 0))
-    ports = [s.getsockname()[1] for s in sockets]
-    for s in sockets:
-        s.close()
+    """Ports that nothing listens on now, and that the system gives to nobody meanwhile: a process of
+    the cluster may need one again after seconds, and others of its own ports are just any."""
+    system = ports_of_the_system()
+    candidates = [port for port in range(10000, 65536) if port not in system]
+    ports = []
+    for port in random.SystemRandom().sample(candidates, len(candidates)):
+        if len(ports) == count:
+            break
+        with socket.socket() as s:
+            with contextlib.suppress(OSError):
+                s.bind(("", port))
+                ports.append(port)
     return ports
 
 
