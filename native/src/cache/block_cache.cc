@@ -54,6 +54,7 @@ class ShardedCache final : public BlockCache {
     EvictToCapacity();
   }
   void Trim() override { EvictToCapacity(); }
+  uint64_t capacity_bytes() const override { return Capacity(); }
 
   Statistics statistics() const override {
     Statistics out;

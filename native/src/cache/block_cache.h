@@ -56,6 +56,9 @@ class BlockCache {
   /// Evicts what passes the capacity; cheap when nothing does.
   virtual void Trim() = 0;
 
+  /// What is not borrowed now. Costs nothing, unlike statistics(), which looks at all blocks.
+  virtual uint64_t capacity_bytes() const = 0;
+
   /// capacity_bytes is what is not borrowed now; used_bytes counts blocks in the cache,
   /// pinned_bytes those of them that a Ref holds now.
   struct Statistics {

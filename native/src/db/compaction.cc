@@ -303,7 +303,7 @@ Status DBImpl::CompactAll(uint32_t timeout_ms, uint64_t* ticket) {
 }
 
 uint64_t DBImpl::KeptIndexBytes() const {
-  return std::min(kWarmBytesMax, lease_->host()->cache()->statistics().capacity_bytes / kWarmShare);
+  return std::min(kWarmBytesMax, lease_->host()->cache()->capacity_bytes() / kWarmShare);
 }
 
 JobContext DBImpl::MakeJobContext(uint32_t output_level) {

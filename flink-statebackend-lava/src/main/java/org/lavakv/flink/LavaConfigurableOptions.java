@@ -161,13 +161,14 @@ public final class LavaConfigurableOptions {
     public static final ConfigOption<Boolean> DIRECT_IO =
             ConfigOptions.key(LavaOptions.PREFIX + "direct-io")
                     .booleanType()
-                    .defaultValue(false)
+                    .noDefaultValue()
                     .withDescription(
                             "Whether the engine's files, or the volume that has them, are read and"
-                                    + " written past the operating system's page cache, so that state takes no more memory"
-                                    + " than it was given. Reads then depend on the block cache"
-                                    + " alone. Where the file system refuses it, the page cache is"
-                                    + " used.");
+                                    + " written past the operating system's page cache, so that"
+                                    + " state takes no more memory than it was given. Reads then"
+                                    + " depend on the block cache alone. Where the file system"
+                                    + " refuses it, the page cache is used. Without it, true with"
+                                    + " LAVAFS and false with POSIX.");
 
     private LavaConfigurableOptions() {}
 }

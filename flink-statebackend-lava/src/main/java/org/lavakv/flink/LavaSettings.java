@@ -133,12 +133,16 @@ final class LavaSettings {
         return get(LavaOptions.FILE_SYSTEM, LavaOptions.FileSystemType.class);
     }
 
+    /** Volumes are made for direct I/O; for ordinary files a machine's spare memory is a cache. */
+    private boolean directIo() {
+        Boolean set = get(LavaConfigurableOptions.DIRECT_IO, Boolean.class);
+        return set != null ? set : fileSystem() == LavaOptions.FileSystemType.LAVAFS;
+    }
+
     /** How volumes are opened: this job's own, and those that local recovery finds. */
     VolumeOptions volumeOptions() {
         // Neither checkpoints nor local recovery promise anything after a power cut.
-        VolumeOptions options =
-                new VolumeOptions()
-                        .setDirectIo(get(LavaConfigurableOptions.DIRECT_IO, Boolean.class));
+        VolumeOptions options = new VolumeOptions().setDirectIo(directIo());
         if (get(LavaOptions.FILE_SYSTEM_CAPACITY, MemorySize.class) != null) {
             options.setCapacityBytes(
                     bytesBetween(
@@ -270,8 +274,7 @@ final class LavaSettings {
                 .setSpaceHighPercent(percent(LavaConfigurableOptions.SPACE_LIMIT_RATIO, 1.01))
                 .setSpaceLowBytes(optionalBytes(LavaConfigurableOptions.SPACE_SOFT_LIMIT))
                 .setSpaceHighBytes(optionalBytes(LavaConfigurableOptions.SPACE_LIMIT));
-        boolean directIo = get(LavaConfigurableOptions.DIRECT_IO, Boolean.class);
-        options.setUseDirectReads(directIo).setUseDirectIoForFlushAndCompaction(directIo);
+        options.setUseDirectReads(directIo()).setUseDirectIoForFlushAndCompaction(directIo());
         if (get(LavaConfigurableOptions.MEMTABLE_SIZE, MemorySize.class) != null) {
             options.setMemtableBytes(
                     bytesBetween(LavaConfigurableOptions.MEMTABLE_SIZE, 64L << 10, 1L << 30));

@@ -66,6 +66,7 @@ class LavaFsTest {
         fixture.use(
                 fixture.newLava(true)
                         .set(LavaOptions.FILE_SYSTEM_CAPACITY, new MemorySize(CAPACITY_BYTES))
+                        .set(LavaConfigurableOptions.DIRECT_IO, false)
                         .set(LavaConfigurableOptions.MEMTABLE_SIZE, MemorySize.parse("2mb")));
     }
 

@@ -88,6 +88,14 @@ class LavaSettingsTest {
         String directIo = LavaConfigurableOptions.DIRECT_IO.key();
         assertThat(configured().settings().volumeOptions().directIo()).isFalse();
         assertThat(configured(directIo, "true").settings().volumeOptions().directIo()).isTrue();
+        assertThat(configured(type, "lavafs").settings().volumeOptions().directIo()).isTrue();
+        assertThat(
+                        configured(type, "lavafs", directIo, "false")
+                                .settings()
+                                .volumeOptions()
+                                .directIo())
+                .isFalse();
+        assertThat(configured(type, "posix").settings().dbOptions().useDirectReads()).isFalse();
     }
 
     @Test
