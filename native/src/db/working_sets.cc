@@ -9,10 +9,14 @@ namespace {
 
 // A memtable does not know its keys' share of its bytes.
 constexpr uint64_t kUsualKeyBytes = 64;
+constexpr uint64_t kReferenceBytes = 16;
+// A file's bytes before compression, about, for one of its own.
+constexpr uint64_t kInflated = 4;
 
 void AddInput(const FileMeta& file, JobShape* shape) {
   shape->records += file.records;
   shape->key_bytes += file.records * file.lower.size();
+  shape->index_bytes += kInflated * file.bytes;  // all of a file may be references
   shape->value_bytes += file.raw_bytes - std::min(file.raw_bytes, file.records * file.lower.size());
 }
 
@@ -34,7 +38,7 @@ JobShape DBImpl::ShapeOf(const std::map<uint64_t, TableOptions>& tables) const {
   shape.zstd = options_.compression == Compression::kZstd ||
                options_.bottom_compression == Compression::kZstd ||
                options_.value_compression == Compression::kZstd;
-  shape.kept_index_bytes = KeptIndexBytes();
+  shape.kept_index_bytes_max = KeptIndexBytes();
   shape.inputs = 0;
   shape.separates = std::any_of(tables.begin(), tables.end(),
                                 [](const auto& it) { return it.second.separation_bytes > 0; });
@@ -59,6 +63,7 @@ uint64_t DBImpl::WorkingSetOf(const FlushInput& input) const {
             std::max(shape.separated_records,
                      std::min(shape.records, shape.value_bytes / table.separation_bytes));
   }
+  shape.index_bytes = shape.key_bytes + shape.records * kReferenceBytes;
   return FlushWorkingSet(shape);
 }
 

@@ -11,10 +11,10 @@ constexpr uint64_t kHeldValuesBytes = 5
                                       << 20;  // before a file has its dictionary, training included
 constexpr uint64_t kCopiedBytes = 2 << 20;    // that a collection reads at once, and what it wants
 // Of a record in a value file's index, beside its key, and of a partition in a key file's.
-constexpr uint64_t kValueIndexBytes = 24, kPartitionIndexBytes = 160;
-// Values or keys that are larger than a buffer stand in memory a few times: raw, compressed, with
-// what a string keeps for growing.
-constexpr uint64_t kCopiesOfARecord = 4;
+constexpr uint64_t kValueIndexBytes = 64, kPartitionIndexBytes = 160;
+// Records that are larger than a buffer stand in memory a few times: raw, compressed, with what a
+// string keeps for growing; and some are larger than others.
+constexpr uint64_t kCopiesOfARecord = 10;
 
 uint64_t Mean(uint64_t bytes, uint64_t records) { return records == 0 ? 0 : bytes / records; }
 
@@ -30,7 +30,8 @@ uint64_t KeyFileWriter(const JobShape& shape) {
   const uint64_t partitions =
       1 + std::min(bytes, shape.key_file_bytes) / std::max<uint64_t>(shape.block_bytes, 256);
   return shape.file_buffer_bytes + 4 * (shape.block_bytes + shape.index_partition_bytes) +
-         partitions * kPartitionIndexBytes + shape.kept_index_bytes +
+         partitions * kPartitionIndexBytes +
+         2 * std::min(shape.kept_index_bytes_max, shape.index_bytes) +
          (shape.zstd ? kZstdContextBytes : 0) +
          kCopiesOfARecord * Mean(shape.key_bytes + shape.value_bytes, shape.records);
 }
@@ -54,7 +55,8 @@ uint64_t FlushWorkingSet(const JobShape& shape) {
 }
 
 uint64_t CompactionWorkingSet(const JobShape& shape) {
-  const uint64_t input = kReadAheadBytes + 2 * (shape.block_bytes + shape.index_partition_bytes);
+  const uint64_t input = kReadAheadBytes + 2 * (shape.block_bytes + shape.index_partition_bytes) +
+                         kCopiesOfARecord * Mean(shape.value_bytes, shape.records);
   return shape.inputs * input + KeyFileWriter(shape) + ValueFileWriters(shape);
 }
 

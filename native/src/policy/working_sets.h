@@ -7,8 +7,9 @@ namespace lava {
 /// A background job, as far as it matters for its memory. Units: bytes, counts.
 struct JobShape {
   uint64_t block_bytes = 4096, index_partition_bytes = 16384;
-  uint64_t file_buffer_bytes = 0;         // of a file that is written
-  uint64_t kept_index_bytes = 0;          // of a new file's index, on its way into the cache
+  uint64_t file_buffer_bytes = 0;  // of a file that is written
+  /// Of a new file's index until the cache has it: at most, and by what comes in.
+  uint64_t kept_index_bytes_max = 0, index_bytes = 0;
   uint64_t key_file_bytes = 32ull << 20;  // where a file of keys ends, and one of values
   uint64_t value_file_bytes = 64ull << 20;
   bool zstd = false;
