@@ -150,6 +150,59 @@ TEST(DBLifecycle, LimitsAreNamed) {
       std::string::npos);
 }
 
+TEST(DBLifecycle, AValueThatTheLeaseCannotAffordIsRefusedAndAllGoesOn) {
+  SimDB db(1);
+  ASSERT_OK(db.Open());
+  Table* t = db.table("t");
+  const std::string key = K(1, "k");
+  const uint64_t affordable = (64u << 20) / kValueLeaseShare;
+  const std::string value(affordable + 1, 'v');
+  WriteBatch batch;
+  batch.Put(t, {key}, "before");
+  batch.Put(t, {key}, value);
+  for (const Status& status : {db->Put(t, {key}, value), db->Write(batch)}) {
+    EXPECT_EQ(status.code(), Status::Code::kMemoryLimit) << status.ToString();
+    EXPECT_NE(status.message().find("'t'"), std::string_view::npos);
+    EXPECT_NE(status.message().find(std::to_string(affordable)), std::string_view::npos);
+  }
+  PinnedValue found;
+  EXPECT_TRUE(db->Get(t, {key}, &found).IsNotFound());
+  ASSERT_OK(db->Put(t, {key}, Slice(value).substr(1)));
+  ASSERT_OK(db.Flush());
+  ASSERT_OK(db->Get(t, {key}, &found));
+  EXPECT_EQ(found.data().size(), affordable);
+}
+
+TEST(DBLifecycle, ALeaseTooSmallToWorkWithIsRefusedWithTheSmallestThatWorks) {
+  ChosenFileSystem memory;
+  DBOptions options;
+  options.file_system = &memory;
+  options.lease = *Host::Get().Acquire(kLeaseBytesMin - 1, 0.5);
+  const Status status = DB::Open(options, "/db").status();
+  EXPECT_TRUE(status.IsInvalidArgument());
+  EXPECT_NE(status.message().find(std::to_string(kLeaseBytesMin)), std::string_view::npos);
+  options.lease = *Host::Get().Acquire(kLeaseBytesMin, 0.5);
+  auto db = DB::Open(options, "/db");
+  ASSERT_OK(db.status());
+  auto table = (*db)->CreateTable("t", {.separation_bytes = 512});
+  ASSERT_OK(table.status());
+  // Several times what it has: all of it comes back.
+  const auto key = [](int i) { return K(i % 16, "key" + std::to_string(i)); };
+  for (int i = 0; i < 16'000; ++i) {
+    Status done;
+    do {
+      done = (*db)->Put(*table, {key(i)}, std::string(i % 4 == 0 ? 2000 : 300, 'v'));
+    } while (done.IsBusy());
+    ASSERT_OK(done);
+  }
+  PinnedValue value;
+  for (int i = 0; i < 16'000; i += 7) {
+    ASSERT_OK((*db)->Get(*table, {key(i)}, &value));
+    ASSERT_EQ(value.data().size(), i % 4 == 0 ? 2000u : 300u);
+  }
+  EXPECT_LE(Host::Get().statistics().charged_bytes, kLeaseBytesMin);
+}
+
 TEST(DBLifecycle, UnnamedFilesAreRemovedAndMissingOnesNamed) {
   SimDB db(1);
   ASSERT_OK(db.Open());

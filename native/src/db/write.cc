@@ -64,6 +64,14 @@ Status DBImpl::CheckKey(const TableImpl& table, KeyRef key) const {
 Status DBImpl::CheckValue(const TableImpl& table, Slice value) const {
   if (value.size() > kValueBytesMax)
     return Limit("value", table.name(), value.size(), kValueBytesMax);
+  const uint64_t affordable =
+      std::max(kValueBytesAlways, lease_->capacity_bytes() / kValueLeaseShare);
+  if (value.size() > affordable)
+    return Status::MemoryLimit("value of table '" + table.name() + "' has " +
+                               std::to_string(value.size()) + " bytes; with " +
+                               std::to_string(lease_->capacity_bytes()) +
+                               " bytes of native memory the limit is " +
+                               std::to_string(affordable) + ": give the instance more memory");
   return Status::OK();
 }
 
