@@ -18,9 +18,6 @@ namespace lava::testing {
 namespace {
 
 constexpr uint64_t kIdleBytesMax = 64 << 10;
-// An instance's DropCache comes on top of the budget when compactions drop their first record: the
-// cache cannot make room where there are many. To be 0 once the host bounds it.
-constexpr uint64_t kBeyondBudgetEach = 256 << 10;
 
 size_t ThreadCount() {
   return static_cast<size_t>(std::distance(std::filesystem::directory_iterator("/proc/self/task"),
@@ -195,7 +192,7 @@ TEST_F(HostPromises, TrackedBytesStayWithinTheBudget) {
     }
   }
   const HostStatistics peak = watch.Stop();
-  EXPECT_LE(peak.charged_bytes, kBudget + kInstances * kBeyondBudgetEach)
+  EXPECT_LE(peak.charged_bytes, kBudget)
       << "memtables " << peak.memtable_bytes << ", cache " << peak.cache_used_bytes << ", readers "
       << peak.table_reader_bytes << ", file buffers " << peak.file_buffer_bytes;
   EXPECT_GT(peak.memtable_bytes, kBudget / 3) << "there was no pressure";
