@@ -129,6 +129,7 @@ void Scheduler::Drop(FairQueue::Client client) {
   for (const FairQueue::Ticket ticket : queue_.RemoveClient(client))
     dropped.push_back(std::move(jobs_.extract(ticket).mapped()));
   ReplaceSleepers();
+  changed_.notify_all();
 }
 
 // On a thread of the pool, once for each job that was submitted: takes whichever is to go first.

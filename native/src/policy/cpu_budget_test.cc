@@ -56,6 +56,8 @@ TEST(CpuBudget, ANewBudgetForgetsTheOldDebt) {
   CpuBudget budget;
   budget.SetCores(0.5, 0);
   budget.Charge(9 * kSecond, false, 0);
+  budget.SetCores(0.5, 0);
+  EXPECT_GT(budget.PaidInUs(0), 0u) << "it is the same";
   budget.SetCores(1, 0);
   EXPECT_EQ(budget.PaidInUs(0), 0u);
   budget.Charge(9 * kSecond, false, 0);
