@@ -283,5 +283,6 @@ DEFECTS = [
            "src/policy/fair_queue.cc", "std::max(level->now, share->end)", "share->end",
            ("policy",)),
     Defect("compactions begin though the CPU budget is in debt", "src/host/scheduler.cc",
-           "const bool all = debt_us == 0 &&", "const bool all =", ("host",)),
+           "others < threads && budget_.PaidInUs(time_->NowMicros()) == 0", "others < threads",
+           ("host",)),
 ]

@@ -11,11 +11,20 @@
 namespace lava {
 namespace {
 
-// Levels of the queue: what somebody waits for, then the priorities.
-constexpr uint32_t kUrgent = 0;
-constexpr uint32_t LevelOf(os::Priority priority) { return 1 + static_cast<uint32_t>(priority); }
-constexpr uint32_t kLevels = 1 + os::kPriorities;
-constexpr uint32_t kBelowFlush = LevelOf(os::Priority::kFlush) + 1;
+// Levels of the queue: what somebody waits for, flushes first, then the priorities.
+constexpr uint32_t kUrgentFlush = 0, kUrgent = 1;
+constexpr uint32_t LevelOf(os::Priority priority) {
+  return kUrgent + 1 + static_cast<uint32_t>(priority);
+}
+constexpr uint32_t UrgentLevelOf(os::Priority priority) {
+  return priority == os::Priority::kFlush ? kUrgentFlush : kUrgent;
+}
+constexpr uint32_t kLevels = kUrgent + 1 + os::kPriorities;
+constexpr FairQueue::Levels kFlushes =
+    FairQueue::Bit(kUrgentFlush) | FairQueue::Bit(LevelOf(os::Priority::kFlush));
+constexpr FairQueue::Levels kOthers = FairQueue::Bit(LevelOf(os::Priority::kL0Compaction)) |
+                                      FairQueue::Bit(LevelOf(os::Priority::kCompaction)) |
+                                      FairQueue::Bit(LevelOf(os::Priority::kGc));
 
 // How late a job that sleeps sees that its instance closes.
 constexpr uint64_t kSliceUs = 10'000;
@@ -71,7 +80,8 @@ Scheduler::~Scheduler() {
     std::lock_guard<std::mutex> lock(mutex_);
     LAVA_CHECK(jobs_.empty());
     stopping_ = true;
-    changed_.notify_all();
+    may_begin_.notify_all();
+    may_go_on_.notify_all();
   }
   pool_.reset();
 }
@@ -84,20 +94,21 @@ std::unique_ptr<os::Executor> Scheduler::NewClient() {
 void Scheduler::SetThreadCount(uint32_t count) {
   std::lock_guard<std::mutex> lock(mutex_);
   threads_ = std::max(count, 1u);
-  ReplaceSleepers();
-  changed_.notify_all();
+  BeginMore();
 }
 
 void Scheduler::SetCpu(double cores) {
   std::lock_guard<std::mutex> lock(mutex_);
   budget_.SetCores(cores, time_->NowMicros());
-  changed_.notify_all();
+  BeginMore();
+  may_go_on_.notify_all();
 }
 
 Scheduler::Queued Scheduler::queued() const {
   std::lock_guard<std::mutex> lock(mutex_);
-  Queued queued{.urgent = queue_.queued(kUrgent)};
-  for (uint32_t n = 0; n < os::kPriorities; ++n) queued.others[n] = queue_.queued(1 + n);
+  Queued queued{.urgent = queue_.queued(kUrgentFlush) + queue_.queued(kUrgent)};
+  for (uint32_t n = 0; n < os::kPriorities; ++n)
+    queued.others[n] = queue_.queued(LevelOf(static_cast<os::Priority>(n)));
   return queued;
 }
 
@@ -108,19 +119,18 @@ void Scheduler::Submit(FairQueue::Client client, os::Priority priority, std::fun
     const FairQueue::Ticket ticket = next_ticket_++;
     jobs_.emplace(ticket, Job{priority, std::move(run)});
     queue_.Push(client, LevelOf(priority), ticket);
-    ReplaceSleepers();
-    changed_.notify_all();
+    BeginMore();
   }
   pool_->Submit([this] { RunNext(); });
 }
 
 void Scheduler::Urge(FairQueue::Client client, os::Priority priority) {
   std::lock_guard<std::mutex> lock(mutex_);
-  queue_.Move(client, LevelOf(priority), kUrgent);
+  queue_.Move(client, LevelOf(priority), UrgentLevelOf(priority));
   for (Running* running : running_)
     if (running->client == client && running->priority == priority) running->urgent = true;
-  ReplaceSleepers();
-  changed_.notify_all();
+  BeginMore();
+  may_go_on_.notify_all();
 }
 
 void Scheduler::Drop(FairQueue::Client client) {
@@ -128,8 +138,8 @@ void Scheduler::Drop(FairQueue::Client client) {
   std::lock_guard<std::mutex> lock(mutex_);
   for (const FairQueue::Ticket ticket : queue_.RemoveClient(client))
     dropped.push_back(std::move(jobs_.extract(ticket).mapped()));
-  ReplaceSleepers();
-  changed_.notify_all();
+  BeginMore();
+  may_begin_.notify_all();  // nothing at all may be left
 }
 
 // On a thread of the pool, once for each job that was submitted: takes whichever is to go first.
@@ -138,10 +148,9 @@ void Scheduler::RunNext() {
   const std::optional<FairQueue::Pick> pick = Take(&lock);
   if (!pick) return;
   Job job = std::move(jobs_.extract(pick->ticket).mapped());
-  Running running{this, pick->client, job.priority, pick->level == kUrgent};
+  Running running{this, pick->client, job.priority, pick->level <= kUrgent};
   const auto place = running_.insert(running_.end(), &running);
-  if (pick->level >= kBelowFlush) ++running_below_flush_;
-  ReplaceSleepers();
+  BeginMore();
   lock.unlock();
   running.counted_until_us = time_->ThreadCpuMicros();
   running_here_ = &running;
@@ -152,20 +161,49 @@ void Scheduler::RunNext() {
   Charge(&running);
   queue_.Settle(*pick, running.used_us);
   running_.erase(place);
-  if (pick->level >= kBelowFlush) --running_below_flush_;
-  changed_.notify_all();
+  BeginMore();
 }
 
 // Waits while there are only jobs that may not begin.
 std::optional<FairQueue::Pick> Scheduler::Take(Lock* lock) {
   while (!stopping_ && !jobs_.empty()) {
+    if (auto pick = queue_.Pop(MayBegin())) return pick;
     const uint64_t debt_us = budget_.PaidInUs(time_->NowMicros());
-    // Threads in the place of sleepers are there for what may not wait.
-    const bool all = debt_us == 0 && running_below_flush_ < threads_;
-    if (auto pick = queue_.Pop(all ? kLevels : kBelowFlush)) return pick;
-    time_->Wait(&changed_, lock, debt_us > 0 ? std::min(debt_us, kWaitUs) : kWaitUs);
+    time_->Wait(&may_begin_, lock, debt_us > 0 ? std::min(debt_us, kWaitUs) : kWaitUs);
   }
   return std::nullopt;
+}
+
+Scheduler::Begun Scheduler::begun() const {
+  Begun begun;
+  for (const Running* running : running_) {
+    if (running->priority == os::Priority::kFlush) continue;
+    ++(running->urgent ? begun.urgent : begun.others);
+  }
+  return begun;
+}
+
+// The levels whose jobs may begin now.
+FairQueue::Levels Scheduler::MayBegin() {
+  const uint32_t threads = threads_;
+  if (running_.size() - asleep_ >= threads) return 0;
+  FairQueue::Levels levels = kFlushes;
+  const auto [urgent, others] = begun();
+  if (urgent < threads) levels |= FairQueue::Bit(kUrgent);
+  if (others < threads && budget_.PaidInUs(time_->NowMicros()) == 0) levels |= kOthers;
+  return levels;
+}
+
+// Sees to it that a thread takes what may begin: where all are asleep or at work, the pool gets one
+// more for each that sleeps.
+void Scheduler::BeginMore() {
+  const bool any = (queue_.levels_with_jobs() & MayBegin()) != 0;
+  const uint32_t wanted = threads_ + (any ? asleep_ : 0);
+  if (wanted != pool_threads_) {
+    pool_threads_ = wanted;
+    pool_->SetThreadCount(wanted);
+  }
+  if (any) may_begin_.notify_all();
 }
 
 uint64_t Scheduler::Charge(Running* running) {
@@ -185,11 +223,14 @@ void Scheduler::Pace(const std::atomic<bool>* cancelled) {
   Lock lock(mutex_);
   const uint64_t used_us = Charge(running);
   if (running->priority == os::Priority::kFlush) return;
-  const uint64_t own_us = budget_.EarnedInUs(used_us);
   uint64_t slept_us = 0;
   while (!stopping_ && (cancelled == nullptr || !cancelled->load(std::memory_order_relaxed))) {
     uint64_t left_us = budget_.PaidInUs(time_->NowMicros());
-    if (running->urgent) left_us = std::min(left_us, own_us - std::min(own_us, slept_us));
+    if (running->urgent) {
+      // All that are waited for share what is earned.
+      const uint64_t own_us = budget_.EarnedInUs(used_us * begun().urgent);
+      left_us = std::min(left_us, own_us - std::min(own_us, slept_us));
+    }
     if (left_us == 0) return;
     slept_us += Sleep(&lock, std::min(left_us, kSliceUs));
   }
@@ -198,23 +239,12 @@ void Scheduler::Pace(const std::atomic<bool>* cancelled) {
 uint64_t Scheduler::Sleep(Lock* lock, uint64_t us_max) {
   const uint64_t began_us = time_->NowMicros();
   ++asleep_;
-  ReplaceSleepers();
-  time_->Wait(&changed_, lock, us_max);
+  BeginMore();
+  time_->Wait(&may_go_on_, lock, us_max);
   --asleep_;
   const uint64_t slept_us = time_->NowMicros() - began_us;
   totals_.paced_us.fetch_add(slept_us, std::memory_order_relaxed);
   return slept_us;
-}
-
-// The pool has as many threads more as jobs sleep, as long as something waits that may begin all
-// the same.
-void Scheduler::ReplaceSleepers() {
-  uint64_t may_begin = 0;
-  for (uint32_t level = 0; level < kBelowFlush; ++level) may_begin += queue_.queued(level);
-  const uint32_t wanted = threads_ + (may_begin > 0 ? asleep_ : 0);
-  if (wanted == pool_threads_) return;
-  pool_threads_ = wanted;
-  pool_->SetThreadCount(wanted);
 }
 
 }  // namespace lava

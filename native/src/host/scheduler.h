@@ -30,12 +30,15 @@ class SchedulerTime {
 };
 
 /// Runs the background jobs of all instances of a process: in the order of FairQueue, with what
-/// somebody waits for as the first level and the priorities behind it, and within a CpuBudget.
+/// somebody waits for in front, then by priority, and within a CpuBudget.
 ///
-/// While the budget is in debt nothing begins below flushes, and what runs below them sleeps where
-/// it calls its pacer. What somebody waits for sleeps too, but no longer than its own use takes to
-/// earn: it is slowed, whatever others owe. A thread that sleeps is not counted: should a flush
-/// come, another takes its place.
+/// While the budget is in debt nothing begins but flushes and what somebody waits for, and what
+/// runs sleeps where it calls its pacer. Flushes do not; and what somebody waits for sleeps no
+/// longer than it takes to earn what itself has used, so it is slowed, whatever others owe.
+///
+/// A thread that sleeps does not count as one of those that may work: another takes its place for
+/// what may begin. So that sleepers stay few, as many jobs that are waited for, but for flushes,
+/// and as many that are not, have begun at a time as there are threads.
 /// Threads:    any thread.
 /// Ownership:  clients must be gone before it; destruction waits for jobs that run.
 class Scheduler final : private os::Pacer {
@@ -65,7 +68,7 @@ class Scheduler final : private os::Pacer {
 
   const Totals& totals() const { return totals_; }
   struct Queued {
-    uint64_t urgent = 0;
+    uint64_t urgent = 0;  // somebody waits for them
     std::array<uint64_t, os::kPriorities> others{};
   };
   Queued queued() const;
@@ -97,20 +100,25 @@ class Scheduler final : private os::Pacer {
   // All under the lock.
   uint64_t Charge(Running* running);
   uint64_t Sleep(Lock* lock, uint64_t us_max);
-  void ReplaceSleepers();
+  struct Begun {
+    uint64_t urgent = 0, others = 0;  // but for flushes
+  };
+  Begun begun() const;
+  FairQueue::Levels MayBegin();
+  void BeginMore();
 
   Totals own_totals_;
   Totals& totals_;
   SchedulerTime* const time_;
   std::atomic<uint32_t> threads_;
   mutable std::mutex mutex_;
-  std::condition_variable changed_;  // of anything that a job or a thread waits for
+  std::condition_variable may_begin_;  // something
+  std::condition_variable may_go_on_;  // some job that sleeps
   FairQueue queue_;
   CpuBudget budget_;
   std::unordered_map<FairQueue::Ticket, Job> jobs_;  // queued
   FairQueue::Ticket next_ticket_ = 0;
   std::list<Running*> running_;
-  uint32_t running_below_flush_ = 0;  // by the level from which they were taken
   uint32_t asleep_ = 0;
   uint32_t pool_threads_;
   bool stopping_ = false;

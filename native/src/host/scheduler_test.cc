@@ -341,6 +341,34 @@ TEST(Scheduler, WhatSomebodyWaitsForIsOnlySlowed) {
   EXPECT_EQ(slept_us, 20'000u) << "what it used itself, at half a core";
 }
 
+// Else those that are slowed would all run at once, each at the rate of the budget.
+TEST(Scheduler, NoMoreSleepThanThereAreThreads) {
+  TestTime time(false);
+  Passes began, ended;
+  std::atomic<uint64_t> begun{0};
+  Scheduler scheduler(2, {.time = &time});
+  scheduler.SetCpu(0.5);
+  std::vector<std::unique_ptr<os::Executor>> clients;
+  for (int c = 0; c < 8; ++c) {
+    clients.push_back(scheduler.NewClient());
+    if (c == 0) GoIntoDebt(&time, clients[0].get());
+    clients[c]->Submit(Priority::kL0Compaction, [&, c] {
+      ++begun;
+      began.Pass();
+      time.Work(1'000'000);
+      clients[c]->pacer()->Pace(nullptr);
+      ended.Pass();
+    });
+    clients[c]->Urge(Priority::kL0Compaction);
+  }
+  began.WaitFor(2);
+  for (int i = 0; i < 10; ++i) time.AwaitWait();
+  EXPECT_EQ(begun, 2u);
+  EXPECT_EQ(scheduler.queued().urgent, 6u);
+  scheduler.SetCpu(0);
+  ended.WaitFor(8);
+}
+
 TEST(Scheduler, ThePacerIsForJobsOnItsOwnThreads) {
   TestTime time(false);
   Passes done;

@@ -43,11 +43,17 @@ void FairQueue::Push(Client client, uint32_t number, Ticket ticket) {
   Wait(&level, client, &share);
 }
 
-std::optional<FairQueue::Pick> FairQueue::Pop(uint32_t levels_end) {
-  LAVA_CHECK(levels_end <= levels_.size());
-  for (uint32_t number = 0; number < levels_end; ++number) {
+FairQueue::Levels FairQueue::levels_with_jobs() const {
+  Levels levels = 0;
+  for (uint32_t number = 0; number < levels_.size(); ++number)
+    if (levels_[number].queued > 0) levels |= Bit(number);
+  return levels;
+}
+
+std::optional<FairQueue::Pick> FairQueue::Pop(Levels of) {
+  for (uint32_t number = 0; number < levels_.size(); ++number) {
     Level& level = levels_[number];
-    if (level.waiting.empty()) continue;
+    if ((of & Bit(number)) == 0 || level.waiting.empty()) continue;
     const auto [start, arrival, client] = *level.waiting.begin();
     level.waiting.erase(level.waiting.begin());
     Share& share = level.shares.at(client);

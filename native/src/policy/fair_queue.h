@@ -33,7 +33,7 @@ class FairQueue {
   /// A job costs no less, so that clients take turns at jobs of no cost, too.
   static constexpr uint64_t kCostMin = 100;
 
-  explicit FairQueue(uint32_t levels) : levels_(levels) {}
+  explicit FairQueue(uint32_t levels) : levels_(levels) {}  // 32 at most
 
   /// Clients' numbers are never used again.
   Client AddClient();
@@ -41,14 +41,18 @@ class FairQueue {
   std::vector<Ticket> RemoveClient(Client client);
 
   void Push(Client client, uint32_t level, Ticket ticket);
-  /// The next job of the levels below levels_end.
-  std::optional<Pick> Pop(uint32_t levels_end);
+  /// A set of levels, by their bits.
+  using Levels = uint32_t;
+  static constexpr Levels Bit(uint32_t level) { return Levels{1} << level; }
+  /// The next job of these levels.
+  std::optional<Pick> Pop(Levels of);
   /// A job that Pop() gave has ended, and cost so much. Its client may be gone.
   void Settle(const Pick& pick, uint64_t cost);
   /// What the client has queued in one level goes behind what it has in the other.
   void Move(Client client, uint32_t from, uint32_t to);
 
   uint64_t queued(uint32_t level) const { return levels_[level].queued; }
+  Levels levels_with_jobs() const;
 
  private:
   struct Share {

@@ -15,7 +15,7 @@ namespace {
 
 // A script of lines, each with what must come of it behind "->":
 //   new <client>                   push <client> <level> <job>...       drop <client> -> <job>...
-//   move <client> <from> <to>      run [below <level>] -> <job>|-       cost <job> <cost>
+//   move <client> <from> <to>      run [<level>...] -> <job>|-       cost <job> <cost>
 // A job that runs has no cost until "cost" says that it has ended.
 class Script {
  public:
@@ -36,9 +36,9 @@ class Script {
     std::string verb, name;
     *words >> verb;
     if (verb == "run") {
-      uint32_t end = 3;
-      if (*words >> name) *words >> end;
-      const auto pick = queue_.Pop(end);
+      FairQueue::Levels of = 0;
+      for (uint32_t level; *words >> level;) of |= FairQueue::Bit(level);
+      const auto pick = queue_.Pop(of != 0 ? of : queue_.levels_with_jobs());
       *result = pick ? jobs_[pick->ticket] : "-";
       if (pick) running_[*result] = *pick;
       return;
@@ -78,15 +78,16 @@ class Script {
 TEST(FairQueue, LevelsAreStrictAndAClientsJobsKeepTheirOrder) {
   Script().Play(R"(
     new a
-    push a 2 late
+    push a 2 late last
     push a 0 1 2 3
     push a 1 middle
     run -> 1
     run -> 2
-    run below 1 -> 3
-    run below 1 -> -
+    run 0 1 -> 3
+    run 0 -> -
+    run 0 2 -> late
     run -> middle
-    run -> late
+    run -> last
     run -> -
   )");
 }
@@ -215,8 +216,8 @@ TEST(FairQueue, WhatIsMovedGoesBehindWhatIsThere) {
     move a 1 0
     run -> a0
     run -> a1
+    run 1 -> b1
     run -> a2
-    run -> b1
     move a 0 1
     run -> -
   )");
@@ -252,7 +253,7 @@ class Simulation {
 
   void Run(const Cost& cost, const Began& began) {
     do {
-      for (std::optional<Pick> pick; idle_ > 0 && (pick = queue_.Pop(3));) {
+      for (std::optional<Pick> pick; idle_ > 0 && (pick = queue_.Pop(~FairQueue::Levels{0}));) {
         --idle_;
         ends_.push({now_ + cost(*pick), now_, *pick});
         began(*pick, now_);
