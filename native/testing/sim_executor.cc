@@ -10,7 +10,12 @@ namespace lava::testing {
 void SimExecutor::Submit(os::Priority priority, std::function<void()> job) {
   LAVA_CHECK(job != nullptr);
   std::lock_guard<std::mutex> lock(mutex_);
-  jobs_.push_back({priority, std::move(job)});
+  jobs_.push_back({priority, std::move(job), false});
+}
+
+void SimExecutor::Urge(os::Priority priority) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (Job& job : jobs_) job.urgent = job.urgent || job.priority == priority;
 }
 
 uint32_t SimExecutor::thread_count() const {
@@ -33,6 +38,7 @@ bool SimExecutor::RunOne() {
       next += static_cast<std::ptrdiff_t>(random_.Uniform(jobs_.size()));
     } else {
       next = std::min_element(jobs_.begin(), jobs_.end(), [](const Job& a, const Job& b) {
+        if (a.urgent != b.urgent) return a.urgent;
         return a.priority < b.priority;  // the first of equals is the oldest
       });
     }
@@ -77,6 +83,12 @@ uint64_t SimExecutor::DropAll() {
 uint64_t SimExecutor::pending() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return jobs_.size();
+}
+
+uint64_t SimExecutor::pending_urgent() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return static_cast<uint64_t>(
+      std::count_if(jobs_.begin(), jobs_.end(), [](const Job& job) { return job.urgent; }));
 }
 
 uint64_t SimExecutor::jobs_run() const {

@@ -16,16 +16,14 @@ namespace lava::testing {
 /// Ownership:  jobs that were not run are dropped on destruction.
 class SimExecutor : public os::Executor {
  public:
-  enum class Order : uint8_t {
-    kRandom,
-    kPriority
-  };  // kPriority: as the thread pool with one thread
+  enum class Order : uint8_t { kRandom, kPriority };  // kPriority: as the scheduler with one thread
   explicit SimExecutor(uint64_t seed, Order order = Order::kRandom)
       : random_(seed), order_(order) {}
 
   void Submit(os::Priority priority, std::function<void()> job) override;
+  void Urge(os::Priority priority) override;
   uint32_t thread_count() const override;
-  void SetThreadCount(uint32_t count) override;
+  void SetThreadCount(uint32_t count);
 
   /// Runs one queued job; false when there is none.
   bool RunOne();
@@ -37,12 +35,15 @@ class SimExecutor : public os::Executor {
   /// Forgets queued jobs, as destruction does.
   uint64_t DropAll();
   uint64_t pending() const;
+  /// Queued jobs that somebody waits for.
+  uint64_t pending_urgent() const;
   uint64_t jobs_run() const;
 
  private:
   struct Job {
     os::Priority priority;
     std::function<void()> run;
+    bool urgent = false;
   };
 
   mutable std::mutex mutex_;

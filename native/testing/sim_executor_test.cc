@@ -57,6 +57,12 @@ TEST(SimExecutorTest, PriorityOrderIsThatOfOneThread) {
   executor.Submit(os::Priority::kFlush, [&] { history.push_back('2'); });
   executor.RunUntilIdle();
   EXPECT_EQ(history, "1234");
+  executor.Submit(os::Priority::kGc, [&] { history.push_back('a'); });
+  executor.Submit(os::Priority::kFlush, [&] { history.push_back('b'); });
+  executor.Urge(os::Priority::kGc);
+  EXPECT_EQ(executor.pending_urgent(), 1u);
+  executor.RunUntilIdle();
+  EXPECT_EQ(history, "1234ab") << "what somebody waits for goes first";
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "db_test_util.h"
+#include "host/scheduler.h"
 #include "testing/fault_file_system.h"
 #include "testing/random.h"
 
@@ -222,7 +223,8 @@ TEST(DBConcurrency, AFlushRunsOnceThereAreThreadsAgain) {
   DBEnvironment environment;
   environment.wait_ms_max = 10;
   for (const bool by_flush : {true, false}) {
-    const auto executor = os::Executor::ThreadPool(2, start);
+    Scheduler scheduler(2, {.start = start});
+    const std::unique_ptr<os::Executor> executor = scheduler.NewClient();
     environment.executor = executor.get();
     auto db = OpenDB(options, by_flush ? "/a" : "/b", {}, environment);
     ASSERT_OK(db.status());
@@ -310,6 +312,51 @@ TEST(DBConcurrency, CloseIsBoundedWhileAJobIsAmidASync) {
   EXPECT_OK((*db)->Close());
   EXPECT_EQ(Host::Get().statistics().charged_bytes, 0u);
   EXPECT_EQ(Host::Get().statistics().instances_open, 0u);
+}
+
+// Time that stands still, in which nothing that is in debt ever gets out of it.
+class FrozenTime final : public SchedulerTime {
+ public:
+  uint64_t NowMicros() override { return 0; }
+  uint64_t ThreadCpuMicros() override { return used_us += expensive ? 1'000'000 : 0; }
+  void Wait(std::condition_variable* changed, std::unique_lock<std::mutex>* lock,
+            uint64_t) override {
+    waits = waits + expensive;
+    changed->wait_for(*lock, std::chrono::milliseconds(1));
+  }
+  std::atomic<bool> expensive{false};
+  std::atomic<uint64_t> used_us{0}, waits{0};
+};
+
+TEST(DBConcurrency, CloseEndsTheSleepOfAJobThatIsAheadOfItsBudget) {
+  ChosenFileSystem memory;
+  FaultFileSystem files(&memory);
+  FrozenTime time;
+  Scheduler scheduler(1, {.time = &time});
+  scheduler.SetCpu(0.5);
+  const std::unique_ptr<os::Executor> executor = scheduler.NewClient();
+  DBOptions options;
+  options.lease = *Host::Get().Acquire(32 << 20, 0.5);
+  options.file_system = &files;
+  DBEnvironment environment;
+  environment.executor = executor.get();
+  auto db = OpenDB(options, "/db", {}, environment);
+  ASSERT_OK(db.status());
+  Table* t = *(*db)->CreateTable("t", {});
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 2000; ++i)
+      ASSERT_OK((*db)->Put(t, {K(1, std::to_string(i))}, std::string(1000, 'v')));
+    ASSERT_OK(Retry([&] { return (*db)->Flush(10); }));
+  }
+  // From the compaction's output on all that runs takes on debt.
+  files.SetHook([&](FileCall call) {
+    if (call == FileCall::kCreate) time.expensive = true;
+  });
+  uint64_t ticket = 0;
+  ASSERT_TRUE((*db)->CompactAll(1, &ticket).IsBusy());
+  while (time.waits == 0) std::this_thread::yield();
+  EXPECT_EQ((*db)->statistics().compactions, 0u);
+  ASSERT_OK(Retry([&] { return (*db)->Close(); }));
 }
 
 TEST(DBConcurrency, ManyInstancesShareTheHost) {

@@ -290,6 +290,33 @@ TEST(Scenario, CompactAllEndsBesideAWriter) {
   ASSERT_OK(db->Close());
 }
 
+TEST(Scenario, OnlyWhatAWriteWaitsForIsUrgent) {
+  SimDB db(1);
+  db.options().memtable_bytes = 16 << 10;
+  db.options().sealed_runs_max = 2;
+  db.options().l0_compaction_trigger = 2;
+  db.options().l0_stall_trigger = 4;
+  ASSERT_OK(db.Open());
+  Table* t = db.table("t");
+  const auto put_until_busy = [&](const std::function<bool()>& run_one) {
+    Status status;
+    for (int i = 0; i < 1000 && status.ok(); ++i) {
+      EXPECT_EQ(db.executor().pending_urgent(), 0u);
+      status = db->Put(t, {K(1, std::to_string(i))}, std::string(1000, 'v'));
+      while (run_one()) {
+      }
+    }
+    EXPECT_TRUE(status.IsBusy()) << status.ToString();
+  };
+  put_until_busy([] { return false; });
+  EXPECT_GT(db.executor().pending_urgent(), 0u);
+  EXPECT_EQ(db.executor().pending_urgent(), db.executor().pending()) << "both flushes";
+  db.executor().RunUntilIdle();
+  put_until_busy([&] { return db.executor().RunOne(os::Priority::kFlush); });
+  EXPECT_GE(db->statistics().files_at_level[0], 4u);
+  EXPECT_GT(db.executor().pending_urgent(), 0u) << "the compaction of L0";
+}
+
 TEST(Scenario, RunsAreInstalledInSealOrder) {
   std::set<uint64_t> sealed_after_one_flush;
   for (uint64_t seed = 1; seed <= 20; ++seed) {

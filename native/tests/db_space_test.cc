@@ -122,6 +122,24 @@ TEST(DBSpace, GarbageIsFreedBeforeALimitInBytesIsAnError) {
   db.ExpectAll(kKeys, 11);
 }
 
+TEST(DBSpace, ACollectionThatAWriteWaitsForIsUrgent) {
+  SpaceDB db;
+  db.options().space_high_bytes = 2 * kLiveBytes;
+  db.Start();
+  Status status;
+  for (int i = 0; i < 10 * kKeys && db.executor().pending_urgent() == 0; ++i) {
+    status = db.Put(i % kKeys, i);
+    while (db.executor().RunOne(os::Priority::kFlush)) {
+    }
+    db.clock().Advance(1000);  // writes that are only slowed go on
+  }
+  ASSERT_TRUE(status.IsBusy()) << status.ToString();
+  EXPECT_GT(db.executor().pending_urgent(), 0u);
+  EXPECT_EQ(db.executor().pending_urgent(), db.executor().pending());
+  db.executor().RunUntilIdle();
+  EXPECT_OK(db.Finish([&] { return db.Put(0, 0); }));
+}
+
 TEST(DBSpace, WritesAreSlowedBetweenTheLimits) {
   SpaceDB db;
   db.options().space_low_bytes = 100'000;

@@ -8,6 +8,7 @@
 
 #include "base/coding.h"
 #include "db/environment.h"
+#include "host/scheduler.h"
 #include "lava/db.h"
 #include "lava/list_format.h"
 #include "testing/chosen_file_system.h"
@@ -49,21 +50,28 @@ void Yield(uint64_t seed) {
 
 class YieldingExecutor final : public os::Executor {
  public:
-  YieldingExecutor(uint32_t threads, uint64_t seed) : seed_(seed), pool_(ThreadPool(threads)) {}
+  YieldingExecutor(uint32_t threads, uint64_t seed)
+      : seed_(seed), scheduler_(threads), jobs_(scheduler_.NewClient()) {}
   void Submit(os::Priority priority, std::function<void()> job) override {
     Yield(seed_);
-    pool_->Submit(priority, [seed = seed_, job = std::move(job)] {
+    jobs_->Submit(priority, [seed = seed_, job = std::move(job)] {
       Yield(seed);
       job();
     });
   }
-  void Poke() override { pool_->Poke(); }
-  uint32_t thread_count() const override { return pool_->thread_count(); }
-  void SetThreadCount(uint32_t count) override { pool_->SetThreadCount(count); }
+  void Urge(os::Priority priority) override {
+    Yield(seed_);
+    jobs_->Urge(priority);
+  }
+  void Poke() override { jobs_->Poke(); }
+  uint32_t thread_count() const override { return jobs_->thread_count(); }
+  os::Pacer* pacer() override { return jobs_->pacer(); }
+  Scheduler& scheduler() { return scheduler_; }
 
  private:
   const uint64_t seed_;
-  const std::unique_ptr<os::Executor> pool_;
+  Scheduler scheduler_;
+  const std::unique_ptr<os::Executor> jobs_;
 };
 
 std::string NumberKey(uint64_t partition, uint64_t n) {
@@ -88,6 +96,7 @@ class StressRun {
         random_(seed),
         files_(&memory_),
         executor_(static_cast<uint32_t>(random_.Between(1, 3)), seed) {
+    if (random_.OneIn(8)) executor_.scheduler().SetCpu(0.2);
     files_.SetHook([seed](FileCall) { Yield(seed); });
     DrawOptions(seed);
     // As on a real file system: what is open can be read after it was removed.
@@ -329,7 +338,8 @@ class StressRun {
       const Status status = random.OneIn(3) ? Retry([&] { return db_->CompactAll(5, &ticket); })
                                             : Retry([&] { return db_->Flush(5); });
       if (Ended(status)) return;
-      if (random.OneIn(8)) executor_.SetThreadCount(static_cast<uint32_t>(random.Between(1, 3)));
+      if (random.OneIn(8))
+        executor_.scheduler().SetThreadCount(static_cast<uint32_t>(random.Between(1, 3)));
       std::this_thread::sleep_for(std::chrono::microseconds(random.Uniform(500)));
     }
   }

@@ -278,4 +278,11 @@ DEFECTS = [
            "return length <= bytes - offset;", "return true;", ("volumes",)),
     Defect("a full disk leaves its garbage hidden", "src/db/compaction.cc",
            "(IsDiskFull() && !collecting) ||", "", ("on a volume",)),
+    # The scheduler.
+    Defect("a newcomer catches up with all that others were served before",
+           "src/policy/fair_queue.cc", "std::max(level->now, share->end)", "share->end",
+           ("policy",)),
+    Defect("compactions begin though the CPU budget is in debt", "src/host/scheduler.cc",
+           "others < threads && budget_.PaidInUs(time_->NowMicros()) == 0", "others < threads",
+           ("host",)),
 ]

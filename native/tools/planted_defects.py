@@ -34,6 +34,7 @@ TESTS = {
     "job": ("job_test", {}),
     "lifecycle": ("db_lifecycle_test", {}),
     "manifest": ("manifest_test", {}),
+    "policy": ("policy_test", {}),
     "scenario": ("db_value_scenario_test", {}),
     "space": ("db_space_test", {}),
     "stress": ("db_stress_test", {"LAVA_TEST_RUNS": "300"}),

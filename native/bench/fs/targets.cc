@@ -124,7 +124,7 @@ std::unique_ptr<BenchFiles> NewPosixFiles(const std::string& directory) {
 }
 
 VolumeFiles::VolumeFiles(const std::string& directory, const VolumeSetup& setup)
-    : path_(directory + "/volume"), setup_(setup), executor_(os::Executor::ThreadPool(1)) {
+    : path_(directory + "/volume"), setup_(setup), threads_(os::ThreadPool::New(1)) {
   MustBe(mkdir(directory.c_str(), 0700) == 0 || errno == EEXIST, "make " + directory);
   if (setup_.warm) WriteThrough(path_, setup_.bytes);
   Check(lavafs::Volume::Format(Must(fs::OpenBlockDevice(path_, {.create = true})).get(),
@@ -133,7 +133,7 @@ VolumeFiles::VolumeFiles(const std::string& directory, const VolumeSetup& setup)
   Check(volume_->MakeDirectory("bench"));
 }
 
-VolumeFiles::~VolumeFiles() { executor_.reset(); }  // before the volume
+VolumeFiles::~VolumeFiles() { threads_.reset(); }  // before the volume
 
 void VolumeFiles::Mount() {
   lavafs::MountOptions options;
@@ -141,7 +141,7 @@ void VolumeFiles::Mount() {
   options.boot = os::BootId();
   options.mount = ++mounts_;
   options.run_in_background = [this](std::function<void()> job) {
-    executor_->Submit(os::Priority::kCompaction, std::move(job));
+    threads_->Submit(std::move(job));
   };
   volume_ = Must(lavafs::Volume::Mount(Must(fs::OpenBlockDevice(path_)), options));
 }

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "lavafs/volume.h"
-#include "os/executor.h"
+#include "os/thread_pool.h"
 
 namespace lava::bench {
 
@@ -59,7 +59,7 @@ class VolumeFiles : public BenchFiles {
   const std::string path_;
   const VolumeSetup setup_;
   uint64_t mounts_ = 0;
-  std::unique_ptr<os::Executor> executor_;
+  std::unique_ptr<os::ThreadPool> threads_;
   std::unique_ptr<lavafs::Volume> volume_;
 };
 

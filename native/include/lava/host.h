@@ -29,7 +29,7 @@ class Lease {
   virtual uint64_t used_bytes() const = 0;
 };
 
-/// Counters of a process. Units: bytes, counts.
+/// Counters of a process. Units: bytes, counts, microseconds.
 struct HostStatistics {
   uint64_t cache_capacity_bytes = 0;  // what the rest of the leases' charges leaves now
   uint64_t cache_used_bytes = 0;
@@ -51,6 +51,11 @@ struct HostStatistics {
   uint32_t instances_open = 0;
   uint32_t threads = 0;
   uint32_t leases_open = 0;
+  uint64_t background_cpu_us = 0;    // used by background jobs
+  uint64_t background_paced_us = 0;  // that jobs slept amid their work to keep to the CPU budget
+  /// Jobs that no thread has taken yet; what writers wait for counts as urgent instead.
+  uint64_t queued_urgent_jobs = 0, queued_flushes = 0, queued_l0_compactions = 0;
+  uint64_t queued_compactions = 0, queued_collections = 0;
 };
 
 /// What all instances of one process (and copy of this library) share: cache, threads, counters.
@@ -68,6 +73,10 @@ class Host {
   virtual HostStatistics statistics() const = 0;
   /// Background threads, at least 1; default 2. Takes effect at once.
   virtual void SetBackgroundThreads(uint32_t count) = 0;
+  /// CPU time that background jobs may use, in cores; 0, the default, and what is no number: no
+  /// limit. Jobs wait and sleep to keep to it, over a second or so; flushes do neither, and what
+  /// they use beyond it others make up for. Takes effect at once.
+  virtual void SetBackgroundCpu(double cores) = 0;
 
   /// The process's volume in a directory of the machine, made if missing for its user only. Options
   /// count when this mounts it. Several processes may use one directory: each has its volume.

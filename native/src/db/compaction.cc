@@ -293,7 +293,7 @@ Status DBImpl::CompactAll(uint32_t timeout_ms, uint64_t* ticket) {
   if (*ticket > manual_requested_)
     return Status::InvalidArgument("compact all: the ticket is of no call before");
   // On every call: what failed before may be due again.
-  executor_->Poke();
+  if (!closed_.load()) executor_->Poke();
   ScheduleCompactions();
   while (manual_finished_ < *ticket) {
     if (closed_.load()) return Status::Closed("the instance was closed");
@@ -315,6 +315,7 @@ JobContext DBImpl::MakeJobContext(uint32_t output_level) {
   context.read_counters = &read_counters_;
   context.next_file = [this] { return NextFile(); };
   context.cancelled = &cancelled_;
+  context.pacer = executor_->pacer();
   context.list_bytes_max = environment_.list_bytes_max;
   context.writer.value_bytes_max = environment_.list_bytes_max;
   context.writer.block_bytes = options_.block_bytes;

@@ -172,6 +172,7 @@ class DBImpl final : public DB, public LeaseMember {
   Status MakeRoomSlow(WriteLock* lock, uint64_t bytes, Purpose purpose);
   Room JudgeRoom(uint64_t bytes) const;
   Status StalledStatus(Room room);
+  void UrgeSpace();
   uint64_t WorthSealing() const;
   void RelieveLease();
   void Wrote(uint64_t user_bytes);
@@ -290,7 +291,8 @@ class DBImpl final : public DB, public LeaseMember {
   DropCache drop_cache_{budget_.counter(MemoryPurpose::kReaders)};
   mutable Counters counters_;
   os::Executor* executor_ = nullptr;
-  bool host_opened_ = false, joined_ = false;
+  std::unique_ptr<os::Executor> own_executor_;  // the host's; null: the environment's is used
+  bool joined_ = false;
   uint64_t memtable_limit_ = 0;
   const SpaceLimits space_limits_;
   Origin origin_;

@@ -140,8 +140,8 @@ Status DBImpl::CheckOptions() const {
 Status DBImpl::Start(std::span<const ImportSource> imports) {
   LAVA_RETURN_IF_ERROR(CheckOptions());
   if (executor_ == nullptr) {
-    executor_ = lease_->host()->InstanceOpened();
-    host_opened_ = true;
+    own_executor_ = lease_->host()->InstanceOpened();
+    executor_ = own_executor_.get();
   }
   LAVA_RETURN_IF_ERROR(fs_->CreateDirectory(path_));
   LAVA_ASSIGN_OR_RETURN(directory_lock_, fs_->Lock(path_));
@@ -299,7 +299,7 @@ void DBImpl::TearDown() {
     directory_lock_.reset();
   }
   lease_->host()->job_memory()->Forget(this);
-  if (host_opened_) lease_->host()->InstanceClosed();
+  if (own_executor_ != nullptr) lease_->host()->InstanceClosed(std::move(own_executor_));
 }
 
 }  // namespace lava

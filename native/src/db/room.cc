@@ -80,6 +80,7 @@ Status DBImpl::StalledStatus(Room room) {
     // Garbage may be what fills it.
     ScheduleGc();
     ScheduleCompactions();
+    UrgeSpace();
     if (running_compactions_ > 0 || !collections_.empty()) return Status::OK();
   }
   if (running == 0 && !backoff.status.ok()) {
@@ -87,8 +88,21 @@ Status DBImpl::StalledStatus(Room room) {
     backoff.retry_at_us = 0;
   }
   ScheduleFlushes(false);
-  if (!flush) ScheduleCompactions();
+  if (flush) {
+    executor_->Urge(os::Priority::kFlush);
+  } else {
+    ScheduleCompactions();
+    executor_->Urge(os::Priority::kL0Compaction);
+    executor_->Urge(os::Priority::kCompaction);  // one may have what L0 is to be merged with
+  }
   return running == 0 ? backoff.status : Status::OK();
+}
+
+// Holds state. A write waits for what makes space, or shows what can.
+void DBImpl::UrgeSpace() {
+  for (const os::Priority priority :
+       {os::Priority::kGc, os::Priority::kL0Compaction, os::Priority::kCompaction})
+    executor_->Urge(priority);
 }
 
 uint64_t DBImpl::WorthSealing() const {
@@ -113,6 +127,7 @@ void DBImpl::RequestSeal() {
       if (!sealed_.empty()) return;  // see LeaseMember::active_bytes()
     }
     SealLocked();
+    executor_->Urge(os::Priority::kFlush);  // for another instance, whose writers wait
   });
 }
 

@@ -92,6 +92,7 @@ Status DBImpl::MakeSpace(bool* go_on) {
   ScheduleFlushes(false);
   ScheduleGc();
   ScheduleCompactions();  // which expose more when nothing is collected
+  UrgeSpace();
   if (running_flushes_ + running_compactions_ > 0 || !collections_.empty()) return Status::OK();
   for (Backoff* backoff : {&flush_backoff_, &compaction_backoff_, &gc_backoff_}) {
     if (backoff->status.ok()) continue;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "host/host_impl.h"
 #include "memory/page_pool.h"
@@ -118,34 +119,49 @@ bool HostImpl::Allows(uint64_t bytes) {
   return gate == nullptr || gate->Allows(bytes);
 }
 
-os::Executor* HostImpl::InstanceOpened() {
+std::unique_ptr<os::Executor> HostImpl::InstanceOpened() {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (executor_ == nullptr) executor_ = os::Executor::ThreadPool(threads_);
+  if (scheduler_ == nullptr) {
+    scheduler_ = std::make_unique<Scheduler>(threads_, Scheduler::Setup{.totals = &job_totals_});
+    scheduler_->SetCpu(cpu_cores_);
+    own_jobs_ = scheduler_->NewClient();
+  }
   ++instances_open_;
-  return executor_.get();
+  return scheduler_->NewClient();
 }
 
-void HostImpl::InstanceClosed() {
-  std::unique_ptr<os::Executor> last;
+void HostImpl::InstanceClosed(std::unique_ptr<os::Executor> client) {
+  client.reset();
+  std::unique_ptr<Scheduler> last;
+  std::unique_ptr<os::Executor> last_jobs;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (--instances_open_ == 0) last = std::move(executor_);
+    if (--instances_open_ > 0) return;
+    last = std::move(scheduler_);
+    last_jobs = std::move(own_jobs_);
   }
-  // Destroyed without the lock: it waits for its threads.
+  // Without the lock: volumes' jobs that are dropped run, and threads are waited for.
+  last_jobs.reset();
 }
 
 void HostImpl::SetBackgroundThreads(uint32_t count) {
   std::lock_guard<std::mutex> lock(mutex_);
   threads_ = std::max(count, 1u);
-  if (executor_ != nullptr) executor_->SetThreadCount(threads_);
+  if (scheduler_ != nullptr) scheduler_->SetThreadCount(threads_);
   ResizeCache();
+}
+
+void HostImpl::SetBackgroundCpu(double cores) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  cpu_cores_ = std::isfinite(cores) && cores > 0 ? cores : 0;
+  if (scheduler_ != nullptr) scheduler_->SetCpu(cpu_cores_);
 }
 
 void HostImpl::RunInBackground(std::function<void()> job) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (executor_ != nullptr) {
-      executor_->Submit(os::Priority::kCompaction, std::move(job));
+    if (own_jobs_ != nullptr) {
+      own_jobs_->Submit(os::Priority::kCompaction, std::move(job));
       return;
     }
   }
@@ -177,7 +193,14 @@ HostStatistics HostImpl::statistics() const {
   out.budget_bytes = capacity_bytes_;
   out.instances_open = instances_open_;
   out.leases_open = leases_open_;
-  out.threads = executor_ != nullptr ? executor_->thread_count() : 0;
+  out.background_cpu_us = job_totals_.cpu_us.load(std::memory_order_relaxed);
+  out.background_paced_us = job_totals_.paced_us.load(std::memory_order_relaxed);
+  if (scheduler_ == nullptr) return out;
+  out.threads = scheduler_->thread_count();
+  const Scheduler::Queued queued = scheduler_->queued();
+  out.queued_urgent_jobs = queued.urgent;
+  std::tie(out.queued_flushes, out.queued_l0_compactions, out.queued_compactions,
+           out.queued_collections) = std::tuple_cat(queued.others);
   return out;
 }
 

@@ -8,10 +8,10 @@
 
 #include "cache/block_cache.h"
 #include "host/job_memory.h"
+#include "host/scheduler.h"
 #include "host/volume_registry.h"
 #include "lava/host.h"
 #include "memory/memory_budget.h"
-#include "os/executor.h"
 
 namespace lava {
 
@@ -76,6 +76,7 @@ class HostImpl final : public Host, private ChargeObserver {
                                          double write_buffer_ratio) override;
   HostStatistics statistics() const override;
   void SetBackgroundThreads(uint32_t count) override;
+  void SetBackgroundCpu(double cores) override;
   Result<std::shared_ptr<SharedVolume>> OpenVolume(const std::string& directory,
                                                    const VolumeOptions& options,
                                                    std::vector<std::string>* left_behind) override {
@@ -90,10 +91,10 @@ class HostImpl final : public Host, private ChargeObserver {
 
   BlockCache* cache() { return cache_.get(); }
   JobMemory* job_memory() { return &job_memory_; }
-  /// The pool that all instances share: made by the first InstanceOpened(), dropped by the last
-  /// InstanceClosed(). Valid between the two.
-  os::Executor* InstanceOpened();
-  void InstanceClosed();
+  /// An instance's part of the scheduler that all share: that is made by the first
+  /// InstanceOpened(), and dropped by the last InstanceClosed().
+  std::unique_ptr<os::Executor> InstanceOpened();
+  void InstanceClosed(std::unique_ptr<os::Executor> client);
 
   /// For tests: asked before each charge that may be refused; null: nobody. It must outlive that.
   void SetChargeGate(ChargeObserver* gate) { charge_gate_ = gate; }
@@ -113,8 +114,11 @@ class HostImpl final : public Host, private ChargeObserver {
   std::atomic<ChargeObserver*> charge_gate_{nullptr};
   std::unique_ptr<BlockCache> cache_;
   mutable std::mutex mutex_;
-  std::unique_ptr<os::Executor> executor_;
+  std::unique_ptr<Scheduler> scheduler_;
+  std::unique_ptr<os::Executor> own_jobs_;  // of volumes
+  Scheduler::Totals job_totals_;
   uint32_t threads_ = 2;
+  double cpu_cores_ = 0;
   uint32_t instances_open_ = 0;
   uint32_t leases_open_ = 0;
   uint64_t capacity_bytes_ = 0;  // of all leases

@@ -81,14 +81,16 @@ TEST(Host, ThePoolLivesFromTheFirstInstanceToTheLast) {
   auto lease = Host::Get().Acquire(1000, 0.5);
   ASSERT_TRUE(lease.ok());
   HostImpl* host = Impl(lease->get())->host();
-  os::Executor* first = host->InstanceOpened();
-  EXPECT_EQ(host->InstanceOpened(), first);
+  std::unique_ptr<os::Executor> first = host->InstanceOpened();
+  std::unique_ptr<os::Executor> second = host->InstanceOpened();
   EXPECT_EQ(host->statistics().instances_open, 2u);
   host->SetBackgroundThreads(3);
   EXPECT_EQ(first->thread_count(), 3u);
+  EXPECT_EQ(second->thread_count(), 3u);
   host->SetBackgroundThreads(2);
-  host->InstanceClosed();
-  host->InstanceClosed();
+  host->InstanceClosed(std::move(first));
+  EXPECT_EQ(host->statistics().threads, 2u);
+  host->InstanceClosed(std::move(second));
   EXPECT_EQ(host->statistics().instances_open, 0u);
   EXPECT_EQ(host->statistics().threads, 0u);
 }

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "job/job_break.h"
 #include "job/merge_run.h"
 #include "job/merging_iterator.h"
 #include "job/older_files.h"
@@ -89,6 +90,7 @@ Status RunCompaction(const JobContext& context, const CompactionInput& input,
   options.older = &older;
   options.list_bytes_max = context.list_bytes_max;
   options.cancelled = context.cancelled;
+  options.pacer = context.pacer;
   options.drop_cache = context.drop_cache;
   const std::unique_ptr<RecordIterator> records = NewMergingIterator(std::move(runs), options);
 
@@ -102,6 +104,7 @@ Status RunCompaction(const JobContext& context, const CompactionInput& input,
   OutputFiles files(context, limits, std::move(tombstones));
   ValueOutput values(context, input.tables);
   ValueMerge merge(*input.version, input.merged_values);
+  JobBreak brought_in(context.cancelled, context.pacer);  // what the merge of records did not see
   const GoneReferences gone(input, context.writer.partition_bytes);
   TtlFilter ttl(input.tables, context.writer.partition_bytes, input.now_ms);
   for (records->SeekToFirst(); records->Valid(); records->Next()) {
@@ -110,6 +113,7 @@ Status RunCompaction(const JobContext& context, const CompactionInput& input,
         !ExpireRecord(older, &record))
       continue;
     LAVA_RETURN_IF_ERROR(merge.BringIn(&record));
+    LAVA_RETURN_IF_ERROR(brought_in.Look(record.value.size()));
     LAVA_RETURN_IF_ERROR(values.MoveOut(&record));
     LAVA_RETURN_IF_ERROR(files.Add(record));
   }

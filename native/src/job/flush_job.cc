@@ -38,6 +38,7 @@ Status RunFlush(const JobContext& context, const FlushInput& input, FlushOutput*
   options.older = &older;
   options.list_bytes_max = context.list_bytes_max;
   options.cancelled = context.cancelled;
+  options.pacer = context.pacer;
   const std::unique_ptr<RecordIterator> records = NewMergingIterator(std::move(runs), options);
   OutputFiles files(context, OutputLimits{}, std::move(tombstones));
   ValueOutput values(context, input.tables);

@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "base/dictionary.h"
 #include "fs/gathered_reads.h"
+#include "job/job_break.h"
 #include "job/ttl_filter.h"
 #include "job/value_output.h"
 #include "job/version_lookup.h"
@@ -141,18 +142,12 @@ class Temperatures {
   std::set<FileId> split_;
 };
 
-Status CheckCancelled(const JobContext& context) {
-  const bool cancelled =
-      context.cancelled != nullptr && context.cancelled->load(std::memory_order_relaxed);
-  return cancelled ? Status::Aborted("the instance is closing") : Status::OK();
-}
-
 // Copies values that live, many at a time: what stands near each other in a file comes in one read
 // (Scavenger 3.2, lazy read: what is dead between them does not, but for less than a block), and
 // the reads go out together.
 class SurvivorCopy {
  public:
-  SurvivorCopy(const JobContext& context, ValueOutput* out) : context_(context), out_(*out) {}
+  SurvivorCopy(JobBreak* job_break, ValueOutput* out) : break_(*job_break), out_(*out) {}
 
   /// In ascending order of (key, birth).
   Status Add(const ValueFileMeta& from, const ValueKeyIterator& at, bool hot,
@@ -206,7 +201,7 @@ class SurvivorCopy {
   };
 
   Status Copy(const Survivor& survivor) {
-    LAVA_RETURN_IF_ERROR(CheckCancelled(context_));
+    LAVA_RETURN_IF_ERROR(break_.Look(survivor.at.place.bytes));
     LAVA_RETURN_IF_ERROR(reads_.status(survivor.range));
     const Slice key = Slice(keys_).substr(survivor.key_offset, survivor.key_bytes);
     const StoredPlace& at = survivor.at;
@@ -222,7 +217,7 @@ class SurvivorCopy {
                           stored, survivor.timestamp);
   }
 
-  const JobContext& context_;
+  JobBreak& break_;
   ValueOutput& out_;
   fs::GatheredReads reads_{kLimits};
   std::string keys_;
@@ -238,21 +233,21 @@ class SurvivorCopy {
 class Collection {
  public:
   Collection(const JobContext& context, const GcInput& input, GcOutput* output)
-      : context_(context),
+      : break_(context.cancelled, context.pacer),
         input_(input),
         output_(*output),
         tables_(input.tables, context.writer.partition_bytes),
         values_(context, input.tables),
-        copy_(context, &values_),
+        copy_(&break_, &values_),
         living_(*input.version),
         temperatures_(context, input) {}
 
   Status Run() {
     MergedKeys keys(input_);
     while (true) {
-      LAVA_RETURN_IF_ERROR(CheckCancelled(context_));
       LAVA_ASSIGN_OR_RETURN(MergedKeys::Input * at, keys.Least());
       if (at == nullptr) break;
+      LAVA_RETURN_IF_ERROR(break_.Look(at->keys->key().size()));
       LAVA_RETURN_IF_ERROR(Judge(at));
       at->keys->Next();
     }
@@ -288,7 +283,7 @@ class Collection {
                      reference->timestamp);
   }
 
-  const JobContext& context_;
+  JobBreak break_;
   const GcInput& input_;
   GcOutput& output_;
   const TablesByKey tables_;

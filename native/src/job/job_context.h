@@ -10,6 +10,7 @@
 #include "job/drop_cache.h"
 #include "manifest/version.h"
 #include "memory/memory_counter.h"
+#include "os/pacer.h"
 #include "table/table_reader.h"
 #include "table/table_writer.h"
 #include "value/value_reader.h"
@@ -29,6 +30,8 @@ struct JobContext {
   std::function<FileId()> next_file;
   /// The job returns Aborted soon after it turns true. May be null.
   const std::atomic<bool>* cancelled = nullptr;
+  /// Slows the job down to what it may use. May be null.
+  os::Pacer* pacer = nullptr;
   uint64_t list_bytes_max = kListBytesMax;  // see MergeOptions
   TableWriterOptions writer;                // compression already chosen for the output's level
   ValueWriterOptions value_writer;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/check.h"
+#include "job/job_break.h"
 #include "lava/list_format.h"
 #include "table/table_writer.h"
 
@@ -19,7 +20,10 @@ constexpr uint32_t kStepsBeforeSeek = 8;
 class MergingIterator final : public RecordIterator {
  public:
   MergingIterator(std::vector<std::unique_ptr<MergeRun>> runs, const MergeOptions& options)
-      : options_(options), runs_(std::move(runs)), hidden_steps_(runs_.size(), 0) {
+      : options_(options),
+        break_(options.cancelled, options.pacer),
+        runs_(std::move(runs)),
+        hidden_steps_(runs_.size(), 0) {
     LAVA_CHECK(!options.compaction || options.older != nullptr);
     for (uint32_t age = 0; age < runs_.size(); ++age)
       if (runs_[age]->has_range_tombstones()) range_runs_.push_back(age);
@@ -97,6 +101,7 @@ class MergingIterator final : public RecordIterator {
   }
 
   const MergeOptions options_;
+  JobBreak break_;
   const std::vector<std::unique_ptr<MergeRun>> runs_;
   std::vector<uint32_t> range_runs_;  // runs with range tombstones, newest first
   std::vector<uint32_t> heap_;        // runs by their current record
@@ -166,9 +171,9 @@ uint32_t MergingIterator::Pop() {
 void MergingIterator::FindNext() {
   valid_ = false;
   while (status_.ok() && !heap_.empty()) {
-    if (options_.cancelled != nullptr && options_.cancelled->load(std::memory_order_relaxed))
-      return Fail(Status::Aborted("the instance is closing"));
     const Record& next = At(heap_.front());
+    if (Status status = break_.Look(next.key.size() + next.value.size()); !status.ok()) [[unlikely]]
+      return Fail(std::move(status));
     while (!deleted_.empty() && !next.key.starts_with(deleted_.back().prefix)) deleted_.pop_back();
     if (next.kind == RecordKind::kPrefixDelete) {
       const uint32_t age = Pop();

@@ -8,6 +8,7 @@
 #include "job/drop_cache.h"
 #include "job/merge_run.h"
 #include "lava/options.h"
+#include "os/pacer.h"
 
 namespace lava {
 
@@ -38,6 +39,8 @@ struct MergeOptions {
   /// The walk ends as Aborted when it is true, also amid records that are not shown. May be null;
   /// must outlive the iterator.
   const std::atomic<bool>* cancelled = nullptr;
+  /// Asked as the walk goes on, for a job. May be null; must outlive the iterator.
+  os::Pacer* pacer = nullptr;
   /// How Seek() into the middle of a prefix learns that it is deleted: the length of the only
   /// prefix of the target that can be (0: not known, then all from prefix_bytes_min are asked).
   uint32_t prefix_bytes_hint = 0;

@@ -1,8 +1,9 @@
+#include "os/thread_pool.h"
+
 #include <pthread.h>
 #include <signal.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -14,13 +15,11 @@
 #include <utility>
 
 #include "base/check.h"
-#include "os/executor.h"
 
 namespace lava::os {
 namespace {
 
 constexpr std::chrono::seconds kIdleMax{10};
-constexpr size_t kPriorities = 4;
 constexpr uint32_t kThreadsMax = 1024;
 
 // Signals are for the host's threads. Those that a fault raises stay open: blocked, they would
@@ -34,19 +33,18 @@ sigset_t SignalsOfOthers() {
   return set;
 }
 
-class ThreadPoolExecutor : public Executor {
+class ThreadPoolImpl final : public ThreadPool {
  public:
-  ThreadPoolExecutor(uint32_t count, ThreadStarter start)
+  ThreadPoolImpl(uint32_t count, ThreadStarter start)
       : start_(std::move(start)), count_(std::clamp(count, 1u, kThreadsMax)) {}
 
-  ~ThreadPoolExecutor() override {
-    std::array<std::deque<std::function<void()>>, kPriorities> dropped;
+  ~ThreadPoolImpl() override {
+    std::deque<std::function<void()>> dropped;
     std::list<std::thread> threads;
     {
       std::lock_guard<std::mutex> lock(mutex_);
       stopping_ = true;
-      std::swap(dropped, queues_);
-      queued_ = 0;
+      std::swap(dropped, queue_);
       // Splicing keeps the iterators that the threads hold to their own entries valid.
       threads.splice(threads.end(), running_);
     }
@@ -55,15 +53,13 @@ class ThreadPoolExecutor : public Executor {
     for (std::thread& thread : ended_) thread.join();
   }
 
-  void Submit(Priority priority, std::function<void()> job) override {
-    LAVA_CHECK(static_cast<size_t>(priority) < kPriorities);
+  void Submit(std::function<void()> job) override {
     LAVA_CHECK(job != nullptr);
     std::list<std::thread> ended;
     {
       std::lock_guard<std::mutex> lock(mutex_);
       if (stopping_) return;  // from a job that runs during destruction: dropped like the rest
-      queues_[static_cast<size_t>(priority)].push_back(std::move(job));
-      ++queued_;
+      queue_.push_back(std::move(job));
       ended.splice(ended.end(), ended_);
       StartWanted();
     }
@@ -91,7 +87,7 @@ class ThreadPoolExecutor : public Executor {
  private:
   // Under the lock. As many as jobs wait for, also those that could not be started before.
   void StartWanted() {
-    while (queued_ > uint64_t{idle_} + starting_ && live_ < count_ && Start()) {
+    while (queue_.size() > uint64_t{idle_} + starting_ && live_ < count_ && Start()) {
     }
   }
 
@@ -125,15 +121,16 @@ class ThreadPoolExecutor : public Executor {
     std::unique_lock<std::mutex> lock(mutex_);
     --starting_;
     while (!stopping_ && live_ <= count_) {
-      if (queued_ == 0) {
+      if (queue_.empty()) {
         ++idle_;
         const bool woken = wake_.wait_for(
-            lock, kIdleMax, [this] { return stopping_ || queued_ > 0 || live_ > count_; });
+            lock, kIdleMax, [this] { return stopping_ || !queue_.empty() || live_ > count_; });
         --idle_;
         if (!woken) break;
         continue;
       }
-      std::function<void()> job = TakeJob();
+      std::function<void()> job = std::move(queue_.front());
+      queue_.pop_front();
       lock.unlock();
       job();
       job = nullptr;  // what the job owned goes outside the lock
@@ -141,27 +138,14 @@ class ThreadPoolExecutor : public Executor {
     }
     --live_;
     // A job that this thread was woken for but did not take must not wait for the next Submit.
-    if (queued_ > 0) wake_.notify_one();
+    if (!queue_.empty()) wake_.notify_one();
     if (!stopping_) ended_.splice(ended_.end(), running_, self);
-  }
-
-  std::function<void()> TakeJob() {
-    for (auto& queue : queues_) {
-      if (queue.empty()) continue;
-      std::function<void()> job = std::move(queue.front());
-      queue.pop_front();
-      --queued_;
-      return job;
-    }
-    LAVA_CHECK(false && "queued jobs were miscounted");
-    return nullptr;
   }
 
   const ThreadStarter start_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
-  std::array<std::deque<std::function<void()>>, kPriorities> queues_;
-  uint64_t queued_ = 0;
+  std::deque<std::function<void()>> queue_;
   uint32_t count_;
   uint32_t live_ = 0;  // started and not about to end
   uint32_t idle_ = 0;
@@ -174,8 +158,8 @@ class ThreadPoolExecutor : public Executor {
 
 }  // namespace
 
-std::unique_ptr<Executor> Executor::ThreadPool(uint32_t count, ThreadStarter start) {
-  return std::make_unique<ThreadPoolExecutor>(count, std::move(start));
+std::unique_ptr<ThreadPool> ThreadPool::New(uint32_t count, ThreadStarter start) {
+  return std::make_unique<ThreadPoolImpl>(count, std::move(start));
 }
 
 }  // namespace lava::os

@@ -70,7 +70,8 @@ LavaStore::LavaStore(const OptionSet& set, uint64_t seed, fs::FileSystem* file_s
       simulated_ = std::make_unique<SimExecutor>(seed, SimExecutor::Order::kPriority);
       break;
     case OptionSet::Jobs::kThreads:
-      pool_ = os::Executor::ThreadPool(set.threads);
+      scheduler_ = std::make_unique<Scheduler>(set.threads);
+      jobs_ = scheduler_->NewClient();
       break;
   }
 }
@@ -116,7 +117,7 @@ Status LavaStore::OpenIn(const std::string& directory, std::span<const ImportSou
                         Host::Get().Acquire(set_.lease_bytes, set_.write_buffer_ratio));
   extra_ = options.partition_bytes - 1;
   DBEnvironment environment;
-  environment.executor = simulated_ != nullptr ? simulated_.get() : pool_.get();
+  environment.executor = simulated_ != nullptr ? simulated_.get() : jobs_.get();
   environment.clock = &clock_;
   environment.wait_ms_max = simulated_ != nullptr ? 0 : 10;
   environment.value_dictionary.given = HistoryDictionary();

@@ -5,8 +5,8 @@
 #include <memory>
 #include <optional>
 
+#include "host/scheduler.h"
 #include "lava/db.h"
-#include "os/executor.h"
 #include "testing/chosen_file_system.h"
 #include "testing/sim_executor.h"
 #include "testing/test_clock.h"
@@ -96,7 +96,8 @@ class LavaStore final : public Store {
   bool may_fail_ = false;
   bool owns_root_ = false;  // of a real file system
   TestClock clock_;
-  std::unique_ptr<os::Executor> pool_;
+  std::unique_ptr<Scheduler> scheduler_;
+  std::unique_ptr<os::Executor> jobs_;  // on its threads
   std::unique_ptr<SimExecutor> simulated_;
   uint32_t openings_ = 0, directories_ = 0;
   uint64_t separation_bytes_ = 0;

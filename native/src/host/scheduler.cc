@@ -1,0 +1,250 @@
+#include "host/scheduler.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "os/clock.h"
+
+namespace lava {
+namespace {
+
+// Levels of the queue: what somebody waits for, flushes first, then the priorities.
+constexpr uint32_t kUrgentFlush = 0, kUrgent = 1;
+constexpr uint32_t LevelOf(os::Priority priority) {
+  return kUrgent + 1 + static_cast<uint32_t>(priority);
+}
+constexpr uint32_t UrgentLevelOf(os::Priority priority) {
+  return priority == os::Priority::kFlush ? kUrgentFlush : kUrgent;
+}
+constexpr uint32_t kLevels = kUrgent + 1 + os::kPriorities;
+constexpr FairQueue::Levels kFlushes =
+    FairQueue::Bit(kUrgentFlush) | FairQueue::Bit(LevelOf(os::Priority::kFlush));
+constexpr FairQueue::Levels kOthers = FairQueue::Bit(LevelOf(os::Priority::kL0Compaction)) |
+                                      FairQueue::Bit(LevelOf(os::Priority::kCompaction)) |
+                                      FairQueue::Bit(LevelOf(os::Priority::kGc));
+
+// How late a job that sleeps sees that its instance closes.
+constexpr uint64_t kSliceUs = 10'000;
+constexpr uint64_t kWaitUs = 100'000;
+
+class SystemTime final : public SchedulerTime {
+ public:
+  uint64_t NowMicros() override { return os::MonotonicMicros(); }
+  uint64_t ThreadCpuMicros() override { return os::ThreadCpuMicros(); }
+  void Wait(std::condition_variable* changed, std::unique_lock<std::mutex>* lock,
+            uint64_t us_max) override {
+    changed->wait_for(*lock, std::chrono::microseconds(us_max));
+  }
+};
+
+}  // namespace
+
+SchedulerTime* SchedulerTime::System() {
+  static SystemTime time;
+  return &time;
+}
+
+thread_local Scheduler::Running* Scheduler::running_here_ = nullptr;
+
+class Scheduler::Client final : public os::Executor {
+ public:
+  Client(Scheduler* scheduler, FairQueue::Client number)
+      : scheduler_(*scheduler), number_(number) {}
+  ~Client() override { scheduler_.Drop(number_); }
+  void Submit(os::Priority priority, std::function<void()> job) override {
+    scheduler_.Submit(number_, priority, std::move(job));
+  }
+  void Urge(os::Priority priority) override { scheduler_.Urge(number_, priority); }
+  void Poke() override { scheduler_.pool_->Poke(); }
+  uint32_t thread_count() const override { return scheduler_.thread_count(); }
+  os::Pacer* pacer() override { return &scheduler_; }
+
+ private:
+  Scheduler& scheduler_;
+  const FairQueue::Client number_;
+};
+
+Scheduler::Scheduler(uint32_t threads, Setup setup)
+    : totals_(setup.totals != nullptr ? *setup.totals : own_totals_),
+      time_(setup.time != nullptr ? setup.time : SchedulerTime::System()),
+      threads_(std::max(threads, 1u)),
+      queue_(kLevels),
+      pool_threads_(threads_),
+      pool_(os::ThreadPool::New(threads_, std::move(setup.start))) {}
+
+Scheduler::~Scheduler() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    LAVA_CHECK(jobs_.empty());
+    stopping_ = true;
+    may_begin_.notify_all();
+    may_go_on_.notify_all();
+  }
+  pool_.reset();
+}
+
+std::unique_ptr<os::Executor> Scheduler::NewClient() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return std::make_unique<Client>(this, queue_.AddClient());
+}
+
+void Scheduler::SetThreadCount(uint32_t count) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  threads_ = std::max(count, 1u);
+  BeginMore();
+}
+
+void Scheduler::SetCpu(double cores) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  budget_.SetCores(cores, time_->NowMicros());
+  BeginMore();
+  may_go_on_.notify_all();
+}
+
+Scheduler::Queued Scheduler::queued() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Queued queued{.urgent = queue_.queued(kUrgentFlush) + queue_.queued(kUrgent)};
+  for (uint32_t n = 0; n < os::kPriorities; ++n)
+    queued.others[n] = queue_.queued(LevelOf(static_cast<os::Priority>(n)));
+  return queued;
+}
+
+void Scheduler::Submit(FairQueue::Client client, os::Priority priority, std::function<void()> run) {
+  LAVA_CHECK(run != nullptr && LevelOf(priority) < kLevels);
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const FairQueue::Ticket ticket = next_ticket_++;
+    jobs_.emplace(ticket, Job{priority, std::move(run)});
+    queue_.Push(client, LevelOf(priority), ticket);
+    BeginMore();
+  }
+  pool_->Submit([this] { RunNext(); });
+}
+
+void Scheduler::Urge(FairQueue::Client client, os::Priority priority) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  queue_.Move(client, LevelOf(priority), UrgentLevelOf(priority));
+  for (Running* running : running_)
+    if (running->client == client && running->priority == priority) running->urgent = true;
+  BeginMore();
+  may_go_on_.notify_all();
+}
+
+void Scheduler::Drop(FairQueue::Client client) {
+  std::vector<Job> dropped;  // what they own goes outside the lock
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (const FairQueue::Ticket ticket : queue_.RemoveClient(client))
+    dropped.push_back(std::move(jobs_.extract(ticket).mapped()));
+  BeginMore();
+  may_begin_.notify_all();  // nothing at all may be left
+}
+
+// On a thread of the pool, once for each job that was submitted: takes whichever is to go first.
+void Scheduler::RunNext() {
+  Lock lock(mutex_);
+  const std::optional<FairQueue::Pick> pick = Take(&lock);
+  if (!pick) return;
+  Job job = std::move(jobs_.extract(pick->ticket).mapped());
+  Running running{this, pick->client, job.priority, pick->level <= kUrgent};
+  const auto place = running_.insert(running_.end(), &running);
+  BeginMore();
+  lock.unlock();
+  running.counted_until_us = time_->ThreadCpuMicros();
+  running_here_ = &running;
+  job.run();
+  job.run = nullptr;  // what the job owned goes outside the lock
+  running_here_ = nullptr;
+  lock.lock();
+  Charge(&running);
+  queue_.Settle(*pick, running.used_us);
+  running_.erase(place);
+  BeginMore();
+}
+
+// Waits while there are only jobs that may not begin.
+std::optional<FairQueue::Pick> Scheduler::Take(Lock* lock) {
+  while (!stopping_ && !jobs_.empty()) {
+    if (auto pick = queue_.Pop(MayBegin())) return pick;
+    const uint64_t debt_us = budget_.PaidInUs(time_->NowMicros());
+    time_->Wait(&may_begin_, lock, debt_us > 0 ? std::min(debt_us, kWaitUs) : kWaitUs);
+  }
+  return std::nullopt;
+}
+
+Scheduler::Begun Scheduler::begun() const {
+  Begun begun;
+  for (const Running* running : running_) {
+    if (running->priority == os::Priority::kFlush) continue;
+    ++(running->urgent ? begun.urgent : begun.others);
+  }
+  return begun;
+}
+
+// The levels whose jobs may begin now.
+FairQueue::Levels Scheduler::MayBegin() {
+  const uint32_t threads = threads_;
+  if (running_.size() - asleep_ >= threads) return 0;
+  FairQueue::Levels levels = kFlushes;
+  const auto [urgent, others] = begun();
+  if (urgent < threads) levels |= FairQueue::Bit(kUrgent);
+  if (others < threads && budget_.PaidInUs(time_->NowMicros()) == 0) levels |= kOthers;
+  return levels;
+}
+
+// Sees to it that a thread takes what may begin: where all are asleep or at work, the pool gets one
+// more for each that sleeps.
+void Scheduler::BeginMore() {
+  const bool any = (queue_.levels_with_jobs() & MayBegin()) != 0;
+  const uint32_t wanted = threads_ + (any ? asleep_ : 0);
+  if (wanted != pool_threads_) {
+    pool_threads_ = wanted;
+    pool_->SetThreadCount(wanted);
+  }
+  if (any) may_begin_.notify_all();
+}
+
+uint64_t Scheduler::Charge(Running* running) {
+  const uint64_t until_us = time_->ThreadCpuMicros();
+  const uint64_t used_us = until_us - running->counted_until_us;
+  running->counted_until_us = until_us;
+  running->used_us += used_us;
+  totals_.cpu_us.fetch_add(used_us, std::memory_order_relaxed);
+  budget_.Charge(used_us, running->urgent || running->priority == os::Priority::kFlush,
+                 time_->NowMicros());
+  return used_us;
+}
+
+void Scheduler::Pace(const std::atomic<bool>* cancelled) {
+  Running* const running = running_here_;
+  if (running == nullptr || running->scheduler != this) return;
+  Lock lock(mutex_);
+  const uint64_t used_us = Charge(running);
+  if (running->priority == os::Priority::kFlush) return;
+  uint64_t slept_us = 0;
+  while (!stopping_ && (cancelled == nullptr || !cancelled->load(std::memory_order_relaxed))) {
+    uint64_t left_us = budget_.PaidInUs(time_->NowMicros());
+    if (running->urgent) {
+      // All that are waited for share what is earned.
+      const uint64_t own_us = budget_.EarnedInUs(used_us * begun().urgent);
+      left_us = std::min(left_us, own_us - std::min(own_us, slept_us));
+    }
+    if (left_us == 0) return;
+    slept_us += Sleep(&lock, std::min(left_us, kSliceUs));
+  }
+}
+
+uint64_t Scheduler::Sleep(Lock* lock, uint64_t us_max) {
+  const uint64_t began_us = time_->NowMicros();
+  ++asleep_;
+  BeginMore();
+  time_->Wait(&may_go_on_, lock, us_max);
+  --asleep_;
+  const uint64_t slept_us = time_->NowMicros() - began_us;
+  totals_.paced_us.fetch_add(slept_us, std::memory_order_relaxed);
+  return slept_us;
+}
+
+}  // namespace lava
