@@ -55,6 +55,7 @@ class ShardedCache final : public BlockCache {
   }
   void Trim() override { EvictToCapacity(); }
   uint64_t capacity_bytes() const override { return Capacity(); }
+  uint64_t used_bytes() const override { return used_.load(std::memory_order_relaxed); }
 
   Statistics statistics() const override {
     Statistics out;

@@ -58,6 +58,7 @@ class BlockCache {
 
   /// What is not borrowed now. Costs nothing, unlike statistics(), which looks at all blocks.
   virtual uint64_t capacity_bytes() const = 0;
+  virtual uint64_t used_bytes() const = 0;
 
   /// capacity_bytes is what is not borrowed now; used_bytes counts blocks in the cache,
   /// pinned_bytes those of them that a Ref holds now.

@@ -186,7 +186,10 @@ HostStatistics HostImpl::statistics() const {
   out.gc_job_bytes = used(MemoryPurpose::kCollections);
   out.file_buffer_bytes = used(MemoryPurpose::kFileBuffers);
   out.binding_bytes = used(MemoryPurpose::kBindings);
-  out.charged_bytes = budget_.total().used() + out.cache_used_bytes;
+  // Memory goes from one to the other meanwhile; it must not count twice.
+  const uint64_t before = budget_.charged();
+  out.cache_used_bytes = cache_->used_bytes();
+  out.charged_bytes = std::min(before, budget_.charged()) + out.cache_used_bytes;
   out.jobs_put_off = job_memory_.put_off();
   out.memory_overdrafts = job_memory_.overdrafts();
   std::lock_guard<std::mutex> lock(mutex_);

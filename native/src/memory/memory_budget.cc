@@ -14,6 +14,12 @@ MemoryBudget::MemoryBudget(MemoryBudget* parent, ChargeObserver* observer)
   }
 }
 
+uint64_t MemoryBudget::charged() const {
+  uint64_t sum = 0;
+  for (const MemoryCounter& counter : counters_) sum += counter.used();
+  return sum;
+}
+
 bool MemoryBudget::TryAdd(uint64_t bytes) {
   uint64_t used = total_.used();
   do {
@@ -33,11 +39,15 @@ void MemoryCounter::Charge(uint64_t bytes) {
     used_.fetch_add(bytes, std::memory_order_relaxed);
     return;
   }
-  for (MemoryBudget* level = level_; level != nullptr; level = level->parent_) {
+  for (MemoryBudget* level = level_; level != nullptr; level = level->parent_)
     level->total_.used_.fetch_add(bytes, std::memory_order_relaxed);
-    level->counter(purpose_)->used_.fetch_add(bytes, std::memory_order_relaxed);
-  }
   level_->Tell();
+  AddToPurposes(bytes);
+}
+
+void MemoryCounter::AddToPurposes(uint64_t bytes) {
+  for (MemoryBudget* level = level_; level != nullptr; level = level->parent_)
+    level->counter(purpose_)->used_.fetch_add(bytes, std::memory_order_relaxed);
 }
 
 bool MemoryCounter::TryCharge(uint64_t bytes) {
@@ -53,9 +63,8 @@ bool MemoryCounter::TryCharge(uint64_t bytes) {
       taken->total_.used_.fetch_sub(bytes, std::memory_order_relaxed);
     return false;
   }
-  for (MemoryBudget* level = level_; level != nullptr; level = level->parent_)
-    level->counter(purpose_)->used_.fetch_add(bytes, std::memory_order_relaxed);
   level_->Tell();
+  AddToPurposes(bytes);
   return true;
 }
 

@@ -13,7 +13,8 @@ namespace lava {
 class ChargeObserver {
  public:
   virtual ~ChargeObserver() = default;
-  /// After bytes were charged, on the thread that charges; must not block nor charge.
+  /// Once the sum includes bytes that are being charged, and before their purpose's counter does: the
+  /// time to make room. On the thread that charges; must not block nor charge.
   virtual void Charged() = 0;
   /// Whether a charge that may be refused is let through to the limits; on the thread that asks.
   virtual bool Allows(uint64_t /*bytes*/) { return true; }
@@ -36,8 +37,10 @@ class MemoryBudget {
   const MemoryCounter& counter(MemoryPurpose purpose) const {
     return counters_[static_cast<size_t>(purpose)];
   }
-  /// The sum over all purposes.
+  /// The sum over all purposes, and what is being charged: never less than the sum of counters.
   const MemoryCounter& total() const { return total_; }
+  /// The sum of the counters.
+  uint64_t charged() const;
   /// What charges that may be refused leave alone; no limit at first.
   void SetLimit(uint64_t bytes) { limit_.store(bytes, std::memory_order_relaxed); }
   uint64_t limit() const { return limit_.load(std::memory_order_relaxed); }

@@ -62,13 +62,16 @@ TEST(MemoryBudget, ALimitMayBeLoweredBelowWhatIsUsed) {
 }
 
 struct Observer final : ChargeObserver {
-  void Charged() override { seen.push_back(budget->total().used()); }
+  void Charged() override {
+    seen.push_back(budget->total().used());
+    charged.push_back(budget->charged());
+  }
   bool Allows(uint64_t bytes) override { return bytes != 13; }
   const MemoryBudget* budget = nullptr;
-  std::vector<uint64_t> seen;
+  std::vector<uint64_t> seen, charged;
 };
 
-TEST(MemoryBudget, TellsOfChargesBelowWhenTheyAreCounted) {
+TEST(MemoryBudget, TellsOfChargesBelowBeforeTheirMemoryIsThere) {
   Observer observer;
   MemoryBudget process(nullptr, &observer);
   observer.budget = &process;
@@ -77,6 +80,8 @@ TEST(MemoryBudget, TellsOfChargesBelowWhenTheyAreCounted) {
   EXPECT_TRUE(process.counter(kMemtables)->TryCharge(2));
   instance.counter(kScans)->Release(5);
   EXPECT_EQ(observer.seen, (std::vector<uint64_t>{5, 7}));
+  EXPECT_EQ(observer.charged, (std::vector<uint64_t>{0, 5})) << "room is made first";
+  EXPECT_EQ(process.charged(), 2u);
 }
 
 TEST(MemoryBudget, AnObserverRefusesAsALimitDoes) {

@@ -40,6 +40,7 @@ class MemoryCounter {
 
  private:
   friend class MemoryBudget;
+  void AddToPurposes(uint64_t bytes);
   MemoryBudget* level_ = nullptr;
   MemoryPurpose purpose_ = MemoryPurpose::kMemtables;
   std::atomic<uint64_t> used_{0};

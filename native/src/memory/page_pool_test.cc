@@ -14,13 +14,6 @@ namespace {
 
 constexpr size_t kPage = PagePool::kPageBytes, kMax = PagePool::kPooledBytesMax;
 
-size_t ResidentPages(char* memory, size_t bytes) {
-  std::vector<unsigned char> pages(bytes / kPage);
-  EXPECT_EQ(mincore(memory, bytes, pages.data()), 0);
-  return static_cast<size_t>(
-      std::count_if(pages.begin(), pages.end(), [](unsigned char page) { return page & 1; }));
-}
-
 TEST(PagePool, RoundsToClassesAndAboveThemToPages) {
   EXPECT_EQ(PagePool::RoundUp(1), kPage);
   EXPECT_EQ(PagePool::RoundUp(kPage), kPage);
@@ -47,7 +40,7 @@ TEST(PagePool, WhatIsAllocatedIsApartAndKeepsItsContents) {
     const size_t bytes = 1 + random() % (random() % 8 == 0 ? 2 * kMax : 8 * kPage);
     const bool zeroed = random() % 2 == 0;
     char* memory = pool.Allocate(bytes, zeroed);
-    ASSERT_EQ(reinterpret_cast<uintptr_t>(memory) % 16, 0u);
+    ASSERT_EQ(reinterpret_cast<uintptr_t>(memory) % kPage, 0u);
     if (zeroed) {
       ASSERT_TRUE(std::all_of(memory, memory + bytes, [](char c) { return c == 0; }));
     }
@@ -63,6 +56,13 @@ TEST(PagePool, WhatIsAllocatedIsApartAndKeepsItsContents) {
 }
 
 #if !defined(__SANITIZE_ADDRESS__)
+size_t ResidentPages(char* memory, size_t bytes) {
+  std::vector<unsigned char> pages(bytes / kPage);
+  EXPECT_EQ(mincore(memory, bytes, pages.data()), 0);
+  return static_cast<size_t>(
+      std::count_if(pages.begin(), pages.end(), [](unsigned char page) { return page & 1; }));
+}
+
 TEST(PagePool, FreedPagesGoBackToTheSystemButForAFew) {
   PagePool pool;
   constexpr size_t kBytes = 64 << 10, kCount = 512;  // 32 MiB
