@@ -44,7 +44,6 @@ struct HostStatistics {
   /// Working sets of jobs that run.
   uint64_t flush_job_bytes = 0, compaction_job_bytes = 0, gc_job_bytes = 0;
   uint64_t file_buffer_bytes = 0;  // of files that are written to volumes
-  uint64_t binding_bytes = 0;      // of callers' buffers
   uint64_t charged_bytes = 0;      // all that is charged now, cache included
   uint64_t jobs_put_off = 0;       // until others give memory back
   uint64_t memory_overdrafts = 0;  // jobs that were let go on with more than the budget has

@@ -185,7 +185,6 @@ HostStatistics HostImpl::statistics() const {
   out.compaction_job_bytes = used(MemoryPurpose::kCompactions);
   out.gc_job_bytes = used(MemoryPurpose::kCollections);
   out.file_buffer_bytes = used(MemoryPurpose::kFileBuffers);
-  out.binding_bytes = used(MemoryPurpose::kBindings);
   // Memory goes from one to the other meanwhile; it must not count twice.
   const uint64_t before = budget_.charged();
   out.cache_used_bytes = cache_->used_bytes();

@@ -13,8 +13,8 @@ namespace lava {
 class ChargeObserver {
  public:
   virtual ~ChargeObserver() = default;
-  /// Once the sum includes bytes that are being charged, and before their purpose's counter does: the
-  /// time to make room. On the thread that charges; must not block nor charge.
+  /// Once the sum includes bytes that are being charged, and before their purpose's counter does:
+  /// the time to make room. On the thread that charges; must not block nor charge.
   virtual void Charged() = 0;
   /// Whether a charge that may be refused is let through to the limits; on the thread that asks.
   virtual bool Allows(uint64_t /*bytes*/) { return true; }

@@ -17,9 +17,8 @@ enum class MemoryPurpose : uint8_t {
   kCompactions,
   kCollections,
   kFileBuffers,  // of files that are written to volumes
-  kBindings,     // what callers keep for their buffers
 };
-inline constexpr uint32_t kMemoryPurposes = 9;
+inline constexpr uint32_t kMemoryPurposes = 8;
 
 /// Bytes of one purpose at one level of the budget (MemoryBudget); made by itself, it only counts.
 /// Threads:    any thread.

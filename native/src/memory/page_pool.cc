@@ -65,7 +65,7 @@ char* PagePool::Carve(size_t bytes) {
 char* PagePool::TakeLarge(size_t bytes) {
   char* const memory =
       kPools ? Map(bytes)
-             : static_cast<char*>(::operator new(bytes, std::align_val_t{kPageBytes}));
+             : static_cast<char*>(::operator new (bytes, std::align_val_t{kPageBytes}));
   std::lock_guard<std::mutex> lock(mutex_);
   used_bytes_ += bytes;
   large_bytes_ += bytes;
@@ -106,7 +106,7 @@ void PagePool::Free(char* memory, size_t bytes) {
   const size_t rounded = RoundUp(bytes);
   const bool large = !kPools || rounded > kPooledBytesMax;
   if (large && kPools) Unmap(memory, rounded);
-  if (large && !kPools) ::operator delete(memory, std::align_val_t{kPageBytes});
+  if (large && !kPools) ::operator delete (memory, std::align_val_t{kPageBytes});
   std::unique_lock<std::mutex> lock(mutex_);
   LAVA_CHECK(used_bytes_ >= rounded);
   used_bytes_ -= rounded;
