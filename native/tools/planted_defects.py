@@ -34,7 +34,9 @@ TESTS = {
     "job": ("job_test", {}),
     "lifecycle": ("db_lifecycle_test", {}),
     "manifest": ("manifest_test", {}),
+    "memory": ("memory_test", {}),
     "policy": ("policy_test", {}),
+    "refusals": ("memory_refusal_test", {}),
     "scenario": ("db_value_scenario_test", {}),
     "space": ("db_space_test", {}),
     "stress": ("db_stress_test", {"LAVA_TEST_RUNS": "300"}),
@@ -42,6 +44,7 @@ TESTS = {
     "value": ("value_test", {}),
     "volume": ("volume_crash_test", {}),
     "volumes": ("lavafs_test", {}),
+    "working sets": ("working_sets_test", {}),
     "on a volume": ("db_volume_test", {}),
 }
 SECONDS_MAX = 600
