@@ -1,7 +1,7 @@
 // The cache by itself.
 //   cache_bench record WORKLOAD SCALE DIRECTORY FILE   what an engine's run asks of its cache
-//   cache_bench play FILE SHARE POLICY...              traces against caches of a share of the bytes
-//   cache_bench workloads
+//   cache_bench play FILE SHARE POLICY...              traces against caches of a share of the
+//   bytes cache_bench workloads
 
 #include <algorithm>
 #include <array>
@@ -70,8 +70,7 @@ int Replay(int argc, char** argv) {
         static_cast<unsigned long long>(f.calls), static_cast<unsigned long long>(all),
         1 - Share(missed, all), 1 - Share(f.misses[0], f.accesses[0]),
         1 - Share(f.misses[1], f.accesses[1]), Share(footprint.index_bytes, footprint.bytes),
-        Share(missed, f.calls),
-        Share(f.missed_bytes[0] + f.missed_bytes[1], f.calls));
+        Share(missed, f.calls), Share(f.missed_bytes[0] + f.missed_bytes[1], f.calls));
   }
   return 0;
 }

@@ -84,8 +84,7 @@ class SieveQueue final : public Queue {
     return *hand_;
   }
   void Remove(Node* node) override {
-    if (hand_ == node->at)
-      hand_ = hand_ == order_.begin() ? order_.end() : std::prev(hand_);
+    if (hand_ == node->at) hand_ = hand_ == order_.begin() ? order_.end() : std::prev(hand_);
     order_.erase(node->at);
   }
 
@@ -108,14 +107,15 @@ class S3Queue final : public Queue {
   void Use(Node* node) override { node->uses = std::min<uint8_t>(node->uses + 1, 3); }
   Node* Victim() override {
     for (;;) {
-      const bool small =
-          !small_.empty() &&
-          (main_.empty() || static_cast<double>(small_bytes_) > small_share_ * double(bytes));
+      const bool small = !small_.empty() && (main_.empty() || static_cast<double>(small_bytes_) >
+                                                                  small_share_ * double(bytes));
       Node* node = small ? small_.back() : main_.back();
       if (node->uses == 0 || (small && node->uses < promoted_)) return node;
       Remove(node);
-      if (small) node->uses = 0;
-      else --node->uses;
+      if (small)
+        node->uses = 0;
+      else
+        --node->uses;
       node->main = true;
       Push(node);
     }
@@ -142,9 +142,13 @@ class S3Queue final : public Queue {
 /// stand in a list besides until they are judged.
 class PoolQueue final : public Queue {
  public:
-  PoolQueue(double small, uint8_t promoted, uint8_t again) : small_share_(small), promoted_(promoted), again_(again) {}
+  PoolQueue(double small, uint8_t promoted, uint8_t again)
+      : small_share_(small), promoted_(promoted), again_(again) {}
   void Add(Node* node, bool again) override {
-    if (free_.empty()) { free_.push_back(pool_.size()); pool_.push_back(nullptr); }
+    if (free_.empty()) {
+      free_.push_back(pool_.size());
+      pool_.push_back(nullptr);
+    }
     places_[node] = free_.back();
     pool_[free_.back()] = node;
     free_.pop_back();
@@ -157,8 +161,9 @@ class PoolQueue final : public Queue {
   void Use(Node* node) override { node->uses = std::min<uint8_t>(node->uses + 1, 3); }
   Node* Victim() override {
     for (;;) {
-      const bool small = !small_.empty() && (small_.size() == places_.size() ||
-          static_cast<double>(small_bytes_) > small_share_ * double(bytes));
+      const bool small =
+          !small_.empty() && (small_.size() == places_.size() ||
+                              static_cast<double>(small_bytes_) > small_share_ * double(bytes));
       if (small) {
         Node* node = small_.back();
         if (node->uses == 0) return node;
@@ -176,7 +181,10 @@ class PoolQueue final : public Queue {
     }
   }
   void Remove(Node* node) override {
-    if (!node->main) { small_bytes_ -= node->bytes; small_.erase(node->at); }
+    if (!node->main) {
+      small_bytes_ -= node->bytes;
+      small_.erase(node->at);
+    }
     const size_t i = places_[node];
     places_.erase(node);
     pool_[i] = nullptr;
@@ -303,10 +311,11 @@ class Candidate final : public CachePolicy {
     worth_ = {};
     const uint64_t used = queues_[0]->bytes;
     if (margin[0] >= margin[1])
-      index_target_ = std::min(capacity_ - floor, std::max(index_target_, std::min(used, index_target_ + 4*step)) + (margin[0] > margin[1] ? up_ * step : 0));
+      index_target_ = std::min(capacity_ - floor,
+                               std::max(index_target_, std::min(used, index_target_ + 4 * step)) +
+                                   (margin[0] > margin[1] ? up_ * step : 0));
     else if (margin[1] > hyst_ * margin[0])
       index_target_ = std::max(floor, std::min(index_target_, used + step) - step);
-
   }
   void Drop(Node* node) {
     Queue& queue = QueueOf(node->segment);

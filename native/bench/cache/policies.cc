@@ -42,7 +42,7 @@ class LavaPolicy final : public CachePolicy {
     const bool index = event.segment == BlockCache::Segment::kIndex;
     Readers::Slot* slot = index ? &readers_.files[key.file][key.offset] : nullptr;
     if (slot != nullptr && slot->block != nullptr) return slot->asked = true;
-    if (BlockCache::Ref found = cache_->Lookup(key); found != nullptr) {
+    if (BlockCache::Ref found = cache_->Lookup(key, event.segment); found != nullptr) {
       if (slot != nullptr) {
         slot->block = std::static_pointer_cast<const Readers::Block>(found);
         slot->asked = true;

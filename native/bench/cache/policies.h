@@ -21,8 +21,8 @@ class CachePolicy {
 };
 
 /// lava: the engine's own, asked as readers ask it. lru, hyper-clock: RocksDB's.
-/// clock, sieve, s3: candidates, one queue for both segments; index-first-*: data goes first down to
-/// a sixteenth; border-*: two queues, the border moves by what ghosts would have earned.
+/// clock, sieve, s3: candidates, one queue for both segments; index-first-*: data goes first down
+/// to a sixteenth; border-*: two queues, the border moves by what ghosts would have earned.
 std::unique_ptr<CachePolicy> MakePolicy(const std::string& name, uint64_t capacity_bytes,
                                         uint64_t block_bytes);
 std::unique_ptr<CachePolicy> MakeRocksPolicy(const std::string& name, uint64_t capacity_bytes,

@@ -19,11 +19,11 @@ namespace {
 class Recorder final : public BlockCache {
  public:
   uint64_t NewFileId() override { return next_file_.fetch_add(1, std::memory_order_relaxed); }
-  Ref Lookup(const CacheKey& key) override {
+  Ref Lookup(const CacheKey& key, Segment, CacheUse*) override {
     asked = key;  // what is not inserted then is what no cache may keep
     return nullptr;
   }
-  Ref Insert(const CacheKey& key, Segment segment, Ref block) override {
+  Ref Insert(const CacheKey& key, Segment segment, Ref block, CacheUse*) override {
     const bool wanted = asked.file == key.file && asked.offset == key.offset;
     asked = {};
     Add({key.offset, static_cast<uint32_t>(key.file), static_cast<uint32_t>(block->charge()),
@@ -36,11 +36,8 @@ class Recorder final : public BlockCache {
   void SetCapacity(uint64_t) override {}
   void Trim() override {}
   /// As if there were some: by it the engine decides what it warms.
-  Statistics statistics() const override {
-    Statistics out;
-    out.capacity_bytes = 64 << 20;
-    return out;
-  }
+  uint64_t capacity_bytes() const override { return 64 << 20; }
+  Statistics statistics() const override { return {}; }
 
   void Add(const TraceEvent& event) {
     std::lock_guard lock(mutex_);
@@ -74,11 +71,9 @@ Recorder* recorder = nullptr;
 
 // The linker puts this in the place of BlockCache::Create: the engine knows of no recorder.
 std::unique_ptr<lava::BlockCache> RealCreate(
-    uint64_t capacity_bytes,
-    const lava::MemoryCounter* borrowed) asm("__real_" LAVA_CACHE_CREATE);
+    uint64_t capacity_bytes, const lava::MemoryCounter* borrowed) asm("__real_" LAVA_CACHE_CREATE);
 std::unique_ptr<lava::BlockCache> WrappedCreate(
-    uint64_t capacity_bytes,
-    const lava::MemoryCounter* borrowed) asm("__wrap_" LAVA_CACHE_CREATE);
+    uint64_t capacity_bytes, const lava::MemoryCounter* borrowed) asm("__wrap_" LAVA_CACHE_CREATE);
 std::unique_ptr<lava::BlockCache> WrappedCreate(uint64_t capacity_bytes,
                                                 const lava::MemoryCounter* borrowed) {
   using namespace lava::bench;
@@ -97,11 +92,11 @@ struct Workload {
   uint64_t separation_bytes = 0;  // 0: all values inline
   uint32_t instances = 1;
   bool zipf = true;
-  uint32_t puts_percent = 0;       // of the calls
-  uint32_t scan_every = 0;         // gets; 0: none
+  uint32_t puts_percent = 0;  // of the calls
+  uint32_t scan_every = 0;    // gets; 0: none
   uint32_t scan_entries = 0;
-  uint32_t shifts = 0;             // how often another part of the keys becomes the hot one
-  uint32_t cold_percent = 0;       // of the calls: uniform gets of references, in one more instance
+  uint32_t shifts = 0;        // how often another part of the keys becomes the hot one
+  uint32_t cold_percent = 0;  // of the calls: uniform gets of references, in one more instance
 };
 
 const std::map<std::string, Workload>& All() {
@@ -141,9 +136,9 @@ class Player {
     auto lease = Host::Get().Acquire(32 << 20, 0.5);
     Check(lease.status());
     for (uint32_t i = 0; i < workload.instances; ++i)
-      instances_.push_back(Open(directory + "/" + std::to_string(i), *lease,
-                                workload.separation_bytes == 0 ? uint64_t{1} << 30
-                                                               : workload.separation_bytes));
+      instances_.push_back(
+          Open(directory + "/" + std::to_string(i), *lease,
+               workload.separation_bytes == 0 ? uint64_t{1} << 30 : workload.separation_bytes));
     if (workload.cold_percent > 0) cold_ = Open(directory + "/cold", *lease, 64);
   }
   ~Player() {

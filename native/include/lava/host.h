@@ -28,6 +28,13 @@ class Lease {
   virtual uint64_t used_bytes() const = 0;
 };
 
+/// Of one segment of the block cache.
+struct CacheSegmentStatistics {
+  uint64_t used_bytes = 0;
+  uint64_t hits = 0, misses = 0;  // of lookups: index partitions that readers keep need none
+  uint64_t evictions = 0;         // blocks
+};
+
 /// Counters of a process. Units: bytes, counts.
 struct HostStatistics {
   uint64_t cache_capacity_bytes = 0;  // what the rest of the leases' charges leaves now
@@ -42,6 +49,8 @@ struct HostStatistics {
   uint32_t instances_open = 0;
   uint32_t threads = 0;
   uint32_t leases_open = 0;
+  CacheSegmentStatistics cache_index, cache_data;
+  uint64_t cache_index_bytes_max = 0;  // where the border stands between the two
 };
 
 /// What all instances of one process (and copy of this library) share: cache, threads, counters.

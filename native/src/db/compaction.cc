@@ -295,7 +295,7 @@ JobContext DBImpl::MakeJobContext(uint32_t output_level) {
   context.writer.partition_bytes = options_.partition_bytes;
   context.writer.sync = options_.sync;
   context.writer.kept_partition_bytes =
-      std::min(kWarmBytesMax, context.cache->statistics().capacity_bytes / kWarmShare);
+      std::min(kWarmBytesMax, context.cache->capacity_bytes() / kWarmShare);
   context.value_writer.sync = options_.sync;
   context.value_writer.compression = options_.value_compression;
   context.value_writer.dictionary = environment_.value_dictionary;

@@ -10,6 +10,10 @@ namespace {
 // One part in so many is left to the buffers of flushes and compactions.
 constexpr uint64_t kJobBuffersShare = 16;
 
+CacheSegmentStatistics FiguresOf(const BlockCache::SegmentStatistics& segment) {
+  return {segment.used_bytes, segment.hits, segment.misses, segment.evictions};
+}
+
 }  // namespace
 
 LeaseImpl::LeaseImpl(HostImpl* host, uint64_t capacity_bytes, uint64_t write_buffer_bytes)
@@ -121,10 +125,13 @@ HostStatistics HostImpl::statistics() const {
   HostStatistics out;
   const BlockCache::Statistics cache = cache_->statistics();
   out.cache_capacity_bytes = cache.capacity_bytes;
-  out.cache_used_bytes = cache.used_bytes;
+  out.cache_used_bytes = cache.used_bytes();
   out.cache_pinned_bytes = cache.pinned_bytes;
-  out.cache_hits = cache.hits;
-  out.cache_misses = cache.misses;
+  out.cache_hits = cache.hits();
+  out.cache_misses = cache.misses();
+  out.cache_index = FiguresOf(cache.index);
+  out.cache_data = FiguresOf(cache.data);
+  out.cache_index_bytes_max = cache.index_bytes_max;
   out.memtable_bytes = memtables_.used();
   out.table_reader_bytes = readers_.used();
   out.file_buffer_bytes = file_buffers_.used();
