@@ -1,7 +1,11 @@
-// The cache by itself.
+// The cache by itself; prints lines of JSON.
+//
+//   cache_bench workloads
 //   cache_bench record WORKLOAD SCALE DIRECTORY FILE   what an engine's run asks of its cache
-//   cache_bench play FILE SHARE POLICY...              traces against caches of a share of the
-//   bytes cache_bench workloads
+//   cache_bench play FILE SHARE POLICY...              against caches of a share of its bytes
+//   cache_bench threads N POLICY...                    lookups a second
+//   cache_bench gets THREADS DIRECTORY                 an engine's gets a second, all in the cache
+//   cache_bench erase FILES BLOCKS                     microseconds to drop a file
 
 #include <algorithm>
 #include <array>
@@ -10,6 +14,7 @@
 #include <string>
 
 #include "bench/cache/policies.h"
+#include "bench/cache/threads.h"
 
 namespace lava::bench {
 namespace {
@@ -82,6 +87,23 @@ int Main(int argc, char** argv) {
     return 0;
   }
   if (command == "play" && argc > 4) return Replay(argc, argv);
+  if (command == "threads" && argc > 3) {
+    for (int i = 3; i < argc; ++i)
+      std::printf("{\"policy\":\"%s\",\"threads\":%s,\"lookups_per_second\":%.0f}\n", argv[i],
+                  argv[2], LookupsPerSecond(argv[i], static_cast<uint32_t>(std::atoi(argv[2])), 2));
+    return 0;
+  }
+  if (command == "gets" && argc == 4) {
+    std::printf("{\"threads\":%s,\"gets_per_second\":%.0f}\n", argv[2],
+                GetsPerSecond(argv[3], static_cast<uint32_t>(std::atoi(argv[2])), 5));
+    return 0;
+  }
+  if (command == "erase" && argc == 4) {
+    std::printf("{\"files\":%s,\"blocks\":%s,\"us\":%.3f}\n", argv[2], argv[3],
+                EraseMicroseconds(std::strtoull(argv[2], nullptr, 10),
+                                  std::strtoull(argv[3], nullptr, 10)));
+    return 0;
+  }
   if (command == "workloads") {
     for (const std::string& name : Workloads()) std::printf("%s\n", name.c_str());
     return 0;

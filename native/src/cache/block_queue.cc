@@ -34,7 +34,7 @@ void BlockQueue::GrowFiles() {
     if (uses_of(i) != kFree) Append(&Page::file, nullptr, &files_[HeadOf(at(i).key.file)], i);
 }
 
-uint32_t BlockQueue::Add(Entry entry, uint32_t bytes, bool known) {
+uint32_t BlockQueue::Add(Entry entry, uint32_t bytes, CacheUse* use, bool known) {
   if (free_.empty()) {
     const uint32_t begin = end();
     pages_.push_back(std::make_unique<Page>());
@@ -46,6 +46,7 @@ uint32_t BlockQueue::Add(Entry entry, uint32_t bytes, bool known) {
   Append(&Page::file, nullptr, &files_[HeadOf(entry.key.file)], i);
   at(i) = std::move(entry);
   page(i).bytes[i % kPageEntries] = bytes;
+  page(i).use[i % kPageEntries] = use;
   ++count_;
   bytes_ += bytes;
   uses_of(i) = known ? 0 : kTrial;

@@ -25,7 +25,6 @@ class BlockQueue {
   struct Entry {
     CacheKey key;
     BlockCache::Ref block;
-    CacheUse* use = nullptr;
   };
 
   size_t count() const { return count_; }
@@ -33,9 +32,10 @@ class BlockQueue {
   Entry& at(uint32_t i) { return page(i).entries[i % kPageEntries]; }
   const Entry& at(uint32_t i) const { return page(i).entries[i % kPageEntries]; }
   uint32_t bytes_of(uint32_t i) const { return page(i).bytes[i % kPageEntries]; }
+  CacheUse* use_of(uint32_t i) const { return page(i).use[i % kPageEntries]; }
 
   /// known: it was evicted not long ago, and is not put on trial again.
-  uint32_t Add(Entry entry, uint32_t bytes, bool known);
+  uint32_t Add(Entry entry, uint32_t bytes, CacheUse* use, bool known);
   /// Gives back all memory with the last entry.
   BlockCache::Ref Remove(uint32_t i);
   void CountUse(uint32_t i) {
@@ -67,12 +67,14 @@ class BlockQueue {
     uint32_t before = kNone, behind = kNone;
   };
   using Links = std::array<Link, kPageEntries>;
-  struct Page {
+  // A lookup touches a byte of uses and one line of entries.
+  struct alignas(64) Page {
     Page() { uses.fill(kFree); }
     std::array<uint8_t, kPageEntries> uses;
+    std::array<Entry, kPageEntries> entries;
+    std::array<CacheUse*, kPageEntries> use;
     std::array<uint32_t, kPageEntries> bytes;
     Links trial, file;
-    std::array<Entry, kPageEntries> entries;
   };
 
   Page& page(uint32_t i) { return *pages_[i / kPageEntries]; }

@@ -12,7 +12,7 @@ namespace lava {
 namespace {
 
 BlockQueue::Entry EntryOf(uint64_t file, uint64_t offset) {
-  return {{file, offset}, std::make_shared<TestBlock>(offset, 100), nullptr};
+  return {{file, offset}, std::make_shared<TestBlock>(offset, 100)};
 }
 
 // Removes what is to be evicted until nothing is left; the offsets, in order.
@@ -29,9 +29,9 @@ std::vector<uint64_t> Drain(BlockQueue* queue) {
 
 TEST(BlockQueueTest, UnusedBlocksOnTrialGoFirstAndTheOldestOfThem) {
   BlockQueue queue;
-  queue.Add(EntryOf(1, 0), 100, true);
+  queue.Add(EntryOf(1, 0), 100, nullptr, true);
   for (uint64_t n = 1; n < 6; ++n) {
-    const uint32_t i = queue.Add(EntryOf(1, n), 100, false);
+    const uint32_t i = queue.Add(EntryOf(1, n), 100, nullptr, false);
     if (n == 2) queue.CountUse(i);
   }
   EXPECT_EQ(queue.bytes(), 600u);
@@ -42,22 +42,22 @@ TEST(BlockQueueTest, UnusedBlocksOnTrialGoFirstAndTheOldestOfThem) {
 
 TEST(BlockQueueTest, TheHandTakesUsesRoundByRound) {
   BlockQueue queue;
-  queue.Add(EntryOf(1, 0), 100, true);
-  queue.CountUse(queue.Add(EntryOf(1, 1), 100, true));
-  const uint32_t often = queue.Add(EntryOf(1, 2), 100, true);
+  queue.Add(EntryOf(1, 0), 100, nullptr, true);
+  queue.CountUse(queue.Add(EntryOf(1, 1), 100, nullptr, true));
+  const uint32_t often = queue.Add(EntryOf(1, 2), 100, nullptr, true);
   for (int i = 0; i < 9; ++i) queue.CountUse(often);
-  queue.CountUses(queue.Add(EntryOf(1, 3), 100, true));
+  queue.CountUses(queue.Add(EntryOf(1, 3), 100, nullptr, true));
   EXPECT_EQ(Drain(&queue), (std::vector<uint64_t>{0, 1, 2, 3}));
 }
 
 TEST(BlockQueueTest, TrialsKeepTheirShare) {
   BlockQueue queue;
-  for (uint64_t n = 0; n < 95; ++n) queue.Add(EntryOf(1, n), 100, true);
-  for (uint64_t n = 95; n < 100; ++n) queue.Add(EntryOf(1, n), 100, false);
+  for (uint64_t n = 0; n < 95; ++n) queue.Add(EntryOf(1, n), 100, nullptr, true);
+  for (uint64_t n = 95; n < 100; ++n) queue.Add(EntryOf(1, n), 100, nullptr, false);
   uint32_t i;
   ASSERT_TRUE(queue.Advance(&i));
   EXPECT_LT(queue.at(i).key.offset, 95u) << "half of their share";
-  for (uint64_t n = 100; n < 110; ++n) queue.Add(EntryOf(1, n), 100, false);
+  for (uint64_t n = 100; n < 110; ++n) queue.Add(EntryOf(1, n), 100, nullptr, false);
   ASSERT_TRUE(queue.Advance(&i));
   EXPECT_EQ(queue.at(i).key.offset, 95u);
 }
@@ -66,7 +66,7 @@ TEST(BlockQueueTest, TrialsKeepTheirShare) {
 TEST(BlockQueueTest, WhatIsLeftIsAskedAgainAfterTheOthers) {
   for (const bool known : {false, true}) {
     BlockQueue queue;
-    for (uint64_t n = 0; n < 200; ++n) queue.Add(EntryOf(1, n), 100, known);
+    for (uint64_t n = 0; n < 200; ++n) queue.Add(EntryOf(1, n), 100, nullptr, known);
     std::set<uint64_t> seen;
     for (uint64_t n = 0; n < 200; ++n) {
       uint32_t i;
@@ -91,7 +91,7 @@ TEST(BlockQueueTest, FindsTheBlocksOfAFile) {
         queue.Remove(i);
       }
     } else {
-      model[file].insert(queue.Add(EntryOf(file, n), 100, n % 3 == 0));
+      model[file].insert(queue.Add(EntryOf(file, n), 100, nullptr, n % 3 == 0));
     }
   }
   for (auto& [file, places] : model) {

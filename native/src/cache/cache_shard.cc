@@ -71,7 +71,7 @@ uint32_t CacheShard::Find(const Key& key) const {
 
 BlockCache::Ref CacheShard::Drop(size_t part, uint32_t i, uint64_t hash) {
   BlockQueue& queue = parts_[part].queue;
-  if (CacheUse* use = queue.at(i).use; use != nullptr)
+  if (CacheUse* use = queue.use_of(i); use != nullptr)
     use->used_bytes.fetch_sub(queue.bytes_of(i), std::memory_order_relaxed);
   table_.Remove(hash, PlaceOf(part, i));
   return queue.Remove(i);
@@ -110,8 +110,8 @@ CacheShard::Inserted CacheShard::Insert(const Key& key, BlockCache::Ref block, u
   out.added = true;
   out.block = block;
   const bool known = out.ghost_age <= known_age;
-  const uint32_t i = parts_[part].queue.Add({key.key, std::move(block), use},
-                                            static_cast<uint32_t>(charge), known);
+  const uint32_t i = parts_[part].queue.Add({key.key, std::move(block)},
+                                            static_cast<uint32_t>(charge), use, known);
   table_.Insert(key.hash, PlaceOf(part, i));
   if (use != nullptr) use->used_bytes.fetch_add(charge, std::memory_order_relaxed);
   FitGhosts();
