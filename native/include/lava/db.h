@@ -214,6 +214,9 @@ struct DBStatistics {
   uint64_t flush_cpu_us = 0, compaction_cpu_us = 0, gc_cpu_us = 0;
   uint64_t files_refused_direct = 0;  // go through the page cache though direct I/O was asked for
   uint64_t snapshots_given_up = 0;    // because writes needed the space that they kept
+  /// Of the block cache: what it holds of this instance's files now, and lookups since the instance
+  /// was opened. Index partitions that readers keep are asked without one.
+  uint64_t cache_used_bytes = 0, cache_hits = 0, cache_misses = 0;
 };
 /// Counters of one table, from the files' properties and the memtables.
 struct TableStatistics {

@@ -29,6 +29,13 @@ class Lease {
   virtual uint64_t used_bytes() const = 0;
 };
 
+/// Of one segment of the block cache.
+struct CacheSegmentStatistics {
+  uint64_t used_bytes = 0;
+  uint64_t hits = 0, misses = 0;  // of lookups: index partitions that readers keep need none
+  uint64_t evictions = 0;         // blocks
+};
+
 /// Counters of a process. Units: bytes, counts, microseconds.
 struct HostStatistics {
   uint64_t cache_capacity_bytes = 0;  // what the rest of the leases' charges leaves now
@@ -55,6 +62,8 @@ struct HostStatistics {
   /// Jobs that no thread has taken yet; what writers wait for counts as urgent instead.
   uint64_t queued_urgent_jobs = 0, queued_flushes = 0, queued_l0_compactions = 0;
   uint64_t queued_compactions = 0, queued_collections = 0;
+  CacheSegmentStatistics cache_index, cache_data;
+  uint64_t cache_index_bytes_max = 0;  // where the border stands between the two
 };
 
 /// What all instances of one process (and copy of this library) share: cache, threads, counters.

@@ -3,16 +3,59 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <mutex>
 
-#include "cache/clock_shard.h"
+#include "cache/cache_shard.h"
+#include "policy/cache_border.h"
 
 namespace lava {
 namespace {
 
 constexpr size_t kShardCount = 32;
-/// Rounds of the clock's hand that an unused block survives.
-constexpr uint8_t kUsesData = 1;
-constexpr uint8_t kUsesIndex = ClockRing::kUsesMax;
+/// Ages of ghosts are counted in what was evicted of their segment: so many parts of the capacity.
+constexpr uint32_t kTicksOfCapacity = 256;
+constexpr uint32_t kKnownAge = kTicksOfCapacity / 4;
+constexpr auto kMarginAge = static_cast<uint32_t>(kTicksOfCapacity * kCacheMarginShare);
+
+using Segment = BlockCache::Segment;
+
+/// What the cache knows of a segment as a whole.
+struct SegmentState {
+  std::atomic<uint64_t> used{0};        // of all shards: a busy shard may hold more than its share
+  std::atomic<size_t> next_evicted{0};  // shard whose turn it is
+  std::atomic<uint64_t> evicted_in_tick{0};
+  std::atomic<uint32_t> ticks{0};
+  std::atomic<uint64_t> missed_cost{0};  // see CachePeriod, since the last judgement
+  double worth = 0;                      // of a byte; under the border's lock
+  /// By tick: bytes that were evicted in it and did not come back.
+  std::array<std::atomic<int64_t>, kMarginAge + 1> out{};
+
+  void CountEvicted(uint64_t bytes, uint64_t capacity) {
+    const uint64_t tick = std::max<uint64_t>(capacity / kTicksOfCapacity, 1);
+    out[ticks.load(std::memory_order_relaxed) % out.size()].fetch_add(static_cast<int64_t>(bytes),
+                                                                      std::memory_order_relaxed);
+    const uint64_t sum = evicted_in_tick.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+    if (sum < tick) return;
+    evicted_in_tick.store(sum % tick, std::memory_order_relaxed);
+    for (uint64_t n = 0; n < std::min<uint64_t>(sum / tick, out.size()); ++n)
+      out[(ticks.fetch_add(1, std::memory_order_relaxed) + 1) % out.size()].store(
+          0, std::memory_order_relaxed);
+  }
+  void CountMissed(uint64_t bytes, uint32_t age) {
+    missed_cost.fetch_add(static_cast<uint64_t>(CacheMissCost(bytes)), std::memory_order_relaxed);
+    out[(ticks.load(std::memory_order_relaxed) - age) % out.size()].fetch_sub(
+        static_cast<int64_t>(bytes), std::memory_order_relaxed);
+  }
+  void Judge(double capacity) {
+    int64_t out_bytes = 0;
+    for (const auto& bytes : out)
+      out_bytes += std::max<int64_t>(bytes.load(std::memory_order_relaxed), 0);
+    const uint64_t cost = missed_cost.exchange(0, std::memory_order_relaxed);
+    worth = SmoothCacheWorth(worth, {.missed_cost = static_cast<double>(cost),
+                                     .out_bytes = static_cast<double>(out_bytes),
+                                     .capacity_bytes = capacity});
+  }
+};
 
 class ShardedCache final : public BlockCache {
  public:
@@ -21,86 +64,151 @@ class ShardedCache final : public BlockCache {
 
   uint64_t NewFileId() override { return next_file_.fetch_add(1, std::memory_order_relaxed); }
 
-  Ref Lookup(const CacheKey& key) override {
-    const uint64_t hash = ClockShard::HashOf(key);
-    return shards_[hash % kShardCount].Lookup(key, hash);
+  Ref Lookup(const CacheKey& cache_key, Segment segment, CacheUse* use) override {
+    const CacheShard::Key key(cache_key, segment);
+    return ShardOf(key).Lookup(key, use);
   }
 
-  Ref Insert(const CacheKey& key, Segment segment, Ref block) override {
-    const uint64_t charge = ClockShard::ChargeOf(*block);
-    if (charge > Capacity()) return block;
-    const uint64_t hash = ClockShard::HashOf(key);
-    bool added = false;
-    // Counted before it can be evicted, so that the sum never wraps below zero.
-    used_.fetch_add(charge, std::memory_order_relaxed);
-    Ref result = shards_[hash % kShardCount].Insert(
-        key, hash, segment == Segment::kIndex ? kUsesIndex : kUsesData, std::move(block), &added);
-    if (!added) {
-      used_.fetch_sub(charge, std::memory_order_relaxed);
-      return result;
+  Ref Insert(const CacheKey& cache_key, Segment segment, Ref block, CacheUse* use) override {
+    const uint64_t charge = CacheShard::ChargeOf(*block), capacity = capacity_bytes();
+    if (charge > std::min<uint64_t>(capacity, UINT32_MAX)) return block;
+    const CacheShard::Key key(cache_key, segment);
+    // Room first, then the block: what all charges and the cache have is never more than there is.
+    while (!TryReserve(charge))
+      if (!EvictToCapacity(charge)) return block;
+    SegmentState& state = Of(segment);
+    state.used.fetch_add(charge, std::memory_order_relaxed);
+    CacheShard::Inserted inserted = ShardOf(key).Insert(
+        key, std::move(block), charge, use, state.ticks.load(std::memory_order_relaxed), kKnownAge);
+    if (!inserted.added) {
+      Release(&state, charge);
+      return std::move(inserted.block);
     }
-    if (!EvictToCapacity())
-      used_.fetch_sub(shards_[hash % kShardCount].Erase(key, hash), std::memory_order_relaxed);
-    return result;
+    if (inserted.ghost_age <= kMarginAge) state.CountMissed(charge, inserted.ghost_age);
+    JudgeBorder(charge, capacity);
+    return std::move(inserted.block);
   }
 
   void EraseFile(uint64_t file) override {
-    for (ClockShard& shard : shards_)
-      used_.fetch_sub(shard.EraseFile(file), std::memory_order_relaxed);
+    for (CacheShard& shard : shards_) {
+      const std::array<uint64_t, 2> freed = shard.EraseFile(file);
+      for (size_t i = 0; i < freed.size(); ++i) Release(&segments_[i], freed[i]);
+    }
   }
 
   void SetCapacity(uint64_t bytes) override {
     capacity_.store(bytes, std::memory_order_relaxed);
-    EvictToCapacity();
+    EvictToCapacity(0);
   }
-  void Trim() override { EvictToCapacity(); }
-  uint64_t capacity_bytes() const override { return Capacity(); }
-  uint64_t used_bytes() const override { return used_.load(std::memory_order_relaxed); }
+  void Trim() override { EvictToCapacity(0); }
+  uint64_t used_bytes() const override { return reserved_.load(std::memory_order_relaxed); }
 
+  uint64_t capacity_bytes() const override {
+    const uint64_t capacity = capacity_.load(std::memory_order_relaxed);
+    return borrowed_ == nullptr ? capacity : capacity - std::min(capacity, borrowed_->used());
+  }
   Statistics statistics() const override {
     Statistics out;
-    out.capacity_bytes = Capacity();
-    out.used_bytes = used_.load(std::memory_order_relaxed);
-    for (const ClockShard& shard : shards_) shard.AddTo(&out);
+    out.capacity_bytes = capacity_bytes();
+    out.index_bytes_max = BorderBytes(out.capacity_bytes);
+    for (const CacheShard& shard : shards_) shard.AddTo(&out);
     return out;
   }
 
  private:
-  uint64_t Capacity() const {
-    const uint64_t capacity = capacity_.load(std::memory_order_relaxed);
-    return borrowed_ == nullptr ? capacity : capacity - std::min(capacity, borrowed_->used());
+  CacheShard& ShardOf(const CacheShard::Key& key) { return shards_[key.hash % kShardCount]; }
+  SegmentState& Of(Segment segment) { return segments_[static_cast<size_t>(segment)]; }
+  uint64_t UsedBy(Segment segment) const {
+    return segments_[static_cast<size_t>(segment)].used.load(std::memory_order_relaxed);
+  }
+  uint64_t BorderBytes(uint64_t capacity) const {
+    return static_cast<uint64_t>(border_.load(std::memory_order_relaxed) *
+                                 static_cast<double>(capacity));
   }
 
-  /// Moves the hands of the shards in turn, a few entries each, as if they were one clock: a
-  /// shard of few but used blocks loses none to a neighbour's. False when pinned blocks alone pass
-  /// the capacity.
-  bool EvictToCapacity() {
-    size_t left = SIZE_MAX;  // steps after which all uses have run out, those told by Yield too
-    for (size_t visits = 0;; ++visits) {
-      uint64_t used = used_.load(std::memory_order_relaxed);
-      uint64_t capacity = Capacity();
+  /// Moves the border once for so many bytes inserted. Who comes while another does it goes on.
+  void JudgeBorder(uint64_t inserted, uint64_t capacity) {
+    const auto size = static_cast<double>(capacity);
+    const uint64_t so_far = inserted_.fetch_add(inserted, std::memory_order_relaxed) + inserted;
+    if (static_cast<double>(so_far) < kCachePeriodShare * size) return;
+    const std::unique_lock lock(border_mutex_, std::try_to_lock);
+    if (!lock) return;
+    inserted_.store(0, std::memory_order_relaxed);
+    for (SegmentState& state : segments_) state.Judge(size);
+    border_.store(
+        MoveCacheBorder({.border = border_.load(std::memory_order_relaxed),
+                         .index_used = static_cast<double>(UsedBy(Segment::kIndex)) / size,
+                         .index_worth = Of(Segment::kIndex).worth,
+                         .data_worth = Of(Segment::kData).worth}),
+        std::memory_order_relaxed);
+  }
+
+  /// Which segment gives way.
+  Segment Loser(uint64_t capacity) const {
+    const uint64_t index = UsedBy(Segment::kIndex);
+    return index > BorderBytes(capacity) || UsedBy(Segment::kData) == 0 ? Segment::kIndex
+                                                                        : Segment::kData;
+  }
+
+  bool TryReserve(uint64_t bytes) {
+    uint64_t reserved = reserved_.load(std::memory_order_relaxed);
+    do {
+      if (reserved + bytes > capacity_bytes()) return false;
+    } while (
+        !reserved_.compare_exchange_weak(reserved, reserved + bytes, std::memory_order_relaxed));
+    return true;
+  }
+  void Release(SegmentState* segment, uint64_t bytes) {
+    segment->used.fetch_sub(bytes, std::memory_order_relaxed);
+    reserved_.fetch_sub(bytes, std::memory_order_relaxed);
+  }
+
+  /// Makes room for so many bytes more. Goes over the shards in turn, a few blocks each, as if they
+  /// were one: a shard of few but used blocks loses none to a neighbour's. False when pinned blocks
+  /// alone pass the capacity.
+  bool EvictToCapacity(uint64_t more) {
+    std::array<Turn, 2> turns;
+    for (;;) {
+      const uint64_t used = used_bytes() + more;
+      const uint64_t capacity = capacity_bytes();
       if (used <= capacity) return true;
-      if (visits == kShardCount) {
-        left = 0;
-        for (const ClockShard& shard : shards_)
-          left += std::max<size_t>(shard.count(), 1) * 2 * (ClockRing::kUsesMax + 1);
-      }
-      if (visits >= kShardCount && left == 0) return false;
-      const size_t shard = next_evicted_.fetch_add(1, std::memory_order_relaxed) % kShardCount;
+      Segment loser = Loser(capacity);
+      if (turns[static_cast<size_t>(loser)].Over())
+        loser = loser == Segment::kIndex ? Segment::kData : Segment::kIndex;
+      Turn& turn = turns[static_cast<size_t>(loser)];
+      if (turn.Over()) return false;
+      if (turn.visits++ == kShardCount) turn.left = StepsMax(loser);
+      SegmentState& state = Of(loser);
+      const size_t shard = state.next_evicted.fetch_add(1, std::memory_order_relaxed) % kShardCount;
       size_t steps = 0;
-      const uint64_t freed = shards_[shard].Evict(used - capacity, &steps);
-      used_.fetch_sub(freed, std::memory_order_relaxed);
+      const uint64_t freed = shards_[shard].Evict(
+          loser, used - capacity, state.ticks.load(std::memory_order_relaxed), &steps);
+      Release(&state, freed);
+      if (freed > 0) state.CountEvicted(freed, capacity);
       // An empty shard counts as a step, so that the turns end.
-      const size_t made = std::max<size_t>(steps, 1);
-      left -= std::min(left, made);
+      turn.left -= std::min(turn.left, std::max<size_t>(steps, 1));
     }
   }
+  struct Turn {
+    size_t visits = 0;
+    size_t left = SIZE_MAX;  // steps until all uses have run out, those told by Yield too
+    bool Over() const { return left == 0; }
+  };
+  size_t StepsMax(Segment segment) const {
+    size_t steps = 0;
+    for (const CacheShard& shard : shards_)
+      steps += std::max<size_t>(shard.count(segment), 1) * 2 * (BlockQueue::kUsesMax + 2);
+    return steps;
+  }
 
-  std::array<ClockShard, kShardCount> shards_;
+  std::array<CacheShard, kShardCount> shards_;
   std::atomic<uint64_t> capacity_;
   const MemoryCounter* const borrowed_;
-  std::atomic<uint64_t> used_{0};        // of all shards: a busy shard may hold more than its share
-  std::atomic<size_t> next_evicted_{0};  // shard whose hand moves next
+  std::array<SegmentState, 2> segments_;
+  std::atomic<uint64_t> reserved_{0};  // of both, and of blocks that are about to come
+  std::mutex border_mutex_;            // of judgements; below no other lock
+  std::atomic<double> border_{1 - kCacheFloorShare};
+  std::atomic<uint64_t> inserted_{0};  // since the last judgement
   std::atomic<uint64_t> next_file_{1};
 };
 

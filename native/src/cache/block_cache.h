@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 
@@ -26,10 +27,18 @@ struct CacheKey {
   uint64_t offset = 0;
 };
 
-/// One cache over all instances of the process. The unified cache (two segments) replaces this
-/// behind the same interface.
+/// What the cache does for one of its users, an instance say.
+/// Threads:    any thread.
+/// Units:      bytes of blocks in the cache now; lookups.
+struct CacheUse {
+  std::atomic<uint64_t> used_bytes{0}, hits{0}, misses{0};
+};
+
+/// One cache over all instances of the process. Two segments share its bytes: index goes before
+/// data as long as it earns more by the byte (policy/cache_border.h).
 /// Threads:    any thread. Sharded.
-/// Ownership:  a Ref pins its block; a pinned block may outlive its place in the cache.
+/// Ownership:  a Ref pins its block; a pinned block may outlive its place in the cache. A CacheUse
+///             must live until all of its files were erased.
 /// Errors:     none: when the cache is full of pinned blocks, Insert still returns a usable Ref
 ///             whose block simply is not kept.
 class BlockCache {
@@ -44,11 +53,11 @@ class BlockCache {
                                             const MemoryCounter* borrowed = nullptr);
 
   virtual uint64_t NewFileId() = 0;
-  /// Null when the block is not here; counts a hit or a miss.
-  virtual Ref Lookup(const CacheKey& key) = 0;
+  /// Null when the block is not here; counts a hit or a miss. A key is of one segment always.
+  virtual Ref Lookup(const CacheKey& key, Segment segment, CacheUse* use = nullptr) = 0;
   /// Keeps block, unless another one stands under key already: then that one is returned and
-  /// block is dropped. segment kIndex stays longer.
-  virtual Ref Insert(const CacheKey& key, Segment segment, Ref block) = 0;
+  /// block is dropped.
+  virtual Ref Insert(const CacheKey& key, Segment segment, Ref block, CacheUse* use = nullptr) = 0;
   /// Drops the blocks of a file; pinned ones live on until their pins go.
   virtual void EraseFile(uint64_t file) = 0;
   /// Evicts down to bytes before it returns. 0: nothing is kept.
@@ -60,10 +69,18 @@ class BlockCache {
   virtual uint64_t capacity_bytes() const = 0;
   virtual uint64_t used_bytes() const = 0;
 
-  /// capacity_bytes is what is not borrowed now; used_bytes counts blocks in the cache,
-  /// pinned_bytes those of them that a Ref holds now.
+  struct SegmentStatistics {
+    uint64_t used_bytes = 0, hits = 0, misses = 0, evictions = 0;
+  };
+  /// used_bytes counts blocks in the cache, pinned_bytes those of them that a Ref holds now,
+  /// index_bytes_max is where the border stands.
   struct Statistics {
-    uint64_t capacity_bytes = 0, used_bytes = 0, pinned_bytes = 0, hits = 0, misses = 0;
+    uint64_t capacity_bytes = 0, pinned_bytes = 0, index_bytes_max = 0;
+    SegmentStatistics index, data;
+
+    uint64_t used_bytes() const { return index.used_bytes + data.used_bytes; }
+    uint64_t hits() const { return index.hits + data.hits; }
+    uint64_t misses() const { return index.misses + data.misses; }
   };
   virtual Statistics statistics() const = 0;
 };

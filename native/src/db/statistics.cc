@@ -69,6 +69,11 @@ DBStatistics DBImpl::statistics() const {
   out.reads = get(counters_.reads);
   out.writes = get(counters_.writes);
   out.scans = get(counters_.scans);
+  for (const CacheUse* use : {&read_counters_.cache, &value_read_counters_.cache}) {
+    out.cache_used_bytes += get(use->used_bytes);
+    out.cache_hits += get(use->hits);
+    out.cache_misses += get(use->misses);
+  }
   out.filter_useful = get(read_counters_.filter_useful);
   out.block_reads = get(read_counters_.block_reads);
   out.stall_us = get(counters_.stall_us);

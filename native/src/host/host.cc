@@ -23,6 +23,10 @@ uint64_t Chargeable(uint64_t capacity_bytes) {
   return capacity_bytes - capacity_bytes / kUncountedShare;
 }
 
+CacheSegmentStatistics FiguresOf(const BlockCache::SegmentStatistics& segment) {
+  return {segment.used_bytes, segment.hits, segment.misses, segment.evictions};
+}
+
 }  // namespace
 
 LeaseImpl::LeaseImpl(HostImpl* host, uint64_t capacity_bytes, uint64_t write_buffer_bytes)
@@ -172,10 +176,13 @@ HostStatistics HostImpl::statistics() const {
   HostStatistics out;
   const BlockCache::Statistics cache = cache_->statistics();
   out.cache_capacity_bytes = cache.capacity_bytes;
-  out.cache_used_bytes = cache.used_bytes;
+  out.cache_used_bytes = cache.used_bytes();
   out.cache_pinned_bytes = cache.pinned_bytes;
-  out.cache_hits = cache.hits;
-  out.cache_misses = cache.misses;
+  out.cache_hits = cache.hits();
+  out.cache_misses = cache.misses();
+  out.cache_index = FiguresOf(cache.index);
+  out.cache_data = FiguresOf(cache.data);
+  out.cache_index_bytes_max = cache.index_bytes_max;
   const auto used = [this](MemoryPurpose purpose) { return budget_.counter(purpose).used(); };
   out.memtable_bytes = used(MemoryPurpose::kMemtables);
   out.table_reader_bytes = used(MemoryPurpose::kReaders);

@@ -7,7 +7,7 @@ Status BlockAccess::LoadData(const BlockHandle& handle,
   CountBlockRead();
   LAVA_RETURN_IF_ERROR(loader->LoadData(handle, out));
   *out = std::static_pointer_cast<const CachedDataBlock>(
-      cache->Insert({file_id, handle.offset}, BlockCache::Segment::kData, std::move(*out)));
+      cache->Insert({file_id, handle.offset}, BlockCache::Segment::kData, std::move(*out), use()));
   return Status::OK();
 }
 
@@ -16,7 +16,7 @@ Status BlockAccess::LoadPartition(const BlockHandle& handle, uint64_t base,
   CountBlockRead();
   LAVA_RETURN_IF_ERROR(loader->LoadPartitionAt(handle, base, out));
   *out = std::static_pointer_cast<const CachedPartition>(
-      cache->Insert({file_id, handle.offset}, BlockCache::Segment::kIndex, std::move(*out)));
+      cache->Insert({file_id, handle.offset}, BlockCache::Segment::kIndex, std::move(*out), use()));
   return Status::OK();
 }
 
@@ -25,8 +25,8 @@ void BlockAccess::AddPartition(const IndexBlock& top, uint32_t i, Slice raw,
   const BlockHandle handle = BlockAt(top, i);
   std::shared_ptr<CachedPartition> partition;
   if (ksst::LoadPartition(raw, version, top.extent_begin(i), handle.offset, &partition) == nullptr)
-    (void)cache->Insert({file_id, handle.offset}, BlockCache::Segment::kIndex,
-                        std::move(partition));
+    (void)cache->Insert({file_id, handle.offset}, BlockCache::Segment::kIndex, std::move(partition),
+                        use());
 }
 
 }  // namespace lava::ksst

@@ -19,7 +19,8 @@ struct BlockAccess {
 
   Status Data(const BlockHandle& handle, std::shared_ptr<const CachedDataBlock>* out) const {
     CacheKey key{file_id, handle.offset};
-    if (BlockCache::Ref ref = cache->Lookup(key); ref != nullptr) {
+    if (BlockCache::Ref ref = cache->Lookup(key, BlockCache::Segment::kData, use());
+        ref != nullptr) {
       *out = std::static_pointer_cast<const CachedDataBlock>(std::move(ref));
       return Status::OK();
     }
@@ -30,7 +31,8 @@ struct BlockAccess {
                    bool* cached) const {
     BlockHandle handle = BlockAt(top, i);
     CacheKey key{file_id, handle.offset};
-    if (BlockCache::Ref ref = cache->Lookup(key); ref != nullptr) {
+    if (BlockCache::Ref ref = cache->Lookup(key, BlockCache::Segment::kIndex, use());
+        ref != nullptr) {
       *out = std::static_pointer_cast<const CachedPartition>(std::move(ref));
       *cached = true;
       return Status::OK();
@@ -48,6 +50,7 @@ struct BlockAccess {
   }
 
  private:
+  CacheUse* use() const { return counters == nullptr ? nullptr : &counters->cache; }
   Status LoadData(const BlockHandle& handle, std::shared_ptr<const CachedDataBlock>* out) const;
   Status LoadPartition(const BlockHandle& handle, uint64_t base,
                        std::shared_ptr<const CachedPartition>* out) const;

@@ -27,6 +27,7 @@ class TableReader : public Attachment {
  public:
   struct ReadCounters {  // of the caller; may be null
     std::atomic<uint64_t> filter_useful{0}, block_reads{0};
+    CacheUse cache;
   };
   static Result<std::shared_ptr<TableReader>> Open(std::unique_ptr<fs::RandomFile> file,
                                                    BlockCache* cache, MemoryCounter* counter,

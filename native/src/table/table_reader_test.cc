@@ -131,7 +131,7 @@ class ModelTest {
     EXPECT_TRUE(VerifyTableFile(&file_system_, "/db/1.ksst", {}).ok());
     reader_.reset();
     EXPECT_EQ(counter_.used(), 0u);
-    EXPECT_EQ(cache_->statistics().used_bytes, 0u);
+    EXPECT_EQ(cache_->statistics().used_bytes(), 0u);
   }
 
  private:
@@ -370,9 +370,9 @@ TEST_F(ReaderTest, AWarmedFileAnswersByItsIndexWithoutARead) {
 TEST_F(ReaderTest, WalkPastTheCacheLeavesItAlone) {
   Write(testing::SmallRecords(200));
   ASSERT_TRUE(ReadAll(*reader_, {false, 4096}).ok());
-  EXPECT_EQ(cache_->statistics().used_bytes, 0u);
+  EXPECT_EQ(cache_->statistics().used_bytes(), 0u);
   ASSERT_TRUE(ReadAll(*reader_, {true, 0}).ok());
-  EXPECT_GT(cache_->statistics().used_bytes, 0u);
+  EXPECT_GT(cache_->statistics().used_bytes(), 0u);
 }
 
 }  // namespace

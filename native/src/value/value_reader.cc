@@ -112,6 +112,7 @@ class ValueSstReader final : public ValueReader {
     return place.bytes <= kCachedRecordBytesMax && bytes <= kCachedBytesMax;
   }
   Status WrongSize(uint64_t offset, uint64_t bytes, uint64_t expected) const;
+  CacheUse* use() const { return counters_ == nullptr ? nullptr : &counters_->cache; }
   void Count(std::atomic<uint64_t> ReadCounters::*counter, uint64_t n = 1) const {
     if (counters_ != nullptr) (counters_->*counter).fetch_add(n, std::memory_order_relaxed);
   }
@@ -136,7 +137,7 @@ bool ValueSstReader::InBounds(Slice key, const FileId& birth) const {
 Status ValueSstReader::LoadPartition(const TopIndex::Partition& partition,
                                      std::shared_ptr<const CachedPartition>* out) const {
   CacheKey cache_key{cache_file_, partition.block.offset};
-  BlockCache::Ref ref = cache_->Lookup(cache_key);
+  BlockCache::Ref ref = cache_->Lookup(cache_key, BlockCache::Segment::kIndex, use());
   if (ref == nullptr) {
     Count(&ReadCounters::index_reads);
     auto loaded = std::make_shared<CachedPartition>();
@@ -144,7 +145,7 @@ Status ValueSstReader::LoadPartition(const TopIndex::Partition& partition,
     const char* error =
         loaded->view.Load(loaded->payload, partition.records_end - partition.records_begin);
     if (error != nullptr) return head_->Malformed(partition.block.offset, error);
-    ref = cache_->Insert(cache_key, BlockCache::Segment::kIndex, std::move(loaded));
+    ref = cache_->Insert(cache_key, BlockCache::Segment::kIndex, std::move(loaded), use());
   }
   *out = std::static_pointer_cast<const CachedPartition>(std::move(ref));
   return Status::OK();
@@ -217,9 +218,10 @@ Status ValueSstReader::ReadPlace(const ValuePlace& place, Slice key, const FileI
 
 ValueSstReader::ValuePtr ValueSstReader::FindCached(const ValuePlace& place, Slice key,
                                                     const FileId& birth, bool* cached) const {
-  BlockCache::Ref ref = place.bytes <= kCachedRecordBytesMax
-                            ? cache_->Lookup(CacheKey{cache_file_, place.offset})
-                            : nullptr;
+  BlockCache::Ref ref =
+      place.bytes <= kCachedRecordBytesMax
+          ? cache_->Lookup(CacheKey{cache_file_, place.offset}, BlockCache::Segment::kData, use())
+          : nullptr;
   *cached = ref != nullptr;
   if (ref == nullptr) return nullptr;
   Count(&ReadCounters::value_cache_hits);
@@ -241,7 +243,7 @@ Status ValueSstReader::Get(Slice key, const FileId& birth, bool fill_cache, Slic
     LAVA_RETURN_IF_ERROR(ReadPlace(place, key, birth, &found, &alone));
     if (fill_cache && alone && MayBeCached(place, found->key.size() + found->value.size())) {
       found = std::static_pointer_cast<const CachedValue>(cache_->Insert(
-          {cache_file_, place.offset}, BlockCache::Segment::kData, std::move(found)));
+          {cache_file_, place.offset}, BlockCache::Segment::kData, std::move(found), use()));
     }
   }
   *value = found->value;
@@ -287,7 +289,8 @@ Status ValueSstReader::CopyFrom(Slice records, const ValuePlace& place, Slice ke
   kept->key = Slice(kept->memory.get(), key.size());
   kept->value = Slice(memory, raw_bytes);
   kept->birth = record.birth;
-  (void)cache_->Insert({cache_file_, place.offset}, BlockCache::Segment::kData, std::move(kept));
+  (void)cache_->Insert({cache_file_, place.offset}, BlockCache::Segment::kData, std::move(kept),
+                       use());
   return Status::OK();
 }
 

@@ -119,7 +119,7 @@ TEST_F(ScannerTest, ReadsManyNeighboursAtOnceAndLeavesThemOutOfTheCache) {
   }
   EXPECT_LT(counters_.value_reads, 40u);
   EXPECT_LT(counters_.value_bytes_read, 1100u * 1100);
-  EXPECT_LT(cache_->statistics().used_bytes, 50'000u);
+  EXPECT_LT(cache_->statistics().used_bytes(), 50'000u);
 }
 
 TEST_F(ScannerTest, ADamagedRecordFailsItsOwnKeyAlone) {
@@ -294,10 +294,10 @@ TEST_F(ValueReaderTest, WhatIsChargedIsReleased) {
   Open();
   EXPECT_GT(memory_.used(), 1024 + properties_.partitions * 40);
   ExpectHolds(SmallValues(1000));
-  EXPECT_GT(cache_->statistics().used_bytes, 1000u);
+  EXPECT_GT(cache_->statistics().used_bytes(), 1000u);
   reader_.reset();
   EXPECT_EQ(memory_.used(), 0u);
-  EXPECT_EQ(cache_->statistics().used_bytes, 0u);
+  EXPECT_EQ(cache_->statistics().used_bytes(), 0u);
 }
 
 TEST_F(ValueReaderTest, StoredValuesMoveByteForByte) {

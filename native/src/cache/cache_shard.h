@@ -1,0 +1,107 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "cache/block_cache.h"
+#include "cache/block_queue.h"
+#include "cache/ghosts.h"
+
+namespace lava {
+
+/// A part of the cache behind its own lock.
+/// Threads:    any thread.
+class CacheShard {
+ public:
+  using Segment = BlockCache::Segment;
+  /// Bytes that an entry takes beside its block, at most on the average: 8 in each of two and a
+  /// half slots, and half as many ghosts of 4.
+  static constexpr size_t kEntryCharge = BlockQueue::kEntryCharge + 20 + 5;
+  static constexpr size_t kStepsMax = 8;  // of one call of Evict
+
+  struct Key {
+    CacheKey key;
+    Segment segment;
+    uint64_t hash;
+
+    Key(const CacheKey& cache_key, Segment of) : key(cache_key), segment(of), hash(HashOf(key)) {}
+  };
+
+  BlockCache::Ref Lookup(const Key& key, CacheUse* use);
+
+  struct Inserted {
+    BlockCache::Ref block;  // what stands under the key afterwards
+    bool added = false;     // it is the new one
+    uint32_t ghost_age = Ghosts::kNever;
+  };
+  /// now: of the segment's clock. A block that was evicted at most known_age ago needs no trial.
+  Inserted Insert(const Key& key, BlockCache::Ref block, uint64_t charge, CacheUse* use,
+                  uint32_t now, uint32_t known_age);
+  /// Looks at kStepsMax blocks and at each once at most, or until bytes are free; returns what it
+  /// freed. *steps: how many it looked at.
+  uint64_t Evict(Segment segment, uint64_t bytes, uint32_t now, size_t* steps);
+  /// Drops one entry that its inserter holds, if it is still there and nobody else found it by now;
+  /// returns its charge.
+  uint64_t Erase(const Key& key);
+  /// Returns what it freed, by segment.
+  std::array<uint64_t, 2> EraseFile(uint64_t file);
+
+  size_t count(Segment segment) const;
+  void AddTo(BlockCache::Statistics* out) const;
+
+  static uint64_t ChargeOf(const CachedBlock& block) { return block.charge() + kEntryCharge; }
+
+ private:
+  /// Places of entries by key: open addressing with linear probing, two fifths to half full. A slot
+  /// holds 32 bits of the hash beside the place, so that a search touches no entry but the one that
+  /// it is for, and a removal none.
+  class Table {
+   public:
+    static constexpr uint32_t kNone = UINT32_MAX;
+
+    template <typename Matches>
+    uint32_t Find(uint64_t hash, Matches matches) const;
+    void Insert(uint64_t hash, uint32_t place);
+    void Remove(uint64_t hash, uint32_t place);
+    size_t slots() const { return slots_.size(); }
+
+   private:
+    static constexpr size_t kSlotsMin = 16;
+    /// Without the low bits, which chose the shard.
+    static uint64_t TagOf(uint64_t hash) { return hash >> 32; }
+    size_t HomeOf(uint64_t tag) const { return tag * slots_.size() >> 32; }
+    size_t After(size_t i) const { return i + 1 == slots_.size() ? 0 : i + 1; }
+    /// How far slot i is behind another.
+    size_t Distance(size_t i, size_t from) const {
+      return i >= from ? i - from : i + slots_.size() - from;
+    }
+    void Place(uint64_t slot);
+
+    std::vector<uint64_t> slots_;  // tag, place + 1; none before the first entry
+    size_t count_ = 0;
+  };
+
+  struct Part {
+    BlockQueue queue;
+    uint64_t hits = 0, misses = 0, evictions = 0;
+  };
+
+  static uint64_t HashOf(const CacheKey& key);
+  static size_t Number(Segment segment) { return static_cast<size_t>(segment); }
+  /// The entry's place in the table: its index in the queue, and the segment.
+  static uint32_t PlaceOf(size_t part, uint32_t i) { return i << 1 | static_cast<uint32_t>(part); }
+  /// Of the key's segment; BlockQueue::kNone.
+  uint32_t Find(const Key& key) const;
+  BlockCache::Ref Drop(size_t part, uint32_t i, uint64_t hash);
+  /// The ghosts follow the table's size.
+  void FitGhosts();
+
+  mutable std::mutex mutex_;
+  Table table_;
+  std::array<Part, 2> parts_;
+  Ghosts ghosts_;
+};
+
+}  // namespace lava

@@ -1,0 +1,109 @@
+#include "cache/cache_shard.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+#include "cache/block_for_test.h"
+
+namespace lava {
+namespace {
+
+constexpr uint64_t kCharge = 100 + CacheShard::kEntryCharge;
+
+CacheShard::Key KeyOf(uint64_t file, uint64_t offset, BlockCache::Segment segment = kData) {
+  return {{file, offset}, segment};
+}
+
+CacheShard::Inserted Put(CacheShard* shard, const CacheShard::Key& key, uint32_t now = 0,
+                         CacheUse* use = nullptr) {
+  return shard->Insert(key, std::make_shared<TestBlock>(key.key.offset, 100), kCharge, use, now,
+                       10);
+}
+
+// All keys of one tag and home: what stands behind a hole moves up.
+TEST(CacheShardTest, KeysWithOneHash) {
+  CacheShard shard;
+  const auto key = [](uint64_t n) {
+    CacheShard::Key out = KeyOf(7, n, n % 2 == 0 ? kData : kIndex);
+    out.hash = 0xffff'ffff'0000'0000;
+    return out;
+  };
+  for (uint64_t n = 0; n < 40; ++n) ASSERT_TRUE(Put(&shard, key(n)).added);
+  for (uint64_t n = 0; n < 40; n += 3) EXPECT_EQ(shard.Erase(key(n)), kCharge);
+  for (uint64_t n = 0; n < 40; ++n) {
+    const BlockCache::Ref found = shard.Lookup(key(n), nullptr);
+    ASSERT_EQ(found != nullptr, n % 3 != 0) << n;
+    if (found != nullptr) {
+      EXPECT_EQ(NumberOf(found), n);
+    }
+  }
+  EXPECT_EQ(shard.Erase(key(0)), 0u) << "gone already";
+  const BlockCache::Ref first = shard.Lookup(key(1), nullptr);
+  const BlockCache::Ref second = shard.Lookup(key(1), nullptr);
+  EXPECT_EQ(shard.Erase(key(1)), 0u) << "somebody else has it";
+}
+
+TEST(CacheShardTest, EvictLooksAtAFewAndPassesPinnedBlocks) {
+  CacheShard shard;
+  std::vector<BlockCache::Ref> pins;
+  for (uint64_t n = 0; n < 12; ++n) {
+    BlockCache::Ref ref = Put(&shard, KeyOf(1, n)).block;
+    if (n % 2 == 0) pins.push_back(std::move(ref));
+  }
+  size_t steps = 0;
+  EXPECT_EQ(shard.Evict(kData, kCharge, 0, &steps), kCharge);
+  EXPECT_EQ(steps, 2u) << "a pinned one, and the one behind it";
+  EXPECT_EQ(shard.Evict(kData, UINT64_MAX, 0, &steps), 4 * kCharge);
+  EXPECT_EQ(steps, CacheShard::kStepsMax);
+  EXPECT_EQ(shard.count(kData), 7u);
+  BlockCache::Statistics statistics;
+  shard.AddTo(&statistics);
+  EXPECT_EQ(statistics.pinned_bytes, 6 * kCharge);
+  EXPECT_EQ(statistics.data.evictions, 5u);
+  EXPECT_EQ(shard.Evict(kIndex, UINT64_MAX, 0, &steps), 0u) << "of data there is some";
+  EXPECT_EQ(steps, 0u);
+}
+
+TEST(CacheShardTest, ToldHowLongAgoItWasEvicted) {
+  CacheShard shard;
+  for (uint64_t n = 0; n < 40; ++n) Put(&shard, KeyOf(1, n));
+  size_t steps = 0;
+  EXPECT_EQ(shard.Evict(kData, kCharge, 100, &steps), kCharge);
+  EXPECT_EQ(Put(&shard, KeyOf(1, 40), 103).ghost_age, Ghosts::kNever);
+  EXPECT_EQ(Put(&shard, KeyOf(1, 0), 103).ghost_age, 3u);
+  EXPECT_EQ(shard.Evict(kData, 2 * kCharge, 105, &steps), 2 * kCharge);
+  EXPECT_NE(shard.Lookup(KeyOf(1, 0), nullptr), nullptr) << "is not on trial again";
+  for (const uint64_t n : {1, 2}) {
+    EXPECT_EQ(shard.Lookup(KeyOf(1, n), nullptr), nullptr);
+    EXPECT_EQ(Put(&shard, KeyOf(1, n), 105).ghost_age, 0u);
+  }
+}
+
+TEST(CacheShardTest, CountsForWhoUsesIt) {
+  CacheShard shard;
+  CacheUse a, b;
+  for (uint64_t n = 0; n < 10; ++n) {
+    Put(&shard, KeyOf(1, n), 0, &a);
+    Put(&shard, KeyOf(2, n, kIndex), 0, &b);
+    Put(&shard, KeyOf(3, n));
+  }
+  EXPECT_NE(shard.Lookup(KeyOf(1, 1), &a), nullptr);
+  EXPECT_EQ(shard.Lookup(KeyOf(1, 11), &a), nullptr);
+  EXPECT_EQ(a.used_bytes, 10 * kCharge);
+  EXPECT_EQ(a.hits, 1u);
+  EXPECT_EQ(a.misses, 1u);
+  EXPECT_EQ(b.used_bytes, 10 * kCharge);
+  EXPECT_EQ(shard.EraseFile(1), (std::array<uint64_t, 2>{0, 10 * kCharge}));
+  EXPECT_EQ(a.used_bytes, 0u);
+  size_t steps = 0;
+  const uint64_t evicted = shard.Evict(kIndex, 3 * kCharge, 0, &steps);
+  EXPECT_EQ(evicted, 3 * kCharge);
+  EXPECT_EQ(b.used_bytes, 7 * kCharge);
+  EXPECT_EQ(shard.EraseFile(2), (std::array<uint64_t, 2>{7 * kCharge, 0}));
+  EXPECT_EQ(b.used_bytes, 0u);
+}
+
+}  // namespace
+}  // namespace lava
