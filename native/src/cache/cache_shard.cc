@@ -147,19 +147,6 @@ uint64_t CacheShard::Evict(Segment segment, uint64_t bytes, uint32_t now, size_t
   return freed;
 }
 
-uint64_t CacheShard::Erase(const Key& key) {
-  BlockCache::Ref dropped;
-  const size_t number = Number(key.segment);
-  std::lock_guard lock(mutex_);
-  const BlockQueue& queue = parts_[number].queue;
-  const uint32_t i = Find(key);
-  if (i == BlockQueue::kNone || queue.at(i).block.use_count() > 2) return 0;
-  const uint64_t bytes = queue.bytes_of(i);
-  dropped = Drop(number, i, key.hash);
-  FitGhosts();
-  return bytes;
-}
-
 std::array<uint64_t, 2> CacheShard::EraseFile(uint64_t file) {
   std::vector<BlockCache::Ref> dropped;
   std::array<uint64_t, 2> freed{};
