@@ -23,22 +23,24 @@ CacheShard::Inserted Put(CacheShard* shard, const CacheShard::Key& key, uint32_t
                        10);
 }
 
-// All keys of one tag and home: what stands behind a hole moves up.
-TEST(CacheShardTest, KeysWithOneHash) {
+// All keys have one home in the table: what stands behind a hole moves up.
+TEST(CacheShardTest, KeysWithOneHome) {
+  constexpr uint64_t kCount = 40, kHomes = 128;  // slots for so many keys
   CacheShard shard;
-  const auto key = [](uint64_t n) {
-    CacheShard::Key out = KeyOf(n % 3 == 0 ? 8 : 7, n, n % 2 == 0 ? kData : kIndex);
-    out.hash = 0xffff'ffff'0000'0000;
-    return out;
-  };
-  for (uint64_t n = 0; n < 40; ++n) ASSERT_TRUE(Put(&shard, key(n)).added);
+  std::vector<CacheShard::Key> keys;
+  for (uint64_t offset = 0; keys.size() < kCount; ++offset) {
+    const uint64_t n = keys.size();
+    const CacheShard::Key key = KeyOf(n % 3 == 0 ? 8 : 7, offset, n % 2 == 0 ? kData : kIndex);
+    if ((key.hash >> 32) % kHomes == 5) keys.push_back(key);
+  }
+  for (const CacheShard::Key& key : keys) ASSERT_TRUE(Put(&shard, key).added);
   const std::array<uint64_t, 2> freed = shard.EraseFile(8);
   EXPECT_EQ(freed[0] + freed[1], 14 * kCharge);
-  for (uint64_t n = 0; n < 40; ++n) {
-    const BlockCache::Ref found = shard.Lookup(key(n), nullptr);
+  for (uint64_t n = 0; n < kCount; ++n) {
+    const BlockCache::Ref found = shard.Lookup(keys[n], nullptr);
     ASSERT_EQ(found != nullptr, n % 3 != 0) << n;
     if (found != nullptr) {
-      EXPECT_EQ(NumberOf(found), n);
+      EXPECT_EQ(NumberOf(found), keys[n].key.offset);
     }
   }
 }
