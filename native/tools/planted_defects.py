@@ -26,6 +26,7 @@ TESTS = {
     "metamorphic": ("metamorphic_test", {"LAVA_TEST_HISTORIES": "40"}),
     "crash": ("db_crash_test", {"LAVA_TEST_SEEDS": "12"}),
     "concurrency": ("db_concurrency_test", {}),
+    "cache": ("cache_test", {}),
     "corruption": ("corruption_test", {}),
     "fault": ("db_fault_test", {"LAVA_TEST_STEP": "4"}),
     "interrupted": ("interrupted_calls_test", {}),

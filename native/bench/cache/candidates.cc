@@ -1,16 +1,21 @@
+#include <algorithm>
 #include <array>
+#include <cstdio>
+#include <cstdlib>
 #include <deque>
 #include <list>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "bench/cache/policies.h"
+#include "policy/cache_border.h"
 
 namespace lava::bench {
 namespace {
 
-const uint64_t ghost_div = getenv("GD") ? atoi(getenv("GD")) : 4;
-constexpr uint64_t kEntryBytes = 76;  // as the engine's cache charges
+constexpr uint64_t kEntryBytes = 87;  // as the engine's cache charges
+constexpr uint64_t kSmallShare = 10;  // one part of so many
 
 struct Node {
   uint64_t key = 0;
@@ -45,11 +50,11 @@ class LruQueue final : public Queue {
   std::list<Node*> order_;
 };
 
+/// As the engine had it before: an index block starts with three uses, data with one.
 class ClockQueue final : public Queue {
  public:
-  ClockQueue(uint8_t data, uint8_t index, uint8_t again) : start_{index, data}, again_(again) {}
-  void Add(Node* node, bool again) override {
-    node->uses = again ? std::max(again_, start_[node->segment]) : start_[node->segment];
+  void Add(Node* node, bool) override {
+    node->uses = node->segment == 0 ? 3 : 1;
     node->at = order_.insert(order_.begin(), node);
   }
   void Use(Node* node) override { node->uses = std::min<uint8_t>(node->uses + 1, 3); }
@@ -63,8 +68,6 @@ class ClockQueue final : public Queue {
   void Remove(Node* node) override { order_.erase(node->at); }
 
  private:
-  const std::array<uint8_t, 2> start_;
-  const uint8_t again_;
   std::list<Node*> order_;
 };
 
@@ -96,26 +99,20 @@ class SieveQueue final : public Queue {
 /// New blocks stand in a small queue first, those that were evicted not long ago do not.
 class S3Queue final : public Queue {
  public:
-  S3Queue(double small, uint8_t promoted, bool index_main = false, uint8_t again_uses = 0)
-      : small_share_(small), promoted_(promoted), index_main_(index_main), again_(again_uses) {}
   void Add(Node* node, bool again) override {
-    node->main = again || (index_main_ && node->segment == 0);
-    node->uses = again || (index_main_ && node->segment == 0) ? again_ : 0;
+    node->main = again;
+    node->uses = 0;
     if (!node->main) small_bytes_ += node->bytes;
     Push(node);
   }
   void Use(Node* node) override { node->uses = std::min<uint8_t>(node->uses + 1, 3); }
   Node* Victim() override {
     for (;;) {
-      const bool small = !small_.empty() && (main_.empty() || static_cast<double>(small_bytes_) >
-                                                                  small_share_ * double(bytes));
+      const bool small = !small_.empty() && (main_.empty() || small_bytes_ * kSmallShare > bytes);
       Node* node = small ? small_.back() : main_.back();
-      if (node->uses == 0 || (small && node->uses < promoted_)) return node;
+      if (node->uses == 0) return node;
       Remove(node);
-      if (small)
-        node->uses = 0;
-      else
-        --node->uses;
+      node->uses = small ? 0 : node->uses - 1;
       node->main = true;
       Push(node);
     }
@@ -130,20 +127,14 @@ class S3Queue final : public Queue {
     std::list<Node*>& order = node->main ? main_ : small_;
     node->at = order.insert(order.begin(), node);
   }
-  const double small_share_;
-  const uint8_t promoted_;
-  const bool index_main_;
-  const uint8_t again_;
   uint64_t small_bytes_ = 0;
   std::list<Node*> small_, main_;
 };
 
-/// The same without moving anything: a pool of places, over which the main hand walks; new blocks
-/// stand in a list besides until they are judged.
+/// The same without moving anything, as the engine does it: a pool of places, over which the main
+/// hand walks; new blocks stand in a list besides until they are judged.
 class PoolQueue final : public Queue {
  public:
-  PoolQueue(double small, uint8_t promoted, uint8_t again)
-      : small_share_(small), promoted_(promoted), again_(again) {}
   void Add(Node* node, bool again) override {
     if (free_.empty()) {
       free_.push_back(pool_.size());
@@ -153,7 +144,7 @@ class PoolQueue final : public Queue {
     pool_[free_.back()] = node;
     free_.pop_back();
     node->main = again;
-    node->uses = again ? again_ : 0;
+    node->uses = 0;
     if (again) return;
     small_bytes_ += node->bytes;
     node->at = small_.insert(small_.begin(), node);
@@ -161,16 +152,14 @@ class PoolQueue final : public Queue {
   void Use(Node* node) override { node->uses = std::min<uint8_t>(node->uses + 1, 3); }
   Node* Victim() override {
     for (;;) {
-      const bool small =
-          !small_.empty() && (small_.size() == places_.size() ||
-                              static_cast<double>(small_bytes_) > small_share_ * double(bytes));
-      if (small) {
+      if (!small_.empty() &&
+          (small_.size() == places_.size() || small_bytes_ * kSmallShare > bytes)) {
         Node* node = small_.back();
         if (node->uses == 0) return node;
         small_.pop_back();
         small_bytes_ -= node->bytes;
         node->main = true;
-        node->uses = promoted_;
+        node->uses = 0;
         continue;
       }
       if (++hand_ >= pool_.size()) hand_ = 0;
@@ -185,15 +174,13 @@ class PoolQueue final : public Queue {
       small_bytes_ -= node->bytes;
       small_.erase(node->at);
     }
-    const size_t i = places_[node];
-    places_.erase(node);
-    pool_[i] = nullptr;
-    free_.push_back(i);
+    const auto at = places_.find(node);
+    pool_[at->second] = nullptr;
+    free_.push_back(at->second);
+    places_.erase(at);
   }
 
  private:
-  const double small_share_;
-  const uint8_t promoted_, again_;
   uint64_t small_bytes_ = 0;
   size_t hand_ = 0;
   std::vector<Node*> pool_;
@@ -205,31 +192,50 @@ class PoolQueue final : public Queue {
 /// Keys that were evicted last, up to a number of bytes of their blocks.
 class Ghosts {
  public:
-  static constexpr uint64_t kNone = UINT64_MAX;
-  void Add(uint64_t key, uint64_t bytes, uint64_t bytes_max) {
+  explicit Ghosts(uint64_t capacity) : capacity_(static_cast<double>(capacity)) {}
+
+  void Add(uint64_t key, uint64_t bytes) {
     evicted_ += bytes;
-    keys_[key] = evicted_;
+    keys_[key] = {evicted_, bytes};
     order_.push_back({key, evicted_});
-    while (order_.front().second + bytes_max < evicted_) {
-      if (auto at = keys_.find(order_.front().first);
-          at != keys_.end() && at->second == order_.front().second)
-        keys_.erase(at);
-      order_.pop_front();
+    margin_.push_back({evicted_, bytes});
+    out_ += bytes;
+    for (; margin_.front().first + Margin() < evicted_; margin_.pop_front())
+      out_ -= margin_.front().second;
+    for (; order_.front().second + static_cast<uint64_t>(capacity_) / 4 < evicted_;
+         order_.pop_front()) {
+      const auto at = keys_.find(order_.front().first);
+      if (at != keys_.end() && at->second.first == order_.front().second) keys_.erase(at);
     }
   }
-  /// How many bytes were evicted since.
-  uint64_t Take(uint64_t key) {
+  /// Whether it was there.
+  bool Take(uint64_t key) {
     const auto at = keys_.find(key);
-    if (at == keys_.end()) return kNone;
-    const uint64_t age = evicted_ - at->second;
+    if (at == keys_.end()) return false;
+    const auto [evicted, bytes] = at->second;
     keys_.erase(at);
-    return age;
+    if (evicted_ - evicted > Margin()) return true;
+    cost_ += CacheMissCost(bytes);
+    for (auto& [stamp, margin_bytes] : margin_) {
+      if (stamp == evicted) out_ -= std::exchange(margin_bytes, 0);
+    }
+    return true;
   }
+  void Judge() {
+    worth_ = SmoothCacheWorth(worth_, {.missed_cost = std::exchange(cost_, 0),
+                                       .out_bytes = static_cast<double>(out_),
+                                       .capacity_bytes = capacity_});
+  }
+  double worth() const { return worth_; }
 
  private:
-  std::deque<std::pair<uint64_t, uint64_t>> order_;
-  std::unordered_map<uint64_t, uint64_t> keys_;
-  uint64_t evicted_ = 0;
+  uint64_t Margin() const { return static_cast<uint64_t>(capacity_ * kCacheMarginShare); }
+
+  const double capacity_;
+  std::deque<std::pair<uint64_t, uint64_t>> order_, margin_;
+  std::unordered_map<uint64_t, std::pair<uint64_t, uint64_t>> keys_;
+  uint64_t evicted_ = 0, out_ = 0;
+  double cost_ = 0, worth_ = 0;
 };
 
 enum class Split { kNone, kIndexFirst, kBorder };
@@ -240,8 +246,8 @@ class Candidate final : public CachePolicy {
             uint64_t capacity_bytes)
       : split_(split),
         capacity_(capacity_bytes),
-        index_target_(capacity_bytes - capacity_bytes / 16),
-        queues_{std::move(index), std::move(data)} {}
+        queues_{std::move(index), std::move(data)},
+        ghosts_{Ghosts(capacity_bytes), Ghosts(capacity_bytes)} {}
 
   bool Access(const TraceEvent& event) override {
     const uint64_t key = KeyOf(event);
@@ -273,19 +279,13 @@ class Candidate final : public CachePolicy {
     const auto segment = static_cast<size_t>(event.segment);
     Node node{key, event.file, event.bytes + kEntryBytes, segment, 0, true, {}};
     if (node.bytes > capacity_) return;
-    const uint64_t age = ghosts_[segment].Take(key);
-    const bool again = age != Ghosts::kNone;
-    if (age < capacity_ / win_) {
-      worth_[segment] += double(16384 + event.bytes);
-    }
+    const bool again = ghosts_[segment].Take(key);
     inserted_ += node.bytes;
-    if (inserted_ > capacity_ / 32) {
-      inserted_ = 0;
+    if (static_cast<double>(inserted_) > kCachePeriodShare * static_cast<double>(capacity_))
       MoveBorder();
-    }
     while (used_ + node.bytes > capacity_) {
       Node* victim = QueueOf(SegmentToEvict()).Victim();
-      ghosts_[victim->segment].Add(victim->key, victim->bytes, capacity_ / ghost_div);
+      ghosts_[victim->segment].Add(victim->key, victim->bytes);
       Drop(victim);
     }
     files_[event.file].insert(key);
@@ -299,23 +299,18 @@ class Candidate final : public CachePolicy {
     if (queues_[1]->bytes == 0) return 0;
     if (queues_[0]->bytes == 0) return 1;
     if (split_ == Split::kIndexFirst) return queues_[1]->bytes > capacity_ / 16 ? 1 : 0;
-    return queues_[0]->bytes > index_target_ ? 0 : 1;
+    return IndexShare() > border_ ? 0 : 1;
+  }
+  double IndexShare() const {
+    return static_cast<double>(queues_[0]->bytes) / static_cast<double>(capacity_);
   }
   void MoveBorder() {
-    const uint64_t floor = capacity_ / 16, step = std::max<uint64_t>(capacity_ / 256, 1);
-    std::array<double, 2> margin;
-    for (size_t i = 0; i < 2; ++i) {
-      smooth_[i] = smooth_[i] * decay_ + worth_[i] * (1 - decay_);
-      margin[i] = smooth_[i];
-    }
-    worth_ = {};
-    const uint64_t used = queues_[0]->bytes;
-    if (margin[0] >= margin[1])
-      index_target_ = std::min(capacity_ - floor,
-                               std::max(index_target_, std::min(used, index_target_ + 4 * step)) +
-                                   (margin[0] > margin[1] ? up_ * step : 0));
-    else if (margin[1] > hyst_ * margin[0])
-      index_target_ = std::max(floor, std::min(index_target_, used + step) - step);
+    inserted_ = 0;
+    for (Ghosts& ghosts : ghosts_) ghosts.Judge();
+    border_ = MoveCacheBorder({.border = border_,
+                               .index_used = IndexShare(),
+                               .index_worth = ghosts_[0].worth(),
+                               .data_worth = ghosts_[1].worth()});
   }
   void Drop(Node* node) {
     Queue& queue = QueueOf(node->segment);
@@ -327,37 +322,22 @@ class Candidate final : public CachePolicy {
 
   const Split split_;
   const uint64_t capacity_;
-  uint64_t index_target_;
-  uint64_t used_ = 0;
+  double border_ = 1 - kCacheFloorShare;
+  uint64_t used_ = 0, inserted_ = 0;
   std::array<std::unique_ptr<Queue>, 2> queues_;
   std::array<Ghosts, 2> ghosts_;
-  std::array<double, 2> worth_{}, smooth_{};
-  uint64_t inserted_ = 0;
-  uint64_t win_ = getenv("WIN") ? atoi(getenv("WIN")) : 32;
-  double hyst_ = getenv("HYST") ? atof(getenv("HYST")) : 2;
-  double decay_ = getenv("DECAY") ? atof(getenv("DECAY")) : 0.8;
-  uint64_t up_ = getenv("UP") ? atoi(getenv("UP")) : 4;
   std::unordered_map<uint64_t, Node> nodes_;
   std::unordered_map<uint32_t, std::unordered_set<uint64_t>> files_;
 };
 
 std::unique_ptr<Queue> MakeQueue(const std::string& name) {
   if (name == "lru") return std::make_unique<LruQueue>();
+  if (name == "clock") return std::make_unique<ClockQueue>();
   if (name == "sieve") return std::make_unique<SieveQueue>();
-  if (name == "s3") return std::make_unique<S3Queue>(0.1, 1);
-  if (name == "s3-2") return std::make_unique<S3Queue>(0.1, 2);
-  if (name == "s3-20") return std::make_unique<S3Queue>(0.2, 1);
-  if (name == "s3-5") return std::make_unique<S3Queue>(0.05, 1);
-  if (name == "pool00") return std::make_unique<PoolQueue>(0.1, 0, 0);
-  if (name == "pool11") return std::make_unique<PoolQueue>(0.1, 1, 1);
-  if (name == "pool01") return std::make_unique<PoolQueue>(0.1, 0, 1);
-  if (name == "pool11-5") return std::make_unique<PoolQueue>(0.05, 1, 1);
-  if (name == "s3-im") return std::make_unique<S3Queue>(0.1, 1, true);
-  if (name == "s3-im1") return std::make_unique<S3Queue>(0.1, 1, true, 1);
-  if (name == "s3-a1") return std::make_unique<S3Queue>(0.1, 1, false, 1);
-  if (name == "clock-0") return std::make_unique<ClockQueue>(0, 3, 1);
-  if (name == "clock-ghost") return std::make_unique<ClockQueue>(0, 3, 3);
-  return std::make_unique<ClockQueue>(1, 3, 1);
+  if (name == "s3") return std::make_unique<S3Queue>();
+  if (name == "pool") return std::make_unique<PoolQueue>();
+  std::fprintf(stderr, "there is no policy %s\n", name.c_str());
+  std::exit(2);
 }
 
 }  // namespace

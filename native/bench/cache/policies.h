@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "bench/cache/trace.h"
 
@@ -20,14 +19,11 @@ class CachePolicy {
   virtual void Erase(uint32_t file) = 0;
 };
 
-/// lava: the engine's own, asked as readers ask it. lru, hyper-clock: RocksDB's.
-/// clock, sieve, s3: candidates, one queue for both segments; index-first-*: data goes first down
-/// to a sixteenth; border-*: two queues, the border moves by what ghosts would have earned.
+/// lava: the engine's own, asked as readers ask it. rocksdb-lru, rocksdb-hyper-clock: RocksDB's.
+/// lru, clock, sieve, s3, pool: candidates, one queue for both segments; index-first-...: two, data
+/// goes first down to a sixteenth; border-...: two, with the engine's border between them.
 std::unique_ptr<CachePolicy> MakePolicy(const std::string& name, uint64_t capacity_bytes,
                                         uint64_t block_bytes);
-std::unique_ptr<CachePolicy> MakeRocksPolicy(const std::string& name, uint64_t capacity_bytes,
-                                             uint64_t block_bytes);
 std::unique_ptr<CachePolicy> MakeCandidate(const std::string& name, uint64_t capacity_bytes);
-const std::vector<std::string>& Policies();
 
 }  // namespace lava::bench
