@@ -7,7 +7,9 @@ Prints medians of ratios over the rounds (above 1: Lava is better) and writes
 benchmarks/results/host.jsonl. Rows whose peer is the goal compare Lava with what issue 4 asks for;
 "share of 1" is throughput beside that of one instance with the same load. Settled throughput counts
 the time until background work has nothing left to do. Times in the engine leave out what reads
-waited behind each other; waiting is what of it a read neither ran nor was ready to run.
+waited behind each other; waiting is what of it a read neither ran nor was ready to run. Creating
+files is slow on ext4 without a journal when many were deleted of late, and many instances create
+many: --directory on tmpfs shows them without that.
 """
 
 import argparse
