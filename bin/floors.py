@@ -60,6 +60,7 @@ FLOORS = [
     ("native-release", "collections of value files in interleaved runs", 100),
     ("native-release", "histories answered as RocksDB answers them", 100),
     ("native-release", "calls broken off", 5_000),
+    ("native-release", "open, use, close cycles", 1_000),
     ("native-release", "crash states of a volume", 100_000),
     ("native-release", "crash states of a volume that were worked with on", 1_000),
     ("native-release", "reads and writes done in part", 5_000),

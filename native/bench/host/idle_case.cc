@@ -39,7 +39,7 @@ class IdleCase {
     instances_->Open(instance);
     for (uint64_t n = 0; n < kRecordsOfUsed; ++n)
       instances_->Put(instance, records_.Key(n), records_.Value(n));
-    instances_->Settle();
+    instances_->Flush(instance);
     instances_->Close(instance);
   }
   void OpenAndClose(const char* what) {
@@ -47,8 +47,12 @@ class IdleCase {
     const uint64_t resident = ResidentBytes(), tracked = instances_->tracked().bytes;
     const uint64_t heap = HeapNow().used;
     const uint32_t threads = ThreadCount(), files = OpenFileCount();
-    Histogram opens, closes;
-    for (size_t n = 0; n < count; ++n) Timed(&opens, [&] { instances_->Open(n); });
+    Histogram opens, open_cpu, closes, close_cpu;
+    for (size_t n = 0; n < count; ++n) {
+      const uint64_t cpu = ThreadCpuNs();
+      Timed(&opens, [&] { instances_->Open(n); });
+      open_cpu.Add(ThreadCpuNs() - cpu);
+    }
     Json row = {{"phase", what}, {"instances", count}};
     row["resident_bytes_each"] = PerInstance(ResidentBytes(), resident, count);
     row["heap_bytes_each"] = PerInstance(HeapNow().used, heap, count);
@@ -56,8 +60,14 @@ class IdleCase {
     row["threads_each"] = PerInstance(ThreadCount(), threads, count);
     row["threads"] = ThreadCount();
     row["open_files_each"] = PerInstance(OpenFileCount(), files, count);
-    for (size_t n = 0; n < count; ++n) Timed(&closes, [&] { instances_->Close(n); });
+    for (size_t n = 0; n < count; ++n) {
+      const uint64_t cpu = ThreadCpuNs();
+      Timed(&closes, [&] { instances_->Close(n); });
+      close_cpu.Add(ThreadCpuNs() - cpu);
+    }
     AddTimes("open", opens, &row);
+    AddTimes("open_cpu", open_cpu, &row);
+    AddTimes("close_cpu", close_cpu, &row);
     AddTimes("close", closes, &row);
     row["tracked_bytes_left"] =
         static_cast<int64_t>(instances_->tracked().bytes) - static_cast<int64_t>(tracked);

@@ -10,7 +10,6 @@
 namespace lava::bench {
 namespace {
 
-constexpr int kCheckpoints = 2;
 constexpr uint64_t kScans = 500, kScanEntries = 1000;
 constexpr uint64_t kSplitMax = 20;
 constexpr size_t kBytesOfKey = 36;
@@ -106,10 +105,7 @@ class InstancesCase {
   uint64_t Checkpoints() {
     std::atomic<bool> complete{false};
     std::thread coordinator([&] {
-      for (int n = 0; n < kCheckpoints; ++n) {
-        std::filesystem::remove_all(CheckpointPath());
-        instances_->CheckpointAll(count_, CheckpointPath());
-      }
+      instances_->CheckpointAll(count_, CheckpointPath());
       complete = true;
     });
     const uint64_t operations = Mix([&] { return !complete; });

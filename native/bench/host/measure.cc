@@ -1,6 +1,7 @@
 #include "bench/host/measure.h"
 
 #include <malloc.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -61,6 +62,12 @@ uint64_t ResidentBytes() {
 uint32_t ThreadCount() { return EntriesOf("/proc/self/task"); }
 
 uint32_t OpenFileCount() { return EntriesOf("/proc/self/fd") - 1; }
+
+uint64_t ThreadCpuNs() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
 
 HeapBytes HeapNow() {
   const struct mallinfo2 info = mallinfo2();

@@ -41,6 +41,8 @@ class Histogram {
 uint64_t ResidentBytes();
 uint32_t ThreadCount();
 uint32_t OpenFileCount();
+/// CPU time of the calling thread. Units: nanoseconds.
+uint64_t ThreadCpuNs();
 /// What malloc has given out, and what it keeps free, over all its arenas.
 struct HeapBytes {
   uint64_t used = 0, free = 0;

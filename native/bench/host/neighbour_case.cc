@@ -1,5 +1,4 @@
 #include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,12 +15,6 @@ namespace {
 
 constexpr uint64_t kWriterKeys = 200'000;
 constexpr auto kAhead = std::chrono::microseconds(60);  // a sleep ends that late, about
-
-uint64_t ThreadCpuNs() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
 
 // How long the calling thread was ready to run and had no CPU.
 class RunQueueDelay {

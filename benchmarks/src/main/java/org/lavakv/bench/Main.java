@@ -7,7 +7,7 @@ import picocli.CommandLine.Command;
 @Command(
         name = "bench",
         description = "Runs one benchmark suite with Lava's peers and prints a table of ratios.",
-        footer = {"", "bin/bench kv and bin/bench fs are native suites, see bin/bench kv --help."},
+        footer = {"", "bin/bench kv, fs and host are native suites, see bin/bench kv --help."},
         subcommands = {StateSuite.class},
         mixinStandardHelpOptions = true)
 public final class Main {
