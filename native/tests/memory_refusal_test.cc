@@ -13,8 +13,8 @@
 #include "tests/history/model_store.h"
 #include "tests/history/player.h"
 
-// Every charge that the budget can refuse is refused, once or from then on: jobs are put off or made
-// with more than there is, scans read less at once, and no answer changes. Environment:
+// Every charge that the budget can refuse is refused, once or from then on: jobs are put off or
+// made with more than there is, scans read less at once, and no answer changes. Environment:
 //   LAVA_TEST_STEP       only every so many-th charge
 //   LAVA_TEST_SEED, LAVA_TEST_WORKLOADS  other histories: the first seed, and how many
 namespace lava::testing {
@@ -51,17 +51,6 @@ class Refusals final : public ChargeObserver {
   std::atomic<uint64_t> asked_{0}, refused_{0};
 };
 
-/// Another instance's job that never ends: whoever finds no memory waits, instead of being the only
-/// one who goes on.
-class JobOfOthers {
- public:
-  JobOfOthers() : grant_(Refusals::Hosted().job_memory()->Begin(&counter_, 1)) {}
-
- private:
-  MemoryCounter counter_;
-  JobMemory::Grant grant_;
-};
-
 struct Workload {
   uint64_t seed;
   uint32_t option_set;
@@ -95,12 +84,13 @@ std::vector<std::string> Expected(const History& history) {
 }
 
 void Play(const Workload& workload, const History& history,
-          const std::vector<std::string>& expected) {
+          const std::vector<std::string>& expected, bool job_beside = false) {
   OptionSet set = OptionSetAt(workload.option_set);
   set.files = OptionSet::Files::kMemory;
   set.lease_bytes = 64 << 20;  // refuses nothing itself
   {
     LavaStore store(set, workload.seed);
+    if (job_beside) store.HaveAJobBeside();
     ASSERT_TRUE(store.Open().ok());
     Player player(&store);
     for (size_t i = 0; i <= history.size(); ++i) {
@@ -133,9 +123,8 @@ TEST(MemoryRefusal, NoAnswerChangesWhicheverChargeIsRefused) {
       SCOPED_TRACE("seed " + std::to_string(workload.seed) + ", option set " +
                    std::to_string(workload.option_set) + ", charge " + std::to_string(n));
       {
-        const JobOfOthers other;
         const Refusals refusals(n, 1);
-        Play(workload, history, expected);
+        Play(workload, history, expected, /*job_beside=*/true);
         once += refusals.refused();
       }
       if (n % 3 != 0 || HasFatalFailure()) continue;

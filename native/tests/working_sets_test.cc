@@ -145,7 +145,7 @@ class WorkingSets : public fs::PosixTest, public ::testing::WithParamInterface<C
       const MemoryCounter* charges[3];
       for (int i = 0; i < 3; ++i) charges[i] = lease->budget()->counter(kPurposes[i]);
       const uint64_t readers = lease->budget()->counter(MemoryPurpose::kReaders)->used();
-      const uint64_t cached = lease->host()->cache()->statistics().used_bytes;
+      const uint64_t cached = lease->host()->cache()->used_bytes();
       watch = {.on = true};
       std::copy(charges, charges + 3, watch.charges);
       executor_.RunOne();
@@ -154,7 +154,7 @@ class WorkingSets : public fs::PosixTest, public ::testing::WithParamInterface<C
       // What stays is charged elsewhere: new files' readers, blocks in the cache.
       const uint64_t elsewhere =
           Grown(readers, lease->budget()->counter(MemoryPurpose::kReaders)->used()) +
-          Grown(cached, lease->host()->cache()->statistics().used_bytes);
+          Grown(cached, lease->host()->cache()->used_bytes());
       const uint64_t peak =
           Grown(elsewhere, static_cast<uint64_t>(std::max<int64_t>(watch.heap_peak, 0)));
       if (charged == 0) continue;  // a move, or nothing to do

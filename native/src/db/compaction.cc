@@ -181,7 +181,7 @@ void DBImpl::StartCompaction(CompactionTask task) {
 void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
   const uint64_t began_us = clock_->MonotonicMicros();
   std::optional<JobMemory::Grant> memory =
-      lease_->host()->job_memory()->TryBegin(budget_.counter(MemoryPurpose::kCompactions),
+      lease_->job_memory()->TryBegin(budget_.counter(MemoryPurpose::kCompactions),
                                              task->trivial_move ? 0 : WorkingSetOf(task->input));
   if (!memory) return PutOff(std::move(task));
   const Status status = Compact(*task);
@@ -223,7 +223,7 @@ void DBImpl::PutOff(std::shared_ptr<CompactionTask> task) {
 }
 
 void DBImpl::AwaitMemory() {
-  if (!lease_->host()->job_memory()->Await(this)) MemoryFreed();
+  if (!lease_->job_memory()->Await(this)) MemoryFreed();
 }
 
 Status DBImpl::Compact(const CompactionTask& task) {

@@ -114,7 +114,7 @@ void DBImpl::RunGcJob(std::shared_ptr<GcTask> task) {
     task->input.now_ms = NowMillis();
     task->began_us = clock_->MonotonicMicros();
   }
-  std::optional<JobMemory::Grant> memory = lease_->host()->job_memory()->TryBegin(
+  std::optional<JobMemory::Grant> memory = lease_->job_memory()->TryBegin(
       budget_.counter(MemoryPurpose::kCollections), WorkingSetOf(task->input));
   if (!memory) {
     {

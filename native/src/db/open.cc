@@ -298,7 +298,7 @@ void DBImpl::TearDown() {
     failed_outputs_.clear();
     directory_lock_.reset();
   }
-  lease_->host()->job_memory()->Forget(this);
+  lease_->job_memory()->Forget(this);
   if (own_executor_ != nullptr) lease_->host()->InstanceClosed(std::move(own_executor_));
 }
 

@@ -33,7 +33,8 @@ LeaseImpl::LeaseImpl(HostImpl* host, uint64_t capacity_bytes, uint64_t write_buf
     : host_(host),
       capacity_bytes_(capacity_bytes),
       write_buffer_bytes_(write_buffer_bytes),
-      budget_(&host->budget_) {
+      budget_(&host->budget_),
+      job_memory_(&host->job_memory_totals_) {
   budget_.SetLimit(Chargeable(capacity_bytes));
 }
 
@@ -196,8 +197,8 @@ HostStatistics HostImpl::statistics() const {
   const uint64_t before = budget_.charged();
   out.cache_used_bytes = cache_->used_bytes();
   out.charged_bytes = std::min(before, budget_.charged()) + out.cache_used_bytes;
-  out.jobs_put_off = job_memory_.put_off();
-  out.memory_overdrafts = job_memory_.overdrafts();
+  out.jobs_put_off = job_memory_totals_.put_off.load(std::memory_order_relaxed);
+  out.memory_overdrafts = job_memory_totals_.overdrafts.load(std::memory_order_relaxed);
   std::lock_guard<std::mutex> lock(mutex_);
   out.budget_bytes = capacity_bytes_;
   out.instances_open = instances_open_;

@@ -45,6 +45,7 @@ class LeaseImpl final : public Lease {
   HostImpl* host() const { return host_; }
   /// The slot's level of the budget.
   MemoryBudget* budget() { return &budget_; }
+  JobMemory* job_memory() { return &job_memory_; }
 
   void Join(LeaseMember* member);
   void Leave(LeaseMember* member);
@@ -59,6 +60,7 @@ class LeaseImpl final : public Lease {
   HostImpl* const host_;
   const uint64_t capacity_bytes_, write_buffer_bytes_;
   MemoryBudget budget_;
+  JobMemory job_memory_;
   std::mutex mutex_;
   std::list<LeaseMember*> members_;
   std::atomic<uint32_t> member_count_{0};        // of members_, for a look without the lock
@@ -90,7 +92,6 @@ class HostImpl final : public Host, private ChargeObserver {
   }
 
   BlockCache* cache() { return cache_.get(); }
-  JobMemory* job_memory() { return &job_memory_; }
   /// An instance's part of the scheduler that all share: that is made by the first
   /// InstanceOpened(), and dropped by the last InstanceClosed().
   std::unique_ptr<os::Executor> InstanceOpened();
@@ -110,7 +111,7 @@ class HostImpl final : public Host, private ChargeObserver {
   // Everything but the cache, which gets what this leaves of the leases. Charged by instances
   // only: when there is a cache.
   MemoryBudget budget_{nullptr, this};
-  JobMemory job_memory_;
+  JobMemory::Totals job_memory_totals_;
   std::atomic<ChargeObserver*> charge_gate_{nullptr};
   std::unique_ptr<BlockCache> cache_;
   mutable std::mutex mutex_;

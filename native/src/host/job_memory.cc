@@ -9,27 +9,30 @@ namespace lava {
 JobMemory::Grant JobMemory::Begin(MemoryCounter* counter, uint64_t bytes) {
   counter->Charge(bytes);
   std::lock_guard<std::mutex> lock(mutex_);
-  ++running_;
-  return Grant(this, counter, bytes);
+  ++flushes_;
+  return Grant(this, counter, bytes, /*is_flush=*/true);
 }
 
 std::optional<JobMemory::Grant> JobMemory::TryBegin(MemoryCounter* counter, uint64_t bytes) {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (!counter->TryCharge(bytes)) {
-    if (running_ > 0) {
-      ++put_off_;
+  // What takes nothing never waits.
+  const bool drains = refusals_ >= kRefusalsMax && others_ > 0 && bytes > 0;
+  if (drains || !counter->TryCharge(bytes)) {
+    if (others_ > 0) {
+      ++refusals_;
+      totals_.put_off.fetch_add(1, std::memory_order_relaxed);
       return std::nullopt;
     }
-    ++overdrafts_;
+    totals_.overdrafts.fetch_add(1, std::memory_order_relaxed);
     counter->Charge(bytes);
   }
-  ++running_;
-  return Grant(this, counter, bytes);
+  if (others_++ == 0) refusals_ = 0;
+  return Grant(this, counter, bytes, /*is_flush=*/false);
 }
 
 bool JobMemory::Await(MemoryWaiter* waiter) {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (running_ == 0) return false;
+  if (others_ == 0) return false;
   if (std::find(waiters_.begin(), waiters_.end(), waiter) == waiters_.end())
     waiters_.push_back(waiter);
   return true;
@@ -40,30 +43,21 @@ void JobMemory::Forget(MemoryWaiter* waiter) {
   waiters_.remove(waiter);
 }
 
-void JobMemory::End(MemoryCounter* counter, uint64_t bytes) {
+void JobMemory::End(MemoryCounter* counter, uint64_t bytes, bool is_flush) {
   counter->Release(bytes);
   std::lock_guard<std::mutex> lock(mutex_);
-  LAVA_CHECK(running_ > 0);
-  --running_;
+  uint32_t& running = is_flush ? flushes_ : others_;
+  LAVA_CHECK(running > 0);
+  --running;
   // All of them: what one job gave back may do for several, and who finds too little waits again.
   std::list<MemoryWaiter*> waiters;
   waiters.swap(waiters_);
   for (MemoryWaiter* waiter : waiters) waiter->MemoryFreed();
 }
 
-uint64_t JobMemory::put_off() const {
-  std::lock_guard<std::mutex> lock(mutex_);
-  return put_off_;
-}
-
-uint64_t JobMemory::overdrafts() const {
-  std::lock_guard<std::mutex> lock(mutex_);
-  return overdrafts_;
-}
-
 uint32_t JobMemory::running() const {
   std::lock_guard<std::mutex> lock(mutex_);
-  return running_;
+  return flushes_ + others_;
 }
 
 }  // namespace lava

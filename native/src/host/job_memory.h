@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <list>
 #include <mutex>
@@ -17,18 +18,26 @@ class MemoryWaiter {
   virtual void MemoryFreed() = 0;
 };
 
-/// Hands out the working sets of background jobs, before they take them.
+/// Hands out the working sets of the background jobs of a lease, before they take them.
 ///
 /// No job waits for memory on a thread: one that finds none goes back to where it came from, and
-/// its instance looks again when a job ends. It cannot wait for ever. A flush, which frees more
-/// than it takes, always gets its working set: so many as there are threads are kept back from
-/// everybody else. And when no job runs, the next one gets what it asks for, whatever the budget
-/// says, so some job always goes on.
+/// its instance looks again when a job of the lease ends. It cannot wait for ever, nor for another
+/// lease. A flush, which frees more than it takes, always gets its working set: so many as there
+/// are threads are kept back from everybody else. And when no job of the lease but flushes runs,
+/// the next one gets what it asks for, whatever the budget says, so some job of each lease always
+/// goes on. That comes even where small ones follow each other: after so many refusals none begins
+/// before all have ended.
 /// Threads:    any.
 /// Ownership:  must outlive the grants.
 class JobMemory {
  public:
-  JobMemory() = default;
+  /// Of all leases of a process: jobs that found no memory, and those that got what the budget did
+  /// not have.
+  struct Totals {
+    std::atomic<uint64_t> put_off{0}, overdrafts{0};
+  };
+  /// totals must outlive it.
+  explicit JobMemory(Totals* totals) : totals_(*totals) {}
   JobMemory(const JobMemory&) = delete;
   JobMemory& operator=(const JobMemory&) = delete;
 
@@ -36,21 +45,25 @@ class JobMemory {
   class Grant {
    public:
     Grant(Grant&& from) noexcept
-        : owner_(from.owner_), counter_(from.counter_), bytes_(from.bytes_) {
+        : owner_(from.owner_),
+          counter_(from.counter_),
+          bytes_(from.bytes_),
+          is_flush_(from.is_flush_) {
       from.owner_ = nullptr;
     }
     Grant& operator=(Grant&&) = delete;
     ~Grant() {
-      if (owner_ != nullptr) owner_->End(counter_, bytes_);
+      if (owner_ != nullptr) owner_->End(counter_, bytes_, is_flush_);
     }
 
    private:
     friend class JobMemory;
-    Grant(JobMemory* owner, MemoryCounter* counter, uint64_t bytes)
-        : owner_(owner), counter_(counter), bytes_(bytes) {}
+    Grant(JobMemory* owner, MemoryCounter* counter, uint64_t bytes, bool is_flush)
+        : owner_(owner), counter_(counter), bytes_(bytes), is_flush_(is_flush) {}
     JobMemory* owner_;
     MemoryCounter* counter_;
     uint64_t bytes_;
+    bool is_flush_;
   };
 
   /// For flushes.
@@ -58,23 +71,22 @@ class JobMemory {
   /// For other jobs; none when there is not enough.
   std::optional<Grant> TryBegin(MemoryCounter* counter, uint64_t bytes);
   /// For whom TryBegin() gave none, once it has put its job back: it is told when a job ends,
-  /// unless it is forgotten before. False when none runs: it may try again at once.
+  /// unless it is forgotten before. False when none but flushes runs: it may try again at once.
   bool Await(MemoryWaiter* waiter);
   /// The waiter is not called any more once this returns.
   void Forget(MemoryWaiter* waiter);
 
-  /// Jobs that found no memory, and those that got what the budget did not have.
-  uint64_t put_off() const;
-  uint64_t overdrafts() const;
-  uint32_t running() const;
+  uint32_t running() const;  // flushes, too
+  static constexpr uint32_t kRefusalsMax = 32;
 
  private:
-  void End(MemoryCounter* counter, uint64_t bytes);
+  void End(MemoryCounter* counter, uint64_t bytes, bool is_flush);
 
+  Totals& totals_;
   mutable std::mutex mutex_;
-  std::list<MemoryWaiter*> waiters_;  // each once
-  uint32_t running_ = 0;
-  uint64_t put_off_ = 0, overdrafts_ = 0;
+  std::list<MemoryWaiter*> waiters_;   // each once
+  uint32_t flushes_ = 0, others_ = 0;  // that run
+  uint32_t refusals_ = 0;              // since none but flushes ran
 };
 
 }  // namespace lava

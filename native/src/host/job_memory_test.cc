@@ -19,7 +19,8 @@ class JobMemoryTest : public ::testing::Test {
   MemoryBudget budget_;
   MemoryCounter* const flushes_ = budget_.counter(MemoryPurpose::kFlushes);
   MemoryCounter* const compactions_ = budget_.counter(MemoryPurpose::kCompactions);
-  JobMemory jobs_;
+  JobMemory::Totals totals_;
+  JobMemory jobs_{&totals_};
   Waiter waiter_;
 };
 
@@ -30,14 +31,14 @@ TEST_F(JobMemoryTest, AJobThatFindsNoneIsToldWhenAnotherEnds) {
     EXPECT_FALSE(jobs_.TryBegin(compactions_, 30));
     EXPECT_TRUE(jobs_.Await(&waiter_));
     EXPECT_TRUE(jobs_.Await(&waiter_)) << "told once, though it asked twice";
-    EXPECT_EQ(jobs_.put_off(), 1u);
+    EXPECT_EQ(totals_.put_off.load(), 1u);
     EXPECT_EQ(waiter_.told, 0);
   }
   EXPECT_EQ(waiter_.told, 1);
   EXPECT_FALSE(jobs_.Await(&waiter_)) << "nobody would tell it";
   EXPECT_TRUE(jobs_.TryBegin(compactions_, 30));
   EXPECT_EQ(waiter_.told, 1);
-  EXPECT_EQ(jobs_.overdrafts(), 0u);
+  EXPECT_EQ(totals_.overdrafts.load(), 0u);
 }
 
 TEST_F(JobMemoryTest, AFlushIsNeverRefused) {
@@ -52,11 +53,33 @@ TEST_F(JobMemoryTest, OneJobGoesOnWhateverTheBudgetSays) {
   {
     const auto first = jobs_.TryBegin(compactions_, 10);
     ASSERT_TRUE(first);
-    EXPECT_EQ(jobs_.overdrafts(), 1u);
+    EXPECT_EQ(totals_.overdrafts.load(), 1u);
     EXPECT_FALSE(jobs_.TryBegin(compactions_, 10)) << "but only one";
   }
   EXPECT_TRUE(jobs_.TryBegin(compactions_, 10));
   budget_.counter(MemoryPurpose::kReaders)->Release(100);
+}
+
+TEST_F(JobMemoryTest, FlushesKeepNobodyFromGoingOnAlone) {
+  const JobMemory::Grant flush = jobs_.Begin(flushes_, 90);
+  EXPECT_FALSE(jobs_.Await(&waiter_));
+  EXPECT_TRUE(jobs_.TryBegin(compactions_, 1000));
+  EXPECT_EQ(totals_.overdrafts.load(), 1u);
+}
+
+TEST_F(JobMemoryTest, SmallJobsThatFollowEachOtherKeepALargeOneWaitingForSoLongOnly) {
+  std::optional<JobMemory::Grant> small[2] = {jobs_.TryBegin(compactions_, 10), std::nullopt};
+  uint32_t refused = 0;
+  while (true) {
+    ASSERT_LE(refused, JobMemory::kRefusalsMax);
+    if (jobs_.TryBegin(compactions_, 1000)) break;
+    ++refused;
+    // The next small one comes before the last has ended, as long as any may.
+    auto next = jobs_.TryBegin(compactions_, 10);
+    small[0].reset();
+    if (next) small[0].emplace(std::move(*next));
+  }
+  EXPECT_GE(refused, JobMemory::kRefusalsMax / 2);
 }
 
 TEST_F(JobMemoryTest, WhoIsForgottenIsNotTold) {

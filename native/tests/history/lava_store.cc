@@ -12,6 +12,7 @@
 #include "db/environment.h"
 #include "db/verify_file.h"
 #include "fs/posix_file_system.h"
+#include "host/host_impl.h"
 #include "testing/random.h"
 
 namespace lava::testing {
@@ -94,6 +95,8 @@ void LavaStore::CloseNow() {
   snapshots_.clear();
   tables_.clear();
   db_.reset();
+  beside_grant_.reset();
+  beside_lease_.reset();
   if (simulated_ != nullptr) simulated_->DropAll();
 }
 
@@ -116,6 +119,10 @@ Status LavaStore::OpenIn(const std::string& directory, std::span<const ImportSou
   LAVA_ASSIGN_OR_RETURN(options.lease,
                         Host::Get().Acquire(set_.lease_bytes, set_.write_buffer_ratio));
   extra_ = options.partition_bytes - 1;
+  if (job_beside_) {
+    beside_lease_ = options.lease;
+    beside_grant_.emplace(*Impl(beside_lease_.get())->job_memory()->TryBegin(&beside_, 0));
+  }
   DBEnvironment environment;
   environment.executor = simulated_ != nullptr ? simulated_.get() : jobs_.get();
   environment.clock = &clock_;

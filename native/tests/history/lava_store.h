@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "host/job_memory.h"
 #include "host/scheduler.h"
 #include "lava/db.h"
 #include "testing/chosen_file_system.h"
@@ -39,6 +40,9 @@ class LavaStore final : public Store {
     now_ms_ = other.now_ms_;
     ttl_ms_ = other.ttl_ms_;
   }
+  /// From the next opening on: beside the instance's jobs another one of the lease runs, and never
+  /// ends, so that what finds no memory waits.
+  void HaveAJobBeside() { job_beside_ = true; }
   /// Files fail: background work may.
   void MayFail() { may_fail_ = true; }
   bool is_open() const { return db_ != nullptr; }
@@ -94,6 +98,10 @@ class LavaStore final : public Store {
   fs::FileSystem* fs_;
   std::string root_;
   bool may_fail_ = false;
+  bool job_beside_ = false;
+  MemoryCounter beside_;
+  std::optional<JobMemory::Grant> beside_grant_;
+  std::shared_ptr<Lease> beside_lease_;
   bool owns_root_ = false;  // of a real file system
   TestClock clock_;
   std::unique_ptr<Scheduler> scheduler_;
