@@ -34,11 +34,8 @@ class BloomView {
     }
     return true;
   }
-  const char* lines() const { return lines_; }
-  uint32_t line_count() const { return line_count_; }
-  /// Of a filter that may be gone.
-  static void Prefetch(const char* lines, uint32_t line_count, uint64_t hash) {
-    if (line_count != 0) __builtin_prefetch(lines + LineOf(hash, line_count) * kBloomLineBytes);
+  void Prefetch(uint64_t hash) const {
+    if (line_count_ != 0) __builtin_prefetch(lines_ + LineOf(hash, line_count_) * kBloomLineBytes);
   }
 
  private:

@@ -1,58 +1,32 @@
 #include "table/partition_slots.h"
 
+#include <emmintrin.h>
+
 #include <utility>
 
 namespace lava::ksst {
 
-class PartitionSlot::Reading {
+class PartitionSlot::Guard {
  public:
-  explicit Reading(PartitionSlot* slot)
-      : state_(slot->state_),
-        allowed_((state_.fetch_add(1, std::memory_order_acquire) & kWritten) == 0) {}
-  ~Reading() { state_.fetch_sub(1, std::memory_order_release); }
-  Reading(const Reading&) = delete;
-  Reading& operator=(const Reading&) = delete;
-  bool allowed() const { return allowed_; }
+  explicit Guard(PartitionSlot* slot) : locked_(slot->locked_) {
+    while (locked_.exchange(true, std::memory_order_acquire)) {
+      while (locked_.load(std::memory_order_relaxed)) _mm_pause();
+    }
+  }
+  ~Guard() { locked_.store(false, std::memory_order_release); }
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
 
  private:
-  std::atomic<uint32_t>& state_;
-  const bool allowed_;
+  std::atomic<bool>& locked_;
 };
-
-class PartitionSlot::Writing {
- public:
-  explicit Writing(PartitionSlot* slot) : state_(slot->state_) {
-    uint32_t idle = 0;
-    allowed_ = state_.compare_exchange_strong(idle, kWritten, std::memory_order_acquire,
-                                              std::memory_order_relaxed);
-  }
-  ~Writing() {
-    if (allowed_) state_.fetch_sub(kWritten, std::memory_order_release);
-  }
-  Writing(const Writing&) = delete;
-  Writing& operator=(const Writing&) = delete;
-  bool allowed() const { return allowed_; }
-
- private:
-  std::atomic<uint32_t>& state_;
-  bool allowed_;
-};
-
-void PartitionSlot::Set(std::shared_ptr<const CachedPartition> partition) {
-  filter_ = partition == nullptr ? BloomView() : partition->filter;
-  lines_.store(filter_.lines(), std::memory_order_relaxed);
-  line_count_.store(filter_.line_count(), std::memory_order_relaxed);
-  head_.store(partition.get(), std::memory_order_relaxed);
-  partition_ = std::move(partition);
-}
 
 bool PartitionSlot::Yield(const CachedPartition* partition) {
-  std::shared_ptr<const CachedPartition> dropped;  // released when nothing is locked
-  Writing writing(this);
-  if (!writing.allowed() || partition_.get() != partition) return false;
-  if (asked_.exchange(false, std::memory_order_relaxed)) return false;
-  dropped = partition_;
-  Set(nullptr);
+  std::shared_ptr<const CachedPartition> dropped;  // released behind the lock
+  Guard guard(this);
+  if (partition_.get() != partition || std::exchange(asked_, false)) return false;
+  dropped = std::move(partition_);
+  filter_ = {};
   dropped->keeper.store(nullptr, std::memory_order_relaxed);
   return true;
 }
@@ -76,9 +50,9 @@ PartitionSlots::~PartitionSlots() {
 PartitionSlots::Answer PartitionSlots::Ask(uint32_t i, uint64_t hash, uint64_t other_hash,
                                            std::shared_ptr<const CachedPartition>* out) const {
   PartitionSlot& slot = slots_[i];
-  PartitionSlot::Reading reading(&slot);
-  if (!reading.allowed() || slot.partition_ == nullptr) return Answer::kUnknown;
-  slot.CountAsked();
+  PartitionSlot::Guard guard(&slot);
+  if (slot.partition_ == nullptr) return Answer::kUnknown;
+  slot.asked_ = true;
   Answer answer = Answer::kMaybe;
   if (!slot.filter_.MayHold(hash)) {
     if (other_hash == hash || !slot.filter_.MayHold(other_hash)) return Answer::kNo;
@@ -90,26 +64,26 @@ PartitionSlots::Answer PartitionSlots::Ask(uint32_t i, uint64_t hash, uint64_t o
 
 std::shared_ptr<const CachedPartition> PartitionSlots::Get(uint32_t i) const {
   PartitionSlot& slot = slots_[i];
-  PartitionSlot::Reading reading(&slot);
-  if (!reading.allowed()) return nullptr;
-  if (slot.partition_ != nullptr) slot.CountAsked();
+  PartitionSlot::Guard guard(&slot);
+  slot.asked_ = slot.partition_ != nullptr;
   return slot.partition_;
 }
 
 void PartitionSlots::Prefetch(uint32_t i, uint64_t hash) const {
-  const PartitionSlot& slot = slots_[i];
-  BloomView::Prefetch(slot.lines_.load(std::memory_order_relaxed),
-                      slot.line_count_.load(std::memory_order_relaxed), hash);
-  __builtin_prefetch(slot.head_.load(std::memory_order_relaxed));
+  PartitionSlot& slot = slots_[i];
+  PartitionSlot::Guard guard(&slot);
+  slot.filter_.Prefetch(hash);
+  __builtin_prefetch(slot.partition_.get());
 }
 
 void PartitionSlots::Keep(uint32_t i, std::shared_ptr<const CachedPartition> partition) const {
   PartitionSlot& slot = slots_[i];
-  PartitionSlot::Writing writing(&slot);
-  if (!writing.allowed() || slot.partition_ != nullptr) return;
-  slot.asked_.store(true, std::memory_order_relaxed);
+  PartitionSlot::Guard guard(&slot);
+  if (slot.partition_ != nullptr) return;
+  slot.filter_ = partition->filter;
+  slot.asked_ = true;
   partition->keeper.store(&slot, std::memory_order_release);
-  slot.Set(std::move(partition));
+  slot.partition_ = std::move(partition);
 }
 
 }  // namespace lava::ksst

@@ -30,7 +30,7 @@ class PartitionSlots {
   std::shared_ptr<const CachedPartition> Get(uint32_t i) const;
   /// Fetches what Ask(i, hash) will touch into the processor's caches.
   void Prefetch(uint32_t i, uint64_t hash) const;
-  /// Keeps the partition, which the cache holds, in slot i, unless others are busy there.
+  /// Keeps the partition, which the cache holds, in slot i.
   void Keep(uint32_t i, std::shared_ptr<const CachedPartition> partition) const;
 
  private:
@@ -38,8 +38,7 @@ class PartitionSlots {
   const uint32_t count_;
 };
 
-/// One slot. Nobody waits: readers do not exclude each other, who writes gives up beside one, and
-/// who comes while another writes finds the slot empty.
+/// One slot. Its lock is held for a few instructions, and nothing else is locked under it.
 class alignas(64) PartitionSlot {
  public:
   /// Drops the reference, unless the slot was asked since the last Yield(). True if it is gone.
@@ -47,24 +46,12 @@ class alignas(64) PartitionSlot {
 
  private:
   friend class PartitionSlots;
-  class Reading;
-  class Writing;
-  static constexpr uint32_t kWritten = 1u << 31;
+  class Guard;
 
-  /// Written only when it changes: the line stays shared among those who ask.
-  void CountAsked() {
-    if (!asked_.load(std::memory_order_relaxed)) asked_.store(true, std::memory_order_relaxed);
-  }
-  void Set(std::shared_ptr<const CachedPartition> partition);
-
-  std::atomic<uint32_t> state_{0};  // how many read, or kWritten
-  std::atomic<bool> asked_{false};
+  std::atomic<bool> locked_{false};
+  bool asked_ = false;
   BloomView filter_;
   std::shared_ptr<const CachedPartition> partition_;
-  // The same once more, for Prefetch: it may use what is gone, and the one with the other's count.
-  std::atomic<const char*> lines_{nullptr};
-  std::atomic<const CachedPartition*> head_{nullptr};
-  std::atomic<uint32_t> line_count_{0};
 };
 
 }  // namespace lava::ksst
