@@ -97,10 +97,25 @@ void HostNumbers(JNIEnv* env, jclass, jlongArray out) {
   static_cast<void>(Entry<Declares::kNothing>(env, 0, [&]() -> int {
     const HostStatistics s = Host::Get().statistics();
     const uint64_t values[] = {
-        s.cache_capacity_bytes, s.cache_used_bytes,  s.cache_pinned_bytes,
-        s.cache_hits,           s.cache_misses,      s.memtable_bytes,
-        s.table_reader_bytes,   s.file_buffer_bytes, s.charged_bytes,
-        s.instances_open,       s.threads,           s.leases_open,
+        s.cache_capacity_bytes,
+        s.cache_used_bytes,
+        s.cache_pinned_bytes,
+        s.cache_hits,
+        s.cache_misses,
+        s.memtable_bytes,
+        s.table_reader_bytes,
+        s.file_buffer_bytes,
+        s.charged_bytes,
+        s.instances_open,
+        s.threads,
+        s.leases_open,
+        s.background_cpu_us,
+        s.background_paced_us,
+        s.queued_urgent_jobs,
+        s.queued_flushes,
+        s.queued_l0_compactions,
+        s.queued_compactions,
+        s.queued_collections,
     };
     const std::vector<jlong> numbers(std::begin(values), std::end(values));
     CopyNumbers(env, numbers, out);
@@ -112,6 +127,13 @@ void SetBackgroundThreads(JNIEnv* env, jclass, jint count) {
   static_cast<void>(Entry<Declares::kNothing>(env, 0, [&]() -> int {
     if (count < 1) ThrowOutOfBounds("background threads: " + std::to_string(count));
     Host::Get().SetBackgroundThreads(static_cast<uint32_t>(count));
+    return 0;
+  }));
+}
+
+void SetBackgroundCpu(JNIEnv* env, jclass, jdouble cores) {
+  static_cast<void>(Entry<Declares::kNothing>(env, 0, [&]() -> int {
+    Host::Get().SetBackgroundCpu(cores);
     return 0;
   }));
 }
@@ -169,6 +191,7 @@ NativeClass HostMethods() {
       Native("acquire0", "(JD)J", reinterpret_cast<void*>(Acquire)),
       Native("statistics0", "([J)V", reinterpret_cast<void*>(HostNumbers)),
       Native("setBackgroundThreads0", "(I)V", reinterpret_cast<void*>(SetBackgroundThreads)),
+      Native("setBackgroundCpu0", "(D)V", reinterpret_cast<void*>(SetBackgroundCpu)),
       Native("openNativeObjects0", "()J", reinterpret_cast<void*>(OpenNativeObjects)),
   };
   return {"org/lavakv/Host", methods};

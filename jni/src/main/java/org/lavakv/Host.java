@@ -52,6 +52,19 @@ public final class Host {
     }
 
     /**
+     * Sets the CPU time that background jobs may use, in cores; 0, the default: no limit. Takes
+     * effect at once. Flushes never wait for it: what they use is taken from the other jobs'.
+     */
+    public static void setBackgroundCpu(double cores) {
+        if (!(cores >= 0 && cores < Double.POSITIVE_INFINITY)) {
+            throw new IllegalArgumentException(
+                    "background jobs may use a number of cores, or 0 for no limit, not " + cores);
+        }
+        LavaLibrary.checkLoaded();
+        setBackgroundCpu0(cores);
+    }
+
+    /**
      * How many databases, snapshots, leases, volumes and files of volumes are open (not closed yet)
      * now.
      */
@@ -97,6 +110,8 @@ public final class Host {
     private static native void statistics0(long[] numbers);
 
     private static native void setBackgroundThreads0(int count);
+
+    private static native void setBackgroundCpu0(double cores);
 
     private static native long openNativeObjects0();
 }

@@ -5,11 +5,11 @@ package org.lavakv;
  *
  * <p>Threads: immutable.
  *
- * <p>Units: bytes, counts.
+ * <p>Units: bytes, counts, microseconds.
  */
 public final class HostStatistics {
 
-    static final int NUMBERS = 12;
+    static final int NUMBERS = 19;
 
     private final long[] numbers;
 
@@ -75,5 +75,51 @@ public final class HostStatistics {
     /** Leases that are open. */
     public long leasesOpen() {
         return numbers[11];
+    }
+
+    /** CPU time that background jobs used. */
+    public long backgroundCpuMicros() {
+        return numbers[12];
+    }
+
+    /** How long background jobs slept amid their work to keep to the CPU budget. */
+    public long backgroundPacedMicros() {
+        return numbers[13];
+    }
+
+    /**
+     * Jobs that no thread has taken yet and that a writer waits for; the others do not count them.
+     */
+    public long queuedUrgentJobs() {
+        return numbers[14];
+    }
+
+    /** Flushes that no thread has taken yet. */
+    public long queuedFlushes() {
+        return numbers[15];
+    }
+
+    /** Compactions of level 0 that no thread has taken yet. */
+    public long queuedL0Compactions() {
+        return numbers[16];
+    }
+
+    /** Compactions of other levels that no thread has taken yet. */
+    public long queuedCompactions() {
+        return numbers[17];
+    }
+
+    /** Garbage collections that no thread has taken yet. */
+    public long queuedCollections() {
+        return numbers[18];
+    }
+
+    /** All jobs that no thread has taken yet. */
+    public long queuedJobs() {
+        return queuedUrgentJobs()
+                + queuedFlushes()
+                + queuedL0Compactions()
+                + queuedCompactions()
+                + queuedCollections();
     }
 }

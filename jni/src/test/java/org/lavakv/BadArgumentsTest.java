@@ -221,6 +221,11 @@ class BadArgumentsTest extends LavaTestBase {
         }
         assertThatThrownBy(() -> Host.setBackgroundThreads(0))
                 .isInstanceOf(IllegalArgumentException.class);
+        for (double cores : new double[] {-0.5, Double.NaN, Double.POSITIVE_INFINITY}) {
+            assertThatThrownBy(() -> Host.setBackgroundCpu(cores))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("not " + cores);
+        }
         assertThatThrownBy(() -> new TableOptions().setTtlMs(-1))
                 .isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> new TableOptions().setSeparationBytes(-1))

@@ -463,6 +463,11 @@ class LavaDBTest extends LavaTestBase {
         assertThat(host.instancesOpen()).isEqualTo(1);
         assertThat(host.leasesOpen()).isEqualTo(1);
         Host.setBackgroundThreads(2);
+        assertThat(host.backgroundCpuMicros()).isPositive();
+        assertThat(host.backgroundPacedMicros()).isZero();
+        assertThat(host.queuedJobs()).isNotNegative();
+        Host.setBackgroundCpu(2.5);
+        Host.setBackgroundCpu(0);
         assertThatThrownBy(() -> s(db).filesAtLevel(DBStatistics.LEVELS))
                 .isInstanceOf(IndexOutOfBoundsException.class);
     }

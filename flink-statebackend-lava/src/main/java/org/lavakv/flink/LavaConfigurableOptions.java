@@ -20,6 +20,17 @@ public final class LavaConfigurableOptions {
                                     + " backends of a TaskManager together; the job that sets it last"
                                     + " decides.");
 
+    public static final ConfigOption<Double> BACKGROUND_CPU =
+            ConfigOptions.key(LavaOptions.PREFIX + "background.cpu")
+                    .doubleType()
+                    .noDefaultValue()
+                    .withDescription(
+                            "How many cores' time flushes, compactions and garbage collections may"
+                                    + " use, as 0.5, for all backends of a TaskManager together,"
+                                    + " averaged over about a second; the job that sets it last"
+                                    + " decides. Flushes never wait for it: what they use, the others"
+                                    + " make up for. Without it only background.threads limits them.");
+
     public static final ConfigOption<MemorySize> MEMTABLE_SIZE =
             ConfigOptions.key(LavaOptions.PREFIX + "memtable.size")
                     .memoryType()

@@ -45,6 +45,7 @@ final class LavaSettings {
         uploadCostPercent();
         metricsPerState();
         backgroundThreads();
+        backgroundCpu();
         separationBytes();
         dbOptions();
     }
@@ -196,6 +197,19 @@ final class LavaSettings {
     Optional<Integer> backgroundThreads() {
         return read(LavaConfigurableOptions.BACKGROUND_THREADS, Integer.class)
                 .map(set -> intBetween(LavaConfigurableOptions.BACKGROUND_THREADS, 1, 1024));
+    }
+
+    /** In cores. Empty: what the process has. */
+    Optional<Double> backgroundCpu() {
+        Optional<Double> cores = read(LavaConfigurableOptions.BACKGROUND_CPU, Double.class);
+        cores.ifPresent(
+                set ->
+                        check(
+                                set > 0 && set <= 1024,
+                                LavaConfigurableOptions.BACKGROUND_CPU,
+                                set,
+                                "more than 0, and at most 1024"));
+        return cores;
     }
 
     /** From which size on values go to value files; 0: never. */

@@ -163,7 +163,8 @@ class LavaSettingsTest {
                                 "state.backend.lava.space.soft-limit", "4gb",
                                 "state.backend.lava.direct-io", "true",
                                 "state.backend.lava.filter.bits-per-key", "0",
-                                "state.backend.lava.background.threads", "3")
+                                "state.backend.lava.background.threads", "3",
+                                "state.backend.lava.background.cpu", "0.75")
                         .settings();
         assertThat(settings.dbOptions().memtableBytes()).isEqualTo(2 << 20);
         assertThat(settings.dbOptions().blockBytes()).isEqualTo(16 << 10);
@@ -184,6 +185,8 @@ class LavaSettingsTest {
         assertThat(settings.dbOptions().useDirectReads()).isTrue();
         assertThat(settings.dbOptions().useDirectIoForFlushAndCompaction()).isTrue();
         assertThat(settings.backgroundThreads()).contains(3);
+        assertThat(settings.backgroundCpu()).contains(0.75);
+        assertThat(configured().settings().backgroundCpu()).isEmpty();
         assertThat(configured().settings().backgroundThreads()).isEmpty();
     }
 
@@ -244,6 +247,9 @@ class LavaSettingsTest {
                 "timer-service.cache-size | many | Integer",
                 "checkpoint.transfer.thread.num | 0 | 1 to",
                 "background.threads | 0 | 1 to",
+                "background.cpu | 0.0 | more than 0",
+                "background.cpu | NaN | more than 0",
+                "background.cpu | many | Double",
                 "filter.bits-per-key | 65 | 0 to 64",
                 "block.size | 1b | 256 to",
                 "memtable.size | 1b | 65536 to",

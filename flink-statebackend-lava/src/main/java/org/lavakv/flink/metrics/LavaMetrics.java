@@ -133,6 +133,10 @@ public final class LavaMetrics {
         host.gauge("charged-bytes", s.gauge(HostStatistics::chargedBytes));
         host.gauge("instances-open", s.gauge(HostStatistics::instancesOpen));
         host.gauge("threads", s.gauge(HostStatistics::threads));
+        host.gauge("background-cpu-micros", s.gauge(HostStatistics::backgroundCpuMicros));
+        host.gauge("background-paced-micros", s.gauge(HostStatistics::backgroundPacedMicros));
+        host.gauge("queued-jobs", s.gauge(HostStatistics::queuedJobs));
+        host.gauge("queued-urgent-jobs", s.gauge(HostStatistics::queuedUrgentJobs));
     }
 
     private void registerVolume() {
