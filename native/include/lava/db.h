@@ -214,6 +214,9 @@ struct DBStatistics {
   uint64_t flush_cpu_us = 0, compaction_cpu_us = 0, gc_cpu_us = 0;
   uint64_t files_refused_direct = 0;  // go through the page cache though direct I/O was asked for
   uint64_t snapshots_given_up = 0;    // because writes needed the space that they kept
+  /// Of stall_us, what was waited for flushes, and for compactions of level 0; a write that waited
+  /// for several things counts where it waited last.
+  uint64_t flush_stall_us = 0, compaction_stall_us = 0;
 };
 /// Counters of one table, from the files' properties and the memtables.
 struct TableStatistics {
