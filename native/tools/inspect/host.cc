@@ -164,8 +164,7 @@ bool IsPageName(const std::string& name) {
 }  // namespace
 
 HostClock HostClock::OfSystem() {
-  return {.now_ms = static_cast<uint64_t>(os::WallMillis()),
-          .lives = [](uint64_t pid) {
+  return {.now_ms = static_cast<uint64_t>(os::WallMillis()), .lives = [](uint64_t pid) {
             return kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM;
           }};
 }
@@ -189,6 +188,8 @@ Result<Json> HostReport(ReadOnlyFiles* files, const std::string& given, const Ho
   std::vector<Fault> faults;
   for (const std::string& page : pages) {
     Result<Json> read = ReadPage(files, page, clock);
+    // With its process's last backend a page goes, perhaps just now.
+    if (names.ok() && read.status().IsNotFound()) continue;
     if (read.ok())
       report["hosts"].push_back(std::move(read).value());
     else
