@@ -56,6 +56,7 @@ FLOORS = [
     ("native-release", "truncations of value files detected", 5_000),
     ("native-release", "damaged files inspected", 20_000),
     ("native-release", "cut files inspected", 10_000),
+    ("native-release", "damaged pages on a host inspected", 2_000),
     ("native-release", "interleaved runs with a close at random", 1_000),
     ("native-release", "collections of value files in interleaved runs", 100),
     ("native-release", "histories answered as RocksDB answers them", 100),

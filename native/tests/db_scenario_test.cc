@@ -315,6 +315,9 @@ TEST(Scenario, OnlyWhatAWriteWaitsForIsUrgent) {
   put_until_busy([&] { return db.executor().RunOne(os::Priority::kFlush); });
   EXPECT_GE(db->statistics().files_at_level[0], 4u);
   EXPECT_GT(db.executor().pending_urgent(), 0u) << "the compaction of L0";
+  const DBStatistics s = db->statistics();
+  EXPECT_EQ(s.flush_stall_us + s.compaction_stall_us, s.stall_us) << "each stall has its reason";
+  EXPECT_EQ(s.space_stall_us, 0u);
 }
 
 TEST(Scenario, RunsAreInstalledInSealOrder) {

@@ -217,6 +217,9 @@ struct DBStatistics {
   /// Of the block cache: what it holds of this instance's files now, and lookups since the instance
   /// was opened. Index partitions that readers keep are asked without one.
   uint64_t cache_used_bytes = 0, cache_hits = 0, cache_misses = 0;
+  /// Of stall_us, what was waited for flushes, and for compactions of level 0; a write that waited
+  /// for several things counts where it waited last.
+  uint64_t flush_stall_us = 0, compaction_stall_us = 0;
 };
 /// Counters of one table, from the files' properties and the memtables.
 struct TableStatistics {

@@ -170,6 +170,7 @@ class DBImpl final : public DB, public LeaseMember {
   enum class Purpose : uint8_t { kStore, kFree };  // the latter is let past the limits of space
   Status MakeRoom(WriteLock* lock, uint64_t bytes, Purpose purpose = Purpose::kStore);
   Status MakeRoomSlow(WriteLock* lock, uint64_t bytes, Purpose purpose);
+  void CountStall(Room waited_for, bool for_space, uint64_t us);
   Room JudgeRoom(uint64_t bytes) const;
   Status StalledStatus(Room room);
   void UrgeSpace();

@@ -16,6 +16,7 @@ Status DBImpl::MakeRoom(WriteLock* lock, uint64_t bytes, Purpose purpose) {
 Status DBImpl::MakeRoomSlow(WriteLock* lock, uint64_t bytes, Purpose purpose) {
   const uint64_t started_us = clock_->MonotonicMicros();
   const uint64_t deadline_us = started_us + uint64_t{environment_.wait_ms_max} * 1000;
+  Room waited_for = Room::kFree;
   while (true) {
     if (closed_.load()) return Status::Closed("the instance was closed");
     StateLock state(state_mutex_);
@@ -23,6 +24,7 @@ Status DBImpl::MakeRoomSlow(WriteLock* lock, uint64_t bytes, Purpose purpose) {
     const Room room = JudgeRoom(bytes);
     bool go_on = room == Room::kFree || room == Room::kSeal;
     const bool for_space = go_on && space_.slow > 0 && purpose == Purpose::kStore;
+    if (!go_on) waited_for = room;
     if (stalled_since_us_ == 0) stalled_since_us_ = started_us;
     uint64_t until_us = deadline_us;
     const Status hopeless = !go_on      ? StalledStatus(room)
@@ -31,10 +33,7 @@ Status DBImpl::MakeRoomSlow(WriteLock* lock, uint64_t bytes, Purpose purpose) {
     if (go_on || !hopeless.ok()) stalled_since_us_ = 0;
     LAVA_RETURN_IF_ERROR(hopeless);
     const uint64_t now_us = clock_->MonotonicMicros();
-    if (go_on || now_us >= deadline_us) {
-      Counters::Add(&counters_.stall_us, now_us - started_us);
-      if (for_space) Counters::Add(&counters_.space_stall_us, now_us - started_us);
-    }
+    if (go_on || now_us >= deadline_us) CountStall(waited_for, for_space, now_us - started_us);
     if (go_on) {
       if (for_space) PayForSpace(bytes);
       state.unlock();
@@ -49,6 +48,17 @@ Status DBImpl::MakeRoomSlow(WriteLock* lock, uint64_t bytes, Purpose purpose) {
     changed_.wait_for(state, std::chrono::microseconds(until_us - std::min(until_us, now_us)));
     state.unlock();
     lock->lock();
+  }
+}
+
+void DBImpl::CountStall(Room waited_for, bool for_space, uint64_t us) {
+  Counters::Add(&counters_.stall_us, us);
+  if (for_space) {
+    Counters::Add(&counters_.space_stall_us, us);
+  } else if (waited_for == Room::kWaitForFlush) {
+    Counters::Add(&counters_.flush_stall_us, us);
+  } else if (waited_for == Room::kWaitForCompaction) {
+    Counters::Add(&counters_.compaction_stall_us, us);
   }
 }
 

@@ -78,6 +78,8 @@ DBStatistics DBImpl::statistics() const {
   out.block_reads = get(read_counters_.block_reads);
   out.stall_us = get(counters_.stall_us);
   out.space_stall_us = get(counters_.space_stall_us);
+  out.flush_stall_us = get(counters_.flush_stall_us);
+  out.compaction_stall_us = get(counters_.compaction_stall_us);
   out.background_errors = get(counters_.background_errors);
   out.records_expired = get(counters_.records_expired);
   out.value_bytes_written = get(counters_.value_bytes_written);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "inspect/commands.h"
+#include "inspect/host.h"
 #include "inspect/render.h"
 #include "inspect/text.h"
 
@@ -49,6 +50,9 @@ void Define(CLI::App* app, Arguments* arguments) {
   show_keys(sub);
   sub = command("verify", "Read every byte and check every checksum");
   paths(sub);
+  sub = command("host", "A process on one page: memory, cache, jobs, instances, stalls");
+  sub->add_option("PATH", arguments->path, "a lava-host-*.json file, or a directory that has such")
+      ->required();
   sub = command("key", "The path of one key: files asked, what each says, where the value is");
   sub->add_option("PATH", arguments->path, kPathHelp)->required();
   sub->add_option("TABLE", arguments->table, "a table's name, or id:0x...")->required();
@@ -59,6 +63,11 @@ void Define(CLI::App* app, Arguments* arguments) {
                   "How long the key's deletable prefix is; otherwise as its records say");
   show_keys(sub);
   sub->add_flag("--show-values", arguments->show.values, "Print values; otherwise length and hash");
+}
+
+Result<Json> AnswerHost(fs::FileSystem* file_system, const std::string& path) {
+  ReadOnlyFiles files(file_system);
+  return HostReport(&files, path, HostClock::OfSystem());
 }
 
 Result<Json> Answer(const std::string& command, const Arguments& arguments, Store* store) {
@@ -84,7 +93,9 @@ int Run(fs::FileSystem* file_system, std::vector<std::string> arguments, std::os
   } catch (const CLI::ParseError& error) {
     return app.exit(error, out, err) == 0 ? kFine : kUsage;
   }
-  if (!parsed.path.empty()) parsed.paths.push_back(parsed.path);
+  const std::string command = app.get_subcommands().front()->get_name();
+  const bool host = command == "host";
+  if (!parsed.path.empty() && !host) parsed.paths.push_back(parsed.path);
   Store store(file_system);
   for (const std::string& path : parsed.paths) {
     const Status status = store.Load(path);
@@ -92,7 +103,8 @@ int Run(fs::FileSystem* file_system, std::vector<std::string> arguments, std::os
     err << "lava-inspect: " << status.message() << "\n";
     return kUsage;
   }
-  const Result<Json> report = Answer(app.get_subcommands().front()->get_name(), parsed, &store);
+  const Result<Json> report =
+      host ? AnswerHost(file_system, parsed.path) : Answer(command, parsed, &store);
   if (!report.ok()) {
     err << "lava-inspect: " << report.status().message() << "\n";
     return kUsage;

@@ -4,24 +4,14 @@
 #include <cstdio>
 #include <vector>
 
+#include "inspect/columns.h"
 #include "inspect/key_names.h"
+#include "inspect/render_host.h"
 #include "inspect/text.h"
 
 namespace lava::inspect {
 namespace {
 
-uint64_t Number(const Json& json, const char* field) {
-  const auto it = json.find(field);
-  return it == json.end() || !it->is_number() ? 0 : it->get<uint64_t>();
-}
-std::string Text(const Json& json, const char* field) {
-  const auto it = json.find(field);
-  return it == json.end() || !it->is_string() ? std::string() : it->get<std::string>();
-}
-std::string Count(const Json& json, const char* field) {
-  return std::to_string(Number(json, field));
-}
-std::string Size(const Json& json, const char* field) { return ByteSize(Number(json, field)); }
 std::string Decimal(const Json& json, const char* field) {
   char buffer[48];
   std::snprintf(buffer, sizeof(buffer), "%.2f", json.value(field, 0.0));
@@ -33,36 +23,6 @@ std::string Short(const std::string& name) {
   const size_t dash = name.find('-');
   return dash == std::string::npos || dash < 8 ? name : name.substr(0, 8) + name.substr(dash);
 }
-
-/// Columns as wide as their widest cell; numbers to the right, by the header's trailing '>'.
-class Columns {
- public:
-  explicit Columns(std::vector<std::string> header) { rows_.push_back(std::move(header)); }
-  void Add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-  void Write(std::string* out) const {
-    if (rows_.size() == 1) return;
-    std::vector<size_t> widths(rows_[0].size());
-    for (const auto& row : rows_)
-      for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], Cell(row[i]).size());
-    for (const auto& row : rows_) {
-      std::string line = "  ";
-      for (size_t i = 0; i < row.size(); ++i) {
-        const std::string cell = Cell(row[i]);
-        const std::string fill(widths[i] - cell.size(), ' ');
-        line += rows_[0][i].ends_with('>') ? fill + cell : cell + fill;
-        line += "  ";
-      }
-      line.erase(line.find_last_not_of(' ') + 1);
-      *out += line + "\n";
-    }
-  }
-
- private:
-  static std::string Cell(const std::string& text) {
-    return text.ends_with('>') ? text.substr(0, text.size() - 1) : text;
-  }
-  std::vector<std::vector<std::string>> rows_;
-};
 
 std::string HeadText(const Json& one) {
   std::string text = Text(one, "source") + "\n";
@@ -314,6 +274,7 @@ std::string Render(const Json& report) {
   if (command == "files") RenderFiles(report, &out);
   if (command == "verify") RenderVerify(report, &out);
   if (command == "key") RenderKey(report, &out);
+  if (command == "host") RenderHost(report, &out);
   for (const Json& fault : report["faults"]) {
     const std::string path = Text(fault, "path");
     std::string what = Text(fault, "what");

@@ -218,6 +218,8 @@ void Statistics(JNIEnv* env, jobject, jlong handle, jlongArray out) {
         s.gc_cpu_us,
         s.files_refused_direct,
         s.snapshots_given_up,
+        s.flush_stall_us,
+        s.compaction_stall_us,
     };
     std::vector<jlong> numbers(std::begin(scalars), std::end(scalars));
     numbers.insert(numbers.end(), std::begin(s.files_at_level), std::end(s.files_at_level));

@@ -116,6 +116,14 @@ void HostNumbers(JNIEnv* env, jclass, jlongArray out) {
         s.queued_l0_compactions,
         s.queued_compactions,
         s.queued_collections,
+        s.budget_bytes,
+        s.metadata_bytes,
+        s.scan_bytes,
+        s.flush_job_bytes,
+        s.compaction_job_bytes,
+        s.gc_job_bytes,
+        s.jobs_put_off,
+        s.memory_overdrafts,
     };
     const std::vector<jlong> numbers(std::begin(values), std::end(values));
     CopyNumbers(env, numbers, out);

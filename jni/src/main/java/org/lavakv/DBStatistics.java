@@ -14,7 +14,7 @@ public final class DBStatistics {
     /** Levels that are told apart. */
     public static final int LEVELS = 8;
 
-    private static final int SCALARS = 52;
+    private static final int SCALARS = 54;
 
     static final int NUMBERS = SCALARS + 2 * LEVELS;
 
@@ -291,6 +291,19 @@ public final class DBStatistics {
     /** Snapshots given up because writes needed the space of the files that they kept. */
     public long snapshotsGivenUp() {
         return numbers[51];
+    }
+
+    /**
+     * Of {@link #stallMicros()}, what writes waited for flushes; one that waited for several things
+     * counts where it waited last.
+     */
+    public long flushStallMicros() {
+        return numbers[52];
+    }
+
+    /** Of {@link #stallMicros()}, what writes waited for compactions of level 0. */
+    public long compactionStallMicros() {
+        return numbers[53];
     }
 
     /** Files at a level, from 0 to {@link #LEVELS} - 1. */

@@ -9,7 +9,7 @@ package org.lavakv;
  */
 public final class HostStatistics {
 
-    static final int NUMBERS = 19;
+    static final int NUMBERS = 27;
 
     private final long[] numbers;
 
@@ -121,5 +121,45 @@ public final class HostStatistics {
                 + queuedL0Compactions()
                 + queuedCompactions()
                 + queuedCollections();
+    }
+
+    /** Native memory of all leases. */
+    public long budgetBytes() {
+        return numbers[19];
+    }
+
+    /** Bytes of what instances know of their files. */
+    public long metadataBytes() {
+        return numbers[20];
+    }
+
+    /** Bytes of values on their way into pages of scans. */
+    public long scanBytes() {
+        return numbers[21];
+    }
+
+    /** Working sets of flushes that run. */
+    public long flushJobBytes() {
+        return numbers[22];
+    }
+
+    /** Working sets of compactions that run. */
+    public long compactionJobBytes() {
+        return numbers[23];
+    }
+
+    /** Working sets of collections of garbage that run. */
+    public long gcJobBytes() {
+        return numbers[24];
+    }
+
+    /** Jobs that were put off until others give memory back. */
+    public long jobsPutOff() {
+        return numbers[25];
+    }
+
+    /** Jobs that were let go on with more memory than the budget has. */
+    public long memoryOverdrafts() {
+        return numbers[26];
     }
 }

@@ -466,6 +466,24 @@ class LavaDBTest extends LavaTestBase {
         assertThat(host.backgroundCpuMicros()).isPositive();
         assertThat(host.backgroundPacedMicros()).isZero();
         assertThat(host.queuedJobs()).isNotNegative();
+        assertThat(host.budgetBytes()).isEqualTo(LEASE_BYTES);
+        assertThat(host.metadataBytes()).isPositive();
+        assertThat(host.tableReaderBytes()).isPositive();
+        assertThat(
+                        host.cacheUsedBytes()
+                                + host.memtableBytes()
+                                + host.tableReaderBytes()
+                                + host.metadataBytes()
+                                + host.scanBytes()
+                                + host.flushJobBytes()
+                                + host.compactionJobBytes()
+                                + host.gcJobBytes()
+                                + host.fileBufferBytes())
+                .as("the purposes, which other threads may change meanwhile, make up the charge")
+                .isPositive();
+        assertThat(host.chargedBytes()).isBetween(1L, host.budgetBytes());
+        assertThat(host.jobsPutOff()).isNotNegative();
+        assertThat(host.memoryOverdrafts()).isZero();
         Host.setBackgroundCpu(2.5);
         Host.setBackgroundCpu(0);
         assertThatThrownBy(() -> s(db).filesAtLevel(DBStatistics.LEVELS))
@@ -557,6 +575,8 @@ class LavaDBTest extends LavaTestBase {
         assertThat(s.valueFilesExpired()).isZero();
         assertThat(s.filesRefusedDirect()).isZero();
         assertThat(s.snapshotsGivenUp()).isZero();
+        assertThat(s.flushStallMicros() + s.compactionStallMicros() + s.spaceStallMicros())
+                .isBetween(0L, s.stallMicros());
         TableStatistics of = db.getTableStatistics(large);
         assertThat(of.valueBytes()).isEqualTo(1_000_000);
         assertThat(of.valueGarbageBytes()).isZero();

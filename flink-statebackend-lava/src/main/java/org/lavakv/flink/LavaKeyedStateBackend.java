@@ -46,6 +46,7 @@ import org.lavakv.flink.engine.StateContext;
 import org.lavakv.flink.engine.StateTable;
 import org.lavakv.flink.engine.StateTables;
 import org.lavakv.flink.engine.TableCursor;
+import org.lavakv.flink.host.HostReports;
 import org.lavakv.flink.metrics.LavaMetrics;
 import org.lavakv.flink.snapshot.LavaFullSnapshotResources;
 import org.lavakv.flink.snapshot.LavaSnapshotStrategy;
@@ -75,6 +76,7 @@ public class LavaKeyedStateBackend<K> extends AbstractKeyedStateBackend<K> {
     private final LavaTimerQueueFactory timers;
     private final Map<String, HeapPriorityQueueSnapshotRestoreWrapper<?>> heapTimerStates;
     @Nullable private final HeapPriorityQueuesManager heapTimers;
+    @Nullable private HostReports.Registration report;
     private boolean disposed;
 
     /** What the builder puts together. */
@@ -127,6 +129,11 @@ public class LavaKeyedStateBackend<K> extends AbstractKeyedStateBackend<K> {
                                 parts.heapTimers,
                                 keyGroupRange,
                                 numberOfKeyGroups);
+    }
+
+    /** This backend is in the process's reports until it is disposed. */
+    void reportedBy(HostReports.Registration registration) {
+        report = registration;
     }
 
     // ---------------------------------------------------------------------- keys
@@ -336,6 +343,7 @@ public class LavaKeyedStateBackend<K> extends AbstractKeyedStateBackend<K> {
         }
         disposed = true;
         super.dispose();
+        IOUtils.closeQuietly(report);
         IOUtils.closeQuietly(snapshotStrategy);
         states.clear();
         instance.close();

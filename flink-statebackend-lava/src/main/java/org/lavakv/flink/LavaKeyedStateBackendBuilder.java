@@ -23,6 +23,7 @@ import org.apache.flink.runtime.state.metrics.LatencyTrackingStateConfig;
 import org.apache.flink.runtime.state.metrics.SizeTrackingStateConfig;
 import org.lavakv.flink.engine.LavaInstance;
 import org.lavakv.flink.engine.StateContext;
+import org.lavakv.flink.host.HostReports;
 import org.lavakv.flink.memory.SlotMemory;
 import org.lavakv.flink.metrics.LavaMetrics;
 import org.lavakv.flink.restore.LavaRestore;
@@ -215,7 +216,15 @@ public class LavaKeyedStateBackendBuilder<K> extends AbstractKeyedStateBackendBu
         parts.metrics =
                 new LavaMetrics(instance, parameters.getMetricGroup(), settings.metricsPerState());
         logger.info("Built a keyed state backend on Lava in {}.", instance.files());
-        return new LavaKeyedStateBackend<>(parts);
+        LavaKeyedStateBackend<K> backend = new LavaKeyedStateBackend<>(parts);
+        backend.reportedBy(
+                HostReports.OF_PROCESS.add(
+                        instance,
+                        parameters.getEnv().getJobID().toString(),
+                        parameters.getOperatorIdentifier(),
+                        directory.toPath(),
+                        settings.hostReportInterval()));
+        return backend;
     }
 
     private BackendBuildingException failure(Throwable cause) {

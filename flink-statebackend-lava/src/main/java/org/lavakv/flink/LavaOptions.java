@@ -1,5 +1,6 @@
 package org.lavakv.flink;
 
+import java.time.Duration;
 import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.ConfigOptions;
 import org.apache.flink.configuration.MemorySize;
@@ -128,6 +129,16 @@ public final class LavaOptions {
                     .withDescription(
                             "Whether each state has metrics of its own. The metrics of instances"
                                     + " are always there.");
+
+    public static final ConfigOption<Duration> HOST_REPORT_INTERVAL =
+            ConfigOptions.key(PREFIX + "host.report-interval")
+                    .durationType()
+                    .defaultValue(Duration.ofMinutes(1))
+                    .withDescription(
+                            "How often a TaskManager with open backends logs a line on its native"
+                                    + " memory, cache, jobs and stalls, and writes a file on the"
+                                    + " same beside the backends' directories, for lava-inspect"
+                                    + " host; 0: neither. The first backend that opens decides.");
 
     private LavaOptions() {}
 }

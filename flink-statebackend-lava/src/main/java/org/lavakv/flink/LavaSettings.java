@@ -2,6 +2,7 @@ package org.lavakv.flink;
 
 import java.io.File;
 import java.net.URI;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -44,6 +45,7 @@ final class LavaSettings {
         transferThreads();
         uploadCostPercent();
         metricsPerState();
+        hostReportInterval();
         backgroundThreads();
         backgroundCpu();
         separationBytes();
@@ -191,6 +193,19 @@ final class LavaSettings {
 
     boolean metricsPerState() {
         return get(LavaOptions.METRICS_PER_STATE, Boolean.class);
+    }
+
+    /** Zero: never. */
+    Duration hostReportInterval() {
+        Duration interval = get(LavaOptions.HOST_REPORT_INTERVAL, Duration.class);
+        check(
+                interval.isZero()
+                        || interval.compareTo(Duration.ofSeconds(1)) >= 0
+                                && interval.compareTo(Duration.ofDays(1)) <= 0,
+                LavaOptions.HOST_REPORT_INTERVAL,
+                interval,
+                "0, or 1 second to 1 day");
+        return interval;
     }
 
     /** Empty: what the process has. */

@@ -5,9 +5,11 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
+import java.time.Duration;
 import java.util.List;
 import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.description.HtmlFormatter;
+import org.apache.flink.util.TimeUtils;
 
 /** Writes the documentation's page of all options from the code. */
 public final class OptionsDocumentation {
@@ -42,11 +44,18 @@ public final class OptionsDocumentation {
                 + table(ConfigurationCheck.optionsOf(LavaConfigurableOptions.class));
     }
 
+    /** As it is written in a configuration. */
+    private static Object defaultOf(ConfigOption<?> option) {
+        return option.defaultValue() instanceof Duration
+                ? TimeUtils.formatWithHighestUnit((Duration) option.defaultValue())
+                : option.defaultValue();
+    }
+
     private static String table(List<ConfigOption<?>> options) {
         StringBuilder table =
                 new StringBuilder("| key | default | meaning |\n| --- | --- | --- |\n");
         for (ConfigOption<?> option : options) {
-            String value = option.hasDefaultValue() ? "`" + option.defaultValue() + "`" : "(none)";
+            String value = option.hasDefaultValue() ? "`" + defaultOf(option) + "`" : "(none)";
             table.append("| `")
                     .append(option.key())
                     .append("` | ")

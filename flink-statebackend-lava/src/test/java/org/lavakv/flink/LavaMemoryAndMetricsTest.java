@@ -154,6 +154,21 @@ class LavaMemoryAndMetricsTest {
                         ".lava.flush-cpu-micros",
                         ".lava.merged-value-bytes",
                         ".lava.value-files-expired",
+                        ".lava.flush-stall-micros",
+                        ".lava.compaction-stall-micros",
+                        ".lava.memory.budget",
+                        ".lava.memory.charged",
+                        ".lava.memory.cache",
+                        ".lava.memory.memtables",
+                        ".lava.memory.table-readers",
+                        ".lava.memory.metadata",
+                        ".lava.memory.scans",
+                        ".lava.memory.flush-jobs",
+                        ".lava.memory.compaction-jobs",
+                        ".lava.memory.gc-jobs",
+                        ".lava.memory.file-buffers",
+                        ".lava.memory.jobs-put-off",
+                        ".lava.memory.overdrafts",
                         ".lava.host.cache-hits",
                         ".lava.host.cache-misses",
                         ".lava.host.memtable-bytes",
@@ -180,6 +195,9 @@ class LavaMemoryAndMetricsTest {
                 .as("it was registered as timers last, and those never lie apart")
                 .isZero();
         assertThat((Long) gauges.get(".lava.host.instances-open").getValue()).isPositive();
+        assertThat((Long) gauges.get(".lava.memory.metadata").getValue()).isPositive();
+        assertThat((Long) gauges.get(".lava.memory.charged").getValue())
+                .isBetween(1L, (Long) gauges.get(".lava.memory.budget").getValue());
         fixture.close(backend);
         Thread.sleep(1100);
         // What was reported last stays, and nothing breaks.

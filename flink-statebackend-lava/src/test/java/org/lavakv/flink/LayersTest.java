@@ -59,7 +59,8 @@ class LayersTest {
                         ROOT + ".snapshot..",
                         ROOT + ".restore..",
                         ROOT + ".memory..",
-                        ROOT + ".metrics..")
+                        ROOT + ".metrics..",
+                        ROOT + ".host..")
                 .check(classes);
     }
 
@@ -73,7 +74,8 @@ class LayersTest {
                         ROOT + ".snapshot..",
                         ROOT + ".restore..",
                         ROOT + ".memory..",
-                        ROOT + ".metrics..")
+                        ROOT + ".metrics..",
+                        ROOT + ".host..")
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage(ROOT)

@@ -42,6 +42,7 @@ public final class LavaMetrics {
         this.perState = perState;
         registerInstance();
         registerHost();
+        registerMemory();
         if (instance.files().volumeFigures() != null) {
             registerVolume();
         }
@@ -91,6 +92,8 @@ public final class LavaMetrics {
         group.gauge("estimated-live-bytes", s.gauge(DBStatistics::estimatedLiveBytes));
         group.gauge("space-pressure-percent", s.gauge(DBStatistics::spacePressurePercent));
         group.gauge("space-stall-micros", s.gauge(DBStatistics::spaceStallMicros));
+        group.gauge("flush-stall-micros", s.gauge(DBStatistics::flushStallMicros));
+        group.gauge("compaction-stall-micros", s.gauge(DBStatistics::compactionStallMicros));
         group.gauge("running-gc", s.gauge(DBStatistics::runningGc));
         group.gauge("gc-jobs", s.gauge(DBStatistics::gcJobs));
         group.gauge("gc-bytes-read", s.gauge(DBStatistics::gcBytesRead));
@@ -137,6 +140,25 @@ public final class LavaMetrics {
         host.gauge("background-paced-micros", s.gauge(HostStatistics::backgroundPacedMicros));
         host.gauge("queued-jobs", s.gauge(HostStatistics::queuedJobs));
         host.gauge("queued-urgent-jobs", s.gauge(HostStatistics::queuedUrgentJobs));
+    }
+
+    /** The budget's tree: {@code lava.memory.<purpose>}, in bytes, over all instances. */
+    private void registerMemory() {
+        Cached<HostStatistics> s = new Cached<>(Host::getStatistics);
+        MetricGroup memory = group.addGroup("memory");
+        memory.gauge("budget", s.gauge(HostStatistics::budgetBytes));
+        memory.gauge("charged", s.gauge(HostStatistics::chargedBytes));
+        memory.gauge("cache", s.gauge(HostStatistics::cacheUsedBytes));
+        memory.gauge("memtables", s.gauge(HostStatistics::memtableBytes));
+        memory.gauge("table-readers", s.gauge(HostStatistics::tableReaderBytes));
+        memory.gauge("metadata", s.gauge(HostStatistics::metadataBytes));
+        memory.gauge("scans", s.gauge(HostStatistics::scanBytes));
+        memory.gauge("flush-jobs", s.gauge(HostStatistics::flushJobBytes));
+        memory.gauge("compaction-jobs", s.gauge(HostStatistics::compactionJobBytes));
+        memory.gauge("gc-jobs", s.gauge(HostStatistics::gcJobBytes));
+        memory.gauge("file-buffers", s.gauge(HostStatistics::fileBufferBytes));
+        memory.gauge("jobs-put-off", s.gauge(HostStatistics::jobsPutOff));
+        memory.gauge("overdrafts", s.gauge(HostStatistics::memoryOverdrafts));
     }
 
     private void registerVolume() {

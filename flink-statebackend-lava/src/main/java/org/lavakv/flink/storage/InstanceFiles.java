@@ -62,6 +62,10 @@ public interface InstanceFiles extends AutoCloseable {
     /** Lets go what was kept for directories that are gone. Cheap. */
     void releaseKept() throws IOException;
 
+    /** Where the volume is, for people; null when the files are in no volume. */
+    @Nullable
+    String volumePath();
+
     /** The counters of the volume; null when the files are in no volume. */
     @Nullable
     VolumeFigures volumeFigures();

@@ -78,6 +78,12 @@ public final class PosixFiles implements InstanceFiles {
 
     @Nullable
     @Override
+    public String volumePath() {
+        return null;
+    }
+
+    @Nullable
+    @Override
     public VolumeFigures volumeFigures() {
         return null;
     }

@@ -125,6 +125,11 @@ public final class VolumeFiles implements InstanceFiles {
     }
 
     @Override
+    public String volumePath() {
+        return volume.path();
+    }
+
+    @Override
     public VolumeFigures volumeFigures() {
         return volume.figures();
     }

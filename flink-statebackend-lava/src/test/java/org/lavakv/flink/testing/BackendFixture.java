@@ -175,6 +175,7 @@ public final class BackendFixture implements AutoCloseable {
     public List<java.nio.file.Path> instanceDirectories() {
         try (Stream<java.nio.file.Path> directories = Files.list(instances())) {
             return directories
+                    .filter(Files::isDirectory) // not the file on the host
                     .filter(directory -> !directory.endsWith(VOLUMES))
                     .collect(Collectors.toList());
         } catch (IOException e) {

@@ -1,0 +1,145 @@
+package org.lavakv.flink.host;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.channels.Channels;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes the page at once and then at an interval, and with each but the first a line to the log.
+ *
+ * <p>Threads: a daemon of its own; {@link #end} from any. Ownership: owns the file, and removes it.
+ *
+ * <p>Errors: a warning for the first of failures in a row.
+ */
+final class HostReportThread implements Runnable {
+
+    static final String NAME = "lava-host-reports";
+
+    private static final Logger LOG = LoggerFactory.getLogger(HostReportThread.class);
+
+    /** Copies of these classes in one process, which only the JDK's classes know of. */
+    private static final Object COPY =
+            System.getProperties().merge("org.lavakv.host.copies", "1", HostReportThread::next);
+
+    private final HostReports reports;
+    private final Path file;
+    private final Duration interval;
+    private final long startedMillis = System.currentTimeMillis();
+    private boolean ended;
+    private boolean warned;
+
+    HostReportThread(HostReports reports, Path directory, Duration interval) {
+        this.reports = reports;
+        this.file = directory.resolve(fileName());
+        this.interval = interval;
+    }
+
+    private static Object next(Object count, Object one) {
+        return String.valueOf(Long.parseLong(count.toString()) + 1);
+    }
+
+    static String fileName() {
+        return "lava-host-" + ProcessHandle.current().pid() + "-" + COPY + ".json";
+    }
+
+    void start() {
+        Thread thread = new Thread(this, NAME);
+        thread.setDaemon(true);
+        // Not what of the job happens to be the thread's that opened the first backend.
+        thread.setContextClassLoader(null);
+        thread.start();
+    }
+
+    /** The file is gone when this returns; the thread may still be on its way out. */
+    synchronized void end() {
+        ended = true;
+        notifyAll();
+        try {
+            Files.deleteIfExists(file);
+        } catch (IOException e) {
+            LOG.warn("Deleting {} failed; it does no harm.", file, e);
+        }
+    }
+
+    @Override
+    public void run() {
+        try {
+            HostPage last = report(null);
+            while (awaitNext()) {
+                HostPage page = report(last);
+                last = page == null ? last : page;
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Whether there is one. */
+    private synchronized boolean awaitNext() throws InterruptedException {
+        long deadline = System.nanoTime() + interval.toNanos();
+        for (long left = interval.toNanos(); !ended && left > 0; ) {
+            // At least 1 ms: 0 would be for ever.
+            wait(TimeUnit.NANOSECONDS.toMillis(left) + 1);
+            left = deadline - System.nanoTime();
+        }
+        return !ended;
+    }
+
+    private HostPage report(HostPage last) {
+        try {
+            HostPage page = HostPage.read(reports.instances());
+            if (last != null) {
+                LOG.info(page.line(last));
+            }
+            write(page.json(last, startedMillis, interval.toMillis()));
+            return page;
+        } catch (IOException | RuntimeException e) {
+            warn(e);
+            return null;
+        }
+    }
+
+    private synchronized void warn(Exception e) {
+        if (!warned && !ended) {
+            LOG.warn("Writing the state of Lava's host to {} failed; jobs go on.", file, e);
+        }
+        warned = true;
+    }
+
+    private synchronized void write(byte[] page) throws IOException {
+        if (ended) {
+            return;
+        }
+        Path temporary = file.resolveSibling(file.getFileName() + ".tmp");
+        // What a process that was killed left; whatever else is there is not followed.
+        Files.deleteIfExists(temporary);
+        try (OutputStream out =
+                Channels.newOutputStream(
+                        Files.newByteChannel(
+                                temporary,
+                                Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
+                                PosixFilePermissions.asFileAttribute(
+                                        PosixFilePermissions.fromString("rw-------"))))) {
+            out.write(page);
+        } catch (IOException e) {
+            Files.deleteIfExists(temporary);
+            throw e;
+        }
+        Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
+        warned = false;
+    }
+
+    synchronized boolean hasWarned() {
+        return warned;
+    }
+}

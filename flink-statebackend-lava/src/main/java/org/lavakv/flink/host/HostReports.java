@@ -1,0 +1,86 @@
+package org.lavakv.flink.host;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import javax.annotation.Nullable;
+import org.lavakv.flink.engine.LavaInstance;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Whose instances are open in this copy of the library, and the thread that reports on them: it is
+ * there from the first to the last.
+ *
+ * <p>Threads: any. Ownership: whoever adds an instance closes its registration before the instance.
+ *
+ * <p>Errors: none; what fails is logged.
+ */
+public final class HostReports {
+
+    /** Of the process, for this copy of the classes. */
+    public static final HostReports OF_PROCESS = new HostReports();
+
+    private static final Logger LOG = LoggerFactory.getLogger(HostReports.class);
+
+    private final Set<ReportedInstance> instances = new LinkedHashSet<>();
+    @Nullable private HostReportThread thread;
+
+    /** An instance's place in the reports; closing it again does nothing. */
+    public interface Registration extends AutoCloseable {
+        @Override
+        void close();
+    }
+
+    HostReports() {}
+
+    /**
+     * Adds an instance.
+     *
+     * @param job its job's identifier
+     * @param operator its operator's
+     * @param directory where the file is to be, and
+     * @param interval how often to report, or zero for never; both count when no instance is here
+     */
+    public Registration add(
+            LavaInstance instance, String job, String operator, Path directory, Duration interval) {
+        ReportedInstance added = new ReportedInstance(instance, job, operator);
+        synchronized (this) {
+            if (instances.isEmpty() && !interval.isZero()) {
+                start(directory, interval);
+            }
+            instances.add(added);
+        }
+        return () -> remove(added);
+    }
+
+    private void start(Path directory, Duration interval) {
+        HostReportThread started = new HostReportThread(this, directory, interval);
+        try {
+            started.start();
+            thread = started;
+        } catch (OutOfMemoryError noThread) {
+            LOG.warn("There is no thread for reports on Lava; there will be none.", noThread);
+        }
+    }
+
+    private synchronized void remove(ReportedInstance removed) {
+        if (instances.remove(removed) && instances.isEmpty() && thread != null) {
+            // Under the lock: the next first instance's file has the same name.
+            thread.end();
+            thread = null;
+        }
+    }
+
+    synchronized List<ReportedInstance> instances() {
+        return new ArrayList<>(instances);
+    }
+
+    @Nullable
+    synchronized HostReportThread thread() {
+        return thread;
+    }
+}

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "inspect/report.h"
+
+namespace lava::inspect {
+
+/// The text of `host`: a page for each process.
+void RenderHost(const Json& report, std::string* out);
+
+}  // namespace lava::inspect
