@@ -46,10 +46,32 @@ class HostReportsTest {
                     .isGreaterThanOrEqualTo(page.get("started_ms").asLong());
             assertThat(page.get("memory").get("budget_bytes").asLong()).isPositive();
             assertThat(page.get("background").get("threads").asLong()).isPositive();
+            assertThat(page.get("volumes")).isEmpty();
+            assertThat(page.get("instances")).hasSize(1);
+            JsonNode row = page.get("instances").get(0);
+            assertThat(fixture.instanceDirectories().get(0).getFileName())
+                    .hasToString(row.get("directory").asText());
+            assertThat(row.get("operator").asText()).isEqualTo("operator");
             fixture.close(backend);
             assertThat(file).doesNotExist();
         }
         noThread();
+    }
+
+    @Test
+    void volumesAreTold() throws Exception {
+        try (BackendFixture fixture = new BackendFixture(directory)) {
+            LavaStateBackend onVolumes =
+                    fixture.newLava(true)
+                            .set(LavaOptions.FILE_SYSTEM, LavaOptions.FileSystemType.LAVAFS);
+            fixture.use(onVolumes).create(BackendFixture.LOW);
+            Path file = fixture.instances().resolve(HostReportThread.fileName());
+            until(() -> Files.exists(file));
+            JsonNode volumes = read(file).get("volumes");
+            assertThat(volumes).hasSize(1);
+            assertThat(Path.of(volumes.get(0).get("path").asText())).exists();
+            assertThat(volumes.get(0).get("capacity_bytes").asLong()).isPositive();
+        }
     }
 
     @Test
