@@ -36,6 +36,7 @@ TESTS = {
     "manifest": ("manifest_test", {}),
     "policy": ("policy_test", {}),
     "scenario": ("db_value_scenario_test", {}),
+    "quota": ("db_quota_test", {}),
     "space": ("db_space_test", {}),
     "stress": ("db_stress_test", {"LAVA_TEST_RUNS": "300"}),
     "ttl": ("db_value_ttl_test", {}),

@@ -189,6 +189,10 @@ HostStatistics HostImpl::statistics() const {
   out.charged_bytes = budget_.total().used() + out.cache_used_bytes;
   out.jobs_put_off = job_memory_.put_off();
   out.memory_overdrafts = job_memory_.overdrafts();
+  const SpaceQuota::Statistics space = space_.statistics();
+  out.space_used_bytes = space.used_bytes;
+  out.space_live_bytes = space.live_bytes;
+  out.space_limit_bytes = space.limit_bytes;
   std::lock_guard<std::mutex> lock(mutex_);
   out.budget_bytes = capacity_bytes_;
   out.instances_open = instances_open_;

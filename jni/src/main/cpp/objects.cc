@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -116,6 +117,13 @@ void SetBackgroundThreads(JNIEnv* env, jclass, jint count) {
   }));
 }
 
+void SetSpaceLimit(JNIEnv* env, jclass, jlong bytes) {
+  static_cast<void>(Entry<Declares::kNothing>(env, 0, [&]() -> int {
+    Host::Get().SetSpaceLimit(static_cast<uint64_t>(std::max<jlong>(bytes, 0)));
+    return 0;
+  }));
+}
+
 jlong OpenNativeObjects(JNIEnv*, jclass) { return static_cast<jlong>(Handle::open_count()); }
 
 // ---------------------------------------------------------------- MetadataInfo
@@ -169,6 +177,7 @@ NativeClass HostMethods() {
       Native("acquire0", "(JD)J", reinterpret_cast<void*>(Acquire)),
       Native("statistics0", "([J)V", reinterpret_cast<void*>(HostNumbers)),
       Native("setBackgroundThreads0", "(I)V", reinterpret_cast<void*>(SetBackgroundThreads)),
+      Native("setSpaceLimit0", "(J)V", reinterpret_cast<void*>(SetSpaceLimit)),
       Native("openNativeObjects0", "()J", reinterpret_cast<void*>(OpenNativeObjects)),
   };
   return {"org/lavakv/Host", methods};

@@ -112,7 +112,7 @@ class FaultTest extends LavaTestBase {
         known.put(Lease.class, Set.of("number0"));
         known.put(
                 Host.class,
-                Set.of("acquire0", "statistics0", "setBackgroundThreads0", "openNativeObjects0"));
+                Set.of("acquire0", "statistics0", "setBackgroundThreads0", "setSpaceLimit0", "openNativeObjects0"));
         known.put(NativeObject.class, Set.of("close0", "isOpen0", "release0"));
         known.put(
                 Volume.class,

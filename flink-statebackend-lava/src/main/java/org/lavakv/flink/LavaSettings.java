@@ -45,6 +45,7 @@ final class LavaSettings {
         uploadCostPercent();
         metricsPerState();
         backgroundThreads();
+        spaceProcessLimit();
         separationBytes();
         dbOptions();
     }
@@ -196,6 +197,12 @@ final class LavaSettings {
     Optional<Integer> backgroundThreads() {
         return read(LavaConfigurableOptions.BACKGROUND_THREADS, Integer.class)
                 .map(set -> intBetween(LavaConfigurableOptions.BACKGROUND_THREADS, 1, 1024));
+    }
+
+    /** Of the files of all instances of the process. Empty: what the process has. */
+    Optional<Long> spaceProcessLimit() {
+        long bytes = optionalBytes(LavaConfigurableOptions.SPACE_PROCESS_LIMIT);
+        return bytes == 0 ? Optional.empty() : Optional.of(bytes);
     }
 
     /** From which size on values go to value files; 0: never. */

@@ -131,6 +131,7 @@ public class LavaStateBackend extends AbstractManagedMemoryStateBackend
         File libraryDirectory = settings.libraryDirectory();
         LavaDB.loadLibrary(libraryDirectory == null ? workingDirectory : libraryDirectory);
         settings.backgroundThreads().ifPresent(Host::setBackgroundThreads);
+        settings.spaceProcessLimit().ifPresent(Host::setSpaceLimit);
         return new LavaKeyedStateBackendBuilder<>(
                         parameters,
                         settings,
