@@ -336,7 +336,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   uint64_t stalled_since_us_ = 0;            // when the write that waits came; guarded by write
   uint64_t slowed_until_us_ = 0;             // by the limits of space; guarded by write
   uint64_t space_round_ = 0;  // of the quota, when that write met it; 0: not yet; guarded by write
-  std::atomic<uint64_t> active_bytes_{0};    // arena bytes, for the lease
+  std::atomic<uint64_t> active_bytes_{0};  // arena bytes, for the lease
   std::atomic<bool> seal_requested_{false};
 
   // Set when writes must take the slow path: closed, stalled by L0, the manifest is read-only.

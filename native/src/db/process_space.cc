@@ -18,9 +18,7 @@ SpaceReport DBImpl::MakeSpaceReport() const {
 }
 
 // Holds state.
-void DBImpl::ReportSpace() {
-  process_ = quota_->Update(&space_place_, MakeSpaceReport());
-}
+void DBImpl::ReportSpace() { process_ = quota_->Update(&space_place_, MakeSpaceReport()); }
 
 // Holds state. After jobs: what they were for may be to be had elsewhere now.
 void DBImpl::ReportJobs() {

@@ -171,12 +171,13 @@ uint32_t DBImpl::GcJobsMax() const {
 // Holds state.
 GcEffort DBImpl::GcEffortNow() const {
   const SpacePressure pressure = WorkPressure();
-  return JudgeGcEffort({.garbage_percent = options_.gc_garbage_percent,
-                        .fullness = IsDiskFull() ? 1 : pressure.fullness,
-                        .allowed_percent = pressure.bytes ? 0 : pressure.garbage_percent,
-                        .jobs_max = GcJobsMax(),
-                        .upload_cost_percent = options_.gc_upload_cost_percent,
-                        .last_resort = (pressure.stop || IsDiskFull()) && running_compactions_ == 0});
+  return JudgeGcEffort(
+      {.garbage_percent = options_.gc_garbage_percent,
+       .fullness = IsDiskFull() ? 1 : pressure.fullness,
+       .allowed_percent = pressure.bytes ? 0 : pressure.garbage_percent,
+       .jobs_max = GcJobsMax(),
+       .upload_cost_percent = options_.gc_upload_cost_percent,
+       .last_resort = (pressure.stop || IsDiskFull()) && running_compactions_ == 0});
 }
 
 }  // namespace lava

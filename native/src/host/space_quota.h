@@ -39,11 +39,11 @@ struct SpaceReport {
 
 /// What the process's limit means for an instance.
 struct SpaceVerdict {
-  SpacePressure writes;    // what its writes feel
-  SpacePressure work;      // what its collections work against: nothing when it is not its turn
-  bool collects = false;   // it is its turn
-  uint32_t step = 0;       // SpaceStep()
-  uint64_t epoch = 0;      // SpaceQuota::epoch()
+  SpacePressure writes;   // what its writes feel
+  SpacePressure work;     // what its collections work against: nothing when it is not its turn
+  bool collects = false;  // it is its turn
+  uint32_t step = 0;      // SpaceStep()
+  uint64_t epoch = 0;     // SpaceQuota::epoch()
 };
 
 /// A limit for the files of all instances of the process, and what each of them takes. When it gets

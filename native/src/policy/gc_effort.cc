@@ -27,7 +27,8 @@ GcEffort JudgeGcEffort(const GcEffortInput& input) {
   const double allowed = std::min(kOfAllowed * input.allowed_percent, kGarbagePercentPatient);
   const double calm =
       WithUploads(std::max<double>(input.garbage_percent, allowed), input.upload_cost_percent);
-  const double urgency = std::clamp((input.fullness - kSpaceBusyFrom) / (1 - kSpaceBusyFrom), 0.0, 1.0);
+  const double urgency =
+      std::clamp((input.fullness - kSpaceBusyFrom) / (1 - kSpaceBusyFrom), 0.0, 1.0);
   const uint32_t jobs_max = std::max(input.jobs_max, 1u);
   effort.jobs = 1 + static_cast<uint32_t>(std::floor(urgency * (jobs_max - 1)));
   const double least = std::min<double>(calm, kGarbagePercentMin);
