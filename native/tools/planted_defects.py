@@ -39,6 +39,7 @@ TESTS = {
     "policy": ("policy_test", {}),
     "refusals": ("memory_refusal_test", {}),
     "scenario": ("db_value_scenario_test", {}),
+    "quota": ("db_quota_test", {}),
     "space": ("db_space_test", {}),
     "stress": ("db_stress_test", {"LAVA_TEST_RUNS": "300"}),
     "ttl": ("db_value_ttl_test", {}),

@@ -64,6 +64,10 @@ struct HostStatistics {
   uint64_t queued_compactions = 0, queued_collections = 0;
   CacheSegmentStatistics cache_index, cache_data;
   uint64_t cache_index_bytes_max = 0;  // where the border stands between the two
+  /// Of all instances' files; what only snapshots keep is counted while there is a limit. Live is
+  /// what is thought to be left if nothing was garbage.
+  uint64_t space_used_bytes = 0, space_live_bytes = 0;
+  uint64_t space_limit_bytes = 0;  // SetSpaceLimit(); 0: none
 };
 
 /// What all instances of one process (and copy of this library) share: cache, threads, counters.
@@ -85,6 +89,11 @@ class Host {
   /// limit. Jobs wait and sleep to keep to it, over a second or so; flushes do neither, and what
   /// they use beyond it others make up for. Takes effect at once.
   virtual void SetBackgroundCpu(double cores) = 0;
+  /// A limit for the files of all instances together, beside those of each (DBOptions::space_*); 0,
+  /// the default: none. From the low limit on (0: nine tenths of the high one) writes of all
+  /// instances are slowed, past the high one they wait, and who has most garbage collects first;
+  /// when nothing more can be freed in any instance, writes are NoSpace. Takes effect at once.
+  virtual void SetSpaceLimit(uint64_t high_bytes, uint64_t low_bytes = 0) = 0;
 
   /// The process's volume in a directory of the machine, made if missing for its user only. Options
   /// count when this mounts it. Several processes may use one directory: each has its volume.

@@ -30,7 +30,7 @@ PickerView DBImpl::MakePickerView(const Version& version) const {
     view.levels[n].reserve(version.levels[n].size());
     for (const FileEntry& entry : version.levels[n]) {
       PickerFile file{.bytes = entry.file->bytes,
-                      .referenced_bytes = n == 0 || space_.slow > 0 || IsDiskFull()
+                      .referenced_bytes = n == 0 || WorkPressure().slow > 0 || IsDiskFull()
                                               ? ReferencedBytes(*entry.file)
                                               : 0,
                       .lower = entry.lower,
@@ -75,7 +75,7 @@ void DBImpl::ScheduleCompactions() {
     // What upper levels hide becomes garbage that can be collected.
     const bool collecting = !collections_.empty();
     if (!plan && ((IsDiskFull() && !collecting) ||
-                  ShouldExpose(space_, hidden_bytes_, space_use_.live_bytes, collecting)))
+                  ShouldExpose(WorkPressure(), hidden_bytes_, space_use_.live_bytes, collecting)))
       plan = PickExposing(view, MakePickerOptions());
     if (!plan) return;
     if (!plan->cursor.empty()) cursors_[plan->level] = plan->cursor;
@@ -199,6 +199,7 @@ void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
     }
     ScheduleCompactions();
     ScheduleGc();
+    ReportJobs();
     changed_.notify_all();
   }
   // The inputs may be named by nothing else any more: their readers close outside the lock.
@@ -216,6 +217,7 @@ void DBImpl::PutOff(std::shared_ptr<CompactionTask> task) {
     --running_compactions_;
     if (task->manual) manual_compacted_ = false;
     compactions_.erase(task);
+    ReportJobs();
     changed_.notify_all();
   }
   task.reset();

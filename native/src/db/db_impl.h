@@ -48,6 +48,7 @@ std::vector<Snapshot::File> FilesOf(const Version& version);
 ///   write_mutex_     writes to the active memtable, and its seal
 ///   state_mutex_     everything named "guarded by state" below; never held over I/O
 ///   SnapshotRegistry the list of open snapshots
+///   SpaceQuota       what instances take; it calls RequestSpace() and the like, which take no lock
 ///   ViewCell         a reference being counted
 /// Outside the table: LeaseImpl's mutex is held while it calls active_bytes() and RequestSeal(),
 /// which take no lock of the instance; Gate and Executor have mutexes under which nothing of the
@@ -55,7 +56,7 @@ std::vector<Snapshot::File> FilesOf(const Version& version);
 ///
 /// Runs: active memtable, then sealed_ (newest first), then version. Sealed runs leave sealed_ for
 /// L0 oldest first, whatever order their flushes finish in.
-class DBImpl final : public DB, public LeaseMember {
+class DBImpl final : public DB, public LeaseMember, public SpaceMember {
  public:
   DBImpl(const DBOptions& options, std::string path, const DBEnvironment& environment);
   ~DBImpl() override;
@@ -99,6 +100,12 @@ class DBImpl final : public DB, public LeaseMember {
   }
   void RequestSeal() override;
   void MemoryFreed() override;
+
+  // SpaceMember; process_space.cc
+  const std::string& space_name() const override { return path_; }
+  void RequestSpace() override;
+  void RequestGiveUp(uint64_t snapshot) override;
+  void SpaceFreed() override;
 
   // For snapshots, inside the gate.
   /// Waits until flushed(), which is called under the state mutex. *failures_seen: the count of
@@ -255,6 +262,7 @@ class DBImpl final : public DB, public LeaseMember {
   // space.cc
   void AdoptVersion();           // holds install and state
   void ChargeMetadata();         // holds state
+  void CountSpace();             // holds state
   void UpdateSpace();            // holds state
   uint64_t PinnedBytes() const;  // holds state
   void LearnFreed(const GcTask& task, const GcOutput& output);
@@ -272,6 +280,19 @@ class DBImpl final : public DB, public LeaseMember {
   bool IsDiskFull() const { return flush_backoff_.status.IsNoSpace(); }
   void RetryOnceSpaceIsMade();
   GcEffort GcEffortNow() const;  // holds state
+  /// What jobs work against: this instance's limits, or the process's when it is its turn. Holds
+  /// state.
+  SpacePressure WorkPressure() const { return Stronger(space_, process_.work); }
+  /// How long a write waits for what only snapshots keep: a checkpoint's upload ends by itself, but
+  /// may hang, and what local recovery keeps may need the very thread that waits.
+  static constexpr uint64_t kPinnedWaitUs = 30'000'000;
+
+  // process_space.cc
+  SpaceReport MakeSpaceReport() const;  // holds state
+  void ReportSpace();                   // holds state
+  void ReportJobs();                    // holds state
+  void LookAtProcess();                 // holds state
+  Status AwaitProcess(bool* go_on);     // holds write and state
 
   Status LogTable(const TableRegistration& table);           // holds install; tables.cc
   bool IsCurrent(const StoredFile* file) const;              // holds state; statistics.cc
@@ -286,6 +307,7 @@ class DBImpl final : public DB, public LeaseMember {
   Clock* const clock_;
   const std::shared_ptr<Lease> lease_owner_;
   LeaseImpl* const lease_;
+  SpaceQuota* const quota_ = lease_->host()->space();
   mutable MemoryBudget budget_;  // of this instance, under the lease's
   mutable TableReader::ReadCounters read_counters_;
   mutable ValueReader::ReadCounters value_read_counters_;
@@ -300,7 +322,7 @@ class DBImpl final : public DB, public LeaseMember {
   std::atomic<uint64_t> next_file_number_{1};
   std::atomic<bool> cancelled_{false};
   std::shared_ptr<Gate> gate_ = std::make_shared<Gate>();
-  std::shared_ptr<SnapshotRegistry> snapshots_ = std::make_shared<SnapshotRegistry>();
+  std::shared_ptr<SnapshotRegistry> snapshots_ = std::make_shared<SnapshotRegistry>(quota_);
   std::unique_ptr<fs::DirectoryLock> directory_lock_;
 
   std::mutex close_mutex_;  // before all others
@@ -314,7 +336,8 @@ class DBImpl final : public DB, public LeaseMember {
   std::vector<uint64_t> dropped_in_active_;  // guarded by write
   uint64_t stalled_since_us_ = 0;            // when the write that waits came; guarded by write
   uint64_t slowed_until_us_ = 0;             // by the limits of space; guarded by write
-  std::atomic<uint64_t> active_bytes_{0};    // arena bytes, for the lease
+  uint64_t space_round_ = 0;  // of the quota, when that write met it; 0: not yet; guarded by write
+  std::atomic<uint64_t> active_bytes_{0};  // arena bytes, for the lease
   std::atomic<bool> seal_requested_{false};
 
   // Set when writes must take the slow path: closed, stalled by L0, the manifest is read-only.
@@ -345,9 +368,11 @@ class DBImpl final : public DB, public LeaseMember {
   // before that has fallen, whatever its births' other files have.
   std::map<FileId, uint64_t> gc_baselines_;
   uint64_t order_spent_ = 0;  // raw bytes that compactions wrote anew for the sake of scans
-  // What versions take beside the limits; kept up only where there are any.
+  // What versions take beside the limits; what is pinned only where a limit in bytes needs it.
   SpaceUse space_use_;
   SpacePressure space_;
+  SpaceQuota::Place space_place_;  // guarded by the quota
+  SpaceVerdict process_;           // of the quota, at the last look
   // Raw, by collections of late, and the time that they took.
   uint64_t freed_bytes_ = 0, freed_us_ = 0;
   uint64_t hidden_bytes_ = 0;  // by records of upper levels, about

@@ -15,6 +15,7 @@ void DBImpl::RemoveObsoleteFiles() {
       if (expired) dead.push_back(candidate.first);
       return expired;
     });
+    if (!dead.empty()) ReportJobs();
   }
   for (const std::string& name : dead) {
     const Status status = fs_->Remove(path_ + "/" + name);

@@ -97,6 +97,7 @@ void DBImpl::StartFlush(const std::shared_ptr<FlushGroup>& group) {
     // Another flush's end installed the group while this retry was queued.
     std::lock_guard<std::mutex> state(state_mutex_);
     --running_flushes_;
+    ReportJobs();
     changed_.notify_all();
   });
 }
@@ -151,6 +152,7 @@ void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {
     if (status.ok()) ScheduleFlushes(false);
     ScheduleCompactions();
     ScheduleGc();
+    ReportJobs();
     changed_.notify_all();
   }
   RemoveObsoleteFiles();

@@ -120,6 +120,7 @@ void DBImpl::RunGcJob(std::shared_ptr<GcTask> task) {
     {
       std::lock_guard<std::mutex> state(state_mutex_);
       collections_.erase(task);
+      ReportJobs();
       changed_.notify_all();
     }
     task.reset();
@@ -137,6 +138,7 @@ void DBImpl::RunGcJob(std::shared_ptr<GcTask> task) {
     }
     ScheduleGc();
     ScheduleCompactions();  // with nothing left to collect, some are made for what they expose
+    ReportJobs();
     changed_.notify_all();
   }
   // The inputs may be named by nothing else any more: their readers close outside the lock.

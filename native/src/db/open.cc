@@ -156,6 +156,7 @@ Status DBImpl::Start(std::span<const ImportSource> imports) {
   LAVA_RETURN_IF_ERROR(RemoveUnnamedFiles());
 
   lease_->Join(this);
+  quota_->Join(&space_place_, this);
   joined_ = true;
   std::lock_guard<std::mutex> write(write_mutex_);
   std::lock_guard<std::mutex> state(state_mutex_);
@@ -266,6 +267,7 @@ Status DBImpl::Close() {
     }
     cancelled_ = true;
     if (joined_) lease_->Leave(this);
+    quota_->Leave(&space_place_);
   }
   // Jobs look at cancelled_ between records, but nothing breaks off a call to the system.
   if (!gate_->Close(std::chrono::milliseconds(std::max(environment_.wait_ms_max, 1u))))

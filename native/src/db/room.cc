@@ -6,7 +6,7 @@ namespace lava {
 
 // Holds write. The common case: a few loads.
 Status DBImpl::MakeRoom(WriteLock* lock, uint64_t bytes, Purpose purpose) {
-  if (!attention_.load(std::memory_order_relaxed) &&
+  if (!attention_.load(std::memory_order_relaxed) && !quota_->pressing() &&
       active_->arena_bytes() + bytes <= memtable_limit_ &&
       lease_->write_buffer_used_bytes() + bytes <= lease_->write_buffer_bytes()) [[likely]]
     return Status::OK();
@@ -23,14 +23,16 @@ Status DBImpl::MakeRoomSlow(WriteLock* lock, uint64_t bytes, Purpose purpose) {
     if (!manifest_status_.ok()) return manifest_status_;
     const Room room = JudgeRoom(bytes);
     bool go_on = room == Room::kFree || room == Room::kSeal;
-    const bool for_space = go_on && space_.slow > 0 && purpose == Purpose::kStore;
+    LookAtProcess();
+    const bool slowed = space_.slow > 0 || process_.writes.slow > 0;
+    const bool for_space = go_on && slowed && purpose == Purpose::kStore;
     if (!go_on) waited_for = room;
     if (stalled_since_us_ == 0) stalled_since_us_ = started_us;
     uint64_t until_us = deadline_us;
     const Status hopeless = !go_on      ? StalledStatus(room)
                             : for_space ? AwaitSpace(&until_us, &go_on)
                                         : Status::OK();
-    if (go_on || !hopeless.ok()) stalled_since_us_ = 0;
+    if (go_on || !hopeless.ok()) stalled_since_us_ = space_round_ = 0;
     LAVA_RETURN_IF_ERROR(hopeless);
     const uint64_t now_us = clock_->MonotonicMicros();
     if (go_on || now_us >= deadline_us) CountStall(waited_for, for_space, now_us - started_us);

@@ -6,7 +6,7 @@ namespace lava {
 
 void SnapshotRegistry::Add(SnapshotImpl* snapshot) {
   std::lock_guard<std::mutex> lock(mutex_);
-  snapshot->number_ = next_number_++;
+  snapshot->number_ = quota_->NextSnapshot();
   snapshots_[snapshot->number_] = snapshot;
 }
 
@@ -18,6 +18,11 @@ void SnapshotRegistry::Remove(SnapshotImpl* snapshot) {
 size_t SnapshotRegistry::size() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return snapshots_.size();
+}
+
+uint64_t SnapshotRegistry::oldest() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return snapshots_.empty() ? SpaceReport::kNoSnapshot : snapshots_.begin()->first;
 }
 
 void SnapshotRegistry::RunsFlushed(const std::vector<std::shared_ptr<SealedRun>>& runs,

@@ -7,6 +7,7 @@
 
 #include "db/gate.h"
 #include "db/read_view.h"
+#include "host/space_quota.h"
 #include "lava/db.h"
 #include "manifest/version_edit.h"
 
@@ -19,6 +20,7 @@ class SnapshotImpl;
 /// Threads: any.
 class SnapshotRegistry {
  public:
+  explicit SnapshotRegistry(SpaceQuota* quota) : quota_(quota) {}
   void Add(SnapshotImpl* snapshot);
   void Remove(SnapshotImpl* snapshot);
   /// The sealed runs have become the files that edit adds: views name these instead.
@@ -29,11 +31,13 @@ class SnapshotRegistry {
   /// says so from now on. False when there is none.
   bool GiveUpOldest();
   size_t size() const;
+  /// SpaceReport::kNoSnapshot when there is none.
+  uint64_t oldest() const;
 
  private:
+  SpaceQuota* const quota_;  // numbers the snapshots of all instances by age
   mutable std::mutex mutex_;
   std::map<uint64_t, SnapshotImpl*> snapshots_;  // by age
-  uint64_t next_number_ = 0;
 };
 
 /// See lava/db.h. Its view is replaced as its sealed runs become files, in seal order; at the end

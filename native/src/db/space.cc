@@ -3,19 +3,10 @@
 #include "db/db_impl.h"
 
 namespace lava {
-namespace {
-
-// How long a write waits for what only snapshots keep: a checkpoint's upload ends by itself, but
-// may hang, and what local recovery keeps may need the very thread that waits.
-constexpr uint64_t kPinnedWaitUs = 30'000'000;
-
-}  // namespace
-
 // Holds install and state. The view is the caller's to publish.
 void DBImpl::AdoptVersion() {
   version_ = manifest_->state().version;
   ChargeMetadata();
-  if (!space_limits_.any()) return;
   const VersionSpace space = SpaceOf(*version_, met_below_);
   space_use_.file_bytes = space.key_file_bytes + space.value_file_bytes;
   space_use_.live_bytes = space.live_bytes;
@@ -32,15 +23,21 @@ void DBImpl::ChargeMetadata() {
 }
 
 // Holds state.
-void DBImpl::UpdateSpace() {
-  if (!space_limits_.any()) return;
-  space_use_.pinned_bytes = space_limits_.high_bytes > 0 ? PinnedBytes() : 0;
+void DBImpl::CountSpace() {
+  const bool counts_pins = space_limits_.high_bytes > 0 || quota_->limited();
+  space_use_.pinned_bytes = counts_pins ? PinnedBytes() : 0;
   space_use_.copied_bytes = 0;
   for (const std::shared_ptr<GcTask>& task : collections_)
     space_use_.copied_bytes += task->copied_bytes;
   for (const std::shared_ptr<CompactionTask>& task : compactions_)
     space_use_.copied_bytes += task->copied_bytes;
+}
+
+// Holds state.
+void DBImpl::UpdateSpace() {
+  CountSpace();
   space_ = JudgeSpace(space_use_, space_limits_);
+  ReportSpace();
 }
 
 // Holds state.
@@ -77,6 +74,10 @@ void DBImpl::LearnMet(const CompactionTask& task, const CompactionOutput& output
 
 // Holds write and state. Whether a write goes on past the low limits, or until when it waits.
 Status DBImpl::AwaitSpace(uint64_t* until_us, bool* go_on) {
+  if (process_.writes.stop) {
+    LAVA_RETURN_IF_ERROR(AwaitProcess(go_on));
+    if (!*go_on) return Status::OK();
+  }
   if (space_.stop) return MakeSpace(go_on);
   *go_on = clock_->MonotonicMicros() >= slowed_until_us_;
   *until_us = std::min(*until_us, slowed_until_us_);
@@ -138,11 +139,16 @@ void DBImpl::RetryOnceSpaceIsMade() {
 
 // Holds write and state. Counts what is written while writes are slowed.
 void DBImpl::PayForSpace(uint64_t bytes) {
-  const uint64_t rate =
+  uint64_t rate =
       SlowedBytesPerSecond(space_, options_.slowed_bytes_per_second, FreedBytesPerSecond());
+  const uint64_t now_us = clock_->MonotonicMicros();
+  if (process_.writes.slow > 0) {
+    const uint64_t share =
+        quota_->BytesPerSecond(&space_place_, options_.slowed_bytes_per_second, now_us);
+    if (rate == 0 || (share > 0 && share < rate)) rate = share;
+  }
   if (rate == 0) return;
-  slowed_until_us_ =
-      std::max(slowed_until_us_, clock_->MonotonicMicros()) + bytes * 1'000'000 / rate;
+  slowed_until_us_ = std::max(slowed_until_us_, now_us) + bytes * 1'000'000 / rate;
 }
 
 // Holds state. How fast collections make room, all that run now together.
@@ -164,12 +170,14 @@ uint32_t DBImpl::GcJobsMax() const {
 
 // Holds state.
 GcEffort DBImpl::GcEffortNow() const {
-  return JudgeGcEffort({.garbage_percent = options_.gc_garbage_percent,
-                        .fullness = IsDiskFull() ? 1 : space_.fullness,
-                        .allowed_percent = space_.bytes ? 0 : space_.garbage_percent,
-                        .jobs_max = GcJobsMax(),
-                        .upload_cost_percent = options_.gc_upload_cost_percent,
-                        .last_resort = (space_.stop || IsDiskFull()) && running_compactions_ == 0});
+  const SpacePressure pressure = WorkPressure();
+  return JudgeGcEffort(
+      {.garbage_percent = options_.gc_garbage_percent,
+       .fullness = IsDiskFull() ? 1 : pressure.fullness,
+       .allowed_percent = pressure.bytes ? 0 : pressure.garbage_percent,
+       .jobs_max = GcJobsMax(),
+       .upload_cost_percent = options_.gc_upload_cost_percent,
+       .last_resort = (pressure.stop || IsDiskFull()) && running_compactions_ == 0});
 }
 
 }  // namespace lava

@@ -50,7 +50,8 @@ DBStatistics DBImpl::statistics() const {
     out.running_gc = collections_.size();
     out.pinned_file_bytes = PinnedBytes();
     met_below = met_below_;
-    out.space_pressure_percent = static_cast<uint64_t>(space_.fullness * 100);
+    out.space_pressure_percent =
+        static_cast<uint64_t>(std::max(space_.fullness, process_.writes.fullness) * 100);
   }
   if (view) {
     const VersionSpace space = SpaceOf(*view->version, met_below);

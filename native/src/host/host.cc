@@ -199,6 +199,10 @@ HostStatistics HostImpl::statistics() const {
   out.charged_bytes = std::min(before, budget_.charged()) + out.cache_used_bytes;
   out.jobs_put_off = job_memory_totals_.put_off.load(std::memory_order_relaxed);
   out.memory_overdrafts = job_memory_totals_.overdrafts.load(std::memory_order_relaxed);
+  const SpaceQuota::Statistics space = space_.statistics();
+  out.space_used_bytes = space.used_bytes;
+  out.space_live_bytes = space.live_bytes;
+  out.space_limit_bytes = space.limit_bytes;
   std::lock_guard<std::mutex> lock(mutex_);
   out.budget_bytes = capacity_bytes_;
   out.instances_open = instances_open_;

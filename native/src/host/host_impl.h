@@ -9,6 +9,7 @@
 #include "cache/block_cache.h"
 #include "host/job_memory.h"
 #include "host/scheduler.h"
+#include "host/space_quota.h"
 #include "host/volume_registry.h"
 #include "lava/host.h"
 #include "memory/memory_budget.h"
@@ -79,6 +80,9 @@ class HostImpl final : public Host, private ChargeObserver {
   HostStatistics statistics() const override;
   void SetBackgroundThreads(uint32_t count) override;
   void SetBackgroundCpu(double cores) override;
+  void SetSpaceLimit(uint64_t high_bytes, uint64_t low_bytes) override {
+    space_.SetLimit(high_bytes, low_bytes);
+  }
   Result<std::shared_ptr<SharedVolume>> OpenVolume(const std::string& directory,
                                                    const VolumeOptions& options,
                                                    std::vector<std::string>* left_behind) override {
@@ -92,6 +96,7 @@ class HostImpl final : public Host, private ChargeObserver {
   }
 
   BlockCache* cache() { return cache_.get(); }
+  SpaceQuota* space() { return &space_; }
   /// An instance's part of the scheduler that all share: that is made by the first
   /// InstanceOpened(), and dropped by the last InstanceClosed().
   std::unique_ptr<os::Executor> InstanceOpened();
@@ -112,6 +117,7 @@ class HostImpl final : public Host, private ChargeObserver {
   // only: when there is a cache.
   MemoryBudget budget_{nullptr, this};
   JobMemory::Totals job_memory_totals_;
+  SpaceQuota space_;
   std::atomic<ChargeObserver*> charge_gate_{nullptr};
   std::unique_ptr<BlockCache> cache_;
   mutable std::mutex mutex_;

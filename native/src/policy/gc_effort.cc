@@ -6,7 +6,6 @@
 namespace lava {
 namespace {
 
-constexpr double kBusyFrom = 0.75;  // LavaStore Figure 9
 constexpr double kOfAllowed = 1.5;
 constexpr double kGarbagePercentPatient = 90;
 
@@ -28,13 +27,14 @@ GcEffort JudgeGcEffort(const GcEffortInput& input) {
   const double allowed = std::min(kOfAllowed * input.allowed_percent, kGarbagePercentPatient);
   const double calm =
       WithUploads(std::max<double>(input.garbage_percent, allowed), input.upload_cost_percent);
-  const double urgency = std::clamp((input.fullness - kBusyFrom) / (1 - kBusyFrom), 0.0, 1.0);
+  const double urgency =
+      std::clamp((input.fullness - kSpaceBusyFrom) / (1 - kSpaceBusyFrom), 0.0, 1.0);
   const uint32_t jobs_max = std::max(input.jobs_max, 1u);
   effort.jobs = 1 + static_cast<uint32_t>(std::floor(urgency * (jobs_max - 1)));
   const double least = std::min<double>(calm, kGarbagePercentMin);
   // While a ratio is far from used up.
   const double patience =
-      input.allowed_percent > 0 ? std::clamp(1 - input.fullness / kBusyFrom, 0.0, 1.0) : 0;
+      input.allowed_percent > 0 ? std::clamp(1 - input.fullness / kSpaceBusyFrom, 0.0, 1.0) : 0;
   const double percent =
       calm + (least - calm) * urgency + (std::max(calm, kGarbagePercentPatient) - calm) * patience;
   effort.garbage_percent = input.last_resort ? 0 : static_cast<uint32_t>(std::lround(percent));

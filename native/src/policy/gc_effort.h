@@ -16,6 +16,8 @@ struct GcEffortInput {
   /// Nothing but collecting can make room: any garbage is worth it.
   bool last_resort = false;
 };
+/// From which fullness on more is done for space (LavaStore Figure 9).
+inline constexpr double kSpaceBusyFrom = 0.75;
 /// Less is not copied as long as compactions can show more.
 inline constexpr uint32_t kGarbagePercentMin = 5;
 struct GcEffort {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -146,6 +147,13 @@ void SetBackgroundCpu(JNIEnv* env, jclass, jdouble cores) {
   }));
 }
 
+void SetSpaceLimit(JNIEnv* env, jclass, jlong bytes) {
+  static_cast<void>(Entry<Declares::kNothing>(env, 0, [&]() -> int {
+    Host::Get().SetSpaceLimit(static_cast<uint64_t>(std::max<jlong>(bytes, 0)));
+    return 0;
+  }));
+}
+
 jlong OpenNativeObjects(JNIEnv*, jclass) { return static_cast<jlong>(Handle::open_count()); }
 
 // ---------------------------------------------------------------- MetadataInfo
@@ -200,6 +208,7 @@ NativeClass HostMethods() {
       Native("statistics0", "([J)V", reinterpret_cast<void*>(HostNumbers)),
       Native("setBackgroundThreads0", "(I)V", reinterpret_cast<void*>(SetBackgroundThreads)),
       Native("setBackgroundCpu0", "(D)V", reinterpret_cast<void*>(SetBackgroundCpu)),
+      Native("setSpaceLimit0", "(J)V", reinterpret_cast<void*>(SetSpaceLimit)),
       Native("openNativeObjects0", "()J", reinterpret_cast<void*>(OpenNativeObjects)),
   };
   return {"org/lavakv/Host", methods};

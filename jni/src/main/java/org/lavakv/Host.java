@@ -65,6 +65,19 @@ public final class Host {
     }
 
     /**
+     * Limits the bytes that the files of all databases of the process take together; 0, the
+     * default: no limit. Takes effect at once.
+     */
+    public static void setSpaceLimit(long bytes) {
+        if (bytes < 0) {
+            throw new IllegalArgumentException(
+                    "the limit of space must be a number of bytes, or 0 for none, not " + bytes);
+        }
+        LavaLibrary.checkLoaded();
+        setSpaceLimit0(bytes);
+    }
+
+    /**
      * How many databases, snapshots, leases, volumes and files of volumes are open (not closed yet)
      * now.
      */
@@ -112,6 +125,7 @@ public final class Host {
     private static native void setBackgroundThreads0(int count);
 
     private static native void setBackgroundCpu0(double cores);
+    private static native void setSpaceLimit0(long bytes);
 
     private static native long openNativeObjects0();
 }

@@ -219,6 +219,9 @@ class BadArgumentsTest extends LavaTestBase {
             assertThatThrownBy(() -> Host.acquire(1 << 20, ratio))
                     .isInstanceOf(IllegalArgumentException.class);
         }
+        assertThatThrownBy(() -> Host.setSpaceLimit(-1))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("not -1");
         assertThatThrownBy(() -> Host.setBackgroundThreads(0))
                 .isInstanceOf(IllegalArgumentException.class);
         for (double cores : new double[] {-0.5, Double.NaN, Double.POSITIVE_INFINITY}) {

@@ -125,6 +125,7 @@ final class Entries {
         entries.put("Volume.removeStale", () -> Volume.removeStale(path + "-volumes"));
         entries.put("Host.acquire", () -> Host.acquire(1 << 20, 0.5).close());
         entries.put("Host.getStatistics", Host::getStatistics);
+        entries.put("Host.setSpaceLimit", () -> Host.setSpaceLimit(0));
         entries.put("Host.setBackgroundThreads", () -> Host.setBackgroundThreads(2));
         entries.put("Host.setBackgroundCpu", () -> Host.setBackgroundCpu(0));
         return entries;

@@ -117,6 +117,7 @@ class FaultTest extends LavaTestBase {
                         "statistics0",
                         "setBackgroundThreads0",
                         "setBackgroundCpu0",
+                        "setSpaceLimit0",
                         "openNativeObjects0"));
         known.put(NativeObject.class, Set.of("close0", "isOpen0", "release0"));
         known.put(

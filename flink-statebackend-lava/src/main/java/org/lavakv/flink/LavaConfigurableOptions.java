@@ -169,6 +169,18 @@ public final class LavaConfigurableOptions {
                             "From how many bytes on writes are slowed. Without it, at nine tenths"
                                     + " of space.limit.");
 
+    public static final ConfigOption<MemorySize> SPACE_PROCESS_LIMIT =
+            ConfigOptions.key(LavaOptions.PREFIX + "space.process-limit")
+                    .memoryType()
+                    .noDefaultValue()
+                    .withDescription(
+                            "How many bytes the files of all instances of a TaskManager may take"
+                                    + " together, beside what space.limit allows each; the job that"
+                                    + " sets it last decides. From nine tenths of it on all writes"
+                                    + " are slowed, and the instances with most garbage collect"
+                                    + " first. Full, it is as space.limit is. Without it there is"
+                                    + " no such limit.");
+
     public static final ConfigOption<Boolean> DIRECT_IO =
             ConfigOptions.key(LavaOptions.PREFIX + "direct-io")
                     .booleanType()

@@ -48,6 +48,7 @@ final class LavaSettings {
         hostReportInterval();
         backgroundThreads();
         backgroundCpu();
+        spaceProcessLimit();
         separationBytes();
         dbOptions();
     }
@@ -225,6 +226,12 @@ final class LavaSettings {
                                 set,
                                 "more than 0, and at most 1024"));
         return cores;
+    }
+
+    /** Of the files of all instances of the process. Empty: what the process has. */
+    Optional<Long> spaceProcessLimit() {
+        long bytes = optionalBytes(LavaConfigurableOptions.SPACE_PROCESS_LIMIT);
+        return bytes == 0 ? Optional.empty() : Optional.of(bytes);
     }
 
     /** From which size on values go to value files; 0: never. */

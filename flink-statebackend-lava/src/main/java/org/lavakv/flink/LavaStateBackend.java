@@ -132,6 +132,7 @@ public class LavaStateBackend extends AbstractManagedMemoryStateBackend
         LavaDB.loadLibrary(libraryDirectory == null ? workingDirectory : libraryDirectory);
         settings.backgroundThreads().ifPresent(Host::setBackgroundThreads);
         settings.backgroundCpu().ifPresent(Host::setBackgroundCpu);
+        settings.spaceProcessLimit().ifPresent(Host::setSpaceLimit);
         return new LavaKeyedStateBackendBuilder<>(
                         parameters,
                         settings,

@@ -161,6 +161,7 @@ class LavaSettingsTest {
                                 "state.backend.lava.space.soft-limit-ratio", "1.25",
                                 "state.backend.lava.space.limit", "5gb",
                                 "state.backend.lava.space.soft-limit", "4gb",
+                                "state.backend.lava.space.process-limit", "8gb",
                                 "state.backend.lava.direct-io", "true",
                                 "state.backend.lava.filter.bits-per-key", "0",
                                 "state.backend.lava.background.threads", "3",
@@ -187,6 +188,8 @@ class LavaSettingsTest {
         assertThat(settings.backgroundThreads()).contains(3);
         assertThat(settings.backgroundCpu()).contains(0.75);
         assertThat(configured().settings().backgroundCpu()).isEmpty();
+        assertThat(settings.spaceProcessLimit()).contains(8L << 30);
+        assertThat(configured().settings().spaceProcessLimit()).isEmpty();
         assertThat(configured().settings().backgroundThreads()).isEmpty();
     }
 
@@ -271,6 +274,8 @@ class LavaSettingsTest {
                 "direct-io | sometimes | Boolean",
                 "space.limit | 1kb | 1048576 to",
                 "space.soft-limit | much | MemorySize",
+                "space.process-limit | 1kb | 1048576 to",
+                "space.process-limit | much | MemorySize",
                 "localdir | relative/path | absolute",
                 "localdir | hdfs:///path | local directory",
                 "library.dir | lib | absolute"

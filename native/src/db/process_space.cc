@@ -1,0 +1,82 @@
+#include <algorithm>
+
+#include "db/db_impl.h"
+
+// What an instance does for the process's limit of space, see host/space_quota.h.
+namespace lava {
+
+// Holds state.
+SpaceReport DBImpl::MakeSpaceReport() const {
+  SpaceReport report;
+  report.use = space_use_;
+  report.busy = running_flushes_ + running_compactions_ > 0 || !collections_.empty();
+  if (!collections_.empty()) report.freed_bytes_per_second = FreedBytesPerSecond();
+  if (space_use_.pinned_bytes > 0) report.oldest_snapshot = snapshots_->oldest();
+  for (const Backoff* backoff : {&gc_backoff_, &compaction_backoff_, &flush_backoff_})
+    if (!backoff->status.ok()) report.failure = backoff->status.ToString();
+  return report;
+}
+
+// Holds state.
+void DBImpl::ReportSpace() { process_ = quota_->Update(&space_place_, MakeSpaceReport()); }
+
+// Holds state. After jobs: what they were for may be to be had elsewhere now.
+void DBImpl::ReportJobs() {
+  if (!quota_->limited()) return;
+  CountSpace();
+  ReportSpace();
+}
+
+// Holds state. Others may have changed what the process's limit says.
+void DBImpl::LookAtProcess() {
+  if (quota_->epoch() != process_.epoch) ReportSpace();
+}
+
+void DBImpl::RequestSpace() {
+  Submit(os::Priority::kFlush, [this] {
+    RemoveObsoleteFiles();
+    std::lock_guard<std::mutex> state(state_mutex_);
+    CountSpace();
+    ReportSpace();
+    const SpaceVerdict looked_by = process_;
+    // Writes of some instance wait: what failed is tried again for them.
+    if (looked_by.writes.stop)
+      for (Backoff* backoff : {&flush_backoff_, &compaction_backoff_, &gc_backoff_})
+        backoff->retry_at_us = 0;
+    ScheduleFlushes(false);
+    ScheduleGc();
+    ScheduleCompactions();  // which expose more when nothing is collected
+    if (looked_by.writes.stop) UrgeSpace();
+    process_ = quota_->Answer(&space_place_, MakeSpaceReport(), looked_by);
+  });
+}
+
+void DBImpl::RequestGiveUp(uint64_t snapshot) {
+  Submit(os::Priority::kFlush, [this, snapshot] {
+    if (snapshots_->oldest() == snapshot && snapshots_->GiveUpOldest())
+      Counters::Add(&counters_.snapshots_given_up, 1);
+    RemoveObsoleteFiles();
+    std::lock_guard<std::mutex> state(state_mutex_);
+    CountSpace();
+    process_ = quota_->Answer(&space_place_, MakeSpaceReport(), SpaceVerdict());
+  });
+}
+
+// Without a lock: a write that misses it looks again when its time is up.
+void DBImpl::SpaceFreed() { changed_.notify_all(); }
+
+// Holds write and state. The process's limit is full: others may have to make room, and this
+// instance when it is its turn.
+Status DBImpl::AwaitProcess(bool* go_on) {
+  CountSpace();
+  ReportSpace();
+  *go_on = !process_.writes.stop;
+  if (*go_on) return Status::OK();
+  executor_->Poke();
+  if (space_round_ == 0) space_round_ = quota_->NextRound();
+  if (process_.collects) UrgeSpace();
+  return quota_->Await(&space_place_, space_round_, clock_->MonotonicMicros() - stalled_since_us_,
+                       kPinnedWaitUs);
+}
+
+}  // namespace lava

@@ -1,0 +1,236 @@
+#include "host/space_quota.h"
+
+#include <algorithm>
+
+namespace lava {
+namespace {
+
+constexpr uint64_t kWritesForUs = 1'000'000;  // how long one that was slowed counts as a writer
+constexpr uint64_t kCountEachUs = 100'000;
+
+uint64_t GarbageOf(const SpaceUse& use) {
+  return use.file_bytes - std::min(use.file_bytes, use.live_bytes);
+}
+
+uint64_t TakenBy(const SpaceUse& use) { return use.file_bytes + use.pinned_bytes; }
+
+// Unsigned, so that what is taken off what was added before leaves the rest.
+void Add(const SpaceUse& use, uint64_t sign, SpaceUse* total) {
+  total->file_bytes += sign * use.file_bytes;
+  total->pinned_bytes += sign * use.pinned_bytes;
+  total->copied_bytes += sign * use.copied_bytes;
+  total->live_bytes += sign * use.live_bytes;
+}
+
+}  // namespace
+
+void SpaceQuota::SetLimit(uint64_t high_bytes, uint64_t low_bytes) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (limits_.high_bytes == high_bytes && limits_.low_bytes == low_bytes) return;
+  limits_.high_bytes = high_bytes;
+  limits_.low_bytes = low_bytes;
+  limited_ = high_bytes > 0;
+  Judge();
+  // What only snapshots keep was not counted before, and verdicts are old.
+  for (Place* place : places_) {
+    place->spent_step = 0;
+    if (place->asked) continue;
+    place->asked = true;
+    place->member->RequestSpace();
+  }
+}
+
+void SpaceQuota::Join(Place* place, SpaceMember* member) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  place->member = member;
+  places_.push_back(place);
+}
+
+void SpaceQuota::Leave(Place* place) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (place->member == nullptr) return;
+  place->member = nullptr;
+  places_.remove(place);
+  Add(place->report.use, ~0ull, &total_);
+  Judge();
+}
+
+SpaceVerdict SpaceQuota::Update(Place* place, const SpaceReport& report) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Put(place, report);
+  Judge();
+  return VerdictOf(*place);
+}
+
+SpaceVerdict SpaceQuota::Answer(Place* place, const SpaceReport& report,
+                                const SpaceVerdict& looked_by) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Put(place, report);
+  place->asked = place->giving_up = false;
+  if (!report.busy && looked_by.collects) place->spent_step = looked_by.step;
+  place->answered = round_;
+  Judge();
+  return VerdictOf(*place);
+}
+
+// Under the lock.
+void SpaceQuota::Put(Place* place, const SpaceReport& report) {
+  if (place->member == nullptr) return;
+  const SpaceUse& before = place->report.use;
+  if (report.busy || before.file_bytes != report.use.file_bytes ||
+      before.live_bytes != report.use.live_bytes)
+    place->spent_step = 0;
+  Add(before, ~0ull, &total_);
+  Add(report.use, 1, &total_);
+  place->report = report;
+}
+
+// Under the lock.
+void SpaceQuota::Judge() {
+  if (limits_.high_bytes == 0 && pressure_.fullness == 0) return;
+  const bool was_full = pressure_.stop;
+  pressure_ = JudgeSpace(total_, limits_);
+  step_ = SpaceStep(pressure_);
+  pressing_ = pressure_.slow > 0;
+  epoch_.fetch_add(1, std::memory_order_relaxed);
+  ChooseCollectors();
+  if (was_full && !pressure_.stop)
+    for (Place* place : places_) place->member->SpaceFreed();
+}
+
+// Under the lock.
+void SpaceQuota::ChooseCollectors() {
+  garbage_most_ = 0;
+  for (Place* place : places_) place->collects = false;
+  if (step_ == 0) return;
+  std::vector<Place*> places(places_.begin(), places_.end());
+  std::vector<SpaceShare> shares;
+  for (const Place* place : places) {
+    const SpaceUse& use = place->report.use;
+    shares.push_back({.file_bytes = use.file_bytes,
+                      .garbage_bytes = GarbageOf(use),
+                      .spent_step = place->spent_step});
+  }
+  for (const uint32_t i : PickCollectors(shares, step_)) {
+    garbage_most_ = std::max(garbage_most_, shares[i].garbage_bytes);
+    places[i]->collects = true;
+    if (places[i]->asked || places[i]->report.busy) continue;
+    places[i]->asked = true;
+    places[i]->member->RequestSpace();
+  }
+}
+
+// Under the lock.
+SpaceVerdict SpaceQuota::VerdictOf(const Place& place) const {
+  SpaceVerdict verdict{.writes = pressure_,
+                       .work = {},
+                       .collects = place.collects,
+                       .step = step_,
+                       .epoch = epoch_.load(std::memory_order_relaxed)};
+  if (place.collects)
+    verdict.work = PressureOfShare(pressure_, GarbageOf(place.report.use), garbage_most_);
+  return verdict;
+}
+
+uint64_t SpaceQuota::NextRound() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return ++round_;
+}
+
+// Under the lock. Whether nothing is to be expected of it, as it was asked in the round or later.
+bool SpaceQuota::HasLooked(const Place& place, uint64_t round) const {
+  if (place.report.busy) return false;
+  const bool has_any = GarbageOf(place.report.use) > 0;
+  if (!has_any && place.report.use.pinned_bytes == 0) return true;
+  return place.answered >= round && (!has_any || place.spent_step >= kSpaceStepFull);
+}
+
+Status SpaceQuota::Await(const Place* place, uint64_t round, uint64_t waited_us,
+                         uint64_t pinned_wait_us) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!pressure_.stop) return Status::OK();
+  bool all_looked = true;
+  for (Place* other : places_) {
+    if (HasLooked(*other, round)) continue;
+    all_looked = false;
+    // It may have found nothing before this write came, or its readers may have let go of files.
+    if (other->answered < round && !other->report.busy) {
+      other->spent_step = std::min(other->spent_step, kSpaceStepFull - 1);
+      if (GarbageOf(other->report.use) > 0 || other->asked) continue;
+      other->asked = true;
+      other->member->RequestSpace();
+    }
+  }
+  if (!all_looked) {
+    ChooseCollectors();
+    return Status::OK();
+  }
+  if (total_.file_bytes + total_.copied_bytes < limits_.high_bytes) {
+    if (waited_us < pinned_wait_us || GiveUpOldest()) return Status::OK();
+  }
+  return Full(*place);
+}
+
+// Under the lock. One at a time: it may be enough.
+bool SpaceQuota::GiveUpOldest() {
+  Place* oldest = nullptr;
+  for (Place* place : places_) {
+    if (place->giving_up) return true;
+    if (place->report.use.pinned_bytes == 0 ||
+        place->report.oldest_snapshot == SpaceReport::kNoSnapshot)
+      continue;
+    if (oldest == nullptr || place->report.oldest_snapshot < oldest->report.oldest_snapshot)
+      oldest = place;
+  }
+  if (oldest == nullptr) return false;
+  oldest->giving_up = true;
+  oldest->member->RequestGiveUp(oldest->report.oldest_snapshot);
+  return true;
+}
+
+// Under the lock.
+Status SpaceQuota::Full(const Place& place) const {
+  const Place* most = &place;
+  std::string failure;
+  for (const Place* other : places_) {
+    if (TakenBy(other->report.use) > TakenBy(most->report.use)) most = other;
+    if (failure.empty() && !other->report.failure.empty())
+      failure = "; in " + other->member->space_name() + ": " + other->report.failure;
+  }
+  const std::string name = place.member == nullptr ? "" : " to " + place.member->space_name();
+  const std::string most_name = most->member == nullptr ? "" : most->member->space_name();
+  return Status::NoSpace(
+      "write" + name + ": the files of the process's " + std::to_string(places_.size()) +
+      " instances take " + std::to_string(total_.file_bytes) +
+      " bytes and those that only snapshots keep " + std::to_string(total_.pinned_bytes) +
+      ", the process's limit is " + std::to_string(limits_.high_bytes) + " and about " +
+      std::to_string(total_.live_bytes) +
+      " bytes are in use, so nothing more can be given back; this instance takes " +
+      std::to_string(TakenBy(place.report.use)) + " of them, most takes " + most_name + " with " +
+      std::to_string(TakenBy(most->report.use)) +
+      ": raise the process's limit of space, or keep less state" + failure);
+}
+
+uint64_t SpaceQuota::BytesPerSecond(Place* place, uint64_t bytes_per_second_max, uint64_t now_us) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (place->paid_us + kWritesForUs <= now_us) ++writers_;
+  place->paid_us = std::max(now_us, uint64_t{1});
+  uint64_t freed = 0;
+  for (const Place* other : places_) freed += other->report.freed_bytes_per_second;
+  if (now_us < counted_at_us_ || now_us - counted_at_us_ >= kCountEachUs) {
+    counted_at_us_ = now_us;
+    writers_ = 0;
+    for (const Place* other : places_)
+      if (other->paid_us > 0 && other->paid_us + kWritesForUs > now_us) ++writers_;
+  }
+  return SlowedShare(pressure_, bytes_per_second_max, freed, writers_);
+}
+
+SpaceQuota::Statistics SpaceQuota::statistics() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return {.used_bytes = TakenBy(total_),
+          .live_bytes = total_.live_bytes,
+          .limit_bytes = limits_.high_bytes};
+}
+
+}  // namespace lava

@@ -1,0 +1,132 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <list>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "lava/status.h"
+#include "policy/space_shares.h"
+
+namespace lava {
+
+/// An instance as the process's limit of space sees it. What is asked for is done by a job of its
+/// own. Nothing here may block, take a lock of the instance, or call back.
+class SpaceMember {
+ public:
+  virtual ~SpaceMember() = default;
+  /// As errors name it.
+  virtual const std::string& space_name() const = 0;
+  /// Asks to look for what can be freed, and then to answer (SpaceQuota::Answer()).
+  virtual void RequestSpace() = 0;
+  /// Asks to give up the snapshot of this number if it is the instance's oldest, and to answer.
+  virtual void RequestGiveUp(uint64_t snapshot) = 0;
+  /// The limit is full no more: writes that wait for it look again.
+  virtual void SpaceFreed() = 0;
+};
+
+/// What an instance tells of itself.
+struct SpaceReport {
+  static constexpr uint64_t kNoSnapshot = UINT64_MAX;
+  SpaceUse use;
+  uint64_t freed_bytes_per_second = 0;     // by collections that run
+  uint64_t oldest_snapshot = kNoSnapshot;  // by SpaceQuota::NextSnapshot()
+  bool busy = false;                       // jobs are queued or run
+  std::string failure;                     // why the last collection or compaction failed; empty
+};
+
+/// What the process's limit means for an instance.
+struct SpaceVerdict {
+  SpacePressure writes;   // what its writes feel
+  SpacePressure work;     // what its collections work against: nothing when it is not its turn
+  bool collects = false;  // it is its turn
+  uint32_t step = 0;      // SpaceStep()
+  uint64_t epoch = 0;     // SpaceQuota::epoch()
+};
+
+/// A limit for the files of all instances of the process, and what each of them takes. When it gets
+/// short, who has most garbage collects first (policy/space_shares.h), idle or not; and when it is
+/// full and every instance has looked in vain, writes are told.
+///
+/// Nobody waits here. An instance is only ever asked to submit a job, and a write that waits comes
+/// again: so no instance waits for another one's lock.
+/// Threads:    any. Its mutex is taken under instances' state mutexes; under it only
+///             SpaceMember is called, which submits jobs.
+/// Ownership:  a member must leave before it ends.
+class SpaceQuota {
+ public:
+  /// A member's place. Guarded by the quota.
+  struct Place {
+    SpaceMember* member = nullptr;  // null: not joined
+    SpaceReport report;
+    uint32_t spent_step = 0;  // found nothing to free at it; 0: not since its files changed
+    uint64_t answered = 0;    // the round in which that was
+    uint64_t paid_us = 0;     // its last write that was slowed
+    bool collects = false, asked = false, giving_up = false;
+  };
+
+  /// 0: no limit. low_bytes 0: nine tenths of it.
+  void SetLimit(uint64_t high_bytes, uint64_t low_bytes);
+  bool limited() const { return limited_.load(std::memory_order_relaxed); }
+  /// Whether writes must look at all: the low limit is passed. For the path of every write.
+  bool pressing() const { return pressing_.load(std::memory_order_relaxed); }
+  /// Changes with what any verdict says.
+  uint64_t epoch() const { return epoch_.load(std::memory_order_relaxed); }
+
+  void Join(Place* place, SpaceMember* member);
+  /// Gives its share back. The member is not called any more once this returns.
+  void Leave(Place* place);
+
+  /// Whenever the instance's files or jobs have changed.
+  SpaceVerdict Update(Place* place, const SpaceReport& report);
+  /// What RequestSpace() and RequestGiveUp() asked for was done, by the verdict given.
+  SpaceVerdict Answer(Place* place, const SpaceReport& report, const SpaceVerdict& looked_by);
+
+  /// For a write that finds the limit full: answers from before do not count for it.
+  uint64_t NextRound();
+  /// Asks whoever may free something. OK: wait, or the limit is full no more. After pinned_wait_us
+  /// the oldest snapshot of the process is given up, if snapshots alone keep it full.
+  /// Errors: NoSpace when all have answered since the round and there is nothing to free.
+  Status Await(const Place* place, uint64_t round, uint64_t waited_us, uint64_t pinned_wait_us);
+
+  /// How fast an instance may write now that writes are slowed; counts it as one that does.
+  uint64_t BytesPerSecond(Place* place, uint64_t bytes_per_second_max, uint64_t now_us);
+
+  /// Grows with the age of snapshots over all instances.
+  uint64_t NextSnapshot() { return next_snapshot_.fetch_add(1, std::memory_order_relaxed); }
+
+  struct Statistics {
+    uint64_t used_bytes = 0, live_bytes = 0, limit_bytes = 0;
+  };
+  Statistics statistics() const;
+
+ private:
+  // All under the lock.
+  void Put(Place* place, const SpaceReport& report);
+  void Judge();
+  void ChooseCollectors();
+  SpaceVerdict VerdictOf(const Place& place) const;
+  bool HasLooked(const Place& place, uint64_t round) const;
+  bool GiveUpOldest();
+  Status Full(const Place& place) const;
+
+  // Read by every write and hardly ever written: on a line of its own.
+  alignas(64) std::atomic<bool> pressing_{false};
+  std::atomic<bool> limited_{false};
+  alignas(64) std::atomic<uint64_t> epoch_{1};
+  std::atomic<uint64_t> next_snapshot_{0};
+  mutable std::mutex mutex_;
+  SpaceLimits limits_;
+  std::list<Place*> places_;
+  SpaceUse total_;
+  SpacePressure pressure_;
+  uint32_t step_ = 0;
+  uint64_t garbage_most_ = 0;  // of those that collect
+  uint64_t round_ = 0;
+  uint64_t counted_at_us_ = 0;  // writers_
+  uint32_t writers_ = 0;
+};
+
+}  // namespace lava
