@@ -288,7 +288,7 @@ TEST(DBQuota, WhatSnapshotsKeepIsWaitedForThenTheOldestOfAllIsGivenUp) {
 
 TEST(DBQuota, AFailureElsewhereIsToldToTheWriteThatWaitsForIt) {
   Process process(2);
-  for (int round = 0; round < 4; ++round) ASSERT_OK(process.Round(0, kKeys, round));
+  ASSERT_OK(process.Litter(0, 4));
   process.Settle();
   process[0].ForbidValueReads();
   Host::Get().SetSpaceLimit(Host::Get().statistics().space_used_bytes);
@@ -299,7 +299,6 @@ TEST(DBQuota, AFailureElsewhereIsToldToTheWriteThatWaitsForIt) {
   process[0].faults.Disarm();
   ASSERT_OK(process.Round(1, 100, 0));
   process[1].ExpectAll(100, 0);
-  process[0].ExpectAll(kKeys, 3);
 }
 
 // Threads of their own, which take locks of different instances at once.

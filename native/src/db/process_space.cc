@@ -39,8 +39,8 @@ void DBImpl::RequestSpace() {
     CountSpace();
     ReportSpace();
     const SpaceVerdict looked_by = process_;
-    // Writes of some instance wait: what failed is tried again for them.
-    if (looked_by.writes.stop)
+    // Once for each write that waits, in whatever instance: else it would fail without a pause.
+    if (looked_by.writes.stop && looked_by.retry)
       for (Backoff* backoff : {&flush_backoff_, &compaction_backoff_, &gc_backoff_})
         backoff->retry_at_us = 0;
     ScheduleFlushes(false);

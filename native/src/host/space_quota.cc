@@ -125,6 +125,7 @@ SpaceVerdict SpaceQuota::VerdictOf(const Place& place) const {
   SpaceVerdict verdict{.writes = pressure_,
                        .work = {},
                        .collects = place.collects,
+                       .retry = place.answered < round_,
                        .step = step_,
                        .epoch = epoch_.load(std::memory_order_relaxed)};
   if (place.collects)

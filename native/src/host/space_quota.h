@@ -42,6 +42,7 @@ struct SpaceVerdict {
   SpacePressure writes;   // what its writes feel
   SpacePressure work;     // what its collections work against: nothing when it is not its turn
   bool collects = false;  // it is its turn
+  bool retry = false;     // a write has come since it answered: what failed is tried again
   uint32_t step = 0;      // SpaceStep()
   uint64_t epoch = 0;     // SpaceQuota::epoch()
 };
