@@ -182,7 +182,7 @@ void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
   const uint64_t began_us = clock_->MonotonicMicros();
   std::optional<JobMemory::Grant> memory =
       lease_->job_memory()->TryBegin(budget_.counter(MemoryPurpose::kCompactions),
-                                             task->trivial_move ? 0 : WorkingSetOf(task->input));
+                                     task->trivial_move ? 0 : WorkingSetOf(task->input));
   if (!memory) return PutOff(std::move(task));
   const Status status = Compact(*task);
   {

@@ -119,8 +119,8 @@ void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {
   FlushOutput output;
   std::optional<JobMemory::Grant> memory;
   if (!flushed) {
-    memory.emplace(lease_->job_memory()->Begin(budget_.counter(MemoryPurpose::kFlushes),
-                                                       WorkingSetOf(input)));
+    memory.emplace(
+        lease_->job_memory()->Begin(budget_.counter(MemoryPurpose::kFlushes), WorkingSetOf(input)));
     const CpuSpan cpu(&counters_.flush_cpu_us);
     status = RunFlush(MakeJobContext(0), input, &output);
   }
