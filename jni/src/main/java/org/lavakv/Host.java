@@ -125,6 +125,7 @@ public final class Host {
     private static native void setBackgroundThreads0(int count);
 
     private static native void setBackgroundCpu0(double cores);
+
     private static native void setSpaceLimit0(long bytes);
 
     private static native long openNativeObjects0();
