@@ -248,7 +248,6 @@ class DB {
 
   /// Opens or creates the instance in path. With imports, path must hold no instance yet; the
   /// sources' files are adopted with bounds, nothing is read but their footers and indexes.
-  /// Errors: InvalidArgument also for a lease below kLeaseBytesMin.
   static Result<std::unique_ptr<DB>> Open(const DBOptions& options, const std::string& path,
                                           std::span<const ImportSource> imports = {});
 

@@ -19,9 +19,6 @@ inline constexpr uint64_t kValueBytesMax = 1u << 30;  // 1 GiB
 /// No value may take more than a part of its instance's lease, or than this if that is more: it
 /// stands in memory several times on its way to a file. MemoryLimit then.
 inline constexpr uint64_t kValueLeaseShare = 2, kValueBytesAlways = 1u << 20;
-/// What an instance needs to work with: a memtable, and the working sets of a flush and of another
-/// job that runs beside it.
-inline constexpr uint64_t kLeaseBytesMin = 4u << 20;
 /// A list with all that was appended to it: with its key it still fits a Java array. One that
 /// grows beyond becomes a ListSegment::kTooLong, since nobody could read it.
 inline constexpr uint64_t kListBytesMax = (2ull << 30) - (4u << 20);

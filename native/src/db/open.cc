@@ -49,11 +49,6 @@ fs::FileSystem* FilesOf(const DBOptions& options, fs::FileSystem* direct) {
 
 Result<std::unique_ptr<DB>> DB::Open(const DBOptions& options, const std::string& path,
                                      std::span<const ImportSource> imports) {
-  if (options.lease != nullptr && options.lease->capacity_bytes() < kLeaseBytesMin)
-    return Status::InvalidArgument(
-        "open " + path + ": the lease has " + std::to_string(options.lease->capacity_bytes()) +
-        " bytes, and an instance needs at least " + std::to_string(kLeaseBytesMin) +
-        ": a memtable, and the working sets of a flush and of another job beside it");
   return OpenDB(options, path, imports, DBEnvironment());
 }
 

@@ -35,6 +35,9 @@ public final class SlotMemory implements AutoCloseable {
     /** What a backend gets that no option gives memory to. */
     private static final long DEFAULT_BYTES = 128L << 20;
 
+    /** With less, jobs run one at a time and take more than there is. */
+    private static final long USUAL_BYTES_MIN = 4L << 20;
+
     private final Lease lease;
     private final AutoCloseable release;
 
@@ -100,7 +103,20 @@ public final class SlotMemory implements AutoCloseable {
 
     private static SlotMemory of(OpaqueMemoryResource<Lease> resource, String what) {
         LOG.info("Lava has {} bytes of native memory: {}.", resource.getSize(), what);
+        warnOfLittle(resource.getSize());
         return new SlotMemory(resource.getResourceHandle(), resource);
+    }
+
+    private static void warnOfLittle(long bytes) {
+        if (bytes < USUAL_BYTES_MIN) {
+            LOG.warn(
+                    "Lava works with {} bytes of native memory, but needs {} to stay within them:"
+                            + " a memtable, and what a flush and another background job take. Raise"
+                            + " taskmanager.memory.managed.size, or set"
+                            + " state.backend.lava.memory.fixed-per-slot.",
+                    bytes,
+                    USUAL_BYTES_MIN);
+        }
     }
 
     private static SlotMemory ofTaskManager(SharedResources resources, long bytes, double ratio)
@@ -110,6 +126,7 @@ public final class SlotMemory implements AutoCloseable {
                 resources.getOrAllocateSharedResource(
                         FIXED_TASK_MANAGER_ID, holder, size -> Host.acquire(size, ratio), bytes);
         LOG.info("Lava has {} bytes of native memory: fixed, of the TaskManager.", resource.size());
+        warnOfLittle(resource.size());
         return new SlotMemory(
                 resource.resourceHandle(),
                 () -> resources.release(FIXED_TASK_MANAGER_ID, holder, unused -> {}));
