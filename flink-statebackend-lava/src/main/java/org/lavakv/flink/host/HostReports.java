@@ -49,7 +49,8 @@ public final class HostReports {
             LavaInstance instance, String job, String operator, Path directory, Duration interval) {
         ReportedInstance added = new ReportedInstance(instance, job, operator);
         synchronized (this) {
-            if (instances.isEmpty() && !interval.isZero()) {
+            instances.removeIf(ReportedInstance::isLost);
+            if (instances.isEmpty() && thread == null && !interval.isZero()) {
                 start(directory, interval);
             }
             instances.add(added);
@@ -68,7 +69,9 @@ public final class HostReports {
     }
 
     private synchronized void remove(ReportedInstance removed) {
-        if (instances.remove(removed) && instances.isEmpty() && thread != null) {
+        instances.remove(removed);
+        instances.removeIf(ReportedInstance::isLost);
+        if (instances.isEmpty() && thread != null) {
             // Under the lock: the next first instance's file has the same name.
             thread.end();
             thread = null;
@@ -76,6 +79,7 @@ public final class HostReports {
     }
 
     synchronized List<ReportedInstance> instances() {
+        instances.removeIf(ReportedInstance::isLost);
         return new ArrayList<>(instances);
     }
 

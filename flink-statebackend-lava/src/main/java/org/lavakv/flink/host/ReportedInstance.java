@@ -1,6 +1,7 @@
 package org.lavakv.flink.host;
 
 import java.io.IOException;
+import java.lang.ref.WeakReference;
 import javax.annotation.Nullable;
 import org.apache.flink.util.ResourceGuard;
 import org.lavakv.DBStatistics;
@@ -10,11 +11,14 @@ import org.lavakv.flink.engine.LavaInstance;
 /**
  * An open instance, and whose it is.
  *
- * <p>Threads: any. Ownership: the instance is its backend's.
+ * <p>Threads: any. Ownership: the instance is its backend's; one that is lost without being
+ * disposed can be collected though it is here.
  */
 final class ReportedInstance {
 
-    private final LavaInstance instance;
+    private final WeakReference<LavaInstance> instance;
+    private final String directory;
+    @Nullable private final String volumePath;
     final String job;
     final String operator;
 
@@ -32,26 +36,35 @@ final class ReportedInstance {
     }
 
     ReportedInstance(LavaInstance instance, String job, String operator) {
-        this.instance = instance;
+        this.instance = new WeakReference<>(instance);
+        this.directory = instance.directory().getName();
+        this.volumePath = instance.files().volumePath();
         this.job = job;
         this.operator = operator;
     }
 
     String directory() {
-        return instance.directory().getName();
+        return directory;
     }
 
     @Nullable
     String volumePath() {
-        return instance.files().volumePath();
+        return volumePath;
+    }
+
+    boolean isLost() {
+        return instance.get() == null;
     }
 
     /** Null when the instance is closed, or about to be. */
     @Nullable
     Figures read() {
-        try (ResourceGuard.Lease lease = instance.resourceGuard().acquireResource()) {
-            return new Figures(
-                    this, instance.db().getStatistics(), instance.files().volumeFigures());
+        LavaInstance open = instance.get();
+        if (open == null) {
+            return null;
+        }
+        try (ResourceGuard.Lease lease = open.resourceGuard().acquireResource()) {
+            return new Figures(this, open.db().getStatistics(), open.files().volumeFigures());
         } catch (IOException | IllegalStateException closed) {
             return null;
         }

@@ -31,11 +31,16 @@ class HostReportsTest {
 
     @TempDir private Path directory;
 
+    private static LavaStateBackend reported(BackendFixture fixture) throws Exception {
+        return fixture.newLava(true).set(LavaOptions.HOST_REPORT_INTERVAL, Duration.ofMinutes(1));
+    }
+
     @Test
     void pageTellsOfTheOpenBackends() throws Exception {
         try (BackendFixture fixture = new BackendFixture(directory)) {
             Path file = fixture.instances().resolve(HostReportThread.fileName());
-            AbstractKeyedStateBackend<Integer> backend = fixture.create(BackendFixture.ALL);
+            AbstractKeyedStateBackend<Integer> backend =
+                    fixture.use(reported(fixture)).create(BackendFixture.ALL);
             until(() -> Files.exists(file));
             assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
                     .isEqualTo("rw-------");
@@ -62,7 +67,7 @@ class HostReportsTest {
     void volumesAreTold() throws Exception {
         try (BackendFixture fixture = new BackendFixture(directory)) {
             LavaStateBackend onVolumes =
-                    fixture.newLava(true)
+                    reported(fixture)
                             .set(LavaOptions.FILE_SYSTEM, LavaOptions.FileSystemType.LAVAFS);
             fixture.use(onVolumes).create(BackendFixture.LOW);
             Path file = fixture.instances().resolve(HostReportThread.fileName());
@@ -80,7 +85,7 @@ class HostReportsTest {
             LavaStateBackend silent =
                     fixture.newLava(true).set(LavaOptions.HOST_REPORT_INTERVAL, Duration.ZERO);
             fixture.use(silent).create(BackendFixture.ALL);
-            fixture.use(fixture.newLava(true)).create(BackendFixture.ALL);
+            fixture.use(reported(fixture)).create(BackendFixture.ALL);
             assertThat(threads()).as("the first backend decides").isEmpty();
             assertThat(fixture.instances().resolve(HostReportThread.fileName())).doesNotExist();
         }

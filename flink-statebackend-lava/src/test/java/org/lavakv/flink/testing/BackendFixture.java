@@ -6,6 +6,7 @@ import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -126,6 +127,8 @@ public final class BackendFixture implements AutoCloseable {
     public LavaStateBackend newLava(boolean incremental) throws IOException {
         return new LavaStateBackend(incremental)
                 .set(LavaOptions.FILE_SYSTEM, fileSystem)
+                // Its file comes and goes beside tests that look at all files.
+                .set(LavaOptions.HOST_REPORT_INTERVAL, Duration.ZERO)
                 .set(LavaOptions.LOCAL_DIRECTORIES, dir("instances").toString())
                 .set(LavaOptions.LIBRARY_DIRECTORY, dir("library").toString());
     }
