@@ -225,6 +225,11 @@ class Generator {
       case Op::kTune:
         o.table = Table();
         o.number = random_.Next();
+        // Not a weight of its own, which would make every history another one.
+        if (o.number >> 63 != 0) {
+          o.op = Op::kTuneHost;
+          return o;
+        }
         break;
       case Op::kSetTtl: {
         o.table = 4 + static_cast<uint32_t>(random_.Uniform(3));
@@ -237,6 +242,7 @@ class Generator {
         time_ += random_.Uniform(3);
         o.number = time_;
         break;
+      case Op::kTuneHost:
       case Op::kReopen:
       case Op::kReadAll:
       case Op::kFlush:

@@ -78,6 +78,7 @@ LavaStore::LavaStore(const OptionSet& set, uint64_t seed, fs::FileSystem* file_s
 }
 
 LavaStore::~LavaStore() {
+  Host::Get().SetSpaceLimit(0);  // TuneHost()
   CloseNow();
   std::error_code ignored;
   if (owns_root_) std::filesystem::remove_all(root_, ignored);
@@ -472,6 +473,28 @@ Status LavaStore::Tune(uint32_t table, uint64_t number) {
   LAVA_RETURN_IF_ERROR(db_->SetTableOptions(t, options));
   const bool said = t->options().separation_bytes == options.separation_bytes;
   return said ? Status::OK() : Status::IOError("a table does not say what was set");
+}
+
+void LavaStore::TuneHost(uint64_t number) {
+  // From the first byte on everything with garbage collects for the sake of all.
+  static constexpr uint64_t kNeverFull = 1ull << 50;
+  static constexpr uint64_t kFrom[] = {1, 50'000, kNeverFull - 1};
+  static constexpr double kCores[] = {0, 0.2, 1, 100};
+  const uint64_t which = number / 4;
+  switch (number % 4) {
+    case 0:
+      Host::Get().SetSpaceLimit(0);
+      break;
+    case 1:
+      Host::Get().SetSpaceLimit(kNeverFull, kFrom[which % std::size(kFrom)]);
+      break;
+    case 2:
+      if (scheduler_ != nullptr) scheduler_->SetCpu(kCores[which % std::size(kCores)]);
+      break;
+    case 3:
+      if (scheduler_ != nullptr) scheduler_->SetThreadCount(static_cast<uint32_t>(1 + which % 4));
+      break;
+  }
 }
 
 void LavaStore::SetTime(int64_t now_ms) {

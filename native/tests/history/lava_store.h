@@ -73,6 +73,7 @@ class LavaStore final : public Store {
   Status DropTable(uint32_t table) override;
   Status SetTtl(uint32_t table, int64_t ttl_ms) override;
   Status Tune(uint32_t table, uint64_t number) override;
+  void TuneHost(uint64_t number) override;
   void SetTime(int64_t now_ms) override;
   Status CheckAtEnd() override;
 

@@ -61,9 +61,10 @@ enum class Op : uint8_t {
   kCompactAll,
   kRunJobs,  // number: how many, where the store's jobs wait for that
   kDropTable,
-  kSetTtl,   // number: units
-  kTune,     // number: see Store::Tune
-  kSetTime,  // number: units
+  kSetTtl,    // number: units
+  kTune,      // number: see Store::Tune
+  kTuneHost,  // number: see Store::TuneHost
+  kSetTime,   // number: units
 };
 inline constexpr uint32_t kOpCount = static_cast<uint32_t>(Op::kSetTime) + 1;
 const char* OpName(Op op);

@@ -264,6 +264,9 @@ std::string Player::Answer(const Operation& o, int32_t slot) {
     }
     case Op::kTune:
       return InWords(store_->Tune(o.table, o.number));
+    case Op::kTuneHost:
+      store_->TuneHost(o.number);
+      return "";
     case Op::kSetTime:
       times_.now_ms = std::max(times_.now_ms, static_cast<int64_t>(o.number) * kTimeUnitMs);
       store_->SetTime(times_.now_ms);

@@ -56,6 +56,9 @@ class Store {
   virtual Status SetTtl(uint32_t table, int64_t ttl_ms) = 0;
   /// Changes what no answer depends on: from which size on values go to value files.
   virtual Status Tune(uint32_t table, uint64_t number) = 0;
+  /// The same of what all instances of a process share: its limit of space, which is never full,
+  /// its background threads, and the CPU time that they may use.
+  virtual void TuneHost(uint64_t number) = 0;
   virtual void SetTime(int64_t now_ms) = 0;
   /// At the end, all snapshots released: what must hold of the store itself.
   virtual Status CheckAtEnd() = 0;
