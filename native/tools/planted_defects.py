@@ -31,6 +31,7 @@ TESTS = {
     "fault": ("db_fault_test", {"LAVA_TEST_STEP": "4"}),
     "interrupted": ("interrupted_calls_test", {}),
     "interrupted on LavaFS": ("interrupted_calls_test", {"LAVA_TEST_FILE_SYSTEM": "lavafs"}),
+    "files": ("fs_test", {}),
     "host": ("host_test", {}),
     "job": ("job_test", {}),
     "lifecycle": ("db_lifecycle_test", {}),

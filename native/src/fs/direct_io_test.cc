@@ -1,11 +1,13 @@
 #include "fs/direct_io.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <thread>
 #include <vector>
 
@@ -72,7 +74,11 @@ class DirectIoTest : public PosixTest {
     return content.ok() ? *content : "";
   }
   std::unique_ptr<AppendFile> Create(const std::string& name, size_t buffer_bytes = kBuffer) {
-    auto file = direct_->Create(Path(name), buffer_bytes);
+    return CreateOn(direct_.get(), name, buffer_bytes);
+  }
+  std::unique_ptr<AppendFile> CreateOn(FileSystem* files, const std::string& name,
+                                       size_t buffer_bytes) {
+    auto file = files->Create(Path(name), buffer_bytes);
     EXPECT_TRUE(file.ok()) << file.status().ToString();
     return std::move(*file);
   }
@@ -112,6 +118,48 @@ TEST_F(DirectIoTest, BuffersAreAligned) {
   EXPECT_EQ(RoundUp(4096, 4096), 4096u);
   EXPECT_EQ(RoundUp(4097, 4096), 8192u);
   EXPECT_EQ(RoundDown(4095, 4096), 0u);
+}
+
+// With the system's own calls, so that full buffers are written beside who fills the next.
+TEST_F(DirectIoTest, WhatIsWrittenBesideTheCallerIsThereAfterEachFlush) {
+  const auto files = NewPosixFileSystem(&limit_, {.direct_writes = true});
+  for (const size_t step : {1000u, 65536u, 300'000u}) {
+    auto file = CreateOn(files.get(), "a", 2 * kBuffer);
+    std::string content;
+    for (int round = 0; round < 4; ++round) {
+      for (size_t bytes = 0; bytes < 6 * kBuffer; bytes += step) {
+        const std::string piece = random_.Bytes(step);
+        ASSERT_TRUE(file->Append(piece).ok());
+        content += piece;
+      }
+      ASSERT_TRUE(file->Flush().ok());
+      ASSERT_TRUE(Content("a") == content) << step << " " << round;
+    }
+    ASSERT_TRUE(file->Append(std::string(3 * kBuffer, 'x')).ok());
+    ASSERT_TRUE(file->Close().ok());
+    ASSERT_TRUE(Content("a") == content + std::string(3 * kBuffer, 'x')) << step;
+    // Given up amid a write.
+    file = CreateOn(files.get(), "b", 2 * kBuffer);
+    ASSERT_TRUE(file->Append(std::string(kBuffer, 'x')).ok());
+  }
+}
+
+TEST_F(DirectIoTest, AWriteBesideTheCallerThatFailsIsToldWithTheFile) {
+  const auto files = NewPosixFileSystem(&limit_, {.direct_writes = true});
+  auto file = CreateOn(files.get(), "a", 2 * kBuffer);
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{.rlim_cur = 3 * kBuffer, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  Status status;
+  for (int i = 0; i < 8 && status.ok(); ++i) status = file->Append(std::string(kBuffer, 'x'));
+  EXPECT_FALSE(status.ok());
+  EXPECT_NE(status.ToString().find(Path("a")), std::string::npos) << status.ToString();
+  EXPECT_EQ(file->Flush().ToString(), status.ToString()) << "the file is useless from then on";
+  EXPECT_EQ(file->Close().ToString(), status.ToString());
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  signal(SIGXFSZ, handler);
 }
 
 TEST_F(DirectIoTest, ReadsAroundEveryBorderOfBlocks) {

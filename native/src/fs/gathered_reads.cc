@@ -9,7 +9,7 @@ void GatheredReads::Clear() {
   places_.clear();
 }
 
-size_t GatheredReads::Read(std::span<const FileRange> ranges) {
+size_t GatheredReads::Begin(std::span<const FileRange> ranges) {
   Clear();
   while (places_.size() < ranges.size()) {
     const size_t begin = places_.size();
@@ -27,7 +27,7 @@ size_t GatheredReads::Read(std::span<const FileRange> ranges) {
     for (size_t i = begin; i < end; ++i)
       places_.push_back({piece, ranges[i].offset - first.offset, ranges[i].bytes});
   }
-  batch_.Run();
+  batch_.Begin();
   return places_.size();
 }
 

@@ -30,7 +30,15 @@ class GatheredReads {
 
   /// Reads ranges, which are sorted by file and offset, from the first on, as many as the limits
   /// allow: at least one of any. Returns how many.
-  size_t Read(std::span<const FileRange> ranges);
+  size_t Read(std::span<const FileRange> ranges) {
+    const size_t count = Begin(ranges);
+    Finish();
+    return count;
+  }
+  /// The two halves of Read(): between them the reads go on beside the caller, where the system
+  /// can.
+  size_t Begin(std::span<const FileRange> ranges);
+  void Finish() { batch_.Finish(); }
   /// Of what follows, instead of the limits' batch_bytes_max.
   void SetBatchBytesMax(uint64_t bytes) { limits_.batch_bytes_max = bytes; }
   const Status& status(size_t range) const { return batch_.status(places_[range].piece); }

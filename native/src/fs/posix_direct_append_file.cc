@@ -1,5 +1,6 @@
 #include "fs/posix_direct_append_file.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,12 +10,15 @@
 
 #include "base/check.h"
 #include "fs/posix_append_base.h"
+#include "fs/uring.h"
 
 namespace lava::fs {
 namespace {
 
 // What file systems keep: to write less of a block, they read it before.
 constexpr uint32_t kBlockBytesMin = 4096;
+// By how much a file that is long grows ahead of its writes: one that makes it longer costs more.
+constexpr uint64_t kAheadBytes = 8 << 20;
 
 class PosixDirectAppendFile : public PosixAppendBase {
  public:
@@ -23,7 +27,11 @@ class PosixDirectAppendFile : public PosixAppendBase {
       : PosixAppendBase(std::move(path), descriptor),
         direct_(std::move(direct)),
         block_bytes_(std::max(alignment, kBlockBytesMin)),
-        buffer_bytes_(std::max<uint64_t>(RoundDown(buffer_bytes, block_bytes_), block_bytes_)) {}
+        buffer_bytes_(std::max<uint64_t>(RoundDown(buffer_bytes / 2, block_bytes_), block_bytes_)),
+        may_be_behind_(direct_->calls().write == pwrite) {}
+  ~PosixDirectAppendFile() override {
+    if (is_behind_) (void)FinishBehind();
+  }
 
   Status Append(Slice data) override {
     LAVA_RETURN_IF_ERROR(Usable());
@@ -34,20 +42,25 @@ class PosixDirectAppendFile : public PosixAppendBase {
       std::memcpy(buffer_.data() + filled_, data.data(), piece);
       filled_ += piece;
       data.remove_prefix(piece);
-      if (filled_ == buffer_.size()) LAVA_RETURN_IF_ERROR(WriteOut(filled_));
+      if (filled_ == buffer_.size()) LAVA_RETURN_IF_ERROR(WriteFull());
     }
     return Status::OK();
   }
 
   Status Flush() override {
     LAVA_RETURN_IF_ERROR(Usable());
-    if (flushed_ == size_) return Status::OK();
+    if (is_behind_) LAVA_RETURN_IF_ERROR(FinishBehind());
+    if (flushed_ == size_) return CutOff();
     const size_t tail = filled_ % block_bytes_;
-    if (tail == 0) return WriteOut(filled_);
+    if (tail == 0) {
+      LAVA_RETURN_IF_ERROR(WriteOut(filled_));
+      return CutOff();
+    }
     const size_t padded = RoundUp(filled_, block_bytes_);
     std::memset(buffer_.data() + filled_, 0, padded - filled_);
     LAVA_RETURN_IF_ERROR(WriteOut(padded));
-    if (ftruncate(descriptor_, static_cast<off_t>(size_)) != 0) return Fail("cut off", errno);
+    grown_ = std::max(grown_, offset_);
+    LAVA_RETURN_IF_ERROR(CutOff());
     // The last block is written again when it is full.
     offset_ -= block_bytes_;
     std::memmove(buffer_.data(), buffer_.data() + padded - block_bytes_, tail);
@@ -57,14 +70,83 @@ class PosixDirectAppendFile : public PosixAppendBase {
   }
 
  private:
-  void FreeBuffer() override { buffer_ = AlignedBuffer(); }
+  void FreeBuffer() override {
+    if (is_behind_) (void)FinishBehind();
+    buffer_ = AlignedBuffer();
+    behind_ = AlignedBuffer();
+    ring_.reset();
+  }
+
+  // A full buffer is written beside the caller, who fills the other one meanwhile.
+  Status WriteFull() {
+    if (is_behind_) LAVA_RETURN_IF_ERROR(FinishBehind());
+    if (!may_be_behind_) return WriteOut(filled_);
+    GrowAhead();
+    if (ring_ == nullptr) ring_ = Uring::Take();
+    if (ring_ != nullptr && behind_.data() == nullptr)
+      behind_ = AlignedBuffer(buffer_bytes_, block_bytes_);
+    call_ = {.descriptor = descriptor_,
+             .offset = offset_,
+             .length = static_cast<uint32_t>(filled_),
+             .memory = buffer_.data()};
+    may_be_behind_ = ring_ != nullptr && ring_->Begin(&call_);
+    if (!may_be_behind_) {
+      ring_.reset();
+      return WriteOut(filled_);
+    }
+    std::swap(buffer_, behind_);
+    is_behind_ = true;
+    offset_ += filled_;
+    filled_ = 0;
+    return Status::OK();
+  }
+
+  // Waits for the write that was begun, and writes what it left.
+  Status FinishBehind() {
+    is_behind_ = false;
+    if (ring_->Finish(&call_) == Uring::Outcome::kLost) {
+      behind_.Leak();
+      return Fail("write to", EIO);
+    }
+    const uint64_t end = call_.offset + call_.length;
+    if (call_.result == static_cast<int>(call_.length)) {
+      flushed_ = end;
+      return Status::OK();
+    }
+    // It is told again what is wrong, if something is. Of a part of a block nothing counts.
+    const uint64_t done = RoundDown(static_cast<uint64_t>(std::max(call_.result, 0)), block_bytes_);
+    LAVA_RETURN_IF_ERROR(Write(behind_.data() + done, call_.length - done, call_.offset + done));
+    flushed_ = end;
+    return Status::OK();
+  }
+
+  // Best effort. What fails may have grown the file in part.
+  void GrowAhead() {
+    if (offset_ + filled_ <= grown_) return;
+    (void)fallocate(descriptor_, 0, static_cast<off_t>(offset_), kAheadBytes);
+    grown_ = offset_ + kAheadBytes;
+  }
+  Status CutOff() {
+    if (grown_ <= size_) return Status::OK();
+    if (ftruncate(descriptor_, static_cast<off_t>(size_)) != 0) return Fail("cut off", errno);
+    grown_ = size_;
+    return Status::OK();
+  }
 
   // The buffer's first bytes, which are whole blocks; it is empty afterwards.
   Status WriteOut(size_t bytes) {
-    LAVA_DCHECK(bytes % block_bytes_ == 0 && offset_ % block_bytes_ == 0);
+    LAVA_RETURN_IF_ERROR(Write(buffer_.data(), bytes, offset_));
+    offset_ += bytes;
+    flushed_ = offset_;
+    filled_ = 0;
+    return Status::OK();
+  }
+
+  Status Write(const char* from, size_t bytes, uint64_t offset) {
+    LAVA_DCHECK(bytes % block_bytes_ == 0 && offset % block_bytes_ == 0);
     for (size_t done = 0; done < bytes;) {
-      const ssize_t written = direct_->calls().write(
-          descriptor_, buffer_.data() + done, bytes - done, static_cast<off_t>(offset_ + done));
+      const ssize_t written = direct_->calls().write(descriptor_, from + done, bytes - done,
+                                                     static_cast<off_t>(offset + done));
       if (written >= 0) {
         done += static_cast<size_t>(written);
       } else if (errno == EINVAL && !refused_) {
@@ -74,9 +156,6 @@ class PosixDirectAppendFile : public PosixAppendBase {
         return Fail("write to", errno);
       }
     }
-    offset_ += bytes;
-    flushed_ = offset_;
-    filled_ = 0;
     return Status::OK();
   }
 
@@ -87,7 +166,14 @@ class PosixDirectAppendFile : public PosixAppendBase {
   size_t filled_ = 0;     // bytes in the buffer
   uint64_t offset_ = 0;   // where the buffer begins in the file; whole blocks
   uint64_t flushed_ = 0;  // bytes that stand in the file
+  uint64_t grown_ = 0;    // how long it was made, ahead of them
   bool refused_ = false;  // goes through the page cache
+  // A full buffer that is being written, where the system does that beside the caller.
+  AlignedBuffer behind_;
+  UringCall call_;
+  std::unique_ptr<Uring> ring_;
+  bool may_be_behind_;  // calls that a test put in want to be called
+  bool is_behind_ = false;
 };
 
 }  // namespace

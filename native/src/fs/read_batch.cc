@@ -10,24 +10,6 @@ namespace {
 
 constexpr uint32_t kAlignmentMin = 64;
 
-// A file's descriptor for as long as it is read from.
-class DescriptorUse {
- public:
-  explicit DescriptorUse(const RandomFile* file) : file_(file), shared_(file->Share()) {}
-  DescriptorUse(DescriptorUse&& other) noexcept
-      : file_(std::exchange(other.file_, nullptr)), shared_(other.shared_) {}
-  DescriptorUse& operator=(DescriptorUse&&) = delete;
-  ~DescriptorUse() {
-    if (file_ != nullptr && is_shared()) file_->EndShare();
-  }
-  bool is_shared() const { return shared_.descriptor >= 0; }
-  const SharedDescriptor& operator*() const { return shared_; }
-
- private:
-  const RandomFile* file_;
-  const SharedDescriptor shared_;
-};
-
 bool CanBeRead(const RandomFile& file, uint64_t offset, size_t length) {
   constexpr size_t kLengthMax = size_t{1} << 30;  // of one request to the kernel
   return length > 0 && length <= kLengthMax && length <= file.size() &&
@@ -36,10 +18,46 @@ bool CanBeRead(const RandomFile& file, uint64_t offset, size_t length) {
 
 }  // namespace
 
-ReadBatch::~ReadBatch() = default;
+// Reads that go on, and what must stay where it is meanwhile.
+struct ReadBatch::Started {
+  // A file's descriptor for as long as it is read from.
+  class DescriptorUse {
+   public:
+    explicit DescriptorUse(const RandomFile* file) : file_(file), shared_(file->Share()) {}
+    DescriptorUse(DescriptorUse&& other) noexcept
+        : file_(std::exchange(other.file_, nullptr)), shared_(other.shared_) {}
+    DescriptorUse& operator=(DescriptorUse&&) = delete;
+    ~DescriptorUse() {
+      if (file_ != nullptr && is_shared()) file_->EndShare();
+    }
+    bool is_shared() const { return shared_.descriptor >= 0; }
+    const SharedDescriptor& operator*() const { return shared_; }
+
+   private:
+    const RandomFile* file_;
+    const SharedDescriptor shared_;
+  };
+
+  std::unique_ptr<Uring> ring;
+  std::vector<UringCall> reads;
+  std::vector<DescriptorUse> uses;
+  struct Of {
+    size_t piece;
+    uint64_t before;  // bytes that are read ahead of it
+  };
+  std::vector<Of> of;  // each read
+};
+
+ReadBatch::ReadBatch(Mode mode) : mode_(mode) {}
+
+ReadBatch::~ReadBatch() {
+  if (started_ != nullptr) Finish();
+}
 
 void ReadBatch::Clear() {
+  if (started_ != nullptr) Finish();
   pieces_.clear();
+  memory_ = AlignedBuffer();
   bytes_wanted_ = 0;
 }
 
@@ -56,59 +74,71 @@ void ReadBatch::ReadAlone(Piece* piece) {
   piece->bytes = Slice(piece->memory.data(), piece->length);
 }
 
-bool ReadBatch::ReadBesideEachOther() {
-  const std::unique_ptr<Uring> ring = Uring::Take();
-  if (ring == nullptr) return false;
-  std::vector<UringCall> reads;
-  std::vector<DescriptorUse> uses;
-  std::vector<Piece*> started;
-  std::vector<uint64_t> before;  // bytes that are read ahead of each piece
-  reads.reserve(pieces_.size());
-  uses.reserve(pieces_.size());
-  started.reserve(pieces_.size());
-  before.reserve(pieces_.size());
-  for (Piece& piece : pieces_) {
+bool ReadBatch::BeginBesideEachOther() {
+  auto started = std::make_unique<Started>();
+  started->ring = Uring::Take();
+  if (started->ring == nullptr) return false;
+  started->reads.reserve(pieces_.size());
+  started->uses.reserve(pieces_.size());
+  started->of.reserve(pieces_.size());
+  uint64_t bytes_total = 0;
+  uint32_t alignment_max = kAlignmentMin;
+  for (size_t i = 0; i < pieces_.size(); ++i) {
+    Piece& piece = pieces_[i];
     if (!CanBeRead(*piece.file, piece.offset, piece.length)) {
       ReadAlone(&piece);
       continue;
     }
-    DescriptorUse use(piece.file);
+    Started::DescriptorUse use(piece.file);
     uint64_t at = 0;
     if (!use.is_shared() || !piece.file->Locate(piece.offset, piece.length, &at)) {
       ReadAlone(&piece);
       continue;
     }
     const uint32_t alignment = std::max((*use).alignment, 1u);
+    alignment_max = std::max(alignment_max, alignment);
     const uint64_t from = RoundDown(at, alignment);
     const uint64_t bytes = RoundUp(at + piece.length, alignment) - from;
-    piece.memory = AlignedBuffer(bytes, std::max(alignment, kAlignmentMin));
-    reads.push_back(
-        {(*use).descriptor, from, static_cast<uint32_t>(bytes), piece.memory.data(), 0});
-    uses.push_back(std::move(use));
-    started.push_back(&piece);
-    before.push_back(at - from);
+    started->reads.push_back({(*use).descriptor, from, static_cast<uint32_t>(bytes), nullptr, 0});
+    started->uses.push_back(std::move(use));
+    started->of.push_back({i, at - from});
+    bytes_total += bytes + kAlignmentMin;
   }
-  if (ring->Run(reads) == Uring::Outcome::kLost) {
-    for (Piece* piece : started) piece->memory.Leak();
-    uses.clear();
-    for (Piece* piece : started) ReadAlone(piece);
-    return true;
+  if (started->reads.empty()) return true;
+  // Each piece begins at a multiple of the largest alignment, since all others divide it.
+  bytes_total += started->reads.size() * uint64_t{alignment_max};
+  memory_ = AlignedBuffer(bytes_total, alignment_max);
+  uint64_t at = 0;
+  for (UringCall& read : started->reads) {
+    read.memory = memory_.data() + at;
+    at = RoundUp(at + read.length, alignment_max);
   }
-  uses.clear();
-  for (size_t i = 0; i < reads.size(); ++i) {
-    Piece* piece = started[i];
-    // What came short or not at all is read again the usual way, which says what is wrong with it.
-    if (reads[i].result < 0 || static_cast<uint64_t>(reads[i].result) < before[i] + piece->length)
-      ReadAlone(piece);
-    else
-      piece->bytes = Slice(piece->memory.data() + before[i], piece->length);
-  }
+  started->ring->Start(started->reads);
+  started_ = std::move(started);
   return true;
 }
 
-void ReadBatch::Run() {
-  if (mode_ == Mode::kBesideEachOther && pieces_.size() > 1 && ReadBesideEachOther()) return;
+void ReadBatch::Begin() {
+  if (mode_ == Mode::kBesideEachOther && pieces_.size() > 1 && BeginBesideEachOther()) return;
   for (Piece& piece : pieces_) ReadAlone(&piece);
+}
+
+void ReadBatch::Finish() {
+  if (started_ == nullptr) return;
+  const std::unique_ptr<Started> started = std::move(started_);
+  const bool lost = started->ring->Complete() == Uring::Outcome::kLost;
+  if (lost) memory_.Leak();
+  started->uses.clear();
+  for (size_t i = 0; i < started->reads.size(); ++i) {
+    const auto [number, before] = started->of[i];
+    const UringCall& read = started->reads[i];
+    Piece* const piece = &pieces_[number];
+    // What came short or not at all is read again the usual way, which says what is wrong with it.
+    if (lost || read.result < 0 || static_cast<uint64_t>(read.result) < before + piece->length)
+      ReadAlone(piece);
+    else
+      piece->bytes = Slice(read.memory + before, piece->length);
+  }
 }
 
 bool ReadBatch::IsParallel() { return Uring::Take() != nullptr; }

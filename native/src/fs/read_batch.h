@@ -20,7 +20,7 @@ namespace lava::fs {
 class ReadBatch {
  public:
   enum class Mode { kBesideEachOther, kOneByOne };
-  explicit ReadBatch(Mode mode = Mode::kBesideEachOther) : mode_(mode) {}
+  explicit ReadBatch(Mode mode = Mode::kBesideEachOther);
   ~ReadBatch();
   ReadBatch(const ReadBatch&) = delete;
   ReadBatch& operator=(const ReadBatch&) = delete;
@@ -28,7 +28,13 @@ class ReadBatch {
   /// The number of the piece: 0, 1, ...
   size_t Add(const RandomFile& file, uint64_t offset, size_t length);
   /// Reads all that was added; once between two Clear().
-  void Run();
+  void Run() {
+    Begin();
+    Finish();
+  }
+  /// The two halves of Run(): between them the reads go on beside the caller, where the system can.
+  void Begin();
+  void Finish();
   const Status& status(size_t piece) const { return pieces_[piece].status; }
   /// As many bytes as were asked for, if the status is OK; valid until Clear().
   Slice bytes(size_t piece) const { return pieces_[piece].bytes; }
@@ -44,15 +50,18 @@ class ReadBatch {
     const RandomFile* file;
     uint64_t offset;
     size_t length;
-    AlignedBuffer memory;
+    AlignedBuffer memory;  // of a piece that is read alone
     Status status;
     Slice bytes;
   };
+  struct Started;
   static void ReadAlone(Piece* piece);
-  bool ReadBesideEachOther();
+  bool BeginBesideEachOther();
 
   const Mode mode_;
   std::vector<Piece> pieces_;
+  AlignedBuffer memory_;              // of all pieces that are read beside each other
+  std::unique_ptr<Started> started_;  // between Begin() and Finish()
   uint64_t bytes_wanted_ = 0;
 };
 

@@ -51,7 +51,7 @@ class ReadBatchTest : public PosixTest {
       };
       std::vector<Piece> pieces;
       // More than a ring takes at once.
-      for (uint64_t n = random.Uniform(100); n > 0; --n) {
+      for (uint64_t n = random.Uniform(400); n > 0; --n) {
         Piece piece{random.Uniform(3), random.Uniform(kFileBytes - 50'000), random.Uniform(50'000)};
         EXPECT_EQ(batch.Add(*opened_[piece.file], piece.offset, piece.length), pieces.size());
         pieces.push_back(piece);
@@ -92,6 +92,30 @@ TEST_F(ReadBatchTest, IsOneTripThroughTheRingWhereThereIsOne) {
   const uint64_t before = Uring::TotalsNow().reads;
   batch.Run();
   EXPECT_EQ(Uring::TotalsNow().reads - before, 5u);
+}
+
+TEST_F(DirectReadBatchTest, TwoGoOnBesideTheirCallerAndOneIsGivenUp) {
+  ReadBatch first, second;
+  {
+    ReadBatch given_up;
+    for (size_t n = 0; n < 300; ++n) {
+      first.Add(*opened_[0], n * 900, 800);
+      second.Add(*opened_[1], n * 900, 800);
+      given_up.Add(*opened_[2], n * 900, 800);
+    }
+    first.Begin();
+    second.Begin();
+    given_up.Begin();
+  }
+  second.Finish();
+  first.Finish();
+  for (size_t n = 0; n < 300; ++n) {
+    EXPECT_TRUE(first.bytes(n) == Slice(content_[0]).substr(n * 900, 800));
+    EXPECT_TRUE(second.bytes(n) == Slice(content_[1]).substr(n * 900, 800));
+  }
+  first.Add(*opened_[0], 5, 10);  // a batch that is cleared while it goes on, too
+  first.Clear();
+  EXPECT_EQ(first.pieces(), 0u);
 }
 
 // As containers do: from here on the process has no io_uring. False where it may not say so.

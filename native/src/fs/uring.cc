@@ -11,7 +11,8 @@
 namespace lava::fs {
 namespace {
 
-constexpr unsigned kDepth = 32;
+// As many as a collection reads at once, about.
+constexpr unsigned kDepth = 128;
 constexpr size_t kRingsKept = 8;
 
 class Ring {
@@ -35,31 +36,24 @@ class Ring {
     if (is_made_) io_uring_queue_exit(&ring_);
   }
 
-  Uring::Outcome Run(std::span<UringCall> reads) {
-    size_t prepared = 0, submitted = 0, done = 0;
-    bool failed = false;
-    for (UringCall& read : reads) read.result = -ECANCELED;
-    while (done < submitted || (!failed && submitted < reads.size())) {
-      while (!failed && prepared < reads.size() && prepared - done < kDepth) {
-        io_uring_sqe* sqe = io_uring_get_sqe(&ring_);
-        if (sqe == nullptr) break;
-        UringCall& read = reads[prepared++];
-        io_uring_prep_read(sqe, read.descriptor, read.memory, read.length, read.offset);
-        io_uring_sqe_set_data(sqe, &read);
-      }
-      if (!failed && submitted < prepared) {
-        const int n = io_uring_submit_and_wait(&ring_, 1);
-        if (n >= 0) {
-          submitted += static_cast<size_t>(n);
-        } else if (n != -EINTR && (done == submitted || (n != -EAGAIN && n != -EBUSY))) {
-          failed = true;  // what was not submitted never will be: the ring is thrown away
-        }
-      }
-      if (!TakeCompletions(done < submitted, &done)) return Uring::Outcome::kLost;
+  void Start(std::span<UringCall> reads) {
+    reads_ = reads;
+    prepared_ = submitted_ = done_ = 0;
+    failed_ = false;
+    for (UringCall& read : reads_) read.result = -ECANCELED;
+    Prepare();
+    if (prepared_ > 0) Submit(0);
+  }
+  Uring::Outcome Complete() {
+    while (done_ < submitted_ || (!failed_ && submitted_ < reads_.size())) {
+      Prepare();
+      if (!failed_ && submitted_ < prepared_) Submit(1);
+      if (!TakeCompletions(done_ < submitted_, &done_)) return Uring::Outcome::kLost;
     }
-    is_usable_ = !failed;
+    is_usable_ = !failed_;
     return Uring::Outcome::kDone;
   }
+  std::span<UringCall> reads() const { return reads_; }
 
   bool Begin(UringCall* write) {
     io_uring_sqe* const sqe = io_uring_get_sqe(&ring_);
@@ -83,6 +77,24 @@ class Ring {
  private:
   Ring() = default;
 
+  void Prepare() {
+    while (!failed_ && prepared_ < reads_.size() && prepared_ - done_ < kDepth) {
+      io_uring_sqe* const sqe = io_uring_get_sqe(&ring_);
+      if (sqe == nullptr) return;
+      UringCall& read = reads_[prepared_++];
+      io_uring_prep_read(sqe, read.descriptor, read.memory, read.length, read.offset);
+      io_uring_sqe_set_data(sqe, &read);
+    }
+  }
+  // And waits for so many, if all could be submitted.
+  void Submit(unsigned wait) {
+    const int n = io_uring_submit_and_wait(&ring_, wait);
+    if (n >= 0) {
+      submitted_ += static_cast<size_t>(n);
+    } else if (n != -EINTR && (done_ == submitted_ || (n != -EAGAIN && n != -EBUSY))) {
+      failed_ = true;  // what was not submitted never will be: the ring is thrown away
+    }
+  }
   // False when nobody can tell any more what the kernel does.
   bool TakeCompletions(bool wait, size_t* done) {
     io_uring_cqe* cqe = nullptr;
@@ -99,6 +111,9 @@ class Ring {
   }
 
   io_uring ring_{};
+  std::span<UringCall> reads_;
+  size_t prepared_ = 0, submitted_ = 0, done_ = 0;
+  bool failed_ = false;
   bool is_made_ = false;
   bool is_usable_ = true;
 };
@@ -159,9 +174,10 @@ class TakenUring final : public Uring {
  public:
   explicit TakenUring(std::unique_ptr<Ring> ring) : ring_(std::move(ring)) {}
   ~TakenUring() override { Rings::Get().GiveBack(std::move(ring_)); }
-  Outcome Run(std::span<UringCall> reads) override {
-    const Outcome outcome = ring_->Run(reads);
-    if (outcome == Outcome::kDone) Rings::Get().Count(reads);
+  void Start(std::span<UringCall> reads) override { ring_->Start(reads); }
+  Outcome Complete() override {
+    const Outcome outcome = ring_->Complete();
+    if (outcome == Outcome::kDone) Rings::Get().Count(ring_->reads());
     return outcome;
   }
   bool Begin(UringCall* write) override { return ring_->Begin(write); }

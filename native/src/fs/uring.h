@@ -33,7 +33,15 @@ class Uring {
     uint64_t writes = 0, bytes_written = 0;
   };
   static Totals TotalsNow();
-  virtual Outcome Run(std::span<UringCall> reads) = 0;
+  /// Reads beside each other, and returns when all are done.
+  Outcome Run(std::span<UringCall> reads) {
+    Start(reads);
+    return Complete();
+  }
+  /// Begins reads, which go on beside the caller, who must Complete() them before anything else;
+  /// the calls and their memory stay where they are until then. Of very many only the first.
+  virtual void Start(std::span<UringCall> reads) = 0;
+  virtual Outcome Complete() = 0;
   /// Begins a write that goes on beside the caller, who must Finish() it before anything else; the
   /// call and its memory stay where they are until then. False: it was not begun.
   virtual bool Begin(UringCall* write) = 0;

@@ -142,25 +142,32 @@ class Temperatures {
   std::set<FileId> split_;
 };
 
-// Copies values that live, many at a time: what stands near each other in a file comes in one read
-// (Scavenger 3.2, lazy read: what is dead between them does not, but for less than a block), and
-// the reads go out together.
-class SurvivorCopy {
+// Values that are read together: what stands near each other in a file comes in one read (Scavenger
+// 3.2, lazy read: what is dead between them does not, but for less than a block), and the reads go
+// out together.
+class SurvivorBatch {
  public:
-  SurvivorCopy(JobBreak* job_break, ValueOutput* out) : break_(*job_break), out_(*out) {}
+  struct Survivor {
+    const ValueReader* reader;
+    uint64_t key_offset, key_bytes;
+    StoredPlace at;
+    bool hot;
+    std::optional<uint64_t> timestamp;
+    size_t range = 0;
+  };
 
-  /// In ascending order of (key, birth).
-  Status Add(const ValueFileMeta& from, const ValueKeyIterator& at, bool hot,
-             std::optional<uint64_t> timestamp) {
-    const StoredPlace place = at.stored_place();
-    if (!survivors_.empty() && bytes_ + place.place.bytes + kBetweenBytesMax > kBytesMax)
-      LAVA_RETURN_IF_ERROR(Flush());
-    survivors_.push_back({ReaderOf(from), keys_.size(), at.key().size(), place, hot, timestamp});
-    keys_.append(at.key());
-    bytes_ += place.place.bytes + kBetweenBytesMax;
-    return Status::OK();
+  bool HasRoomFor(const StoredPlace& place) const {
+    return survivors_.empty() || bytes_ + place.place.bytes + kBetweenBytesMax <= kBytesMax;
   }
-  Status Flush() {
+  void Add(Slice key, Survivor survivor) {
+    survivor.key_offset = keys_.size();
+    survivor.key_bytes = key.size();
+    bytes_ += survivor.at.place.bytes + kBetweenBytesMax;
+    survivors_.push_back(survivor);
+    keys_.append(key);
+  }
+  /// The reads go on beside the caller until FinishReads().
+  void BeginReads() {
     order_.resize(survivors_.size());
     std::iota(order_.begin(), order_.end(), size_t{0});
     std::sort(order_.begin(), order_.end(), [this](size_t a, size_t b) {
@@ -175,40 +182,82 @@ class SurvivorCopy {
       ranges_.push_back(
           {&survivor.reader->file(), survivor.at.place.offset, survivor.at.place.bytes});
     }
-    [[maybe_unused]] const size_t read = reads_.Read(ranges_);
-    LAVA_DCHECK(read == ranges_.size());
-    bytes_read_ += reads_.bytes_read();
-    for (const Survivor& survivor : survivors_) LAVA_RETURN_IF_ERROR(Copy(survivor));
+    [[maybe_unused]] const size_t begun = reads_.Begin(ranges_);
+    LAVA_DCHECK(begun == ranges_.size());
+  }
+  void FinishReads() { reads_.Finish(); }
+
+  const std::vector<Survivor>& survivors() const { return survivors_; }
+  Slice KeyOf(const Survivor& survivor) const {
+    return Slice(keys_).substr(survivor.key_offset, survivor.key_bytes);
+  }
+  Result<Slice> RecordOf(const Survivor& survivor) const {
+    LAVA_RETURN_IF_ERROR(reads_.status(survivor.range));
+    return reads_.bytes(survivor.range);
+  }
+  uint64_t bytes_read() const { return reads_.bytes_read(); }
+  void Clear() {
+    reads_.Clear();
     survivors_.clear();
     keys_.clear();
     bytes_ = 0;
+  }
+
+ private:
+  static constexpr uint64_t kBytesMax = 1 << 20;
+  static constexpr uint64_t kBetweenBytesMax = 4096;  // of what is dead, to save a read
+  static constexpr fs::GatherLimits kLimits{.gap_bytes_max = kBetweenBytesMax,
+                                            .batch_bytes_max = UINT64_MAX};  // kBytesMax holds
+  fs::GatheredReads reads_{kLimits};
+  std::string keys_;
+  std::vector<Survivor> survivors_;
+  std::vector<size_t> order_;  // of survivors, by file and offset
+  std::vector<fs::FileRange> ranges_;
+  uint64_t bytes_ = 0;
+};
+
+// Copies values that live: while one batch is copied the next is read.
+class SurvivorCopy {
+ public:
+  SurvivorCopy(JobBreak* job_break, ValueOutput* out) : break_(*job_break), out_(*out) {}
+
+  /// In ascending order of (key, birth).
+  Status Add(const ValueFileMeta& from, const ValueKeyIterator& at, bool hot,
+             std::optional<uint64_t> timestamp) {
+    const StoredPlace place = at.stored_place();
+    if (!next_->HasRoomFor(place)) LAVA_RETURN_IF_ERROR(TurnOver());
+    next_->Add(at.key(), {ReaderOf(from), 0, 0, place, hot, timestamp});
     return Status::OK();
+  }
+  Status Finish() {
+    LAVA_RETURN_IF_ERROR(TurnOver());
+    return CopyRead();
   }
   uint64_t bytes_read() const { return bytes_read_; }
 
  private:
-  static constexpr uint64_t kBytesMax = 2 << 20;
-  static constexpr uint64_t kBetweenBytesMax = 4096;  // of what is dead, to save a read
-  static constexpr fs::GatherLimits kLimits{.gap_bytes_max = kBetweenBytesMax,
-                                            .batch_bytes_max = UINT64_MAX};  // kBytesMax holds
-  struct Survivor {
-    const ValueReader* reader;
-    uint64_t key_offset, key_bytes;
-    StoredPlace at;
-    bool hot;
-    std::optional<uint64_t> timestamp;
-    size_t range = 0;
-  };
-
-  Status Copy(const Survivor& survivor) {
-    LAVA_RETURN_IF_ERROR(break_.Look(survivor.at.place.bytes));
-    LAVA_RETURN_IF_ERROR(reads_.status(survivor.range));
-    const Slice key = Slice(keys_).substr(survivor.key_offset, survivor.key_bytes);
+  Status TurnOver() {
+    next_->BeginReads();
+    LAVA_RETURN_IF_ERROR(CopyRead());
+    std::swap(next_, read_);
+    return Status::OK();
+  }
+  Status CopyRead() {
+    read_->FinishReads();
+    bytes_read_ += read_->bytes_read();
+    for (const SurvivorBatch::Survivor& survivor : read_->survivors())
+      LAVA_RETURN_IF_ERROR(Copy(survivor));
+    read_->Clear();
+    return Status::OK();
+  }
+  Status Copy(const SurvivorBatch::Survivor& survivor) {
     const StoredPlace& at = survivor.at;
+    LAVA_RETURN_IF_ERROR(break_.Look(at.place.bytes));
+    LAVA_ASSIGN_OR_RETURN(const Slice record, read_->RecordOf(survivor));
+    const Slice key = read_->KeyOf(survivor);
     Compression codec;
     Slice stored;
-    LAVA_RETURN_IF_ERROR(
-        survivor.reader->TakeStored(key, at, reads_.bytes(survivor.range), &codec, &stored));
+    LAVA_RETURN_IF_ERROR(survivor.reader->TakeStored(key, at, record, &codec, &stored));
     if (codec == kZstdDictionary) {  // only its own file's dictionary can read that
       LAVA_RETURN_IF_ERROR(survivor.reader->DecodeStored(at, codec, stored, &raw_));
       return out_.Add(key, at.birth, survivor.hot, raw_, survivor.timestamp);
@@ -219,12 +268,9 @@ class SurvivorCopy {
 
   JobBreak& break_;
   ValueOutput& out_;
-  fs::GatheredReads reads_{kLimits};
-  std::string keys_;
-  std::vector<Survivor> survivors_;
-  std::vector<size_t> order_;  // of survivors, by file and offset
-  std::vector<fs::FileRange> ranges_;
-  uint64_t bytes_ = 0;
+  SurvivorBatch batches_[2];
+  SurvivorBatch* next_ = &batches_[0];  // that is filled
+  SurvivorBatch* read_ = &batches_[1];  // that is being read, and then copied
   uint64_t bytes_read_ = 0;
   std::string raw_;
 };
@@ -251,7 +297,7 @@ class Collection {
       LAVA_RETURN_IF_ERROR(Judge(at));
       at->keys->Next();
     }
-    LAVA_RETURN_IF_ERROR(copy_.Flush());
+    LAVA_RETURN_IF_ERROR(copy_.Finish());
     LAVA_RETURN_IF_ERROR(values_.Finish(&output_.files));
     output_.bytes_read = copy_.bytes_read();
     output_.bytes_written = values_.bytes_written();

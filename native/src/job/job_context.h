@@ -44,8 +44,8 @@ struct JobContext {
   std::string ValuePathOf(const FileId& id) const { return directory + "/" + id.ValueFileName(); }
 };
 
-/// What a file of a job's output buffers.
-inline constexpr size_t kJobFileBufferBytes = 256 << 10;
+/// What a file of a job's output buffers: two halves where it is written past the page cache.
+inline constexpr size_t kJobFileBufferBytes = 512 << 10;
 
 /// A new file of a job's output. Errors: as FileSystem::Create().
 Result<std::unique_ptr<fs::AppendFile>> CreateOutput(const JobContext& context,

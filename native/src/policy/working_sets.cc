@@ -9,7 +9,7 @@ constexpr uint64_t kReadAheadBytes = 256 << 10;  // of a file that is read from 
 constexpr uint64_t kZstdContextBytes = 1300 << 10;
 constexpr uint64_t kHeldValuesBytes = 5
                                       << 20;  // before a file has its dictionary, training included
-constexpr uint64_t kCopiedBytes = 2 << 20;    // that a collection reads at once, and what it wants
+constexpr uint64_t kCopiedBytes = 2 << 20;    // of what a collection reads and of what it copies
 // Of a record in a value file's index, beside its key, and of a partition in a key file's.
 constexpr uint64_t kValueIndexBytes = 64, kPartitionIndexBytes = 160;
 // Records that are larger than a buffer stand in memory a few times: raw, compressed, with what a
