@@ -149,7 +149,10 @@ TEST_F(DirectIoTest, AWriteBesideTheCallerThatFailsIsToldWithTheFile) {
   auto file = CreateOn(files.get(), "a", 2 * kBuffer);
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
-  const auto handler = signal(SIGXFSZ, SIG_IGN);
+  sigset_t beyond_limit;
+  sigemptyset(&beyond_limit);
+  sigaddset(&beyond_limit, SIGXFSZ);
+  ASSERT_EQ(pthread_sigmask(SIG_BLOCK, &beyond_limit, nullptr), 0);
   const rlimit small{.rlim_cur = 3 * kBuffer, .rlim_max = before.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
   Status status;
@@ -159,7 +162,10 @@ TEST_F(DirectIoTest, AWriteBesideTheCallerThatFailsIsToldWithTheFile) {
   EXPECT_EQ(file->Flush().ToString(), status.ToString()) << "the file is useless from then on";
   EXPECT_EQ(file->Close().ToString(), status.ToString());
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
-  signal(SIGXFSZ, handler);
+  const timespec at_once{};
+  while (sigtimedwait(&beyond_limit, nullptr, &at_once) > 0) {
+  }
+  ASSERT_EQ(pthread_sigmask(SIG_UNBLOCK, &beyond_limit, nullptr), 0);
 }
 
 TEST_F(DirectIoTest, ReadsAroundEveryBorderOfBlocks) {
