@@ -12,10 +12,10 @@ import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.runtime.state.KeyedStateBackend;
 
 /**
- * One subtask of the online joiner: what it waits for is written under a key of its own, read when a
- * partner comes, and deleted. Reads, writes and deletes come one of each in every three, in random
- * order; what is read or deleted is any of the live keys, all alike. So the number of live keys
- * stays, and garbage comes about everywhere.
+ * One subtask of the online joiner: what it waits for is written under a key of its own, read when
+ * a partner comes, and deleted. Reads, writes and deletes come one of each in every three, in
+ * random order; what is read or deleted is any of the live keys, all alike. So the number of live
+ * keys stays, and garbage comes about everywhere.
  *
  * <p>One thread at a time works; {@link #operations} and {@link #callNanos} may be read by others.
  */
@@ -69,8 +69,8 @@ final class JoinerInstance {
      *
      * <p>The thread's CPU clock is read before and after each call, rather than once around a run
      * whose like against a state that does nothing is then taken off: what the generator does
-     * between calls (values, pacing) is so left out exactly, and windows have a figure too. What the
-     * clock takes is taken off: {@link #clockNanos()}.
+     * between calls (values, pacing) is so left out exactly, and windows have a figure too. What
+     * the clock takes is taken off: {@link #clockNanos()}.
      */
     long callNanos() {
         return callNanos.get();

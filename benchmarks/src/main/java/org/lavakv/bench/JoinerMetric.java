@@ -35,6 +35,9 @@ enum JoinerMetric {
 
     /** Above 1: Lava is better. */
     double ratio(double lava, double peer) {
+        if (lava == peer) {
+            return 1; // nothing beside nothing, too
+        }
         return this == OPERATIONS ? lava / peer : peer / lava;
     }
 }

@@ -27,9 +27,9 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * The process that {@link JoinerSuite} starts for one run of one backend: fills the instances, offers
- * the load for the warm-up and the time measured, and writes what {@link JoinerMetric}s came of it.
- * Every instance has a thread, as tasks have.
+ * The process that {@link JoinerSuite} starts for one run of one backend: fills the instances,
+ * offers the load for the warm-up and the time measured, and writes what {@link JoinerMetric}s came
+ * of it. Every instance has a thread, as tasks have.
  */
 @Command(name = "joiner-process", hidden = true)
 final class JoinerProcess implements Callable<Integer> {
@@ -142,7 +142,8 @@ final class JoinerProcess implements Callable<Integer> {
                             }));
         }
         sleep(runs, warmupSeconds);
-        ProcessSampler sampler = new ProcessSampler(directory, () -> sum(JoinerInstance::callNanos));
+        ProcessSampler sampler =
+                new ProcessSampler(directory, () -> sum(JoinerInstance::callNanos));
         sampler.start();
         long begin = System.nanoTime();
         long before = sum(JoinerInstance::operations);

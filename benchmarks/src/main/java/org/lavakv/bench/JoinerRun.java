@@ -53,7 +53,8 @@ final class JoinerRun {
         Thread hook = new Thread(() -> remove(process, directory));
         Runtime.getRuntime().addShutdownHook(hook);
         try {
-            long secondsMax = TimeUnit.MINUTES.toSeconds(FILL_MINUTES_MAX) + warmupSeconds + seconds;
+            long secondsMax =
+                    TimeUnit.MINUTES.toSeconds(FILL_MINUTES_MAX) + warmupSeconds + seconds;
             if (!process.waitFor(secondsMax, TimeUnit.SECONDS)) {
                 throw new IOException(backend + " did not end within " + secondsMax + " s");
             }

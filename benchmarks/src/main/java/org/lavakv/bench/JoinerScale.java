@@ -13,8 +13,7 @@ final class JoinerScale {
     @Option(
             names = "--instances",
             defaultValue = "40",
-            description =
-                    "backends in the process, each with a thread (default: ${DEFAULT-VALUE})")
+            description = "backends in the process, each with a thread (default: ${DEFAULT-VALUE})")
     int instances;
 
     @Option(
@@ -41,11 +40,9 @@ final class JoinerScale {
             description = "an option of Flink's or a backend's, for all processes; repeat it")
     Map<String, String> settings = new LinkedHashMap<>();
 
-    void check() {
-        if (instances < 1 || slots < 1 || liveMiB < 1 || memoryMiB < 1) {
-            throw new IllegalArgumentException(
-                    "--instances, --slots, --live-mib and --memory-mib must be above 0");
-        }
+    /** Whether there can be such a run. */
+    boolean isPossible() {
+        return slots >= 1 && instances >= slots && liveMiB >= 1 && memoryMiB >= slots;
     }
 
     long liveBytes() {

@@ -9,23 +9,25 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /**
- * The papers' online joiner: many instances in one process with values of 70 KB, Lava beside RocksDB
- * at the same fixed load. Each run is a process of its own, the backends taking turns within each
- * round. A ratio is the median over rounds of (RocksDB's figure divided by Lava's in the same
- * round).
+ * The papers' online joiner: many instances in one process with values of 70 KB, Lava beside
+ * RocksDB at the same fixed load. Each run is a process of its own, the backends taking turns
+ * within each round. A ratio is the median over rounds of (RocksDB's figure divided by Lava's in
+ * the same round).
  *
- * <p>Both have the options that Flink gives them: RocksDB compresses with Snappy, Lava with LZ4, and
- * RocksDB keeps values in its tree, for Flink has no option for blob files.
+ * <p>Both have the options that Flink gives them: RocksDB compresses with Snappy, Lava with LZ4,
+ * and RocksDB keeps values in its tree, for Flink has no option for blob files.
  */
 @Command(
         name = "joiner",
         description = {
             "The online joiner: reads, writes and deletes 1 : 1 : 1 of values of 70 KB, in many"
                     + " RocksDB or Lava backends of one process, at a fixed load.",
-            "",
             "Without --rate the load is --share of what the slower of the two can do without pauses,"
                     + " which a run of each finds out first. CPU is that of the engine's own threads"
                     + " and of the tasks' threads inside calls of the state."
@@ -35,6 +37,8 @@ final class JoinerSuite implements Callable<Integer> {
     private static final String LAVA = "lava";
     private static final String PEER = "rocksdb";
     private static final double RATE_ERROR_MAX = 0.02;
+
+    @Spec private CommandSpec spec;
 
     @Mixin private JoinerScale scale;
 
@@ -92,7 +96,7 @@ final class JoinerSuite implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        scale.check();
+        check();
         JoinerRun process = new JoinerRun(scale, heapMiB, directory);
         int offered = rate > 0 ? rate : calibrate(process);
         List<Map<JoinerMetric, Double>> lava = new ArrayList<>();
@@ -114,6 +118,23 @@ final class JoinerSuite implements Callable<Integer> {
         report.write(results);
         report.print(System.out);
         return 0;
+    }
+
+    private void check() {
+        if (!scale.isPossible()) {
+            fail(
+                    "--live-mib, --slots must be above 0, --instances and --memory-mib at least --slots");
+        }
+        if (rounds < 1 || seconds < 1 || warmupSeconds < 0 || calibrateSeconds < 1) {
+            fail("--rounds, --seconds and --calibrate-seconds must be above 0");
+        }
+        if (rate < 0 || !(share > 0 && share <= 1)) {
+            fail("--rate must not be below 0, --share above 0 and at most 1");
+        }
+    }
+
+    private void fail(String what) {
+        throw new ParameterException(spec.commandLine(), what);
     }
 
     private int calibrate(JoinerRun process) throws IOException, InterruptedException {

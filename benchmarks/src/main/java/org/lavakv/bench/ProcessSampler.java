@@ -141,7 +141,10 @@ final class ProcessSampler {
         throw new IOException("/proc/self/status has no " + RESIDENT);
     }
 
-    /** The sizes of all files in it together; those that go away meanwhile may count or not. */
+    /**
+     * The sizes of all files in it together, but for native libraries, which both backends put
+     * beside their data, and RocksDB's text logs. Those that go away meanwhile may count or not.
+     */
     static long bytesIn(Path directory) throws IOException {
         long[] bytes = new long[1];
         Files.walkFileTree(
@@ -149,7 +152,10 @@ final class ProcessSampler {
                 new SimpleFileVisitor<>() {
                     @Override
                     public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-                        bytes[0] += attributes.size();
+                        String name = file.getFileName().toString();
+                        if (!name.endsWith(".so") && !name.startsWith("LOG")) {
+                            bytes[0] += attributes.size();
+                        }
                         return FileVisitResult.CONTINUE;
                     }
 
