@@ -90,22 +90,24 @@ final class JoinerInstance {
      * @param gapNanos from the beginning of one operation to that of the next; 0: no pause. Who is
      *     late makes no pause until it has caught up, so that the load offered never depends on the
      *     engine.
+     * @return by how many nanoseconds an operation began late at most
      */
-    void run(long gapNanos, BooleanSupplier stop) throws Exception {
+    long run(long gapNanos, BooleanSupplier stop) throws Exception {
         // Instances do not begin all at once.
         long due = System.nanoTime() + (gapNanos == 0 ? 0 : random.nextLong(gapNanos));
-        long done = 0;
-        while (true) {
+        long latePeak = 0;
+        for (int done = 0; ; done = (done + 1) % three.length) {
             long wait = due - System.nanoTime();
             while (gapNanos > 0 && wait > 0 && !stop.getAsBoolean()) {
                 LockSupport.parkNanos(Math.min(wait, TimeUnit.MILLISECONDS.toNanos(100)));
                 wait = due - System.nanoTime();
             }
             if (stop.getAsBoolean()) {
-                return;
+                return latePeak;
             }
-            step((int) (done % three.length));
-            operations.lazySet(++done);
+            latePeak = gapNanos == 0 ? 0 : Math.max(latePeak, -wait);
+            step(done);
+            operations.lazySet(operations.get() + 1);
             due += gapNanos;
         }
     }

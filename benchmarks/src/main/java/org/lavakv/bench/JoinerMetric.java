@@ -4,6 +4,8 @@ package org.lavakv.bench;
 enum JoinerMetric {
     /** Done, while the same were offered to both. */
     OPERATIONS("operations", "1/s", Double.NaN),
+    /** By how much an operation began after its time, which writes that wait make others. */
+    LATE_PEAK("late at most", "s", Double.NaN),
     /** Of the engine's threads and inside its calls. */
     CPU_AVERAGE("CPU average", "cores", 1.0 / 2),
     CPU_PEAK("CPU peak of 10 s", "cores", 1.0 / 3),

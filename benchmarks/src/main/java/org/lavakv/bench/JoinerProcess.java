@@ -2,6 +2,7 @@ package org.lavakv.bench;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.File;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -34,13 +35,19 @@ import picocli.CommandLine.Option;
 @Command(name = "joiner-process", hidden = true)
 final class JoinerProcess implements Callable<Integer> {
     private static final long PEAK_NANOS = TimeUnit.SECONDS.toNanos(10);
+    private static final int SETTLE_MINUTES_MAX = 10;
+    private static final int SETTLED_SECONDS = 2;
+    private static final long SETTLED_NANOS_MAX = TimeUnit.MILLISECONDS.toNanos(50);
 
     @Mixin private JoinerScale scale;
 
     @Option(names = "--backend", required = true)
     private String type;
 
-    /** Operations a second over all instances; 0: as many as there can be. */
+    /**
+     * Operations a second over all instances. 0: as many as there can be, in the time measured and
+     * until the background work that they caused is done.
+     */
     @Option(names = "--rate", required = true)
     private int rate;
 
@@ -130,36 +137,66 @@ final class JoinerProcess implements Callable<Integer> {
     }
 
     private Map<JoinerMetric, Double> measure(ExecutorService threads) throws Exception {
-        long gapNanos =
-                rate == 0 ? 0 : TimeUnit.SECONDS.toNanos(1) * scale.instances / Math.max(rate, 1);
-        List<Future<?>> runs = new ArrayList<>();
-        for (JoinerInstance instance : instances) {
-            runs.add(
-                    threads.submit(
-                            () -> {
-                                instance.run(gapNanos, () -> stopping);
-                                return null;
-                            }));
+        if (warmupSeconds > 0) {
+            offer(threads, warmupSeconds);
         }
-        sleep(runs, warmupSeconds);
+        // The load begins anew, so that what a stall of the warm-up left undone is not done on top.
+        long before = sum(JoinerInstance::operations);
         ProcessSampler sampler =
                 new ProcessSampler(directory, () -> sum(JoinerInstance::callNanos));
-        sampler.start();
         long begin = System.nanoTime();
-        long before = sum(JoinerInstance::operations);
-        sleep(runs, seconds);
-        long operations = sum(JoinerInstance::operations) - before;
-        double took = (System.nanoTime() - begin) / 1e9;
-        sampler.stop();
-        stopping = true;
-        for (Future<?> run : runs) {
-            run.get();
+        sampler.start();
+        long lateNanos = offer(threads, seconds);
+        if (rate == 0) {
+            settle();
         }
-        return metrics(sampler, operations / took);
+        sampler.stop();
+        double took = (System.nanoTime() - begin) / 1e9;
+        Map<JoinerMetric, Double> metrics = metrics(sampler);
+        metrics.put(JoinerMetric.OPERATIONS, (sum(JoinerInstance::operations) - before) / took);
+        metrics.put(JoinerMetric.LATE_PEAK, lateNanos / 1e9);
+        return metrics;
+    }
+
+    /**
+     * Waits until the engine's threads have nothing left to do. What an engine takes in for a while
+     * and puts off is more than it can do for long.
+     */
+    private static void settle() throws IOException, InterruptedException {
+        EngineThreads threads = new EngineThreads();
+        long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(SETTLE_MINUTES_MAX);
+        long last = threads.readNanos();
+        for (int idle = 0; idle < SETTLED_SECONDS && System.nanoTime() < end; ) {
+            TimeUnit.SECONDS.sleep(1);
+            long now = threads.readNanos();
+            idle = now - last < SETTLED_NANOS_MAX ? idle + 1 : 0;
+            last = now;
+        }
+    }
+
+    /**
+     * Has all instances work at the rate for that long, and waits until they have stopped. Returns
+     * by how many nanoseconds an operation was late at most.
+     */
+    private long offer(ExecutorService threads, int forSeconds) throws Exception {
+        long gapNanos =
+                rate == 0 ? 0 : TimeUnit.SECONDS.toNanos(1) * scale.instances / Math.max(rate, 1);
+        stopping = false;
+        List<Future<Long>> runs = new ArrayList<>();
+        for (JoinerInstance instance : instances) {
+            runs.add(threads.submit(() -> instance.run(gapNanos, () -> stopping)));
+        }
+        sleep(runs, forSeconds);
+        stopping = true;
+        long lateNanos = 0;
+        for (Future<Long> run : runs) {
+            lateNanos = Math.max(lateNanos, run.get());
+        }
+        return lateNanos;
     }
 
     /** Ends early, with the failure, when an instance's thread failed. */
-    private static void sleep(List<Future<?>> runs, int seconds)
+    private static void sleep(List<Future<Long>> runs, int seconds)
             throws InterruptedException, ExecutionException {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
         while (System.nanoTime() < end) {
@@ -176,9 +213,8 @@ final class JoinerProcess implements Callable<Integer> {
         return instances.stream().mapToLong(of).sum();
     }
 
-    private static Map<JoinerMetric, Double> metrics(ProcessSampler sampler, double operations) {
+    private static Map<JoinerMetric, Double> metrics(ProcessSampler sampler) {
         Map<JoinerMetric, Double> metrics = new EnumMap<>(JoinerMetric.class);
-        metrics.put(JoinerMetric.OPERATIONS, operations);
         metrics.put(JoinerMetric.CPU_AVERAGE, sampler.engineAndCalls().average());
         metrics.put(JoinerMetric.CPU_PEAK, sampler.engineAndCalls().peak(PEAK_NANOS));
         metrics.put(JoinerMetric.THREADS_AVERAGE, sampler.engine().average());

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 
 /** Starts a {@link JoinerProcess} and waits for what it measures. One thread. */
 final class JoinerRun {
-    private static final int FILL_MINUTES_MAX = 30;
+    private static final int OTHER_MINUTES_MAX = 40; // to fill, settle, close
 
     private final JoinerScale scale;
     private final int heapMiB;
@@ -31,7 +31,8 @@ final class JoinerRun {
     }
 
     /**
-     * @param rate operations a second over all instances; 0: as many as there can be
+     * @param rate operations a second over all instances; 0: as many as there can be, the time
+     *     counted in that their background work takes longer
      * @throws IOException if the process failed, which has told why on its standard error
      */
     Map<JoinerMetric, Double> run(String backend, int rate, int warmupSeconds, int seconds)
@@ -54,7 +55,7 @@ final class JoinerRun {
         Runtime.getRuntime().addShutdownHook(hook);
         try {
             long secondsMax =
-                    TimeUnit.MINUTES.toSeconds(FILL_MINUTES_MAX) + warmupSeconds + seconds;
+                    TimeUnit.MINUTES.toSeconds(OTHER_MINUTES_MAX) + warmupSeconds + seconds;
             if (!process.waitFor(secondsMax, TimeUnit.SECONDS)) {
                 throw new IOException(backend + " did not end within " + secondsMax + " s");
             }
