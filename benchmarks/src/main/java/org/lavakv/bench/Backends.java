@@ -50,7 +50,11 @@ final class Backends {
 
         @Override
         public void close() {
+            boolean empty = memory.verifyEmpty();
             memory.shutdown();
+            if (!empty) {
+                throw new IllegalStateException("A backend did not give its managed memory back");
+            }
         }
     }
 
