@@ -14,6 +14,7 @@ import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.StateBackendOptions;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
+import org.apache.flink.runtime.memory.MemoryManager;
 import org.apache.flink.runtime.operators.testutils.MockEnvironment;
 import org.apache.flink.runtime.operators.testutils.MockEnvironmentBuilder;
 import org.apache.flink.runtime.query.KvStateRegistry;
@@ -28,53 +29,111 @@ import org.apache.flink.runtime.util.TestingTaskManagerRuntimeInfo;
 
 /**
  * Creates keyed backends the way a task does: through {@link StateBackendLoader} and {@link
- * StateBackend#createKeyedStateBackend}, each with the same managed memory.
+ * StateBackend#createKeyedStateBackend}, each in a {@link Slot} with managed memory.
  */
 final class Backends {
     private static final int KEY_GROUPS = 128;
+    private static final String PREFIX = "lava-bench";
 
     private Backends() {}
 
     /**
-     * One open backend with what it lives in. One thread. Closing frees the backend, its memory and
-     * its directory.
+     * Managed memory that the backends opened in it share, as those of one slot do. One thread. The
+     * caller closes it, after the backends, which it does not own.
+     */
+    static final class Slot implements AutoCloseable {
+        private final MemoryManager memory;
+
+        Slot(long memoryBytes) {
+            memory = MemoryManager.create(memoryBytes, MemoryManager.DEFAULT_PAGE_SIZE);
+        }
+
+        @Override
+        public void close() {
+            boolean empty = memory.verifyEmpty();
+            memory.shutdown();
+            if (!empty) {
+                throw new IllegalStateException("A backend did not give its managed memory back");
+            }
+        }
+    }
+
+    /**
+     * One open backend with what it lives in. One thread. Closing frees the backend, its directory
+     * and, if it was opened without one, its slot.
      */
     static final class Open<K> implements AutoCloseable {
         final AbstractKeyedStateBackend<K> backend;
         private final MockEnvironment environment;
         private final Path directory;
+        private final Slot own;
 
         private Open(
-                AbstractKeyedStateBackend<K> backend, MockEnvironment environment, Path directory) {
+                AbstractKeyedStateBackend<K> backend,
+                MockEnvironment environment,
+                Path directory,
+                Slot own) {
             this.backend = backend;
             this.environment = environment;
             this.directory = directory;
+            this.own = own;
         }
 
         @Override
         public void close() throws Exception {
             backend.dispose();
-            environment.close();
+            // Closing the environment would end the memory that other backends still use.
+            environment.getIOManager().close();
+            if (own != null) {
+                own.close();
+            }
             deleteRecursively(directory);
         }
     }
 
     /**
+     * A backend in a slot of its own.
+     *
      * @param type the value of {@code state.backend.type}
      * @param memoryBytes managed memory of the slot, all of it the backend's
      */
     static <K> Open<K> open(String type, TypeSerializer<K> keySerializer, long memoryBytes)
             throws Exception {
-        Path directory = Files.createTempDirectory("lava-bench");
         Configuration configuration = new Configuration();
         configuration.set(StateBackendOptions.STATE_BACKEND, type);
+        Slot slot = new Slot(memoryBytes);
+        return open(configuration, keySerializer, slot, slot, Files.createTempDirectory(PREFIX));
+    }
+
+    /**
+     * A backend in a slot of the caller's.
+     *
+     * @param configuration names the backend in {@code state.backend.type}
+     * @param parent where the backend's directory is made
+     */
+    static <K> Open<K> open(
+            Configuration configuration, TypeSerializer<K> keySerializer, Slot slot, Path parent)
+            throws Exception {
+        Path directory = Files.createTempDirectory(parent, PREFIX);
+        return open(configuration, keySerializer, slot, null, directory);
+    }
+
+    private static <K> Open<K> open(
+            Configuration chosen,
+            TypeSerializer<K> keySerializer,
+            Slot slot,
+            Slot own,
+            Path directory)
+            throws Exception {
+        Configuration configuration = new Configuration();
         configuration.set(CheckpointingOptions.INCREMENTAL_CHECKPOINTS, true);
+        configuration.addAll(chosen);
         TaskManagerRuntimeInfo runtimeInfo =
                 new TestingTaskManagerRuntimeInfo(configuration, new File(directory.toString()));
         MockEnvironment environment =
                 new MockEnvironmentBuilder()
                         .setTaskName("bench")
-                        .setManagedMemorySize(memoryBytes)
+                        .setMemoryManager(slot.memory)
                         .setMaxParallelism(KEY_GROUPS)
                         .setTaskManagerRuntimeInfo(runtimeInfo)
                         .build();
@@ -100,10 +159,11 @@ final class Backends {
         @SuppressWarnings("unchecked")
         AbstractKeyedStateBackend<K> backend =
                 (AbstractKeyedStateBackend<K>) stateBackend.<K>createKeyedStateBackend(parameters);
-        return new Open<>(backend, environment, directory);
+        return new Open<>(backend, environment, directory, own);
     }
 
-    private static void deleteRecursively(Path directory) throws IOException {
+    /** Removes a directory and all in it. */
+    static void deleteRecursively(Path directory) throws IOException {
         try (Stream<Path> paths = Files.walk(directory)) {
             for (Path path : (Iterable<Path>) paths.sorted(Comparator.reverseOrder())::iterator) {
                 Files.delete(path);

@@ -1,0 +1,58 @@
+package org.lavakv.bench;
+
+import java.util.Arrays;
+
+/**
+ * Readings of a counter that only grows, each with its time, of which rates are asked. Rates are
+ * units of the counter a nanosecond: of CPU nanoseconds, that is cores. One thread.
+ */
+final class CumulativeSeries {
+    private long[] times = new long[256];
+    private long[] values = new long[256];
+    private int count;
+
+    /**
+     * @param timeNanos of a monotonic clock, later than the reading before
+     */
+    void add(long timeNanos, long value) {
+        if (count > 0 && timeNanos <= times[count - 1]) {
+            throw new IllegalArgumentException("A reading at or before the last one's time");
+        }
+        if (count == times.length) {
+            times = Arrays.copyOf(times, 2 * count);
+            values = Arrays.copyOf(values, 2 * count);
+        }
+        times[count] = timeNanos;
+        values[count] = value;
+        count++;
+    }
+
+    /** The rate from the first reading to the last; NaN with fewer than two. */
+    double average() {
+        return count < 2 ? Double.NaN : rate(0, count - 1);
+    }
+
+    /**
+     * The highest rate over any window between two readings that is just as long as asked for, or
+     * longer by what lies between two readings; of all time if that is shorter.
+     */
+    double peak(long windowNanos) {
+        double peak = Double.NaN;
+        int end = 0;
+        for (int begin = 0; begin < count; begin++) {
+            while (end < count && times[end] - times[begin] < windowNanos) {
+                end++;
+            }
+            if (end == count) {
+                break;
+            }
+            double rate = rate(begin, end);
+            peak = Double.isNaN(peak) ? rate : Math.max(peak, rate);
+        }
+        return Double.isNaN(peak) ? average() : peak;
+    }
+
+    private double rate(int begin, int end) {
+        return (double) (values[end] - values[begin]) / (times[end] - times[begin]);
+    }
+}

@@ -1,0 +1,190 @@
+package org.lavakv.bench;
+
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.util.Arrays;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.apache.flink.api.common.state.ValueState;
+import org.apache.flink.runtime.state.KeyedStateBackend;
+
+/**
+ * One subtask of the online joiner: what it waits for is written under a key of its own, read when
+ * a partner comes, and deleted. Reads, writes and deletes come one of each in every three, in
+ * random order; what is read or deleted is any of the live keys, all alike. So the number of live
+ * keys stays, and garbage comes about everywhere.
+ *
+ * <p>One thread at a time works; {@link #operations} and {@link #callNanos} may be read by others.
+ */
+final class JoinerInstance {
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+    private static final byte READ = 0;
+    private static final byte WRITE = 1;
+    private static final byte DELETE = 2;
+
+    private final KeyedStateBackend<Long> backend;
+    private final ValueState<byte[]> state;
+    private final JoinerValues values;
+    private final long clockNanos;
+    private final int number;
+    private final SplittableRandom random;
+    private final byte[] three = {READ, WRITE, DELETE};
+    private final AtomicLong operations = new AtomicLong();
+    private final AtomicLong callNanos = new AtomicLong();
+
+    private long[] live = new long[64];
+    private int liveCount;
+    private long written;
+
+    /**
+     * @param backend with its state, owned by the caller
+     * @param clockNanos what {@link #clockNanos()} said
+     * @param number from 0 on, tells apart from other instances: as seed and in the keys
+     */
+    JoinerInstance(
+            KeyedStateBackend<Long> backend,
+            ValueState<byte[]> state,
+            JoinerValues values,
+            long clockNanos,
+            int number) {
+        this.backend = backend;
+        this.state = state;
+        this.values = values;
+        this.clockNanos = clockNanos;
+        this.number = number;
+        this.random = new SplittableRandom(number);
+    }
+
+    /** Reads, writes and deletes done since the start, those of filling left out. */
+    long operations() {
+        return operations.get();
+    }
+
+    /**
+     * CPU time of the calling thread inside calls of the state and its backend since the start,
+     * those of filling left out; a call counts when it is over.
+     *
+     * <p>The thread's CPU clock is read before and after each call, rather than once around a run
+     * whose like against a state that does nothing is then taken off: what the generator does
+     * between calls (values, pacing) is so left out exactly, and windows have a figure too. What
+     * the clock takes is taken off: {@link #clockNanos()}.
+     */
+    long callNanos() {
+        return callNanos.get();
+    }
+
+    /** Writes new keys until the values of live ones have that many bytes. */
+    void fill(long bytes) throws Exception {
+        for (long filled = 0; filled < bytes; ) {
+            filled += JoinerValues.bytesOf(write());
+        }
+        callNanos.set(0);
+    }
+
+    /**
+     * Works until told to stop.
+     *
+     * @param gapNanos from the beginning of one operation to that of the next; 0: no pause. Who is
+     *     late makes no pause until it has caught up, so that the load offered never depends on the
+     *     engine.
+     * @return by how many nanoseconds an operation began late at most
+     */
+    long run(long gapNanos, BooleanSupplier stop) throws Exception {
+        // Instances do not begin all at once.
+        long due = System.nanoTime() + (gapNanos == 0 ? 0 : random.nextLong(gapNanos));
+        long latePeak = 0;
+        for (int done = 0; ; done = (done + 1) % three.length) {
+            long wait = due - System.nanoTime();
+            while (gapNanos > 0 && wait > 0 && !stop.getAsBoolean()) {
+                LockSupport.parkNanos(Math.min(wait, TimeUnit.MILLISECONDS.toNanos(100)));
+                wait = due - System.nanoTime();
+            }
+            if (stop.getAsBoolean()) {
+                return latePeak;
+            }
+            latePeak = gapNanos == 0 ? 0 : Math.max(latePeak, -wait);
+            step(done);
+            operations.lazySet(operations.get() + 1);
+            due += gapNanos;
+        }
+    }
+
+    private void step(int place) throws Exception {
+        if (place == 0) {
+            for (int i = three.length - 1; i > 0; i--) {
+                int j = random.nextInt(i + 1);
+                byte kind = three[i];
+                three[i] = three[j];
+                three[j] = kind;
+            }
+        }
+        switch (three[place]) {
+            case READ:
+                read();
+                break;
+            case WRITE:
+                write();
+                break;
+            default:
+                delete();
+        }
+    }
+
+    private void read() throws Exception {
+        long key = live[random.nextInt(liveCount)];
+        long begin = THREADS.getCurrentThreadCpuTime();
+        backend.setCurrentKey(key);
+        byte[] value = state.value();
+        countSince(begin);
+        if (!JoinerValues.isOf(key, value)) {
+            throw new IllegalStateException(
+                    "Instance " + number + " has another value than was written under " + key);
+        }
+    }
+
+    private long write() throws Exception {
+        long key = JoinerValues.mix(((long) number << 40) + written++);
+        byte[] value = values.make(key);
+        long begin = THREADS.getCurrentThreadCpuTime();
+        backend.setCurrentKey(key);
+        state.update(value);
+        countSince(begin);
+        if (liveCount == live.length) {
+            live = Arrays.copyOf(live, 2 * liveCount);
+        }
+        live[liveCount++] = key;
+        return key;
+    }
+
+    private void delete() {
+        int place = random.nextInt(liveCount);
+        long key = live[place];
+        live[place] = live[--liveCount];
+        long begin = THREADS.getCurrentThreadCpuTime();
+        backend.setCurrentKey(key);
+        state.clear();
+        countSince(begin);
+    }
+
+    private void countSince(long begin) {
+        long nanos = THREADS.getCurrentThreadCpuTime() - begin - clockNanos;
+        callNanos.lazySet(callNanos.get() + nanos);
+    }
+
+    /** What measuring an empty call takes, in nanoseconds of the thread's CPU clock. */
+    static long clockNanos() {
+        int times = 200_000;
+        long sum = 0;
+        for (int round = 0; round < 2; round++) { // the first one warms up
+            sum = 0;
+            for (int i = 0; i < times; i++) {
+                long begin = THREADS.getCurrentThreadCpuTime();
+                sum += THREADS.getCurrentThreadCpuTime() - begin;
+            }
+        }
+        return sum / times;
+    }
+}

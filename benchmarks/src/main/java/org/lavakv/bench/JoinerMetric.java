@@ -1,0 +1,45 @@
+package org.lavakv.bench;
+
+/** What a run of the joiner is measured by, and what issue 4 asks of Lava there. */
+enum JoinerMetric {
+    /** Done, while the same were offered to both. */
+    OPERATIONS("operations", "1/s", Double.NaN),
+    /** By how much an operation began after its time, which writes that wait make others. */
+    LATE_PEAK("late at most", "s", Double.NaN),
+    /** Of the engine's threads and inside its calls. */
+    CPU_AVERAGE("CPU average", "cores", 1.0 / 2),
+    CPU_PEAK("CPU peak of 10 s", "cores", 1.0 / 3),
+    THREADS_AVERAGE("threads' average", "cores", Double.NaN),
+    THREADS_PEAK("threads' peak of 10 s", "cores", Double.NaN),
+    CALLS_AVERAGE("calls' average", "cores", Double.NaN),
+    CALLS_PEAK("calls' peak of 10 s", "cores", Double.NaN),
+    /** With the load's generator and the JVM, for what the others leave out. */
+    PROCESS_AVERAGE("process's average", "cores", Double.NaN),
+    DISK_AVERAGE("disk average", "bytes", 0.85),
+    DISK_PEAK("disk peak", "bytes", 0.85),
+    RESIDENT_PEAK("resident peak", "bytes", 1);
+
+    final String label;
+    final String unit;
+
+    /** Lava's share of RocksDB's at most; NaN: no goal. */
+    final double shareMax;
+
+    JoinerMetric(String label, String unit, double shareMax) {
+        this.label = label;
+        this.unit = unit;
+        this.shareMax = shareMax;
+    }
+
+    boolean hasGoal() {
+        return !Double.isNaN(shareMax);
+    }
+
+    /** Above 1: Lava is better. */
+    double ratio(double lava, double peer) {
+        if (lava == peer) {
+            return 1; // nothing beside nothing, too
+        }
+        return this == OPERATIONS ? lava / peer : peer / lava;
+    }
+}
