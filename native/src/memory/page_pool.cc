@@ -23,9 +23,26 @@ char* Map(size_t bytes) {
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
-  // A huge page would be resident whole for the sake of its first byte. Best effort.
-  (void)madvise(memory, bytes, MADV_NOHUGEPAGE);
   return static_cast<char*>(memory);
+}
+
+// A huge page is resident whole for the sake of its first byte. Best effort.
+char* MapPages(size_t bytes, bool huge) {
+  char* const memory = Map(bytes);
+  (void)madvise(memory, bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+  return memory;
+}
+
+void Unmap(char* memory, size_t bytes);
+
+// At a multiple of a huge page's size, so that a piece is one.
+char* MapHugePages(size_t bytes) {
+  char* const memory = Map(bytes + PagePool::kHugeBytes);
+  const size_t before = -reinterpret_cast<uintptr_t>(memory) & (PagePool::kHugeBytes - 1);
+  if (before > 0) Unmap(memory, before);
+  Unmap(memory + before + bytes, PagePool::kHugeBytes - before);
+  (void)madvise(memory + before, bytes, MADV_HUGEPAGE);
+  return memory + before;
 }
 
 void Unmap(char* memory, size_t bytes) { LAVA_CHECK(munmap(memory, bytes) == 0); }
@@ -53,18 +70,19 @@ size_t PagePool::ClassOf(size_t rounded) {
 
 // Holds the mutex. Classes divide the range, and each other: nothing is left over but at its end.
 char* PagePool::Carve(size_t bytes) {
-  if (kRangeBytes - range_used_ < bytes) {
-    ranges_.push_back(Map(kRangeBytes));
-    range_used_ = 0;
+  Range& range = bytes == kHugeBytes ? huge_ : small_;
+  if (kRangeBytes - range.used < bytes) {
+    range = {bytes == kHugeBytes ? MapHugePages(kRangeBytes) : MapPages(kRangeBytes, false), 0};
+    ranges_.push_back(range.memory);
   }
-  char* const memory = ranges_.back() + range_used_;
-  range_used_ += bytes;
+  char* const memory = range.memory + range.used;
+  range.used += bytes;
   return memory;
 }
 
 char* PagePool::TakeLarge(size_t bytes) {
   char* const memory =
-      kPools ? Map(bytes)
+      kPools ? MapPages(bytes, bytes >= kHugeBytes)
              : static_cast<char*>(::operator new (bytes, std::align_val_t{kPageBytes}));
   std::lock_guard<std::mutex> lock(mutex_);
   used_bytes_ += bytes;
@@ -74,7 +92,7 @@ char* PagePool::TakeLarge(size_t bytes) {
 
 char* PagePool::Allocate(size_t bytes, bool zeroed) {
   const size_t rounded = RoundUp(bytes);
-  if (!kPools || rounded > kPooledBytesMax) {
+  if (!kPools || !IsPooled(rounded)) {
     char* const memory = TakeLarge(rounded);
     if (zeroed && !kPools) std::memset(memory, 0, bytes);
     return memory;
@@ -104,7 +122,7 @@ char* PagePool::Allocate(size_t bytes, bool zeroed) {
 void PagePool::Free(char* memory, size_t bytes) {
   LAVA_CHECK(memory != nullptr);
   const size_t rounded = RoundUp(bytes);
-  const bool large = !kPools || rounded > kPooledBytesMax;
+  const bool large = !kPools || !IsPooled(rounded);
   if (large && kPools) Unmap(memory, rounded);
   if (large && !kPools) ::operator delete (memory, std::align_val_t{kPageBytes});
   std::unique_lock<std::mutex> lock(mutex_);

@@ -14,15 +14,16 @@ namespace lava {
 /// process's malloc: so what is resident follows what is used, whichever malloc that is, and no
 /// small allocation in between keeps freed memory.
 ///
-/// Sizes are rounded up to powers of two below 1 MiB, and to pages above. Some of what was freed
-/// stays resident, for the next; the rest is given back, only its addresses are kept.
-/// Threads:    any.
-/// Ownership:  whoever allocated frees, with the same size.
-/// Errors:     std::bad_alloc when the system has no memory or addresses left.
+/// Sizes are rounded up to powers of two below 1 MiB, and to pages above. Of 2 MiB each piece is
+/// one huge page, where the system has them. Some of what was freed stays resident, for the next;
+/// the rest is given back, only its addresses are kept. Threads:    any. Ownership:  whoever
+/// allocated frees, with the same size. Errors:     std::bad_alloc when the system has no memory or
+/// addresses left.
 class PagePool {
  public:
   static constexpr size_t kPageBytes = 4096;
   static constexpr size_t kPooledBytesMax = size_t{1} << 20;
+  static constexpr size_t kHugeBytes = size_t{2} << 20;
   static constexpr size_t kKeptBytesMin = size_t{8} << 20;
 
   PagePool() = default;
@@ -50,19 +51,26 @@ class PagePool {
 
  private:
   static constexpr size_t kRangeBytes = size_t{64} << 20;
-  static constexpr size_t kClasses = 9;  // 4 KiB to 1 MiB
+  static constexpr size_t kClasses = 10;  // 4 KiB to 1 MiB, and kHugeBytes
+  struct Range {
+    char* memory = nullptr;
+    size_t used = kRangeBytes;
+  };
   struct FreeList {
     std::vector<char*> resident, returned;  // the latter read as zero
   };
 
   static size_t ClassOf(size_t rounded);
+  static bool IsPooled(size_t rounded) {
+    return rounded <= kPooledBytesMax || rounded == kHugeBytes;
+  }
   char* Carve(size_t bytes);
   char* TakeLarge(size_t bytes);
 
   mutable std::mutex mutex_;
   std::array<FreeList, kClasses> free_;
   std::vector<char*> ranges_;
-  size_t range_used_ = kRangeBytes;  // of the last range
+  Range small_, huge_;  // the last ranges of each kind
   uint64_t used_bytes_ = 0, kept_bytes_ = 0, large_bytes_ = 0;
   uint64_t kept_bytes_max_ = kKeptBytesMin;
 };

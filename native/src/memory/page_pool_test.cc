@@ -91,6 +91,26 @@ TEST(PagePool, FreedPagesGoBackToTheSystemButForAFew) {
   EXPECT_EQ(pool.statistics().kept_bytes, PagePool::kKeptBytesMin);
 }
 
+TEST(PagePool, HugePiecesAreWholeHugePagesAndGoBackLikeOthers) {
+  PagePool pool;
+  constexpr size_t kHuge = PagePool::kHugeBytes, kCount = 12;
+  std::vector<char*> pieces;
+  for (size_t i = 0; i < kCount; ++i) {
+    pieces.push_back(pool.Allocate(kHuge));
+    ASSERT_EQ(reinterpret_cast<uintptr_t>(pieces.back()) % kHuge, 0u);
+    std::memset(pieces.back(), 1, kHuge);
+  }
+  EXPECT_EQ(pool.statistics().used_bytes, kCount * kHuge);
+  for (char* piece : pieces) pool.Free(piece, kHuge);
+  EXPECT_EQ(pool.statistics().kept_bytes, PagePool::kKeptBytesMin);
+  size_t resident = 0;
+  for (char* piece : pieces) resident += ResidentPages(piece, kHuge);
+  EXPECT_EQ(resident * kPage, PagePool::kKeptBytesMin);
+  char* const zeroed = pool.Allocate(kHuge, true);
+  EXPECT_TRUE(std::all_of(zeroed, zeroed + kHuge, [](char c) { return c == 0; }));
+  pool.Free(zeroed, kHuge);
+}
+
 TEST(PagePool, WhatIsTooLargeForItIsMappedByItself) {
   PagePool pool;
   const uint64_t before = pool.statistics().reserved_bytes;

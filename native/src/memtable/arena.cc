@@ -62,7 +62,9 @@ Arena::Ref Arena::Allocate(size_t bytes, uint8_t* slot_class) {
   }
   const size_t slot_bytes = kClassBytes[*slot_class];
   if (first || chunks_[current_].bytes - used_ < slot_bytes) {
-    const size_t next = std::clamp<size_t>(charged_bytes_, kChunkBytesMin, kChunkBytesMax);
+    // The larger, the fewer faults, and at most half of what is there already when it is large.
+    const size_t most = charged_bytes_ < 2 * kChunkBytesMax ? kChunkBytesMax / 2 : kChunkBytesMax;
+    const size_t next = std::clamp<size_t>(charged_bytes_, kChunkBytesMin, most);
     current_ = NewChunk(std::max(std::bit_floor(next), std::bit_ceil(slot_bytes + 8)));
     used_ = first ? 8 : 0;
   }

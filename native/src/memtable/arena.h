@@ -53,13 +53,13 @@ class Arena {
   uint64_t charged_bytes() const { return charged_bytes_; }
 
   static constexpr size_t kChunkBytesMin = 4096;
-  static constexpr size_t kChunkBytesMax = size_t{1} << 20;
+  static constexpr size_t kChunkBytesMax = size_t{2} << 20;  // a huge page
   /// Larger slots are chunks of their own and go back to the system when freed.
-  static constexpr size_t kSlotBytesMax = kChunkBytesMax / 8;
+  static constexpr size_t kSlotBytesMax = size_t{128} << 10;
   static constexpr uint8_t kOwnChunk = 63;
 
  private:
-  static constexpr uint32_t kOffsetBits = 17;  // of a chunk's 8-byte units
+  static constexpr uint32_t kOffsetBits = 18;  // of a chunk's 8-byte units
   static constexpr uint32_t kOffsetMask = (1u << kOffsetBits) - 1;
   static constexpr size_t kClassCount = kArenaClassCount;
   static constexpr std::array<uint32_t, kClassCount> kClassBytes = MakeArenaClassBytes();
