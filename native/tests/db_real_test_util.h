@@ -36,14 +36,6 @@ class RealDBTest : public fs::PosixTest {
     ASSERT_OK(table.status());
     table_ = *table;
   }
-  template <typename Call>
-  void UntilDone(Call call) {
-    Status status;
-    do {
-      status = call();
-    } while (status.IsBusy());
-    ASSERT_OK(status);
-  }
   // Inline values and such that lie apart, of all sizes around blocks.
   void Overwrite(int count) {
     for (int i = 0; i < count; ++i) {

@@ -29,6 +29,16 @@
 
 namespace lava::testing {
 
+/// For threads of their own: a call that is Busy is made again.
+template <typename Call>
+void UntilDone(Call call) {
+  Status status;
+  do {
+    status = call();
+  } while (status.IsBusy());
+  ASSERT_OK(status);
+}
+
 /// One instance in a file system that is given, or one of its own in memory. Its background jobs
 /// run when the test says.
 class SimDB {

@@ -13,6 +13,7 @@ namespace lava {
 namespace {
 
 using testing::K;
+using testing::UntilDone;
 
 class DBVolume : public testing::RealDBTest, public ::testing::WithParamInterface<bool> {
  protected:

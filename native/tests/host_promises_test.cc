@@ -30,15 +30,6 @@ uint64_t HeapBytes() {
   return info.uordblks + info.hblkhd;
 }
 
-template <typename Call>
-void UntilDone(Call call) {
-  Status status;
-  do {
-    status = call();
-  } while (status.IsBusy());
-  ASSERT_OK(status);
-}
-
 void ExpectNothingLeft() {
   const HostStatistics s = Host::Get().statistics();
   EXPECT_EQ(s.charged_bytes, 0u);

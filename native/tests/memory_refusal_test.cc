@@ -10,7 +10,7 @@
 #include "testing/variable.h"
 #include "tests/history/generator.h"
 #include "tests/history/lava_store.h"
-#include "tests/history/model_store.h"
+#include "tests/history/model_answers.h"
 #include "tests/history/player.h"
 
 // Every charge that the budget can refuse is refused, once or from then on: jobs are put off or
@@ -74,15 +74,6 @@ History HistoryOf(const Workload& workload) {
   return GenerateHistory(workload.seed, options);
 }
 
-std::vector<std::string> Expected(const History& history) {
-  ModelStore model;
-  Player player(&model);
-  std::vector<std::string> words;
-  for (const Operation& operation : history) words.push_back(player.Apply(operation));
-  words.push_back(player.AtEnd());
-  return words;
-}
-
 void Play(const Workload& workload, const History& history,
           const std::vector<std::string>& expected, bool job_beside = false) {
   OptionSet set = OptionSetAt(workload.option_set);
@@ -116,7 +107,7 @@ TEST(MemoryRefusal, NoAnswerChangesWhicheverChargeIsRefused) {
   const uint64_t step = Variable("LAVA_TEST_STEP", kStep);
   for (const Workload& workload : Workloads()) {
     const History history = HistoryOf(workload);
-    const std::vector<std::string> expected = Expected(history);
+    const std::vector<std::string> expected = AnswersOfModel(history);
     const uint64_t charges = ChargesOf(workload, history, expected);
     ASSERT_GT(charges, 0u);
     for (uint64_t n = 0; n < charges && !HasFatalFailure(); n += step) {

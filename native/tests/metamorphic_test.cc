@@ -10,7 +10,7 @@
 #include "testing/variable.h"
 #include "tests/history/generator.h"
 #include "tests/history/lava_store.h"
-#include "tests/history/model_store.h"
+#include "tests/history/model_answers.h"
 #include "tests/history/player.h"
 #include "tests/history/report.h"
 #include "tests/history/shrink.h"
@@ -31,15 +31,6 @@ constexpr uint64_t kHistories = 10;
 #else
 constexpr uint64_t kHistories = 64;
 #endif
-
-std::vector<std::string> Expected(const History& history) {
-  ModelStore model;
-  Player player(&model);
-  std::vector<std::string> words;
-  for (const Operation& operation : history) words.push_back(player.Apply(operation));
-  words.push_back(player.AtEnd());
-  return words;
-}
 
 std::optional<Difference> Play(const History& history, const std::vector<std::string>& expected,
                                uint32_t option_set, uint64_t seed) {
@@ -67,7 +58,7 @@ std::string Command(uint64_t seed, size_t operations, uint32_t option_set,
 void Report(uint64_t seed, const History& history, uint32_t option_set, const Difference& first) {
   std::cout << Describe(OptionSetAt(option_set)) << std::endl;
   const auto play = [&](const History& part) {
-    return Play(part, Expected(part), option_set, seed);
+    return Play(part, AnswersOfModel(part), option_set, seed);
   };
   const auto command = [&](const std::string& keep) {
     return Command(seed, history.size(), option_set, keep);
@@ -106,7 +97,7 @@ TEST(Metamorphic, AnyOptionsGiveTheSameAnswers) {
     options.operations = operations;
     History history = GenerateHistory(seed, options);
     if (const char* keep = std::getenv("LAVA_TEST_KEEP")) history = Keep(history, IndexesOf(keep));
-    const std::vector<std::string> expected = Expected(history);
+    const std::vector<std::string> expected = AnswersOfModel(history);
     for (const uint32_t set : OptionSetsFor(seed)) {
       // Before it runs: an abort says nothing.
       const std::string command = Command(seed, operations, set, "");
@@ -137,7 +128,7 @@ TEST(Metamorphic, ADefectIsSeenAndShrunkToWhatShowsIt) {
     std::vector<std::string> found;
     for (const Operation& operation : part) found.push_back(player.Apply(operation));
     found.push_back(player.AtEnd());
-    return found != Expected(part);
+    return found != AnswersOfModel(part);
   };
   std::vector<size_t> all;
   for (size_t i = 0; i < history.size(); ++i) all.push_back(i);
