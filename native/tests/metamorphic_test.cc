@@ -11,6 +11,7 @@
 #include "tests/history/generator.h"
 #include "tests/history/lava_store.h"
 #include "tests/history/model_answers.h"
+#include "tests/history/model_store.h"
 #include "tests/history/player.h"
 #include "tests/history/report.h"
 #include "tests/history/shrink.h"
