@@ -52,6 +52,9 @@ struct HostStatistics {
   uint64_t flush_job_bytes = 0, compaction_job_bytes = 0, gc_job_bytes = 0;
   uint64_t file_buffer_bytes = 0;  // of files that are written to volumes
   uint64_t charged_bytes = 0;      // all that is charged now, cache included
+  /// Of these, what budget_bytes does not have. After a lease has ended: what pins and memtables
+  /// that are to be flushed keep yet. It is given back as soon as they let it go.
+  uint64_t over_budget_bytes = 0;
   uint64_t jobs_put_off = 0;       // until others give memory back
   uint64_t memory_overdrafts = 0;  // jobs that were let go on with more than the budget has
   uint32_t instances_open = 0;

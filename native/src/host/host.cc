@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "host/host_impl.h"
 #include "memory/page_pool.h"
@@ -38,7 +40,7 @@ LeaseImpl::LeaseImpl(HostImpl* host, uint64_t capacity_bytes, uint64_t write_buf
   budget_.SetLimit(Chargeable(capacity_bytes));
 }
 
-LeaseImpl::~LeaseImpl() { host_->LeaseEnded(*this); }
+LeaseImpl::~LeaseImpl() { host_->LeaseEnded(this); }
 
 uint64_t LeaseImpl::write_buffer_bytes() const {
   const uint64_t memtables = write_buffer_used_bytes();
@@ -77,6 +79,25 @@ void LeaseImpl::RelievePressure(uint64_t bytes_min) {
   if (largest != nullptr) largest->RequestSeal();
 }
 
+void LeaseImpl::Relieve() {
+  const uint64_t used = write_buffer_used_bytes(), share = write_buffer_bytes();
+  if (used_bytes() <= budget_.limit() || used <= share) return;
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<std::pair<uint64_t, LeaseMember*>> active;
+  uint64_t going = used;  // flushes free it, or show how much of it is left
+  for (LeaseMember* member : members_) {
+    const uint64_t bytes = member->active_bytes();
+    going -= std::min(going, bytes);
+    if (bytes > 0) active.emplace_back(bytes, member);
+  }
+  std::sort(active.rbegin(), active.rend());
+  for (const auto& [bytes, member] : active) {
+    if (used <= going + share) return;
+    member->RequestSeal();  // which it does if that is worth a flush
+    going += bytes;
+  }
+}
+
 Host& Host::Get() {
   // Never destroyed: instances may be closed by threads that outlive main().
   static HostImpl* const host = new HostImpl();
@@ -96,17 +117,21 @@ Result<std::shared_ptr<Lease>> HostImpl::Acquire(uint64_t capacity_bytes,
       static_cast<uint64_t>(std::floor(static_cast<double>(capacity_bytes) * write_buffer_ratio));
   auto lease = std::make_shared<LeaseImpl>(this, capacity_bytes, write_buffer_bytes);
   std::lock_guard<std::mutex> lock(mutex_);
-  ++leases_open_;
+  leases_.push_back(lease.get());
   capacity_bytes_ += capacity_bytes;
   ResizeCache();
   return std::shared_ptr<Lease>(std::move(lease));
 }
 
-void HostImpl::LeaseEnded(const LeaseImpl& lease) {
+void HostImpl::LeaseEnded(LeaseImpl* lease) {
   std::lock_guard<std::mutex> lock(mutex_);
-  --leases_open_;
-  capacity_bytes_ -= lease.capacity_bytes();
+  leases_.remove(lease);
+  capacity_bytes_ -= lease->capacity_bytes();
   ResizeCache();
+  // Without instances nothing could be given back, and no thread may be left.
+  if (IsWithinBudget() || instances_open_ == 0) return;
+  if (relief_ == nullptr) relief_ = std::make_unique<BudgetRelief>([this] { return Relieve(); });
+  relief_->Start();
 }
 
 // Caller holds mutex_. With the last lease the capacity is 0 and the cache lets go of all blocks.
@@ -117,6 +142,21 @@ void HostImpl::ResizeCache() {
   budget_.SetLimit(chargeable - reserve);
   cache_->SetCapacity(chargeable);
   PagePool::Process().SetKeptBytesMax(capacity_bytes_ / kKeptShare);
+}
+
+// Caller holds mutex_.
+bool HostImpl::IsWithinBudget() const {
+  return budget_.total().used() + cache_->used_bytes() <= Chargeable(capacity_bytes_);
+}
+
+// A step of relief_. What is pinned in the cache can be evicted once its pins are gone; memtables
+// have been sealed by nobody when only idle instances have them.
+bool HostImpl::Relieve() {
+  cache_->Trim();
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (IsWithinBudget()) return true;
+  for (LeaseImpl* lease : leases_) lease->Relieve();
+  return false;
 }
 
 bool HostImpl::Allows(uint64_t bytes) {
@@ -139,11 +179,13 @@ void HostImpl::InstanceClosed(std::unique_ptr<os::Executor> client) {
   client.reset();
   std::unique_ptr<Scheduler> last;
   std::unique_ptr<os::Executor> last_jobs;
+  std::unique_ptr<BudgetRelief> relief;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (--instances_open_ > 0) return;
     last = std::move(scheduler_);
     last_jobs = std::move(own_jobs_);
+    relief = std::move(relief_);
   }
   // Without the lock: volumes' jobs that are dropped run, and threads are waited for.
   last_jobs.reset();
@@ -193,20 +235,21 @@ HostStatistics HostImpl::statistics() const {
   out.compaction_job_bytes = used(MemoryPurpose::kCompactions);
   out.gc_job_bytes = used(MemoryPurpose::kCollections);
   out.file_buffer_bytes = used(MemoryPurpose::kFileBuffers);
+  const SpaceQuota::Statistics space = space_.statistics();
+  out.space_used_bytes = space.used_bytes;
+  out.space_live_bytes = space.live_bytes;
+  out.space_limit_bytes = space.limit_bytes;
+  std::lock_guard<std::mutex> lock(mutex_);  // the budget that holds for these charges
   // Memory goes from one to the other meanwhile; it must not count twice.
   const uint64_t before = budget_.charged();
   out.cache_used_bytes = cache_->used_bytes();
   out.charged_bytes = std::min(before, budget_.charged()) + out.cache_used_bytes;
   out.jobs_put_off = job_memory_totals_.put_off.load(std::memory_order_relaxed);
   out.memory_overdrafts = job_memory_totals_.overdrafts.load(std::memory_order_relaxed);
-  const SpaceQuota::Statistics space = space_.statistics();
-  out.space_used_bytes = space.used_bytes;
-  out.space_live_bytes = space.live_bytes;
-  out.space_limit_bytes = space.limit_bytes;
-  std::lock_guard<std::mutex> lock(mutex_);
   out.budget_bytes = capacity_bytes_;
+  out.over_budget_bytes = out.charged_bytes - std::min(out.charged_bytes, out.budget_bytes);
   out.instances_open = instances_open_;
-  out.leases_open = leases_open_;
+  out.leases_open = static_cast<uint32_t>(leases_.size());
   out.background_cpu_us = job_totals_.cpu_us.load(std::memory_order_relaxed);
   out.background_paced_us = job_totals_.paced_us.load(std::memory_order_relaxed);
   if (scheduler_ == nullptr) return out;

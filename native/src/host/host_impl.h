@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "cache/block_cache.h"
+#include "host/budget_relief.h"
 #include "host/job_memory.h"
 #include "host/scheduler.h"
 #include "host/space_quota.h"
@@ -56,6 +57,10 @@ class LeaseImpl final : public Lease {
   /// nothing while another thread does it, and does not look at all members for each write: not
   /// before memtables have grown by a part of bytes_min or shrunk since it looked last.
   void RelievePressure(uint64_t bytes_min);
+  /// For the process, which is over its budget. If this lease is beyond its limit, and its
+  /// memtables beyond what they may take of it, asks as many members to seal, the largest first, as
+  /// free the difference with what is being flushed. Asking again does no harm.
+  void Relieve();
 
  private:
   HostImpl* const host_;
@@ -107,8 +112,10 @@ class HostImpl final : public Host, private ChargeObserver {
 
  private:
   friend class LeaseImpl;
-  void LeaseEnded(const LeaseImpl& lease);
+  void LeaseEnded(LeaseImpl* lease);
   void ResizeCache();
+  bool IsWithinBudget() const;
+  bool Relieve();
   void Charged() override { cache_->Trim(); }
   bool Allows(uint64_t bytes) override;
   void RunInBackground(std::function<void()> job);
@@ -127,8 +134,9 @@ class HostImpl final : public Host, private ChargeObserver {
   uint32_t threads_ = 2;
   double cpu_cores_ = 0;
   uint32_t instances_open_ = 0;
-  uint32_t leases_open_ = 0;
-  uint64_t capacity_bytes_ = 0;  // of all leases
+  std::list<LeaseImpl*> leases_;
+  uint64_t capacity_bytes_ = 0;           // of all leases
+  std::unique_ptr<BudgetRelief> relief_;  // until the last instance closes
   VolumeRegistry volumes_{budget_.counter(MemoryPurpose::kFileBuffers),
                           [this](std::function<void()> job) { RunInBackground(std::move(job)); }};
 };

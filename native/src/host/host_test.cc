@@ -77,6 +77,40 @@ TEST(Host, PressureSealsTheLargestMemtable) {
   EXPECT_EQ(impl->member_count(), 0u);
 }
 
+TEST(Host, ALeaseBeyondItsLimitSealsWhatItTakes) {
+  auto lease = Host::Get().Acquire(1600, 0.5);
+  ASSERT_TRUE(lease.ok());
+  LeaseImpl* impl = Impl(lease->get());
+  Member members[4];
+  for (Member& member : members) impl->Join(&member);
+  for (size_t n = 0; n < 3; ++n) members[n].bytes = 100 * (n + 1);
+  const auto requests = [&] {
+    std::vector<int> out;
+    for (const Member& member : members) out.push_back(member.requests);
+    return out;
+  };
+  MemoryCounter* memtables = impl->budget()->counter(MemoryPurpose::kMemtables);
+  MemoryCounter* metadata = impl->budget()->counter(MemoryPurpose::kMetadata);
+  memtables->Charge(700);  // 100 of these are being flushed
+  metadata->Charge(800);
+  impl->Relieve();
+  EXPECT_EQ(requests(), (std::vector<int>{0, 0, 0, 0})) << "1500 are the limit";
+  metadata->Charge(100);
+  impl->Relieve();
+  EXPECT_EQ(requests(), (std::vector<int>{0, 0, 0, 0})) << "flushes do it";
+  metadata->Charge(100);
+  impl->Relieve();
+  EXPECT_EQ(requests(), (std::vector<int>{0, 0, 1, 0}));
+  metadata->Charge(2000);
+  impl->Relieve();
+  EXPECT_EQ(requests(), (std::vector<int>{0, 1, 2, 0})) << "a quarter of 800 is left to them";
+  memtables->Release(700);
+  impl->Relieve();
+  EXPECT_EQ(requests(), (std::vector<int>{0, 1, 2, 0})) << "it is not they";
+  metadata->Release(3000);
+  for (Member& member : members) impl->Leave(&member);
+}
+
 TEST(Host, ThePoolLivesFromTheFirstInstanceToTheLast) {
   auto lease = Host::Get().Acquire(1000, 0.5);
   ASSERT_TRUE(lease.ok());

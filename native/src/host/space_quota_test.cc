@@ -1,0 +1,327 @@
+#include "host/space_quota.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+
+#include "policy/space_limits.h"
+
+// With members that only note what they are asked for: what instances do about it is
+// tests/db_quota_test.cc's.
+namespace lava {
+namespace {
+
+constexpr uint64_t kLimit = 1000;
+constexpr uint64_t kPinnedWaitUs = 500;
+constexpr uint64_t kNowUs = 5'000'000'000;
+
+SpaceReport Files(uint64_t file_bytes, uint64_t garbage_bytes) {
+  SpaceReport report;
+  report.use.file_bytes = file_bytes;
+  report.use.live_bytes = file_bytes - garbage_bytes;
+  return report;
+}
+
+SpaceReport Pinned(uint64_t file_bytes, uint64_t pinned_bytes, uint64_t oldest_snapshot) {
+  SpaceReport report = Files(file_bytes, 0);
+  report.use.pinned_bytes = pinned_bytes;
+  report.oldest_snapshot = oldest_snapshot;
+  return report;
+}
+
+class Instance : public SpaceMember {
+ public:
+  Instance(SpaceQuota* quota, std::string name) : quota_(quota), name_(std::move(name)) {
+    quota_->Join(&place, this);
+  }
+  ~Instance() override { Leave(); }
+  void Leave() { quota_->Leave(&place); }
+  void Report(const SpaceReport& report) { verdict = quota_->Update(&place, report); }
+  /// As an instance does: it looks by the verdict of now.
+  void Answer(const SpaceReport& report) {
+    Report(report);
+    verdict = quota_->Answer(&place, report, verdict);
+  }
+  Status Await(uint64_t round, uint64_t waited_us = 0) const {
+    return quota_->Await(&place, round, waited_us, kPinnedWaitUs);
+  }
+  bool IsOld() const { return verdict.epoch != quota_->epoch(); }
+
+  const std::string& space_name() const override { return name_; }
+  void RequestSpace() override { ++requests; }
+  void RequestGiveUp(uint64_t snapshot) override { given_up.push_back(snapshot); }
+  void SpaceFreed() override { ++freed; }
+
+  SpaceQuota::Place place;
+  SpaceVerdict verdict;
+  int requests = 0, freed = 0;
+  std::vector<uint64_t> given_up;
+
+ private:
+  SpaceQuota* const quota_;
+  const std::string name_;
+};
+
+class SpaceQuotaTest : public ::testing::Test {
+ protected:
+  struct Limited : SpaceQuota {
+    Limited() { SetLimit(kLimit, 0); }
+  } quota;  // before anybody is there to be asked
+  Instance a{&quota, "a"}, b{&quota, "b"};
+};
+
+TEST_F(SpaceQuotaTest, WithoutALimitNothingIsAskedOrSlowed) {
+  quota.SetLimit(0, 0);
+  EXPECT_FALSE(quota.limited());
+  a.Report(Files(1 << 30, 1 << 29));
+  EXPECT_FALSE(quota.pressing());
+  EXPECT_FALSE(a.verdict.writes.stop);
+  EXPECT_FALSE(a.verdict.collects);
+  EXPECT_TRUE(a.Await(quota.NextRound()).ok());
+  EXPECT_EQ(a.requests, 1) << "when the limit was taken away";
+  EXPECT_EQ(quota.statistics().limit_bytes, 0u);
+  EXPECT_EQ(quota.statistics().used_bytes, 1u << 30);
+}
+
+TEST_F(SpaceQuotaTest, StatisticsAddUpWhatMembersReportedLast) {
+  a.Report(Files(300, 100));
+  b.Report(Pinned(50, 20, 3));
+  a.Report(Files(200, 50));
+  const SpaceQuota::Statistics all = quota.statistics();
+  EXPECT_EQ(all.used_bytes, 200u + 50 + 20);
+  EXPECT_EQ(all.live_bytes, 150u + 50);
+  EXPECT_EQ(all.limit_bytes, kLimit);
+}
+
+TEST_F(SpaceQuotaTest, WhoLeavesGivesItsShareBack) {
+  a.Report(Files(600, 0));
+  b.Report(Files(500, 0));
+  EXPECT_TRUE(b.verdict.writes.stop);
+  EXPECT_TRUE(quota.pressing());
+  b.Leave();
+  EXPECT_FALSE(quota.pressing());
+  EXPECT_EQ(a.freed, 1) << "its writes look again";
+  EXPECT_EQ(b.freed, 0) << "it is not called any more";
+  EXPECT_TRUE(a.IsOld());
+  EXPECT_EQ(quota.statistics().used_bytes, 600u);
+  b.Leave();
+  b.Report(Files(700, 0));
+  EXPECT_EQ(quota.statistics().used_bytes, 600u) << "who has left counts no more";
+  Instance c(&quota, "c");
+  c.Report(Files(500, 0));
+  EXPECT_TRUE(c.verdict.writes.stop);
+}
+
+TEST_F(SpaceQuotaTest, ALimitThatIsSetAsksEverybodyToLook) {
+  EXPECT_EQ(a.requests, 0) << "nobody was there";
+  quota.SetLimit(kLimit, 0);
+  EXPECT_EQ(a.requests, 0) << "nothing has changed";
+  quota.SetLimit(2 * kLimit, 0);
+  quota.SetLimit(3 * kLimit, 0);
+  EXPECT_EQ(a.requests, 1) << "once until it answers";
+  EXPECT_EQ(b.requests, 1);
+  a.Answer(Files(10, 0));
+  quota.SetLimit(kLimit, 0);
+  EXPECT_EQ(a.requests, 2);
+  EXPECT_EQ(b.requests, 1);
+}
+
+TEST_F(SpaceQuotaTest, AVerdictIsOldOnceAnybodyReports) {
+  a.Report(Files(850, 0));
+  EXPECT_FALSE(a.IsOld());
+  EXPECT_EQ(a.verdict.writes.slow, 0);
+  b.Report(Files(100, 0));
+  EXPECT_TRUE(a.IsOld());
+  EXPECT_FALSE(b.IsOld());
+  EXPECT_NEAR(b.verdict.writes.slow, 0.5, 1e-9) << "between nine tenths and the limit";
+  EXPECT_TRUE(quota.pressing());
+  a.Report(Files(850, 0));
+  EXPECT_EQ(a.verdict.writes.slow, b.verdict.writes.slow);
+  quota.SetLimit(kLimit, 600);
+  EXPECT_TRUE(a.IsOld());
+}
+
+TEST_F(SpaceQuotaTest, WhoHasMostGarbageCollectsFirst) {
+  a.Report(Files(500, 300));
+  EXPECT_EQ(a.requests, 0) << "there is room";
+  b.Report(Files(350, 100));
+  EXPECT_EQ(a.requests, 1);
+  EXPECT_EQ(b.requests, 0) << "less than half of the other's";
+  EXPECT_FALSE(b.verdict.collects);
+  a.Answer(Files(500, 300));
+  EXPECT_TRUE(b.IsOld()) << "it found nothing that this step allows";
+  EXPECT_EQ(b.requests, 1);
+  b.Report(Files(350, 100));
+  EXPECT_TRUE(b.verdict.collects);
+  EXPECT_FALSE(a.verdict.collects);
+  EXPECT_GT(b.verdict.work.fullness, 0);
+  EXPECT_EQ(a.verdict.work.fullness, 0) << "it is not its turn";
+  // More garbage is a reason to look once more.
+  a.Report(Files(500, 310));
+  EXPECT_TRUE(a.verdict.collects);
+  EXPECT_EQ(a.requests, 2);
+}
+
+TEST_F(SpaceQuotaTest, WhoIsBusyIsNotAskedAndHasNotAnswered) {
+  SpaceReport busy = Files(1200, 600);
+  busy.busy = true;
+  a.Report(busy);
+  EXPECT_TRUE(a.verdict.collects);
+  EXPECT_EQ(a.requests, 0);
+  const uint64_t round = quota.NextRound();
+  EXPECT_TRUE(b.Await(round).ok());
+  a.Answer(busy);
+  EXPECT_TRUE(b.Await(round).ok()) << "its jobs may free something";
+  a.Report(Files(1200, 600));
+  EXPECT_EQ(a.requests, 1);
+  a.Answer(Files(1200, 600));
+  EXPECT_TRUE(b.Await(round).IsNoSpace());
+  SpaceReport flushes = Files(10, 0);
+  flushes.busy = true;
+  b.Report(flushes);
+  EXPECT_TRUE(b.Await(round).ok()) << "its flush may show garbage";
+}
+
+TEST_F(SpaceQuotaTest, WritesAreNoSpaceWhenAllHaveLookedSinceTheRoundBegan) {
+  a.Report(Files(700, 10));
+  b.Report(Files(500, 20));
+  a.Answer(Files(700, 10));
+  b.Answer(Files(500, 20));
+  const uint64_t round = quota.NextRound();
+  const int asked_a = a.requests, asked_b = b.requests;
+  EXPECT_TRUE(a.Await(round).ok()) << "those answers were for others";
+  EXPECT_EQ(a.requests, asked_a + 1) << "though neither had anything at this step";
+  EXPECT_EQ(b.requests, asked_b + 1);
+  EXPECT_TRUE(a.Await(round).ok());
+  EXPECT_EQ(b.requests, asked_b + 1) << "once until it answers";
+  b.Report(Files(500, 20));
+  EXPECT_TRUE(b.verdict.retry);
+  b.Answer(Files(500, 20));
+  EXPECT_FALSE(b.verdict.retry);
+  EXPECT_TRUE(a.Await(round).ok()) << "one has not answered";
+  a.Answer(Files(700, 10));
+  const Status full = a.Await(round);
+  EXPECT_TRUE(full.IsNoSpace());
+  for (const char* part : {"write to a", "2 instances", "1200 bytes", "limit is 1000",
+                           "takes 700 of them", "most takes a with 700"})
+    EXPECT_NE(full.ToString().find(part), std::string::npos) << part << "\n" << full.ToString();
+  EXPECT_TRUE(b.Await(quota.NextRound()).ok()) << "another write's round begins anew";
+}
+
+TEST_F(SpaceQuotaTest, AnAnswerThatFreedSomethingIsNoEnd) {
+  a.Report(Files(1500, 600));
+  const uint64_t round = quota.NextRound();
+  EXPECT_TRUE(b.Await(round).ok());
+  a.Answer(Files(1500, 600));
+  a.Report(Files(1200, 300));
+  EXPECT_TRUE(b.Await(round).ok()) << "its files have changed since";
+  a.Answer(Files(1200, 300));
+  EXPECT_TRUE(b.Await(round).IsNoSpace());
+  a.Report(Files(900, 0));
+  EXPECT_EQ(b.freed, 1);
+  EXPECT_TRUE(b.Await(round).ok()) << "it is full no more";
+}
+
+TEST_F(SpaceQuotaTest, NoSpaceAtOnceWhenNobodyHasAnyGarbage) {
+  a.Report(Files(600, 0));
+  b.Report(Files(600, 0));
+  EXPECT_TRUE(a.Await(quota.NextRound()).IsNoSpace());
+  EXPECT_EQ(a.requests + b.requests, 0);
+}
+
+TEST_F(SpaceQuotaTest, AFailureElsewhereIsNamed) {
+  SpaceReport failed = Files(1200, 0);
+  failed.failure = "IOError: of a disk";
+  a.Report(failed);
+  const Status full = b.Await(quota.NextRound());
+  EXPECT_TRUE(full.IsNoSpace());
+  EXPECT_NE(full.ToString().find("; in a: IOError: of a disk"), std::string::npos)
+      << full.ToString();
+}
+
+TEST_F(SpaceQuotaTest, SnapshotsAreGivenUpOldestFirstOneAtATime) {
+  Instance c(&quota, "c");
+  a.Report(Pinned(300, 200, 7));
+  b.Report(Pinned(300, 200, 5));
+  c.Report(Pinned(300, 0, 1));  // whose snapshot keeps nothing
+  const uint64_t round = quota.NextRound();
+  EXPECT_TRUE(c.Await(round, kPinnedWaitUs).ok());
+  EXPECT_EQ(a.requests, 1) << "readers may have let go of them";
+  EXPECT_EQ(b.requests, 1);
+  a.Answer(Pinned(300, 200, 7));
+  b.Answer(Pinned(300, 200, 5));
+  EXPECT_TRUE(c.Await(round, kPinnedWaitUs - 1).ok());
+  EXPECT_TRUE(a.given_up.empty() && b.given_up.empty()) << "not before the time is up";
+  EXPECT_TRUE(c.Await(round, kPinnedWaitUs).ok());
+  EXPECT_EQ(b.given_up, std::vector<uint64_t>{5});
+  EXPECT_TRUE(c.Await(round, kPinnedWaitUs).ok());
+  EXPECT_EQ(b.given_up.size(), 1u);
+  EXPECT_TRUE(a.given_up.empty()) << "the first may be enough";
+  b.Answer(Pinned(300, 150, 9));
+  EXPECT_TRUE(c.Await(round, kPinnedWaitUs).ok());
+  EXPECT_EQ(a.given_up, std::vector<uint64_t>{7});
+  a.Answer(Pinned(300, 0, SpaceReport::kNoSnapshot));
+  EXPECT_TRUE(c.Await(round, kPinnedWaitUs).ok());
+  EXPECT_EQ(b.given_up, (std::vector<uint64_t>{5, 9})) << "all together take 1050 yet";
+  b.Answer(Pinned(300, 0, SpaceReport::kNoSnapshot));
+  EXPECT_EQ(c.freed, 1);
+  EXPECT_TRUE(c.Await(round, kPinnedWaitUs).ok());
+  EXPECT_TRUE(c.given_up.empty());
+}
+
+TEST_F(SpaceQuotaTest, NoSnapshotIsGivenUpWhenFilesAloneFillIt) {
+  a.Report(Pinned(1000, 100, 1));
+  const uint64_t round = quota.NextRound();
+  EXPECT_TRUE(a.Await(round, kPinnedWaitUs).ok());
+  a.Answer(Pinned(1000, 100, 1));
+  EXPECT_TRUE(a.Await(round, kPinnedWaitUs).IsNoSpace());
+  EXPECT_TRUE(a.given_up.empty());
+}
+
+TEST_F(SpaceQuotaTest, FilesThatNoSnapshotKeepsCannotBeGivenUp) {
+  a.Report(Pinned(900, 200, SpaceReport::kNoSnapshot));  // scans do
+  const uint64_t round = quota.NextRound();
+  EXPECT_TRUE(a.Await(round).ok());
+  a.Answer(Pinned(900, 200, SpaceReport::kNoSnapshot));
+  EXPECT_TRUE(a.Await(round, kPinnedWaitUs - 1).ok());
+  EXPECT_TRUE(a.Await(round, kPinnedWaitUs).IsNoSpace());
+}
+
+TEST_F(SpaceQuotaTest, SnapshotsAreNumberedOverAllInstances) {
+  const uint64_t first = quota.NextSnapshot();
+  EXPECT_LT(first, quota.NextSnapshot());
+}
+
+TEST_F(SpaceQuotaTest, ThoseThatWriteShareWhatIsAllowed) {
+  a.Report(Files(950, 0));
+  b.Report(Files(0, 0));
+  const uint64_t all = SlowedBytesPerSecond(a.verdict.writes, 8000, 0);
+  ASSERT_GT(all, 0u);
+  EXPECT_EQ(quota.BytesPerSecond(&a.place, 8000, kNowUs), all);
+  EXPECT_EQ(quota.BytesPerSecond(&b.place, 8000, kNowUs + 1), all / 2);
+  EXPECT_EQ(quota.BytesPerSecond(&a.place, 8000, kNowUs + 900'000), all / 2);
+  EXPECT_EQ(quota.BytesPerSecond(&a.place, 8000, kNowUs + 1'800'000), all)
+      << "the other has not written for a second";
+  EXPECT_EQ(quota.BytesPerSecond(&b.place, 8000, kNowUs + 1'800'001), all / 2);
+  b.Leave();
+  EXPECT_EQ(quota.BytesPerSecond(&a.place, 8000, kNowUs + 2'000'000), all);
+}
+
+TEST_F(SpaceQuotaTest, WritesGetTwiceWhatAllFree) {
+  SpaceReport frees = Files(475, 0);
+  frees.freed_bytes_per_second = 3000;
+  a.Report(frees);
+  b.Report(frees);
+  EXPECT_EQ(quota.BytesPerSecond(&a.place, 8000, kNowUs),
+            SlowedBytesPerSecond(b.verdict.writes, 8000, 6000));
+  EXPECT_GT(SlowedBytesPerSecond(b.verdict.writes, 8000, 6000),
+            SlowedBytesPerSecond(b.verdict.writes, 8000, 3000));
+}
+
+TEST_F(SpaceQuotaTest, NobodyIsSlowedBelowTheLowLimit) {
+  a.Report(Files(100, 0));
+  EXPECT_EQ(quota.BytesPerSecond(&a.place, 8000, kNowUs), 0u);
+}
+
+}  // namespace
+}  // namespace lava
