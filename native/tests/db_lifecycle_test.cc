@@ -1,7 +1,9 @@
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <optional>
+#include <thread>
 
 #include "db/verify_file.h"
 #include "db_test_util.h"
@@ -29,8 +31,10 @@ TEST(DBLifecycle, ClosingGivesEverythingBack) {
     EXPECT_GT(Host::Get().statistics().table_reader_bytes, 0u);
     EXPECT_GT(Host::Get().statistics().cache_used_bytes, 0u);
     EXPECT_GT(Host::Get().statistics().memtable_bytes, 0u);
+    EXPECT_EQ(db->LeftOpen(), "");
     ASSERT_OK(db->Close());
     ASSERT_OK(db->Close());
+    EXPECT_TRUE(db->LeftOpen().starts_with("snapshots open: 2\n  taken ")) << db->LeftOpen();
     EXPECT_EQ(Host::Get().statistics().memtable_bytes, 0u) << "open snapshots hold nothing";
     EXPECT_EQ(Host::Get().statistics().table_reader_bytes, 0u);
     EXPECT_TRUE(db->Put(t, {K(1, "x")}, "v").IsClosed());
@@ -55,6 +59,41 @@ TEST(DBLifecycle, ClosingGivesEverythingBack) {
   EXPECT_EQ(after.charged_bytes, 0u);
   EXPECT_EQ(after.leases_open, 0u);
   EXPECT_EQ(after.instances_open, 0u);
+}
+
+TEST(DBLifecycle, WhatCallersLeaveOpenIsTold) {
+  SimDB db(1);
+  ASSERT_OK(db.Open());
+  std::vector<std::shared_ptr<Snapshot>> kept;
+  for (int i = 0; i < 10; ++i) kept.push_back(*db->TakeSnapshot());
+  kept.erase(kept.begin() + 4);
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  ASSERT_OK(db->Close());
+  const std::string text = db->LeftOpen();
+  EXPECT_TRUE(text.starts_with("snapshots open: 9\n")) << text;
+  EXPECT_TRUE(text.ends_with("  and 1 taken later\n")) << text;
+  int described = 0;
+  for (size_t at = text.find("  taken "); at != std::string::npos; at = text.find("  taken ", at)) {
+    at += 8;
+    EXPECT_GE(std::stoll(text.substr(at)), 5) << text;
+    ++described;
+  }
+  EXPECT_EQ(described, 8);
+  // This program is in the stacks, which release builds do not keep.
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe").filename();
+#ifdef NDEBUG
+  EXPECT_EQ(text.find(self), std::string::npos) << text;
+#else
+  EXPECT_NE(text.find(self), std::string::npos) << text;
+#endif
+}
+
+TEST(DBLifecycle, WhatCallersGaveBackIsNotTold) {
+  SimDB db(1);
+  ASSERT_OK(db.Open());
+  ASSERT_OK((*db->TakeSnapshot())->WaitFlushed(0));
+  ASSERT_OK(db->Close());
+  EXPECT_EQ(db->LeftOpen(), "");
 }
 
 TEST(DBLifecycle, AnIdleInstanceIsSmallAndHasNoThread) {

@@ -309,6 +309,11 @@ class DB {
   /// Errors:     Busy: a job is amid a call to the system that cannot be broken off, as a long
   ///             sync: call again, or leave it to the destructor, which waits to the end.
   virtual Status Close() = 0;
+  /// What callers still held when Close() ended, for whoever owns the instance to log (the engine
+  /// has no log): how many snapshots, and a line for each of the oldest with its age, in builds
+  /// without NDEBUG followed by the stack that took it. Empty: nothing, or not closed yet. A
+  /// snapshot that was given up holds nothing and is not among them. Any thread.
+  virtual std::string LeftOpen() const = 0;
 };
 
 /// Reads every byte of a key SST or value SST and checks it. Errors: Corruption, naming file,

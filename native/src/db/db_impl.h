@@ -91,6 +91,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   DBStatistics statistics() const override;
   TableStatistics table_statistics(Table* table) const override;
   Status Close() override;
+  std::string LeftOpen() const override;
 
   // LeaseMember
   uint64_t active_bytes() const override {
@@ -325,8 +326,9 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   std::shared_ptr<SnapshotRegistry> snapshots_ = std::make_shared<SnapshotRegistry>(quota_);
   std::unique_ptr<fs::DirectoryLock> directory_lock_;
 
-  std::mutex close_mutex_;  // before all others
-  bool torn_down_ = false;  // guarded by close
+  mutable std::mutex close_mutex_;  // before all others
+  bool torn_down_ = false;          // guarded by close
+  std::string left_open_;           // guarded by close
 
   std::mutex install_mutex_;
   std::unique_ptr<Manifest> manifest_;  // guarded by install

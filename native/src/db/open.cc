@@ -272,9 +272,14 @@ Status DBImpl::Close() {
   return Status::OK();
 }
 
+std::string DBImpl::LeftOpen() const {
+  std::lock_guard<std::mutex> close(close_mutex_);
+  return left_open_;
+}
+
 // Nobody is inside the gate, and nobody comes in any more.
 void DBImpl::TearDown() {
-  snapshots_->Clear();
+  left_open_ = snapshots_->Clear();
   view_.Set(ViewRef());
   RemoveObsoleteFiles();
   {

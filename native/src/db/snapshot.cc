@@ -46,10 +46,26 @@ void SnapshotRegistry::RunsFlushed(const std::vector<std::shared_ptr<SealedRun>>
   }
 }
 
-void SnapshotRegistry::Clear() {
+std::string SnapshotRegistry::Clear() {
+  constexpr size_t kDescribedMax = 8;
   std::lock_guard<std::mutex> lock(mutex_);
-  for (const auto& [number, snapshot] : snapshots_) snapshot->view_.Set(ViewRef());
+  std::string text;
+  if (!snapshots_.empty()) text = "snapshots open: " + std::to_string(snapshots_.size()) + "\n";
+  const auto now = std::chrono::steady_clock::now();
+  size_t described = 0;
+  for (const auto& [number, snapshot] : snapshots_) {
+    if (described++ < kDescribedMax) {
+      const auto age =
+          std::chrono::duration_cast<std::chrono::milliseconds>(now - snapshot->taken_);
+      text += "  taken " + std::to_string(age.count()) + " ms ago\n";
+      text += snapshot->taken_at_.ToString();
+    }
+    snapshot->view_.Set(ViewRef());
+  }
+  if (described > kDescribedMax)
+    text += "  and " + std::to_string(described - kDescribedMax) + " taken later\n";
   snapshots_.clear();
+  return text;
 }
 
 bool SnapshotRegistry::GiveUpOldest() {

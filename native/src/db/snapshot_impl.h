@@ -1,10 +1,13 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 
+#include "base/backtrace.h"
 #include "db/gate.h"
 #include "db/read_view.h"
 #include "host/space_quota.h"
@@ -25,8 +28,8 @@ class SnapshotRegistry {
   void Remove(SnapshotImpl* snapshot);
   /// The sealed runs have become the files that edit adds: views name these instead.
   void RunsFlushed(const std::vector<std::shared_ptr<SealedRun>>& runs, const VersionEdit& edit);
-  /// The instance closes: every snapshot lets go of its view.
-  void Clear();
+  /// The instance closes: every snapshot lets go of its view. Returns DB::LeftOpen()'s text.
+  std::string Clear();
   /// Writes need the space that it keeps: the oldest one lets go of its view, and every call to it
   /// says so from now on. False when there is none.
   bool GiveUpOldest();
@@ -60,6 +63,8 @@ class SnapshotImpl final : public Snapshot {
   DBImpl* const db_;  // only touched inside the gate
   const std::shared_ptr<Gate> gate_;
   const std::shared_ptr<SnapshotRegistry> registry_;
+  const std::chrono::steady_clock::time_point taken_ = std::chrono::steady_clock::now();
+  [[no_unique_address]] const Backtrace taken_at_{};
   uint64_t number_ = 0;  // the registry's
   std::atomic<bool> given_up_{false};
   ViewCell view_;

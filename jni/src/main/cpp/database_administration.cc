@@ -250,6 +250,15 @@ jint VerifyOneFile(JNIEnv* env, jclass, jbyteArray path, jbyteArray tables, jlon
   });
 }
 
+// Not a Use<DatabaseHandle>: the database is closed.
+jbyteArray LeftOpen(JNIEnv* env, jclass, jlong number) {
+  return Entry<Declares::kNothing>(env, jbyteArray{}, [&]() -> jbyteArray {
+    auto* handle = reinterpret_cast<Handle*>(number);
+    if (handle == nullptr || handle->kind() != DatabaseHandle::kKind) ThrowBadHandle();
+    return NewArray(env, static_cast<DatabaseHandle*>(handle)->left_open());
+  });
+}
+
 }  // namespace
 
 NativeClass DatabaseAdministration() {
@@ -266,6 +275,7 @@ NativeClass DatabaseAdministration() {
       Native("setTime0", "(JJ)V", reinterpret_cast<void*>(SetTime)),
       Native("statistics0", "(J[J)V", reinterpret_cast<void*>(Statistics)),
       Native("tableStatistics0", "(JJ[J)V", reinterpret_cast<void*>(TableNumbers)),
+      Native("leftOpen0", "(J)[B", reinterpret_cast<void*>(LeftOpen)),
       Native("verifyFile0", "([B[BJ)I", reinterpret_cast<void*>(VerifyOneFile)),
   };
   return {"org/lavakv/LavaDB", methods};

@@ -72,6 +72,7 @@ bool DatabaseHandle::Free() {
   // Without a log nothing that close could still write would count, so but for Busy its status
   // says nothing that the caller could act on; the engine has reported failed flushes before.
   if (state_->db->Close().IsBusy()) return false;
+  left_open_ = state_->db->LeftOpen();
   state_->db.reset();
   return true;
 }

@@ -101,11 +101,14 @@ class DatabaseHandle final : public Handle {
   std::string ClosedMessage() const override;
   const std::shared_ptr<DatabaseState>& state() const noexcept { return state_; }
   DB* db() const noexcept { return state_->db.get(); }
+  /// What DB::LeftOpen() said. Only after Close() has answered true, which orders it behind Free().
+  const std::string& left_open() const noexcept { return left_open_; }
 
  protected:
   bool Free() override;
 
  private:
+  std::string left_open_;
   const std::shared_ptr<DatabaseState> state_;
 };
 

@@ -12,12 +12,11 @@ import java.util.concurrent.atomic.AtomicLong;
  * <p>Threads: close may race with anything.
  *
  * <p>Ownership: the maker closes it. An object that becomes unreachable unclosed is closed by a
- * cleaner, which counts and logs that.
+ * cleaner, which counts that and logs it with the thread that opened it and when; with its stack
+ * where assertions are enabled for this package or the system property org.lavakv.leak.trace is
+ * true.
  */
 abstract class NativeObject implements AutoCloseable {
-
-    /** System property: remember where each object was made, for the log of leaks. */
-    static final String TRACE_PROPERTY = "org.lavakv.leak.trace";
 
     static final AtomicLong LEAKED = new AtomicLong();
 
@@ -27,9 +26,15 @@ abstract class NativeObject implements AutoCloseable {
     final long handle;
 
     NativeObject(long handle, String what) {
+        this(handle, what, new Origin(), null);
+    }
+
+    /**
+     * @param snapshots which forgets the origin when the cleaner closes this; may be null
+     */
+    NativeObject(long handle, String what, Origin origin, OpenSnapshots snapshots) {
         this.handle = handle;
-        Throwable made = Boolean.getBoolean(TRACE_PROPERTY) ? new Throwable("made here") : null;
-        CLEANER.register(this, new Release(handle, what, made));
+        CLEANER.register(this, new Release(handle, what, origin, snapshots));
     }
 
     /**
@@ -63,27 +68,32 @@ abstract class NativeObject implements AutoCloseable {
     private static final class Release implements Runnable {
         private final long handle;
         private final String what;
-        private final Throwable made;
+        private final Origin origin;
+        private final OpenSnapshots snapshots;
 
-        Release(long handle, String what, Throwable made) {
+        Release(long handle, String what, Origin origin, OpenSnapshots snapshots) {
             this.handle = handle;
             this.what = what;
-            this.made = made;
+            this.origin = origin;
+            this.snapshots = snapshots;
         }
 
         @Override
         public void run() {
+            if (snapshots != null) {
+                snapshots.remove(origin);
+            }
             if (release0(handle)) {
                 LEAKED.incrementAndGet();
                 LOG.log(
                         Level.WARNING,
                         what
                                 + " was not closed before it became unreachable; its native memory was"
-                                + " freed now. Set -D"
-                                + TRACE_PROPERTY
-                                + "=true to see where it was"
-                                + " made.",
-                        made);
+                                + " freed now. It was opened "
+                                + origin
+                                + "."
+                                + Origin.advice(origin.stack()),
+                        origin.stack());
             }
         }
     }

@@ -6,15 +6,31 @@ package org.lavakv;
  * <p>Threads: any thread.
  *
  * <p>Ownership: the caller closes it, which unpins its files. Closing the {@link LavaDB} first is
- * allowed; every call but close then throws {@link LavaClosedException}.
+ * safe, but logged as a leak unless {@link #expectLateClose} was called; every call but close then
+ * throws {@link LavaClosedException}.
  */
 public final class Snapshot extends NativeObject {
 
     final LavaDB db;
+    private final Origin origin;
 
     Snapshot(LavaDB db, long handle) {
-        super(handle, "a snapshot of " + db.path());
+        this(db, handle, new Origin());
+    }
+
+    private Snapshot(LavaDB db, long handle, Origin origin) {
+        super(handle, "a snapshot of " + db.path(), origin, db.openSnapshots());
         this.db = db;
+        this.origin = origin;
+        db.openSnapshots().add(origin);
+    }
+
+    /**
+     * For a caller that closes this on a thread of its own, perhaps after the database: closing the
+     * database does not log it then. When it is never closed, the cleaner logs that all the same.
+     */
+    public void expectLateClose() {
+        db.openSnapshots().remove(origin);
     }
 
     /**
@@ -43,6 +59,7 @@ public final class Snapshot extends NativeObject {
     /** Unpins the files. Repeating it does nothing. */
     @Override
     public void close() {
+        db.openSnapshots().remove(origin);
         super.close();
     }
 

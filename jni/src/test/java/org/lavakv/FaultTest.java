@@ -107,6 +107,7 @@ class FaultTest extends LavaTestBase {
                         "setTime0",
                         "statistics0",
                         "tableStatistics0",
+                        "leftOpen0",
                         "verifyFile0"));
         known.put(Snapshot.class, Set.of("waitFlushed0", "files0"));
         known.put(Lease.class, Set.of("number0"));

@@ -117,14 +117,14 @@ class JvmTest {
         ChildJvm child =
                 ChildJvm.run(
                         Leaks.class,
-                        List.of("-D" + NativeObject.TRACE_PROPERTY + "=true"),
+                        List.of("-D" + Origin.TRACE_PROPERTY + "=true"),
                         directory.resolve("db").toString());
         assertThat(child.exitCode).as(child.output).isZero();
         assertThat(child.output)
                 .contains("open: 0", "leaked: 3", "leases: 0")
                 .contains("was not closed before it became unreachable")
                 .contains("a snapshot of", "a memory lease", "a database")
-                .contains("made here", "JvmTest$Leaks.leak");
+                .contains("opened here, by thread 'main'", "JvmTest$Leaks.leak");
     }
 
     /** Local references that pile up would be reported by the check. */

@@ -5,8 +5,14 @@ import static org.lavakv.flink.testing.BackendFixture.ALL;
 import static org.lavakv.flink.testing.BackendFixture.remote;
 
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.RunnableFuture;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import java.util.logging.StreamHandler;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.runtime.checkpoint.CheckpointOptions;
@@ -20,6 +26,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.lavakv.Host;
+import org.lavakv.LavaDB;
 import org.lavakv.flink.testing.BackendFixture;
 import org.lavakv.flink.testing.HangingUploads;
 
@@ -87,7 +95,11 @@ class HangingUploadTest {
     }
 
     private void hang(long checkpoint) throws Exception {
-        uploads = new HangingUploads(fixture.streams(checkpoint));
+        hang(checkpoint, false);
+    }
+
+    private void hang(long checkpoint, boolean behindUploads) throws Exception {
+        uploads = new HangingUploads(fixture.streams(checkpoint), behindUploads);
         hanging =
                 backend.snapshot(
                         checkpoint,
@@ -131,5 +143,31 @@ class HangingUploadTest {
         write(1);
         holdsRound(fixture.create(ALL, remote(fixture.checkpoint(backend, 2))), 1);
         assertThat(hanging.isDone()).isEqualTo(cancelled);
+    }
+
+    /** The upload's thread closes the snapshot later, which is no leak to warn of. */
+    @Test
+    void aBackendThatGoesWhileItsUploadHangsLogsNothing() throws Exception {
+        write(0);
+        // The thread that has the snapshot.
+        hang(1, true);
+        List<String> logged = new CopyOnWriteArrayList<>();
+        Handler handler =
+                new StreamHandler() {
+                    @Override
+                    public synchronized void publish(LogRecord warning) {
+                        logged.add(warning.getMessage());
+                    }
+                };
+        Logger logger = Logger.getLogger(LavaDB.class.getName());
+        logger.addHandler(handler);
+        try {
+            fixture.close(backend);
+        } finally {
+            logger.removeHandler(handler);
+        }
+        assertThat(async.isAlive()).isTrue();
+        assertThat(Host.getStatistics().instancesOpen()).isZero();
+        assertThat(logged).isEmpty();
     }
 }

@@ -78,6 +78,8 @@ public final class LavaFullSnapshotResources<K> implements FullSnapshotResources
             heapTimers.add(timers.stateSnapshot());
         }
         this.snapshot = instance.db().getSnapshot();
+        // Cancelled, Flink's asynchronous part may release this after the backend is disposed.
+        snapshot.expectLateClose();
     }
 
     @Nullable

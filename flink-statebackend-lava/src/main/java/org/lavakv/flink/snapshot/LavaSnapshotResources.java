@@ -26,6 +26,10 @@ public final class LavaSnapshotResources implements SnapshotResources {
             List<HeapPriorityQueueStateSnapshot<?>> heapTimers,
             UploadHistory.Base base) {
         this.snapshot = snapshot;
+        if (snapshot != null) {
+            // Cancelled, Flink's asynchronous part may release this after the backend is disposed.
+            snapshot.expectLateClose();
+        }
         this.stateMeta = stateMeta;
         this.heapTimers = heapTimers;
         this.base = base;

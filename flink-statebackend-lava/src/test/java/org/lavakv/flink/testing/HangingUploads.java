@@ -1,10 +1,12 @@
 package org.lavakv.flink.testing;
 
 import java.io.IOException;
+import java.util.Collection;
 import java.util.concurrent.CountDownLatch;
 import org.apache.flink.runtime.state.CheckpointStateOutputStream;
 import org.apache.flink.runtime.state.CheckpointStreamFactory;
 import org.apache.flink.runtime.state.CheckpointedStateScope;
+import org.apache.flink.runtime.state.StreamStateHandle;
 
 /**
  * Storage for a checkpoint whose shared files hang, whatever interrupts them, until they are let
@@ -15,8 +17,19 @@ public final class HangingUploads extends ForwardingStreams {
     private final CountDownLatch hanging = new CountDownLatch(1);
     private final CountDownLatch released = new CountDownLatch(1);
 
+    private final boolean behindUploads;
+
+    /** Those of shared files, which threads of their own upload. */
     public HangingUploads(CheckpointStreamFactory factory) {
+        this(factory, false);
+    }
+
+    /**
+     * @param behindUploads whether the checkpoint's own thread hangs instead, when all is uploaded
+     */
+    public HangingUploads(CheckpointStreamFactory factory, boolean behindUploads) {
         super(factory);
+        this.behindUploads = behindUploads;
     }
 
     /** Waits until an upload hangs. */
@@ -32,11 +45,20 @@ public final class HangingUploads extends ForwardingStreams {
     @Override
     public CheckpointStateOutputStream createCheckpointStateOutputStream(
             CheckpointedStateScope scope) throws IOException {
-        if (scope == CheckpointedStateScope.SHARED) {
+        if (!behindUploads && scope == CheckpointedStateScope.SHARED) {
             hanging.countDown();
             hang();
         }
         return super.createCheckpointStateOutputStream(scope);
+    }
+
+    @Override
+    public void reusePreviousStateHandle(Collection<? extends StreamStateHandle> reused) {
+        if (behindUploads) {
+            hanging.countDown();
+            hang();
+        }
+        super.reusePreviousStateHandle(reused);
     }
 
     private void hang() {

@@ -1,0 +1,24 @@
+#include "base/backtrace.h"
+
+#ifndef NDEBUG
+#include <execinfo.h>
+
+#include <cstdlib>
+#include <memory>
+
+namespace lava {
+
+Backtrace::Backtrace() noexcept : frames_{}, count_(::backtrace(frames_.data(), kFramesMax)) {}
+
+std::string Backtrace::ToString() const {
+  const std::unique_ptr<char*, decltype(&std::free)> lines(
+      ::backtrace_symbols(frames_.data(), count_), &std::free);
+  std::string text;
+  // The first frame is the constructor's own.
+  for (int i = 1; lines != nullptr && i < count_; ++i)
+    text.append("    ").append(lines.get()[i]).append("\n");
+  return text;
+}
+
+}  // namespace lava
+#endif
