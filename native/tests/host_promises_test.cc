@@ -1,16 +1,19 @@
 // What the host promises of many instances in one process, on a real disk with the real threads.
 
 #include <malloc.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <thread>
 
 #include "db_test_util.h"
 #include "fs/posix_test_util.h"
 #include "host/host_impl.h"
+#include "memory/page_pool.h"
 #include "testing/chosen_file_system.h"
 #include "testing/count.h"
 #include "testing/random.h"
@@ -23,6 +26,13 @@ constexpr uint64_t kIdleBytesMax = 64 << 10;
 size_t ThreadCount() {
   return static_cast<size_t>(std::distance(std::filesystem::directory_iterator("/proc/self/task"),
                                            std::filesystem::directory_iterator()));
+}
+
+uint64_t ResidentBytes() {
+  std::ifstream file("/proc/self/statm");
+  uint64_t pages = 0, resident = 0;
+  file >> pages >> resident;
+  return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
 // Under sanitizers, whose own malloc tells nothing, always 0.
@@ -129,7 +139,10 @@ class HostPromises : public fs::PosixTest {
   void FillCache(size_t instance, uint64_t keys, uint64_t cached_bytes) {
     for (uint64_t n = 0; n < keys; ++n) ASSERT_NO_FATAL_FAILURE(Put(instance, n, 500));
     UntilDone([&] { return opened_[instance].db->Flush(100); });
-    for (uint64_t n = 0; n < keys; ++n) ASSERT_NO_FATAL_FAILURE(Get(instance, n));
+    // Compactions take blocks of their inputs along.
+    for (int pass = 0; pass < 20 && Host::Get().statistics().cache_used_bytes <= cached_bytes;
+         ++pass)
+      for (uint64_t n = 0; n < keys; ++n) ASSERT_NO_FATAL_FAILURE(Get(instance, n));
     ASSERT_GT(Host::Get().statistics().cache_used_bytes, cached_bytes);
   }
   /// Nobody does anything meanwhile.
@@ -225,6 +238,21 @@ TEST_F(HostPromises, ALeaseThatEndsTakesWhatTheCacheHasOfIt) {
   EXPECT_EQ(s.over_budget_bytes, 0u);
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST_F(HostPromises, TheMemoryOfALeaseGoesBackToTheSystemWithIt) {
+  constexpr uint64_t kLarge = 96 << 20;
+  const uint64_t before = ResidentBytes();
+  Lease(kLarge);
+  ASSERT_NO_FATAL_FAILURE(Open(0));
+  ASSERT_NO_FATAL_FAILURE(FillCache(0, 120'000, kLarge / 2));
+  EXPECT_GT(ResidentBytes(), before + kLarge / 2);
+  opened_.clear();
+  options_.lease.reset();
+  // What is kept for the next lease, and what stands between it in the heap.
+  EXPECT_LT(ResidentBytes(), before + PagePool::kKeptBytesMin + (8 << 20));
+}
+#endif
+
 TEST_F(HostPromises, PinsThatOutlastALeaseAreReportedUntilTheyGo) {
   const size_t threads = ThreadCount();
   Lease(kStays);
@@ -266,7 +294,6 @@ TEST_F(HostPromises, MemtablesOfIdleInstancesGiveWayWhenALeaseEnds) {
   metadata->Charge(kStays * 3 / 4);
   ASSERT_GT(options_.lease->used_bytes(), kStays);
   ends.reset();
-  EXPECT_GT(Host::Get().statistics().over_budget_bytes, 0u);
   const HostStatistics s = AwaitBudget();
   EXPECT_LE(s.charged_bytes, kStays) << "memtables " << s.memtable_bytes;
   EXPECT_GT(s.memtable_bytes, 0u) << "only as many as it takes";

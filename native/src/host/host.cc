@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "host/host_impl.h"
+#include "memory/free_heap.h"
 #include "memory/page_pool.h"
 #include "policy/working_sets.h"
 
@@ -17,6 +18,8 @@ constexpr uint64_t kUncountedShare = 16;
 // One part in so many may be pages that memtables gave back and will take again.
 constexpr uint64_t kKeptShare = 32;
 constexpr uint64_t kLooksPerSeal = 8;
+// Of a lease that ends: less is not worth a walk through the heap.
+constexpr uint64_t kTrimmedBytesMin = 16 << 20;
 // However much else there is, memtables get one part in so many of their share.
 constexpr uint64_t kMemtablesFloorShare = 4;
 
@@ -124,14 +127,20 @@ Result<std::shared_ptr<Lease>> HostImpl::Acquire(uint64_t capacity_bytes,
 }
 
 void HostImpl::LeaseEnded(LeaseImpl* lease) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  leases_.remove(lease);
-  capacity_bytes_ -= lease->capacity_bytes();
-  ResizeCache();
-  // Without instances nothing could be given back, and no thread may be left.
-  if (IsWithinBudget() || instances_open_ == 0) return;
-  if (relief_ == nullptr) relief_ = std::make_unique<BudgetRelief>([this] { return Relieve(); });
-  relief_->Start();
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    leases_.remove(lease);
+    capacity_bytes_ -= lease->capacity_bytes();
+    ResizeCache();
+    // Without instances nothing could be given back, and no thread may be left.
+    if (!IsWithinBudget() && instances_open_ > 0) {
+      if (relief_ == nullptr)
+        relief_ = std::make_unique<BudgetRelief>([this] { return Relieve(); });
+      relief_->Start();
+    }
+  }
+  // Blocks of the cache come from malloc, which else keeps all that they took.
+  if (lease->capacity_bytes() >= kTrimmedBytesMin) GiveBackFreeHeap();
 }
 
 // Caller holds mutex_. With the last lease the capacity is 0 and the cache lets go of all blocks.
