@@ -245,7 +245,7 @@ TEST_F(HostPromises, TheMemoryOfALeaseGoesBackToTheSystemWithIt) {
   Lease(kLarge);
   ASSERT_NO_FATAL_FAILURE(Open(0));
   ASSERT_NO_FATAL_FAILURE(FillCache(0, 120'000, kLarge / 2));
-  EXPECT_GT(ResidentBytes(), before + kLarge / 2);
+  EXPECT_GT(ResidentBytes(), before + kLarge / 3) << "there was nothing to give back";
   opened_.clear();
   options_.lease.reset();
   // What is kept for the next lease, and what stands between it in the heap.

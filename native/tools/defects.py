@@ -313,4 +313,9 @@ DEFECTS = [
            "src/fs/posix_direct_append_file.cc",
            "LAVA_RETURN_IF_ERROR(Write(behind_.data() + done, call_.length - done, "
            "call_.offset + done));", "(void)done;", ("files",)),
+    Defect("what malloc keeps of a lease stays", "src/host/host.cc",
+           "if (lease->capacity_bytes() >= kTrimmedBytesMin) GiveBackFreeHeap();",
+           "(void)kTrimmedBytesMin;", ("promises",)),
+    Defect("nobody flushes what a smaller budget has no room for", "src/host/host.cc",
+           "for (LeaseImpl* lease : leases_) lease->Relieve();", "(void)leases_;", ("promises",)),
 ]

@@ -38,6 +38,7 @@ TESTS = {
     "manifest": ("manifest_test", {}),
     "memory": ("memory_test", {}),
     "policy": ("policy_test", {}),
+    "promises": ("host_promises_test", {"LAVA_TEST_CYCLES": "100"}),
     "refusals": ("memory_refusal_test", {}),
     "scenario": ("db_value_scenario_test", {}),
     "quota": ("db_quota_test", {}),
