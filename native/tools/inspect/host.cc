@@ -14,7 +14,7 @@ namespace lava::inspect {
 namespace {
 
 constexpr uint64_t kPageBytesMax = 64 << 20;  // many thousands of instances
-constexpr uint64_t kFormat = 1;
+constexpr uint64_t kFormat = 2;
 // Later by more than this many intervals, a page is not its process's present.
 constexpr uint64_t kLateIntervals = 3;
 
@@ -22,12 +22,16 @@ using Names = std::span<const char* const>;
 
 constexpr const char* kHead[] = {
     "format", "pid", "started_ms", "written_ms", "interval_ms", "instances_open", "leases_open"};
-constexpr const char* kMemory[] = {"budget_bytes",   "charged_bytes",      "cache_bytes",
-                                   "memtable_bytes", "table_reader_bytes", "metadata_bytes",
-                                   "scan_bytes",     "flush_job_bytes",    "compaction_job_bytes",
-                                   "gc_job_bytes",   "file_buffer_bytes",  "jobs_put_off",
-                                   "overdrafts"};
-constexpr const char* kCache[] = {"capacity_bytes", "used_bytes", "pinned_bytes", "hits", "misses"};
+constexpr const char* kMemory[] = {"budget_bytes",         "charged_bytes",  "over_budget_bytes",
+                                   "cache_bytes",          "memtable_bytes", "table_reader_bytes",
+                                   "metadata_bytes",       "scan_bytes",     "flush_job_bytes",
+                                   "compaction_job_bytes", "gc_job_bytes",   "file_buffer_bytes",
+                                   "jobs_put_off",         "overdrafts"};
+constexpr const char* kCache[] = {"capacity_bytes", "used_bytes", "pinned_bytes",
+                                  "hits",           "misses",     "index_bytes_max"};
+constexpr const char* kSegments[] = {"index", "data"};
+constexpr const char* kSegment[] = {"used_bytes", "hits", "misses", "evictions"};
+constexpr const char* kSpace[] = {"used_bytes", "live_bytes", "limit_bytes"};
 constexpr const char* kBackground[] = {"threads",
                                        "cpu_us",
                                        "paced_us",
@@ -70,11 +74,13 @@ Status Take(const Json& from, const std::string& where, Names numbers, Names tex
   return Status::OK();
 }
 
-Status TakeObject(const Json& page, const char* name, Names numbers, Json* to) {
-  const auto it = page.find(name);
-  if (it == page.end()) return Wrong(name, "not there");
+// within: what stands before its name.
+Status TakeObject(const Json& from, const std::string& name, Names numbers, Json* to,
+                  const std::string& within = "") {
+  const auto it = from.find(name);
+  if (it == from.end()) return Wrong(within + name, "not there");
   Json object = Json::object();
-  LAVA_RETURN_IF_ERROR(Take(*it, name, numbers, {}, &object));
+  LAVA_RETURN_IF_ERROR(Take(*it, within + name, numbers, {}, &object));
   (*to)[name] = std::move(object);
   return Status::OK();
 }
@@ -120,7 +126,10 @@ Status TakePage(const Json& page, Json* to) {
     return Wrong("page.pid", "no process's number");
   LAVA_RETURN_IF_ERROR(TakeObject(page, "memory", kMemory, to));
   LAVA_RETURN_IF_ERROR(TakeObject(page, "cache", kCache, to));
+  for (const char* segment : kSegments)
+    LAVA_RETURN_IF_ERROR(TakeObject(page["cache"], segment, kSegment, &(*to)["cache"], "cache."));
   LAVA_RETURN_IF_ERROR(TakeRatio(page, to));
+  LAVA_RETURN_IF_ERROR(TakeObject(page, "space", kSpace, to));
   LAVA_RETURN_IF_ERROR(TakeObject(page, "background", kBackground, to));
   LAVA_RETURN_IF_ERROR(TakeRows(page, "volumes", kVolume, kVolumeTexts, to));
   return TakeRows(page, "instances", kInstance, kInstanceTexts, to);

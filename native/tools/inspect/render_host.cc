@@ -18,11 +18,15 @@ void RenderMemory(const Json& page, std::string* out) {
   const Json& memory = page["memory"];
   *out += "memory: " + Size(memory, "charged_bytes") + " of " + Size(memory, "budget_bytes") +
           "; jobs put off " + Count(memory, "jobs_put_off") + ", overdrafts " +
-          Count(memory, "overdrafts") + "\n";
+          Count(memory, "overdrafts");
+  if (Number(memory, "over_budget_bytes") > 0)
+    *out += "; " + Size(memory, "over_budget_bytes") + " OVER THE BUDGET";
+  *out += "\n";
   Columns columns({"purpose", "bytes>"});
   for (const auto& [name, value] : memory.items()) {
     constexpr size_t kSuffix = 6;  // "_bytes"
-    if (name.ends_with("_bytes") && name != "budget_bytes" && name != "charged_bytes")
+    if (name.ends_with("_bytes") && name != "budget_bytes" && name != "charged_bytes" &&
+        name != "over_budget_bytes")
       columns.Add({name.substr(0, name.size() - kSuffix), ByteSize(value.get<uint64_t>())});
   }
   columns.Write(out);
@@ -39,7 +43,24 @@ void RenderCache(const Json& page, std::string* out) {
     std::snprintf(buffer, sizeof(buffer), ", lately %.2f", cache["hit_ratio_lately"].get<double>());
     *out += buffer;
   }
-  *out += "\n";
+  *out += "; index before data up to " + Size(cache, "index_bytes_max") + "\n";
+  Columns columns({"segment", "used>", "hits>", "misses>", "hit ratio>", "evicted>"});
+  for (const char* name : {"index", "data"}) {
+    const Json& segment = cache[name];
+    const uint64_t found = Number(segment, "hits");
+    columns.Add({name, Size(segment, "used_bytes"), Count(segment, "hits"),
+                 Count(segment, "misses"), Ratio(found, found + Number(segment, "misses")),
+                 Count(segment, "evictions")});
+  }
+  columns.Write(out);
+}
+
+void RenderSpace(const Json& page, std::string* out) {
+  const Json& space = page["space"];
+  const bool limited = Number(space, "limit_bytes") > 0;
+  *out += "space: " + Size(space, "used_bytes") +
+          (limited ? " of " + Size(space, "limit_bytes") : ", no limit") + ", about " +
+          Size(space, "live_bytes") + " live\n";
 }
 
 void RenderBackground(const Json& page, std::string* out) {
@@ -95,6 +116,7 @@ void RenderHost(const Json& report, std::string* out) {
             Escape(Text(page, "library")) + "\n";
     RenderMemory(page, out);
     RenderCache(page, out);
+    RenderSpace(page, out);
     RenderBackground(page, out);
     RenderVolumes(page, out);
     RenderInstances(page, out);

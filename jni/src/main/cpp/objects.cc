@@ -125,6 +125,19 @@ void HostNumbers(JNIEnv* env, jclass, jlongArray out) {
         s.gc_job_bytes,
         s.jobs_put_off,
         s.memory_overdrafts,
+        s.over_budget_bytes,
+        s.cache_index.used_bytes,
+        s.cache_index.hits,
+        s.cache_index.misses,
+        s.cache_index.evictions,
+        s.cache_data.used_bytes,
+        s.cache_data.hits,
+        s.cache_data.misses,
+        s.cache_data.evictions,
+        s.cache_index_bytes_max,
+        s.space_used_bytes,
+        s.space_live_bytes,
+        s.space_limit_bytes,
     };
     const std::vector<jlong> numbers(std::begin(values), std::end(values));
     CopyNumbers(env, numbers, out);

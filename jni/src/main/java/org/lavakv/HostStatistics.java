@@ -9,7 +9,7 @@ package org.lavakv;
  */
 public final class HostStatistics {
 
-    static final int NUMBERS = 27;
+    static final int NUMBERS = 40;
 
     private final long[] numbers;
 
@@ -161,5 +161,70 @@ public final class HostStatistics {
     /** Jobs that were let go on with more memory than the budget has. */
     public long memoryOverdrafts() {
         return numbers[26];
+    }
+
+    /** Charged bytes that {@link #budgetBytes} does not have. */
+    public long overBudgetBytes() {
+        return numbers[27];
+    }
+
+    /** Bytes of the block cache that are indexes and filters. */
+    public long cacheIndexUsedBytes() {
+        return numbers[28];
+    }
+
+    /** Of {@link #cacheHits}, indexes and filters. */
+    public long cacheIndexHits() {
+        return numbers[29];
+    }
+
+    /** Of {@link #cacheMisses}, indexes and filters. */
+    public long cacheIndexMisses() {
+        return numbers[30];
+    }
+
+    /** Indexes and filters that the cache gave up. */
+    public long cacheIndexEvictions() {
+        return numbers[31];
+    }
+
+    /** Bytes of the block cache that are data. */
+    public long cacheDataUsedBytes() {
+        return numbers[32];
+    }
+
+    /** Of {@link #cacheHits}, data. */
+    public long cacheDataHits() {
+        return numbers[33];
+    }
+
+    /** Of {@link #cacheMisses}, data. */
+    public long cacheDataMisses() {
+        return numbers[34];
+    }
+
+    /** Blocks of data that the cache gave up. */
+    public long cacheDataEvictions() {
+        return numbers[35];
+    }
+
+    /** Bytes of the block cache up to which indexes and filters go before data. */
+    public long cacheIndexBytesMax() {
+        return numbers[36];
+    }
+
+    /** Bytes of all instances' files; of those that only snapshots keep while there is a limit. */
+    public long spaceUsedBytes() {
+        return numbers[37];
+    }
+
+    /** Of {@link #spaceUsedBytes}, what is thought to be left if nothing was garbage. */
+    public long spaceLiveBytes() {
+        return numbers[38];
+    }
+
+    /** The process's limit of space; 0: none. */
+    public long spaceLimitBytes() {
+        return numbers[39];
     }
 }

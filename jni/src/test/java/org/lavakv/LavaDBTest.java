@@ -484,6 +484,16 @@ class LavaDBTest extends LavaTestBase {
         assertThat(host.chargedBytes()).isBetween(1L, host.budgetBytes());
         assertThat(host.jobsPutOff()).isNotNegative();
         assertThat(host.memoryOverdrafts()).isZero();
+        assertThat(host.overBudgetBytes()).isZero();
+        assertThat(host.cacheIndexUsedBytes() + host.cacheDataUsedBytes())
+                .isEqualTo(host.cacheUsedBytes());
+        assertThat(host.cacheIndexHits() + host.cacheDataHits()).isEqualTo(host.cacheHits());
+        assertThat(host.cacheIndexMisses() + host.cacheDataMisses()).isEqualTo(host.cacheMisses());
+        assertThat(host.cacheIndexEvictions() + host.cacheDataEvictions()).isNotNegative();
+        assertThat(host.cacheIndexBytesMax()).isBetween(1L, host.cacheCapacityBytes());
+        assertThat(host.spaceUsedBytes()).isPositive();
+        assertThat(host.spaceLiveBytes()).isBetween(1L, host.spaceUsedBytes());
+        assertThat(host.spaceLimitBytes()).isZero();
         Host.setBackgroundCpu(2.5);
         Host.setBackgroundCpu(0);
         assertThatThrownBy(() -> s(db).filesAtLevel(DBStatistics.LEVELS))

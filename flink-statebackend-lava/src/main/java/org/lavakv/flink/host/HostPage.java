@@ -27,7 +27,7 @@ import org.lavakv.VolumeFigures;
 final class HostPage {
 
     /** Of the file; {@code native/tools/inspect/host.cc} reads it. */
-    static final int FORMAT = 1;
+    static final int FORMAT = 2;
 
     private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -66,6 +66,10 @@ final class HostPage {
                 .put("leases_open", host.leasesOpen());
         putMemory(page.putObject("memory"));
         putCache(page.putObject("cache"), last);
+        page.putObject("space")
+                .put("used_bytes", host.spaceUsedBytes())
+                .put("live_bytes", host.spaceLiveBytes())
+                .put("limit_bytes", host.spaceLimitBytes());
         putBackground(page.putObject("background"));
         putVolumes(page.putArray("volumes"));
         ArrayNode instances = page.putArray("instances");
@@ -76,6 +80,7 @@ final class HostPage {
     private void putMemory(ObjectNode memory) {
         memory.put("budget_bytes", host.budgetBytes())
                 .put("charged_bytes", host.chargedBytes())
+                .put("over_budget_bytes", host.overBudgetBytes())
                 .put("cache_bytes", host.cacheUsedBytes())
                 .put("memtable_bytes", host.memtableBytes())
                 .put("table_reader_bytes", host.tableReaderBytes())
@@ -96,7 +101,18 @@ final class HostPage {
                 .put("hits", host.cacheHits())
                 .put("misses", host.cacheMisses())
                 .put("hit_ratio", ratio(host.cacheHits(), host.cacheMisses()))
-                .put("hit_ratio_lately", ratioSince(last));
+                .put("hit_ratio_lately", ratioSince(last))
+                .put("index_bytes_max", host.cacheIndexBytesMax());
+        cache.putObject("index")
+                .put("used_bytes", host.cacheIndexUsedBytes())
+                .put("hits", host.cacheIndexHits())
+                .put("misses", host.cacheIndexMisses())
+                .put("evictions", host.cacheIndexEvictions());
+        cache.putObject("data")
+                .put("used_bytes", host.cacheDataUsedBytes())
+                .put("hits", host.cacheDataHits())
+                .put("misses", host.cacheDataMisses())
+                .put("evictions", host.cacheDataEvictions());
     }
 
     private void putBackground(ObjectNode background) {
@@ -151,6 +167,27 @@ final class HostPage {
                 .put("compaction_stall_us", s.compactionStallMicros())
                 .put("space_stall_us", s.spaceStallMicros())
                 .put("background_errors", s.backgroundErrors());
+    }
+
+    boolean isOverBudget() {
+        return host.overBudgetBytes() > 0;
+    }
+
+    /** Of a page that is over the budget: by how much, and what takes it. */
+    String overBudgetLine() {
+        return String.format(
+                Locale.ROOT,
+                "Lava: native memory is %d KiB beyond its budget of %d KiB and stays so: cache %d KiB,"
+                        + " of which reads hold %d, memtables %d, open files %d, metadata %d, the rest"
+                        + " are jobs. If this lasts, slots need more memory, or values that were"
+                        + " read are kept too long.",
+                (host.overBudgetBytes() + 1023) >> 10,
+                host.budgetBytes() >> 10,
+                host.cacheUsedBytes() >> 10,
+                host.cachePinnedBytes() >> 10,
+                host.memtableBytes() >> 10,
+                host.tableReaderBytes() >> 10,
+                host.metadataBytes() >> 10);
     }
 
     /** The essentials; ratios, times and stalls are those since the last line. */

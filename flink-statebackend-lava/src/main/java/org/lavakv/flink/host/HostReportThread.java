@@ -15,7 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes the page at once and then at an interval, and with each but the first a line to the log.
+ * Writes the page at once and then at an interval, and with each but the first a line to the log;
+ * warns when native memory stays beyond its budget.
  *
  * <p>Threads: a daemon of its own; {@link #end} from any. Ownership: owns the file, and removes it.
  *
@@ -35,6 +36,8 @@ final class HostReportThread implements Runnable {
     private final Path file;
     private final Duration interval;
     private final long startedMillis = System.currentTimeMillis();
+    private final OverBudget overBudget = new OverBudget(); // the thread's
+    private volatile boolean warnedOfBudget;
     private boolean ended;
     private boolean warned;
 
@@ -50,6 +53,10 @@ final class HostReportThread implements Runnable {
 
     static String fileName() {
         return "lava-host-" + ProcessHandle.current().pid() + "-" + COPY + ".json";
+    }
+
+    Path file() {
+        return file;
     }
 
     void start() {
@@ -101,6 +108,10 @@ final class HostReportThread implements Runnable {
             if (last != null) {
                 LOG.info(page.line(last));
             }
+            if (overBudget.isToWarn(page.isOverBudget())) {
+                LOG.warn(page.overBudgetLine());
+                warnedOfBudget = true;
+            }
             write(page.json(last, startedMillis, interval.toMillis()));
             return page;
         } catch (IOException | RuntimeException e) {
@@ -141,5 +152,9 @@ final class HostReportThread implements Runnable {
 
     synchronized boolean hasWarned() {
         return warned;
+    }
+
+    boolean hasWarnedOfBudget() {
+        return warnedOfBudget;
     }
 }

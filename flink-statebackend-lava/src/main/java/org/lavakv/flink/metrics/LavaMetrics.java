@@ -130,6 +130,16 @@ public final class LavaMetrics {
         host.gauge("cache-pinned-bytes", s.gauge(HostStatistics::cachePinnedBytes));
         host.gauge("cache-hits", s.gauge(HostStatistics::cacheHits));
         host.gauge("cache-misses", s.gauge(HostStatistics::cacheMisses));
+        host.gauge("cache-index-used-bytes", s.gauge(HostStatistics::cacheIndexUsedBytes));
+        host.gauge("cache-index-bytes-max", s.gauge(HostStatistics::cacheIndexBytesMax));
+        host.gauge("cache-index-hits", s.gauge(HostStatistics::cacheIndexHits));
+        host.gauge("cache-index-misses", s.gauge(HostStatistics::cacheIndexMisses));
+        host.gauge("cache-data-used-bytes", s.gauge(HostStatistics::cacheDataUsedBytes));
+        host.gauge("cache-data-hits", s.gauge(HostStatistics::cacheDataHits));
+        host.gauge("cache-data-misses", s.gauge(HostStatistics::cacheDataMisses));
+        host.gauge("space-used-bytes", s.gauge(HostStatistics::spaceUsedBytes));
+        host.gauge("space-live-bytes", s.gauge(HostStatistics::spaceLiveBytes));
+        host.gauge("space-limit-bytes", s.gauge(HostStatistics::spaceLimitBytes));
         host.gauge("memtable-bytes", s.gauge(HostStatistics::memtableBytes));
         host.gauge("table-reader-bytes", s.gauge(HostStatistics::tableReaderBytes));
         host.gauge("file-buffer-bytes", s.gauge(HostStatistics::fileBufferBytes));
@@ -159,6 +169,7 @@ public final class LavaMetrics {
         memory.gauge("file-buffers", s.gauge(HostStatistics::fileBufferBytes));
         memory.gauge("jobs-put-off", s.gauge(HostStatistics::jobsPutOff));
         memory.gauge("overdrafts", s.gauge(HostStatistics::memoryOverdrafts));
+        memory.gauge("over-budget", s.gauge(HostStatistics::overBudgetBytes));
     }
 
     private void registerVolume() {

@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
@@ -76,6 +77,98 @@ class HostReportsTest {
             assertThat(volumes).hasSize(1);
             assertThat(Path.of(volumes.get(0).get("path").asText())).exists();
             assertThat(volumes.get(0).get("capacity_bytes").asLong()).isPositive();
+        }
+    }
+
+    /** The file is what the native inspect_test reads as a page. */
+    @Test
+    void pageHasTheNamesThatInspectReads() throws Exception {
+        try (BackendFixture fixture = new BackendFixture(directory)) {
+            LavaStateBackend onVolumes =
+                    reported(fixture)
+                            .set(LavaOptions.FILE_SYSTEM, LavaOptions.FileSystemType.LAVAFS);
+            fixture.use(onVolumes).create(BackendFixture.LOW);
+            Path file = fixture.instances().resolve(HostReportThread.fileName());
+            until(() -> Files.exists(file));
+            JsonNode example = read(Path.of("../native/tools/inspect/data/host-page.json"));
+            assertThat(example.get("format").asInt()).isEqualTo(HostPage.FORMAT);
+            assertThat(names("", read(file))).isEqualTo(names("", example));
+        }
+    }
+
+    /** Of all fields, with where they stand and whether they are text. */
+    private static List<String> names(String where, JsonNode node) {
+        List<String> names = new ArrayList<>();
+        if (node.isObject()) {
+            node.fields()
+                    .forEachRemaining(
+                            field ->
+                                    names.addAll(
+                                            names(where + "." + field.getKey(), field.getValue())));
+        } else if (node.isArray()) {
+            node.forEach(row -> names.addAll(names(where + "[]", row)));
+        } else {
+            names.add(where + (node.isTextual() ? ": text" : ""));
+        }
+        return names;
+    }
+
+    @Test
+    void spaceAndSegmentsAreTold() throws Exception {
+        try (LavaInstance one = instance("one")) {
+            HostPage page = HostPage.read(List.of(new ReportedInstance(one, "job", "op")));
+            JsonNode json = new ObjectMapper().readTree(page.json(null, 0, 1));
+            Host.setSpaceLimit(123 << 20);
+            JsonNode limited =
+                    new ObjectMapper().readTree(HostPage.read(List.of()).json(page, 0, 1));
+            Host.setSpaceLimit(0);
+            assertThat(json.at("/space/limit_bytes").asLong()).isZero();
+            assertThat(limited.at("/space/limit_bytes").asLong()).isEqualTo(123 << 20);
+            assertThat(json.at("/space/live_bytes").asLong())
+                    .isLessThanOrEqualTo(json.at("/space/used_bytes").asLong());
+            assertThat(json.at("/cache/index_bytes_max").asLong())
+                    .isBetween(1L, json.at("/cache/capacity_bytes").asLong());
+            for (String number : List.of("used_bytes", "hits", "misses")) {
+                assertThat(
+                                json.at("/cache/index/" + number).asLong()
+                                        + json.at("/cache/data/" + number).asLong())
+                        .isEqualTo(json.at("/cache/" + number).asLong());
+            }
+        }
+    }
+
+    @Test
+    void memoryThatStaysBeyondTheBudgetIsWarnedOf() throws Exception {
+        HostReports reports = new HostReports();
+        try (LavaInstance one = instance("one", 1)) { // takes more than a byte
+            HostReports.Registration registration = reports.add(one, "job", "op", directory, OFTEN);
+            HostReportThread thread = reports.thread();
+            until(thread::hasWarnedOfBudget);
+            JsonNode memory = read(thread.file()).get("memory");
+            assertThat(memory.get("over_budget_bytes").asLong())
+                    .isEqualTo(memory.get("charged_bytes").asLong() - 1)
+                    .isPositive();
+            assertThat(HostPage.read(List.of()).overBudgetLine())
+                    .contains("beyond its budget of 0 KiB");
+            registration.close();
+        }
+        try (LavaInstance one = instance("two")) {
+            assertThat(HostPage.read(List.of()).isOverBudget()).isFalse();
+        }
+        noThread();
+    }
+
+    @Test
+    void oneReportBeyondTheBudgetIsNoWarningNorIsTheThird() {
+        OverBudget over = new OverBudget();
+        for (int time = 0; time < 2; time++) {
+            assertThat(over.isToWarn(true)).isFalse();
+            assertThat(over.isToWarn(true)).isTrue();
+            assertThat(over.isToWarn(true)).isFalse();
+            assertThat(over.isToWarn(true)).isFalse();
+            assertThat(over.isToWarn(false)).isFalse();
+            assertThat(over.isToWarn(true)).isFalse();
+            assertThat(over.isToWarn(false)).isFalse();
         }
     }
 
@@ -151,9 +244,13 @@ class HostReportsTest {
     }
 
     private LavaInstance instance(String name) throws Exception {
+        return instance(name, 32 << 20);
+    }
+
+    private LavaInstance instance(String name, long leaseBytes) throws Exception {
         Path home = Files.createDirectories(directory.resolve(name));
         LavaDB.loadLibrary(Files.createDirectories(directory.resolve("library")).toFile());
-        Lease lease = Host.acquire(32 << 20, 0.5);
+        Lease lease = Host.acquire(leaseBytes, 0.5);
         PosixFiles files = new PosixFiles(Files.createDirectory(home.resolve("db")));
         LavaDB db = files.open(new DBOptions().setPartitionLast(7), lease, List.of());
         return new LavaInstance(db, lease, home.toFile(), files, 1, KeyGroupRange.of(0, 7), 0);
