@@ -158,6 +158,10 @@ class WriteBatch {
   }
   size_t count() const { return operations_.size(); }
   size_t byte_count() const { return bytes_.size(); }
+  /// What it keeps of the heap, also once it is cleared.
+  size_t kept_bytes() const {
+    return operations_.capacity() * sizeof(Operation) + bytes_.capacity();
+  }
   std::span<const Operation> operations() const { return operations_; }
   Slice key(const Operation& o) const { return Slice(bytes_).substr(o.key_offset, o.key_bytes); }
   Slice value(const Operation& o) const {

@@ -51,9 +51,11 @@ struct HostStatistics {
   /// Working sets of jobs that run.
   uint64_t flush_job_bytes = 0, compaction_job_bytes = 0, gc_job_bytes = 0;
   uint64_t file_buffer_bytes = 0;  // of files that are written to volumes
+  uint64_t binding_bytes = 0;      // Host::CountBindingBytes()
   uint64_t charged_bytes = 0;      // all that is charged now, cache included
-  /// Of these, what budget_bytes does not have. After a lease has ended: what pins and memtables
-  /// that are to be flushed keep yet. It is given back as soon as they let it go.
+  /// Of these, what budget_bytes does not have; 0 without leases. After a lease has ended: what
+  /// pins and memtables that are to be flushed keep yet. It is given back as soon as they let it
+  /// go.
   uint64_t over_budget_bytes = 0;
   uint64_t jobs_put_off = 0;       // until others give memory back
   uint64_t memory_overdrafts = 0;  // jobs that were let go on with more than the budget has
@@ -97,6 +99,11 @@ class Host {
   /// instances are slowed, past the high one they wait, and who has most garbage collects first;
   /// when nothing more can be freed in any instance, writes are NoSpace. Takes effect at once.
   virtual void SetSpaceLimit(uint64_t high_bytes, uint64_t low_bytes = 0) = 0;
+
+  /// Counts what a binding's threads keep for their calls, beside instances; negative: less of it.
+  /// It is of no lease: the cache goes without it. All that was counted is to be taken back.
+  /// Units:      bytes. Errors: none.
+  virtual void CountBindingBytes(int64_t bytes) = 0;
 
   /// The process's volume in a directory of the machine, made if missing for its user only. Options
   /// count when this mounts it. Several processes may use one directory: each has its volume.

@@ -224,6 +224,15 @@ void HostImpl::RunInBackground(std::function<void()> job) {
   job();  // there is no instance, and so no thread
 }
 
+void HostImpl::CountBindingBytes(int64_t bytes) {
+  MemoryCounter* const counter = budget_.counter(MemoryPurpose::kBindings);
+  if (bytes >= 0) {
+    counter->Charge(static_cast<uint64_t>(bytes));
+  } else {
+    counter->Release(static_cast<uint64_t>(-bytes));
+  }
+}
+
 HostStatistics HostImpl::statistics() const {
   HostStatistics out;
   const BlockCache::Statistics cache = cache_->statistics();
@@ -244,6 +253,7 @@ HostStatistics HostImpl::statistics() const {
   out.compaction_job_bytes = used(MemoryPurpose::kCompactions);
   out.gc_job_bytes = used(MemoryPurpose::kCollections);
   out.file_buffer_bytes = used(MemoryPurpose::kFileBuffers);
+  out.binding_bytes = used(MemoryPurpose::kBindings);
   const SpaceQuota::Statistics space = space_.statistics();
   out.space_used_bytes = space.used_bytes;
   out.space_live_bytes = space.live_bytes;
@@ -256,7 +266,8 @@ HostStatistics HostImpl::statistics() const {
   out.jobs_put_off = job_memory_totals_.put_off.load(std::memory_order_relaxed);
   out.memory_overdrafts = job_memory_totals_.overdrafts.load(std::memory_order_relaxed);
   out.budget_bytes = capacity_bytes_;
-  out.over_budget_bytes = out.charged_bytes - std::min(out.charged_bytes, out.budget_bytes);
+  if (!leases_.empty())
+    out.over_budget_bytes = out.charged_bytes - std::min(out.charged_bytes, out.budget_bytes);
   out.instances_open = instances_open_;
   out.leases_open = static_cast<uint32_t>(leases_.size());
   out.background_cpu_us = job_totals_.cpu_us.load(std::memory_order_relaxed);

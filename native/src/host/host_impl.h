@@ -88,6 +88,7 @@ class HostImpl final : public Host, private ChargeObserver {
   void SetSpaceLimit(uint64_t high_bytes, uint64_t low_bytes) override {
     space_.SetLimit(high_bytes, low_bytes);
   }
+  void CountBindingBytes(int64_t bytes) override;
   Result<std::shared_ptr<SharedVolume>> OpenVolume(const std::string& directory,
                                                    const VolumeOptions& options,
                                                    std::vector<std::string>* left_behind) override {
@@ -120,8 +121,8 @@ class HostImpl final : public Host, private ChargeObserver {
   bool Allows(uint64_t bytes) override;
   void RunInBackground(std::function<void()> job);
 
-  // Everything but the cache, which gets what this leaves of the leases. Charged by instances
-  // only: when there is a cache.
+  // Everything but the cache, which gets what this leaves of the leases. Charged by who uses the
+  // process's host only: when there is a cache.
   MemoryBudget budget_{nullptr, this};
   JobMemory::Totals job_memory_totals_;
   SpaceQuota space_;

@@ -111,6 +111,26 @@ TEST(Host, ALeaseBeyondItsLimitSealsWhatItTakes) {
   for (Member& member : members) impl->Leave(&member);
 }
 
+TEST(Host, WhatBindingsKeepIsTakenFromTheCache) {
+  Host& host = Host::Get();
+  host.CountBindingBytes(300);
+  EXPECT_EQ(host.statistics().over_budget_bytes, 0u) << "there is no budget";
+  {
+    auto lease = host.Acquire(1600, 0.5);
+    ASSERT_TRUE(lease.ok());
+    EXPECT_EQ(host.statistics().cache_capacity_bytes, 1500u - 300u);
+    EXPECT_EQ((*lease)->used_bytes(), 0u);
+    host.CountBindingBytes(1400);
+    EXPECT_EQ(host.statistics().binding_bytes, 1700u);
+    EXPECT_EQ(host.statistics().charged_bytes, 1700u);
+    EXPECT_EQ(host.statistics().over_budget_bytes, 100u);
+    host.CountBindingBytes(-1400);
+    EXPECT_EQ(host.statistics().cache_capacity_bytes, 1500u - 300u);
+  }
+  host.CountBindingBytes(-300);
+  EXPECT_EQ(host.statistics().charged_bytes, 0u);
+}
+
 TEST(Host, ThePoolLivesFromTheFirstInstanceToTheLast) {
   auto lease = Host::Get().Acquire(1000, 0.5);
   ASSERT_TRUE(lease.ok());

@@ -82,8 +82,8 @@ void MemoryCounter::Release(uint64_t bytes) {
 
 std::string_view NameOf(MemoryPurpose purpose) {
   static constexpr std::array<std::string_view, kMemoryPurposes> kNames = {
-      "memtables", "readers",     "metadata",    "scans",
-      "flushes",   "compactions", "collections", "file-buffers"};
+      "memtables",   "readers",     "metadata",     "scans",   "flushes",
+      "compactions", "collections", "file-buffers", "bindings"};
   return kNames[static_cast<size_t>(purpose)];
 }
 

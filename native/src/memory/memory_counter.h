@@ -17,8 +17,9 @@ enum class MemoryPurpose : uint8_t {
   kCompactions,
   kCollections,
   kFileBuffers,  // of files that are written to volumes
+  kBindings,     // what threads of the bindings keep for their calls
 };
-inline constexpr uint32_t kMemoryPurposes = 8;
+inline constexpr uint32_t kMemoryPurposes = 9;
 
 /// Bytes of one purpose at one level of the budget (MemoryBudget); made by itself, it only counts.
 /// Threads:    any thread.

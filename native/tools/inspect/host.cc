@@ -26,7 +26,7 @@ constexpr const char* kMemory[] = {"budget_bytes",         "charged_bytes",  "ov
                                    "cache_bytes",          "memtable_bytes", "table_reader_bytes",
                                    "metadata_bytes",       "scan_bytes",     "flush_job_bytes",
                                    "compaction_job_bytes", "gc_job_bytes",   "file_buffer_bytes",
-                                   "jobs_put_off",         "overdrafts"};
+                                   "binding_bytes",        "jobs_put_off",   "overdrafts"};
 constexpr const char* kCache[] = {"capacity_bytes", "used_bytes", "pinned_bytes",
                                   "hits",           "misses",     "index_bytes_max"};
 constexpr const char* kSegments[] = {"index", "data"};

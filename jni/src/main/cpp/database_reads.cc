@@ -171,11 +171,13 @@ jint Scan(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray lower, jin
     CheckRange(out, 0, out_room, "page");
     struct Recycled {
       ScanPage* page;
+      KeptBytes* kept;
       ~Recycled() {
         Recycle(&page->bytes);
         Recycle(&page->last_key);
+        kept->Set(KeptBytesOf(page->bytes) + KeptBytesOf(page->last_key));
       }
-    } page{&scratch.page};
+    } page{&scratch.page, &scratch.page_kept};
     Check(use->db()->Scan(ToTable(table), request, page.page, view.get()));
     return WritePage(env, *page.page, out, out_room);
   });

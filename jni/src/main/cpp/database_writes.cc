@@ -107,12 +107,16 @@ jint Write(JNIEnv* env, jobject, jlong handle, jbyteArray packed, jint length) {
     const Slice bytes = CopyIn(env, packed, 0, length, "write batch", &room);
     struct Cleared {
       WriteBatch* batch;
+      KeptBytes* kept;
       ~Cleared() {
-        if (batch->byte_count() > kKeptStringBytesMax) *batch = WriteBatch();
+        // Not by assignment: a string keeps its storage when an empty one is moved to it.
+        if (batch->kept_bytes() > kKeptBatchBytesMax) WriteBatch dropped = std::move(*batch);
         batch->Clear();
+        kept->Set(batch->kept_bytes());
       }
-    } cleared{&scratch.batch};
+    } cleared{&scratch.batch, &scratch.batch_kept};
     UnpackBatch(bytes, &scratch.batch);
+    scratch.batch_kept.Set(scratch.batch.kept_bytes());
     return db->Write(scratch.batch);
   });
 }

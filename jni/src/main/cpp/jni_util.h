@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "lava/host.h"
 #include "lava/slice.h"
 #include "lava/status.h"
 
@@ -74,11 +75,33 @@ inline bool BusyInjected() {
 /// 0 for OK, the number of kBusy for Busy; throws for everything else.
 jint DoneOrBusy(Status status);
 
+/// What something of a thread takes, told to the process's budget whenever it changes.
+/// Threads:    one. Units: bytes.
+class KeptBytes {
+ public:
+  KeptBytes() = default;
+  KeptBytes(const KeptBytes&) = delete;
+  KeptBytes& operator=(const KeptBytes&) = delete;
+  ~KeptBytes() { Set(0); }
+  void Set(size_t bytes) {
+    if (bytes == told_) [[likely]]
+      return;
+    Host::Get().CountBindingBytes(static_cast<int64_t>(bytes) - static_cast<int64_t>(told_));
+    told_ = bytes;
+  }
+
+ private:
+  size_t told_ = 0;
+};
+
 /// Bytes that grow, are not cleared, and are kept for the next call of the thread unless large.
 class GrowBuffer {
  public:
   char* Reserve(size_t bytes) {
     if (bytes > capacity_) {
+      data_.reset();
+      capacity_ = 0;
+      kept_.Set(bytes);
       data_ = std::make_unique_for_overwrite<char[]>(bytes);
       capacity_ = bytes;
     }
@@ -89,12 +112,14 @@ class GrowBuffer {
       data_.reset();
       capacity_ = 0;
     }
+    kept_.Set(capacity_);  // less than before, too, when there was no memory
   }
 
  private:
   static constexpr size_t kKeptBytesMax = 1u << 20;
   std::unique_ptr<char[]> data_;
   size_t capacity_ = 0;
+  KeptBytes kept_;
 };
 
 /// Where a call's array goes on its way in: the stack when it is small, which needs no clearing.

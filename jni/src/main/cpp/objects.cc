@@ -126,6 +126,7 @@ void HostNumbers(JNIEnv* env, jclass, jlongArray out) {
         s.jobs_put_off,
         s.memory_overdrafts,
         s.over_budget_bytes,
+        s.binding_bytes,
         s.cache_index.used_bytes,
         s.cache_index.hits,
         s.cache_index.misses,

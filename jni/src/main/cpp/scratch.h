@@ -8,7 +8,7 @@
 namespace lava::jni {
 
 /// Storage of a thread's hot calls, so that they allocate nothing once warm. What a call leaves
-/// behind is bounded (GrowBuffer); pins never stay.
+/// behind is bounded (1 MiB each, 4 MiB of a batch) and charged to the process; pins never stay.
 struct Scratch {
   GrowBuffer key;
   GrowBuffer upper;
@@ -16,9 +16,11 @@ struct Scratch {
   PinnedValue pinned;
   ScanPage page;
   WriteBatch batch;
+  KeptBytes pinned_kept, page_kept, batch_kept;  // as their last call left them
 };
 
 inline constexpr size_t kKeptStringBytesMax = 1u << 20;
+inline constexpr size_t kKeptBatchBytesMax = 4u << 20;
 
 /// Empties a string and keeps its storage unless that is large.
 inline void Recycle(std::string* s) {
@@ -27,6 +29,12 @@ inline void Recycle(std::string* s) {
   } else {
     s->clear();
   }
+}
+
+/// What a string has of the heap, or some bytes of its own that are not worth a question.
+inline size_t KeptBytesOf(const std::string& s) {
+  constexpr size_t kInside = 16;
+  return s.capacity() < kInside ? 0 : s.capacity();
 }
 
 /// The calling thread's. No call of this library is inside another one on the same thread.
@@ -38,10 +46,11 @@ inline Scratch& ThreadScratch() {
 /// The thread's value for a read; what it pins is let go at the end of the call.
 class ScratchValue {
  public:
-  ScratchValue() : value_(&ThreadScratch().pinned) {}
+  ScratchValue() : scratch_(ThreadScratch()), value_(&scratch_.pinned) {}
   ~ScratchValue() {
     value_->Reset();
     Recycle(value_->storage());
+    scratch_.pinned_kept.Set(KeptBytesOf(*value_->storage()));
   }
   ScratchValue(const ScratchValue&) = delete;
   ScratchValue& operator=(const ScratchValue&) = delete;
@@ -49,6 +58,7 @@ class ScratchValue {
   Slice data() const { return value_->data(); }
 
  private:
+  Scratch& scratch_;
   PinnedValue* const value_;
 };
 

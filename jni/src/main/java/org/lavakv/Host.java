@@ -92,7 +92,8 @@ public final class Host {
 
     /**
      * What is open or taken of this copy of the library, in words; empty once everything was closed
-     * and every native byte given back. For tests and for logs.
+     * and every native byte given back, but for what threads keep for their calls. For tests and
+     * for logs.
      */
     public static String describeOpen() {
         if (!LavaLibrary.isLoaded()) {
@@ -108,7 +109,8 @@ public final class Host {
         addUnlessZero(open, host.fileBufferBytes(), "bytes of files being written");
         addUnlessZero(open, host.cachePinnedBytes(), "pinned bytes of the cache");
         addUnlessZero(open, host.cacheUsedBytes(), "bytes of the cache");
-        addUnlessZero(open, host.chargedBytes(), "bytes in all");
+        // What threads keep goes with them.
+        addUnlessZero(open, host.chargedBytes() - host.bindingBytes(), "bytes in all");
         return open.toString();
     }
 

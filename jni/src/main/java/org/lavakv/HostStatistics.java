@@ -9,7 +9,7 @@ package org.lavakv;
  */
 public final class HostStatistics {
 
-    static final int NUMBERS = 40;
+    static final int NUMBERS = 41;
 
     private final long[] numbers;
 
@@ -168,63 +168,68 @@ public final class HostStatistics {
         return numbers[27];
     }
 
+    /** Bytes that threads keep for their calls of this library. */
+    public long bindingBytes() {
+        return numbers[28];
+    }
+
     /** Bytes of the block cache that are indexes and filters. */
     public long cacheIndexUsedBytes() {
-        return numbers[28];
+        return numbers[29];
     }
 
     /** Of {@link #cacheHits}, indexes and filters. */
     public long cacheIndexHits() {
-        return numbers[29];
+        return numbers[30];
     }
 
     /** Of {@link #cacheMisses}, indexes and filters. */
     public long cacheIndexMisses() {
-        return numbers[30];
+        return numbers[31];
     }
 
     /** Indexes and filters that the cache gave up. */
     public long cacheIndexEvictions() {
-        return numbers[31];
+        return numbers[32];
     }
 
     /** Bytes of the block cache that are data. */
     public long cacheDataUsedBytes() {
-        return numbers[32];
+        return numbers[33];
     }
 
     /** Of {@link #cacheHits}, data. */
     public long cacheDataHits() {
-        return numbers[33];
+        return numbers[34];
     }
 
     /** Of {@link #cacheMisses}, data. */
     public long cacheDataMisses() {
-        return numbers[34];
+        return numbers[35];
     }
 
     /** Blocks of data that the cache gave up. */
     public long cacheDataEvictions() {
-        return numbers[35];
+        return numbers[36];
     }
 
     /** Bytes of the block cache up to which indexes and filters go before data. */
     public long cacheIndexBytesMax() {
-        return numbers[36];
+        return numbers[37];
     }
 
     /** Bytes of all instances' files; of those that only snapshots keep while there is a limit. */
     public long spaceUsedBytes() {
-        return numbers[37];
+        return numbers[38];
     }
 
     /** Of {@link #spaceUsedBytes}, what is thought to be left if nothing was garbage. */
     public long spaceLiveBytes() {
-        return numbers[38];
+        return numbers[39];
     }
 
     /** The process's limit of space; 0: none. */
     public long spaceLimitBytes() {
-        return numbers[39];
+        return numbers[40];
     }
 }

@@ -9,6 +9,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
@@ -16,6 +18,7 @@ import org.junit.jupiter.api.Test;
 class HotCallTest extends LavaTestBase {
 
     private static final int CALLS = 20_000;
+    private static final int KEPT = 300_000;
 
     @Test
     void hotCallsAllocateNothingOnTheHeap() throws Exception {
@@ -57,6 +60,69 @@ class HotCallTest extends LavaTestBase {
             calls.call();
         }
         return threads.getThreadAllocatedBytes(id) - before;
+    }
+
+    /** What a call takes beyond the stack stays with its thread, within bounds, and is charged. */
+    @Test
+    void whatThreadsKeepIsChargedUntilTheyEnd() throws Exception {
+        try (Lease lease = lease();
+                LavaDB db = open(lease)) {
+            TableHandle t = db.createTable("t", new TableOptions());
+            byte[] k = key("key");
+            long before = Host.getStatistics().bindingBytes();
+            List<Long> kept = new CopyOnWriteArrayList<>();
+            CountDownLatch seen = new CountDownLatch(1);
+            Entries.Entry calls =
+                    () -> {
+                        db.put(t, k, 0, k.length, 0, new byte[100], 0, 100);
+                        kept.add(Host.getStatistics().bindingBytes() - before);
+                        db.put(t, k, 0, k.length, 0, new byte[KEPT], 0, KEPT);
+                        kept.add(Host.getStatistics().bindingBytes() - before);
+                        db.put(t, k, 0, k.length, 0, new byte[8 * KEPT], 0, 8 * KEPT);
+                        kept.add(Host.getStatistics().bindingBytes() - before);
+                        WriteBatch batch = new WriteBatch();
+                        for (int i = 0; i < 1000; i++) {
+                            batch.delete(t, k, 0, k.length, 0);
+                        }
+                        db.write(batch);
+                        kept.add(Host.getStatistics().bindingBytes() - before);
+                        for (int i = 0; i < 200_000; i++) {
+                            batch.delete(t, k, 0, k.length, 0);
+                        }
+                        db.write(batch);
+                        kept.add(Host.getStatistics().bindingBytes() - before);
+                    };
+            Thread thread =
+                    new Thread(
+                            () -> {
+                                try {
+                                    calls.call();
+                                    seen.await();
+                                } catch (Exception e) {
+                                    kept.add(Long.MIN_VALUE);
+                                }
+                            });
+            thread.start();
+            for (int i = 0; i < 6000 && kept.size() < 5 && thread.isAlive(); ++i) {
+                Thread.sleep(5);
+            }
+            HostStatistics host = Host.getStatistics();
+            assertThat(host.bindingBytes()).isEqualTo(before + kept.get(kept.size() - 1));
+            assertThat(kept).hasSize(5);
+            assertThat(kept.get(0)).as("the stack is enough").isZero();
+            assertThat(kept.get(1)).isEqualTo(KEPT);
+            assertThat(kept.get(2)).as("more than 1 MiB is not kept").isZero();
+            assertThat(kept.get(3)).as("the batch").isBetween(20_000L, 200_000L);
+            assertThat(kept.get(4)).as("neither is more than 4 MiB of one").isLessThan(100);
+            seen.countDown();
+            thread.join();
+            // The JVM says that it has ended before the system's thread lets go.
+            for (int i = 0; i < 6000 && Host.getStatistics().bindingBytes() != before; ++i) {
+                Thread.sleep(5);
+            }
+            assertThat(Host.getStatistics().bindingBytes()).isEqualTo(before);
+        }
+        assertThat(Host.describeOpen()).isEmpty();
     }
 
     /** What the hazards' rules forbid in the glue, whatever the reason would be. */

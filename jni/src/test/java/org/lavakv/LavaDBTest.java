@@ -478,7 +478,8 @@ class LavaDBTest extends LavaTestBase {
                                 + host.flushJobBytes()
                                 + host.compactionJobBytes()
                                 + host.gcJobBytes()
-                                + host.fileBufferBytes())
+                                + host.fileBufferBytes()
+                                + host.bindingBytes())
                 .as("the purposes, which other threads may change meanwhile, make up the charge")
                 .isPositive();
         assertThat(host.chargedBytes()).isBetween(1L, host.budgetBytes());

@@ -138,7 +138,9 @@ public final class LavaOptions {
                             "How often a TaskManager with open backends logs a line on its native"
                                     + " memory, cache, jobs and stalls, and writes a file on the"
                                     + " same beside the backends' directories, for lava-inspect"
-                                    + " host; 0: neither. The first backend that opens decides.");
+                                    + " host; it warns, too, when native memory stays beyond its"
+                                    + " budget; 0: none of these. The first backend that opens"
+                                    + " decides.");
 
     private LavaOptions() {}
 }

@@ -90,6 +90,7 @@ final class HostPage {
                 .put("compaction_job_bytes", host.compactionJobBytes())
                 .put("gc_job_bytes", host.gcJobBytes())
                 .put("file_buffer_bytes", host.fileBufferBytes())
+                .put("binding_bytes", host.bindingBytes())
                 .put("jobs_put_off", host.jobsPutOff())
                 .put("overdrafts", host.memoryOverdrafts());
     }

@@ -167,6 +167,7 @@ public final class LavaMetrics {
         memory.gauge("compaction-jobs", s.gauge(HostStatistics::compactionJobBytes));
         memory.gauge("gc-jobs", s.gauge(HostStatistics::gcJobBytes));
         memory.gauge("file-buffers", s.gauge(HostStatistics::fileBufferBytes));
+        memory.gauge("bindings", s.gauge(HostStatistics::bindingBytes));
         memory.gauge("jobs-put-off", s.gauge(HostStatistics::jobsPutOff));
         memory.gauge("overdrafts", s.gauge(HostStatistics::memoryOverdrafts));
         memory.gauge("over-budget", s.gauge(HostStatistics::overBudgetBytes));
