@@ -17,12 +17,12 @@ class SessionJobsITCase {
 
     /**
      * By how much resident memory behind the last job may pass that behind the first 50. Measured:
-     * 27 and 44 MiB, where the same jobs on Flink's hashmap grew by 23; nearly all of that is the
+     * 17 to 44 MiB, where the same jobs on Flink's hashmap grew by 23; nearly all of that is the
      * JVM's heap and classes, for Flink keeps something of every job.
      */
     private static final long RESIDENT_BYTES = 80L << 20;
 
-    /** The same outside the JVM's own pools. Measured: 1 and 11 MiB, 16 MiB within the steps. */
+    /** The same outside the JVM's own pools. Measured: at most 11 MiB, 16 within the steps. */
     private static final long OUTSIDE_BYTES = 40L << 20;
 
     @TempDir Path directory;
