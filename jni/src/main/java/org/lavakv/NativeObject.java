@@ -84,16 +84,20 @@ abstract class NativeObject implements AutoCloseable {
                 snapshots.remove(origin);
             }
             if (release0(handle)) {
-                LEAKED.incrementAndGet();
-                LOG.log(
-                        Level.WARNING,
-                        what
-                                + " was not closed before it became unreachable; its native memory was"
-                                + " freed now. It was opened "
-                                + origin
-                                + "."
-                                + Origin.advice(origin.stack()),
-                        origin.stack());
+                try {
+                    LOG.log(
+                            Level.WARNING,
+                            what
+                                    + " was not closed before it became unreachable; its native memory was"
+                                    + " freed now. It was opened "
+                                    + origin
+                                    + "."
+                                    + Origin.advice(origin.stack()),
+                            origin.stack());
+                } finally {
+                    // Behind the log, for who waits for the count to find what was logged.
+                    LEAKED.incrementAndGet();
+                }
             }
         }
     }

@@ -96,7 +96,7 @@ class JvmTest {
             LavaDB.loadLibrary(null);
             leak(args[0]);
             Exercise.check(Host.openNativeObjects() == 3);
-            for (int i = 0; i < 200 && Host.openNativeObjects() > 0; i++) {
+            for (int i = 0; i < 200 && Host.leakedNativeObjects() < 3; i++) {
                 System.gc();
                 Thread.sleep(20);
             }
