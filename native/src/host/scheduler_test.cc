@@ -349,6 +349,7 @@ TEST(Scheduler, NoMoreSleepThanThereAreThreads) {
   Scheduler scheduler(2, {.time = &time});
   scheduler.SetCpu(0.5);
   std::vector<std::unique_ptr<os::Executor>> clients;
+  clients.reserve(8);  // jobs read it while it grows
   for (int c = 0; c < 8; ++c) {
     clients.push_back(scheduler.NewClient());
     if (c == 0) GoIntoDebt(&time, clients[0].get());
