@@ -128,6 +128,7 @@ public final class LavaDB extends NativeObject {
                                     ? ""
                                     : "\nThe engine says: " + engine.stripTrailing()),
                     OpenSnapshots.stacks(left));
+            Reference.reachabilityFence(this); // or the cleaner frees what leftOpen0 reads
         }
     }
 
