@@ -308,7 +308,7 @@ DEFECTS = [
            "lock.lock();", ("memory",)),
     Defect("an estimate of a collection forgets the index that it writes",
            "src/policy/working_sets.cc",
-           "return index + 2 * one;", "return index / 1000 + 2 * one;", ("working sets",)),
+           "return index + 2 * one;", "return index / 1000 + 2 * one;", ("policy",)),
     Defect("what a write beside its caller left is not written",
            "src/fs/posix_direct_append_file.cc",
            "LAVA_RETURN_IF_ERROR(Write(behind_.data() + done, call_.length - done, "

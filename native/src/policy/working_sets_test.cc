@@ -37,6 +37,17 @@ TEST(WorkingSets, GrowWithWhatStandsInMemory) {
   EXPECT_TRUE(grows([](JobShape* s) { s->records /= 1000; })) << "few and large ones";
 }
 
+TEST(WorkingSets, OfACollectionHaveTheIndexThatItWrites) {
+  JobShape shape = Usual();
+  shape.separates = true;
+  shape.separated_bytes = shape.value_file_bytes;
+  shape.separated_records = 1000;
+  const uint64_t few = CollectionWorkingSet(shape);
+  shape.separated_records = 400'000;
+  // Until the file ends, each key and where its value stands.
+  EXPECT_GT(CollectionWorkingSet(shape) - few, 400'000u * 40);
+}
+
 TEST(WorkingSets, DoNotGrowWithWhatIsWrittenFileByFile) {
   JobShape shape = Usual();
   shape.separates = true;
