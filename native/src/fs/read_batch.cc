@@ -81,7 +81,6 @@ bool ReadBatch::BeginBesideEachOther() {
   started->reads.reserve(pieces_.size());
   started->uses.reserve(pieces_.size());
   started->of.reserve(pieces_.size());
-  uint64_t bytes_total = 0;
   uint32_t alignment_max = kAlignmentMin;
   for (size_t i = 0; i < pieces_.size(); ++i) {
     Piece& piece = pieces_[i];
@@ -102,16 +101,16 @@ bool ReadBatch::BeginBesideEachOther() {
     started->reads.push_back({(*use).descriptor, from, static_cast<uint32_t>(bytes), nullptr, 0});
     started->uses.push_back(std::move(use));
     started->of.push_back({i, at - from});
-    bytes_total += bytes + kAlignmentMin;
   }
   if (started->reads.empty()) return true;
   // Each piece begins at a multiple of the largest alignment, since all others divide it.
-  bytes_total += started->reads.size() * uint64_t{alignment_max};
+  uint64_t bytes_total = 0;
+  for (const UringCall& read : started->reads) bytes_total += RoundUp(read.length, alignment_max);
   memory_ = AlignedBuffer(bytes_total, alignment_max);
-  uint64_t at = 0;
+  char* to = memory_.data();
   for (UringCall& read : started->reads) {
-    read.memory = memory_.data() + at;
-    at = RoundUp(at + read.length, alignment_max);
+    read.memory = to;
+    to += RoundUp(read.length, alignment_max);
   }
   started->ring->Start(started->reads);
   started_ = std::move(started);

@@ -33,11 +33,6 @@ class Uring {
     uint64_t writes = 0, bytes_written = 0;
   };
   static Totals TotalsNow();
-  /// Reads beside each other, and returns when all are done.
-  Outcome Run(std::span<UringCall> reads) {
-    Start(reads);
-    return Complete();
-  }
   /// Begins reads, which go on beside the caller, who must Complete() them before anything else;
   /// the calls and their memory stay where they are until then. Of very many only the first.
   virtual void Start(std::span<UringCall> reads) = 0;

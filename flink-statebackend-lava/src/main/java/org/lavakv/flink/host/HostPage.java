@@ -180,7 +180,7 @@ final class HostPage {
                 Locale.ROOT,
                 "Lava: native memory is %d KiB beyond its budget of %d KiB and stays so: cache %d KiB,"
                         + " of which reads hold %d, memtables %d, open files %d, metadata %d, the rest"
-                        + " are jobs. If this lasts, slots need more memory, or values that were"
+                        + " are jobs and buffers. If this lasts, slots need more memory, or values that were"
                         + " read are kept too long.",
                 (host.overBudgetBytes() + 1023) >> 10,
                 host.budgetBytes() >> 10,

@@ -67,13 +67,7 @@ class HostReportsTest {
     @Test
     void volumesAreTold() throws Exception {
         try (BackendFixture fixture = new BackendFixture(directory)) {
-            LavaStateBackend onVolumes =
-                    reported(fixture)
-                            .set(LavaOptions.FILE_SYSTEM, LavaOptions.FileSystemType.LAVAFS);
-            fixture.use(onVolumes).create(BackendFixture.LOW);
-            Path file = fixture.instances().resolve(HostReportThread.fileName());
-            until(() -> Files.exists(file));
-            JsonNode volumes = read(file).get("volumes");
+            JsonNode volumes = pageOnVolumes(fixture).get("volumes");
             assertThat(volumes).hasSize(1);
             assertThat(Path.of(volumes.get(0).get("path").asText())).exists();
             assertThat(volumes.get(0).get("capacity_bytes").asLong()).isPositive();
@@ -84,16 +78,21 @@ class HostReportsTest {
     @Test
     void pageHasTheNamesThatInspectReads() throws Exception {
         try (BackendFixture fixture = new BackendFixture(directory)) {
-            LavaStateBackend onVolumes =
-                    reported(fixture)
-                            .set(LavaOptions.FILE_SYSTEM, LavaOptions.FileSystemType.LAVAFS);
-            fixture.use(onVolumes).create(BackendFixture.LOW);
-            Path file = fixture.instances().resolve(HostReportThread.fileName());
-            until(() -> Files.exists(file));
+            JsonNode page = pageOnVolumes(fixture);
             JsonNode example = read(Path.of("../native/tools/inspect/data/host-page.json"));
             assertThat(example.get("format").asInt()).isEqualTo(HostPage.FORMAT);
-            assertThat(names("", read(file))).isEqualTo(names("", example));
+            assertThat(names("", page)).isEqualTo(names("", example));
         }
+    }
+
+    /** What is written while a backend of the fixture's is open on LavaFS. */
+    private static JsonNode pageOnVolumes(BackendFixture fixture) throws Exception {
+        LavaStateBackend onVolumes =
+                reported(fixture).set(LavaOptions.FILE_SYSTEM, LavaOptions.FileSystemType.LAVAFS);
+        fixture.use(onVolumes).create(BackendFixture.LOW);
+        Path file = fixture.instances().resolve(HostReportThread.fileName());
+        until(() -> Files.exists(file));
+        return read(file);
     }
 
     /** Of all fields, with where they stand and whether they are text. */
