@@ -16,9 +16,10 @@ namespace lava {
 ///
 /// Sizes are rounded up to powers of two below 1 MiB, and to pages above. Of 2 MiB each piece is
 /// one huge page, where the system has them. Some of what was freed stays resident, for the next;
-/// the rest is given back, only its addresses are kept. Threads:    any. Ownership:  whoever
-/// allocated frees, with the same size. Errors:     std::bad_alloc when the system has no memory or
-/// addresses left.
+/// the rest is given back, only its addresses are kept.
+/// Threads:    any.
+/// Ownership:  whoever allocated frees, with the same size.
+/// Errors:     std::bad_alloc when the system has no memory or addresses left.
 class PagePool {
  public:
   static constexpr size_t kPageBytes = 4096;
