@@ -9,7 +9,7 @@ benchmarks/results/host.jsonl. Rows whose peer is the goal compare Lava with wha
 the time until background work has nothing left to do. Times in the engine leave out what reads
 waited behind each other; waiting is what of it a read neither ran nor was ready to run. Creating
 files is slow on ext4 without a journal when many were deleted of late, and many instances create
-many: --directory on tmpfs shows them without that.
+many: --fs lavafs, or --directory on tmpfs, shows them without that.
 """
 
 import argparse
@@ -51,9 +51,10 @@ def run(engine, case, flags, directory):
 class Report:
     """Writes rows and prints them as a table."""
 
-    def __init__(self, out):
+    def __init__(self, out, fs):
         self.out = out
-        print(f"{'case':34}{'metric':>26}{'Lava':>14}{'peer':>14}{'ratio':>8}")
+        self.suffix = ", on LavaFS" if fs == "lavafs" else ""
+        print(f"{'case':42}{'metric':>26}{'Lava':>14}{'peer':>14}{'ratio':>8}")
 
     def write(self, case, metric, unit, peer, pairs):
         """pairs: Lava's value and the peer's, of each round."""
@@ -63,11 +64,12 @@ class Report:
         ratios += [1 if a == b else float((b > a) != more) for a, b in pairs if a <= 0 or b <= 0]
         lava, other = (statistics.median(pair[i] for pair in pairs) for i in (0, 1))
         ratio = statistics.median(ratios)
+        case += self.suffix
         self.out.write(json.dumps({
             "suite": "host", "case": case, "metric": metric, "unit": unit, "lava": round(lava, 4),
             "peer": peer, "peer_value": round(other, 4), "ratio": round(ratio, 3)}) + "\n")
         self.out.flush()
-        print(f"{case:34}{metric:>26}{lava:>14.5g}{other:>14.5g}{ratio:>8.2f}  {peer}", flush=True)
+        print(f"{case:42}{metric:>26}{lava:>14.5g}{other:>14.5g}{ratio:>8.2f}  {peer}", flush=True)
 
     def compare(self, case, metric, unit, rounds, value, goal=None):
         """value: of an engine's rows of a round. goal: of Lava's, or a number."""
@@ -97,7 +99,8 @@ def play_rounds(options, case, flags, name, directory):
             + options.engines[:n % len(options.engines)]
         rows = {}
         for engine in engines:
-            rows[engine] = run(engine, case, flags, directory)
+            own = {"fs": options.fs} if engine == "lava" else {}
+            rows[engine] = run(engine, case, flags | own, directory)
             print(f"{name}: round {n + 1}, {engine} done", file=sys.stderr, flush=True)
         rounds.append(rows)
     return rounds
@@ -208,6 +211,8 @@ def parse():
     parser.add_argument("--cycles", type=int, default=1000)
     parser.add_argument("--reads-per-second", type=int, default=5000, help="beside the writer")
     parser.add_argument("--seconds", type=int, default=10, help="of reads, alone and beside it")
+    parser.add_argument("--fs", choices=("posix", "lavafs"), default="posix",
+                        help="Lava's; RocksDB is always on ordinary files")
     parser.add_argument("--peers", default="rocksdb", help="or nothing: only Lava and the goals")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--append", action="store_true", help="add to the results of runs before")
@@ -230,7 +235,7 @@ def main():
     results.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="lava-host-", dir=options.directory) as directory, \
             open(results / "host.jsonl", "a" if options.append else "w", encoding="utf-8") as out:
-        report = Report(out)
+        report = Report(out, options.fs)
         if "instances" in options.cases:
             for values in options.values:
                 compare_instances(options, values, directory, report)

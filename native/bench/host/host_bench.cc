@@ -36,11 +36,14 @@ int Main(int argc, char** argv) {
   app.add_option("--threads", options.setup.threads, "of background work");
   app.add_option("--separation", options.setup.separation_bytes,
                  "Lava's: values of so many bytes lie apart");
+  std::string fs = "posix";
+  app.add_option("--fs", fs, "Lava's")->check(CLI::IsMember({"posix", "lavafs"}));
   app.add_option("--seconds-max", options.seconds_max, "of a phase");
   app.add_option("--reads-per-second", options.reads_per_second, "offered, beside the neighbour");
   app.add_option("--seconds", options.seconds, "of each part of neighbour");
   CLI11_PARSE(app, argc, argv);
   options.setup.memory_bytes = memory_mib << 20;
+  options.setup.on_volume = fs == "lavafs";
   options.data_bytes = data_mib << 20;
   options.make = engine == "lava" ? LavaInstances : RocksDBInstances;
   std::filesystem::create_directories(options.setup.directory);

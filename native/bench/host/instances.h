@@ -17,6 +17,7 @@ struct HostSetup {
   uint32_t threads = 2;             // of background work, for all instances
   uint64_t separation_bytes = 512;  // Lava's: values from here on lie apart
   uint64_t partitions = 256;        // first bytes of keys
+  bool on_volume = false;           // Lava's: on LavaFS, through the page cache as the others
 };
 
 /// What an engine says of the memory that it has. `parts` may overlap.

@@ -19,6 +19,8 @@ class Lava final : public Instances {
   explicit Lava(const HostSetup& setup) : setup_(setup) {
     Host::Get().SetBackgroundThreads(setup.threads);
     lease_ = Must(Host::Get().Acquire(setup.memory_bytes, setup.write_buffer_ratio));
+    if (setup.on_volume)
+      volume_ = Must(Host::Get().OpenVolume(setup.directory, {.direct_io = false}));
   }
 
   void Open(size_t instance) override { OpenFrom(instance, {}); }
@@ -71,9 +73,7 @@ class Lava final : public Instances {
       Check(snapshots[n]->Files(&files, &metadata));
       const std::string directory = to + "/" + std::to_string(n);
       std::filesystem::create_directories(directory);
-      for (const Snapshot::File& file : files) {
-        std::filesystem::create_hard_link(PathOf(n) + "/" + file.name, directory + "/" + file.name);
-      }
+      for (const Snapshot::File& file : files) Link(PathOf(n), directory, file.name);
       std::ofstream(directory + kMetadataFile, std::ios::binary) << metadata;
       snapshots[n].reset();
     }
@@ -84,12 +84,8 @@ class Lava final : public Instances {
     source.metadata.assign(std::istreambuf_iterator<char>(file), {});
     const auto half = static_cast<uint32_t>(setup_.partitions / 2);
     for (const size_t instance : {lower, upper}) {
-      std::filesystem::create_directories(PathOf(instance));
-      for (const auto& entry : std::filesystem::directory_iterator(checkpoint)) {
-        const std::string name = "/" + entry.path().filename().string();
-        if (name == kMetadataFile) continue;
-        std::filesystem::create_hard_link(entry.path(), PathOf(instance) + name);
-      }
+      for (const std::string& name : DataFilesOf(checkpoint))
+        Link(checkpoint, PathOf(instance), name);
       source.partition_first = instance == lower ? 0 : half;
       source.partition_last =
           instance == lower ? half - 1 : static_cast<uint32_t>(setup_.partitions - 1);
@@ -125,13 +121,30 @@ class Lava final : public Instances {
     std::unique_ptr<DB> db;
     Table* table = nullptr;
   };
+  // On a volume the name of a directory in it.
   std::string PathOf(size_t instance) const {
-    return setup_.directory + "/" + std::to_string(instance);
+    const std::string number = std::to_string(instance);
+    return volume_ ? number : setup_.directory + "/" + number;
+  }
+  void Link(const std::string& from, const std::string& to, const std::string& name) {
+    if (volume_) return Check(volume_->LinkFile(from, name, to, name));
+    std::filesystem::create_directories(to);
+    std::filesystem::create_hard_link(from + "/" + name, to + "/" + name);
+  }
+  std::vector<std::string> DataFilesOf(const std::string& checkpoint) {
+    if (volume_) return Must(volume_->ListFiles(checkpoint));
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(checkpoint)) {
+      std::string name = entry.path().filename().string();
+      if ("/" + name != kMetadataFile) names.push_back(std::move(name));
+    }
+    return names;
   }
   void OpenFrom(size_t instance, std::span<const ImportSource> imports) {
     if (opened_.size() <= instance) opened_.resize(instance + 1);
     DBOptions options;
     options.lease = lease_;
+    options.volume = volume_;
     if (!imports.empty()) {
       options.partition_first = imports[0].partition_first;
       options.partition_last = imports[0].partition_last;
@@ -151,6 +164,7 @@ class Lava final : public Instances {
 
   const HostSetup setup_;
   std::shared_ptr<Lease> lease_;
+  std::shared_ptr<SharedVolume> volume_;
   std::vector<Opened> opened_;
 };
 
