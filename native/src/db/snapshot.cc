@@ -157,8 +157,9 @@ Status SnapshotImpl::Files(std::vector<File>* files, std::string* metadata) {
 Result<std::shared_ptr<Snapshot>> DBImpl::TakeSnapshot() {
   std::lock_guard<std::mutex> write(write_mutex_);
   if (closed_.load()) return Status::Closed("the instance was closed");
-  SealLocked();
+  // In one go: else the run may be in a file already, and count as nothing that was sealed.
   std::lock_guard<std::mutex> state(state_mutex_);
+  SealBothLocked();
   auto* view = new ReadView();
   view->sealed = sealed_;
   view->version = version_;
