@@ -34,8 +34,11 @@ inline void CheckPrivateFile(Slice bytes) {
     CheckError("inspect", status, kInspectName);
     return;
   }
-  if (bytes.size() < 44 || bytes.substr(40, bytes.size() - 44) != checkpoint.metadata)
+  if (bytes.size() < 44 || bytes.substr(40, checkpoint.metadata.size()) != checkpoint.metadata)
     FuzzFailed("inspect", "a private file's metadata is another");
+  // A place takes 16 bytes beside its name.
+  if (44 + checkpoint.metadata.size() + 16 * checkpoint.packed.size() > bytes.size())
+    FuzzFailed("inspect", "a private file has more in packs than it can say");
 }
 
 inline void CheckEmbedded(Slice bytes) {
@@ -145,13 +148,24 @@ inline int RunInspectProgramInput(const uint8_t* data, size_t size) {
 }
 
 /// The plugin's private file around an engine's metadata, without its checksum.
-inline std::string UnsealedPrivateFile(Slice metadata) {
+inline std::string UnsealedPrivateFile(Slice metadata, uint32_t version = 1) {
   std::string bytes(inspect::kCheckpointMagic);
   for (const auto& [number, width] :
-       {std::pair{1u, 4u}, {1u, 4u}, {77u, 4u}, {99u, 4u}, {12u, 8u}, {0u, 4u}})
+       {std::pair{version, 4u}, {1u, 4u}, {77u, 4u}, {99u, 4u}, {12u, 8u}, {0u, 4u}})
     PutBigEndian(&bytes, number, width);
   PutBigEndian(&bytes, metadata.size(), 4);
-  return bytes.append(metadata);
+  bytes.append(metadata);
+  if (version == 1) return bytes;
+  std::string packs;
+  PutBigEndian(&packs, 1, 4);
+  packs += Slice("\0\4pack\0\0\0\2", 10);
+  for (const Slice name : {Slice("\0\1a", 3), Slice("\0\2bc", 4)}) {
+    packs += name;
+    PutBigEndian(&packs, name.size(), 8);
+    PutBigEndian(&packs, 1000, 8);
+  }
+  PutBigEndian(&bytes, packs.size(), 4);
+  return bytes.append(packs);
 }
 
 /// How Flink's _metadata names a file, in each form of a handle.
@@ -197,10 +211,11 @@ inline std::vector<std::string> InspectSeeds() {
       '\1' + sealed,
       '\2' + description,
       '\2' + UnsealedPrivateFile(EncodeMetadata(SomeState())),
+      '\2' + UnsealedPrivateFile(EncodeMetadata(small), 2),
       "\3\4name" + Handles("name") + of_file + key_footer,
       "\3\5names" + Handles("names") + of_file + value_footer,
       '\0' + (of_file + key_footer + "between" + of_file + value_footer)};
-  seeds[0][0] = seeds[6][0] = '\0';
+  seeds[0][0] = seeds[7][0] = '\0';
   return seeds;
 }
 

@@ -563,11 +563,16 @@ TEST(Scenario, SnapshotsShareSealedRuns) {
   auto a = *db->TakeSnapshot();
   auto b = *db->TakeSnapshot();
   EXPECT_EQ(db->statistics().sealed_runs, 1u) << "an empty memtable makes no run";
+  EXPECT_EQ(a->flushed().sealed_bytes, db->statistics().memtable_sealed_bytes);
   ASSERT_OK(db->Put(t, {K(1, "k")}, "2"));
   auto c = *db->TakeSnapshot();
   EXPECT_EQ(db->statistics().sealed_runs, 2u);
   const uint64_t sealed_bytes = db->statistics().memtable_sealed_bytes;
   EXPECT_GT(sealed_bytes, 0u);
+  EXPECT_EQ(c->flushed().sealed_bytes, sealed_bytes);
+  EXPECT_EQ(b->flushed().sealed_bytes, a->flushed().sealed_bytes);
+  EXPECT_LT(b->flushed().sealed_bytes, sealed_bytes);
+  EXPECT_EQ(c->flushed().file_bytes, 0u);
   ASSERT_OK(db.FlushSnapshot(c.get()));
   std::vector<std::vector<Snapshot::File>> files(3);
   std::string metadata;
@@ -580,6 +585,16 @@ TEST(Scenario, SnapshotsShareSealedRuns) {
   ASSERT_EQ(files[1].size(), 1u);
   ASSERT_EQ(files[2].size(), 2u);
   EXPECT_EQ(files[0][0].name, files[1][0].name);
+  for (int i = 0; i < 3; ++i) {
+    uint64_t bytes = 0;
+    for (const Snapshot::File& file : files[i]) bytes += file.bytes;
+    EXPECT_EQ(snapshots[i]->flushed().file_bytes, bytes) << i;
+  }
+  auto d = *db->TakeSnapshot();
+  EXPECT_EQ(d->flushed().sealed_bytes, 0u) << "all is in files";
+  ASSERT_OK(db.FlushSnapshot(d.get()));
+  EXPECT_EQ(d->flushed().file_bytes, 0u);
+  d.reset();
   EXPECT_EQ(db->statistics().flushes, 2u);
   // Memory is given back though the snapshots are still open; their files stay.
   EXPECT_EQ(db.options().lease->write_buffer_used_bytes(), db->statistics().memtable_active_bytes);

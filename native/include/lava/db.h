@@ -84,6 +84,14 @@ class Snapshot {
   virtual Status WaitFlushed(uint32_t timeout_ms) = 0;
   /// The files, and the metadata from which DB::Open imports them. Only after WaitFlushed is OK.
   virtual Status Files(std::vector<File>* files, std::string* metadata) = 0;
+
+  /// What was in no file when the snapshot was taken. Units: bytes.
+  struct Flushed {
+    uint64_t sealed_bytes = 0;  // of the sealed memtables
+    uint64_t file_bytes = 0;    // of the files that they have become so far
+  };
+  /// Whole once WaitFlushed is OK; may be asked after Close() of the DB, too.
+  virtual Flushed flushed() const = 0;
 };
 
 /// What a checkpoint's metadata holds, for a look before an import.

@@ -208,6 +208,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
 
   // flush.cc
   void SealLocked();                                          // holds write
+  void SealBothLocked();                                      // holds write and state
   void PublishView();                                         // holds state
   void UpdateAttention();                                     // holds state
   uint32_t L0Depth() const;                                   // holds state

@@ -17,6 +17,11 @@ constexpr size_t kFlushGroupsMax = 2;
 // Holds write.
 void DBImpl::SealLocked() {
   std::lock_guard<std::mutex> state(state_mutex_);
+  SealBothLocked();
+}
+
+// Holds write and state.
+void DBImpl::SealBothLocked() {
   if (closed_.load() || (active_->empty() && dropped_in_active_.empty())) return;
   active_->Seal();
   Counters::Add(&counters_.memtable_killed_bytes, active_->killed_bytes());

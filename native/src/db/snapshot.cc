@@ -3,6 +3,22 @@
 #include "db/snapshot_impl.h"
 
 namespace lava {
+namespace {
+
+uint64_t ArenaBytesOf(const ReadView& view) {
+  uint64_t bytes = 0;
+  for (const std::shared_ptr<SealedRun>& run : view.sealed) bytes += run->memtable->arena_bytes();
+  return bytes;
+}
+
+uint64_t NewBytesOf(const VersionEdit& edit) {
+  uint64_t bytes = 0;
+  for (const VersionEdit::AddedFile& added : edit.added) bytes += added.entry.file->bytes;
+  for (const VersionEdit::AddedValueFile& added : edit.values_added) bytes += added.file->bytes;
+  return bytes;
+}
+
+}  // namespace
 
 void SnapshotRegistry::Add(SnapshotImpl* snapshot) {
   std::lock_guard<std::mutex> lock(mutex_);
@@ -27,6 +43,7 @@ uint64_t SnapshotRegistry::oldest() const {
 
 void SnapshotRegistry::RunsFlushed(const std::vector<std::shared_ptr<SealedRun>>& runs,
                                    const VersionEdit& edit) {
+  const uint64_t file_bytes = NewBytesOf(edit);
   std::lock_guard<std::mutex> lock(mutex_);
   for (const auto& [number, snapshot] : snapshots_) {
     const ViewRef old = snapshot->view_.Get();
@@ -42,6 +59,7 @@ void SnapshotRegistry::RunsFlushed(const std::vector<std::shared_ptr<SealedRun>>
       LAVA_CHECK(applied.ok());  // new files alone fit any version
       view->version = std::move(version);
     }
+    snapshot->file_bytes_ += file_bytes;
     snapshot->view_.Set(ViewRef(view));
   }
 }
@@ -84,6 +102,7 @@ SnapshotImpl::SnapshotImpl(DBImpl* db, std::shared_ptr<Gate> gate,
     : db_(db),
       gate_(std::move(gate)),
       registry_(std::move(registry)),
+      sealed_bytes_(ArenaBytesOf(*view)),
       tables_(std::move(tables)),
       failures_seen_(failures_seen) {
   view_.Set(std::move(view));
@@ -138,8 +157,9 @@ Status SnapshotImpl::Files(std::vector<File>* files, std::string* metadata) {
 Result<std::shared_ptr<Snapshot>> DBImpl::TakeSnapshot() {
   std::lock_guard<std::mutex> write(write_mutex_);
   if (closed_.load()) return Status::Closed("the instance was closed");
-  SealLocked();
+  // In one go: else the run may be in a file already, and count as nothing that was sealed.
   std::lock_guard<std::mutex> state(state_mutex_);
+  SealBothLocked();
   auto* view = new ReadView();
   view->sealed = sealed_;
   view->version = version_;

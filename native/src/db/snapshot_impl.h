@@ -53,6 +53,7 @@ class SnapshotImpl final : public Snapshot {
 
   Status WaitFlushed(uint32_t timeout_ms) override;
   Status Files(std::vector<File>* files, std::string* metadata) override;
+  Flushed flushed() const override { return {sealed_bytes_, file_bytes_.load()}; }
 
   DBImpl* db() const { return db_; }
   /// Closed when the instance is; NoSpace when writes needed what the snapshot kept.
@@ -67,6 +68,8 @@ class SnapshotImpl final : public Snapshot {
   [[no_unique_address]] const Backtrace taken_at_{};
   uint64_t number_ = 0;  // the registry's
   std::atomic<bool> given_up_{false};
+  const uint64_t sealed_bytes_;          // of the runs that the view began with
+  std::atomic<uint64_t> file_bytes_{0};  // of what they have become so far
   ViewCell view_;
   const std::map<uint64_t, TableRegistration> tables_;
   std::atomic<uint64_t> failures_seen_;  // the DB's count of failed flushes that was told last

@@ -11,7 +11,7 @@ namespace lava::inspect {
 namespace {
 
 constexpr size_t kHeaderBytes = 40, kChecksumBytes = 4;
-constexpr uint32_t kFormatVersion = 1;
+constexpr uint32_t kFormatVersion = 2;  // from 2 on with packs
 // Flink's serialized forms of a StreamStateHandle.
 constexpr char kByteStreamHandle = 1, kFileHandle = 2, kRelativeHandle = 6;
 
@@ -24,8 +24,36 @@ Status Damaged(const std::string& path, uint64_t offset, const std::string& what
 // Bytes that a private file at the front of bytes claims to have; 0: none is there.
 uint64_t LavaCheckpointBytes(Slice bytes) {
   if (bytes.size() < kHeaderBytes + kChecksumBytes || !IsLavaCheckpoint(bytes)) return 0;
-  const uint64_t claimed = kHeaderBytes + BigEndian32(bytes.data() + 36) + kChecksumBytes;
+  uint64_t claimed = kHeaderBytes + BigEndian32(bytes.data() + 36) + kChecksumBytes;
+  // Before the checksum stand the packs with their length.
+  if (claimed <= bytes.size() && BigEndian32(bytes.data() + 8) >= 2)
+    claimed += 4 + uint64_t{BigEndian32(bytes.data() + claimed - kChecksumBytes)};
   return claimed <= bytes.size() ? claimed : 0;
+}
+
+// Java's writeUTF: 2 bytes of length, then the bytes.
+bool GetUtf(Slice* in, Slice* text) {
+  uint64_t length = 0;
+  return GetBigEndian(in, 2, &length) && GetBytes(in, length, text);
+}
+
+// PackedFiles.java.
+bool ParsePacked(Slice in, std::map<std::string, PackedPlace>* packed) {
+  uint64_t packs = 0;
+  if (!GetBigEndian(&in, 4, &packs)) return false;
+  for (uint64_t i = 0; i < packs; ++i) {
+    Slice pack, file;
+    uint64_t files = 0;
+    if (!GetUtf(&in, &pack) || !GetBigEndian(&in, 4, &files)) return false;
+    for (uint64_t j = 0; j < files; ++j) {
+      PackedPlace place{std::string(pack), 0, 0};
+      if (!GetUtf(&in, &file) || !GetBigEndian(&in, 8, &place.offset) ||
+          !GetBigEndian(&in, 8, &place.bytes))
+        return false;
+      if (!packed->emplace(file, std::move(place)).second) return false;
+    }
+  }
+  return in.empty();
 }
 
 // The SST whose footer ends at end, by what the footer says of where it stands in its own file.
@@ -54,12 +82,6 @@ bool SstEndingAt(Slice bytes, size_t end, Embedded* found) {
     found->unique_id = footer.unique_id;
   }
   return true;
-}
-
-// Java's writeUTF: 2 bytes of length, then the bytes.
-bool GetUtf(Slice* in, Slice* text) {
-  uint64_t length = 0;
-  return GetBigEndian(in, 2, &length) && GetBytes(in, length, text);
 }
 
 bool ParseHandle(Slice in, UploadedFile* out) {
@@ -101,9 +123,16 @@ Status ParseLavaCheckpoint(Slice bytes, const std::string& path, LavaCheckpoint*
                                 ", this tool reads up to " + std::to_string(kFormatVersion));
   out->key_group_bytes = BigEndian32(bytes.data() + 12);
   out->heap_timer_bytes = DecodeBigEndian(bytes.data() + 24, 8);
-  if (BigEndian32(bytes.data() + 36) != checked - kHeaderBytes)
+  Slice in = bytes.substr(kHeaderBytes, checked - kHeaderBytes), metadata;
+  uint64_t packed_bytes = 0;
+  const bool has_packs = out->format_version >= 2;
+  if (!GetBytes(&in, BigEndian32(bytes.data() + 36), &metadata) || (!has_packs && !in.empty()))
     return Damaged(path, 36, "the metadata's length does not fit the file");
-  out->metadata = bytes.substr(kHeaderBytes, checked - kHeaderBytes);
+  if (has_packs && (!GetBigEndian(&in, 4, &packed_bytes) || packed_bytes != in.size() ||
+                    !ParsePacked(in, &out->packed)))
+    return Damaged(path, kHeaderBytes + metadata.size(),
+                   "what says which files lie in packs contradicts itself");
+  out->metadata = metadata;
   return Status::OK();
 }
 

@@ -21,12 +21,19 @@ inline constexpr std::string_view kLavaCheckpointName = "LAVA-CHECKPOINT";
 /// same 8 bytes; the version behind them is big endian in the one, little endian in the other.
 bool IsLavaCheckpoint(Slice head);
 
+/// Where a file lies that the plugin uploaded with others in one, a pack.
+struct PackedPlace {
+  std::string pack;  // its name in the handle, as a file's own would be
+  uint64_t offset = 0, bytes = 0;
+};
+
 /// The plugin's private file of one backend in one checkpoint.
 struct LavaCheckpoint {
   uint32_t format_version = 0;
   uint32_t key_group_bytes = 0;
-  uint64_t heap_timer_bytes = 0;  // 0: timers are in the engine, or there are none
-  std::string metadata;           // the engine's, see DecodeMetadata()
+  uint64_t heap_timer_bytes = 0;              // 0: timers are in the engine, or there are none
+  std::string metadata;                       // the engine's, see DecodeMetadata()
+  std::map<std::string, PackedPlace> packed;  // by the file's name
 };
 /// Errors: Corruption with path and offset, NotSupported for a newer format.
 Status ParseLavaCheckpoint(Slice bytes, const std::string& path, LavaCheckpoint* out);

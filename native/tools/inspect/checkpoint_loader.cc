@@ -8,13 +8,6 @@ namespace lava::inspect {
 namespace {
 
 constexpr uint64_t kMetadataBytesMax = 2ull << 30;
-/// Merged files are looked through up to this size (Flink's default is 32 MiB).
-constexpr uint64_t kMergedBytesMax = 256ull << 20;
-
-std::string Inside(const std::string& path, uint64_t offset) {
-  return path + "[" + std::to_string(offset) + "]";
-}
-
 }  // namespace
 
 CheckpointLoader::CheckpointLoader(Store* store, std::string directory)
@@ -136,16 +129,22 @@ void CheckpointLoader::Describe(const std::string& path, const std::string& in, 
   }
   if (wrapped) instance->heap_timer_bytes = checkpoint.heap_timer_bytes;
   instance->description_path = in;
-  Adopt(std::move(instance).value());
+  Adopt(std::move(instance).value(), checkpoint.packed);
 }
 
-void CheckpointLoader::Adopt(Instance instance) {
+void CheckpointLoader::Adopt(Instance instance, const std::map<std::string, PackedPlace>& packed) {
   const std::vector<NamedFile> named = FilesOf(instance);
-  if (std::any_of(named.begin(), named.end(),
-                  [&](const NamedFile& file) { return Find(file).empty(); }))
-    LookIntoMergedFiles();
+  std::map<std::string, std::string> found;
   for (const NamedFile& file : named) {
-    const std::string path = Find(file);
+    const auto place = packed.find(file.name);
+    std::string path = Find(file);
+    if (path.empty() && place != packed.end()) path = FindIn(place->second);
+    if (path.empty()) LookIntoMergedFiles();
+    found[file.name] = std::move(path);
+  }
+  for (const NamedFile& file : named) {
+    std::string path = found[file.name];
+    if (path.empty()) path = Find(file);
     if (!path.empty()) store_->files.AddAlias(instance.PathOf(file.name), path);
   }
   store_->instances.push_back(std::move(instance));
@@ -183,6 +182,22 @@ std::string CheckpointLoader::Find(const NamedFile& file) const {
   if (!FindUploaded(flink_metadata_, file.name, &uploaded)) return {};
   const auto found = by_base_.find(uploaded.base);
   return found == by_base_.end() ? std::string() : found->second;
+}
+
+std::string CheckpointLoader::FindIn(const PackedPlace& place) {
+  UploadedFile uploaded;
+  if (!FindUploaded(flink_metadata_, place.pack, &uploaded)) return {};
+  const auto pack = by_base_.find(uploaded.base);
+  if (pack == by_base_.end()) return {};
+  const auto file = store_->files.OpenRandom(pack->second);
+  if (!file.ok()) return {};
+  // What a pack that was cut has of it: its length will tell.
+  const uint64_t begin = std::min(place.offset, file.value()->size());
+  std::string bytes(std::min(place.bytes, file.value()->size() - begin), '\0');
+  if (!file.value()->Read(begin, bytes.size(), bytes.data()).ok()) return {};
+  std::string path = Inside(pack->second, place.offset);
+  store_->files.AddInline(path, std::move(bytes));
+  return path;
 }
 
 }  // namespace lava::inspect

@@ -32,12 +32,14 @@ class CheckpointLoader {
   void ReadFlinkMetadata(const std::string& path);
   /// path: for messages; in: the file that holds the bytes.
   void Describe(const std::string& path, const std::string& in, FileKind kind, Slice bytes);
-  void Adopt(Instance instance);
+  void Adopt(Instance instance, const std::map<std::string, PackedPlace>& packed);
   /// Maybe Flink put several files into one: these are told only by what lies in them.
   void LookIntoMergedFiles();
   void AddEmbedded(const std::string& path, Slice bytes);
   /// A path for the file, or none.
   std::string Find(const NamedFile& file) const;
+  /// The same of a file that is at this place, if Flink says where the pack is.
+  std::string FindIn(const PackedPlace& place);
 
   Store* const store_;
   const std::string directory_;

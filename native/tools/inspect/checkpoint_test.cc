@@ -1,5 +1,7 @@
 #include "inspect/checkpoint.h"
 
+#include <set>
+
 #include "inspect/inspect_test_util.h"
 
 // Flink's checkpoints: files under other names, in other directories, or inside of others.
@@ -40,8 +42,40 @@ class InspectCheckpoint : public InspectTest {
     EXPECT_TRUE(Ask({"summary", path})["instances"][0]["missing"].empty());
   }
 
-  std::string metadata_;
+  /// Uploads the instance's files in two packs, with one that is dead between; _metadata holds the
+  /// description of it.
+  void UploadPacked() {
+    Upload();
+    std::string content[2];
+    std::vector<std::pair<std::string, PackedPlace>> packed;
+    for (const auto& [name, path] : uploaded_) {
+      const size_t to = packed.size() * 2 / uploaded_.size();
+      const std::string file = *db.files.Content(path);
+      packed.push_back({name, {"pack" + std::to_string(to), content[to].size(), file.size()}});
+      content[to] += file;
+      if (packed.size() == 1) content[to] += file;  // nobody names this one
+      ASSERT_OK(db.files.Remove(path));
+      inside_[name] = pack_[to] + "[" + std::to_string(packed.back().second.offset) + "]";
+    }
+    std::string handles;
+    for (const size_t to : {0, 1}) {
+      ASSERT_OK(db.files.SetContent(pack_[to], content[to]));
+      handles += Uploaded("pack" + std::to_string(to), "file:" + pack_[to], content[to].size());
+    }
+    description_ = PrivateFile(metadata_, 0, &packed);
+    WriteFlinkMetadata(Within("LAVA-CHECKPOINT", description_) + handles);
+  }
+  /// Changes a byte of the first pack.
+  void Damage(uint64_t at) {
+    std::string content = *db.files.Content(pack_[0]);
+    content[at] ^= 1;
+    ASSERT_OK(db.files.SetContent(pack_[0], content));
+  }
+
+  const std::string pack_[2] = {"/cp/shared/8f6c-a", "/cp/shared/8f6c-b"};
+  std::string metadata_, description_;
   std::map<std::string, std::string> uploaded_;  // own name -> path
+  std::map<std::string, std::string> inside_;    // own name -> where it is in a pack
 };
 
 TEST_F(InspectCheckpoint, FilesAreKnownByTheirUniqueIds) {
@@ -90,6 +124,101 @@ TEST_F(InspectCheckpoint, FilesMayBeMergedIntoOne) {
   ASSERT_OK(db.files.SetContent("/cp/taskowned/11", merged));
   WriteFlinkMetadata(Within("LAVA-CHECKPOINT", PrivateFile(metadata_)));
   ExpectWhole();
+}
+
+TEST_F(InspectCheckpoint, SmallFilesLieInPacks) {
+  UploadPacked();
+  ExpectWhole();
+  std::set<std::string> paths, expected;
+  const Json json = Ask({"verify", "/cp/chk-1"});
+  for (const Json& file : json["files"]) paths.insert(file["path"]);
+  for (const auto& [name, inside] : inside_) expected.insert(inside);
+  EXPECT_EQ(paths, expected) << "not the dead one that has the first one's name, too";
+  ASSERT_OK(db.files.SetContent("/cp/chk-1/0e1f", description_));
+  ExpectWhole("/cp/chk-1/0e1f");
+}
+
+TEST_F(InspectCheckpoint, ADamagedFileInAPackIsToldByItsPlace) {
+  UploadPacked();
+  const std::string content = *db.files.Content(pack_[0]);
+  std::set<std::string> told;
+  for (uint64_t at = 0; at < content.size(); at += 7) {
+    Damage(at);
+    const Ran ran = Tool({"verify", "/cp/chk-1", "--json"});
+    const Json faults = ran.json()["faults"];
+    std::set<std::string> paths;
+    for (const Json& fault : faults) paths.insert(fault["path"]);
+    EXPECT_LE(paths.size(), 1u) << "at " << at << ran.out;
+    told.insert(paths.begin(), paths.end());
+    Damage(at);
+  }
+  std::set<std::string> expected;
+  for (const auto& [name, inside] : inside_)
+    if (inside.starts_with(pack_[0])) expected.insert(inside);
+  EXPECT_EQ(told, expected);
+  EXPECT_GT(told.size(), 1u);
+}
+
+TEST_F(InspectCheckpoint, ACutPackIsTold) {
+  UploadPacked();
+  const std::string content = *db.files.Content(pack_[1]);
+  ASSERT_OK(db.files.SetContent(pack_[1], content.substr(0, content.size() - 1)));
+  Json faults = Ask({"verify", "/cp/chk-1"}, kFaultsFound)["faults"];
+  for (const Json& fault : faults) EXPECT_EQ(fault["path"], inside_.rbegin()->second);
+  EXPECT_FALSE(faults.empty());
+  ASSERT_OK(db.files.Remove(pack_[1]));
+  faults = Ask({"verify", "/cp/chk-1"}, kFaultsFound)["faults"];
+  EXPECT_EQ(faults[0]["code"], "Missing") << faults.dump(2);
+}
+
+TEST_F(InspectCheckpoint, PacksStandForTheirFiles) {
+  UploadPacked();
+  EXPECT_EQ(Ask({"files", "/cp/shared"})["loose"].size(), uploaded_.size() + 1);
+  EXPECT_EQ(Ask({"verify", "/cp/shared"})["checked_files"], uploaded_.size() + 1);
+  const Json one = Ask({"verify", pack_[1]});
+  EXPECT_GT(one["checked_files"], 1);
+  EXPECT_LT(one["checked_files"], uploaded_.size());
+  Damage(20);  // in its first file
+  for (const std::string& path : {std::string("/cp/shared"), pack_[0]}) {
+    const Json faults = Ask({"verify", path}, kFaultsFound)["faults"];
+    for (const Json& fault : faults) EXPECT_EQ(fault["path"], pack_[0] + "[0]");
+  }
+  Damage(20);
+  uint64_t first_bytes = 0;
+  const Json sound = Ask({"verify", pack_[0]});
+  for (const Json& file : sound["files"])
+    if (file["path"] == pack_[0] + "[0]") first_bytes = file["bytes"];
+  Damage(first_bytes - 20);  // in its footer
+  const Json faults = Ask({"verify", pack_[0]}, kFaultsFound)["faults"];
+  ASSERT_EQ(faults.size(), 1u);
+  EXPECT_EQ(faults[0]["path"], pack_[0]);
+  EXPECT_EQ(faults[0]["offset"], 0);
+}
+
+TEST_F(InspectCheckpoint, WhatSaysWhereFilesLieInPacksIsChecked) {
+  UploadPacked();
+  const std::string sound = description_.substr(0, description_.size() - 4);
+  const size_t begin = 40 + metadata_.size();
+  const auto parsed = [](std::string bytes) {
+    PutBigEndian(&bytes, Crc32c(bytes), 4);
+    LavaCheckpoint out;
+    const Status status = ParseLavaCheckpoint(bytes, "the-file", &out);
+    EXPECT_TRUE(status.ok() || status.message().find("the-file") != std::string::npos);
+    return status.ok() ? static_cast<int>(out.packed.size()) : -1;
+  };
+  EXPECT_EQ(parsed(sound), static_cast<int>(uploaded_.size()));
+  for (size_t bytes = begin; bytes < sound.size(); ++bytes)
+    EXPECT_EQ(parsed(sound.substr(0, bytes)), -1) << bytes;
+  EXPECT_EQ(parsed(sound + "x"), -1);
+  for (const size_t at : {begin, begin + 4, begin + 8}) {  // a length, a count, a name's length
+    std::string damaged = sound;
+    damaged[at] ^= 1;
+    EXPECT_EQ(parsed(damaged), -1) << at;
+  }
+  std::string first = sound;  // the version without packs
+  first[11] = 1;
+  EXPECT_EQ(parsed(first), -1);
+  EXPECT_EQ(parsed(first.substr(0, begin)), 0);
 }
 
 TEST_F(InspectCheckpoint, LocalBackupsAndBareMetadataAreCheckpointsToo) {

@@ -87,24 +87,45 @@ class InspectTest : public ::testing::Test {
   testing::ValueDB db;
 };
 
-/// The plugin's private file around an engine's metadata.
-inline std::string PrivateFile(Slice metadata, uint64_t heap_timer_bytes = 0) {
+inline void PutUtf(std::string* out, Slice text) {
+  PutBigEndian(out, text.size(), 2);
+  *out += text;
+}
+/// The plugin's private file around an engine's metadata. With packed, of the version with packs;
+/// places of a pack stand together.
+inline std::string PrivateFile(
+    Slice metadata, uint64_t heap_timer_bytes = 0,
+    const std::vector<std::pair<std::string, PackedPlace>>* packed = nullptr) {
   std::string bytes(kCheckpointMagic);
-  PutBigEndian(&bytes, 1, 4);   // version
-  PutBigEndian(&bytes, 1, 4);   // bytes of the key group
-  PutBigEndian(&bytes, 77, 4);  // Flink's description of the states
+  PutBigEndian(&bytes, packed == nullptr ? 1 : 2, 4);  // version
+  PutBigEndian(&bytes, 1, 4);                          // bytes of the key group
+  PutBigEndian(&bytes, 77, 4);                         // Flink's description of the states
   PutBigEndian(&bytes, 99, 4);
   PutBigEndian(&bytes, heap_timer_bytes, 8);
   PutBigEndian(&bytes, 0, 4);
   PutBigEndian(&bytes, metadata.size(), 4);
   bytes += metadata;
+  if (packed != nullptr) {
+    std::map<std::string, std::pair<uint64_t, std::string>> packs;  // name -> count and files
+    for (const auto& [name, place] : *packed) {
+      auto& [count, files] = packs[place.pack];
+      ++count;
+      PutUtf(&files, name);
+      PutBigEndian(&files, place.offset, 8);
+      PutBigEndian(&files, place.bytes, 8);
+    }
+    std::string all;
+    PutBigEndian(&all, packs.size(), 4);
+    for (const auto& [name, pack] : packs) {
+      PutUtf(&all, name);
+      PutBigEndian(&all, pack.first, 4);
+      all += pack.second;
+    }
+    PutBigEndian(&bytes, all.size(), 4);
+    bytes += all;
+  }
   PutBigEndian(&bytes, Crc32c(bytes), 4);
   return bytes;
-}
-
-inline void PutUtf(std::string* out, Slice text) {
-  PutBigEndian(out, text.size(), 2);
-  *out += text;
 }
 /// What Flink's _metadata has of a file of a handle: its name, and where it is.
 inline std::string Uploaded(Slice name, const std::string& path, uint64_t bytes) {

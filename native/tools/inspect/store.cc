@@ -7,6 +7,10 @@
 
 namespace lava::inspect {
 
+std::string Inside(const std::string& path, uint64_t offset) {
+  return path + "[" + std::to_string(offset) + "]";
+}
+
 Store::Store(fs::FileSystem* base) : files(base), cache(BlockCache::Create(64 << 20)) {}
 
 Status Store::Load(const std::string& given) {
@@ -38,9 +42,9 @@ Status Store::LoadDirectory(const std::string& directory, const std::vector<std:
     loader.Load();
     return Status::OK();
   }
-  const std::vector<LooseFile> sound = loader.Ssts();
-  loose.insert(loose.end(), sound.begin(), sound.end());
-  return sound.empty() ? Status::NotFound(directory + ": no file of Lava's is here") : Status::OK();
+  const std::vector<LooseFile> found = loader.Ssts();
+  for (const LooseFile& file : found) AddLoose(file);
+  return found.empty() ? Status::NotFound(directory + ": no file of Lava's is here") : Status::OK();
 }
 
 Status Store::LoadFile(const std::string& path) {
@@ -77,8 +81,42 @@ Status Store::LoadFile(const std::string& path) {
     case FileKind::kValueSst:
       break;
   }
-  loose.push_back({path, kind});
+  AddLoose({path, kind});
   return Status::OK();
+}
+
+// A pack ends as its last file does, but what stands there does not fit its length.
+void Store::AddLoose(const LooseFile& file) {
+  const Result<Recognized> found = Recognize(&files, file.path);
+  std::vector<Embedded> inside;
+  std::string bytes;
+  if (found.ok() && !found.value().unique_id) {
+    Result<std::string> read = files.ReadWhole(file.path, kMergedBytesMax);
+    if (read.ok()) bytes = std::move(read).value();
+    inside = FindEmbedded(bytes);
+    std::erase_if(inside, [](const Embedded& of) { return of.kind == FileKind::kLavaCheckpoint; });
+  }
+  if (inside.empty()) {  // sound, or damaged where it says what it is
+    loose.push_back(file);
+    return;
+  }
+  std::sort(inside.begin(), inside.end(),
+            [](const Embedded& a, const Embedded& b) { return a.offset < b.offset; });
+  uint64_t end = 0;
+  const auto expect_at = [&](uint64_t begin) {
+    if (begin != end)
+      faults.push_back({file.path, end, "Corruption",
+                        file.path + ": no whole file stands from offset " + std::to_string(end) +
+                            " to " + std::to_string(begin) + " of this pack"});
+  };
+  for (const Embedded& sst : inside) {
+    expect_at(sst.offset);
+    end = sst.offset + sst.bytes;
+    const std::string path = Inside(file.path, sst.offset);
+    files.AddInline(path, bytes.substr(sst.offset, sst.bytes));
+    loose.push_back({path, sst.kind});
+  }
+  expect_at(bytes.size());
 }
 
 }  // namespace lava::inspect

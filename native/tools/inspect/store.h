@@ -16,6 +16,13 @@ struct LooseFile {
   FileKind kind = FileKind::kOther;
 };
 
+/// Files that hold several are looked through up to this size: Flink's merged ones (by default 32
+/// MiB) and the plugin's packs (16 MiB).
+inline constexpr uint64_t kMergedBytesMax = 256ull << 20;
+
+/// What a file within another is called.
+std::string Inside(const std::string& path, uint64_t offset);
+
 /// All that the given paths lead to.
 /// Threads:    one.
 /// Ownership:  the base file system must outlive it.
@@ -38,6 +45,7 @@ struct Store {
   void LoadDb(const std::string& directory);
   Status LoadDirectory(const std::string& directory, const std::vector<std::string>& names);
   Status LoadFile(const std::string& path);
+  void AddLoose(const LooseFile& file);
 };
 
 }  // namespace lava::inspect

@@ -59,6 +59,9 @@ jbyteArray Files(JNIEnv* env, jobject, jlong handle) {
     Packer out;
     out.Files(files);
     out.Bytes(metadata);
+    const Snapshot::Flushed flushed = use.get()->flushed();
+    out.Int64(flushed.sealed_bytes);
+    out.Int64(flushed.file_bytes);
     return NewArray(env, out.bytes());
   });
 }

@@ -12,10 +12,14 @@ public final class CheckpointFiles {
 
     private final List<FileInfo> files;
     private final byte[] metadata;
+    private final long sealedBytes;
+    private final long flushedBytes;
 
-    CheckpointFiles(List<FileInfo> files, byte[] metadata) {
+    CheckpointFiles(List<FileInfo> files, byte[] metadata, long sealedBytes, long flushedBytes) {
         this.files = List.copyOf(files);
         this.metadata = metadata;
+        this.sealedBytes = sealedBytes;
+        this.flushedBytes = flushedBytes;
     }
 
     /** The files, in no particular order. */
@@ -26,5 +30,15 @@ public final class CheckpointFiles {
     /** The bytes for {@link ImportSource} and {@link MetadataInfo#read}; not a copy. */
     public byte[] metadata() {
         return metadata;
+    }
+
+    /** Bytes of the sealed memtables that were in no file yet when the snapshot was taken. */
+    public long sealedBytes() {
+        return sealedBytes;
+    }
+
+    /** Bytes of the files that those memtables became. */
+    public long flushedBytes() {
+        return flushedBytes;
     }
 }

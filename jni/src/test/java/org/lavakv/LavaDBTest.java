@@ -334,13 +334,19 @@ class LavaDBTest extends LavaTestBase {
         for (int i = 0; i < 1000; i++) {
             put(db, values, "k" + i, "v" + i);
         }
+        TableHandle large = db.createTable("large", new TableOptions().setSeparationBytes(10));
+        put(db, large, "k", "v".repeat(100));
         Path target = directory.resolve("imported");
         Files.createDirectories(target);
         CheckpointFiles files;
         try (Snapshot s = db.getSnapshot()) {
             s.waitFlushed();
             files = s.getFiles();
-            assertThat(files.files()).isNotEmpty();
+            assertThat(files.files()).hasSize(2);
+            assertThat(files.flushedBytes())
+                    .as("bytes of key and value files, all of which are new")
+                    .isEqualTo(files.files().stream().mapToLong(FileInfo::bytes).sum());
+            assertThat(files.sealedBytes()).isGreaterThan(1000);
             for (FileInfo file : files.files()) {
                 byte[] content = Files.readAllBytes(Path.of(db.path(), file.name()));
                 CRC32C crc = new CRC32C();
@@ -537,6 +543,8 @@ class LavaDBTest extends LavaTestBase {
             assertThat(MetadataInfo.read(files.metadata()).tables())
                     .extracting(table -> table.options().separationBytes())
                     .containsOnly(0L);
+            assertThat(files.sealedBytes()).as("all was in files").isZero();
+            assertThat(files.flushedBytes()).isZero();
         }
         db.setTableOptions(large, new TableOptions());
         put(db, large, "another", "v".repeat(5000));

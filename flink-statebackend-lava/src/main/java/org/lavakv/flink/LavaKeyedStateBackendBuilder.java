@@ -209,12 +209,14 @@ public class LavaKeyedStateBackendBuilder<K> extends AbstractKeyedStateBackendBu
                         restored.uploadedFiles(),
                         restored.lastCompletedCheckpointId(),
                         settings.transferThreads(),
+                        settings.packLimits(),
                         incremental);
         parts.heapTimers = heapTimers;
         parts.heapTimerStates = heapTimerStates;
         parts.timerCacheSize = settings.timerCacheSize();
         parts.metrics =
                 new LavaMetrics(instance, parameters.getMetricGroup(), settings.metricsPerState());
+        parts.metrics.registerCheckpoints(parts.snapshotStrategy::lastCheckpoint);
         logger.info("Built a keyed state backend on Lava in {}.", instance.files());
         LavaKeyedStateBackend<K> backend = new LavaKeyedStateBackend<>(parts);
         backend.reportedBy(

@@ -122,6 +122,24 @@ public final class LavaOptions {
                             "How many threads of a backend upload files of a checkpoint, or"
                                     + " download them in a restore.");
 
+    public static final ConfigOption<MemorySize> CHECKPOINT_PACK_FILE_SIZE =
+            ConfigOptions.key(PREFIX + "checkpoint.pack.file-size")
+                    .memoryType()
+                    .defaultValue(MemorySize.ofMebiBytes(1))
+                    .withDescription(
+                            "Files of a checkpoint that are smaller are uploaded together, one"
+                                    + " behind the other in few larger files, packs; 0: each by"
+                                    + " itself. A pack that less than half is still needed of is"
+                                    + " uploaded anew.");
+
+    public static final ConfigOption<MemorySize> CHECKPOINT_PACK_SIZE =
+            ConfigOptions.key(PREFIX + "checkpoint.pack.size")
+                    .memoryType()
+                    .defaultValue(MemorySize.ofMebiBytes(16))
+                    .withDescription(
+                            "How large a pack of small files may grow. Several are uploaded at a"
+                                    + " time, as checkpoint.transfer.thread.num says.");
+
     public static final ConfigOption<Boolean> METRICS_PER_STATE =
             ConfigOptions.key(PREFIX + "metrics.per-state")
                     .booleanType()

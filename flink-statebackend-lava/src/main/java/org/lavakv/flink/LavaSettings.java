@@ -18,6 +18,7 @@ import org.lavakv.DBOptions;
 import org.lavakv.TableOptions;
 import org.lavakv.VolumeOptions;
 import org.lavakv.flink.memory.MemorySettings;
+import org.lavakv.flink.snapshot.PackLimits;
 
 /**
  * The checked values of all options.
@@ -43,6 +44,7 @@ final class LavaSettings {
         timerCacheSize();
         memory();
         transferThreads();
+        packLimits();
         uploadCostPercent();
         metricsPerState();
         hostReportInterval();
@@ -190,6 +192,13 @@ final class LavaSettings {
 
     int transferThreads() {
         return intBetween(LavaOptions.CHECKPOINT_TRANSFER_THREAD_NUM, 1, 1024);
+    }
+
+    /** Which small files of a checkpoint are uploaded together. */
+    PackLimits packLimits() {
+        return new PackLimits(
+                bytesBetween(LavaOptions.CHECKPOINT_PACK_FILE_SIZE, 0, INT_BYTES_MAX),
+                bytesBetween(LavaOptions.CHECKPOINT_PACK_SIZE, 64L << 10, 1L << 40));
     }
 
     boolean metricsPerState() {

@@ -249,6 +249,8 @@ class LavaSettingsTest {
                 "timer-service.cache-size | 0 | 1 to",
                 "timer-service.cache-size | many | Integer",
                 "checkpoint.transfer.thread.num | 0 | 1 to",
+                "checkpoint.pack.file-size | 65mb | 0 to",
+                "checkpoint.pack.size | 63kb | 65536 to",
                 "background.threads | 0 | 1 to",
                 "host.report-interval | 10 ms | 1 second to 1 day",
                 "host.report-interval | 2 d | 1 second to 1 day",

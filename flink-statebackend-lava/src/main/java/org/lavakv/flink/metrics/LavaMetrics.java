@@ -16,11 +16,12 @@ import org.lavakv.TableStatistics;
 import org.lavakv.VolumeFigures;
 import org.lavakv.flink.engine.LavaInstance;
 import org.lavakv.flink.engine.StateTable;
+import org.lavakv.flink.snapshot.CheckpointFigures;
 
 /**
  * Gauges under the group {@code lava} of the operator: of the instance, of the process that it
- * shares cache and threads with, of its volume if it has one, and of each state. One report asks
- * the engine once; a disposed instance keeps its last numbers.
+ * shares cache and threads with, of its volume if it has one, of its last checkpoint, and of each
+ * state. One report asks the engine once; a disposed instance keeps its last numbers.
  *
  * <p>Threads: metric reporters' threads read; registration on the task's thread.
  */
@@ -62,6 +63,27 @@ public final class LavaMetrics {
         state.gauge("value-bytes", statistics.gauge(TableStatistics::valueBytes));
         state.gauge("value-garbage-bytes", statistics.gauge(TableStatistics::valueGarbageBytes));
         state.gauge("separation-bytes", statistics.gauge(TableStatistics::separationBytes));
+    }
+
+    /**
+     * Adds the gauges of the checkpoint that was written last, all 0 before the first.
+     *
+     * @param last answers null before the first; called by any thread
+     */
+    public void registerCheckpoints(Supplier<CheckpointFigures> last) {
+        MetricGroup checkpoint = group.addGroup("checkpoint");
+        checkpoint.gauge("uploaded-files", of(last, CheckpointFigures::uploadedFiles));
+        checkpoint.gauge("uploaded-bytes", of(last, CheckpointFigures::uploadedBytes));
+        checkpoint.gauge("reused-files", of(last, CheckpointFigures::reusedFiles));
+        checkpoint.gauge("reused-bytes", of(last, CheckpointFigures::reusedBytes));
+    }
+
+    private static Gauge<Long> of(
+            Supplier<CheckpointFigures> last, ToLongFunction<CheckpointFigures> number) {
+        return () -> {
+            CheckpointFigures figures = last.get();
+            return figures == null ? 0L : number.applyAsLong(figures);
+        };
     }
 
     private void registerInstance() {

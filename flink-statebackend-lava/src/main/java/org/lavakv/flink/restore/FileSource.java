@@ -6,10 +6,12 @@ import java.util.Collections;
 import java.util.List;
 import java.util.regex.Pattern;
 import javax.annotation.Nullable;
+import org.apache.flink.core.fs.FSDataInputStream;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.lavakv.FileInfo;
 import org.lavakv.TableInfo;
+import org.lavakv.flink.snapshot.PackedFiles;
 import org.lavakv.flink.storage.LocalFile;
 
 /**
@@ -23,6 +25,7 @@ final class FileSource {
 
     private final FileInfo info;
     @Nullable private final StreamStateHandle handle;
+    @Nullable private final PackedFiles.Place place;
     @Nullable private final LocalFile local;
     private final List<TableInfo> tables;
     private final String stateNames;
@@ -30,22 +33,29 @@ final class FileSource {
     private FileSource(
             FileInfo info,
             @Nullable StreamStateHandle handle,
+            @Nullable PackedFiles.Place place,
             @Nullable LocalFile local,
             List<TableInfo> tables,
             String stateNames) {
         this.info = info;
         this.handle = handle;
+        this.place = place;
         this.local = local;
         this.tables = tables;
         this.stateNames = stateNames;
     }
 
     static FileSource remote(FileInfo info, StreamStateHandle handle) {
-        return new FileSource(info, handle, null, Collections.emptyList(), "");
+        return new FileSource(info, handle, null, null, Collections.emptyList(), "");
+    }
+
+    /** A file within a pack, in which it lies as far as the pack's length tells. */
+    static FileSource packed(FileInfo info, StreamStateHandle pack, PackedFiles.Place place) {
+        return new FileSource(info, pack, place, null, Collections.emptyList(), "");
     }
 
     static FileSource local(FileInfo info, LocalFile local) {
-        return new FileSource(info, null, local, Collections.emptyList(), "");
+        return new FileSource(info, null, null, local, Collections.emptyList(), "");
     }
 
     /**
@@ -54,7 +64,7 @@ final class FileSource {
      * @param tables those of the engine's file, or empty when it is none
      */
     FileSource withStates(List<TableInfo> tables, String stateNames) {
-        return new FileSource(info, handle, local, tables, stateNames);
+        return new FileSource(info, handle, place, local, tables, stateNames);
     }
 
     /** Whether a name from a checkpoint may be used as a file's name. */
@@ -81,7 +91,11 @@ final class FileSource {
     }
 
     InputStream open() throws IOException {
-        return local != null ? local.open() : handle.openInputStream();
+        if (local != null) {
+            return local.open();
+        }
+        FSDataInputStream in = handle.openInputStream();
+        return place == null ? in : PackedInput.of(in, place);
     }
 
     /** Where the file is, for people. */
@@ -89,13 +103,17 @@ final class FileSource {
         if (local != null) {
             return local.displayName();
         }
-        return handle.maybeGetPath()
-                .map(Path::toString)
-                .orElseGet(
-                        () ->
-                                info.name()
-                                        + " ("
-                                        + handle.getStreamStateHandleID().getKeyString()
-                                        + ")");
+        String whole =
+                handle.maybeGetPath()
+                        .map(Path::toString)
+                        .orElseGet(
+                                () ->
+                                        (place == null ? info.name() : place.pack())
+                                                + " ("
+                                                + handle.getStreamStateHandleID().getKeyString()
+                                                + ")");
+        return place == null
+                ? whole
+                : info.name() + " at offset " + place.offset() + " of the pack " + whole;
     }
 }

@@ -28,6 +28,7 @@ import org.lavakv.TableInfo;
 import org.lavakv.flink.engine.LavaInstance;
 import org.lavakv.flink.engine.StateTables;
 import org.lavakv.flink.snapshot.ParallelTransfer;
+import org.lavakv.flink.snapshot.UploadedFiles;
 import org.lavakv.flink.storage.InstanceFiles;
 import org.lavakv.flink.storage.PosixFiles;
 
@@ -214,7 +215,9 @@ final class NativeRestore<K> {
                         tables,
                         handle.getBackendIdentifier(),
                         handle.getCheckpointId(),
-                        handle.getSharedStateHandles());
+                        new UploadedFiles(
+                                handle.getSharedStateHandles(),
+                                predecessors.get(0).description().packed()));
             }
         }
         return RestoreResult.fresh(instance, tables);

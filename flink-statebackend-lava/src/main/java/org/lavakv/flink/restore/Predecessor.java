@@ -25,6 +25,7 @@ import org.lavakv.TableInfo;
 import org.lavakv.flink.engine.LavaInstanceFactory;
 import org.lavakv.flink.snapshot.CheckpointDescription;
 import org.lavakv.flink.snapshot.HeapTimerFile;
+import org.lavakv.flink.snapshot.PackedFiles;
 import org.lavakv.flink.storage.KeptFiles;
 import org.lavakv.flink.storage.PosixFile;
 
@@ -121,12 +122,14 @@ final class Predecessor implements AutoCloseable {
                 metadata.tables().stream().map(TableInfo::name).collect(Collectors.joining(", "));
         List<FileSource> files = new ArrayList<>();
         for (FileInfo file : metadata.files()) {
-            files.add(located.source(file, name).withStates(metadata.tables(), states));
+            files.add(
+                    located.source(file, description.packed().of(file.name()), name)
+                            .withStates(metadata.tables(), states));
         }
         FileSource timers =
                 description.timers() == null
                         ? null
-                        : located.source(description.timers(), name)
+                        : located.source(description.timers(), null, name)
                                 .withStates(Collections.emptyList(), "timers, " + states);
         return new Predecessor(
                 handle, shown, description, metadata, stateMeta, files, timers, located);
@@ -265,7 +268,11 @@ final class Predecessor implements AutoCloseable {
             this.description = description;
         }
 
-        FileSource source(FileInfo file, String descriptionName) throws IOException {
+        /**
+         * @param place where the description says that it lies in a pack, or null
+         */
+        FileSource source(FileInfo file, @Nullable PackedFiles.Place place, String descriptionName)
+                throws IOException {
             if (!FileSource.isPlainName(file.name())) {
                 throw new IOException(
                         "The checkpoint file "
@@ -279,17 +286,37 @@ final class Predecessor implements AutoCloseable {
                                 ? new PosixFile(directory.resolve(file.name()))
                                 : kept.file(file.name()));
             }
-            StreamStateHandle handle = byName.get(file.name());
+            if (place == null) {
+                return FileSource.remote(file, handle(file.name(), descriptionName));
+            }
+            StreamStateHandle pack = handle(place.pack(), descriptionName);
+            if (place.bytes() != file.bytes() || !place.liesWithin(pack.getStateSize())) {
+                throw new IOException(
+                        "The checkpoint file "
+                                + descriptionName
+                                + " contradicts the checkpoint: it says that "
+                                + file
+                                + " is "
+                                + place
+                                + ", which has "
+                                + pack.getStateSize()
+                                + " bytes. Restore from another one.");
+            }
+            return FileSource.packed(file, pack, place);
+        }
+
+        private StreamStateHandle handle(String name, String descriptionName) throws IOException {
+            StreamStateHandle handle = byName.get(name);
             if (handle == null) {
                 throw new IOException(
                         "The checkpoint is not whole: "
                                 + descriptionName
                                 + " names the file "
-                                + file.name()
+                                + name
                                 + ", and the checkpoint has none of that name. Restore from"
                                 + " another one.");
             }
-            return FileSource.remote(file, handle);
+            return handle;
         }
 
         void close() {

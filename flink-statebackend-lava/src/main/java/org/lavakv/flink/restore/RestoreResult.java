@@ -1,13 +1,12 @@
 package org.lavakv.flink.restore;
 
-import java.util.Collection;
 import java.util.Collections;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.UUID;
-import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
 import org.lavakv.flink.engine.LavaInstance;
 import org.lavakv.flink.engine.StateTables;
+import org.lavakv.flink.snapshot.UploadedFiles;
 
 /**
  * A restored backend's database and states, and how its checkpoints go on.
@@ -20,14 +19,14 @@ public final class RestoreResult {
     private final StateTables tables;
     private final UUID backendUid;
     private final long lastCompletedCheckpointId;
-    private final SortedMap<Long, Collection<HandleAndLocalPath>> uploadedFiles;
+    private final SortedMap<Long, UploadedFiles> uploadedFiles;
 
     private RestoreResult(
             LavaInstance instance,
             StateTables tables,
             UUID backendUid,
             long lastCompletedCheckpointId,
-            SortedMap<Long, Collection<HandleAndLocalPath>> uploadedFiles) {
+            SortedMap<Long, UploadedFiles> uploadedFiles) {
         this.instance = instance;
         this.tables = tables;
         this.backendUid = backendUid;
@@ -47,8 +46,8 @@ public final class RestoreResult {
             StateTables tables,
             UUID backendUid,
             long checkpointId,
-            Collection<HandleAndLocalPath> files) {
-        TreeMap<Long, Collection<HandleAndLocalPath>> uploaded = new TreeMap<>();
+            UploadedFiles files) {
+        TreeMap<Long, UploadedFiles> uploaded = new TreeMap<>();
         uploaded.put(checkpointId, files);
         return new RestoreResult(instance, tables, backendUid, checkpointId, uploaded);
     }
@@ -72,8 +71,8 @@ public final class RestoreResult {
         return lastCompletedCheckpointId;
     }
 
-    /** By checkpoint, the files that the next one may name. */
-    public SortedMap<Long, Collection<HandleAndLocalPath>> uploadedFiles() {
+    /** By checkpoint, the files and packs that the next one may name. */
+    public SortedMap<Long, UploadedFiles> uploadedFiles() {
         return uploadedFiles;
     }
 }

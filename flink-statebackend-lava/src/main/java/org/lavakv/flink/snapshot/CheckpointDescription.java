@@ -16,7 +16,8 @@ import org.lavakv.FileInfo;
  *
  * <p>Bytes, big endian: magic (8), format version (4), key group prefix bytes (4), length (4) and
  * CRC32C (4) of Flink's description, length (8) and CRC32C (4) of the file of heap timers, both 0
- * when there is none, length (4) of the engine's metadata, the metadata, CRC32C (4) of all before.
+ * when there is none, length (4) of the engine's metadata, the metadata, from version 2 on length
+ * (4) and bytes of {@link PackedFiles}, CRC32C (4) of all before.
  *
  * <p>Threads: immutable. Ownership: the metadata array is shared with whoever asks for it.
  */
@@ -28,7 +29,7 @@ public final class CheckpointDescription {
     /** Larger than any real one; bounds what is read from a damaged checkpoint. */
     public static final int BYTES_MAX = 512 << 20;
 
-    static final int FORMAT_VERSION = 1;
+    static final int FORMAT_VERSION = 2;
 
     private static final byte[] MAGIC = "LAVACKPT".getBytes(StandardCharsets.US_ASCII);
     private static final int HEADER_BYTES = 40;
@@ -39,18 +40,21 @@ public final class CheckpointDescription {
     private final int stateMetaCrc32c;
     @Nullable private final FileInfo timers;
     private final byte[] engineMetadata;
+    private final PackedFiles packed;
 
     private CheckpointDescription(
             int keyGroupPrefixBytes,
             int stateMetaBytes,
             int stateMetaCrc32c,
             @Nullable FileInfo timers,
-            byte[] engineMetadata) {
+            byte[] engineMetadata,
+            PackedFiles packed) {
         this.keyGroupPrefixBytes = keyGroupPrefixBytes;
         this.stateMetaBytes = stateMetaBytes;
         this.stateMetaCrc32c = stateMetaCrc32c;
         this.timers = timers;
         this.engineMetadata = engineMetadata;
+        this.packed = packed;
     }
 
     /**
@@ -59,18 +63,21 @@ public final class CheckpointDescription {
      * @param stateMeta Flink's description of the states, as the checkpoint's meta stream has it
      * @param timers the file of timers on the heap, or null
      * @param engineMetadata what the engine needs to import the files
+     * @param packed which of the files lie in packs
      */
     public static CheckpointDescription of(
             int keyGroupPrefixBytes,
             byte[] stateMeta,
             @Nullable FileInfo timers,
-            byte[] engineMetadata) {
+            byte[] engineMetadata,
+            PackedFiles packed) {
         return new CheckpointDescription(
                 keyGroupPrefixBytes,
                 stateMeta.length,
                 crc32c(stateMeta, 0, stateMeta.length),
                 timers,
-                engineMetadata);
+                engineMetadata,
+                packed);
     }
 
     /** Leading bytes of every key that name the key group: 1 or 2. */
@@ -89,6 +96,11 @@ public final class CheckpointDescription {
         return engineMetadata;
     }
 
+    /** Which of the engine's files lie in packs; places were not checked against those yet. */
+    public PackedFiles packed() {
+        return packed;
+    }
+
     /** The file's content. */
     public byte[] toBytes() throws IOException {
         DataOutputSerializer out =
@@ -102,6 +114,10 @@ public final class CheckpointDescription {
         out.writeInt(timers == null ? 0 : timers.crc32c());
         out.writeInt(engineMetadata.length);
         out.write(engineMetadata);
+        DataOutputSerializer places = new DataOutputSerializer(64);
+        packed.write(places);
+        out.writeInt(places.length());
+        out.write(places.getSharedBuffer(), 0, places.length());
         out.writeInt(crc32c(out.getSharedBuffer(), 0, out.length()));
         return out.getCopyOfBuffer();
     }
@@ -155,9 +171,13 @@ public final class CheckpointDescription {
                 || prefixBytes > 2
                 || metaBytes < 0
                 || timersBytes < 0
-                || engineBytes != checked - HEADER_BYTES) {
+                || engineBytes < 0
+                || engineBytes > checked - HEADER_BYTES
+                || version == 1 && engineBytes != checked - HEADER_BYTES) {
             throw damaged(file, MAGIC.length, "its header contradicts itself");
         }
+        in.limit(checked).position(HEADER_BYTES + engineBytes);
+        PackedFiles packed = version == 1 ? PackedFiles.NONE : readPacked(in, file);
         return new CheckpointDescription(
                 prefixBytes,
                 metaBytes,
@@ -165,7 +185,20 @@ public final class CheckpointDescription {
                 timersBytes == 0
                         ? null
                         : new FileInfo(HeapTimerFile.FILE_NAME, timersBytes, timersCrc),
-                Arrays.copyOfRange(bytes, HEADER_BYTES, HEADER_BYTES + engineBytes));
+                Arrays.copyOfRange(bytes, HEADER_BYTES, HEADER_BYTES + engineBytes),
+                packed);
+    }
+
+    private static PackedFiles readPacked(ByteBuffer in, String file) throws IOException {
+        int begin = in.position();
+        if (in.remaining() < Integer.BYTES || in.getInt() != in.remaining()) {
+            throw damaged(file, begin, "the length of what lies in packs is another");
+        }
+        try {
+            return PackedFiles.read(in);
+        } catch (IOException e) {
+            throw damaged(file, in.position(), e.getMessage());
+        }
     }
 
     /**

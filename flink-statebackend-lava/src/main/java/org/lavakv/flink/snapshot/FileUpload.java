@@ -3,104 +3,117 @@ package org.lavakv.flink.snapshot;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
+import java.util.List;
 import java.util.zip.CRC32C;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.state.CheckpointStateOutputStream;
 import org.apache.flink.runtime.state.CheckpointStreamFactory;
 import org.apache.flink.runtime.state.CheckpointedStateScope;
+import org.apache.flink.runtime.state.StateUtil;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.util.IOUtils;
 import org.lavakv.FileInfo;
 import org.lavakv.flink.storage.LocalFile;
 
 /**
- * Copies one file into a checkpoint, and checks on the way that it still is what the engine wrote.
+ * Copies files into a checkpoint, and checks on the way that they still are what the engine wrote.
  *
- * <p>Threads: any, without state. Errors: IOException, then nothing stays in the checkpoint.
+ * <p>Threads: any, without state. Errors: IOException naming the file, then nothing stays in the
+ * checkpoint.
  */
 final class FileUpload {
 
     private static final int BUFFER_BYTES = 64 << 10;
 
-    private FileUpload() {}
+    /** A local file and what it should be. Threads: immutable. */
+    static final class Part {
+        private final LocalFile file;
+        private final FileInfo expected;
 
-    /** Uploads a local file. */
-    static StreamStateHandle upload(
-            LocalFile file,
-            FileInfo expected,
-            CheckpointStreamFactory factory,
-            CheckpointedStateScope scope,
-            CloseableRegistry streams)
-            throws IOException {
-        InputStream in = file.open();
-        streams.registerCloseable(in);
-        try {
-            return copy(in, file.displayName(), expected, factory, scope, streams);
-        } finally {
-            if (streams.unregisterCloseable(in)) {
-                IOUtils.closeQuietly(in);
-            }
+        Part(LocalFile file, FileInfo expected) {
+            this.file = file;
+            this.expected = expected;
+        }
+
+        /** The file's in its instance's directory. */
+        String name() {
+            return expected.name();
+        }
+
+        /** Bytes in memory. */
+        static Part of(byte[] bytes, String name) {
+            CRC32C crc = new CRC32C();
+            crc.update(bytes, 0, bytes.length);
+            LocalFile file =
+                    new LocalFile() {
+                        @Override
+                        public InputStream open() {
+                            return new ByteArrayInputStream(bytes);
+                        }
+
+                        @Override
+                        public String displayName() {
+                            return name;
+                        }
+                    };
+            return new Part(file, new FileInfo(name, bytes.length, (int) crc.getValue()));
         }
     }
 
-    /** Uploads bytes from memory. */
+    private FileUpload() {}
+
+    /**
+     * Uploads.
+     *
+     * @param parts at least one; they lie one behind the other in what is returned
+     * @param name of the whole, for messages
+     * @param streams whatever may block is registered here while it is open
+     */
     static StreamStateHandle upload(
-            byte[] bytes,
+            List<Part> parts,
             String name,
             CheckpointStreamFactory factory,
             CheckpointedStateScope scope,
             CloseableRegistry streams)
             throws IOException {
-        CRC32C crc = new CRC32C();
-        crc.update(bytes, 0, bytes.length);
-        return copy(
-                new ByteArrayInputStream(bytes),
-                name,
-                new FileInfo(name, bytes.length, (int) crc.getValue()),
-                factory,
-                scope,
-                streams);
+        try {
+            return copy(parts, factory, scope, streams);
+        } catch (IOException e) {
+            throw new IOException(
+                    "Uploading " + name + " into the checkpoint failed: " + e.getMessage(), e);
+        }
     }
 
     private static StreamStateHandle copy(
-            InputStream in,
-            String name,
-            FileInfo expected,
+            List<Part> parts,
             CheckpointStreamFactory factory,
             CheckpointedStateScope scope,
             CloseableRegistry streams)
             throws IOException {
         CheckpointStateOutputStream out = factory.createCheckpointStateOutputStream(scope);
         boolean open = true;
+        long total = 0;
         try {
             streams.registerCloseable(out);
-            byte[] buffer = new byte[BUFFER_BYTES];
-            CRC32C crc = new CRC32C();
-            long total = 0;
-            for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
-                crc.update(buffer, 0, n);
-                out.write(buffer, 0, n);
-                total += n;
-            }
-            if (total != expected.bytes() || (int) crc.getValue() != expected.crc32c()) {
-                throw new IOException(
-                        "The local file "
-                                + name
-                                + " is not what was written: "
-                                + total
-                                + " bytes instead of "
-                                + expected.bytes()
-                                + ", or another checksum. The checkpoint fails; check the disk and"
-                                + " restart the job from an earlier checkpoint.");
+            for (Part part : parts) {
+                copy(part, out, streams);
+                total += part.expected.bytes();
             }
             if (!streams.unregisterCloseable(out)) {
                 open = false;
-                throw new IOException("The upload of " + name + " was cancelled.");
+                throw new IOException("it was cancelled.");
             }
             open = false;
             StreamStateHandle handle = out.closeAndGetHandle();
-            if (handle == null) {
-                throw new IOException("The checkpoint storage kept nothing of " + name + ".");
+            if (handle == null || handle.getStateSize() != total) {
+                StateUtil.discardStateObjectQuietly(handle);
+                throw new IOException(
+                        "the checkpoint storage kept "
+                                + (handle == null ? 0 : handle.getStateSize())
+                                + " of "
+                                + total
+                                + " bytes.");
             }
             return handle;
         } finally {
@@ -108,6 +121,38 @@ final class FileUpload {
                 streams.unregisterCloseable(out);
                 IOUtils.closeQuietly(out);
             }
+        }
+    }
+
+    private static void copy(Part part, OutputStream out, CloseableRegistry streams)
+            throws IOException {
+        CRC32C crc = new CRC32C();
+        long total = 0;
+        InputStream in = part.file.open();
+        streams.registerCloseable(in);
+        try {
+            byte[] buffer = new byte[BUFFER_BYTES];
+            for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
+                crc.update(buffer, 0, n);
+                out.write(buffer, 0, n);
+                total += n;
+            }
+        } finally {
+            if (streams.unregisterCloseable(in)) {
+                IOUtils.closeQuietly(in);
+            }
+        }
+        FileInfo expected = part.expected;
+        if (total != expected.bytes() || (int) crc.getValue() != expected.crc32c()) {
+            throw new IOException(
+                    "The local file "
+                            + part.file.displayName()
+                            + " is not what was written: "
+                            + total
+                            + " bytes instead of "
+                            + expected.bytes()
+                            + ", or another checksum. The checkpoint fails; check the disk and"
+                            + " restart the job from an earlier checkpoint.");
         }
     }
 }

@@ -19,12 +19,19 @@ public final class LavaSnapshotResources implements SnapshotResources {
     @Nullable private final KeyedBackendSerializationProxy<?> stateMeta;
     private final List<HeapPriorityQueueStateSnapshot<?>> heapTimers;
     private final UploadHistory.Base base;
+    private final long syncBegin;
+    private final long syncNanos;
 
+    /**
+     * @param syncBegin when the synchronous part began, by {@link System#nanoTime}; it ends with
+     *     this call
+     */
     LavaSnapshotResources(
             @Nullable Snapshot snapshot,
             @Nullable KeyedBackendSerializationProxy<?> stateMeta,
             List<HeapPriorityQueueStateSnapshot<?>> heapTimers,
-            UploadHistory.Base base) {
+            UploadHistory.Base base,
+            long syncBegin) {
         this.snapshot = snapshot;
         if (snapshot != null) {
             // Cancelled, Flink's asynchronous part may release this after the backend is disposed.
@@ -33,6 +40,8 @@ public final class LavaSnapshotResources implements SnapshotResources {
         this.stateMeta = stateMeta;
         this.heapTimers = heapTimers;
         this.base = base;
+        this.syncBegin = syncBegin;
+        this.syncNanos = System.nanoTime() - syncBegin;
     }
 
     /** Whether the backend had no state at all. */
@@ -55,6 +64,16 @@ public final class LavaSnapshotResources implements SnapshotResources {
 
     UploadHistory.Base base() {
         return base;
+    }
+
+    /** By {@link System#nanoTime}. */
+    long syncBegin() {
+        return syncBegin;
+    }
+
+    /** How long the synchronous part took. */
+    long syncNanos() {
+        return syncNanos;
     }
 
     /** Unpins the files. */

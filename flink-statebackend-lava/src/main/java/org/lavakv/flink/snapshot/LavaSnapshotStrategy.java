@@ -2,19 +2,18 @@ package org.lavakv.flink.snapshot;
 
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.UUID;
 import java.util.stream.Collectors;
+import javax.annotation.Nullable;
 import org.apache.flink.api.common.state.CheckpointListener;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.runtime.checkpoint.CheckpointOptions;
 import org.apache.flink.runtime.checkpoint.SnapshotType.SharingFilesStrategy;
 import org.apache.flink.runtime.state.CheckpointStreamFactory;
-import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyedBackendSerializationProxy;
 import org.apache.flink.runtime.state.KeyedStateHandle;
@@ -68,7 +67,8 @@ public final class LavaSnapshotStrategy<K>
      * @param backendUid continues a restored checkpoint's, or is new
      * @param uploaded by checkpoint id, what checkpoints before this run uploaded
      * @param lastCompletedCheckpointId the one of {@code uploaded} that is confirmed, or -1
-     * @param transferThreads how many files to upload at a time
+     * @param transferThreads how many files or packs to upload at a time
+     * @param packLimits which small files go into packs
      * @param incremental whether checkpoints may name files of earlier ones
      */
     public LavaSnapshotStrategy(
@@ -79,9 +79,10 @@ public final class LavaSnapshotStrategy<K>
             KeyGroupRange keyGroupRange,
             LocalRecoveryConfig localRecovery,
             UUID backendUid,
-            SortedMap<Long, Collection<HandleAndLocalPath>> uploaded,
+            SortedMap<Long, UploadedFiles> uploaded,
             long lastCompletedCheckpointId,
             int transferThreads,
+            PackLimits packLimits,
             boolean incremental) {
         this.instance = instance;
         this.tables = tables;
@@ -95,14 +96,16 @@ public final class LavaSnapshotStrategy<K>
                         keyGroupRange,
                         localRecovery,
                         new ParallelTransfer(transferThreads, "lava-upload"),
+                        packLimits,
                         new UploadHistory(uploaded, lastCompletedCheckpointId));
     }
 
     @Override
     public LavaSnapshotResources syncPrepareResources(long checkpointId) throws Exception {
+        long begin = System.nanoTime();
         if (tables.size() == 0 && heapTimerStates.isEmpty()) {
             return new LavaSnapshotResources(
-                    null, null, Collections.emptyList(), UploadHistory.Base.NONE);
+                    null, null, Collections.emptyList(), UploadHistory.Base.NONE, begin);
         }
         List<StateMetaInfoSnapshot> states =
                 tables.all().stream()
@@ -119,7 +122,7 @@ public final class LavaSnapshotStrategy<K>
                 new KeyedBackendSerializationProxy<>(keySerializer, states, false);
         UploadHistory.Base base = context.history().base();
         Snapshot snapshot = instance.db().getSnapshot();
-        return new LavaSnapshotResources(snapshot, stateMeta, heapTimers, base);
+        return new LavaSnapshotResources(snapshot, stateMeta, heapTimers, base, begin);
     }
 
     @Override
@@ -170,6 +173,12 @@ public final class LavaSnapshotStrategy<K>
     @Override
     public void notifyCheckpointAborted(long checkpointId) {
         context.history().aborted(checkpointId);
+    }
+
+    /** The checkpoint or native savepoint that was written last, or null. */
+    @Nullable
+    public CheckpointFigures lastCheckpoint() {
+        return context.last();
     }
 
     @Override

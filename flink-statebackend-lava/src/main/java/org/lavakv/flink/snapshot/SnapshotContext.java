@@ -1,6 +1,8 @@
 package org.lavakv.flink.snapshot;
 
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicReference;
+import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.LocalRecoveryConfig;
 import org.lavakv.flink.engine.LavaInstance;
@@ -13,7 +15,9 @@ final class SnapshotContext {
     private final KeyGroupRange keyGroupRange;
     private final LocalRecoveryConfig localRecovery;
     private final ParallelTransfer transfer;
+    private final PackLimits packLimits;
     private final UploadHistory history;
+    private final AtomicReference<CheckpointFigures> last = new AtomicReference<>();
 
     SnapshotContext(
             LavaInstance instance,
@@ -21,12 +25,14 @@ final class SnapshotContext {
             KeyGroupRange keyGroupRange,
             LocalRecoveryConfig localRecovery,
             ParallelTransfer transfer,
+            PackLimits packLimits,
             UploadHistory history) {
         this.instance = instance;
         this.backendUid = backendUid;
         this.keyGroupRange = keyGroupRange;
         this.localRecovery = localRecovery;
         this.transfer = transfer;
+        this.packLimits = packLimits;
         this.history = history;
     }
 
@@ -50,7 +56,22 @@ final class SnapshotContext {
         return transfer;
     }
 
+    PackLimits packLimits() {
+        return packLimits;
+    }
+
     UploadHistory history() {
         return history;
+    }
+
+    /** A checkpoint or native savepoint was written. */
+    void wrote(CheckpointFigures figures) {
+        last.set(figures);
+    }
+
+    /** The one that was written last, or null. */
+    @Nullable
+    CheckpointFigures last() {
+        return last.get();
     }
 }

@@ -5,36 +5,28 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import javax.annotation.Nullable;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.runtime.state.CheckpointStreamFactory;
-import org.apache.flink.runtime.state.CheckpointStreamWithResultProvider;
-import org.apache.flink.runtime.state.CheckpointedStateScope;
 import org.apache.flink.runtime.state.DirectoryStateHandle;
 import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
 import org.apache.flink.runtime.state.IncrementalLocalKeyedStateHandle;
 import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.LocalRecoveryConfig;
-import org.apache.flink.runtime.state.PlaceholderStreamStateHandle;
 import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.SnapshotStrategy.SnapshotResultSupplier;
 import org.apache.flink.runtime.state.StateUtil;
 import org.apache.flink.runtime.state.StreamStateHandle;
-import org.apache.flink.util.IOUtils;
 import org.apache.flink.util.ResourceGuard;
 import org.lavakv.CheckpointFiles;
 import org.lavakv.FileInfo;
 import org.lavakv.LavaDBException;
 import org.lavakv.Snapshot;
-import org.lavakv.flink.storage.InstanceFiles;
-import org.lavakv.flink.storage.LocalFile;
-import org.lavakv.flink.storage.PosixFile;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -70,7 +62,15 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
 
     @Override
     public SnapshotResult<KeyedStateHandle> get(CloseableRegistry registry) throws Exception {
+        long begin = System.nanoTime();
         CheckpointFiles files = flushedFiles(registry);
+        long flushed = System.nanoTime();
+        UploadPlan plan =
+                UploadPlan.of(
+                        files.files(),
+                        mode.reuses() ? resources.base() : UploadHistory.Base.NONE,
+                        streamFactory,
+                        context.packLimits());
         DataOutputSerializer out = new DataOutputSerializer(4096);
         resources.stateMeta().write(out);
         byte[] stateMeta = out.getCopyOfBuffer();
@@ -86,14 +86,35 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
                                     context.instance().keyGroupPrefixBytes(),
                                     stateMeta,
                                     timersInfo,
-                                    files.metadata())
+                                    files.metadata(),
+                                    plan.packed())
                             .toBytes();
-            return write(new Content(files, stateMeta, description, timers, timersInfo), registry);
+            CheckpointContent content =
+                    new CheckpointContent(files, stateMeta, description, timers, timersInfo);
+            SnapshotResult<KeyedStateHandle> result = write(content, plan, registry);
+            long end = System.nanoTime();
+            report(
+                    new CheckpointFigures(
+                            checkpointId,
+                            files,
+                            plan,
+                            result.getJobManagerOwnedSnapshot(),
+                            new CheckpointFigures.Times(
+                                    resources.syncNanos(),
+                                    flushed - begin,
+                                    end - flushed,
+                                    end - resources.syncBegin())));
+            return result;
         } finally {
             if (timers != null) {
                 Files.deleteIfExists(timers);
             }
         }
+    }
+
+    private void report(CheckpointFigures figures) {
+        context.wrote(figures);
+        LOG.info(figures.line(context.instance().files()));
     }
 
     private Path temporaryFile() {
@@ -118,26 +139,35 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
         }
     }
 
-    private SnapshotResult<KeyedStateHandle> write(Content content, CloseableRegistry registry)
+    private SnapshotResult<KeyedStateHandle> write(
+            CheckpointContent content, UploadPlan plan, CloseableRegistry registry)
             throws Exception {
         LocalBackup backup = localBackup(content);
         boolean complete = false;
         try {
-            Upload upload = upload(content, registry);
+            CheckpointUpload upload =
+                    new CheckpointUpload(context, checkpointId, streamFactory, mode.scope());
+            upload.run(content, plan, registry);
             try {
                 SnapshotResult<KeyedStateHandle> result = handles(upload, backup);
-                streamFactory.reusePreviousStateHandle(upload.reused);
+                streamFactory.reusePreviousStateHandle(
+                        plan.reused().stream()
+                                .map(HandleAndLocalPath::getHandle)
+                                .collect(Collectors.toList()));
                 if (registry.isClosed()) {
                     throw new IOException("Checkpoint " + checkpointId + " was cancelled.");
                 }
                 if (mode.remembered()) {
-                    context.history().uploaded(checkpointId, upload.dataFiles);
+                    context.history()
+                            .uploaded(
+                                    checkpointId,
+                                    new UploadedFiles(upload.dataFiles(), plan.packed()));
                 }
                 complete = true;
                 return result;
             } finally {
                 if (!complete) {
-                    upload.uploaded.forEach(StateUtil::discardStateObjectQuietly);
+                    upload.discard();
                 }
             }
         } finally {
@@ -163,7 +193,7 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
 
     /** Local recovery is a help, so that its failure does not fail the checkpoint. */
     @Nullable
-    private LocalBackup localBackup(Content content) {
+    private LocalBackup localBackup(CheckpointContent content) {
         LocalRecoveryConfig localRecovery = context.localRecovery();
         if (!localRecovery.isLocalBackupEnabled()) {
             return null;
@@ -176,9 +206,9 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
                     checkpointId,
                     context.backendUid(),
                     context.instance().files(),
-                    content.files.files(),
-                    content.description,
-                    content.timers);
+                    content.files().files(),
+                    content.description(),
+                    content.timers());
         } catch (IOException | RuntimeException e) {
             LOG.warn(
                     "Checkpoint {} goes without a copy for local recovery; free some space on the"
@@ -189,116 +219,11 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
         }
     }
 
-    private Upload upload(Content content, CloseableRegistry registry) throws Exception {
-        Upload upload = new Upload();
-        List<FileInfo> fresh = new ArrayList<>();
-        Map<String, PlaceholderStreamStateHandle> reusable =
-                mode.reuses() ? resources.base().reusable() : Collections.emptyMap();
-        for (FileInfo file : content.files.files()) {
-            PlaceholderStreamStateHandle known = reusable.get(file.name());
-            if (known != null && streamFactory.couldReuseStateHandle(known)) {
-                upload.reused.add(known);
-                upload.dataFiles.add(HandleAndLocalPath.of(known, file.name()));
-            } else {
-                fresh.add(file);
-            }
-        }
-        List<ParallelTransfer.Task<SnapshotResult<StreamStateHandle>>> tasks = new ArrayList<>();
-        tasks.add(streams -> uploadStateMeta(content.stateMeta, streams));
-        tasks.addAll(descriptionTasks(content));
-        int firstDataFile = tasks.size();
-        InstanceFiles files = context.instance().files();
-        for (FileInfo file : fresh) {
-            tasks.add(fileTask(files.file(file.name()), file, mode.scope()));
-        }
-        List<SnapshotResult<StreamStateHandle>> done =
-                context.transfer().run(tasks, registry, StateUtil::discardStateObjectQuietly, 0);
-        upload.uploaded.addAll(done);
-        upload.stateMeta = done.get(0);
-        upload.descriptions.add(named(done.get(1), CheckpointDescription.FILE_NAME));
-        if (content.timers != null) {
-            upload.descriptions.add(named(done.get(2), HeapTimerFile.FILE_NAME));
-        }
-        for (int i = 0; i < fresh.size(); i++) {
-            upload.dataFiles.add(named(done.get(firstDataFile + i), fresh.get(i).name()));
-        }
-        return upload;
-    }
-
-    private static HandleAndLocalPath named(
-            SnapshotResult<StreamStateHandle> uploaded, String name) {
-        return HandleAndLocalPath.of(uploaded.getJobManagerOwnedSnapshot(), name);
-    }
-
-    private List<ParallelTransfer.Task<SnapshotResult<StreamStateHandle>>> descriptionTasks(
-            Content content) {
-        List<ParallelTransfer.Task<SnapshotResult<StreamStateHandle>>> tasks = new ArrayList<>();
-        tasks.add(
-                streams ->
-                        SnapshotResult.of(
-                                FileUpload.upload(
-                                        content.description,
-                                        CheckpointDescription.FILE_NAME,
-                                        streamFactory,
-                                        CheckpointedStateScope.EXCLUSIVE,
-                                        streams)));
-        if (content.timers != null) {
-            tasks.add(
-                    fileTask(
-                            new PosixFile(content.timers),
-                            content.timersInfo,
-                            CheckpointedStateScope.EXCLUSIVE));
-        }
-        return tasks;
-    }
-
-    private ParallelTransfer.Task<SnapshotResult<StreamStateHandle>> fileTask(
-            LocalFile file, FileInfo info, CheckpointedStateScope scope) {
-        return streams ->
-                SnapshotResult.of(FileUpload.upload(file, info, streamFactory, scope, streams));
-    }
-
-    private SnapshotResult<StreamStateHandle> uploadStateMeta(
-            byte[] stateMeta, CloseableRegistry streams) throws Exception {
-        LocalRecoveryConfig localRecovery = context.localRecovery();
-        CheckpointStreamWithResultProvider out =
-                localRecovery.isLocalBackupEnabled()
-                        ? CheckpointStreamWithResultProvider.createDuplicatingStream(
-                                checkpointId,
-                                CheckpointedStateScope.EXCLUSIVE,
-                                streamFactory,
-                                localRecovery
-                                        .getLocalStateDirectoryProvider()
-                                        .orElseThrow(LocalRecoveryConfig.localRecoveryNotEnabled()))
-                        : CheckpointStreamWithResultProvider.createSimpleStream(
-                                CheckpointedStateScope.EXCLUSIVE, streamFactory);
-        boolean open = true;
-        try {
-            streams.registerCloseable(out);
-            out.getCheckpointOutputStream().write(stateMeta);
-            open = false;
-            if (!streams.unregisterCloseable(out)) {
-                throw new IOException("The upload of the states' description was cancelled.");
-            }
-            return out.closeAndFinalizeCheckpointStreamResult();
-        } finally {
-            if (open) {
-                streams.unregisterCloseable(out);
-                IOUtils.closeQuietly(out);
-            }
-        }
-    }
-
-    private SnapshotResult<KeyedStateHandle> handles(Upload upload, @Nullable LocalBackup backup)
-            throws IOException {
-        long uploadedBytes =
-                upload.uploaded.stream()
-                        .mapToLong(result -> result.getJobManagerOwnedSnapshot().getStateSize())
-                        .sum();
+    private SnapshotResult<KeyedStateHandle> handles(
+            CheckpointUpload upload, @Nullable LocalBackup backup) throws IOException {
         List<HandleAndLocalPath> sharedFiles = new ArrayList<>();
-        List<HandleAndLocalPath> privateFiles = new ArrayList<>();
-        privateFiles.addAll(upload.descriptions);
-        (mode.sharedState() ? sharedFiles : privateFiles).addAll(upload.dataFiles);
+        List<HandleAndLocalPath> privateFiles = new ArrayList<>(upload.descriptions());
+        (mode.sharedState() ? sharedFiles : privateFiles).addAll(upload.dataFiles());
         IncrementalRemoteKeyedStateHandle remote =
                 new IncrementalRemoteKeyedStateHandle(
                         context.backendUid(),
@@ -306,9 +231,9 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
                         checkpointId,
                         sharedFiles,
                         privateFiles,
-                        upload.stateMeta.getJobManagerOwnedSnapshot(),
-                        uploadedBytes);
-        StreamStateHandle localMeta = upload.stateMeta.getTaskLocalSnapshot();
+                        upload.stateMeta().getJobManagerOwnedSnapshot(),
+                        upload.bytes());
+        StreamStateHandle localMeta = upload.stateMeta().getTaskLocalSnapshot();
         if (backup == null || localMeta == null) {
             StateUtil.discardStateObjectQuietly(localMeta);
             if (backup != null) {
@@ -326,36 +251,5 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
                         context.keyGroupRange(),
                         localMeta,
                         sharedFiles));
-    }
-
-    /** What goes into the checkpoint. */
-    private static final class Content {
-        private final CheckpointFiles files;
-        private final byte[] stateMeta;
-        private final byte[] description;
-        @Nullable private final Path timers;
-        @Nullable private final FileInfo timersInfo;
-
-        Content(
-                CheckpointFiles files,
-                byte[] stateMeta,
-                byte[] description,
-                @Nullable Path timers,
-                @Nullable FileInfo timersInfo) {
-            this.files = files;
-            this.stateMeta = stateMeta;
-            this.description = description;
-            this.timers = timers;
-            this.timersInfo = timersInfo;
-        }
-    }
-
-    /** What became of the uploads. */
-    private static final class Upload {
-        private final List<SnapshotResult<StreamStateHandle>> uploaded = new ArrayList<>();
-        private final List<HandleAndLocalPath> dataFiles = new ArrayList<>();
-        private final List<HandleAndLocalPath> descriptions = new ArrayList<>();
-        private final List<StreamStateHandle> reused = new ArrayList<>();
-        private SnapshotResult<StreamStateHandle> stateMeta;
     }
 }

@@ -1,36 +1,34 @@
 package org.lavakv.flink.snapshot;
 
-import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
 import org.apache.flink.runtime.checkpoint.filemerging.FileMergingSnapshotManager;
 import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
 import org.apache.flink.runtime.state.PlaceholderStreamStateHandle;
 import org.apache.flink.runtime.state.StreamStateHandle;
 
 /**
- * Which files each checkpoint uploaded, from the last completed one on: what the next checkpoint
- * may name instead of uploading it again.
+ * Which files and packs each checkpoint uploaded, from the last completed one on: what the next
+ * checkpoint may name instead of uploading it again.
  *
- * <p>Only files of the last completed checkpoint count. One that was uploaded by a checkpoint that
- * is not confirmed yet may be deleted at any moment (FLINK-25395), so it is uploaded again under a
- * new name. And once a later checkpoint has uploaded a file again, the older name is of no use any
- * more: the JobManager deletes it when it completes that later checkpoint, which this side may not
- * have heard of yet.
+ * <p>Only files and packs of the last completed checkpoint count. One that was uploaded by a
+ * checkpoint that is not confirmed yet may be deleted at any moment (FLINK-25395), so it is
+ * uploaded again under a new name. And once a later checkpoint did without a file or pack, because
+ * it uploaded a file, or what was left in a pack, again, the older name is of no use any more: the
+ * JobManager deletes it when it completes that later checkpoint, which this side may not have heard
+ * of yet.
  *
  * <p>Threads: any.
  */
 final class UploadHistory {
 
-    private final TreeMap<Long, Collection<HandleAndLocalPath>> uploads;
+    private final TreeMap<Long, UploadedFiles> uploads;
     private long lastCompleted;
 
-    UploadHistory(SortedMap<Long, Collection<HandleAndLocalPath>> uploads, long lastCompleted) {
+    UploadHistory(SortedMap<Long, UploadedFiles> uploads, long lastCompleted) {
         this.uploads = new TreeMap<>(uploads);
         this.lastCompleted = lastCompleted;
     }
@@ -41,13 +39,8 @@ final class UploadHistory {
     }
 
     /** A checkpoint that may serve as a base has been written. */
-    synchronized void uploaded(long checkpointId, List<HandleAndLocalPath> files) {
-        // Copies: in a local cluster the JobManager puts its own handles into the given ones.
-        uploads.put(
-                checkpointId,
-                files.stream()
-                        .map(file -> HandleAndLocalPath.of(file.getHandle(), file.getLocalPath()))
-                        .collect(Collectors.toUnmodifiableList()));
+    synchronized void uploaded(long checkpointId, UploadedFiles files) {
+        uploads.put(checkpointId, files);
     }
 
     /** Ids that were never uploaded here, as those of savepoints, change nothing. */
@@ -69,28 +62,36 @@ final class UploadHistory {
         static final Base NONE = new Base(-1, Collections.emptySortedMap());
 
         private final long completed;
-        private final SortedMap<Long, Collection<HandleAndLocalPath>> uploads;
+        private final SortedMap<Long, UploadedFiles> uploads;
 
-        private Base(long completed, SortedMap<Long, Collection<HandleAndLocalPath>> uploads) {
+        private Base(long completed, SortedMap<Long, UploadedFiles> uploads) {
             this.completed = completed;
             this.uploads = uploads;
         }
 
-        /** By file name, a stand-in for each handle that the JobManager knows already. */
+        /**
+         * By the name of a file or pack, a stand-in for each handle that the JobManager knows
+         * already, and will keep for whoever names it.
+         */
         Map<String, PlaceholderStreamStateHandle> reusable() {
-            Map<String, PlaceholderStreamStateHandle> files = new HashMap<>();
-            Collection<HandleAndLocalPath> confirmed = uploads.get(completed);
+            Map<String, PlaceholderStreamStateHandle> handles = new HashMap<>();
+            UploadedFiles confirmed = uploads.get(completed);
             if (confirmed == null) {
-                return files;
+                return handles;
             }
-            for (HandleAndLocalPath file : confirmed) {
-                files.put(file.getLocalPath(), placeholder(file.getHandle()));
+            for (HandleAndLocalPath file : confirmed.handles()) {
+                handles.put(file.getLocalPath(), placeholder(file.getHandle()));
             }
-            uploads.tailMap(completed + 1).values().stream()
-                    .flatMap(Collection::stream)
-                    .filter(file -> !(file.getHandle() instanceof PlaceholderStreamStateHandle))
-                    .forEach(file -> files.remove(file.getLocalPath()));
-            return files;
+            for (UploadedFiles later : uploads.tailMap(completed + 1).values()) {
+                handles.keySet().retainAll(later.reused());
+            }
+            return handles;
+        }
+
+        /** Where files lie in packs, also in ones that are not reusable. */
+        PackedFiles packed() {
+            UploadedFiles confirmed = uploads.get(completed);
+            return confirmed == null ? PackedFiles.NONE : confirmed.packed();
         }
 
         private static PlaceholderStreamStateHandle placeholder(StreamStateHandle handle) {

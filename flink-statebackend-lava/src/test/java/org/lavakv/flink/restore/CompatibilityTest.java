@@ -12,12 +12,14 @@ import static org.lavakv.flink.testing.BackendFixture.value;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
@@ -48,6 +50,7 @@ import org.apache.flink.runtime.state.KeyGroupRangeOffsets;
 import org.apache.flink.runtime.state.KeyGroupedInternalPriorityQueue;
 import org.apache.flink.runtime.state.KeyGroupsSavepointStateHandle;
 import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.SharedStateRegistryImpl;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.VoidNamespace;
 import org.apache.flink.runtime.state.VoidNamespaceSerializer;
@@ -70,6 +73,7 @@ import org.lavakv.flink.LavaOptions;
 import org.lavakv.flink.LavaOptions.TimerService;
 import org.lavakv.flink.LavaStateBackend;
 import org.lavakv.flink.snapshot.CheckpointDescription;
+import org.lavakv.flink.snapshot.PackedFiles;
 import org.lavakv.flink.testing.BackendFixture;
 
 /**
@@ -151,12 +155,71 @@ class CompatibilityTest {
                 snapshots()
                         .filter(
                                 snapshot ->
-                                        BackendFixture.filesIn(snapshot).stream()
-                                                .anyMatch(
-                                                        file -> file.toString().endsWith(".vsst")))
+                                        files(snapshot).keySet().stream()
+                                                .anyMatch(name -> name.endsWith(".vsst")))
                         .collect(Collectors.toList());
-        assertThat(all).hasSizeGreaterThanOrEqualTo(4);
+        assertThat(all).hasSizeGreaterThanOrEqualTo(6);
         return all.stream();
+    }
+
+    /** By name, also those that lie in packs. */
+    private static Map<String, byte[]> files(Path snapshot) {
+        try {
+            Map<String, byte[]> files = new TreeMap<>();
+            for (Path file : BackendFixture.filesIn(snapshot)) {
+                files.put(file.getFileName().toString(), Files.readAllBytes(file));
+            }
+            byte[] description = files.get(CheckpointDescription.FILE_NAME);
+            if (description == null) {
+                return files;
+            }
+            PackedFiles packed = CheckpointDescription.parse(description, "").packed();
+            for (String file : packed.files()) {
+                PackedFiles.Place place = packed.of(file);
+                int begin = (int) place.offset();
+                files.put(
+                        file,
+                        Arrays.copyOfRange(
+                                files.get(place.pack()), begin, begin + (int) place.bytes()));
+            }
+            return files;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Files in packs, alone, and an earlier checkpoint's pack of which not all is alive. */
+    @Test
+    void thereIsAFixtureOfEveryWayToUpload() throws Exception {
+        int alone = 0;
+        int inNewest = 0;
+        int beside = 0;
+        for (Path snapshot : snapshots().collect(Collectors.toList())) {
+            Map<String, byte[]> files = files(snapshot);
+            byte[] description = files.get(CheckpointDescription.FILE_NAME);
+            if (description == null) {
+                continue;
+            }
+            PackedFiles packed = CheckpointDescription.parse(description, "").packed();
+            Map<String, Long> alive = new TreeMap<>();
+            for (String file : packed.files()) {
+                alive.merge(packed.of(file).pack(), packed.of(file).bytes(), Long::sum);
+            }
+            for (Map.Entry<String, Long> pack : alive.entrySet()) {
+                if (pack.getValue() == files.get(pack.getKey()).length) {
+                    inNewest++;
+                } else {
+                    beside++;
+                }
+            }
+            alone +=
+                    files.keySet().stream()
+                            .filter(name -> name.endsWith("sst") && packed.of(name) == null)
+                            .count();
+        }
+        assertThat(alone).isPositive();
+        assertThat(inNewest).isPositive();
+        assertThat(beside).isPositive();
     }
 
     /** Old value files hold what is alive beside garbage, so the collector has to read them. */
@@ -200,9 +263,9 @@ class CompatibilityTest {
     /** What each kind of file says that its format is. */
     private static Set<String> formats(Path snapshot) throws Exception {
         Set<String> formats = new TreeSet<>();
-        for (Path file : BackendFixture.filesIn(snapshot)) {
-            String name = file.getFileName().toString();
-            ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file));
+        for (Map.Entry<String, byte[]> file : files(snapshot).entrySet()) {
+            String name = file.getKey();
+            ByteBuffer bytes = ByteBuffer.wrap(file.getValue());
             if (name.endsWith("sst")) {
                 bytes.order(ByteOrder.LITTLE_ENDIAN);
                 int version = bytes.getInt(bytes.capacity() - SST_VERSION_FROM_END);
@@ -403,7 +466,8 @@ class CompatibilityTest {
 
     /**
      * The last of three incremental ones, with files of two. Between the first and the second,
-     * values are collected, so that a value file has births other than its own.
+     * values are collected, so that a value file has births other than its own. Before the third,
+     * key files are compacted, so that of the pack with them the value files are left.
      */
     private KeyedStateHandle checkpoint(AbstractKeyedStateBackend<Integer> backend)
             throws Exception {
@@ -411,12 +475,19 @@ class CompatibilityTest {
         overwrite(backend);
         Collector.collect((LavaKeyedStateBackend<?>) backend);
         assertThat(Collector.bytesMoved((LavaKeyedStateBackend<?>) backend)).isPositive();
-        fixture.checkpoint(backend, 10);
+        SharedStateRegistryImpl registry = new SharedStateRegistryImpl();
+        ((IncrementalRemoteKeyedStateHandle) remote(fixture.checkpoint(backend, 10)))
+                .registerSharedStates(registry, 10);
+        backend.notifyCheckpointComplete(10);
         backend.setCurrentKey(1);
         value(backend).update("in the second checkpoint");
         list(backend).add(11);
         map(backend).clear();
-        return remote(fixture.checkpoint(backend, 11));
+        ((LavaKeyedStateBackend<?>) backend).compact();
+        IncrementalRemoteKeyedStateHandle last =
+                (IncrementalRemoteKeyedStateHandle) remote(fixture.checkpoint(backend, 11));
+        last.registerSharedStates(registry, 11);
+        return last;
     }
 
     private void store(Path to, AbstractKeyedStateBackend<Integer> backend, KeyedStateHandle handle)

@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.lavakv.flink.LavaConfigurableOptions;
+import org.lavakv.flink.LavaOptions;
 import org.lavakv.flink.testing.BackendFixture;
 import org.lavakv.flink.testing.StateContent;
 
@@ -93,9 +94,8 @@ class DamagedCheckpointTest {
         Files.write(file, content);
     }
 
-    private void damageInManyWays(Path file, boolean ofStates) throws IOException {
+    private void damage(Path file, int damages, boolean ofStates) throws IOException {
         byte[] good = Files.readAllBytes(file);
-        int damages = good.length <= SMALL_BYTES ? good.length : DAMAGES;
         for (int i = 0; i < damages; i++) {
             int at = (int) ((long) i * (good.length - 1) / (damages - 1));
             byte[] flipped = good.clone();
@@ -103,6 +103,11 @@ class DamagedCheckpointTest {
             refused(file, flipped, ofStates);
             refused(file, Arrays.copyOf(good, at), ofStates);
         }
+    }
+
+    private void damageInManyWays(Path file, boolean ofStates) throws IOException {
+        byte[] good = Files.readAllBytes(file);
+        damage(file, good.length <= SMALL_BYTES ? good.length : DAMAGES, ofStates);
         refused(file, Arrays.copyOf(good, good.length + 1), ofStates);
     }
 
@@ -113,8 +118,7 @@ class DamagedCheckpointTest {
         }
     }
 
-    @Test
-    void everyByteOfSmallDataFilesIsChecked() throws Exception {
+    private void takeSmallCheckpoint(MemorySize packed) throws Exception {
         for (Path earlier : List.of(fixture.shared(), fixture.checkpoints())) {
             for (Path file : BackendFixture.filesIn(earlier)) {
                 Files.delete(file);
@@ -122,16 +126,27 @@ class DamagedCheckpointTest {
         }
         fixture.use(
                 fixture.newLava(true)
-                        .set(
-                                LavaConfigurableOptions.VALUE_SEPARATION_THRESHOLD,
-                                new MemorySize(1)));
+                        .set(LavaConfigurableOptions.VALUE_SEPARATION_THRESHOLD, new MemorySize(1))
+                        .set(LavaOptions.CHECKPOINT_PACK_FILE_SIZE, packed));
         takeCheckpoint(4);
+    }
+
+    @Test
+    void everyByteOfSmallDataFilesIsChecked() throws Exception {
+        takeSmallCheckpoint(MemorySize.ZERO);
         assertThat(files)
                 .hasSize(2)
                 .allMatch(file -> file.toFile().length() <= SMALL_BYTES, "is small");
         for (Path file : files) {
             damageInManyWays(file, true);
         }
+    }
+
+    @Test
+    void packIsCheckedToTheEndOfItsLastFile() throws Exception {
+        takeSmallCheckpoint(MemorySize.ofMebiBytes(1));
+        assertThat(files).as("a pack of two").hasSize(1);
+        damage(files.get(0), DAMAGES, true);
     }
 
     @Test

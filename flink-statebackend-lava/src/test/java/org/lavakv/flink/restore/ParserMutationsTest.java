@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.zip.CRC32C;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
@@ -35,6 +36,7 @@ import org.lavakv.FileInfo;
 import org.lavakv.flink.engine.ListSegments;
 import org.lavakv.flink.snapshot.CheckpointDescription;
 import org.lavakv.flink.snapshot.HeapTimerFile;
+import org.lavakv.flink.snapshot.PackedFiles;
 import org.lavakv.flink.testing.BackendFixture;
 import org.lavakv.flink.testing.Mutations;
 import org.lavakv.flink.testing.StateContent;
@@ -205,6 +207,14 @@ class ParserMutationsTest {
         }
     }
 
+    private static PackedFiles packed() {
+        return PackedFiles.of(
+                Map.of(
+                        "1.ksst", new PackedFiles.Place("a.pack", 0, 10),
+                        "2.ksst", new PackedFiles.Place("a.pack", 10, 99),
+                        "3.vsst", new PackedFiles.Place("b.pack", 5, 7)));
+    }
+
     private static byte[] withChecksum(byte[] description) {
         byte[] changed = description.clone();
         int checked = changed.length - Integer.BYTES;
@@ -221,8 +231,9 @@ class ParserMutationsTest {
         byte[] meta = {1, 2, 3};
         FileInfo timers = new FileInfo(HeapTimerFile.FILE_NAME, 77, 5);
         List<byte[]> good = new ArrayList<>();
-        good.add(CheckpointDescription.of(2, meta, timers, new byte[500]).toBytes());
-        good.add(CheckpointDescription.of(1, meta, null, new byte[3]).toBytes());
+        good.add(CheckpointDescription.of(2, meta, timers, new byte[500], packed()).toBytes());
+        good.add(CheckpointDescription.of(1, meta, null, new byte[3], packed()).toBytes());
+        good.add(CheckpointDescription.of(1, meta, null, new byte[3], PackedFiles.NONE).toBytes());
         new Mutations(good, IOException.class)
                 .run(
                         Mutations.MANY,
@@ -230,7 +241,14 @@ class ParserMutationsTest {
                             CheckpointDescription read =
                                     CheckpointDescription.parse(withChecksum(bytes), "the-file");
                             assertThat(read.keyGroupPrefixBytes()).isBetween(1, 2);
-                            assertThat(read.engineMetadata()).hasSize(bytes.length - 44);
+                            assertThat(read.engineMetadata().length)
+                                    .isLessThanOrEqualTo(bytes.length - 44);
+                            for (String file : read.packed().files()) {
+                                PackedFiles.Place place = read.packed().of(file);
+                                assertThat(place.offset()).isNotNegative();
+                                assertThat(place.bytes()).isNotNegative();
+                                assertThat(place.pack()).isNotEmpty();
+                            }
                             if (read.timers() != null) {
                                 assertThat(read.timers().bytes()).isPositive();
                             }
@@ -240,7 +258,8 @@ class ParserMutationsTest {
 
     @Test
     void descriptionOfNegativeLengthIsRefusedWhereItStands() throws Exception {
-        byte[] bytes = CheckpointDescription.of(2, new byte[3], null, new byte[3]).toBytes();
+        byte[] bytes =
+                CheckpointDescription.of(2, new byte[3], null, new byte[3], packed()).toBytes();
         bytes[16] = -1;
         assertThatThrownBy(() -> CheckpointDescription.parse(withChecksum(bytes), "the-file"))
                 .isInstanceOf(IOException.class)

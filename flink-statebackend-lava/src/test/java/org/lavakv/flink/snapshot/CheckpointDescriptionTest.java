@@ -5,7 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 import org.lavakv.FileInfo;
 
@@ -15,8 +21,15 @@ class CheckpointDescriptionTest {
     private static final byte[] METADATA = {9, 8, 7};
     private static final FileInfo TIMERS = new FileInfo("LAVA-TIMERS", 77, 5);
 
+    private static final PackedFiles PACKED =
+            PackedFiles.of(
+                    Map.of(
+                            "1.ksst", new PackedFiles.Place("p.pack", 0, 10),
+                            "2.ksst", new PackedFiles.Place("p.pack", 30, 1L << 40),
+                            "3.vsst", new PackedFiles.Place("q.pack", 5, 0)));
+
     private static byte[] written() throws IOException {
-        return CheckpointDescription.of(2, STATE_META, TIMERS, METADATA).toBytes();
+        return CheckpointDescription.of(2, STATE_META, TIMERS, METADATA, PACKED).toBytes();
     }
 
     @Test
@@ -25,6 +38,106 @@ class CheckpointDescriptionTest {
         assertThat(read.keyGroupPrefixBytes()).isEqualTo(2);
         assertThat(read.engineMetadata()).isEqualTo(METADATA);
         assertThatCode(() -> read.checkStateMeta(STATE_META, "m")).doesNotThrowAnyException();
+        assertThat(read.packed().files()).containsExactlyInAnyOrder("1.ksst", "2.ksst", "3.vsst");
+        assertThat(read.packed().of("2.ksst"))
+                .hasToString(PACKED.of("2.ksst").toString())
+                .hasToString("1099511627776 bytes from offset 30 of the pack p.pack");
+        assertThat(read.packed().of("3.vsst").pack()).isEqualTo("q.pack");
+        assertThat(read.packed().of("p.pack")).isNull();
+    }
+
+    /** With the given bytes where it says what lies in packs, and all checksums right. */
+    private static byte[] withPacked(int version, byte[] packed) {
+        int head = 40 + METADATA.length;
+        ByteBuffer out = ByteBuffer.allocate(head + packed.length + 4);
+        out.put(unpacked(), 0, head).put(packed).putInt(8, version);
+        CRC32C crc = new CRC32C();
+        crc.update(out.array(), 0, out.position());
+        return out.putInt((int) crc.getValue()).array();
+    }
+
+    private static byte[] unpacked() {
+        try {
+            return CheckpointDescription.of(2, STATE_META, TIMERS, METADATA, PackedFiles.NONE)
+                    .toBytes();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Numbers, and names with their lengths. */
+    private static byte[] bytes(Object... parts) {
+        ByteBuffer out = ByteBuffer.allocate(400);
+        for (Object part : parts) {
+            if (part instanceof Integer) {
+                out.putInt((Integer) part);
+            } else if (part instanceof Long) {
+                out.putLong((Long) part);
+            } else if (part instanceof Byte) {
+                out.put((Byte) part);
+            } else {
+                out.putShort((short) ((String) part).length());
+                out.put(((String) part).getBytes(StandardCharsets.US_ASCII));
+            }
+        }
+        return Arrays.copyOf(out.array(), out.position());
+    }
+
+    private static CheckpointDescription parsed(Object... packed) throws IOException {
+        byte[] bytes = bytes(packed);
+        ByteBuffer out = ByteBuffer.allocate(Integer.BYTES + bytes.length);
+        out.putInt(bytes.length).put(bytes);
+        return CheckpointDescription.parse(withPacked(2, out.array()), "the-file");
+    }
+
+    @Test
+    void versionBeforePacksHasNone() throws IOException {
+        CheckpointDescription read = CheckpointDescription.parse(withPacked(1, new byte[0]), "f");
+        assertThat(read.engineMetadata()).isEqualTo(METADATA);
+        assertThat(read.packed().files()).isEmpty();
+        for (byte[] more : List.of(bytes(4, 0), new byte[1])) { // as version 2 has it, and any
+            assertThatThrownBy(() -> CheckpointDescription.parse(withPacked(1, more), "f"))
+                    .hasMessageContaining("its header contradicts itself");
+        }
+        assertThatThrownBy(() -> CheckpointDescription.parse(withPacked(2, new byte[0]), "f"))
+                .hasMessageContaining("at offset 43, the length of what lies in packs");
+    }
+
+    @Test
+    void packsThatNoVersionWroteAreRefusedWhereTheyAre() throws IOException {
+        assertThat(parsed(1, "p", 1, "f", 7L, 8L).packed().of("f"))
+                .hasToString("8 bytes from offset 7 of the pack p");
+        refused("there is more behind the packs", 1, "p", 1, "f", 7L, 8L, 0);
+        refused("the place of a file is cut off", 1, "p", 1, "a longer name", 7L, 0);
+        refused("a number is cut off");
+        refused("a number is too large", 1 << 30, "p", 1, "f", 7L, 8L);
+        refused("a number is too large", -1, "p", 1, "f", 7L, 8L);
+        refused("a number is too large", 1, "p", 2, "f", 7L, 8L);
+        refused("a number is cut off", 2, "p", 0, "longer name");
+        refused("a name is cut off", 2, "pp", 1, "f", 7L, 8L, (Object) (byte) 0);
+        refused("has a negative number", 1, "p", 1, "f", -7L, 8L);
+        refused("has a negative number", 1, "p", 1, "f", 7L, -8L);
+        refused("no possible length", 1, "", 1, "f", 7L, 8L);
+        refused("no possible length", 1, "p", 1, "f".repeat(256), 7L, 8L);
+        refused("a file lies in two places", 1, "p", 2, "f", 7L, 8L, "f", 15L, 8L);
+    }
+
+    private static void refused(String why, Object... packed) {
+        assertThatThrownBy(() -> parsed(packed))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("The checkpoint file the-file cannot be used: at offset ")
+                .hasMessageContaining(why);
+    }
+
+    @Test
+    void placeLiesWithinItsPackOrNot() {
+        assertThat(new PackedFiles.Place("p", 3, 4).liesWithin(7)).isTrue();
+        assertThat(new PackedFiles.Place("p", 3, 4).liesWithin(6)).isFalse();
+        assertThat(new PackedFiles.Place("p", 8, 0).liesWithin(7)).isFalse();
+        assertThat(new PackedFiles.Place("p", 3, Long.MAX_VALUE).liesWithin(Long.MAX_VALUE))
+                .isFalse();
+        assertThat(new PackedFiles.Place("p", Long.MAX_VALUE, Long.MAX_VALUE).liesWithin(7))
+                .isFalse();
     }
 
     @Test
@@ -63,7 +176,7 @@ class CheckpointDescriptionTest {
         java.nio.ByteBuffer.wrap(bytes).putInt(bytes.length - 4, (int) crc.getValue());
         assertThatThrownBy(() -> CheckpointDescription.parse(bytes, "the-file"))
                 .hasMessageContaining("version 7")
-                .hasMessageContaining("up to 1");
+                .hasMessageContaining("up to 2");
     }
 
     @Test

@@ -12,5 +12,9 @@ class OnLavaFsTest {
 
     @Nested
     @OnLavaFs
+    class Packed extends PackedCheckpointTest {}
+
+    @Nested
+    @OnLavaFs
     class HeapTimersAndDispose extends HeapTimersAndDisposeTest {}
 }

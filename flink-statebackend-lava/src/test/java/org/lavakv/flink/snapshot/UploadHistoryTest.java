@@ -43,7 +43,7 @@ class UploadHistoryTest {
     }
 
     private void upload(long id, HandleAndLocalPath... files) {
-        history.uploaded(id, Arrays.asList(files));
+        history.uploaded(id, new UploadedFiles(Arrays.asList(files), PackedFiles.NONE));
     }
 
     @Test
@@ -66,11 +66,11 @@ class UploadHistoryTest {
         // not confirmed; 3) the confirmation of 1 arrives; 4) the JobManager has completed 2 and
         // deleted x; 5) checkpoint 3 must not name x.
         upload(1, uploaded("a", "x"), uploaded("b", "b1"));
-        upload(2, uploaded("a", "y"));
+        upload(2, uploaded("a", "y"), reused("b", "b1"));
         history.completed(1);
         assertThat(reusable()).containsOnly(Map.entry("b", "b1"));
         history.completed(2);
-        assertThat(reusable()).containsOnly(Map.entry("a", "y"));
+        assertThat(reusable()).containsOnly(Map.entry("a", "y"), Map.entry("b", "b1"));
     }
 
     @Test
@@ -111,8 +111,8 @@ class UploadHistoryTest {
 
     @Test
     void restoredCheckpointIsTheBaseAtOnce() {
-        TreeMap<Long, java.util.Collection<HandleAndLocalPath>> restored = new TreeMap<>();
-        restored.put(9L, List.of(uploaded("a", "x")));
+        TreeMap<Long, UploadedFiles> restored = new TreeMap<>();
+        restored.put(9L, new UploadedFiles(List.of(uploaded("a", "x")), PackedFiles.NONE));
         assertThat(reusable(new UploadHistory(restored, 9).base()))
                 .containsOnly(Map.entry("a", "x"));
     }
@@ -126,5 +126,73 @@ class UploadHistoryTest {
         StreamStateHandle original = new ByteStreamStateHandle("x", new byte[3]);
         again.replaceHandle(original);
         assertThat(reusable()).containsOnly(Map.entry("a", "x"));
+    }
+
+    private static PackedFiles in(String pack, String... files) {
+        Map<String, PackedFiles.Place> places = new TreeMap<>();
+        for (String file : files) {
+            places.put(file, new PackedFiles.Place(pack, places.size(), 1));
+        }
+        return PackedFiles.of(places);
+    }
+
+    private void upload(long id, PackedFiles packed, HandleAndLocalPath... files) {
+        history.uploaded(id, new UploadedFiles(Arrays.asList(files), packed));
+    }
+
+    /** Files that may be named, with the pack that they are in, if any. */
+    private Map<String, String> reusableFiles() {
+        UploadHistory.Base base = history.base();
+        Map<String, String> files = new TreeMap<>();
+        for (String file : base.packed().files()) {
+            String pack = base.packed().of(file).pack();
+            if (base.reusable().containsKey(pack)) {
+                files.put(file, pack);
+            }
+        }
+        return files;
+    }
+
+    @Test
+    void filesInAPackOfTheLastCompletedCheckpointAreReused() {
+        upload(1, in("p", "a", "b"), uploaded("p", "x"));
+        assertThat(reusableFiles()).isEmpty();
+        history.completed(1);
+        assertThat(reusableFiles()).containsOnly(Map.entry("a", "p"), Map.entry("b", "p"));
+        assertThat(reusable()).containsOnly(Map.entry("p", "x"));
+        upload(2, in("p", "a"), reused("p", "x"), uploaded("c", "z"));
+        assertThat(reusable()).containsOnly(Map.entry("p", "x"));
+        history.completed(2);
+        assertThat(reusableFiles()).as("b is gone for good").containsOnly(Map.entry("a", "p"));
+    }
+
+    @Test
+    void packOfWhichTheRestWasUploadedAgainIsNotReused() {
+        // The same as of a file: when the confirmation of 1 arrives, the JobManager may have
+        // completed 2, which does not name the pack, and deleted it. Nothing of its name tells.
+        upload(1, in("p", "a", "b"), uploaded("p", "x"), uploaded("c", "c1"));
+        upload(2, in("q", "a", "d"), uploaded("q", "y"), reused("c", "c1"));
+        history.completed(1);
+        assertThat(reusable()).containsOnly(Map.entry("c", "c1"));
+        assertThat(reusableFiles()).isEmpty();
+        history.completed(2);
+        assertThat(reusableFiles()).containsOnly(Map.entry("a", "q"), Map.entry("d", "q"));
+    }
+
+    @Test
+    void packIsReusedOnceTheCheckpointThatDidWithoutItIsAborted() {
+        upload(1, in("p", "a", "b"), uploaded("p", "x"));
+        history.completed(1);
+        upload(2, PackedFiles.NONE, uploaded("a", "y"));
+        assertThat(reusableFiles()).isEmpty();
+        history.aborted(2);
+        assertThat(reusableFiles()).containsOnly(Map.entry("a", "p"), Map.entry("b", "p"));
+    }
+
+    @Test
+    void placesInPacksThatTheHandleHasNotAreForgotten() {
+        upload(1, in("p", "a"), uploaded("c", "z"));
+        history.completed(1);
+        assertThat(history.base().packed().files()).isEmpty();
     }
 }

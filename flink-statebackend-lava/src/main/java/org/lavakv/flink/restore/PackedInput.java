@@ -1,0 +1,67 @@
+package org.lavakv.flink.restore;
+
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import org.apache.flink.core.fs.FSDataInputStream;
+import org.apache.flink.util.IOUtils;
+import org.lavakv.flink.snapshot.PackedFiles;
+
+/**
+ * Reads one file out of a pack, and ends where it ends.
+ *
+ * <p>Threads: one. Ownership: closes the pack's stream.
+ */
+final class PackedInput extends FilterInputStream {
+
+    private long left;
+
+    private PackedInput(InputStream in, long bytes) {
+        super(in);
+        left = bytes;
+    }
+
+    /** Takes the pack's stream over, whatever comes of it. */
+    static InputStream of(FSDataInputStream pack, PackedFiles.Place place) throws IOException {
+        try {
+            pack.seek(place.offset());
+            return new PackedInput(pack, place.bytes());
+        } catch (IOException | RuntimeException e) {
+            IOUtils.closeQuietly(pack);
+            throw new IOException("Looking for " + place + " failed: " + e.getMessage(), e);
+        }
+    }
+
+    @Override
+    public int read() throws IOException {
+        byte[] one = new byte[1];
+        return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+    }
+
+    @Override
+    public int read(byte[] to, int offset, int length) throws IOException {
+        if (left == 0 && length > 0) {
+            return -1;
+        }
+        int read = in.read(to, offset, (int) Math.min(length, left));
+        left -= Math.max(0, read);
+        return read;
+    }
+
+    @Override
+    public long skip(long bytes) throws IOException {
+        long skipped = in.skip(Math.min(bytes, left));
+        left -= skipped;
+        return skipped;
+    }
+
+    @Override
+    public int available() throws IOException {
+        return (int) Math.min(in.available(), left);
+    }
+
+    @Override
+    public boolean markSupported() {
+        return false;
+    }
+}

@@ -1,0 +1,60 @@
+package org.lavakv.flink.snapshot;
+
+import java.nio.file.Path;
+import javax.annotation.Nullable;
+import org.lavakv.CheckpointFiles;
+import org.lavakv.FileInfo;
+
+/**
+ * What goes into one checkpoint.
+ *
+ * <p>Threads: immutable. Ownership: none of the files, nor of what is returned, which is no copy.
+ */
+final class CheckpointContent {
+
+    private final CheckpointFiles files;
+    private final byte[] stateMeta;
+    private final byte[] description;
+    @Nullable private final Path timers;
+    @Nullable private final FileInfo timersInfo;
+
+    CheckpointContent(
+            CheckpointFiles files,
+            byte[] stateMeta,
+            byte[] description,
+            @Nullable Path timers,
+            @Nullable FileInfo timersInfo) {
+        this.files = files;
+        this.stateMeta = stateMeta;
+        this.description = description;
+        this.timers = timers;
+        this.timersInfo = timersInfo;
+    }
+
+    /** The engine's. */
+    CheckpointFiles files() {
+        return files;
+    }
+
+    /** Flink's description of the states. */
+    byte[] stateMeta() {
+        return stateMeta;
+    }
+
+    /** What {@link CheckpointDescription} wrote. */
+    byte[] description() {
+        return description;
+    }
+
+    /** The file of timers on the heap, or null. */
+    @Nullable
+    Path timers() {
+        return timers;
+    }
+
+    /** What that file is, or null. */
+    @Nullable
+    FileInfo timersInfo() {
+        return timersInfo;
+    }
+}

@@ -1,0 +1,133 @@
+package org.lavakv.flink.snapshot;
+
+import java.util.concurrent.TimeUnit;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.lavakv.CheckpointFiles;
+
+/**
+ * What one checkpoint of a backend was, in numbers, for its line in the log and for metrics. Files
+ * and bytes are the engine's, without what Flink and Lava describe them by, and without what is
+ * dead in packs. Units: bytes, nanoseconds.
+ *
+ * <p>Threads: immutable.
+ */
+public final class CheckpointFigures {
+
+    private final long checkpointId;
+    private final long sealedBytes;
+    private final long flushedBytes;
+    private final int uploadedFiles;
+    private final long uploadedBytes;
+    private final int packedFiles;
+    private final int packs;
+    private final int reusedFiles;
+    private final long reusedBytes;
+    private final long checkpointedBytes;
+    private final long stateBytes;
+    private final Times times;
+
+    /** How long the parts of a checkpoint took. Threads: immutable. */
+    static final class Times {
+        private final long syncNanos;
+        private final long flushNanos;
+        private final long uploadNanos;
+        private final long totalNanos;
+
+        /**
+         * @param totalNanos from the synchronous part's begin to the end, waits for threads too
+         */
+        Times(long syncNanos, long flushNanos, long uploadNanos, long totalNanos) {
+            this.syncNanos = syncNanos;
+            this.flushNanos = flushNanos;
+            this.uploadNanos = uploadNanos;
+            this.totalNanos = totalNanos;
+        }
+    }
+
+    /**
+     * @param handle what Flink gets
+     */
+    CheckpointFigures(
+            long checkpointId,
+            CheckpointFiles content,
+            UploadPlan plan,
+            KeyedStateHandle handle,
+            Times times) {
+        this.checkpointId = checkpointId;
+        this.sealedBytes = content.sealedBytes();
+        this.flushedBytes = content.flushedBytes();
+        this.packs = plan.packs().size();
+        this.packedFiles = plan.packs().stream().mapToInt(pack -> pack.files().size()).sum();
+        this.uploadedFiles = plan.alone().size() + packedFiles;
+        this.uploadedBytes =
+                UploadPlan.bytes(plan.alone())
+                        + plan.packs().stream()
+                                .mapToLong(pack -> UploadPlan.bytes(pack.files()))
+                                .sum();
+        this.reusedFiles = plan.reusedFiles().size();
+        this.reusedBytes = UploadPlan.bytes(plan.reusedFiles());
+        this.checkpointedBytes = handle.getCheckpointedSize();
+        this.stateBytes = handle.getStateSize();
+        this.times = times;
+    }
+
+    /** Files that were not in the checkpoint's storage before. */
+    public int uploadedFiles() {
+        return uploadedFiles;
+    }
+
+    /** Their bytes. */
+    public long uploadedBytes() {
+        return uploadedBytes;
+    }
+
+    /** Packs that some of them were put into. */
+    public int packs() {
+        return packs;
+    }
+
+    /** Files that an earlier checkpoint had uploaded. */
+    public int reusedFiles() {
+        return reusedFiles;
+    }
+
+    /** Their bytes. */
+    public long reusedBytes() {
+        return reusedBytes;
+    }
+
+    /** From the synchronous part's begin to the end. */
+    public long totalNanos() {
+        return times.totalNanos;
+    }
+
+    /**
+     * For the log.
+     *
+     * @param instance where the backend's files are
+     */
+    String line(Object instance) {
+        return String.format(
+                "Checkpoint %d of %s: sealed %d bytes of memtables, which became %d bytes of files;"
+                        + " uploaded %d files of %d bytes, %d of them in %d packs; reused %d files"
+                        + " of %d bytes; with descriptions %d bytes are new, of %d. It took %d us"
+                        + " for the synchronous part, %d ms for the flush, %d ms for the upload,"
+                        + " %d ms in all.",
+                checkpointId,
+                instance,
+                sealedBytes,
+                flushedBytes,
+                uploadedFiles,
+                uploadedBytes,
+                packedFiles,
+                packs,
+                reusedFiles,
+                reusedBytes,
+                checkpointedBytes,
+                stateBytes,
+                TimeUnit.NANOSECONDS.toMicros(times.syncNanos),
+                TimeUnit.NANOSECONDS.toMillis(times.flushNanos),
+                TimeUnit.NANOSECONDS.toMillis(times.uploadNanos),
+                TimeUnit.NANOSECONDS.toMillis(times.totalNanos));
+    }
+}

@@ -1,0 +1,168 @@
+package org.lavakv.flink.snapshot;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.runtime.state.CheckpointStreamFactory;
+import org.apache.flink.runtime.state.CheckpointStreamWithResultProvider;
+import org.apache.flink.runtime.state.CheckpointedStateScope;
+import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
+import org.apache.flink.runtime.state.LocalRecoveryConfig;
+import org.apache.flink.runtime.state.SnapshotResult;
+import org.apache.flink.runtime.state.StateUtil;
+import org.apache.flink.runtime.state.StreamStateHandle;
+import org.apache.flink.util.IOUtils;
+import org.lavakv.FileInfo;
+import org.lavakv.flink.storage.InstanceFiles;
+import org.lavakv.flink.storage.PosixFile;
+
+/**
+ * Brings what a checkpoint has that is new to its storage, several streams at a time.
+ *
+ * <p>Threads: one. Ownership: once {@link #run} has returned, what was uploaded is this object's
+ * until {@link #discard}, or whoever has the handles.
+ */
+final class CheckpointUpload {
+
+    private final SnapshotContext context;
+    private final long checkpointId;
+    private final CheckpointStreamFactory storage;
+    private final CheckpointedStateScope scope;
+    private final List<HandleAndLocalPath> dataFiles = new ArrayList<>();
+    private final List<HandleAndLocalPath> descriptions = new ArrayList<>();
+    private List<SnapshotResult<StreamStateHandle>> uploaded = new ArrayList<>();
+
+    /**
+     * @param scope of the engine's files
+     */
+    CheckpointUpload(
+            SnapshotContext context,
+            long checkpointId,
+            CheckpointStreamFactory storage,
+            CheckpointedStateScope scope) {
+        this.context = context;
+        this.checkpointId = checkpointId;
+        this.storage = storage;
+        this.scope = scope;
+    }
+
+    /**
+     * Uploads all, once. When it fails nothing is left of it in the checkpoint.
+     *
+     * @param cancel closing it ends the upload
+     */
+    void run(CheckpointContent content, UploadPlan plan, CloseableRegistry cancel)
+            throws Exception {
+        List<ParallelTransfer.Task<SnapshotResult<StreamStateHandle>>> tasks = new ArrayList<>();
+        tasks.add(streams -> uploadStateMeta(content.stateMeta(), streams));
+        List<String> names = new ArrayList<>();
+        FileUpload.Part description =
+                FileUpload.Part.of(content.description(), CheckpointDescription.FILE_NAME);
+        tasks.add(task(description, CheckpointedStateScope.EXCLUSIVE));
+        names.add(CheckpointDescription.FILE_NAME);
+        if (content.timers() != null) {
+            FileUpload.Part timers =
+                    new FileUpload.Part(new PosixFile(content.timers()), content.timersInfo());
+            tasks.add(task(timers, CheckpointedStateScope.EXCLUSIVE));
+            names.add(HeapTimerFile.FILE_NAME);
+        }
+        int firstDataFile = names.size();
+        for (UploadPlan.Pack pack : plan.packs()) {
+            tasks.add(task(pack));
+            names.add(pack.name());
+        }
+        for (FileInfo file : plan.alone()) {
+            tasks.add(task(part(file), scope));
+            names.add(file.name());
+        }
+        uploaded = context.transfer().run(tasks, cancel, StateUtil::discardStateObjectQuietly, 0);
+        dataFiles.addAll(plan.reused());
+        for (int i = 0; i < names.size(); i++) {
+            (i < firstDataFile ? descriptions : dataFiles)
+                    .add(
+                            HandleAndLocalPath.of(
+                                    uploaded.get(i + 1).getJobManagerOwnedSnapshot(),
+                                    names.get(i)));
+        }
+    }
+
+    private FileUpload.Part part(FileInfo file) {
+        InstanceFiles files = context.instance().files();
+        return new FileUpload.Part(files.file(file.name()), file);
+    }
+
+    private ParallelTransfer.Task<SnapshotResult<StreamStateHandle>> task(
+            FileUpload.Part part, CheckpointedStateScope of) {
+        return streams ->
+                SnapshotResult.of(
+                        FileUpload.upload(List.of(part), part.name(), storage, of, streams));
+    }
+
+    private ParallelTransfer.Task<SnapshotResult<StreamStateHandle>> task(UploadPlan.Pack pack) {
+        List<FileUpload.Part> parts =
+                pack.files().stream().map(this::part).collect(Collectors.toList());
+        String name = parts.size() + " small files, " + pack.files().get(0).name() + " the first,";
+        return streams ->
+                SnapshotResult.of(FileUpload.upload(parts, name, storage, scope, streams));
+    }
+
+    private SnapshotResult<StreamStateHandle> uploadStateMeta(
+            byte[] stateMeta, CloseableRegistry streams) throws Exception {
+        LocalRecoveryConfig localRecovery = context.localRecovery();
+        CheckpointStreamWithResultProvider out =
+                localRecovery.isLocalBackupEnabled()
+                        ? CheckpointStreamWithResultProvider.createDuplicatingStream(
+                                checkpointId,
+                                CheckpointedStateScope.EXCLUSIVE,
+                                storage,
+                                localRecovery
+                                        .getLocalStateDirectoryProvider()
+                                        .orElseThrow(LocalRecoveryConfig.localRecoveryNotEnabled()))
+                        : CheckpointStreamWithResultProvider.createSimpleStream(
+                                CheckpointedStateScope.EXCLUSIVE, storage);
+        boolean open = true;
+        try {
+            streams.registerCloseable(out);
+            out.getCheckpointOutputStream().write(stateMeta);
+            open = false;
+            if (!streams.unregisterCloseable(out)) {
+                throw new IOException("The upload of the states' description was cancelled.");
+            }
+            return out.closeAndFinalizeCheckpointStreamResult();
+        } finally {
+            if (open) {
+                streams.unregisterCloseable(out);
+                IOUtils.closeQuietly(out);
+            }
+        }
+    }
+
+    /** Flink's description of the states; also on this machine when there is local recovery. */
+    SnapshotResult<StreamStateHandle> stateMeta() {
+        return uploaded.get(0);
+    }
+
+    /** Lava's own files, which are this checkpoint's alone. */
+    List<HandleAndLocalPath> descriptions() {
+        return descriptions;
+    }
+
+    /** The engine's files and packs, those that are only named among them. */
+    List<HandleAndLocalPath> dataFiles() {
+        return dataFiles;
+    }
+
+    /** Of all that was uploaded, descriptions included. */
+    long bytes() {
+        return uploaded.stream()
+                .mapToLong(result -> result.getJobManagerOwnedSnapshot().getStateSize())
+                .sum();
+    }
+
+    /** Deletes what was uploaded. */
+    void discard() {
+        uploaded.forEach(StateUtil::discardStateObjectQuietly);
+    }
+}

@@ -1,0 +1,184 @@
+package org.lavakv.flink.snapshot;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Predicate;
+import javax.annotation.Nullable;
+import org.apache.flink.core.memory.DataOutputSerializer;
+
+/**
+ * Which of a checkpoint's files lie in packs: files of its storage that hold several, one behind
+ * the other, because each by itself would be small. Files of a pack that the checkpoint does not
+ * need any more are not named.
+ *
+ * <p>Bytes, big endian: number of packs (4); for each its name, number of files (4), and for each
+ * of these its name, offset (8) and length (8). A name is its length (2) and ASCII.
+ *
+ * <p>Threads: immutable.
+ */
+public final class PackedFiles {
+
+    /** No file lies in a pack. */
+    public static final PackedFiles NONE = new PackedFiles(Collections.emptyMap());
+
+    private static final int NAME_BYTES_MAX = 255;
+    private static final int PACK_BYTES_MIN = Short.BYTES + 1 + Integer.BYTES;
+    private static final int FILE_BYTES_MIN = Short.BYTES + 1 + 2 * Long.BYTES;
+
+    /** Where a file lies. Threads: immutable. */
+    public static final class Place {
+        private final String pack;
+        private final long offset;
+        private final long bytes;
+
+        /** Neither number is negative. */
+        public Place(String pack, long offset, long bytes) {
+            this.pack = pack;
+            this.offset = offset;
+            this.bytes = bytes;
+        }
+
+        /** The pack's name among the handle's files. */
+        public String pack() {
+            return pack;
+        }
+
+        /** Where the file begins in its pack. */
+        public long offset() {
+            return offset;
+        }
+
+        /** The file's length. */
+        public long bytes() {
+            return bytes;
+        }
+
+        /** Whether a pack of that length holds the file. */
+        public boolean liesWithin(long packBytes) {
+            return offset <= packBytes && bytes <= packBytes - offset;
+        }
+
+        @Override
+        public String toString() {
+            return bytes + " bytes from offset " + offset + " of the pack " + pack;
+        }
+    }
+
+    private final Map<String, Place> places;
+
+    private PackedFiles(Map<String, Place> places) {
+        this.places = places;
+    }
+
+    /**
+     * @param places by the file's name
+     */
+    public static PackedFiles of(Map<String, Place> places) {
+        return new PackedFiles(Collections.unmodifiableMap(new LinkedHashMap<>(places)));
+    }
+
+    /** Where a file lies, or null when it is not in a pack. */
+    @Nullable
+    public Place of(String file) {
+        return places.get(file);
+    }
+
+    /** The names of all files that are in packs. */
+    public Set<String> files() {
+        return places.keySet();
+    }
+
+    /** Without files whose packs are not wanted. */
+    PackedFiles only(Predicate<String> packs) {
+        Map<String, Place> kept = new LinkedHashMap<>();
+        places.forEach(
+                (file, place) -> {
+                    if (packs.test(place.pack())) {
+                        kept.put(file, place);
+                    }
+                });
+        return of(kept);
+    }
+
+    void write(DataOutputSerializer out) throws IOException {
+        Map<String, List<String>> byPack = new TreeMap<>();
+        places.forEach(
+                (file, place) ->
+                        byPack.computeIfAbsent(place.pack(), pack -> new ArrayList<>()).add(file));
+        out.writeInt(byPack.size());
+        for (Map.Entry<String, List<String>> pack : byPack.entrySet()) {
+            writeName(out, pack.getKey());
+            out.writeInt(pack.getValue().size());
+            for (String file : pack.getValue()) {
+                writeName(out, file);
+                out.writeLong(places.get(file).offset());
+                out.writeLong(places.get(file).bytes());
+            }
+        }
+    }
+
+    private static void writeName(DataOutputSerializer out, String name) throws IOException {
+        byte[] bytes = name.getBytes(StandardCharsets.US_ASCII);
+        out.writeShort(bytes.length);
+        out.write(bytes);
+    }
+
+    /**
+     * Reads what {@link #write} wrote.
+     *
+     * @param in behind it nothing follows; when this fails its position is where
+     * @throws IOException saying what is wrong there
+     */
+    static PackedFiles read(ByteBuffer in) throws IOException {
+        Map<String, Place> places = new LinkedHashMap<>();
+        int packs = count(in, PACK_BYTES_MIN);
+        for (int i = 0; i < packs; i++) {
+            String pack = name(in);
+            int files = count(in, FILE_BYTES_MIN);
+            for (int j = 0; j < files; j++) {
+                String file = name(in);
+                check(in.remaining() >= 2 * Long.BYTES, "the place of a file is cut off");
+                Place place = new Place(pack, in.getLong(), in.getLong());
+                check(
+                        place.offset() >= 0 && place.bytes() >= 0,
+                        "the place of a file has a negative number");
+                check(places.put(file, place) == null, "a file lies in two places");
+            }
+        }
+        check(!in.hasRemaining(), "there is more behind the packs");
+        return of(places);
+    }
+
+    /** The number of things that follow, each of so many bytes at least. */
+    private static int count(ByteBuffer in, int bytesMin) throws IOException {
+        check(in.remaining() >= Integer.BYTES, "a number is cut off");
+        int count = in.getInt();
+        check(count >= 0 && count <= in.remaining() / bytesMin, "a number is too large");
+        return count;
+    }
+
+    private static String name(ByteBuffer in) throws IOException {
+        check(in.remaining() >= Short.BYTES, "a name is cut off");
+        int length = in.getShort();
+        check(
+                length > 0 && length <= NAME_BYTES_MAX && length <= in.remaining(),
+                "a name has no possible length");
+        byte[] bytes = new byte[length];
+        in.get(bytes);
+        return new String(bytes, StandardCharsets.US_ASCII);
+    }
+
+    private static void check(boolean right, String wrong) throws IOException {
+        if (!right) {
+            throw new IOException(wrong);
+        }
+    }
+}

@@ -1,0 +1,190 @@
+package org.lavakv.flink.snapshot;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import javax.annotation.Nullable;
+import org.apache.flink.runtime.state.CheckpointStreamFactory;
+import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
+import org.apache.flink.runtime.state.PlaceholderStreamStateHandle;
+import org.lavakv.FileInfo;
+
+/**
+ * What one checkpoint does with each of the engine's files: names what an earlier one uploaded,
+ * uploads it by itself, or in a pack with others that are small, too.
+ *
+ * <p>A pack is named as long as half of its bytes are still wanted. Then what is left of it is
+ * uploaded anew, so a storage never has twice the bytes of small files, and no byte is uploaded
+ * again before another one beside it was given up.
+ *
+ * <p>Threads: immutable.
+ */
+final class UploadPlan {
+
+    /** Files that become one of the checkpoint's storage. Threads: immutable. */
+    static final class Pack {
+        private final String name;
+        private final List<FileInfo> files;
+
+        private Pack(String name, List<FileInfo> files) {
+            this.name = name;
+            this.files = Collections.unmodifiableList(files);
+        }
+
+        /** Unique for ever. */
+        String name() {
+            return name;
+        }
+
+        /** One behind the other. */
+        List<FileInfo> files() {
+            return files;
+        }
+    }
+
+    private final List<HandleAndLocalPath> reused = new ArrayList<>();
+    private final List<FileInfo> reusedFiles = new ArrayList<>();
+    private final List<FileInfo> alone = new ArrayList<>();
+    private final List<Pack> packs = new ArrayList<>();
+    private final Map<String, PackedFiles.Place> places = new LinkedHashMap<>();
+
+    private UploadPlan() {}
+
+    /**
+     * Makes the plan.
+     *
+     * @param files all of the checkpoint
+     * @param base what may be named
+     * @param storage may refuse that something is named once more
+     */
+    static UploadPlan of(
+            List<FileInfo> files,
+            UploadHistory.Base base,
+            CheckpointStreamFactory storage,
+            PackLimits limits)
+            throws IOException {
+        UploadPlan plan = new UploadPlan();
+        plan.pack(plan.reuse(files, base, storage), limits);
+        return plan;
+    }
+
+    /** Returns what is left to upload. */
+    private List<FileInfo> reuse(
+            List<FileInfo> files, UploadHistory.Base base, CheckpointStreamFactory storage)
+            throws IOException {
+        Map<String, PlaceholderStreamStateHandle> known = base.reusable();
+        PackedFiles packed = base.packed();
+        List<FileInfo> fresh = new ArrayList<>();
+        Map<String, List<FileInfo>> live = new LinkedHashMap<>();
+        for (FileInfo file : files) {
+            PackedFiles.Place place = packed.of(file.name());
+            PlaceholderStreamStateHandle handle = known.get(file.name());
+            if (handle != null && storage.couldReuseStateHandle(handle)) {
+                reused.add(HandleAndLocalPath.of(handle, file.name()));
+                reusedFiles.add(file);
+            } else if (isIn(place, file, known)) {
+                live.computeIfAbsent(place.pack(), pack -> new ArrayList<>()).add(file);
+            } else {
+                fresh.add(file);
+            }
+        }
+        for (Map.Entry<String, List<FileInfo>> pack : live.entrySet()) {
+            PlaceholderStreamStateHandle handle = known.get(pack.getKey());
+            long deadBytes = handle.getStateSize() - bytes(pack.getValue());
+            if (deadBytes <= bytes(pack.getValue()) && storage.couldReuseStateHandle(handle)) {
+                reused.add(HandleAndLocalPath.of(handle, pack.getKey()));
+                reusedFiles.addAll(pack.getValue());
+                pack.getValue().forEach(file -> places.put(file.name(), packed.of(file.name())));
+            } else {
+                fresh.addAll(pack.getValue());
+            }
+        }
+        return fresh;
+    }
+
+    private static boolean isIn(
+            @Nullable PackedFiles.Place place,
+            FileInfo file,
+            Map<String, PlaceholderStreamStateHandle> packs) {
+        if (place == null) {
+            return false;
+        }
+        PlaceholderStreamStateHandle pack = packs.get(place.pack());
+        return pack != null
+                && place.bytes() == file.bytes()
+                && place.liesWithin(pack.getStateSize());
+    }
+
+    private void pack(List<FileInfo> fresh, PackLimits limits) {
+        List<FileInfo> small = new ArrayList<>();
+        for (FileInfo file : fresh) {
+            (file.bytes() < limits.fileBytes() ? small : alone).add(file);
+        }
+        // Those of a kind beside each other: value files outlive key files.
+        small.sort(Comparator.comparing(UploadPlan::kind));
+        List<FileInfo> together = new ArrayList<>();
+        long bytes = 0;
+        for (FileInfo file : small) {
+            if (bytes + file.bytes() > limits.packBytes()) {
+                add(together);
+                together = new ArrayList<>();
+                bytes = 0;
+            }
+            together.add(file);
+            bytes += file.bytes();
+        }
+        add(together);
+    }
+
+    private static String kind(FileInfo file) {
+        return file.name().substring(file.name().lastIndexOf('.') + 1);
+    }
+
+    private void add(List<FileInfo> together) {
+        if (together.size() < 2) {
+            alone.addAll(together);
+            return;
+        }
+        String name = UUID.randomUUID().toString().replace("-", "") + ".pack";
+        long offset = 0;
+        for (FileInfo file : together) {
+            places.put(file.name(), new PackedFiles.Place(name, offset, file.bytes()));
+            offset += file.bytes();
+        }
+        packs.add(new Pack(name, together));
+    }
+
+    static long bytes(List<FileInfo> files) {
+        return files.stream().mapToLong(FileInfo::bytes).sum();
+    }
+
+    /** Stand-ins for what earlier checkpoints uploaded: for files, and once for each pack. */
+    List<HandleAndLocalPath> reused() {
+        return reused;
+    }
+
+    /** The files that are in there. */
+    List<FileInfo> reusedFiles() {
+        return reusedFiles;
+    }
+
+    /** To be uploaded, each by itself. */
+    List<FileInfo> alone() {
+        return alone;
+    }
+
+    /** To be uploaded. */
+    List<Pack> packs() {
+        return packs;
+    }
+
+    /** Where the files of packs lie, of those that are named and of new ones. */
+    PackedFiles packed() {
+        return PackedFiles.of(places);
+    }
+}

@@ -1,0 +1,220 @@
+package org.lavakv.flink;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.lavakv.flink.testing.BackendFixture.ALL;
+import static org.lavakv.flink.testing.BackendFixture.remote;
+import static org.lavakv.flink.testing.BackendFixture.value;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.RunnableFuture;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.runtime.checkpoint.CheckpointOptions;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.SnapshotResult;
+import org.apache.flink.runtime.state.memory.MemCheckpointStreamFactory;
+import org.apache.logging.log4j.Level;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.core.LogEvent;
+import org.apache.logging.log4j.core.Logger;
+import org.apache.logging.log4j.core.LoggerContext;
+import org.apache.logging.log4j.core.appender.AbstractAppender;
+import org.apache.logging.log4j.core.config.Configurator;
+import org.apache.logging.log4j.core.config.Property;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.lavakv.flink.testing.BackendFixture;
+import org.lavakv.flink.testing.RecordingMetricGroup;
+
+/** Each checkpoint says in one line of the log what it was, and its gauges say the same. */
+@Timeout(120)
+class CheckpointReportTest {
+
+    private static final String LOGGER = "org.lavakv.flink.snapshot.SnapshotOperation";
+    private static final int LARGE = 5000;
+
+    private static final Pattern LINE =
+            Pattern.compile(
+                    "Checkpoint (\\d+) of (.*): sealed (\\d+) bytes of memtables, which became"
+                            + " (\\d+) bytes of files; uploaded (\\d+) files of (\\d+) bytes, (\\d+)"
+                            + " of them in (\\d+) packs; reused (\\d+) files of (\\d+) bytes; with"
+                            + " descriptions (\\d+) bytes are new, of (\\d+)\\. It took (\\d+) us"
+                            + " for the synchronous part, (\\d+) ms for the flush, (\\d+) ms for"
+                            + " the upload, (\\d+) ms in all\\.");
+
+    /** Keeps what is logged. */
+    private static final class Lines extends AbstractAppender {
+        private final List<String> lines = new CopyOnWriteArrayList<>();
+
+        Lines() {
+            super("lines of checkpoints", null, null, false, Property.EMPTY_ARRAY);
+        }
+
+        @Override
+        public void append(LogEvent event) {
+            assertThat(event.getLevel()).isEqualTo(Level.INFO);
+            lines.add(event.getMessage().getFormattedMessage());
+        }
+    }
+
+    @TempDir Path root;
+    private final Lines appender = new Lines();
+    private final RecordingMetricGroup metrics = new RecordingMetricGroup();
+    private BackendFixture fixture;
+    private LavaKeyedStateBackend<Integer> backend;
+
+    @BeforeEach
+    void open() throws Exception {
+        Configurator.setLevel(LOGGER, Level.INFO);
+        appender.start();
+        logger().addAppender(appender);
+        fixture = new BackendFixture(root).useMetrics(metrics);
+        fixture.use(
+                fixture.newLava(true)
+                        .set(
+                                LavaConfigurableOptions.VALUE_SEPARATION_THRESHOLD,
+                                new MemorySize(LARGE)));
+        backend = (LavaKeyedStateBackend<Integer>) fixture.create(ALL);
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        logger().removeAppender(appender);
+        Configurator.setLevel(LOGGER, Level.WARN);
+        fixture.close();
+    }
+
+    private static Logger logger() {
+        return ((LoggerContext) LogManager.getContext(false)).getLogger(LOGGER);
+    }
+
+    private void write(int key, int length) throws IOException {
+        backend.setCurrentKey(key);
+        value(backend).update("x".repeat(length));
+    }
+
+    private long sealable() {
+        return backend.instance().db().getStatistics().memtableActiveBytes();
+    }
+
+    private long liveFiles() {
+        return backend.instance().db().getStatistics().liveFiles();
+    }
+
+    private long liveBytes() {
+        return backend.instance().db().getStatistics().liveFileBytes();
+    }
+
+    private long gauge(String name) {
+        return (Long) metrics.gauges().get(".lava.checkpoint." + name).getValue();
+    }
+
+    /** The numbers of the last line; there are so many. */
+    private long[] numbers(int lines) {
+        assertThat(appender.lines).hasSize(lines);
+        Matcher line = LINE.matcher(appender.lines.get(lines - 1));
+        assertThat(line.matches()).as(appender.lines.get(lines - 1)).isTrue();
+        assertThat(line.group(2)).isEqualTo(backend.instance().files().toString());
+        long[] numbers = new long[line.groupCount() + 1];
+        for (int i = 1; i < numbers.length; i++) {
+            numbers[i] = i == 2 ? 0 : Long.parseLong(line.group(i));
+        }
+        assertThat(numbers[16])
+                .as("all that it took, in milliseconds")
+                .isGreaterThanOrEqualTo(numbers[13] / 1000 + numbers[14] + numbers[15]);
+        assertThat(gauge("uploaded-files")).isEqualTo(numbers[5]);
+        assertThat(gauge("uploaded-bytes")).isEqualTo(numbers[6]);
+        assertThat(gauge("reused-files")).isEqualTo(numbers[9]);
+        assertThat(gauge("reused-bytes")).isEqualTo(numbers[10]);
+        return numbers;
+    }
+
+    private KeyedStateHandle checkpoint(long id) throws Exception {
+        return remote(fixture.checkpoint(backend, id));
+    }
+
+    @Test
+    void lineHasTheNumbersOfTheCheckpoint() throws Exception {
+        assertThat(gauge("uploaded-files")).isZero();
+        assertThat(gauge("reused-bytes")).isZero();
+        for (int key = 0; key < 100; key++) {
+            write(key, 10);
+        }
+        write(1000, 2 * LARGE);
+        long sealed = sealable();
+        KeyedStateHandle first = checkpoint(1);
+        long[] numbers = numbers(1);
+        long files = liveFiles();
+        long bytes = liveBytes();
+        assertThat(files).isEqualTo(2);
+        assertThat(numbers).startsWith(0, 1, 0, sealed, bytes, 2, bytes, 2, 1, 0, 0);
+        assertThat(numbers[11]).isEqualTo(first.getCheckpointedSize()).isGreaterThan(bytes);
+        assertThat(numbers[12]).isEqualTo(first.getStateSize()).isEqualTo(numbers[11]);
+
+        backend.notifyCheckpointComplete(1);
+        write(7, 20);
+        sealed = sealable();
+        KeyedStateHandle second = checkpoint(7);
+        numbers = numbers(2);
+        long fresh = liveBytes() - bytes;
+        assertThat(numbers).startsWith(0, 7, 0, sealed, fresh, 1, fresh, 0, 0, 2, bytes);
+        assertThat(numbers[11]).isEqualTo(second.getCheckpointedSize()).isGreaterThan(fresh);
+        assertThat(numbers[12])
+                .isEqualTo(second.getStateSize())
+                .isEqualTo(bytes + second.getCheckpointedSize());
+
+        backend.notifyCheckpointComplete(7);
+        checkpoint(8);
+        numbers = numbers(3);
+        assertThat(numbers).startsWith(0, 8, 0, 0, 0, 0, 0, 0, 0, 3, bytes + fresh);
+        assertThat(numbers[11]).as("descriptions").isPositive();
+    }
+
+    /** What is dead in a pack is stored, and not among the files that are reused. */
+    @Test
+    void deadBytesOfPacksAreNotReused() throws Exception {
+        for (int key = 0; key < 20; key++) {
+            write(key, LARGE);
+        }
+        KeyedStateHandle first = checkpoint(1);
+        long dead = liveBytes();
+        backend.notifyCheckpointComplete(1);
+        write(1, LARGE);
+        backend.compact();
+        KeyedStateHandle second = checkpoint(2);
+        long[] numbers = numbers(2);
+        assertThat(numbers[5] + numbers[9]).as("files").isEqualTo(liveFiles());
+        assertThat(numbers[6] + numbers[10]).as("bytes").isEqualTo(liveBytes());
+        assertThat(numbers[9]).as("reused").isEqualTo(1);
+        dead -= numbers[10];
+        assertThat(dead).as("of the key file that was compacted").isPositive();
+        assertThat(second.getStateSize() - second.getCheckpointedSize())
+                .isEqualTo(numbers[10] + dead);
+        assertThat(first.getStateSize()).isGreaterThan(numbers[10] + dead);
+    }
+
+    @Test
+    void checkpointThatFailsSaysNothingAndIsNotTheLast() throws Exception {
+        write(1, 10);
+        checkpoint(1);
+        long[] before = numbers(1);
+        write(2, 10);
+        RunnableFuture<SnapshotResult<KeyedStateHandle>> future =
+                backend.snapshot(
+                        2,
+                        0,
+                        new MemCheckpointStreamFactory(1),
+                        CheckpointOptions.forCheckpointWithDefaultLocation());
+        future.run();
+        assertThatThrownBy(future::get).hasMessageContaining("Size of the state is larger");
+        assertThat(numbers(1)).isEqualTo(before);
+    }
+}
