@@ -80,8 +80,30 @@ final class FileSource {
         return stateNames;
     }
 
+    /**
+     * Opens it.
+     *
+     * @throws IOException naming the file
+     */
     InputStream open() throws IOException {
-        return local != null ? local.open() : handle.openInputStream();
+        try {
+            return local != null ? local.open() : handle.openInputStream();
+        } catch (IOException e) {
+            throw unreadable(0, e);
+        }
+    }
+
+    /** Says which file could not be read, and from where. */
+    IOException unreadable(long offset, IOException e) {
+        return new IOException(
+                "The checkpoint file "
+                        + displayName()
+                        + " cannot be read from offset "
+                        + offset
+                        + " on: "
+                        + e.getMessage()
+                        + ". It was left as it is; when its storage is well again, restore again.",
+                e);
     }
 
     /** Where the file is, for people. */

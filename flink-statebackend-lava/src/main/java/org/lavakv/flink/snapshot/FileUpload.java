@@ -4,10 +4,12 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.zip.CRC32C;
+import javax.annotation.Nullable;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.state.CheckpointStateOutputStream;
 import org.apache.flink.runtime.state.CheckpointStreamFactory;
 import org.apache.flink.runtime.state.CheckpointedStateScope;
+import org.apache.flink.runtime.state.StateUtil;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.util.IOUtils;
 import org.lavakv.FileInfo;
@@ -70,17 +72,26 @@ final class FileUpload {
             CheckpointedStateScope scope,
             CloseableRegistry streams)
             throws IOException {
-        CheckpointStateOutputStream out = factory.createCheckpointStateOutputStream(scope);
+        CheckpointStateOutputStream out;
+        try {
+            out = factory.createCheckpointStateOutputStream(scope);
+        } catch (IOException e) {
+            throw failed(name, 0, e);
+        }
         boolean open = true;
         try {
             streams.registerCloseable(out);
             byte[] buffer = new byte[BUFFER_BYTES];
             CRC32C crc = new CRC32C();
             long total = 0;
-            for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
-                crc.update(buffer, 0, n);
-                out.write(buffer, 0, n);
-                total += n;
+            try {
+                for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
+                    crc.update(buffer, 0, n);
+                    out.write(buffer, 0, n);
+                    total += n;
+                }
+            } catch (IOException e) {
+                throw failed(name, total, e);
             }
             if (total != expected.bytes() || (int) crc.getValue() != expected.crc32c()) {
                 throw new IOException(
@@ -98,16 +109,53 @@ final class FileUpload {
                 throw new IOException("The upload of " + name + " was cancelled.");
             }
             open = false;
-            StreamStateHandle handle = out.closeAndGetHandle();
-            if (handle == null) {
-                throw new IOException("The checkpoint storage kept nothing of " + name + ".");
+            StreamStateHandle handle;
+            try {
+                handle = out.closeAndGetHandle();
+            } catch (IOException e) {
+                throw failed(name, total, e);
             }
+            checkWhole(handle, name, total);
             return handle;
         } finally {
             if (open) {
                 streams.unregisterCloseable(out);
                 IOUtils.closeQuietly(out);
             }
+        }
+    }
+
+    /** Says which file it was that the storage refused, and how far it had come. */
+    static IOException failed(String name, long offset, IOException e) {
+        return new IOException(
+                "Uploading "
+                        + name
+                        + " failed at offset "
+                        + offset
+                        + ": "
+                        + e.getMessage()
+                        + ". The checkpoint fails, and the next one will try again.",
+                e);
+    }
+
+    /**
+     * Checks what the storage says that it kept.
+     *
+     * @throws IOException when that is not all; then nothing of it stays
+     */
+    static void checkWhole(@Nullable StreamStateHandle handle, String name, long bytes)
+            throws IOException {
+        long kept = handle == null ? 0 : handle.getStateSize();
+        if (handle == null || kept != bytes) {
+            StateUtil.discardStateObjectQuietly(handle);
+            throw new IOException(
+                    "The checkpoint storage kept "
+                            + kept
+                            + " of the "
+                            + bytes
+                            + " bytes of "
+                            + name
+                            + ". The checkpoint fails; check the storage.");
         }
     }
 }

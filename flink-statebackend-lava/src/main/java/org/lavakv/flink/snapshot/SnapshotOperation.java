@@ -49,6 +49,9 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
 
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotOperation.class);
 
+    /** What Flink's description of the states is called in messages. */
+    private static final String STATE_META = "the state description";
+
     private final SnapshotContext context;
     private final LavaSnapshotResources resources;
     private final long checkpointId;
@@ -70,6 +73,19 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
 
     @Override
     public SnapshotResult<KeyedStateHandle> get(CloseableRegistry registry) throws Exception {
+        boolean done = false;
+        try {
+            SnapshotResult<KeyedStateHandle> result = run(registry);
+            done = true;
+            return result;
+        } finally {
+            if (!done) {
+                context.history().aborted(checkpointId);
+            }
+        }
+    }
+
+    private SnapshotResult<KeyedStateHandle> run(CloseableRegistry registry) throws Exception {
         CheckpointFiles files = flushedFiles(registry);
         DataOutputSerializer out = new DataOutputSerializer(4096);
         resources.stateMeta().write(out);
@@ -259,6 +275,24 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
     }
 
     private SnapshotResult<StreamStateHandle> uploadStateMeta(
+            byte[] stateMeta, CloseableRegistry streams) throws Exception {
+        SnapshotResult<StreamStateHandle> result;
+        try {
+            result = writeStateMeta(stateMeta, streams);
+        } catch (IOException e) {
+            throw FileUpload.failed(STATE_META, 0, e);
+        }
+        try {
+            FileUpload.checkWhole(
+                    result.getJobManagerOwnedSnapshot(), STATE_META, stateMeta.length);
+        } catch (IOException e) {
+            StateUtil.discardStateObjectQuietly(result.getTaskLocalSnapshot());
+            throw e;
+        }
+        return result;
+    }
+
+    private SnapshotResult<StreamStateHandle> writeStateMeta(
             byte[] stateMeta, CloseableRegistry streams) throws Exception {
         LocalRecoveryConfig localRecovery = context.localRecovery();
         CheckpointStreamWithResultProvider out =
