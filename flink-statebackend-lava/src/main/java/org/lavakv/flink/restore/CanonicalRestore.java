@@ -89,8 +89,8 @@ final class CanonicalRestore<K> {
         file =
                 new CancellableHandle(
                         savepoint.getDelegateStateHandle(), request.cancelStreamRegistry());
-        try (FSDataInputStream in = file.openInputStream()) {
-            place = "its description";
+        place = "its description";
+        try (FSDataInputStream in = read(file::openInputStream)) {
             KeyedBackendSerializationProxy<K> described =
                     read(() -> descriptions.read(new DataInputViewStreamWrapper(in)));
             List<EntrySink> sinks = sinks(described.getStateMetaInfoSnapshots(), tables);

@@ -64,9 +64,9 @@ final class FileFetch {
         try {
             byte[] buffer = new byte[BUFFER_BYTES];
             // A file that has grown is not read to its end, which may be far.
-            for (int n = in.read(buffer);
+            for (int n = read(in, buffer, source, total);
                     n >= 0 && total <= source.info().bytes();
-                    n = in.read(buffer)) {
+                    n = read(in, buffer, source, total)) {
                 crc.update(buffer, 0, n);
                 out.write(buffer, 0, n);
                 total += n;
@@ -80,6 +80,15 @@ final class FileFetch {
             throw new IOException("Fetching " + source.displayName() + " was cancelled.");
         }
         return new Copied(total, (int) crc.getValue());
+    }
+
+    private static int read(InputStream in, byte[] buffer, FileSource source, long offset)
+            throws IOException {
+        try {
+            return in.read(buffer);
+        } catch (IOException e) {
+            throw source.unreadable(offset, e);
+        }
     }
 
     private static void check(FileSource source, Copied copied, InstanceFiles files, String name)

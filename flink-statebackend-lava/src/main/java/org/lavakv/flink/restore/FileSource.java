@@ -90,12 +90,34 @@ final class FileSource {
         return stateNames;
     }
 
+    /**
+     * Opens it.
+     *
+     * @throws IOException naming the file
+     */
     InputStream open() throws IOException {
-        if (local != null) {
-            return local.open();
+        try {
+            if (local != null) {
+                return local.open();
+            }
+            FSDataInputStream in = handle.openInputStream();
+            return place == null ? in : PackedInput.of(in, place);
+        } catch (IOException e) {
+            throw unreadable(0, e);
         }
-        FSDataInputStream in = handle.openInputStream();
-        return place == null ? in : PackedInput.of(in, place);
+    }
+
+    /** Says which file could not be read, and from where. */
+    IOException unreadable(long offset, IOException e) {
+        return new IOException(
+                "The checkpoint file "
+                        + displayName()
+                        + " cannot be read from offset "
+                        + offset
+                        + " on: "
+                        + e.getMessage()
+                        + ". It was left as it is; when its storage is well again, restore again.",
+                e);
     }
 
     /** Where the file is, for people. */

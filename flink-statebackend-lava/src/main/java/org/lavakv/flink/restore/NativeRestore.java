@@ -12,12 +12,14 @@ import java.util.stream.Collectors;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.metrics.MetricNames;
 import org.apache.flink.runtime.state.IncrementalKeyedStateHandle;
+import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
 import org.apache.flink.runtime.state.IncrementalLocalKeyedStateHandle;
 import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.RegisteredKeyValueStateBackendMetaInfo;
 import org.apache.flink.runtime.state.StateUtil;
+import org.apache.flink.runtime.state.filesystem.RelativeFileStateHandle;
 import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
 import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot.BackendStateType;
 import org.apache.flink.util.StateMigrationException;
@@ -216,11 +218,22 @@ final class NativeRestore<K> {
                         handle.getBackendIdentifier(),
                         handle.getCheckpointId(),
                         new UploadedFiles(
-                                handle.getSharedStateHandles(),
+                                reusable(handle.getSharedStateHandles()),
                                 predecessors.get(0).description().packed()));
             }
         }
         return RestoreResult.fresh(instance, tables);
+    }
+
+    /**
+     * The files that later checkpoints may name. Not those of a native savepoint: their handles are
+     * relative to where it is, and Flink up to 2.3.0 writes them into the metadata of another
+     * checkpoint as if they were relative to that, which could then not be restored (FLINK-39964).
+     */
+    private static List<HandleAndLocalPath> reusable(List<HandleAndLocalPath> files) {
+        return files.stream()
+                .filter(file -> !(file.getHandle() instanceof RelativeFileStateHandle))
+                .collect(Collectors.toList());
     }
 
     private CloseableRegistry cancel() {

@@ -1,5 +1,6 @@
 package org.lavakv.flink.restore;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Path;
@@ -38,6 +39,8 @@ import org.lavakv.flink.storage.PosixFile;
  * <p>Ownership: the caller closes it once its files were fetched.
  */
 final class Predecessor implements AutoCloseable {
+
+    private static final int BUFFER_BYTES = 16 << 10;
 
     private final IncrementalKeyedStateHandle handle;
     private final KeyGroupRange shown;
@@ -192,7 +195,7 @@ final class Predecessor implements AutoCloseable {
         InputStream in = source.open();
         streams.registerCloseable(in);
         try {
-            byte[] bytes = in.readNBytes(CheckpointDescription.BYTES_MAX + 1);
+            byte[] bytes = readAll(in, source);
             if (bytes.length > CheckpointDescription.BYTES_MAX) {
                 throw new IOException(
                         "The checkpoint file "
@@ -207,6 +210,21 @@ final class Predecessor implements AutoCloseable {
                 IOUtils.closeQuietly(in);
             }
         }
+    }
+
+    private static byte[] readAll(InputStream in, FileSource source) throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        byte[] buffer = new byte[BUFFER_BYTES];
+        try {
+            for (int n = in.read(buffer);
+                    n >= 0 && bytes.size() <= CheckpointDescription.BYTES_MAX;
+                    n = in.read(buffer)) {
+                bytes.write(buffer, 0, n);
+            }
+        } catch (IOException e) {
+            throw source.unreadable(bytes.size(), e);
+        }
+        return bytes.toByteArray();
     }
 
     IncrementalKeyedStateHandle handle() {

@@ -109,7 +109,23 @@ final class CheckpointUpload {
     }
 
     private SnapshotResult<StreamStateHandle> uploadStateMeta(
-            byte[] stateMeta, CloseableRegistry streams) throws Exception {
+            byte[] stateMeta, CloseableRegistry streams) throws IOException {
+        try {
+            SnapshotResult<StreamStateHandle> result = writeStateMeta(stateMeta, streams);
+            try {
+                FileUpload.checkWhole(result.getJobManagerOwnedSnapshot(), stateMeta.length);
+            } catch (IOException e) {
+                StateUtil.discardStateObjectQuietly(result.getTaskLocalSnapshot());
+                throw e;
+            }
+            return result;
+        } catch (IOException e) {
+            throw FileUpload.failed("the state description", e);
+        }
+    }
+
+    private SnapshotResult<StreamStateHandle> writeStateMeta(
+            byte[] stateMeta, CloseableRegistry streams) throws IOException {
         LocalRecoveryConfig localRecovery = context.localRecovery();
         CheckpointStreamWithResultProvider out =
                 localRecovery.isLocalBackupEnabled()
@@ -128,7 +144,7 @@ final class CheckpointUpload {
             out.getCheckpointOutputStream().write(stateMeta);
             open = false;
             if (!streams.unregisterCloseable(out)) {
-                throw new IOException("The upload of the states' description was cancelled.");
+                throw new IOException("it was cancelled.");
             }
             return out.closeAndFinalizeCheckpointStreamResult();
         } finally {

@@ -6,6 +6,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.util.List;
 import java.util.zip.CRC32C;
+import javax.annotation.Nullable;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.state.CheckpointStateOutputStream;
 import org.apache.flink.runtime.state.CheckpointStreamFactory;
@@ -80,8 +81,7 @@ final class FileUpload {
         try {
             return copy(parts, factory, scope, streams);
         } catch (IOException e) {
-            throw new IOException(
-                    "Uploading " + name + " into the checkpoint failed: " + e.getMessage(), e);
+            throw failed(name, e);
         }
     }
 
@@ -106,15 +106,7 @@ final class FileUpload {
             }
             open = false;
             StreamStateHandle handle = out.closeAndGetHandle();
-            if (handle == null || handle.getStateSize() != total) {
-                StateUtil.discardStateObjectQuietly(handle);
-                throw new IOException(
-                        "the checkpoint storage kept "
-                                + (handle == null ? 0 : handle.getStateSize())
-                                + " of "
-                                + total
-                                + " bytes.");
-            }
+            checkWhole(handle, total);
             return handle;
         } finally {
             if (open) {
@@ -122,6 +114,30 @@ final class FileUpload {
                 IOUtils.closeQuietly(out);
             }
         }
+    }
+
+    /**
+     * Checks what the storage says that it kept.
+     *
+     * @throws IOException when that is not all; then nothing of it stays
+     */
+    static void checkWhole(@Nullable StreamStateHandle handle, long bytes) throws IOException {
+        long kept = handle == null ? 0 : handle.getStateSize();
+        if (handle == null || kept != bytes) {
+            StateUtil.discardStateObjectQuietly(handle);
+            throw new IOException(
+                    "the checkpoint storage kept "
+                            + kept
+                            + " of "
+                            + bytes
+                            + " bytes; check the storage.");
+        }
+    }
+
+    /** Says which file it was. */
+    static IOException failed(String name, IOException e) {
+        return new IOException(
+                "Uploading " + name + " into the checkpoint failed: " + e.getMessage(), e);
     }
 
     private static void copy(Part part, OutputStream out, CloseableRegistry streams)

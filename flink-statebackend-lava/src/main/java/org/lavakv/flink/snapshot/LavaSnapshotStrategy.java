@@ -137,12 +137,14 @@ public final class LavaSnapshotStrategy<K>
         }
         SharingFilesStrategy sharing =
                 checkpointOptions.getCheckpointType().getSharingFilesStrategy();
-        return new SnapshotOperation(
-                context,
-                resources,
-                checkpointId,
-                streamFactory,
-                UploadMode.of(sharing, incremental));
+        UploadMode mode = UploadMode.of(sharing, incremental);
+        if (mode.remembered()) {
+            context.history()
+                    .began(
+                            checkpointId,
+                            mode.reuses() ? resources.base() : UploadHistory.Base.NONE);
+        }
+        return new SnapshotOperation(context, resources, checkpointId, streamFactory, mode);
     }
 
     /** Files of that checkpoint may be named by later ones from now on. */

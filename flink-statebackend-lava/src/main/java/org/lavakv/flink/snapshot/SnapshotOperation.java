@@ -41,6 +41,9 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
 
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotOperation.class);
 
+    /** What Flink's description of the states is called in messages. */
+    private static final String STATE_META = "the state description";
+
     private final SnapshotContext context;
     private final LavaSnapshotResources resources;
     private final long checkpointId;
@@ -62,6 +65,19 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
 
     @Override
     public SnapshotResult<KeyedStateHandle> get(CloseableRegistry registry) throws Exception {
+        boolean done = false;
+        try {
+            SnapshotResult<KeyedStateHandle> result = run(registry);
+            done = true;
+            return result;
+        } finally {
+            if (!done) {
+                context.history().aborted(checkpointId);
+            }
+        }
+    }
+
+    private SnapshotResult<KeyedStateHandle> run(CloseableRegistry registry) throws Exception {
         long begin = System.nanoTime();
         CheckpointFiles files = flushedFiles(registry);
         long flushed = System.nanoTime();

@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
-import org.apache.flink.runtime.state.PlaceholderStreamStateHandle;
 
 /**
  * What a checkpoint has in its storage: a handle for each file that is there by itself and for each
@@ -41,13 +40,5 @@ public final class UploadedFiles {
 
     PackedFiles packed() {
         return packed;
-    }
-
-    /** Names of what an earlier checkpoint had uploaded. */
-    Set<String> reused() {
-        return handles.stream()
-                .filter(file -> file.getHandle() instanceof PlaceholderStreamStateHandle)
-                .map(HandleAndLocalPath::getLocalPath)
-                .collect(Collectors.toSet());
     }
 }

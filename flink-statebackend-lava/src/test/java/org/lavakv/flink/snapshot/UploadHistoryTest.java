@@ -74,6 +74,56 @@ class UploadHistoryTest {
     }
 
     @Test
+    void fileThatACheckpointUnderWayMayNotNameIsNotReused() {
+        // 1) checkpoint 1 uploads file a as x; 2) checkpoint 2 begins, and will upload it again,
+        // because 1 is not confirmed; 3) the confirmation of 1 arrives; 4) checkpoint 3 begins; 5)
+        // 2 is completed, so that the JobManager deletes x, which 3 must not name.
+        upload(1, uploaded("a", "x"));
+        history.began(2, history.base());
+        history.completed(1);
+        UploadHistory.Base third = history.base();
+        history.began(3, third);
+        upload(2, uploaded("a", "y"));
+        history.completed(2);
+        assertThat(reusable(third)).isEmpty();
+        // Nor may checkpoint 4 name y, which 3 does not.
+        assertThat(reusable()).isEmpty();
+        history.aborted(3);
+        assertThat(reusable()).containsOnly(Map.entry("a", "y"));
+    }
+
+    @Test
+    void checkpointsUnderWayThatNameAFileLeaveItUsable() {
+        upload(1, uploaded("a", "x"));
+        history.completed(1);
+        history.began(2, history.base());
+        history.began(3, history.base());
+        assertThat(reusable()).containsOnly(Map.entry("a", "x"));
+        upload(2, reused("a", "x"), uploaded("b", "y"));
+        history.completed(2);
+        assertThat(reusable()).containsOnly(Map.entry("a", "x"));
+    }
+
+    @Test
+    void nothingIsReusedWhileACheckpointThatUploadsAllIsUnderWay() {
+        upload(1, uploaded("a", "x"));
+        history.completed(1);
+        history.began(2, UploadHistory.Base.NONE);
+        assertThat(reusable()).isEmpty();
+        history.aborted(2);
+        assertThat(reusable()).containsOnly(Map.entry("a", "x"));
+    }
+
+    @Test
+    void fileThatALaterCheckpointNamesOtherwiseIsNotReused() {
+        upload(1, uploaded("a", "x"));
+        upload(2, uploaded("a", "y"));
+        upload(3, reused("a", "x"));
+        history.completed(2);
+        assertThat(reusable()).isEmpty();
+    }
+
+    @Test
     void reuseInALaterCheckpointLeavesTheNameUsable() {
         upload(1, uploaded("a", "x"));
         history.completed(1);

@@ -1,6 +1,7 @@
 package org.lavakv.flink.testing;
 
 import java.io.IOException;
+import java.util.Collection;
 import java.util.List;
 import org.apache.flink.runtime.state.CheckpointStateOutputStream;
 import org.apache.flink.runtime.state.CheckpointStreamFactory;
@@ -32,5 +33,15 @@ public class ForwardingStreams implements CheckpointStreamFactory {
     public List<StreamStateHandle> duplicate(
             List<StreamStateHandle> handles, CheckpointedStateScope scope) throws IOException {
         return factory.duplicate(handles, scope);
+    }
+
+    @Override
+    public boolean couldReuseStateHandle(StreamStateHandle handle) {
+        return factory.couldReuseStateHandle(handle);
+    }
+
+    @Override
+    public void reusePreviousStateHandle(Collection<? extends StreamStateHandle> reused) {
+        factory.reusePreviousStateHandle(reused);
     }
 }

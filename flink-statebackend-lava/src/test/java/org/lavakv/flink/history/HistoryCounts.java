@@ -1,0 +1,24 @@
+package org.lavakv.flink.history;
+
+import java.util.Map;
+import java.util.TreeMap;
+
+/** How much of what random histories did. Threads: any. */
+final class HistoryCounts {
+
+    private final Map<String, Long> counts = new TreeMap<>();
+
+    synchronized void add(String what, long count) {
+        counts.merge(what, count, Long::sum);
+    }
+
+    /** In the form that bin/floors.py reads. */
+    @Override
+    public synchronized String toString() {
+        StringBuilder lines = new StringBuilder();
+        counts.forEach(
+                (what, count) ->
+                        lines.append("COUNT ").append(count).append(' ').append(what).append('\n'));
+        return lines.toString();
+    }
+}

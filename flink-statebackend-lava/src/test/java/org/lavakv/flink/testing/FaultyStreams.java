@@ -1,0 +1,171 @@
+package org.lavakv.flink.testing;
+
+import java.io.IOException;
+import java.util.concurrent.CountDownLatch;
+import javax.annotation.Nullable;
+import org.apache.flink.runtime.state.CheckpointStateOutputStream;
+import org.apache.flink.runtime.state.CheckpointStreamFactory;
+import org.apache.flink.runtime.state.CheckpointedStateScope;
+import org.apache.flink.runtime.state.StreamStateHandle;
+
+/**
+ * Storage for a checkpoint of which some calls hang, fail, or lose bytes without a word. Calls are
+ * the creations, writes and closes of its streams, counted from 0, whichever threads make them.
+ *
+ * <p>Threads: any.
+ */
+public final class FaultyStreams extends ForwardingStreams {
+
+    /** Which call is bad, and how. Never: {@link #NEVER}. */
+    public static final class Plan {
+        public static final int NEVER = Integer.MAX_VALUE;
+
+        /** Hangs until it is let go, whatever interrupts it. */
+        public int hangs = NEVER;
+
+        /** The first that fails. */
+        public int fails = NEVER;
+
+        /** The first that does not fail any more. */
+        public int failsUntil = NEVER;
+
+        /** A write that keeps all but one byte, if it is one. */
+        public int loses = NEVER;
+    }
+
+    private final Plan plan;
+    private final CountDownLatch released = new CountDownLatch(1);
+    private int calls;
+    private boolean hung;
+    private boolean failed;
+    private boolean lost;
+    @Nullable private Runnable whenItHangs;
+
+    public FaultyStreams(CheckpointStreamFactory factory, Plan plan) {
+        super(factory);
+        this.plan = plan;
+    }
+
+    /** Called by the thread that hangs, once. */
+    public synchronized void whenItHangs(Runnable action) {
+        whenItHangs = action;
+    }
+
+    /** Whether a call has failed. */
+    public synchronized boolean failed() {
+        return failed;
+    }
+
+    /** Whether a byte was lost. */
+    public synchronized boolean lost() {
+        return lost;
+    }
+
+    /** Whether a call hung, or still does. */
+    public synchronized boolean hung() {
+        return hung;
+    }
+
+    /** Lets go what hangs or would. */
+    public void release() {
+        released.countDown();
+    }
+
+    /** Returns whether the call loses a byte. */
+    private boolean call(boolean writes) throws IOException {
+        int number;
+        Runnable action = null;
+        boolean fails;
+        synchronized (this) {
+            number = calls++;
+            fails = number >= plan.fails && number < plan.failsUntil;
+            if (number == plan.hangs) {
+                hung = true;
+                action = whenItHangs;
+            }
+        }
+        if (number == plan.hangs) {
+            if (action != null) {
+                action.run();
+            }
+            hang();
+        }
+        synchronized (this) {
+            if (fails) {
+                failed = true;
+                throw new IOException("the storage is down");
+            }
+            boolean loses = writes && number == plan.loses;
+            lost |= loses;
+            return loses;
+        }
+    }
+
+    private void hang() {
+        boolean interrupted = false;
+        while (true) {
+            try {
+                released.await();
+                break;
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Override
+    public CheckpointStateOutputStream createCheckpointStateOutputStream(
+            CheckpointedStateScope scope) throws IOException {
+        call(false);
+        return new Stream(super.createCheckpointStateOutputStream(scope));
+    }
+
+    private final class Stream extends CheckpointStateOutputStream {
+        private final CheckpointStateOutputStream out;
+
+        Stream(CheckpointStateOutputStream out) {
+            this.out = out;
+        }
+
+        @Override
+        public void write(int b) throws IOException {
+            if (!call(true)) {
+                out.write(b);
+            }
+        }
+
+        @Override
+        public void write(byte[] from, int off, int len) throws IOException {
+            out.write(from, off, call(len > 0) ? len - 1 : len);
+        }
+
+        @Override
+        public StreamStateHandle closeAndGetHandle() throws IOException {
+            call(false);
+            return out.closeAndGetHandle();
+        }
+
+        @Override
+        public long getPos() throws IOException {
+            return out.getPos();
+        }
+
+        @Override
+        public void flush() throws IOException {
+            out.flush();
+        }
+
+        @Override
+        public void sync() throws IOException {
+            out.sync();
+        }
+
+        @Override
+        public void close() throws IOException {
+            out.close();
+        }
+    }
+}
