@@ -8,7 +8,13 @@ import picocli.CommandLine.Command;
         name = "bench",
         description = "Runs one benchmark suite with Lava's peers and prints a table of ratios.",
         footer = {"", "bin/bench kv, fs and host are native suites, see bin/bench kv --help."},
-        subcommands = {StateSuite.class, JoinerSuite.class, JoinerProcess.class},
+        subcommands = {
+            StateSuite.class,
+            JoinerSuite.class,
+            JoinerProcess.class,
+            CheckpointSuite.class,
+            CheckpointProcess.class
+        },
         mixinStandardHelpOptions = true)
 public final class Main {
     private Main() {}

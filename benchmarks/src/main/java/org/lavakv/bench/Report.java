@@ -56,6 +56,22 @@ final class Report {
         rows.add(row);
     }
 
+    /**
+     * Lava beside a peer, and beside the goal where there is one. The ratio is the median over
+     * rounds of both sides' figures in the same round.
+     */
+    void compare(
+            String name, Metric metric, Goal goal, String peer, double[] lava, double[] other) {
+        double[] ratios = new double[lava.length];
+        for (int i = 0; i < ratios.length; i++) {
+            ratios[i] = metric.ratio(lava[i], other[i]);
+        }
+        double ratio = median(ratios);
+        double figure = median(lava);
+        add(new Row(name, metric.label(), metric.unit(), figure, peer, median(other), ratio));
+        goal.row(name, metric, figure, ratio).ifPresent(this::add);
+    }
+
     /** Writes {@code directory/SUITE.jsonl}, replacing the run before. */
     void write(Path directory) throws IOException {
         ObjectMapper mapper = new ObjectMapper();
