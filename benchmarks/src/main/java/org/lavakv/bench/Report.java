@@ -98,16 +98,16 @@ final class Report {
 
     /** The table, and for every peer the geometric mean of its ratios. */
     void print(PrintStream out) {
-        out.printf("%-52s %-22s %-10s %8s%n", "case", "metric", "peer", "ratio");
+        out.printf("%-52s %-22s %-14s %8s%n", "case", "metric", "peer", "ratio");
         Map<String, List<Double>> byPeer = new LinkedHashMap<>();
         for (Row row : rows) {
-            out.printf("%-52s %-22s %-10s %8.2f%n", row.name, row.metric, row.peer, row.ratio);
+            out.printf("%-52s %-22s %-14s %8.2f%n", row.name, row.metric, row.peer, row.ratio);
             byPeer.computeIfAbsent(row.peer, peer -> new ArrayList<>()).add(row.ratio);
         }
         byPeer.forEach(
                 (peer, ratios) ->
                         out.printf(
-                                "%-75s %-10s %8.2f  (least %.2f, of %d)%n",
+                                "%-75s %-14s %8.2f  (least %.2f, of %d)%n",
                                 "geometric mean",
                                 peer,
                                 geometricMean(ratios),
