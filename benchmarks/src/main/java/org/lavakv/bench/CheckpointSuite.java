@@ -84,19 +84,19 @@ final class CheckpointSuite implements Callable<Integer> {
 
     @Option(
             names = "--interval-millis",
-            defaultValue = "1000",
+            defaultValue = "500",
             description = "from one checkpoint to the next (default: ${DEFAULT-VALUE})")
     private int intervalMillis;
 
     @Option(
             names = "--warmup-millis",
-            defaultValue = "5000",
+            defaultValue = "3000",
             description = "load without checkpoints before them (default: ${DEFAULT-VALUE})")
     private int warmupMillis;
 
     @Option(
             names = "--instances",
-            defaultValue = "20",
+            defaultValue = "10",
             description = "load: backends in the process (default: ${DEFAULT-VALUE})")
     private int instances;
 
@@ -109,7 +109,7 @@ final class CheckpointSuite implements Callable<Integer> {
     @Option(
             names = "--state-mib",
             split = ",",
-            defaultValue = "64,512",
+            defaultValue = "32,256",
             description = "load: values of all backends together (default: ${DEFAULT-VALUE})")
     private List<Integer> stateMiB;
 
@@ -121,19 +121,19 @@ final class CheckpointSuite implements Callable<Integer> {
 
     @Option(
             names = "--rate",
-            defaultValue = "8000",
+            defaultValue = "4000",
             description = "load: updates a second over all backends (default: ${DEFAULT-VALUE})")
     private int rate;
 
     @Option(
             names = "--memory-mib",
-            defaultValue = "1024",
+            defaultValue = "512",
             description = "load: managed memory of all slots together (default: ${DEFAULT-VALUE})")
     private int memoryMiB;
 
     @Option(
             names = "--slots",
-            defaultValue = "4",
+            defaultValue = "2",
             description =
                     "load: slots that the backends are divided among; uploads have one each"
                             + " (default: ${DEFAULT-VALUE})")
@@ -154,7 +154,7 @@ final class CheckpointSuite implements Callable<Integer> {
 
     @Option(
             names = "--upload-state-mib",
-            defaultValue = "256",
+            defaultValue = "128",
             description =
                     "uploads: values of all backends together, but not more than"
                             + " --upload-keys-max of them (default: ${DEFAULT-VALUE})")
@@ -193,7 +193,8 @@ final class CheckpointSuite implements Callable<Integer> {
 
     @Option(
             names = "--full",
-            description = "issue 6's size: 100 instances, 2 GiB and 4 GiB of memory; an hour")
+            description =
+                    "issue 6's size: 100 instances, 2 GiB of state, 4 GiB of memory; some hours")
     private boolean full;
 
     @Option(
@@ -252,7 +253,7 @@ final class CheckpointSuite implements Callable<Integer> {
             checkpoints = 5;
             warmupMillis = 2000;
             instances = 8;
-            stateMiB = List.of(32);
+            stateMiB = List.of(16);
             rate = 2000;
             memoryMiB = 256;
             uploadStateMiB = 32;
@@ -263,7 +264,9 @@ final class CheckpointSuite implements Callable<Integer> {
         } else if (full) {
             instances = 100;
             stateMiB = List.of(128, 2048);
+            rate = 8000;
             memoryMiB = 4096;
+            slots = 4;
             intervalMillis = 5000;
             heapMiB = 1024;
         }

@@ -25,6 +25,7 @@ import picocli.CommandLine.Option;
  */
 @Command(name = "rescale-process", hidden = true)
 final class RescaleProcess implements Callable<Integer> {
+    private static final int KEYS_MIN = 1000;
     private static final int WARMUP_SHARE = 50;
 
     @Mixin private RescaleScale scale;
@@ -42,13 +43,13 @@ final class RescaleProcess implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        measure(Math.max(Backends.KEY_GROUPS, scale.keys / WARMUP_SHARE));
-        new ObjectMapper().writeValue(out, measure(scale.keys));
+        measure(Math.max(KEYS_MIN, scale.keys / WARMUP_SHARE), false);
+        new ObjectMapper().writeValue(out, measure(scale.keys, true));
         return 0;
     }
 
-    private Map<RescaleMode, Map<String, Map<RescaleMetric, Double>>> measure(int keys)
-            throws Exception {
+    private Map<RescaleMode, Map<String, Map<RescaleMetric, Double>>> measure(
+            int keys, boolean settle) throws Exception {
         Path parent = Files.createTempDirectory(directory, "rescale");
         Map<RescaleMode, Map<String, Map<RescaleMetric, Double>>> all =
                 new EnumMap<>(RescaleMode.class);
@@ -57,15 +58,17 @@ final class RescaleProcess implements Callable<Integer> {
                 all.put(mode, new LinkedHashMap<>());
             }
         }
-        try (RescaleState state = new RescaleState(scale, configuration(), keys, 1, parent)) {
+        try (RescaleState state =
+                new RescaleState(scale, configuration(), keys, 1, settle, parent)) {
             for (Map.Entry<RescaleMode, Map<String, Map<RescaleMetric, Double>>> entry :
                     all.entrySet()) {
                 measure(state, 1, entry.getKey(), entry.getValue());
                 measure(state, 2, entry.getKey(), entry.getValue());
             }
-            all.values().iterator().next().put("canonical", canonical(state, keys));
+            all.values().iterator().next().put("canonical", canonical(state));
         }
-        try (RescaleState state = new RescaleState(scale, configuration(), keys, 2, parent)) {
+        try (RescaleState state =
+                new RescaleState(scale, configuration(), keys, 2, settle, parent)) {
             for (Map.Entry<RescaleMode, Map<String, Map<RescaleMetric, Double>>> entry :
                     all.entrySet()) {
                 measure(state, 1, entry.getKey(), entry.getValue());
@@ -111,7 +114,7 @@ final class RescaleProcess implements Callable<Integer> {
         return medians;
     }
 
-    private Map<RescaleMetric, Double> canonical(RescaleState state, int keys) throws Exception {
+    private Map<RescaleMetric, Double> canonical(RescaleState state) throws Exception {
         RescaleMode mode =
                 List.of(RescaleMode.values()).stream()
                         .filter(one -> one.backend.equals(type))

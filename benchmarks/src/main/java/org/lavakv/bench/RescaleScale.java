@@ -10,6 +10,9 @@ import picocli.CommandLine.Option;
 
 /** How large what is rescaled is: options that the suite hands on to the processes it starts. */
 final class RescaleScale {
+    /** So that every subtask has some. */
+    private static final int KEYS_MIN = 1000;
+
     @Option(
             names = "--keys",
             defaultValue = "1000000",
@@ -49,7 +52,7 @@ final class RescaleScale {
     Map<String, String> settings = new LinkedHashMap<>();
 
     boolean isPossible() {
-        return keys >= Backends.KEY_GROUPS
+        return keys >= KEYS_MIN
                 && keyBytes >= Long.BYTES
                 && valueBytes >= 1
                 && memoryMiB >= 1

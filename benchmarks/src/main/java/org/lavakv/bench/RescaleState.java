@@ -45,13 +45,19 @@ final class RescaleState implements AutoCloseable {
     private final List<KeyedStateHandle> local = new ArrayList<>();
 
     /**
-     * Fills the backends, waits until they are idle, and takes the checkpoint.
+     * Fills the backends and takes the checkpoint.
      *
      * @param configuration of the backends
+     * @param settle whether to wait before and after the checkpoint until the backends are idle
      * @param parent where a directory is made for their files
      */
     RescaleState(
-            RescaleScale scale, Configuration configuration, int keys, int parallelism, Path parent)
+            RescaleScale scale,
+            Configuration configuration,
+            int keys,
+            int parallelism,
+            boolean settle,
+            Path parent)
             throws Exception {
         this.scale = scale;
         this.configuration = configuration;
@@ -61,7 +67,13 @@ final class RescaleState implements AutoCloseable {
         this.store = new CheckpointStore(Files.createDirectory(directory.resolve("checkpoints")));
         try {
             fill(parallelism);
+            if (settle) {
+                EngineThreads.awaitIdle();
+            }
             checkpoint();
+            if (settle) {
+                EngineThreads.awaitIdle(); // of what its flush caused
+            }
         } catch (Exception e) {
             close();
             throw e;
@@ -104,7 +116,6 @@ final class RescaleState implements AutoCloseable {
             opened.get(subtask).backend.setCurrentKey(key);
             states.get(subtask).update(records.value(i));
         }
-        EngineThreads.awaitIdle();
     }
 
     private Backends.Opening<String> opening(

@@ -99,7 +99,7 @@ final class RescaleSuite implements Callable<Integer> {
         if (rounds < 1 || !scale.isPossible()) {
             throw new ParameterException(
                     spec.commandLine(),
-                    "--rounds and --repeats must be above 0, --keys at least 128, --key-bytes 8");
+                    "--rounds and --repeats must be above 0, --keys at least 1000, --key-bytes 8");
         }
         ChildProcess process = new ChildProcess(heapMiB, directory);
         Map<RescaleMode, List<Map<String, Map<RescaleMetric, Double>>>> all =
