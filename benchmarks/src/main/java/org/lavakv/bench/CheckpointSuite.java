@@ -28,7 +28,8 @@ import picocli.CommandLine.Spec;
  * <ul>
  *   <li><i>Sync</i>: from the call of the backend's {@code snapshot} until it returns the future of
  *       the asynchronous part, Flink's own part of it included: of all instances and checkpoints
- *       the median, and the 99th percentile.
+ *       the median, and the 99th percentile. How many system calls Lava's engine makes in it is
+ *       shown by its {@code snapshot_calls_test}.
  *   <li><i>Dip</i>: at any time some operations are due by the fixed schedule and not yet done. The
  *       most of them from one checkpoint's trigger to the next is all that was done too little
  *       while fewer were done than offered: the dip's area in a graph of throughput. It is told as
