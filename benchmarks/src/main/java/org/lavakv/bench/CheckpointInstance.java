@@ -36,6 +36,7 @@ final class CheckpointInstance {
     private final List<ValueState<Object>> states = new ArrayList<>();
     private final CheckpointValues values;
     private final int keys;
+    private final long updatesBefore;
     private final SplittableRandom random;
     private final Queue<Work> mailbox = new ConcurrentLinkedQueue<>();
     private volatile Thread working;
@@ -74,6 +75,7 @@ final class CheckpointInstance {
         this.backend = backend;
         this.values = values;
         this.keys = load.keysOfInstance();
+        this.updatesBefore = (long) (keys * load.updatesBefore);
         this.random = new SplittableRandom(number);
         for (int i = 0; i < load.states; i++) {
             states.add(
@@ -84,10 +86,13 @@ final class CheckpointInstance {
         }
     }
 
-    /** Writes all keys once. */
+    /** Writes all keys once, and then some at random, as the load says. */
     void fill() throws Exception {
         for (int i = 0; i < keys; i++) {
             update(i);
+        }
+        for (long i = 0; i < updatesBefore; i++) {
+            update(random.nextInt(keys));
         }
     }
 

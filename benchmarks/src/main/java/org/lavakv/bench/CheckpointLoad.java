@@ -29,6 +29,10 @@ final class CheckpointLoad {
     @Option(names = "--value-bytes", required = true)
     int valueBytes;
 
+    /** Of each key on average, before the first checkpoint, so that there is garbage. */
+    @Option(names = "--updates-before", required = true)
+    double updatesBefore;
+
     /** Updates a second over all instances. */
     @Option(names = "--rate", required = true)
     int rate;
@@ -43,6 +47,7 @@ final class CheckpointLoad {
                 && memoryMiB >= slots
                 && keys >= instances
                 && valueBytes >= 1
+                && updatesBefore >= 0
                 && rate >= 1;
     }
 
@@ -74,6 +79,7 @@ final class CheckpointLoad {
                         "--memory-mib=" + memoryMiB,
                         "--keys=" + keys,
                         "--value-bytes=" + valueBytes,
+                        "--updates-before=" + updatesBefore,
                         "--rate=" + rate);
         Stream<String> set =
                 settings.entrySet().stream()

@@ -41,7 +41,8 @@ import picocli.CommandLine.Spec;
  *   <li><i>Late</i>: of all operations that were due from the first trigger on, how long after it
  *       was due each was done.
  *   <li><i>Uploaded</i>: what went into the checkpoints' streams; the first one, which has to have
- *       everything, is not among them.
+ *       everything, is not among them. Before it each key was updated once on average, so that
+ *       compactions and collections go on as they do in the long run.
  * </ul>
  */
 @Command(
@@ -142,7 +143,7 @@ final class CheckpointSuite implements Callable<Integer> {
 
     @Option(
             names = "--upload-instances",
-            defaultValue = "2",
+            defaultValue = "4",
             description = "uploads: backends, of one state (default: ${DEFAULT-VALUE})")
     private int uploadInstances;
 
@@ -168,8 +169,16 @@ final class CheckpointSuite implements Callable<Integer> {
     private int uploadKeysMax;
 
     @Option(
+            names = "--upload-updates-before",
+            defaultValue = "1",
+            description =
+                    "uploads: of each key on average before the first checkpoint, so that"
+                            + " compactions and collections have begun (default: ${DEFAULT-VALUE})")
+    private double uploadUpdatesBefore;
+
+    @Option(
             names = "--upload-kib-per-second",
-            defaultValue = "8192",
+            defaultValue = "5120",
             description =
                     "uploads: of values that are updated, but not more than"
                             + " --upload-rate-max of them (default: ${DEFAULT-VALUE})")
@@ -320,6 +329,7 @@ final class CheckpointSuite implements Callable<Integer> {
             load.slots = uploadInstances;
             load.memoryMiB = uploadMemoryMiB;
             load.keys = Math.min(keysIn(uploadStateMiB, bytes), uploadKeysMax);
+            load.updatesBefore = uploadUpdatesBefore;
             load.valueBytes = bytes;
             load.rate = (int) Math.min(((long) uploadKiBPerSecond << 10) / bytes, uploadRateMax);
             load.settings = settings;

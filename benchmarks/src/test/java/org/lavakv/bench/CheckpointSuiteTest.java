@@ -50,6 +50,7 @@ class CheckpointSuiteTest {
                                 "--memory-mib=16",
                                 "--keys=300",
                                 "--value-bytes=1000",
+                                "--updates-before=0.5",
                                 "--rate=600",
                                 "--warmup-millis=200",
                                 "--checkpoints=3",
@@ -72,7 +73,7 @@ class CheckpointSuiteTest {
                 new CommandLine(new CheckpointSuite())
                         .execute(
                                 "--quick",
-                                "--cases=uploads 2x1 states 32MiB of 16384B",
+                                "--cases=uploads 4x1 states 32MiB of 16384B",
                                 "--heap-mib=128",
                                 "--directory=" + directory,
                                 "--results=" + directory);
