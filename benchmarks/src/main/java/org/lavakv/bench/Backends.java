@@ -4,6 +4,7 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.stream.Stream;
@@ -21,8 +22,12 @@ import org.apache.flink.runtime.query.KvStateRegistry;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyedStateBackendParametersImpl;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.LocalRecoveryConfig;
+import org.apache.flink.runtime.state.LocalSnapshotDirectoryProvider;
 import org.apache.flink.runtime.state.StateBackend;
 import org.apache.flink.runtime.state.StateBackendLoader;
+import org.apache.flink.runtime.state.TestTaskStateManager;
 import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
 import org.apache.flink.runtime.taskmanager.TaskManagerRuntimeInfo;
 import org.apache.flink.runtime.util.TestingTaskManagerRuntimeInfo;
@@ -32,7 +37,9 @@ import org.apache.flink.runtime.util.TestingTaskManagerRuntimeInfo;
  * StateBackend#createKeyedStateBackend}, each in a {@link Slot} with managed memory.
  */
 final class Backends {
-    private static final int KEY_GROUPS = 128;
+    /** Flink's maximum parallelism. */
+    static final int KEY_GROUPS = 128;
+
     private static final String PREFIX = "lava-bench";
 
     private Backends() {}
@@ -64,16 +71,22 @@ final class Backends {
      */
     static final class Open<K> implements AutoCloseable {
         final AbstractKeyedStateBackend<K> backend;
+
+        /** What Flink's call that creates the backend, and restores it, took. */
+        final long createNanos;
+
         private final MockEnvironment environment;
         private final Path directory;
         private final Slot own;
 
         private Open(
                 AbstractKeyedStateBackend<K> backend,
+                long createNanos,
                 MockEnvironment environment,
                 Path directory,
                 Slot own) {
             this.backend = backend;
+            this.createNanos = createNanos;
             this.environment = environment;
             this.directory = directory;
             this.own = own;
@@ -102,7 +115,8 @@ final class Backends {
         Configuration configuration = new Configuration();
         configuration.set(StateBackendOptions.STATE_BACKEND, type);
         Slot slot = new Slot(memoryBytes);
-        return open(configuration, keySerializer, slot, slot, Files.createTempDirectory(PREFIX));
+        Path directory = Files.createTempDirectory(PREFIX);
+        return new Opening<>(configuration, keySerializer, slot, directory).open(directory, slot);
     }
 
     /**
@@ -114,52 +128,95 @@ final class Backends {
     static <K> Open<K> open(
             Configuration configuration, TypeSerializer<K> keySerializer, Slot slot, Path parent)
             throws Exception {
-        Path directory = Files.createTempDirectory(parent, PREFIX);
-        return open(configuration, keySerializer, slot, null, directory);
+        return new Opening<>(configuration, keySerializer, slot, parent).open();
     }
 
-    private static <K> Open<K> open(
-            Configuration chosen,
-            TypeSerializer<K> keySerializer,
-            Slot slot,
-            Slot own,
-            Path directory)
-            throws Exception {
-        Configuration configuration = new Configuration();
-        configuration.set(CheckpointingOptions.INCREMENTAL_CHECKPOINTS, true);
-        configuration.addAll(chosen);
-        TaskManagerRuntimeInfo runtimeInfo =
-                new TestingTaskManagerRuntimeInfo(configuration, new File(directory.toString()));
-        MockEnvironment environment =
-                new MockEnvironmentBuilder()
-                        .setTaskName("bench")
-                        .setMemoryManager(slot.memory)
-                        .setMaxParallelism(KEY_GROUPS)
-                        .setTaskManagerRuntimeInfo(runtimeInfo)
-                        .build();
-        ClassLoader classLoader = Thread.currentThread().getContextClassLoader();
-        StateBackend stateBackend =
-                StateBackendLoader.loadStateBackendFromConfig(configuration, classLoader, null);
-        KeyedStateBackendParametersImpl<K> parameters =
-                new KeyedStateBackendParametersImpl<>(
-                        environment,
-                        new JobID(),
-                        "bench",
-                        keySerializer,
-                        KEY_GROUPS,
-                        KeyGroupRange.of(0, KEY_GROUPS - 1),
-                        new KvStateRegistry()
-                                .createTaskRegistry(new JobID(), environment.getJobVertexId()),
-                        TtlTimeProvider.DEFAULT,
-                        new UnregisteredMetricsGroup(),
-                        (name, value) -> {},
-                        Collections.emptyList(),
-                        new CloseableRegistry(),
-                        1.0);
-        @SuppressWarnings("unchecked")
-        AbstractKeyedStateBackend<K> backend =
-                (AbstractKeyedStateBackend<K>) stateBackend.<K>createKeyedStateBackend(parameters);
-        return new Open<>(backend, environment, directory, own);
+    /** A backend in a slot of the caller's, of which more can be said. One thread. */
+    static final class Opening<K> {
+        private final Configuration chosen;
+        private final TypeSerializer<K> keySerializer;
+        private final Slot slot;
+        private final Path parent;
+        private KeyGroupRange keyGroups = KeyGroupRange.of(0, KEY_GROUPS - 1);
+        private Collection<KeyedStateHandle> restored = Collections.emptyList();
+        private LocalRecoveryConfig localRecovery =
+                LocalRecoveryConfig.BACKUP_AND_RECOVERY_DISABLED;
+
+        /**
+         * @param chosen names the backend in {@code state.backend.type}
+         * @param parent where the backend's directory is made
+         */
+        Opening(Configuration chosen, TypeSerializer<K> keySerializer, Slot slot, Path parent) {
+            this.chosen = chosen;
+            this.keySerializer = keySerializer;
+            this.slot = slot;
+            this.parent = parent;
+        }
+
+        /** Instead of all key groups. */
+        Opening<K> keyGroups(KeyGroupRange range) {
+            keyGroups = range;
+            return this;
+        }
+
+        /** Instead of beginning with no state. */
+        Opening<K> restoring(Collection<KeyedStateHandle> handles) {
+            restored = handles;
+            return this;
+        }
+
+        /** Checkpoints leave a copy there, too. */
+        Opening<K> localCopies(LocalSnapshotDirectoryProvider directories) {
+            localRecovery = LocalRecoveryConfig.backupAndRecoveryEnabled(directories);
+            return this;
+        }
+
+        Open<K> open() throws Exception {
+            return open(Files.createTempDirectory(parent, PREFIX), null);
+        }
+
+        private Open<K> open(Path directory, Slot own) throws Exception {
+            Configuration configuration = new Configuration();
+            configuration.set(CheckpointingOptions.INCREMENTAL_CHECKPOINTS, true);
+            configuration.addAll(chosen);
+            TaskManagerRuntimeInfo runtimeInfo =
+                    new TestingTaskManagerRuntimeInfo(
+                            configuration, new File(directory.toString()));
+            MockEnvironment environment =
+                    new MockEnvironmentBuilder()
+                            .setTaskName("bench")
+                            .setMemoryManager(slot.memory)
+                            .setMaxParallelism(KEY_GROUPS)
+                            .setTaskManagerRuntimeInfo(runtimeInfo)
+                            .setTaskStateManager(new TestTaskStateManager(localRecovery))
+                            .build();
+            ClassLoader classLoader = Thread.currentThread().getContextClassLoader();
+            StateBackend stateBackend =
+                    StateBackendLoader.loadStateBackendFromConfig(configuration, classLoader, null);
+            KeyedStateBackendParametersImpl<K> parameters =
+                    new KeyedStateBackendParametersImpl<>(
+                            environment,
+                            new JobID(),
+                            "bench",
+                            keySerializer,
+                            KEY_GROUPS,
+                            keyGroups,
+                            new KvStateRegistry()
+                                    .createTaskRegistry(new JobID(), environment.getJobVertexId()),
+                            TtlTimeProvider.DEFAULT,
+                            new UnregisteredMetricsGroup(),
+                            (name, value) -> {},
+                            restored,
+                            new CloseableRegistry(),
+                            1.0);
+            long begin = System.nanoTime();
+            @SuppressWarnings("unchecked")
+            AbstractKeyedStateBackend<K> backend =
+                    (AbstractKeyedStateBackend<K>)
+                            stateBackend.<K>createKeyedStateBackend(parameters);
+            long nanos = System.nanoTime() - begin;
+            return new Open<>(backend, nanos, environment, directory, own);
+        }
     }
 
     /** Removes a directory and all in it. */

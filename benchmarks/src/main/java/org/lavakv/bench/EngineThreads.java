@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
 /**
  * CPU time of this process's threads that the engines started, which the JVM knows nothing of. They
@@ -21,6 +22,10 @@ final class EngineThreads {
     // Times in /proc are in ticks of 10 ms whatever the kernel's own are; it makes them from its
     // exact count of what the thread ran, so that what a reading lacks the next one has.
     private static final long TICK_NANOS = 10_000_000;
+
+    private static final int IDLE_MINUTES_MAX = 10;
+    private static final int IDLE_SECONDS = 2;
+    private static final long IDLE_NANOS_MAX = TimeUnit.MILLISECONDS.toNanos(50);
 
     private final Path tasks;
     private final Map<String, Long> nanosByThread = new HashMap<>();
@@ -47,6 +52,19 @@ final class EngineThreads {
             throw e.getCause();
         }
         return nanosByThread.values().stream().mapToLong(nanos -> nanos).sum();
+    }
+
+    /** Waits until this process's engine threads have nothing left to do; at most ten minutes. */
+    static void awaitIdle() throws IOException, InterruptedException {
+        EngineThreads threads = new EngineThreads();
+        long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(IDLE_MINUTES_MAX);
+        long last = threads.readNanos();
+        for (int idle = 0; idle < IDLE_SECONDS && System.nanoTime() < end; ) {
+            TimeUnit.SECONDS.sleep(1);
+            long now = threads.readNanos();
+            idle = now - last < IDLE_NANOS_MAX ? idle + 1 : 0;
+            last = now;
+        }
     }
 
     private void read(Path stat) throws IOException {

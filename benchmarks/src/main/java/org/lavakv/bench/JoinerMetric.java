@@ -1,7 +1,7 @@
 package org.lavakv.bench;
 
 /** What a run of the joiner is measured by, and what issue 4 asks of Lava there. */
-enum JoinerMetric {
+enum JoinerMetric implements Metric {
     /** Done, while the same were offered to both. */
     OPERATIONS("operations", "1/s", Double.NaN),
     /** By how much an operation began after its time, which writes that wait make others. */
@@ -19,27 +19,32 @@ enum JoinerMetric {
     DISK_PEAK("disk peak", "bytes", 0.85),
     RESIDENT_PEAK("resident peak", "bytes", 1);
 
-    final String label;
-    final String unit;
-
-    /** Lava's share of RocksDB's at most; NaN: no goal. */
-    final double shareMax;
+    private final String label;
+    private final String unit;
+    private final Goal goal;
 
     JoinerMetric(String label, String unit, double shareMax) {
         this.label = label;
         this.unit = unit;
-        this.shareMax = shareMax;
+        this.goal = Double.isNaN(shareMax) ? Goal.NONE : Goal.shareOf(shareMax);
     }
 
-    boolean hasGoal() {
-        return !Double.isNaN(shareMax);
+    @Override
+    public String label() {
+        return label;
     }
 
-    /** Above 1: Lava is better. */
-    double ratio(double lava, double peer) {
-        if (lava == peer) {
-            return 1; // nothing beside nothing, too
-        }
-        return this == OPERATIONS ? lava / peer : peer / lava;
+    @Override
+    public String unit() {
+        return unit;
+    }
+
+    @Override
+    public boolean moreIsBetter() {
+        return this == OPERATIONS;
+    }
+
+    Goal goal() {
+        return goal;
     }
 }

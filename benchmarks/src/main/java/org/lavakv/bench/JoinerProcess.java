@@ -2,7 +2,6 @@ package org.lavakv.bench;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.File;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -35,9 +34,6 @@ import picocli.CommandLine.Option;
 @Command(name = "joiner-process", hidden = true)
 final class JoinerProcess implements Callable<Integer> {
     private static final long PEAK_NANOS = TimeUnit.SECONDS.toNanos(10);
-    private static final int SETTLE_MINUTES_MAX = 10;
-    private static final int SETTLED_SECONDS = 2;
-    private static final long SETTLED_NANOS_MAX = TimeUnit.MILLISECONDS.toNanos(50);
 
     @Mixin private JoinerScale scale;
 
@@ -148,7 +144,8 @@ final class JoinerProcess implements Callable<Integer> {
         sampler.start();
         long lateNanos = offer(threads, seconds);
         if (rate == 0) {
-            settle();
+            // What an engine takes in for a while and puts off is more than it can do for long.
+            EngineThreads.awaitIdle();
         }
         sampler.stop();
         double took = (System.nanoTime() - begin) / 1e9;
@@ -156,22 +153,6 @@ final class JoinerProcess implements Callable<Integer> {
         metrics.put(JoinerMetric.OPERATIONS, (sum(JoinerInstance::operations) - before) / took);
         metrics.put(JoinerMetric.LATE_PEAK, lateNanos / 1e9);
         return metrics;
-    }
-
-    /**
-     * Waits until the engine's threads have nothing left to do. What an engine takes in for a while
-     * and puts off is more than it can do for long.
-     */
-    private static void settle() throws IOException, InterruptedException {
-        EngineThreads threads = new EngineThreads();
-        long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(SETTLE_MINUTES_MAX);
-        long last = threads.readNanos();
-        for (int idle = 0; idle < SETTLED_SECONDS && System.nanoTime() < end; ) {
-            TimeUnit.SECONDS.sleep(1);
-            long now = threads.readNanos();
-            idle = now - last < SETTLED_NANOS_MAX ? idle + 1 : 0;
-            last = now;
-        }
     }
 
     /**

@@ -116,7 +116,13 @@ final class JoinerSuite implements Callable<Integer> {
         Report report = new Report("joiner");
         String name = scale + " " + offered + "/s";
         for (JoinerMetric metric : JoinerMetric.values()) {
-            addRows(report, name, metric, valuesOf(metric, lava), valuesOf(metric, peer));
+            report.compare(
+                    name,
+                    metric,
+                    metric.goal(),
+                    PEER,
+                    valuesOf(metric, lava),
+                    valuesOf(metric, peer));
         }
         report.write(results);
         report.print(System.out);
@@ -175,35 +181,5 @@ final class JoinerSuite implements Callable<Integer> {
 
     private static double[] valuesOf(JoinerMetric metric, List<Map<JoinerMetric, Double>> runs) {
         return runs.stream().mapToDouble(run -> run.get(metric)).toArray();
-    }
-
-    /** Lava beside RocksDB, and where there is a goal, its share of RocksDB's beside the goal. */
-    static void addRows(
-            Report report, String name, JoinerMetric metric, double[] lava, double[] peer) {
-        double[] ratios = new double[lava.length];
-        for (int i = 0; i < ratios.length; i++) {
-            ratios[i] = metric.ratio(lava[i], peer[i]);
-        }
-        double ratio = Report.median(ratios);
-        report.add(
-                new Report.Row(
-                        name,
-                        metric.label,
-                        metric.unit,
-                        Report.median(lava),
-                        PEER,
-                        Report.median(peer),
-                        ratio));
-        if (metric.hasGoal()) {
-            report.add(
-                    new Report.Row(
-                            name,
-                            metric.label + ", share",
-                            "",
-                            1 / ratio,
-                            "the goal",
-                            metric.shareMax,
-                            ratio * metric.shareMax));
-        }
     }
 }

@@ -7,8 +7,19 @@ import picocli.CommandLine.Command;
 @Command(
         name = "bench",
         description = "Runs one benchmark suite with Lava's peers and prints a table of ratios.",
-        footer = {"", "bin/bench kv, fs and host are native suites, see bin/bench kv --help."},
-        subcommands = {StateSuite.class, JoinerSuite.class, JoinerProcess.class},
+        footer = {
+            "",
+            "bin/bench kv, fs, cache and host are native suites, see bin/bench kv --help."
+        },
+        subcommands = {
+            StateSuite.class,
+            JoinerSuite.class,
+            JoinerProcess.class,
+            CheckpointSuite.class,
+            CheckpointProcess.class,
+            RescaleSuite.class,
+            RescaleProcess.class
+        },
         mixinStandardHelpOptions = true)
 public final class Main {
     private Main() {}

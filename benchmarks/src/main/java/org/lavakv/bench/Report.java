@@ -56,6 +56,22 @@ final class Report {
         rows.add(row);
     }
 
+    /**
+     * Lava beside a peer, and beside the goal where there is one. The ratio is the median over
+     * rounds of both sides' figures in the same round.
+     */
+    void compare(
+            String name, Metric metric, Goal goal, String peer, double[] lava, double[] other) {
+        double[] ratios = new double[lava.length];
+        for (int i = 0; i < ratios.length; i++) {
+            ratios[i] = metric.ratio(lava[i], other[i]);
+        }
+        double ratio = median(ratios);
+        double figure = median(lava);
+        add(new Row(name, metric.label(), metric.unit(), figure, peer, median(other), ratio));
+        goal.row(name, metric, figure, ratio).ifPresent(this::add);
+    }
+
     /** Writes {@code directory/SUITE.jsonl}, replacing the run before. */
     void write(Path directory) throws IOException {
         ObjectMapper mapper = new ObjectMapper();
@@ -82,16 +98,16 @@ final class Report {
 
     /** The table, and for every peer the geometric mean of its ratios. */
     void print(PrintStream out) {
-        out.printf("%-52s %-22s %-10s %8s%n", "case", "metric", "peer", "ratio");
+        out.printf("%-52s %-22s %-14s %8s%n", "case", "metric", "peer", "ratio");
         Map<String, List<Double>> byPeer = new LinkedHashMap<>();
         for (Row row : rows) {
-            out.printf("%-52s %-22s %-10s %8.2f%n", row.name, row.metric, row.peer, row.ratio);
+            out.printf("%-52s %-22s %-14s %8.2f%n", row.name, row.metric, row.peer, row.ratio);
             byPeer.computeIfAbsent(row.peer, peer -> new ArrayList<>()).add(row.ratio);
         }
         byPeer.forEach(
                 (peer, ratios) ->
                         out.printf(
-                                "%-75s %-10s %8.2f  (least %.2f, of %d)%n",
+                                "%-75s %-14s %8.2f  (least %.2f, of %d)%n",
                                 "geometric mean",
                                 peer,
                                 geometricMean(ratios),

@@ -30,8 +30,10 @@ class JoinerSuiteTest {
         Report report = new Report("joiner");
         double[] lava = {1, 1, 5};
         double[] peer = {4, 3, 5};
-        JoinerSuite.addRows(report, "small", JoinerMetric.CPU_AVERAGE, lava, peer);
-        JoinerSuite.addRows(report, "small", JoinerMetric.OPERATIONS, peer, lava);
+        JoinerMetric cpu = JoinerMetric.CPU_AVERAGE;
+        JoinerMetric operations = JoinerMetric.OPERATIONS;
+        report.compare("small", cpu, cpu.goal(), "rocksdb", lava, peer);
+        report.compare("small", operations, operations.goal(), "rocksdb", peer, lava);
         report.write(directory);
         List<String> lines = Files.readAllLines(directory.resolve("joiner.jsonl"));
         assertThat(lines).hasSize(3);

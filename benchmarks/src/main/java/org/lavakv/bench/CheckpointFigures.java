@@ -1,0 +1,136 @@
+package org.lavakv.bench;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Makes {@link CheckpointMetric}s of what a run recorded. Times are nanoseconds of one monotonic
+ * clock. One thread.
+ */
+final class CheckpointFigures {
+    private static final int LOST_BINS = (int) (100_000_000 / Progress.BIN_NANOS);
+
+    private final long beginNanos;
+    private final int rate;
+    private final List<Double> cpuMicros = new ArrayList<>();
+    private final List<Double> wallMicros = new ArrayList<>();
+    private final List<Double> slowestMicros = new ArrayList<>();
+    private final List<Double> durationMillis = new ArrayList<>();
+    private final List<Long> triggers = new ArrayList<>();
+
+    /**
+     * @param beginNanos where the load began, and the first bin of all progress
+     * @param rate operations a second that were offered
+     */
+    CheckpointFigures(long beginNanos, int rate) {
+        this.beginNanos = beginNanos;
+        this.rate = rate;
+    }
+
+    /**
+     * One more checkpoint, triggered at a time later than the ones before.
+     *
+     * @param syncs of all instances
+     */
+    void add(long triggerNanos, long endNanos, List<CheckpointInstance.Sync> syncs) {
+        triggers.add(triggerNanos);
+        durationMillis.add((endNanos - triggerNanos) / 1e6);
+        double slowest = 0;
+        for (CheckpointInstance.Sync sync : syncs) {
+            cpuMicros.add(sync.cpuNanos / 1e3);
+            wallMicros.add(sync.wallNanos / 1e3);
+            slowest = Math.max(slowest, sync.wallNanos / 1e3);
+        }
+        slowestMicros.add(slowest);
+    }
+
+    /**
+     * The metrics of all checkpoints together.
+     *
+     * @param uploadedBytes by them
+     * @param endNanos until when the last one counts
+     */
+    Map<CheckpointMetric, Double> of(List<Progress> progress, long uploadedBytes, long endNanos) {
+        Map<CheckpointMetric, Double> metrics = new EnumMap<>(CheckpointMetric.class);
+        metrics.put(CheckpointMetric.SYNC_CPU, quantile(cpuMicros, 0.5));
+        metrics.put(CheckpointMetric.SYNC_CPU_P99, quantile(cpuMicros, 0.99));
+        metrics.put(CheckpointMetric.SYNC_WALL, quantile(wallMicros, 0.5));
+        metrics.put(CheckpointMetric.SYNC_WALL_P99, quantile(wallMicros, 0.99));
+        metrics.put(CheckpointMetric.SYNC_WALL_SLOWEST, quantile(slowestMicros, 0.5));
+        metrics.put(CheckpointMetric.DURATION, quantile(durationMillis, 0.5));
+        metrics.put(CheckpointMetric.UPLOADED, (double) uploadedBytes);
+
+        long from = triggers.get(0);
+        int[] late = Progress.late(progress, from, endNanos);
+        metrics.put(CheckpointMetric.LATE_MEAN, Arrays.stream(late).average().orElse(Double.NaN));
+        metrics.put(CheckpointMetric.LATE_P99, (double) late[(late.length - 1) * 99 / 100]);
+        metrics.put(CheckpointMetric.LATE_MAX, (double) late[late.length - 1]);
+
+        List<Double> dips = new ArrayList<>();
+        List<Double> lost = new ArrayList<>();
+        long[] behind = Progress.behind(progress);
+        long[] done = Progress.done(progress);
+        for (int i = 0; i < triggers.size(); i++) {
+            long end = i + 1 < triggers.size() ? triggers.get(i + 1) : endNanos;
+            dips.add(peak(behind, bin(triggers.get(i)), bin(end)) * 1e3 / rate);
+            lost.add(lost(done, bin(triggers.get(i)), bin(end)));
+        }
+        metrics.put(CheckpointMetric.DIP, quantile(dips, 0.5));
+        metrics.put(CheckpointMetric.LOST_100MS, quantile(lost, 0.5));
+        metrics.put(CheckpointMetric.DIP_WITHOUT, dipWithout(behind, endNanos));
+        double seconds = (endNanos - from) / 1e9;
+        long operations =
+                Arrays.stream(done, bin(from), Math.min(bin(endNanos), done.length)).sum();
+        metrics.put(CheckpointMetric.OPERATIONS, operations / seconds);
+        return metrics;
+    }
+
+    /** In windows as long as those of checkpoints, up to the first of these. */
+    private double dipWithout(long[] behind, long endNanos) {
+        int first = bin(triggers.get(0));
+        int window = Math.max(1, (bin(endNanos) - first) / triggers.size());
+        List<Double> dips = new ArrayList<>();
+        for (int to = first; to - window >= 0; to -= window) {
+            dips.add(peak(behind, to - window, to) * 1e3 / rate);
+        }
+        return dips.isEmpty() ? Double.NaN : quantile(dips, 0.5);
+    }
+
+    private int bin(long nanos) {
+        return (int) ((nanos - beginNanos) / Progress.BIN_NANOS);
+    }
+
+    /** At least one, as anything is behind while it is done: so there is always a ratio. */
+    private static double peak(long[] behind, int from, int to) {
+        long peak = 1;
+        for (int bin = from; bin < Math.min(to, behind.length); bin++) {
+            peak = Math.max(peak, behind[bin]);
+        }
+        return peak;
+    }
+
+    /**
+     * Of what was offered in the 100 ms in which the least was done, the share that was not. At
+     * least one operation.
+     */
+    private double lost(long[] done, int from, int to) {
+        double offered = rate * (LOST_BINS * Progress.BIN_NANOS / 1e9);
+        double most = 1 / offered;
+        for (int bin = from; bin + LOST_BINS <= Math.min(to, done.length); bin++) {
+            long sum = Arrays.stream(done, bin, bin + LOST_BINS).sum();
+            most = Math.max(most, 1 - sum / offered);
+        }
+        return most;
+    }
+
+    static double quantile(List<Double> values, double share) {
+        double[] sorted = values.stream().mapToDouble(value -> value).sorted().toArray();
+        if (share == 0.5) {
+            return Report.median(sorted);
+        }
+        return sorted[(int) Math.ceil(share * sorted.length) - 1];
+    }
+}

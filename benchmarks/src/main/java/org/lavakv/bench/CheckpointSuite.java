@@ -1,0 +1,413 @@
+package org.lavakv.bench;
+
+import com.fasterxml.jackson.core.type.TypeReference;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/**
+ * Incremental checkpoints under updates at a fixed rate, Lava beside RocksDB: what they take of the
+ * task's thread, how far they set the load back, and what they upload. Each run is a process of its
+ * own, the backends taking turns within each round. A ratio is the median over rounds of (RocksDB's
+ * figure divided by Lava's in the same round).
+ *
+ * <p>The load's cases have many instances with several states each, for the synchronous part and
+ * the dip, with state of more than one size; the cases of uploads have few instances with one
+ * state, and values of several sizes. All metrics are of all cases, goals only where they belong.
+ *
+ * <ul>
+ *   <li><i>Sync</i>: from the call of the backend's {@code snapshot} until it returns the future of
+ *       the asynchronous part, Flink's own part of it included: of all instances and checkpoints
+ *       the median, and the 99th percentile. How many system calls Lava's engine makes in it is
+ *       shown by its {@code snapshot_calls_test}.
+ *   <li><i>Dip</i>: at any time some operations are due by the fixed schedule and not yet done. The
+ *       most of them from one checkpoint's trigger to the next is all that was done too little
+ *       while fewer were done than offered: the dip's area in a graph of throughput. It is told as
+ *       the time in which the load offers so many, so that a full stop of all instances for 100 ms
+ *       is 100 ms; the median over the checkpoints of a run. It needs no choice of a window's
+ *       length, and an instance that stands still among many counts with its share.
+ *   <li><i>Lost in worst 100 ms</i>: of the load that any 100 ms offer, what was not done in those
+ *       with the least done. 1 is a full stop, however long.
+ *   <li><i>Late</i>: of all operations that were due from the first trigger on, how long after it
+ *       was due each was done.
+ *   <li><i>Uploaded</i>: what went into the checkpoints' streams; the first one, which has to have
+ *       everything, is not among them. Before it each key was updated once on average, so that
+ *       compactions and collections go on as they do in the long run.
+ * </ul>
+ */
+@Command(
+        name = "checkpoint",
+        description = {
+            "Incremental checkpoints of many backends in one process under updates at a fixed rate,"
+                    + " RocksDB and Lava: CPU and wall time of the synchronous part, the dip of the"
+                    + " throughput, bytes uploaded.",
+            "A dip is the most operations that were due and not yet done after a checkpoint's"
+                    + " trigger, as the time that the load takes to offer them; the median over the"
+                    + " checkpoints of a run."
+        },
+        mixinStandardHelpOptions = true)
+final class CheckpointSuite implements Callable<Integer> {
+    private static final String LAVA = "lava";
+    private static final String PEER = "rocksdb";
+    private static final double SYNC_CPU_MICROS_MAX = 200;
+    private static final double DIP_SHARE_MAX = 0.2;
+    private static final double RATE_ERROR_MAX = 0.02;
+    private static final int OTHER_MINUTES_MAX = 40; // to fill, settle, close
+
+    @Spec private CommandSpec spec;
+
+    @Option(
+            names = "--rounds",
+            defaultValue = "3",
+            description = "runs of each backend and case (default: ${DEFAULT-VALUE})")
+    private int rounds;
+
+    @Option(
+            names = "--cases",
+            defaultValue = "",
+            description = "only cases whose name contains this, for example uploads or 16384B")
+    private String cases;
+
+    @Option(
+            names = "--checkpoints",
+            defaultValue = "20",
+            description = "counted, in a run (default: ${DEFAULT-VALUE})")
+    private int checkpoints;
+
+    @Option(
+            names = "--interval-millis",
+            defaultValue = "500",
+            description = "from one checkpoint to the next (default: ${DEFAULT-VALUE})")
+    private int intervalMillis;
+
+    @Option(
+            names = "--warmup-millis",
+            defaultValue = "3000",
+            description = "load without checkpoints before them (default: ${DEFAULT-VALUE})")
+    private int warmupMillis;
+
+    @Option(
+            names = "--instances",
+            defaultValue = "10",
+            description = "load: backends in the process (default: ${DEFAULT-VALUE})")
+    private int instances;
+
+    @Option(
+            names = "--states",
+            defaultValue = "10",
+            description = "load: states of a backend (default: ${DEFAULT-VALUE})")
+    private int states;
+
+    @Option(
+            names = "--state-mib",
+            split = ",",
+            defaultValue = "32,256",
+            description = "load: values of all backends together (default: ${DEFAULT-VALUE})")
+    private List<Integer> stateMiB;
+
+    @Option(
+            names = "--value-bytes",
+            defaultValue = "1024",
+            description = "load: size of a value (default: ${DEFAULT-VALUE})")
+    private int valueBytes;
+
+    @Option(
+            names = "--rate",
+            defaultValue = "4000",
+            description = "load: updates a second over all backends (default: ${DEFAULT-VALUE})")
+    private int rate;
+
+    @Option(
+            names = "--memory-mib",
+            defaultValue = "512",
+            description = "load: managed memory of all slots together (default: ${DEFAULT-VALUE})")
+    private int memoryMiB;
+
+    @Option(
+            names = "--slots",
+            defaultValue = "2",
+            description =
+                    "load: slots that the backends are divided among; uploads have one each"
+                            + " (default: ${DEFAULT-VALUE})")
+    private int slots;
+
+    @Option(
+            names = "--upload-instances",
+            defaultValue = "4",
+            description = "uploads: backends, of one state (default: ${DEFAULT-VALUE})")
+    private int uploadInstances;
+
+    @Option(
+            names = "--upload-value-bytes",
+            split = ",",
+            defaultValue = "8,1024,16384",
+            description = "uploads: sizes of values (default: ${DEFAULT-VALUE})")
+    private List<Integer> uploadValueBytes;
+
+    @Option(
+            names = "--upload-state-mib",
+            defaultValue = "128",
+            description =
+                    "uploads: values of all backends together, but not more than"
+                            + " --upload-keys-max of them (default: ${DEFAULT-VALUE})")
+    private int uploadStateMiB;
+
+    @Option(
+            names = "--upload-keys-max",
+            defaultValue = "1000000",
+            description = "uploads: keys at most (default: ${DEFAULT-VALUE})")
+    private int uploadKeysMax;
+
+    @Option(
+            names = "--upload-updates-before",
+            defaultValue = "1",
+            description =
+                    "uploads: of each key on average before the first checkpoint, so that"
+                            + " compactions and collections have begun (default: ${DEFAULT-VALUE})")
+    private double uploadUpdatesBefore;
+
+    @Option(
+            names = "--upload-kib-per-second",
+            defaultValue = "5120",
+            description =
+                    "uploads: of values that are updated, but not more than"
+                            + " --upload-rate-max of them (default: ${DEFAULT-VALUE})")
+    private int uploadKiBPerSecond;
+
+    @Option(
+            names = "--upload-rate-max",
+            defaultValue = "20000",
+            description = "uploads: updates a second at most (default: ${DEFAULT-VALUE})")
+    private int uploadRateMax;
+
+    @Option(
+            names = "--upload-memory-mib",
+            defaultValue = "256",
+            description = "uploads: managed memory of all backends (default: ${DEFAULT-VALUE})")
+    private int uploadMemoryMiB;
+
+    @Option(
+            names = "--quick",
+            description = "one round of small cases, to see that it works: a minute or two")
+    private boolean quick;
+
+    @Option(
+            names = "--full",
+            description =
+                    "issue 6's size: 100 instances, 2 GiB of state, 4 GiB of memory; some hours")
+    private boolean full;
+
+    @Option(
+            names = "--set",
+            paramLabel = "KEY=VALUE",
+            description = "an option of Flink's or a backend's, for all processes; repeat it")
+    private Map<String, String> settings = new LinkedHashMap<>();
+
+    @Option(
+            names = "--heap-mib",
+            defaultValue = "512",
+            description = "Java heap of a run (default: ${DEFAULT-VALUE})")
+    private int heapMiB;
+
+    @Option(
+            names = "--directory",
+            defaultValue = "${sys:java.io.tmpdir}",
+            description = "where files and checkpoints go (default: ${DEFAULT-VALUE})")
+    private Path directory;
+
+    @Option(names = "--results", defaultValue = "benchmarks/results", hidden = true)
+    private Path results;
+
+    /** One load, and what is asked of Lava there. */
+    private static final class Case {
+        final String name;
+        final CheckpointLoad load;
+        final Map<CheckpointMetric, Goal> goals;
+
+        Case(String name, CheckpointLoad load, Map<CheckpointMetric, Goal> goals) {
+            this.name = name;
+            this.load = load;
+            this.goals = goals;
+        }
+    }
+
+    @Override
+    public Integer call() throws Exception {
+        size();
+        check();
+        ChildProcess process = new ChildProcess(heapMiB, directory);
+        Report report = new Report("checkpoint");
+        for (Case one : cases()) {
+            if (one.name.contains(cases)) {
+                compare(report, one, process);
+                report.write(results);
+            }
+        }
+        report.print(System.out);
+        return 0;
+    }
+
+    private void size() {
+        if (quick) {
+            rounds = 1;
+            checkpoints = 5;
+            warmupMillis = 2000;
+            instances = 8;
+            stateMiB = List.of(16);
+            rate = 2000;
+            memoryMiB = 256;
+            uploadStateMiB = 32;
+            uploadKeysMax = 100_000;
+            uploadKiBPerSecond = 2048;
+            uploadRateMax = 5000;
+            uploadMemoryMiB = 64;
+        } else if (full) {
+            instances = 100;
+            stateMiB = List.of(128, 2048);
+            rate = 8000;
+            memoryMiB = 4096;
+            slots = 4;
+            intervalMillis = 5000;
+            heapMiB = 1024;
+        }
+    }
+
+    private void check() {
+        if (rounds < 1 || checkpoints < 1 || intervalMillis < 1 || warmupMillis < 0) {
+            fail("--rounds, --checkpoints and --interval-millis must be above 0");
+        }
+        for (Case one : cases()) {
+            if (!one.load.isPossible()) {
+                fail(
+                        one.name
+                                + ": --instances, --states, --slots, sizes and rates must be above 0,"
+                                + " --instances and --memory-mib at least --slots");
+            }
+        }
+    }
+
+    private void fail(String what) {
+        throw new ParameterException(spec.commandLine(), what);
+    }
+
+    private List<Case> cases() {
+        List<Case> all = new ArrayList<>();
+        for (int mib : stateMiB) {
+            CheckpointLoad load = new CheckpointLoad();
+            load.instances = instances;
+            load.states = states;
+            load.slots = slots;
+            load.memoryMiB = memoryMiB;
+            load.keys = keysIn(mib, valueBytes);
+            load.valueBytes = valueBytes;
+            load.rate = rate;
+            load.settings = settings;
+            all.add(
+                    new Case(
+                            "load " + load,
+                            load,
+                            Map.of(
+                                    CheckpointMetric.SYNC_CPU,
+                                    Goal.atMost(SYNC_CPU_MICROS_MAX),
+                                    CheckpointMetric.DIP,
+                                    Goal.shareOf(DIP_SHARE_MAX))));
+        }
+        for (int bytes : uploadValueBytes) {
+            CheckpointLoad load = new CheckpointLoad();
+            load.instances = uploadInstances;
+            load.states = 1;
+            load.slots = uploadInstances;
+            load.memoryMiB = uploadMemoryMiB;
+            load.keys = Math.min(keysIn(uploadStateMiB, bytes), uploadKeysMax);
+            load.updatesBefore = uploadUpdatesBefore;
+            load.valueBytes = bytes;
+            load.rate = (int) Math.min(((long) uploadKiBPerSecond << 10) / bytes, uploadRateMax);
+            load.settings = settings;
+            all.add(
+                    new Case(
+                            "uploads " + load,
+                            load,
+                            Map.of(CheckpointMetric.UPLOADED, Goal.shareOf(uploadedMax(bytes)))));
+        }
+        return all;
+    }
+
+    private static int keysIn(int mib, int bytes) {
+        return (int) Math.min(Integer.MAX_VALUE, ((long) mib << 20) / bytes);
+    }
+
+    /** Of RocksDB's uploads, with values of that size. */
+    static double uploadedMax(int valueBytes) {
+        if (valueBytes >= 16 << 10) {
+            return 0.2;
+        }
+        return valueBytes >= 1 << 10 ? 0.5 : 1;
+    }
+
+    private void compare(Report report, Case one, ChildProcess process)
+            throws IOException, InterruptedException {
+        List<Map<CheckpointMetric, Double>> lava = new ArrayList<>();
+        List<Map<CheckpointMetric, Double>> peer = new ArrayList<>();
+        for (int round = 0; round < rounds; round++) {
+            // The order turns with the round, so that none always runs first.
+            for (String backend : round % 2 == 0 ? List.of(PEER, LAVA) : List.of(LAVA, PEER)) {
+                Map<CheckpointMetric, Double> metrics = run(process, backend, one.load);
+                (backend.equals(LAVA) ? lava : peer).add(metrics);
+                warnUnlessKept(backend, one, metrics);
+            }
+        }
+        for (CheckpointMetric metric : CheckpointMetric.values()) {
+            report.compare(
+                    one.name,
+                    metric,
+                    one.goals.getOrDefault(metric, Goal.NONE),
+                    PEER,
+                    valuesOf(metric, lava),
+                    valuesOf(metric, peer));
+        }
+    }
+
+    private Map<CheckpointMetric, Double> run(
+            ChildProcess process, String backend, CheckpointLoad load)
+            throws IOException, InterruptedException {
+        List<String> arguments = new ArrayList<>(load.arguments());
+        arguments.add("--backend=" + backend);
+        arguments.add("--warmup-millis=" + warmupMillis);
+        arguments.add("--checkpoints=" + checkpoints);
+        arguments.add("--interval-millis=" + intervalMillis);
+        long secondsMax =
+                TimeUnit.MINUTES.toSeconds(OTHER_MINUTES_MAX)
+                        + ((long) checkpoints * intervalMillis + warmupMillis) / 1000;
+        return process.run(
+                "checkpoint-process",
+                arguments,
+                secondsMax,
+                new TypeReference<Map<CheckpointMetric, Double>>() {});
+    }
+
+    private static void warnUnlessKept(
+            String backend, Case one, Map<CheckpointMetric, Double> metrics) {
+        double done = metrics.get(CheckpointMetric.OPERATIONS);
+        if (Math.abs(done / one.load.rate - 1) > RATE_ERROR_MAX) {
+            System.err.printf(
+                    "%s: %s did %.0f updates/s where %d were offered: a lower rate or a quiet machine"
+                            + " is needed to compare%n",
+                    one.name, backend, done, one.load.rate);
+        }
+    }
+
+    private static double[] valuesOf(
+            CheckpointMetric metric, List<Map<CheckpointMetric, Double>> runs) {
+        return runs.stream().mapToDouble(run -> run.get(metric)).toArray();
+    }
+}

@@ -1,0 +1,58 @@
+package org.lavakv.bench;
+
+import java.util.Optional;
+
+/** What is asked of Lava in a figure of which less is better. Immutable. */
+final class Goal {
+    static final Goal NONE = new Goal(Double.NaN, false);
+
+    private static final String PEER = "the goal";
+
+    private final double most;
+    private final boolean share;
+
+    private Goal(double most, boolean share) {
+        this.most = most;
+        this.share = share;
+    }
+
+    /** At most that share of the peer's. */
+    static Goal shareOf(double most) {
+        return new Goal(most, true);
+    }
+
+    /** At most that, whatever the peer has. */
+    static Goal atMost(double most) {
+        return new Goal(most, false);
+    }
+
+    /**
+     * Lava beside the goal; none when there is no goal.
+     *
+     * @param lava its figure
+     * @param ratio the one beside the peer
+     */
+    Optional<Report.Row> row(String name, Metric metric, double lava, double ratio) {
+        if (Double.isNaN(most)) {
+            return Optional.empty();
+        }
+        return Optional.of(
+                share
+                        ? new Report.Row(
+                                name,
+                                metric.label() + ", share",
+                                "",
+                                1 / ratio,
+                                PEER,
+                                most,
+                                ratio * most)
+                        : new Report.Row(
+                                name,
+                                metric.label(),
+                                metric.unit(),
+                                lava,
+                                PEER,
+                                most,
+                                most / lava));
+    }
+}
