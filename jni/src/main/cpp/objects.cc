@@ -59,6 +59,11 @@ jbyteArray Files(JNIEnv* env, jobject, jlong handle) {
     Packer out;
     out.Files(files);
     out.Bytes(metadata);
+    std::vector<std::string> missing;
+    for (const Snapshot::File& file : files) {
+      if (file.missing) missing.push_back(file.name);
+    }
+    out.Strings(missing);
     return NewArray(env, out.bytes());
   });
 }

@@ -1,6 +1,7 @@
 package org.lavakv;
 
 import java.util.List;
+import java.util.Set;
 
 /**
  * What a checkpoint consists of: files to copy, and the metadata from which an instance imports
@@ -12,10 +13,12 @@ public final class CheckpointFiles {
 
     private final List<FileInfo> files;
     private final byte[] metadata;
+    private final Set<String> missing;
 
-    CheckpointFiles(List<FileInfo> files, byte[] metadata) {
+    CheckpointFiles(List<FileInfo> files, byte[] metadata, List<String> missing) {
         this.files = List.copyOf(files);
         this.metadata = metadata;
+        this.missing = Set.copyOf(missing);
     }
 
     /** The files, in no particular order. */
@@ -26,5 +29,13 @@ public final class CheckpointFiles {
     /** The bytes for {@link ImportSource} and {@link MetadataInfo#read}; not a copy. */
     public byte[] metadata() {
         return metadata;
+    }
+
+    /**
+     * Names of those files that had not arrived when this was made: see {@link
+     * LavaDB#missingFiles}.
+     */
+    public Set<String> missing() {
+        return missing;
     }
 }

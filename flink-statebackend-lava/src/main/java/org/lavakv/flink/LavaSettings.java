@@ -44,6 +44,7 @@ final class LavaSettings {
         memory();
         transferThreads();
         uploadCostPercent();
+        restoreOnDemand();
         metricsPerState();
         hostReportInterval();
         backgroundThreads();
@@ -190,6 +191,10 @@ final class LavaSettings {
 
     int transferThreads() {
         return intBetween(LavaOptions.CHECKPOINT_TRANSFER_THREAD_NUM, 1, 1024);
+    }
+
+    boolean restoreOnDemand() {
+        return get(LavaOptions.RESTORE_ON_DEMAND, Boolean.class);
     }
 
     boolean metricsPerState() {

@@ -120,10 +120,12 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
 
     private SnapshotResult<KeyedStateHandle> write(Content content, CloseableRegistry registry)
             throws Exception {
-        LocalBackup backup = localBackup(content);
+        Upload upload = plan(content);
+        awaitFiles(content, upload, registry);
+        LocalBackup backup = upload.lacksFiles ? noLocalBackup() : localBackup(content);
         boolean complete = false;
         try {
-            Upload upload = upload(content, registry);
+            upload(content, upload, registry);
             try {
                 SnapshotResult<KeyedStateHandle> result = handles(upload, backup);
                 streamFactory.reusePreviousStateHandle(upload.reused);
@@ -161,6 +163,18 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
         }
     }
 
+    /** A copy that lacks files is of no use, and the checkpoint does not wait for them. */
+    @Nullable
+    private LocalBackup noLocalBackup() {
+        if (context.localRecovery().isLocalBackupEnabled()) {
+            LOG.info(
+                    "Checkpoint {} goes without a copy for local recovery, since files of the"
+                            + " restored state have not all been fetched yet.",
+                    checkpointId);
+        }
+        return null;
+    }
+
     /** Local recovery is a help, so that its failure does not fail the checkpoint. */
     @Nullable
     private LocalBackup localBackup(Content content) {
@@ -189,9 +203,9 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
         }
     }
 
-    private Upload upload(Content content, CloseableRegistry registry) throws Exception {
+    /** What can be named, and what must be uploaded. */
+    private Upload plan(Content content) {
         Upload upload = new Upload();
-        List<FileInfo> fresh = new ArrayList<>();
         Map<String, PlaceholderStreamStateHandle> reusable =
                 mode.reuses() ? resources.base().reusable() : Collections.emptyMap();
         for (FileInfo file : content.files.files()) {
@@ -200,15 +214,46 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
                 upload.reused.add(known);
                 upload.dataFiles.add(HandleAndLocalPath.of(known, file.name()));
             } else {
-                fresh.add(file);
+                upload.fresh.add(file);
             }
         }
+        return upload;
+    }
+
+    /** What is uploaded must be here first; what is only named need not. */
+    private void awaitFiles(Content content, Upload upload, CloseableRegistry registry)
+            throws IOException, InterruptedException {
+        if (content.files.missing().isEmpty()) {
+            return;
+        }
+        List<String> needed = new ArrayList<>();
+        for (FileInfo file : upload.fresh) {
+            if (content.files.missing().contains(file.name())) {
+                needed.add(file.name());
+            }
+        }
+        upload.lacksFiles = needed.size() < content.files.missing().size();
+        try {
+            context.instance().lateFiles().require(needed, registry);
+        } catch (IOException e) {
+            throw new IOException(
+                    "Checkpoint "
+                            + checkpointId
+                            + " must upload all files of the restored state, and they are not here"
+                            + " yet: "
+                            + e.getMessage(),
+                    e);
+        }
+    }
+
+    private void upload(Content content, Upload upload, CloseableRegistry registry)
+            throws Exception {
         List<ParallelTransfer.Task<SnapshotResult<StreamStateHandle>>> tasks = new ArrayList<>();
         tasks.add(streams -> uploadStateMeta(content.stateMeta, streams));
         tasks.addAll(descriptionTasks(content));
         int firstDataFile = tasks.size();
         InstanceFiles files = context.instance().files();
-        for (FileInfo file : fresh) {
+        for (FileInfo file : upload.fresh) {
             tasks.add(fileTask(files.file(file.name()), file, mode.scope()));
         }
         List<SnapshotResult<StreamStateHandle>> done =
@@ -219,10 +264,9 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
         if (content.timers != null) {
             upload.descriptions.add(named(done.get(2), HeapTimerFile.FILE_NAME));
         }
-        for (int i = 0; i < fresh.size(); i++) {
-            upload.dataFiles.add(named(done.get(firstDataFile + i), fresh.get(i).name()));
+        for (int i = 0; i < upload.fresh.size(); i++) {
+            upload.dataFiles.add(named(done.get(firstDataFile + i), upload.fresh.get(i).name()));
         }
-        return upload;
     }
 
     private static HandleAndLocalPath named(
@@ -353,6 +397,8 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
     /** What became of the uploads. */
     private static final class Upload {
         private final List<SnapshotResult<StreamStateHandle>> uploaded = new ArrayList<>();
+        private final List<FileInfo> fresh = new ArrayList<>();
+        private boolean lacksFiles; // some of what is named may not be here
         private final List<HandleAndLocalPath> dataFiles = new ArrayList<>();
         private final List<HandleAndLocalPath> descriptions = new ArrayList<>();
         private final List<StreamStateHandle> reused = new ArrayList<>();
