@@ -96,7 +96,7 @@ public final class RestoreProgress {
                 inWords(bytesDone),
                 inWords(bytes),
                 inWords(bytesPerSecond()),
-                left == UNKNOWN ? "nobody knows how long" : "about " + left + " s");
+                left == UNKNOWN ? "unknown time" : "about " + left + " s");
     }
 
     private double seconds() {
