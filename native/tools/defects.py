@@ -189,7 +189,7 @@ DEFECTS = [
     Defect("what a slow checkpoint keeps fails the job", "src/db/space.cc",
            "if (snapshots_->GiveUpOldest()) {", "if (space_use_.file_bytes == 0) {", ("space",)),
     Defect("two collections take one file", "src/db/gc.cc",
-           "file.busy = is_busy || expired;", "file.busy = expired;", ("space",)),
+           "file.busy = is_busy || expired ||", "file.busy = expired ||", ("space",)),
     # Lifetimes.
     Defect("files are removed though a snapshot names them", "src/db/files.cc",
            "if (expired) dead.push_back(candidate.first);", "dead.push_back(candidate.first);",
@@ -287,6 +287,17 @@ DEFECTS = [
            "return length <= bytes - offset;", "return true;", ("volumes",)),
     Defect("a full disk leaves its garbage hidden", "src/db/compaction.cc",
            "(IsDiskFull() && !collecting) ||", "", ("on a volume",)),
+    # Files that come later.
+    Defect("a compaction takes a file that is not there", "src/db/compaction.cc",
+           " ||\n                              late_files_.Contains(entry.file->id),", ",",
+           ("late",)),
+    Defect("a collection begins though key files are not there", "src/db/gc.cc",
+           "if (late_files_.any_key_file()) return;", "", ("late",)),
+    Defect("an arrival sets nothing going", "src/db/late_files.cc",
+           "if (key_file != nullptr) ScheduleCompactions();", "", ("late",)),
+    Defect("a read of a file that is not there finds nothing", "src/table/late_table_reader.cc",
+           "return here != nullptr ? here->Get(lookup) : NotHere();",
+           "return here != nullptr ? here->Get(lookup) : Status::OK();", ANSWERS),
     # The scheduler.
     Defect("a newcomer catches up with all that others were served before",
            "src/policy/fair_queue.cc", "std::max(level->now, share->end)", "share->end",

@@ -37,6 +37,7 @@ TESTS = {
     "lifecycle": ("db_lifecycle_test", {}),
     "manifest": ("manifest_test", {}),
     "memory": ("memory_test", {}),
+    "late": ("db_late_files_test", {}),
     "policy": ("policy_test", {}),
     "promises": ("host_promises_test", {"LAVA_TEST_CYCLES": "100"}),
     "refusals": ("memory_refusal_test", {}),

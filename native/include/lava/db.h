@@ -74,7 +74,8 @@ class Snapshot {
   struct File {
     std::string name;  // file name in the DB's directory, unique over all instances for ever
     uint64_t bytes = 0;
-    uint32_t crc32c = 0;  // of the whole file (Castagnoli, as java.util.zip.CRC32C)
+    uint32_t crc32c = 0;   // of the whole file (Castagnoli, as java.util.zip.CRC32C)
+    bool missing = false;  // not there yet: see DB::MissingFiles()
   };
   virtual ~Snapshot() = default;
 
@@ -109,11 +110,13 @@ struct MetadataInfo {
 /// Errors: Corruption, NotSupported (newer format).
 Result<MetadataInfo> ReadMetadata(Slice metadata);
 
-/// One predecessor to adopt. Its files must already lie in the DB's directory under their names.
+/// One predecessor to adopt. Its files must already lie in the DB's directory under their names,
+/// but for those that are named missing: see DB::MissingFiles().
 struct ImportSource {
   std::string metadata;          // from Snapshot::Files
   uint32_t partition_first = 0;  // inclusive: what of it to show
   uint32_t partition_last = 0xff;
+  std::vector<std::string> missing = {};  // names of files that come later
 };
 
 struct ScanRequest {
@@ -259,7 +262,8 @@ class DB {
   virtual ~DB() = default;
 
   /// Opens or creates the instance in path. With imports, path must hold no instance yet; the
-  /// sources' files are adopted with bounds, nothing is read but their footers and indexes.
+  /// sources' files are adopted with bounds, nothing is read but their footers and indexes; of
+  /// files that come later nothing at all.
   static Result<std::unique_ptr<DB>> Open(const DBOptions& options, const std::string& path,
                                           std::span<const ImportSource> imports = {});
 
@@ -309,6 +313,19 @@ class DB {
   /// go); what is written meanwhile may stay above. *ticket: 0 in the first call; Busy: call again
   /// with it. Whoever gives up leaves the work to go on, and its answer to nobody.
   virtual Status CompactAll(uint32_t timeout_ms, uint64_t* ticket) = 0;
+
+  /// What was imported as missing, is named by the current version and has not arrived yet; the
+  /// files that most reads ask come first. A read that meets one answers NeedsFile, whose message
+  /// is the file's name: bring it, call FileArrived() and read again. Background work leaves such
+  /// files alone until they are there; writes never ask for them. An instance that is closed while
+  /// files are missing is not to be opened again: that answers Corruption, naming one.
+  virtual std::vector<Snapshot::File> MissingFiles() const = 0;
+  /// A missing file lies in the directory now, whole, under its name. May be called beside
+  /// everything else, in any order of the files.
+  /// Errors:     Corruption, when it is not the file that the metadata describes, IOError: it is
+  ///             still missing, and may be brought again. NotFound: nothing names it any more, and
+  ///             it was removed. InvalidArgument: no file of this name is missing.
+  virtual Status FileArrived(const std::string& name) = 0;
 
   /// The clock for TTL, milliseconds since the epoch; between calls it runs on by itself.
   virtual void SetTime(int64_t now_ms) = 0;

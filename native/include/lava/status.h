@@ -25,7 +25,7 @@ class [[nodiscard]] Status {
     kNotSupported = 7,     // a newer format, or an operation that this object does not have
     kBusy = 8,             // would wait longer than the bound: call again; nothing was changed
     kNoSpace = 9,          // the disk or volume is full; names the directory; retry after freeing
-    kNeedsFile = 10,       // on-demand restore: the named file must be fetched first
+    kNeedsFile = 10,       // on-demand restore: the message is the file's name, see DB
     kAborted = 11,         // cancelled by close
   };
 
@@ -58,6 +58,7 @@ class [[nodiscard]] Status {
   bool IsBusy() const noexcept { return code_ == Code::kBusy; }
   bool IsNoSpace() const noexcept { return code_ == Code::kNoSpace; }
   bool IsInvalidArgument() const noexcept { return code_ == Code::kInvalidArgument; }
+  bool IsNeedsFile() const noexcept { return code_ == Code::kNeedsFile; }
   bool IsClosed() const noexcept { return code_ == Code::kClosed; }
   Code code() const noexcept { return code_; }
 

@@ -35,7 +35,8 @@ PickerView DBImpl::MakePickerView(const Version& version) const {
                                               : 0,
                       .lower = entry.lower,
                       .upper = entry.upper,
-                      .busy = busy_.contains({entry.file->id, entry.lower}),
+                      .busy = busy_.contains({entry.file->id, entry.lower}) ||
+                              late_files_.Contains(entry.file->id),
                       .clipped = entry.clipped()};
       view.l0_busy = view.l0_busy || (n == 0 && file.busy);
       view.levels[n].push_back(file);
@@ -86,7 +87,7 @@ void DBImpl::ScheduleCompactions() {
 // Holds state. Everything that was sealed before CompactAll() goes to the last level, alone and in
 // one compaction: files that come meanwhile are left to the next one, else it might never end.
 void DBImpl::ScheduleManual() {
-  if (running_compactions_ > 0) return;
+  if (running_compactions_ > 0 || late_files_.any_key_file()) return;
   if (installed_sequence_ < manual_sequence_) {
     if (running_flushes_ == 0 && !flush_backoff_.status.ok()) FinishManual(flush_backoff_.status);
     return;

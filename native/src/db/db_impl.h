@@ -15,6 +15,7 @@
 #include "db/environment.h"
 #include "db/gate.h"
 #include "db/internal_key.h"
+#include "db/late_files.h"
 #include "db/read_view.h"
 #include "db/snapshot_impl.h"
 #include "db/table_impl.h"
@@ -87,6 +88,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Result<std::shared_ptr<Snapshot>> TakeSnapshot() override;
   Status Flush(uint32_t timeout_ms) override;
   Status CompactAll(uint32_t timeout_ms, uint64_t* ticket) override;
+  std::vector<Snapshot::File> MissingFiles() const override;
+  Status FileArrived(const std::string& name) override;
   void SetTime(int64_t now_ms) override;
   DBStatistics statistics() const override;
   TableStatistics table_statistics(Table* table) const override;
@@ -115,6 +118,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
                    std::atomic<uint64_t>* failures_seen);
   uint32_t partition_bytes() const { return options_.partition_bytes; }
   void RemoveObsoleteFiles();
+  /// Tells which of a snapshot's files are not there yet; late_files.cc.
+  void MarkMissing(std::vector<Snapshot::File>* files) const;
 
  private:
   using StateLock = std::unique_lock<std::mutex>;
@@ -155,7 +160,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Status CheckOptions() const;
   Status OpenManifest(std::span<const ImportSource> imports, VersionEdit* first);
   Status BuildImport(std::span<const ImportSource> imports, VersionEdit* first);
-  Status OpenFiles(const Version& version);
+  Status OpenFiles(const Version& version, std::span<const ImportSource> imports);
+  Status OpenKeyFile(FileMeta* meta);
   Status RemoveUnnamedFiles();
   void TearDown();
   JobContext MakeJobContext(uint32_t output_level);
@@ -398,6 +404,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   using FilesByName = std::map<std::string, std::weak_ptr<StoredFile>>;
   FilesByName obsolete_;
   FilesByName failed_outputs_;  // of edits that failed
+  LateFiles late_files_;
   int64_t pushed_time_ms_ = 0;
   uint64_t pushed_at_us_ = 0;
   bool time_pushed_ = false;

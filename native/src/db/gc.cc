@@ -54,6 +54,8 @@ void ExpireBirthsOf(const std::vector<std::shared_ptr<ValueFileMeta>>& files, Ve
 // for the disk, and each makes the next one's choice better.
 void DBImpl::ScheduleGc() {
   if (closed_.load() || !manifest_status_.ok()) return;
+  // What lives is judged by all key files: there is time until they are there.
+  if (late_files_.any_key_file()) return;
   if (version_->value_files.empty() || options_.gc_garbage_percent > 100) return;
   if (!gc_backoff_.status.ok() && clock_->MonotonicMicros() < gc_backoff_.retry_at_us) return;
   if (collections_.size() >= GcEffortNow().jobs) return;
@@ -80,7 +82,7 @@ bool DBImpl::StartCollection(const std::vector<ValueFileGarbage>& all) {
     GcFile& file = files.emplace_back();
     file.raw_bytes = garbage.raw_bytes;
     file.garbage = garbage.garbage_estimate;
-    file.busy = is_busy || expired;
+    file.busy = is_busy || expired || late_files_.Contains(garbage.file->id);
     file.hot = garbage.file->hot;
     const auto baseline = gc_baselines_.find(garbage.file->id);
     if (baseline != gc_baselines_.end())

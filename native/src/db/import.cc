@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "db/db_impl.h"
 
@@ -53,6 +54,17 @@ Status UniteTables(const ManifestState& source, const DBEnvironment& environment
   return Status::OK();
 }
 
+Status CheckMissing(const ImportSource& source, const Version& version) {
+  if (source.missing.empty()) return Status::OK();
+  std::set<std::string> known;
+  for (Snapshot::File& file : FilesOf(version)) known.insert(std::move(file.name));
+  for (const std::string& name : source.missing)
+    if (!known.contains(name))
+      return Status::InvalidArgument("import: " + name +
+                                     " is said to be missing, and is no file of the source");
+  return Status::OK();
+}
+
 Status CheckRanges(std::span<const ImportSource> imports) {
   for (const ImportSource& a : imports) {
     if (a.partition_first > a.partition_last)
@@ -84,6 +96,7 @@ Status DBImpl::BuildImport(std::span<const ImportSource> imports, VersionEdit* f
                                      " has partition_bytes " +
                                      std::to_string(state.partition_bytes) + ", the options say " +
                                      std::to_string(options_.partition_bytes));
+    LAVA_RETURN_IF_ERROR(CheckMissing(source, *state.version));
     LAVA_RETURN_IF_ERROR(UniteTables(state, environment_, &tables));
     const uint32_t lowest = std::max(source.partition_first, options_.partition_first);
     const uint32_t highest = std::min(source.partition_last, options_.partition_last);
@@ -123,7 +136,7 @@ Result<MetadataInfo> ReadMetadata(Slice metadata) {
 std::vector<Snapshot::File> FilesOf(const Version& version) {
   std::map<std::string, Snapshot::File> by_name;
   const auto add = [&](const std::string& name, const StoredFile& file) {
-    by_name[name] = {name, file.bytes, file.crc32c};
+    by_name[name] = {name, file.bytes, file.crc32c, false};
   };
   for (const auto& level : version.levels)
     for (const FileEntry& entry : level) add(entry.file->id.FileName(), *entry.file);

@@ -146,7 +146,7 @@ Status DBImpl::Start(std::span<const ImportSource> imports) {
   LAVA_RETURN_IF_ERROR(OpenManifest(imports, &first));
   ManifestState next = manifest_->state();
   LAVA_RETURN_IF_ERROR(ApplyEdit(first, &next));
-  LAVA_RETURN_IF_ERROR(OpenFiles(*next.version));
+  LAVA_RETURN_IF_ERROR(OpenFiles(*next.version, imports));
   LAVA_RETURN_IF_ERROR(manifest_->LogAndApply(first));
   LAVA_RETURN_IF_ERROR(RemoveUnnamedFiles());
 
@@ -194,37 +194,52 @@ Status DBImpl::OpenManifest(std::span<const ImportSource> imports, VersionEdit* 
   return Status::OK();
 }
 
-Status DBImpl::OpenFiles(const Version& version) {
+Status DBImpl::OpenFiles(const Version& version, std::span<const ImportSource> imports) {
+  std::set<std::string_view> missing;
+  for (const ImportSource& source : imports)
+    missing.insert(source.missing.begin(), source.missing.end());
   for (const auto& level : version.levels) {
     for (const FileEntry& entry : level) {
-      FileMeta* meta = entry.file.get();
-      if (meta->reader != nullptr) continue;
-      const std::string path = path_ + "/" + meta->id.FileName();
-      Result<uint64_t> bytes = fs_->FileSize(path);
-      if (!bytes.ok() && bytes.status().IsNotFound())
-        return Status::Corruption("file " + path + " is missing");
-      if (!bytes.ok()) return std::move(bytes).status();
-      if (*bytes != meta->bytes)
-        return Status::Corruption("file " + path + " ends at offset " + std::to_string(*bytes) +
-                                  ", it should have " + std::to_string(meta->bytes) + " bytes");
-      LAVA_ASSIGN_OR_RETURN(std::unique_ptr<fs::RandomFile> file, fs_->OpenRandom(path));
-      LAVA_ASSIGN_OR_RETURN(
-          std::shared_ptr<TableReader> reader,
-          TableReader::Open(std::move(file), lease_->host()->cache(),
-                            budget_.counter(MemoryPurpose::kReaders), &read_counters_));
-      LAVA_RETURN_IF_ERROR(CheckFile(*meta, reader->properties(), path));
-      meta->reader = std::move(reader);
+      if (entry.file->reader != nullptr) continue;
+      if (missing.contains(entry.file->id.FileName())) {
+        late_files_.Add(entry.file);
+      } else {
+        LAVA_RETURN_IF_ERROR(OpenKeyFile(entry.file.get()));
+      }
     }
   }
   const JobContext context = MakeJobContext(0);
   for (const auto& [id, entry] : version.value_files) {
     if (entry.file->reader != nullptr) continue;
+    if (missing.contains(id.ValueFileName())) {
+      late_files_.Add(entry.file);
+      continue;
+    }
     Result<std::shared_ptr<ValueReader>> reader = OpenValueReader(context, *entry.file);
     if (!reader.ok() && reader.status().IsNotFound())
       return Status::Corruption("file " + context.ValuePathOf(id) + " is missing");
     if (!reader.ok()) return std::move(reader).status();
     entry.file->reader = std::move(reader).value();
   }
+  return Status::OK();
+}
+
+Status DBImpl::OpenKeyFile(FileMeta* meta) {
+  const std::string path = path_ + "/" + meta->id.FileName();
+  Result<uint64_t> bytes = fs_->FileSize(path);
+  if (!bytes.ok() && bytes.status().IsNotFound())
+    return Status::Corruption("file " + path + " is missing");
+  if (!bytes.ok()) return std::move(bytes).status();
+  if (*bytes != meta->bytes)
+    return Status::Corruption("file " + path + " ends at offset " + std::to_string(*bytes) +
+                              ", it should have " + std::to_string(meta->bytes) + " bytes");
+  LAVA_ASSIGN_OR_RETURN(std::unique_ptr<fs::RandomFile> file, fs_->OpenRandom(path));
+  LAVA_ASSIGN_OR_RETURN(
+      std::shared_ptr<TableReader> reader,
+      TableReader::Open(std::move(file), lease_->host()->cache(),
+                        budget_.counter(MemoryPurpose::kReaders), &read_counters_));
+  LAVA_RETURN_IF_ERROR(CheckFile(*meta, reader->properties(), path));
+  meta->reader = std::move(reader);
   return Status::OK();
 }
 
@@ -293,6 +308,7 @@ void DBImpl::TearDown() {
     flush_groups_.clear();
     compactions_.clear();
     collections_.clear();
+    late_files_.Clear();
     version_ = std::make_shared<Version>();
     budget_.counter(MemoryPurpose::kMetadata)->Release(std::exchange(metadata_bytes_, 0));
     // No version holds its files any more, so a late Flush() would take what only moved for dead.

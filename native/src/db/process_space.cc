@@ -9,7 +9,9 @@ namespace lava {
 SpaceReport DBImpl::MakeSpaceReport() const {
   SpaceReport report;
   report.use = space_use_;
-  report.busy = running_flushes_ + running_compactions_ > 0 || !collections_.empty();
+  // It is busy, too, as long as jobs wait for files that have not arrived.
+  report.busy = running_flushes_ + running_compactions_ > 0 || !collections_.empty() ||
+                late_files_.any_key_file();
   if (!collections_.empty()) report.freed_bytes_per_second = FreedBytesPerSecond();
   if (space_use_.pinned_bytes > 0) report.oldest_snapshot = snapshots_->oldest();
   for (const Backoff* backoff : {&gc_backoff_, &compaction_backoff_, &flush_backoff_})

@@ -146,6 +146,7 @@ Status SnapshotImpl::Files(std::vector<File>* files, std::string* metadata) {
   if (!view->sealed.empty())
     return Status::Busy("the snapshot has runs that are not in files yet: call WaitFlushed first");
   *files = FilesOf(*view->version);
+  db_->MarkMissing(files);
   ManifestState state;
   state.version = view->version;
   state.tables = tables_;

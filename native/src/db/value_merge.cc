@@ -106,7 +106,7 @@ void DBImpl::ChooseValueMerge(CompactionTask* task) {
                      .garbage = garbage.garbage_estimate,
                      .referenced = garbage.referenced,
                      .reached = reached,
-                     .busy = busy.contains(&file)});
+                     .busy = busy.contains(&file) || late_files_.Contains(file.id)});
   }
   const uint64_t credit = IsLowEnough(version, input->output_level) ? OrderCredit() : 0;
   const std::vector<size_t> picked =

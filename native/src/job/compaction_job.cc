@@ -34,6 +34,14 @@ std::vector<std::unique_ptr<MergeRun>> OpenRuns(const CompactionInput& input) {
   return runs;
 }
 
+// Before anything is asked of them: a file that came only meanwhile would have had no tombstones.
+Status AllPresent(const CompactionInput& input) {
+  for (const CompactionInput::Level& level : input.inputs)
+    for (const FileEntry& entry : level.entries)
+      LAVA_RETURN_IF_ERROR(ReaderOf(*entry.file)->Presence());
+  return Status::OK();
+}
+
 RangeTombstoneSet CarriedTombstones(const std::vector<std::unique_ptr<MergeRun>>& runs,
                                     const OlderData& older) {
   RangeTombstoneSet all, carried;
@@ -82,6 +90,7 @@ Status RunCompaction(const JobContext& context, const CompactionInput& input,
   *output = {};
   LAVA_CHECK(input.version != nullptr && !input.inputs.empty());
   LAVA_CHECK(input.output_level < kLevelCountMax);
+  LAVA_RETURN_IF_ERROR(AllPresent(input));
   const OlderFiles older(input);
   std::vector<std::unique_ptr<MergeRun>> runs = OpenRuns(input);
   RangeTombstoneSet tombstones = CarriedTombstones(runs, older);

@@ -4,6 +4,7 @@
 
 #include "job/stamped_for_test.h"
 #include "job/tree_for_test.h"
+#include "table/late_table_reader.h"
 
 namespace lava {
 namespace {
@@ -78,6 +79,27 @@ TEST(CompactionJob, RangeTombstonesAreCutAtTheOutputs) {
   const CompactionOutput bottom = tree.Compact(tree.PlanLevels(1, 2));
   for (const auto& file : bottom.files) EXPECT_EQ(file->range_tombstones, 0u);
   EXPECT_EQ(tree.Scan(), tree.model());
+}
+
+// Its tombstones would be left out, though all the rest of it may arrive in time.
+TEST(CompactionJob, NothingIsDoneWithoutAFileThatIsNotThere) {
+  TreeForTest tree;
+  tree.Put(K("a"), "old");
+  tree.SealAndFlush();
+  tree.DeleteRange(K("a"), K("c"));
+  tree.SealAndFlush();
+  const CompactionInput input = tree.PlanLevels(0, 1);
+  FileMeta& newest = *input.inputs[0].entries[0].file;
+  const std::shared_ptr<Attachment> reader =
+      std::exchange(newest.reader, std::make_shared<LateTableReader>(newest.id.FileName()));
+  CompactionOutput output;
+  const Status status = RunCompaction(tree.context(), input, &output);
+  EXPECT_TRUE(status.IsNeedsFile()) << status.ToString();
+  EXPECT_EQ(status.message(), newest.id.FileName());
+  static_cast<LateTableReader*>(newest.reader.get())
+      ->Arrive(std::static_pointer_cast<TableReader>(reader));
+  tree.Compact(input);
+  EXPECT_TRUE(tree.Scan().empty());
 }
 
 TEST(CompactionJob, AFileOfRangeTombstonesAlone) {

@@ -32,6 +32,8 @@ class TableReader : public Attachment {
   static Result<std::shared_ptr<TableReader>> Open(std::unique_ptr<fs::RandomFile> file,
                                                    BlockCache* cache, MemoryCounter* counter,
                                                    ReadCounters* counters);
+  /// NeedsFile, with the file's name as its message, until it is there: see LateTableReader.
+  virtual Status Presence() const { return Status::OK(); }
   /// Tells lookup the point record, then a prefix delete of its prefix, then range tombstones.
   virtual Status Get(Lookup* lookup) const = 0;
   /// Fetches what Get will touch first into the processor's caches, as far as that is in memory:

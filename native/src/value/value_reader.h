@@ -80,6 +80,8 @@ class ValueReader : public Attachment {
   static Result<std::shared_ptr<ValueReader>> Open(std::unique_ptr<fs::RandomFile> file,
                                                    BlockCache* cache, MemoryCounter* counter,
                                                    ReadCounters* counters);
+  /// NeedsFile, with the file's name as its message, until it is there: see LateValueReader.
+  virtual Status Presence() const { return Status::OK(); }
   /// The value of (key, birth): *value borrows from *pin. NotFound when this file has none of that
   /// key and birth: found out without I/O but for a warm-up of the index, save for one wrong
   /// candidate in 256. With a warm index a Get is one read of exactly the record's bytes.

@@ -46,7 +46,7 @@ const std::string& HistoryDictionary() {
 }  // namespace
 
 LavaStore::LavaStore(const OptionSet& set, uint64_t seed, fs::FileSystem* file_system)
-    : set_(set), fs_(file_system) {
+    : set_(set), fs_(file_system), late_random_(seed) {
   if (file_system == nullptr && set.files == OptionSet::Files::kMemory) fs_ = &memory_.emplace();
   if (file_system == nullptr && set.files == OptionSet::Files::kPosix && OnLavaFs()) {
     root_ = NewRealDirectory();
@@ -93,6 +93,7 @@ void LavaStore::CloseNow() {
     totals.value_reads += statistics.value_reads;
     totals.merged_value_bytes += statistics.merged_value_bytes;
   }
+  StopBringing();
   snapshots_.clear();
   tables_.clear();
   db_.reset();
@@ -167,6 +168,8 @@ Status LavaStore::Finish(const std::function<Status()>& call) {
   for (int i = 0; i < kBusyMax; ++i) {
     const Status status = call();
     if (!status.IsBusy()) return status;
+    // Jobs that it waits for may wait for a file.
+    LAVA_RETURN_IF_ERROR(BringAny());
     if (simulated_ != nullptr) simulated_->RunUntilIdle();
     clock_.Advance(10);
   }
@@ -174,6 +177,7 @@ Status LavaStore::Finish(const std::function<Status()>& call) {
 }
 
 Status LavaStore::Write(const Operation& write) {
+  if (late_random_.OneIn(16)) LAVA_RETURN_IF_ERROR(BringAny());
   return Finish([&] { return Apply(write); });
 }
 
@@ -265,7 +269,10 @@ Status LavaStore::Refused(uint64_t number) {
 
 Result<Store::Value> LavaStore::Get(uint32_t table, const std::string& key, int32_t slot) {
   LAVA_ASSIGN_OR_RETURN(Table * t, TableAt(table));
-  const Status status = db_->Get(t, {ToStore(key), PrefixOf(table)}, &value_, SnapshotAt(slot));
+  const std::string internal = ToStore(key);
+  const Status status = WithFiles([&] {
+    return db_->Get(t, {internal, PrefixOf(table)}, &value_, SnapshotAt(slot));
+  });
   if (status.ok()) return Value(value_.data());
   if (status.IsNotFound()) return Value();
   return status;
@@ -273,14 +280,19 @@ Result<Store::Value> LavaStore::Get(uint32_t table, const std::string& key, int3
 
 Result<bool> LavaStore::Contains(uint32_t table, const std::string& key, int32_t slot) {
   LAVA_ASSIGN_OR_RETURN(Table * t, TableAt(table));
-  const Status status = db_->Contains(t, {ToStore(key), PrefixOf(table)}, SnapshotAt(slot));
+  const std::string internal = ToStore(key);
+  const Status status = WithFiles([&] {
+    return db_->Contains(t, {internal, PrefixOf(table)}, SnapshotAt(slot));
+  });
   if (!status.ok() && !status.IsNotFound()) return status;
   return status.ok();
 }
 
 Result<bool> LavaStore::ContainsPrefix(uint32_t table, const std::string& prefix, int32_t slot) {
   LAVA_ASSIGN_OR_RETURN(Table * t, TableAt(table));
-  const Status status = db_->ContainsPrefix(t, ToStore(prefix), SnapshotAt(slot));
+  const std::string internal = ToStore(prefix);
+  const Status status =
+      WithFiles([&] { return db_->ContainsPrefix(t, internal, SnapshotAt(slot)); });
   if (!status.ok() && !status.IsNotFound()) return status;
   return status.ok();
 }
@@ -295,8 +307,9 @@ Result<std::vector<Store::Value>> LavaStore::MultiGet(uint32_t table,
   for (const std::string& key : bytes) refs.push_back({key, PrefixOf(table)});
   std::vector<PinnedValue> values(keys.size());
   const std::unique_ptr<bool[]> found(new bool[keys.size()]());
-  LAVA_RETURN_IF_ERROR(
-      db_->MultiGet(t, refs, values, std::span(found.get(), keys.size()), SnapshotAt(slot)));
+  LAVA_RETURN_IF_ERROR(WithFiles([&] {
+    return db_->MultiGet(t, refs, values, std::span(found.get(), keys.size()), SnapshotAt(slot));
+  }));
   std::vector<Value> out;
   for (size_t i = 0; i < keys.size(); ++i)
     out.push_back(found[i] ? Value(values[i].data()) : Value());
@@ -319,7 +332,8 @@ Result<std::vector<Model::Entry>> LavaStore::Scan(const Operation& scan) {
   std::string from;
   ScanPage page;
   for (int pages = 0; pages < kBusyMax; ++pages) {
-    LAVA_RETURN_IF_ERROR(db_->Scan(t, request, &page, SnapshotAt(scan.slot)));
+    LAVA_RETURN_IF_ERROR(
+        WithFiles([&] { return db_->Scan(t, request, &page, SnapshotAt(scan.slot)); }));
     LAVA_RETURN_IF_ERROR(ParsePage(page, &entries));
     if (page.done) return entries;
     // What runs between two pages must not matter.
@@ -344,7 +358,8 @@ Status LavaStore::CheckFiles(std::span<const Snapshot::File> files) const {
   for (const Snapshot::File& file : files) {
     if (!names.insert(file.name).second)
       return Status::Corruption("a checkpoint names " + file.name + " twice");
-    const std::string path = directory_ + "/" + file.name;
+    const std::string path = PathOf(file);
+    if (file.missing) ++TotalsOfAll().late_files_in_checkpoints;
     LAVA_ASSIGN_OR_RETURN(const uint64_t bytes, fs_->FileSize(path));
     if (bytes != file.bytes)
       return Status::Corruption(path + " has " + std::to_string(bytes) + " bytes, not " +
@@ -377,11 +392,7 @@ Status LavaStore::Adopt(int32_t slot, const std::string& directory, ImportSource
   LAVA_RETURN_IF_ERROR(Finish([&] { return snapshot->WaitFlushed(0); }));
   std::vector<Snapshot::File> files;
   LAVA_RETURN_IF_ERROR(snapshot->Files(&files, &source->metadata));
-  for (const Snapshot::File& file : files) {
-    const std::string to = directory + "/" + file.name;
-    LAVA_ASSIGN_OR_RETURN(const bool there, fs_->Exists(to));
-    if (!there) LAVA_RETURN_IF_ERROR(fs_->Link(directory_ + "/" + file.name, to));
-  }
+  for (const Snapshot::File& file : files) LAVA_RETURN_IF_ERROR(Place(file, directory, source));
   return Status::OK();
 }
 
@@ -396,11 +407,14 @@ Status LavaStore::Import(const ImportPlan& plan) {
   for (const ImportPart& part : plan) LAVA_RETURN_IF_ERROR(adopt(part.slot, part.first, part.last));
   // So that nothing is lost should the new instance not open.
   LAVA_RETURN_IF_ERROR(Flush());
-  return OpenIn(directory, sources);
+  LAVA_RETURN_IF_ERROR(OpenIn(directory, sources));
+  AwaitFiles();
+  return Status::OK();
 }
 
 Status LavaStore::Reopen() {
   LAVA_RETURN_IF_ERROR(Flush());
+  LAVA_RETURN_IF_ERROR(BringAll());
   const Status closed = CheckClosed();
   if (!closed.ok()) CloseNow();
   LAVA_RETURN_IF_ERROR(closed);
@@ -441,6 +455,7 @@ Status LavaStore::CompactAll() {
 
 void LavaStore::RunJobs(uint64_t count) {
   if (simulated_ == nullptr) return;
+  if (!BringAny().ok()) return;  // what reads it finds out
   for (uint64_t i = 0; i < count && simulated_->RunOne(); ++i) {
   }
 }
@@ -503,6 +518,7 @@ void LavaStore::SetTime(int64_t now_ms) {
 }
 
 Status LavaStore::CheckAtEnd() {
+  LAVA_RETURN_IF_ERROR(BringAll());
   if (simulated_ != nullptr) return CheckAtRest();
   // Threads may be amid something still: a job removes files after it has counted itself out.
   Status status;

@@ -1,14 +1,18 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <thread>
 
 #include "host/job_memory.h"
 #include "host/scheduler.h"
 #include "lava/db.h"
 #include "testing/chosen_file_system.h"
+#include "testing/random.h"
 #include "testing/sim_executor.h"
 #include "testing/test_clock.h"
 #include "tests/history/mem_volume.h"
@@ -24,6 +28,7 @@ class LavaStore final : public Store {
   /// What instances of all stores did until they were closed. One thread at a time.
   struct Totals {
     uint64_t gc_jobs = 0, gc_values_dead = 0, value_reads = 0, merged_value_bytes = 0;
+    uint64_t late_files = 0, reads_that_needed_a_file = 0, late_files_in_checkpoints = 0;
   };
   static Totals& TotalsOfAll();
 
@@ -43,6 +48,9 @@ class LavaStore final : public Store {
   /// From the next opening on: beside the instance's jobs another one of the lease runs, and never
   /// ends, so that what finds no memory waits.
   void HaveAJobBeside() { job_beside_ = true; }
+  /// Imports find only some of their files there; the others come at any moment, or when a read
+  /// needs them.
+  void HaveLateFiles() { has_late_files_ = true; }
   /// Files fail: background work may.
   void MayFail() { may_fail_ = true; }
   bool is_open() const { return db_ != nullptr; }
@@ -86,6 +94,24 @@ class LavaStore final : public Store {
   Status Finish(const std::function<Status()>& call);
   Status Apply(const Operation& write);
   Status Adopt(int32_t slot, const std::string& directory, ImportSource* source);
+  // late_files.cc
+  Status Place(const Snapshot::File& file, const std::string& directory, ImportSource* source);
+  std::string PathOf(const Snapshot::File& file) const;
+  void AwaitFiles();
+  void StopBringing();
+  Status Bring(const std::string& name);
+  Status BringLocked(const std::string& name);
+  Status BringAny();
+  Status BringAll();
+  template <typename Read>
+  Status WithFiles(Read read) {
+    while (true) {
+      Status status = read();
+      if (!status.IsNeedsFile()) return status;
+      ++TotalsOfAll().reads_that_needed_a_file;
+      LAVA_RETURN_IF_ERROR(Bring(std::string(status.message())));
+    }
+  }
   Status CheckAtRest();
   Status CheckFiles(std::span<const Snapshot::File> files) const;
   Status CheckRecordCounts();
@@ -100,6 +126,14 @@ class LavaStore final : public Store {
   std::string root_;
   bool may_fail_ = false;
   bool job_beside_ = false;
+  bool has_late_files_ = false;
+  Random late_random_;
+  mutable std::mutex late_mutex_;
+  std::map<std::string, std::string> late_files_;  // name -> where it waits; guarded by late
+  // Where jobs have threads, a write waits for them, and they for files: another thread brings
+  // these.
+  std::thread bringing_;
+  std::atomic<bool> stop_bringing_{false};
   MemoryCounter beside_;
   std::optional<JobMemory::Grant> beside_grant_;
   std::shared_ptr<Lease> beside_lease_;

@@ -121,6 +121,25 @@ jbyteArray ListTables(JNIEnv* env, jobject, jlong handle) {
   });
 }
 
+jbyteArray MissingFiles(JNIEnv* env, jobject, jlong handle) {
+  return Entry(env, jbyteArray{}, [&]() -> jbyteArray {
+    Use<DatabaseHandle> use(handle);
+    Packer out;
+    out.Files(use->db()->MissingFiles());
+    return NewArray(env, out.bytes());
+  });
+}
+
+jboolean FileArrived(JNIEnv* env, jobject, jlong handle, jbyteArray name) {
+  return Entry(env, jboolean{JNI_FALSE}, [&]() -> jboolean {
+    Use<DatabaseHandle> use(handle);
+    const Status status = use->db()->FileArrived(CopyWhole(env, name, "name"));
+    if (status.IsNotFound()) return JNI_FALSE;
+    Check(status);
+    return JNI_TRUE;
+  });
+}
+
 jlong TakeSnapshot(JNIEnv* env, jobject, jlong handle) {
   return Entry(env, jlong{0}, [&]() -> jlong {
     Use<DatabaseHandle> use(handle);
@@ -269,6 +288,8 @@ NativeClass DatabaseAdministration() {
       Native("setTableOptions0", "(JJIIJJ)I", reinterpret_cast<void*>(SetTableOptions)),
       Native("dropTable0", "(JJ)I", reinterpret_cast<void*>(DropTable)),
       Native("listTables0", "(J)[B", reinterpret_cast<void*>(ListTables)),
+      Native("missingFiles0", "(J)[B", reinterpret_cast<void*>(MissingFiles)),
+      Native("fileArrived0", "(J[B)Z", reinterpret_cast<void*>(FileArrived)),
       Native("snapshot0", "(J)J", reinterpret_cast<void*>(TakeSnapshot)),
       Native("flush0", "(JI)I", reinterpret_cast<void*>(Flush)),
       Native("compactAll0", "(JIJ)J", reinterpret_cast<void*>(CompactAll)),

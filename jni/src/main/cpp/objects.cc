@@ -62,6 +62,11 @@ jbyteArray Files(JNIEnv* env, jobject, jlong handle) {
     const Snapshot::Flushed flushed = use.get()->flushed();
     out.Int64(flushed.sealed_bytes);
     out.Int64(flushed.file_bytes);
+    std::vector<std::string> missing;
+    for (const Snapshot::File& file : files) {
+      if (file.missing) missing.push_back(file.name);
+    }
+    out.Strings(missing);
     return NewArray(env, out.bytes());
   });
 }

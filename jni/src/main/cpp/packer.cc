@@ -61,6 +61,7 @@ std::vector<ImportSource> Unpacker::Imports() {
     source.partition_first = Int32();
     source.partition_last = Int32();
     source.metadata = Bytes();
+    source.missing = Strings();
   }
   return imports;
 }

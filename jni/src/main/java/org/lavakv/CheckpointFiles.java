@@ -1,6 +1,7 @@
 package org.lavakv;
 
 import java.util.List;
+import java.util.Set;
 
 /**
  * What a checkpoint consists of: files to copy, and the metadata from which an instance imports
@@ -14,12 +15,19 @@ public final class CheckpointFiles {
     private final byte[] metadata;
     private final long sealedBytes;
     private final long flushedBytes;
+    private final Set<String> missing;
 
-    CheckpointFiles(List<FileInfo> files, byte[] metadata, long sealedBytes, long flushedBytes) {
+    CheckpointFiles(
+            List<FileInfo> files,
+            byte[] metadata,
+            long sealedBytes,
+            long flushedBytes,
+            List<String> missing) {
         this.files = List.copyOf(files);
         this.metadata = metadata;
         this.sealedBytes = sealedBytes;
         this.flushedBytes = flushedBytes;
+        this.missing = Set.copyOf(missing);
     }
 
     /** The files, in no particular order. */
@@ -40,5 +48,13 @@ public final class CheckpointFiles {
     /** Bytes of the files that those memtables became. */
     public long flushedBytes() {
         return flushedBytes;
+    }
+
+    /**
+     * Names of those files that had not arrived when this was made: see {@link
+     * LavaDB#missingFiles}.
+     */
+    public Set<String> missing() {
+        return missing;
     }
 }

@@ -32,6 +32,7 @@ final class Encoder {
                         out.writeInt(source.partitionLast());
                         out.writeInt(source.metadata().length);
                         out.write(source.metadata());
+                        writeStrings(out, source.missing());
                     }
                 });
     }
@@ -55,15 +56,17 @@ final class Encoder {
     }
 
     static byte[] strings(List<String> strings) {
-        return pack(
-                out -> {
-                    out.writeInt(strings.size());
-                    for (String string : strings) {
-                        byte[] bytes = utf8(string);
-                        out.writeInt(bytes.length);
-                        out.write(bytes);
-                    }
-                });
+        return pack(out -> writeStrings(out, strings));
+    }
+
+    private static void writeStrings(DataOutputStream out, List<String> strings)
+            throws IOException {
+        out.writeInt(strings.size());
+        for (String string : strings) {
+            byte[] bytes = utf8(string);
+            out.writeInt(bytes.length);
+            out.write(bytes);
+        }
     }
 
     static byte[] keys(byte[][] keys, int prefixLen) {

@@ -25,6 +25,9 @@ import java.util.concurrent.atomic.AtomicLong;
  * 100 ms and ends with code ABORTED when the thread is interrupted; its flag stays set and nothing
  * was written.
  *
+ * <p>Files that are imported before they are there ({@link ImportSource#missing}): a read that
+ * meets one has it brought by {@link MissingFiles}, and goes on; writes need none of them.
+ *
  * <p>Units: bytes, unless a name says otherwise. A key holds at most {@link #KEY_BYTES_MAX}, a
  * value at most {@link #VALUE_BYTES_MAX}; more is refused with INVALID_ARGUMENT, naming the limit.
  */
@@ -46,6 +49,7 @@ public final class LavaDB extends NativeObject {
     private final String path;
     private final OpenSnapshots openSnapshots = new OpenSnapshots();
     private final AtomicLong stalledNanos = new AtomicLong();
+    private volatile MissingFiles missingFiles;
 
     private LavaDB(long handle, String path) {
         super(handle, "a database (org.lavakv.LavaDB) in " + path);
@@ -71,8 +75,8 @@ public final class LavaDB extends NativeObject {
      * options name.
      *
      * @param lease the memory that it uses; it may be closed before the instance
-     * @param imports predecessors whose files lie in the directory already; then there must be no
-     *     instance in it yet. May be empty.
+     * @param imports predecessors whose files lie in the directory already, or are named missing;
+     *     then there must be no instance in it yet. May be empty.
      */
     public static LavaDB open(DBOptions o, String path, Lease lease, List<ImportSource> imports)
             throws LavaDBException {
@@ -194,23 +198,37 @@ public final class LavaDB extends NativeObject {
             throws LavaDBException {
         checkKey(key, keyOff, keyLen, prefixLen);
         Objects.checkFromToIndex(outOff, out.length, out.length);
-        return get0(
-                handle, own(t), key, keyOff, keyLen, prefixLen, out, outOff, out.length - outOff);
+        long table = own(t);
+        int room = out.length - outOff;
+        while (true) {
+            try {
+                return get0(handle, table, key, keyOff, keyLen, prefixLen, out, outOff, room);
+            } catch (LavaDBException e) {
+                bringWhatIsNeeded(e);
+            }
+        }
     }
 
     /** A key's value in a new array, or null. Prefix as in the other get. */
     public byte[] get(TableHandle t, byte[] key, int keyOff, int keyLen, int prefixLen)
             throws LavaDBException {
-        checkKey(key, keyOff, keyLen, prefixLen);
-        return getNew0(handle, own(t), key, keyOff, keyLen, prefixLen, 0);
+        return get(t, key, keyOff, keyLen, prefixLen, null);
     }
 
-    /** A key's value as of a snapshot, in a new array, or null. */
+    /** A key's value as of a snapshot, which may be null, in a new array, or null. */
     public byte[] get(TableHandle t, byte[] key, int keyOff, int keyLen, int prefixLen, Snapshot s)
             throws LavaDBException {
         checkKey(key, keyOff, keyLen, prefixLen);
+        long table = own(t);
+        long snapshot = own(s);
         try {
-            return getNew0(handle, own(t), key, keyOff, keyLen, prefixLen, own(s));
+            while (true) {
+                try {
+                    return getNew0(handle, table, key, keyOff, keyLen, prefixLen, snapshot);
+                } catch (LavaDBException e) {
+                    bringWhatIsNeeded(e);
+                }
+            }
         } finally {
             Reference.reachabilityFence(s);
         }
@@ -219,17 +237,24 @@ public final class LavaDB extends NativeObject {
     /** Whether a key has a value; does not read values that are stored apart. */
     public boolean contains(TableHandle t, byte[] key, int keyOff, int keyLen, int prefixLen)
             throws LavaDBException {
-        checkKey(key, keyOff, keyLen, prefixLen);
-        return contains0(handle, own(t), key, keyOff, keyLen, prefixLen, 0);
+        return contains(t, key, keyOff, keyLen, prefixLen, null);
     }
 
-    /** Whether a key had a value when the snapshot was taken. */
+    /** Whether a key had a value when the snapshot, which may be null, was taken. */
     public boolean contains(
             TableHandle t, byte[] key, int keyOff, int keyLen, int prefixLen, Snapshot s)
             throws LavaDBException {
         checkKey(key, keyOff, keyLen, prefixLen);
+        long table = own(t);
+        long snapshot = own(s);
         try {
-            return contains0(handle, own(t), key, keyOff, keyLen, prefixLen, own(s));
+            while (true) {
+                try {
+                    return contains0(handle, table, key, keyOff, keyLen, prefixLen, snapshot);
+                } catch (LavaDBException e) {
+                    bringWhatIsNeeded(e);
+                }
+            }
         } finally {
             Reference.reachabilityFence(s);
         }
@@ -242,7 +267,14 @@ public final class LavaDB extends NativeObject {
     public boolean containsPrefix(TableHandle t, byte[] prefix, int off, int len)
             throws LavaDBException {
         checkKey(prefix, off, len, 0);
-        return containsPrefix0(handle, own(t), prefix, off, len);
+        long table = own(t);
+        while (true) {
+            try {
+                return containsPrefix0(handle, table, prefix, off, len);
+            } catch (LavaDBException e) {
+                bringWhatIsNeeded(e);
+            }
+        }
     }
 
     /**
@@ -257,9 +289,17 @@ public final class LavaDB extends NativeObject {
     public byte[][] multiGet(TableHandle t, byte[][] keys, int prefixLen, Snapshot s)
             throws LavaDBException {
         byte[] request = Encoder.keys(keys, prefixLen);
+        long table = own(t);
+        long snapshot = own(s);
         try {
-            byte[] values = multiGet0(handle, own(t), request, own(s));
-            return new Decoder(values).nullableArrays(keys.length);
+            while (true) {
+                try {
+                    byte[] values = multiGet0(handle, table, request, snapshot);
+                    return new Decoder(values).nullableArrays(keys.length);
+                } catch (LavaDBException e) {
+                    bringWhatIsNeeded(e);
+                }
+            }
         } finally {
             Reference.reachabilityFence(s);
         }
@@ -276,34 +316,90 @@ public final class LavaDB extends NativeObject {
             throws LavaDBException {
         long table = own(t);
         long snapshot = own(s);
+        try {
+            while (true) {
+                try {
+                    scan(table, o, page, snapshot);
+                    return;
+                } catch (LavaDBException e) {
+                    bringWhatIsNeeded(e);
+                }
+            }
+        } finally {
+            Reference.reachabilityFence(s);
+        }
+    }
+
+    private void scan(long table, ScanOptions o, ScanPage page, long snapshot)
+            throws LavaDBException {
         int flags = (o.lowerExclusive ? 1 : 0) | (o.keysOnly ? 2 : 0);
         // Room for a full page and its last key, so that only a large entry needs a second call.
         int room = (int) Math.min(Integer.MAX_VALUE - 64L, o.bytesMax + 1024L);
         int needed = room;
-        try {
-            do {
-                byte[] out = page.reserve(needed);
-                needed =
-                        scan0(
-                                handle,
-                                table,
-                                o.lower,
-                                o.lowerBytes,
-                                o.upper,
-                                o.upperBytes,
-                                flags,
-                                o.prefixBytes,
-                                o.skipKeyBytes,
-                                o.entriesMax,
-                                o.bytesMax,
-                                snapshot,
-                                out,
-                                out.length);
-            } while (needed != DONE);
-            page.filled();
-        } finally {
-            Reference.reachabilityFence(s);
+        do {
+            byte[] out = page.reserve(needed);
+            needed =
+                    scan0(
+                            handle,
+                            table,
+                            o.lower,
+                            o.lowerBytes,
+                            o.upper,
+                            o.upperBytes,
+                            flags,
+                            o.prefixBytes,
+                            o.skipKeyBytes,
+                            o.entriesMax,
+                            o.bytesMax,
+                            snapshot,
+                            out,
+                            out.length);
+        } while (needed != DONE);
+        page.filled();
+    }
+
+    // ---------------------------------------------------------------------- files that come later
+
+    /**
+     * What was imported as missing, is named by the current state and has not arrived yet; those
+     * that most reads ask for come first.
+     */
+    public List<FileInfo> missingFiles() throws LavaDBException {
+        return new Decoder(missingFiles0(handle)).files();
+    }
+
+    /**
+     * Says that a missing file lies in the directory now, whole, under its name.
+     *
+     * @return false when nothing names it any more, and it was removed
+     * @throws LavaDBException CORRUPTION when it is not the file that the metadata describes,
+     *     IO_ERROR: it is still missing and may be brought again. INVALID_ARGUMENT: no file of this
+     *     name is missing.
+     */
+    public boolean fileArrived(String name) throws LavaDBException {
+        return fileArrived0(handle, Encoder.utf8(name));
+    }
+
+    /** Who brings the files that reads need; null: nobody, and such reads fail with NEEDS_FILE. */
+    public void setMissingFiles(MissingFiles files) {
+        missingFiles = files;
+    }
+
+    private void bringWhatIsNeeded(LavaDBException e) throws LavaDBException {
+        if (e.getCode() != Status.Code.NEEDS_FILE) {
+            throw e;
         }
+        MissingFiles files = missingFiles;
+        if (files == null) {
+            throw new LavaDBException(
+                    Status.Code.NEEDS_FILE,
+                    "reading the instance in "
+                            + path
+                            + " needs its file "
+                            + e.getMessage()
+                            + ", which has not arrived, and nobody brings it");
+        }
+        files.bring(e.getMessage());
     }
 
     // ---------------------------------------------------------------------- writing
@@ -619,6 +715,11 @@ public final class LavaDB extends NativeObject {
             byte[] out,
             int outRoom)
             throws LavaDBException;
+
+    private native byte[] missingFiles0(long handle) throws LavaDBException;
+
+    /** Whether anything names it. */
+    private native boolean fileArrived0(long handle, byte[] name) throws LavaDBException;
 
     // The writes and waits answer zero, or the number of BUSY.
 

@@ -53,7 +53,7 @@ public final class Snapshot extends NativeObject {
      */
     public CheckpointFiles getFiles() throws LavaDBException {
         Decoder in = new Decoder(files0(handle));
-        return new CheckpointFiles(in.files(), in.bytes(), in.int64(), in.int64());
+        return new CheckpointFiles(in.files(), in.bytes(), in.int64(), in.int64(), in.strings());
     }
 
     /** Unpins the files. Repeating it does nothing. */

@@ -31,7 +31,7 @@ public final class Status {
         BUSY(8),
         /** The disk is full; the message names the directory. Retry after freeing space. */
         NO_SPACE(9),
-        /** A file must be fetched first; the message names it. */
+        /** A file has not arrived yet; the message names it. See {@link LavaDB#missingFiles}. */
         NEEDS_FILE(10),
         /** Given up: by close, or because the calling thread was interrupted. */
         ABORTED(11),

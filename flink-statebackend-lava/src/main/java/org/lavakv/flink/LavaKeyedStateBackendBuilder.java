@@ -26,6 +26,7 @@ import org.lavakv.flink.engine.StateContext;
 import org.lavakv.flink.host.HostReports;
 import org.lavakv.flink.memory.SlotMemory;
 import org.lavakv.flink.metrics.LavaMetrics;
+import org.lavakv.flink.metrics.RestoreMetrics;
 import org.lavakv.flink.restore.LavaRestore;
 import org.lavakv.flink.restore.RestoreRequest;
 import org.lavakv.flink.restore.RestoreResult;
@@ -168,6 +169,8 @@ public class LavaKeyedStateBackendBuilder<K> extends AbstractKeyedStateBackendBu
                 .setKeySerializerProvider(keySerializerProvider)
                 .setStateHandles(restoreStateHandles)
                 .setTransferThreads(settings.transferThreads())
+                .setOnDemand(settings.restoreOnDemand())
+                .setProgress(RestoreMetrics.newProgress(parameters.getMetricGroup()))
                 .setNumberOfKeyGroups(numberOfKeyGroups)
                 .setCustomInitializationMetrics(parameters.getCustomInitializationMetrics())
                 .setHeapTimers(heapTimers)

@@ -140,6 +140,20 @@ public final class LavaOptions {
                             "How large a pack of small files may grow. Several are uploaded at a"
                                     + " time, as checkpoint.transfer.thread.num says.");
 
+    public static final ConfigOption<Boolean> RESTORE_ON_DEMAND =
+            ConfigOptions.key(PREFIX + "restore.on-demand")
+                    .booleanType()
+                    .defaultValue(false)
+                    .withDescription(
+                            "Whether a restore from a checkpoint or native savepoint of Lava only"
+                                    + " reads what describes it, and the job begins while the files"
+                                    + " of its state are fetched in the background. What reads"
+                                    + " them waits until the files that it needs are there, which"
+                                    + " come first; the first checkpoint that must upload all of"
+                                    + " them (after a restore with NO_CLAIM or with another"
+                                    + " parallelism) and native savepoints wait for all. A file"
+                                    + " that cannot be fetched fails what needs it.");
+
     public static final ConfigOption<Boolean> METRICS_PER_STATE =
             ConfigOptions.key(PREFIX + "metrics.per-state")
                     .booleanType()

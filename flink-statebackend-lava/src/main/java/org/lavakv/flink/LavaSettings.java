@@ -46,6 +46,7 @@ final class LavaSettings {
         transferThreads();
         packLimits();
         uploadCostPercent();
+        restoreOnDemand();
         metricsPerState();
         hostReportInterval();
         backgroundThreads();
@@ -199,6 +200,10 @@ final class LavaSettings {
         return new PackLimits(
                 bytesBetween(LavaOptions.CHECKPOINT_PACK_FILE_SIZE, 0, INT_BYTES_MAX),
                 bytesBetween(LavaOptions.CHECKPOINT_PACK_SIZE, 64L << 10, 1L << 40));
+    }
+
+    boolean restoreOnDemand() {
+        return get(LavaOptions.RESTORE_ON_DEMAND, Boolean.class);
     }
 
     boolean metricsPerState() {

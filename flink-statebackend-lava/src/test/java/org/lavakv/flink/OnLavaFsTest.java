@@ -21,4 +21,8 @@ class OnLavaFsTest {
     @Nested
     @OnLavaFs
     class Dispose extends QueryAndDisposeTest {}
+
+    @Nested
+    @OnLavaFs
+    class OnDemand extends OnDemandRestoreTest {}
 }

@@ -18,8 +18,8 @@ import org.slf4j.LoggerFactory;
  * <p>Threads: the getters may be called from any thread; {@link #close} once from any thread, and
  * again without effect.
  *
- * <p>Ownership: owns the database, the lease (through {@code leaseRelease}), the files and the
- * directory; all are gone after {@link #close}.
+ * <p>Ownership: owns the database, the lease (through {@code leaseRelease}), the files with those
+ * that come later, and the directory; all are gone after {@link #close}.
  *
  * <p>Errors: {@link #close} never throws; what goes wrong is logged.
  */
@@ -35,6 +35,7 @@ public final class LavaInstance implements AutoCloseable {
     private final KeyGroupRange keyGroupRange;
     private final long separationBytes;
     private final ResourceGuard resourceGuard = new ResourceGuard();
+    private volatile LateFiles lateFiles = LateFiles.NONE;
     private boolean closed;
 
     /**
@@ -77,6 +78,16 @@ public final class LavaInstance implements AutoCloseable {
         return files;
     }
 
+    /** What of the files has not come yet. */
+    public LateFiles lateFiles() {
+        return lateFiles;
+    }
+
+    /** Takes over who fetches files. */
+    public void setLateFiles(LateFiles late) {
+        lateFiles = late;
+    }
+
     /** Leading bytes of every key that name the key group: 1 or 2. */
     public int keyGroupPrefixBytes() {
         return keyGroupPrefixBytes;
@@ -108,6 +119,8 @@ public final class LavaInstance implements AutoCloseable {
             }
             closed = true;
         }
+        // Readers that wait for a file hold the guard.
+        lateFiles.close();
         resourceGuard.closeUninterruptibly();
         try {
             db.close();

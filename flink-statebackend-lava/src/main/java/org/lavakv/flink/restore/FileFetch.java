@@ -3,11 +3,13 @@ package org.lavakv.flink.restore;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.util.function.LongConsumer;
 import java.util.zip.CRC32C;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.util.IOUtils;
 import org.lavakv.FileInfo;
 import org.lavakv.LavaDBException;
+import org.lavakv.flink.engine.RestoreProgress;
 import org.lavakv.flink.storage.InstanceFiles;
 
 /**
@@ -26,26 +28,38 @@ final class FileFetch {
      * Fetches.
      *
      * @param name what it is called in {@code files}, where it must not be
+     * @param progress told of every byte, and to forget them when this fails
      * @return the name
      */
     static String fetch(
-            FileSource source, InstanceFiles files, String name, CloseableRegistry streams)
+            FileSource source,
+            InstanceFiles files,
+            String name,
+            CloseableRegistry streams,
+            RestoreProgress progress)
             throws IOException {
+        long[] counted = {0};
+        LongConsumer count =
+                bytes -> {
+                    counted[0] += bytes;
+                    progress.copied(bytes);
+                };
         try {
             Copied copied;
             if (source.local() != null && files.link(source.local(), name)) {
                 try (OutputStream nowhere = OutputStream.nullOutputStream()) {
-                    copied = copy(source, nowhere, streams);
+                    copied = copy(source, nowhere, streams, count);
                 }
             } else {
                 try (OutputStream out = files.create(name)) {
-                    copied = copy(source, out, streams);
+                    copied = copy(source, out, streams, count);
                 }
             }
             // Only now: what is not closed is not whole, and the engine may have to look at it.
             check(source, copied, files, name);
             return name;
         } catch (IOException | RuntimeException | Error e) {
+            progress.copied(-counted[0]);
             try {
                 files.deleteIfExists(name);
             } catch (IOException suppressed) {
@@ -55,7 +69,8 @@ final class FileFetch {
         }
     }
 
-    private static Copied copy(FileSource source, OutputStream out, CloseableRegistry streams)
+    private static Copied copy(
+            FileSource source, OutputStream out, CloseableRegistry streams, LongConsumer count)
             throws IOException {
         CRC32C crc = new CRC32C();
         long total = 0;
@@ -70,6 +85,7 @@ final class FileFetch {
                 crc.update(buffer, 0, n);
                 out.write(buffer, 0, n);
                 total += n;
+                count.accept(n);
             }
         } finally {
             if (streams.unregisterCloseable(in)) {

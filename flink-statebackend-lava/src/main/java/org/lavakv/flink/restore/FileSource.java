@@ -76,6 +76,11 @@ final class FileSource {
         return info;
     }
 
+    /** Whether it is worth while to wait with fetching it until it is needed. */
+    boolean isFar() {
+        return local == null;
+    }
+
     /** Null unless the file is on this machine. */
     @Nullable
     LocalFile local() {

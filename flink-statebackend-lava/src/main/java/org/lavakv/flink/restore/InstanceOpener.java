@@ -11,7 +11,8 @@ import org.lavakv.flink.engine.LavaInstanceFactory;
 
 /**
  * Opens the instance, and knows how to leave nothing behind. Until the restore is finished, closing
- * the task's registry closes the database, which ends a write that waits for background work.
+ * the task's registry closes the database, which ends a write that waits for background work, and
+ * gives up files that a read waits for.
  *
  * <p>Threads: one.
  */
@@ -34,7 +35,11 @@ final class InstanceOpener {
      */
     LavaInstance open(List<ImportSource> imports) throws IOException, LavaDBException {
         instance = factory.open(imports);
-        closing = instance.db()::close;
+        closing =
+                () -> {
+                    instance.lateFiles().close();
+                    instance.db().close();
+                };
         cancel.registerCloseable(closing);
         return instance;
     }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -33,17 +34,25 @@ import org.lavakv.flink.snapshot.ParallelTransfer;
 import org.lavakv.flink.snapshot.UploadedFiles;
 import org.lavakv.flink.storage.InstanceFiles;
 import org.lavakv.flink.storage.PosixFiles;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Restores Lava's own checkpoints, native savepoints and local copies: the files of all
- * predecessors are put where the new instance's are, checked, and adopted with bounds.
+ * predecessors are put where the new instance's are, checked, and adopted with bounds. On demand,
+ * those that are not on this machine come later, while the instance is used.
  *
  * <p>Threads: the task's, and some of its own while it runs.
  */
 final class NativeRestore<K> {
 
+    private static final Logger LOG = LoggerFactory.getLogger(NativeRestore.class);
+
     /** How long a failed restore waits for its threads, so that they leave no file behind. */
     private static final long SETTLE_MS = 10_000;
+
+    /** How long a file that could not be fetched on demand is let be, at first. */
+    private static final long RETRY_MS = 1_000;
 
     private final RestoreRequest<K> request;
     private final InstanceOpener opener;
@@ -57,6 +66,7 @@ final class NativeRestore<K> {
         long begin = System.nanoTime();
         List<Predecessor> predecessors;
         List<List<StateMetaInfoSnapshot>> states = new ArrayList<>();
+        Map<String, FileSource> late = new LinkedHashMap<>();
         try (ParallelTransfer transfer =
                 new ParallelTransfer(request.transferThreads(), "lava-restore")) {
             predecessors = readDescriptions(transfer);
@@ -68,7 +78,14 @@ final class NativeRestore<K> {
                     checkKeyGroupPrefix(predecessor);
                     states.add(descriptions.read(predecessor.stateMeta()));
                 }
-                fetch(transfer, predecessors);
+                Map<String, FileSource> sources = sourcesOf(predecessors);
+                if (request.onDemand()) {
+                    sources.values().stream()
+                            .filter(FileSource::isFar)
+                            .forEach(source -> late.put(source.info().name(), source));
+                    sources.keySet().removeAll(late.keySet());
+                }
+                fetch(transfer, predecessors, sources.values());
             } finally {
                 predecessors.forEach(Predecessor::close);
             }
@@ -82,9 +99,13 @@ final class NativeRestore<K> {
                     new ImportSource(
                             predecessor.description().engineMetadata(),
                             predecessor.shown().getStartKeyGroup(),
-                            predecessor.shown().getEndKeyGroup()));
+                            predecessor.shown().getEndKeyGroup(),
+                            missing(predecessor, late)));
         }
         LavaInstance instance = opener.open(imports);
+        if (!late.isEmpty()) {
+            fetchLater(instance, late);
+        }
         StateTables tables = registerStates(instance, predecessors, states);
         report(MetricNames.RESTORE_STATE_DURATION, fetched, System.nanoTime());
         return result(instance, tables, predecessors);
@@ -126,8 +147,25 @@ final class NativeRestore<K> {
         }
     }
 
+    private static List<String> missing(Predecessor predecessor, Map<String, FileSource> late) {
+        return predecessor.files().stream()
+                .map(source -> source.info().name())
+                .filter(late::containsKey)
+                .collect(Collectors.toList());
+    }
+
+    private void fetchLater(LavaInstance instance, Map<String, FileSource> late)
+            throws LavaDBException {
+        LateFetch fetch =
+                new LateFetch(instance.db(), instance.files(), late, request.progress(), RETRY_MS);
+        instance.setLateFiles(fetch);
+        fetch.start(request.transferThreads());
+        LOG.info("The job begins while {} files of its state are fetched.", fetch.fileCount());
+    }
+
     /** A file that several predecessors name is fetched once. */
-    private void fetch(ParallelTransfer transfer, List<Predecessor> predecessors) throws Exception {
+    private static Map<String, FileSource> sourcesOf(List<Predecessor> predecessors)
+            throws IOException {
         Map<String, FileSource> sources = new LinkedHashMap<>();
         for (Predecessor predecessor : predecessors) {
             for (FileSource source : predecessor.files()) {
@@ -146,20 +184,48 @@ final class NativeRestore<K> {
                 }
             }
         }
+        return sources;
+    }
+
+    private void fetch(
+            ParallelTransfer transfer,
+            List<Predecessor> predecessors,
+            Collection<FileSource> sources)
+            throws Exception {
         InstanceFiles files = request.factory().files();
         List<ParallelTransfer.Task<String>> tasks = new ArrayList<>();
-        for (FileSource source : sources.values()) {
-            tasks.add(streams -> FileFetch.fetch(source, files, source.info().name(), streams));
+        long bytes = 0;
+        for (FileSource source : sources) {
+            bytes += source.info().bytes();
+            tasks.add(streams -> fetch(source, files, source.info().name(), streams));
         }
         InstanceFiles ordinary = new PosixFiles(directory());
         for (int i = 0; i < predecessors.size(); i++) {
             FileSource timers = predecessors.get(i).timers();
             if (timers != null) {
                 String name = timersName(i);
-                tasks.add(streams -> FileFetch.fetch(timers, ordinary, name, streams));
+                bytes += timers.info().bytes();
+                tasks.add(streams -> fetch(timers, ordinary, name, streams));
             }
         }
+        if (tasks.isEmpty()) {
+            return;
+        }
+        request.progress()
+                .begin(
+                        "Restoring key groups " + request.keyGroupRange().prettyPrintInterval(),
+                        tasks.size(),
+                        bytes);
         transfer.run(tasks, cancel(), name -> {}, SETTLE_MS);
+        request.progress().end();
+    }
+
+    private String fetch(
+            FileSource source, InstanceFiles files, String name, CloseableRegistry streams)
+            throws IOException {
+        FileFetch.fetch(source, files, name, streams, request.progress());
+        request.progress().fileDone();
+        return name;
     }
 
     private static boolean sameContent(FileInfo a, FileInfo b) {

@@ -16,6 +16,7 @@ import org.apache.flink.runtime.state.StateSerializerProvider;
 import org.apache.flink.runtime.state.heap.HeapPriorityQueueSetFactory;
 import org.apache.flink.runtime.state.heap.HeapPriorityQueueSnapshotRestoreWrapper;
 import org.lavakv.flink.engine.LavaInstanceFactory;
+import org.lavakv.flink.engine.RestoreProgress;
 
 /**
  * What a restore needs to know.
@@ -67,6 +68,15 @@ public final class RestoreRequest<K> {
         return b.transferThreads;
     }
 
+    /** Whether the engine's files may be fetched while the job runs. */
+    boolean onDemand() {
+        return b.onDemand;
+    }
+
+    RestoreProgress progress() {
+        return b.progress;
+    }
+
     CustomInitializationMetrics metrics() {
         return b.metrics;
     }
@@ -90,6 +100,8 @@ public final class RestoreRequest<K> {
         private StateSerializerProvider<K> keySerializerProvider;
         private List<KeyedStateHandle> stateHandles = Collections.emptyList();
         private int transferThreads = 1;
+        private boolean onDemand;
+        private RestoreProgress progress = new RestoreProgress();
         private CustomInitializationMetrics metrics = (name, value) -> {};
         @Nullable private HeapPriorityQueueSetFactory heapTimers;
         private Map<String, HeapPriorityQueueSnapshotRestoreWrapper<?>> heapTimerStates =
@@ -134,6 +146,18 @@ public final class RestoreRequest<K> {
         /** How many files to fetch at a time. */
         public Builder<K> setTransferThreads(int threads) {
             this.transferThreads = threads;
+            return this;
+        }
+
+        /** Whether to open without files that are not on this machine, and fetch them later. */
+        public Builder<K> setOnDemand(boolean onDemand) {
+            this.onDemand = onDemand;
+            return this;
+        }
+
+        /** Told of every file that is fetched. */
+        public Builder<K> setProgress(RestoreProgress progress) {
+            this.progress = progress;
             return this;
         }
 

@@ -142,11 +142,13 @@ final class CheckpointUpload {
         try {
             streams.registerCloseable(out);
             out.getCheckpointOutputStream().write(stateMeta);
-            open = false;
             if (!streams.unregisterCloseable(out)) {
+                open = false;
                 throw new IOException("it was cancelled.");
             }
-            return out.closeAndFinalizeCheckpointStreamResult();
+            SnapshotResult<StreamStateHandle> result = out.closeAndFinalizeCheckpointStreamResult();
+            open = false;
+            return result;
         } finally {
             if (open) {
                 streams.unregisterCloseable(out);

@@ -104,8 +104,8 @@ final class FileUpload {
                 open = false;
                 throw new IOException("it was cancelled.");
             }
-            open = false;
             StreamStateHandle handle = out.closeAndGetHandle();
+            open = false;
             checkWhole(handle, total);
             return handle;
         } finally {

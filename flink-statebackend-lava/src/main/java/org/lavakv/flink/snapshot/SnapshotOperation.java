@@ -158,7 +158,9 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
     private SnapshotResult<KeyedStateHandle> write(
             CheckpointContent content, UploadPlan plan, CloseableRegistry registry)
             throws Exception {
-        LocalBackup backup = localBackup(content);
+        awaitFiles(content.files(), plan, registry);
+        LocalBackup backup =
+                lacksFiles(content.files(), plan) ? noLocalBackup() : localBackup(content);
         boolean complete = false;
         try {
             CheckpointUpload upload =
@@ -207,6 +209,18 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
         }
     }
 
+    /** A copy that lacks files is of no use, and the checkpoint does not wait for them. */
+    @Nullable
+    private LocalBackup noLocalBackup() {
+        if (context.localRecovery().isLocalBackupEnabled()) {
+            LOG.info(
+                    "Checkpoint {} goes without a copy for local recovery, since files of the"
+                            + " restored state have not all been fetched yet.",
+                    checkpointId);
+        }
+        return null;
+    }
+
     /** Local recovery is a help, so that its failure does not fail the checkpoint. */
     @Nullable
     private LocalBackup localBackup(CheckpointContent content) {
@@ -233,6 +247,35 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
                     e);
             return null;
         }
+    }
+
+    /** What is uploaded must be here first; what is only named need not. */
+    private void awaitFiles(CheckpointFiles files, UploadPlan plan, CloseableRegistry registry)
+            throws IOException, InterruptedException {
+        if (files.missing().isEmpty()) {
+            return;
+        }
+        List<String> needed =
+                plan.fresh().stream()
+                        .map(FileInfo::name)
+                        .filter(files.missing()::contains)
+                        .collect(Collectors.toList());
+        try {
+            context.instance().lateFiles().require(needed, registry);
+        } catch (IOException e) {
+            throw new IOException(
+                    "Checkpoint "
+                            + checkpointId
+                            + " must upload all files of the restored state, and they are not here"
+                            + " yet: "
+                            + e.getMessage(),
+                    e);
+        }
+    }
+
+    /** Whether files that are only named may not be here. */
+    private static boolean lacksFiles(CheckpointFiles files, UploadPlan plan) {
+        return plan.reusedFiles().stream().map(FileInfo::name).anyMatch(files.missing()::contains);
     }
 
     private SnapshotResult<KeyedStateHandle> handles(

@@ -183,6 +183,13 @@ final class UploadPlan {
         return packs;
     }
 
+    /** All files that are to be uploaded. */
+    List<FileInfo> fresh() {
+        List<FileInfo> fresh = new ArrayList<>(alone);
+        packs.forEach(pack -> fresh.addAll(pack.files()));
+        return fresh;
+    }
+
     /** Where the files of packs lie, of those that are named and of new ones. */
     PackedFiles packed() {
         return PackedFiles.of(places);

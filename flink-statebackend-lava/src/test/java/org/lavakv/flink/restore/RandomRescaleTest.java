@@ -26,13 +26,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.lavakv.flink.LavaConfigurableOptions;
 import org.lavakv.flink.LavaKeyedStateBackend;
+import org.lavakv.flink.LavaOptions;
 import org.lavakv.flink.testing.BackendFixture;
 import org.lavakv.flink.testing.StateContent;
 
 /**
  * A long random life of a job: writes of every kind, checkpoints, compactions, restores with other
- * parallelisms; with memtables and files so small that there are many, and with none, some or all
- * values in value files. What is read must be what a map on the heap holds.
+ * parallelisms, some of them on demand; with memtables and files so small that there are many, and
+ * with none, some or all values in value files. What is read must be what a map on the heap holds.
  */
 @Timeout(300)
 class RandomRescaleTest {
@@ -44,11 +45,12 @@ class RandomRescaleTest {
     @TempDir Path root;
 
     @ParameterizedTest
-    @CsvSource({"1, 0", "2, 60", "3, 1", "4, 1"})
-    void readsWhatWasWritten(long seed, long separationBytes) throws Exception {
+    @CsvSource({"1, 0, false", "2, 60, false", "3, 1, false", "4, 1, true", "5, 60, true"})
+    void readsWhatWasWritten(long seed, long separationBytes, boolean onDemand) throws Exception {
         try (BackendFixture fixture = new BackendFixture(root)) {
             fixture.use(
                     fixture.newLava(true)
+                            .set(LavaOptions.RESTORE_ON_DEMAND, onDemand)
                             .set(LavaConfigurableOptions.MEMTABLE_SIZE, new MemorySize(64 << 10))
                             .set(LavaConfigurableOptions.TARGET_FILE_SIZE, new MemorySize(64 << 10))
                             .set(LavaConfigurableOptions.VALUE_FILE_SIZE, new MemorySize(64 << 10))

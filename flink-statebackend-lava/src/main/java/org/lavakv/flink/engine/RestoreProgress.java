@@ -1,0 +1,150 @@
+package org.lavakv.flink.engine;
+
+import java.time.Duration;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * How far a restore is with the files that it fetches: in the log now and then, and at the end.
+ *
+ * <p>Threads: any.
+ *
+ * <p>Units: bytes, but for times.
+ */
+public final class RestoreProgress {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RestoreProgress.class);
+    private static final Duration INTERVAL = Duration.ofSeconds(10);
+    private static final double NANOS = 1e9;
+    private static final long UNKNOWN = -1;
+
+    private final LongSupplier nanos;
+    private final Consumer<String> log;
+    private String what = "Restoring";
+    private long began;
+    private long ended;
+    private long logged;
+    private boolean running;
+    private long files;
+    private long bytes;
+    private long filesDone;
+    private long bytesDone;
+
+    public RestoreProgress() {
+        this(System::nanoTime, LOG::info);
+    }
+
+    /** With another clock and log, for tests. */
+    RestoreProgress(LongSupplier nanos, Consumer<String> log) {
+        this.nanos = nanos;
+        this.log = log;
+    }
+
+    /**
+     * Begins; what came before is forgotten.
+     *
+     * @param activity how its lines begin, as "Restoring key groups 0 to 7"
+     */
+    public synchronized void begin(String activity, long fileCount, long byteCount) {
+        what = activity;
+        files = fileCount;
+        bytes = byteCount;
+        filesDone = 0;
+        bytesDone = 0;
+        running = true;
+        began = nanos.getAsLong();
+        logged = began;
+    }
+
+    /** So many bytes have come; negative when they have to be fetched again. */
+    public synchronized void copied(long count) {
+        bytesDone += count;
+        long now = nanos.getAsLong();
+        if (running && now - logged >= INTERVAL.toNanos()) {
+            logged = now;
+            log.accept(line());
+        }
+    }
+
+    /** One more file is there. */
+    public synchronized void fileDone() {
+        filesDone++;
+    }
+
+    /** All that is needed is there. */
+    public synchronized void end() {
+        if (!running) {
+            return;
+        }
+        running = false;
+        ended = nanos.getAsLong();
+        log.accept(
+                String.format(
+                        "%s: done, %d files with %s in %.1f s, %s/s.",
+                        what, files, inWords(bytesDone), seconds(), inWords(bytesPerSecond())));
+    }
+
+    private String line() {
+        long left = secondsLeft();
+        return String.format(
+                "%s: %d of %d files, %s of %s, %s/s, %s left.",
+                what,
+                filesDone,
+                files,
+                inWords(bytesDone),
+                inWords(bytes),
+                inWords(bytesPerSecond()),
+                left == UNKNOWN ? "unknown time" : "about " + left + " s");
+    }
+
+    private double seconds() {
+        return ((running ? nanos.getAsLong() : ended) - began) / NANOS;
+    }
+
+    private static String inWords(long count) {
+        if (count < 1 << 10) {
+            return count + " bytes";
+        }
+        String units = "KMGTPE";
+        double scaled = count;
+        int unit = -1;
+        while (scaled >= 1024) {
+            scaled /= 1024;
+            unit++;
+        }
+        return String.format("%.1f %ciB", scaled, units.charAt(unit));
+    }
+
+    public synchronized long filesLeft() {
+        return Math.max(0, files - filesDone);
+    }
+
+    public synchronized long bytesLeft() {
+        return Math.max(0, bytes - bytesDone);
+    }
+
+    public synchronized long filesDone() {
+        return filesDone;
+    }
+
+    public synchronized long bytesDone() {
+        return bytesDone;
+    }
+
+    /** On average since it began. */
+    public synchronized long bytesPerSecond() {
+        double seconds = seconds();
+        return seconds <= 0 ? 0 : (long) (bytesDone / seconds);
+    }
+
+    /** At that rate; -1 when there is none yet. */
+    public synchronized long secondsLeft() {
+        if (!running || bytesDone >= bytes) {
+            return 0;
+        }
+        long rate = bytesPerSecond();
+        return rate == 0 ? UNKNOWN : (bytes - bytesDone + rate - 1) / rate;
+    }
+}

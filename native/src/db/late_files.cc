@@ -1,0 +1,118 @@
+#include "db/late_files.h"
+
+#include "db/db_impl.h"
+#include "job/job_context.h"
+#include "table/late_table_reader.h"
+#include "value/late_value_reader.h"
+
+namespace lava {
+
+void LateFiles::Add(const std::shared_ptr<FileMeta>& file) {
+  std::string name = file->id.FileName();
+  file->reader = std::make_shared<LateTableReader>(name);
+  by_name_[std::move(name)] = {file->id, true, file, {}};
+  ids_.insert(file->id);
+  ++key_files_;
+}
+
+void LateFiles::Add(const std::shared_ptr<ValueFileMeta>& file) {
+  std::string name = file->id.ValueFileName();
+  file->reader = std::make_shared<LateValueReader>(name);
+  by_name_[std::move(name)] = {file->id, false, {}, file};
+  ids_.insert(file->id);
+}
+
+const LateFiles::Late* LateFiles::Find(const std::string& name) const {
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? nullptr : &found->second;
+}
+
+void LateFiles::Erase(const std::string& name) {
+  const auto found = by_name_.find(name);
+  if (found == by_name_.end()) return;
+  if (found->second.is_key_file) --key_files_;
+  ids_.erase(found->second.id);
+  by_name_.erase(found);
+}
+
+void LateFiles::Clear() {
+  by_name_.clear();
+  ids_.clear();
+  key_files_ = 0;
+}
+
+namespace {
+
+Status OpenLate(const JobContext& context, const FileMeta& file) {
+  LAVA_ASSIGN_OR_RETURN(std::shared_ptr<TableReader> reader, OpenReader(context, file));
+  static_cast<LateTableReader*>(file.reader.get())->Arrive(std::move(reader));
+  return Status::OK();
+}
+
+Status OpenLate(const JobContext& context, const ValueFileMeta& file) {
+  LAVA_ASSIGN_OR_RETURN(std::shared_ptr<ValueReader> reader, OpenValueReader(context, file));
+  static_cast<LateValueReader*>(file.reader.get())->Arrive(std::move(reader));
+  return Status::OK();
+}
+
+}  // namespace
+
+Status DBImpl::FileArrived(const std::string& name) {
+  const Gate::Visit visit(gate_.get());
+  if (!visit) return Status::Closed("the instance was closed");
+  std::shared_ptr<FileMeta> key_file;
+  std::shared_ptr<ValueFileMeta> value_file;
+  {
+    std::lock_guard<std::mutex> state(state_mutex_);
+    const LateFiles::Late* late = late_files_.Find(name);
+    if (late == nullptr)
+      return Status::InvalidArgument("no file " + name + " is missing in " + path_);
+    key_file = late->key_file.lock();
+    value_file = late->value_file.lock();
+  }
+  const std::string path = path_ + "/" + name;
+  Status status;
+  if (key_file != nullptr) {
+    status = OpenLate(MakeJobContext(0), *key_file);
+  } else if (value_file != nullptr) {
+    status = OpenLate(MakeJobContext(0), *value_file);
+  } else {
+    status = fs_->Remove(path);
+    if (!status.ok() && !status.IsNotFound()) return status;
+    status = Status::NotFound("no version names the file " + path + " any more");
+  }
+  // What could not be opened is still missing.
+  if (!status.ok() && (key_file != nullptr || value_file != nullptr))
+    return status.IsNotFound() ? Status::IOError("the file " + path + " is not there") : status;
+  std::lock_guard<std::mutex> state(state_mutex_);
+  late_files_.Erase(name);
+  // Both look at all files: not for each one that is of no use to them.
+  if (key_file != nullptr) ScheduleCompactions();
+  if (late_files_.empty() || (key_file != nullptr && !late_files_.any_key_file())) ScheduleGc();
+  ReportJobs();
+  changed_.notify_all();
+  return status;
+}
+
+std::vector<Snapshot::File> DBImpl::MissingFiles() const {
+  std::vector<Snapshot::File> missing;
+  std::set<FileId> seen;  // a file may stand several times in a version
+  const auto add = [&](const StoredFile& file, std::string name) {
+    if (late_files_.Contains(file.id) && seen.insert(file.id).second)
+      missing.push_back({std::move(name), file.bytes, file.crc32c, true});
+  };
+  std::lock_guard<std::mutex> state(state_mutex_);
+  if (late_files_.empty()) return missing;
+  for (const auto& level : version_->levels)
+    for (const FileEntry& entry : level) add(*entry.file, entry.file->id.FileName());
+  for (const auto& [id, entry] : version_->value_files) add(*entry.file, id.ValueFileName());
+  return missing;
+}
+
+void DBImpl::MarkMissing(std::vector<Snapshot::File>* files) const {
+  std::lock_guard<std::mutex> state(state_mutex_);
+  if (late_files_.empty()) return;
+  for (Snapshot::File& file : *files) file.missing = late_files_.Find(file.name) != nullptr;
+}
+
+}  // namespace lava

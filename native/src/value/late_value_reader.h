@@ -1,0 +1,54 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "value/value_reader.h"
+
+namespace lava {
+
+/// Stands for the reader of a value SST that is not there yet, and for that reader once it is: see
+/// LateTableReader. What has no status to answer with may be asked of a file that is there only.
+/// Threads:    any thread.
+/// Ownership:  owns the reader that arrived.
+class LateValueReader final : public ValueReader {
+ public:
+  explicit LateValueReader(std::string name) : name_(std::move(name)) {}
+  ~LateValueReader() override;
+
+  /// The file is there. Only the first reader counts.
+  void Arrive(std::shared_ptr<ValueReader> reader);
+
+  Status Presence() const override;
+  Status Get(Slice key, const FileId& birth, bool fill_cache, Slice* value,
+             std::shared_ptr<const void>* pin) const override;
+  std::unique_ptr<ValueScanner> NewScanner() const override;
+  Status Locate(Slice key, const FileId& birth, ValuePlace* place) const override;
+  Result<bool> CopyCached(const ValuePlace& place, Slice key, const FileId& birth,
+                          uint64_t raw_bytes, char* to) const override;
+  Status CopyFrom(Slice records, const ValuePlace& place, Slice key, const FileId& birth,
+                  bool fill_cache, uint64_t raw_bytes, char* to) const override;
+  const fs::RandomFile& file() const override;
+  void CountReads(uint64_t reads, uint64_t bytes) const override;
+  std::unique_ptr<ValueKeyIterator> NewKeyIterator() const override;
+  Status TakeStored(Slice key, const StoredPlace& at, Slice record, Compression* codec,
+                    Slice* stored) const override;
+  Status DecodeStored(const StoredPlace& at, Compression codec, Slice stored,
+                      std::string* raw) const override;
+  Status VerifyAll() const override;
+  const ValueFileProperties& properties() const override;
+  const std::string& path() const override;  // its name until it is there
+
+ private:
+  const ValueReader* reader() const { return reader_.load(std::memory_order_acquire); }
+  const ValueReader& Here() const;
+  Status NotHere() const { return Status::NeedsFile(name_); }
+
+  const std::string name_;
+  std::atomic<const ValueReader*> reader_{nullptr};
+  std::shared_ptr<ValueReader> owned_;  // written by who won reader_
+  std::atomic<bool> taken_{false};
+};
+
+}  // namespace lava
