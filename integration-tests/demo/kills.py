@@ -74,6 +74,8 @@ class Victims:
                     "HEAP" if self.configuration.heap_timers else "LAVA",
                 "state.backend.lava.filesystem":
                     "LAVAFS" if self.configuration.lava_fs else "POSIX",
+                "state.backend.lava.restore.on-demand":
+                    str(self.configuration.on_demand).lower(),
                 "jobmanager.scheduler": "adaptive",
                 "jobmanager.adaptive-scheduler.submission.resource-stabilization-timeout": "1s",
                 "jobmanager.adaptive-scheduler.executing.resource-stabilization-timeout": "1s",

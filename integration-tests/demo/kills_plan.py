@@ -23,6 +23,7 @@ class Configuration:
     threshold: int
     heap_timers: bool
     lava_fs: bool
+    on_demand: bool
 
     def ways(self):
         return self.unaligned, self.local_recovery
@@ -31,13 +32,14 @@ class Configuration:
         return (f"checkpoints {'unaligned' if self.unaligned else 'aligned'}, recovery"
                 f" {'local first' if self.local_recovery else 'remote'}, value separation from"
                 f" {self.threshold}b, timers {'on the heap' if self.heap_timers else 'in Lava'}, files"
-                f" {'in LavaFS volumes' if self.lava_fs else 'in directories'}")
+                f" {'in LavaFS volumes' if self.lava_fs else 'in directories'}, restored"
+                f" {'on demand' if self.on_demand else 'before the job begins'}")
 
 
 def configuration(seed):
     drawn = random.Random(f"configuration of {seed}")
     return Configuration(drawn.random() < 0.5, drawn.random() < 0.5, drawn.choice(THRESHOLDS),
-                         drawn.random() < 0.5, drawn.random() < 0.5)
+                         drawn.random() < 0.5, drawn.random() < 0.5, drawn.random() < 0.5)
 
 
 class Kind(enum.Enum):

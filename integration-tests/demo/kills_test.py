@@ -95,7 +95,7 @@ class ClosingTest(unittest.TestCase):
 class PlanTest(unittest.TestCase):
     def test_the_seed_says_the_configuration(self):
         self.assertEqual(configuration(7), configuration(7))
-        self.assertEqual(len({configuration(seed) for seed in range(400)}), 48)
+        self.assertEqual(len({configuration(seed) for seed in range(800)}), 96)
 
     def test_seeds_for_several_runs_meet_all_combinations(self):
         for base in range(1, 400):
@@ -116,7 +116,7 @@ class PlanTest(unittest.TestCase):
         script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../bin/test")
         with open(script, encoding="utf-8") as f:
             seed = int(re.search(r"^ *kills kills-5 (\d+) 5$", f.read(), re.M)[1])
-        self.assertEqual(configuration(seed), Configuration(True, True, 64, False, False))
+        self.assertEqual(configuration(seed), Configuration(True, True, 64, False, False, True))
 
 
 class LocalCopiesTest(unittest.TestCase):

@@ -13,12 +13,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.TestTemplate;
 import org.lavakv.flink.LavaOptions;
 
-/** Flink's conformance suite of state backends, with all files in a volume. */
+/** Flink's conformance suite of state backends, with all files in a volume, restored on demand. */
 class LavaFsStateBackendTest extends LavaStateBackendTest {
 
     @Override
     void configure(Configuration config) {
         config.set(LavaOptions.FILE_SYSTEM, LavaOptions.FileSystemType.LAVAFS);
+        config.set(LavaOptions.RESTORE_ON_DEMAND, true);
         config.set(LavaOptions.LOCAL_DIRECTORIES, directory.resolve("instances").toString());
     }
 
