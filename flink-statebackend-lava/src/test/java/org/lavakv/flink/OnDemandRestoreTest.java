@@ -565,7 +565,7 @@ class OnDemandRestoreTest {
         IncrementalRemoteKeyedStateHandle packed = storage.hold(filledCheckpoint(backend, ALL, 1));
         fixture.close(backend);
         assertThat(packed.getSharedState()).hasSize(1);
-
+        storage.holdAll();
         AbstractKeyedStateBackend<Integer> restored = fixture.create(ALL, packed);
         int files = missing(restored);
         assertThat(files).isGreaterThan(5);
