@@ -211,11 +211,11 @@ inline std::vector<std::string> InspectSeeds() {
       '\1' + sealed,
       '\2' + description,
       '\2' + UnsealedPrivateFile(EncodeMetadata(SomeState())),
-      '\2' + UnsealedPrivateFile(EncodeMetadata(small), 2),
       "\3\4name" + Handles("name") + of_file + key_footer,
       "\3\5names" + Handles("names") + of_file + value_footer,
-      '\0' + (of_file + key_footer + "between" + of_file + value_footer)};
-  seeds[0][0] = seeds[7][0] = '\0';
+      '\0' + (of_file + key_footer + "between" + of_file + value_footer),
+      '\2' + UnsealedPrivateFile(EncodeMetadata(small), 2)};
+  seeds[0][0] = seeds[6][0] = '\0';
   return seeds;
 }
 

@@ -87,6 +87,8 @@ class ValueSeparationTest {
     private void separateFrom(long bytes) throws Exception {
         fixture.use(
                 fixture.newLava(true)
+                        // Tests look at each file of a checkpoint.
+                        .set(LavaOptions.CHECKPOINT_PACK_FILE_SIZE, MemorySize.ZERO)
                         .set(
                                 LavaConfigurableOptions.VALUE_SEPARATION_THRESHOLD,
                                 new MemorySize(bytes)));

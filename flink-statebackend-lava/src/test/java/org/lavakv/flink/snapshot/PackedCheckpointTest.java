@@ -118,7 +118,7 @@ class PackedCheckpointTest {
         return (IncrementalRemoteKeyedStateHandle) remote(fixture.checkpoint(backend, id));
     }
 
-    private static PackedFiles packed(IncrementalRemoteKeyedStateHandle handle) throws IOException {
+    static PackedFiles packed(IncrementalRemoteKeyedStateHandle handle) throws IOException {
         for (HandleAndLocalPath file : handle.getPrivateState()) {
             if (file.getLocalPath().equals(CheckpointDescription.FILE_NAME)) {
                 try (InputStream in = file.getHandle().openInputStream()) {
@@ -435,23 +435,23 @@ class PackedCheckpointTest {
             int last = (int) (place.offset() + place.bytes()) - 1;
             byte[] flipped = good.clone();
             flipped[last] ^= 4;
-            Files.write(pack, flipped);
-            assertThatThrownBy(() -> fixture.create(ALL, handle))
-                    .hasMessageContaining(pack.getFileName().toString())
-                    .hasMessageContaining(" at offset " + place.offset() + " of the pack ")
-                    .hasMessageContaining("is damaged: at offset ")
-                    .hasMessageContaining("the-map");
-            // Those behind it are cut off, too, and it is not said which of them is read first.
-            Files.write(pack, Arrays.copyOf(good, last));
-            assertThatThrownBy(() -> fixture.create(ALL, handle))
-                    .hasMessageContaining(pack.getFileName().toString())
-                    .hasMessageContaining(" of the pack ")
-                    .hasMessageContaining("is damaged: at offset ")
-                    .hasMessageContaining("it ends, and should have");
-            assertThat(Files.readAllBytes(pack)).isEqualTo(Arrays.copyOf(good, last));
+            refuses(handle, pack, flipped, name + " at offset " + place.offset());
+            // Those behind it are not there, either.
+            refuses(handle, pack, Arrays.copyOf(good, last), " at offset ");
         }
         Files.write(pack, Arrays.copyOf(good, good.length + 1));
         restores(content(), handle);
+    }
+
+    private void refuses(KeyedStateHandle handle, Path pack, byte[] damaged, String where)
+            throws IOException {
+        Files.write(pack, damaged);
+        assertThatThrownBy(() -> fixture.create(ALL, handle))
+                .hasMessageContaining(where)
+                .hasMessageContaining(" of the pack ")
+                .hasMessageContaining(pack.getFileName() + " is damaged: at offset ")
+                .hasMessageContaining("the-map");
+        assertThat(Files.readAllBytes(pack)).isEqualTo(damaged);
     }
 
     @Test
