@@ -547,6 +547,19 @@ class OnDemandRestoreTest {
     }
 
     @Test
+    void restoresOfCanonicalSavepointsShowTheirProgress() throws Exception {
+        AbstractKeyedStateBackend<Integer> backend = fixture.create(ALL, checkpoint);
+        KeyedStateHandle savepoint = BackendFixture.savepoint(backend);
+        RecordingMetricGroup metrics = new RecordingMetricGroup();
+        fixture.useMetrics(metrics);
+        fixture.create(ALL, savepoint);
+        assertThat(metrics.gauges().get(".lava.restore.files").getValue()).isEqualTo(1L);
+        assertThat((long) metrics.gauges().get(".lava.restore.bytes").getValue())
+                .isBetween(savepoint.getStateSize() * 9 / 10, savepoint.getStateSize());
+        assertThat(metrics.gauges().get(".lava.restore.bytes-left").getValue()).isEqualTo(0L);
+    }
+
+    @Test
     void withoutTheOptionAllIsThereFromTheStart() throws Exception {
         RecordingMetricGroup metrics = new RecordingMetricGroup();
         fixture.useMetrics(metrics).use(newLava().set(LavaOptions.RESTORE_ON_DEMAND, false));
