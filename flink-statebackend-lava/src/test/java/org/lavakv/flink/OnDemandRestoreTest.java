@@ -467,6 +467,25 @@ class OnDemandRestoreTest {
         assertContent(backend, ALL);
     }
 
+    @Test
+    void localCopiesAreWholeOrNotMadeAndTakenBeforeTheJobBegins() throws Exception {
+        fixture.enableLocalRecovery();
+        storage.holdAll();
+        AbstractKeyedStateBackend<Integer> backend = fixture.create(ALL, checkpoint);
+        SnapshotResult<KeyedStateHandle> without = fixture.checkpoint(backend, 2);
+        assertThat(without.getTaskLocalSnapshot()).isNull();
+        backend.notifyCheckpointComplete(2);
+        storage.releaseAll();
+        awaitAll(backend);
+        SnapshotResult<KeyedStateHandle> with = fixture.checkpoint(backend, 3);
+        assertThat(with.getTaskLocalSnapshot()).isNotNull();
+        fixture.close(backend);
+        storage.holdAll();
+        AbstractKeyedStateBackend<Integer> local = fixture.create(ALL, with.getTaskLocalSnapshot());
+        assertThat(missing(local)).isZero();
+        assertContent(local, ALL);
+    }
+
     // ---------------------------------------------------------------------- other parallelisms
 
     @Test
