@@ -468,6 +468,25 @@ class OnDemandRestoreTest {
         assertContent(backend, ALL);
     }
 
+    @Test
+    void localCopiesAreWholeOrNotMadeAndTakenBeforeTheJobBegins() throws Exception {
+        fixture.enableLocalRecovery();
+        storage.holdAll();
+        AbstractKeyedStateBackend<Integer> backend = fixture.create(ALL, checkpoint);
+        SnapshotResult<KeyedStateHandle> without = fixture.checkpoint(backend, 2);
+        assertThat(without.getTaskLocalSnapshot()).isNull();
+        backend.notifyCheckpointComplete(2);
+        storage.releaseAll();
+        awaitAll(backend);
+        SnapshotResult<KeyedStateHandle> with = fixture.checkpoint(backend, 3);
+        assertThat(with.getTaskLocalSnapshot()).isNotNull();
+        fixture.close(backend);
+        storage.holdAll();
+        AbstractKeyedStateBackend<Integer> local = fixture.create(ALL, with.getTaskLocalSnapshot());
+        assertThat(missing(local)).isZero();
+        assertContent(local, ALL);
+    }
+
     // ---------------------------------------------------------------------- other parallelisms
 
     @Test
@@ -545,6 +564,19 @@ class OnDemandRestoreTest {
         assertThat(gauges.get(".lava.restore.bytes").getValue()).isEqualTo(bytes);
         assertThat(gauges.get(".lava.restore.bytes-left").getValue()).isEqualTo(0L);
         assertThat(gauges.get(".lava.restore.seconds-left").getValue()).isEqualTo(0L);
+    }
+
+    @Test
+    void restoresOfCanonicalSavepointsShowTheirProgress() throws Exception {
+        AbstractKeyedStateBackend<Integer> backend = fixture.create(ALL, checkpoint);
+        KeyedStateHandle savepoint = BackendFixture.savepoint(backend);
+        RecordingMetricGroup metrics = new RecordingMetricGroup();
+        fixture.useMetrics(metrics);
+        fixture.create(ALL, savepoint);
+        assertThat(metrics.gauges().get(".lava.restore.files").getValue()).isEqualTo(1L);
+        assertThat((long) metrics.gauges().get(".lava.restore.bytes").getValue())
+                .isBetween(savepoint.getStateSize() * 9 / 10, savepoint.getStateSize());
+        assertThat(metrics.gauges().get(".lava.restore.bytes-left").getValue()).isEqualTo(0L);
     }
 
     @Test

@@ -7,7 +7,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How far a restore is with the files that it fetches: in the log now and then, and at the end.
+ * How far a restore is with the files that it reads: in the log now and then, and at the end.
  *
  * <p>Threads: any.
  *
@@ -46,6 +46,7 @@ public final class RestoreProgress {
      * Begins; what came before is forgotten.
      *
      * @param activity how its lines begin, as "Restoring key groups 0 to 7"
+     * @param byteCount about as many are to come
      */
     public synchronized void begin(String activity, long fileCount, long byteCount) {
         what = activity;
@@ -80,6 +81,9 @@ public final class RestoreProgress {
         }
         running = false;
         ended = nanos.getAsLong();
+        // What was to come may have been guessed.
+        files = filesDone;
+        bytes = bytesDone;
         log.accept(
                 String.format(
                         "%s: done, %d files with %s in %.1f s, %s/s.",

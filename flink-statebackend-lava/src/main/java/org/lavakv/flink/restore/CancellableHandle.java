@@ -39,6 +39,11 @@ final class CancellableHandle implements StreamStateHandle {
         };
     }
 
+    /** How far the stream that was opened last was read. */
+    long position() throws IOException {
+        return opened.getPos();
+    }
+
     /** Which file it is and how far it was read, for messages. */
     String describePosition() {
         String file =

@@ -46,6 +46,9 @@ final class CanonicalRestore<K> {
     /** What is being read. */
     private CancellableHandle file;
 
+    /** Up to which offset in it progress was told of. */
+    private long counted;
+
     /** Where in the savepoint the restore is, beside its offset. */
     private String place = "";
 
@@ -61,10 +64,23 @@ final class CanonicalRestore<K> {
         StateDescriptions<K> descriptions =
                 new StateDescriptions<>(
                         request.userCodeClassLoader(), request.keySerializerProvider());
+        long bytes = 0;
+        for (KeyedStateHandle handle : request.stateHandles()) {
+            bytes += bytesOf(keyGroups(handle));
+        }
+        request.progress()
+                .begin(
+                        "Restoring key groups "
+                                + request.keyGroupRange().prettyPrintInterval()
+                                + " from a canonical savepoint",
+                        request.stateHandles().size(),
+                        bytes);
         for (KeyedStateHandle handle : request.stateHandles()) {
             restore(keyGroups(handle), descriptions, tables, instance.db());
+            request.progress().fileDone();
         }
         flush(instance.db());
+        request.progress().end();
         request.metrics()
                 .addMetric(
                         MetricNames.RESTORE_STATE_DURATION,
@@ -78,6 +94,17 @@ final class CanonicalRestore<K> {
                     KeyGroupsStateHandle.class, handle.getClass());
         }
         return (KeyGroupsStateHandle) handle;
+    }
+
+    /** What of it is to be read, or more where others' key groups follow. */
+    private static long bytesOf(KeyGroupsStateHandle savepoint) {
+        long first = Long.MAX_VALUE;
+        for (Tuple2<Integer, Long> keyGroup : savepoint.getGroupRangeOffsets()) {
+            if (keyGroup.f1 != 0) {
+                first = Math.min(first, keyGroup.f1);
+            }
+        }
+        return Math.max(0, savepoint.getDelegateStateHandle().getStateSize() - first);
     }
 
     private void restore(
@@ -110,7 +137,9 @@ final class CanonicalRestore<K> {
                                 entries.seek(keyGroup.f0, keyGroup.f1);
                                 return null;
                             });
+                    counted = keyGroup.f1;
                     restore(keyGroup.f0, entries, sinks, db);
+                    countRead();
                 }
             }
         }
@@ -154,9 +183,16 @@ final class CanonicalRestore<K> {
                         return null;
                     });
             if (batch.byteCount() >= BATCH_BYTES) {
+                countRead();
                 flush(db);
             }
         }
+    }
+
+    private void countRead() throws IOException {
+        long position = file.position();
+        request.progress().copied(position - counted);
+        counted = position;
     }
 
     private void flush(LavaDB db) throws IOException, LavaDBException {

@@ -73,6 +73,17 @@ class RestoreProgressTest {
     }
 
     @Test
+    void nothingIsLeftAtTheEndThoughLessHasComeThanWasThought() {
+        progress.begin("Restoring", 2, 100);
+        progress.copied(70);
+        progress.fileDone();
+        progress.end();
+        assertThat(progress.bytesLeft()).isZero();
+        assertThat(progress.filesLeft()).isZero();
+        assertThat(progress.bytesDone()).isEqualTo(70);
+    }
+
+    @Test
     void beginsAnew() {
         progress.begin("Restoring", 2, 100);
         progress.copied(100);
