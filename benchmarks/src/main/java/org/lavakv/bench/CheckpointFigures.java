@@ -65,6 +65,10 @@ final class CheckpointFigures {
 
         long from = triggers.get(0);
         int[] late = Progress.late(progress, from, endNanos);
+        if (late.length == 0) {
+            throw new IllegalStateException(
+                    "No update was done while checkpoints were taken: raise the rate or the interval");
+        }
         metrics.put(CheckpointMetric.LATE_MEAN, Arrays.stream(late).average().orElse(Double.NaN));
         metrics.put(CheckpointMetric.LATE_P99, (double) late[(late.length - 1) * 99 / 100]);
         metrics.put(CheckpointMetric.LATE_MAX, (double) late[late.length - 1]);

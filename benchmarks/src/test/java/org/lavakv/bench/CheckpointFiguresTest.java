@@ -1,6 +1,7 @@
 package org.lavakv.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import java.util.List;
@@ -57,6 +58,16 @@ class CheckpointFiguresTest {
         assertThat(all.get(CheckpointMetric.DIP_WITHOUT)).isCloseTo(300, within(11.0));
         assertThat(all.get(CheckpointMetric.DIP)).isEqualTo(1); // never less than an operation
         assertThat(all.get(CheckpointMetric.LATE_MAX)).isZero();
+    }
+
+    @Test
+    void figuresOfNothingAreRefused() {
+        CheckpointFigures figures = new CheckpointFigures(0, RATE);
+        figures.add(1000 * MS, 1300 * MS, List.of(sync(10, 100)));
+        Progress progress = new Progress(0, MS, MS);
+        assertThatThrownBy(() -> figures.of(List.of(progress), 77, 4000 * MS))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("raise the rate");
     }
 
     @Test
