@@ -8,6 +8,7 @@ import java.util.regex.Pattern;
 import javax.annotation.Nullable;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.runtime.state.StreamStateHandle;
+import org.apache.flink.runtime.state.filemerging.SegmentFileStateHandle;
 import org.lavakv.FileInfo;
 import org.lavakv.TableInfo;
 import org.lavakv.flink.storage.LocalFile;
@@ -110,6 +111,15 @@ final class FileSource {
     String displayName() {
         if (local != null) {
             return local.displayName();
+        }
+        if (handle instanceof SegmentFileStateHandle) {
+            SegmentFileStateHandle segment = (SegmentFileStateHandle) handle;
+            return info.name()
+                    + " (which begins at byte "
+                    + segment.getStartPos()
+                    + " of "
+                    + segment.getFilePath()
+                    + ")";
         }
         return handle.maybeGetPath()
                 .map(Path::toString)

@@ -108,13 +108,13 @@ final class FileUpload {
                 open = false;
                 throw new IOException("The upload of " + name + " was cancelled.");
             }
-            open = false;
             StreamStateHandle handle;
             try {
                 handle = out.closeAndGetHandle();
             } catch (IOException e) {
                 throw failed(name, total, e);
             }
+            open = false;
             checkWhole(handle, name, total);
             return handle;
         } finally {

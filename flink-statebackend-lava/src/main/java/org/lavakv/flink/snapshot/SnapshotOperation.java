@@ -310,11 +310,13 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
         try {
             streams.registerCloseable(out);
             out.getCheckpointOutputStream().write(stateMeta);
-            open = false;
             if (!streams.unregisterCloseable(out)) {
+                open = false;
                 throw new IOException("The upload of the states' description was cancelled.");
             }
-            return out.closeAndFinalizeCheckpointStreamResult();
+            SnapshotResult<StreamStateHandle> result = out.closeAndFinalizeCheckpointStreamResult();
+            open = false;
+            return result;
         } finally {
             if (open) {
                 streams.unregisterCloseable(out);

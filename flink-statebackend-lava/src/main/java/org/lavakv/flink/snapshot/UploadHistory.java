@@ -127,7 +127,8 @@ final class UploadHistory {
                     .forEach(file -> files.remove(file.getLocalPath()));
             for (Base other : underWay) {
                 Map<String, PlaceholderStreamStateHandle> named = other.reusable();
-                files.entrySet().removeIf(file -> !isSame(file.getValue(), named.get(file.getKey())));
+                files.entrySet()
+                        .removeIf(file -> !isSame(file.getValue(), named.get(file.getKey())));
             }
             return files;
         }

@@ -9,8 +9,8 @@ import org.apache.flink.runtime.checkpoint.OperatorState;
 import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
 import org.apache.flink.runtime.state.KeyGroupsStateHandle;
 import org.apache.flink.runtime.state.KeyedStateHandle;
-import org.apache.flink.runtime.state.filemerging.SegmentFileStateHandle;
 import org.apache.flink.runtime.state.StreamStateHandle;
+import org.apache.flink.runtime.state.filemerging.SegmentFileStateHandle;
 import org.lavakv.flink.testing.MemoryStorage;
 
 /** A completed checkpoint or savepoint, and what it should hold. Threads: immutable. */

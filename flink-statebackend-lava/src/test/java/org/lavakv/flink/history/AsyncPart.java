@@ -12,8 +12,8 @@ import org.apache.flink.runtime.state.StateUtil;
 import org.lavakv.flink.testing.FaultyStreams;
 
 /**
- * The asynchronous part of one subtask's checkpoint, on a thread of its own, that goes on when it is
- * told to: until it is done, or until its storage hangs. So any number of them are under way at
+ * The asynchronous part of one subtask's checkpoint, on a thread of its own, that goes on when it
+ * is told to: until it is done, or until its storage hangs. So any number of them are under way at
  * once, and a history is the same each time.
  *
  * <p>Threads: one drives it. Ownership: ends with {@link #goOn} or {@link #cancel}; what hangs then

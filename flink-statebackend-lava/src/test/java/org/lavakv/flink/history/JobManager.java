@@ -134,9 +134,7 @@ final class JobManager {
             throws IOException {
         long id = nextId++;
         CheckpointProperties props =
-                format == null
-                        ? properties
-                        : CheckpointProperties.forSavepoint(false, format);
+                format == null ? properties : CheckpointProperties.forSavepoint(false, format);
         SnapshotType type = props.getCheckpointType();
         if (forceFull && format == null) {
             type = CheckpointType.FULL_CHECKPOINT;
@@ -168,6 +166,9 @@ final class JobManager {
         /** What was dropped, since a later one is complete. */
         List<Long> dropped = new ArrayList<>();
 
+        /** Whether it came too late, and Flink forgets the files that are new in it. */
+        boolean forgotten;
+
         /** The id of the checkpoint that was subsumed, or -1. */
         long subsumed = -1;
     }
@@ -181,7 +182,16 @@ final class JobManager {
                         ? OperatorSubtaskState.builder().build()
                         : OperatorSubtaskState.builder().setManagedKeyedState(handle).build();
         if (checkpoint == null || !checkpoint.properties.isSavepoint()) {
-            state.registerSharedStates(store.getSharedStateRegistry(), id);
+            try {
+                state.registerSharedStates(store.getSharedStateRegistry(), id);
+            } catch (IllegalStateException e) {
+                if (checkpoint != null) {
+                    throw e;
+                }
+                // It names files that went with an older checkpoint since it was given up.
+                outcome.forgotten = true;
+                return outcome;
+            }
         }
         if (checkpoint == null) {
             state.discardState();
@@ -255,9 +265,7 @@ final class JobManager {
     List<Artifact> retained() throws Exception {
         List<Artifact> all = new ArrayList<>();
         for (CompletedCheckpoint checkpoint : store.getAllCheckpoints()) {
-            all.add(
-                    new Artifact(
-                            checkpoint, false, models.get(checkpoint.getCheckpointID())));
+            all.add(new Artifact(checkpoint, false, models.get(checkpoint.getCheckpointID())));
         }
         return all;
     }
@@ -332,9 +340,7 @@ final class JobManager {
         CheckpointMetadata metadata;
         try (DataInputStream in =
                 new DataInputStream(location.getMetadataHandle().openInputStream())) {
-            metadata =
-                    Checkpoints.loadCheckpointMetadata(
-                            in, getClass().getClassLoader(), pointer);
+            metadata = Checkpoints.loadCheckpointMetadata(in, getClass().getClassLoader(), pointer);
         }
         Map<OperatorID, OperatorState> operators = new HashMap<>();
         for (OperatorState operator : metadata.getOperatorStates()) {
@@ -361,9 +367,7 @@ final class JobManager {
             return StateAssignmentOperation.getManagedKeyedStateHandles(operator, range);
         }
         OperatorSubtaskState own = operator.getState(subtask);
-        return own == null
-                ? Collections.emptyList()
-                : new ArrayList<>(own.getManagedKeyedState());
+        return own == null ? Collections.emptyList() : new ArrayList<>(own.getManagedKeyedState());
     }
 
     /** The parallelism of the job that took it. */
@@ -374,8 +378,8 @@ final class JobManager {
     /**
      * The job ends; Flink removes what it owns and need not keep. Returns whether it removes all of
      * that: it keeps uploads that no checkpoint has while it keeps a checkpoint, as one that it was
-     * started from and does not own; and a claimed native savepoint that is still the last one stops
-     * it, since it removes the directory before the shared files in it.
+     * started from and does not own; and a claimed native savepoint that is still the last one
+     * stops it, since it removes the directory before the shared files in it.
      */
     boolean shutDown(JobStatus status) throws Exception {
         for (long id : pendingIds()) {

@@ -299,9 +299,7 @@ abstract class ModelledState<S extends State> {
 
     private static final class OfSum extends ModelledState<ReducingState<Long>> {
         OfSum(String name, boolean expires) {
-            super(
-                    new ReducingStateDescriptor<>(name, Long::sum, LongSerializer.INSTANCE),
-                    expires);
+            super(new ReducingStateDescriptor<>(name, Long::sum, LongSerializer.INSTANCE), expires);
         }
 
         @Override
@@ -338,8 +336,7 @@ abstract class ModelledState<S extends State> {
         }
 
         @Override
-        Object change(
-                AggregatingState<String, String> state, Object held, Random random, long now)
+        Object change(AggregatingState<String, String> state, Object held, Random random, long now)
                 throws Exception {
             Timed<?> before = (Timed<?>) held;
             if (random.nextInt(6) == 0) {

@@ -6,7 +6,6 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -66,6 +65,10 @@ final class TaskManager implements AutoCloseable {
 
     Path instances() {
         return root.resolve("instances");
+    }
+
+    JobVertexID vertex() {
+        return vertex;
     }
 
     LocalCopies localCopies() {

@@ -56,7 +56,8 @@ public final class MemoryStorage extends FileSystem {
     /** The files below a directory. */
     public static List<String> filesIn(Path directory) {
         String prefix = prefix(directory);
-        return new ArrayList<>(INSTANCE.files.subMap(prefix, prefix + Character.MAX_VALUE).keySet());
+        return new ArrayList<>(
+                INSTANCE.files.subMap(prefix, prefix + Character.MAX_VALUE).keySet());
     }
 
     /** How long a file is, or -1 when there is none. */
