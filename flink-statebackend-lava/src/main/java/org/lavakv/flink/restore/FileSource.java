@@ -9,6 +9,7 @@ import javax.annotation.Nullable;
 import org.apache.flink.core.fs.FSDataInputStream;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.runtime.state.StreamStateHandle;
+import org.apache.flink.runtime.state.filemerging.SegmentFileStateHandle;
 import org.lavakv.FileInfo;
 import org.lavakv.TableInfo;
 import org.lavakv.flink.snapshot.PackedFiles;
@@ -130,17 +131,27 @@ final class FileSource {
         if (local != null) {
             return local.displayName();
         }
-        String whole =
-                handle.maybeGetPath()
-                        .map(Path::toString)
-                        .orElseGet(
-                                () ->
-                                        (place == null ? info.name() : place.pack())
-                                                + " ("
-                                                + handle.getStreamStateHandleID().getKeyString()
-                                                + ")");
+        String whole = whole();
         return place == null
                 ? whole
                 : info.name() + " at offset " + place.offset() + " of the pack " + whole;
+    }
+
+    /** The file, or the pack that it is in. */
+    private String whole() {
+        String name = place == null ? info.name() : place.pack();
+        if (handle instanceof SegmentFileStateHandle) {
+            SegmentFileStateHandle segment = (SegmentFileStateHandle) handle;
+            return name
+                    + " (which begins at byte "
+                    + segment.getStartPos()
+                    + " of "
+                    + segment.getFilePath()
+                    + ")";
+        }
+        return handle.maybeGetPath()
+                .map(Path::toString)
+                .orElseGet(
+                        () -> name + " (" + handle.getStreamStateHandleID().getKeyString() + ")");
     }
 }

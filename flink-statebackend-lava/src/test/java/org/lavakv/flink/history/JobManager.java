@@ -166,6 +166,9 @@ final class JobManager {
         /** What was dropped, since a later one is complete. */
         List<Long> dropped = new ArrayList<>();
 
+        /** Whether it came too late, and Flink forgets the files that are new in it. */
+        boolean forgotten;
+
         /** The id of the checkpoint that was subsumed, or -1. */
         long subsumed = -1;
     }
@@ -179,7 +182,16 @@ final class JobManager {
                         ? OperatorSubtaskState.builder().build()
                         : OperatorSubtaskState.builder().setManagedKeyedState(handle).build();
         if (checkpoint == null || !checkpoint.properties.isSavepoint()) {
-            state.registerSharedStates(store.getSharedStateRegistry(), id);
+            try {
+                state.registerSharedStates(store.getSharedStateRegistry(), id);
+            } catch (IllegalStateException e) {
+                if (checkpoint != null) {
+                    throw e;
+                }
+                // It names files that went with an older checkpoint since it was given up.
+                outcome.forgotten = true;
+                return outcome;
+            }
         }
         if (checkpoint == null) {
             state.discardState();

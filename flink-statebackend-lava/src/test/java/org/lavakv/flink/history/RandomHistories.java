@@ -8,11 +8,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import org.apache.flink.streaming.api.operators.BackendRestorerProcedure;
 import org.apache.flink.util.FileUtils;
+import org.apache.logging.log4j.Level;
+import org.apache.logging.log4j.core.config.Configurator;
 
 /**
  * Runs random histories on a few threads, and says of one that fails what it did and how to repeat
- * it. The variables LAVA_TEST_SEED and LAVA_TEST_HISTORIES stand for the first seed and the number.
+ * it. The variables LAVA_TEST_SEED, LAVA_TEST_HISTORIES and LAVA_TEST_LIVES stand for the first
+ * seed, the number, and how often the job of one may end.
  */
 final class RandomHistories {
 
@@ -25,9 +29,27 @@ final class RandomHistories {
         return value == null || value.isEmpty() ? otherwise : Long.parseLong(value);
     }
 
-    static void run(long firstSeed, long histories) throws Exception {
+    /**
+     * Runs them.
+     *
+     * @param livesMax how often a history's job fails or is stopped, at most
+     */
+    static void run(long firstSeed, long histories, int livesMax) throws Exception {
+        // Restores fail on purpose, and say so with their stacks.
+        Configurator.setLevel("org.lavakv.flink.restore", Level.ERROR);
+        Configurator.setLevel(BackendRestorerProcedure.class, Level.ERROR);
+        try {
+            runQuietly(firstSeed, histories, livesMax);
+        } finally {
+            Configurator.setLevel("org.lavakv.flink.restore", Level.WARN);
+            Configurator.setLevel(BackendRestorerProcedure.class, Level.WARN);
+        }
+    }
+
+    private static void runQuietly(long firstSeed, long histories, int livesMax) throws Exception {
         long first = variable("LAVA_TEST_SEED", firstSeed);
         long count = variable("LAVA_TEST_HISTORIES", histories);
+        int lives = (int) variable("LAVA_TEST_LIVES", livesMax);
         AtomicLong next = new AtomicLong(first);
         AtomicReference<Failure> failure = new AtomicReference<>();
         HistoryCounts counts = new HistoryCounts();
@@ -42,7 +64,7 @@ final class RandomHistories {
                                     if (seed >= first + count) {
                                         return;
                                     }
-                                    runOne(seed, counts, failure);
+                                    runOne(seed, lives, counts, failure);
                                 }
                             },
                             "histories " + i);
@@ -58,16 +80,17 @@ final class RandomHistories {
         }
     }
 
-    private static void runOne(long seed, HistoryCounts counts, AtomicReference<Failure> failure) {
+    private static void runOne(
+            long seed, int livesMax, HistoryCounts counts, AtomicReference<Failure> failure) {
         Path root = null;
         History history = null;
         try {
             root = Files.createTempDirectory("history-" + seed + "-");
-            history = new History(seed, root, counts);
+            history = new History(seed, livesMax, root, counts);
             history.run();
             FileUtils.deleteDirectory(root.toFile());
         } catch (Throwable e) {
-            failure.compareAndSet(null, new Failure(seed, history, root, e));
+            failure.compareAndSet(null, new Failure(seed, livesMax, history, root, e));
         }
     }
 
@@ -75,7 +98,7 @@ final class RandomHistories {
         final String message;
         final Throwable cause;
 
-        Failure(long seed, History history, Path root, Throwable cause) {
+        Failure(long seed, int livesMax, History history, Path root, Throwable cause) {
             this.cause = cause;
             this.message =
                     "History "
@@ -88,7 +111,9 @@ final class RandomHistories {
                             + (history == null ? "" : history.trace())
                             + "To repeat it: LAVA_TEST_SEED="
                             + seed
-                            + " LAVA_TEST_HISTORIES=1 mvn verify -Dnative.skip -pl"
+                            + " LAVA_TEST_HISTORIES=1 LAVA_TEST_LIVES="
+                            + livesMax
+                            + " mvn verify -Dnative.skip -pl"
                             + " flink-statebackend-lava -am -Dtest=RandomHistoriesTest"
                             + " -Dsurefire.failIfNoSpecifiedTests=false";
         }

@@ -7,6 +7,6 @@ class RandomHistoriesTest {
 
     @Test
     void stateIsWhatItShouldBe() throws Exception {
-        RandomHistories.run(1, 2_000);
+        RandomHistories.run(1, 2_000, 3);
     }
 }

@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.RunnableFuture;
+import javax.annotation.Nullable;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.core.fs.CloseableRegistry;
@@ -43,6 +45,7 @@ final class Subtask {
     final LavaKeyedStateBackend<Integer> backend;
     private final List<ModelledState<?>> states;
     private final LocalCopies localCopies;
+    @Nullable private final FileMerging merging;
     private final CloseableRegistry closeables = new CloseableRegistry();
     private final TreeMap<Long, AsyncPart> running = new TreeMap<>();
     private final List<Notification> unheard = new ArrayList<>();
@@ -53,27 +56,36 @@ final class Subtask {
             KeyGroupRange range,
             LavaKeyedStateBackend<Integer> backend,
             List<ModelledState<?>> states,
-            LocalCopies localCopies) {
+            LocalCopies localCopies,
+            @Nullable FileMerging merging) {
         this.index = index;
         this.range = range;
         this.backend = backend;
         this.states = states;
         this.localCopies = localCopies;
+        this.merging = merging;
+    }
+
+    /** What the JobManager tells of a checkpoint. */
+    enum News {
+        COMPLETE,
+        ABORT,
+        SUBSUME
     }
 
     /** Something that the JobManager tells. */
     static final class Notification {
+        final News news;
         final long checkpoint;
-        final boolean completed;
 
-        Notification(long checkpoint, boolean completed) {
+        Notification(News news, long checkpoint) {
+            this.news = news;
             this.checkpoint = checkpoint;
-            this.completed = completed;
         }
 
         @Override
         public String toString() {
-            return (completed ? "complete " : "abort ") + checkpoint;
+            return news.name().toLowerCase(Locale.ROOT) + " " + checkpoint;
         }
     }
 
@@ -224,18 +236,40 @@ final class Subtask {
     /** One of what it was told arrives; the rest is still on its way. */
     Notification hear(int which) throws Exception {
         Notification heard = unheard.remove(which);
-        if (heard.completed) {
-            backend.notifyCheckpointComplete(heard.checkpoint);
-            localCopies.confirm(index, heard.checkpoint);
-        } else {
-            AsyncPart part = running.remove(heard.checkpoint);
-            if (part != null) {
-                part.cancel();
-            }
-            backend.notifyCheckpointAborted(heard.checkpoint);
-            localCopies.abort(index, heard.checkpoint);
+        switch (heard.news) {
+            case COMPLETE:
+                backend.notifyCheckpointComplete(heard.checkpoint);
+                localCopies.confirm(index, heard.checkpoint);
+                break;
+            case ABORT:
+                AsyncPart part = running.remove(heard.checkpoint);
+                if (part != null) {
+                    part.cancel();
+                }
+                backend.notifyCheckpointAborted(heard.checkpoint);
+                localCopies.abort(index, heard.checkpoint);
+                break;
+            default:
+                break;
+        }
+        if (merging != null) {
+            hear(heard, merging);
         }
         return heard;
+    }
+
+    private void hear(Notification heard, FileMerging files) throws Exception {
+        switch (heard.news) {
+            case COMPLETE:
+                files.completed(index, heard.checkpoint);
+                break;
+            case ABORT:
+                files.aborted(index, heard.checkpoint);
+                break;
+            default:
+                files.subsumed(index, heard.checkpoint);
+                break;
+        }
     }
 
     // ---------------------------------------------------------------------- end

@@ -67,6 +67,10 @@ final class TaskManager implements AutoCloseable {
         return root.resolve("instances");
     }
 
+    JobVertexID vertex() {
+        return vertex;
+    }
+
     LocalCopies localCopies() {
         return localCopies;
     }
