@@ -34,6 +34,8 @@ public final class CheckpointFigures {
         private final long totalNanos;
 
         /**
+         * @param flushNanos waiting for it
+         * @param uploadNanos from then on: what is written locally, too
          * @param totalNanos from the synchronous part's begin to the end, waits for threads too
          */
         Times(long syncNanos, long flushNanos, long uploadNanos, long totalNanos) {
@@ -81,11 +83,6 @@ public final class CheckpointFigures {
         return uploadedBytes;
     }
 
-    /** Packs that some of them were put into. */
-    public int packs() {
-        return packs;
-    }
-
     /** Files that an earlier checkpoint had uploaded. */
     public int reusedFiles() {
         return reusedFiles;
@@ -94,11 +91,6 @@ public final class CheckpointFigures {
     /** Their bytes. */
     public long reusedBytes() {
         return reusedBytes;
-    }
-
-    /** From the synchronous part's begin to the end. */
-    public long totalNanos() {
-        return times.totalNanos;
     }
 
     /**
