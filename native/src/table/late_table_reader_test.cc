@@ -64,7 +64,7 @@ TEST_F(LateTableReaderTest, IsTheReaderThatArrived) {
   EXPECT_FALSE(*late_.HasPrefixDelete(records_[1].key));
   EXPECT_EQ(&late_.range_tombstones(), &reader->range_tombstones());
   EXPECT_EQ(&late_.properties(), &reader->properties());
-  EXPECT_EQ(late_.path(), testing::kPath);
+  EXPECT_EQ(late_.path(), reader->path());
 }
 
 TEST_F(LateTableReaderTest, OnlyTheFirstCounts) {

@@ -78,7 +78,7 @@ TEST_F(LateValueReaderTest, IsTheReaderThatArrived) {
   EXPECT_TRUE(late_.DecodeStored(keys->stored_place(), codec, found_, &buffer).ok());
   EXPECT_TRUE(late_.VerifyAll().ok());
   EXPECT_EQ(&late_.properties(), &reader->properties()) << "only the first counts";
-  EXPECT_EQ(late_.path(), testing::kValuePath);
+  EXPECT_EQ(late_.path(), reader->path());
 }
 
 // A walk that began without the file ends without it.
