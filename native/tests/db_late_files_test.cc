@@ -433,7 +433,8 @@ TEST(DBLateFiles, ACheckpointSaysWhichOfItsFilesAreMissing) {
     if (file.missing) missing.insert(file.name);
   }
   EXPECT_EQ(missing.size(), 7u);
-  for (const Snapshot::File& file : ReadMetadata(metadata)->files) EXPECT_FALSE(file.missing);
+  const MetadataInfo described = *ReadMetadata(metadata);
+  for (const Snapshot::File& file : described.files) EXPECT_FALSE(file.missing);
   // It can be restored, again without the files that never came.
   ASSERT_OK(db.files.CreateDirectory("/again"));
   for (const Snapshot::File& file : named) {
