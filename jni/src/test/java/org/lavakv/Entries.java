@@ -25,6 +25,7 @@ final class Entries {
         entries.put("createTable", () -> db.createTable("t", new TableOptions()));
         entries.put("setTableOptions", () -> db.setTableOptions(t, new TableOptions()));
         entries.put("listTables", db::listTables);
+        entries.put("missingFiles", db::missingFiles);
         entries.put("get into", () -> db.get(t, k, 0, 2, 0, out, 0));
         entries.put("get new", () -> db.get(t, k, 0, 2, 0));
         entries.put("contains", () -> db.contains(t, k, 0, 2, 0));

@@ -43,6 +43,7 @@ class FaultTest extends LavaTestBase {
             entries.putAll(Entries.ofVolume(volume, directory.resolve("marker").toString()));
             entries.putAll(Entries.ofVolumeFiles(in.input, out.output));
             entries.put("dropTable", () -> db.dropTable(t));
+            entries.put("fileArrived", () -> db.fileArrived("none"));
             for (int fault : new int[] {EXCEPTION, NO_MEMORY, ODD_THROW}) {
                 for (Map.Entry<String, Entries.Entry> entry : entries.entrySet()) {
                     checkOne(fault, entry.getKey(), entry.getValue());
@@ -89,6 +90,8 @@ class FaultTest extends LavaTestBase {
                         "setTableOptions0",
                         "dropTable0",
                         "listTables0",
+                        "missingFiles0",
+                        "fileArrived0",
                         "get0",
                         "getNew0",
                         "contains0",
