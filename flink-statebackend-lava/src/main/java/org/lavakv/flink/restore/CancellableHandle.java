@@ -10,7 +10,10 @@ import org.apache.flink.core.fs.Path;
 import org.apache.flink.runtime.state.PhysicalStateHandleID;
 import org.apache.flink.runtime.state.StreamStateHandle;
 
-/** A handle whose streams end when a registry closes, so that a cancelled task does not wait. */
+/**
+ * A handle whose streams are buffered, and end when a registry closes, so that a cancelled task
+ * does not wait.
+ */
 final class CancellableHandle implements StreamStateHandle {
 
     private static final long serialVersionUID = 1L;
@@ -28,8 +31,8 @@ final class CancellableHandle implements StreamStateHandle {
     public FSDataInputStream openInputStream() throws IOException {
         FSDataInputStream in = handle.openInputStream();
         registry.registerCloseable(in);
-        opened = in;
-        return new FSDataInputStreamWrapper(in) {
+        opened = new BufferedInput(in);
+        return new FSDataInputStreamWrapper(opened) {
             @Override
             public void close() throws IOException {
                 if (registry.unregisterCloseable(in)) {
