@@ -35,10 +35,11 @@ import org.slf4j.LoggerFactory;
  * Checkpoints and native savepoints: the engine's own files, copied.
  *
  * <p>The synchronous part records the states' serializers, copies the queues of timers on the heap
- * without serializing them, seals the memtable and pins the files; it makes no system call. The
- * flush, too, is asynchronous, and uploads read files only. The asynchronous part holds no guard of
- * the instance but while it writes the timers of the heap into a local file: an upload that hangs
- * must not keep the backend from closing, and native calls after that fail with an exception.
+ * without serializing them, seals the memtable and pins the files; its only system call wakes a
+ * thread for the flush. The flush, too, is asynchronous, and uploads read files only. The
+ * asynchronous part holds no guard of the instance but while it writes the timers of the heap into
+ * a local file: an upload that hangs must not keep the backend from closing, and native calls after
+ * that fail with an exception.
  *
  * <p>Threads: {@link #syncPrepareResources} on the task's thread; what {@link #asyncSnapshot}
  * returns on any; notifications from any.
