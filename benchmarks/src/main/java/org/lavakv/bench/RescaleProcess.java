@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.function.Supplier;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.StateBackendOptions;
 import org.apache.flink.runtime.state.KeyedStateHandle;
@@ -91,19 +92,20 @@ final class RescaleProcess implements Callable<Integer> {
             Map<String, Map<RescaleMetric, Double>> cases)
             throws Exception {
         String name = state.parallelism() + "->" + parallelism;
-        cases.put(name + " local", restore(state, mode, state.localHandles(), parallelism));
-        cases.put(name + " transfer", restore(state, mode, state.remoteHandles(), parallelism));
+        cases.put(name + " local", restore(state, mode, state::localHandles, parallelism));
+        cases.put(name + " transfer", restore(state, mode, state::remoteHandles, parallelism));
     }
 
     private Map<RescaleMetric, Double> restore(
             RescaleState state,
             RescaleMode mode,
-            Collection<KeyedStateHandle> handles,
+            Supplier<Collection<KeyedStateHandle>> handles,
             int parallelism)
             throws Exception {
         Map<RescaleMetric, double[]> figures = new EnumMap<>(RescaleMetric.class);
         for (int i = 0; i < scale.repeats; i++) {
-            Map<RescaleMetric, Double> once = state.restore(mode, handles, parallelism);
+            state.checkpoint();
+            Map<RescaleMetric, Double> once = state.restore(mode, handles.get(), parallelism);
             for (Map.Entry<RescaleMetric, Double> figure : once.entrySet()) {
                 figures.computeIfAbsent(figure.getKey(), metric -> new double[scale.repeats])[i] =
                         figure.getValue();
@@ -127,10 +129,11 @@ final class RescaleProcess implements Callable<Integer> {
                 savepoint.discardState();
             }
             long begin = System.nanoTime();
-            savepoint = state.savepoint(i);
+            savepoint = state.savepoint();
             millis[i] = (System.nanoTime() - begin) / 1e6;
         }
-        Map<RescaleMetric, Double> metrics = restore(state, mode, List.of(savepoint), 1);
+        Collection<KeyedStateHandle> handles = List.of(savepoint);
+        Map<RescaleMetric, Double> metrics = restore(state, mode, () -> handles, 1);
         metrics.put(RescaleMetric.SAVEPOINT, Report.median(millis));
         return metrics;
     }

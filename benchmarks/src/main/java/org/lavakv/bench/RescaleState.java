@@ -43,6 +43,7 @@ final class RescaleState implements AutoCloseable {
     private final List<Backends.Open<String>> opened = new ArrayList<>();
     private final List<KeyedStateHandle> remote = new ArrayList<>();
     private final List<KeyedStateHandle> local = new ArrayList<>();
+    private long checkpoints;
 
     /**
      * Fills the backends and takes the checkpoint.
@@ -84,7 +85,7 @@ final class RescaleState implements AutoCloseable {
         return opened.size();
     }
 
-    /** Of the checkpoint's files where the backends wrote them. */
+    /** Of the last checkpoint's files where the backends wrote them. */
     Collection<KeyedStateHandle> localHandles() {
         return local;
     }
@@ -132,10 +133,19 @@ final class RescaleState implements AutoCloseable {
                 new ValueStateDescriptor<>("rescaled", BytePrimitiveArraySerializer.INSTANCE));
     }
 
-    private void checkpoint() throws Exception {
+    /**
+     * Takes another checkpoint of what is in the first one, since a job restores a local copy once.
+     */
+    void checkpoint() throws Exception {
+        checkpoints++;
+        for (KeyedStateHandle copy : local) {
+            copy.discardState();
+        }
+        local.clear();
+        remote.clear();
         for (Backends.Open<String> open : opened) {
             RunnableFuture<SnapshotResult<KeyedStateHandle>> future =
-                    store.checkpoint(open.backend, 1);
+                    store.checkpoint(open.backend, checkpoints);
             future.run();
             remote.add(future.get().getJobManagerOwnedSnapshot());
             local.add(future.get().getTaskLocalSnapshot());
@@ -143,12 +153,16 @@ final class RescaleState implements AutoCloseable {
         if (local.contains(null)) {
             throw new IOException("The checkpoint has no local copy; its log says why");
         }
-        store.completed(1, remote);
+        store.completed(checkpoints, new ArrayList<>(remote));
+        for (Backends.Open<String> open : opened) {
+            open.backend.notifyCheckpointComplete(checkpoints);
+        }
     }
 
     /** A canonical savepoint of the only backend. */
-    KeyedStateHandle savepoint(long number) throws Exception {
-        return store.savepoint(opened.get(0).backend, 2 + number).getJobManagerOwnedSnapshot();
+    KeyedStateHandle savepoint() throws Exception {
+        checkpoints++;
+        return store.savepoint(opened.get(0).backend, checkpoints).getJobManagerOwnedSnapshot();
     }
 
     /**

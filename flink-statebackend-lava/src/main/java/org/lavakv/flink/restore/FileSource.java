@@ -28,6 +28,7 @@ final class FileSource {
     @Nullable private final StreamStateHandle handle;
     @Nullable private final PackedFiles.Place place;
     @Nullable private final LocalFile local;
+    private final boolean sealed;
     private final List<TableInfo> tables;
     private final String stateNames;
 
@@ -36,27 +37,34 @@ final class FileSource {
             @Nullable StreamStateHandle handle,
             @Nullable PackedFiles.Place place,
             @Nullable LocalFile local,
+            boolean sealed,
             List<TableInfo> tables,
             String stateNames) {
         this.info = info;
         this.handle = handle;
         this.place = place;
         this.local = local;
+        this.sealed = sealed;
         this.tables = tables;
         this.stateNames = stateNames;
     }
 
     static FileSource remote(FileInfo info, StreamStateHandle handle) {
-        return new FileSource(info, handle, null, null, Collections.emptyList(), "");
+        return new FileSource(info, handle, null, null, false, Collections.emptyList(), "");
     }
 
     /** A file within a pack, in which it lies as far as the pack's length tells. */
     static FileSource packed(FileInfo info, StreamStateHandle pack, PackedFiles.Place place) {
-        return new FileSource(info, pack, place, null, Collections.emptyList(), "");
+        return new FileSource(info, pack, place, null, false, Collections.emptyList(), "");
     }
 
     static FileSource local(FileInfo info, LocalFile local) {
-        return new FileSource(info, null, null, local, Collections.emptyList(), "");
+        return new FileSource(info, null, null, local, false, Collections.emptyList(), "");
+    }
+
+    /** One that is known to be as it was written here, and need not be read to be sure of it. */
+    static FileSource sealed(FileInfo info, LocalFile local) {
+        return new FileSource(info, null, null, local, true, Collections.emptyList(), "");
     }
 
     /**
@@ -65,7 +73,7 @@ final class FileSource {
      * @param tables those of the engine's file, or empty when it is none
      */
     FileSource withStates(List<TableInfo> tables, String stateNames) {
-        return new FileSource(info, handle, place, local, tables, stateNames);
+        return new FileSource(info, handle, place, local, sealed, tables, stateNames);
     }
 
     /** Whether a name from a checkpoint may be used as a file's name. */
@@ -86,6 +94,10 @@ final class FileSource {
     @Nullable
     LocalFile local() {
         return local;
+    }
+
+    boolean isSealed() {
+        return sealed;
     }
 
     List<TableInfo> tables() {

@@ -27,6 +27,7 @@ import org.lavakv.flink.engine.LavaInstanceFactory;
 import org.lavakv.flink.snapshot.CheckpointDescription;
 import org.lavakv.flink.snapshot.HeapTimerFile;
 import org.lavakv.flink.snapshot.PackedFiles;
+import org.lavakv.flink.storage.CopySeal;
 import org.lavakv.flink.storage.KeptFiles;
 import org.lavakv.flink.storage.PosixFile;
 
@@ -123,6 +124,7 @@ final class Predecessor implements AutoCloseable {
         }
         String states =
                 metadata.tables().stream().map(TableInfo::name).collect(Collectors.joining(", "));
+        located.claimSeal(metadata.files(), shown);
         List<FileSource> files = new ArrayList<>();
         for (FileInfo file : metadata.files()) {
             files.add(
@@ -274,6 +276,7 @@ final class Predecessor implements AutoCloseable {
         @Nullable private final KeptFiles kept;
         @Nullable private final Map<String, StreamStateHandle> byName;
         private final FileSource description;
+        private boolean sealed;
 
         Located(
                 @Nullable Path directory,
@@ -284,6 +287,17 @@ final class Predecessor implements AutoCloseable {
             this.kept = kept;
             this.byName = byName;
             this.description = description;
+        }
+
+        /** Finds out whether the engine's files must be read to be sure of them. */
+        void claimSeal(List<FileInfo> files, KeyGroupRange shown) {
+            sealed =
+                    directory != null
+                            && files.stream().allMatch(file -> FileSource.isPlainName(file.name()))
+                            && CopySeal.claim(
+                                    directory,
+                                    files.stream().map(FileInfo::name).collect(Collectors.toSet()),
+                                    shown.getStartKeyGroup() + "-" + shown.getEndKeyGroup());
         }
 
         /**
@@ -298,11 +312,12 @@ final class Predecessor implements AutoCloseable {
                                 + " names a file that is no plain name; it is damaged.");
             }
             if (directory != null) {
-                return FileSource.local(
-                        file,
-                        file.name().equals(HeapTimerFile.FILE_NAME)
-                                ? new PosixFile(directory.resolve(file.name()))
-                                : kept.file(file.name()));
+                if (file.name().equals(HeapTimerFile.FILE_NAME)) {
+                    return FileSource.local(file, new PosixFile(directory.resolve(file.name())));
+                }
+                return sealed
+                        ? FileSource.sealed(file, kept.file(file.name()))
+                        : FileSource.local(file, kept.file(file.name()));
             }
             if (place == null) {
                 return FileSource.remote(file, handle(file.name(), descriptionName));

@@ -12,6 +12,7 @@ import org.apache.flink.runtime.state.LocalSnapshotDirectoryProvider;
 import org.apache.flink.runtime.state.SnapshotDirectory;
 import org.apache.flink.util.FileUtils;
 import org.lavakv.FileInfo;
+import org.lavakv.flink.storage.CopySeal;
 import org.lavakv.flink.storage.HardLinks;
 import org.lavakv.flink.storage.InstanceFiles;
 import org.slf4j.Logger;
@@ -61,7 +62,9 @@ final class LocalBackup {
         Files.createDirectories(path);
         LocalBackup backup = new LocalBackup(SnapshotDirectory.permanent(path));
         try {
-            files.keep(path, content.stream().map(FileInfo::name).collect(Collectors.toList()));
+            List<String> names = content.stream().map(FileInfo::name).collect(Collectors.toList());
+            files.keep(path, names);
+            CopySeal.put(path, names);
             if (timers != null) {
                 HardLinks.linkOrCopy(timers, path.resolve(HeapTimerFile.FILE_NAME));
             }

@@ -53,7 +53,7 @@ class LavaFsLocalRecoveryTest extends LocalRecoveryTest {
         assertThat(localDirectory())
                 .isDirectoryContaining(file -> file.endsWith("LAVA-CHECKPOINT"))
                 .isDirectoryContaining(file -> file.endsWith(MARKER));
-        assertThat(BackendFixture.filesIn(localDirectory())).hasSize(2);
+        assertThat(BackendFixture.filesIn(localDirectory())).as("and the seal").hasSize(3);
         assertThat(BackendFixture.filesIn(fixture.instances())).as("the volume").hasSize(1);
     }
 
@@ -93,10 +93,21 @@ class LavaFsLocalRecoveryTest extends LocalRecoveryTest {
     @Test
     void damagedFileInTheVolumeFallsBackToTheRemoteCopy() throws Exception {
         String name = flipAByteOfAPinnedFile();
+        Files.delete(localDirectory().resolve("LAVA-SEAL"));
         assertThatThrownBy(() -> fixture.create(ALL, checkpoint.getTaskLocalSnapshot()))
                 .hasMessageContaining(name)
                 .hasMessageContaining("is damaged: at offset");
         assertThat(fixture.instanceDirectories()).isEmpty();
+        assertThat(StateContent.read(localFirst(), KEYS)).isEqualTo(content);
+    }
+
+    @Override
+    @Test
+    void rotInTheLocalCopyFallsBackToTheRemoteOneAtTheSecondRestore() throws Exception {
+        flipAByteOfAPinnedFile();
+        fixture.close(fixture.create(ALL, checkpoint.getTaskLocalSnapshot()));
+        assertThatThrownBy(() -> fixture.create(ALL, checkpoint.getTaskLocalSnapshot()))
+                .hasMessageContaining("is damaged: at offset");
         assertThat(StateContent.read(localFirst(), KEYS)).isEqualTo(content);
     }
 

@@ -6,8 +6,12 @@ import static org.lavakv.flink.testing.BackendFixture.ALL;
 import static org.lavakv.flink.testing.BackendFixture.keysIn;
 import static org.lavakv.flink.testing.BackendFixture.remote;
 
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -59,7 +63,7 @@ class LocalRecoveryTest {
                         .getDirectoryStateHandle()
                         .getDirectory();
         return BackendFixture.filesIn(directory).stream()
-                .filter(file -> !file.endsWith("LAVA-CHECKPOINT"))
+                .filter(file -> !file.getFileName().toString().startsWith("LAVA-"))
                 .collect(Collectors.toList());
     }
 
@@ -114,6 +118,28 @@ class LocalRecoveryTest {
                 .hasMessageContaining("offset");
         assertThat(BackendFixture.filesIn(fixture.instances())).isEmpty();
         assertThat(StateContent.read(localFirst(), KEYS)).isEqualTo(content);
+    }
+
+    /** What a disk does by itself, which no seal shows; a whole read takes as long as a copy. */
+    @Test
+    void rotInTheLocalCopyFallsBackToTheRemoteOneAtTheSecondRestore() throws Exception {
+        rot(localDataFiles().get(0));
+        fixture.close(fixture.create(ALL, checkpoint.getTaskLocalSnapshot()));
+        assertThatThrownBy(() -> fixture.create(ALL, checkpoint.getTaskLocalSnapshot()))
+                .hasMessageContaining("is damaged: at offset");
+        assertThat(StateContent.read(localFirst(), KEYS)).isEqualTo(content);
+    }
+
+    private static void rot(Path file) throws Exception {
+        FileTime time = Files.getLastModifiedTime(file);
+        try (FileChannel channel =
+                FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            ByteBuffer one = ByteBuffer.allocate(1);
+            channel.read(one, channel.size() / 2);
+            one.put(0, (byte) (one.get(0) ^ 4)).flip();
+            channel.write(one, channel.size() / 2);
+        }
+        Files.setLastModifiedTime(file, time);
     }
 
     @Test

@@ -1,0 +1,94 @@
+package org.lavakv.flink.storage;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Collection;
+import java.util.TreeSet;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tells whether the files of a local copy are still those that were put there, without reading
+ * them: a restore from local files should cost no more than opening them. A seal holds for the boot
+ * of the machine that it was made in, since a power cut may take what was not synced; for files
+ * that nobody replaced, cut or wrote to; and for one restore of each part. So what only a whole
+ * read finds, a disk that lost bytes, fails at most one attempt, by the checksum of what is read,
+ * and the next one checks every byte and falls back to the remote copy.
+ *
+ * <p>Threads: any, without state. Errors: none; what cannot be told is not sealed.
+ */
+public final class CopySeal {
+
+    private static final Logger LOG = LoggerFactory.getLogger(CopySeal.class);
+
+    private static final String SEAL = "LAVA-SEAL";
+    private static final String CLAIMED = "restored-";
+    private static final Path BOOT = Path.of("/proc/sys/kernel/random/boot_id");
+
+    private CopySeal() {}
+
+    /**
+     * Seals files as they are now.
+     *
+     * @param directory of the local copy
+     * @param names of the engine's files, which are there or, kept by a marker, in a volume
+     */
+    public static void put(Path directory, Collection<String> names) {
+        try {
+            Files.writeString(directory.resolve(SEAL), describe(directory, names, BOOT));
+        } catch (IOException e) {
+            LOG.debug("The local copy {} has no seal; a restore will read it whole.", directory, e);
+        }
+    }
+
+    /**
+     * Whether the files are as they were sealed and this part of them is restored for the first
+     * time; never true again for this part.
+     *
+     * @param names as when it was sealed
+     * @param part a plain name
+     */
+    public static boolean claim(Path directory, Collection<String> names, String part) {
+        return claim(directory, names, part, BOOT);
+    }
+
+    static boolean claim(Path directory, Collection<String> names, String part, Path boot) {
+        try {
+            String sealed = Files.readString(directory.resolve(SEAL), StandardCharsets.UTF_8);
+            if (!sealed.equals(describe(directory, names, boot))) {
+                LOG.info("The local copy {} is not as it was sealed; it is read whole.", directory);
+                return false;
+            }
+            Files.createFile(directory.resolve(CLAIMED + part));
+            return true;
+        } catch (FileAlreadyExistsException e) {
+            LOG.info("The local copy {} was restored before; it is read whole.", directory);
+            return false;
+        } catch (IOException e) {
+            LOG.debug("The local copy {} has no seal to be read.", directory, e);
+            return false;
+        }
+    }
+
+    private static String describe(Path directory, Collection<String> names, Path boot)
+            throws IOException {
+        StringBuilder seal = new StringBuilder("1 ").append(Files.readString(boot));
+        for (String name : new TreeSet<>(names)) {
+            seal.append(name);
+            Path file = directory.resolve(name);
+            // Those of a volume are found by its journal, whose checksums tell their lengths.
+            if (Files.exists(file)) {
+                BasicFileAttributes is = Files.readAttributes(file, BasicFileAttributes.class);
+                seal.append(' ').append(is.size());
+                seal.append(' ').append(is.lastModifiedTime());
+                seal.append(' ').append(is.fileKey());
+            }
+            seal.append('\n');
+        }
+        return seal.toString();
+    }
+}
