@@ -151,6 +151,28 @@ TEST(DBValue, AFileThatNothingNamesIsDeletedUnread) {
   EXPECT_TRUE(db.ValueFileNames().empty());
 }
 
+// Its live values would be uploaded again; of what no checkpoint has the garbage would be.
+TEST(DBValue, WhatACheckpointHasGathersMoreGarbageBeforeItIsCollected) {
+  for (const bool checkpoint : {false, true}) {
+    ValueDB db;
+    db.options().gc_garbage_percent = 25;
+    db.options().gc_upload_cost_percent = 300;  // as much as 57 % of garbage
+    ASSERT_OK(db.Open());
+    Table* t = db.Values();
+    const auto key = [](int i) { return K(1, "k" + std::to_string(i)); };
+    for (int i = 0; i < 100; ++i) ASSERT_OK(db->Put(t, {key(i)}, Large("v")));
+    ASSERT_OK(db.Flush());
+    if (checkpoint) db.TakeTo("/checkpoint");
+    for (int i = 0; i < 40; ++i) ASSERT_OK(db->Delete(t, {key(i)}));
+    ASSERT_OK(db.Settle());
+    EXPECT_EQ(db->statistics().gc_jobs, checkpoint ? 0u : 1u);
+    for (int i = 40; i < 60; ++i) ASSERT_OK(db->Delete(t, {key(i)}));
+    ASSERT_OK(db.Settle());
+    EXPECT_EQ(db->statistics().gc_jobs, checkpoint ? 1u : 2u);
+    EXPECT_EQ(db->statistics().value_raw_bytes, 40'000u);
+  }
+}
+
 TEST(DBValue, OneLiveValueDoesNotKeepALargeFile) {
   ValueDB db;
   ASSERT_OK(db.Open());

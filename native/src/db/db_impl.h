@@ -120,6 +120,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   void RemoveObsoleteFiles();
   /// Tells which of a snapshot's files are not there yet; late_files.cc.
   void MarkMissing(std::vector<Snapshot::File>* files) const;
+  void GoesIntoCheckpoint(const Version& version);
 
  private:
   using StateLock = std::unique_lock<std::mutex>;
@@ -287,7 +288,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   /// The last flush found no space. Holds state.
   bool IsDiskFull() const { return flush_backoff_.status.IsNoSpace(); }
   void RetryOnceSpaceIsMade();
-  GcEffort GcEffortNow() const;  // holds state
+  GcEffort GcEffortNow() const;                         // holds state
+  bool IsInCheckpoint(const FileId& value_file) const;  // holds state
   /// What jobs work against: this instance's limits, or the process's when it is its turn. Holds
   /// state.
   SpacePressure WorkPressure() const { return Stronger(space_, process_.work); }
@@ -376,7 +378,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   // What references named of a value file's births when the collector wrote it: it has no garbage
   // before that has fallen, whatever its births' other files have.
   std::map<FileId, uint64_t> gc_baselines_;
-  uint64_t order_spent_ = 0;  // raw bytes that compactions wrote anew for the sake of scans
+  uint64_t in_checkpoint_below_ = 0;  // value files of this origin by number; others all are
+  uint64_t order_spent_ = 0;          // raw bytes that compactions wrote anew for the sake of scans
   // What versions take beside the limits; what is pinned only where a limit in bytes needs it.
   SpaceUse space_use_;
   SpacePressure space_;

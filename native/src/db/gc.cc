@@ -84,13 +84,16 @@ bool DBImpl::StartCollection(const std::vector<ValueFileGarbage>& all) {
     file.garbage = garbage.garbage_estimate;
     file.busy = is_busy || expired || late_files_.Contains(garbage.file->id);
     file.hot = garbage.file->hot;
+    file.in_checkpoint = IsInCheckpoint(garbage.file->id);
     const auto baseline = gc_baselines_.find(garbage.file->id);
     if (baseline != gc_baselines_.end())
       file.garbage =
           std::min(file.garbage, baseline->second - std::min(baseline->second, garbage.referenced));
   }
+  const GcEffort effort = GcEffortNow();
   const std::vector<size_t> picked =
-      PickGarbage(files, {.garbage_percent = GcEffortNow().garbage_percent,
+      PickGarbage(files, {.garbage_percent = effort.garbage_percent,
+                          .checkpoint_percent = effort.checkpoint_percent,
                           .live_bytes_max = options_.value_file_bytes});
   if (picked.empty() && task->input.expired.empty()) return false;
   for (const size_t i : picked) {

@@ -147,6 +147,7 @@ Status SnapshotImpl::Files(std::vector<File>* files, std::string* metadata) {
     return Status::Busy("the snapshot has runs that are not in files yet: call WaitFlushed first");
   *files = FilesOf(*view->version);
   db_->MarkMissing(files);
+  db_->GoesIntoCheckpoint(*view->version);
   ManifestState state;
   state.version = view->version;
   state.tables = tables_;

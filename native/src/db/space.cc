@@ -182,4 +182,16 @@ GcEffort DBImpl::GcEffortNow() const {
        .last_resort = (pressure.stop || IsDiskFull()) && running_compactions_ == 0});
 }
 
+// Holds state. Files of other origins came with a checkpoint.
+bool DBImpl::IsInCheckpoint(const FileId& value_file) const {
+  return value_file.origin != origin_ || value_file.number < in_checkpoint_below_;
+}
+
+// What collections copy of it is uploaded again.
+void DBImpl::GoesIntoCheckpoint(const Version& version) {
+  std::lock_guard<std::mutex> state(state_mutex_);
+  for (const auto& [id, entry] : version.value_files)
+    if (id.origin == origin_) in_checkpoint_below_ = std::max(in_checkpoint_below_, id.number + 1);
+}
+
 }  // namespace lava

@@ -106,11 +106,14 @@ void DBImpl::ChooseValueMerge(CompactionTask* task) {
                      .garbage = garbage.garbage_estimate,
                      .referenced = garbage.referenced,
                      .reached = reached,
-                     .busy = busy.contains(&file) || late_files_.Contains(file.id)});
+                     .busy = busy.contains(&file) || late_files_.Contains(file.id),
+                     .in_checkpoint = IsInCheckpoint(file.id)});
   }
   const uint64_t credit = IsLowEnough(version, input->output_level) ? OrderCredit() : 0;
+  const GcEffort effort = GcEffortNow();
   const std::vector<size_t> picked =
-      PickValueMerge(files, {.garbage_percent = GcEffortNow().garbage_percent,
+      PickValueMerge(files, {.garbage_percent = effort.garbage_percent,
+                             .checkpoint_percent = effort.checkpoint_percent,
                              .sorted_runs_max = options_.value_sorted_runs_max,
                              .order_bytes_max = credit,
                              .bytes_max = MergedBytesMax()});

@@ -22,22 +22,26 @@ double WithUploads(double percent, uint32_t upload_cost_percent) {
 
 GcEffort JudgeGcEffort(const GcEffortInput& input) {
   GcEffort effort;
-  effort.garbage_percent = input.garbage_percent;
+  effort.garbage_percent = effort.checkpoint_percent = input.garbage_percent;
   if (input.garbage_percent > 100) return effort;  // never collected
   const double allowed = std::min(kOfAllowed * input.allowed_percent, kGarbagePercentPatient);
-  const double calm =
-      WithUploads(std::max<double>(input.garbage_percent, allowed), input.upload_cost_percent);
   const double urgency =
       std::clamp((input.fullness - kSpaceBusyFrom) / (1 - kSpaceBusyFrom), 0.0, 1.0);
   const uint32_t jobs_max = std::max(input.jobs_max, 1u);
   effort.jobs = 1 + static_cast<uint32_t>(std::floor(urgency * (jobs_max - 1)));
-  const double least = std::min<double>(calm, kGarbagePercentMin);
   // While a ratio is far from used up.
   const double patience =
       input.allowed_percent > 0 ? std::clamp(1 - input.fullness / kSpaceBusyFrom, 0.0, 1.0) : 0;
-  const double percent =
-      calm + (least - calm) * urgency + (std::max(calm, kGarbagePercentPatient) - calm) * patience;
-  effort.garbage_percent = input.last_resort ? 0 : static_cast<uint32_t>(std::lround(percent));
+  const auto percent = [&](double calm) {
+    if (input.last_resort) return 0u;
+    const double least = std::min<double>(calm, kGarbagePercentMin);
+    const double patient = std::max(calm, kGarbagePercentPatient);
+    const double between = calm + (least - calm) * urgency + (patient - calm) * patience;
+    return static_cast<uint32_t>(std::lround(between));
+  };
+  const double calm = std::max<double>(input.garbage_percent, allowed);
+  effort.garbage_percent = percent(calm);
+  effort.checkpoint_percent = percent(WithUploads(calm, input.upload_cost_percent));
   return effort;
 }
 

@@ -10,8 +10,8 @@ struct GcEffortInput {
   double fullness = 0;            // of the space limit (SpacePressure); 0 without one
   uint32_t allowed_percent = 0;   // garbage that a ratio allows all files; 0 without one
   uint32_t jobs_max = 1;          // at least 1
-  /// What a rewritten byte costs besides its reading and writing, in percent of these: with
-  /// incremental checkpoints the next one uploads it again. 0: nothing.
+  /// What it costs besides to rewrite a byte that a checkpoint has, in percent of its reading and
+  /// writing: with incremental ones the next uploads it again. 0: nothing.
   uint32_t upload_cost_percent = 0;
   /// Nothing but collecting can make room: any garbage is worth it.
   bool last_resort = false;
@@ -21,7 +21,8 @@ inline constexpr double kSpaceBusyFrom = 0.75;
 /// Less is not copied as long as compactions can show more.
 inline constexpr uint32_t kGarbagePercentMin = 5;
 struct GcEffort {
-  uint32_t garbage_percent = 25;
+  uint32_t garbage_percent = 25;     // for files that no checkpoint has
+  uint32_t checkpoint_percent = 25;  // for the others
   uint32_t jobs = 1;
 };
 
@@ -31,7 +32,8 @@ struct GcEffort {
 ///
 /// Collecting a file of which g is garbage copies (1 - g) to free g. When a copied byte costs c
 /// times as much because it is uploaded, the same cost for a freed byte is reached at a larger g:
-/// (1 - g) * c / g is what it was without.
+/// (1 - g) * c / g is what it was without. What no checkpoint has yet is uploaded anyway, and less
+/// of it once it was collected.
 ///
 /// A ratio that allows a share a of garbage is held with the fewest copies when it is used up:
 /// garbage gathers in the oldest files while the newest have none, so that when files with 1.5 a

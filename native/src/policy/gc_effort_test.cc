@@ -36,10 +36,12 @@ TEST(GcEffort, UploadsRaiseTheThresholdToTheSameCostForAFreedByte) {
   const GcEffort effort =
       JudgeGcEffort({.garbage_percent = 25, .jobs_max = 1, .upload_cost_percent = 100});
   // 0.75 copied for 0.25 freed is 3; 0.6 copied at twice the cost for 0.4 freed is 3, too.
-  EXPECT_EQ(effort.garbage_percent, 40u);
+  EXPECT_EQ(effort.checkpoint_percent, 40u);
+  EXPECT_EQ(effort.garbage_percent, 25u) << "of what is not uploaded yet";
   const GcEffort full = JudgeGcEffort(
       {.garbage_percent = 25, .fullness = 1, .jobs_max = 1, .upload_cost_percent = 100});
   EXPECT_EQ(full.garbage_percent, kGarbagePercentMin);
+  EXPECT_EQ(full.checkpoint_percent, kGarbagePercentMin);
 }
 
 TEST(GcEffort, ARatioLetsGarbageGatherUntilItIsNearlyUsedUp) {
@@ -67,7 +69,8 @@ TEST(GcEffort, AnyGarbageCountsAsTheLastResortAndNoneWhenCollectionIsOff) {
       JudgeGcEffort({.garbage_percent = 101, .fullness = 1, .jobs_max = 4, .last_resort = true})
           .garbage_percent,
       101u);
-  EXPECT_EQ(JudgeGcEffort({.garbage_percent = 0, .upload_cost_percent = 50}).garbage_percent, 0u);
+  const GcEffort always = JudgeGcEffort({.garbage_percent = 0, .upload_cost_percent = 50});
+  EXPECT_EQ(always.checkpoint_percent, 0u);
   // A threshold below the least stays.
   EXPECT_EQ(JudgeGcEffort({.garbage_percent = 2, .fullness = 1}).garbage_percent, 2u);
 }

@@ -20,8 +20,9 @@ std::vector<size_t> PickGarbage(const std::vector<GcFile>& files, const GcOption
   for (size_t i = 0; i < files.size(); ++i) {
     const GcFile& file = files[i];
     if (file.busy || file.garbage == 0) continue;
-    if (static_cast<double>(file.garbage) * 100 >=
-        static_cast<double>(file.raw_bytes) * options.garbage_percent)
+    const uint32_t percent =
+        file.in_checkpoint ? options.checkpoint_percent : options.garbage_percent;
+    if (static_cast<double>(file.garbage) * 100 >= static_cast<double>(file.raw_bytes) * percent)
       picked.push_back(i);
   }
   // Ratios, with raw_bytes above 0 since garbage is.

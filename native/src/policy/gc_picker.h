@@ -12,9 +12,11 @@ struct GcFile {
   uint64_t garbage = 0;  // thought to be; never more than raw_bytes counts
   bool busy = false;
   bool hot = false;  // of keys that are written often
+  bool in_checkpoint = false;
 };
 struct GcOptions {
   uint32_t garbage_percent = 25;          // a file with less is left alone; above 100: all are
+  uint32_t checkpoint_percent = 25;       // the same for what a checkpoint has
   uint64_t live_bytes_max = 64ull << 20;  // one job copies about so much at most
 };
 inline constexpr size_t kGcFilesMax = 8;  // of one job

@@ -25,6 +25,13 @@ TEST(GcPicker, OfEqualsTakesHotOnesFirst) {
             (Picked{2, 1, 0, 3}));
 }
 
+TEST(GcPicker, WaitsForMoreGarbageInWhatACheckpointHas) {
+  const GcOptions options{.garbage_percent = 25, .checkpoint_percent = 50, .live_bytes_max = 1000};
+  const GcFile young{100, 40}, old{100, 40, false, false, true}, dirty{100, 50, false, false, true};
+  EXPECT_EQ(PickGarbage({old, young, dirty}, options), (Picked{2, 1}));
+  EXPECT_EQ(PickGarbage({old}, options), Picked{});
+}
+
 TEST(GcPicker, LeavesOutWhatIsBusyAndWhatHasNoGarbage) {
   const GcOptions options{.garbage_percent = 0, .live_bytes_max = 1000};
   EXPECT_EQ(PickGarbage({{100, 60, true}, {100, 0}, {0, 0}, {100, 1}}, options), Picked{3});

@@ -15,7 +15,8 @@ bool GoesWithInputs(const MergeableFile& file, const ValueMergeOptions& options)
   if (options.garbage_percent > 100 || file.garbage == 0) return false;
   if (file.raw_bytes / kMeanBytesMax > file.records) return false;
   const auto percent = [](uint64_t part) { return static_cast<double>(part) * 100; };
-  return percent(file.garbage) >= static_cast<double>(file.raw_bytes) * options.garbage_percent &&
+  const uint32_t worth = file.in_checkpoint ? options.checkpoint_percent : options.garbage_percent;
+  return percent(file.garbage) >= static_cast<double>(file.raw_bytes) * worth &&
          percent(file.reached) >= static_cast<double>(file.referenced) * (100 - kLeftPercentMax);
 }
 

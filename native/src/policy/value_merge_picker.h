@@ -17,12 +17,14 @@ struct MergeableFile {
   uint64_t referenced = 0;  // by all key files
   uint64_t reached = 0;     // by the compaction's inputs
   bool busy = false;        // is collected or merged already
+  bool in_checkpoint = false;
 };
 struct ValueMergeOptions {
-  uint32_t garbage_percent = 25;  // above 100: garbage is left to the collector
-  uint32_t sorted_runs_max = 8;   // 0: values are not merged for their order
-  uint64_t order_bytes_max = 0;   // may be written anew for order's sake
-  uint64_t bytes_max = 0;         // for any
+  uint32_t garbage_percent = 25;     // above 100: garbage is left to the collector
+  uint32_t checkpoint_percent = 25;  // instead, for what a checkpoint has
+  uint32_t sorted_runs_max = 8;      // 0: values are not merged for their order
+  uint64_t order_bytes_max = 0;      // may be written anew for order's sake
+  uint64_t bytes_max = 0;            // for any
 };
 
 /// The value files whose values a compaction should write anew (LavaStore 3.2.2, DiffKV 3.4): those

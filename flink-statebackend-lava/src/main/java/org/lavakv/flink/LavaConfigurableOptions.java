@@ -123,12 +123,13 @@ public final class LavaConfigurableOptions {
     public static final ConfigOption<Integer> GC_UPLOAD_COST =
             ConfigOptions.key(LavaOptions.PREFIX + "gc.upload-cost")
                     .intType()
-                    .defaultValue(50)
+                    .defaultValue(300)
                     .withDescription(
                             "What it costs that the next incremental checkpoint uploads a moved"
-                                    + " value again, in percent of moving it. The garbage threshold"
-                                    + " rises to where a freed byte costs what it would without:"
-                                    + " 25 to 33. 0, or full checkpoints: it stays.");
+                                    + " value again, in percent of moving it. For files that a"
+                                    + " checkpoint has, the garbage threshold rises to where a freed"
+                                    + " byte costs what it would without: 25 to 57. 0, or full"
+                                    + " checkpoints: it stays.");
 
     public static final ConfigOption<Double> SPACE_LIMIT_RATIO =
             ConfigOptions.key(LavaOptions.PREFIX + "space.limit-ratio")
