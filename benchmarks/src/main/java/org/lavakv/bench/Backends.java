@@ -12,7 +12,6 @@ import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
-import org.apache.flink.configuration.StateBackendOptions;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.runtime.memory.MemoryManager;
@@ -107,13 +106,12 @@ final class Backends {
     /**
      * A backend in a slot of its own.
      *
-     * @param type the value of {@code state.backend.type}
+     * @param configuration names the backend in {@code state.backend.type}
      * @param memoryBytes managed memory of the slot, all of it the backend's
      */
-    static <K> Open<K> open(String type, TypeSerializer<K> keySerializer, long memoryBytes)
+    static <K> Open<K> open(
+            Configuration configuration, TypeSerializer<K> keySerializer, long memoryBytes)
             throws Exception {
-        Configuration configuration = new Configuration();
-        configuration.set(StateBackendOptions.STATE_BACKEND, type);
         Slot slot = new Slot(memoryBytes);
         Path directory = Files.createTempDirectory(PREFIX);
         return new Opening<>(configuration, keySerializer, slot, directory).open(directory, slot);

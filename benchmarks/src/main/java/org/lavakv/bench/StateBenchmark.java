@@ -8,6 +8,8 @@ import org.apache.flink.api.common.state.StateTtlConfig;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.base.LongSerializer;
 import org.apache.flink.api.common.typeutils.base.array.BytePrimitiveArraySerializer;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.StateBackendOptions;
 import org.apache.flink.runtime.state.VoidNamespace;
 import org.apache.flink.runtime.state.VoidNamespaceSerializer;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -44,6 +46,10 @@ public abstract class StateBenchmark {
     @Param({"5"})
     public int settleSeconds;
 
+    /** Options of Flink's or the backend's as "key=value", a semicolon between two. */
+    @Param({""})
+    public String settings;
+
     private Backends.Open<Long> open;
     private long random = 88172645463325252L;
     private Object[] values;
@@ -51,7 +57,16 @@ public abstract class StateBenchmark {
 
     /** Opens the backend and registers one state. */
     final <S extends State> S openState(StateDescriptor<S, ?> descriptor) throws Exception {
-        open = Backends.open(backend, LongSerializer.INSTANCE, (long) memoryMiB << 20);
+        Configuration configuration = new Configuration();
+        configuration.set(StateBackendOptions.STATE_BACKEND, backend);
+        for (String setting : settings.split(";")) {
+            int equals = setting.indexOf('=');
+            if (equals > 0) {
+                configuration.setString(
+                        setting.substring(0, equals), setting.substring(equals + 1));
+            }
+        }
+        open = Backends.open(configuration, LongSerializer.INSTANCE, (long) memoryMiB << 20);
         newKey = keys;
         values = new Object[64];
         for (int i = 0; i < values.length; i++) {

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
@@ -128,6 +129,12 @@ final class StateSuite implements Callable<Integer> {
                             + " filling to end (default: ${DEFAULT-VALUE})")
     private int settleSeconds;
 
+    @Option(
+            names = "--set",
+            paramLabel = "KEY=VALUE",
+            description = "an option of Flink's or a backend's, for all processes; repeat it")
+    private Map<String, String> settings = new LinkedHashMap<>();
+
     @Option(names = "--results", defaultValue = "benchmarks/results", hidden = true)
     private Path results;
 
@@ -204,6 +211,12 @@ final class StateSuite implements Callable<Integer> {
         }
     }
 
+    private String settings() {
+        return settings.entrySet().stream()
+                .map(entry -> entry.getKey() + "=" + entry.getValue())
+                .collect(Collectors.joining(";"));
+    }
+
     private double measure(
             String operation, String backend, int memory, int bytes, boolean withTtl, int keyCount)
             throws RunnerException {
@@ -217,6 +230,7 @@ final class StateSuite implements Callable<Integer> {
                         .param("memoryMiB", Integer.toString(memory))
                         .param("keys", Integer.toString(keyCount))
                         .param("settleSeconds", Integer.toString(settleSeconds))
+                        .param("settings", settings())
                         .forks(1)
                         .warmupIterations(2)
                         .warmupTime(TimeValue.seconds(seconds))
