@@ -41,6 +41,13 @@ void LateFiles::Clear() {
   key_files_ = 0;
 }
 
+bool LateFiles::AnyOf(const Version& version) const {
+  if (any_key_file()) return true;
+  for (const FileId& id : ids_)
+    if (version.value_files.contains(id)) return true;
+  return false;
+}
+
 namespace {
 
 Status OpenLate(const JobContext& context, const FileMeta& file) {
@@ -88,7 +95,8 @@ Status DBImpl::FileArrived(const std::string& name) {
   late_files_.Erase(name);
   // Both look at all files: not for each one that is of no use to them.
   if (key_file != nullptr) ScheduleCompactions();
-  if (late_files_.empty() || (key_file != nullptr && !late_files_.any_key_file())) ScheduleGc();
+  const bool last_key_file = key_file != nullptr && !late_files_.any_key_file();
+  if (last_key_file || !late_files_.AnyOf(*version_)) ScheduleGc();
   ReportJobs();
   changed_.notify_all();
   return status;

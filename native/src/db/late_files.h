@@ -33,6 +33,8 @@ class LateFiles {
   bool Contains(const FileId& id) const { return !ids_.empty() && ids_.contains(id); }
   /// Versions never lose one of these: compactions leave them alone.
   bool any_key_file() const { return key_files_ > 0; }
+  /// Whether one of them belongs to the version; the others may never come.
+  bool AnyOf(const Version& version) const;
 
  private:
   std::map<std::string, Late> by_name_;

@@ -96,7 +96,7 @@ Status DBImpl::MakeSpace(bool* go_on) {
   UrgeSpace();
   if (running_flushes_ + running_compactions_ > 0 || !collections_.empty()) return Status::OK();
   // Some of what could be given back may wait for files that have not arrived.
-  if (!late_files_.empty()) return Status::OK();
+  if (late_files_.AnyOf(*version_)) return Status::OK();
   for (Backoff* backoff : {&flush_backoff_, &compaction_backoff_, &gc_backoff_}) {
     if (backoff->status.ok()) continue;
     if (backoff->began_us >= stalled_since_us_) return backoff->status;
