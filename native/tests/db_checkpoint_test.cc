@@ -101,6 +101,38 @@ TEST(CheckpointParts, ACheckpointNeitherTriggersNorWaitsForCompactionOrGc) {
   EXPECT_EQ(db.executor().pending_urgent(), 0u);
 }
 
+// Each merge with L1 is uploaded: where there are checkpoints, L0 gathers more before.
+TEST(CheckpointParts, WhatCheckpointsUploadIsRewrittenMoreSeldom) {
+  for (const bool checkpoints : {false, true}) {
+    SimDB db(29);
+    db.options().l0_compaction_trigger = 2;
+    db.options().compression = Compression::kNone;
+    db.options().gc_upload_cost_percent = 300;
+    ASSERT_OK(db.Open());
+    Table* t = db.table("t");
+    const auto write = [&](int keys) {
+      for (int i = 0; i < keys; ++i)
+        ASSERT_OK(db->Put(t, {K(1, std::to_string(i))}, std::string(1000, 'v')));
+      ASSERT_OK(db.Flush());
+      db.executor().RunUntilIdle();
+    };
+    write(70);
+    write(1);
+    ASSERT_EQ(db->statistics().compactions, 1u) << "into L1";
+    if (checkpoints) {
+      auto snapshot = *db->TakeSnapshot();
+      std::vector<Snapshot::File> files;
+      std::string metadata;
+      ASSERT_OK(snapshot->Files(&files, &metadata));
+    }
+    write(5);
+    write(5);
+    EXPECT_EQ(db->statistics().compactions, checkpoints ? 1u : 2u) << "L1 has seven times as much";
+    write(5);
+    EXPECT_EQ(db->statistics().compactions, 2u) << "less than five times as much";
+  }
+}
+
 TEST(CheckpointParts, AFailedFlushFailsTheCheckpointAndTheNextOneSucceeds) {
   ChosenFileSystem memory;
   FaultFileSystem faults(&memory);

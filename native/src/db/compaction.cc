@@ -50,7 +50,8 @@ PickerOptions DBImpl::MakePickerOptions() const {
           .l0_trigger_max = options_.l0_stall_trigger * 2 / 3,
           .level1_bytes = options_.level1_bytes,
           .level_multiplier = options_.level_multiplier,
-          .target_file_bytes = options_.target_file_bytes};
+          .target_file_bytes = options_.target_file_bytes,
+          .upload_cost_percent = takes_checkpoints_ ? options_.gc_upload_cost_percent : 0};
 }
 
 // Holds state.

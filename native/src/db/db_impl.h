@@ -378,6 +378,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   // What references named of a value file's births when the collector wrote it: it has no garbage
   // before that has fallen, whatever its births' other files have.
   std::map<FileId, uint64_t> gc_baselines_;
+  bool takes_checkpoints_ = false;
   uint64_t in_checkpoint_below_ = 0;  // value files of this origin by number; others all are
   uint64_t order_spent_ = 0;          // raw bytes that compactions wrote anew for the sake of scans
   // What versions take beside the limits; what is pinned only where a limit in bytes needs it.

@@ -190,6 +190,7 @@ bool DBImpl::IsInCheckpoint(const FileId& value_file) const {
 // What collections copy of it is uploaded again.
 void DBImpl::GoesIntoCheckpoint(const Version& version) {
   std::lock_guard<std::mutex> state(state_mutex_);
+  takes_checkpoints_ = true;
   for (const auto& [id, entry] : version.value_files)
     if (id.origin == origin_) in_checkpoint_below_ = std::max(in_checkpoint_below_, id.number + 1);
 }

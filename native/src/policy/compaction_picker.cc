@@ -1,6 +1,7 @@
 #include "policy/compaction_picker.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace lava {
 
@@ -11,7 +12,7 @@ using Files = std::vector<PickerFile>;
 // So many files from the cursor on are weighed against each other.
 constexpr size_t kCandidatesMax = 8;
 // See L0Trigger().
-constexpr uint64_t kOfFiles = 10, kOfValues = 40;
+constexpr double kOfFiles = 10, kOfValues = 40;
 constexpr uint32_t kPatience = 4;
 
 bool EndsBefore(const PickerFile& file, Slice key) {
@@ -158,8 +159,10 @@ uint32_t L0Trigger(const PickerView& view, const PickerOptions& options) {
     bytes += file.bytes;
     with_values += file.bytes + file.referenced_bytes;
   }
-  const uint64_t below = LevelBytes(view.levels[1]);
-  const bool cheap = below / kOfFiles <= bytes || below <= with_values / kOfValues;
+  const double below = static_cast<double>(LevelBytes(view.levels[1])) *
+                       std::sqrt(1 + options.upload_cost_percent / 100.0);
+  const bool cheap = below < kOfFiles * static_cast<double>(bytes + 1) ||
+                     below <= static_cast<double>(with_values) / kOfValues;
   if (cheap) return options.l0_trigger;
   return std::max(options.l0_trigger,
                   std::min(options.l0_trigger * kPatience, options.l0_trigger_max));

@@ -35,6 +35,8 @@ struct PickerOptions {
   uint64_t level1_bytes = 128ull << 20;
   uint32_t level_multiplier = 10;
   uint64_t target_file_bytes = 32ull << 20;
+  /// What it costs besides to write a byte again, in percent: the next checkpoint uploads it.
+  uint32_t upload_cost_percent = 0;
 };
 
 /// Which files to compact, as indices into the view's levels.
@@ -75,7 +77,9 @@ uint64_t PendingCompactionBytes(const PickerView& view, const PickerOptions& opt
 /// How many files of L0 are waited for: l0_trigger when L1 has at most ten times their bytes, or a
 /// fortieth of these with their values in value files; else four times as many, up to
 /// l0_trigger_max. References are small, so a few flushes of large values would rewrite a large L1
-/// again and again.
+/// again and again. Each file more makes reads dearer, in proportion, and each fewer the rewriting
+/// of L1, so where a byte that is written costs c times as much because it is uploaded, L1 may have
+/// sqrt(c) times less beside them.
 uint32_t L0Trigger(const PickerView& view, const PickerOptions& options);
 
 /// The bytes that a level should hold; 0 for L0.

@@ -140,6 +140,10 @@ TEST(CompactionPicker, SmallL0WaitsForMoreAboveALargeL1) {
   EXPECT_EQ(trigger("L0 a-b:1\nL1 a-b:100\nL2", 10), 10u);
   EXPECT_EQ(trigger("L0 a-b:1\nL1 a-b:100\nL2", 2), 4u);
   EXPECT_EQ(trigger("L0 a-b:1"), 4u);
+  PickerOptions uploads = Options();
+  uploads.upload_cost_percent = 300;
+  EXPECT_EQ(L0Trigger(Tree("L0 a-b:5 a-b:4\nL1 a-b:49\nL2").view, uploads), 4u);
+  EXPECT_EQ(L0Trigger(Tree("L0 a-b:5 a-b:4\nL1 a-b:50\nL2").view, uploads), 16u);
   std::string text = "L0";
   for (int i = 0; i < 15; ++i) text += " a-b:1";
   PickerOptions options = Options();

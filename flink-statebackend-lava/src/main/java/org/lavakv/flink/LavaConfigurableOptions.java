@@ -125,11 +125,12 @@ public final class LavaConfigurableOptions {
                     .intType()
                     .defaultValue(300)
                     .withDescription(
-                            "What it costs that the next incremental checkpoint uploads a moved"
-                                    + " value again, in percent of moving it. For files that a"
-                                    + " checkpoint has, the garbage threshold rises to where a freed"
-                                    + " byte costs what it would without: 25 to 57. 0, or full"
-                                    + " checkpoints: it stays.");
+                            "What it costs that the next incremental checkpoint uploads what is"
+                                    + " written again, in percent of writing it. Once there was a"
+                                    + " checkpoint, files that it has wait for more garbage before"
+                                    + " they are collected (57 % instead of 25), and compactions for"
+                                    + " more files of the first level. 0, or full checkpoints:"
+                                    + " nothing.");
 
     public static final ConfigOption<Double> SPACE_LIMIT_RATIO =
             ConfigOptions.key(LavaOptions.PREFIX + "space.limit-ratio")
