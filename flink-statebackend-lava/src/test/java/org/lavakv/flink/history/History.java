@@ -167,8 +167,10 @@ final class History {
 
     private void step() throws Exception {
         int what = random.nextInt(100);
-        if (what < 34) {
+        if (what < 30) {
             write(1 + random.nextInt(25));
+        } else if (what < 34) {
+            overlap();
         } else if (what < 54) {
             trigger(null);
         } else if (what < 59) {
@@ -188,6 +190,17 @@ final class History {
             say("subtask %d compacts", subtask.index);
         } else {
             checkAll();
+        }
+    }
+
+    /** Checkpoints that begin while others are under way, with nothing between them. */
+    private void overlap() throws Exception {
+        for (int i = 4 + random.nextInt(9); i > 0; i--) {
+            if (oneIn(3)) {
+                trigger(null);
+            } else {
+                advance();
+            }
         }
     }
 
