@@ -72,5 +72,30 @@ TEST(DBBasic, ScanCrossesPartitionsAndOtherTables) {
   }
 }
 
+TEST(DBBasic, ScansPastTheCacheFindTheSameAndKeepNothing) {
+  SimDB db(5);
+  ASSERT_OK(db.Open());
+  Table* t = db.table("a");
+  std::vector<Model::Entry> expected;
+  for (int i = 0; i < 20'000; ++i) {
+    expected.emplace_back(K(0, std::to_string(100'000 + i)), std::string(60, 'v'));
+    ASSERT_OK(db->Put(t, {expected.back().first}, expected.back().second));
+  }
+  ASSERT_OK(db.Flush());
+  ScanRequest request;
+  request.entries_max = 4000;
+  request.bytes_max = 512 << 10;
+  request.fill_cache = false;
+  const HostStatistics before = Host::Get().statistics();
+  for (int round = 0; round < 2; ++round) {
+    std::vector<Model::Entry> entries;
+    ASSERT_OK(db.ScanAll(t, request, &entries));
+    EXPECT_EQ(entries, expected);
+  }
+  const HostStatistics after = Host::Get().statistics();
+  EXPECT_EQ(after.cache_data.used_bytes, before.cache_data.used_bytes);
+  EXPECT_EQ(after.scan_bytes, 0u) << "what was read ahead is given back";
+}
+
 }  // namespace
 }  // namespace lava::testing

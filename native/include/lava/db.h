@@ -129,6 +129,9 @@ struct ScanRequest {
   /// out, since filters know whole keys and prefixes that were named.
   uint32_t prefix_bytes = 0;
   bool keys_only = false;
+  /// False for scans of much that is not read again soon: what is not in the cache is read ahead
+  /// past it, 128 KiB in each run at most, charged to the budget; block by block if that refuses.
+  bool fill_cache = true;
   /// Leading bytes of each user key to leave out of the page.
   uint32_t skip_key_bytes = 0;
   uint32_t entries_max = 1024;

@@ -47,7 +47,7 @@ struct HostStatistics {
   uint64_t memtable_bytes = 0;      // over all instances, sealed runs included
   uint64_t table_reader_bytes = 0;  // what open files keep outside the cache
   uint64_t metadata_bytes = 0;      // what instances know of their files
-  uint64_t scan_bytes = 0;          // values on their way into pages
+  uint64_t scan_bytes = 0;          // values on their way into pages, and what is read ahead
   /// Working sets of jobs that run.
   uint64_t flush_job_bytes = 0, compaction_job_bytes = 0, gc_job_bytes = 0;
   uint64_t file_buffer_bytes = 0;  // of files that are written to volumes

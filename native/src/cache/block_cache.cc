@@ -69,6 +69,11 @@ class ShardedCache final : public BlockCache {
     return ShardOf(key).Lookup(key, use);
   }
 
+  Ref Peek(const CacheKey& cache_key, Segment segment) override {
+    const CacheShard::Key key(cache_key, segment);
+    return ShardOf(key).Peek(key);
+  }
+
   Ref Insert(const CacheKey& cache_key, Segment segment, Ref block, CacheUse* use) override {
     const uint64_t charge = CacheShard::ChargeOf(*block), capacity = capacity_bytes();
     if (charge > std::min<uint64_t>(capacity, UINT32_MAX)) return block;

@@ -55,6 +55,9 @@ class BlockCache {
   virtual uint64_t NewFileId() = 0;
   /// Null when the block is not here; counts a hit or a miss. A key is of one segment always.
   virtual Ref Lookup(const CacheKey& key, Segment segment, CacheUse* use = nullptr) = 0;
+  /// The same for a walk that will not come back: nothing is counted, and no block stays longer
+  /// for it.
+  virtual Ref Peek(const CacheKey& key, Segment segment) = 0;
   /// Keeps block, unless another one stands under key already: then that one is returned and
   /// block is dropped.
   virtual Ref Insert(const CacheKey& key, Segment segment, Ref block, CacheUse* use = nullptr) = 0;

@@ -31,6 +31,16 @@ TEST(BlockCacheTest, KeepsWhatFitsAndCounts) {
   EXPECT_EQ(statistics.capacity_bytes, uint64_t{1} << 20);
 }
 
+TEST(BlockCacheTest, PeekFindsAndCountsNothing) {
+  auto cache = BlockCache::Create(1 << 20);
+  CacheUse use;
+  cache->Insert({1, 0}, kData, std::make_shared<TestBlock>(1, 100), &use);
+  EXPECT_EQ(NumberOf(cache->Peek({1, 0}, kData)), 1u);
+  EXPECT_EQ(cache->Peek({1, 8}, kData), nullptr);
+  EXPECT_EQ(cache->statistics().hits() + cache->statistics().misses(), 0u);
+  EXPECT_EQ(use.hits + use.misses, 0u);
+}
+
 TEST(BlockCacheTest, FirstOfTwoInsertsStays) {
   auto cache = BlockCache::Create(1 << 20);
   cache->Insert({1, 0}, kData, std::make_shared<TestBlock>(1, 100));

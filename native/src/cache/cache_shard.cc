@@ -97,6 +97,12 @@ BlockCache::Ref CacheShard::Lookup(const Key& key, CacheUse* use) {
   return part.queue.at(i).block;
 }
 
+BlockCache::Ref CacheShard::Peek(const Key& key) const {
+  std::lock_guard lock(mutex_);
+  const uint32_t i = Find(key);
+  return i == BlockQueue::kNone ? nullptr : parts_[Number(key.segment)].queue.at(i).block;
+}
+
 CacheShard::Inserted CacheShard::Insert(const Key& key, BlockCache::Ref block, uint64_t charge,
                                         CacheUse* use, uint32_t now, uint32_t known_age) {
   const size_t part = Number(key.segment);

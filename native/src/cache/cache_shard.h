@@ -30,6 +30,7 @@ class CacheShard {
   };
 
   BlockCache::Ref Lookup(const Key& key, CacheUse* use);
+  BlockCache::Ref Peek(const Key& key) const;
 
   struct Inserted {
     BlockCache::Ref block;  // what stands under the key afterwards

@@ -12,8 +12,8 @@ namespace lava {
 /// [lower, upper) (empty upper: no end), newest first, until it answers false. With a prefix (then
 /// the range is its own), files whose filters deny it are left out. The runs borrow the version.
 template <typename Visit>
-Status ForEachFileRun(const Version& version, Slice lower, Slice upper, Slice prefix, Visit visit) {
-  const TableReader::IterateOptions options;
+Status ForEachFileRun(const Version& version, Slice lower, Slice upper, Slice prefix,
+                      const TableReader::IterateOptions& options, Visit visit) {
   const auto any_may_hold = [&](std::span<const FileEntry> entries) -> Result<bool> {
     if (prefix.empty()) return true;
     for (const FileEntry& entry : entries) {

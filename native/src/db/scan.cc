@@ -64,6 +64,17 @@ Status CountShown(TableImpl* table, const ScanRequest& request, const ScanPage& 
   return status;
 }
 
+// How to read files without filling the cache; memory is charged for it, as far as there is some.
+TableReader::IterateOptions PastTheCache(const Version& version, MemoryCounter* counter,
+                                         ScopedCharge* memory) {
+  constexpr uint32_t kReadaheadBytes = 128 << 10;
+  uint64_t runs = version.levels[0].size();
+  for (uint32_t n = 1; n < kLevelCountMax; ++n) runs += version.levels[n].empty() ? 0 : 1;
+  const bool granted = memory->Try(counter, runs * kReadaheadBytes);
+  return {
+      .fill_cache = false, .readahead_bytes = granted ? kReadaheadBytes : 0, .look_in_cache = true};
+}
+
 // Fills a page with the records of a scan, wherever their values are: those of value files get
 // their room while the keys are walked, and are fetched together at the end.
 class PageFiller {
@@ -158,6 +169,10 @@ Status DBImpl::Scan(Table* table, const ScanRequest& request, ScanPage* page, Sn
   }
   const bool is_prefix = !range.prefix.empty();
   const Slice lower = is_prefix ? Slice(range.prefix) : Slice(range.from);
+  ScopedCharge windows;  // outlives the runs that have them
+  TableReader::IterateOptions files;
+  if (!request.fill_cache)
+    files = PastTheCache(*view->version, budget_.counter(MemoryPurpose::kScans), &windows);
   std::vector<std::unique_ptr<MergeRun>> runs;
   // The first page of the active memtable is copied before it is known whether it is all there is:
   // one walk less where it is.
@@ -172,7 +187,7 @@ Status DBImpl::Scan(Table* table, const ScanRequest& request, ScanPage* page, Sn
     if (Matters(*run->memtable, lower, range.upper, is_prefix))
       runs.push_back(NewMemTableRun(run->memtable, request.keys_only));
   }
-  LAVA_RETURN_IF_ERROR(ForEachFileRun(*view->version, lower, range.upper, range.prefix,
+  LAVA_RETURN_IF_ERROR(ForEachFileRun(*view->version, lower, range.upper, range.prefix, files,
                                       [&](std::unique_ptr<MergeRun> run) -> Result<bool> {
                                         runs.push_back(std::move(run));
                                         return true;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "base/check.h"
 #include "job/job_break.h"
@@ -23,21 +24,25 @@ class MergingIterator final : public RecordIterator {
       : options_(options),
         break_(options.cancelled, options.pacer),
         runs_(std::move(runs)),
+        heads_(runs_.size(), nullptr),
         hidden_steps_(runs_.size(), 0) {
     LAVA_CHECK(!options.compaction || options.older != nullptr);
-    for (uint32_t age = 0; age < runs_.size(); ++age)
+    records_.reserve(runs_.size());
+    for (uint32_t age = 0; age < runs_.size(); ++age) {
+      records_.push_back(&runs_[age]->records());
       if (runs_[age]->has_range_tombstones()) range_runs_.push_back(age);
+    }
   }
 
   bool Valid() const override { return valid_; }
   void SeekToFirst() override {
     Reset();
-    for (auto& run : runs_) run->records().SeekToFirst();
+    for (RecordIterator* records : records_) records->SeekToFirst();
     Start();
   }
   void Seek(Slice target) override {
     Reset();
-    for (auto& run : runs_) run->records().Seek(target);
+    for (RecordIterator* records : records_) records->Seek(target);
     LearnPrefixDeletes(target);
     Start();
   }
@@ -56,7 +61,7 @@ class MergingIterator final : public RecordIterator {
     uint32_t age;  // the newest of this prefix delete and those around it
   };
 
-  const Record& At(uint32_t age) const { return runs_[age]->records().record(); }
+  const Record& At(uint32_t age) const { return *heads_[age]; }
   bool Later(uint32_t a, uint32_t b) const {
     const Record& x = At(a);
     const Record& y = At(b);
@@ -70,8 +75,10 @@ class MergingIterator final : public RecordIterator {
   void Reset();
   void Start();
   void LearnPrefixDeletes(Slice target);
+  bool Look(uint32_t age);
   void Push(uint32_t age);
   uint32_t Pop();
+  void AdvanceLone(uint32_t age);
   void FindNext();
   bool TakePrefixDelete(uint32_t age);
   void GatherGroup();
@@ -97,14 +104,20 @@ class MergingIterator final : public RecordIterator {
     status_ = std::move(status);
     valid_ = false;
     heap_.clear();
+    lone_ = kNoAge;
     group_.clear();
   }
 
   const MergeOptions options_;
   JobBreak break_;
   const std::vector<std::unique_ptr<MergeRun>> runs_;
+  std::vector<RecordIterator*> records_;  // of the runs
+  // Their current records, of those in heap_, lone_ and group_: asked for once a move, since a run
+  // has several layers that pass the question on.
+  std::vector<const Record*> heads_;
   std::vector<uint32_t> range_runs_;  // runs with range tombstones, newest first
   std::vector<uint32_t> heap_;        // runs by their current record
+  uint32_t lone_ = kNoAge;            // the run whose record comes before all of the heap's
   std::vector<uint32_t> group_;       // runs at the record that is shown, newest first
   uint32_t group_hide_ = kNoAge;      // older ones of them are hidden
   std::vector<Deleted> deleted_;      // each a prefix of the next, and of the current key
@@ -120,6 +133,7 @@ void MergingIterator::Reset() {
   status_ = Status::OK();
   valid_ = false;
   heap_.clear();
+  lone_ = kNoAge;
   group_.clear();
   deleted_.clear();
   std::fill(hidden_steps_.begin(), hidden_steps_.end(), 0);
@@ -150,18 +164,26 @@ void MergingIterator::LearnPrefixDeletes(Slice target) {
   }
 }
 
-void MergingIterator::Push(uint32_t age) {
-  RecordIterator& records = runs_[age]->records();
+// False when the run has ended.
+bool MergingIterator::Look(uint32_t age) {
+  RecordIterator& records = *records_[age];
   if (!records.Valid()) {
     if (Status status = records.status(); !status.ok()) Fail(std::move(status));
-    return;
+    return false;
   }
+  heads_[age] = &records.record();
+  return true;
+}
+
+void MergingIterator::Push(uint32_t age) {
+  if (!Look(age)) return;
   heap_.push_back(age);
   std::push_heap(heap_.begin(), heap_.end(),
                  [this](uint32_t a, uint32_t b) { return Later(a, b); });
 }
 
 uint32_t MergingIterator::Pop() {
+  if (lone_ != kNoAge) return std::exchange(lone_, kNoAge);
   std::pop_heap(heap_.begin(), heap_.end(), [this](uint32_t a, uint32_t b) { return Later(a, b); });
   const uint32_t age = heap_.back();
   heap_.pop_back();
@@ -170,8 +192,8 @@ uint32_t MergingIterator::Pop() {
 
 void MergingIterator::FindNext() {
   valid_ = false;
-  while (status_.ok() && !heap_.empty()) {
-    const Record& next = At(heap_.front());
+  while (status_.ok() && (lone_ != kNoAge || !heap_.empty())) {
+    const Record& next = At(lone_ != kNoAge ? lone_ : heap_.front());
     if (Status status = break_.Look(next.key.size() + next.value.size()); !status.ok()) [[unlikely]]
       return Fail(std::move(status));
     while (!deleted_.empty() && !next.key.starts_with(deleted_.back().prefix)) deleted_.pop_back();
@@ -205,10 +227,11 @@ bool MergingIterator::TakePrefixDelete(uint32_t age) {
 }
 
 void MergingIterator::GatherGroup() {
+  const bool lone = lone_ != kNoAge;
   group_.clear();
   group_.push_back(Pop());
   const Slice key = At(group_[0]).key;
-  while (!heap_.empty() && At(heap_.front()).key == key) group_.push_back(Pop());
+  while (!lone && !heap_.empty() && At(heap_.front()).key == key) group_.push_back(Pop());
   group_hide_ = HideAge(key);
 }
 
@@ -279,6 +302,7 @@ bool MergingIterator::ShowFolded(RecordKind base, Slice base_value) {
 }
 
 void MergingIterator::AdvanceGroup() {
+  if (group_.size() == 1 && group_[0] <= group_hide_) return AdvanceLone(group_[0]);
   // Oldest first: the newest one's record holds the key that the others are skipped by.
   for (size_t i = group_.size(); i > 0 && status_.ok(); --i) {
     const uint32_t age = group_[i - 1];
@@ -286,7 +310,7 @@ void MergingIterator::AdvanceGroup() {
       SkipHidden(age, At(group_[0]).key);
     } else {
       hidden_steps_[age] = 0;
-      runs_[age]->records().Next();
+      records_[age]->Next();
     }
   }
   // Pushed when all have moved: the heap compares current records.
@@ -297,9 +321,22 @@ void MergingIterator::AdvanceGroup() {
   if (status_.ok()) group_.swap(moved);
 }
 
+// Mostly the oldest run has most of the records, and the next one is its own again: it is known by
+// one comparison, and the heap stays as it is.
+void MergingIterator::AdvanceLone(uint32_t age) {
+  group_.clear();
+  hidden_steps_[age] = 0;
+  records_[age]->Next();
+  if (!Look(age)) return;
+  if (heap_.empty() || At(age).key < At(heap_.front()).key)
+    lone_ = age;
+  else
+    Push(age);
+}
+
 // Moves a run whose current record is hidden.
 void MergingIterator::SkipHidden(uint32_t age, Slice key) {
-  RecordIterator& records = runs_[age]->records();
+  RecordIterator& records = *records_[age];
   if (++hidden_steps_[age] < kStepsBeforeSeek) return records.Next();
   hidden_steps_[age] = 0;
   const std::string end = HiddenEnd(age, key);

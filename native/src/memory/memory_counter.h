@@ -12,7 +12,7 @@ enum class MemoryPurpose : uint8_t {
   kMemtables,  // active and sealed ones
   kReaders,    // what open files keep outside the cache
   kMetadata,   // versions: what an instance knows of its files
-  kScans,      // values on their way into a page
+  kScans,      // values on their way into a page, and what is read ahead for it
   kFlushes,    // working sets of jobs
   kCompactions,
   kCollections,

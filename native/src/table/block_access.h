@@ -26,6 +26,11 @@ struct BlockAccess {
     }
     return LoadData(handle, out);
   }
+  /// What the cache has of it, or null: for walks that leave the cache as it is.
+  std::shared_ptr<const CachedDataBlock> PeekData(const BlockHandle& handle) const {
+    return std::static_pointer_cast<const CachedDataBlock>(
+        cache->Peek({file_id, handle.offset}, BlockCache::Segment::kData));
+  }
   /// The i-th partition of the top index. *cached: the cache had it.
   Status Partition(const IndexBlock& top, uint32_t i, std::shared_ptr<const CachedPartition>* out,
                    bool* cached) const {

@@ -7,16 +7,24 @@
 namespace lava::ksst {
 namespace {
 
+// A walk that may end soon begins with pieces of this size, which double while it goes on.
+constexpr uint32_t kFirstPieceBytes = 16 << 10;
+
 /// Reads stored blocks of one file in pieces, for walks that go past the cache.
 class ReadWindow {
  public:
-  ReadWindow(const BlockLoader* loader, uint64_t end, uint32_t piece_bytes)
-      : loader_(loader), end_(end), piece_bytes_(piece_bytes) {}
+  ReadWindow(const BlockLoader* loader, uint64_t end, uint32_t piece_bytes, bool grows)
+      : loader_(loader),
+        end_(end),
+        piece_bytes_max_(piece_bytes),
+        first_piece_bytes_(grows ? std::min(kFirstPieceBytes, piece_bytes) : piece_bytes) {}
 
-  bool FitsInAPiece(uint64_t bytes) const { return bytes <= piece_bytes_; }
+  bool FitsInAPiece(uint64_t bytes) const { return bytes <= piece_bytes_max_; }
   /// Stored bytes of the file, valid until the next call.
   Status Read(uint64_t offset, uint64_t bytes, Slice* stored) {
     if (offset < begin_ || offset + bytes > begin_ + length_) {
+      const bool goes_on = length_ != 0 && offset >= begin_ && offset <= begin_ + length_;
+      piece_bytes_ = goes_on ? std::min(2 * piece_bytes_, piece_bytes_max_) : first_piece_bytes_;
       // end_ is behind every block of records, so the window never asks past the file.
       uint64_t length = std::min(std::max<uint64_t>(bytes, piece_bytes_), end_ - offset);
       char* memory = buffer_.Reserve(static_cast<size_t>(length));
@@ -33,7 +41,9 @@ class ReadWindow {
  private:
   const BlockLoader* loader_;
   const uint64_t end_;
-  const uint32_t piece_bytes_;
+  const uint32_t piece_bytes_max_;
+  const uint32_t first_piece_bytes_;
+  uint32_t piece_bytes_ = 0;  // of the last read
   BlockBuffer buffer_;
   const char* memory_ = nullptr;
   uint64_t begin_ = 0;
@@ -48,7 +58,8 @@ class TableIterator final : public RecordIterator {
         blocks_(blocks),
         slots_(slots),
         cached_(options.fill_cache && options.readahead_bytes == 0),
-        window_(blocks.loader, head.data_end, options.readahead_bytes) {}
+        looks_in_cache_(!cached_ && options.look_in_cache),
+        window_(blocks.loader, head.data_end, options.readahead_bytes, looks_in_cache_) {}
 
   bool Valid() const override { return at_ != nullptr; }
   const Record& record() const override { return translated_ ? record_ : at_->record(); }
@@ -169,7 +180,7 @@ class TableIterator final : public RecordIterator {
     partition_index_ = index;
     partition_ = slots_.Get(index);
     if (partition_ != nullptr) return true;
-    if (cached_) {
+    if (cached_ || looks_in_cache_) {
       bool cached = false;
       if (!Keep(blocks_.Partition(head_.top, index, &partition_, &cached))) return false;
       if (cached) slots_.Keep(index, partition_);
@@ -197,6 +208,13 @@ class TableIterator final : public RecordIterator {
       block_ = &cached_block_->block;
       return true;
     }
+    if (looks_in_cache_) {
+      cached_block_ = blocks_.PeekData(handle);
+      if (cached_block_ != nullptr) {
+        block_ = &cached_block_->block;
+        return true;
+      }
+    }
     Slice stored;
     blocks_.CountBlockRead();
     if (!Keep(window_.Read(handle.offset, handle.end() - handle.offset, &stored))) return false;
@@ -208,6 +226,7 @@ class TableIterator final : public RecordIterator {
   const BlockAccess blocks_;
   const PartitionSlots& slots_;
   const bool cached_;
+  const bool looks_in_cache_;
   Status status_;
   DataBlockCursor data_, decoupled_;  // in block_ and in partition_
   DataBlockCursor* at_ = nullptr;     // the one of them whose record is shown; null: none
@@ -218,7 +237,7 @@ class TableIterator final : public RecordIterator {
   uint32_t next_block_ = 0;  // of the partition: the one behind block_
   std::shared_ptr<const CachedPartition> partition_;
   const DataBlock* block_ = nullptr;
-  std::shared_ptr<const CachedDataBlock> cached_block_;  // cached_
+  std::shared_ptr<const CachedDataBlock> cached_block_;  // cached_, or found by looks_in_cache_
   ReadWindow window_;                                    // else
   BlockBuffer own_bytes_;
   DataBlock own_block_;

@@ -49,6 +49,9 @@ class TableReader : public Attachment {
   struct IterateOptions {
     bool fill_cache = true;        // compaction and savepoints: false
     uint32_t readahead_bytes = 0;  // > 0: sequential reads in pieces of this size, past the cache
+    // Without fill_cache: data blocks that the cache has come from there, indexes go by it, and
+    // pieces begin small and grow to readahead_bytes. For walks that are made page by page.
+    bool look_in_cache = false;
   };
   virtual std::unique_ptr<RecordIterator> NewIterator(const IterateOptions& options) const = 0;
   /// Puts what the file's writer kept of it into the cache, so that the first lookups in a new file

@@ -136,8 +136,12 @@ class ModelTest {
 
  private:
   void CheckIterators() {
-    for (TableReader::IterateOptions options :
-         {TableReader::IterateOptions{true, 0}, {false, 0}, {false, 1000}, {false, 1 << 20}}) {
+    for (TableReader::IterateOptions options : {TableReader::IterateOptions{true, 0},
+                                                {false, 0},
+                                                {false, 1000},
+                                                {false, 1 << 20},
+                                                {false, 0, true},
+                                                {false, 40 << 10, true}}) {
       auto all = ReadAll(*reader_, options);
       ASSERT_TRUE(all.ok()) << all.status().ToString();
       ASSERT_EQ(*all, RecordsOf(model_));
@@ -365,6 +369,34 @@ TEST_F(ReaderTest, AWarmedFileAnswersByItsIndexWithoutARead) {
     }
     EXPECT_EQ(reads_.block_reads - before, warm ? 0u : (*opened)->properties().partitions);
   }
+}
+
+TEST_F(ReaderTest, WalkThatLooksInTheCacheKeepsNoDataAndCountsNothing) {
+  std::vector<OwnedRecord> records;
+  for (int i = 0; i < 20'000; ++i)
+    records.push_back({InternalKey(1, 7, std::to_string(100'000 + i)), RecordKind::kPut, 0,
+                       std::string(20, static_cast<char>('a' + i % 26))});
+  Write(records);
+  const TableReader::IterateOptions options{
+      .fill_cache = false, .readahead_bytes = 64 << 10, .look_in_cache = true};
+  auto first = ReadAll(*reader_, options);
+  ASSERT_TRUE(first.ok()) << first.status().ToString();
+  EXPECT_EQ(*first, records);
+  EXPECT_EQ(cache_->statistics().data.used_bytes, 0u);
+  EXPECT_GT(cache_->statistics().index.used_bytes, 0u) << "which the next page needs again";
+  const uint64_t blocks = reads_.block_reads;
+  // What another reader brought is taken from there: its bytes in the file do not matter.
+  ASSERT_TRUE(ReadAll(*reader_).ok());
+  const BlockCache::Statistics before = cache_->statistics();
+  EXPECT_GT(before.data.used_bytes, 0u);
+  const uint64_t filled = reads_.block_reads;
+  EXPECT_GT(filled, blocks);
+  auto second = ReadAll(*reader_, options);
+  ASSERT_TRUE(second.ok()) << second.status().ToString();
+  EXPECT_EQ(*second, records);
+  EXPECT_EQ(reads_.block_reads, filled);
+  EXPECT_EQ(cache_->statistics().data.hits, before.data.hits);
+  EXPECT_EQ(cache_->statistics().data.misses, before.data.misses);
 }
 
 TEST_F(ReaderTest, WalkPastTheCacheLeavesItAlone) {

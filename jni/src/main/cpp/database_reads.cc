@@ -16,6 +16,7 @@ constexpr jint kNotFound = -1;
 constexpr size_t kPageHeaderBytes = 16;
 constexpr jint kFlagLowerExclusive = 1;
 constexpr jint kFlagKeysOnly = 2;
+constexpr jint kFlagPastCache = 4;
 constexpr uint32_t kFlagDone = 1;
 
 jint Length(Slice value) {
@@ -164,6 +165,7 @@ jint Scan(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray lower, jin
     request.upper = CopyIn(env, upper, 0, upper_len, "upper bound", &upper_room);
     request.lower_exclusive = (flags & kFlagLowerExclusive) != 0;
     request.keys_only = (flags & kFlagKeysOnly) != 0;
+    request.fill_cache = (flags & kFlagPastCache) == 0;
     request.prefix_bytes = CheckPrefix(prefix_len, request.lower.size());
     request.skip_key_bytes = Unsigned(skip_key_bytes, "skipKeyBytes");
     request.entries_max = Unsigned(entries_max, "entriesMax");

@@ -332,7 +332,7 @@ public final class LavaDB extends NativeObject {
 
     private void scan(long table, ScanOptions o, ScanPage page, long snapshot)
             throws LavaDBException {
-        int flags = (o.lowerExclusive ? 1 : 0) | (o.keysOnly ? 2 : 0);
+        int flags = (o.lowerExclusive ? 1 : 0) | (o.keysOnly ? 2 : 0) | (o.fillCache ? 0 : 4);
         // Room for a full page and its last key, so that only a large entry needs a second call.
         int room = (int) Math.min(Integer.MAX_VALUE - 64L, o.bytesMax + 1024L);
         int needed = room;

@@ -21,6 +21,7 @@ public final class ScanOptions {
     boolean lowerExclusive;
     int prefixBytes;
     boolean keysOnly;
+    boolean fillCache = true;
     int skipKeyBytes;
     int entriesMax = 1024;
     int bytesMax = 64 << 10;
@@ -64,6 +65,15 @@ public final class ScanOptions {
     /** Leaves the values out of the page. */
     public ScanOptions setKeysOnly(boolean keysOnly) {
         this.keysOnly = keysOnly;
+        return this;
+    }
+
+    /**
+     * False for scans of much that is not read again soon: what the cache does not have is read
+     * ahead, in large pieces, and not kept.
+     */
+    public ScanOptions setFillCache(boolean fillCache) {
+        this.fillCache = fillCache;
         return this;
     }
 
@@ -125,6 +135,8 @@ public final class ScanOptions {
                 + bytesMax
                 + ", keys only "
                 + keysOnly
+                + ", fill cache "
+                + fillCache
                 + ", hash of lower "
                 + Arrays.hashCode(Arrays.copyOf(lower, lowerBytes))
                 + "}";

@@ -278,6 +278,23 @@ class LavaDBTest extends LavaTestBase {
     }
 
     @Test
+    void scanPastTheCacheShowsTheSameAndKeepsNothing() throws Exception {
+        for (int i = 0; i < 2000; i++) {
+            put(db, values, "k" + (10_000 + i), "value of " + i);
+        }
+        try (Snapshot s = db.getSnapshot()) {
+            db.flush();
+            ScanOptions past = new ScanOptions().setFillCache(false).setEntriesMax(300);
+            long before = Host.getStatistics().cacheDataUsedBytes();
+            List<String> found = scanAll(values, past, s);
+            assertThat(Host.getStatistics().cacheDataUsedBytes()).isEqualTo(before);
+            assertThat(found).hasSize(2000);
+            assertThat(scanAll(values, new ScanOptions(), s)).isEqualTo(found);
+            assertThat(Host.getStatistics().cacheDataUsedBytes()).isGreaterThan(before);
+        }
+    }
+
+    @Test
     void scanGrowsThePageForOneLargeEntry() throws Exception {
         byte[] k = key("large");
         byte[] v = new byte[1 << 20];

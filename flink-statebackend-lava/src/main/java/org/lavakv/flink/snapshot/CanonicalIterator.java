@@ -1,43 +1,75 @@
 package org.lavakv.flink.snapshot;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.util.List;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyValueStateIterator;
+import org.apache.flink.util.IOUtils;
 
 /**
  * All entries of a savepoint, ordered by key group and then by state.
  *
+ * <p>Flink's writer takes entries one by one, but needs to see only one of each state in a key
+ * group: it marks the last that it writes. Where it can be known that the writer has just begun
+ * with a state, the other entries go into the key group's stream past it, before the one that it
+ * holds: the format knows no order of a state's entries.
+ *
  * <p>Threads: one. Ownership: keys and values are fresh arrays; Flink's writer changes the keys.
+ * Closes what it is given to close.
  */
 final class CanonicalIterator implements KeyValueStateIterator {
 
     private final KeyGroupRange keyGroupRange;
     private final List<KeyGroupSource> sources;
+    private final KeyGroupStreams streams;
+    private final Closeable reading;
     private int keyGroup;
     private int stateId = -1;
     private boolean valid;
     private boolean newKeyGroup;
     private boolean newState;
 
-    /** Goes to the first entry. The position in the list is a state's number. */
-    CanonicalIterator(KeyGroupRange keyGroupRange, List<KeyGroupSource> sources)
+    /**
+     * Goes to the first entry. The position in the list is a state's number.
+     *
+     * @param streams where the writer opens the key groups' streams
+     * @param reading closed with this, and if this fails
+     */
+    CanonicalIterator(
+            KeyGroupRange keyGroupRange,
+            List<KeyGroupSource> sources,
+            KeyGroupStreams streams,
+            Closeable reading)
             throws IOException {
         this.keyGroupRange = keyGroupRange;
         this.sources = sources;
+        this.streams = streams;
+        this.reading = reading;
         this.keyGroup = keyGroupRange.getStartKeyGroup();
         this.valid = !sources.isEmpty() && keyGroupRange.getNumberOfKeyGroups() > 0;
         if (valid) {
             newKeyGroup = true;
-            nextSource();
+            try {
+                nextSource();
+            } catch (Throwable t) {
+                reading.close();
+                throw t;
+            }
         }
     }
 
     @Override
     public void next() throws IOException {
+        EntryOutput rest = newState ? streams.entriesOf(stateId) : null;
         newKeyGroup = false;
         newState = false;
-        if (!sources.get(stateId).next()) {
+        KeyGroupSource source = sources.get(stateId);
+        if (rest != null) {
+            source.writeRest(rest);
+            rest.flush();
+            nextSource();
+        } else if (!source.next()) {
             nextSource();
         }
     }
@@ -97,5 +129,7 @@ final class CanonicalIterator implements KeyValueStateIterator {
 
     /** The pin belongs to the resources. */
     @Override
-    public void close() {}
+    public void close() {
+        IOUtils.closeQuietly(reading);
+    }
 }

@@ -9,13 +9,21 @@ import java.io.IOException;
  */
 interface KeyGroupSource {
 
-    /** Goes before the first entry of a key group. */
+    /** Goes before the first entry of a key group, which is behind that of the last seek. */
     void seek(int keyGroup) throws IOException;
 
     /** Goes to the key group's next entry, if there is one. */
     boolean next() throws IOException;
 
+    /** The entry's, as {@link #value()}, until the next move. */
     byte[] key();
 
     byte[] value();
+
+    /** Writes all entries of the key group that are behind this one; then there is no next one. */
+    default void writeRest(EntryOutput out) throws IOException {
+        while (next()) {
+            out.write(key(), value());
+        }
+    }
 }

@@ -40,9 +40,13 @@ public final class LavaFullSnapshotResources<K> implements FullSnapshotResources
     private final KeyGroupRange keyGroupRange;
     private final TypeSerializer<K> keySerializer;
     private final StreamCompressionDecorator compression;
+    private final KeyGroupStreams streams;
     private final List<StateMetaInfoSnapshot> metaInfos = new ArrayList<>();
     private final List<StateScan> scans = new ArrayList<>();
     private final List<HeapPriorityQueueStateSnapshot<?>> heapTimers = new ArrayList<>();
+
+    /** Null until entries are read. */
+    @Nullable private PagesAhead pages;
 
     /**
      * The synchronous part: copies the states' descriptions and the heap timers, and pins the rest.
@@ -61,6 +65,7 @@ public final class LavaFullSnapshotResources<K> implements FullSnapshotResources
         this.keyGroupRange = keyGroupRange;
         this.keySerializer = keySerializer;
         this.compression = compression;
+        this.streams = new KeyGroupStreams(compression);
         List<StateTable> states = tables.all();
         states.sort(Comparator.comparingLong(state -> state.handle().id()));
         for (StateTable state : states) {
@@ -102,13 +107,14 @@ public final class LavaFullSnapshotResources<K> implements FullSnapshotResources
     @Override
     public KeyValueStateIterator createKVStateIterator() throws IOException {
         List<KeyGroupSource> sources = new ArrayList<>(metaInfos.size());
-        for (StateScan scan : scans) {
-            sources.add(scan.open(instance, snapshot));
+        pages = new PagesAhead(instance, snapshot, keyGroupRange, scans);
+        for (int state = 0; state < scans.size(); state++) {
+            sources.add(scans.get(state).source(pages, state));
         }
         for (HeapPriorityQueueStateSnapshot<?> timers : heapTimers) {
             sources.add(new HeapTimerSource(timers, instance.keyGroupPrefixBytes()));
         }
-        return new CanonicalIterator(keyGroupRange, sources);
+        return new CanonicalIterator(keyGroupRange, sources, streams, pages);
     }
 
     @Override
@@ -121,13 +127,20 @@ public final class LavaFullSnapshotResources<K> implements FullSnapshotResources
         return keySerializer;
     }
 
+    /**
+     * The description, which is written first, says of the configured one itself whether there is
+     * compression; streams are opened when entries are read.
+     */
     @Override
     public StreamCompressionDecorator getStreamCompressionDecorator() {
-        return compression;
+        return pages == null ? compression : streams;
     }
 
     @Override
     public void release() {
+        if (pages != null) {
+            pages.close(); // if the iterator was not
+        }
         snapshot.close();
     }
 }

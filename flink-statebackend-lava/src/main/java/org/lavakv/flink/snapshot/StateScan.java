@@ -13,14 +13,15 @@ import org.lavakv.flink.engine.ListSegments;
 import org.lavakv.flink.engine.TableCursor;
 
 /**
- * How to read one state of the engine for a canonical savepoint.
+ * How to read one state of the engine for a canonical savepoint: pages are filled by the thread of
+ * {@link PagesAhead}, and shown in canonical form by the one that writes.
  *
  * <p>Threads: the transformer is of one thread only, so that a scan is opened once.
  */
 final class StateScan {
 
-    private static final int PAGE_BYTES = 256 << 10;
-    private static final int PAGE_ENTRIES = 4096;
+    private static final int PAGE_BYTES = 512 << 10;
+    private static final int PAGE_ENTRIES = 8192;
 
     private final String name;
     private final TableHandle table;
@@ -42,62 +43,102 @@ final class StateScan {
         this.transformer = transformer;
     }
 
-    /** Begins to read what the snapshot shows. */
-    KeyGroupSource open(LavaInstance instance, Snapshot snapshot) {
-        return new Source(instance, snapshot);
+    /** What to scan for a key group, from its first page on. */
+    static ScanOptions ofKeyGroup(int keyGroup, int prefixBytes) {
+        // Flink has at most 32768 key groups, so there is always a next number to end at.
+        byte[] lower = TableCursor.keyGroupBytes(keyGroup, prefixBytes);
+        byte[] upper = TableCursor.keyGroupBytes(keyGroup + 1, prefixBytes);
+        return new ScanOptions()
+                .setEntriesMax(PAGE_ENTRIES)
+                .setBytesMax(PAGE_BYTES)
+                .setFillCache(false) // which is the job's
+                .setLower(lower, 0, prefixBytes)
+                .setUpper(upper, 0, prefixBytes);
+    }
+
+    /** Reads a page of what the snapshot shows. */
+    void fill(LavaInstance instance, Snapshot snapshot, ScanOptions options, ScanPage page)
+            throws IOException {
+        try {
+            instance.db().scan(table, options, page, snapshot);
+        } catch (LavaDBException e) {
+            throw failure(e);
+        }
+    }
+
+    /**
+     * Shows what was read.
+     *
+     * @param state the number of this state there
+     */
+    KeyGroupSource source(PagesAhead pages, int state) {
+        return new Source(pages, state);
+    }
+
+    private IOException failure(Exception e) {
+        return new IOException(
+                "Reading the state " + name + " for a savepoint failed: " + e.getMessage(), e);
     }
 
     private final class Source implements KeyGroupSource {
-        private final LavaInstance instance;
-        private final Snapshot snapshot;
-        private final ScanOptions options = new ScanOptions();
-        private final ScanPage page = new ScanPage();
-        private boolean last = true;
-        private byte[] key;
+        private final PagesAhead pages;
+        private final int state;
+        private int keyGroup;
+        @Nullable private ScanPage page;
         private byte[] value;
 
-        Source(LavaInstance instance, Snapshot snapshot) {
-            this.instance = instance;
-            this.snapshot = snapshot;
-            options.setEntriesMax(PAGE_ENTRIES).setBytesMax(PAGE_BYTES);
+        Source(PagesAhead pages, int state) {
+            this.pages = pages;
+            this.state = state;
         }
 
         @Override
-        public void seek(int keyGroup) throws IOException {
-            int prefixBytes = instance.keyGroupPrefixBytes();
-            // Flink has at most 32768 key groups, so there is always a next number to end at.
-            byte[] lower = TableCursor.keyGroupBytes(keyGroup, prefixBytes);
-            byte[] upper = TableCursor.keyGroupBytes(keyGroup + 1, prefixBytes);
-            options.setLower(lower, 0, prefixBytes).setLowerExclusive(false);
-            options.setUpper(upper, 0, prefixBytes);
-            load();
+        public void seek(int keyGroup) {
+            this.keyGroup = keyGroup;
         }
 
         @Override
         public boolean next() throws IOException {
-            while (true) {
-                while (!page.next()) {
-                    if (last) {
-                        return false;
-                    }
-                    options.continueAfter(page);
-                    load();
-                }
+            while (move()) {
                 value = canonicalValue();
                 if (value != null) {
-                    key = page.key();
                     return true;
                 }
             }
+            return false;
         }
 
-        private void load() throws IOException {
-            try {
-                instance.db().scan(table, options, page, snapshot);
-            } catch (LavaDBException e) {
-                throw failure(e);
+        @Override
+        public void writeRest(EntryOutput out) throws IOException {
+            if (list || transformer != null) {
+                KeyGroupSource.super.writeRest(out);
+                return;
             }
-            last = page.done() || page.count() == 0;
+            while (move()) {
+                // Straight from the page.
+                byte[] from = page.buffer();
+                out.write(
+                        from,
+                        page.keyOffset(),
+                        page.keyLength(),
+                        from,
+                        page.valueOffset(),
+                        page.valueLength());
+            }
+        }
+
+        /** To the next entry in the engine. */
+        private boolean move() throws IOException {
+            while (page == null || !page.next()) {
+                if (page != null) {
+                    pages.giveBack(page);
+                }
+                page = pages.next(keyGroup, state);
+                if (page == null) {
+                    return false;
+                }
+            }
+            return true;
         }
 
         /** Null when the entry does not belong into the savepoint. */
@@ -115,14 +156,9 @@ final class StateScan {
             }
         }
 
-        private IOException failure(Exception e) {
-            return new IOException(
-                    "Reading the state " + name + " for a savepoint failed: " + e.getMessage(), e);
-        }
-
         @Override
         public byte[] key() {
-            return key;
+            return page.key();
         }
 
         @Override

@@ -2,15 +2,25 @@ package org.lavakv.flink.snapshot;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.SplittableRandom;
 import java.util.TreeMap;
 import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.StreamCompressionDecorator;
+import org.apache.flink.runtime.state.UncompressedStreamCompressionDecorator;
 import org.junit.jupiter.api.Test;
 
 class CanonicalIteratorTest {
+
+    private static final StreamCompressionDecorator PLAIN =
+            UncompressedStreamCompressionDecorator.INSTANCE;
 
     /** Entries "state/keyGroup/i", as many as given for each key group. */
     private static final class Entries implements KeyGroupSource {
@@ -51,7 +61,9 @@ class CanonicalIteratorTest {
     private static List<String> read(KeyGroupRange range, KeyGroupSource... sources)
             throws IOException {
         List<String> lines = new ArrayList<>();
-        CanonicalIterator it = new CanonicalIterator(range, Arrays.asList(sources));
+        CanonicalIterator it =
+                new CanonicalIterator(
+                        range, Arrays.asList(sources), new KeyGroupStreams(PLAIN), () -> {});
         while (it.isValid()) {
             lines.add(
                     new String(it.key())
@@ -80,6 +92,70 @@ class CanonicalIteratorTest {
                         "c/2/1 in 2 of 2 state",
                         "a/4/1 in 4 of 0 group state",
                         "c/5/1 in 5 of 2 group state");
+    }
+
+    @Test
+    void othersOfAStateGoPastTheWriterThatHasJustBegunWithIt() throws IOException {
+        KeyGroupStreams streams = new KeyGroupStreams(PLAIN);
+        CanonicalIterator it =
+                new CanonicalIterator(
+                        KeyGroupRange.of(2, 3),
+                        Arrays.asList(new Entries("a", 2, 1), new Entries("b", 2, 3, 3, 2)),
+                        streams,
+                        () -> {});
+        ByteArrayOutputStream file = new ByteArrayOutputStream();
+        DataOutputStream out = new DataOutputStream(streams.decorateWithCompression(file));
+        out.writeShort(0);
+        it.next();
+        out.writeShort(1);
+        assertThat(it.key()).asString().isEqualTo("b/2/1");
+        it.next();
+        assertThat(it.keyGroup()).isEqualTo(3);
+        assertThat(it.isNewKeyGroup()).isTrue();
+        out.close();
+        assertThat(hex(file.toByteArray()))
+                .isEqualTo("0000" + "0001" + entry("b/2/2") + entry("b/2/3"));
+        // The stream is closed, and the writer has not told of the next: one by one.
+        it.next();
+        assertThat(it.key()).asString().isEqualTo("b/3/2");
+        it.next();
+        assertThat(it.isValid()).isFalse();
+    }
+
+    private static String entry(String key) {
+        return String.format("%08x", key.length()) + hex(key.getBytes()) + "00000000";
+    }
+
+    private static String hex(byte[] bytes) {
+        StringBuilder hex = new StringBuilder();
+        for (byte b : bytes) {
+            hex.append(String.format("%02x", b));
+        }
+        return hex.toString();
+    }
+
+    @Test
+    void largeEntriesAreWrittenWhole() throws IOException {
+        ByteArrayOutputStream file = new ByteArrayOutputStream();
+        EntryOutput out = new EntryOutput();
+        out.begin(file);
+        int[] sizes = {0, 1, EntryOutput.BUFFER_BYTES - 9, EntryOutput.BUFFER_BYTES, 3, 1 << 20};
+        for (int size : sizes) {
+            out.write(bytes(size), bytes(size / 2));
+        }
+        out.flush();
+        DataInputStream in = new DataInputStream(new ByteArrayInputStream(file.toByteArray()));
+        for (int size : sizes) {
+            assertThat(in.readNBytes(in.readInt())).isEqualTo(bytes(size));
+            assertThat(in.readNBytes(in.readInt())).isEqualTo(bytes(size / 2));
+        }
+        assertThat(in.available()).isZero();
+    }
+
+    private static byte[] bytes(int count) {
+        byte[] bytes = new byte[count];
+        new SplittableRandom(count).nextBytes(bytes);
+        return bytes;
     }
 
     @Test

@@ -1,0 +1,246 @@
+package org.lavakv.flink;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.lavakv.flink.testing.BackendFixture.ALL;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.RunnableFuture;
+import java.util.stream.Collectors;
+import org.apache.flink.core.execution.SavepointFormatType;
+import org.apache.flink.core.fs.CloseableRegistry;
+import org.apache.flink.runtime.checkpoint.CheckpointOptions;
+import org.apache.flink.runtime.checkpoint.SavepointType;
+import org.apache.flink.runtime.state.CheckpointStateOutputStream;
+import org.apache.flink.runtime.state.CheckpointStorageLocationReference;
+import org.apache.flink.runtime.state.CheckpointedStateScope;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.SavepointResources;
+import org.apache.flink.runtime.state.SavepointSnapshotStrategy;
+import org.apache.flink.runtime.state.SnapshotResult;
+import org.apache.flink.runtime.state.SnapshotStrategyRunner;
+import org.apache.flink.runtime.state.StreamStateHandle;
+import org.apache.flink.runtime.state.memory.MemCheckpointStreamFactory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.lavakv.flink.testing.BackendFixture;
+import org.lavakv.flink.testing.ForwardingStreams;
+
+/** However a savepoint ends, its thread and its pin end with it. */
+@Timeout(120)
+class SavepointReadTest {
+
+    /** So many that some pages wait while one is written. */
+    private static final int KEYS = 40_000;
+
+    private static final String VALUE = "v".repeat(200);
+    private static final String THREAD_NAME = "lava-savepoint-read";
+    private static final int HANG_MS = 60_000;
+
+    @TempDir Path root;
+    private BackendFixture fixture;
+    private LavaKeyedStateBackend<Integer> backend;
+
+    @BeforeEach
+    void open() throws Exception {
+        fixture = new BackendFixture(root);
+        backend = (LavaKeyedStateBackend<Integer>) fixture.create(ALL);
+        for (int key = 0; key < KEYS; key++) {
+            backend.setCurrentKey(key);
+            BackendFixture.value(backend).update(VALUE);
+        }
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        fixture.close();
+    }
+
+    /** Streams whose large writes wait, and then fail if told so. */
+    private static final class Gate extends ForwardingStreams {
+        private static final int LARGE_BYTES = 10_000;
+
+        final CountDownLatch reached = new CountDownLatch(1);
+        final CountDownLatch opened = new CountDownLatch(1);
+        volatile boolean fails;
+
+        Gate() {
+            super(new MemCheckpointStreamFactory(64 << 20));
+        }
+
+        @Override
+        public CheckpointStateOutputStream createCheckpointStateOutputStream(
+                CheckpointedStateScope scope) throws IOException {
+            CheckpointStateOutputStream out = super.createCheckpointStateOutputStream(scope);
+            return new CheckpointStateOutputStream() {
+                @Override
+                public void write(int b) throws IOException {
+                    out.write(b);
+                }
+
+                @Override
+                public void write(byte[] from, int offset, int length) throws IOException {
+                    if (length > LARGE_BYTES) {
+                        reached.countDown();
+                        try {
+                            opened.await();
+                        } catch (InterruptedException e) {
+                            Thread.currentThread().interrupt();
+                            throw new IOException("interrupted");
+                        }
+                        if (fails) {
+                            throw new IOException("the storage is down");
+                        }
+                    }
+                    out.write(from, offset, length);
+                }
+
+                @Override
+                public long getPos() throws IOException {
+                    return out.getPos();
+                }
+
+                @Override
+                public void flush() throws IOException {
+                    out.flush();
+                }
+
+                @Override
+                public void sync() throws IOException {
+                    out.sync();
+                }
+
+                @Override
+                public void close() throws IOException {
+                    out.close();
+                }
+
+                @Override
+                public StreamStateHandle closeAndGetHandle() throws IOException {
+                    return out.closeAndGetHandle();
+                }
+            };
+        }
+    }
+
+    private RunnableFuture<SnapshotResult<KeyedStateHandle>> savepoint(Gate gate) throws Exception {
+        SavepointResources<Integer> resources = backend.savepoint();
+        return new SnapshotStrategyRunner<>(
+                        "savepoint",
+                        new SavepointSnapshotStrategy<>(resources.getSnapshotResources()),
+                        new CloseableRegistry(),
+                        resources.getPreferredSnapshotExecutionType())
+                .snapshot(
+                        1,
+                        1,
+                        gate,
+                        CheckpointOptions.alignedNoTimeout(
+                                SavepointType.savepoint(SavepointFormatType.CANONICAL),
+                                CheckpointStorageLocationReference.getDefault()));
+    }
+
+    private static List<Thread> readers() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith(THREAD_NAME))
+                .collect(Collectors.toList());
+    }
+
+    private void nothingStays() throws Exception {
+        assertThat(readers()).isEmpty();
+        assertThat(backend.instance().db().getStatistics().snapshotsOpen()).isZero();
+    }
+
+    private void savepointIsWhole() throws Exception {
+        KeyedStateHandle handle = BackendFixture.savepoint(backend);
+        nothingStays();
+        LavaKeyedStateBackend<Integer> restored =
+                (LavaKeyedStateBackend<Integer>) fixture.create(ALL, handle);
+        for (int key = 0; key < KEYS; key += 7) {
+            restored.setCurrentKey(key);
+            assertThat(BackendFixture.value(restored).value()).isEqualTo(VALUE);
+        }
+        fixture.close(restored);
+    }
+
+    @Test
+    void readsAheadOfAWriteThatWaitsButNotWithoutBound() throws Exception {
+        Gate gate = new Gate();
+        RunnableFuture<SnapshotResult<KeyedStateHandle>> savepoint = savepoint(gate);
+        Thread writer = new Thread(savepoint);
+        writer.start();
+        gate.reached.await();
+        List<Thread> readers = readers();
+        assertThat(readers).hasSize(1);
+        while (readers.get(0).getState() != Thread.State.WAITING) {
+            Thread.sleep(1);
+        }
+        long scans = backend.instance().db().getStatistics().scans();
+        Thread.sleep(20);
+        assertThat(backend.instance().db().getStatistics().scans()).isEqualTo(scans);
+        gate.opened.countDown();
+        assertThat(savepoint.get().getJobManagerOwnedSnapshot()).isNotNull();
+        writer.join(HANG_MS);
+        assertThat(backend.instance().db().getStatistics().scans()).isGreaterThan(scans);
+        nothingStays();
+    }
+
+    @Test
+    void cancelledMidwayLeavesNothing() throws Exception {
+        Gate gate = new Gate();
+        RunnableFuture<SnapshotResult<KeyedStateHandle>> savepoint = savepoint(gate);
+        Thread writer = new Thread(savepoint);
+        writer.start();
+        gate.reached.await();
+        assertThat(savepoint.cancel(true)).isTrue();
+        writer.join(HANG_MS);
+        assertThat(writer.isAlive()).isFalse();
+        nothingStays();
+        savepointIsWhole();
+    }
+
+    @Test
+    void failedWriteLeavesNothing() throws Exception {
+        Gate gate = new Gate();
+        gate.fails = true;
+        gate.opened.countDown();
+        RunnableFuture<SnapshotResult<KeyedStateHandle>> savepoint = savepoint(gate);
+        savepoint.run();
+        assertThatThrownBy(savepoint::get).hasRootCauseMessage("the storage is down");
+        nothingStays();
+        savepointIsWhole();
+    }
+
+    @Test
+    void failedReadNamesStateAndFile() throws Exception {
+        BackendFixture.remote(fixture.checkpoint(backend, 1)); // flushes
+        String damaged = "";
+        for (Path directory : fixture.instanceDirectories()) {
+            for (Path file : BackendFixture.filesIn(directory)) {
+                if (file.toString().endsWith(".ksst")) {
+                    damaged = file.getFileName().toString();
+                    try (RandomAccessFile bytes = new RandomAccessFile(file.toFile(), "rw")) {
+                        bytes.seek(bytes.length() / 2);
+                        bytes.write(new byte[8192]);
+                    }
+                }
+            }
+        }
+        assertThat(damaged).isNotEmpty();
+        Gate gate = new Gate();
+        gate.opened.countDown();
+        RunnableFuture<SnapshotResult<KeyedStateHandle>> savepoint = savepoint(gate);
+        savepoint.run();
+        assertThatThrownBy(savepoint::get).rootCause().hasMessageContaining(damaged);
+        assertThatThrownBy(savepoint::get)
+                .cause()
+                .hasMessageContaining("Reading the state " + BackendFixture.VALUE.getName());
+        nothingStays();
+    }
+}
