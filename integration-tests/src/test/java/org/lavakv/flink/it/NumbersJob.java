@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.typeinfo.Types;
@@ -21,6 +22,7 @@ import org.apache.flink.configuration.RestartStrategyOptions;
 import org.apache.flink.configuration.StateRecoveryOptions;
 import org.apache.flink.core.execution.RecoveryClaimMode;
 import org.apache.flink.core.execution.SavepointFormatType;
+import org.apache.flink.runtime.checkpoint.CheckpointException;
 import org.apache.flink.runtime.minicluster.MiniCluster;
 import org.apache.flink.runtime.testutils.CommonTestUtils;
 import org.apache.flink.streaming.api.datastream.DataStream;
@@ -30,6 +32,7 @@ import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
 import org.apache.flink.streaming.api.functions.source.legacy.SourceFunction;
 import org.apache.flink.streaming.api.windowing.assigners.TumblingEventTimeWindows;
 import org.apache.flink.streaming.util.TestStreamEnvironment;
+import org.apache.flink.util.ExceptionUtils;
 
 /**
  * A job on a small cluster in this JVM that takes numbers and is stopped behind a snapshot; another
@@ -108,21 +111,38 @@ final class NumbersJob {
         sending = new CountDownLatch(1);
         results(environment, new Numbers(begin, end, false)).sinkTo(new DiscardingSink<>());
         JobID job = environment.executeAsync().getJobID();
-        CommonTestUtils.waitForAllTaskRunning(cluster, job, false);
-        running.countDown();
-        assertThat(sending.await(TIMEOUT_SECONDS, TimeUnit.SECONDS)).isTrue();
-        String snapshot =
-                (kind == Kind.CHECKPOINT
-                                ? cluster.triggerCheckpoint(job)
-                                : cluster.triggerSavepoint(
-                                        job,
-                                        directory.toUri().toString(),
-                                        false,
-                                        SavepointFormatType.valueOf(kind.name())))
-                        .get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
-        cluster.cancelJob(job).get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
-        cluster.requestJobResult(job).get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
-        return snapshot;
+        try {
+            CommonTestUtils.waitForAllTaskRunning(cluster, job, false);
+            running.countDown();
+            assertThat(sending.await(TIMEOUT_SECONDS, TimeUnit.SECONDS)).isTrue();
+            return kind == Kind.CHECKPOINT
+                    ? checkpoint(job)
+                    : cluster.triggerSavepoint(
+                                    job,
+                                    directory.toUri().toString(),
+                                    false,
+                                    SavepointFormatType.valueOf(kind.name()))
+                            .get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+        } finally {
+            cluster.cancelJob(job).get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+            cluster.requestJobResult(job).get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+        }
+    }
+
+    /** Tasks decline it while they still take what was under way at an unaligned one. */
+    private String checkpoint(JobID job) throws Exception {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
+        while (true) {
+            try {
+                return cluster.triggerCheckpoint(job).get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+            } catch (ExecutionException e) {
+                if (ExceptionUtils.findThrowable(e, CheckpointException.class).isEmpty()
+                        || System.nanoTime() > deadline) {
+                    throw e;
+                }
+                Thread.sleep(20);
+            }
+        }
     }
 
     /** All that it holds: states, timers as they fire, and windows as they close; sorted. */
