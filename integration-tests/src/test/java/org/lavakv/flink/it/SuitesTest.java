@@ -29,6 +29,7 @@ class SuitesTest {
                 FlinkMoreLongITCase.class,
                 FlinkResumeLongITCase.class,
                 FlinkSavepointITCase.class,
+                FlinkStateProcessorLongITCase.class,
                 FlinkUnalignedITCase.class,
                 FlinkUnalignedLongITCase.class,
                 FlinkWindowsITCase.class,

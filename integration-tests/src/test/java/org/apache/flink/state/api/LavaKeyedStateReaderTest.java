@@ -1,0 +1,17 @@
+package org.apache.flink.state.api;
+
+import org.apache.flink.api.java.tuple.Tuple2;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.StateBackendOptions;
+import org.lavakv.flink.LavaStateBackend;
+
+/** Flink's own test of reading keyed state from a savepoint, for a job and a reader on Lava. */
+public class LavaKeyedStateReaderTest extends SavepointReaderKeyedStateITCase<LavaStateBackend> {
+
+    @Override
+    protected Tuple2<Configuration, LavaStateBackend> getStateBackendTuple() {
+        return Tuple2.of(
+                new Configuration().set(StateBackendOptions.STATE_BACKEND, "lava"),
+                new LavaStateBackend());
+    }
+}

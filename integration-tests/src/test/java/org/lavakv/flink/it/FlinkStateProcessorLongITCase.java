@@ -1,0 +1,22 @@
+package org.lavakv.flink.it;
+
+import org.junit.platform.suite.api.SelectClasses;
+import org.junit.platform.suite.api.Suite;
+
+/**
+ * Flink's own tests of the state processor API that leave the backend to the job's configuration,
+ * on Lava, and those whose reader or writer is on one of Flink's backends, beside a job on Lava.
+ */
+@Suite
+@SelectClasses(
+        names = {
+            "org.apache.flink.state.api.EmbeddedRocksDBStateBackendReaderKeyedStateITCase",
+            "org.apache.flink.state.api.EmbeddedRocksDBStateBackendWindowITCase",
+            "org.apache.flink.state.api.HashMapStateBackendReaderKeyedStateITCase",
+            "org.apache.flink.state.api.SavepointReaderITCase",
+            "org.apache.flink.state.api.SavepointReaderUidHashITCase",
+            "org.apache.flink.state.api.SavepointWriterITCase",
+            "org.apache.flink.state.api.SavepointWriterUidModificationITCase",
+            "org.apache.flink.state.api.SavepointWriterWindowITCase",
+        })
+public class FlinkStateProcessorLongITCase extends ShadowedHashMap {}

@@ -1,0 +1,273 @@
+package org.lavakv.flink.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.apache.flink.api.common.JobID;
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.configuration.CheckpointingOptions;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.configuration.RestartStrategyOptions;
+import org.apache.flink.configuration.StateRecoveryOptions;
+import org.apache.flink.core.execution.RecoveryClaimMode;
+import org.apache.flink.core.execution.SavepointFormatType;
+import org.apache.flink.runtime.checkpoint.CheckpointException;
+import org.apache.flink.runtime.minicluster.MiniCluster;
+import org.apache.flink.runtime.testutils.CommonTestUtils;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.datastream.KeyedStream;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
+import org.apache.flink.streaming.api.functions.source.legacy.SourceFunction;
+import org.apache.flink.streaming.api.windowing.assigners.TumblingEventTimeWindows;
+import org.apache.flink.streaming.util.TestStreamEnvironment;
+import org.apache.flink.util.ExceptionUtils;
+
+/**
+ * A job on a small cluster in this JVM that takes numbers and is stopped behind a snapshot; another
+ * run goes on from there, and at last one says what it holds. Its operators are {@link
+ * NumbersState.Keeper} and a window with a sum; both have timers. Threads: one run at a time in the
+ * JVM.
+ */
+final class NumbersJob {
+
+    static final int KEYS = 23;
+    static final int MAX_PARALLELISM = 16;
+    static final String STATES = "states";
+    static final String WINDOWS = "windows";
+    static final Duration WINDOW = Duration.ofMillis(100);
+
+    private static final int TIMEOUT_SECONDS = 60;
+
+    /** What a source waits for. */
+    private static volatile CountDownLatch running = new CountDownLatch(0);
+
+    /** What a source counts down when it has sent all. */
+    private static volatile CountDownLatch sending = new CountDownLatch(0);
+
+    /** The kind of a snapshot. */
+    enum Kind {
+        CHECKPOINT,
+        CANONICAL,
+        NATIVE
+    }
+
+    private final MiniCluster cluster;
+    private final Configuration configuration;
+    private final int parallelism;
+    private String from;
+    private RecoveryClaimMode claimMode = RecoveryClaimMode.NO_CLAIM;
+    private long pauseMs;
+
+    /**
+     * @param configuration the job's own, with its backend
+     */
+    NumbersJob(MiniCluster cluster, Configuration configuration, int parallelism) {
+        this.cluster = cluster;
+        this.configuration = configuration;
+        this.parallelism = parallelism;
+    }
+
+    /** Where the next runs begin. */
+    NumbersJob startFrom(String snapshot, RecoveryClaimMode mode) {
+        from = snapshot;
+        claimMode = mode;
+        return this;
+    }
+
+    /** Makes every number take so long, so that some are under way when a snapshot is taken. */
+    NumbersJob slow(long milliseconds) {
+        pauseMs = milliseconds;
+        return this;
+    }
+
+    /** An environment that executes on the cluster. */
+    static StreamExecutionEnvironment environment(
+            MiniCluster cluster, Configuration configuration, int parallelism) {
+        return new TestStreamEnvironment(
+                cluster, configuration, parallelism, Collections.emptyList(), List.of());
+    }
+
+    /**
+     * Takes the numbers in [begin, end), then a snapshot, and is cancelled.
+     *
+     * @param directory where a savepoint goes
+     * @return where the snapshot is
+     */
+    String take(long begin, long end, Kind kind, Path directory) throws Exception {
+        StreamExecutionEnvironment environment = environment();
+        running = new CountDownLatch(1);
+        sending = new CountDownLatch(1);
+        results(environment, new Numbers(begin, end, false)).sinkTo(new DiscardingSink<>());
+        JobID job = environment.executeAsync().getJobID();
+        try {
+            CommonTestUtils.waitForAllTaskRunning(cluster, job, false);
+            running.countDown();
+            assertThat(sending.await(TIMEOUT_SECONDS, TimeUnit.SECONDS)).isTrue();
+            return kind == Kind.CHECKPOINT
+                    ? checkpoint(job)
+                    : cluster.triggerSavepoint(
+                                    job,
+                                    directory.toUri().toString(),
+                                    false,
+                                    SavepointFormatType.valueOf(kind.name()))
+                            .get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+        } finally {
+            cluster.cancelJob(job).get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+            cluster.requestJobResult(job).get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+        }
+    }
+
+    /** Tasks decline it while they still take what was under way at an unaligned one. */
+    private String checkpoint(JobID job) throws Exception {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
+        while (true) {
+            try {
+                return cluster.triggerCheckpoint(job).get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+            } catch (ExecutionException e) {
+                if (ExceptionUtils.findThrowable(e, CheckpointException.class).isEmpty()
+                        || System.nanoTime() > deadline) {
+                    throw e;
+                }
+                Thread.sleep(20);
+            }
+        }
+    }
+
+    /** All that it holds: states, timers as they fire, and windows as they close; sorted. */
+    List<String> content() throws Exception {
+        return sorted(results(environment(), new Numbers(-2 * KEYS + 1, -KEYS + 1, true)));
+    }
+
+    static List<String> sorted(DataStream<String> results) throws Exception {
+        List<String> lines = new ArrayList<>(results.executeAndCollect(100_000));
+        Collections.sort(lines);
+        return lines;
+    }
+
+    /** What it should hold when it has taken the numbers in [0, end). */
+    static List<String> expected(long end) {
+        List<String> lines = expectedStates(end);
+        lines.addAll(expectedWindows(end));
+        Collections.sort(lines);
+        return lines;
+    }
+
+    static List<String> expectedStates(long end) {
+        List<String> lines = new ArrayList<>();
+        for (int key = 0; key < KEYS; key++) {
+            String value = null;
+            List<Long> list = new ArrayList<>();
+            Map<String, Long> map = new TreeMap<>();
+            long sum = 0;
+            for (long number = key; number < end; number += KEYS) {
+                value = NumbersState.textOf(number);
+                list.add(number);
+                map.put(value, number);
+                sum += number;
+                lines.add(NumbersState.describeTimer(key, NumbersState.timerOf(number)));
+            }
+            lines.add(NumbersState.describe(key, value, list, map, sum));
+        }
+        Collections.sort(lines);
+        return lines;
+    }
+
+    static List<String> expectedWindows(long end) {
+        Map<List<Long>, Long> sums = new HashMap<>();
+        for (long number = 0; number < end; number++) {
+            long key = NumbersState.keyOf(number);
+            sums.merge(List.of(key, number - number % WINDOW.toMillis()), number, Long::sum);
+        }
+        List<String> lines = new ArrayList<>();
+        sums.forEach(
+                (window, sum) ->
+                        lines.add(
+                                NumbersState.describeWindow(
+                                        window.get(0).intValue(), window.get(1), sum)));
+        Collections.sort(lines);
+        return lines;
+    }
+
+    private StreamExecutionEnvironment environment() {
+        Configuration own = new Configuration(configuration);
+        // No checkpoint by itself; but without this, none is exactly-once or unaligned.
+        own.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, Duration.ofHours(1));
+        own.set(RestartStrategyOptions.RESTART_STRATEGY, "none");
+        // All in files, none in the metadata.
+        own.set(CheckpointingOptions.FS_SMALL_FILE_THRESHOLD, MemorySize.ZERO);
+        if (from != null) {
+            own.set(StateRecoveryOptions.SAVEPOINT_PATH, from);
+            own.set(StateRecoveryOptions.RESTORE_MODE, claimMode);
+            // With merged files Flink notes something for each operator, for the sinks, too.
+            own.set(StateRecoveryOptions.SAVEPOINT_IGNORE_UNCLAIMED_STATE, true);
+        }
+        StreamExecutionEnvironment environment = environment(cluster, own, parallelism);
+        environment.configure(own);
+        environment.setMaxParallelism(MAX_PARALLELISM);
+        return environment;
+    }
+
+    private DataStream<String> results(StreamExecutionEnvironment environment, Numbers source) {
+        KeyedStream<Long, Integer> numbers =
+                environment
+                        .addSource(source, "numbers", Types.LONG)
+                        .setParallelism(1)
+                        .keyBy(NumbersState::keyOf, Types.INT);
+        DataStream<String> states =
+                numbers.process(new NumbersState.Keeper(pauseMs), Types.STRING).uid(STATES);
+        return numbers.filter(number -> number >= 0)
+                .keyBy(NumbersState::keyOf, Types.INT)
+                .window(TumblingEventTimeWindows.of(WINDOW))
+                .reduce(Long::sum, new NumbersState.WindowCloser())
+                .uid(WINDOWS)
+                .union(states);
+    }
+
+    /** Sends the numbers in [begin, end), with themselves as timestamps, then waits or ends. */
+    private static final class Numbers implements SourceFunction<Long> {
+
+        private static final long serialVersionUID = 1L;
+
+        private final long begin;
+        private final long end;
+        private final boolean finish;
+        private volatile boolean cancelled;
+
+        Numbers(long begin, long end, boolean finish) {
+            this.begin = begin;
+            this.end = end;
+            this.finish = finish;
+        }
+
+        @Override
+        public void run(SourceContext<Long> context) throws Exception {
+            running.await();
+            for (long number = begin; number < end && !cancelled; number++) {
+                synchronized (context.getCheckpointLock()) {
+                    context.collectWithTimestamp(number, Math.abs(number));
+                }
+            }
+            sending.countDown();
+            while (!finish && !cancelled) {
+                Thread.sleep(5);
+            }
+        }
+
+        @Override
+        public void cancel() {
+            cancelled = true;
+        }
+    }
+}
