@@ -101,6 +101,26 @@ TEST(CheckpointParts, ACheckpointNeitherTriggersNorWaitsForCompactionOrGc) {
   EXPECT_EQ(db.executor().pending_urgent(), 0u);
 }
 
+// Taking one wakes no thread; its first use does, and its end.
+TEST(CheckpointParts, WhatASnapshotSealedIsFlushedThoughNobodyWaitsForIt) {
+  for (const bool read : {false, true}) {
+    SimDB db(30);
+    ASSERT_OK(db.Open());
+    Table* t = db.table("t");
+    ASSERT_OK(db->Put(t, {K(1, "k")}, "v"));
+    auto snapshot = *db->TakeSnapshot();
+    EXPECT_EQ(db.executor().pending(), 0u);
+    EXPECT_EQ(db->statistics().sealed_runs, 1u);
+    if (read) {
+      EXPECT_EQ(db.Get(t, K(1, "k"), 0, snapshot.get()), "v");
+    } else {
+      snapshot.reset();
+    }
+    db.executor().RunUntilIdle();
+    EXPECT_EQ(db->statistics().sealed_runs, 0u);
+  }
+}
+
 // Each merge with L1 is uploaded: where there are checkpoints, L0 gathers more before.
 TEST(CheckpointParts, WhatCheckpointsUploadIsRewrittenMoreSeldom) {
   for (const bool checkpoints : {false, true}) {

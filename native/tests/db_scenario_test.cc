@@ -280,6 +280,7 @@ TEST(Scenario, CompactAllEndsBesideAWriter) {
     // Each time a new file stands in L0 before the compaction ends.
     ASSERT_OK(db->Put(t, {K(1, "k" + std::to_string(calls))}, "v"));
     const auto snapshot = *db->TakeSnapshot();
+    ASSERT_TRUE(snapshot->WaitFlushed(0).IsBusy());
     ASSERT_TRUE(executor.RunOne());  // the flush goes first
     ASSERT_TRUE(executor.RunOne());
   }
@@ -331,6 +332,7 @@ TEST(Scenario, RunsAreInstalledInSealOrder) {
     ASSERT_OK(db->Put(t, {K(1, "k")}, "2"));
     auto second = *db->TakeSnapshot();
     ASSERT_EQ(db->statistics().sealed_runs, 2u);
+    ASSERT_TRUE(second->WaitFlushed(0).IsBusy());
     ASSERT_TRUE(db.executor().RunOne());
     const DBStatistics after = db->statistics();
     EXPECT_EQ(after.flushes, 1u);

@@ -121,6 +121,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   /// Tells which of a snapshot's files are not there yet; late_files.cc.
   void MarkMissing(std::vector<Snapshot::File>* files) const;
   void GoesIntoCheckpoint(const Version& version);
+  void FlushSealed();
 
  private:
   using StateLock = std::unique_lock<std::mutex>;

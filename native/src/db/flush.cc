@@ -18,9 +18,16 @@ constexpr size_t kFlushGroupsMax = 2;
 void DBImpl::SealLocked() {
   std::lock_guard<std::mutex> state(state_mutex_);
   SealBothLocked();
+  ScheduleFlushes(false);
 }
 
-// Holds write and state.
+// What a snapshot sealed. It may be flushed by now.
+void DBImpl::FlushSealed() {
+  std::lock_guard<std::mutex> state(state_mutex_);
+  ScheduleFlushes(false);
+}
+
+// Holds write and state. The flush is left to be scheduled.
 void DBImpl::SealBothLocked() {
   if (closed_.load() || (active_->empty() && dropped_in_active_.empty())) return;
   active_->Seal();
@@ -34,7 +41,6 @@ void DBImpl::SealBothLocked() {
   active_ = MemTable::Create(budget_.counter(MemoryPurpose::kMemtables));
   active_bytes_ = 0;
   PublishView();
-  ScheduleFlushes(false);
 }
 
 // Holds state.

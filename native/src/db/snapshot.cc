@@ -102,6 +102,7 @@ SnapshotImpl::SnapshotImpl(DBImpl* db, std::shared_ptr<Gate> gate,
     : db_(db),
       gate_(std::move(gate)),
       registry_(std::move(registry)),
+      flush_is_due_(!view->sealed.empty()),
       sealed_bytes_(ArenaBytesOf(*view)),
       tables_(std::move(tables)),
       failures_seen_(failures_seen) {
@@ -110,13 +111,21 @@ SnapshotImpl::SnapshotImpl(DBImpl* db, std::shared_ptr<Gate> gate,
 }
 
 SnapshotImpl::~SnapshotImpl() {
+  FlushWhatItSealed();
   registry_->Remove(this);
   view_.Set(ViewRef());
   Gate::Visit visit(gate_.get());
   if (visit) db_->RemoveObsoleteFiles();
 }
 
+void SnapshotImpl::FlushWhatItSealed() const {
+  if (!flush_is_due_.load(std::memory_order_relaxed) || !flush_is_due_.exchange(false)) return;
+  Gate::Visit visit(gate_.get());
+  if (visit) db_->FlushSealed();
+}
+
 Result<ViewRef> SnapshotImpl::View() const {
+  FlushWhatItSealed();
   ViewRef view = view_.Get();
   if (view) return view;
   if (!given_up_) return Status::Closed("the instance of this snapshot was closed");
@@ -128,6 +137,7 @@ Result<ViewRef> SnapshotImpl::View() const {
 Status SnapshotImpl::WaitFlushed(uint32_t timeout_ms) {
   Gate::Visit visit(gate_.get());
   if (!visit) return Status::Closed("the instance of this snapshot was closed");
+  FlushWhatItSealed();
   const Status status = db_->WaitUntil(
       [this] {
         const ViewRef view = view_.Get();

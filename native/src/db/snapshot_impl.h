@@ -60,6 +60,8 @@ class SnapshotImpl final : public Snapshot {
   Result<ViewRef> View() const;
 
  private:
+  void FlushWhatItSealed() const;
+
   friend class SnapshotRegistry;
   DBImpl* const db_;  // only touched inside the gate
   const std::shared_ptr<Gate> gate_;
@@ -68,6 +70,8 @@ class SnapshotImpl final : public Snapshot {
   [[no_unique_address]] const Backtrace taken_at_{};
   uint64_t number_ = 0;  // the registry's
   std::atomic<bool> given_up_{false};
+  // Until its first use or its end: taking it must not call the system, not even to wake a thread.
+  mutable std::atomic<bool> flush_is_due_;
   const uint64_t sealed_bytes_;          // of the runs that the view began with
   std::atomic<uint64_t> file_bytes_{0};  // of what they have become so far
   ViewCell view_;
