@@ -163,13 +163,7 @@ class RestartWaysITCase {
                         claim(3, Around.NOTHING, checkpoint),
                         claim(2, Around.CHANGELOG_FILE_MERGING, canonical),
                         claim(2, Around.NOTHING, nativeOne)),
-                // From a native savepoint under the changelog, by a checkpoint without it.
-                List.of(
-                        claim(2, Around.NOTHING, nativeOne),
-                        claim(2, Around.NOTHING, checkpoint),
-                        claim(2, Around.CHANGELOG, checkpoint),
-                        claim(2, Around.CHANGELOG, checkpoint)),
-                // The same when the savepoint comes from there, and rescaled between.
+                // A native savepoint out of the changelog, and back under it by a checkpoint.
                 List.of(
                         claim(2, Around.CHANGELOG, nativeOne),
                         claim(3, Around.NOTHING, checkpoint),
