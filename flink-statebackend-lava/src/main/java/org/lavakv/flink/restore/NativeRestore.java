@@ -113,6 +113,7 @@ final class NativeRestore<K> {
 
     private List<Predecessor> readDescriptions(ParallelTransfer transfer) throws Exception {
         List<ParallelTransfer.Task<Predecessor>> tasks = new ArrayList<>();
+        List<KeyGroupRange> ranges = new ArrayList<>();
         for (KeyedStateHandle handle : request.stateHandles()) {
             if (!(handle instanceof IncrementalRemoteKeyedStateHandle)
                     && !(handle instanceof IncrementalLocalKeyedStateHandle)) {
@@ -122,6 +123,8 @@ final class NativeRestore<K> {
             KeyGroupRange shown =
                     handle.getKeyGroupRange().getIntersection(request.keyGroupRange());
             if (shown.getNumberOfKeyGroups() > 0) {
+                checkDisjoint(ranges, shown);
+                ranges.add(shown);
                 IncrementalKeyedStateHandle incremental = (IncrementalKeyedStateHandle) handle;
                 tasks.add(
                         streams ->
@@ -129,6 +132,30 @@ final class NativeRestore<K> {
             }
         }
         return transfer.run(tasks, cancel(), Predecessor::close, SETTLE_MS);
+    }
+
+    /**
+     * Handles overlap when Flink's changelog was rescaled and is again: each subtask then has the
+     * whole handles of those before it. Taking equal ones once would not do: Flink replays the
+     * changes since then as often as a handle came, and appends would be there several times.
+     */
+    private static void checkDisjoint(List<KeyGroupRange> ranges, KeyGroupRange range)
+            throws StateMigrationException {
+        for (KeyGroupRange other : ranges) {
+            KeyGroupRange both = range.getIntersection(other);
+            if (both.getNumberOfKeyGroups() > 0) {
+                throw new StateMigrationException(
+                        "Several parts of the checkpoint hold the key groups "
+                                + both.prettyPrintInterval()
+                                + ". That is so when a job is rescaled under Flink's changelog and"
+                                + " again before all its subtasks have materialized their state;"
+                                + " Flink would then replay some changes twice. Restore with the"
+                                + " parallelism that the checkpoint was taken with. To rescale,"
+                                + " take a savepoint there, or switch the changelog off there, or"
+                                + " wait until every subtask has materialized its state, and take"
+                                + " a checkpoint.");
+            }
+        }
     }
 
     private void checkKeyGroupPrefix(Predecessor predecessor) throws StateMigrationException {

@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.lavakv.flink.testing.BackendFixture.ALL;
 
 import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Random;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.IncrementalLocalKeyedStateHandle;
 import org.apache.flink.runtime.state.KeyedStateHandle;
@@ -17,6 +19,7 @@ import org.apache.flink.util.FileUtils;
 import org.junit.jupiter.api.Test;
 import org.lavakv.PinnedFiles;
 import org.lavakv.Volume;
+import org.lavakv.VolumeFigures;
 import org.lavakv.VolumeOptions;
 import org.lavakv.flink.LavaOptions;
 import org.lavakv.flink.LavaOptions.FileSystemType;
@@ -55,6 +58,46 @@ class LavaFsLocalRecoveryTest extends LocalRecoveryTest {
                 .isDirectoryContaining(file -> file.endsWith(MARKER));
         assertThat(BackendFixture.filesIn(localDirectory())).as("and the seal").hasSize(3);
         assertThat(BackendFixture.filesIn(fixture.instances())).as("the volume").hasSize(1);
+    }
+
+    /** A copy takes nothing of the volume, a restored instance as much as an empty one. */
+    @Override
+    @Test
+    void copyAndRestoredInstanceShareTheFiles() throws Exception {
+        AbstractKeyedStateBackend<Integer> backend = fixture.create(ALL);
+        writeMegabytes(backend);
+        try (Volume volume =
+                Volume.open(
+                        fixture.instances().resolve("lavafs-volumes").toString(),
+                        new VolumeOptions().setDirectIo(false))) {
+            KeyedStateHandle written = fixture.checkpoint(backend, 2).getJobManagerOwnedSnapshot();
+            VolumeFigures one = volume.figures();
+            checkpoint = fixture.checkpoint(backend, 3);
+            VolumeFigures copied = volume.figures();
+            assertThat(copied.pins()).isEqualTo(one.pins() + 1);
+            assertThat(copied.usedBytes()).isEqualTo(one.usedBytes());
+            assertThat(copied.files()).isEqualTo(one.files());
+
+            fixture.create(ALL);
+            VolumeFigures empty = volume.figures();
+            fixture.create(ALL, checkpoint.getTaskLocalSnapshot());
+            VolumeFigures restored = volume.figures();
+            long own = empty.usedBytes() - copied.usedBytes();
+            assertThat(own).isLessThan(written.getStateSize());
+            assertThat(restored.usedBytes() - empty.usedBytes()).isEqualTo(own);
+            assertThat(restored.files() - empty.files()).isEqualTo(empty.files() - copied.files());
+        }
+    }
+
+    private static void writeMegabytes(AbstractKeyedStateBackend<Integer> backend)
+            throws Exception {
+        Random random = new Random(1);
+        for (int key : KEYS) {
+            byte[] letters = new byte[20_000];
+            random.nextBytes(letters);
+            backend.setCurrentKey(key);
+            BackendFixture.value(backend).update(new String(letters, StandardCharsets.ISO_8859_1));
+        }
     }
 
     @Test

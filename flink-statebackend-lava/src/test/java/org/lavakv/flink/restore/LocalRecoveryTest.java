@@ -11,9 +11,13 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileTime;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.stream.Collectors;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
@@ -140,6 +144,33 @@ class LocalRecoveryTest {
             channel.write(one, channel.size() / 2);
         }
         Files.setLastModifiedTime(file, time);
+    }
+
+    /** Else each copy would cost the disk, and each restore the time, of the whole state. */
+    @Test
+    void copyAndRestoredInstanceShareTheFiles() throws Exception {
+        AbstractKeyedStateBackend<Integer> backend =
+                fixture.create(ALL, checkpoint.getTaskLocalSnapshot());
+        StateContent.change(backend, KEYS, 1);
+        checkpoint = fixture.checkpoint(backend, 2);
+        Set<Object> copied = identities(localDataFiles());
+        assertThat(copied).hasSizeGreaterThan(1);
+        assertThat(identities(BackendFixture.filesIn(fixture.instances()))).containsAll(copied);
+        fixture.close(backend);
+        assertThat(BackendFixture.filesIn(fixture.instances())).isEmpty();
+        fixture.create(ALL, checkpoint.getTaskLocalSnapshot());
+        assertThat(identities(BackendFixture.filesIn(fixture.instances()))).containsAll(copied);
+    }
+
+    /** The files themselves, of which paths are only names. */
+    private static Set<Object> identities(List<Path> files) throws Exception {
+        Set<Object> keys = new HashSet<>();
+        for (Path file : files) {
+            keys.add(
+                    Objects.requireNonNull(
+                            Files.readAttributes(file, BasicFileAttributes.class).fileKey()));
+        }
+        return keys;
     }
 
     @Test

@@ -244,6 +244,19 @@ class RescaleTest {
         assertThat(handle.getCheckpointedSize()).isEqualTo(handle.getStateSize());
     }
 
+    /** As Flink's changelog hands them on when it is rescaled twice; see {@link NativeRestore}. */
+    @Test
+    void handlesThatOverlapAreRefused() throws Exception {
+        AbstractKeyedStateBackend<Integer> whole = fixture.create(ALL);
+        change(whole, ALL, 0);
+        KeyedStateHandle handle = checkpoint(whole);
+        fixture.close(whole);
+        assertThatThrownBy(() -> fixture.create(LOW, handle, handle))
+                .hasMessageContaining("hold the key groups [0, 3]")
+                .hasMessageContaining("switch the changelog off");
+        assertThat(fixture.instanceDirectories()).isEmpty();
+    }
+
     @Test
     void otherLengthOfTheKeyGroupIsRefused() throws Exception {
         AbstractKeyedStateBackend<Integer> whole = fixture.create(ALL);

@@ -1,6 +1,7 @@
 package org.lavakv.flink.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.net.URI;
@@ -28,6 +29,7 @@ import org.apache.flink.state.api.runtime.SavepointLoader;
 import org.apache.flink.test.junit5.InjectMiniCluster;
 import org.apache.flink.test.junit5.MiniClusterExtension;
 import org.apache.flink.util.FileUtils;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -152,15 +154,57 @@ class RestartWaysITCase {
                         noClaim(3, Around.UNALIGNED_FILE_MERGING, checkpoint),
                         claim(2, Around.UNALIGNED_FILE_MERGING, checkpoint),
                         claim(2, Around.NOTHING, checkpoint)),
-                // The changelog off, on, rescaled, off, on, off; not rescaled twice before it has
-                // written anew, see docs/testing.md.
+                // The changelog off, on, rescaled, off, on, off; not rescaled twice, and never on
+                // straight after a savepoint, see docs/testing.md.
                 List.of(
                         claim(2, Around.NOTHING, checkpoint),
                         claim(2, Around.CHANGELOG, checkpoint),
                         claim(3, Around.CHANGELOG, checkpoint),
                         claim(3, Around.NOTHING, checkpoint),
                         claim(2, Around.CHANGELOG_FILE_MERGING, canonical),
-                        claim(2, Around.NOTHING, nativeOne)));
+                        claim(2, Around.NOTHING, nativeOne)),
+                // A native savepoint out of the changelog, and back under it by a checkpoint.
+                List.of(
+                        claim(2, Around.CHANGELOG, nativeOne),
+                        claim(3, Around.NOTHING, checkpoint),
+                        claim(3, Around.CHANGELOG, checkpoint),
+                        claim(2, Around.CHANGELOG, checkpoint)));
+    }
+
+    /** Flink would replay the changelog twice; the way that the message names leads on. */
+    @Test
+    void refusesToRescaleTwiceUnderTheChangelog(@InjectMiniCluster MiniCluster cluster)
+            throws Exception {
+        NumbersJob.Kind checkpoint = NumbersJob.Kind.CHECKPOINT;
+        String last = null;
+        long taken = 0;
+        for (Run run :
+                List.of(
+                        claim(2, Around.NOTHING, checkpoint),
+                        claim(2, Around.CHANGELOG, checkpoint),
+                        claim(3, Around.CHANGELOG, checkpoint))) {
+            last = take(cluster, run, last, taken);
+            taken += NUMBERS;
+        }
+        String twice = last;
+        assertThatThrownBy(() -> job(cluster, Around.CHANGELOG, 1, twice).content())
+                .hasStackTraceContaining("before all its subtasks have materialized");
+        last = take(cluster, claim(3, Around.CHANGELOG, NumbersJob.Kind.NATIVE), last, taken);
+        taken += NUMBERS;
+        last = take(cluster, claim(3, Around.NOTHING, checkpoint), last, taken);
+        taken += NUMBERS;
+        assertThat(job(cluster, Around.CHANGELOG, 1, last).content())
+                .isEqualTo(NumbersJob.expected(taken));
+    }
+
+    private NumbersJob job(MiniCluster cluster, Around around, int parallelism, String from) {
+        return new NumbersJob(cluster, configuration(around), parallelism)
+                .startFrom(from, RecoveryClaimMode.CLAIM);
+    }
+
+    private String take(MiniCluster cluster, Run run, String from, long begin) throws Exception {
+        return job(cluster, run.around, run.parallelism, from)
+                .take(begin, begin + NUMBERS, run.kind, root.resolve("savepoints"));
     }
 
     @ParameterizedTest

@@ -5,7 +5,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.apache.flink.api.common.functions.AggregateFunction;
 import org.apache.flink.api.common.functions.OpenContext;
+import org.apache.flink.api.common.state.AggregatingState;
+import org.apache.flink.api.common.state.AggregatingStateDescriptor;
 import org.apache.flink.api.common.state.ListState;
 import org.apache.flink.api.common.state.ListStateDescriptor;
 import org.apache.flink.api.common.state.MapState;
@@ -15,6 +18,8 @@ import org.apache.flink.api.common.state.ReducingStateDescriptor;
 import org.apache.flink.api.common.state.StateTtlConfig;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
 import org.apache.flink.util.Collector;
 
@@ -35,7 +40,9 @@ final class SwitchingOperator extends KeyedProcessFunction<String, String, Strin
     private transient ListState<String> list;
     private transient MapState<String, Long> map;
     private transient ReducingState<Long> sum;
+    private transient AggregatingState<Long, String> average;
     private transient ValueState<String> ttlValue;
+    private transient AggregatingState<Long, String> ttlAverage;
     private transient ListState<String> ttlList;
     private transient MapState<String, Long> ttlMap;
 
@@ -61,15 +68,27 @@ final class SwitchingOperator extends KeyedProcessFunction<String, String, Strin
                 getRuntimeContext()
                         .getReducingState(
                                 new ReducingStateDescriptor<>("sum", Long::sum, Long.class));
+        average =
+                getRuntimeContext()
+                        .getAggregatingState(
+                                new AggregatingStateDescriptor<>(
+                                        "average",
+                                        new Average(),
+                                        Types.TUPLE(Types.LONG, Types.LONG)));
         ValueStateDescriptor<String> ofValue =
                 new ValueStateDescriptor<>("ttl-value", String.class);
         ListStateDescriptor<String> ofList = new ListStateDescriptor<>("ttl-list", String.class);
         MapStateDescriptor<String, Long> ofMap =
                 new MapStateDescriptor<>("ttl-map", String.class, Long.class);
+        AggregatingStateDescriptor<Long, Tuple2<Long, Long>, String> ofAverage =
+                new AggregatingStateDescriptor<>(
+                        "ttl-average", new Average(), Types.TUPLE(Types.LONG, Types.LONG));
         ofValue.enableTimeToLive(ttl);
+        ofAverage.enableTimeToLive(ttl);
         ofList.enableTimeToLive(ttl);
         ofMap.enableTimeToLive(ttl);
         ttlValue = getRuntimeContext().getState(ofValue);
+        ttlAverage = getRuntimeContext().getAggregatingState(ofAverage);
         ttlList = getRuntimeContext().getListState(ofList);
         ttlMap = getRuntimeContext().getMapState(ofMap);
     }
@@ -88,7 +107,9 @@ final class SwitchingOperator extends KeyedProcessFunction<String, String, Strin
         map.put(text, number);
         map.put("last", number);
         sum.add(number);
+        average.add(number);
         ttlValue.update(text);
+        ttlAverage.add(number);
         ttlList.add(text);
         ttlMap.put(text, number);
         context.timerService().registerEventTimeTimer(1000 + number);
@@ -103,8 +124,12 @@ final class SwitchingOperator extends KeyedProcessFunction<String, String, Strin
                 + all(map)
                 + " "
                 + sum.get()
+                + " "
+                + average.get()
                 + " ttl "
                 + ttlValue.value()
+                + " "
+                + ttlAverage.get()
                 + " "
                 + all(ttlList)
                 + " "
@@ -129,5 +154,32 @@ final class SwitchingOperator extends KeyedProcessFunction<String, String, Strin
     public void onTimer(long timestamp, OnTimerContext context, Collector<String> out) {
         out.collect(
                 context.getCurrentKey() + " timer " + context.timeDomain() + " at " + timestamp);
+    }
+
+    /** Keeps what it is the average of, and of how many. */
+    private static final class Average
+            implements AggregateFunction<Long, Tuple2<Long, Long>, String> {
+
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public Tuple2<Long, Long> createAccumulator() {
+            return Tuple2.of(0L, 0L);
+        }
+
+        @Override
+        public Tuple2<Long, Long> add(Long number, Tuple2<Long, Long> before) {
+            return Tuple2.of(before.f0 + number, before.f1 + 1);
+        }
+
+        @Override
+        public String getResult(Tuple2<Long, Long> all) {
+            return all.f0 + " by " + all.f1;
+        }
+
+        @Override
+        public Tuple2<Long, Long> merge(Tuple2<Long, Long> one, Tuple2<Long, Long> other) {
+            return Tuple2.of(one.f0 + other.f0, one.f1 + other.f1);
+        }
     }
 }
