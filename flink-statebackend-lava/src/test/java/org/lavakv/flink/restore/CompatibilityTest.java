@@ -461,6 +461,7 @@ class CompatibilityTest {
     private LavaStateBackend separated(TimerService timers) throws Exception {
         return fixture.newLava(true)
                 .set(LavaOptions.TIMER_SERVICE_FACTORY, timers)
+                .set(LavaConfigurableOptions.GC_UPLOAD_COST, 0) // or half is no garbage
                 .set(LavaConfigurableOptions.VALUE_SEPARATION_THRESHOLD, new MemorySize(1));
     }
 
