@@ -25,6 +25,7 @@ COPIED = ["CMakeLists.txt", "include", "src", "testing", "tests", "bench", "fuzz
 TESTS = {
     "metamorphic": ("metamorphic_test", {"LAVA_TEST_HISTORIES": "40"}),
     "crash": ("db_crash_test", {"LAVA_TEST_SEEDS": "12"}),
+    "checkpoint": ("db_checkpoint_test", {}),
     "concurrency": ("db_concurrency_test", {}),
     "cache": ("cache_test", {}),
     "corruption": ("corruption_test", {}),
@@ -47,6 +48,7 @@ TESTS = {
     "stress": ("db_stress_test", {"LAVA_TEST_RUNS": "300"}),
     "ttl": ("db_value_ttl_test", {}),
     "value": ("value_test", {}),
+    "values": ("db_value_test", {}),
     "volume": ("volume_crash_test", {}),
     "volumes": ("lavafs_test", {}),
     "working sets": ("working_sets_test", {}),
