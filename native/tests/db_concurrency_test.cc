@@ -291,6 +291,7 @@ TEST(DBConcurrency, CloseIsBoundedWhileAJobIsAmidASync) {
   ASSERT_OK((*db)->Put(t, {K(1, "k")}, "v"));
   slow.blocked = true;
   const auto snapshot = *(*db)->TakeSnapshot();
+  ASSERT_TRUE(snapshot->WaitFlushed(0).IsBusy());
   while (!slow.inside) std::this_thread::yield();
   std::thread waiter([&] {
     Status status;
