@@ -13,7 +13,8 @@ import org.apache.flink.util.IOUtils;
  * <p>Flink's writer takes entries one by one, but needs to see only one of each state in a key
  * group: it marks the last that it writes. Where it can be known that the writer has just begun
  * with a state, the other entries go into the key group's stream past it, before the one that it
- * holds: the format knows no order of a state's entries.
+ * holds: the format knows no order of a state's entries. Timers stay in order, in which a heap
+ * takes them best.
  *
  * <p>Threads: one. Ownership: keys and values are fresh arrays; Flink's writer changes the keys.
  * Closes what it is given to close.
@@ -61,10 +62,10 @@ final class CanonicalIterator implements KeyValueStateIterator {
 
     @Override
     public void next() throws IOException {
-        EntryOutput rest = newState ? streams.entriesOf(stateId) : null;
+        KeyGroupSource source = sources.get(stateId);
+        EntryOutput rest = newState && !source.isOrdered() ? streams.entriesOf(stateId) : null;
         newKeyGroup = false;
         newState = false;
-        KeyGroupSource source = sources.get(stateId);
         if (rest != null) {
             source.writeRest(rest);
             rest.flush();

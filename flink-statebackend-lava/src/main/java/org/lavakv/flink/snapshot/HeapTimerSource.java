@@ -46,6 +46,11 @@ final class HeapTimerSource implements KeyGroupSource {
     }
 
     @Override
+    public boolean isOrdered() {
+        return true;
+    }
+
+    @Override
     public byte[] key() {
         return key;
     }

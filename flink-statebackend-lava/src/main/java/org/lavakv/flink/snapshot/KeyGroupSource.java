@@ -20,6 +20,11 @@ interface KeyGroupSource {
 
     byte[] value();
 
+    /** Whether the order of entries matters to who restores them, as that of timers may. */
+    default boolean isOrdered() {
+        return false;
+    }
+
     /** Writes all entries of the key group that are behind this one; then there is no next one. */
     default void writeRest(EntryOutput out) throws IOException {
         while (next()) {

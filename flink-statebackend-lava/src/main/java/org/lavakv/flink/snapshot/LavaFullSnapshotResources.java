@@ -76,6 +76,7 @@ public final class LavaFullSnapshotResources<K> implements FullSnapshotResources
                             state.name(),
                             state.handle(),
                             StateTables.kindOf(metaInfo) == TableKind.LIST,
+                            !(metaInfo instanceof RegisteredKeyValueStateBackendMetaInfo),
                             transformerOf(metaInfo)));
         }
         for (HeapPriorityQueueSnapshotRestoreWrapper<?> timers : heapTimerStates.values()) {

@@ -26,20 +26,24 @@ final class StateScan {
     private final String name;
     private final TableHandle table;
     private final boolean list;
+    private final boolean ordered;
     @Nullable private final StateSnapshotTransformer<byte[]> transformer;
 
     /**
      * @param list whether values are the engine's list segments
+     * @param ordered whether the order of entries matters
      * @param transformer works on canonical values; null leaves them as they are
      */
     StateScan(
             String name,
             TableHandle table,
             boolean list,
+            boolean ordered,
             @Nullable StateSnapshotTransformer<byte[]> transformer) {
         this.name = name;
         this.table = table;
         this.list = list;
+        this.ordered = ordered;
         this.transformer = transformer;
     }
 
@@ -106,6 +110,11 @@ final class StateScan {
                 }
             }
             return false;
+        }
+
+        @Override
+        public boolean isOrdered() {
+            return ordered;
         }
 
         @Override
