@@ -99,6 +99,7 @@ struct DBOptions {
   /// Collections that may run at once when space is short; 0: one less than there are threads.
   uint32_t gc_jobs_max = 0;
   /// What a rewritten byte costs besides, in percent: with incremental checkpoints it is uploaded.
+  /// Counts once Snapshot::Files() was called, for collections and for compactions of L0.
   uint32_t gc_upload_cost_percent = 0;
   /// A compaction writes values anew, in key order, whose files overlap so many others there; 0:
   /// never. It may do that for so much, in percent, as scans have fetched values, so that who does

@@ -181,8 +181,8 @@ public final class DBOptions {
 
     /**
      * What a byte that is written again costs besides reading and writing, in percent of these:
-     * with incremental checkpoints it is uploaded. Files are then collected at more garbage.
-     * Default: 0.
+     * with incremental checkpoints it is uploaded. Files that a checkpoint has are then collected
+     * at more garbage, and the first level gathers more before it is compacted. Default: 0.
      */
     public DBOptions setGcUploadCostPercent(int gcUploadCostPercent) {
         this.gcUploadCostPercent = (int) notNegative(gcUploadCostPercent, "gcUploadCostPercent");

@@ -5,6 +5,8 @@ import java.util.Map;
 /** A way to restore that one of the backends can be told. */
 enum RescaleMode {
     LAVA("lava", "", Map.of()),
+    /** Files of a checkpoint's directory come while the state is used already. */
+    LAVA_ON_DEMAND("lava", "on demand", Map.of("state.backend.lava.restore.on-demand", "true")),
     ROCKSDB("rocksdb", "", Map.of()),
     /** Scaling in clips the predecessors' databases and ingests their files. */
     ROCKSDB_INGEST(
@@ -19,6 +21,11 @@ enum RescaleMode {
     final String label;
 
     final Map<String, String> settings;
+
+    /** Files that are local are adopted before anything else in either mode of Lava. */
+    boolean differsWithLocalFiles() {
+        return this != LAVA_ON_DEMAND;
+    }
 
     RescaleMode(String backend, String label, Map<String, String> settings) {
         this.backend = backend;

@@ -92,7 +92,9 @@ final class RescaleProcess implements Callable<Integer> {
             Map<String, Map<RescaleMetric, Double>> cases)
             throws Exception {
         String name = state.parallelism() + "->" + parallelism;
-        cases.put(name + " local", restore(state, mode, state::localHandles, parallelism));
+        if (mode.differsWithLocalFiles()) {
+            cases.put(name + " local", restore(state, mode, state::localHandles, parallelism));
+        }
         cases.put(name + " transfer", restore(state, mode, state::remoteHandles, parallelism));
     }
 

@@ -33,16 +33,18 @@ import picocli.CommandLine.Spec;
  *   <li><i>Savepoint</i>: a canonical one of one subtask, both parts.
  * </ul>
  *
- * <p>A local case restores from the copies that local recovery makes, on the same file system as
- * the new backends; a transfer case from the checkpoint's directory, as a new machine does. Either
- * way files may be in the page cache. Filled state is left to settle before its checkpoint.
+ * <p>On demand, files come while the state is used already, and the first record waits for those
+ * that it needs. A local case restores from the copies that local recovery makes, on the same file
+ * system as the new backends; a transfer case from the checkpoint's directory, as a new machine
+ * does. Either way files may be in the page cache. Filled state is left to settle before its
+ * checkpoint.
  */
 @Command(
         name = "rescale",
         description = {
             "Restores with the same and another parallelism, from local files and from a"
                     + " checkpoint's directory, and canonical savepoints: RocksDB, RocksDB that"
-                    + " ingests files, and Lava.",
+                    + " ingests files, and Lava, also on demand.",
             "The state is that of flink-benchmarks' rescaling benchmark, with a tenth of its keys"
                     + " unless --full."
         },

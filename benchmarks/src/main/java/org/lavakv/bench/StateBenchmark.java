@@ -46,7 +46,7 @@ public abstract class StateBenchmark {
     @Param({"5"})
     public int settleSeconds;
 
-    /** Options of Flink's or the backend's as "key=value", a semicolon between two. */
+    /** Options of Flink's or the backend's as "key=value", each in a line. */
     @Param({""})
     public String settings;
 
@@ -59,13 +59,9 @@ public abstract class StateBenchmark {
     final <S extends State> S openState(StateDescriptor<S, ?> descriptor) throws Exception {
         Configuration configuration = new Configuration();
         configuration.set(StateBackendOptions.STATE_BACKEND, backend);
-        for (String setting : settings.split(";")) {
-            int equals = setting.indexOf('=');
-            if (equals > 0) {
-                configuration.setString(
-                        setting.substring(0, equals), setting.substring(equals + 1));
-            }
-        }
+        settings.lines()
+                .map(setting -> setting.split("=", 2))
+                .forEach(setting -> configuration.setString(setting[0], setting[1]));
         open = Backends.open(configuration, LongSerializer.INSTANCE, (long) memoryMiB << 20);
         newKey = keys;
         values = new Object[64];

@@ -214,7 +214,7 @@ final class StateSuite implements Callable<Integer> {
     private String settings() {
         return settings.entrySet().stream()
                 .map(entry -> entry.getKey() + "=" + entry.getValue())
-                .collect(Collectors.joining(";"));
+                .collect(Collectors.joining("\n"));
     }
 
     private double measure(

@@ -126,7 +126,7 @@ class RescaleSuiteTest {
         Set<String> expected = new HashSet<>(Set.of("canonical, 5000 keys | rocksdb"));
         for (String peer : List.of("rocksdb", "rocksdb ingest")) {
             for (String scaling : List.of("1->1", "1->2", "2->1")) {
-                for (String from : List.of("local", "transfer")) {
+                for (String from : List.of("local", "transfer", "transfer on demand")) {
                     expected.add(scaling + " " + from + ", 5000 keys | " + peer);
                 }
             }

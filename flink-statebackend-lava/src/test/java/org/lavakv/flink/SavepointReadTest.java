@@ -23,7 +23,6 @@ import org.apache.flink.runtime.state.SavepointResources;
 import org.apache.flink.runtime.state.SavepointSnapshotStrategy;
 import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.SnapshotStrategyRunner;
-import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.memory.MemCheckpointStreamFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -31,6 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.lavakv.flink.testing.BackendFixture;
+import org.lavakv.flink.testing.ForwardingOutput;
 import org.lavakv.flink.testing.ForwardingStreams;
 
 /** However a savepoint ends, its thread and its pin end with it. */
@@ -78,55 +78,28 @@ class SavepointReadTest {
         @Override
         public CheckpointStateOutputStream createCheckpointStateOutputStream(
                 CheckpointedStateScope scope) throws IOException {
-            CheckpointStateOutputStream out = super.createCheckpointStateOutputStream(scope);
-            return new CheckpointStateOutputStream() {
-                @Override
-                public void write(int b) throws IOException {
-                    out.write(b);
-                }
-
+            return new ForwardingOutput(super.createCheckpointStateOutputStream(scope)) {
                 @Override
                 public void write(byte[] from, int offset, int length) throws IOException {
                     if (length > LARGE_BYTES) {
-                        reached.countDown();
-                        try {
-                            opened.await();
-                        } catch (InterruptedException e) {
-                            Thread.currentThread().interrupt();
-                            throw new IOException("interrupted");
-                        }
-                        if (fails) {
-                            throw new IOException("the storage is down");
-                        }
+                        await();
                     }
-                    out.write(from, offset, length);
-                }
-
-                @Override
-                public long getPos() throws IOException {
-                    return out.getPos();
-                }
-
-                @Override
-                public void flush() throws IOException {
-                    out.flush();
-                }
-
-                @Override
-                public void sync() throws IOException {
-                    out.sync();
-                }
-
-                @Override
-                public void close() throws IOException {
-                    out.close();
-                }
-
-                @Override
-                public StreamStateHandle closeAndGetHandle() throws IOException {
-                    return out.closeAndGetHandle();
+                    super.write(from, offset, length);
                 }
             };
+        }
+
+        private void await() throws IOException {
+            reached.countDown();
+            try {
+                opened.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new IOException("interrupted");
+            }
+            if (fails) {
+                throw new IOException("the storage is down");
+            }
         }
     }
 

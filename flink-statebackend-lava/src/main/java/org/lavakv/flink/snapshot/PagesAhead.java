@@ -106,8 +106,12 @@ final class PagesAhead implements Closeable {
         }
         if (front.failure != null) {
             ExceptionUtils.rethrowIfFatalErrorOrOOM(front.failure);
-            // Anew, for the stack of the caller.
-            throw new IOException(front.failure.getMessage(), front.failure);
+            // Anew, for the stack of the caller; those of scans say what was read.
+            throw new IOException(
+                    front.failure instanceof IOException
+                            ? front.failure.getMessage()
+                            : "Reading ahead for a savepoint failed: " + front.failure,
+                    front.failure);
         }
         if (front.keyGroup != keyGroup || front.state != state) {
             return null;

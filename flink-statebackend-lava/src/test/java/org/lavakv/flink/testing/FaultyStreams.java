@@ -123,11 +123,9 @@ public final class FaultyStreams extends ForwardingStreams {
         return new Stream(super.createCheckpointStateOutputStream(scope));
     }
 
-    private final class Stream extends CheckpointStateOutputStream {
-        private final CheckpointStateOutputStream out;
-
+    private final class Stream extends ForwardingOutput {
         Stream(CheckpointStateOutputStream out) {
-            this.out = out;
+            super(out);
         }
 
         @Override
@@ -146,26 +144,6 @@ public final class FaultyStreams extends ForwardingStreams {
         public StreamStateHandle closeAndGetHandle() throws IOException {
             call(false);
             return out.closeAndGetHandle();
-        }
-
-        @Override
-        public long getPos() throws IOException {
-            return out.getPos();
-        }
-
-        @Override
-        public void flush() throws IOException {
-            out.flush();
-        }
-
-        @Override
-        public void sync() throws IOException {
-            out.sync();
-        }
-
-        @Override
-        public void close() throws IOException {
-            out.close();
         }
     }
 }

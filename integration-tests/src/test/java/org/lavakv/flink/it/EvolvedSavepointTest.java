@@ -7,14 +7,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
 import org.apache.flink.runtime.checkpoint.SavepointType;
-import org.apache.flink.runtime.operators.testutils.MockEnvironment;
-import org.apache.flink.runtime.operators.testutils.MockEnvironmentBuilder;
-import org.apache.flink.runtime.state.storage.FileSystemCheckpointStorage;
-import org.apache.flink.streaming.api.operators.KeyedProcessOperator;
 import org.apache.flink.streaming.util.KeyedOneInputStreamOperatorTestHarness;
 import org.apache.flink.testutils.ClassLoaderUtils;
 import org.junit.jupiter.api.Timeout;
@@ -118,7 +113,7 @@ class EvolvedSavepointTest {
                                             + fields
                                             + " }");
                     KeyedOneInputStreamOperatorTestHarness<String, String, String> harness =
-                            harness(classes)) {
+                            backend.harness(new EvolvingOperator(), classes, root)) {
                 if (from != null) {
                     harness.initializeState(from);
                 }
@@ -132,30 +127,6 @@ class EvolvedSavepointTest {
                 return harness.snapshotWithLocalState(1, 1, SavepointType.savepoint(format))
                         .getJobManagerOwnedState();
             }
-        }
-
-        private KeyedOneInputStreamOperatorTestHarness<String, String, String> harness(
-                ClassLoader classes) throws Exception {
-            MockEnvironment environment =
-                    new MockEnvironmentBuilder()
-                            .setTaskName("evolve")
-                            .setManagedMemorySize(64L << 20)
-                            .setMaxParallelism(16)
-                            .setParallelism(1)
-                            .setSubtaskIndex(0)
-                            .setUserCodeClassLoader(classes)
-                            .build();
-            KeyedOneInputStreamOperatorTestHarness<String, String, String> harness =
-                    new KeyedOneInputStreamOperatorTestHarness<>(
-                            new KeyedProcessOperator<>(new EvolvingOperator()),
-                            SwitchingOperator::keyOf,
-                            Types.STRING,
-                            environment);
-            harness.setStateBackend(backend.create(Files.createTempDirectory(root, "files")));
-            harness.setCheckpointStorage(
-                    new FileSystemCheckpointStorage(
-                            Files.createTempDirectory(root, "checkpoints").toUri()));
-            return harness;
         }
     }
 }

@@ -24,6 +24,7 @@ import org.apache.flink.runtime.state.hashmap.HashMapStateBackend;
 import org.apache.flink.runtime.state.storage.FileSystemCheckpointStorage;
 import org.apache.flink.state.rocksdb.EmbeddedRocksDBStateBackend;
 import org.apache.flink.state.rocksdb.EmbeddedRocksDBStateBackend.PriorityQueueStateType;
+import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
 import org.apache.flink.streaming.api.operators.KeyedProcessOperator;
 import org.apache.flink.streaming.util.KeyedOneInputStreamOperatorTestHarness;
 import org.junit.jupiter.api.Timeout;
@@ -69,6 +70,34 @@ class SavepointSwitchTest {
             return name().endsWith("CHANGELOG");
         }
 
+        /** An operator on it, its files in directories below {@code root}. */
+        KeyedOneInputStreamOperatorTestHarness<String, String, String> harness(
+                KeyedProcessFunction<String, String, String> function,
+                ClassLoader classes,
+                Path root)
+                throws Exception {
+            MockEnvironment environment =
+                    new MockEnvironmentBuilder()
+                            .setTaskName("switch")
+                            .setManagedMemorySize(64L << 20)
+                            .setMaxParallelism(16)
+                            .setParallelism(1)
+                            .setSubtaskIndex(0)
+                            .setUserCodeClassLoader(classes)
+                            .build();
+            KeyedOneInputStreamOperatorTestHarness<String, String, String> harness =
+                    new KeyedOneInputStreamOperatorTestHarness<>(
+                            new KeyedProcessOperator<>(function),
+                            SwitchingOperator::keyOf,
+                            Types.STRING,
+                            environment);
+            harness.setStateBackend(create(Files.createTempDirectory(root, "files")));
+            harness.setCheckpointStorage(
+                    new FileSystemCheckpointStorage(
+                            Files.createTempDirectory(root, "checkpoints").toUri()));
+            return harness;
+        }
+
         StateBackend create(Path directory) throws Exception {
             StateBackend backend = createPlain(directory);
             if (!isChangelog()) {
@@ -111,25 +140,7 @@ class SavepointSwitchTest {
 
     private KeyedOneInputStreamOperatorTestHarness<String, String, String> harness(Backend backend)
             throws Exception {
-        MockEnvironment environment =
-                new MockEnvironmentBuilder()
-                        .setTaskName("switch")
-                        .setManagedMemorySize(64L << 20)
-                        .setMaxParallelism(16)
-                        .setParallelism(1)
-                        .setSubtaskIndex(0)
-                        .build();
-        KeyedOneInputStreamOperatorTestHarness<String, String, String> harness =
-                new KeyedOneInputStreamOperatorTestHarness<>(
-                        new KeyedProcessOperator<>(new SwitchingOperator()),
-                        SwitchingOperator::keyOf,
-                        Types.STRING,
-                        environment);
-        harness.setStateBackend(backend.create(Files.createTempDirectory(root, "files")));
-        harness.setCheckpointStorage(
-                new FileSystemCheckpointStorage(
-                        Files.createTempDirectory(root, "checkpoints").toUri()));
-        return harness;
+        return backend.harness(new SwitchingOperator(), Backend.class.getClassLoader(), root);
     }
 
     private static void send(
