@@ -18,6 +18,7 @@ bool NeedsRoom(FileCall kind) {
     case FileCall::kLink:
     case FileCall::kCreateDirectory:
     case FileCall::kSyncDirectory:
+    case FileCall::kSyncFile:
       return true;
     default:
       return false;
@@ -56,9 +57,9 @@ Status StatusOf(Fault fault, FileCall kind, const std::string& path) {
 
 const char* FileCallName(FileCall call) {
   static constexpr std::array<const char*, kFileCalls> kNames = {
-      "create",           "append",         "flush",  "sync",   "close",  "open", "read",
-      "read whole",       "size of",        "exists", "rename", "remove", "link", "list",
-      "create directory", "sync directory", "lock"};
+      "create",           "append",         "flush",     "sync",   "close",  "open", "read",
+      "read whole",       "size of",        "exists",    "rename", "remove", "link", "list",
+      "create directory", "sync directory", "sync file", "lock"};
   return kNames[static_cast<size_t>(call)];
 }
 
@@ -276,6 +277,11 @@ Status FaultFileSystem::CreateDirectory(const std::string& path) {
 Status FaultFileSystem::SyncDirectory(const std::string& path) {
   LAVA_RETURN_IF_ERROR(Refusal(FileCall::kSyncDirectory, path));
   return base_->SyncDirectory(path);
+}
+
+Status FaultFileSystem::SyncFile(const std::string& path) {
+  LAVA_RETURN_IF_ERROR(Refusal(FileCall::kSyncFile, path));
+  return base_->SyncFile(path);
 }
 
 Result<std::unique_ptr<fs::DirectoryLock>> FaultFileSystem::Lock(const std::string& directory) {

@@ -31,6 +31,7 @@ enum class FileCall : uint8_t {
   kList,
   kCreateDirectory,
   kSyncDirectory,
+  kSyncFile,
   kLock,
 };
 inline constexpr size_t kFileCalls = static_cast<size_t>(FileCall::kLock) + 1;
@@ -93,6 +94,7 @@ class FaultFileSystem : public fs::FileSystem {
   Result<std::vector<std::string>> List(const std::string& directory) override;
   Status CreateDirectory(const std::string& path) override;
   Status SyncDirectory(const std::string& path) override;
+  Status SyncFile(const std::string& path) override;
   Result<std::unique_ptr<fs::DirectoryLock>> Lock(const std::string& directory) override;
 
  private:

@@ -41,6 +41,7 @@ class ForwardingFileSystem : public CrashableFileSystem {
   }
   Status CreateDirectory(const std::string& path) final { return files_->CreateDirectory(path); }
   Status SyncDirectory(const std::string& path) final { return files_->SyncDirectory(path); }
+  Status SyncFile(const std::string& path) final { return files_->SyncFile(path); }
   Result<std::unique_ptr<fs::DirectoryLock>> Lock(const std::string& directory) final {
     return files_->Lock(directory);
   }

@@ -226,6 +226,15 @@ Status MemFileSystem::SyncDirectory(const std::string& path) {
   return Status::OK();
 }
 
+Status MemFileSystem::SyncFile(const std::string& path) {
+  NodePtr node;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    LAVA_ASSIGN_OR_RETURN(node, Find(path, "sync file"));
+  }
+  return SyncNode(node);
+}
+
 Result<std::unique_ptr<fs::DirectoryLock>> MemFileSystem::Lock(const std::string& directory) {
   std::unique_lock<std::mutex> lock(mutex_);
   if (directories_.count(directory) == 0) return Missing("lock", directory);

@@ -38,6 +38,7 @@ class MemFileSystem : public CrashableFileSystem {
   Result<std::vector<std::string>> List(const std::string& directory) override;
   Status CreateDirectory(const std::string& path) override;
   Status SyncDirectory(const std::string& path) override;
+  Status SyncFile(const std::string& path) override;
   Result<std::unique_ptr<fs::DirectoryLock>> Lock(const std::string& directory) override;
 
   std::unique_ptr<CrashableFileSystem> CrashClone(CrashMode mode, uint64_t seed = 0) const override;

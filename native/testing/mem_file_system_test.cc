@@ -113,6 +113,17 @@ TEST_F(MemFileSystemTest, BytesSurviveBySync) {
   EXPECT_EQ(*lengths.begin(), 6u);
 }
 
+TEST_F(MemFileSystemTest, WhatAnotherLeftIsSyncedByName) {
+  auto file = Create("/db/a");
+  ASSERT_TRUE(file->Append("left").ok());
+  ASSERT_TRUE(file->Flush().ok());
+  ASSERT_TRUE(fs_.SyncDirectory("/db").ok());
+  EXPECT_EQ(AfterCrash("/db/a", CrashMode::kSyncedOnly), "");
+  ASSERT_TRUE(fs_.SyncFile("/db/a").ok());
+  EXPECT_EQ(AfterCrash("/db/a", CrashMode::kSyncedOnly), "left");
+  EXPECT_TRUE(fs_.SyncFile("/db/none").IsNotFound());
+}
+
 TEST_F(MemFileSystemTest, TornSectorsKeepTheirPlaces) {
   const std::string synced(700, 's');
   const std::string unsynced(2'000, 'u');

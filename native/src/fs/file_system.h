@@ -93,6 +93,8 @@ class FileSystem {
   /// With parents; mode 0700 for what it makes. OK when it is there.
   virtual Status CreateDirectory(const std::string& path) = 0;
   virtual Status SyncDirectory(const std::string& path) = 0;
+  /// Makes durable what a file has, whoever wrote it: for what an earlier process left.
+  virtual Status SyncFile(const std::string& path) = 0;
   /// Busy when another holder has it, naming the directory.
   virtual Result<std::unique_ptr<DirectoryLock>> Lock(const std::string& directory) = 0;
   /// Files that go through the page cache though direct I/O was asked for.

@@ -117,16 +117,10 @@ class PosixFileSystem : public FileSystem {
   }
 
   Status SyncDirectory(const std::string& path) override {
-    LAVA_ASSIGN_OR_RETURN(const int descriptor,
-                          OpenDescriptor(path, O_RDONLY | O_DIRECTORY, "open directory"));
-    int rc;
-    do {
-      rc = fsync(descriptor);
-    } while (rc != 0 && errno == EINTR);
-    const int error = errno;
-    (void)close(descriptor);
-    return rc == 0 ? Status::OK() : PosixError("sync directory", path, error);
+    return SyncOpened(path, O_RDONLY | O_DIRECTORY, "directory");
   }
+
+  Status SyncFile(const std::string& path) override { return SyncOpened(path, O_RDONLY, "file"); }
 
   Result<std::unique_ptr<DirectoryLock>> Lock(const std::string& directory) override {
     return LockPosixDirectory(directory);
@@ -135,6 +129,17 @@ class PosixFileSystem : public FileSystem {
   uint64_t files_refused_direct() const override { return direct_->files_refused(); }
 
  private:
+  static Status SyncOpened(const std::string& path, int flags, const std::string& what) {
+    LAVA_ASSIGN_OR_RETURN(const int descriptor, OpenDescriptor(path, flags, "open " + what));
+    int rc;
+    do {
+      rc = fsync(descriptor);
+    } while (rc != 0 && errno == EINTR);
+    const int error = errno;
+    (void)close(descriptor);
+    return rc == 0 ? Status::OK() : PosixError("sync " + what, path, error);
+  }
+
   static Result<std::string> ReadAll(int descriptor, const std::string& path, uint64_t bytes_max) {
     struct stat st {};
     if (fstat(descriptor, &st) != 0) return PosixError("look at", path, errno);

@@ -77,6 +77,12 @@ TEST_F(PosixFileSystemTest, SyncsDirectories) {
   EXPECT_TRUE(posix_->SyncDirectory(Path("a")).IsIOError());
 }
 
+TEST_F(PosixFileSystemTest, SyncsFilesByName) {
+  Write("a", "left");
+  EXPECT_TRUE(posix_->SyncFile(Path("a")).ok());
+  EXPECT_TRUE(posix_->SyncFile(Path("none")).IsNotFound());
+}
+
 TEST_F(PosixFileSystemTest, LocksAndOpensUnderItsOwnLimit) {
   OpenFileLimit limit(1);
   auto own = NewPosixFileSystem(&limit);

@@ -42,11 +42,10 @@ Status ReadSuperblock(fs::BlockDevice* device, Image* image) {
 }
 
 // How many of the transactions count.
-size_t Trusted(const std::vector<Transaction>& transactions, uint64_t boot) {
-  if (transactions.empty()) return 0;
-  const uint64_t written_in = transactions.back().header.boot;
-  if (boot != 0 && written_in == boot) return transactions.size();
-  uint64_t durable = 0;
+size_t Trusted(const JournalContent& journal, bool same_boot) {
+  const std::vector<Transaction>& transactions = journal.transactions;
+  if (same_boot) return transactions.size();
+  uint64_t durable = journal.durable_behind;
   for (const Transaction& transaction : transactions) {
     if (!transaction.checkpoint) durable = std::max(durable, transaction.header.durable);
   }
@@ -114,7 +113,9 @@ Result<Image> ReadImage(fs::BlockDevice* device, uint64_t boot) {
   image.metadata = Metadata(NumbersMax(extents * extent_bytes));
   image.extents = ExtentMap(static_cast<uint32_t>(extents));
   LAVA_ASSIGN_OR_RETURN(JournalContent journal, ReadJournal(device, image.superblock));
-  const size_t trusted = Trusted(journal.transactions, boot);
+  const bool same_boot =
+      boot != 0 && !journal.transactions.empty() && journal.transactions.back().header.boot == boot;
+  const size_t trusted = Trusted(journal, same_boot);
   image.end = journal.end;
   image.transactions = trusted;
   image.transactions_left_out = journal.transactions.size() - trusted;
@@ -125,6 +126,8 @@ Result<Image> ReadImage(fs::BlockDevice* device, uint64_t boot) {
         std::find(journal.extents.begin(), journal.extents.end(), image.end.start.extent);
     journal.extents.erase(last + 1, journal.extents.end());
   }
+  image.last_sequence = image.end.start.sequence - 1;
+  if (!same_boot) image.end.start.sequence = SequenceOfNextBoot(image.end.start.sequence);
   for (size_t number = 0; number < trusted; number++) {
     LAVA_RETURN_IF_ERROR(ReplayEach(*device, journal.transactions[number],
                                     [&](const Change& change) { return Replay(change, &image); }));

@@ -135,18 +135,26 @@ class JournalReader {
                             Bytes(offset, TransactionBytes(header->payload_bytes)));
   }
 
+  bool Continues(const TransactionHeader& header) const {
+    if (header.previous != next_.previous) return false;
+    if (header.sequence == next_.sequence) return true;
+    if (content_.transactions.empty() || header.sequence != SequenceOfNextBoot(next_.sequence)) {
+      return false;
+    }
+    return header.boot == 0 || header.boot != content_.transactions.back().header.boot;
+  }
+
   // False at the journal's end.
   Result<bool> ReadOne() {
     TransactionHeader header;
-    if (!WholeAt(offset_, &header) || header.sequence != next_.sequence ||
-        header.previous != next_.previous) {
+    if (!WholeAt(offset_, &header) || !Continues(header)) {
       LAVA_RETURN_IF_ERROR(CheckEnd());
       return false;
     }
     const uint64_t bytes = TransactionBytes(header.payload_bytes);
     Transaction transaction{.header = header, .offset = At(offset_), .checkpoint = !resumed_};
     transaction.payload = Bytes(offset_ + kTransactionHeaderBytes, header.payload_bytes);
-    next_.sequence++;
+    next_.sequence = header.sequence + 1;
     next_.previous = header.checksum;
     offset_ += bytes;
     const bool is_last = resumed_ && header.sequence == last_sequence_;
@@ -171,11 +179,15 @@ class JournalReader {
     return Status::OK();
   }
 
-  Status CheckEnd() const {
+  Status CheckEnd() {
     if (!resumed_) return Broken(At(offset_), "the checkpoint is damaged");
     for (uint64_t at = offset_; at < superblock_.extent_bytes; at += kBlockBytes) {
       TransactionHeader later;
-      if (!WholeAt(at, &later) || later.durable < next_.sequence) continue;
+      if (!WholeAt(at, &later)) continue;
+      if (later.durable < next_.sequence) {
+        content_.durable_behind = std::max(content_.durable_behind, later.durable);
+        continue;
+      }
       return Broken(At(offset_), "transaction " + std::to_string(next_.sequence) +
                                      " is damaged: the one at offset " + std::to_string(At(at)) +
                                      " says that it had been synced");

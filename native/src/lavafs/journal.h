@@ -70,7 +70,15 @@ struct JournalContent {
   std::vector<Transaction> transactions;
   std::vector<uint32_t> extents;
   JournalWriter::Place end;  // where the next transaction goes
+  /// What transactions behind the end, which a crash left alone, say to have been synced.
+  uint64_t durable_behind = 0;
 };
+
+/// The sequence of the first transaction that another start of the machine writes behind one of
+/// `sequence` - 1: far beyond what the starts before can have written and lost. Else what they left
+/// in an extent that the journal comes to again, and say there of transactions of the same numbers,
+/// would be believed.
+constexpr uint64_t SequenceOfNextBoot(uint64_t sequence) { return ((sequence >> 32) + 1) << 32; }
 
 /// Reads from a superblock's start to the first transaction that is not whole, which is where a
 /// power cut or nothing at all took it off; or, beside a writer, to the last that had been written,

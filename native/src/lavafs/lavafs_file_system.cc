@@ -115,6 +115,11 @@ class LavaFileSystem : public fs::FileSystem {
     return volume_->SyncMetadata();
   }
 
+  Status SyncFile(const std::string& path) override {
+    LAVA_RETURN_IF_ERROR(FileSize(path).status());
+    return volume_->SyncAll();
+  }
+
   Result<std::unique_ptr<fs::DirectoryLock>> Lock(const std::string& directory) override {
     const Slice name = WithoutSlashes(directory);
     LAVA_RETURN_IF_ERROR(volume_->List(name).status().WithContext("lock " + directory));

@@ -75,7 +75,8 @@ VolumeImpl::VolumeImpl(std::unique_ptr<fs::BlockDevice> device, const MountOptio
                 .extent_bytes = superblock_.extent_bytes,
                 .mount = options.mount,
                 .boot = options.boot},
-               image.end) {}
+               image.end),
+      durable_sequence_(image.last_sequence) {}
 
 Status VolumeImpl::Begin(bool mend_superblocks) {
   // What was read may not be on the device yet: it counts from now on, so it must be, and the
@@ -86,9 +87,8 @@ Status VolumeImpl::Begin(bool mend_superblocks) {
     LAVA_RETURN_IF_ERROR(WriteSuperblocks());
   }
   // Extents that are free only by doubtful transactions are written to when it says so, not before.
-  const uint64_t durable = journal_.sequence();
-  LAVA_RETURN_IF_ERROR(journal_.Fits(0) ? journal_.Write({}, durable, true)
-                                        : JumpToNewExtent(durable));
+  LAVA_RETURN_IF_ERROR(journal_.Fits(0) ? journal_.Write({}, durable_sequence_, true)
+                                        : JumpToNewExtent(durable_sequence_));
   LAVA_RETURN_IF_ERROR(device_->Sync());
   durable_sequence_ = journal_.sequence();
   return Status::OK();
@@ -248,6 +248,19 @@ Status VolumeImpl::SyncMetadata() {
   Lock lock(mutex_);
   LAVA_RETURN_IF_ERROR(Usable());
   return Commit(&lock, Reach::kDurable);
+}
+
+Status VolumeImpl::SyncAll() {
+  LAVA_RETURN_IF_ERROR(SyncMetadata());
+  const uint64_t contents = contents_written_.load();
+  const Status synced = device_->Sync();
+  Lock lock(mutex_);
+  if (synced.ok()) {
+    contents_synced_ = std::max(contents_synced_, contents);
+  } else {
+    Fail(synced);
+  }
+  return synced;
 }
 
 VolumeStatistics VolumeImpl::Statistics() {

@@ -111,6 +111,8 @@ class Volume {
   virtual Status Remove(Slice directory, Slice name) = 0;
   /// Makes all changes of names, sizes and extents so far durable.
   virtual Status SyncMetadata() = 0;
+  /// The same and all contents that were flushed, whoever wrote them.
+  virtual Status SyncAll() = 0;
 
   /// Writes the metadata anew and frees the journal that led to it. Others go on meanwhile.
   virtual Status CompactJournal() = 0;

@@ -36,6 +36,7 @@ class VolumeImpl : public Volume {
   Status Link(Slice directory, Slice name, Slice to_directory, Slice to_name) override;
   Status Remove(Slice directory, Slice name) override;
   Status SyncMetadata() override;
+  Status SyncAll() override;
   Status CompactJournal() override;
   Status TrimFreeSpace() override;
   VolumeStatistics Statistics() override;

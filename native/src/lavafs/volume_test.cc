@@ -496,6 +496,73 @@ TEST_F(VolumeTest, DamagedTransactionsThatWereSyncedAreToldWithTheirOffset) {
   EXPECT_TRUE(Reread().IsCorruption());
 }
 
+// Two power cuts: what was written before the first, behind a jump that it took away, stands in the
+// extent to which the journal goes on later, and says of numbers that it uses again that they had
+// been synced.
+TEST_F(VolumeTest, WhatAnEarlierStartLeftInAnExtentSaysNothingOfTheJournal) {
+  Format(64, 32, 64 << 10);
+  ASSERT_TRUE(Mount().ok());
+  ASSERT_TRUE(Write("f", "content").ok());
+  volume_.reset();
+  const auto device = disk_->Open();
+  const auto before = ReadImage(device.get(), 1);
+  ASSERT_TRUE(before.ok());
+  const uint32_t extent_bytes = before->superblock.extent_bytes;
+  const uint32_t free = 30;
+  const uint64_t sequence = before->end.start.sequence;
+  JournalWriter left(
+      device.get(),
+      {.uuid = before->superblock.uuid, .extent_bytes = extent_bytes, .mount = 1, .boot = 1},
+      {.start = {.extent = free, .sequence = sequence + 10, .previous = 7}});
+  ASSERT_TRUE(left.Write({}, sequence + 9, true).ok());
+  const auto after = ReadImage(device.get(), 2);
+  ASSERT_TRUE(after.ok()) << after.status().ToString();
+  EXPECT_EQ(after->last_sequence, sequence - 1);
+  JournalWriter again(
+      device.get(),
+      {.uuid = before->superblock.uuid, .extent_bytes = extent_bytes, .mount = 2, .boot = 2},
+      after->end);
+  ASSERT_TRUE(again.Write({}, after->last_sequence, true).ok());
+  ASSERT_TRUE(again.Jump(free, after->last_sequence).ok());
+  const auto last = ReadImage(device.get(), 3);
+  ASSERT_TRUE(last.ok()) << last.status().ToString();
+  EXPECT_EQ(last->end.start.extent, free);
+  EXPECT_EQ(last->transactions, after->transactions + 2);
+  // The numbers tell the starts apart, not the position alone.
+  EXPECT_GT(last->end.start.sequence >> 32, after->end.start.sequence >> 32);
+}
+
+// What says so need not be reached from where the journal was torn.
+TEST_F(VolumeTest, TransactionsCountThatALaterOneBehindATornOneCallsDurable) {
+  Format(64, 32, 64 << 10);
+  ASSERT_TRUE(Mount().ok());
+  ASSERT_TRUE(Write("f", "content").ok());
+  volume_.reset();
+  const auto device = disk_->Open();
+  const auto before = ReadImage(device.get(), 1);
+  ASSERT_TRUE(before.ok());
+  const uint64_t sequence = before->end.start.sequence;
+  const JournalWriter::Identity identity = {.uuid = before->superblock.uuid,
+                                            .extent_bytes = before->superblock.extent_bytes,
+                                            .mount = 1,
+                                            .boot = 1};
+  JournalWriter writer(device.get(), identity, before->end);
+  ASSERT_TRUE(writer.Fits(0));
+  ASSERT_TRUE(writer.Write({}, before->last_sequence, false).ok());
+  const auto doubtful = ReadImage(device.get(), 2);
+  ASSERT_TRUE(doubtful.ok());
+  EXPECT_EQ(doubtful->transactions_left_out, 1u);
+  JournalWriter::Place behind = writer.place();
+  behind.offset += kBlockBytes;
+  behind.start.sequence++;
+  JournalWriter later(device.get(), identity, behind);
+  ASSERT_TRUE(later.Write({}, sequence, true).ok());
+  const auto trusted = ReadImage(device.get(), 2);
+  ASSERT_TRUE(trusted.ok()) << trusted.status().ToString();
+  EXPECT_EQ(trusted->transactions_left_out, 0u);
+  EXPECT_EQ(trusted->last_sequence, sequence);
+}
+
 TEST_F(VolumeTest, AnyCallOfTheDeviceMayFail) {
   for (const bool for_ever : {false, true}) {
     for (uint64_t call = 1;; call++) {
