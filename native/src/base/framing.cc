@@ -57,7 +57,7 @@ FrameReader::Outcome FrameReader::Next(Frame* frame) {
   if (!status_.ok()) return Outcome::kCorruption;
   if (torn_) return Outcome::kTornTail;
   if (offset_ == bytes_.size()) {
-    if (offset_ >= options_.durable_bytes) return Outcome::kEnd;
+    if (offset() >= options_.durable_bytes) return Outcome::kEnd;
     return Corrupt("the file ends, but " + std::to_string(options_.durable_bytes) +
                    " bytes were synced");
   }
@@ -89,16 +89,28 @@ FrameReader::Soundness FrameReader::Judge(uint64_t offset, Frame* frame, uint64_
   }
   frame->type = static_cast<uint8_t>(header[kTypeAt]);
   frame->sequence = DecodeFixed64(header + kSequenceAt);
-  frame->offset = offset;
+  frame->offset = options_.base_offset + offset;
   *end = offset + kFrameHeaderBytes + length;
   return Soundness::kSound;
 }
 
-bool FrameReader::LaterRecordBehind(uint64_t offset) const {
+Status FrameReader::ReadOne(Slice bytes_at, const std::string& name, uint64_t file_id,
+                            uint64_t offset, Frame* frame) {
+  FrameReader reader(bytes_at, {.name = name, .file_id = file_id, .base_offset = offset});
+  uint64_t end = 0;
+  if (reader.Judge(0, frame, &end) == Soundness::kSound && end == bytes_at.size()) {
+    return Status::OK();
+  }
+  return Status::Corruption(name + ": offset " + std::to_string(offset) + ": no sound record of " +
+                            std::to_string(bytes_at.size()) + " bytes");
+}
+
+bool FrameReader::LaterRecordBehind(const std::function<bool(const Frame&)>& counts) const {
   Frame frame;
   uint64_t end = 0;
-  for (uint64_t at = offset + 1; at + kFrameHeaderBytes <= bytes_.size(); ++at) {
-    if (Judge(at, &frame, &end) == Soundness::kSound && frame.sequence > next_sequence_) {
+  for (uint64_t at = offset_ + 1; at + kFrameHeaderBytes <= bytes_.size(); ++at) {
+    if (Judge(at, &frame, &end) == Soundness::kSound && frame.sequence > next_sequence_ &&
+        counts(frame)) {
       return true;
     }
   }
@@ -109,17 +121,22 @@ FrameReader::Outcome FrameReader::Unsound(Soundness soundness) {
   const char* what = soundness == Soundness::kCutOff      ? "record is cut off"
                      : soundness == Soundness::kBadHeader ? "record's header has a wrong checksum"
                                                           : "record's payload has a wrong checksum";
-  if (offset_ < options_.durable_bytes) return Corrupt(what);
+  if (offset() < options_.durable_bytes) return Corrupt(what);
   switch (options_.tail_rule) {
     case TailRule::kTruncated:
       if (soundness != Soundness::kCutOff) return Corrupt(what);
       break;
     case TailRule::kLastUnsynced:
-      if (LaterRecordBehind(offset_)) {
+      if (LaterRecordBehind([](const Frame&) { return true; })) {
         return Corrupt(std::string(what) + ", but later records are whole");
       }
       break;
     case TailRule::kUnsynced:
+      if (options_.durable_of != nullptr && LaterRecordBehind([this](const Frame& later) {
+            return options_.durable_of(later) > offset();
+          })) {
+        return Corrupt(std::string(what) + ", though it had been synced, as a later record says");
+      }
       break;
   }
   torn_ = true;
@@ -127,8 +144,8 @@ FrameReader::Outcome FrameReader::Unsound(Soundness soundness) {
 }
 
 FrameReader::Outcome FrameReader::Corrupt(const std::string& what) {
-  status_ = Status::Corruption(options_.name + ": offset " + std::to_string(offset_) + " of " +
-                               std::to_string(bytes_.size()) + ": " + what);
+  status_ = Status::Corruption(options_.name + ": offset " + std::to_string(offset()) + " of " +
+                               std::to_string(options_.base_offset + bytes_.size()) + ": " + what);
   return Outcome::kCorruption;
 }
 

@@ -47,7 +47,7 @@ class FrameWriter {
 struct Frame {
   uint8_t type = 0;
   uint64_t sequence = 0;
-  uint64_t offset = 0;  // of its header
+  uint64_t offset = 0;  // of its header, in the file
   Slice payload;
 };
 
@@ -74,6 +74,11 @@ class FrameReader {
     uint64_t first_sequence = 0;
     uint64_t durable_bytes = 0;  // known from elsewhere to be on the device
     TailRule tail_rule = TailRule::kTruncated;
+    /// Where the bytes begin in the file, whose offsets all others here are.
+    uint64_t base_offset = 0;
+    /// With kUnsynced: up to where the file had been synced when a record was written, if records
+    /// say so. An unsound record below what a sound one behind it says is damage, not a torn tail.
+    std::function<uint64_t(const Frame&)> durable_of = nullptr;
   };
   enum class Outcome : uint8_t {
     kFrame,       // *frame was filled
@@ -84,9 +89,14 @@ class FrameReader {
 
   FrameReader(Slice bytes, Options options);
 
+  /// One record by itself, which begins at the front of bytes_at and must end with them.
+  /// offset: of it in the file. Errors: Corruption, naming name and offset.
+  static Status ReadOne(Slice bytes_at, const std::string& name, uint64_t file_id, uint64_t offset,
+                        Frame* frame);
+
   Outcome Next(Frame* frame);
   /// Behind the last sound record; where the next one begins.
-  uint64_t offset() const { return offset_; }
+  uint64_t offset() const { return options_.base_offset + offset_; }
   uint64_t next_sequence() const { return next_sequence_; }
   const Status& status() const { return status_; }
 
@@ -94,13 +104,13 @@ class FrameReader {
   // What stands at an offset, seen without the neighbours.
   enum class Soundness : uint8_t { kSound, kCutOff, kBadHeader, kBadPayload };
   Soundness Judge(uint64_t offset, Frame* frame, uint64_t* end) const;
-  bool LaterRecordBehind(uint64_t offset) const;
+  bool LaterRecordBehind(const std::function<bool(const Frame&)>& counts) const;
   Outcome Unsound(Soundness soundness);
   Outcome Corrupt(const std::string& what);
 
   Slice bytes_;
   Options options_;
-  uint64_t offset_ = 0;
+  uint64_t offset_ = 0;  // in bytes_
   uint64_t next_sequence_;
   bool torn_ = false;
   Status status_;

@@ -1,0 +1,159 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "log/format.h"
+#include "log/physical_log.h"
+
+namespace lava::log {
+
+/// One logical log: where its records are (lavastore 3.3.1, "Two-Level Indexing"). Records of the
+/// active data file that are in no pack yet are known one by one (direct); of the others memory
+/// knows the packs only.
+/// Threads:    none shared.
+class LogicalLog {
+ public:
+  LogicalLog(LogId id, std::string name) : id_(id), name_(std::move(name)) {}
+
+  LogId id() const { return id_; }
+  const std::string& name() const { return name_; }
+  uint64_t trimmed_to() const { return trimmed_to_; }
+  /// The highest LSN that the log ever had, as far as memory knows; 0 with none.
+  uint64_t last_lsn() const { return last_lsn_; }
+  const std::vector<Entry>& direct() const { return direct_; }
+  const std::vector<Pack>& packs() const { return packs_; }
+  /// One more whenever packs were added: who looked into packs looks again.
+  uint64_t pack_generation() const { return pack_generation_; }
+
+  const Entry* FindDirect(uint64_t lsn) const;
+  /// Packs whose LSNs may include one from `from` to `to`, the newest file's first.
+  std::vector<Pack> PacksWith(uint64_t from, uint64_t to) const;
+  /// Whether a pack surely has it, without a look into it.
+  bool IsInDensePack(uint64_t lsn) const;
+
+  void SeeLsn(uint64_t lsn) { last_lsn_ = std::max(last_lsn_, lsn); }
+  /// Adds an entry of the active file unless the same stands there already; false if it does.
+  bool AddDirect(const Entry& entry);
+  void RemoveDirect(const Entry& entry);
+  void AddPack(const Pack& pack);
+  bool HasPack(const Pack& pack) const;
+  /// Takes the entries from `begin` on, `count` of them, for a pack.
+  std::vector<Entry> DirectFrom(size_t begin, size_t count) const;
+  /// The pack of the direct entries from pack.first to pack.last is in the file.
+  void ReplaceDirect(const Pack& pack);
+  /// How many direct entries from begin on belong into one pack: at most kPackEntries, and none
+  /// behind a gap in which other packs lie, which all reads of those would then have to look into.
+  size_t PackLength(size_t begin) const;
+
+  /// Forgets what is below lsn; gone: called with the file (0: the active one) and the bytes.
+  template <typename Gone>
+  void Trim(uint64_t lsn, const Gone& gone);
+  template <typename Gone>
+  void DropPacksOf(uint32_t file, const Gone& gone);
+
+  size_t memory_bytes() const {
+    return sizeof(*this) + name_.capacity() + direct_.capacity() * sizeof(Entry) +
+           packs_.capacity() * sizeof(Pack);
+  }
+
+ private:
+  const LogId id_;
+  const std::string name_;
+  uint64_t trimmed_to_ = 0;
+  uint64_t last_lsn_ = 0;
+  std::vector<Entry> direct_;  // ascending
+  std::vector<Pack> packs_;    // by first; may overlap where LSNs came late or were collected
+  uint64_t widest_pack_ = 0;   // last - first of any that was ever there
+  uint64_t pack_generation_ = 0;
+};
+
+/// What the log knows of a data file.
+struct DataFileInfo {
+  std::shared_ptr<DataFile> file;
+  uint64_t bytes = 0;         // its length, once it is sealed
+  uint64_t record_bytes = 0;  // of records that were ever in it, with their headers
+  uint64_t live_bytes = 0;    // of those that are in no trimmed pack; at least what lives
+  bool sealed = false;
+  bool unreadable = false;  // a collection found damage
+};
+
+/// All logical logs and data files.
+/// Threads:    none shared; LavaLog's mutex guards it.
+class Index {
+ public:
+  LogicalLog* Find(LogId id);
+  const LogicalLog* Find(LogId id) const;
+  LogicalLog* FindByName(std::string_view name);
+  /// Null when the id or name is there already.
+  LogicalLog* Create(LogId id, const std::string& name);
+  void Delete(LogId id);
+  void Trim(LogId id, uint64_t lsn);
+  LogId next_id() const { return next_id_; }
+  void SeeId(LogId id) { next_id_ = std::max(next_id_, id + 1); }
+
+  DataFileInfo* AddFile(std::shared_ptr<DataFile> file);
+  DataFileInfo* FindFile(uint32_t number);
+  void RemoveFile(uint32_t number);
+  const std::map<uint32_t, DataFileInfo>& files() const { return files_; }
+  /// The file that direct entries are of; 0: none.
+  uint32_t active() const { return active_; }
+  void SetActive(uint32_t number) { active_ = number; }
+
+  void AddDirect(LogicalLog* log, const Entry& entry);
+
+  const std::map<LogId, std::unique_ptr<LogicalLog>>& logs() const { return logs_; }
+  uint64_t direct_entries() const { return direct_entries_; }
+  /// The pack of direct entries was written.
+  void Packed(LogicalLog* log, const Pack& pack);
+  uint64_t live_bytes() const { return live_bytes_; }
+  uint64_t memory_bytes() const;
+  /// After logs were changed past this class, as recovery does: sums up what lives.
+  void Recount();
+
+ private:
+  void Gone(uint32_t file, uint64_t bytes);
+  void Came(uint32_t file, uint64_t bytes);
+
+  std::map<LogId, std::unique_ptr<LogicalLog>> logs_;
+  std::unordered_map<std::string_view, LogicalLog*> by_name_;  // the keys are the logs' own
+  std::map<uint32_t, DataFileInfo> files_;
+  LogId next_id_ = 1;
+  uint32_t active_ = 0;
+  uint64_t direct_entries_ = 0;
+  uint64_t live_bytes_ = 0;
+};
+
+template <typename Gone>
+void LogicalLog::Trim(uint64_t lsn, const Gone& gone) {
+  if (lsn <= trimmed_to_) return;
+  trimmed_to_ = lsn;
+  size_t kept = 0;
+  while (kept < direct_.size() && direct_[kept].lsn < lsn) {
+    gone(0, RecordBytes(id_, direct_[kept]));
+    ++kept;
+  }
+  direct_.erase(direct_.begin(), direct_.begin() + static_cast<ptrdiff_t>(kept));
+  std::erase_if(packs_, [&](const Pack& pack) {
+    if (pack.last >= lsn) return false;
+    gone(pack.file, pack.data_bytes);
+    return true;
+  });
+}
+
+template <typename Gone>
+void LogicalLog::DropPacksOf(uint32_t file, const Gone& gone) {
+  std::erase_if(packs_, [&](const Pack& pack) {
+    if (pack.file != file) return false;
+    gone(pack.file, pack.data_bytes);
+    return true;
+  });
+}
+
+}  // namespace lava::log

@@ -1,0 +1,247 @@
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "log/lava_log_impl.h"
+
+namespace lava::log {
+namespace {
+
+// So many logs are taken for a checkpoint while others wait.
+constexpr size_t kLogsAtOnce = 64;
+// Records that a collection moves at once, and reads in one piece.
+constexpr uint64_t kMoveBytes = 256 << 10;
+// What is dead between two records is read with them: little where little lives.
+constexpr uint64_t kGapSparse = 64, kGapDense = 64 << 10;
+
+}  // namespace
+
+bool LavaLogImpl::NeedsMaintenance() const {
+  if (data_since_checkpoint_ >= options_.checkpoint_bytes ||
+      meta_since_checkpoint_ >= options_.checkpoint_bytes / 4) {
+    return true;
+  }
+  return files_changed_ && FileToCollect(false) != 0;
+}
+
+void LavaLogImpl::ScheduleMaintenance() {
+  if (options_.executor == nullptr || !failed_.ok() || !NeedsMaintenance()) return;
+  {
+    std::lock_guard<std::mutex> lock(job_->mutex);
+    if (job_->queued) return;
+    job_->queued = true;
+  }
+  options_.executor->Submit(os::Priority::kGc, [job = job_] {
+    // Close waits for this lock, and so for what runs.
+    std::lock_guard<std::mutex> lock(job->running);
+    LavaLogImpl* log = nullptr;
+    {
+      std::lock_guard<std::mutex> inner(job->mutex);
+      job->queued = false;
+      log = job->log;
+    }
+    if (log != nullptr) (void)log->Maintain();
+  });
+}
+
+uint32_t LavaLogImpl::FileToCollect(bool any) const {
+  uint64_t bytes = 0, live = 0;
+  uint32_t oldest = 0;
+  for (const auto& [number, info] : index_.files()) {
+    if (!info.sealed || info.unreadable) continue;
+    if (info.live_bytes == 0 || any) return number;
+    bytes += info.record_bytes;
+    live += info.live_bytes;
+    // What lives almost whole is left alone: others of the same age have the garbage.
+    const uint64_t garbage = info.record_bytes - std::min(info.record_bytes, info.live_bytes);
+    if (oldest == 0 && garbage * 200 > info.record_bytes * options_.garbage_percent) {
+      oldest = number;
+    }
+  }
+  const uint64_t garbage = bytes - std::min(bytes, live);
+  return garbage * 100 > bytes * options_.garbage_percent ? oldest : 0;
+}
+
+Status LavaLogImpl::Maintain() {
+  for (;;) {
+    bool checkpoint = false;
+    {
+      Lock lock(mutex_);
+      checkpoint = data_since_checkpoint_ >= options_.checkpoint_bytes ||
+                   meta_since_checkpoint_ >= options_.checkpoint_bytes / 4;
+    }
+    if (checkpoint) LAVA_RETURN_IF_ERROR(Checkpoint());
+    const Status status = Collect(false);
+    if (status.IsNotFound()) return Status::OK();
+    LAVA_RETURN_IF_ERROR(status);
+  }
+}
+
+Status LavaLogImpl::CollectOldest() { return Collect(true); }
+
+Status LavaLogImpl::Collect(bool any) {
+  std::lock_guard<std::mutex> one(maintenance_mutex_);
+  std::shared_ptr<DataFile> file;
+  bool living = false;
+  {
+    Lock lock(mutex_);
+    const uint32_t number = FileToCollect(any);
+    files_changed_ = number != 0;
+    if (number == 0) {
+      return Status::NotFound(options_.directory + ": no data file is to be collected");
+    }
+    const DataFileInfo* const info = index_.FindFile(number);
+    file = info->file;
+    living = info->live_bytes != 0;
+  }
+  if (living) {
+    const Status status = MoveLiving(file);
+    if (!status.ok()) {
+      Lock lock(mutex_);
+      // What is damaged stays for its readers, and would only fail again.
+      if (status.IsCorruption()) index_.FindFile(file->number())->unreadable = true;
+      return status.WithContext("collect " + file->path());
+    }
+  }
+  return RemoveDataFile(file->number());
+}
+
+Status LavaLogImpl::RemoveDataFile(uint32_t number) {
+  // First what was moved out of it, then the word that it is gone, then the file.
+  LAVA_RETURN_IF_ERROR(Sync());
+  Op op;
+  op.kind = Op::Kind::kMeta;
+  op.durability = Durability::kSynced;
+  op.meta = {.kind = MetaOp::Kind::kRemoveFile, .log = number};
+  LAVA_RETURN_IF_ERROR(Commit(&op));
+  Lock lock(mutex_);
+  ++statistics_.collections;
+  return Status::OK();
+}
+
+Status LavaLogImpl::MoveLiving(const std::shared_ptr<DataFile>& file) {
+  Directory directory;
+  LAVA_RETURN_IF_ERROR(file->ReadDirectory(&directory));
+  for (const Directory::OfLog& log : directory.logs) {
+    for (const Pack& pack : log.packs) {
+      uint64_t trimmed_to = 0;
+      {
+        Lock lock(mutex_);
+        const LogicalLog* const known = index_.Find(log.log);
+        if (known == nullptr) break;
+        trimmed_to = known->trimmed_to();
+      }
+      if (pack.last < trimmed_to) continue;
+      LAVA_RETURN_IF_ERROR(MovePack(file, log.log, pack, trimmed_to));
+    }
+  }
+  return Status::OK();
+}
+
+Status LavaLogImpl::MovePack(const std::shared_ptr<DataFile>& file, LogId id, const Pack& pack,
+                             uint64_t trimmed_to) {
+  std::vector<Entry> entries;
+  LAVA_RETURN_IF_ERROR(file->ReadPack(pack, id, &entries));
+  std::erase_if(entries, [&](const Entry& entry) { return entry.lsn < trimmed_to; });
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return a.offset < b.offset; });
+  uint64_t live = 0;
+  for (const Entry& entry : entries) live += RecordBytes(id, entry);
+  const uint64_t span = entries.empty() ? 0
+                                        : entries.back().offset + RecordBytes(id, entries.back()) -
+                                              entries.front().offset;
+  const uint64_t gap = live * 4 >= span ? kGapDense : kGapSparse;
+  uint64_t read = pack.bytes;
+  for (size_t i = 0; i < entries.size();) {
+    const uint64_t from = entries[i].offset;
+    uint64_t to = from + RecordBytes(id, entries[i]);
+    size_t end = i + 1;
+    for (; end < entries.size() && entries[end].offset <= to + gap; ++end) {
+      const uint64_t next = entries[end].offset + RecordBytes(id, entries[end]);
+      if (next - from > kMoveBytes) break;
+      to = std::max(to, next);
+    }
+    std::string bytes(to - from, '\0');
+    LAVA_RETURN_IF_ERROR(file->ReadBytes(from, bytes.size(), bytes.data()));
+    read += bytes.size();
+    std::vector<Op> ops(end - i);
+    Batch batch;
+    for (Op& op : ops) {
+      const Entry& entry = entries[i++];
+      op.kind = Op::Kind::kMove;
+      op.log = id;
+      op.lsn = entry.lsn;
+      LAVA_RETURN_IF_ERROR(file->TakeRecord(id, entry, bytes, from, &op.data));
+      batch.push_back(&op);
+    }
+    LAVA_RETURN_IF_ERROR(CommitAll(batch));
+  }
+  Lock lock(mutex_);
+  statistics_.collected_bytes_read += read;
+  return Status::OK();
+}
+
+Status LavaLogImpl::Checkpoint() {
+  std::lock_guard<std::mutex> one(maintenance_mutex_);
+  CheckpointStart start;
+  // Changes of names from here on go to a file that the checkpoint does not take away, and records
+  // stand behind the place that it names; what it has of either beside that is replayed over it.
+  LAVA_RETURN_IF_ERROR(RunExclusive([&] {
+    Status rolled = RollMeta();
+    if (!rolled.ok()) return rolled;
+    start.meta = last_meta_;
+    start.next_data = next_data_;
+    start.next_id = index_.next_id();
+    const bool writing = data_ != nullptr && !data_broken_;
+    start.data = data_ != nullptr ? data_->header().number : next_data_;
+    start.data_offset = writing ? data_size_ : 0;
+    for (const auto& [number, info] : index_.files()) {
+      if (info.sealed) start.sealed.emplace_back(number, info.record_bytes);
+    }
+    start.data_sequence = writing ? data_->next_sequence() : 0;
+    data_since_checkpoint_ = 0;
+    meta_since_checkpoint_ = 0;
+    return rolled;
+  }));
+  LAVA_ASSIGN_OR_RETURN(const std::unique_ptr<CheckpointWriter> writer,
+                        CheckpointWriter::Create(options_.file_system, options_.directory, start));
+  LogId next = 0;
+  for (;;) {
+    std::string encoded;
+    uint64_t logs = 0;
+    {
+      Lock lock(mutex_);
+      auto at = index_.logs().lower_bound(next);
+      for (; at != index_.logs().end() && logs < kLogsAtOnce; ++at, ++logs) {
+        CheckpointWriter::Encode(*at->second, start, index_.active(), &encoded);
+        next = at->first + 1;
+      }
+    }
+    if (logs == 0) break;
+    LAVA_RETURN_IF_ERROR(writer->Append(logs, encoded));
+  }
+  // Of what it names everything is on the device before it counts.
+  LAVA_RETURN_IF_ERROR(Sync());
+  LAVA_RETURN_IF_ERROR(writer->Finish());
+  {
+    Lock lock(mutex_);
+    ++statistics_.checkpoints;
+    statistics_.written_bytes += writer->size();
+  }
+  return RemoveBefore(start.meta);
+}
+
+Status LavaLogImpl::RemoveBefore(uint32_t meta) {
+  LAVA_ASSIGN_OR_RETURN(const std::vector<std::string> names,
+                        options_.file_system->List(options_.directory));
+  for (const std::string& name : names) {
+    FileKind kind{};
+    uint32_t number = 0;
+    if (!ParseFileName(name, &kind, &number) || number >= meta) continue;
+    if (kind != FileKind::kMeta && kind != FileKind::kCheckpoint) continue;
+    LAVA_RETURN_IF_ERROR(options_.file_system->Remove(options_.directory + "/" + name));
+  }
+  return Status::OK();
+}
+
+}  // namespace lava::log

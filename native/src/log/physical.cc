@@ -1,0 +1,240 @@
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "base/coding.h"
+#include "log/lava_log_impl.h"
+#include "os/random.h"
+
+namespace lava::log {
+namespace {
+
+// Direct entries over all logs may take a part of what the records take, and so much at least.
+constexpr uint64_t kDirectShare = 400;
+constexpr uint64_t kDirectBytesMin = 4 << 20;
+
+}  // namespace
+
+Status LavaLogImpl::NewFile(FileKind kind, uint32_t number, FileHeader* header,
+                            std::unique_ptr<PhysicalLogWriter>* writer) {
+  header->kind = kind;
+  header->number = number;
+  if (header->file_id == 0) header->file_id = os::RandomBits128().low | 1;
+  LAVA_ASSIGN_OR_RETURN(
+      *writer, PhysicalLogWriter::Create(options_.file_system, PathOf(kind, number), *header));
+  // A header that is not whole is of a file in which nothing was written yet.
+  LAVA_RETURN_IF_ERROR((*writer)->Sync());
+  CountWritten((*writer)->size());
+  return options_.file_system->SyncDirectory(options_.directory);
+}
+
+Status LavaLogImpl::EnsureData() {
+  if (data_broken_) {
+    // What was acknowledged of it is told apart from what was not before anything goes on.
+    const uint32_t number = data_->header().number;
+    LAVA_RETURN_IF_ERROR(options_.file_system->SyncFile(PathOf(FileKind::kData, number)));
+    LAVA_RETURN_IF_ERROR(WriteIndexFile(number));
+    data_.reset();
+    data_broken_ = false;
+  }
+  if (data_ != nullptr) return Status::OK();
+  FileHeader header;
+  std::unique_ptr<PhysicalLogWriter> writer;
+  const uint32_t number = next_data_++;
+  LAVA_RETURN_IF_ERROR(NewFile(FileKind::kData, number, &header, &writer));
+  data_size_ = writer->size();
+  data_ = std::move(writer);
+  Lock lock(mutex_);
+  index_.AddFile(std::make_shared<DataFile>(options_.file_system, options_.directory, header));
+  index_.SetActive(number);
+  return Status::OK();
+}
+
+Status LavaLogImpl::RollMeta() {
+  // Once there may be a file that says how much of this one counts, this one is not gone on with.
+  const bool broken = std::exchange(meta_broken_, true);
+  if (last_sound_meta_ != 0) {
+    // Also what another process wrote, or this one before a write failed.
+    const Status status =
+        meta_ != nullptr && !broken
+            ? meta_->Sync()
+            : options_.file_system->SyncFile(PathOf(FileKind::kMeta, last_sound_meta_));
+    if (!status.ok()) {
+      Lock lock(mutex_);
+      failed_ = status;
+      return status;
+    }
+  }
+  FileHeader header;
+  header.previous = last_sound_meta_;
+  header.previous_bytes = meta_size_;
+  std::unique_ptr<PhysicalLogWriter> writer;
+  // Every try has a number of its own, since a failed file may be there in part.
+  LAVA_RETURN_IF_ERROR(NewFile(FileKind::kMeta, ++last_meta_, &header, &writer));
+  last_sound_meta_ = last_meta_;
+  meta_size_ = writer->size();
+  meta_ = std::move(writer);
+  meta_broken_ = false;
+  return Status::OK();
+}
+
+Status LavaLogImpl::EnsureMeta() {
+  if (meta_ != nullptr && !meta_broken_) return Status::OK();
+  return RollMeta();
+}
+
+Status LavaLogImpl::SyncFiles(bool data) {
+  Status status;
+  if (meta_ != nullptr && !meta_broken_) status = meta_->Sync();
+  if (status.ok() && data && data_ != nullptr && !data_broken_) status = data_->Sync();
+  Lock lock(mutex_);
+  ++statistics_.syncs;
+  if (!status.ok()) failed_ = status;
+  return status;
+}
+
+Status LavaLogImpl::WritePack(LogicalLog* log, size_t begin, bool beside, PhysicalLogWriter* writer,
+                              Pack* pack) {
+  const std::vector<Entry> entries = log->DirectFrom(begin, log->PackLength(begin));
+  std::string payload = writer->NewPayload();
+  PutPack(log->id(), entries, &payload);
+  *pack = {.first = entries.front().lsn,
+           .last = entries.back().lsn,
+           .count = static_cast<uint32_t>(entries.size()),
+           .file = index_.active(),
+           .offset = static_cast<uint32_t>(writer->size()),
+           .bytes = static_cast<uint32_t>(payload.size() + kFrameHeaderBytes),
+           .in_index_file = beside};
+  for (const Entry& entry : entries) pack->data_bytes += RecordBytes(log->id(), entry);
+  return writer->Append(FrameType::kPack, payload);
+}
+
+Status LavaLogImpl::PackSome(LogicalLog* log, size_t keep) {
+  while (log->direct().size() >= keep + kPackEntries) {
+    Pack pack;
+    Status status = WritePack(log, 0, false, data_.get(), &pack);
+    if (status.ok()) status = data_->Flush();
+    if (!status.ok()) {
+      data_broken_ = true;
+      return status;
+    }
+    CountWritten(data_->size() - data_size_);
+    data_size_ = data_->size();
+    Lock lock(mutex_);
+    index_.Packed(log, pack);
+  }
+  return Status::OK();
+}
+
+Status LavaLogImpl::PackUnderPressure() {
+  const uint64_t allowed = std::max(kDirectBytesMin, index_.live_bytes() / kDirectShare);
+  if (index_.direct_entries() * sizeof(Entry) <= allowed) return Status::OK();
+  for (const auto& [id, log] : index_.logs()) LAVA_RETURN_IF_ERROR(PackSome(log.get(), 0));
+  return Status::OK();
+}
+
+Status LavaLogImpl::Tidy(const std::vector<LogId>& written) {
+  if (data_ == nullptr || data_broken_) return Status::OK();
+  if (data_size_ >= options_.file_bytes) return SealData();
+  for (const LogId id : written) {
+    if (LogicalLog* const log = index_.Find(id)) {
+      LAVA_RETURN_IF_ERROR(PackSome(log, options_.direct_entries));
+    }
+  }
+  return PackUnderPressure();
+}
+
+Status LavaLogImpl::WritePacksAndDirectory(uint32_t number, bool beside, PhysicalLogWriter* writer,
+                                           Packs* packs, uint64_t* directory_offset) {
+  Directory directory;
+  directory.records_end = data_size_;
+  for (const auto& [id, log] : index_.logs()) {
+    Directory::OfLog of_log{.log = id, .packs = {}};
+    for (const Pack& pack : log->packs()) {
+      if (pack.file == number) of_log.packs.push_back(pack);
+    }
+    for (size_t begin = 0; begin < log->direct().size();) {
+      Pack pack;
+      LAVA_RETURN_IF_ERROR(WritePack(log.get(), begin, beside, writer, &pack));
+      begin += pack.count;
+      packs->emplace_back(log.get(), pack);
+      of_log.packs.push_back(pack);
+    }
+    if (!of_log.packs.empty()) directory.logs.push_back(std::move(of_log));
+  }
+  const uint64_t at = writer->size();
+  std::string payload = writer->NewPayload();
+  PutDirectory(directory, &payload);
+  LAVA_RETURN_IF_ERROR(writer->Append(FrameType::kDirectory, payload));
+  LAVA_RETURN_IF_ERROR(writer->Flush());
+  *directory_offset = at;
+  return Status::OK();
+}
+
+void LavaLogImpl::Sealed(uint32_t number, uint64_t bytes, const Packs& packs) {
+  Lock lock(mutex_);
+  for (const auto& [log, pack] : packs) index_.Packed(log, pack);
+  DataFileInfo* const info = index_.FindFile(number);
+  info->sealed = true;
+  info->bytes = bytes;
+  files_changed_ = true;
+  index_.SetActive(0);
+}
+
+Status LavaLogImpl::SealData() {
+  const uint32_t number = data_->header().number;
+  LAVA_CHECK(number == index_.active());
+  Packs packs;
+  uint64_t directory = 0;
+  Status status = WritePacksAndDirectory(number, false, data_.get(), &packs, &directory);
+  if (!status.ok()) {
+    data_broken_ = true;
+    return status;
+  }
+  // A trailer says that all before it is on the device, and the directory leaves out what was
+  // trimmed: that trim must not be lost.
+  status = SyncFiles(true);
+  if (status.ok()) {
+    status = data_->AppendTrailer(directory);
+    if (status.ok()) status = data_->Flush();
+    if (!status.ok()) {
+      data_broken_ = true;
+      return status;
+    }
+    CountWritten(data_->size() - data_size_);
+    status = data_->Sync();
+  }
+  if (status.ok()) status = data_->Close();
+  if (!status.ok()) {
+    Lock lock(mutex_);
+    failed_ = status;
+    return status;
+  }
+  Sealed(number, data_->size(), packs);
+  data_.reset();
+  return Status::OK();
+}
+
+Status LavaLogImpl::WriteIndexFile(uint32_t number) {
+  LAVA_RETURN_IF_ERROR(SyncFiles(false));  // as SealData does
+  FileHeader header = index_.FindFile(number)->file->header();
+  header.kind = FileKind::kIndex;
+  const std::string path = PathOf(FileKind::kIndex, number);
+  const std::string unfinished = path + kUnfinished;
+  LAVA_ASSIGN_OR_RETURN(const std::unique_ptr<PhysicalLogWriter> writer,
+                        PhysicalLogWriter::Create(options_.file_system, unfinished, header));
+  Packs packs;
+  uint64_t directory_offset = 0;
+  LAVA_RETURN_IF_ERROR(
+      WritePacksAndDirectory(number, true, writer.get(), &packs, &directory_offset));
+  LAVA_RETURN_IF_ERROR(writer->AppendTrailer(directory_offset));
+  LAVA_RETURN_IF_ERROR(writer->Sync());
+  LAVA_RETURN_IF_ERROR(writer->Close());
+  LAVA_RETURN_IF_ERROR(options_.file_system->Rename(unfinished, path));
+  LAVA_RETURN_IF_ERROR(options_.file_system->SyncDirectory(options_.directory));
+  CountWritten(writer->size());
+  Sealed(number, data_size_, packs);
+  return Status::OK();
+}
+
+}  // namespace lava::log

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/framing.h"
+#include "fs/file_system.h"
+#include "log/format.h"
+
+namespace lava::log {
+
+/// Writes one physical log: its header, then frames.
+/// Threads:    one at a time.
+/// Ownership:  the file system must outlive it.
+/// Errors:     after one the file is useless: nothing more may be appended.
+class PhysicalLogWriter {
+ public:
+  static Result<std::unique_ptr<PhysicalLogWriter>> Create(fs::FileSystem* file_system,
+                                                           const std::string& path,
+                                                           const FileHeader& header);
+
+  /// A payload's beginning, which says how much of the file has been synced.
+  std::string NewPayload() const;
+  /// Where in the file its payload would stand, were it appended now.
+  uint64_t next_payload_offset() const { return file_->size() + kFrameHeaderBytes; }
+  Status Append(FrameType type, Slice payload);
+  /// A sealed file's last bytes: where its directory's frame begins.
+  Status AppendTrailer(uint64_t directory_offset);
+  Status Flush() { return file_->Flush(); }
+  Status Sync();
+  Status Close() { return file_->Close(); }
+
+  uint64_t size() const { return file_->size(); }
+  uint64_t durable() const { return durable_; }
+  uint64_t next_sequence() const { return frames_.next_sequence(); }
+  const FileHeader& header() const { return header_; }
+  const std::string& path() const { return path_; }
+
+ private:
+  PhysicalLogWriter(std::unique_ptr<fs::AppendFile> file, std::string path,
+                    const FileHeader& header)
+      : file_(std::move(file)), path_(std::move(path)), header_(header), frames_(header.file_id) {}
+
+  std::unique_ptr<fs::AppendFile> file_;
+  const std::string path_;
+  const FileHeader header_;
+  FrameWriter frames_;
+  uint64_t durable_ = 0;
+};
+
+/// A data file as readers see it. It grows while it is written, and is removed when it is doomed
+/// and nobody reads it any more.
+/// Threads:    any.
+/// Ownership:  the file system must outlive it.
+/// Errors:     Corruption with path and offset; IOError.
+class DataFile {
+ public:
+  DataFile(fs::FileSystem* file_system, const std::string& directory, const FileHeader& header);
+  ~DataFile();
+  DataFile(const DataFile&) = delete;
+  DataFile& operator=(const DataFile&) = delete;
+
+  /// Reads the record that an entry names into *data, and checks it.
+  Status ReadRecord(LogId log, const Entry& entry, std::string* data);
+  /// The same from bytes of the file that were read already and begin at `at`.
+  Status TakeRecord(LogId log, const Entry& entry, Slice bytes, uint64_t at, Slice* data) const;
+  Status ReadBytes(uint64_t offset, size_t length, char* to);
+  Status ReadPack(const Pack& pack, LogId log, std::vector<Entry>* entries);
+  /// Whether the file, or the index file beside it, ends as a sealed one does.
+  Result<bool> IsSealed();
+  /// Its reverse index. Errors: Corruption, also where it is not sealed.
+  Status ReadDirectory(Directory* directory);
+
+  void Doom() { doomed_ = true; }
+  uint32_t number() const { return header_.number; }
+  const FileHeader& header() const { return header_; }
+  const std::string& path() const { return path_; }
+  const std::string& index_path() const { return index_path_; }
+
+ private:
+  using File = std::shared_ptr<fs::RandomFile>;
+  Result<File> Open(const std::string& path, uint64_t end, File* cached);
+  Result<bool> TrailerOf(const std::string& path, uint64_t* directory_offset, File* file);
+  Status ReadFrame(const std::string& path, File* cached, uint64_t offset, uint64_t bytes,
+                   FrameType type, std::string* memory, Slice* payload);
+
+  fs::FileSystem* const file_system_;
+  const FileHeader header_;
+  const std::string path_, index_path_;
+  std::mutex mutex_;  // of the two
+  File data_, index_;
+  bool doomed_ = false;
+};
+
+/// Reads a physical log's header from the beginning of its file.
+Status ReadFileHeader(fs::FileSystem* file_system, const std::string& directory, FileKind kind,
+                      uint32_t number, FileHeader* header);
+
+}  // namespace lava::log
