@@ -83,14 +83,8 @@ class FaultAppendFile : public fs::AppendFile {
     LAVA_RETURN_IF_ERROR(Keep(owner_->Refusal(FileCall::kFlush, path_)));
     return Keep(base_->Flush());
   }
-  Status Sync() override {
-    if (sync_failed_) owner_->CountSyncAfterFailure();
-    LAVA_RETURN_IF_ERROR(failed_);
-    Status status = owner_->Refusal(FileCall::kSync, path_);
-    if (status.ok()) status = base_->Sync();
-    sync_failed_ = !status.ok();
-    return Keep(std::move(status));
-  }
+  Status Sync() override { return SyncWith(&fs::AppendFile::Sync); }
+  Status SyncData() override { return SyncWith(&fs::AppendFile::SyncData); }
   Status Close() override {
     LAVA_RETURN_IF_ERROR(failed_);
     LAVA_RETURN_IF_ERROR(Keep(owner_->Refusal(FileCall::kClose, path_)));
@@ -99,6 +93,14 @@ class FaultAppendFile : public fs::AppendFile {
   uint64_t size() const override { return base_->size(); }
 
  private:
+  Status SyncWith(Status (fs::AppendFile::*sync)()) {
+    if (sync_failed_) owner_->CountSyncAfterFailure();
+    LAVA_RETURN_IF_ERROR(failed_);
+    Status status = owner_->Refusal(FileCall::kSync, path_);
+    if (status.ok()) status = (base_.get()->*sync)();
+    sync_failed_ = !status.ok();
+    return Keep(std::move(status));
+  }
   // After an error a file is useless, as the posix one is.
   Status Keep(Status status) {
     if (!status.ok()) failed_ = status;

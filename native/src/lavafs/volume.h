@@ -71,7 +71,7 @@ class VolumeFile : public fs::AppendFile {
   /// As fdatasync: contents are on the device, but after a crash the file's size is what the last
   /// Flush() or Sync() made it, FileStatus::open_ended, and the reader finds the end by checksums.
   /// Writes metadata only when the file got extents since the last sync.
-  virtual Status SyncData() = 0;
+  Status SyncData() override = 0;
 };
 
 /// A file system in one large file or device: directories of one level, files that only grow, all

@@ -184,30 +184,25 @@ Status LavaLogImpl::WriteBatch(const Batch& batch) {
     sync |= op->durability == Durability::kSynced;
   }
   // A log is known before records of it are durable.
-  if (meta) LAVA_RETURN_IF_ERROR(WriteMeta(batch));
-  if (data) LAVA_RETURN_IF_ERROR(WriteData(batch));
-  return sync ? SyncFiles(data) : Status::OK();
+  if (meta) LAVA_RETURN_IF_ERROR(WriteMeta(batch, sync));
+  if (data) LAVA_RETURN_IF_ERROR(WriteData(batch, sync));
+  return Status::OK();
 }
 
-Status LavaLogImpl::WriteMeta(const Batch& batch) {
+Status LavaLogImpl::WriteMeta(const Batch& batch, bool sync) {
   LAVA_RETURN_IF_ERROR(EnsureMeta());
   std::string payload = meta_->NewPayload();
   for (const Op* const op : batch) {
     if (op->counts && op->kind == Op::Kind::kMeta) PutMetaOp(op->meta, &payload);
   }
-  Status status = meta_->Append(FrameType::kMeta, payload);
-  if (status.ok()) status = meta_->Flush();
-  if (!status.ok()) {
-    meta_broken_ = true;
-    return status;
-  }
+  LAVA_RETURN_IF_ERROR(WriteFrame(meta_.get(), FrameType::kMeta, payload, sync, &meta_broken_));
   meta_since_checkpoint_ += meta_->size() - meta_size_;
   CountWritten(meta_->size() - meta_size_);
   meta_size_ = meta_->size();
   return Status::OK();
 }
 
-Status LavaLogImpl::WriteData(const Batch& batch) {
+Status LavaLogImpl::WriteData(const Batch& batch, bool sync) {
   LAVA_RETURN_IF_ERROR(EnsureData());
   std::string payload = data_->NewPayload();
   const uint64_t base = data_->next_payload_offset();
@@ -217,16 +212,29 @@ Status LavaLogImpl::WriteData(const Batch& batch) {
                     static_cast<uint32_t>(op->data.size())};
     PutRecord(op->log, op->lsn, op->data, &payload);
   }
-  Status status = data_->Append(FrameType::kBatch, payload);
-  if (status.ok()) status = data_->Flush();
-  if (!status.ok()) {
-    data_broken_ = true;
-    return status;
-  }
+  // What names say that was not synced yet is older than these records.
+  if (sync && meta_ != nullptr && !meta_broken_) LAVA_RETURN_IF_ERROR(Synced(meta_->SyncData()));
+  LAVA_RETURN_IF_ERROR(WriteFrame(data_.get(), FrameType::kBatch, payload, sync, &data_broken_));
   data_since_checkpoint_ += data_->size() - data_size_;
   CountWritten(data_->size() - data_size_);
   data_size_ = data_->size();
   return Status::OK();
+}
+
+Status LavaLogImpl::WriteFrame(PhysicalLogWriter* writer, FrameType type, Slice payload, bool sync,
+                               bool* broken) {
+  Status status = writer->Append(type, payload);
+  if (status.ok() && !sync) status = writer->Flush();
+  *broken = !status.ok();
+  if (!status.ok() || !sync) return status;
+  return Synced(writer->SyncData());
+}
+
+Status LavaLogImpl::Synced(Status status) {
+  Lock lock(mutex_);
+  ++statistics_.syncs;
+  if (!status.ok()) failed_ = status;
+  return status;
 }
 
 void LavaLogImpl::Apply(const Batch& batch) {

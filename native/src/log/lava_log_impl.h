@@ -86,8 +86,12 @@ class LavaLogImpl : public LavaLog {
   Status JudgeAppend(Op* op, const Batch& before);
   Status JudgeMeta(Op* op, const Batch& before);
   Status WriteBatch(const Batch& batch);
-  Status WriteMeta(const Batch& batch);
-  Status WriteData(const Batch& batch);
+  Status WriteMeta(const Batch& batch, bool sync);
+  Status WriteData(const Batch& batch, bool sync);
+  Status WriteFrame(PhysicalLogWriter* writer, FrameType type, Slice payload, bool sync,
+                    bool* broken);
+  /// What a sync answered: a failed one is final.
+  Status Synced(Status status);
   void Apply(const Batch& batch);
   void ApplyMeta(const MetaOp& op);
   Status AskPacks(LogId id, uint64_t lsn, uint64_t* generation);

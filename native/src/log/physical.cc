@@ -87,10 +87,7 @@ Status LavaLogImpl::SyncFiles(bool data) {
   Status status;
   if (meta_ != nullptr && !meta_broken_) status = meta_->Sync();
   if (status.ok() && data && data_ != nullptr && !data_broken_) status = data_->Sync();
-  Lock lock(mutex_);
-  ++statistics_.syncs;
-  if (!status.ok()) failed_ = status;
-  return status;
+  return Synced(status);
 }
 
 Status LavaLogImpl::WritePack(LogicalLog* log, size_t begin, bool beside, PhysicalLogWriter* writer,

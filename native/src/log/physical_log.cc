@@ -44,9 +44,19 @@ Status PhysicalLogWriter::AppendTrailer(uint64_t directory_offset) {
 
 Status PhysicalLogWriter::Sync() {
   const uint64_t end = file_->size();
-  if (durable_ == end) return Status::OK();
+  if (durable_ == end && !open_ended_) return Status::OK();
   LAVA_RETURN_IF_ERROR(file_->Sync());
   durable_ = end;
+  open_ended_ = false;
+  return Status::OK();
+}
+
+Status PhysicalLogWriter::SyncData() {
+  const uint64_t end = file_->size();
+  if (durable_ == end) return Status::OK();
+  LAVA_RETURN_IF_ERROR(file_->SyncData());
+  durable_ = end;
+  open_ended_ = true;
   return Status::OK();
 }
 

@@ -30,6 +30,8 @@ class PhysicalLogWriter {
   Status AppendTrailer(uint64_t directory_offset);
   Status Flush() { return file_->Flush(); }
   Status Sync();
+  /// What is appended is durable; who reads the file finds its end by the frames.
+  Status SyncData();
   Status Close() { return file_->Close(); }
 
   uint64_t size() const { return file_->size(); }
@@ -48,6 +50,7 @@ class PhysicalLogWriter {
   const FileHeader header_;
   FrameWriter frames_;
   uint64_t durable_ = 0;
+  bool open_ended_ = false;  // the file's size is not durable
 };
 
 /// A data file as readers see it. It grows while it is written, and is removed when it is doomed

@@ -172,7 +172,7 @@ Status LavaLogImpl::ReadMetaFile(uint32_t number, uint64_t limit, std::vector<Me
     LAVA_RETURN_IF_ERROR(SameTwice(bytes, again, path));
   }
   LAVA_ASSIGN_OR_RETURN(const uint64_t size, options_.file_system->FileSize(path));
-  if (size != bytes.size()) {
+  if (size > bytes.size()) {
     return Status::IOError(path + ": " + std::to_string(bytes.size()) + " of its " +
                            std::to_string(size) + " bytes were read; try again");
   }
@@ -324,13 +324,16 @@ Status LavaLogImpl::LoadSealed(const std::shared_ptr<DataFile>& file) {
 
 Status LavaLogImpl::ScanUnsealed(const std::shared_ptr<DataFile>& file, uint64_t from,
                                  uint64_t sequence) {
-  LAVA_ASSIGN_OR_RETURN(const uint64_t size, options_.file_system->FileSize(file->path()));
+  // It may reach beyond what its size says (AppendFile::SyncData).
+  LAVA_ASSIGN_OR_RETURN(const std::unique_ptr<fs::RandomFile> opened,
+                        options_.file_system->OpenRandom(file->path()));
+  const uint64_t size = opened->size();
   if (size < from) {
     return Status::Corruption(file->path() + ": it ends at " + std::to_string(size) +
                               ", but the checkpoint has what stands up to " + std::to_string(from));
   }
   std::string bytes(size - from, '\0');
-  if (!bytes.empty()) LAVA_RETURN_IF_ERROR(file->ReadBytes(from, bytes.size(), bytes.data()));
+  if (!bytes.empty()) LAVA_RETURN_IF_ERROR(opened->Read(from, bytes.size(), bytes.data()));
   statistics_.recovered_bytes_read += bytes.size();
   FrameReader reader(bytes,
                      {.name = file->path(),
@@ -349,7 +352,7 @@ Status LavaLogImpl::ScanUnsealed(const std::shared_ptr<DataFile>& file, uint64_t
   if (outcome == FrameReader::Outcome::kCorruption) return reader.status();
   if (outcome == FrameReader::Outcome::kTornTail) {
     std::string again(bytes.size(), '\0');
-    LAVA_RETURN_IF_ERROR(file->ReadBytes(from, again.size(), again.data()));
+    LAVA_RETURN_IF_ERROR(opened->Read(from, again.size(), again.data()));
     LAVA_RETURN_IF_ERROR(SameTwice(bytes, again, file->path()));
   }
   data_size_ = reader.offset();
