@@ -126,9 +126,10 @@ std::unique_ptr<BenchFiles> NewPosixFiles(const std::string& directory) {
 VolumeFiles::VolumeFiles(const std::string& directory, const VolumeSetup& setup)
     : path_(directory + "/volume"), setup_(setup), threads_(os::ThreadPool::New(1)) {
   MustBe(mkdir(directory.c_str(), 0700) == 0 || errno == EEXIST, "make " + directory);
-  if (setup_.warm) WriteThrough(path_, setup_.bytes);
-  Check(lavafs::Volume::Format(Must(fs::OpenBlockDevice(path_, {.create = true})).get(),
-                               {.capacity_bytes = setup_.bytes}, {1, 2}));
+  if (setup_.format && setup_.warm) WriteThrough(path_, setup_.bytes);
+  if (setup_.format)
+    Check(lavafs::Volume::Format(Must(fs::OpenBlockDevice(path_, {.create = true})).get(),
+                                 {.capacity_bytes = setup_.bytes}, {1, 2}));
   Mount();
   Check(volume_->MakeDirectory("bench"));
 }

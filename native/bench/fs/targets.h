@@ -40,7 +40,8 @@ std::unique_ptr<BenchFiles> NewPosixFiles(const std::string& directory);
 struct VolumeSetup {
   uint64_t bytes = 1ull << 30;
   uint64_t journal_bytes_max = 8ull << 20;
-  bool warm = true;  // every block was written before
+  bool warm = true;    // every block was written before
+  bool format = true;  // false: the volume that is there
 };
 /// A volume in directory/volume; its journal is compacted by a thread of its own.
 class VolumeFiles : public BenchFiles {

@@ -23,9 +23,9 @@ class AppendFile {
   virtual Status Flush() = 0;
   /// To the device: survives a power cut (the directory entry needs FileSystem::SyncDirectory).
   virtual Status Sync() = 0;
-  /// The same, but a crash may leave more bytes behind those that were synced, of no meaning, so the
-  /// reader must find the end by itself. Cheaper where a size is written apart (LavaFS); Sync() or
-  /// Close() settles it.
+  /// The same, but a crash may leave more bytes behind those that were synced, of no meaning, so
+  /// the reader must find the end by itself. Cheaper where a size is written apart (LavaFS); Sync()
+  /// or Close() settles it.
   virtual Status SyncData() { return Sync(); }
   virtual Status Close() = 0;
   virtual uint64_t size() const = 0;  // bytes appended, flushed or not

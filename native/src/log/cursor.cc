@@ -1,24 +1,26 @@
 #include <algorithm>
 #include <utility>
 
+#include "fs/read_batch.h"
 #include "log/lava_log_impl.h"
 
 namespace lava::log {
 namespace {
 
-// What stands near each other is read in one piece, with what is between.
+// Records are read ahead up to so many bytes, all beside each other; what is between two is read
+// with them where it is little.
 constexpr uint64_t kReadBytes = 256 << 10;
-constexpr uint64_t kReadGap = 16 << 10;
+constexpr uint64_t kReadGap = 4 << 10;
 
 class CursorImpl : public LavaLog::Cursor {
  public:
   CursorImpl(LavaLogImpl* log, LogId id) : log_(log), id_(id) {}
 
   void Seek(uint64_t lsn) override {
-    found_.clear();
-    at_ = 0;
+    Forget();
     from_ = lsn;
     done_ = false;
+    wanted_ = kFirstReadBytes;
   }
 
   Status Next(uint64_t* lsn, Slice* data) override {
@@ -26,22 +28,37 @@ class CursorImpl : public LavaLog::Cursor {
       if (done_) return Status::NotFound();
       LAVA_RETURN_IF_ERROR(Fill());
     }
+    if (at_ == read_to_) LAVA_RETURN_IF_ERROR(ReadAhead());
+    while (at_ >= pieces_[piece_].end) ++piece_;
+    const Piece& piece = pieces_[piece_];
+    LAVA_RETURN_IF_ERROR(batch_.status(piece_));
     const LavaLogImpl::Found& found = found_[at_];
-    const uint64_t end = found.entry.offset + RecordBytes(id_, found.entry);
-    if (bytes_of_ != found.file || found.entry.offset < bytes_at_ ||
-        end > bytes_at_ + bytes_.size()) {
-      LAVA_RETURN_IF_ERROR(ReadFrom(at_));
-    }
-    LAVA_RETURN_IF_ERROR(found.file->TakeRecord(id_, found.entry, bytes_, bytes_at_, data));
+    LAVA_RETURN_IF_ERROR(
+        found.file->TakeRecord(id_, found.entry, batch_.bytes(piece_), piece.from, data));
     *lsn = found.entry.lsn;
     ++at_;
     return Status::OK();
   }
 
  private:
-  Status Fill() {
+  // A short scan reads little beyond its end.
+  static constexpr uint64_t kFirstReadBytes = 16 << 10;
+
+  struct Piece {
+    uint64_t from = 0;
+    size_t end = 0;  // the first entry behind it
+  };
+
+  void Forget() {
+    batch_.Clear();
+    pieces_.clear();
     found_.clear();
-    at_ = 0;
+    open_.clear();
+    at_ = read_to_ = piece_ = 0;
+  }
+
+  Status Fill() {
+    Forget();
     uint64_t until = 0;
     LAVA_RETURN_IF_ERROR(log_->EntriesFrom(id_, from_, &found_, &until));
     done_ = until == UINT64_MAX;
@@ -49,21 +66,32 @@ class CursorImpl : public LavaLog::Cursor {
     return Status::OK();
   }
 
-  Status ReadFrom(size_t first) {
-    const LavaLogImpl::Found& found = found_[first];
-    const uint64_t from = found.entry.offset;
-    uint64_t to = from + RecordBytes(id_, found.entry);
-    for (size_t i = first + 1; i < found_.size() && found_[i].file == found.file; ++i) {
-      const Entry& next = found_[i].entry;
-      const uint64_t end = next.offset + RecordBytes(id_, next);
-      if (next.offset < from || next.offset > to + kReadGap || end - from > kReadBytes) break;
-      to = std::max(to, end);
+  Status ReadAhead() {
+    batch_.Clear();
+    pieces_.clear();
+    open_.clear();
+    piece_ = 0;
+    uint64_t bytes = 0;
+    size_t next = at_;
+    while (next < found_.size() && bytes < wanted_) {
+      const LavaLogImpl::Found& first = found_[next];
+      const uint64_t from = first.entry.offset;
+      uint64_t to = from + RecordBytes(id_, first.entry);
+      for (++next; next < found_.size() && found_[next].file == first.file; ++next) {
+        const Entry& entry = found_[next].entry;
+        const uint64_t end = entry.offset + RecordBytes(id_, entry);
+        if (entry.offset < from || entry.offset > to + kReadGap || end - from > kReadBytes) break;
+        to = std::max(to, end);
+      }
+      LAVA_ASSIGN_OR_RETURN(std::shared_ptr<fs::RandomFile> file, first.file->OpenUpTo(to));
+      batch_.Add(*file, from, to - from);
+      if (open_.empty() || open_.back() != file) open_.push_back(std::move(file));
+      pieces_.push_back({.from = from, .end = next});
+      bytes += to - from;
     }
-    bytes_of_ = nullptr;
-    bytes_.resize(to - from);
-    LAVA_RETURN_IF_ERROR(found.file->ReadBytes(from, bytes_.size(), bytes_.data()));
-    bytes_of_ = found.file;
-    bytes_at_ = from;
+    read_to_ = next;
+    wanted_ = std::min(wanted_ * 4, kReadBytes);
+    batch_.Run();
     return Status::OK();
   }
 
@@ -71,11 +99,14 @@ class CursorImpl : public LavaLog::Cursor {
   const LogId id_;
   uint64_t from_ = 0;
   bool done_ = false;
+  uint64_t wanted_ = kFirstReadBytes;
   std::vector<LavaLogImpl::Found> found_;
   size_t at_ = 0;
-  std::string bytes_;
-  uint64_t bytes_at_ = 0;
-  std::shared_ptr<DataFile> bytes_of_;  // kept, so that no later file stands at its address
+  size_t read_to_ = 0;  // entries before it are in pieces
+  size_t piece_ = 0;    // that the last record came from
+  std::vector<Piece> pieces_;
+  std::vector<std::shared_ptr<fs::RandomFile>> open_;  // of the batch
+  fs::ReadBatch batch_;
 };
 
 }  // namespace

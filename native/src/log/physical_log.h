@@ -70,6 +70,10 @@ class DataFile {
   /// The same from bytes of the file that were read already and begin at `at`.
   Status TakeRecord(LogId log, const Entry& entry, Slice bytes, uint64_t at, Slice* data) const;
   Status ReadBytes(uint64_t offset, size_t length, char* to);
+  /// The file for reads of its first `end` bytes.
+  Result<std::shared_ptr<fs::RandomFile>> OpenUpTo(uint64_t end) {
+    return Open(path_, end, &data_);
+  }
   Status ReadPack(const Pack& pack, LogId log, std::vector<Entry>* entries);
   /// Whether the file, or the index file beside it, ends as a sealed one does.
   Result<bool> IsSealed();
