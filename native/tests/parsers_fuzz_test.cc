@@ -1,6 +1,7 @@
 #include "fuzz/blocks_input.h"
 #include "fuzz/framing_input.h"
 #include "fuzz/list_input.h"
+#include "fuzz/log_input.h"
 #include "fuzz/manifest_input.h"
 #include "fuzz/metadata_input.h"
 #include "fuzz/vblocks_input.h"
@@ -22,6 +23,11 @@ TEST(FramingFuzz, SeededMutations) {
 TEST(ListFuzz, Corpus) { RunCorpus("list", fuzzing::RunListInput, fuzzing::ListSeeds()); }
 TEST(ListFuzz, SeededMutations) {
   RunMutations("list", fuzzing::RunListInput, fuzzing::ListSeeds(), 400'000, 2);
+}
+
+TEST(LogFuzz, Corpus) { RunCorpus("log", fuzzing::RunLogInput, fuzzing::LogSeeds()); }
+TEST(LogFuzz, SeededMutations) {
+  RunMutations("log", fuzzing::RunLogInput, fuzzing::LogSeeds(), 100'000, 8);
 }
 
 TEST(ManifestFuzz, Corpus) {

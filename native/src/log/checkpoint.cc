@@ -202,7 +202,7 @@ Status ReadCheckpoint(fs::FileSystem* file_system, const std::string& directory,
     if (outcome == FrameReader::Outcome::kCorruption) return reader.status();
     if (outcome != FrameReader::Outcome::kFrame) break;
     LAVA_RETURN_IF_ERROR(
-        parser.Take(frame).WithContext(path + ": offset " + std::to_string(frame.offset)));
+        parser.Take(frame).WithContext(path + " at offset " + std::to_string(frame.offset)));
   }
   if (!parser.ended()) {
     return Status::Corruption(path + ": the checkpoint ends at " + std::to_string(reader.offset()) +

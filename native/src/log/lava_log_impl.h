@@ -129,16 +129,7 @@ class LavaLogImpl : public LavaLog {
   void CountWritten(uint64_t bytes);
 
   // recovery.cc
-  Status ReadMeta(uint32_t first, std::vector<uint32_t> numbers, std::vector<MetaOp>* ops);
-  /// Whether a file has no whole header, and so nothing was written to it yet.
-  Result<bool> IsOnlyMade(FileKind kind, uint32_t number);
-  Status ReadMetaFile(uint32_t number, uint64_t limit, std::vector<MetaOp>* ops);
-  Status LoadData(const CheckpointContent& content, const std::vector<MetaOp>& ops);
-  Status FileIsGone(uint32_t number, const std::string& log) const;
-  void ReplayNames(const std::vector<MetaOp>& ops);
-  Status LoadSealed(const std::shared_ptr<DataFile>& file);
-  Status ScanUnsealed(const std::shared_ptr<DataFile>& file, uint64_t from, uint64_t sequence);
-  Status ScanFrame(const Frame& frame, uint32_t number);
+  Status RemoveLeftOver(const std::vector<std::string>& names);
 
   std::string PathOf(FileKind kind, uint32_t number) const {
     return options_.directory + "/" + FileName(kind, number);

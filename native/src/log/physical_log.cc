@@ -100,7 +100,7 @@ Status DataFile::TakeRecord(LogId log, const Entry& entry, Slice bytes, uint64_t
     status = Status::Corruption("another record stands there");
   }
   if (!status.ok()) {
-    return status.WithContext(path_ + ": offset " + std::to_string(entry.offset) + ": LSN " +
+    return status.WithContext(path_ + " at offset " + std::to_string(entry.offset) + ": LSN " +
                               std::to_string(entry.lsn) + " of logical log " + std::to_string(log));
   }
   *data = record.data;
@@ -120,7 +120,7 @@ Status DataFile::ReadFrame(const std::string& path, File* cached, uint64_t offse
                            FrameType type, std::string* memory, Slice* payload) {
   LAVA_ASSIGN_OR_RETURN(const File file, Open(path, offset + bytes, cached));
   if (bytes > file->size() || offset > file->size() - bytes) {
-    return Status::Corruption(path + ": offset " + std::to_string(offset) + ": a frame of " +
+    return Status::Corruption(path + " at offset " + std::to_string(offset) + ": a frame of " +
                               std::to_string(bytes) + " bytes, but the file ends at " +
                               std::to_string(file->size()));
   }
@@ -129,7 +129,7 @@ Status DataFile::ReadFrame(const std::string& path, File* cached, uint64_t offse
   Frame frame;
   LAVA_RETURN_IF_ERROR(FrameReader::ReadOne(*memory, path, header_.file_id, offset, &frame));
   if (frame.type != static_cast<uint8_t>(type)) {
-    return Status::Corruption(path + ": offset " + std::to_string(offset) + ": a frame of type " +
+    return Status::Corruption(path + " at offset " + std::to_string(offset) + ": a frame of type " +
                               std::to_string(frame.type) + ", not " +
                               std::to_string(static_cast<int>(type)));
   }
@@ -149,7 +149,7 @@ Status DataFile::ReadPack(const Pack& pack, LogId log, std::vector<Entry>* entri
                       entries->front().lsn != pack.first || entries->back().lsn != pack.last)) {
     status = Status::Corruption("another pack stands there");
   }
-  return status.WithContext(path + ": offset " + std::to_string(pack.offset));
+  return status.WithContext(path + " at offset " + std::to_string(pack.offset));
 }
 
 Result<bool> DataFile::TrailerOf(const std::string& path, uint64_t* directory_offset, File* file) {

@@ -6,6 +6,7 @@
 
 #include "inspect/commands.h"
 #include "inspect/host.h"
+#include "inspect/log.h"
 #include "inspect/render.h"
 #include "inspect/text.h"
 
@@ -18,6 +19,7 @@ struct Arguments {
   std::vector<std::string> paths;
   std::string path, table, key;  // of `key`
   std::optional<uint32_t> prefix_bytes;
+  LogRequest log;
 };
 
 constexpr const char* kPathHelp =
@@ -53,6 +55,13 @@ void Define(CLI::App* app, Arguments* arguments) {
   sub = command("host", "A process on one page: memory, cache, jobs, instances, stalls");
   sub->add_option("PATH", arguments->path, "a lava-host-*.json file, or a directory that has such")
       ->required();
+  sub = command("log", "A LavaLog: logical logs, LSNs, data files, garbage, index memory");
+  sub->add_option("PATH", arguments->path, "the log's directory")->required();
+  sub->add_flag("--verify", arguments->log.verify, "Read every record and check every checksum");
+  sub->add_option("--dump", arguments->log.dump, "Where this logical log's records are");
+  sub->add_option("--from", arguments->log.from, "The first LSN of the dump");
+  sub->add_option("--count", arguments->log.count, "Records of the dump at most");
+  sub->add_flag("--show-values", arguments->show.values, "Print records; otherwise their hash");
   sub = command("key", "The path of one key: files asked, what each says, where the value is");
   sub->add_option("PATH", arguments->path, kPathHelp)->required();
   sub->add_option("TABLE", arguments->table, "a table's name, or id:0x...")->required();
@@ -68,6 +77,11 @@ void Define(CLI::App* app, Arguments* arguments) {
 Result<Json> AnswerHost(fs::FileSystem* file_system, const std::string& path) {
   ReadOnlyFiles files(file_system);
   return HostReport(&files, path, HostClock::OfSystem());
+}
+
+Result<Json> AnswerLog(fs::FileSystem* file_system, const Arguments& arguments) {
+  ReadOnlyFiles files(file_system);
+  return LogReport(&files, arguments.path, arguments.log, arguments.show);
 }
 
 Result<Json> Answer(const std::string& command, const Arguments& arguments, Store* store) {
@@ -94,8 +108,8 @@ int Run(fs::FileSystem* file_system, std::vector<std::string> arguments, std::os
     return app.exit(error, out, err) == 0 ? kFine : kUsage;
   }
   const std::string command = app.get_subcommands().front()->get_name();
-  const bool host = command == "host";
-  if (!parsed.path.empty() && !host) parsed.paths.push_back(parsed.path);
+  const bool host = command == "host", log = command == "log";
+  if (!parsed.path.empty() && !host && !log) parsed.paths.push_back(parsed.path);
   Store store(file_system);
   for (const std::string& path : parsed.paths) {
     const Status status = store.Load(path);
@@ -103,8 +117,9 @@ int Run(fs::FileSystem* file_system, std::vector<std::string> arguments, std::os
     err << "lava-inspect: " << status.message() << "\n";
     return kUsage;
   }
-  const Result<Json> report =
-      host ? AnswerHost(file_system, parsed.path) : Answer(command, parsed, &store);
+  const Result<Json> report = host  ? AnswerHost(file_system, parsed.path)
+                              : log ? AnswerLog(file_system, parsed)
+                                    : Answer(command, parsed, &store);
   if (!report.ok()) {
     err << "lava-inspect: " << report.status().message() << "\n";
     return kUsage;

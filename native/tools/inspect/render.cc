@@ -7,6 +7,7 @@
 #include "inspect/columns.h"
 #include "inspect/key_names.h"
 #include "inspect/render_host.h"
+#include "inspect/render_log.h"
 #include "inspect/text.h"
 
 namespace lava::inspect {
@@ -275,6 +276,7 @@ std::string Render(const Json& report) {
   if (command == "verify") RenderVerify(report, &out);
   if (command == "key") RenderKey(report, &out);
   if (command == "host") RenderHost(report, &out);
+  if (command == "log") RenderLog(report, &out);
   for (const Json& fault : report["faults"]) {
     const std::string path = Text(fault, "path");
     std::string what = Text(fault, "what");
@@ -283,7 +285,8 @@ std::string Render(const Json& report) {
       what += " (offset " + Count(fault, "offset") + ")";
     out += "FAULT " + path + ": " + Text(fault, "code") + ": " + what + "\n";
   }
-  for (const Json& note : report["notes"]) out += "note: " + note.get<std::string>() + "\n";
+  const Json notes = report.value("notes", Json::array());
+  for (const Json& note : notes) out += "note: " + note.get<std::string>() + "\n";
   if (command == "verify")
     out += report["faults"].empty() ? "no faults\n"
                                     : std::to_string(report["faults"].size()) + " faults\n";

@@ -1,0 +1,5 @@
+#include "fuzz/log_input.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  return lava::fuzzing::RunLogInput(data, size);
+}
