@@ -15,7 +15,7 @@ COUNT = re.compile(r"(?:\d+: )?COUNT (\d+) (.*)")
 
 # Parser -> how often the engine's tests run it.
 EXECUTIONS = {"blocks": 1_000_000, "framing": 400_000, "inspect": 20_000, "ksst": 140_000,
-              "list": 400_000, "manifest": 150_000, "metadata": 300_000, "vblocks": 1_000_000,
+              "list": 400_000, "log": 100_000, "manifest": 150_000, "metadata": 300_000, "vblocks": 1_000_000,
               "volume": 150_000, "vsst": 60_000}
 SANITIZED_SHARE = 5
 
@@ -29,6 +29,8 @@ ON_LAVAFS = {"crash states": 50_000, "crash states within a recovery": 10_000,
              "flips of an instance's value files detected": 1_000,
              "truncations of an instance's value files detected": 1_000,
              "flips of files that name value files detected": 200,
+             "crash states of a log": 20_000, "I/O calls of a log failed": 2_000,
+             "interleaved runs of a log": 60,
              "interleaved runs with a close at random": 300, "calls broken off": 2_000,
              "reads and writes done in part": 2_000}
 
@@ -65,6 +67,13 @@ FLOORS = [
     ("native-release", "crash states of a volume", 100_000),
     ("native-release", "crash states of a volume that were worked with on", 1_000),
     ("native-release", "reads and writes done in part", 5_000),
+    ("native-release", "crash states of a log", 100_000),
+    ("native-release", "crash states within a recovery of a log", 30_000),
+    ("native-release", "crash states of a log that were worked with on", 10_000),
+    ("native-release", "I/O calls of a log failed", 10_000),
+    ("native-release", "flips of a log's files detected", 8_000),
+    ("native-release", "truncations of a log's files detected", 15_000),
+    ("native-release", "interleaved runs of a log", 200),
     *(("native-release", f"{what}, on LavaFS", ON_LAVAFS[what]) for what in ON_LAVAFS),
     ("native-release", "metamorphic histories, each under two option sets, on LavaFS", 16),
     *(("native-release", f"fuzzer executions of {parser}", EXECUTIONS[parser])
@@ -84,6 +93,7 @@ FLOORS = [
     *(("native-address", f"fuzzer executions of {parser}", EXECUTIONS[parser] // SANITIZED_SHARE)
       for parser in EXECUTIONS),
     ("native-thread", HISTORIES, 10),
+    ("native-thread", "interleaved runs of a log", 40),
     ("native-thread", "interleaved runs with a close at random", 100),
     ("native-thread", "interleaved runs with a close at random, on LavaFS", 60),
     ("java", "random histories of jobs", 2_000),
@@ -112,6 +122,9 @@ LONG = [
     ("metamorphic-long", HISTORIES, 10_000),
     ("crashes-long", "crash states", 500_000),
     ("volume-crashes-long", "crash states of a volume", 10_000_000),
+    ("logs-long", "crash states of a log", 2_000_000),
+    ("logs-long", "I/O calls of a log failed", 100_000),
+    ("logs-long", "interleaved runs of a log", 5_000),
     ("faults-long", "I/O calls failed once", 10_000),
     ("faults-long", "I/O calls failed from then on", 1_000),
     ("faults-long", "collections of value files beside faults", 1_000),
