@@ -31,7 +31,7 @@ class CursorImpl : public LavaLog::Cursor {
     if (at_ == read_to_) LAVA_RETURN_IF_ERROR(ReadAhead());
     while (at_ >= pieces_[piece_].end) ++piece_;
     const Piece& piece = pieces_[piece_];
-    LAVA_RETURN_IF_ERROR(batch_.status(piece_));
+    LAVA_RETURN_IF_ERROR(DataFile::Present(batch_.status(piece_)));
     const LavaLogImpl::Found& found = found_[at_];
     LAVA_RETURN_IF_ERROR(
         found.file->TakeRecord(id_, found.entry, batch_.bytes(piece_), piece.from, data));

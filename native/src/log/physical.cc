@@ -201,12 +201,12 @@ Status LavaLogImpl::SealData() {
     CountWritten(data_->size() - data_size_);
     status = data_->Sync();
   }
-  if (status.ok()) status = data_->Close();
   if (!status.ok()) {
     Lock lock(mutex_);
     failed_ = status;
     return status;
   }
+  (void)data_->Close();  // all is synced
   Sealed(number, data_->size(), packs);
   data_.reset();
   return Status::OK();

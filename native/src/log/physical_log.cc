@@ -76,18 +76,24 @@ DataFile::~DataFile() {
   (void)file_system_->Remove(index_path_);
 }
 
+Status DataFile::Present(Status status) {
+  if (!status.IsNotFound()) return status;
+  return Status::Corruption("a file of the log is gone: " + std::string(status.message()));
+}
+
 Result<DataFile::File> DataFile::Open(const std::string& path, uint64_t end, File* cached) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (*cached == nullptr || (*cached)->size() < end) {
-    LAVA_ASSIGN_OR_RETURN(std::unique_ptr<fs::RandomFile> file, file_system_->OpenRandom(path));
-    *cached = std::move(file);
+    Result<std::unique_ptr<fs::RandomFile>> file = file_system_->OpenRandom(path);
+    if (!file.ok()) return Present(std::move(file).status());
+    *cached = std::move(file).value();
   }
   return *cached;
 }
 
 Status DataFile::ReadBytes(uint64_t offset, size_t length, char* to) {
   LAVA_ASSIGN_OR_RETURN(const File file, Open(path_, offset + length, &data_));
-  return file->Read(offset, length, to);
+  return Present(file->Read(offset, length, to));
 }
 
 Status DataFile::TakeRecord(LogId log, const Entry& entry, Slice bytes, uint64_t at,
@@ -125,7 +131,7 @@ Status DataFile::ReadFrame(const std::string& path, File* cached, uint64_t offse
                               std::to_string(file->size()));
   }
   memory->resize(bytes);
-  LAVA_RETURN_IF_ERROR(file->Read(offset, memory->size(), memory->data()));
+  LAVA_RETURN_IF_ERROR(Present(file->Read(offset, memory->size(), memory->data())));
   Frame frame;
   LAVA_RETURN_IF_ERROR(FrameReader::ReadOne(*memory, path, header_.file_id, offset, &frame));
   if (frame.type != static_cast<uint8_t>(type)) {
@@ -157,7 +163,7 @@ Result<bool> DataFile::TrailerOf(const std::string& path, uint64_t* directory_of
   const uint64_t size = (*file)->size();
   if (size < kFileHeaderBytes + kTrailerBytes) return false;
   char trailer[kTrailerBytes];
-  LAVA_RETURN_IF_ERROR((*file)->Read(size - kTrailerBytes, kTrailerBytes, trailer));
+  LAVA_RETURN_IF_ERROR(Present((*file)->Read(size - kTrailerBytes, kTrailerBytes, trailer)));
   return GetTrailer(Slice(trailer, kTrailerBytes), header_.file_id, directory_offset) &&
          *directory_offset >= kFileHeaderBytes && *directory_offset < size - kTrailerBytes;
 }

@@ -74,6 +74,8 @@ class DataFile {
   Result<std::shared_ptr<fs::RandomFile>> OpenUpTo(uint64_t end) {
     return Open(path_, end, &data_);
   }
+  /// What a read answered, where NotFound would pass for a record that is not there.
+  static Status Present(Status status);
   Status ReadPack(const Pack& pack, LogId log, std::vector<Entry>* entries);
   /// Whether the file, or the index file beside it, ends as a sealed one does.
   Result<bool> IsSealed();

@@ -10,7 +10,8 @@ namespace {
 // Of a record apart, beside its key: what refers to it, and what stands around it (docs/).
 constexpr double kReferenceBytes = 24, kRecordBytes = 24;
 // What a scan pays for one value that stands elsewhere, as bytes written: between 1 and 4 KiB
-// scans of values that are written as often as they are shown come out even (docs/decisions-values.md).
+// scans of values that are written as often as they are shown come out even
+// (docs/decisions-values.md).
 constexpr double kScanBytes = 8 << 10;
 constexpr double kFlushesPerL0Compaction = 4;
 
