@@ -164,9 +164,11 @@ inline int RunLogInput(const uint8_t* data, size_t size) {
     FuzzFailed("log", "what opened cannot be written to");
   log->reset();
   log = log::LavaLog::Open(FuzzLogOptions(&files));
+  if (!log.ok()) FuzzFailed("log", "what was written does not open: " + log.status().ToString());
   std::string read;
-  if (!log.ok() || !(*log)->Read(*id, 9, &read).ok() || read != "new")
-    FuzzFailed("log", "what was written is gone");
+  const Status status = (*log)->Read(*id, 9, &read);
+  if (!status.ok() || read != "new")
+    FuzzFailed("log", "what was written is gone: " + status.ToString());
   return 0;
 }
 

@@ -266,8 +266,9 @@ Status GetMetaOp(Slice* in, MetaOp* op) {
     case MetaOp::Kind::kTrim:
       return GetVarint64(in, &op->lsn) ? Status::OK() : bad;
     case MetaOp::Kind::kDelete:
-    case MetaOp::Kind::kRemoveFile:
       return Status::OK();
+    case MetaOp::Kind::kRemoveFile:
+      return op->log < UINT32_MAX ? Status::OK() : bad;
   }
   return Status::Corruption("the namespace has a change of an unknown kind, " +
                             std::to_string(static_cast<unsigned char>(kind[0])));

@@ -95,6 +95,26 @@ TEST_F(LavaLogTest, AppendsReadsTrimsAndDeletes) {
   EXPECT_NE(Create("b"), b);
 }
 
+// The newest data file is removed, and the log opened again.
+TEST_F(LavaLogTest, TheNumberOfARemovedFileIsNotUsedAgain) {
+  options_.file_bytes = 1;
+  Open();
+  const LogId a = Create("a");
+  ASSERT_TRUE(log_->Checkpoint().ok());
+  Append(a, 1, "old");
+  Append(a, 2, "old");
+  ASSERT_TRUE(log_->Trim(a, 3, Durability::kSynced).ok());
+  ASSERT_TRUE(log_->CollectOldest().ok());
+  ASSERT_TRUE(log_->CollectOldest().ok());
+  ASSERT_EQ(log_->statistics().data_files, 0u);
+  Open();
+  Append(a, 3, "new");
+  for (int restart = 0; restart < 2; ++restart) {
+    Open();
+    EXPECT_EQ(Read(a, 3), "new");
+  }
+}
+
 // What all calls must answer.
 struct Model {
   struct OfLog {

@@ -207,7 +207,11 @@ Status ImageReader::LoadData(const std::vector<uint32_t>& datas, const Checkpoin
   const uint32_t at = content.start.data;
   std::set<uint32_t> removed;
   for (const MetaOp& op : ops) {
-    if (op.kind == MetaOp::Kind::kRemoveFile) removed.insert(static_cast<uint32_t>(op.log));
+    if (op.kind != MetaOp::Kind::kRemoveFile) continue;
+    const auto number = static_cast<uint32_t>(op.log);
+    removed.insert(number);
+    // Its number is not given to another file, which would go with it.
+    image_->next_data = std::max(image_->next_data, number + 1);
   }
   bool sealed = true;
   for (const uint32_t number : datas) {
