@@ -2,15 +2,18 @@
 
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <fstream>
 #include <functional>
+#include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 /// What benchmarks of single calls measure by.
@@ -83,6 +86,40 @@ inline void OnThreads(uint64_t count, const std::function<void(size_t)>& body) {
   std::vector<std::thread> threads;
   for (uint64_t n = 0; n < count; n++) threads.emplace_back(body, n);
   for (std::thread& thread : threads) thread.join();
+}
+
+/// What was written since it was made, per byte that the caller meant to write; -1: not told.
+class WrittenSince {
+ public:
+  explicit WrittenSince(const std::string& directory) : directory_(directory) {
+    ::sync();
+    device_ = DeviceBytesWritten(directory_);
+    own_ = OwnBytesWritten();
+  }
+  void AddTo(nlohmann::ordered_json* row, uint64_t bytes) const {
+    ::sync();
+    const auto per_byte = [&](int64_t from, int64_t to) {
+      return from < 0 ? -1 : static_cast<double>(to - from) / static_cast<double>(bytes);
+    };
+    (*row)["device_bytes_per_byte"] = per_byte(device_, DeviceBytesWritten(directory_));
+    (*row)["own_bytes_per_byte"] = per_byte(own_, OwnBytesWritten());
+  }
+
+ private:
+  const std::string directory_;
+  int64_t device_ = -1, own_ = -1;
+};
+
+/// Runs the case of that name and prints its row; the program's exit code.
+using Cases = std::vector<std::pair<std::string, std::function<nlohmann::ordered_json()>>>;
+inline int RunCase(const std::string& wanted, const Cases& cases) {
+  for (const auto& [name, run] : cases) {
+    if (name != wanted) continue;
+    std::cout << run().dump() << std::endl;
+    return 0;
+  }
+  std::cerr << "no case is called " << wanted << "\n";
+  return 2;
 }
 
 }  // namespace lava::bench

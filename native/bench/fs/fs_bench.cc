@@ -42,8 +42,7 @@ nlohmann::ordered_json Append(const Options& options, SyncKind sync) {
       FilesFor(options, {.bytes = std::max<uint64_t>(2 * options.mib << 20, 256ull << 20)});
   const uint64_t operations = (options.mib << 20) / options.block / options.threads;
   Latencies latencies(options.threads);
-  ::sync();
-  const int64_t before = DeviceBytesWritten(options.directory), own_before = OwnBytesWritten();
+  const WrittenSince written(options.directory);
   const auto begin = Clock::now();
   OnThreads(options.threads, [&](size_t thread) {
     const fs::AlignedBuffer data = Noise(options.block);
@@ -53,16 +52,9 @@ nlohmann::ordered_json Append(const Options& options, SyncKind sync) {
     }
     file->Close();
   });
-  const double seconds = Seconds(begin);
-  ::sync();
-  const int64_t after = DeviceBytesWritten(options.directory), own_after = OwnBytesWritten();
   const uint64_t bytes = operations * options.threads * options.block;
-  nlohmann::ordered_json row = {{"seconds", seconds}, {"bytes", bytes}};
-  const auto per_byte = [&](int64_t from, int64_t to) {
-    return from < 0 ? -1 : static_cast<double>(to - from) / static_cast<double>(bytes);
-  };
-  row["device_bytes_per_byte"] = per_byte(before, after);
-  row["own_bytes_per_byte"] = per_byte(own_before, own_after);
+  nlohmann::ordered_json row = {{"seconds", Seconds(begin)}, {"bytes", bytes}};
+  written.AddTo(&row, bytes);
   latencies.AddTo(&row);
   return row;
 }
@@ -148,21 +140,14 @@ int Main(int argc, char** argv) {
   app.add_option("--files", options.files);
   app.add_option("--operations", options.operations, "of each thread");
   CLI11_PARSE(app, argc, argv);
-  const std::vector<std::pair<std::string, std::function<nlohmann::ordered_json()>>> cases = {
-      {"append", [&] { return Append(options, SyncKind::kNone); }},
-      {"append-fdatasync", [&] { return Append(options, SyncKind::kData); }},
-      {"append-fsync", [&] { return Append(options, SyncKind::kAll); }},
-      {"read", [&] { return Read(options); }},
-      {"fsync-compacting", [&] { return Compaction(options, true); }},
-      {"fsync-not-compacting", [&] { return Compaction(options, false); }},
-      {"mount", [&] { return Mount(options); }}};
-  for (const auto& [name, run] : cases) {
-    if (name != options.name) continue;
-    std::cout << run().dump() << std::endl;
-    return 0;
-  }
-  std::cerr << "no case is called " << options.name << "\n";
-  return 2;
+  return RunCase(options.name,
+                 {{"append", [&] { return Append(options, SyncKind::kNone); }},
+                  {"append-fdatasync", [&] { return Append(options, SyncKind::kData); }},
+                  {"append-fsync", [&] { return Append(options, SyncKind::kAll); }},
+                  {"read", [&] { return Read(options); }},
+                  {"fsync-compacting", [&] { return Compaction(options, true); }},
+                  {"fsync-not-compacting", [&] { return Compaction(options, false); }},
+                  {"mount", [&] { return Mount(options); }}});
 }
 
 }  // namespace

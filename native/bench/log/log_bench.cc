@@ -43,22 +43,15 @@ nlohmann::ordered_json Append(const Options& options) {
   const auto target = TargetFor(options, bytes);
   const std::string data = Noise(options.record);
   Latencies latencies(options.writers);
-  ::sync();
-  const int64_t before = DeviceBytesWritten(options.directory), own_before = OwnBytesWritten();
+  const WrittenSince written(options.directory);
   const auto begin = Clock::now();
   OnThreads(options.writers, [&](size_t writer) {
     for (uint64_t lsn = 1; lsn <= options.records; ++lsn) {
       Timed(latencies.of(writer), [&] { target->Append(writer, lsn, data, true); });
     }
   });
-  const double seconds = Seconds(begin);
-  const int64_t after = DeviceBytesWritten(options.directory), own_after = OwnBytesWritten();
-  nlohmann::ordered_json row = {{"seconds", seconds}, {"bytes", bytes}};
-  const auto per_byte = [&](int64_t from, int64_t to) {
-    return from < 0 ? -1 : static_cast<double>(to - from) / static_cast<double>(bytes);
-  };
-  row["device_bytes_per_byte"] = per_byte(before, after);
-  row["own_bytes_per_byte"] = per_byte(own_before, own_after);
+  nlohmann::ordered_json row = {{"seconds", Seconds(begin)}, {"bytes", bytes}};
+  written.AddTo(&row, bytes);
   latencies.AddTo(&row);
   return row;
 }
@@ -169,20 +162,12 @@ int Main(int argc, char** argv) {
   app.add_option("--mib", options.mib, "that are filled");
   app.add_option("--late-percent", options.late_percent, "of records, by up to 1,000");
   CLI11_PARSE(app, argc, argv);
-  const std::vector<std::pair<std::string, std::function<nlohmann::ordered_json()>>> cases = {
-      {"append", [&] { return Append(options); }},
-      {"throughput", [&] { return Throughput(options); }},
-      {"read", [&] { return Read(options, false); }},
-      {"scan", [&] { return Read(options, true); }},
-      {"recovery", [&] { return Recovery(options); }},
-      {"collection", [&] { return Collection(options); }}};
-  for (const auto& [name, run] : cases) {
-    if (name != options.name) continue;
-    std::cout << run().dump() << std::endl;
-    return 0;
-  }
-  std::cerr << "no case is called " << options.name << "\n";
-  return 2;
+  return RunCase(options.name, {{"append", [&] { return Append(options); }},
+                                {"throughput", [&] { return Throughput(options); }},
+                                {"read", [&] { return Read(options, false); }},
+                                {"scan", [&] { return Read(options, true); }},
+                                {"recovery", [&] { return Recovery(options); }},
+                                {"collection", [&] { return Collection(options); }}});
 }
 
 }  // namespace
