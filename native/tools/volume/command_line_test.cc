@@ -140,7 +140,9 @@ TEST_F(LavaFsTest, TellsEachKindOfDamageWithItsOffset) {
   expect({4096 + 30, 8192 + 30}, kDamaged, "offset 4096");
   expect({65536 + 70}, kDamaged, "offset 65536: the checkpoint is damaged");
   // A transaction amid the journal.
-  expect({2 * 65536 + 4096 + 66}, kDamaged, "offset 135168: transaction 2 is damaged");
+  const std::string second = std::to_string(SequenceOfNextBoot(1) + 1);
+  expect({2 * 65536 + 4096 + 66}, kDamaged,
+         ("offset 135168: transaction " + second + " is damaged").c_str());
   // Its last one: a crash may have torn that.
   const uint64_t end = uint64_t{image->end.start.extent} * 65536 + image->end.offset;
   expect({end - 4096 + 20}, kFine, "sound");
