@@ -78,7 +78,7 @@ void LavaLogImpl::Lead(Lock* lock) {
   lock->lock();
   leading_ = false;
   if (!queue_.empty()) queue_.front()->waiter->wake.notify_one();
-  ScheduleMaintenance();
+  ScheduleMaintenance(lock);
 }
 
 void LavaLogImpl::Gather(Lock* lock) {

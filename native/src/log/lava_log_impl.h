@@ -125,7 +125,7 @@ class LavaLogImpl : public LavaLog {
   Status RemoveBefore(uint32_t meta);
   uint32_t FileToCollect(bool any) const;
   bool NeedsMaintenance() const;
-  void ScheduleMaintenance();
+  void ScheduleMaintenance(Lock* lock);
   void CountWritten(uint64_t bytes);
 
   // recovery.cc

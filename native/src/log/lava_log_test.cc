@@ -9,6 +9,7 @@
 #include "testing/chosen_file_system.h"
 #include "testing/mem_file_system.h"
 #include "testing/random.h"
+#include "testing/sim_executor.h"
 
 namespace lava::log {
 namespace {
@@ -113,6 +114,47 @@ TEST_F(LavaLogTest, TheNumberOfARemovedFileIsNotUsedAgain) {
     Open();
     EXPECT_EQ(Read(a, 3), "new");
   }
+}
+
+// As a host without threads does, and as one whose job comes late.
+TEST_F(LavaLogTest, MaintenanceRunsAtOnceOrLater) {
+  testing::SimExecutor later(1);
+  struct AtOnce : os::Executor {
+    void Submit(os::Priority, std::function<void()> job) override {
+      ++jobs;
+      job();
+    }
+    uint32_t thread_count() const override { return 1; }
+    int jobs = 0;
+  } at_once;
+  options_.checkpoint_bytes = options_.file_bytes = 2000;
+  for (os::Executor* const executor :
+       {static_cast<os::Executor*>(&at_once), static_cast<os::Executor*>(&later)}) {
+    options_.executor = executor;
+    Open();
+    const LogId id = Create(executor == &later ? "later" : "at once");
+    for (uint64_t lsn = 1; lsn <= 100; ++lsn) {
+      Append(id, lsn, std::string(100, 'x'));
+      if (lsn % 20 == 0) {
+        ASSERT_TRUE(log_->Trim(id, lsn, Durability::kWritten).ok());
+      }
+    }
+    if (executor == &later) {
+      EXPECT_EQ(later.pending(), 1u) << "one job, however much is to be done";
+      later.RunUntilIdle();
+    }
+    const LavaLog::Statistics statistics = log_->statistics();
+    EXPECT_GT(statistics.checkpoints, 0u);
+    EXPECT_GT(statistics.collections, 0u);
+    EXPECT_LT(statistics.data_files, 4u);
+    ASSERT_TRUE(log_->Close().ok());
+    log_.reset();
+    later.DropAll();
+  }
+  EXPECT_GT(at_once.jobs, 1);
+  options_.executor = nullptr;
+  Open();
+  EXPECT_EQ(Read(*log_->Find("later"), 100), std::string(100, 'x'));
 }
 
 // What all calls must answer.

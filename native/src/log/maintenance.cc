@@ -24,24 +24,30 @@ bool LavaLogImpl::NeedsMaintenance() const {
   return files_changed_ && FileToCollect(false) != 0;
 }
 
-void LavaLogImpl::ScheduleMaintenance() {
+// Holds the mutex, and lets go of it for the call: an executor may run the job at once.
+void LavaLogImpl::ScheduleMaintenance(Lock* lock) {
   if (options_.executor == nullptr || !failed_.ok() || !NeedsMaintenance()) return;
   {
-    std::lock_guard<std::mutex> lock(job_->mutex);
-    if (job_->queued) return;
+    std::lock_guard<std::mutex> job(job_->mutex);
+    if (job_->queued || job_->log == nullptr) return;  // it is being closed
     job_->queued = true;
   }
+  lock->unlock();
   options_.executor->Submit(os::Priority::kGc, [job = job_] {
     // Close waits for this lock, and so for what runs.
-    std::lock_guard<std::mutex> lock(job->running);
+    std::lock_guard<std::mutex> running(job->running);
     LavaLogImpl* log = nullptr;
     {
       std::lock_guard<std::mutex> inner(job->mutex);
-      job->queued = false;
       log = job->log;
     }
     if (log != nullptr) (void)log->Maintain();
+    // Not before: what it commits itself asks for no other. What came meanwhile the next commit
+    // sees.
+    std::lock_guard<std::mutex> inner(job->mutex);
+    job->queued = false;
   });
+  lock->lock();
 }
 
 uint32_t LavaLogImpl::FileToCollect(bool any) const {

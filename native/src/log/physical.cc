@@ -32,7 +32,7 @@ Status LavaLogImpl::EnsureData() {
   if (data_broken_) {
     // What was acknowledged of it is told apart from what was not before anything goes on.
     const uint32_t number = data_->header().number;
-    LAVA_RETURN_IF_ERROR(options_.file_system->SyncFile(PathOf(FileKind::kData, number)));
+    LAVA_RETURN_IF_ERROR(Synced(options_.file_system->SyncFile(PathOf(FileKind::kData, number))));
     LAVA_RETURN_IF_ERROR(WriteIndexFile(number));
     data_.reset();
     data_broken_ = false;
