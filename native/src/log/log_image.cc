@@ -214,6 +214,7 @@ Status ImageReader::LoadData(const std::vector<uint32_t>& datas, const Checkpoin
     image_->next_data = std::max(image_->next_data, number + 1);
   }
   bool sealed = true;
+  std::vector<uint32_t> unindexed;  // of which the checkpoint has what lives
   for (const uint32_t number : datas) {
     if (removed.count(number) != 0) {
       for (const FileKind kind : {FileKind::kData, FileKind::kIndex}) {
@@ -235,7 +236,11 @@ Status ImageReader::LoadData(const std::vector<uint32_t>& datas, const Checkpoin
     info->sealed = sealed;
     info->bytes = bytes;
     if (!sealed) {
-      if (number != datas.back() || number < at) {
+      if (number < at) {
+        unindexed.push_back(number);
+        continue;
+      }
+      if (number != datas.back()) {
         return Status::Corruption(file->path() + ": it has no directory at its end");
       }
       image_->index.SetActive(number);
@@ -281,6 +286,18 @@ Status ImageReader::LoadData(const std::vector<uint32_t>& datas, const Checkpoin
                                         from_start ? content.start.data_offset : kFileHeaderBytes,
                                         from_start ? content.start.data_sequence : 0));
     }
+  }
+  for (const uint32_t number : unindexed) {
+    // Its removal was under way when the checkpoint forgot of it.
+    for (const auto& [id, log] : image_->index.logs()) {
+      for (const Pack& pack : log->packs()) {
+        if (pack.file != number) continue;
+        return Status::Corruption(PathOf(FileKind::kData, number) +
+                                  ": it has no directory at its end");
+      }
+    }
+    image_->index.RemoveFile(number);
+    image_->left_over.push_back(FileName(FileKind::kData, number));
   }
   image_->index.Recount();
   if (image_->index.active() == 0) return Status::OK();

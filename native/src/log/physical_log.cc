@@ -72,8 +72,9 @@ DataFile::~DataFile() {
   data_.reset();
   index_.reset();
   // What cannot be removed now the next recovery removes: the metadata say that the file is gone.
-  (void)file_system_->Remove(path_);
-  (void)file_system_->Remove(index_path_);
+  // The index goes last: a data file without one would pass for damaged.
+  const Status removed = file_system_->Remove(path_);
+  if (removed.ok() || removed.IsNotFound()) (void)file_system_->Remove(index_path_);
 }
 
 Status DataFile::Present(Status status) {
