@@ -20,23 +20,47 @@
 namespace lava::testing {
 namespace {
 
-/// Both from their beginning; where they differ first.
-std::optional<Difference> Play(const History& history, Store* oracle, Store* store) {
+std::string AnswerTo(Player* player, const History& history, size_t index) {
+  return index == history.size() ? player->AtEnd() : player->Apply(history[index]);
+}
+
+// RocksDB 7.8 may lose in Get() what its iterator shows: what was merged, behind a snapshot, to a
+// value that was put after a deleted range, once it is compacted.
+bool ContradictsItself(const std::string& answer) {
+  return answer.find(" a scan and a get of ") != std::string::npos;
+}
+
+std::string AnswerOfModel(const History& history, size_t index) {
+  ModelStore model;
+  Player player(&model);
+  for (size_t i = 0; i < index; ++i) player.Apply(history[i]);
+  return AnswerTo(&player, history, index);
+}
+
+/// Both from their beginning; where they differ first. Where the oracle contradicts itself the
+/// model decides, contradictions counts it, and the history ends.
+std::optional<Difference> Play(const History& history, Store* oracle, Store* store,
+                               uint64_t* contradictions) {
   Player expected(oracle), found(store);
   for (size_t i = 0; i <= history.size(); ++i) {
-    const bool end = i == history.size();
-    const std::string right = end ? expected.AtEnd() : expected.Apply(history[i]);
-    const std::string other = end ? found.AtEnd() : found.Apply(history[i]);
-    if (other != right) return Difference{i, right, other};
+    const std::string right = AnswerTo(&expected, history, i);
+    const std::string other = AnswerTo(&found, history, i);
+    if (other == right) continue;
+    if (!ContradictsItself(right)) return Difference{i, right, other};
+    const std::string decided = AnswerOfModel(history, i);
+    if (other != decided) return Difference{i, decided, other};
+    ++*contradictions;
+    return std::nullopt;
   }
   return std::nullopt;
 }
 
-std::optional<Difference> PlayLava(const History& history, uint64_t seed) {
+std::optional<Difference> PlayLava(const History& history, uint64_t seed,
+                                   uint64_t* contradictions) {
   LavaStore lava(OptionSetAt(static_cast<uint32_t>(seed)), seed);
   const Status opened = lava.Open();
   if (!opened.ok()) return Difference{0, "opens", opened.ToString()};
-  return Play(history, NewRocksDBStore().get(), &lava);
+  return Play(history, NewRocksDBStore().get(), &lava, contradictions);
 }
 
 std::string Command(uint64_t seed, size_t operations, const std::string& keep) {
@@ -50,21 +74,38 @@ TEST(RocksDBDifferential, BothAnswerTheSame) {
   const uint64_t histories = Variable("LAVA_TEST_HISTORIES", 100);
   GeneratorOptions options;
   options.operations = Variable("LAVA_TEST_OPERATIONS", 1000);
-  uint64_t played = 0;
+  uint64_t played = 0, contradictions = 0;
   for (uint64_t seed = first; seed < first + histories && !HasFailure(); ++seed) {
     SCOPED_TRACE("LAVA_TEST_SEED=" + std::to_string(seed));
     History history = GenerateHistory(seed, options);
     if (const char* keep = std::getenv("LAVA_TEST_KEEP")) history = Keep(history, IndexesOf(keep));
-    if (const auto difference = PlayLava(history, seed)) {
+    if (const auto difference = PlayLava(history, seed, &contradictions)) {
       std::cout << Describe(OptionSetAt(static_cast<uint32_t>(seed))) << std::endl;
       const size_t left = ReportDifference(
-          history, *difference, [&](const History& part) { return PlayLava(part, seed); },
+          history, *difference,
+          [&](const History& part) { return PlayLava(part, seed, &contradictions); },
           [&](const std::string& keep) { return Command(seed, history.size(), keep); });
       ADD_FAILURE() << "a history of " << left << " operations, shrunk from " << history.size();
     }
     ++played;
   }
-  Count(played, "histories answered as RocksDB answers them");
+  Count(played - contradictions, "histories answered as RocksDB answers them");
+  Count(contradictions, "histories until RocksDB contradicted itself");
+  EXPECT_LE(contradictions, 1 + played / 100) << "what is compared then?";
+}
+
+// Found by rocksdb-long, and RocksDB's own.
+TEST(RocksDBDifferential, WhereRocksDBContradictsItselfTheModelDecides) {
+  const uint64_t seed = 207821263;
+  const History history =
+      Keep(GenerateHistory(seed, {.operations = 1000}), {378, 482, 483, 492, 529, 694, 699, 710});
+  uint64_t contradictions = 0;
+  const auto difference = PlayLava(history, seed, &contradictions);
+  EXPECT_FALSE(difference.has_value()) << difference->expected << " but " << difference->found;
+  // A store that is wrong is not excused by it.
+  ForgetfulStore store;
+  const History all = GenerateHistory(seed, {.operations = 1000});
+  EXPECT_TRUE(Play(all, NewRocksDBStore().get(), &store, &contradictions).has_value());
 }
 
 // The machinery itself, with a store that is wrong.
@@ -72,7 +113,8 @@ TEST(RocksDBDifferential, ADifferenceIsShrunkAndSaysHowToRepeatIt) {
   const History history = GenerateHistory(5, {});
   const auto play = [](const History& part) {
     ForgetfulStore store;
-    return Play(part, NewRocksDBStore().get(), &store);
+    uint64_t contradictions = 0;
+    return Play(part, NewRocksDBStore().get(), &store, &contradictions);
   };
   const auto difference = play(history);
   ASSERT_TRUE(difference.has_value());
