@@ -65,7 +65,8 @@ class CrashedHistory {
       const Operation& o = history_[now_];
       const std::string answer = player.Apply(o);
       ASSERT_TRUE(answer == "done" || answer.empty()) << Describe(o) << ": " << answer;
-      if (o.op == Op::kFlush || o.op == Op::kReopen || o.op == Op::kImport) durable_ = now_ + 1;
+      if (o.op == Op::kFlush || o.op == Op::kReopen || o.op == Op::kImport || LosesNothing())
+        durable_ = now_ + 1;
       if (o.op == Op::kTakeSnapshot) taken_[o.slot] = now_ + 1;
       if (o.op == Op::kReopen || o.op == Op::kImport) taken_.clear();
       // What a checkpoint holds is in its files.
@@ -78,6 +79,12 @@ class CrashedHistory {
   uint64_t images = 0, moments = 0, lost = 0, nested = 0, gone_on = 0;
 
  private:
+  // By its write-ahead log.
+  bool LosesNothing() const {
+    const WalMode wal = WalOf(set_);
+    return promise_ == Promise::kProcessKill ? wal != WalMode::kNone : wal == WalMode::kWalSync;
+  }
+
   static OptionSet SetFor(uint64_t seed, Promise promise) {
     OptionSet set = OptionSetAt(static_cast<uint32_t>(seed % kOptionSetCount));
     set.files = OptionSet::Files::kMemory;

@@ -43,11 +43,14 @@ struct Workload {
   uint64_t seed;
   uint32_t option_set;
   bool sync;
+  uint64_t step = 1;  // every so many calls
 };
 constexpr Workload kWorkloads[] = {
     {"small, synced", 11, 0, true},
-    {"no filters, two partition bytes", 12, 1, false},
+    {"no filters, two partition bytes", 12, 1, false, 3},
     {"drawn options, values apart and collected", 45, 45, true},
+    {"write-ahead log", 22, 22, false, 25},
+    {"write-ahead log, synced", 39, 39, true, 25},
 };
 
 History HistoryOf(const Workload& workload) {
@@ -248,7 +251,7 @@ TEST_P(DBFault, AnyCallThatFailsIsToldAndLosesNothing) {
   for (const Workload& workload : Workloads()) {
     const History history = HistoryOf(workload);
     for (const bool forever : {false, true}) {
-      const uint64_t apart = step * (forever ? kForeverStep : 1);
+      const uint64_t apart = step * workload.step * (forever ? kForeverStep : 1);
       for (uint64_t call = Variable("LAVA_TEST_CALL", 1 + workload.seed % apart);; call += apart) {
         SCOPED_TRACE(std::string(workload.name) + " with seed " + std::to_string(workload.seed) +
                      ", LAVA_TEST_CALL=" + std::to_string(call) +

@@ -254,8 +254,9 @@ struct TableStatistics {
 /// LavaKV: an embedded store of tables in one log-structured tree.
 /// Threads:    writes from one thread at a time (checked: a second writer waits); reads, scans,
 ///             snapshots and statistics from any thread, beside the writer.
-/// Durability: without a write-ahead log, data is durable when a Snapshot's files are, or after
-///             Flush() with options.sync. A crash never leaves a directory that opens wrongly.
+/// Durability: by options.wal; without a write-ahead log, data is durable when a Snapshot's files
+///             are, or after Flush() with options.sync. A crash never leaves a directory that opens
+///             wrongly.
 /// Errors:     any call may return Closed, Corruption, IOError, NeedsFile; writes also Busy
 ///             (after at most 100 ms; nothing was written: call again), NoSpace, MemoryLimit and
 ///             InvalidArgument (limits of options.h, key outside the instance's partitions).
@@ -269,6 +270,13 @@ class DB {
   /// files that come later nothing at all.
   static Result<std::unique_ptr<DB>> Open(const DBOptions& options, const std::string& path,
                                           std::span<const ImportSource> imports = {});
+
+  /// Deletes the files of the instance in path and its write-ahead log, and leaves what is not its
+  /// own, and the directory. Stopped midway it may be called again; what it left is no instance.
+  /// options: file_system, volume, wal and wal_directory as the instance was opened with; a lease.
+  /// Errors: Busy while somebody has it open; InvalidArgument when it has a log and options.wal
+  /// says that it has none.
+  static Status Destroy(const DBOptions& options, const std::string& path);
 
   /// Opens the table, creating it if it is new; for a known one, options replace the old ones.
   /// Errors: InvalidArgument for a name whose hash another table has (names both).

@@ -59,6 +59,13 @@ struct TableOptions {
   uint64_t separation_bytes = 0;
 };
 
+/// What of an instance survives before it is in files.
+enum class WalMode : uint8_t {
+  kNone,     // nothing: a checkpoint is the durable copy
+  kWal,      // after the end of the process all; after a power cut all but the last writes
+  kWalSync,  // all that was acknowledged
+};
+
 /// Options of one instance. Threads: a value. Units: bytes unless the name says otherwise.
 struct DBOptions {
   /// Leading bytes of every user key that come before the table id (Flink: the key group), 1 or 2.
@@ -82,6 +89,13 @@ struct DBOptions {
   /// Sync files and manifest before they count (local recovery). Off: a power cut may lose the
   /// directory, never make it open wrongly.
   bool sync = false;
+  /// With a write-ahead log each write is in it when it returns, and opening writes into memory
+  /// again what no file has; files and manifest are synced as with `sync`. An instance that had one
+  /// is not opened without.
+  WalMode wal = WalMode::kNone;
+  /// The directory of the log, which all instances of a process share that name it (and are in the
+  /// same volume); empty: "wal" beside the instance's own.
+  std::string wal_directory;
 
   /// 0: from the lease's share. The active memtable is sealed at this many arena bytes.
   uint64_t memtable_bytes = 0;

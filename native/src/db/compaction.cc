@@ -328,9 +328,9 @@ JobContext DBImpl::MakeJobContext(uint32_t output_level) {
   context.writer.compression =
       output_level + 1 >= options_.level_count ? options_.bottom_compression : options_.compression;
   context.writer.partition_bytes = options_.partition_bytes;
-  context.writer.sync = options_.sync;
+  context.writer.sync = syncs();
   context.writer.kept_partition_bytes = KeptIndexBytes();
-  context.value_writer.sync = options_.sync;
+  context.value_writer.sync = syncs();
   context.value_writer.compression = options_.value_compression;
   context.value_writer.dictionary = environment_.value_dictionary;
   context.value_file_bytes = options_.value_file_bytes;

@@ -19,6 +19,7 @@
 #include "db/read_view.h"
 #include "db/snapshot_impl.h"
 #include "db/table_impl.h"
+#include "db/wal.h"
 #include "host/host_impl.h"
 #include "job/compaction_job.h"
 #include "job/flush_job.h"
@@ -38,6 +39,12 @@ class MergeRun;
 class ScanPageWriter;
 struct ValueFileGarbage;
 
+/// What an instance's files are in. direct: its own file system, or null.
+fs::FileSystem* FilesOf(const DBOptions& options, fs::FileSystem* direct);
+/// Whether name is of a key or value file.
+bool IsDataFile(std::string_view name);
+/// Where the write-ahead log of the instance in path is.
+std::string WalDirectory(const DBOptions& options, const std::string& path);
 /// Every file that a version names, once, by name.
 std::vector<Snapshot::File> FilesOf(const Version& version);
 
@@ -160,7 +167,10 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
 
   // open.cc, import.cc
   Status CheckOptions() const;
+  Status OpenVersion(std::span<const ImportSource> imports);
   Status OpenManifest(std::span<const ImportSource> imports, VersionEdit* first);
+  Status OpenWal(VersionEdit* first);
+  bool syncs() const { return options_.sync || options_.wal != WalMode::kNone; }
   Status BuildImport(std::span<const ImportSource> imports, VersionEdit* first);
   Status OpenFiles(const Version& version, std::span<const ImportSource> imports);
   Status OpenKeyFile(FileMeta* meta);
@@ -176,9 +186,18 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Status CheckOperation(const WriteBatch& batch, const WriteBatch::Operation& operation,
                         TableImpl** table) const;
   Status CheckBound(const TableImpl& table, Slice bound, std::string_view name) const;
+  // write_ahead.cc; the log's part of a write, before the memtable's; holds write.
+  Status LogWrite(WalRecord::Kind kind, Slice internal_key, uint32_t prefix_bytes, Slice value);
+  Status LogWrite(const WriteBatch& batch);
+  Status LogRangeDelete(const TableImpl& table, Slice lower, Slice upper);
+  Status ReplayWal();
+  Status ReplayChange(const WalRecord::Change& change);
   void Apply(const WriteBatch& batch, const WriteBatch::Operation& operation);
   void DeleteLocked(Slice internal_key, uint32_t prefix_bytes);
   void DeletePrefixLocked(Slice internal_prefix);
+  /// Calls range(begin, end) for each partition's part of a range of a table, in internal keys.
+  void ForEachRange(const TableImpl& table, Slice lower, Slice upper,
+                    const std::function<void(Slice, Slice)>& range) const;
   void DeleteRangeLocked(const TableImpl& table, Slice lower, Slice upper);
   uint32_t InternalPrefix(uint32_t user_prefix_bytes) const {
     return user_prefix_bytes == 0 ? 0 : user_prefix_bytes + kTableIdBytes;
@@ -215,6 +234,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
                     RecordIterator* records, bool keys_only, ScanPageWriter* writer) const;
 
   // flush.cc
+  Status FlushHere(WriteLock* lock);
   void SealLocked();                                          // holds write
   void SealBothLocked();                                      // holds write and state
   void PublishView();                                         // holds state
@@ -342,10 +362,12 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
 
   std::mutex install_mutex_;
   std::unique_ptr<Manifest> manifest_;  // guarded by install
+  std::unique_ptr<Wal> wal_;            // null: none; appended to under write
 
   std::mutex write_mutex_;
   std::shared_ptr<MemTable> active_;         // changed under write and state
   std::vector<uint64_t> dropped_in_active_;  // guarded by write
+  WalRecord wal_record_;                     // guarded by write
   uint64_t stalled_since_us_ = 0;            // when the write that waits came; guarded by write
   uint64_t slowed_until_us_ = 0;             // by the limits of space; guarded by write
   uint64_t space_round_ = 0;  // of the quota, when that write met it; 0: not yet; guarded by write

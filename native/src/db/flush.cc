@@ -27,6 +27,24 @@ void DBImpl::FlushSealed() {
   ScheduleFlushes(false);
 }
 
+// Holds write, but not while it runs. In this thread, and all of it.
+Status DBImpl::FlushHere(WriteLock* lock) {
+  auto group = std::make_shared<FlushGroup>();
+  {
+    std::lock_guard<std::mutex> state(state_mutex_);
+    SealBothLocked();
+    group->runs = sealed_;
+    group->running = true;
+    ++running_flushes_;
+    flush_groups_.push_back(group);
+  }
+  lock->unlock();
+  RunFlushJob(group);
+  lock->lock();
+  std::lock_guard<std::mutex> state(state_mutex_);
+  return sealed_.empty() ? Status::OK() : flush_backoff_.status;
+}
+
 // Holds write and state. The flush is left to be scheduled.
 void DBImpl::SealBothLocked() {
   if (closed_.load() || (active_->empty() && dropped_in_active_.empty())) return;
@@ -35,6 +53,7 @@ void DBImpl::SealBothLocked() {
   auto run = std::make_shared<SealedRun>();
   run->memtable = std::move(active_);
   run->sequence = ++seal_sequence_;
+  if (wal_ != nullptr) run->wal_last = wal_->last();
   run->dropped_tables = std::move(dropped_in_active_);
   dropped_in_active_.clear();
   sealed_.insert(sealed_.begin(), std::move(run));
@@ -199,7 +218,11 @@ Status DBImpl::InstallGroup(const FlushGroup& group) {
           edit.dropped.push_back(id);
     }
   }
-  if (group.file != nullptr || !edit.dropped.empty()) LAVA_RETURN_IF_ERROR(Log(edit));
+  if (wal_ != nullptr) edit.wal_flushed = group.runs.front()->wal_last;
+  if (group.file != nullptr || !edit.dropped.empty() || edit.wal_flushed)
+    LAVA_RETURN_IF_ERROR(Log(edit));
+  // A trim that fails is made up for by the next; the records are passed by.
+  if (edit.wal_flushed) static_cast<void>(wal_->Flushed(*edit.wal_flushed));
   std::lock_guard<std::mutex> state(state_mutex_);
   AdoptVersion();
   installed_sequence_ = group.runs.front()->sequence;
@@ -215,7 +238,7 @@ Status DBImpl::Log(const VersionEdit& edit) {
   // New files' names are durable before the edit that names them.
   Status status;
   const bool any_new = !edit.added.empty() || !edit.values_added.empty();
-  if (options_.sync && any_new) status = fs_->SyncDirectory(path_);
+  if (syncs() && any_new) status = fs_->SyncDirectory(path_);
   if (status.ok()) status = manifest_->LogAndApply(edit);
   std::lock_guard<std::mutex> state(state_mutex_);
   if (!status.ok()) {

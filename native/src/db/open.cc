@@ -15,8 +15,6 @@ constexpr uint64_t kMemtableBytesMin = 1 << 20;
 constexpr uint64_t kMemtableBytesDefaultMax = 64 << 20;
 // An arena numbers its chunks with 15 bits, and a large value takes one of its own.
 constexpr uint64_t kMemtableBytesMax = 1 << 30;
-constexpr std::string_view kFileSuffix = ".ksst";
-constexpr std::string_view kValueFileSuffix = ".vsst";
 
 Status CheckFile(const FileMeta& meta, const TableProperties& found, const std::string& path) {
   if (found.records != meta.records || found.lower != meta.lower || found.upper != meta.upper ||
@@ -39,13 +37,17 @@ std::unique_ptr<fs::FileSystem> DirectFiles(const DBOptions& options) {
   return fs::NewPosixFileSystem(fs::OpenFileLimit::Process(), direct);
 }
 
+}  // namespace
+
 fs::FileSystem* FilesOf(const DBOptions& options, fs::FileSystem* direct) {
   if (options.volume != nullptr) return options.volume->file_system();
   if (options.file_system != nullptr) return options.file_system;
   return direct != nullptr ? direct : fs::FileSystem::Posix();
 }
 
-}  // namespace
+bool IsDataFile(std::string_view name) {
+  return name.ends_with(".ksst") || name.ends_with(".vsst");
+}
 
 Result<std::unique_ptr<DB>> DB::Open(const DBOptions& options, const std::string& path,
                                      std::span<const ImportSource> imports) {
@@ -141,9 +143,15 @@ Status DBImpl::Start(std::span<const ImportSource> imports) {
   LAVA_RETURN_IF_ERROR(fs_->CreateDirectory(path_));
   LAVA_ASSIGN_OR_RETURN(directory_lock_, fs_->Lock(path_));
 
+  LAVA_RETURN_IF_ERROR(OpenVersion(imports));
+  return ReplayWal();
+}
+
+Status DBImpl::OpenVersion(std::span<const ImportSource> imports) {
   std::lock_guard<std::mutex> install(install_mutex_);
   VersionEdit first;
   LAVA_RETURN_IF_ERROR(OpenManifest(imports, &first));
+  LAVA_RETURN_IF_ERROR(OpenWal(&first));
   ManifestState next = manifest_->state();
   LAVA_RETURN_IF_ERROR(ApplyEdit(first, &next));
   LAVA_RETURN_IF_ERROR(OpenFiles(*next.version, imports));
@@ -165,8 +173,7 @@ Status DBImpl::Start(std::span<const ImportSource> imports) {
 }
 
 Status DBImpl::OpenManifest(std::span<const ImportSource> imports, VersionEdit* first) {
-  const Manifest::Options manifest_options{
-      .file_system = fs_, .directory = path_, .sync = options_.sync};
+  const Manifest::Options manifest_options{.file_system = fs_, .directory = path_, .sync = syncs()};
   Result<std::unique_ptr<Manifest>> recovered = Manifest::Recover(manifest_options);
   if (recovered.ok()) {
     if (!imports.empty())
@@ -251,8 +258,7 @@ Status DBImpl::RemoveUnnamedFiles() {
     named.insert(id.ValueFileName());
   LAVA_ASSIGN_OR_RETURN(const std::vector<std::string> names, fs_->List(path_));
   for (const std::string& name : names) {
-    const bool unnamed =
-        (name.ends_with(kFileSuffix) || name.ends_with(kValueFileSuffix)) && !named.contains(name);
+    const bool unnamed = IsDataFile(name) && !named.contains(name);
     if (!unnamed && !manifest_->IsObsolete(name)) continue;
     const Status status = fs_->Remove(path_ + "/" + name);
     if (!status.ok() && !status.IsNotFound()) return status;
@@ -295,6 +301,7 @@ std::string DBImpl::LeftOpen() const {
 // Nobody is inside the gate, and nobody comes in any more.
 void DBImpl::TearDown() {
   left_open_ = snapshots_->Clear();
+  std::unique_ptr<Wal> wal;  // goes without the mutexes: it may be the last of the log
   view_.Set(ViewRef());
   RemoveObsoleteFiles();
   {
@@ -302,6 +309,7 @@ void DBImpl::TearDown() {
     std::lock_guard<std::mutex> write(write_mutex_);
     std::lock_guard<std::mutex> state(state_mutex_);
     manifest_.reset();
+    wal = std::move(wal_);
     active_.reset();
     active_bytes_ = 0;
     sealed_.clear();
@@ -316,6 +324,7 @@ void DBImpl::TearDown() {
     failed_outputs_.clear();
     directory_lock_.reset();
   }
+  wal.reset();
   lease_->job_memory()->Forget(this);
   if (own_executor_ != nullptr) lease_->host()->InstanceClosed(std::move(own_executor_));
 }

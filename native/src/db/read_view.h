@@ -16,6 +16,7 @@ namespace lava {
 struct SealedRun {
   std::shared_ptr<MemTable> memtable;
   uint64_t sequence = 0;       // of the seal; never leaves memory
+  uint64_t wal_last = 0;       // the last record of the write-ahead log that is in it
   bool ends_snapshot = false;  // a snapshot ends with it: it never shares a file with newer runs
   std::vector<uint64_t> dropped_tables;  // whose range tombstones it holds
 };

@@ -73,6 +73,7 @@ Status DBImpl::DropTable(Table* table) {
   WriteLock write(write_mutex_);
   if (closed_.load()) return Status::Closed("the instance was closed");
   if (impl->dropped()) return Status::Closed("table '" + impl->name() + "' was dropped");
+  LAVA_RETURN_IF_ERROR(LogRangeDelete(*impl, {}, {}));
   DeleteRangeLocked(*impl, {}, {});
   dropped_in_active_.push_back(impl->id());
   Wrote(0);

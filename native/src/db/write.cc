@@ -93,6 +93,8 @@ Status DBImpl::Put(Table* table, KeyRef key, Slice value) {
   const InternalKey internal(options_.partition_bytes, impl->id_bytes(), key.key);
   WriteLock lock(write_mutex_);
   LAVA_RETURN_IF_ERROR(MakeRoom(&lock, key.key.size() + value.size() + kRecordOverheadBytes));
+  LAVA_RETURN_IF_ERROR(
+      LogWrite(WalRecord::Kind::kPut, internal.slice(), InternalPrefix(key.prefix_bytes), value));
   active_->Put(internal.slice(), InternalPrefix(key.prefix_bytes), value);
   Wrote(key.key.size() + value.size());
   return Status::OK();
@@ -105,6 +107,8 @@ Status DBImpl::Delete(Table* table, KeyRef key) {
   const InternalKey internal(options_.partition_bytes, impl->id_bytes(), key.key);
   WriteLock lock(write_mutex_);
   LAVA_RETURN_IF_ERROR(MakeRoom(&lock, key.key.size() + kRecordOverheadBytes, Purpose::kFree));
+  LAVA_RETURN_IF_ERROR(
+      LogWrite(WalRecord::Kind::kDelete, internal.slice(), InternalPrefix(key.prefix_bytes), {}));
   DeleteLocked(internal.slice(), InternalPrefix(key.prefix_bytes));
   Wrote(key.key.size());
   return Status::OK();
@@ -120,6 +124,8 @@ Status DBImpl::Append(Table* table, KeyRef key, Slice segments) {
   const InternalKey internal(options_.partition_bytes, impl->id_bytes(), key.key);
   WriteLock lock(write_mutex_);
   LAVA_RETURN_IF_ERROR(MakeRoom(&lock, key.key.size() + segments.size() + kRecordOverheadBytes));
+  LAVA_RETURN_IF_ERROR(LogWrite(WalRecord::Kind::kAppend, internal.slice(),
+                                InternalPrefix(key.prefix_bytes), segments));
   active_->Append(internal.slice(), InternalPrefix(key.prefix_bytes), segments);
   Wrote(key.key.size() + segments.size());
   return Status::OK();
@@ -132,6 +138,7 @@ Status DBImpl::DeletePrefix(Table* table, Slice prefix) {
   const InternalKey internal(options_.partition_bytes, impl->id_bytes(), prefix);
   WriteLock lock(write_mutex_);
   LAVA_RETURN_IF_ERROR(MakeRoom(&lock, prefix.size() + kRecordOverheadBytes, Purpose::kFree));
+  LAVA_RETURN_IF_ERROR(LogWrite(WalRecord::Kind::kDeletePrefix, internal.slice(), 0, {}));
   DeletePrefixLocked(internal.slice());
   Wrote(prefix.size());
   return Status::OK();
@@ -149,6 +156,7 @@ Status DBImpl::Write(const WriteBatch& batch) {
                                    " bytes, the limit is " + std::to_string(kListBytesMax));
   WriteLock lock(write_mutex_);
   LAVA_RETURN_IF_ERROR(MakeRoom(&lock, batch.byte_count() + batch.count() * kRecordOverheadBytes));
+  LAVA_RETURN_IF_ERROR(LogWrite(batch));
   for (const WriteBatch::Operation& operation : batch.operations()) Apply(batch, operation);
   Wrote(batch.byte_count());
   return Status::OK();
@@ -220,6 +228,7 @@ Status DBImpl::DeleteRange(Table* table, Slice lower, Slice upper) {
   WriteLock lock(write_mutex_);
   LAVA_RETURN_IF_ERROR(
       MakeRoom(&lock, lower.size() + upper.size() + 2 * kRecordOverheadBytes, Purpose::kFree));
+  LAVA_RETURN_IF_ERROR(LogRangeDelete(*impl, lower, upper));
   DeleteRangeLocked(*impl, lower, upper);
   Wrote(lower.size() + upper.size());
   return Status::OK();
@@ -236,7 +245,8 @@ Status DBImpl::CheckBound(const TableImpl& table, Slice bound, std::string_view 
   return Status::OK();
 }
 
-void DBImpl::DeleteRangeLocked(const TableImpl& table, Slice lower, Slice upper) {
+void DBImpl::ForEachRange(const TableImpl& table, Slice lower, Slice upper,
+                          const std::function<void(Slice, Slice)>& range) const {
   const uint32_t bytes = options_.partition_bytes;
   uint32_t first = options_.partition_first, last = options_.partition_last;
   if (!lower.empty()) first = std::max(first, PartitionOf(lower, bytes));
@@ -247,8 +257,13 @@ void DBImpl::DeleteRangeLocked(const TableImpl& table, Slice lower, Slice upper)
     if (!lower.empty() && partition == PartitionOf(lower, bytes)) begin.append(lower.substr(bytes));
     if (!upper.empty() && partition == PartitionOf(upper, bytes))
       end = TableStart(partition, bytes, table.id()).append(upper.substr(bytes));
-    if (begin < end) active_->DeleteRange(begin, end);
+    if (begin < end) range(begin, end);
   }
+}
+
+void DBImpl::DeleteRangeLocked(const TableImpl& table, Slice lower, Slice upper) {
+  ForEachRange(table, lower, upper,
+               [this](Slice begin, Slice end) { active_->DeleteRange(begin, end); });
 }
 
 // Holds write.

@@ -12,6 +12,7 @@
 #include "host/scheduler.h"
 #include "host/space_quota.h"
 #include "host/volume_registry.h"
+#include "host/wal_registry.h"
 #include "lava/host.h"
 #include "memory/memory_budget.h"
 
@@ -103,6 +104,7 @@ class HostImpl final : public Host, private ChargeObserver {
 
   BlockCache* cache() { return cache_.get(); }
   SpaceQuota* space() { return &space_; }
+  WalRegistry* wals() { return &wals_; }
   /// An instance's part of the scheduler that all share: that is made by the first
   /// InstanceOpened(), and dropped by the last InstanceClosed().
   std::unique_ptr<os::Executor> InstanceOpened();
@@ -138,6 +140,8 @@ class HostImpl final : public Host, private ChargeObserver {
   std::list<LeaseImpl*> leases_;
   uint64_t capacity_bytes_ = 0;           // of all leases
   std::unique_ptr<BudgetRelief> relief_;  // until the last instance closes
+  WalRegistry wals_{budget_.counter(MemoryPurpose::kMetadata),
+                    [this](std::function<void()> job) { RunInBackground(std::move(job)); }};
   VolumeRegistry volumes_{budget_.counter(MemoryPurpose::kFileBuffers),
                           [this](std::function<void()> job) { RunInBackground(std::move(job)); }};
 };

@@ -76,6 +76,7 @@ void LavaLogImpl::Lead(Lock* lock) {
   // What fails here fails again, and is told, when the next batch needs it.
   if (status.ok() && failed_.ok()) (void)Tidy(written);
   lock->lock();
+  ChargeIndex();
   leading_ = false;
   if (!queue_.empty()) queue_.front()->waiter->wake.notify_one();
   ScheduleMaintenance(lock);

@@ -95,6 +95,18 @@ size_t LogicalLog::PackLength(size_t begin) const {
   return end - begin;
 }
 
+template <typename Change>
+auto Index::Following(const LogicalLog* log, const Change& change) {
+  struct Follow {
+    const LogicalLog* log;
+    uint64_t* total;
+    const uint64_t before;
+    ~Follow() { *total += log->memory_bytes() - before; }
+  };
+  const Follow follow{log, &memory_bytes_, log->memory_bytes()};
+  return change();
+}
+
 LogicalLog* Index::Find(LogId id) {
   const auto at = logs_.find(id);
   return at == logs_.end() ? nullptr : at->second.get();
@@ -113,6 +125,7 @@ LogicalLog* Index::Create(LogId id, const std::string& name) {
   LogicalLog* const raw = log.get();
   by_name_[raw->name()] = raw;
   logs_[id] = std::move(log);
+  memory_bytes_ += MemoryOf(*raw);
   SeeId(id);
   return raw;
 }
@@ -134,7 +147,8 @@ void Index::Came(uint32_t file, uint64_t bytes) {
 
 void Index::Trim(LogId id, uint64_t lsn) {
   if (LogicalLog* const log = Find(id)) {
-    log->Trim(lsn, [this](uint32_t file, uint64_t bytes) { Gone(file, bytes); });
+    Following(
+        log, [&] { log->Trim(lsn, [this](uint32_t file, uint64_t bytes) { Gone(file, bytes); }); });
   }
 }
 
@@ -143,6 +157,7 @@ void Index::Delete(LogId id) {
   if (log == nullptr) return;
   for (const Entry& entry : log->direct()) Gone(0, RecordBytes(id, entry));
   for (const Pack& pack : log->packs()) Gone(pack.file, pack.data_bytes);
+  memory_bytes_ -= MemoryOf(*log);
   by_name_.erase(log->name());
   logs_.erase(id);
 }
@@ -152,6 +167,7 @@ DataFileInfo* Index::AddFile(std::shared_ptr<DataFile> file) {
   const auto [at, added] = files_.try_emplace(number);
   LAVA_CHECK(added);
   at->second.file = std::move(file);
+  memory_bytes_ += kFileOverhead;
   return &at->second;
 }
 
@@ -164,11 +180,12 @@ void Index::RemoveFile(uint32_t number) {
   for (const auto& [id, log] : logs_) {
     log->DropPacksOf(number, [this](uint32_t file, uint64_t bytes) { Gone(file, bytes); });
   }
-  files_.erase(number);
+  memory_bytes_ -= kFileOverhead * files_.erase(number);
 }
 
 void Index::AddDirect(LogicalLog* log, const Entry& entry) {
-  if (entry.lsn < log->trimmed_to() || !log->AddDirect(entry)) return;
+  if (entry.lsn < log->trimmed_to()) return;
+  if (!Following(log, [&] { return log->AddDirect(entry); })) return;
   ++direct_entries_;
   const uint64_t bytes = RecordBytes(log->id(), entry);
   Came(active_, bytes);
@@ -176,7 +193,7 @@ void Index::AddDirect(LogicalLog* log, const Entry& entry) {
 }
 
 void Index::Packed(LogicalLog* log, const Pack& pack) {
-  log->ReplaceDirect(pack);
+  Following(log, [&] { log->ReplaceDirect(pack); });
   direct_entries_ -= pack.count;
 }
 
@@ -189,11 +206,12 @@ void Index::Recount() {
     for (const Pack& pack : log->packs()) Came(pack.file, pack.data_bytes);
     direct_entries_ += log->direct().size();
   }
+  memory_bytes_ = memory_bytes();
 }
 
 uint64_t Index::memory_bytes() const {
-  uint64_t bytes = files_.size() * (sizeof(DataFileInfo) + sizeof(DataFile) + 64);
-  for (const auto& [id, log] : logs_) bytes += log->memory_bytes() + 128;
+  uint64_t bytes = files_.size() * kFileOverhead;
+  for (const auto& [id, log] : logs_) bytes += MemoryOf(*log);
   return bytes;
 }
 

@@ -113,13 +113,21 @@ class Index {
   /// The pack of direct entries was written.
   void Packed(LogicalLog* log, const Pack& pack);
   uint64_t live_bytes() const { return live_bytes_; }
+  /// What it takes: summed up, and as it changed since. Both count what vectors have reserved.
   uint64_t memory_bytes() const;
+  uint64_t memory_bytes_so_far() const { return memory_bytes_; }
   /// After logs were changed past this class, as recovery does: sums up what lives.
   void Recount();
 
  private:
   void Gone(uint32_t file, uint64_t bytes);
   void Came(uint32_t file, uint64_t bytes);
+  static uint64_t MemoryOf(const LogicalLog& log) { return log.memory_bytes() + kLogOverhead; }
+  /// Follows what a change of a log does to its memory.
+  template <typename Change>
+  auto Following(const LogicalLog* log, const Change& change);
+  static constexpr uint64_t kLogOverhead = 128;  // of the tables that have it
+  static constexpr uint64_t kFileOverhead = sizeof(DataFileInfo) + sizeof(DataFile) + 64;
 
   std::map<LogId, std::unique_ptr<LogicalLog>> logs_;
   std::unordered_map<std::string_view, LogicalLog*> by_name_;  // the keys are the logs' own
@@ -128,6 +136,7 @@ class Index {
   uint32_t active_ = 0;
   uint64_t direct_entries_ = 0;
   uint64_t live_bytes_ = 0;
+  uint64_t memory_bytes_ = 0;
 };
 
 template <typename Gone>

@@ -25,6 +25,7 @@ LavaLogImpl::~LavaLogImpl() {
     job_->log = nullptr;
   }
   std::lock_guard<std::mutex> running(job_->running);
+  if (options_.memory != nullptr) options_.memory->Release(charged_bytes_);
 }
 
 Result<LogId> LavaLogImpl::Create(const std::string& name) {
@@ -132,6 +133,16 @@ Status LavaLogImpl::Bounds(LogId id, uint64_t* trimmed_to, uint64_t* last_lsn) {
 
 Status LavaLogImpl::Sync() {
   return RunExclusive([this] { return SyncFiles(true); });
+}
+
+// Holds the mutex. What is written is in the index, whatever the budget says: sealing and trimming
+// are what makes it smaller.
+void LavaLogImpl::ChargeIndex() {
+  if (options_.memory == nullptr) return;
+  const uint64_t now = index_.memory_bytes_so_far();
+  if (now > charged_bytes_) options_.memory->Charge(now - charged_bytes_);
+  if (now < charged_bytes_) options_.memory->Release(charged_bytes_ - now);
+  charged_bytes_ = now;
 }
 
 void LavaLogImpl::CountWritten(uint64_t bytes) {

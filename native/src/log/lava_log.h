@@ -8,6 +8,7 @@
 #include "fs/file_system.h"
 #include "lava/slice.h"
 #include "lava/status.h"
+#include "memory/memory_counter.h"
 #include "os/executor.h"
 
 namespace lava::log {
@@ -43,6 +44,8 @@ struct LogOptions {
   uint32_t direct_entries = 1024;
   /// The oldest file is collected when this part of all sealed files is garbage.
   uint32_t garbage_percent = 50;
+  /// Charged with what the index takes; null: nobody is. It must outlive the log.
+  MemoryCounter* memory = nullptr;
   /// Collections and checkpoints run here; null: only when Maintain() is called.
   os::Executor* executor = nullptr;
 };

@@ -127,6 +127,7 @@ class LavaLogImpl : public LavaLog {
   bool NeedsMaintenance() const;
   void ScheduleMaintenance(Lock* lock);
   void CountWritten(uint64_t bytes);
+  void ChargeIndex();
 
   // recovery.cc
   Status RemoveLeftOver(const std::vector<std::string>& names);
@@ -150,6 +151,7 @@ class LavaLogImpl : public LavaLog {
   Index index_;
   bool files_changed_ = true;  // whether one may be to be collected
   Statistics statistics_;
+  uint64_t charged_bytes_ = 0;
 
   // The leader's.
   std::unique_ptr<PhysicalLogWriter> data_;  // null: the next append makes one

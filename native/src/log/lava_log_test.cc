@@ -18,7 +18,14 @@ constexpr const char* kDirectory = "/log";
 
 class LavaLogTest : public ::testing::Test {
  protected:
-  LavaLogTest() { options_.file_system = &files_; }
+  LavaLogTest() {
+    options_.file_system = &files_;
+    options_.memory = &memory_;
+  }
+  ~LavaLogTest() override {
+    log_.reset();
+    EXPECT_EQ(memory_.used(), 0u);
+  }
 
   void Open() {
     log_.reset();
@@ -60,6 +67,7 @@ class LavaLogTest : public ::testing::Test {
   }
 
   testing::MemFileSystem files_;
+  MemoryCounter memory_;
   LogOptions options_;
   std::unique_ptr<LavaLog> log_;
 };
@@ -247,6 +255,7 @@ TEST_P(LavaLogHistory, AnswersAsAModel) {
     if (HasFailure()) FAIL() << "at operation " << i;
   }
   CheckAll();
+  EXPECT_EQ(memory_.used(), log_->statistics().index_bytes);
   const LavaLog::Statistics statistics = log_->statistics();
   uint64_t live = 0;
   for (const auto& [id, of_log] : model_.logs) {

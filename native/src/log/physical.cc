@@ -176,6 +176,7 @@ void LavaLogImpl::Sealed(uint32_t number, uint64_t bytes, const Packs& packs) {
   info->bytes = bytes;
   files_changed_ = true;
   index_.SetActive(0);
+  ChargeIndex();
 }
 
 Status LavaLogImpl::SealData() {

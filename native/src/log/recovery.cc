@@ -20,6 +20,7 @@ Status LavaLogImpl::Recover() {
   data_size_ = image.data_bytes;
   data_since_checkpoint_ = image.tail_bytes;
   statistics_.recovered_bytes_read = image.read_bytes;
+  ChargeIndex();
   if (image.fresh) {
     LAVA_RETURN_IF_ERROR(RemoveLeftOver(image.left_over));
     return Checkpoint();

@@ -20,6 +20,7 @@ enum Tag : uint8_t {
   kValueFileAdded = 10,
   kValueFileWithTablesAdded = 11,
   kBirthExpired = 12,
+  kWalFlushed = 13,
 };
 
 constexpr uint64_t kTableIdMax = (uint64_t{1} << (8 * kTableIdBytes)) - 1;
@@ -334,6 +335,9 @@ Status ReadField(EditReader* in, FileTable* files, VersionEdit* edit) {
     case kNextFileNumber:
       edit->next_file_number = in->Varint("next file number");
       break;
+    case kWalFlushed:
+      edit->wal_flushed = in->Varint("position of the write-ahead log");
+      break;
     case kOrigin: {
       Origin origin;
       origin.high = in->Fixed64("origin");
@@ -429,6 +433,10 @@ void EncodeEdit(const VersionEdit& edit, std::string* out) {
   if (edit.next_file_number) {
     out->push_back(kNextFileNumber);
     PutVarint64(out, *edit.next_file_number);
+  }
+  if (edit.wal_flushed) {
+    out->push_back(kWalFlushed);
+    PutVarint64(out, *edit.wal_flushed);
   }
   for (const Origin& origin : edit.origins) {
     out->push_back(kOrigin);

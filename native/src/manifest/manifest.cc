@@ -9,7 +9,7 @@
 namespace lava {
 namespace {
 
-constexpr std::string_view kCurrent = "CURRENT";
+constexpr std::string_view kCurrent = Manifest::kCurrentName;
 constexpr std::string_view kCurrentTemporary = "CURRENT.tmp";
 constexpr std::string_view kPrefix = "MANIFEST-";
 constexpr std::string_view kManifestMagic = "LAVAMANI";
@@ -58,6 +58,11 @@ std::string Manifest::FileName(uint64_t number) {
 
 std::string Manifest::PathOf(const std::string& name) const {
   return options_.directory + "/" + name;
+}
+
+bool Manifest::IsOne(const std::string& name) {
+  uint64_t number = 0;
+  return name == kCurrent || name == kCurrentTemporary || ParseNumber(name, &number);
 }
 
 bool Manifest::IsObsolete(const std::string& name) const {

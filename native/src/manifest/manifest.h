@@ -49,7 +49,11 @@ class Manifest {
   };
   const LogInfo& log_info() const { return log_info_; }
 
+  /// Names the log that counts: without it a directory holds no instance.
+  static constexpr std::string_view kCurrentName = "CURRENT";
   static std::string FileName(uint64_t number);
+  /// Whether name is of one of a manifest's files.
+  static bool IsOne(const std::string& name);
   /// Whether name is of a manifest's file other than the current one: to be removed.
   bool IsObsolete(const std::string& name) const;
 

@@ -21,8 +21,10 @@ Status Corrupt(const std::string& what, uint64_t offset) {
 }  // namespace
 
 std::string EncodeMetadata(const ManifestState& state) {
+  VersionEdit edit = SnapshotOf(state);
+  edit.wal_flushed.reset();  // what a checkpoint is restored to has a log of its own
   std::string payload;
-  EncodeEdit(SnapshotOf(state), &payload);
+  EncodeEdit(edit, &payload);
   std::string out(kMetadataMagic);
   PutFixed32(&out, kManifestFormatVersion);
   PutFixed32(&out, Crc32c(out));
@@ -56,7 +58,7 @@ Status DecodeMetadata(Slice metadata, FileTable* files, ManifestState* state) {
   LAVA_RETURN_IF_ERROR(DecodeEdit(metadata.substr(kHeaderBytes, length), kHeaderBytes, files, &edit)
                            .WithContext("checkpoint metadata"));
   if (!edit.removed.empty() || !edit.values_removed.empty() || !edit.dropped.empty() ||
-      !edit.partition_bytes)
+      !edit.partition_bytes || edit.wal_flushed)
     return Corrupt("not a snapshot of an instance,", kHeaderBytes);
   ManifestState decoded;
   const Status applied = ApplyEdit(edit, &decoded);

@@ -105,6 +105,7 @@ VersionEdit SnapshotOf(const ManifestState& state) {
   VersionEdit edit;
   if (state.partition_bytes != 0) edit.partition_bytes = state.partition_bytes;
   edit.next_file_number = state.next_file_number;
+  edit.wal_flushed = state.wal_flushed;
   edit.origins = state.origins;
   for (const auto& [id, table] : state.tables) edit.registered.push_back(table);
   for (uint32_t n = 0; n < kLevelCountMax; ++n)
@@ -136,6 +137,11 @@ Status ApplyEdit(const VersionEdit& edit, ManifestState* state) {
     next.partition_bytes = *edit.partition_bytes;
   }
   if (edit.next_file_number) next.next_file_number = *edit.next_file_number;
+  if (edit.wal_flushed) {
+    if (next.wal_flushed && *edit.wal_flushed < *next.wal_flushed)
+      return Status::InvalidArgument("version edit: the write-ahead log's position goes back");
+    next.wal_flushed = edit.wal_flushed;
+  }
   for (const Origin& origin : edit.origins) {
     next.origins.push_back(origin);
     if (next.origins.size() > ManifestState::kOriginsMax) next.origins.erase(next.origins.begin());

@@ -12,8 +12,9 @@
 namespace lava {
 
 /// The newest format of manifests and of checkpoint metadata that this library reads and writes.
-/// 1: without value files; 2: without their tables and what expired in them.
-inline constexpr uint32_t kManifestFormatVersion = 3;
+/// 1: without value files; 2: without their tables and what expired in them; 3: without positions
+/// of write-ahead logs.
+inline constexpr uint32_t kManifestFormatVersion = 4;
 
 /// A change from one version to the next, computed against a version: it fails at Apply when an
 /// input has left that version since.
@@ -60,6 +61,8 @@ struct VersionEdit {
   std::optional<uint32_t> partition_bytes;
   std::optional<uint64_t> next_file_number;
   std::vector<Origin> origins;  // of opens: the edits behind belong to the last one
+  /// The last record of the write-ahead log that is in files; said first when the log begins.
+  std::optional<uint64_t> wal_flushed;
 
   void Add(uint32_t level, FileEntry entry) { added.push_back({level, std::move(entry)}); }
   /// A value file in which everything was born.
@@ -80,6 +83,7 @@ struct ManifestState {
   uint32_t partition_bytes = 0;                  // 0: not said yet
   uint64_t next_file_number = 1;
   std::vector<Origin> origins;  // one per open, oldest first; the newest kOriginsMax are kept
+  std::optional<uint64_t> wal_flushed;  // none: the instance has no write-ahead log
   static constexpr size_t kOriginsMax = 64;
 };
 

@@ -414,7 +414,7 @@ Status LavaStore::Import(const ImportPlan& plan) {
 }
 
 Status LavaStore::Reopen() {
-  LAVA_RETURN_IF_ERROR(Flush());
+  if (WalOf(set_) == WalMode::kNone) LAVA_RETURN_IF_ERROR(Flush());
   LAVA_RETURN_IF_ERROR(BringAll());
   const Status closed = CheckClosed();
   if (!closed.ok()) CloseNow();

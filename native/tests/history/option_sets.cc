@@ -139,6 +139,13 @@ OptionSet OptionSetAt(uint32_t index) {
   return set;
 }
 
+WalMode WalOf(const OptionSet& set) {
+  // With one, files and manifest are synced, which a real disk takes most of a history's time for.
+  if (set.files == OptionSet::Files::kPosix) return WalMode::kNone;
+  if (set.index % 5 == 2) return WalMode::kWal;
+  return set.index % 5 == 4 && set.index != 4 ? WalMode::kWalSync : WalMode::kNone;
+}
+
 DBOptions OptionsOf(const OptionSet& set, uint32_t opening) {
   DBOptions options;
   if (set.index < kPicked) {
@@ -151,6 +158,7 @@ DBOptions OptionsOf(const OptionSet& set, uint32_t opening) {
     if (set.files == OptionSet::Files::kPosix) options.sync = false;
   }
   options.sync = set.sync.value_or(options.sync);
+  options.wal = WalOf(set);
   options.partition_bytes = set.index % 4 == 1 ? 2 : 1;
   options.partition_first = 0;
   options.partition_last = 15;

@@ -29,6 +29,8 @@ struct OptionSet {
 inline constexpr uint32_t kOptionSetCount = 64;
 /// The first sixteen each stretch one option; the others are drawn.
 OptionSet OptionSetAt(uint32_t index);
+/// The same for all openings: what is only in the log is not opened without.
+WalMode WalOf(const OptionSet& set);
 /// For the n-th opening, from 0; lease and file system are left to the caller.
 DBOptions OptionsOf(const OptionSet& set, uint32_t opening);
 /// What each table that is opened then says; 0: values stay in the tree.

@@ -20,6 +20,7 @@ DBOptions ToOptions(JNIEnv* env, jlongArray array) {
   o.partition_last = in.Next32();
   o.create_if_missing = in.Next() != 0;
   o.sync = in.Next() != 0;
+  o.wal = ToWalMode(in.Next32());
   o.use_direct_reads = in.Next() != 0;
   o.use_direct_io_for_flush_and_compaction = in.Next() != 0;
   o.memtable_bytes = in.Next();
@@ -55,16 +56,26 @@ std::shared_ptr<SharedVolume> ToVolume(jlong number) {
   return use->volume();
 }
 
+DBOptions ToOptions(JNIEnv* env, jlongArray numbers, jlong lease, jlong volume,
+                    jbyteArray wal_directory) {
+  DBOptions o = ToOptions(env, numbers);
+  {
+    Use<LeaseHandle> use(lease);
+    o.lease = use->lease();
+  }
+  o.volume = ToVolume(volume);
+  o.wal_directory = CopyWhole(env, wal_directory, "walDir");
+  if (o.wal_directory.find('\0') != std::string::npos) {
+    Check(Status::InvalidArgument("walDir holds a NUL character"));
+  }
+  return o;
+}
+
 jlong Open(JNIEnv* env, jclass, jlongArray options, jbyteArray path, jlong lease, jlong volume,
-           jbyteArray imports) {
+           jbyteArray wal_directory, jbyteArray imports) {
   return Entry(env, jlong{0}, [&]() -> jlong {
-    DBOptions o = ToOptions(env, options);
+    const DBOptions o = ToOptions(env, options, lease, volume, wal_directory);
     std::string directory = CopyPath(env, path);
-    {
-      Use<LeaseHandle> use(lease);
-      o.lease = use->lease();
-    }
-    o.volume = ToVolume(volume);
     std::vector<ImportSource> sources;
     {
       const std::string packed = CopyWhole(env, imports, "imports");
@@ -73,6 +84,14 @@ jlong Open(JNIEnv* env, jclass, jlongArray options, jbyteArray path, jlong lease
     Result<std::unique_ptr<DB>> db = DB::Open(o, directory, sources);
     Check(db.status());
     return ToJava(std::make_unique<DatabaseHandle>(std::move(db).value(), std::move(directory)));
+  });
+}
+
+jint Destroy(JNIEnv* env, jclass, jlongArray options, jbyteArray path, jlong lease, jlong volume,
+             jbyteArray wal_directory) {
+  return Entry(env, jint{0}, [&]() -> jint {
+    Check(DB::Destroy(ToOptions(env, options, lease, volume, wal_directory), CopyPath(env, path)));
+    return 0;
   });
 }
 
@@ -282,7 +301,8 @@ jbyteArray LeftOpen(JNIEnv* env, jclass, jlong number) {
 
 NativeClass DatabaseAdministration() {
   static const JNINativeMethod methods[] = {
-      Native("open0", "([J[BJJ[B)J", reinterpret_cast<void*>(Open)),
+      Native("open0", "([J[BJJ[B[B)J", reinterpret_cast<void*>(Open)),
+      Native("destroy0", "([J[BJJ[B)I", reinterpret_cast<void*>(Destroy)),
       Native("createTable0", "(J[BIIJJ)J", reinterpret_cast<void*>(CreateTable)),
       Native("tableId0", "(JJ)J", reinterpret_cast<void*>(TableId)),
       Native("setTableOptions0", "(JJIIJJ)I", reinterpret_cast<void*>(SetTableOptions)),

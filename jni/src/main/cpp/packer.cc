@@ -96,4 +96,11 @@ Compression ToCompression(int64_t number) {
   return static_cast<Compression>(number);
 }
 
+WalMode ToWalMode(int64_t number) {
+  if (number < 0 || number > static_cast<int64_t>(WalMode::kWalSync)) {
+    Check(Status::InvalidArgument("no write-ahead mode has the number " + std::to_string(number)));
+  }
+  return static_cast<WalMode>(number);
+}
+
 }  // namespace lava::jni

@@ -61,5 +61,6 @@ class Unpacker {
 TableOptions ToTableOptions(int64_t kind, int64_t ttl_layout, int64_t ttl_ms,
                             int64_t separation_bytes);
 Compression ToCompression(int64_t number);
+WalMode ToWalMode(int64_t number);
 
 }  // namespace lava::jni

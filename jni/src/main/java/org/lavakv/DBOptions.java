@@ -18,6 +18,8 @@ public final class DBOptions {
     private int partitionLast = 0xff;
     private boolean createIfMissing = true;
     private boolean sync;
+    private WalMode walMode = WalMode.NONE;
+    private String walDir = "";
     private boolean useDirectReads;
     private boolean useDirectIoForFlushAndCompaction;
     private long memtableBytes;
@@ -80,6 +82,25 @@ public final class DBOptions {
      */
     public DBOptions setSync(boolean sync) {
         this.sync = sync;
+        return this;
+    }
+
+    /**
+     * Whether each write is in a write-ahead log when it returns, and is made again when the
+     * instance is opened after a crash; files and manifest are synced then as with {@link
+     * #setSync}. An instance that had a log is not opened without. Default: {@link WalMode#NONE}.
+     */
+    public DBOptions setWalMode(WalMode walMode) {
+        this.walMode = Objects.requireNonNull(walMode, "walMode");
+        return this;
+    }
+
+    /**
+     * The directory of the write-ahead log, which all instances of the process share that name it
+     * and are in the same volume. Default: empty, "wal" beside the instance's own directory.
+     */
+    public DBOptions setWalDir(String walDir) {
+        this.walDir = Objects.requireNonNull(walDir, "walDir");
         return this;
     }
 
@@ -282,6 +303,14 @@ public final class DBOptions {
         return sync;
     }
 
+    public WalMode walMode() {
+        return walMode;
+    }
+
+    public String walDir() {
+        return walDir;
+    }
+
     public boolean useDirectReads() {
         return useDirectReads;
     }
@@ -401,6 +430,7 @@ public final class DBOptions {
             partitionLast,
             createIfMissing ? 1 : 0,
             sync ? 1 : 0,
+            walMode.number(),
             useDirectReads ? 1 : 0,
             useDirectIoForFlushAndCompaction ? 1 : 0,
             memtableBytes,

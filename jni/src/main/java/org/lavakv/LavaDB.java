@@ -1,5 +1,7 @@
 package org.lavakv;
 
+import static org.lavakv.BoundedCall.DONE;
+
 import java.io.File;
 import java.io.IOException;
 import java.lang.System.Logger;
@@ -43,7 +45,6 @@ public final class LavaDB extends NativeObject {
     public static final int NOT_FOUND = -1;
 
     private static final Logger LOG = System.getLogger(LavaDB.class.getName());
-    private static final int DONE = 0;
     private static final int WAIT_MS = 100;
 
     private final String path;
@@ -90,8 +91,34 @@ public final class LavaDB extends NativeObject {
                             Encoder.utf8(path),
                             lease.handle,
                             volume == null ? 0 : volume.handle,
+                            Encoder.utf8(o.walDir()),
                             Encoder.imports(imports));
             return new LavaDB(handle, path);
+        } finally {
+            Reference.reachabilityFence(lease);
+            Reference.reachabilityFence(volume);
+        }
+    }
+
+    /**
+     * Deletes the files of an instance that nobody has open, and its write-ahead log; the directory
+     * is left, with what is not the instance's. Stopped midway, it may be called again.
+     *
+     * @param o volume, walMode and walDir as the instance was opened with
+     * @throws LavaDBException BUSY while it is open; INVALID_ARGUMENT when it has a log and the
+     *     options say that it has none
+     */
+    public static void destroyDB(String path, DBOptions o, Lease lease) throws LavaDBException {
+        Objects.requireNonNull(path, "path");
+        LavaLibrary.checkLoaded();
+        Volume volume = o.volume();
+        try {
+            destroy0(
+                    o.toNative(),
+                    Encoder.utf8(path),
+                    lease.handle,
+                    volume == null ? 0 : volume.handle,
+                    Encoder.utf8(o.walDir()));
         } finally {
             Reference.reachabilityFence(lease);
             Reference.reachabilityFence(volume);
@@ -496,13 +523,13 @@ public final class LavaDB extends NativeObject {
 
     /** Waits until everything written so far is in files; interruptible as writes are. */
     public void flush() throws LavaDBException {
-        untilNotBusy("flushing " + path, () -> flush0(handle, WAIT_MS));
+        BoundedCall.untilNotBusy("flushing " + path, () -> flush0(handle, WAIT_MS));
     }
 
     /** Compacts everything into the last level; interruptible as writes are. */
     public void compactAll() throws LavaDBException {
         long[] ticket = {0};
-        untilNotBusy(
+        BoundedCall.untilNotBusy(
                 "compacting " + path,
                 () -> {
                     ticket[0] = compactAll0(handle, WAIT_MS, ticket[0]);
@@ -559,21 +586,6 @@ public final class LavaDB extends NativeObject {
     }
 
     // ---------------------------------------------------------------------- helpers
-
-    /** A native call that answers 0 or that it would have waited too long. */
-    interface BoundedCall {
-        int call() throws LavaDBException;
-    }
-
-    /** Repeats a wait that answers Busy. The thread's interrupt ends it. */
-    static void untilNotBusy(String what, BoundedCall call) throws LavaDBException {
-        while (call.call() != DONE) {
-            if (Thread.currentThread().isInterrupted()) {
-                throw new LavaDBException(
-                        Status.Code.ABORTED, what + ": given up, the thread was interrupted");
-            }
-        }
-    }
 
     /** Repeats a write that answers Busy, and counts the time. */
     private void repeat(BoundedCall call) throws LavaDBException {
@@ -643,7 +655,12 @@ public final class LavaDB extends NativeObject {
     // ---------------------------------------------------------------------- native
 
     private static native long open0(
-            long[] options, byte[] path, long lease, long volume, byte[] imports)
+            long[] options, byte[] path, long lease, long volume, byte[] walDir, byte[] imports)
+            throws LavaDBException;
+
+    /** Always zero. */
+    private static native int destroy0(
+            long[] options, byte[] path, long lease, long volume, byte[] walDir)
             throws LavaDBException;
 
     private native long createTable0(

@@ -41,7 +41,7 @@ public final class Snapshot extends NativeObject {
      *     again
      */
     public void waitFlushed() throws LavaDBException {
-        LavaDB.untilNotBusy(
+        BoundedCall.untilNotBusy(
                 "waiting for the flush of a snapshot of " + db.path(), () -> waitFlushed0(handle));
     }
 

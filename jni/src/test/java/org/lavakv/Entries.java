@@ -118,6 +118,7 @@ final class Entries {
     static Map<String, Entry> ofClasses(Lease lease, String path) {
         Map<String, Entry> entries = new LinkedHashMap<>();
         entries.put("open", () -> LavaDB.open(new DBOptions(), path, lease, List.of()).close());
+        entries.put("destroyDB", () -> LavaDB.destroyDB(path, new DBOptions(), lease));
         entries.put("verifyFile", () -> LavaDB.verifyFile(path, List.of()));
         entries.put("MetadataInfo.read", () -> MetadataInfo.read(new byte[3]));
         VolumeOptions volume = new VolumeOptions().setCapacityBytes(32 << 20);

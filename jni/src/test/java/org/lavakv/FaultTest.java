@@ -85,6 +85,7 @@ class FaultTest extends LavaTestBase {
                 LavaDB.class,
                 Set.of(
                         "open0",
+                        "destroy0",
                         "createTable0",
                         "tableId0",
                         "setTableOptions0",

@@ -31,9 +31,11 @@ class ValueClassesTest {
                     m.invoke(o, m.getName().equals("setSync"));
                 } else if (type == CompressionType.class) {
                     m.invoke(o, CompressionType.ZSTD);
+                } else if (type == WalMode.class) {
+                    m.invoke(o, WalMode.WAL_SYNC);
                 } else {
-                    // Passed by its handle, beside the numbers.
-                    assertThat(type).isEqualTo(Volume.class);
+                    // Passed by its handle or its bytes, beside the numbers.
+                    assertThat(type).isIn(Volume.class, String.class);
                 }
             }
         }
@@ -41,12 +43,13 @@ class ValueClassesTest {
         for (long number : o.toNative()) {
             numbers.add(number);
         }
-        assertThat(numbers).hasSize(29).containsAll(set);
+        assertThat(numbers).hasSize(30).containsAll(set);
         assertThat(o.compression()).isEqualTo(CompressionType.ZSTD);
         assertThat(o.valueCompression()).isEqualTo(CompressionType.ZSTD);
-        assertThat(numbers).filteredOn(number -> number == 2).hasSize(3);
+        assertThat(numbers).filteredOn(number -> number == 2).hasSize(4);
         assertThat(o.createIfMissing()).isFalse();
         assertThat(o.sync()).isTrue();
+        assertThat(o.walMode()).isEqualTo(WalMode.WAL_SYNC);
         assertThat(o.useDirectReads()).isFalse();
         assertThat(o.useDirectIoForFlushAndCompaction()).isFalse();
         long[] before = o.toNative();
@@ -55,8 +58,8 @@ class ValueClassesTest {
         o.setUseDirectIoForFlushAndCompaction(true);
         assertThat(o.useDirectIoForFlushAndCompaction()).isTrue();
         long[] after = o.toNative();
-        assertThat(Arrays.mismatch(before, after)).isEqualTo(5);
-        assertThat(Arrays.copyOfRange(after, 5, 7)).containsExactly(1, 1);
+        assertThat(Arrays.mismatch(before, after)).isEqualTo(6);
+        assertThat(Arrays.copyOfRange(after, 6, 8)).containsExactly(1, 1);
         assertThatThrownBy(() -> o.setCompression(null)).isInstanceOf(NullPointerException.class);
     }
 

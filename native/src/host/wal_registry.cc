@@ -1,0 +1,84 @@
+#include "host/wal_registry.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace lava {
+namespace {
+
+class Jobs : public os::Executor {
+ public:
+  explicit Jobs(const WalRegistry::Run& run) : run_(run) {}
+  void Submit(os::Priority, std::function<void()> job) override { run_(std::move(job)); }
+  uint32_t thread_count() const override { return 1; }
+
+ private:
+  const WalRegistry::Run& run_;
+};
+
+}  // namespace
+
+std::list<WalRegistry::Opened>::iterator WalRegistry::Find(fs::FileSystem* file_system,
+                                                           const std::string& directory) {
+  return std::find_if(opened_.begin(), opened_.end(), [&](const Opened& opened) {
+    return opened.file_system == file_system && opened.directory == directory;
+  });
+}
+
+Result<std::shared_ptr<log::LavaLog>> WalRegistry::Open(fs::FileSystem* file_system,
+                                                        std::shared_ptr<SharedVolume> keep,
+                                                        const std::string& directory) {
+  Lock lock(mutex_);
+  auto at = Find(file_system, directory);
+  while (at != opened_.end() && at->busy) {
+    changed_.wait(lock);
+    at = Find(file_system, directory);
+  }
+  if (at != opened_.end()) return Share(&*at);
+  Opened* const opened = &opened_.emplace_back();
+  opened->file_system = file_system;
+  opened->directory = directory;
+  opened->keep = std::move(keep);
+  lock.unlock();
+  const Status status = OpenLog(opened);
+  lock.lock();
+  opened->busy = false;
+  changed_.notify_all();
+  if (status.ok()) return Share(opened);
+  opened_.erase(Find(file_system, directory));
+  return status;
+}
+
+Status WalRegistry::OpenLog(Opened* opened) {
+  opened->jobs = std::make_unique<Jobs>(run_);
+  log::LogOptions options;
+  options.file_system = opened->file_system;
+  options.directory = opened->directory;
+  options.executor = opened->jobs.get();
+  options.memory = memory_;
+  LAVA_ASSIGN_OR_RETURN(opened->log, log::LavaLog::Open(options));
+  return Status::OK();
+}
+
+// Holds the mutex.
+std::shared_ptr<log::LavaLog> WalRegistry::Share(Opened* opened) {
+  ++opened->references;
+  return {opened->log.get(), [this, opened](log::LavaLog*) { Release(opened); }};
+}
+
+void WalRegistry::Release(Opened* opened) {
+  std::shared_ptr<SharedVolume> keep;  // goes without the mutex
+  Lock lock(mutex_);
+  if (--opened->references > 0) return;
+  opened->busy = true;
+  lock.unlock();
+  // What a failed close leaves the next recovery reads.
+  (void)opened->log->Close();
+  opened->log.reset();
+  lock.lock();
+  keep = std::move(opened->keep);
+  opened_.remove_if([opened](const Opened& one) { return &one == opened; });
+  changed_.notify_all();
+}
+
+}  // namespace lava

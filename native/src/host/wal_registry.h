@@ -1,0 +1,57 @@
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "fs/file_system.h"
+#include "lava/host.h"
+#include "log/lava_log.h"
+#include "os/executor.h"
+
+namespace lava {
+
+/// The logs that this process has open for write-ahead logs: one for each directory, shared by all
+/// instances that name it.
+/// Threads:    any; one opens or closes a log at a time, others that want it wait.
+/// Ownership:  must outlive the logs that it gave out.
+class WalRegistry {
+ public:
+  using Run = std::function<void(std::function<void()>)>;
+  /// memory: charged with the logs' indexes. run: for their checkpoints and collections.
+  WalRegistry(MemoryCounter* memory, Run run) : memory_(memory), run_(std::move(run)) {}
+
+  /// What one instance has of a log; the last one closes it.
+  /// Ownership: file_system must outlive the log; keep is what keeps that alive, and may be null.
+  Result<std::shared_ptr<log::LavaLog>> Open(fs::FileSystem* file_system,
+                                             std::shared_ptr<SharedVolume> keep,
+                                             const std::string& directory);
+
+ private:
+  struct Opened {
+    fs::FileSystem* file_system = nullptr;
+    std::string directory;
+    std::shared_ptr<SharedVolume> keep;
+    std::unique_ptr<os::Executor> jobs;
+    std::unique_ptr<log::LavaLog> log;
+    uint32_t references = 0;
+    bool busy = true;  // it is being opened or closed, without the mutex
+  };
+  using Lock = std::unique_lock<std::mutex>;
+  std::list<Opened>::iterator Find(fs::FileSystem* file_system, const std::string& directory);
+  Status OpenLog(Opened* opened);
+  std::shared_ptr<log::LavaLog> Share(Opened* opened);
+  void Release(Opened* opened);
+
+  MemoryCounter* const memory_;
+  const Run run_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::list<Opened> opened_;
+};
+
+}  // namespace lava
