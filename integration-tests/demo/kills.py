@@ -178,12 +178,14 @@ class Victims:
         return entries[0]["stacktrace"] if entries else "no cause given"
 
     def _went_on(self):
-        """Whether all runs and two checkpoints were completed since this was last true."""
+        """Whether all runs and two checkpoints were completed since this was last true, and since
+        the last kill.
+        """
         vertices = self._vertices()
         if vertices is None:
             return False
         checkpoints = self._cluster.get(f"/jobs/{self._job}/checkpoints")
-        completed = (checkpoints["latest"]["completed"] or {}).get("id", 0)
+        completed = self._completed(checkpoints)
         if completed < self._last_checkpoint + 2:
             return False
         self._last_checkpoint = completed
@@ -196,6 +198,20 @@ class Victims:
         self.lava_seen = self.lava_seen or any(
             STATE_METRIC.search(metric["id"]) for metric in self._cluster.get(path))
         return True
+
+    @staticmethod
+    def _completed(checkpoints):
+        return (checkpoints["latest"]["completed"] or {}).get("id", 0)
+
+    def _note_checkpoint(self):
+        """What was completed before a kill is no sign that the job got over it: the JobManager may
+        be long in noticing that a TaskManager has gone.
+        """
+        try:
+            completed = self._completed(self._cluster.get(f"/jobs/{self._job}/checkpoints"))
+            self._last_checkpoint = max(self._last_checkpoint, completed)
+        except (urllib.error.URLError, OSError):
+            pass  # No JobManager to ask.
 
     @staticmethod
     def _checking(vertices):
@@ -261,6 +277,7 @@ class Victims:
         killed = {Kind.JOB_MANAGER: ["jobmanager"],
                   Kind.BOTH: ["jobmanager", name]}.get(kind, [name])
         said = " and ".join(killed)
+        self._note_checkpoint()
         if kind == Kind.AFTER_PAUSE:
             others = [other for other in ["jobmanager", *self._task_managers] if other != name]
             still = others[int(chosen * 1000) % len(others)]

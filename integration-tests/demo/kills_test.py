@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import time
 import unittest
+from unittest import mock
 
 import kills
 from cluster import Failed, run_command
@@ -181,6 +182,51 @@ class JobStateTest(unittest.TestCase):
     def test_ended_job_is_told(self):
         for state in ("FAILED", "FINISHED", "CANCELED"):
             self.assertRaisesRegex(Failed, f"ended as {state}", self.vertices, state)
+
+
+class WentOnTest(unittest.TestCase):
+    """Found by kills-long (seed 20782004): the job passed for one that had got over a kill by what
+    it had completed before.
+    """
+
+    # pylint: disable=protected-access
+    class Cluster:
+        """Runs, as a JobManager says that has not noticed yet."""
+
+        def __init__(self):
+            self.completed = 0
+            self.killed = []
+
+        def get(self, path):
+            vertex = {"name": "sequence-check", "id": "b2", "status": "RUNNING", "parallelism": 2,
+                      "tasks": {"RUNNING": 2}}
+            if path.endswith("checkpoints"):
+                return {"latest": {"completed": {"id": self.completed}, "restored": None}}
+            if path.endswith("metrics"):
+                return []
+            return {"state": "RUNNING", "vertices": [vertex]}
+
+        def kill(self, name):
+            self.killed.append(name)
+
+    def test_checkpoints_from_before_a_kill_do_not_count(self):
+        victims = object.__new__(kills.Victims)
+        victims._cluster = cluster = self.Cluster()
+        victims._job, victims._last_checkpoint = "a1", 95
+        victims.parallelisms, victims.restored, victims.kinds = set(), set(), []
+        victims.lava_seen = False
+        victims._task_managers = ["taskmanager-8"]
+        victims._random = random.Random(1)
+        victims._start_task_manager = lambda name: None
+        with mock.patch("time.sleep"):
+            cluster.completed = 104
+            victims._kill(Kind.TASK_MANAGER)
+            self.assertEqual(cluster.killed, ["taskmanager-8"])
+            self.assertFalse(victims._went_on())
+            cluster.completed = 105  # one may have been on its way
+            self.assertFalse(victims._went_on())
+            cluster.completed = 106
+            self.assertTrue(victims._went_on())
 
 
 class CrashTest(unittest.TestCase):
