@@ -14,12 +14,13 @@
 #include "value/crit_bit.h"
 #include "value/format.h"
 #include "value/key_block.h"
+#include "value/log_index.h"
 #include "value/top_index.h"
 
 namespace lava::fuzzing {
 
 /// The decoders of a value SST's parts, without the file and its checksums around them, and of
-/// what leads to its values: dictionaries and references. An input's first byte modulo 10 says
+/// what leads to its values: dictionaries and references. An input's first byte modulo 11 says
 /// which one gets the rest. What a decoder lets pass can be used in full, and what has an encoder
 /// encodes to what decodes to the same.
 inline constexpr char kVblocksName[] = "/a.vsst";
@@ -319,12 +320,36 @@ inline void RunFileReference(Slice in) {
     FuzzFailed("vblocks", "a reference of a file changes by encoding");
 }
 
+/// Where records end u16, then the payload.
+inline void RunLogIndex(Slice in) {
+  InputReader reader(in);
+  const uint64_t end = reader.Short();
+  vsst::LogIndex index, again;
+  const ExactCopy copy(reader.rest());
+  if (index.Load(copy.get(), end) != nullptr) return;
+  vsst::LogIndexBuilder builder;
+  uint64_t key_bytes = 0;
+  for (size_t i = 0; i < index.size(); ++i) {
+    const vsst::LoggedRecord& record = index.record(i);
+    if (record.end() > end) FuzzFailed("vblocks", "a logged record passes the end");
+    if (index.Find(index.key(i)) != &record ||
+        index.Find(std::string(index.key(i)) + '\0') == &record)
+      FuzzFailed("vblocks", "a log index does not find its own key");
+    key_bytes += index.key(i).size();
+    builder.Add(index.key(i), record);
+  }
+  if (key_bytes > end)
+    FuzzFailed("vblocks", "a log index takes more memory than the file has bytes");
+  if (again.Load(builder.payload(), end) != nullptr || again.size() != index.size())
+    FuzzFailed("vblocks", "an encoded log index does not load");
+}
+
 /// Aborts when a rule is broken; else returns 0.
 inline int RunVblocksInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
-  void (*const runs[])(Slice) = {RunValueProperties, RunTopIndex,     RunTree,   RunTreeOf,
-                                 RunKeyBlocks,       RunValueFooter,  RunRecord, RunDictionary,
-                                 RunReference,       RunFileReference};
+  void (*const runs[])(Slice) = {RunValueProperties, RunTopIndex,      RunTree,    RunTreeOf,
+                                 RunKeyBlocks,       RunValueFooter,   RunRecord,  RunDictionary,
+                                 RunReference,       RunFileReference, RunLogIndex};
   const ExactCopy rest(InputSlice(data + 1, size - 1));
   runs[data[0] % std::size(runs)](rest.get());
   return 0;

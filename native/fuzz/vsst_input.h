@@ -15,7 +15,8 @@ namespace lava::fuzzing {
 /// Value SSTs. An input's first byte says how the rest becomes a file:
 ///   even: the rest is the file;
 ///   odd:  the rest is a list of edits (position u16, byte u8) of a good file, whose codec
-///         (one of them with a dictionary) and partition size the byte chooses; all checksums are
+///         (one of them with a dictionary), partition size and order (sorted, or a segment of a
+///         value log) the byte chooses; all checksums are
 ///         then made right again, so that the decoders behind them see the edits.
 /// Whatever the file is, opening, reading and verifying it must end with a Status. In a file that
 /// verification calls good, every record of the key index must be found, and be one value.
@@ -30,21 +31,24 @@ inline testing::ValueFileImage MakeGoodValueFile(uint8_t shape) {
   options.dictionary = testing::kDictionaryAlways;
   options.dictionary.enabled = dictionary;
   options.partition_records = (shape & 8) != 0 ? 3 : 256;
-  auto written = testing::WriteValues(&file_system, kValueFuzzPath,
-                                      testing::SmallValues((shape & 16) != 0 ? 2 : 25), options);
+  const testing::ValueMap values = testing::SmallValues((shape & 16) != 0 ? 2 : 25);
+  const bool log = (shape & 32) != 0;
+  auto written = log ? testing::WriteValueLog(&file_system, kValueFuzzPath, values,
+                                              dictionary ? Compression::kNone : options.compression)
+                     : testing::WriteValues(&file_system, kValueFuzzPath, values, options);
   auto image = testing::ImageOf(&file_system, kValueFuzzPath);
   if (!written.ok() || !image.ok()) FuzzFailed("vsst", "a good file");
-  if ((image->dictionary.end != 0) != (dictionary && (shape & 16) == 0))
+  if ((image->dictionary.end != 0) != (dictionary && (shape & 16) == 0 && !log))
     FuzzFailed("vsst", "a dictionary");
   return std::move(image).value();
 }
 
-/// Made once for each shape: five of its bits count.
+/// Made once for each shape: six of its bits count.
 inline const testing::ValueFileImage& GoodValueFileOf(uint8_t shape) {
-  static std::unique_ptr<const testing::ValueFileImage> files[32];
-  auto& file = files[shape % 32];
+  static std::unique_ptr<const testing::ValueFileImage> files[64];
+  auto& file = files[shape % 64];
   if (file == nullptr)
-    file = std::make_unique<const testing::ValueFileImage>(MakeGoodValueFile(shape % 32));
+    file = std::make_unique<const testing::ValueFileImage>(MakeGoodValueFile(shape % 64));
   return *file;
 }
 

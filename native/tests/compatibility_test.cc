@@ -421,9 +421,11 @@ TEST_F(NewerFormat, Metadata) {
 }
 
 /// Fills an instance with everything that a file can hold.
-void Fill(SimDB* db, Expected* expected) {
+void Fill(SimDB* db, Expected* expected, WalMode wal = WalMode::kNone) {
   DBOptions& options = db->options();
   SetOptions(*expected, &options);
+  options.wal = wal;
+  options.large_value_bytes = 400;
   options.block_bytes = 300;
   options.index_partition_bytes = 200;
   options.target_file_bytes = 2000;
@@ -439,6 +441,7 @@ void Fill(SimDB* db, Expected* expected) {
       {"map", {.kind = TableKind::kMap}},
       {"list", {.kind = TableKind::kList}},
       {"similar", {.kind = TableKind::kMap}},
+      {"large", {.kind = TableKind::kMap}},
       {"ttl",
        {.kind = TableKind::kList, .ttl_layout = TtlLayout::kList, .ttl_ms = 1'000'000'000'000}},
   };
@@ -482,6 +485,9 @@ void Fill(SimDB* db, Expected* expected) {
         ASSERT_OK((*db)->Append(tables["list"], {key(p, "both")}, ListOf({element})));
         ASSERT_OK((*db)->Append(tables["ttl"], {k}, ListOf({now + element})));
       }
+      for (const char* name : {"b", "a", "c", "a"})
+        ASSERT_OK((*db)->Put(tables["large"], {key(p, name + std::to_string(round))},
+                             std::string(static_cast<size_t>(500 + p), *name)));
       std::string joined;
       AppendListSegment(ListSegment::kJoined, "a,b", &joined);
       ASSERT_OK((*db)->Put(tables["list"], {key(p, "joined")}, joined));
@@ -520,7 +526,8 @@ void WriteFixture(const files::path& fixture) {
   Expected expected;
   expected.partition_bytes = 2;
   SimDB db(2);
-  Fill(&db, &expected);
+  // With a write-ahead log, since that has a value log: its segments are value files of their own.
+  Fill(&db, &expected, WalMode::kWal);
   WriteExpected("checkpoint", expected, &lines);
   auto snapshot = *db->TakeSnapshot();
   ASSERT_OK(db.FlushSnapshot(snapshot.get()));

@@ -127,6 +127,7 @@ class StressRun {
       if (!faulty_) CheckFilesAtRest();
     }
     collections_ += db_->statistics().gc_jobs;
+    logged_ += db_->statistics().values_logged;
     Status closed;
     do {
       closed = db_->Close();
@@ -148,7 +149,7 @@ class StressRun {
   }
 
   /// Of value files, in all runs.
-  static inline uint64_t collections_ = 0;
+  static inline uint64_t collections_ = 0, logged_ = 0;
   static inline uint64_t faults_met_ = 0;
 
  private:
@@ -176,6 +177,8 @@ class StressRun {
     options_.sync = random.OneIn(3);
     faulty_ = random.OneIn(4);
     fault_ = random.OneIn(2) ? Fault::kIOError : Fault::kNoSpace;
+    options_.wal = static_cast<WalMode>(pick({0, 0, 0, 1, 2}));
+    options_.large_value_bytes = pick({1, 10, 100});
   }
   Status OpenAs(const std::string& path, std::span<const ImportSource> imports,
                 std::unique_ptr<DB>* db) {
@@ -491,6 +494,8 @@ TEST(DBStress, WhateverRunsBesideWhatever) {
   Count(played, "interleaved runs with a close at random");
   EXPECT_GT(StressRun::collections_, 0u);
   Count(StressRun::collections_, "collections of value files in interleaved runs");
+  EXPECT_GT(StressRun::logged_, 0u);
+  Count(StressRun::logged_, "values of interleaved runs logged as they were put");
   EXPECT_GT(StressRun::faults_met_, 0u);
   Count(StressRun::faults_met_, "calls that failed in interleaved runs");
 }

@@ -114,6 +114,7 @@ TEST(Metamorphic, AnyOptionsGiveTheSameAnswers) {
   Count(played * operations, "operations of metamorphic histories");
   const LavaStore::Totals& totals = LavaStore::TotalsOfAll();
   Count(totals.gc_jobs, "collections of value files in histories");
+  Count(totals.values_logged, "values of histories logged as they were put");
   Count(totals.merged_value_bytes, "bytes of values that compactions in histories wrote anew");
   Count(totals.gc_values_dead, "values that collections in histories left behind");
   Count(totals.value_reads, "values read from value files in histories");

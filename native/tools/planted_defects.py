@@ -56,6 +56,7 @@ TESTS = {
     "values": ("db_value_test", {}),
     "volume": ("volume_crash_test", {}),
     "volumes": ("lavafs_test", {}),
+    "value log": ("db_value_log_test", {}),
     "wal": ("db_wal_test", {}),
     "working sets": ("working_sets_test", {}),
     "on a volume": ("db_volume_test", {}),

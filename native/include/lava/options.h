@@ -97,6 +97,11 @@ struct DBOptions {
   /// same volume); empty: "wal" beside the instance's own.
   std::string wal_directory;
 
+  /// With a write-ahead log, a value of at least so many bytes, of a table whose values of that
+  /// size are separated, goes to the instance's value log as it is put, which is its write-ahead
+  /// record, too, and the flush leaves it there. 0: never.
+  uint64_t large_value_bytes = 32 << 10;
+
   /// 0: from the lease's share. The active memtable is sealed at this many arena bytes.
   uint64_t memtable_bytes = 0;
   uint32_t block_bytes = 4096;

@@ -19,7 +19,9 @@ Verdict JudgeMemTable(const MemTable& run, Slice prefix, Slice end) {
   if (copied.entries.empty())
     return run.has_range_tombstones() ? Verdict::kUnclear : Verdict::kNothing;
   const RecordKind kind = copied.entries[0].kind;
-  if (kind == RecordKind::kPut || kind == RecordKind::kAppend) return Verdict::kLive;
+  // What was logged is not in a file yet that could have expired.
+  if (kind == RecordKind::kPut || kind == RecordKind::kAppend || kind == RecordKind::kPutReference)
+    return Verdict::kLive;
   if (run.HasPrefix(prefix)) return Verdict::kLive;
   return run.HasPrefixDelete(prefix) ? Verdict::kDeleted : Verdict::kUnclear;
 }

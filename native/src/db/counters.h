@@ -16,6 +16,7 @@ struct Counters {
   Counter memtable_killed_bytes{0};  // of sealed runs
   Counter user_bytes_written{0}, reads{0}, writes{0}, scans{0};
   Counter value_bytes_written{0};  // by flushes and compactions
+  Counter values_logged{0};
   Counter scan_value_bytes{0};     // raw, that scans fetched from value files
   Counter merged_value_bytes{0};   // raw, that compactions brought in to write them anew
   Counter value_files_expired{0};  // dropped whole, unread

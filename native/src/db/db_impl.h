@@ -41,6 +41,12 @@ struct ValueFileGarbage;
 
 /// What an instance's files are in. direct: its own file system, or null.
 fs::FileSystem* FilesOf(const DBOptions& options, fs::FileSystem* direct);
+/// The segment that a run of the view refers to; null: none of that name.
+std::shared_ptr<const LogSegment> SegmentOf(const ReadView& view, const FileId& birth);
+std::shared_ptr<const LogSegment> SegmentOf(const MemTable& table);
+/// The value of a reference that is_logged().
+Status ReadLoggedValue(const ReadView& view, Slice key, const ValueReference& reference,
+                       std::string* value);
 /// Whether name is of a key or value file.
 bool IsDataFile(std::string_view name);
 /// Where the write-ahead log of the instance in path is.
@@ -186,13 +192,36 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Status CheckOperation(const WriteBatch& batch, const WriteBatch::Operation& operation,
                         TableImpl** table) const;
   Status CheckBound(const TableImpl& table, Slice bound, std::string_view name) const;
+  // value_log.cc; holds write.
+  bool IsLarge(const TableImpl& table, Slice value) const {
+    const uint64_t separated = large_values_ ? table.separation_now() : 0;
+    return separated != 0 && value.size() >= std::max(separated, options_.large_value_bytes) &&
+           table.kind() != TableKind::kList;
+  }
+  /// What of a write is to stand in the memtable.
+  uint64_t MemoryBytesOf(const TableImpl& table, Slice value) const {
+    return IsLarge(table, value) ? kLoggedBytesMax : value.size();
+  }
+  /// Puts the value into the active memtable's segment; *reference replaces it.
+  Status LogValue(const TableImpl& table, Slice internal_key, Slice value, std::string* reference);
+  /// The same for a batch: one string for each operation, empty where its value is small; none when
+  /// all are.
+  Status LogValues(const WriteBatch& batch, std::vector<std::string>* references);
+  Status MakeSegment();
+  void SyncSegments();
+  void RemoveReplayedSegments();
+  static constexpr uint64_t kLoggedBytesMax = 96;
   // write_ahead.cc; the log's part of a write, before the memtable's; holds write.
   Status LogWrite(WalRecord::Kind kind, Slice internal_key, uint32_t prefix_bytes, Slice value);
-  Status LogWrite(const WriteBatch& batch);
+  /// references: for each operation what stands for its value, or empty; may be empty itself.
+  Status LogWrite(const WriteBatch& batch, const std::vector<std::string>& references);
   Status LogRangeDelete(const TableImpl& table, Slice lower, Slice upper);
   Status ReplayWal();
-  Status ReplayChange(const WalRecord::Change& change);
-  void Apply(const WriteBatch& batch, const WriteBatch::Operation& operation);
+  Status CheckReplayed(const WalRecord::Change& change) const;
+  Status ReadReplayed(const WalRecord::Change& change, std::string* value) const;
+  void ReplayChange(const WalRecord::Change& change, Slice value);
+  void Apply(const WriteBatch& batch, const WriteBatch::Operation& operation,
+             const std::string& reference);
   void DeleteLocked(Slice internal_key, uint32_t prefix_bytes);
   void DeletePrefixLocked(Slice internal_prefix);
   /// Calls range(begin, end) for each partition's part of a range of a table, in internal keys.
@@ -228,11 +257,12 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
                          ActivePage* page);
   static void ScanActive(const MemTable& active, const ScanRange& range, bool keys_only,
                          ActivePage* page);
-  Status ScanOnly(const TableImpl& table, const Version& version, RecordIterator* records,
+  Status ScanOnly(const TableImpl& table, const ReadView& view, RecordIterator* records,
                   const ScanRange& range, bool keys_only, ScanPageWriter* writer) const;
-  Status ScanMerged(const TableImpl& table, const Version& version, const ScanRange& range,
+  Status ScanMerged(const TableImpl& table, const ReadView& view, const ScanRange& range,
                     RecordIterator* records, bool keys_only, ScanPageWriter* writer) const;
 
+  Status ReplayRecord(Slice record, WriteLock* write, bool* lost);
   // flush.cc
   Status FlushHere(WriteLock* lock);
   void SealLocked();                                          // holds write
@@ -368,8 +398,15 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   std::shared_ptr<MemTable> active_;         // changed under write and state
   std::vector<uint64_t> dropped_in_active_;  // guarded by write
   WalRecord wal_record_;                     // guarded by write
-  uint64_t stalled_since_us_ = 0;            // when the write that waits came; guarded by write
-  uint64_t slowed_until_us_ = 0;             // by the limits of space; guarded by write
+  std::string reference_;                    // guarded by write
+  std::shared_ptr<LogSegment> segment_;      // the active memtable's, or null; guarded by write
+  uint64_t sealed_to_ = 0;     // the log's last record in a sealed run; guarded by write
+  bool large_values_ = false;  // whether there is a value log
+  // Files of an earlier run that the write-ahead log may refer to up to a record.
+  std::vector<std::string> replayed_segments_;  // guarded by install
+  uint64_t replayed_to_ = 0;                    // guarded by install
+  uint64_t stalled_since_us_ = 0;               // when the write that waits came; guarded by write
+  uint64_t slowed_until_us_ = 0;                // by the limits of space; guarded by write
   uint64_t space_round_ = 0;  // of the quota, when that write met it; 0: not yet; guarded by write
   std::atomic<uint64_t> active_bytes_{0};  // arena bytes, for the lease
   std::atomic<bool> seal_requested_{false};
@@ -431,6 +468,9 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   using FilesByName = std::map<std::string, std::weak_ptr<StoredFile>>;
   FilesByName obsolete_;
   FilesByName failed_outputs_;  // of edits that failed
+  // Segments whose values a flush wrote elsewhere.
+  std::vector<std::weak_ptr<const LogSegment>> dead_segments_;  // guarded by state
+  std::vector<std::string> dead_paths_;                         // theirs
   LateFiles late_files_;
   int64_t pushed_time_ms_ = 0;
   uint64_t pushed_at_us_ = 0;

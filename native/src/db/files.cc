@@ -16,6 +16,12 @@ void DBImpl::RemoveObsoleteFiles() {
       return expired;
     });
     if (!dead.empty()) ReportJobs();
+    for (size_t i = dead_segments_.size(); i-- > 0;) {
+      if (!dead_segments_[i].expired()) continue;
+      dead.push_back(dead_paths_[i].substr(path_.size() + 1));
+      dead_segments_.erase(dead_segments_.begin() + static_cast<ptrdiff_t>(i));
+      dead_paths_.erase(dead_paths_.begin() + static_cast<ptrdiff_t>(i));
+    }
   }
   for (const std::string& name : dead) {
     const Status status = fs_->Remove(path_ + "/" + name);

@@ -47,13 +47,16 @@ Status DBImpl::FlushHere(WriteLock* lock) {
 
 // Holds write and state. The flush is left to be scheduled.
 void DBImpl::SealBothLocked() {
-  if (closed_.load() || (active_->empty() && dropped_in_active_.empty())) return;
+  // Also when all of it has died: its log is to be trimmed.
+  const bool logged = wal_ != nullptr && wal_->last() > sealed_to_;
+  if (closed_.load() || (active_->empty() && dropped_in_active_.empty() && !logged)) return;
   active_->Seal();
   Counters::Add(&counters_.memtable_killed_bytes, active_->killed_bytes());
   auto run = std::make_shared<SealedRun>();
   run->memtable = std::move(active_);
+  run->segment = std::move(segment_);
   run->sequence = ++seal_sequence_;
-  if (wal_ != nullptr) run->wal_last = wal_->last();
+  if (wal_ != nullptr) run->wal_last = sealed_to_ = wal_->last();
   run->dropped_tables = std::move(dropped_in_active_);
   dropped_in_active_.clear();
   sealed_.insert(sealed_.begin(), std::move(run));
@@ -139,7 +142,10 @@ void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {
   {
     std::lock_guard<std::mutex> state(state_mutex_);
     flushed = group->done;  // only the install failed the last time
-    for (const std::shared_ptr<SealedRun>& run : group->runs) input.runs.push_back(run->memtable);
+    for (const std::shared_ptr<SealedRun>& run : group->runs) {
+      input.runs.push_back(run->memtable);
+      if (run->segment != nullptr) input.segments.push_back(run->segment);
+    }
     // A snapshot may lie over files that have left the version since it was taken.
     input.tables = TableOptionsNow();
     input.nothing_older =
@@ -167,9 +173,13 @@ void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {
   }
   if (status.ok()) status = InstallFlushes();
   input.runs.clear();
+  input.segments.clear();
   memory.reset();
   {
     std::lock_guard<std::mutex> state(state_mutex_);
+    // What nobody else reads goes now, and so do segments below.
+    if (std::find(flush_groups_.begin(), flush_groups_.end(), group) == flush_groups_.end())
+      group->runs.clear();
     if (status.ok() && group->file != nullptr) ChooseSeparations(*group->file);
     group->running = false;
     --running_flushes_;
@@ -223,7 +233,16 @@ Status DBImpl::InstallGroup(const FlushGroup& group) {
     LAVA_RETURN_IF_ERROR(Log(edit));
   // A trim that fails is made up for by the next; the records are passed by.
   if (edit.wal_flushed) static_cast<void>(wal_->Flushed(*edit.wal_flushed));
+  if (wal_ != nullptr) RemoveReplayedSegments();
   std::lock_guard<std::mutex> state(state_mutex_);
+  for (const std::shared_ptr<SealedRun>& run : group.runs) {
+    const auto kept = [&run](const auto& file) { return file->id == run->segment->id(); };
+    if (run->segment == nullptr ||
+        std::any_of(group.value_files.begin(), group.value_files.end(), kept))
+      continue;
+    dead_segments_.push_back(run->segment);
+    dead_paths_.push_back(run->segment->path());
+  }
   AdoptVersion();
   installed_sequence_ = group.runs.front()->sequence;
   sealed_.resize(sealed_.size() - group.runs.size());

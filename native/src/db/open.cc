@@ -144,7 +144,10 @@ Status DBImpl::Start(std::span<const ImportSource> imports) {
   LAVA_ASSIGN_OR_RETURN(directory_lock_, fs_->Lock(path_));
 
   LAVA_RETURN_IF_ERROR(OpenVersion(imports));
-  return ReplayWal();
+  LAVA_RETURN_IF_ERROR(ReplayWal());
+  std::lock_guard<std::mutex> install(install_mutex_);
+  RemoveReplayedSegments();
+  return Status::OK();
 }
 
 Status DBImpl::OpenVersion(std::span<const ImportSource> imports) {
@@ -260,6 +263,10 @@ Status DBImpl::RemoveUnnamedFiles() {
   for (const std::string& name : names) {
     const bool unnamed = IsDataFile(name) && !named.contains(name);
     if (!unnamed && !manifest_->IsObsolete(name)) continue;
+    if (wal_ != nullptr && name.ends_with(".vsst")) {
+      replayed_segments_.push_back(name);
+      continue;
+    }
     const Status status = fs_->Remove(path_ + "/" + name);
     if (!status.ok() && !status.IsNotFound()) return status;
   }
@@ -304,11 +311,13 @@ void DBImpl::TearDown() {
   std::unique_ptr<Wal> wal;  // goes without the mutexes: it may be the last of the log
   view_.Set(ViewRef());
   RemoveObsoleteFiles();
+  SyncSegments();
   {
     std::lock_guard<std::mutex> install(install_mutex_);
     std::lock_guard<std::mutex> write(write_mutex_);
     std::lock_guard<std::mutex> state(state_mutex_);
     manifest_.reset();
+    segment_.reset();
     wal = std::move(wal_);
     active_.reset();
     active_bytes_ = 0;

@@ -39,6 +39,13 @@ Status DBImpl::ResolveReference(const ReadView& view, Lookup* lookup) const {
         "checkpoint");
   Slice value;
   std::shared_ptr<const void> pin;
+  if (lookup->reference()->is_logged()) {
+    auto copy = std::make_shared<std::string>();
+    LAVA_RETURN_IF_ERROR(ReadLoggedValue(view, lookup->key(), *lookup->reference(), copy.get()));
+    value = *copy;
+    lookup->Resolve(value, std::move(copy));
+    return Status::OK();
+  }
   LAVA_RETURN_IF_ERROR(
       ReadValue(*view.version, lookup->key(), *lookup->reference(), true, &value, &pin));
   lookup->Resolve(value, std::move(pin));

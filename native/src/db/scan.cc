@@ -79,13 +79,14 @@ TableReader::IterateOptions PastTheCache(const Version& version, MemoryCounter* 
 // their room while the keys are walked, and are fetched together at the end.
 class PageFiller {
  public:
-  PageFiller(const Version& version, uint64_t table, bool keys_only, ScanPageWriter* writer,
+  PageFiller(const ReadView& view, uint64_t table, bool keys_only, ScanPageWriter* writer,
              Counters* counters, MemoryCounter* memory)
-      : version_(version),
+      : view_(view),
+        version_(*view.version),
         table_(table),
         keys_only_(keys_only),
         writer_(*writer),
-        values_(version, memory),
+        values_(version_, memory),
         counters_(*counters) {}
 
   /// False when the page has no room for the record.
@@ -100,13 +101,22 @@ class PageFiller {
     LAVA_RETURN_IF_ERROR(values_.CheckSize(reference));
     uint64_t offset;
     if (!writer_.Reserve(record.key, reference.raw_bytes, &offset)) return false;
-    values_.Add(record.key, reference, offset);
+    if (reference.is_logged()) {
+      logged_.push_back({std::string(record.key), reference, offset});
+    } else {
+      values_.Add(record.key, reference, offset);
+    }
     fetched_bytes_ += reference.raw_bytes;
     return true;
   }
   Status Finish(bool done) {
-    if (!values_.empty()) {
-      LAVA_RETURN_IF_ERROR(values_.Run(writer_.bytes()));
+    for (const Logged& logged : logged_) {
+      std::string value;
+      LAVA_RETURN_IF_ERROR(ReadLoggedValue(view_, logged.key, logged.reference, &value));
+      std::copy(value.begin(), value.end(), writer_.bytes() + logged.offset);
+    }
+    if (!values_.empty()) LAVA_RETURN_IF_ERROR(values_.Run(writer_.bytes()));
+    if (fetched_bytes_ > 0) {
       Counters::Add(&counters_.scan_value_bytes, fetched_bytes_);
     }
     writer_.Finish(done);
@@ -114,11 +124,19 @@ class PageFiller {
   }
 
  private:
+  struct Logged {
+    std::string key;
+    ValueReference reference;
+    uint64_t offset;
+  };
+
+  const ReadView& view_;
   const Version& version_;
   const uint64_t table_;
   const bool keys_only_;
   ScanPageWriter& writer_;
   ValueFetch values_;
+  std::vector<Logged> logged_;
   uint64_t fetched_bytes_ = 0;
   Counters& counters_;
 };
@@ -194,14 +212,15 @@ Status DBImpl::Scan(Table* table, const ScanRequest& request, ScanPage* page, Sn
                                       }));
   // Nothing to merge. Without a prefix there are other tables' keys to jump over, though.
   if (is_prefix && runs.size() <= 1) {
-    if (active) {
+    // What it refers to has to be fetched.
+    if (active && !view->active->has_references()) {
       ScanActive(*view->active, range, request.keys_only, &active_page);
       return CountShown(impl, request, *page, Status::OK());
     }
     if (!runs.empty())
       return CountShown(
           impl, request, *page,
-          ScanOnly(*impl, *view->version, &runs[0]->records(), range, request.keys_only, &writer));
+          ScanOnly(*impl, *view, &runs[0]->records(), range, request.keys_only, &writer));
     writer.Finish(true);
     return Status::OK();
   }
@@ -210,15 +229,14 @@ Status DBImpl::Scan(Table* table, const ScanRequest& request, ScanPage* page, Sn
   merge.prefix_bytes_hint = static_cast<uint32_t>(range.prefix.size());
   merge.prefix_bytes_min = options_.partition_bytes + kTableIdBytes;
   const std::unique_ptr<RecordIterator> records = NewMergingIterator(std::move(runs), merge);
-  return CountShown(
-      impl, request, *page,
-      ScanMerged(*impl, *view->version, range, records.get(), request.keys_only, &writer));
+  return CountShown(impl, request, *page,
+                    ScanMerged(*impl, *view, range, records.get(), request.keys_only, &writer));
 }
 
 // All that is visible stands in one run: its tombstones hide nothing of it.
-Status DBImpl::ScanOnly(const TableImpl& table, const Version& version, RecordIterator* records,
+Status DBImpl::ScanOnly(const TableImpl& table, const ReadView& view, RecordIterator* records,
                         const ScanRange& range, bool keys_only, ScanPageWriter* writer) const {
-  PageFiller page(version, table.id(), keys_only, writer, &counters_,
+  PageFiller page(view, table.id(), keys_only, writer, &counters_,
                   budget_.counter(MemoryPurpose::kScans));
   records->Seek(range.from);
   for (; records->Valid(); records->Next()) {
@@ -265,9 +283,9 @@ void DBImpl::ScanActive(const MemTable& active, const ScanRange& range, bool key
   }
 }
 
-Status DBImpl::ScanMerged(const TableImpl& table, const Version& version, const ScanRange& range,
+Status DBImpl::ScanMerged(const TableImpl& table, const ReadView& view, const ScanRange& range,
                           RecordIterator* records, bool keys_only, ScanPageWriter* writer) const {
-  PageFiller page(version, table.id(), keys_only, writer, &counters_,
+  PageFiller page(view, table.id(), keys_only, writer, &counters_,
                   budget_.counter(MemoryPurpose::kScans));
   const uint32_t bytes = options_.partition_bytes;
   const Slice id(table.id_bytes(), kTableIdBytes);

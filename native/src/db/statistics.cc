@@ -84,6 +84,7 @@ DBStatistics DBImpl::statistics() const {
   out.background_errors = get(counters_.background_errors);
   out.records_expired = get(counters_.records_expired);
   out.value_bytes_written = get(counters_.value_bytes_written);
+  out.values_logged = get(counters_.values_logged);
   out.value_reads = get(value_read_counters_.value_reads);
   out.value_bytes_read = get(value_read_counters_.value_bytes_read);
   out.gc_jobs = get(counters_.gc_jobs);

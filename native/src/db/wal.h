@@ -21,7 +21,8 @@ class WalRecord {
     kDelete = 2,
     kAppend = 3,
     kDeletePrefix = 4,
-    kDeleteRange = 5,  // key: the range's beginning, value: its end
+    kDeleteRange = 5,   // key: the range's beginning, value: its end
+    kPutReference = 6,  // value: where in a segment of the value log the value is
   };
   struct Change {
     Kind kind = Kind::kPut;

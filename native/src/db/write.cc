@@ -92,10 +92,19 @@ Status DBImpl::Put(Table* table, KeyRef key, Slice value) {
   LAVA_RETURN_IF_ERROR(CheckValue(*impl, value));
   const InternalKey internal(options_.partition_bytes, impl->id_bytes(), key.key);
   WriteLock lock(write_mutex_);
-  LAVA_RETURN_IF_ERROR(MakeRoom(&lock, key.key.size() + value.size() + kRecordOverheadBytes));
   LAVA_RETURN_IF_ERROR(
-      LogWrite(WalRecord::Kind::kPut, internal.slice(), InternalPrefix(key.prefix_bytes), value));
-  active_->Put(internal.slice(), InternalPrefix(key.prefix_bytes), value);
+      MakeRoom(&lock, key.key.size() + MemoryBytesOf(*impl, value) + kRecordOverheadBytes));
+  const uint32_t prefix_bytes = InternalPrefix(key.prefix_bytes);
+  if (IsLarge(*impl, value)) [[unlikely]] {
+    LAVA_RETURN_IF_ERROR(MakeSegment());
+    LAVA_RETURN_IF_ERROR(LogValue(*impl, internal.slice(), value, &reference_));
+    LAVA_RETURN_IF_ERROR(
+        LogWrite(WalRecord::Kind::kPutReference, internal.slice(), prefix_bytes, reference_));
+    active_->PutReference(internal.slice(), prefix_bytes, reference_);
+  } else {
+    LAVA_RETURN_IF_ERROR(LogWrite(WalRecord::Kind::kPut, internal.slice(), prefix_bytes, value));
+    active_->Put(internal.slice(), prefix_bytes, value);
+  }
   Wrote(key.key.size() + value.size());
   return Status::OK();
 }
@@ -156,18 +165,23 @@ Status DBImpl::Write(const WriteBatch& batch) {
                                    " bytes, the limit is " + std::to_string(kListBytesMax));
   WriteLock lock(write_mutex_);
   LAVA_RETURN_IF_ERROR(MakeRoom(&lock, batch.byte_count() + batch.count() * kRecordOverheadBytes));
-  LAVA_RETURN_IF_ERROR(LogWrite(batch));
-  for (const WriteBatch::Operation& operation : batch.operations()) Apply(batch, operation);
+  std::vector<std::string> references;
+  LAVA_RETURN_IF_ERROR(LogValues(batch, &references));
+  LAVA_RETURN_IF_ERROR(LogWrite(batch, references));
+  for (size_t i = 0; i < batch.count(); ++i)
+    Apply(batch, batch.operations()[i], references.empty() ? std::string() : references[i]);
   Wrote(batch.byte_count());
   return Status::OK();
 }
 
-void DBImpl::Apply(const WriteBatch& batch, const WriteBatch::Operation& operation) {
+void DBImpl::Apply(const WriteBatch& batch, const WriteBatch::Operation& operation,
+                   const std::string& reference) {
   const auto* table = static_cast<const TableImpl*>(operation.table);
   const InternalKey key(options_.partition_bytes, table->id_bytes(), batch.key(operation));
   const uint32_t prefix_bytes = InternalPrefix(operation.prefix_bytes);
   switch (operation.kind) {
     case WriteBatch::Kind::kPut:
+      if (!reference.empty()) return active_->PutReference(key.slice(), prefix_bytes, reference);
       return active_->Put(key.slice(), prefix_bytes, batch.value(operation));
     case WriteBatch::Kind::kDelete:
       return DeleteLocked(key.slice(), prefix_bytes);

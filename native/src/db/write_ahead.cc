@@ -26,6 +26,9 @@ Status DBImpl::OpenWal(VersionEdit* first) {
   LAVA_ASSIGN_OR_RETURN(wal_, Wal::Open(std::move(log), path_, directory,
                                         options_.wal == WalMode::kWalSync, flushed));
   first->wal_flushed = flushed.value_or(0);
+  large_values_ = options_.large_value_bytes != 0;
+  replayed_to_ = wal_->last();
+  sealed_to_ = flushed.value_or(0);
   return Status::OK();
 }
 
@@ -38,15 +41,19 @@ Status DBImpl::LogWrite(WalRecord::Kind kind, Slice internal_key, uint32_t prefi
   return wal_->Append(wal_record_);
 }
 
-Status DBImpl::LogWrite(const WriteBatch& batch) {
+Status DBImpl::LogWrite(const WriteBatch& batch, const std::vector<std::string>& references) {
   if (wal_ == nullptr) return Status::OK();
   wal_record_.Clear();
-  for (const WriteBatch::Operation& operation : batch.operations()) {
+  for (size_t i = 0; i < batch.count(); ++i) {
+    const WriteBatch::Operation& operation = batch.operations()[i];
     const auto* table = static_cast<const TableImpl*>(operation.table);
     const InternalKey key(options_.partition_bytes, table->id_bytes(), batch.key(operation));
+    const bool logged = !references.empty() && !references[i].empty();
     // The kinds of both have the same numbers.
-    wal_record_.Add(static_cast<WalRecord::Kind>(operation.kind), key.slice(),
-                    InternalPrefix(operation.prefix_bytes), batch.value(operation));
+    const auto kind = static_cast<WalRecord::Kind>(operation.kind);
+    wal_record_.Add(logged ? WalRecord::Kind::kPutReference : kind, key.slice(),
+                    InternalPrefix(operation.prefix_bytes),
+                    logged ? Slice(references[i]) : batch.value(operation));
   }
   return wal_->Append(wal_record_);
 }
@@ -66,49 +73,87 @@ Status DBImpl::LogRangeDelete(const TableImpl& table, Slice lower, Slice upper) 
 Status DBImpl::ReplayWal() {
   if (wal_ == nullptr) return Status::OK();
   WriteLock write(write_mutex_);
-  return wal_->Replay([this, &write](Slice record) {
-    const bool fits =
-        active_->arena_bytes() + record.size() <= memtable_limit_ &&
-        lease_->write_buffer_used_bytes() + record.size() <= lease_->write_buffer_bytes();
-    if (!fits && !active_->empty()) LAVA_RETURN_IF_ERROR(FlushHere(&write));
-    while (!record.empty()) {
-      WalRecord::Change change;
-      LAVA_RETURN_IF_ERROR(WalRecord::Take(&record, &change));
-      LAVA_RETURN_IF_ERROR(ReplayChange(change));
-    }
-    active_bytes_.store(active_->arena_bytes(), std::memory_order_relaxed);
+  bool lost = false;
+  LAVA_RETURN_IF_ERROR(wal_->Replay([this, &write, &lost](Slice record) {
+    return lost ? Status::OK() : ReplayRecord(record, &write, &lost);
+  }));
+  // What is passed by must not be found by the next opening, behind what is written now.
+  return lost ? FlushHere(&write) : Status::OK();
+}
+
+// All or nothing. *lost: from this record on, all is.
+Status DBImpl::ReplayRecord(Slice record, WriteLock* write, bool* lost) {
+  std::vector<WalRecord::Change> changes;
+  std::vector<std::string> values;  // that were logged, in their order
+  uint64_t bytes = record.size();
+  while (!record.empty()) {
+    WalRecord::Change& change = changes.emplace_back();
+    LAVA_RETURN_IF_ERROR(WalRecord::Take(&record, &change));
+    LAVA_RETURN_IF_ERROR(CheckReplayed(change));
+    if (change.kind != WalRecord::Kind::kPutReference) continue;
+    const Status status = ReadReplayed(change, &values.emplace_back());
+    // Neither log is synced, and a power cut may take more of the one than of the other. What is
+    // left must be what there was at one moment.
+    *lost = options_.wal == WalMode::kWal && (status.IsCorruption() || status.IsNotFound());
+    if (*lost) return Status::OK();
+    LAVA_RETURN_IF_ERROR(status);
+    bytes += values.back().size();
+  }
+  const bool fits = active_->arena_bytes() + bytes <= memtable_limit_ &&
+                    lease_->write_buffer_used_bytes() + bytes <= lease_->write_buffer_bytes();
+  if (!fits && !active_->empty()) LAVA_RETURN_IF_ERROR(FlushHere(write));
+  auto value = values.begin();
+  for (const WalRecord::Change& change : changes) {
+    const bool logged = change.kind == WalRecord::Kind::kPutReference;
+    ReplayChange(change, logged ? Slice(*value++) : change.value);
+  }
+  active_bytes_.store(active_->arena_bytes(), std::memory_order_relaxed);
+  return Status::OK();
+}
+
+// A segment that an earlier run wrote gets no index any more: its values are put anew.
+Status DBImpl::ReadReplayed(const WalRecord::Change& change, std::string* value) const {
+  ValueReference reference;
+  if (!DecodeReference(change.value, &reference) || !reference.is_logged() ||
+      reference.raw_bytes > kValueBytesMax)
+    return Status::Corruption("where a value was logged is malformed");
+  const std::string path = path_ + "/" + reference.birth.ValueFileName();
+  LAVA_ASSIGN_OR_RETURN(const std::unique_ptr<fs::RandomFile> file, fs_->OpenRandom(path));
+  if (reference.logged_bytes > file->size())
+    return Status::Corruption(path + " ends before the value that was logged at offset " +
+                              std::to_string(reference.logged_offset));
+  return ReadLogged(
+      *file, change.key,
+      {reference.logged_offset, reference.logged_bytes, static_cast<uint32_t>(reference.raw_bytes)},
+      value);
+}
+
+Status DBImpl::CheckReplayed(const WalRecord::Change& change) const {
+  // No shorter one was written; what would be read beyond it is not the record's.
+  const size_t bytes_min = options_.partition_bytes + kTableIdBytes;
+  if (change.key.size() >= bytes_min &&
+      (change.kind != WalRecord::Kind::kDeleteRange || change.value.size() >= bytes_min))
     return Status::OK();
-  });
+  return Status::Corruption("a key of " + std::to_string(change.key.size()) +
+                            " bytes, fewer than the " + std::to_string(bytes_min) +
+                            " of partition and table");
 }
 
 // Holds write.
-Status DBImpl::ReplayChange(const WalRecord::Change& change) {
-  // No shorter one was written; what would be read beyond it is not the record's.
-  const size_t bytes_min = options_.partition_bytes + kTableIdBytes;
-  if (change.key.size() < bytes_min ||
-      (change.kind == WalRecord::Kind::kDeleteRange && change.value.size() < bytes_min)) {
-    return Status::Corruption("a key of " + std::to_string(change.key.size()) +
-                              " bytes, fewer than the " + std::to_string(bytes_min) +
-                              " of partition and table");
-  }
+void DBImpl::ReplayChange(const WalRecord::Change& change, Slice value) {
   switch (change.kind) {
     case WalRecord::Kind::kPut:
-      active_->Put(change.key, change.prefix_bytes, change.value);
-      break;
+    case WalRecord::Kind::kPutReference:
+      return active_->Put(change.key, change.prefix_bytes, value);
     case WalRecord::Kind::kDelete:
-      DeleteLocked(change.key, change.prefix_bytes);
-      break;
+      return DeleteLocked(change.key, change.prefix_bytes);
     case WalRecord::Kind::kAppend:
-      active_->Append(change.key, change.prefix_bytes, change.value);
-      break;
+      return active_->Append(change.key, change.prefix_bytes, value);
     case WalRecord::Kind::kDeletePrefix:
-      DeletePrefixLocked(change.key);
-      break;
+      return DeletePrefixLocked(change.key);
     case WalRecord::Kind::kDeleteRange:
-      active_->DeleteRange(change.key, change.value);
-      break;
+      return active_->DeleteRange(change.key, value);
   }
-  return Status::OK();
 }
 
 }  // namespace lava

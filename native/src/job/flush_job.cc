@@ -1,6 +1,7 @@
 #include "job/flush_job.h"
 
 #include "base/check.h"
+#include "job/logged_values.h"
 #include "job/merge_run.h"
 #include "job/merging_iterator.h"
 #include "job/output_files.h"
@@ -42,8 +43,16 @@ Status RunFlush(const JobContext& context, const FlushInput& input, FlushOutput*
   const std::unique_ptr<RecordIterator> records = NewMergingIterator(std::move(runs), options);
   OutputFiles files(context, OutputLimits{}, std::move(tombstones));
   ValueOutput values(context, input.tables);
+  LoggedValues logged(input.segments);
+  if (!input.segments.empty()) {
+    for (records->SeekToFirst(); records->Valid(); records->Next()) logged.Weigh(records->record());
+    LAVA_RETURN_IF_ERROR(records->status());
+    logged.Choose(&values);
+  }
   for (records->SeekToFirst(); records->Valid(); records->Next()) {
     Record record = records->record();
+    if (record.kind == RecordKind::kPutReference)
+      LAVA_RETURN_IF_ERROR(logged.Place(&values, &record));
     LAVA_RETURN_IF_ERROR(values.MoveOut(&record));
     LAVA_RETURN_IF_ERROR(files.Add(record));
   }

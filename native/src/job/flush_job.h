@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "job/job_context.h"
+#include "job/log_segment.h"
 #include "memtable/memtable.h"
 
 namespace lava {
@@ -13,7 +14,8 @@ struct FlushInput {
   std::vector<std::shared_ptr<const MemTable>> runs;  // sealed, adjacent in age, newest first
   /// No file can hold anything older: tombstones are left out, appends become puts.
   bool nothing_older = false;
-  std::map<uint64_t, TableOptions> tables;  // that tell which values are moved out
+  std::map<uint64_t, TableOptions> tables;            // that tell which values are moved out
+  std::vector<std::shared_ptr<LogSegment>> segments;  // that the runs refer to
 };
 struct FlushOutput {
   std::shared_ptr<FileMeta> file;  // with its reader; null: nothing was left to write

@@ -3,16 +3,12 @@
 #include <utility>
 
 namespace lava {
-namespace {
 
-// The timestamp that tells when the value expires, as far as its table has one.
 std::optional<uint64_t> TimestampOf(const TableOptions& options, Slice value) {
   const size_t offset = options.ttl_layout == TtlLayout::kMap ? 1 : 0;
   if (options.ttl_layout == TtlLayout::kNone || value.size() < offset + 8) return std::nullopt;
   return DecodeBigEndian(value.data() + offset, 8);
 }
-
-}  // namespace
 
 ValueOutput::ValueOutput(const JobContext& context, const std::map<uint64_t, TableOptions>& tables)
     : context_(context), tables_(tables, context.writer.partition_bytes) {}
@@ -82,15 +78,39 @@ Status ValueOutput::Add(Slice key, const FileId& birth, bool hot, Slice value,
   return stream->writer->Add(key, birth, value);
 }
 
+// Not one of created_: when the job fails, its values are read out of it.
+void ValueOutput::Keep(std::unique_ptr<ValueLogWriter> writer) {
+  const FileId id = writer->id();
+  kept_[id].writer = std::move(writer);
+}
+
+Status ValueOutput::AddLogged(Slice key, const ValueReference& reference) {
+  Kept& kept = kept_.at(reference.birth);
+  kept.tables[tables_.IdOf(key).value_or(0)].Add(reference.raw_bytes, reference.timestamp);
+  return kept.writer->AddLive(key, {reference.logged_offset, reference.logged_bytes,
+                                    static_cast<uint32_t>(reference.raw_bytes)});
+}
+
+Status ValueOutput::EndKept(Kept* kept) {
+  ValueFileProperties properties;
+  LAVA_RETURN_IF_ERROR(kept->writer->Finish(&properties));
+  return AddFile(kept->writer->id(), properties, std::move(kept->tables), false);
+}
+
 Status ValueOutput::EndFile(Stream* stream) {
   if (stream->writer == nullptr) return Status::OK();
   ValueFileProperties properties;
   LAVA_RETURN_IF_ERROR(stream->writer->Finish(&properties));
   stream->writer.reset();
-  std::shared_ptr<ValueFileMeta> meta = MetaOf(stream->id, properties);
+  return AddFile(stream->id, properties, std::exchange(stream->tables, {}), stream == &hot_);
+}
+
+Status ValueOutput::AddFile(const FileId& id, const ValueFileProperties& properties,
+                            std::map<uint64_t, TableShare> tables, bool hot) {
+  std::shared_ptr<ValueFileMeta> meta = MetaOf(id, properties);
   LAVA_ASSIGN_OR_RETURN(meta->reader, OpenValueReader(context_, *meta));
-  meta->hot = stream == &hot_;
-  meta->tables = std::exchange(stream->tables, {});
+  meta->hot = hot;
+  meta->tables = std::move(tables);
   bytes_written_ += meta->bytes;
   files_.push_back(std::move(meta));
   return Status::OK();
@@ -98,7 +118,10 @@ Status ValueOutput::EndFile(Stream* stream) {
 
 Status ValueOutput::Close() {
   LAVA_RETURN_IF_ERROR(EndFile(&cold_));
-  return EndFile(&hot_);
+  LAVA_RETURN_IF_ERROR(EndFile(&hot_));
+  for (auto& [id, kept] : kept_) LAVA_RETURN_IF_ERROR(EndKept(&kept));
+  kept_.clear();
+  return Status::OK();
 }
 
 Status ValueOutput::Finish(std::vector<std::shared_ptr<ValueFileMeta>>* files) {

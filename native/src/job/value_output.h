@@ -9,8 +9,12 @@
 #include "base/value_reference.h"
 #include "job/job_context.h"
 #include "job/tables_by_key.h"
+#include "value/value_log_writer.h"
 
 namespace lava {
+
+/// The timestamp that tells when a value expires, as far as its table has one.
+std::optional<uint64_t> TimestampOf(const TableOptions& options, Slice value);
 
 /// Moves a job's large values, which come in key order, into value files of their own, those of hot
 /// keys apart from the others (Scavenger 3.4.2).
@@ -33,6 +37,10 @@ class ValueOutput {
   /// The same for a value itself, which is compressed here.
   Status Add(Slice key, const FileId& birth, bool hot, Slice value,
              std::optional<uint64_t> timestamp);
+  /// A segment of the value log becomes one of this job's files.
+  void Keep(std::unique_ptr<ValueLogWriter> writer);
+  /// A value that lives in a segment that was kept; keys ascend.
+  Status AddLogged(Slice key, const ValueReference& reference);
   /// Ends the last file; Finish() cannot fail then, so that a job's other outputs can come between.
   /// Errors: after one, destroy it.
   Status Close();
@@ -48,6 +56,13 @@ class ValueOutput {
     std::string last_key;
     std::map<uint64_t, TableShare> tables;  // what each has of it
   };
+  struct Kept {
+    std::unique_ptr<ValueLogWriter> writer;
+    std::map<uint64_t, TableShare> tables;
+  };
+  Status EndKept(Kept* kept);
+  Status AddFile(const FileId& id, const ValueFileProperties& properties,
+                 std::map<uint64_t, TableShare> tables, bool hot);
   /// Lets the stream have a file that has room for a record of this key.
   Status MakeRoom(Stream* stream, Slice key);
   void Count(Stream* stream, Slice key, uint64_t raw_bytes, std::optional<uint64_t> timestamp);
@@ -56,6 +71,7 @@ class ValueOutput {
   const JobContext& context_;
   const TablesByKey tables_;
   Stream cold_, hot_;
+  std::map<FileId, Kept> kept_;
   std::string reference_;
   uint64_t bytes_written_ = 0;
   std::vector<std::shared_ptr<ValueFileMeta>> files_;

@@ -25,6 +25,8 @@ class MemTable {
   static std::shared_ptr<MemTable> Create(MemoryCounter* counter);
 
   virtual void Put(Slice key, uint32_t prefix_bytes, Slice value) = 0;
+  /// A put whose value is where the reference says (EncodeReference).
+  virtual void PutReference(Slice key, uint32_t prefix_bytes, Slice reference) = 0;
   virtual void Delete(Slice key, uint32_t prefix_bytes) = 0;
   /// Becomes a put when the key's put or delete, or a tombstone over it, is in this run.
   virtual void Append(Slice key, uint32_t prefix_bytes, Slice segments) = 0;
@@ -48,7 +50,7 @@ class MemTable {
       RecordKind kind;
     };
     std::vector<Entry> entries;
-    bool end = false;  // nothing further below upper
+    bool end = false;  // nothing further below upper; values of references come with keys alone
   };
   virtual void CopyRange(Slice from, bool exclusive, Slice upper, size_t count, bool keys_only,
                          Copied* out) const = 0;
@@ -72,6 +74,10 @@ class MemTable {
   virtual uint64_t record_count() const = 0;  // point records and prefix tombstones
   virtual bool has_prefix_deletes() const = 0;
   virtual bool has_range_tombstones() const = 0;
+  virtual bool has_references() const = 0;  // whether there ever was one
+  /// What references refer to; set by the writer before the first one. Null: nothing.
+  virtual void Attach(std::shared_ptr<const Attachment> attachment) = 0;
+  virtual std::shared_ptr<const Attachment> attachment() const = 0;
   virtual uint64_t arena_bytes() const = 0;   // what is charged
   virtual uint64_t killed_bytes() const = 0;  // keys and values that died in this run
   virtual uint64_t live_bytes() const = 0;    // keys and values that a flush would write

@@ -183,12 +183,31 @@ void MemTableImpl::AppendValue(Entry* entry, Slice tail) {
 }
 
 void MemTableImpl::Put(Slice key, uint32_t prefix_bytes, Slice value) {
+  PutKind(RecordKind::kPut, key, prefix_bytes, value);
+}
+
+void MemTableImpl::PutReference(Slice key, uint32_t prefix_bytes, Slice reference) {
+  has_references_.store(1, std::memory_order_relaxed);
+  PutKind(RecordKind::kPutReference, key, prefix_bytes, reference);
+}
+
+void MemTableImpl::Attach(std::shared_ptr<const Attachment> attachment) {
+  Writing writing(*this);
+  attachment_ = std::move(attachment);
+}
+
+std::shared_ptr<const Attachment> MemTableImpl::attachment() const {
+  Reading reading(*this);
+  return attachment_;
+}
+
+void MemTableImpl::PutKind(RecordKind kind, Slice key, uint32_t prefix_bytes, Slice value) {
   Writing writing(*this);
   uint32_t hash;
   Entry* entry = FindEntry(key, false, &hash);
-  if (entry == nullptr) return NewEntry(hash, key, RecordKind::kPut, prefix_bytes, value);
+  if (entry == nullptr) return NewEntry(hash, key, kind, prefix_bytes, value);
   Add(&killed_bytes_, entry->value_bytes);
-  entry->set_kind(RecordKind::kPut);
+  entry->set_kind(kind);
   entry->set_prefix_bytes(prefix_bytes);
   SetValue(entry, value);
 }
@@ -213,6 +232,7 @@ void MemTableImpl::Append(Slice key, uint32_t prefix_bytes, Slice segments) {
         CoveredByTombstone(key, prefix_bytes) ? RecordKind::kPut : RecordKind::kAppend;
     return NewEntry(hash, key, kind, prefix_bytes, segments);
   }
+  LAVA_CHECK(entry->kind() != RecordKind::kPutReference);  // lists are never logged
   if (entry->kind() == RecordKind::kDelete) entry->set_kind(RecordKind::kPut);
   entry->set_prefix_bytes(prefix_bytes);
   AppendValue(entry, segments);
@@ -324,6 +344,11 @@ void MemTableImpl::Get(Lookup* lookup) const {
   const Arena::Ref ref = hash_.Find(arena_, hash, lookup->key(), false);
   if (ref != Arena::kNull) {
     const Entry* entry = EntryAt(arena_, ref);
+    if (entry->kind() == RecordKind::kPutReference) {
+      ValueReference reference;
+      LAVA_CHECK(DecodeReference(EntryValue(arena_, *entry), &reference));
+      return lookup->TellReference(reference);
+    }
     lookup->Tell(entry->kind(), EntryValue(arena_, *entry), nullptr);
     if (lookup->done()) return;
   }
@@ -421,7 +446,8 @@ void MemTableImpl::CopyLocked(Slice from, bool exclusive, Slice upper, size_t co
         return;
       }
     }
-    if (keys_only) record.value = Slice();
+    // Whether it has expired is in the reference.
+    if (keys_only && record.kind != RecordKind::kPutReference) record.value = Slice();
     const uint64_t key_offset = out->bytes.size();
     out->bytes.append(record.key).append(record.value);
     out->entries.push_back(
@@ -440,7 +466,9 @@ bool MemTableImpl::HasPrefix(Slice prefix) const {
     for (const Copied::Entry& e : page.entries) {
       const Slice key = Slice(page.bytes).substr(e.key_offset, e.key_bytes);
       if (!key.starts_with(prefix)) return false;
-      if (e.kind == RecordKind::kPut || e.kind == RecordKind::kAppend) return true;
+      if (e.kind == RecordKind::kPut || e.kind == RecordKind::kAppend ||
+          e.kind == RecordKind::kPutReference)
+        return true;
     }
     if (page.end) return false;
     const Copied::Entry& last = page.entries.back();

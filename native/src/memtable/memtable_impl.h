@@ -29,6 +29,7 @@ class MemTableImpl final : public MemTable, public std::enable_shared_from_this<
   ~MemTableImpl() override;
 
   void Put(Slice key, uint32_t prefix_bytes, Slice value) override;
+  void PutReference(Slice key, uint32_t prefix_bytes, Slice reference) override;
   void Delete(Slice key, uint32_t prefix_bytes) override;
   void Append(Slice key, uint32_t prefix_bytes, Slice segments) override;
   void DeletePrefix(Slice prefix) override;
@@ -51,6 +52,9 @@ class MemTableImpl final : public MemTable, public std::enable_shared_from_this<
   uint64_t record_count() const override { return Load(record_count_); }
   bool has_prefix_deletes() const override { return Load(prefix_delete_count_) != 0; }
   bool has_range_tombstones() const override { return Load(has_range_tombstones_) != 0; }
+  void Attach(std::shared_ptr<const Attachment> attachment) override;
+  std::shared_ptr<const Attachment> attachment() const override;
+  bool has_references() const override { return Load(has_references_) != 0; }
   uint64_t arena_bytes() const override { return Load(charged_bytes_); }
   uint64_t killed_bytes() const override { return Load(killed_bytes_); }
   uint64_t live_bytes() const override { return Load(live_bytes_); }
@@ -106,6 +110,9 @@ class MemTableImpl final : public MemTable, public std::enable_shared_from_this<
   std::set<uint32_t> prefix_delete_lengths_;  // that ever stood in this run
   uint64_t tombstones_charged_ = 0;           // range_tombstones_ and prefix_delete_lengths_
 
+  void PutKind(RecordKind kind, Slice key, uint32_t prefix_bytes, Slice value);
+  std::shared_ptr<const Attachment> attachment_;
+  Counter has_references_{0};
   Counter record_count_{0}, prefix_delete_count_{0}, has_range_tombstones_{0};
   mutable Counter charged_bytes_{0};
   Counter killed_bytes_{0}, live_bytes_{0};

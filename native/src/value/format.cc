@@ -49,8 +49,8 @@ Status CheckFooterTail(const std::string& path, uint64_t file_bytes, Slice tail)
                                 ", this library reads up to version " +
                                 std::to_string(kFormatVersion) + ": use a newer library");
   }
-  const bool known = (version == 1 && bytes == kPlainFooterBytes) ||
-                     (version == kFormatVersion && bytes == kFooterBytes);
+  const bool known = bytes == (version == 2 ? kFooterBytes : kPlainFooterBytes) && version > 0 &&
+                     version <= kFormatVersion;
   if (!intact || !known) {
     return CorruptionAt(path, file_bytes - std::min<uint64_t>(file_bytes, kPlainFooterBytes),
                         "the footer's checksum is wrong");
@@ -105,6 +105,7 @@ Status DecodeFooter(const std::string& path, uint64_t file_bytes, Slice tail, Fo
   footer->properties = ReadHandle(from + 12);
   footer->unique_id = DecodeFixed64(from + 24);
   footer->dictionary = bytes == kFooterBytes ? ReadHandle(from + 32) : BlockHandle();
+  footer->is_log = DecodeFixed32(end - kFooterTailBytes + 4) == 3;
   uint64_t offset = file_bytes - bytes;
   if (!EndsAt(footer->top_index, offset) || !EndsAt(footer->properties, footer->top_index.offset)) {
     return CorruptionAt(path, offset, "the footer names blocks that do not end where they must");
@@ -129,6 +130,32 @@ void EncodeRecord(uint64_t unique_id, uint64_t offset, uint32_t birth, Slice key
   out->append(key);
   out->append(value.bytes);
   SealBlock(unique_id, offset, value.codec, value.raw_bytes, out);
+}
+
+const char* RecordBytes(Slice front, uint64_t room, uint64_t* bytes) {
+  Slice rest = front;
+  uint32_t birth = 0, key_bytes = 0, stored_bytes = 0;
+  if (!GetVarint32(&rest, &birth) || !GetVarint32(&rest, &key_bytes) ||
+      !GetVarint32(&rest, &stored_bytes))
+    return "a record's lengths are cut short";
+  *bytes = front.size() - rest.size() + uint64_t{key_bytes} + stored_bytes + kBlockTrailerBytes;
+  return *bytes <= room ? nullptr : "a record's lengths pass the end of where it stands";
+}
+
+uint64_t StoredBytesOf(uint64_t key_bytes, uint64_t record_bytes) {
+  const auto varint_bytes = [](uint64_t number) {
+    uint64_t bytes = 1;
+    for (; number >= 0x80; number >>= 7) ++bytes;
+    return bytes;
+  };
+  const uint64_t others = 1 + varint_bytes(key_bytes) + key_bytes + kBlockTrailerBytes;
+  // The length's own length is the one with which all adds up.
+  for (uint64_t length_bytes = 1; length_bytes <= 5; ++length_bytes) {
+    if (record_bytes < others + length_bytes) break;
+    const uint64_t stored = record_bytes - others - length_bytes;
+    if (varint_bytes(stored) == length_bytes) return stored;
+  }
+  return 0;
 }
 
 Status DecodeRecord(const RecordSource& source, uint64_t offset, Slice bytes, RecordView* record) {

@@ -18,9 +18,10 @@ namespace lava::vsst {
 /// The parts of a value SST that all of its code shares; docs/vsst-format.md has the bytes.
 
 inline constexpr uint64_t kMagic = 0x314c41566176616cull;  // "lavaVAL1" as bytes
-/// Files without a dictionary are of version 1, so that older libraries read them.
-inline constexpr uint32_t kFormatVersion = 2;
-inline constexpr size_t kPlainFooterBytes = 56;    // of version 1
+/// Sorted files without a dictionary are of version 1, so that older libraries read them, with one
+/// of version 2; version 3 are value logs.
+inline constexpr uint32_t kFormatVersion = 3;
+inline constexpr size_t kPlainFooterBytes = 56;    // of versions 1 and 3
 inline constexpr size_t kFooterBytes = 68;         // of version 2
 inline constexpr size_t kFooterTailBytes = 24;     // of every version: bytes, version, sum, magic
 inline constexpr uint32_t kFooterBytesMax = 4096;  // of every version
@@ -32,17 +33,24 @@ inline constexpr uint64_t kRecordBytesMin = 3 + kBlockTrailerBytes;
 inline constexpr uint64_t kRecordOverheadBytesMax = 3 * 5 + kBlockTrailerBytes;
 inline constexpr size_t kKeyBlockBytes = 16384;  // of the dense key index, before compression
 
+/// Buffers of a larger record are not kept for the next.
+inline constexpr size_t kBufferKeptBytesMax = 1 << 20;
+
+/// Mixed into a file's checksums: its name without its directory is unique over all instances,
+/// wherever it is copied to.
+inline uint64_t UniqueIdOf(Slice path) { return Hash64(path.substr(path.rfind('/') + 1)); }
 inline uint64_t KeyHash(Slice key) { return Hash64(key); }
 /// Bits that neither the filters nor the fingerprints of key SSTs look at.
 inline uint8_t FingerprintOf(uint64_t hash) { return static_cast<uint8_t>(hash >> 32); }
 
 struct Footer {
-  BlockHandle top_index, properties;
-  uint64_t unique_id = 0;    // mixed into every checksum
-  BlockHandle dictionary{};  // no bytes: none
+  BlockHandle top_index, properties;  // of a value log: the log index stands for the top index
+  uint64_t unique_id = 0;             // mixed into every checksum
+  BlockHandle dictionary{};           // no bytes: none
+  bool is_log = false;                // records in the order in which they were put
 
   bool has_dictionary() const { return dictionary.bytes != 0; }
-  uint32_t version() const { return has_dictionary() ? 2 : 1; }
+  uint32_t version() const { return is_log ? 3 : has_dictionary() ? 2 : 1; }
   size_t bytes() const { return has_dictionary() ? kFooterBytes : kPlainFooterBytes; }
   /// Where the last partition ends.
   uint64_t index_end() const { return has_dictionary() ? dictionary.offset : properties.offset; }
@@ -83,6 +91,14 @@ struct RecordSource {
 /// behind it. The view borrows from bytes; its value is checked, but for what only decompressing
 /// it tells.
 Status DecodeRecord(const RecordSource& source, uint64_t offset, Slice bytes, RecordView* record);
+
+/// Reads the lengths of the record whose first bytes are front, kRecordFrontBytes or all that is
+/// left; null, or what is wrong. room: from its beginning to where records end.
+const char* RecordBytes(Slice front, uint64_t room, uint64_t* bytes);
+inline constexpr size_t kRecordFrontBytes = 15;
+
+/// Bytes of the stored value in a record of a value log.
+uint64_t StoredBytesOf(uint64_t key_bytes, uint64_t record_bytes);
 
 /// births: in the order of their indexes.
 void EncodeProperties(const ValueFileProperties& properties, std::span<const BirthShare> births,

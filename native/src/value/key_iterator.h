@@ -55,4 +55,24 @@ class KeyIterator final : public ValueKeyIterator {
   Status status_;
 };
 
+/// Walks the index of a value log, which is in memory.
+class LogKeyIterator final : public ValueKeyIterator {
+ public:
+  /// head must outlive it.
+  explicit LogKeyIterator(const ValueHead* head) : head_(*head) {}
+
+  bool Valid() const override { return at_ < head_.log->size(); }
+  void Next() override { ++at_; }
+  Slice key() const override { return head_.log->key(at_); }
+  const FileId& birth() const override { return head_.births.front(); }
+  uint64_t raw_bytes() const override { return head_.log->record(at_).raw_bytes; }
+  uint64_t record_offset() const override { return head_.log->record(at_).offset; }
+  uint64_t record_bytes() const override { return head_.log->record(at_).bytes; }
+  Status status() const override { return Status::OK(); }
+
+ private:
+  const ValueHead& head_;
+  size_t at_ = 0;
+};
+
 }  // namespace lava::vsst

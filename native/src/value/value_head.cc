@@ -76,13 +76,30 @@ Status ValueHead::ReadTop() {
   return Status::OK();
 }
 
+Status ValueHead::ReadLogIndex() {
+  std::string raw;
+  const uint64_t offset = footer.top_index.offset;
+  LAVA_RETURN_IF_ERROR(LoadBlock(footer.top_index, &raw));
+  auto index = std::make_unique<LogIndex>();
+  if (const char* error = index->Load(raw, footer.properties.offset); error != nullptr)
+    return Malformed(offset, error);
+  if (properties.records != index->size() || properties.partitions != 0 ||
+      properties.tree_bytes != 0 || births.size() > 1)
+    return Malformed(offset, "the properties are not those of a value log with these records");
+  if (index->size() > 0 && (index->key(0) != properties.lower ||
+                            std::string(index->key(index->size() - 1)) + '\0' != properties.upper))
+    return Malformed(offset, "the properties have other bounds than the log index");
+  log = std::move(index);
+  return Status::OK();
+}
+
 Status ValueHead::Read(std::unique_ptr<fs::RandomFile> file, std::unique_ptr<ValueHead>* head) {
   auto read = std::make_unique<ValueHead>();
   read->file = std::move(file);
   LAVA_RETURN_IF_ERROR(read->ReadFooter());
   LAVA_RETURN_IF_ERROR(read->ReadProperties());
   LAVA_RETURN_IF_ERROR(read->LoadDictionary(&read->dictionary));
-  LAVA_RETURN_IF_ERROR(read->ReadTop());
+  LAVA_RETURN_IF_ERROR(read->footer.is_log ? read->ReadLogIndex() : read->ReadTop());
   *head = std::move(read);
   return Status::OK();
 }

@@ -9,6 +9,7 @@
 #include "fs/file_system.h"
 #include "value/crit_bit.h"
 #include "value/format.h"
+#include "value/log_index.h"
 #include "value/top_index.h"
 
 namespace lava::vsst {
@@ -19,8 +20,9 @@ struct ValueHead {
   std::unique_ptr<fs::RandomFile> file;
   Footer footer;
   ValueFileProperties properties;
-  std::vector<FileId> births;  // by index
-  TopIndex top;
+  std::vector<FileId> births;                    // by index
+  TopIndex top;                                  // empty in a value log
+  std::unique_ptr<const LogIndex> log;           // of a value log; else null
   std::unique_ptr<const Dictionary> dictionary;  // null: the file has none
 
   static Status Read(std::unique_ptr<fs::RandomFile> file, std::unique_ptr<ValueHead>* head);
@@ -46,6 +48,7 @@ struct ValueHead {
   Status ReadFooter();
   Status ReadProperties();
   Status ReadTop();
+  Status ReadLogIndex();
 };
 
 /// Reads parts of a file in ascending order, in pieces that go past the cache.

@@ -47,6 +47,7 @@ class ValueSstReader final : public ValueReader {
     charged_ = kReaderOverheadBytes + head_->top.memory_bytes() + p.lower.size() + p.upper.size() +
                p.births.size() * (sizeof(BirthShare) + sizeof(FileId));
     if (head_->dictionary != nullptr) charged_ += head_->dictionary->memory_bytes();
+    if (head_->log != nullptr) charged_ += head_->log->memory_bytes();
     if (counter_ != nullptr) counter_->Charge(charged_);
   }
   ~ValueSstReader() override {
@@ -71,6 +72,7 @@ class ValueSstReader final : public ValueReader {
     Count(&ReadCounters::value_bytes_read, bytes);
   }
   std::unique_ptr<ValueKeyIterator> NewKeyIterator() const override {
+    if (head_->log != nullptr) return std::make_unique<LogKeyIterator>(head_.get());
     return std::make_unique<KeyIterator>(head_.get());
   }
   Status TakeStored(Slice key, const StoredPlace& at, Slice record, Compression* codec,
@@ -81,7 +83,9 @@ class ValueSstReader final : public ValueReader {
     const StoredValue value{codec, static_cast<uint32_t>(at.raw_bytes), stored};
     return head_->DecompressValue(at.place.offset, value, raw->data());
   }
-  Status VerifyAll() const override { return VerifyValueFile(*head_); }
+  Status VerifyAll() const override {
+    return head_->log != nullptr ? VerifyValueLog(*head_) : VerifyValueFile(*head_);
+  }
   const ValueFileProperties& properties() const override { return head_->properties; }
   const std::string& path() const override { return head_->file->path(); }
 
@@ -152,6 +156,12 @@ Status ValueSstReader::LoadPartition(const TopIndex::Partition& partition,
 }
 
 Status ValueSstReader::FindPlace(Slice key, ValuePlace* place) const {
+  if (head_->log != nullptr) {
+    const LoggedRecord* const record = head_->log->Find(key);
+    if (record == nullptr) return Status::NotFound();
+    *place = {record->offset, record->bytes};
+    return Status::OK();
+  }
   const TopIndex::Partition& partition = head_->top.Find(key);
   std::shared_ptr<const CachedPartition> cached;
   LAVA_RETURN_IF_ERROR(LoadPartition(partition, &cached));
@@ -362,7 +372,34 @@ class Scanner final : public ValueScanner {
   std::string raw_;
 };
 
+/// Of a value log, where keys that follow each other do not stand so.
+class LogScanner final : public ValueScanner {
+ public:
+  explicit LogScanner(const ValueSstReader* reader) : reader_(*reader) {}
+
+  Status Get(Slice key, const FileId& birth, Slice* value) override {
+    ValuePlace place;
+    LAVA_RETURN_IF_ERROR(reader_.Locate(key, birth, &place));
+    bytes_.resize(place.bytes);
+    LAVA_RETURN_IF_ERROR(reader_.ReadRecords(place.offset, place.bytes, bytes_.data()));
+    RecordView record;
+    uint64_t offset;
+    LAVA_RETURN_IF_ERROR(reader_.FindRecord(bytes_, place, key, birth, &record, &offset));
+    *value = record.value.bytes;
+    if (record.value.codec == Compression::kNone) return Status::OK();
+    raw_.resize(record.value.raw_bytes);
+    LAVA_RETURN_IF_ERROR(reader_.head().DecompressValue(offset, record.value, raw_.data()));
+    *value = raw_;
+    return Status::OK();
+  }
+
+ private:
+  const ValueSstReader& reader_;
+  std::string bytes_, raw_;
+};
+
 std::unique_ptr<ValueScanner> ValueSstReader::NewScanner() const {
+  if (head_->log != nullptr) return std::make_unique<LogScanner>(this);
   return std::make_unique<Scanner>(this);
 }
 

@@ -11,6 +11,7 @@
 #include "testing/random.h"
 #include "value/key_iterator.h"
 #include "value/value_head.h"
+#include "value/value_log_writer.h"
 #include "value/value_reader.h"
 #include "value/value_writer.h"
 
@@ -30,6 +31,25 @@ inline Result<ValueFileProperties> WriteValues(fs::FileSystem* file_system, cons
   auto writer = ValueWriter::Create(options, std::move(file), path);
   for (const auto& [name, value] : values)
     LAVA_RETURN_IF_ERROR(writer->Add(name.first, name.second, value));
+  ValueFileProperties properties;
+  LAVA_RETURN_IF_ERROR(writer->Finish(&properties));
+  return properties;
+}
+
+/// A segment of a value log: the values in descending order of their keys, each put twice.
+inline Result<ValueFileProperties> WriteValueLog(fs::FileSystem* file_system,
+                                                 const std::string& path, const ValueMap& values,
+                                                 Compression compression) {
+  LAVA_ASSIGN_OR_RETURN(auto file, file_system->Create(path, 1 << 16));
+  const auto writer =
+      ValueLogWriter::Create({.compression = compression}, std::move(file), path, Birth(1));
+  std::map<std::string, LoggedRecord> live;
+  for (auto value = values.rbegin(); value != values.rend(); ++value) {
+    LoggedRecord* const record = &live[value->first.first];
+    LAVA_RETURN_IF_ERROR(writer->Append(value->first.first, "dies", record));
+    LAVA_RETURN_IF_ERROR(writer->Append(value->first.first, value->second, record));
+  }
+  for (const auto& [key, record] : live) LAVA_RETURN_IF_ERROR(writer->AddLive(key, record));
   ValueFileProperties properties;
   LAVA_RETURN_IF_ERROR(writer->Finish(&properties));
   return properties;
@@ -127,10 +147,15 @@ inline Result<ValueFileImage> ImageOf(CrashableFileSystem* file_system, const st
   ValueFileImage image;
   LAVA_ASSIGN_OR_RETURN(image.bytes, file_system->Content(path));
   image.unique_id = head->footer.unique_id;
-  vsst::KeyIterator at(head.get());
-  for (; at.Valid(); at.Next())
-    image.records.push_back({at.record_offset(), at.record_offset() + at.record_bytes()});
-  LAVA_RETURN_IF_ERROR(at.status());
+  if (head->log != nullptr) {
+    for (size_t i = 0; i < head->log->size(); ++i)
+      image.records.push_back({head->log->record(i).offset, head->log->record(i).end()});
+  } else {
+    vsst::KeyIterator at(head.get());
+    for (; at.Valid(); at.Next())
+      image.records.push_back({at.record_offset(), at.record_offset() + at.record_bytes()});
+    LAVA_RETURN_IF_ERROR(at.status());
+  }
   for (const BlockHandle& block : head->top.key_blocks())
     image.key_blocks.push_back({block.offset, block.end()});
   for (const auto& partition : head->top.partitions())

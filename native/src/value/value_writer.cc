@@ -19,15 +19,6 @@ namespace {
 
 using namespace vsst;  // NOLINT: this folder's own
 
-/// Buffers of a larger record are not kept for the next.
-constexpr size_t kBufferKeptBytesMax = 1 << 20;
-
-/// The file's name without its directory: unique over all instances, wherever it is copied to.
-Slice NameOf(const std::string& path) {
-  size_t slash = path.rfind('/');
-  return slash == std::string::npos ? Slice(path) : Slice(path).substr(slash + 1);
-}
-
 class ValueSstWriter final : public ValueWriter {
  public:
   ValueSstWriter(const ValueWriterOptions& options, std::unique_ptr<fs::AppendFile> file,
@@ -38,7 +29,7 @@ class ValueSstWriter final : public ValueWriter {
         path_(std::move(path)),
         compressor_(options.compression),
         holding_(options.compression == Compression::kZstd && options.dictionary.enabled) {
-    footer_.unique_id = Hash64(NameOf(path_));
+    footer_.unique_id = UniqueIdOf(path_);
   }
 
   Status Add(Slice key, const FileId& birth, Slice value) override;

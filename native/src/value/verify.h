@@ -6,5 +6,7 @@ namespace lava::vsst {
 
 /// ValueReader::VerifyAll.
 Status VerifyValueFile(const ValueHead& head);
+/// The same of a value log.
+Status VerifyValueLog(const ValueHead& head);
 
 }  // namespace lava::vsst

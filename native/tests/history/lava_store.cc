@@ -89,6 +89,7 @@ void LavaStore::CloseNow() {
     const DBStatistics statistics = db_->statistics();
     Totals& totals = TotalsOfAll();
     totals.gc_jobs += statistics.gc_jobs;
+    totals.values_logged += statistics.values_logged;
     totals.gc_values_dead += statistics.gc_values_dead;
     totals.value_reads += statistics.value_reads;
     totals.merged_value_bytes += statistics.merged_value_bytes;

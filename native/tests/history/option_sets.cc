@@ -159,6 +159,7 @@ DBOptions OptionsOf(const OptionSet& set, uint32_t opening) {
   }
   options.sync = set.sync.value_or(options.sync);
   options.wal = WalOf(set);
+  options.large_value_bytes = set.index % 2 == 0 ? 40 : 0;
   options.partition_bytes = set.index % 4 == 1 ? 2 : 1;
   options.partition_first = 0;
   options.partition_last = 15;

@@ -116,6 +116,15 @@ Result<Json> ValueSstFacts(ReadOnlyFiles* files, const std::string& path, const 
   json["stored_bytes"] = p.stored_bytes;
   if (const BlockHandle& block = head->footer.dictionary; head->footer.has_dictionary())
     json["dictionary_bytes"] = block.bytes + kBlockTrailerBytes;
+  json["bounds"] = names.Bounds(p.lower, p.upper);
+  json["births"] = ToJson(p.births);
+  json["is_log"] = head->log != nullptr;
+  if (head->log != nullptr) {
+    json["keys"] = head->log->size();
+    json["log"] = {{"records_bytes", head->log->records_end()},
+                   {"index_bytes", head->footer.top_index.bytes + kBlockTrailerBytes}};
+    return json;
+  }
   json["index"] = {{"partitions", p.partitions},
                    {"partition_bytes", partition_bytes},
                    {"crit_bit_bytes", p.tree_bytes},
@@ -124,8 +133,6 @@ Result<Json> ValueSstFacts(ReadOnlyFiles* files, const std::string& path, const 
                    {"dense_blocks", head->top.key_blocks().size()},
                    {"dense_bytes", dense_bytes},
                    {"dense_bytes_per_key", PerRecord(dense_bytes, keys)}};
-  json["bounds"] = names.Bounds(p.lower, p.upper);
-  json["births"] = ToJson(p.births);
   return json;
 }
 

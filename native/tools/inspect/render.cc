@@ -164,6 +164,9 @@ void RenderValueFile(const Json& file, std::string* out) {
     *out += "; garbage about " + Size(file, "garbage_estimate") + " (" + Size(file, "garbage_min") +
             " to " + Size(file, "garbage_max") + ")";
   *out += "\n";
+  if (file.contains("log"))
+    *out += "    a segment of a value log: records " + Size(file["log"], "records_bytes") +
+            ", index " + Size(file["log"], "index_bytes") + "\n";
   if (file.contains("index"))
     *out += "    crit-bit " + Decimal(file["index"], "crit_bit_bytes_per_key") +
             " B/key, with positions " + Decimal(file["index"], "bytes_per_key") + " B/key in " +

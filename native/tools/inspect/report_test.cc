@@ -2,6 +2,7 @@
 #include "inspect/inspect_test_util.h"
 #include "inspect/text.h"
 #include "lava/list_format.h"
+#include "value/value_log_writer.h"
 
 // What the tool says of sound instances.
 namespace lava::inspect {
@@ -86,6 +87,28 @@ TEST_F(InspectTest, FilesSayWhatTheirIndexesCost) {
   const Json loose = Ask({"files", path})["loose"].at(0);
   EXPECT_EQ(loose["index"], one["value_files"][0]["index"]);
   EXPECT_TRUE(loose["own_name"]);
+}
+
+TEST_F(InspectTest, ASegmentOfAValueLogSaysThatItIsOne) {
+  const FileId id{{7, 11}, 5};
+  const std::string path = "/loose/" + id.ValueFileName();
+  ASSERT_OK(db.files.CreateDirectory("/loose"));
+  auto file = db.files.Create(path, 1 << 16);
+  ASSERT_OK(file.status());
+  const auto writer = ValueLogWriter::Create({}, std::move(*file), path, id);
+  LoggedRecord record;
+  ASSERT_OK(writer->Append(Key(1), std::string(50, 'd'), &record));  // dies
+  ASSERT_OK(writer->Append(Key(1), std::string(70, 'l'), &record));
+  ASSERT_OK(writer->AddLive(Key(1), record));
+  ValueFileProperties properties;
+  ASSERT_OK(writer->Finish(&properties));
+  const Json loose = Ask({"files", path})["loose"].at(0);
+  EXPECT_EQ(loose["format_version"], 3) << loose.dump(2);
+  EXPECT_TRUE(loose["is_log"]);
+  EXPECT_EQ(loose["records"], 1);
+  EXPECT_EQ(loose["keys"], 1);
+  EXPECT_EQ(loose["log"]["records_bytes"], record.end());
+  EXPECT_TRUE(Ask({"verify", path})["faults"].empty());
 }
 
 TEST_F(InspectTest, EveryKeyIsAnsweredAsTheInstanceDoes) {

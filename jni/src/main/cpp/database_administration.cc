@@ -21,6 +21,7 @@ DBOptions ToOptions(JNIEnv* env, jlongArray array) {
   o.create_if_missing = in.Next() != 0;
   o.sync = in.Next() != 0;
   o.wal = ToWalMode(in.Next32());
+  o.large_value_bytes = in.Next();
   o.use_direct_reads = in.Next() != 0;
   o.use_direct_io_for_flush_and_compaction = in.Next() != 0;
   o.memtable_bytes = in.Next();

@@ -20,6 +20,7 @@ public final class DBOptions {
     private boolean sync;
     private WalMode walMode = WalMode.NONE;
     private String walDir = "";
+    private long largeValueBytes = 32L << 10;
     private boolean useDirectReads;
     private boolean useDirectIoForFlushAndCompaction;
     private long memtableBytes;
@@ -101,6 +102,16 @@ public final class DBOptions {
      */
     public DBOptions setWalDir(String walDir) {
         this.walDir = Objects.requireNonNull(walDir, "walDir");
+        return this;
+    }
+
+    /**
+     * With a write-ahead log, a value of at least so many bytes, of a table whose values of that
+     * size are separated, goes to the instance's value log as it is put, which is its write-ahead
+     * record, too, and a flush leaves it there: it is written once. Default: 32 KiB; 0: never.
+     */
+    public DBOptions setLargeValueBytes(long largeValueBytes) {
+        this.largeValueBytes = notNegative(largeValueBytes, "largeValueBytes");
         return this;
     }
 
@@ -311,6 +322,10 @@ public final class DBOptions {
         return walDir;
     }
 
+    public long largeValueBytes() {
+        return largeValueBytes;
+    }
+
     public boolean useDirectReads() {
         return useDirectReads;
     }
@@ -431,6 +446,7 @@ public final class DBOptions {
             createIfMissing ? 1 : 0,
             sync ? 1 : 0,
             walMode.number(),
+            largeValueBytes,
             useDirectReads ? 1 : 0,
             useDirectIoForFlushAndCompaction ? 1 : 0,
             memtableBytes,

@@ -43,7 +43,7 @@ class ValueClassesTest {
         for (long number : o.toNative()) {
             numbers.add(number);
         }
-        assertThat(numbers).hasSize(30).containsAll(set);
+        assertThat(numbers).hasSize(31).containsAll(set);
         assertThat(o.compression()).isEqualTo(CompressionType.ZSTD);
         assertThat(o.valueCompression()).isEqualTo(CompressionType.ZSTD);
         assertThat(numbers).filteredOn(number -> number == 2).hasSize(4);
@@ -58,8 +58,8 @@ class ValueClassesTest {
         o.setUseDirectIoForFlushAndCompaction(true);
         assertThat(o.useDirectIoForFlushAndCompaction()).isTrue();
         long[] after = o.toNative();
-        assertThat(Arrays.mismatch(before, after)).isEqualTo(6);
-        assertThat(Arrays.copyOfRange(after, 6, 8)).containsExactly(1, 1);
+        assertThat(Arrays.mismatch(before, after)).isEqualTo(7);
+        assertThat(Arrays.copyOfRange(after, 7, 9)).containsExactly(1, 1);
         assertThatThrownBy(() -> o.setCompression(null)).isInstanceOf(NullPointerException.class);
     }
 

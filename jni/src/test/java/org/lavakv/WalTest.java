@@ -15,6 +15,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Write-ahead logs, as Java sees them. */
 class WalTest extends LavaTestBase {
 
+    private static final TableOptions SEPARATED = new TableOptions().setSeparationBytes(1000);
+
     private Lease lease;
 
     @BeforeEach
@@ -39,18 +41,29 @@ class WalTest extends LavaTestBase {
         return db.createTable("t", new TableOptions());
     }
 
+    private static String large(String name, int i) {
+        return (name + i + " ").repeat(5000);
+    }
+
     /** Writes to two instances, and ends without a word. */
     static final class Killed {
         public static void main(String[] args) throws Exception {
             LavaDB.loadLibrary(null);
             Lease lease = Host.acquire(64L << 20, 0.5);
             for (String name : List.of("a", "b")) {
-                DBOptions o = new DBOptions().setWalMode(WalMode.valueOf(args[1]));
+                DBOptions o =
+                        new DBOptions()
+                                .setWalMode(WalMode.valueOf(args[1]))
+                                .setLargeValueBytes(10_000);
                 String path = Path.of(args[0], name).toString();
                 LavaDB db = LavaDB.open(o, path, lease, List.of());
                 TableHandle t = table(db);
                 for (int i = 0; i < 1000; i++) {
                     put(db, t, "k" + i, name + i);
+                }
+                TableHandle large = db.createTable("large", SEPARATED);
+                for (int i = 0; i < 20; i++) {
+                    put(db, large, "k" + i, large(name, i));
                 }
                 WriteBatch batch = new WriteBatch();
                 byte[] k = key("k7");
@@ -69,6 +82,10 @@ class WalTest extends LavaTestBase {
         for (String name : List.of("a", "b")) {
             try (LavaDB db = open(name, new DBOptions().setWalMode(mode))) {
                 TableHandle t = table(db);
+                TableHandle large = db.createTable("large", SEPARATED);
+                for (int i = 0; i < 20; i++) {
+                    assertThat(get(db, large, "k" + i)).isEqualTo(large(name, i));
+                }
                 for (int i = 0; i < 1000; i++) {
                     assertThat(get(db, t, "k" + i)).isEqualTo(i == 7 ? null : name + i);
                 }

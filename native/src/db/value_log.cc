@@ -1,0 +1,112 @@
+#include <algorithm>
+
+#include "base/check.h"
+#include "db/db_impl.h"
+#include "job/value_output.h"
+
+namespace lava {
+namespace {
+
+// The index of a segment is in memory as a whole.
+constexpr uint64_t kSegmentRecordsMax = 64 << 10;
+
+}  // namespace
+
+std::shared_ptr<const LogSegment> SegmentOf(const MemTable& table) {
+  return table.has_references() ? std::static_pointer_cast<const LogSegment>(table.attachment())
+                                : nullptr;
+}
+
+std::shared_ptr<const LogSegment> SegmentOf(const ReadView& view, const FileId& birth) {
+  std::shared_ptr<const LogSegment> segment;
+  if (view.active != nullptr) segment = SegmentOf(*view.active);
+  for (size_t i = 0; i < view.sealed.size() && (segment == nullptr || segment->id() != birth); ++i)
+    segment = SegmentOf(*view.sealed[i]->memtable);
+  return segment != nullptr && segment->id() == birth ? segment : nullptr;
+}
+
+Status ReadLoggedValue(const ReadView& view, Slice key, const ValueReference& reference,
+                       std::string* value) {
+  const std::shared_ptr<const LogSegment> segment = SegmentOf(view, reference.birth);
+  if (segment == nullptr)
+    return Status::Corruption("a value was logged in " + reference.birth.ValueFileName() +
+                              ", which no memtable has");
+  return segment->Read(key, reference, value);
+}
+
+// Holds write. The active memtable gets a segment, or another memtable when its own is full.
+Status DBImpl::MakeSegment() {
+  if (segment_ != nullptr && segment_->sound() && segment_->bytes() < options_.value_file_bytes &&
+      segment_->records() < kSegmentRecordsMax)
+    return Status::OK();
+  if (segment_ != nullptr) SealLocked();
+  const FileId id = NextFile();
+  const ValueLogOptions options{.compression = options_.value_compression, .sync = true};
+  LAVA_ASSIGN_OR_RETURN(std::shared_ptr<LogSegment> segment,
+                        LogSegment::Create(fs_, path_ + "/" + id.ValueFileName(), id, options));
+  // A name that a power cut takes away would take acknowledged values with it.
+  if (options_.wal == WalMode::kWalSync) LAVA_RETURN_IF_ERROR(fs_->SyncDirectory(path_));
+  active_->Attach(segment);
+  segment_ = std::move(segment);
+  return Status::OK();
+}
+
+Status DBImpl::LogValue(const TableImpl& table, Slice internal_key, Slice value,
+                        std::string* reference) {
+  ValueReference logged;
+  logged.timestamp = TimestampOf(table.options(), value);
+  LAVA_RETURN_IF_ERROR(
+      segment_->Append(internal_key, value, options_.wal == WalMode::kWalSync, &logged));
+  reference->clear();
+  EncodeReference(logged, reference);
+  LAVA_DCHECK(reference->size() <= kLoggedBytesMax);
+  Counters::AddUnshared(&counters_.values_logged, 1);
+  return Status::OK();
+}
+
+// A log that is closed is synced, so what it refers to must be.
+void DBImpl::SyncSegments() {
+  if (options_.wal != WalMode::kWal) return;
+  std::vector<std::shared_ptr<LogSegment>> segments;
+  {
+    std::lock_guard<std::mutex> write(write_mutex_);
+    std::lock_guard<std::mutex> state(state_mutex_);
+    if (segment_ != nullptr) segments.push_back(segment_);
+    for (const std::shared_ptr<SealedRun>& run : sealed_)
+      if (run->segment != nullptr) segments.push_back(run->segment);
+  }
+  // What fails is what a power cut may take.
+  for (const std::shared_ptr<LogSegment>& segment : segments) static_cast<void>(segment->Sync());
+  if (!segments.empty()) static_cast<void>(fs_->SyncDirectory(path_));
+}
+
+// Holds install. Once all that the log said when this run began is in files.
+void DBImpl::RemoveReplayedSegments() {
+  if (replayed_segments_.empty() || manifest_->state().wal_flushed.value_or(0) < replayed_to_)
+    return;
+  for (const std::string& name : std::exchange(replayed_segments_, {})) {
+    // What stays is removed by the next open.
+    const Status status = fs_->Remove(path_ + "/" + name);
+    if (!status.ok() && !status.IsNotFound()) Counters::Add(&counters_.background_errors, 1);
+  }
+}
+
+Status DBImpl::LogValues(const WriteBatch& batch, std::vector<std::string>* references) {
+  if (!large_values_) return Status::OK();
+  for (size_t i = 0; i < batch.count(); ++i) {
+    const WriteBatch::Operation& operation = batch.operations()[i];
+    const auto& table = *static_cast<const TableImpl*>(operation.table);
+    const Slice value = batch.value(operation);
+    if (operation.kind != WriteBatch::Kind::kPut || !IsLarge(table, value)) continue;
+    if (references->empty()) {
+      // Once: a batch is in one memtable, and so in one segment.
+      LAVA_RETURN_IF_ERROR(MakeSegment());
+      references->resize(batch.count());
+    }
+    const InternalKey key(options_.partition_bytes, table.id_bytes(), batch.key(operation));
+    LAVA_RETURN_IF_ERROR(LogValue(table, key.slice(), value, &(*references)[i]));
+  }
+  return Status::OK();
+}
+
+}  // namespace lava

@@ -1,0 +1,67 @@
+#include "job/log_segment.h"
+
+#include <utility>
+
+namespace lava {
+namespace {
+
+// A record is written at once, so that others can read it.
+constexpr size_t kBufferBytes = 64 << 10;
+
+}  // namespace
+
+Result<std::shared_ptr<LogSegment>> LogSegment::Create(fs::FileSystem* file_system,
+                                                       std::string path, const FileId& id,
+                                                       const ValueLogOptions& options) {
+  LAVA_ASSIGN_OR_RETURN(std::unique_ptr<fs::AppendFile> file,
+                        file_system->Create(path, kBufferBytes));
+  std::shared_ptr<LogSegment> segment(new LogSegment(file_system, std::move(path), id));
+  segment->writer_ = ValueLogWriter::Create(options, std::move(file), segment->path_, id);
+  return segment;
+}
+
+Status LogSegment::Append(Slice key, Slice value, bool synced, ValueReference* reference) {
+  LoggedRecord record;
+  Status status = writer_->Append(key, value, &record);
+  if (status.ok()) status = synced ? writer_->Sync() : writer_->Flush();
+  bytes_ = writer_->bytes();
+  if (!status.ok()) {
+    sound_ = false;
+    return status;
+  }
+  ++records_;
+  reference->birth = id_;
+  reference->raw_bytes = value.size();
+  reference->logged_offset = record.offset;
+  reference->logged_bytes = record.bytes;
+  return Status::OK();
+}
+
+Status LogSegment::Sync() {
+  if (writer_ == nullptr || !sound_) return Status::OK();
+  const Status status = writer_->Sync();
+  sound_ = status.ok();
+  return status;
+}
+
+Status LogSegment::Read(Slice key, const ValueReference& reference, std::string* value) const {
+  const LoggedRecord record{reference.logged_offset, reference.logged_bytes,
+                            static_cast<uint32_t>(reference.raw_bytes)};
+  std::shared_ptr<fs::RandomFile> file;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    file = file_;
+  }
+  if (file == nullptr || file->size() < record.end()) {
+    LAVA_ASSIGN_OR_RETURN(file, file_system_->OpenRandom(path_));
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (file_ == nullptr || file_->size() < file->size()) file_ = file;
+  }
+  return ReadLogged(*file, key, record, value);
+}
+
+std::unique_ptr<ValueLogWriter> LogSegment::TakeWriter() {
+  return sound_ ? std::move(writer_) : nullptr;
+}
+
+}  // namespace lava

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "base/record.h"
+#include "base/value_reference.h"
+#include "fs/file_system.h"
+#include "lava/status.h"
+#include "value/value_log_writer.h"
+
+namespace lava {
+
+/// A segment of an instance's value log: large values of one memtable, as they were put, and by its
+/// flush the value file in which they were born (DiffKV 4).
+/// Threads:    Append() and what ends it from one at a time; Read() from any, beside it.
+/// Ownership:  the file system must outlive it. The file stays when it goes.
+class LogSegment : public Attachment {
+ public:
+  static Result<std::shared_ptr<LogSegment>> Create(fs::FileSystem* file_system, std::string path,
+                                                    const FileId& id,
+                                                    const ValueLogOptions& options);
+
+  /// *reference says afterwards where the value is; its timestamp is the caller's. synced: on the
+  /// device; else what outlives the process.
+  /// Errors: those of ValueLogWriter; the segment takes no more then.
+  Status Append(Slice key, Slice value, bool synced, ValueReference* reference);
+  /// What was appended is on the device. Nothing to do for one that was ended.
+  Status Sync();
+  /// False once a write failed: no index can be written behind that.
+  bool sound() const { return sound_; }
+  /// Bytes of records, those that died among them.
+  uint64_t bytes() const { return bytes_; }
+  uint64_t records() const { return records_; }
+  const FileId& id() const { return id_; }
+  const std::string& path() const { return path_; }
+
+  /// The value that a reference with a place in this segment stands for, whether it has become a
+  /// value file meanwhile or not. Errors: Corruption, IOError, naming the path.
+  Status Read(Slice key, const ValueReference& reference, std::string* value) const;
+
+  /// What ends it; null when that was tried before, or it is not sound.
+  std::unique_ptr<ValueLogWriter> TakeWriter();
+
+ private:
+  LogSegment(fs::FileSystem* file_system, std::string path, const FileId& id)
+      : file_system_(file_system), path_(std::move(path)), id_(id) {}
+
+  fs::FileSystem* const file_system_;
+  const std::string path_;
+  const FileId id_;
+  std::unique_ptr<ValueLogWriter> writer_;
+  bool sound_ = true;
+  uint64_t bytes_ = 0, records_ = 0;
+
+  mutable std::mutex mutex_;
+  mutable std::shared_ptr<fs::RandomFile> file_;  // as long as it was when it was opened
+};
+
+}  // namespace lava

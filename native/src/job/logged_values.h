@@ -1,0 +1,41 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/record.h"
+#include "job/log_segment.h"
+#include "job/value_output.h"
+
+namespace lava {
+
+/// What a flush makes of values that were logged as they were put: a segment becomes a value file
+/// as it stands; where too much of it died, or it cannot be ended, what lives is written anew,
+/// sorted. Threads:    one.
+class LoggedValues {
+ public:
+  explicit LoggedValues(const std::vector<std::shared_ptr<LogSegment>>& segments);
+
+  /// First each record that lives,
+  void Weigh(const Record& record);
+  /// then which segments are kept: their indexes are written as records are placed.
+  void Choose(ValueOutput* output);
+  /// Turns a logged reference into one to a file, or into the value itself, valid until the next
+  /// call.
+  Status Place(ValueOutput* output, Record* record);
+
+ private:
+  struct Segment {
+    std::shared_ptr<LogSegment> log;
+    uint64_t live_bytes = 0;
+    bool kept = false;
+  };
+  Segment* Of(const ValueReference& reference);
+
+  std::map<FileId, Segment> segments_;
+  std::string value_, reference_;
+};
+
+}  // namespace lava

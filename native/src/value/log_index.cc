@@ -1,0 +1,71 @@
+#include "value/log_index.h"
+
+#include <algorithm>
+
+#include "base/coding.h"
+
+namespace lava::vsst {
+
+void LogIndexBuilder::Add(Slice key, const LoggedRecord& record) {
+  const auto differ = std::mismatch(key.begin(), key.end(), last_key_.begin(), last_key_.end());
+  const auto shared = static_cast<size_t>(differ.first - key.begin());
+  PutVarint32(&payload_, static_cast<uint32_t>(shared));
+  PutLengthPrefixed(&payload_, key.substr(shared));
+  PutVarint64(&payload_, record.offset);
+  PutVarint64(&payload_, record.bytes);
+  PutVarint32(&payload_, record.raw_bytes);
+  last_key_.resize(shared);
+  last_key_.append(key.substr(shared));
+  ++count_;
+}
+
+const char* LogIndex::Load(Slice payload, uint64_t records_end) {
+  records_end_ = records_end;
+  Slice rest = payload;
+  std::string key, last_key;
+  uint64_t live_bytes = 0;
+  while (!rest.empty()) {
+    uint32_t shared = 0;
+    Slice key_rest;
+    LoggedRecord record;
+    if (!GetVarint32(&rest, &shared) || !GetLengthPrefixed(&rest, &key_rest) ||
+        !GetVarint64(&rest, &record.offset) || !GetVarint64(&rest, &record.bytes) ||
+        !GetVarint32(&rest, &record.raw_bytes))
+      return "an entry of the log index is cut short";
+    if (shared > key.size()) return "an entry of the log index shares more than there is";
+    if (shared + uint64_t{key_rest.size()} > kRecordKeyBytesMax)
+      return "a key of the log index is too long";
+    if (!records_.empty() && Slice(key).substr(shared) >= key_rest)
+      return "the log index does not ascend";
+    key.resize(shared);
+    key.append(key_rest);
+    // The key stands in its record, so that all keys take less memory than the file has bytes.
+    if (record.bytes < kRecordBytesMin + key.size() || record.offset > records_end ||
+        record.bytes > records_end - record.offset)
+      return "a record of the log index does not fit where records stand";
+    live_bytes += record.bytes;
+    if (live_bytes > records_end) return "the records of the log index are more than there is room";
+    keys_.append(key);
+    key_ends_.push_back(keys_.size());
+    records_.push_back(record);
+  }
+  keys_.shrink_to_fit();
+  key_ends_.shrink_to_fit();
+  records_.shrink_to_fit();
+  return nullptr;
+}
+
+const LoggedRecord* LogIndex::Find(Slice target) const {
+  size_t low = 0, high = records_.size();
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    if (key(middle) < target) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low < records_.size() && key(low) == target ? &records_[low] : nullptr;
+}
+
+}  // namespace lava::vsst

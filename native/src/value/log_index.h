@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lava/slice.h"
+#include "value/format.h"
+
+namespace lava::vsst {
+
+/// Where one record of a value log stands.
+/// Units:      bytes.
+struct LoggedRecord {
+  uint64_t offset = 0, bytes = 0;  // of the whole record
+  uint32_t raw_bytes = 0;          // of the value
+
+  uint64_t end() const { return offset + bytes; }
+};
+
+/// Writes the index of a value log's live records.
+/// Threads:    one thread.
+class LogIndexBuilder {
+ public:
+  /// Keys ascend.
+  void Add(Slice key, const LoggedRecord& record);
+  uint64_t count() const { return count_; }
+  const std::string& payload() const { return payload_; }
+
+ private:
+  std::string payload_, last_key_;
+  uint64_t count_ = 0;
+};
+
+/// The same in memory: a value log holds large values alone, so that all of its keys are little.
+/// Threads:    any; const.
+class LogIndex {
+ public:
+  /// Null, or what is wrong. records_end: where the file's records end.
+  const char* Load(Slice payload, uint64_t records_end);
+
+  size_t size() const { return records_.size(); }
+  Slice key(size_t i) const {
+    const uint64_t begin = i == 0 ? 0 : key_ends_[i - 1];
+    return Slice(keys_).substr(begin, key_ends_[i] - begin);
+  }
+  const LoggedRecord& record(size_t i) const { return records_[i]; }
+  /// Null: none of this key.
+  const LoggedRecord* Find(Slice key) const;
+  uint64_t records_end() const { return records_end_; }
+  size_t memory_bytes() const {
+    return keys_.capacity() + key_ends_.capacity() * sizeof(uint64_t) +
+           records_.capacity() * sizeof(LoggedRecord);
+  }
+
+ private:
+  std::string keys_;
+  std::vector<uint64_t> key_ends_;
+  std::vector<LoggedRecord> records_;
+  uint64_t records_end_ = 0;
+};
+
+}  // namespace lava::vsst

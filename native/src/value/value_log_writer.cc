@@ -1,0 +1,159 @@
+#include "value/value_log_writer.h"
+
+#include <utility>
+
+#include "base/block.h"
+#include "base/checksum.h"
+#include "base/compression.h"
+#include "value/format.h"
+
+namespace lava {
+namespace {
+
+using namespace vsst;  // NOLINT: this folder's own
+
+class LogWriter final : public ValueLogWriter {
+ public:
+  LogWriter(const ValueLogOptions& options, std::unique_ptr<fs::AppendFile> file, std::string path,
+            const FileId& id)
+      : options_(options),
+        file_(std::move(file)),
+        path_(std::move(path)),
+        id_(id),
+        compressor_(options.compression) {
+    footer_.unique_id = UniqueIdOf(path_);
+    footer_.is_log = true;
+  }
+
+  Status Append(Slice key, Slice value, LoggedRecord* record) override;
+  Status Flush() override { return Keep(file_->Flush()); }
+  Status Sync() override { return Keep(file_->SyncData()); }
+  uint64_t bytes() const override { return records_end_; }
+  const FileId& id() const override { return id_; }
+  Status AddLive(Slice key, const LoggedRecord& record) override;
+  Status Finish(ValueFileProperties* properties) override;
+
+ private:
+  Status Invalid(const std::string& what) const {
+    return Status::InvalidArgument(path_ + ": " + what);
+  }
+  Status Keep(Status status) {
+    if (status_.ok()) status_ = std::move(status);
+    return status_;
+  }
+  void Write(Slice bytes);
+  BlockHandle WriteBlock(Slice raw);
+
+  const ValueLogOptions options_;
+  std::unique_ptr<fs::AppendFile> file_;
+  const std::string path_;
+  const FileId id_;
+  Compressor compressor_;
+  Footer footer_;
+  Status status_;  // the first error
+  bool finished_ = false;
+  uint64_t offset_ = 0, records_end_ = 0;
+  uint32_t crc_ = 0;
+  LogIndexBuilder index_;
+  ValueFileProperties properties_;
+  std::string compressed_, record_, last_key_;
+};
+
+void LogWriter::Write(Slice bytes) {
+  if (!Keep(file_->Append(bytes)).ok()) return;
+  crc_ = Crc32c(bytes, crc_);
+  offset_ += bytes.size();
+}
+
+Status LogWriter::Append(Slice key, Slice value, LoggedRecord* record) {
+  if (!status_.ok()) return status_;
+  if (finished_ || index_.count() > 0) return Invalid("the value log has ended");
+  if (key.size() > kRecordKeyBytesMax || value.size() > kRecordValueBytesMax)
+    return Invalid("a key of " + std::to_string(key.size()) + " bytes, or a value of " +
+                   std::to_string(value.size()) + ", is beyond the limit");
+  StoredValue stored;
+  stored.raw_bytes = static_cast<uint32_t>(value.size());
+  stored.codec = compressor_.Compress(value, &compressed_);
+  stored.bytes = stored.codec == Compression::kNone ? value : Slice(compressed_);
+  EncodeRecord(footer_.unique_id, offset_, 0, key, stored, &record_);
+  *record = {offset_, record_.size(), stored.raw_bytes};
+  Write(record_);
+  records_end_ = offset_;
+  if (record_.capacity() > kBufferKeptBytesMax) record_ = {};
+  if (compressed_.capacity() > kBufferKeptBytesMax) compressed_ = {};
+  return status_;
+}
+
+Status LogWriter::AddLive(Slice key, const LoggedRecord& record) {
+  if (!status_.ok()) return status_;
+  if (finished_) return Invalid("the value log has ended");
+  if (index_.count() > 0 && key <= last_key_) return Invalid("a live key does not ascend");
+  if (record.offset > records_end_ || record.bytes > records_end_ - record.offset)
+    return Invalid("a live record that was not appended");
+  index_.Add(key, record);
+  if (properties_.records == 0) properties_.lower = key;
+  last_key_.assign(key);
+  ++properties_.records;
+  properties_.raw_bytes += record.raw_bytes;
+  properties_.stored_bytes += StoredBytesOf(key.size(), record.bytes);
+  return Status::OK();
+}
+
+BlockHandle LogWriter::WriteBlock(Slice raw) {
+  std::string stored;
+  const Compression codec = compressor_.Compress(raw, &stored);
+  if (codec == Compression::kNone) stored = raw;
+  const BlockHandle handle{offset_, static_cast<uint32_t>(stored.size())};
+  SealBlock(footer_.unique_id, offset_, codec, static_cast<uint32_t>(raw.size()), &stored);
+  Write(stored);
+  return handle;
+}
+
+Status LogWriter::Finish(ValueFileProperties* properties) {
+  if (finished_) return Invalid("the value log has ended");
+  finished_ = true;
+  if (properties_.records > 0) {
+    properties_.upper = last_key_ + '\0';
+    properties_.births.push_back({id_, properties_.records, properties_.raw_bytes});
+  }
+  std::string raw;
+  EncodeProperties(properties_, properties_.births, &raw);
+  footer_.properties = WriteBlock(raw);
+  footer_.top_index = WriteBlock(index_.payload());
+  raw.clear();
+  EncodeFooter(footer_, offset_, &raw);
+  Write(raw);
+  if (status_.ok()) status_ = options_.sync ? file_->Sync() : file_->Flush();
+  if (status_.ok()) status_ = file_->Close();
+  file_.reset();
+  if (!status_.ok()) return status_;
+  properties_.file_bytes = offset_;
+  properties_.file_crc32c = crc_;
+  *properties = std::move(properties_);
+  return status_;
+}
+
+}  // namespace
+
+std::unique_ptr<ValueLogWriter> ValueLogWriter::Create(const ValueLogOptions& options,
+                                                       std::unique_ptr<fs::AppendFile> file,
+                                                       std::string path, const FileId& id) {
+  return std::make_unique<LogWriter>(options, std::move(file), std::move(path), id);
+}
+
+Status ReadLogged(const fs::RandomFile& file, Slice key, const LoggedRecord& at,
+                  std::string* value) {
+  std::string bytes(at.bytes, '\0');
+  LAVA_RETURN_IF_ERROR(file.Read(at.offset, bytes.size(), bytes.data()));
+  const RecordSource source{file.path(), UniqueIdOf(file.path()), 1};
+  RecordView record;
+  LAVA_RETURN_IF_ERROR(DecodeRecord(source, at.offset, bytes, &record));
+  if (record.bytes != at.bytes || record.key != key || record.value.raw_bytes != at.raw_bytes)
+    return CorruptionAt(file.path(), at.offset, "another record stands where a value was logged");
+  value->resize(at.raw_bytes);
+  if (!Decompress(record.value.codec, record.value.bytes, value->data(), at.raw_bytes))
+    return CorruptionAt(file.path(), at.offset, "a value does not decompress to its raw length");
+  return Status::OK();
+}
+
+}  // namespace lava

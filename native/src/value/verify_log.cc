@@ -1,0 +1,81 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "value/verify.h"
+
+namespace lava::vsst {
+namespace {
+
+/// Reads records from the first to the last, dead ones too, and meets each that the index names.
+class LogVerifier {
+ public:
+  explicit LogVerifier(const ValueHead& head)
+      : head_(head), log_(*head.log), window_(head.file.get(), log_.records_end()) {}
+
+  Status Run() {
+    std::vector<size_t> by_offset(log_.size());
+    for (size_t i = 0; i < by_offset.size(); ++i) by_offset[i] = i;
+    std::sort(by_offset.begin(), by_offset.end(),
+              [this](size_t a, size_t b) { return log_.record(a).offset < log_.record(b).offset; });
+    auto next = by_offset.begin();
+    for (uint64_t offset = 0; offset < log_.records_end();) {
+      RecordView record;
+      LAVA_RETURN_IF_ERROR(ReadRecord(offset, &record));
+      if (next != by_offset.end() && log_.record(*next).offset == offset)
+        LAVA_RETURN_IF_ERROR(CheckLive(*next++, offset, record));
+      offset += record.bytes;
+    }
+    if (next != by_offset.end())
+      return head_.Malformed(log_.record(*next).offset,
+                             "the log index names what is not the beginning of a record");
+    return CheckProperties();
+  }
+
+ private:
+  Status ReadRecord(uint64_t offset, RecordView* record) {
+    const uint64_t room = log_.records_end() - offset;
+    Slice bytes;
+    uint64_t length = 0;
+    LAVA_RETURN_IF_ERROR(window_.Read(offset, std::min<uint64_t>(room, kRecordFrontBytes), &bytes));
+    if (const char* error = RecordBytes(bytes, room, &length); error != nullptr)
+      return head_.Malformed(offset, error);
+    LAVA_RETURN_IF_ERROR(window_.Read(offset, length, &bytes));
+    RecordSource source = head_.source();
+    source.birth_count = 1;  // also in a log in which nothing lives
+    LAVA_RETURN_IF_ERROR(DecodeRecord(source, offset, bytes, record));
+    if (record->value.codec == Compression::kNone) return Status::OK();
+    raw_.resize(record->value.raw_bytes);
+    return head_.DecompressValue(offset, record->value, raw_.data());
+  }
+
+  Status CheckLive(size_t i, uint64_t offset, const RecordView& record) {
+    const LoggedRecord& named = log_.record(i);
+    if (record.bytes != named.bytes || record.key != log_.key(i) ||
+        record.value.raw_bytes != named.raw_bytes)
+      return head_.Malformed(offset, "the log index is not that of the record");
+    raw_bytes_ += named.raw_bytes;
+    stored_bytes_ += record.value.bytes.size();
+    return Status::OK();
+  }
+
+  // Their count and bounds were compared when the file was opened.
+  Status CheckProperties() const {
+    const ValueFileProperties& p = head_.properties;
+    if (p.raw_bytes == raw_bytes_ && p.stored_bytes == stored_bytes_) return Status::OK();
+    return head_.Malformed(head_.footer.properties.offset,
+                           "the properties are not those of the file's records");
+  }
+
+  const ValueHead& head_;
+  const LogIndex& log_;
+  ReadWindow window_;
+  uint64_t raw_bytes_ = 0, stored_bytes_ = 0;
+  std::string raw_;
+};
+
+}  // namespace
+
+Status VerifyValueLog(const ValueHead& head) { return LogVerifier(head).Run(); }
+
+}  // namespace lava::vsst
