@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <thread>
@@ -234,6 +235,52 @@ TEST_P(DBValueLog, AWriteThatFailsIsToldAndTheNextGoesOn) {
   ASSERT_OK(db_->Open());
   check();
   EXPECT_EQ(ValueFiles(&files_).size(), db()->statistics().value_files);
+}
+
+TEST_P(DBValueLog, TheFirstWriteToASegmentMayFail) {
+  db_ = std::make_unique<LoggingDB>(&faults_, GetParam());
+  ASSERT_OK(db_->Open());
+  for (const FileCall call :
+       {FileCall::kCreate, FileCall::kAppend, FileCall::kFlush, FileCall::kSync}) {
+    faults_.Arm({.only = call, .path_contains = ".vsst"});
+    const Status status = db()->Put(Map(), {K(1, "a")}, Value(1));
+    const bool struck = faults_.fired() > 0;
+    faults_.Disarm();
+    EXPECT_NE(status.ok(), struck) << FileCallName(call) << ": " << status.ToString();
+    Put("a", Value(static_cast<int>(call)));
+    EXPECT_EQ(Get("a"), Value(static_cast<int>(call)));
+    ASSERT_OK(db_->Flush());
+    db_->executor().RunUntilIdle();
+    EXPECT_EQ(ValueFiles(&files_).size(), db()->statistics().value_files) << FileCallName(call);
+  }
+}
+
+// From another thread than the one that writes.
+TEST_P(DBValueLog, AScanMeetsValuesThatAreLoggedMeanwhile) {
+  for (int i = 0; i < 300; ++i) Put("m/k" + std::to_string(1000 + i), "small", 3);
+  std::atomic<bool> stop{false};
+  std::thread writer([&] {
+    Table* const map = Map();
+    for (int i = 0; !stop; ++i) {
+      const std::string key = K(1, "m/k" + std::to_string(1000 + i % 300));
+      const Status status = db()->Put(map, {key, 3}, i / 300 % 2 == 0 ? Value(i, 1100) : "small");
+      if (!status.IsBusy()) EXPECT_OK(status);
+      if (status.IsBusy()) std::this_thread::yield();
+    }
+  });
+  ScanRequest request;
+  request.lower = K(1, "m/");
+  request.prefix_bytes = 3;
+  for (int round = 0; round < 30; ++round) {
+    request.keys_only = round % 3 == 0;
+    std::vector<Model::Entry> entries;
+    EXPECT_OK(db_->ScanAll(Map(), request, &entries));
+    EXPECT_EQ(entries.size(), 300u);
+    for (const auto& [key, value] : entries)
+      EXPECT_EQ(value.empty(), request.keys_only) << value.size();
+  }
+  stop = true;
+  writer.join();
 }
 
 TEST_P(DBValueLog, AFlushThatFailsLosesNothing) {

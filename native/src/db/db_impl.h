@@ -255,8 +255,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   struct ActivePage;
   static bool CopyActive(const MemTable& active, const ScanRange& range, bool keys_only,
                          ActivePage* page);
-  static void ScanActive(const MemTable& active, const ScanRange& range, bool keys_only,
-                         ActivePage* page);
+  static Status ScanActive(const ReadView& view, const ScanRange& range, bool keys_only,
+                           ActivePage* page);
   Status ScanOnly(const TableImpl& table, const ReadView& view, RecordIterator* records,
                   const ScanRange& range, bool keys_only, ScanPageWriter* writer) const;
   Status ScanMerged(const TableImpl& table, const ReadView& view, const ScanRange& range,
@@ -400,6 +400,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   WalRecord wal_record_;                     // guarded by write
   std::string reference_;                    // guarded by write
   std::shared_ptr<LogSegment> segment_;      // the active memtable's, or null; guarded by write
+  bool segment_full_ = false;                // it takes no more values; guarded by write
   uint64_t sealed_to_ = 0;     // the log's last record in a sealed run; guarded by write
   bool large_values_ = false;  // whether there is a value log
   // Files of an earlier run that the write-ahead log may refer to up to a record.

@@ -49,12 +49,14 @@ Status DBImpl::FlushHere(WriteLock* lock) {
 void DBImpl::SealBothLocked() {
   // Also when all of it has died: its log is to be trimmed.
   const bool logged = wal_ != nullptr && wal_->last() > sealed_to_;
-  if (closed_.load() || (active_->empty() && dropped_in_active_.empty() && !logged)) return;
+  const bool nothing = active_->empty() && dropped_in_active_.empty() && segment_ == nullptr;
+  if (closed_.load() || (nothing && !logged)) return;
   active_->Seal();
   Counters::Add(&counters_.memtable_killed_bytes, active_->killed_bytes());
   auto run = std::make_shared<SealedRun>();
   run->memtable = std::move(active_);
   run->segment = std::move(segment_);
+  segment_full_ = false;
   run->sequence = ++seal_sequence_;
   if (wal_ != nullptr) run->wal_last = sealed_to_ = wal_->last();
   run->dropped_tables = std::move(dropped_in_active_);

@@ -6,7 +6,7 @@ namespace lava {
 
 // Holds write. The common case: a few loads.
 Status DBImpl::MakeRoom(WriteLock* lock, uint64_t bytes, Purpose purpose) {
-  if (!attention_.load(std::memory_order_relaxed) && !quota_->pressing() &&
+  if (!attention_.load(std::memory_order_relaxed) && !quota_->pressing() && !segment_full_ &&
       active_->arena_bytes() + bytes <= memtable_limit_ &&
       lease_->write_buffer_used_bytes() + bytes <= lease_->write_buffer_bytes()) [[likely]]
     return Status::OK();
@@ -70,8 +70,8 @@ Room DBImpl::JudgeRoom(uint64_t bytes) const {
                      .l0_stall_trigger = options_.l0_stall_trigger,
                      .sealed_runs = static_cast<uint32_t>(sealed_.size()),
                      .sealed_runs_max = options_.sealed_runs_max,
-                     .active_empty = active_->empty(),
-                     .active_bytes = active_->arena_bytes(),
+                     .active_empty = active_->empty() && !segment_full_,
+                     .active_bytes = segment_full_ ? memtable_limit_ : active_->arena_bytes(),
                      .memtable_bytes_max = memtable_limit_,
                      .write_bytes = bytes,
                      .lease_used_bytes = lease_->write_buffer_used_bytes(),

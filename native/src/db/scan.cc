@@ -57,6 +57,14 @@ bool Matters(const MemTable& run, Slice lower, Slice upper, bool is_prefix) {
   return !copied.entries.empty();
 }
 
+// The value that an encoded reference in a memtable stands for.
+Status ReadEncoded(const ReadView& view, Slice key, Slice encoded, std::string* value) {
+  ValueReference reference;
+  if (!DecodeReference(encoded, &reference) || !reference.is_logged())
+    return Status::Corruption("a memtable's reference is malformed");
+  return ReadLoggedValue(view, key, reference, value);
+}
+
 // Scans of values weigh in where these should be.
 Status CountShown(TableImpl* table, const ScanRequest& request, const ScanPage& page,
                   Status status) {
@@ -212,10 +220,9 @@ Status DBImpl::Scan(Table* table, const ScanRequest& request, ScanPage* page, Sn
                                       }));
   // Nothing to merge. Without a prefix there are other tables' keys to jump over, though.
   if (is_prefix && runs.size() <= 1) {
-    // What it refers to has to be fetched.
-    if (active && !view->active->has_references()) {
-      ScanActive(*view->active, range, request.keys_only, &active_page);
-      return CountShown(impl, request, *page, Status::OK());
+    if (active) {
+      const Status status = ScanActive(*view, range, request.keys_only, &active_page);
+      return CountShown(impl, request, *page, status);
     }
     if (!runs.empty())
       return CountShown(
@@ -261,24 +268,40 @@ bool DBImpl::CopyActive(const MemTable& active, const ScanRange& range, bool key
 }
 
 // All that is visible stands in the active memtable: nothing to merge.
-void DBImpl::ScanActive(const MemTable& active, const ScanRange& range, bool keys_only,
-                        ActivePage* page) {
+Status DBImpl::ScanActive(const ReadView& view, const ScanRange& range, bool keys_only,
+                          ActivePage* page) {
+  const MemTable& active = *view.active;
   const MemTable::Copied& copied = page->copied;
   ScanPageWriter* writer = page->writer;
   while (true) {
     for (const MemTable::Copied::Entry& entry : copied.entries) {
-      if (entry.kind != RecordKind::kPut && entry.kind != RecordKind::kAppend) continue;
       const Slice bytes = copied.bytes;
-      if (!writer->Add(bytes.substr(entry.key_offset, entry.key_bytes),
-                       bytes.substr(entry.value_offset, entry.value_bytes)))
-        return writer->Finish(false);
+      const Slice key = bytes.substr(entry.key_offset, entry.key_bytes);
+      Slice value = bytes.substr(entry.value_offset, entry.value_bytes);
+      std::string logged;
+      if (entry.kind == RecordKind::kPutReference) {
+        LAVA_RETURN_IF_ERROR(keys_only ? Status::OK() : ReadEncoded(view, key, value, &logged));
+        value = logged;
+      } else if (entry.kind != RecordKind::kPut && entry.kind != RecordKind::kAppend) {
+        continue;
+      }
+      if (!writer->Add(key, value)) {
+        writer->Finish(false);
+        return Status::OK();
+      }
     }
-    if (copied.end || copied.entries.empty()) return writer->Finish(true);
+    if (copied.end || copied.entries.empty()) {
+      writer->Finish(true);
+      return Status::OK();
+    }
     const MemTable::Copied::Entry& last = copied.entries.back();
     const std::string from(copied.bytes, last.key_offset, last.key_bytes);
     // A point record may stand behind a tombstone of the same key.
     const bool exclusive = last.kind != RecordKind::kPrefixDelete;
-    if (!exclusive && page->count == 1) return writer->Finish(false);
+    if (!exclusive && page->count == 1) {
+      writer->Finish(false);
+      return Status::OK();
+    }
     page->Copy(active, from, exclusive, range.upper, keys_only);
   }
 }

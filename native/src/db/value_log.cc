@@ -34,16 +34,15 @@ Status ReadLoggedValue(const ReadView& view, Slice key, const ValueReference& re
   return segment->Read(key, reference, value);
 }
 
-// Holds write. The active memtable gets a segment, or another memtable when its own is full.
+// Holds write. One that is full or torn is sealed with its memtable by what makes room for a write.
 Status DBImpl::MakeSegment() {
-  if (segment_ != nullptr && segment_->sound() && segment_->bytes() < options_.value_file_bytes &&
-      segment_->records() < kSegmentRecordsMax)
-    return Status::OK();
-  if (segment_ != nullptr) SealLocked();
+  if (segment_ != nullptr) return Status::OK();
   const FileId id = NextFile();
   const ValueLogOptions options{.compression = options_.value_compression, .sync = true};
+  // Through the page cache: a value is written, and maybe read, at once.
   LAVA_ASSIGN_OR_RETURN(std::shared_ptr<LogSegment> segment,
-                        LogSegment::Create(fs_, path_ + "/" + id.ValueFileName(), id, options));
+                        LogSegment::Create(FilesOf(options_, nullptr),
+                                           path_ + "/" + id.ValueFileName(), id, options));
   // A name that a power cut takes away would take acknowledged values with it.
   if (options_.wal == WalMode::kWalSync) LAVA_RETURN_IF_ERROR(fs_->SyncDirectory(path_));
   active_->Attach(segment);
@@ -55,8 +54,11 @@ Status DBImpl::LogValue(const TableImpl& table, Slice internal_key, Slice value,
                         std::string* reference) {
   ValueReference logged;
   logged.timestamp = TimestampOf(table.options(), value);
-  LAVA_RETURN_IF_ERROR(
-      segment_->Append(internal_key, value, options_.wal == WalMode::kWalSync, &logged));
+  const Status status =
+      segment_->Append(internal_key, value, options_.wal == WalMode::kWalSync, &logged);
+  segment_full_ = !segment_->sound() || segment_->bytes() >= options_.value_file_bytes ||
+                  segment_->records() >= kSegmentRecordsMax;
+  LAVA_RETURN_IF_ERROR(status);
   reference->clear();
   EncodeReference(logged, reference);
   LAVA_DCHECK(reference->size() <= kLoggedBytesMax);
