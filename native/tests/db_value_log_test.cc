@@ -268,8 +268,9 @@ TEST_P(DBValueLog, AScanMeetsValuesThatAreLoggedMeanwhile) {
       if (status.IsBusy()) std::this_thread::yield();
     }
   });
+  const std::string prefix = K(1, "m/");
   ScanRequest request;
-  request.lower = K(1, "m/");
+  request.lower = prefix;
   request.prefix_bytes = 3;
   for (int round = 0; round < 30; ++round) {
     request.keys_only = round % 3 == 0;
