@@ -22,7 +22,7 @@ from bench_build import ROOT, build
 
 KINDS = ("lava-lavafs", "lava-posix", "rocksdb")
 PEER = "rocksdb 7.8.3"
-UNITS = {"average": "us", "p99": "us", "device bytes": "per byte", "average, share the goal": "of 1",
+UNITS = {"average": "us", "p99": "us", "device bytes": "per byte", "own bytes": "per byte", "average, share the goal": "of 1",
          "index": "per byte", "throughput": "bytes/s", "time": "s", "read": "of the file"}
 # Of RocksDB's average latency, by writers.
 AVERAGE_GOAL = {1: 0.8, 16: 0.5}
@@ -96,6 +96,24 @@ class Suite:
         if own > 0:
             self.write(case, "device bytes", own, "the goal", 1.03, 1.03 / own)
 
+    def puts(self):
+        """Of one instance: its values in the write-ahead log, the large ones in their place at once."""
+        for record, records in ((1024, 4), (70_000, 1)):
+            rounds = self.rounds(KINDS, "put", record=record,
+                                 records=max(200, self._options.records * records // 20))
+            name = f"put {record:,} bytes, wal_sync"
+            for kind, where in (("lava-lavafs", ""), ("lava-posix", " on posix")):
+                for metric in ("average", "p99"):
+                    self.compare(f"{name}{where}", metric, rounds, kind,
+                                 lambda row, metric=metric: row[f"{metric}_us"])
+                for metric in ("own bytes", "device bytes"):
+                    key = metric.replace(" ", "_") + "_per_byte"
+                    self.compare(f"{name}{where}", metric, rounds, kind,
+                                 lambda row, key=key: row[key])
+                own = statistics.median(r[kind]["own_bytes_per_byte"] for r in rounds)
+                if record == 70_000 and own > 0:
+                    self.write(f"{name}{where}", "own bytes", own, "the goal", 1.05, 1.05 / own)
+
     def late(self):
         flags = {"record": 1000, "logs": 16, "mib": self._options.mib}
         pairs = []
@@ -138,7 +156,7 @@ def main():
     parser.add_argument("--records", type=int, default=20_000, help="appends or reads of a case")
     parser.add_argument("--mib", type=int, default=512, help="that other cases fill")
     parser.add_argument("--recovery-mib", type=int, default=10 << 10)
-    parser.add_argument("--only", default="", help="appends, late, reads, recovery or collection")
+    parser.add_argument("--only", default="", help="appends, puts, late, reads, recovery or collection")
     parser.add_argument("--directory", default=None, help="where data goes; default: the system's")
     options = parser.parse_args()
     build("log_bench")
@@ -148,7 +166,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="lava-log-", dir=options.directory) as directory, \
             open(results / "log.jsonl", "w", encoding="utf-8") as out:
         suite = Suite(options, directory, out)
-        for name in ("appends", "late", "reads", "recovery", "collection"):
+        for name in ("appends", "puts", "late", "reads", "recovery", "collection"):
             if options.only in name:
                 getattr(suite, name)()
 

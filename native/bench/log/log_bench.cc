@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/coding.h"
+#include "bench/log/puts.h"
 #include "bench/log/targets.h"
 #include "bench/measured.h"
 #include "testing/random.h"
@@ -51,6 +53,30 @@ nlohmann::ordered_json Append(const Options& options) {
     }
   });
   nlohmann::ordered_json row = {{"seconds", Seconds(begin)}, {"bytes", bytes}};
+  written.AddTo(&row, bytes);
+  latencies.AddTo(&row);
+  return row;
+}
+
+// One instance, whose every put is durable, and in the end all is in files.
+nlohmann::ordered_json Put(const Options& options) {
+  const uint64_t bytes = options.records * options.record;
+  const auto store = options.kind == "rocksdb"
+                         ? NewRocksDbStore(options.directory)
+                         : NewLavaStore(options.directory, options.kind == "lava-lavafs");
+  testing::Random random(1);
+  const std::string data = random.Bytes(options.record + options.records);
+  Latencies latencies(1);
+  const WrittenSince written(options.directory);
+  for (uint64_t n = 0; n < options.records; ++n) {
+    std::string key(1, static_cast<char>(n % 128));
+    PutBigEndian(&key, n, 8);
+    // Not the same bytes twice.
+    const Slice value = Slice(data).substr(n, options.record);
+    Timed(latencies.of(0), [&] { store->Put(key, value); });
+  }
+  store->Flush();
+  nlohmann::ordered_json row = {{"bytes", bytes}};
   written.AddTo(&row, bytes);
   latencies.AddTo(&row);
   return row;
@@ -163,6 +189,7 @@ int Main(int argc, char** argv) {
   app.add_option("--late-percent", options.late_percent, "of records, by up to 1,000");
   CLI11_PARSE(app, argc, argv);
   return RunCase(options.name, {{"append", [&] { return Append(options); }},
+                                {"put", [&] { return Put(options); }},
                                 {"throughput", [&] { return Throughput(options); }},
                                 {"read", [&] { return Read(options, false); }},
                                 {"scan", [&] { return Read(options, true); }},
