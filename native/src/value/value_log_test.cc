@@ -192,6 +192,19 @@ INSTANTIATE_TEST_SUITE_P(Codecs, ValueLogTest,
                          ::testing::Values(Compression::kNone, Compression::kLz4,
                                            Compression::kZstd));
 
+TEST(LogIndexTest, OnlyItsOwnKeysAreFound) {
+  vsst::LogIndexBuilder builder;
+  builder.Add("b", {0, 100, 50});
+  builder.Add("d", {100, 100, 50});
+  vsst::LogIndex index;
+  ASSERT_EQ(index.Load(builder.payload(), 1000), nullptr);
+  for (const char* absent : {"", "a", "ba", "c", "e"})
+    EXPECT_EQ(index.Find(absent), nullptr) << absent;
+  ASSERT_NE(index.Find("d"), nullptr);
+  EXPECT_EQ(index.Find("d")->offset, 100u);
+  EXPECT_EQ(index.Find("b")->offset, 0u);
+}
+
 TEST(LogIndexTest, WhatCannotBeIsNotLoaded) {
   const auto load = [](const std::function<void(vsst::LogIndexBuilder*)>& fill) {
     vsst::LogIndexBuilder builder;
