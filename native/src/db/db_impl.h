@@ -198,10 +198,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
     return separated != 0 && value.size() >= std::max(separated, options_.large_value_bytes) &&
            table.kind() != TableKind::kList;
   }
-  /// What of a write is to stand in the memtable.
-  uint64_t MemoryBytesOf(const TableImpl& table, Slice value) const {
-    return IsLarge(table, value) ? kLoggedBytesMax : value.size();
-  }
   /// Puts the value into the active memtable's segment; *reference replaces it.
   Status LogValue(const TableImpl& table, Slice internal_key, Slice value, std::string* reference);
   /// The same for a batch: one string for each operation, empty where its value is small; none when
@@ -218,10 +214,15 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Status LogRangeDelete(const TableImpl& table, Slice lower, Slice upper);
   Status ReplayWal();
   Status CheckReplayed(const WalRecord::Change& change) const;
-  Status ReadReplayed(const WalRecord::Change& change, std::string* value) const;
+  /// The replay so far.
+  struct Replayed {
+    bool lost = false;                        // from a record on all is
+    std::unique_ptr<fs::RandomFile> segment;  // the last that was read
+  };
+  Status ReadReplayed(const WalRecord::Change& change, Replayed* replayed,
+                      std::string* value) const;
   void ReplayChange(const WalRecord::Change& change, Slice value);
-  void Apply(const WriteBatch& batch, const WriteBatch::Operation& operation,
-             const std::string& reference);
+  void Apply(const WriteBatch& batch, const WriteBatch::Operation& operation, Slice reference);
   void DeleteLocked(Slice internal_key, uint32_t prefix_bytes);
   void DeletePrefixLocked(Slice internal_prefix);
   /// Calls range(begin, end) for each partition's part of a range of a table, in internal keys.
@@ -262,7 +263,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Status ScanMerged(const TableImpl& table, const ReadView& view, const ScanRange& range,
                     RecordIterator* records, bool keys_only, ScanPageWriter* writer) const;
 
-  Status ReplayRecord(Slice record, WriteLock* write, bool* lost);
+  Status ReplayRecord(Slice record, WriteLock* write, Replayed* replayed);
   // flush.cc
   Status FlushHere(WriteLock* lock);
   void SealLocked();                                          // holds write
@@ -469,9 +470,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   using FilesByName = std::map<std::string, std::weak_ptr<StoredFile>>;
   FilesByName obsolete_;
   FilesByName failed_outputs_;  // of edits that failed
-  // Segments whose values a flush wrote elsewhere.
-  std::vector<std::weak_ptr<const LogSegment>> dead_segments_;  // guarded by state
-  std::vector<std::string> dead_paths_;                         // theirs
+  // Segments whose values a flush wrote elsewhere, by file name; guarded by state.
+  std::map<std::string, std::weak_ptr<const LogSegment>> dead_segments_;
   LateFiles late_files_;
   int64_t pushed_time_ms_ = 0;
   uint64_t pushed_at_us_ = 0;

@@ -9,19 +9,15 @@ void DBImpl::RemoveObsoleteFiles() {
   std::vector<std::string> dead;
   {
     std::lock_guard<std::mutex> state(state_mutex_);
-    std::erase_if(obsolete_, [&](const auto& candidate) {
+    const auto take = [&dead](const auto& candidate) {
       // Asked once: it may expire between two questions, and would be forgotten.
       const bool expired = candidate.second.expired();
       if (expired) dead.push_back(candidate.first);
       return expired;
-    });
+    };
+    std::erase_if(obsolete_, take);
     if (!dead.empty()) ReportJobs();
-    for (size_t i = dead_segments_.size(); i-- > 0;) {
-      if (!dead_segments_[i].expired()) continue;
-      dead.push_back(dead_paths_[i].substr(path_.size() + 1));
-      dead_segments_.erase(dead_segments_.begin() + static_cast<ptrdiff_t>(i));
-      dead_paths_.erase(dead_paths_.begin() + static_cast<ptrdiff_t>(i));
-    }
+    std::erase_if(dead_segments_, take);
   }
   for (const std::string& name : dead) {
     const Status status = fs_->Remove(path_ + "/" + name);

@@ -242,8 +242,7 @@ Status DBImpl::InstallGroup(const FlushGroup& group) {
     if (run->segment == nullptr ||
         std::any_of(group.value_files.begin(), group.value_files.end(), kept))
       continue;
-    dead_segments_.push_back(run->segment);
-    dead_paths_.push_back(run->segment->path());
+    dead_segments_[run->segment->id().ValueFileName()] = run->segment;
   }
   AdoptVersion();
   installed_sequence_ = group.runs.front()->sequence;

@@ -13,8 +13,7 @@ constexpr uint64_t kSegmentRecordsMax = 64 << 10;
 }  // namespace
 
 std::shared_ptr<const LogSegment> SegmentOf(const MemTable& table) {
-  return table.has_references() ? std::static_pointer_cast<const LogSegment>(table.attachment())
-                                : nullptr;
+  return std::static_pointer_cast<const LogSegment>(table.attachment());
 }
 
 std::shared_ptr<const LogSegment> SegmentOf(const ReadView& view, const FileId& birth) {

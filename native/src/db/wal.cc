@@ -41,7 +41,8 @@ Result<std::unique_ptr<Wal>> Wal::Open(std::shared_ptr<log::LavaLog> log, const 
   if (!id.ok() && flushed) {
     return Status::Corruption("write-ahead log " + directory + " has no log of " + name +
                               ", whose last writes may be in it alone; name the directory where it "
-                              "is (options.wal_directory)");
+                              "is (options.wal_directory), and the instance by the path that it "
+                              "was made under");
   }
   if (!flushed) {
     if (id.ok()) LAVA_RETURN_IF_ERROR(log->Delete(*id));

@@ -91,11 +91,12 @@ Status DBImpl::Put(Table* table, KeyRef key, Slice value) {
   LAVA_RETURN_IF_ERROR(CheckKey(*impl, key));
   LAVA_RETURN_IF_ERROR(CheckValue(*impl, value));
   const InternalKey internal(options_.partition_bytes, impl->id_bytes(), key.key);
+  const bool large = IsLarge(*impl, value);  // asked once: the table's bound may change
+  const uint64_t bytes = key.key.size() + (large ? kLoggedBytesMax : value.size());
   WriteLock lock(write_mutex_);
-  LAVA_RETURN_IF_ERROR(
-      MakeRoom(&lock, key.key.size() + MemoryBytesOf(*impl, value) + kRecordOverheadBytes));
+  LAVA_RETURN_IF_ERROR(MakeRoom(&lock, bytes + kRecordOverheadBytes));
   const uint32_t prefix_bytes = InternalPrefix(key.prefix_bytes);
-  if (IsLarge(*impl, value)) [[unlikely]] {
+  if (large) [[unlikely]] {
     LAVA_RETURN_IF_ERROR(MakeSegment());
     LAVA_RETURN_IF_ERROR(LogValue(*impl, internal.slice(), value, &reference_));
     LAVA_RETURN_IF_ERROR(
@@ -169,13 +170,13 @@ Status DBImpl::Write(const WriteBatch& batch) {
   LAVA_RETURN_IF_ERROR(LogValues(batch, &references));
   LAVA_RETURN_IF_ERROR(LogWrite(batch, references));
   for (size_t i = 0; i < batch.count(); ++i)
-    Apply(batch, batch.operations()[i], references.empty() ? std::string() : references[i]);
+    Apply(batch, batch.operations()[i], references.empty() ? Slice() : Slice(references[i]));
   Wrote(batch.byte_count());
   return Status::OK();
 }
 
 void DBImpl::Apply(const WriteBatch& batch, const WriteBatch::Operation& operation,
-                   const std::string& reference) {
+                   Slice reference) {
   const auto* table = static_cast<const TableImpl*>(operation.table);
   const InternalKey key(options_.partition_bytes, table->id_bytes(), batch.key(operation));
   const uint32_t prefix_bytes = InternalPrefix(operation.prefix_bytes);

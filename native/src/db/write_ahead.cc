@@ -73,16 +73,16 @@ Status DBImpl::LogRangeDelete(const TableImpl& table, Slice lower, Slice upper) 
 Status DBImpl::ReplayWal() {
   if (wal_ == nullptr) return Status::OK();
   WriteLock write(write_mutex_);
-  bool lost = false;
-  LAVA_RETURN_IF_ERROR(wal_->Replay([this, &write, &lost](Slice record) {
-    return lost ? Status::OK() : ReplayRecord(record, &write, &lost);
+  Replayed replayed;
+  LAVA_RETURN_IF_ERROR(wal_->Replay([this, &write, &replayed](Slice record) {
+    return replayed.lost ? Status::OK() : ReplayRecord(record, &write, &replayed);
   }));
   // What is passed by must not be found by the next opening, behind what is written now.
-  return lost ? FlushHere(&write) : Status::OK();
+  return replayed.lost ? FlushHere(&write) : Status::OK();
 }
 
-// All or nothing. *lost: from this record on, all is.
-Status DBImpl::ReplayRecord(Slice record, WriteLock* write, bool* lost) {
+// All or nothing.
+Status DBImpl::ReplayRecord(Slice record, WriteLock* write, Replayed* replayed) {
   std::vector<WalRecord::Change> changes;
   std::vector<std::string> values;  // that were logged, in their order
   uint64_t bytes = record.size();
@@ -91,12 +91,8 @@ Status DBImpl::ReplayRecord(Slice record, WriteLock* write, bool* lost) {
     LAVA_RETURN_IF_ERROR(WalRecord::Take(&record, &change));
     LAVA_RETURN_IF_ERROR(CheckReplayed(change));
     if (change.kind != WalRecord::Kind::kPutReference) continue;
-    const Status status = ReadReplayed(change, &values.emplace_back());
-    // Neither log is synced, and a power cut may take more of the one than of the other. What is
-    // left must be what there was at one moment.
-    *lost = options_.wal == WalMode::kWal && (status.IsCorruption() || status.IsNotFound());
-    if (*lost) return Status::OK();
-    LAVA_RETURN_IF_ERROR(status);
+    LAVA_RETURN_IF_ERROR(ReadReplayed(change, replayed, &values.emplace_back()));
+    if (replayed->lost) return Status::OK();
     bytes += values.back().size();
   }
   const bool fits = active_->arena_bytes() + bytes <= memtable_limit_ &&
@@ -112,20 +108,31 @@ Status DBImpl::ReplayRecord(Slice record, WriteLock* write, bool* lost) {
 }
 
 // A segment that an earlier run wrote gets no index any more: its values are put anew.
-Status DBImpl::ReadReplayed(const WalRecord::Change& change, std::string* value) const {
+Status DBImpl::ReadReplayed(const WalRecord::Change& change, Replayed* replayed,
+                            std::string* value) const {
   ValueReference reference;
   if (!DecodeReference(change.value, &reference) || !reference.is_logged() ||
       reference.raw_bytes > kValueBytesMax)
     return Status::Corruption("where a value was logged is malformed");
   const std::string path = path_ + "/" + reference.birth.ValueFileName();
-  LAVA_ASSIGN_OR_RETURN(const std::unique_ptr<fs::RandomFile> file, fs_->OpenRandom(path));
-  if (reference.logged_bytes > file->size())
-    return Status::Corruption(path + " ends before the value that was logged at offset " +
-                              std::to_string(reference.logged_offset));
-  return ReadLogged(
-      *file, change.key,
-      {reference.logged_offset, reference.logged_bytes, static_cast<uint32_t>(reference.raw_bytes)},
-      value);
+  Status status;
+  if (replayed->segment == nullptr || replayed->segment->path() != path) {
+    Result<std::unique_ptr<fs::RandomFile>> file = fs_->OpenRandom(path);
+    status = file.status();
+    if (file.ok()) replayed->segment = std::move(file).value();
+  }
+  if (status.ok() && reference.logged_bytes > replayed->segment->size())
+    status = Status::Corruption(path + " ends before the value that was logged at offset " +
+                                std::to_string(reference.logged_offset));
+  if (status.ok())
+    status = ReadLogged(*replayed->segment, change.key,
+                        {reference.logged_offset, reference.logged_bytes,
+                         static_cast<uint32_t>(reference.raw_bytes)},
+                        value);
+  // Neither log is synced, and a power cut may take more of the one than of the other. What is left
+  // must be what there was at one moment.
+  replayed->lost = options_.wal == WalMode::kWal && (status.IsCorruption() || status.IsNotFound());
+  return replayed->lost ? Status::OK() : status;
 }
 
 Status DBImpl::CheckReplayed(const WalRecord::Change& change) const {

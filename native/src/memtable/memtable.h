@@ -74,7 +74,6 @@ class MemTable {
   virtual uint64_t record_count() const = 0;  // point records and prefix tombstones
   virtual bool has_prefix_deletes() const = 0;
   virtual bool has_range_tombstones() const = 0;
-  virtual bool has_references() const = 0;  // whether there ever was one
   /// What references refer to; set by the writer before the first one. Null: nothing.
   virtual void Attach(std::shared_ptr<const Attachment> attachment) = 0;
   virtual std::shared_ptr<const Attachment> attachment() const = 0;

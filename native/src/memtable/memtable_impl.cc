@@ -187,7 +187,6 @@ void MemTableImpl::Put(Slice key, uint32_t prefix_bytes, Slice value) {
 }
 
 void MemTableImpl::PutReference(Slice key, uint32_t prefix_bytes, Slice reference) {
-  has_references_.store(1, std::memory_order_relaxed);
   PutKind(RecordKind::kPutReference, key, prefix_bytes, reference);
 }
 

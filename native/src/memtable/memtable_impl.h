@@ -54,7 +54,6 @@ class MemTableImpl final : public MemTable, public std::enable_shared_from_this<
   bool has_range_tombstones() const override { return Load(has_range_tombstones_) != 0; }
   void Attach(std::shared_ptr<const Attachment> attachment) override;
   std::shared_ptr<const Attachment> attachment() const override;
-  bool has_references() const override { return Load(has_references_) != 0; }
   uint64_t arena_bytes() const override { return Load(charged_bytes_); }
   uint64_t killed_bytes() const override { return Load(killed_bytes_); }
   uint64_t live_bytes() const override { return Load(live_bytes_); }
@@ -112,7 +111,6 @@ class MemTableImpl final : public MemTable, public std::enable_shared_from_this<
 
   void PutKind(RecordKind kind, Slice key, uint32_t prefix_bytes, Slice value);
   std::shared_ptr<const Attachment> attachment_;
-  Counter has_references_{0};
   Counter record_count_{0}, prefix_delete_count_{0}, has_range_tombstones_{0};
   mutable Counter charged_bytes_{0};
   Counter killed_bytes_{0}, live_bytes_{0};

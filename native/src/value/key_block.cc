@@ -7,18 +7,22 @@
 
 namespace lava::vsst {
 
+void PutShared(Slice key, std::string* last_key, std::string* out) {
+  const auto shared = static_cast<size_t>(
+      std::mismatch(key.begin(), key.end(), last_key->begin(), last_key->end()).first -
+      key.begin());
+  PutVarint32(out, static_cast<uint32_t>(shared));
+  PutLengthPrefixed(out, key.substr(shared));
+  last_key->resize(shared);
+  last_key->append(key.substr(shared));
+}
+
 void KeyBlockBuilder::Add(Slice key, const KeyEntry& entry, uint64_t offset) {
   if (payload_.empty()) PutVarint64(&payload_, offset);
-  size_t shared = static_cast<size_t>(
-      std::mismatch(key.begin(), key.end(), last_key_.begin(), last_key_.end()).first -
-      key.begin());
-  PutVarint32(&payload_, static_cast<uint32_t>(shared));
-  PutLengthPrefixed(&payload_, key.substr(shared));
+  PutShared(key, &last_key_, &payload_);
   PutVarint32(&payload_, entry.birth);
   PutVarint64(&payload_, entry.record_bytes);
   PutVarint32(&payload_, entry.raw_bytes);
-  last_key_.resize(shared);
-  last_key_.append(key.substr(shared));
 }
 
 const char* KeyBlockCursor::Load(Slice payload, uint64_t* first_offset) {

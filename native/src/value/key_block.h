@@ -9,6 +9,9 @@ namespace lava::vsst {
 
 /// Blocks of the dense key index, which the collector alone reads: an entry a record, in order.
 
+/// Appends how many bytes key shares with *last_key and the rest of it, and makes it that.
+void PutShared(Slice key, std::string* last_key, std::string* out);
+
 struct KeyEntry {
   uint32_t birth = 0;  // index into the file's births
   uint64_t record_bytes = 0;

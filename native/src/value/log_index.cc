@@ -1,21 +1,15 @@
 #include "value/log_index.h"
 
-#include <algorithm>
-
 #include "base/coding.h"
+#include "value/key_block.h"
 
 namespace lava::vsst {
 
 void LogIndexBuilder::Add(Slice key, const LoggedRecord& record) {
-  const auto differ = std::mismatch(key.begin(), key.end(), last_key_.begin(), last_key_.end());
-  const auto shared = static_cast<size_t>(differ.first - key.begin());
-  PutVarint32(&payload_, static_cast<uint32_t>(shared));
-  PutLengthPrefixed(&payload_, key.substr(shared));
+  PutShared(key, &last_key_, &payload_);
   PutVarint64(&payload_, record.offset);
   PutVarint64(&payload_, record.bytes);
   PutVarint32(&payload_, record.raw_bytes);
-  last_key_.resize(shared);
-  last_key_.append(key.substr(shared));
   ++count_;
 }
 

@@ -35,6 +35,8 @@ std::string HeadText(const Json& one) {
       text += ", then " + Count(manifest, "torn_tail_bytes") +
               " bytes of an edit that is not whole (yet)";
     text += "; opened " + Count(one, "opens") + " times, last origin " + Text(one, "origin") + "\n";
+    if (one.contains("wal_flushed"))
+      text += "  its write-ahead log is in files up to record " + Count(one, "wal_flushed") + "\n";
   } else {
     text += "  checkpoint metadata";
     if (Number(one, "heap_timer_bytes") != 0)

@@ -140,6 +140,7 @@ Json HeadOf(const Instance& instance) {
                         {"torn_tail_bytes", instance.log.bytes - instance.log.sound_bytes}};
     json["next_file_number"] = instance.state.next_file_number;
     json["opens"] = instance.state.origins.size();
+    if (instance.state.wal_flushed) json["wal_flushed"] = *instance.state.wal_flushed;
     if (!instance.state.origins.empty()) json["origin"] = instance.state.origins.back().ToString();
   }
   if (instance.heap_timer_bytes) json["heap_timer_bytes"] = *instance.heap_timer_bytes;
