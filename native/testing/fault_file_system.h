@@ -96,6 +96,7 @@ class FaultFileSystem : public fs::FileSystem {
   Status SyncDirectory(const std::string& path) override;
   Status SyncFile(const std::string& path) override;
   Result<std::unique_ptr<fs::DirectoryLock>> Lock(const std::string& directory) override;
+  uint64_t boot() const override { return base_->boot(); }
 
  private:
   friend class FaultAppendFile;

@@ -45,6 +45,7 @@ class ForwardingFileSystem : public CrashableFileSystem {
   Result<std::unique_ptr<fs::DirectoryLock>> Lock(const std::string& directory) final {
     return files_->Lock(directory);
   }
+  uint64_t boot() const final { return files_->boot(); }
 
  protected:
   void ForwardTo(fs::FileSystem* files) { files_ = files; }

@@ -262,15 +262,17 @@ std::unique_ptr<CrashableFileSystem> MemFileSystem::CrashClone(CrashMode mode,
       if (ordered ? i < prefix : random.OneIn(2)) Apply(pending_[i], &survivors);
     }
   }
-  return Image(survivors, [&](const Node& node) { return Survivor(node, mode, &random); });
+  const uint64_t boot = mode == CrashMode::kAll ? boot_ : boot_ + 1;
+  return Image(survivors, boot, [&](const Node& node) { return Survivor(node, mode, &random); });
 }
 
 // Holds the mutex.
-std::unique_ptr<MemFileSystem> MemFileSystem::Image(const Names& survivors,
+std::unique_ptr<MemFileSystem> MemFileSystem::Image(const Names& survivors, uint64_t boot,
                                                     const SurvivorOf& content) const {
   auto clone = std::make_unique<MemFileSystem>();
   clone->directories_ = directories_;
   clone->removed_readable_ = removed_readable_;
+  clone->boot_ = boot;
   std::map<const Node*, NodePtr> copies;  // one for all names of a file
   for (const auto& [path, node] : survivors) {
     NodePtr& copy = copies[node.get()];
@@ -323,7 +325,7 @@ std::unique_ptr<CrashableFileSystem> MemFileSystem::CrashCloneAt(uint64_t state,
     fates[node] = state % 3;
     state /= 3;
   }
-  return Image(survivors, [&](const Node& node) {
+  return Image(survivors, boot_ + 1, [&](const Node& node) {
     const auto fate = fates.find(&node);
     if (fate == fates.end() || fate->second == 1) return node.data;
     return Survivor(node, fate->second == 0 ? CrashMode::kSyncedOnly : CrashMode::kTorn, &random);

@@ -40,6 +40,7 @@ class MemFileSystem : public CrashableFileSystem {
   Status SyncDirectory(const std::string& path) override;
   Status SyncFile(const std::string& path) override;
   Result<std::unique_ptr<fs::DirectoryLock>> Lock(const std::string& directory) override;
+  uint64_t boot() const override { return boot_; }
 
   std::unique_ptr<CrashableFileSystem> CrashClone(CrashMode mode, uint64_t seed = 0) const override;
   /// Any of the unsynced changes of names may have happened or not, whatever their order, and of
@@ -85,7 +86,8 @@ class MemFileSystem : public CrashableFileSystem {
   void Mutated(std::unique_lock<std::mutex> lock);
   std::vector<const Node*> UnsyncedNodes() const;
   using SurvivorOf = std::function<std::string(const Node&)>;
-  std::unique_ptr<MemFileSystem> Image(const Names& survivors, const SurvivorOf& content) const;
+  std::unique_ptr<MemFileSystem> Image(const Names& survivors, uint64_t boot,
+                                       const SurvivorOf& content) const;
   static std::string Survivor(const Node& node, CrashMode mode, Random* random);
 
   mutable std::mutex mutex_;
@@ -96,6 +98,7 @@ class MemFileSystem : public CrashableFileSystem {
   std::set<std::string> locked_;
   uint64_t mutating_calls_ = 0;
   bool removed_readable_ = false;
+  uint64_t boot_ = 1;  // one more with each power cut
   std::function<void(uint64_t)> hook_;
 };
 

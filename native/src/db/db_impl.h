@@ -209,6 +209,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   static constexpr uint64_t kLoggedBytesMax = 96;
   // write_ahead.cc; the log's part of a write, before the memtable's; holds write.
   Status LogWrite(WalRecord::Kind kind, Slice internal_key, uint32_t prefix_bytes, Slice value);
+  Status LogReference(Slice internal_key, uint32_t prefix_bytes, Slice reference);
+  uint64_t LoggedUnder() const;
   /// references: for each operation what stands for its value, or empty; may be empty itself.
   Status LogWrite(const WriteBatch& batch, const std::vector<std::string>& references);
   Status LogRangeDelete(const TableImpl& table, Slice lower, Slice upper);
@@ -221,6 +223,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   };
   Status ReadReplayed(const WalRecord::Change& change, Replayed* replayed,
                       std::string* value) const;
+  bool MayBeCut(std::optional<uint64_t> written_under) const;
   void ReplayChange(const WalRecord::Change& change, Slice value);
   void Apply(const WriteBatch& batch, const WriteBatch::Operation& operation, Slice reference);
   void DeleteLocked(Slice internal_key, uint32_t prefix_bytes);

@@ -14,6 +14,14 @@ void WalRecord::Add(Kind kind, Slice internal_key, uint32_t prefix_bytes, Slice 
   PutLengthPrefixed(&bytes_, value);
 }
 
+void WalRecord::AddLogged(Slice internal_key, uint32_t prefix_bytes, uint64_t boot,
+                          Slice reference) {
+  std::string value;
+  PutFixed64(&value, boot);
+  value.append(reference);
+  Add(Kind::kPutLogged, internal_key, prefix_bytes, value);
+}
+
 Status WalRecord::Take(Slice* in, Change* change) {
   Slice kind;
   if (!GetBytes(in, 1, &kind) || !GetVarint32(in, &change->prefix_bytes) ||
@@ -22,7 +30,7 @@ Status WalRecord::Take(Slice* in, Change* change) {
   }
   const auto number = static_cast<unsigned char>(kind[0]);
   if (number < static_cast<uint8_t>(Kind::kPut) ||
-      number > static_cast<uint8_t>(Kind::kPutReference)) {
+      number > static_cast<uint8_t>(Kind::kPutLogged)) {
     return Status::Corruption("a change of an unknown kind, " + std::to_string(number));
   }
   change->kind = static_cast<Kind>(number);

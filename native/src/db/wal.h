@@ -23,6 +23,7 @@ class WalRecord {
     kDeletePrefix = 4,
     kDeleteRange = 5,   // key: the range's beginning, value: its end
     kPutReference = 6,  // value: where in a segment of the value log the value is
+    kPutLogged = 7,     // value: boot() of the file system, or kSynced, and as kPutReference
   };
   struct Change {
     Kind kind = Kind::kPut;
@@ -30,8 +31,13 @@ class WalRecord {
     Slice key, value;  // borrow
   };
 
+  /// Instead of a boot: the value is on the device before the record is written.
+  static constexpr uint64_t kSynced = UINT64_MAX;
+
   void Clear() { bytes_.clear(); }
   void Add(Kind kind, Slice internal_key, uint32_t prefix_bytes, Slice value);
+  /// kPutLogged.
+  void AddLogged(Slice internal_key, uint32_t prefix_bytes, uint64_t boot, Slice reference);
   Slice bytes() const { return bytes_; }
 
   /// Takes one change off the front. Errors: Corruption.

@@ -99,8 +99,7 @@ Status DBImpl::Put(Table* table, KeyRef key, Slice value) {
   if (large) [[unlikely]] {
     LAVA_RETURN_IF_ERROR(MakeSegment());
     LAVA_RETURN_IF_ERROR(LogValue(*impl, internal.slice(), value, &reference_));
-    LAVA_RETURN_IF_ERROR(
-        LogWrite(WalRecord::Kind::kPutReference, internal.slice(), prefix_bytes, reference_));
+    LAVA_RETURN_IF_ERROR(LogReference(internal.slice(), prefix_bytes, reference_));
     active_->PutReference(internal.slice(), prefix_bytes, reference_);
   } else {
     LAVA_RETURN_IF_ERROR(LogWrite(WalRecord::Kind::kPut, internal.slice(), prefix_bytes, value));

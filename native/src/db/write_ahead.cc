@@ -1,8 +1,17 @@
 #include <functional>
 
+#include "base/coding.h"
 #include "db/db_impl.h"
 
 namespace lava {
+namespace {
+
+bool IsLogged(const WalRecord::Change& change) {
+  return change.kind == WalRecord::Kind::kPutReference ||
+         change.kind == WalRecord::Kind::kPutLogged;
+}
+
+}  // namespace
 
 std::string WalDirectory(const DBOptions& options, const std::string& path) {
   if (!options.wal_directory.empty()) return options.wal_directory;
@@ -41,6 +50,17 @@ Status DBImpl::LogWrite(WalRecord::Kind kind, Slice internal_key, uint32_t prefi
   return wal_->Append(wal_record_);
 }
 
+// What a later opening has to know to tell a power cut from damage.
+uint64_t DBImpl::LoggedUnder() const {
+  return options_.wal == WalMode::kWalSync ? WalRecord::kSynced : fs_->boot();
+}
+
+Status DBImpl::LogReference(Slice internal_key, uint32_t prefix_bytes, Slice reference) {
+  wal_record_.Clear();
+  wal_record_.AddLogged(internal_key, prefix_bytes, LoggedUnder(), reference);
+  return wal_->Append(wal_record_);
+}
+
 Status DBImpl::LogWrite(const WriteBatch& batch, const std::vector<std::string>& references) {
   if (wal_ == nullptr) return Status::OK();
   wal_record_.Clear();
@@ -48,12 +68,14 @@ Status DBImpl::LogWrite(const WriteBatch& batch, const std::vector<std::string>&
     const WriteBatch::Operation& operation = batch.operations()[i];
     const auto* table = static_cast<const TableImpl*>(operation.table);
     const InternalKey key(options_.partition_bytes, table->id_bytes(), batch.key(operation));
-    const bool logged = !references.empty() && !references[i].empty();
+    const uint32_t prefix_bytes = InternalPrefix(operation.prefix_bytes);
+    if (!references.empty() && !references[i].empty()) {
+      wal_record_.AddLogged(key.slice(), prefix_bytes, LoggedUnder(), references[i]);
+      continue;
+    }
     // The kinds of both have the same numbers.
-    const auto kind = static_cast<WalRecord::Kind>(operation.kind);
-    wal_record_.Add(logged ? WalRecord::Kind::kPutReference : kind, key.slice(),
-                    InternalPrefix(operation.prefix_bytes),
-                    logged ? Slice(references[i]) : batch.value(operation));
+    wal_record_.Add(static_cast<WalRecord::Kind>(operation.kind), key.slice(), prefix_bytes,
+                    batch.value(operation));
   }
   return wal_->Append(wal_record_);
 }
@@ -90,7 +112,7 @@ Status DBImpl::ReplayRecord(Slice record, WriteLock* write, Replayed* replayed) 
     WalRecord::Change& change = changes.emplace_back();
     LAVA_RETURN_IF_ERROR(WalRecord::Take(&record, &change));
     LAVA_RETURN_IF_ERROR(CheckReplayed(change));
-    if (change.kind != WalRecord::Kind::kPutReference) continue;
+    if (!IsLogged(change)) continue;
     LAVA_RETURN_IF_ERROR(ReadReplayed(change, replayed, &values.emplace_back()));
     if (replayed->lost) return Status::OK();
     bytes += values.back().size();
@@ -100,8 +122,7 @@ Status DBImpl::ReplayRecord(Slice record, WriteLock* write, Replayed* replayed) 
   if (!fits && !active_->empty()) LAVA_RETURN_IF_ERROR(FlushHere(write));
   auto value = values.begin();
   for (const WalRecord::Change& change : changes) {
-    const bool logged = change.kind == WalRecord::Kind::kPutReference;
-    ReplayChange(change, logged ? Slice(*value++) : change.value);
+    ReplayChange(change, IsLogged(change) ? Slice(*value++) : change.value);
   }
   active_bytes_.store(active_->arena_bytes(), std::memory_order_relaxed);
   return Status::OK();
@@ -110,8 +131,12 @@ Status DBImpl::ReplayRecord(Slice record, WriteLock* write, Replayed* replayed) 
 // A segment that an earlier run wrote gets no index any more: its values are put anew.
 Status DBImpl::ReadReplayed(const WalRecord::Change& change, Replayed* replayed,
                             std::string* value) const {
+  Slice in = change.value;
+  std::optional<uint64_t> written_under;  // not said by records of before it was written down
+  if (change.kind == WalRecord::Kind::kPutLogged && !GetFixed64(&in, &written_under.emplace(0)))
+    return Status::Corruption("where a value was logged is malformed");
   ValueReference reference;
-  if (!DecodeReference(change.value, &reference) || !reference.is_logged() ||
+  if (!DecodeReference(in, &reference) || !reference.is_logged() ||
       reference.raw_bytes > kValueBytesMax)
     return Status::Corruption("where a value was logged is malformed");
   const std::string path = path_ + "/" + reference.birth.ValueFileName();
@@ -129,10 +154,17 @@ Status DBImpl::ReadReplayed(const WalRecord::Change& change, Replayed* replayed,
                         {reference.logged_offset, reference.logged_bytes,
                          static_cast<uint32_t>(reference.raw_bytes)},
                         value);
-  // Neither log is synced, and a power cut may take more of the one than of the other. What is left
-  // must be what there was at one moment.
-  replayed->lost = options_.wal == WalMode::kWal && (status.IsCorruption() || status.IsNotFound());
+  // When neither log is synced, a power cut may take more of the one than of the other. What is
+  // left must be what there was at one moment. Without a power cut it is damage.
+  replayed->lost = MayBeCut(written_under) && (status.IsCorruption() || status.IsNotFound());
   return replayed->lost ? Status::OK() : status;
+}
+
+// Whether a power cut may have taken a logged value, though its record is here.
+bool DBImpl::MayBeCut(std::optional<uint64_t> written_under) const {
+  if (!written_under) return options_.wal == WalMode::kWal;
+  if (*written_under == WalRecord::kSynced) return false;
+  return *written_under == 0 || *written_under != fs_->boot();
 }
 
 Status DBImpl::CheckReplayed(const WalRecord::Change& change) const {
@@ -151,6 +183,7 @@ void DBImpl::ReplayChange(const WalRecord::Change& change, Slice value) {
   switch (change.kind) {
     case WalRecord::Kind::kPut:
     case WalRecord::Kind::kPutReference:
+    case WalRecord::Kind::kPutLogged:
       return active_->Put(change.key, change.prefix_bytes, value);
     case WalRecord::Kind::kDelete:
       return DeleteLocked(change.key, change.prefix_bytes);

@@ -103,6 +103,10 @@ class FileSystem {
   virtual Result<std::unique_ptr<DirectoryLock>> Lock(const std::string& directory) = 0;
   /// Files that go through the page cache though direct I/O was asked for.
   virtual uint64_t files_refused_direct() const { return 0; }
+
+  /// A number for this start of what keeps unsynced writes, the machine: as long as it stays, what
+  /// was flushed and what names were made are there, synced or not. 0: unknown.
+  virtual uint64_t boot() const { return 0; }
 };
 
 }  // namespace lava::fs

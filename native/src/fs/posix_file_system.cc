@@ -14,6 +14,7 @@
 #include "fs/posix_directory_lock.h"
 #include "fs/posix_error.h"
 #include "fs/posix_random_file.h"
+#include "os/boot_id.h"
 
 namespace lava::fs {
 namespace {
@@ -127,6 +128,7 @@ class PosixFileSystem : public FileSystem {
   }
 
   uint64_t files_refused_direct() const override { return direct_->files_refused(); }
+  uint64_t boot() const override { return boot_; }
 
  private:
   static Status SyncOpened(const std::string& path, int flags, const std::string& what) {
@@ -158,6 +160,7 @@ class PosixFileSystem : public FileSystem {
   OpenFileLimit* const limit_;
   const std::shared_ptr<DirectIo> direct_;
   const std::shared_ptr<DirectIo> reads_, writes_;  // null: through the page cache
+  const uint64_t boot_ = os::BootId();
 };
 
 }  // namespace

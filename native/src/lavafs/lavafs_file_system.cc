@@ -132,6 +132,8 @@ class LavaFileSystem : public fs::FileSystem {
         std::make_unique<HeldDirectory>(held_, std::string(name)));
   }
 
+  uint64_t boot() const override { return volume_->boot(); }
+
  private:
   Result<std::unique_ptr<fs::AppendFile>> CreateIn(const Place& place, size_t buffer_bytes,
                                                    bool may_use_reserve) {

@@ -124,6 +124,7 @@ class Volume {
   /// Whether it is read and written past the page cache.
   virtual bool is_direct() const = 0;
   virtual const Uuid& uuid() const = 0;
+  virtual uint64_t boot() const = 0;  // MountOptions::boot
 };
 
 }  // namespace lava::lavafs

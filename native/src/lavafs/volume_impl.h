@@ -42,6 +42,7 @@ class VolumeImpl : public Volume {
   VolumeStatistics Statistics() override;
   Status Health() override;
   bool is_direct() const override { return device_->alignment() > 1; }
+  uint64_t boot() const override { return options_.boot; }
   const Uuid& uuid() const override { return superblock_.uuid; }
 
  private:
