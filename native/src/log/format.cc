@@ -56,7 +56,7 @@ void EncodeFileHeader(const FileHeader& header, std::string* out) {
   PutFixed32(out, header.previous);
   PutFixed64(out, header.previous_bytes);
   PutFixed64(out, header.file_id);
-  PutFixed32(out, 0);
+  PutFixed32(out, header.boot);
   PutFixed32(out, Crc32c(Slice(*out).substr(begin)));
   LAVA_CHECK(out->size() - begin == kFileHeaderBytes);
 }
@@ -83,6 +83,7 @@ Status DecodeFileHeader(Slice bytes, FileKind kind, uint32_t number, FileHeader*
   GetFixed32(&in, &header->previous);
   GetFixed64(&in, &header->previous_bytes);
   GetFixed64(&in, &header->file_id);
+  GetFixed32(&in, &header->boot);
   if (got_kind != static_cast<uint32_t>(kind) || header->number != number) {
     return Status::Corruption("the file calls itself number " + std::to_string(header->number) +
                               " of kind " + std::to_string(got_kind));

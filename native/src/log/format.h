@@ -36,6 +36,7 @@ struct FileHeader {
   // Metadata: the one before and how many of its bytes count; 0: there was none.
   uint32_t previous = 0;
   uint64_t previous_bytes = 0;
+  uint32_t boot = 0;  // of FileSystem::boot(), when it was written; 0: unknown
 };
 inline constexpr size_t kFileHeaderBytes = 48;
 void EncodeFileHeader(const FileHeader& header, std::string* out);

@@ -61,6 +61,11 @@ class ImageReader {
   Status LoadSealed(const std::shared_ptr<DataFile>& file);
   Status ScanUnsealed(const std::shared_ptr<DataFile>& file, uint64_t from, uint64_t sequence);
   Status ScanFrame(const Frame& frame, uint32_t number);
+  /// A power cut leaves any part of what was not synced; a process that dies cuts its last write.
+  TailRule RuleOf(const FileHeader& header) const {
+    const bool same = header.boot != 0 && header.boot == static_cast<uint32_t>(files_->boot());
+    return same ? TailRule::kLastUnsynced : TailRule::kUnsynced;
+  }
   std::string PathOf(FileKind kind, uint32_t number) const {
     return directory_ + "/" + FileName(kind, number);
   }
@@ -169,7 +174,7 @@ Status ImageReader::ReadMetaFile(uint32_t number, uint64_t limit, std::vector<Me
                      {.name = path,
                       .file_id = header.file_id,
                       .durable_bytes = whole ? limit : 0,
-                      .tail_rule = TailRule::kUnsynced,
+                      .tail_rule = RuleOf(header),
                       .base_offset = kFileHeaderBytes,
                       .durable_of = [](const Frame& frame) { return DurableOf(frame.payload); }});
   Frame frame;
@@ -372,7 +377,7 @@ Status ImageReader::ScanUnsealed(const std::shared_ptr<DataFile>& file, uint64_t
                      {.name = file->path(),
                       .file_id = file->header().file_id,
                       .first_sequence = sequence,
-                      .tail_rule = TailRule::kUnsynced,
+                      .tail_rule = RuleOf(file->header()),
                       .base_offset = from,
                       .durable_of = [](const Frame& frame) { return DurableOf(frame.payload); }});
   Frame frame;

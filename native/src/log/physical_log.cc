@@ -16,7 +16,8 @@ constexpr size_t kBufferBytes = 256 << 10;
 
 Result<std::unique_ptr<PhysicalLogWriter>> PhysicalLogWriter::Create(fs::FileSystem* file_system,
                                                                      const std::string& path,
-                                                                     const FileHeader& header) {
+                                                                     FileHeader header) {
+  header.boot = static_cast<uint32_t>(file_system->boot());
   LAVA_ASSIGN_OR_RETURN(std::unique_ptr<fs::AppendFile> file,
                         file_system->Create(path, kBufferBytes));
   std::string bytes;

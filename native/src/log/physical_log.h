@@ -17,9 +17,10 @@ namespace lava::log {
 /// Errors:     after one the file is useless: nothing more may be appended.
 class PhysicalLogWriter {
  public:
+  /// header: all of it but boot.
   static Result<std::unique_ptr<PhysicalLogWriter>> Create(fs::FileSystem* file_system,
                                                            const std::string& path,
-                                                           const FileHeader& header);
+                                                           FileHeader header);
 
   /// A payload's beginning, which says how much of the file has been synced.
   std::string NewPayload() const;

@@ -2,13 +2,16 @@
 
 #include <memory>
 
+#include "base/framing.h"
+#include "log/format.h"
 #include "testing/count.h"
 #include "testing/mem_file_system.h"
 #include "testing/variable.h"
 #include "tests/log/log_history.h"
 
 // Every byte of every file of a small LavaLog that was closed is flipped in turn, and every file is
-// cut at every length: it is told, with the file, or nothing is missing.
+// cut at every length: it is told, with the file, or nothing is missing. Of one whose process was
+// killed, the same but for each file's last frame.
 namespace lava::testing {
 namespace {
 
@@ -20,7 +23,8 @@ constexpr uint64_t kStep = 1;
 
 class DamagedLog {
  public:
-  explicit DamagedLog(uint64_t seed) : options_(DrawLogOptions(seed)) {
+  enum class End { kClosed, kKilled };
+  DamagedLog(uint64_t seed, End end) : end_(end), options_(DrawLogOptions(seed)) {
     options_.file_bytes = 2048;
     options_.file_system = &files_;
     LogPlayer player(options_);
@@ -29,13 +33,16 @@ class DamagedLog {
       EXPECT_TRUE(player.Apply(operation).ok());
     }
     content_ = *ContentOf(player.log());
-    EXPECT_TRUE(player.log()->Close().ok());
+    const Status closed = end == End::kClosed ? player.log()->Close() : Status::OK();
+    EXPECT_TRUE(closed.ok());
+    image_ = files_.CrashClone(CrashMode::kAll);
   }
 
   void FlipAll() {
-    for (const std::string& path : files_.Paths()) {
-      const std::string whole = *files_.Content(path);
-      for (size_t at = 0; at < whole.size(); at += kStep) {
+    for (const std::string& path : image_->Paths()) {
+      const std::string whole = *image_->Content(path);
+      const size_t end = end_ == End::kClosed ? whole.size() : LastFrame(path, whole);
+      for (size_t at = 0; at < end; at += kStep) {
         std::string damaged = whole;
         damaged[at] = static_cast<char>(damaged[at] ^ (1 << at % 8));
         Check(path, damaged, "byte " + std::to_string(at), &flips_told);
@@ -45,8 +52,8 @@ class DamagedLog {
     }
   }
   void CutAll() {
-    for (const std::string& path : files_.Paths()) {
-      const std::string whole = *files_.Content(path);
+    for (const std::string& path : image_->Paths()) {
+      const std::string whole = *image_->Content(path);
       for (size_t at = 0; at < whole.size(); at += kStep) {
         Check(path, whole.substr(0, at), "cut at " + std::to_string(at), &cuts_told);
         ++cuts;
@@ -57,9 +64,29 @@ class DamagedLog {
   uint64_t flips = 0, flips_told = 0, cuts = 0, cuts_told = 0;
 
  private:
+  // Where the last frame of what a killed process wrote begins.
+  static size_t LastFrame(const std::string& path, const std::string& whole) {
+    log::FileKind kind{};
+    uint32_t number = 0;
+    log::FileHeader header;
+    if (!log::ParseFileName(path.substr(path.rfind('/') + 1), &kind, &number) ||
+        !log::DecodeFileHeader(whole, kind, number, &header).ok()) {
+      return whole.size();
+    }
+    FrameReader reader(Slice(whole).substr(log::kFileHeaderBytes),
+                       {.name = path,
+                        .file_id = header.file_id,
+                        .tail_rule = TailRule::kUnsynced,
+                        .base_offset = log::kFileHeaderBytes});
+    size_t last = whole.size();
+    Frame frame;
+    while (reader.Next(&frame) == FrameReader::Outcome::kFrame) last = frame.offset;
+    return last;
+  }
+
   void Check(const std::string& path, const std::string& damaged, const std::string& what,
              uint64_t* told) {
-    const std::unique_ptr<CrashableFileSystem> image = files_.CrashClone(CrashMode::kAll);
+    const std::unique_ptr<CrashableFileSystem> image = image_->CrashClone(CrashMode::kAll);
     ASSERT_TRUE(image->SetContent(path, damaged).ok());
     log::LogOptions options = options_;
     options.file_system = image.get();
@@ -100,15 +127,17 @@ class DamagedLog {
     }
   }
 
+  const End end_;
   MemFileSystem files_;
+  std::unique_ptr<CrashableFileSystem> image_;
   log::LogOptions options_;
   LogContent content_;
 };
 
-TEST(LogCorruption, EveryFlippedByteIsToldOrHarmless) {
+void FlipAll(DamagedLog::End end) {
   uint64_t flips = 0, told = 0;
-  for (uint64_t seed = 1; seed <= 6 && !HasFailure(); ++seed) {
-    DamagedLog log(seed);
+  for (uint64_t seed = 1; seed <= 6 && !::testing::Test::HasFailure(); ++seed) {
+    DamagedLog log(seed, end);
     log.FlipAll();
     flips += log.flips;
     told += log.flips_told;
@@ -118,10 +147,17 @@ TEST(LogCorruption, EveryFlippedByteIsToldOrHarmless) {
   Count(told, "flips of a log's files detected");
 }
 
+TEST(LogCorruption, EveryFlippedByteIsToldOrHarmless) { FlipAll(DamagedLog::End::kClosed); }
+
+// Without a power cut nothing but the last write may be torn, synced or not.
+TEST(LogCorruption, EveryFlippedByteOfAKilledLogIsToldOrHarmless) {
+  FlipAll(DamagedLog::End::kKilled);
+}
+
 TEST(LogCorruption, EveryCutFileIsToldOrHarmless) {
   uint64_t cuts = 0, told = 0;
   for (uint64_t seed = 1; seed <= 6 && !HasFailure(); ++seed) {
-    DamagedLog log(seed);
+    DamagedLog log(seed, DamagedLog::End::kClosed);
     log.CutAll();
     cuts += log.cuts;
     told += log.cuts_told;

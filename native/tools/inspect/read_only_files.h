@@ -49,6 +49,7 @@ class ReadOnlyFiles final : public fs::FileSystem {
   Result<std::unique_ptr<fs::DirectoryLock>> Lock(const std::string& directory) override {
     return Refused(directory);
   }
+  uint64_t boot() const override { return base_->boot(); }
 
  private:
   static Status Refused(const std::string& path) {
