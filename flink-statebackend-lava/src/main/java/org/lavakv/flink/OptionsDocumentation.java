@@ -10,6 +10,7 @@ import java.util.List;
 import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.description.HtmlFormatter;
 import org.apache.flink.util.TimeUtils;
+import org.lavakv.flink.changelog.ChangelogOptions;
 
 /** Writes the documentation's page of all options from the code. */
 public final class OptionsDocumentation {
@@ -41,7 +42,12 @@ public final class OptionsDocumentation {
                 + "## State backend\n\n"
                 + table(ConfigurationCheck.optionsOf(LavaOptions.class))
                 + "\n## Engine\n\n"
-                + table(ConfigurationCheck.optionsOf(LavaConfigurableOptions.class));
+                + table(ConfigurationCheck.optionsOf(LavaConfigurableOptions.class))
+                + "\n## Changelog\n\n"
+                + "With `state.changelog.enabled: true` and `state.changelog.storage: lava`; see\n"
+                + "[changelog.md](changelog.md). Where Flink's storage has the same option\n"
+                + "(`state.changelog.dstl.dfs.`), that is read too.\n\n"
+                + table(ConfigurationCheck.optionsOf(ChangelogOptions.class));
     }
 
     /** As it is written in a configuration. */

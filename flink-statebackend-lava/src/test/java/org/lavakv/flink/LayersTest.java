@@ -1,5 +1,7 @@
 package org.lavakv.flink;
 
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
@@ -61,6 +63,18 @@ class LayersTest {
                         ROOT + ".memory..",
                         ROOT + ".metrics..",
                         ROOT + ".host..")
+                .check(classes);
+    }
+
+    @Test
+    void theChangelogIsAPartByItself() {
+        noClasses()
+                .that()
+                .resideInAPackage(ROOT + ".changelog..")
+                .should()
+                .dependOnClassesThat(
+                        resideInAPackage("org.lavakv..")
+                                .and(not(resideInAPackage(ROOT + ".changelog.."))))
                 .check(classes);
     }
 

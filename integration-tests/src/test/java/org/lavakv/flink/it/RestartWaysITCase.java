@@ -10,7 +10,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.apache.flink.changelog.fs.FsStateChangelogOptions;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.ExternalizedCheckpointRetention;
@@ -63,8 +62,9 @@ class RestartWaysITCase {
 
     private static Configuration cluster() {
         return new Configuration()
-                .set(StateChangelogOptions.STATE_CHANGE_LOG_STORAGE, "filesystem")
-                .set(FsStateChangelogOptions.BASE_PATH, changelog.toUri().toString());
+                .set(StateChangelogOptions.STATE_CHANGE_LOG_STORAGE, "lava")
+                // A job's own directory of checkpoints does not reach the changelog.
+                .set(CheckpointingOptions.CHECKPOINTS_DIRECTORY, changelog.toUri().toString());
     }
 
     /** What Flink does besides in one run of the job. */
@@ -281,6 +281,17 @@ class RestartWaysITCase {
                         handle ->
                                 assertThat(handle instanceof ChangelogStateBackendHandle)
                                         .isEqualTo(around.has(Around.CHANGELOG)));
+        if (around.has(Around.CHANGELOG)) {
+            assertThat(handles)
+                    .flatMap(
+                            handle ->
+                                    ((ChangelogStateBackendHandle) handle)
+                                            .getNonMaterializedStateHandles())
+                    .isNotEmpty()
+                    .allSatisfy(
+                            changes ->
+                                    assertThat(changes.getStorageIdentifier()).isEqualTo("lava"));
+        }
         if (around.has(Around.FILE_MERGING) && !around.has(Around.CHANGELOG)) {
             assertThat(handles)
                     .flatMap(

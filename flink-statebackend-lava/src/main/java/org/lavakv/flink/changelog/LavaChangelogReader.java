@@ -1,0 +1,83 @@
+package org.lavakv.flink.changelog;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.Iterator;
+import java.util.NoSuchElementException;
+import javax.annotation.Nullable;
+import org.apache.flink.api.java.tuple.Tuple2;
+import org.apache.flink.core.fs.FSDataInputStream;
+import org.apache.flink.runtime.state.StreamStateHandle;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+import org.apache.flink.runtime.state.changelog.StateChange;
+import org.apache.flink.runtime.state.changelog.StateChangelogHandleReader;
+import org.apache.flink.util.CloseableIterator;
+import org.apache.flink.util.IOUtils;
+
+/** Reads changes back, in the order in which they were appended. Threads: any, without state. */
+final class LavaChangelogReader
+        implements StateChangelogHandleReader<ChangelogStateHandleStreamImpl> {
+
+    @Override
+    public CloseableIterator<StateChange> getChanges(ChangelogStateHandleStreamImpl handle) {
+        return new Changes(handle.getHandlesAndOffsets().iterator());
+    }
+
+    /** Holds one set in memory, and one file open as long as the next set is in it too. */
+    private static final class Changes implements CloseableIterator<StateChange> {
+        private final Iterator<Tuple2<StreamStateHandle, Long>> sets;
+        private CloseableIterator<StateChange> current = CloseableIterator.empty();
+        @Nullable private StreamStateHandle file;
+        @Nullable private FSDataInputStream in;
+
+        Changes(Iterator<Tuple2<StreamStateHandle, Long>> sets) {
+            this.sets = sets;
+        }
+
+        @Override
+        public boolean hasNext() {
+            while (!current.hasNext() && sets.hasNext()) {
+                Tuple2<StreamStateHandle, Long> next = sets.next();
+                try {
+                    current = read(next.f0, next.f1);
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            }
+            return current.hasNext();
+        }
+
+        @Override
+        public StateChange next() {
+            if (!hasNext()) {
+                throw new NoSuchElementException();
+            }
+            return current.next();
+        }
+
+        private CloseableIterator<StateChange> read(StreamStateHandle next, long offset)
+                throws IOException {
+            if (!next.equals(file)) {
+                close();
+                in = next.openInputStream();
+                file = next;
+            }
+            String where =
+                    next.maybeGetPath().map(Object::toString).orElseGet(next::toString)
+                            + " at offset "
+                            + offset;
+            if (offset < 0 || offset > next.getStateSize()) {
+                throw ChangeFormat.damaged(where, "it has " + next.getStateSize() + " bytes");
+            }
+            in.seek(offset);
+            return ChangeFormat.read(in, next.getStateSize() - offset, where);
+        }
+
+        @Override
+        public void close() {
+            IOUtils.closeQuietly(in);
+            in = null;
+            file = null;
+        }
+    }
+}

@@ -1,0 +1,413 @@
+package org.lavakv.flink.changelog;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
+import javax.annotation.Nullable;
+import org.apache.flink.api.common.operators.MailboxExecutor;
+import org.apache.flink.api.java.tuple.Tuple2;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.SnapshotResult;
+import org.apache.flink.runtime.state.StreamStateHandle;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+import org.apache.flink.runtime.state.changelog.SequenceNumber;
+import org.apache.flink.runtime.state.changelog.StateChange;
+import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
+import org.apache.flink.util.ExceptionUtils;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The changes of one operator. They are gathered in memory, in sets that each have a sequence
+ * number, until a checkpoint needs them or there are many; what is uploaded serves all later
+ * checkpoints, until a materialization makes it superfluous. A set whose upload failed keeps its
+ * changes, and the next checkpoint tries again.
+ *
+ * <p>Threads: the task's mailbox only; uploads come back through it.
+ *
+ * <p>Ownership: files are this process's until {@link #confirm}, then the JobManager's.
+ */
+final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHandleStreamImpl> {
+    private static final Logger LOG = LoggerFactory.getLogger(LavaChangelogWriter.class);
+    private static final SequenceNumber INITIAL = SequenceNumber.of(0);
+
+    private final String operatorId;
+    private final KeyGroupRange keyGroups;
+    private final ChangelogSettings settings;
+    private final ChangeUploads uploads;
+    private final boolean localBackups;
+    private final MailboxExecutor mailbox;
+
+    /** All sets that are not truncated, but for the one that grows. */
+    private final NavigableMap<SequenceNumber, Entry> entries = new TreeMap<>();
+
+    private final List<Persist> persists = new ArrayList<>();
+    private ChangeSet active = new ChangeSet();
+    private SequenceNumber activeNumber = INITIAL;
+    private SequenceNumber truncatedTo = INITIAL;
+    private long failedBytes;
+    private boolean closed;
+
+    LavaChangelogWriter(
+            String operatorId,
+            KeyGroupRange keyGroups,
+            ChangelogSettings settings,
+            ChangeUploads uploads,
+            boolean localBackups,
+            MailboxExecutor mailbox) {
+        this.operatorId = operatorId;
+        this.keyGroups = keyGroups;
+        this.settings = settings;
+        this.uploads = uploads;
+        this.localBackups = localBackups;
+        this.mailbox = mailbox;
+    }
+
+    @Override
+    public SequenceNumber initialSequenceNumber() {
+        return INITIAL;
+    }
+
+    /** Tells what was appended before from what is appended later. */
+    @Override
+    public SequenceNumber nextSequenceNumber() {
+        endSet();
+        return activeNumber;
+    }
+
+    @Override
+    public void appendMeta(byte[] change) throws IOException {
+        append(StateChange.META_KEY_GROUP, change);
+    }
+
+    /**
+     * Appends; durable once a {@link #persist} that follows has completed.
+     *
+     * @throws IOException when uploads have failed for so long that memory is short; the cause says
+     *     why
+     */
+    @Override
+    public void append(int keyGroup, byte[] change) throws IOException {
+        if (closed) {
+            throw new IllegalStateException(
+                    "The changelog of operator " + operatorId + " is closed.");
+        }
+        if (failedBytes > settings.inFlightBytesMax) {
+            throw new IOException(
+                    "Changes of operator "
+                            + operatorId
+                            + " wait in memory, "
+                            + failedBytes
+                            + " bytes by now, because uploads to "
+                            + settings.directory
+                            + " fail; check the storage.",
+                    lastFailure());
+        }
+        active.add(keyGroup, change);
+        if (active.length() >= settings.persistBytes) {
+            endSet();
+            // What failed is for the next checkpoint to try: it comes less often.
+            upload(entries.values().stream().filter(Entry::isNew).collect(Collectors.toList()));
+        }
+    }
+
+    @Override
+    public CompletableFuture<SnapshotResult<ChangelogStateHandleStreamImpl>> persist(
+            SequenceNumber from, long checkpointId) {
+        if (from.compareTo(truncatedTo) < 0 || from.compareTo(activeNumber) > 0) {
+            throw new IllegalArgumentException(
+                    "Checkpoint "
+                            + checkpointId
+                            + " asks for changes of operator "
+                            + operatorId
+                            + " from "
+                            + from
+                            + " on, but there are those from "
+                            + truncatedTo
+                            + " to "
+                            + activeNumber
+                            + ".");
+        }
+        endSet();
+        List<Entry> range = new ArrayList<>(entries.tailMap(from, true).values());
+        List<Entry> missing =
+                range.stream()
+                        .filter(entry -> entry.place == null && !entry.isUnderWay)
+                        .collect(Collectors.toList());
+        Persist persist = new Persist(range);
+        if (persist.isComplete()) {
+            persist.complete();
+        } else {
+            persists.add(persist);
+        }
+        upload(missing);
+        return persist.result;
+    }
+
+    /** A checkpoint whose materialization has what is before {@code to} is complete. */
+    @Override
+    public void truncate(SequenceNumber to) {
+        if (to.compareTo(activeNumber) > 0) {
+            throw new IllegalArgumentException(
+                    "Truncating to " + to + ", but the changelog ends at " + activeNumber + ".");
+        }
+        truncatedTo = to;
+        drop(entries.headMap(to, false));
+    }
+
+    /** The JobManager has a checkpoint with these changes, and owns their files. */
+    @Override
+    public void confirm(SequenceNumber from, SequenceNumber to, long checkpointId) {
+        if (from.compareTo(to) > 0 || to.compareTo(activeNumber) > 0) {
+            throw new IllegalArgumentException(
+                    "Checkpoint "
+                            + checkpointId
+                            + " confirms changes from "
+                            + from
+                            + " to "
+                            + to
+                            + ", but the changelog ends at "
+                            + activeNumber
+                            + ".");
+        }
+        for (Entry entry : entries.subMap(from, true, to, false).values()) {
+            if (entry.place != null) {
+                uploads.claims().confirm(entry.place.file);
+            }
+        }
+    }
+
+    /** Nothing: what is uploaded stays this process's, and the next checkpoint names it again. */
+    @Override
+    public void reset(SequenceNumber from, SequenceNumber to, long checkpointId) {}
+
+    @Override
+    public void truncateAndClose(SequenceNumber from) {
+        drop(entries.tailMap(from, true));
+        close();
+    }
+
+    /** What is uploaded may be in a checkpoint, and stays. */
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        active = new ChangeSet();
+        entries.values().stream().filter(entry -> entry.isUnderWay).forEach(Entry::drop);
+        entries.clear();
+        for (Persist persist : persists) {
+            persist.result.completeExceptionally(
+                    new CancellationException(
+                            "The changelog of operator " + operatorId + " was closed."));
+        }
+        persists.clear();
+    }
+
+    private void endSet() {
+        if (active.isEmpty()) {
+            return;
+        }
+        entries.put(activeNumber, new Entry(active));
+        activeNumber = activeNumber.next();
+        active = new ChangeSet();
+    }
+
+    private void drop(Map<SequenceNumber, Entry> range) {
+        for (Entry entry : range.values()) {
+            entry.drop();
+            if (entry.failure != null) {
+                failedBytes -= entry.length();
+            }
+            if (entry.place != null) {
+                uploads.claims().release(entry.place.file);
+            }
+        }
+        range.clear();
+    }
+
+    private void upload(Collection<Entry> missing) {
+        if (missing.isEmpty()) {
+            return;
+        }
+        List<Entry> begun = new ArrayList<>(missing);
+        List<ChangeSet> sets = new ArrayList<>();
+        for (Entry entry : begun) {
+            if (entry.failure != null) {
+                failedBytes -= entry.length();
+                entry.failure = null;
+            }
+            entry.isUnderWay = true;
+            sets.add(entry.set);
+        }
+        uploads.submit(
+                sets,
+                new ChangeUploads.Listener() {
+                    @Override
+                    public void uploaded(List<UploadedChanges> places) {
+                        if (!inMailbox(() -> LavaChangelogWriter.this.uploaded(begun, places))) {
+                            places.forEach(place -> uploads.claims().release(place.file));
+                        }
+                    }
+
+                    @Override
+                    public void failed(Throwable why) {
+                        inMailbox(() -> LavaChangelogWriter.this.failed(begun, why));
+                    }
+                });
+    }
+
+    /** False when the task has ended. */
+    private boolean inMailbox(Runnable what) {
+        try {
+            mailbox.execute(what::run, "upload of changes of operator %s", operatorId);
+            return true;
+        } catch (RejectedExecutionException e) {
+            return false;
+        }
+    }
+
+    private void uploaded(List<Entry> begun, List<UploadedChanges> places) {
+        for (int i = 0; i < begun.size(); i++) {
+            begun.get(i).uploaded(places.get(i));
+        }
+        completePersists();
+        for (Entry entry : begun) {
+            // Only now: a checkpoint that began before may name it, and nobody will miss that one.
+            if (entry.isDropped) {
+                uploads.claims().release(entry.place.file);
+            }
+        }
+    }
+
+    private void failed(List<Entry> begun, Throwable why) {
+        LOG.warn("Changes of operator {} were not uploaded.", operatorId, why);
+        for (Entry entry : begun) {
+            entry.isUnderWay = false;
+            if (!entry.isDropped) {
+                entry.failure = why;
+                failedBytes += entry.length();
+            }
+        }
+        persists.removeIf(persist -> persist.failIfAmong(begun, why));
+    }
+
+    private void completePersists() {
+        List<Persist> complete =
+                persists.stream().filter(Persist::isComplete).collect(Collectors.toList());
+        persists.removeAll(complete);
+        complete.forEach(Persist::complete);
+    }
+
+    @Nullable
+    private Throwable lastFailure() {
+        return entries.descendingMap().values().stream()
+                .map(entry -> entry.failure)
+                .filter(failure -> failure != null)
+                .findFirst()
+                .map(ExceptionUtils::stripExecutionException)
+                .orElse(null);
+    }
+
+    /** A set, and what became of it. */
+    private static final class Entry {
+        @Nullable private ChangeSet set;
+        @Nullable private UploadedChanges place;
+        @Nullable private Throwable failure;
+        private boolean isUnderWay;
+        private boolean isDropped;
+
+        Entry(ChangeSet set) {
+            this.set = set;
+        }
+
+        /** Neither uploaded nor tried. */
+        boolean isNew() {
+            return place == null && failure == null && !isUnderWay;
+        }
+
+        long length() {
+            return set == null ? 0 : set.length();
+        }
+
+        void uploaded(UploadedChanges at) {
+            place = at;
+            set = null;
+            isUnderWay = false;
+        }
+
+        void drop() {
+            isDropped = true;
+        }
+    }
+
+    /** A checkpoint that waits for sets. */
+    private final class Persist {
+        private final CompletableFuture<SnapshotResult<ChangelogStateHandleStreamImpl>> result =
+                new CompletableFuture<>();
+        private final List<Entry> range;
+        private final List<Entry> uploadedFor;
+
+        Persist(List<Entry> range) {
+            this.range = range;
+            this.uploadedFor =
+                    range.stream()
+                            .filter(entry -> entry.place == null)
+                            .collect(Collectors.toList());
+        }
+
+        boolean isComplete() {
+            return uploadedFor.stream().allMatch(entry -> entry.place != null);
+        }
+
+        void complete() {
+            ChangelogStateHandleStreamImpl handle = handle(file -> file);
+            // A TaskManager that restores what it has kept of the state needs the changes too.
+            result.complete(
+                    localBackups
+                            ? SnapshotResult.withLocalState(handle, handle(BorrowedFile::new))
+                            : SnapshotResult.of(handle));
+        }
+
+        private ChangelogStateHandleStreamImpl handle(UnaryOperator<StreamStateHandle> named) {
+            List<Tuple2<StreamStateHandle, Long>> places = new ArrayList<>();
+            long bytes = 0;
+            for (Entry entry : range) {
+                places.add(Tuple2.of(named.apply(entry.place.file), entry.place.offset));
+                bytes += entry.place.bytes;
+            }
+            return new ChangelogStateHandleStreamImpl(
+                    places,
+                    keyGroups,
+                    bytes,
+                    uploadedFor.stream().mapToLong(entry -> entry.place.bytes).sum(),
+                    LavaChangelogStorageFactory.IDENTIFIER);
+        }
+
+        boolean failIfAmong(List<Entry> failed, Throwable why) {
+            if (failed.stream().noneMatch(uploadedFor::contains)) {
+                return false;
+            }
+            result.completeExceptionally(
+                    new IOException(
+                            "Changes of operator "
+                                    + operatorId
+                                    + " were not uploaded to "
+                                    + settings.directory
+                                    + ": "
+                                    + why.getMessage(),
+                            why));
+            return true;
+        }
+    }
+}

@@ -1,0 +1,472 @@
+package org.lavakv.flink.changelog;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.apache.flink.api.common.JobID;
+import org.apache.flink.configuration.CheckpointingOptions;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.IllegalConfigurationException;
+import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.SnapshotResult;
+import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
+import org.apache.flink.runtime.state.changelog.SequenceNumber;
+import org.apache.flink.runtime.state.changelog.StateChange;
+import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
+import org.apache.flink.util.CloseableIterator;
+import org.apache.flink.util.InstantiationUtil;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the changelog's writers, uploads and readers promise Flink, and each other. */
+@Timeout(60)
+class LavaChangelogTest {
+    private static final JobID JOB = new JobID(1, 2);
+    private static final KeyGroupRange GROUPS = KeyGroupRange.of(0, 9);
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    @TempDir Path directory;
+
+    private final Configuration config = new Configuration();
+    private final TestMailbox mailbox = new TestMailbox();
+    private boolean localBackups;
+    private final List<LavaChangelogStorage> opened = new ArrayList<>();
+
+    @BeforeEach
+    void beside() {
+        config.set(CheckpointingOptions.CHECKPOINTS_DIRECTORY, directory.toUri().toString());
+        config.set(ChangelogOptions.UPLOAD_RETRY_DELAY, Duration.ofMillis(1));
+    }
+
+    @AfterEach
+    void close() {
+        opened.forEach(LavaChangelogStorage::close);
+    }
+
+    @Test
+    void changesOfSeveralOperatorsShareAFileAndAreReadInTheirOrder() throws Exception {
+        config.set(ChangelogOptions.BATCH_DELAY, Duration.ofMillis(200));
+        LavaChangelogStorage storage = open();
+        StateChangelogWriter<ChangelogStateHandleStreamImpl> one = writer(storage);
+        StateChangelogWriter<ChangelogStateHandleStreamImpl> other = writer(storage);
+        one.appendMeta(bytes("about a"));
+        one.append(3, bytes("a3"));
+        other.append(9, bytes("b9"));
+        one.append(3, bytes("a3 again"));
+        one.append(0, new byte[0]);
+        Future<SnapshotResult<ChangelogStateHandleStreamImpl>> first =
+                one.persist(one.initialSequenceNumber(), 1);
+        Future<SnapshotResult<ChangelogStateHandleStreamImpl>> second =
+                other.persist(other.initialSequenceNumber(), 1);
+        assertThat(read(mailbox.await(first)))
+                .containsExactly("-1 about a", "3 a3", "3 a3 again", "0 ");
+        assertThat(read(mailbox.await(second))).containsExactly("9 b9");
+        assertThat(files()).hasSize(1);
+    }
+
+    @Test
+    void aLaterCheckpointNamesWhatIsUploadedAndUploadsTheRest() throws Exception {
+        StateChangelogWriter<ChangelogStateHandleStreamImpl> writer = writer(open());
+        SequenceNumber begin = writer.initialSequenceNumber();
+        writer.append(1, bytes("one"));
+        SnapshotResult<ChangelogStateHandleStreamImpl> first = persist(writer, begin, 1);
+        // Aborted: the next one needs the same.
+        writer.reset(begin, writer.nextSequenceNumber(), 1);
+        SequenceNumber between = writer.nextSequenceNumber();
+        writer.append(1, bytes("two"));
+        SnapshotResult<ChangelogStateHandleStreamImpl> second = persist(writer, begin, 2);
+        assertThat(read(second)).containsExactly("1 one", "1 two");
+        assertThat(second.getJobManagerOwnedSnapshot().getHandlesAndOffsets())
+                .containsAll(first.getJobManagerOwnedSnapshot().getHandlesAndOffsets());
+        assertThat(second.getJobManagerOwnedSnapshot().getCheckpointedSize())
+                .isLessThan(second.getJobManagerOwnedSnapshot().getStateSize());
+        assertThat(read(persist(writer, between, 3))).containsExactly("1 two");
+        assertThat(files()).hasSize(2);
+        assertThat(read(persist(writer, writer.nextSequenceNumber(), 4))).isEmpty();
+    }
+
+    @Test
+    void manyChangesAreUploadedBeforeACheckpointAsksForThem() throws Exception {
+        config.set(ChangelogOptions.PREEMPTIVE_PERSIST_THRESHOLD, MemorySize.parse("1kb"));
+        StateChangelogWriter<ChangelogStateHandleStreamImpl> writer = writer(open());
+        List<String> expected = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            writer.append(i % 10, bytes("change " + i + " of many".repeat(10)));
+            expected.add(i % 10 + " change " + i + " of many".repeat(10));
+        }
+        await(() -> !files().isEmpty());
+        assertThat(read(persist(writer, writer.initialSequenceNumber(), 1))).isEqualTo(expected);
+    }
+
+    @Test
+    void aFileGoesWithTheLastSetInItUnlessACheckpointHasIt() throws Exception {
+        StateChangelogWriter<ChangelogStateHandleStreamImpl> writer = writer(open());
+        SequenceNumber begin = writer.initialSequenceNumber();
+        writer.append(1, bytes("one"));
+        SequenceNumber second = writer.nextSequenceNumber();
+        writer.append(1, bytes("two"));
+        persist(writer, begin, 1);
+        assertThat(files()).hasSize(1);
+        writer.truncate(second);
+        assertThat(read(persist(writer, second, 2))).containsExactly("1 two");
+        writer.truncate(writer.nextSequenceNumber());
+        await(() -> files().isEmpty());
+
+        SequenceNumber third = writer.nextSequenceNumber();
+        writer.append(1, bytes("three"));
+        SnapshotResult<ChangelogStateHandleStreamImpl> confirmed = persist(writer, third, 3);
+        writer.confirm(third, writer.nextSequenceNumber(), 3);
+        SequenceNumber fourth = writer.nextSequenceNumber();
+        writer.append(1, bytes("four"));
+        persist(writer, third, 4);
+        assertThat(files()).hasSize(2);
+        writer.truncateAndClose(third);
+        await(() -> files().size() == 1);
+        assertThat(read(confirmed)).containsExactly("1 three");
+        assertThat(fourth).isNotEqualTo(third);
+    }
+
+    /** Without these Flink would restore what it kept of the state, and no changes. */
+    @Test
+    void aLocalBackupNamesTheChangesAndDoesNotDeleteThem() throws Exception {
+        localBackups = true;
+        StateChangelogWriter<ChangelogStateHandleStreamImpl> writer = writer(open());
+        writer.append(1, bytes("one"));
+        SnapshotResult<ChangelogStateHandleStreamImpl> result =
+                persist(writer, writer.initialSequenceNumber(), 1);
+        ChangelogStateHandleStreamImpl local =
+                InstantiationUtil.clone(result.getTaskLocalSnapshot());
+        local.getHandlesAndOffsets().get(0).f0.discardState();
+        assertThat(read(SnapshotResult.of(local))).containsExactly("1 one");
+        assertThat(read(result)).containsExactly("1 one");
+    }
+
+    @Test
+    void whatIsTruncatedIsNotToBeHad() throws Exception {
+        StateChangelogWriter<ChangelogStateHandleStreamImpl> writer = writer(open());
+        SequenceNumber begin = writer.initialSequenceNumber();
+        writer.append(1, bytes("one"));
+        SequenceNumber end = writer.nextSequenceNumber();
+        writer.truncate(end);
+        assertThatThrownBy(() -> writer.persist(begin, 7)).hasMessageContaining("Checkpoint 7");
+        assertThatThrownBy(() -> writer.persist(end.next(), 7))
+                .hasMessageContaining("Checkpoint 7");
+        assertThatThrownBy(() -> writer.truncate(end.next())).hasMessageContaining("ends at");
+        assertThatThrownBy(() -> writer.confirm(begin, end.next(), 7))
+                .hasMessageContaining("Checkpoint 7");
+    }
+
+    @Test
+    void anUploadThatFailsIsTriedAgain() throws Exception {
+        FaultyFiles files = new FaultyFiles(2);
+        StateChangelogWriter<ChangelogStateHandleStreamImpl> writer = writer(open(files));
+        writer.append(1, bytes("one"));
+        assertThat(read(persist(writer, writer.initialSequenceNumber(), 1)))
+                .containsExactly("1 one");
+        assertThat(files.attempts).hasValue(3);
+    }
+
+    @Test
+    void aCheckpointWhoseUploadsAllFailSaysWhyAndTheNextOneHasEverything() throws Exception {
+        StateChangelogWriter<ChangelogStateHandleStreamImpl> writer =
+                writer(open(new FaultyFiles(3)));
+        SequenceNumber begin = writer.initialSequenceNumber();
+        writer.append(1, bytes("one"));
+        assertThatThrownBy(() -> persist(writer, begin, 1))
+                .isInstanceOf(ExecutionException.class)
+                .cause()
+                .hasMessageContaining("operator")
+                .hasMessageContaining(directory.getFileName().toString())
+                .hasMessageContaining("the storage is away");
+        writer.append(1, bytes("two"));
+        assertThat(read(persist(writer, begin, 2))).containsExactly("1 one", "1 two");
+    }
+
+    @Test
+    void changesThatCannotBeUploadedForLongFailTheTask() throws Exception {
+        config.set(ChangelogOptions.PREEMPTIVE_PERSIST_THRESHOLD, MemorySize.parse("1kb"));
+        config.set(ChangelogOptions.BATCH_SIZE, MemorySize.parse("1kb"));
+        config.set(ChangelogOptions.IN_FLIGHT_LIMIT, MemorySize.parse("4kb"));
+        StateChangelogWriter<ChangelogStateHandleStreamImpl> writer =
+                writer(open(new FaultyFiles(Integer.MAX_VALUE)));
+        assertThatThrownBy(
+                        () -> {
+                            for (int i = 0; i < 1000; i++) {
+                                writer.append(1, new byte[1024]);
+                                while (mailbox.tryYield()) {}
+                                Thread.sleep(2);
+                            }
+                        })
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("check the storage")
+                .hasStackTraceContaining("the storage is away");
+    }
+
+    @Test
+    void anUploadThatHangsIsOvertakenAndWhatItLeavesIsDeleted() throws Exception {
+        config.set(ChangelogOptions.UPLOAD_TIMEOUT, Duration.ofMillis(50));
+        CountDownLatch hang = new CountDownLatch(1);
+        FaultyFiles files =
+                new FaultyFiles(0) {
+                    @Override
+                    List<UploadedChanges> write(List<ChangeSet> sets) throws IOException {
+                        if (attempts.get() == 0) {
+                            attempts.incrementAndGet();
+                            awaitQuietly(hang);
+                        }
+                        return super.write(sets);
+                    }
+                };
+        StateChangelogWriter<ChangelogStateHandleStreamImpl> writer = writer(open(files));
+        writer.append(1, bytes("one"));
+        SnapshotResult<ChangelogStateHandleStreamImpl> result =
+                persist(writer, writer.initialSequenceNumber(), 1);
+        hang.countDown();
+        await(() -> files.attempts.get() == 3 && files().size() == 1);
+        assertThat(read(result)).containsExactly("1 one");
+    }
+
+    @Test
+    void aStorageThatNeverAnswersFailsTheCheckpoint() throws Exception {
+        config.set(ChangelogOptions.UPLOAD_TIMEOUT, Duration.ofMillis(20));
+        CountDownLatch hang = new CountDownLatch(1);
+        FaultyFiles files =
+                new FaultyFiles(0) {
+                    @Override
+                    List<UploadedChanges> write(List<ChangeSet> sets) throws IOException {
+                        awaitQuietly(hang);
+                        throw new IOException("at last");
+                    }
+                };
+        StateChangelogWriter<ChangelogStateHandleStreamImpl> writer = writer(open(files));
+        writer.append(1, bytes("one"));
+        assertThatThrownBy(() -> persist(writer, writer.initialSequenceNumber(), 1))
+                .hasStackTraceContaining("None of 3 attempts")
+                .hasStackTraceContaining(ChangelogOptions.UPLOAD_TIMEOUT.key());
+        hang.countDown();
+    }
+
+    @Test
+    void tasksTakeNoInputWhileTooMuchIsUnderUpload() throws Exception {
+        config.set(ChangelogOptions.BATCH_SIZE, MemorySize.parse("1kb"));
+        config.set(ChangelogOptions.PREEMPTIVE_PERSIST_THRESHOLD, MemorySize.parse("1kb"));
+        config.set(ChangelogOptions.IN_FLIGHT_LIMIT, MemorySize.parse("2kb"));
+        CountDownLatch hang = new CountDownLatch(1);
+        LavaChangelogStorage storage =
+                open(
+                        new FaultyFiles(0) {
+                            @Override
+                            List<UploadedChanges> write(List<ChangeSet> sets) throws IOException {
+                                awaitQuietly(hang);
+                                return super.write(sets);
+                            }
+                        });
+        StateChangelogWriter<ChangelogStateHandleStreamImpl> writer = writer(storage);
+        assertThat(storage.getAvailabilityProvider().isAvailable()).isTrue();
+        writer.append(1, new byte[1024]);
+        assertThat(storage.getAvailabilityProvider().isAvailable()).isTrue();
+        writer.append(1, new byte[1024]);
+        assertThat(storage.getAvailabilityProvider().isAvailable()).isFalse();
+        Future<?> available = storage.getAvailabilityProvider().getAvailableFuture();
+        hang.countDown();
+        mailbox.await(writer.persist(writer.initialSequenceNumber(), 1));
+        available.get();
+        assertThat(storage.getAvailabilityProvider().isAvailable()).isTrue();
+    }
+
+    @Test
+    void whatComesAfterTheTaskIsDeleted() throws Exception {
+        CountDownLatch hang = new CountDownLatch(1);
+        FaultyFiles files =
+                new FaultyFiles(0) {
+                    @Override
+                    List<UploadedChanges> write(List<ChangeSet> sets) throws IOException {
+                        awaitQuietly(hang);
+                        return super.write(sets);
+                    }
+                };
+        StateChangelogWriter<ChangelogStateHandleStreamImpl> writer = writer(open(files));
+        writer.append(1, bytes("one"));
+        Future<?> persist = writer.persist(writer.initialSequenceNumber(), 1);
+        writer.close();
+        mailbox.close();
+        hang.countDown();
+        assertThatThrownBy(persist::get).hasMessageContaining("closed");
+        await(() -> files.attempts.get() == 1 && files().isEmpty());
+        assertThatThrownBy(() -> writer.append(1, bytes("two"))).hasMessageContaining("closed");
+    }
+
+    @Test
+    void uploadsOfAClosedStorageFail() throws Exception {
+        LavaChangelogStorage storage = open();
+        StateChangelogWriter<ChangelogStateHandleStreamImpl> writer = writer(storage);
+        writer.append(1, bytes("one"));
+        storage.close();
+        assertThatThrownBy(() -> persist(writer, writer.initialSequenceNumber(), 1))
+                .hasStackTraceContaining("was closed before the upload");
+    }
+
+    @Test
+    void everyDamagedByteIsToldWithItsFile() throws Exception {
+        StateChangelogWriter<ChangelogStateHandleStreamImpl> writer = writer(open());
+        SequenceNumber begin = writer.initialSequenceNumber();
+        writer.append(1, bytes("one"));
+        writer.append(2, bytes("two"));
+        writer.nextSequenceNumber();
+        writer.append(3, bytes("three"));
+        SnapshotResult<ChangelogStateHandleStreamImpl> result = persist(writer, begin, 1);
+        Path file = files().get(0);
+        byte[] whole = Files.readAllBytes(file);
+        for (int at = 0; at < whole.length; at++) {
+            byte[] damaged = whole.clone();
+            damaged[at] ^= (byte) (1 << at % 8);
+            Files.write(file, damaged);
+            assertThatThrownBy(() -> read(result))
+                    .as("byte %d", at)
+                    .hasStackTraceContaining(file.getFileName().toString())
+                    .hasStackTraceContaining("is damaged");
+            Files.write(file, java.util.Arrays.copyOf(whole, at));
+            assertThatThrownBy(() -> read(result)).as("cut at %d", at).isNotNull();
+        }
+        Files.write(file, whole);
+        assertThat(read(result)).containsExactly("1 one", "2 two", "3 three");
+    }
+
+    @Test
+    void optionsAreThoseOfFlinksStorageOrItsOwnAndAreChecked() {
+        config.setString("state.changelog.dstl.dfs.upload.max-attempts", "7");
+        assertThat(ChangelogSettings.of(JOB, config).attemptsMax).isEqualTo(7);
+        config.set(ChangelogOptions.UPLOAD_ATTEMPTS, 2);
+        assertThat(ChangelogSettings.of(JOB, config).attemptsMax).isEqualTo(2);
+        config.set(ChangelogOptions.UPLOAD_ATTEMPTS, 0);
+        assertThatThrownBy(() -> ChangelogSettings.of(JOB, config))
+                .isInstanceOf(IllegalConfigurationException.class)
+                .hasMessageContaining("upload.max-attempts");
+        config.set(ChangelogOptions.UPLOAD_ATTEMPTS, 1);
+        config.set(ChangelogOptions.IN_FLIGHT_LIMIT, MemorySize.parse("1mb"));
+        assertThatThrownBy(() -> ChangelogSettings.of(JOB, config))
+                .hasMessageContaining("raise it to at least");
+        assertThatThrownBy(() -> ChangelogSettings.of(JOB, new Configuration()))
+                .hasMessageContaining(CheckpointingOptions.CHECKPOINTS_DIRECTORY.key());
+    }
+
+    // ------------------------------------------------------------------------------------------
+
+    private LavaChangelogStorage open() throws IOException {
+        return open(new ChangeFiles(ChangelogSettings.of(JOB, config).directory));
+    }
+
+    private LavaChangelogStorage open(ChangeFiles files) {
+        LavaChangelogStorage storage =
+                new LavaChangelogStorage(
+                        ChangelogSettings.of(JOB, config),
+                        files,
+                        localBackups,
+                        new UnregisteredMetricsGroup());
+        opened.add(storage);
+        return storage;
+    }
+
+    private StateChangelogWriter<ChangelogStateHandleStreamImpl> writer(
+            LavaChangelogStorage storage) {
+        return storage.createWriter("operator", GROUPS, mailbox);
+    }
+
+    private SnapshotResult<ChangelogStateHandleStreamImpl> persist(
+            StateChangelogWriter<ChangelogStateHandleStreamImpl> writer,
+            SequenceNumber from,
+            long checkpoint)
+            throws Exception {
+        return mailbox.await(writer.persist(from, checkpoint));
+    }
+
+    private static List<String> read(SnapshotResult<ChangelogStateHandleStreamImpl> result)
+            throws Exception {
+        List<String> changes = new ArrayList<>();
+        try (CloseableIterator<StateChange> read =
+                new LavaChangelogStorageView()
+                        .createReader()
+                        .getChanges(result.getJobManagerOwnedSnapshot())) {
+            read.forEachRemaining(
+                    change ->
+                            changes.add(
+                                    change.getKeyGroup()
+                                            + " "
+                                            + new String(
+                                                    change.getChange(), StandardCharsets.UTF_8)));
+        }
+        return changes;
+    }
+
+    private List<Path> files() throws IOException {
+        try (Stream<Path> all = Files.walk(directory)) {
+            return all.filter(
+                            path ->
+                                    Files.isRegularFile(path)
+                                            && !path.getFileName().toString().startsWith("."))
+                    .collect(Collectors.toList());
+        }
+    }
+
+    private interface Condition {
+        boolean holds() throws IOException;
+    }
+
+    private static void await(Condition condition) throws Exception {
+        long end = System.nanoTime() + PATIENCE.toNanos();
+        while (!condition.holds()) {
+            assertThat(System.nanoTime()).as("patience").isLessThan(end);
+            Thread.sleep(5);
+        }
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) throws IOException {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
+        }
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** Fails the first so many writes. */
+    private class FaultyFiles extends ChangeFiles {
+        final AtomicInteger attempts = new AtomicInteger();
+        private final int failures;
+
+        FaultyFiles(int failures) throws IOException {
+            super(ChangelogSettings.of(JOB, config).directory);
+            this.failures = failures;
+        }
+
+        @Override
+        List<UploadedChanges> write(List<ChangeSet> sets) throws IOException {
+            if (attempts.incrementAndGet() <= failures) {
+                throw new IOException("the storage is away");
+            }
+            return super.write(sets);
+        }
+    }
+}
