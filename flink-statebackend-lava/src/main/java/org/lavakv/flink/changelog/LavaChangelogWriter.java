@@ -10,7 +10,6 @@ import java.util.TreeMap;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import javax.annotation.Nullable;
 import org.apache.flink.api.common.operators.MailboxExecutor;
@@ -371,27 +370,27 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
         }
 
         void complete() {
-            ChangelogStateHandleStreamImpl handle = handle(file -> file);
-            // A TaskManager that restores what it has kept of the state needs the changes too.
-            result.complete(
-                    localBackups
-                            ? SnapshotResult.withLocalState(handle, handle(BorrowedFile::new))
-                            : SnapshotResult.of(handle));
-        }
-
-        private ChangelogStateHandleStreamImpl handle(UnaryOperator<StreamStateHandle> named) {
             List<Tuple2<StreamStateHandle, Long>> places = new ArrayList<>();
             long bytes = 0;
             for (Entry entry : range) {
-                places.add(Tuple2.of(named.apply(entry.place.file), entry.place.offset));
+                places.add(Tuple2.of(entry.place.file, entry.place.offset));
                 bytes += entry.place.bytes;
             }
+            long newBytes = uploadedFor.stream().mapToLong(entry -> entry.place.bytes).sum();
+            ChangelogStateHandleStreamImpl handle = handle(places, bytes, newBytes);
+            // Without changes nothing is missing from what is kept of the rest.
+            result.complete(
+                    localBackups && bytes > 0
+                            ? SnapshotResult.withLocalState(
+                                    handle,
+                                    handle(List.of(Tuple2.of(new NotKeptLocally(), 0L)), bytes, 0))
+                            : SnapshotResult.of(handle));
+        }
+
+        private ChangelogStateHandleStreamImpl handle(
+                List<Tuple2<StreamStateHandle, Long>> places, long bytes, long newBytes) {
             return new ChangelogStateHandleStreamImpl(
-                    places,
-                    keyGroups,
-                    bytes,
-                    uploadedFor.stream().mapToLong(entry -> entry.place.bytes).sum(),
-                    LavaChangelogStorageFactory.IDENTIFIER);
+                    places, keyGroups, bytes, newBytes, LavaChangelogStorageFactory.IDENTIFIER);
         }
 
         boolean failIfAmong(List<Entry> failed, Throwable why) {
