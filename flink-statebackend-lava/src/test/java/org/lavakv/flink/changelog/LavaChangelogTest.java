@@ -253,15 +253,8 @@ class LavaChangelogTest {
     void aStorageThatNeverAnswersFailsTheCheckpoint() throws Exception {
         config.set(ChangelogOptions.UPLOAD_TIMEOUT, Duration.ofMillis(20));
         CountDownLatch hang = new CountDownLatch(1);
-        FaultyFiles files =
-                new FaultyFiles(0) {
-                    @Override
-                    List<UploadedChanges> write(List<ChangeSet> sets) throws IOException {
-                        awaitQuietly(hang);
-                        throw new IOException("at last");
-                    }
-                };
-        StateChangelogWriter<ChangelogStateHandleStreamImpl> writer = writer(open(files));
+        StateChangelogWriter<ChangelogStateHandleStreamImpl> writer =
+                writer(open(new HangingFiles(hang)));
         writer.append(1, bytes("one"));
         assertThatThrownBy(() -> persist(writer, writer.initialSequenceNumber(), 1))
                 .hasStackTraceContaining("None of 3 attempts")
@@ -275,15 +268,7 @@ class LavaChangelogTest {
         config.set(ChangelogOptions.PREEMPTIVE_PERSIST_THRESHOLD, MemorySize.parse("1kb"));
         config.set(ChangelogOptions.IN_FLIGHT_LIMIT, MemorySize.parse("2kb"));
         CountDownLatch hang = new CountDownLatch(1);
-        LavaChangelogStorage storage =
-                open(
-                        new FaultyFiles(0) {
-                            @Override
-                            List<UploadedChanges> write(List<ChangeSet> sets) throws IOException {
-                                awaitQuietly(hang);
-                                return super.write(sets);
-                            }
-                        });
+        LavaChangelogStorage storage = open(new HangingFiles(hang));
         StateChangelogWriter<ChangelogStateHandleStreamImpl> writer = writer(storage);
         assertThat(storage.getAvailabilityProvider().isAvailable()).isTrue();
         writer.append(1, new byte[1024]);
@@ -300,14 +285,7 @@ class LavaChangelogTest {
     @Test
     void whatComesAfterTheTaskIsDeleted() throws Exception {
         CountDownLatch hang = new CountDownLatch(1);
-        FaultyFiles files =
-                new FaultyFiles(0) {
-                    @Override
-                    List<UploadedChanges> write(List<ChangeSet> sets) throws IOException {
-                        awaitQuietly(hang);
-                        return super.write(sets);
-                    }
-                };
+        FaultyFiles files = new HangingFiles(hang);
         StateChangelogWriter<ChangelogStateHandleStreamImpl> writer = writer(open(files));
         writer.append(1, bytes("one"));
         Future<?> persist = writer.persist(writer.initialSequenceNumber(), 1);
@@ -474,6 +452,22 @@ class LavaChangelogTest {
             if (attempts.incrementAndGet() <= failures) {
                 throw new IOException("the storage is away");
             }
+            return super.write(sets);
+        }
+    }
+
+    /** Writes nothing before the latch lets it. */
+    private class HangingFiles extends FaultyFiles {
+        private final CountDownLatch hang;
+
+        HangingFiles(CountDownLatch hang) throws IOException {
+            super(0);
+            this.hang = hang;
+        }
+
+        @Override
+        List<UploadedChanges> write(List<ChangeSet> sets) throws IOException {
+            awaitQuietly(hang);
             return super.write(sets);
         }
     }
