@@ -12,7 +12,6 @@ import org.apache.flink.runtime.state.changelog.StateChangelogStorageView;
 /** Makes the storage of {@code state.changelog.storage: lava}. Threads: any. */
 public final class LavaChangelogStorageFactory implements StateChangelogStorageFactory {
     public static final String IDENTIFIER = "lava";
-    static final String METRICS = "lava.changelog";
 
     @Override
     public String getIdentifier() {
@@ -31,7 +30,7 @@ public final class LavaChangelogStorageFactory implements StateChangelogStorageF
                 settings,
                 new ChangeFiles(settings.directory),
                 localRecovery.isLocalBackupEnabled(),
-                metrics.addGroup(METRICS));
+                metrics.addGroup("lava").addGroup("changelog"));
     }
 
     @Override
