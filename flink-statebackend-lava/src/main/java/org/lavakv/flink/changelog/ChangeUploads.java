@@ -1,16 +1,18 @@
 package org.lavakv.flink.changelog;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import javax.annotation.concurrent.GuardedBy;
@@ -19,6 +21,8 @@ import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.metrics.ThreadSafeSimpleCounter;
 import org.apache.flink.runtime.io.AvailabilityProvider;
 import org.apache.flink.runtime.io.AvailabilityProvider.AvailabilityHelper;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Uploads changes of all operators of a job in this process: what comes within a short time goes
@@ -27,6 +31,7 @@ import org.apache.flink.runtime.io.AvailabilityProvider.AvailabilityHelper;
  * <p>Threads: any; {@link #submit} never waits. Listeners are called from any thread.
  */
 final class ChangeUploads implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(ChangeUploads.class);
     private static final int IDLE_SECONDS = 10;
 
     /** Who wants to know what became of an upload; one of the two is called, once. */
@@ -47,6 +52,7 @@ final class ChangeUploads implements AutoCloseable {
     private final ThreadPoolExecutor deletions;
     private final Counter uploads = new ThreadSafeSimpleCounter();
     private final Counter failures = new ThreadSafeSimpleCounter();
+    private final Set<Batch> batches = ConcurrentHashMap.newKeySet();
     private final Object lock = new Object();
     private final AvailabilityHelper availability = new AvailabilityHelper();
 
@@ -147,6 +153,8 @@ final class ChangeUploads implements AutoCloseable {
         threads.shutdownNow();
         deletions.shutdown(); // after what it has to do
         left.forEach(request -> request.listener.failed(closedBefore()));
+        // Those whose attempts wait for a thread would never hear of it.
+        batches.forEach(batch -> batch.fail(closedBefore()));
     }
 
     private long inFlightBytes() {
@@ -214,6 +222,7 @@ final class ChangeUploads implements AutoCloseable {
         private int begun;
         private int failed;
         private boolean done;
+        private Throwable lastFailure;
 
         Batch(List<Request> requests) {
             this.requests = requests;
@@ -221,6 +230,7 @@ final class ChangeUploads implements AutoCloseable {
                     requests.stream()
                             .flatMap(request -> request.sets.stream())
                             .collect(Collectors.toList());
+            batches.add(this);
         }
 
         /** Begins the attempt behind so many, unless another has begun it. */
@@ -268,9 +278,15 @@ final class ChangeUploads implements AutoCloseable {
 
         private void attemptFailed(int number, Throwable why) {
             failures.inc();
+            LOG.warn(
+                    "Attempt {} of {} to upload changes failed.",
+                    number,
+                    settings.attemptsMax,
+                    why);
             boolean last;
             synchronized (this) {
                 failed++;
+                lastFailure = why;
                 last = failed == begun && begun == settings.attemptsMax;
                 if (done || !last && (number != begun || begun == settings.attemptsMax)) {
                     return;
@@ -288,23 +304,27 @@ final class ChangeUploads implements AutoCloseable {
         }
 
         private void overdue(int number) {
+            Throwable before;
             synchronized (this) {
                 if (done || number != begun) {
                     return;
                 }
+                before = lastFailure;
             }
             if (number < settings.attemptsMax) {
                 begin(number);
             } else {
                 fail(
-                        new TimeoutException(
+                        new IOException(
                                 "None of "
                                         + number
-                                        + " attempts to upload changes has ended within "
+                                        + " attempts to upload changes has succeeded, the last not"
+                                        + " within "
                                         + settings.timeoutMs
                                         + " ms; check the storage, or raise "
                                         + ChangelogOptions.UPLOAD_TIMEOUT.key()
-                                        + "."));
+                                        + ".",
+                                before));
             }
         }
 
@@ -320,6 +340,7 @@ final class ChangeUploads implements AutoCloseable {
         private synchronized boolean end() {
             boolean first = !done;
             done = true;
+            batches.remove(this);
             return first;
         }
     }

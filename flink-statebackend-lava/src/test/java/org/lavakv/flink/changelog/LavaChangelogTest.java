@@ -308,6 +308,49 @@ class LavaChangelogTest {
     }
 
     @Test
+    void uploadsThatWaitForAThreadFailWhenTheStorageIsClosed() throws Exception {
+        config.set(ChangelogOptions.UPLOAD_THREADS, 1);
+        config.set(ChangelogOptions.BATCH_DELAY, Duration.ZERO);
+        LavaChangelogStorage storage = open(new HangingFiles(new CountDownLatch(1)));
+        List<Future<?>> persists = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            StateChangelogWriter<ChangelogStateHandleStreamImpl> writer = writer(storage);
+            writer.append(1, bytes("one"));
+            persists.add(writer.persist(writer.initialSequenceNumber(), 1));
+            Thread.sleep(20); // for a file of its own
+        }
+        storage.close();
+        for (Future<?> persist : persists) {
+            assertThatThrownBy(() -> mailbox.await(persist))
+                    .isInstanceOf(ExecutionException.class)
+                    .hasStackTraceContaining("were not uploaded");
+        }
+    }
+
+    /** One attempt fails, the others hang: the failure is told. */
+    @Test
+    void whyAnAttemptFailedIsToldThoughTheLastOneHung() throws Exception {
+        config.set(ChangelogOptions.UPLOAD_TIMEOUT, Duration.ofMillis(50));
+        CountDownLatch hang = new CountDownLatch(1);
+        FaultyFiles files =
+                new FaultyFiles(1) {
+                    @Override
+                    List<UploadedChanges> write(List<ChangeSet> sets) throws IOException {
+                        if (attempts.get() > 0) {
+                            awaitQuietly(hang);
+                        }
+                        return super.write(sets);
+                    }
+                };
+        StateChangelogWriter<ChangelogStateHandleStreamImpl> writer = writer(open(files));
+        writer.append(1, bytes("one"));
+        assertThatThrownBy(() -> persist(writer, writer.initialSequenceNumber(), 1))
+                .hasStackTraceContaining("None of 3 attempts")
+                .hasStackTraceContaining("the storage is away");
+        hang.countDown();
+    }
+
+    @Test
     void everyDamagedByteIsToldWithItsFile() throws Exception {
         StateChangelogWriter<ChangelogStateHandleStreamImpl> writer = writer(open());
         SequenceNumber begin = writer.initialSequenceNumber();

@@ -21,6 +21,7 @@ import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.RestartStrategyOptions;
+import org.apache.flink.configuration.StateBackendOptions;
 import org.apache.flink.configuration.StateRecoveryOptions;
 import org.apache.flink.core.execution.RecoveryClaimMode;
 import org.apache.flink.core.execution.SavepointFormatType;
@@ -259,7 +260,12 @@ final class NumbersJob {
                         .setParallelism(1)
                         .keyBy(NumbersState::keyOf, Types.INT);
         DataStream<String> states =
-                numbers.process(new NumbersState.Keeper(pauseMs), Types.STRING).uid(STATES);
+                numbers.process(
+                                new NumbersState.Keeper(
+                                        configuration.get(StateBackendOptions.STATE_BACKEND),
+                                        pauseMs),
+                                Types.STRING)
+                        .uid(STATES);
         return numbers.filter(number -> number >= 0)
                 .keyBy(NumbersState::keyOf, Types.INT)
                 .window(TumblingEventTimeWindows.of(WINDOW))

@@ -89,23 +89,27 @@ final class NumbersState implements Serializable {
         return (int) (Math.abs(number) % NumbersJob.KEYS);
     }
 
-    /** Keeps numbers, on Lava; one below zero asks what there is of its key. */
+    /**
+     * Keeps numbers, on the backend that it is told; one below zero asks what there is of its key.
+     */
     static final class Keeper extends KeyedProcessFunction<Integer, Long, String>
             implements CheckpointedFunction {
 
         private static final long serialVersionUID = 1L;
 
         private final NumbersState state = new NumbersState();
+        private final String backend;
         private final long pauseMs;
 
-        Keeper(long pauseMs) {
+        Keeper(String backend, long pauseMs) {
+            this.backend = backend;
             this.pauseMs = pauseMs;
         }
 
         @Override
         public void initializeState(FunctionInitializationContext context) {
-            String backend = context.getKeyedStateStore().getBackendTypeIdentifier();
-            Preconditions.checkState(backend.equals("lava"), "state is in %s", backend);
+            String is = context.getKeyedStateStore().getBackendTypeIdentifier();
+            Preconditions.checkState(is.equals(backend), "state is in %s, not %s", is, backend);
         }
 
         @Override
