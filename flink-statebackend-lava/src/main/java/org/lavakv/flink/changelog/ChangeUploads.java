@@ -260,7 +260,7 @@ final class ChangeUploads implements AutoCloseable {
                 uploads.inc();
                 List<UploadedChanges> places = files.write(sets);
                 if (!end()) {
-                    claims.delete(places.get(0).file);
+                    FileClaims.deleteNow(places.get(0).file);
                     return;
                 }
                 claims.claim(places.get(0).file, sets.size());

@@ -50,19 +50,20 @@ final class FileClaims {
         delete(file);
     }
 
-    /** Deletes a file that nobody knows of. */
-    void delete(StreamStateHandle file) {
+    private void delete(StreamStateHandle file) {
         try {
-            deletions.execute(
-                    () -> {
-                        try {
-                            file.discardState();
-                        } catch (Exception e) {
-                            LOG.warn("Cannot delete a file of the changelog: {}", file, e);
-                        }
-                    });
+            deletions.execute(() -> deleteNow(file));
         } catch (RejectedExecutionException e) {
             LOG.warn("A file of the changelog stays, since its storage was closed: {}", file);
+        }
+    }
+
+    /** Deletes a file that nobody knows of. Blocks. */
+    static void deleteNow(StreamStateHandle file) {
+        try {
+            file.discardState();
+        } catch (Exception e) {
+            LOG.warn("Cannot delete a file of the changelog: {}", file, e);
         }
     }
 }

@@ -16,6 +16,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntPredicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.flink.api.common.JobID;
@@ -51,6 +52,7 @@ class LavaChangelogTest {
     private final TestMailbox mailbox = new TestMailbox();
     private boolean localBackups;
     private final List<LavaChangelogStorage> opened = new ArrayList<>();
+    private final List<TestFiles> written = new ArrayList<>();
 
     @BeforeEach
     void beside() {
@@ -59,8 +61,12 @@ class LavaChangelogTest {
     }
 
     @AfterEach
-    void close() {
+    void close() throws Exception {
         opened.forEach(LavaChangelogStorage::close);
+        for (TestFiles files : written) {
+            files.hang.countDown();
+            await(() -> files.underWay.get() == 0);
+        }
     }
 
     @Test
@@ -181,7 +187,7 @@ class LavaChangelogTest {
 
     @Test
     void anUploadThatFailsIsTriedAgain() throws Exception {
-        FaultyFiles files = new FaultyFiles(2);
+        TestFiles files = failing(2);
         StateChangelogWriter<ChangelogStateHandleStreamImpl> writer = writer(open(files));
         writer.append(1, bytes("one"));
         assertThat(read(persist(writer, writer.initialSequenceNumber(), 1)))
@@ -191,8 +197,7 @@ class LavaChangelogTest {
 
     @Test
     void aCheckpointWhoseUploadsAllFailSaysWhyAndTheNextOneHasEverything() throws Exception {
-        StateChangelogWriter<ChangelogStateHandleStreamImpl> writer =
-                writer(open(new FaultyFiles(3)));
+        StateChangelogWriter<ChangelogStateHandleStreamImpl> writer = writer(open(failing(3)));
         SequenceNumber begin = writer.initialSequenceNumber();
         writer.append(1, bytes("one"));
         assertThatThrownBy(() -> persist(writer, begin, 1))
@@ -211,7 +216,7 @@ class LavaChangelogTest {
         config.set(ChangelogOptions.BATCH_SIZE, MemorySize.parse("1kb"));
         config.set(ChangelogOptions.IN_FLIGHT_LIMIT, MemorySize.parse("4kb"));
         StateChangelogWriter<ChangelogStateHandleStreamImpl> writer =
-                writer(open(new FaultyFiles(Integer.MAX_VALUE)));
+                writer(open(failing(Integer.MAX_VALUE)));
         assertThatThrownBy(
                         () -> {
                             for (int i = 0; i < 1000; i++) {
@@ -228,38 +233,24 @@ class LavaChangelogTest {
     @Test
     void anUploadThatHangsIsOvertakenAndWhatItLeavesIsDeleted() throws Exception {
         config.set(ChangelogOptions.UPLOAD_TIMEOUT, Duration.ofMillis(50));
-        CountDownLatch hang = new CountDownLatch(1);
-        FaultyFiles files =
-                new FaultyFiles(0) {
-                    @Override
-                    List<UploadedChanges> write(List<ChangeSet> sets) throws IOException {
-                        if (attempts.get() == 0) {
-                            attempts.incrementAndGet();
-                            awaitQuietly(hang);
-                        }
-                        return super.write(sets);
-                    }
-                };
+        TestFiles files = new TestFiles(attempt -> false, attempt -> attempt == 1);
         StateChangelogWriter<ChangelogStateHandleStreamImpl> writer = writer(open(files));
         writer.append(1, bytes("one"));
         SnapshotResult<ChangelogStateHandleStreamImpl> result =
                 persist(writer, writer.initialSequenceNumber(), 1);
-        hang.countDown();
-        await(() -> files.attempts.get() == 3 && files().size() == 1);
+        files.hang.countDown();
+        await(() -> files.attempts.get() == 2 && files.underWay.get() == 0 && files().size() == 1);
         assertThat(read(result)).containsExactly("1 one");
     }
 
     @Test
     void aStorageThatNeverAnswersFailsTheCheckpoint() throws Exception {
         config.set(ChangelogOptions.UPLOAD_TIMEOUT, Duration.ofMillis(20));
-        CountDownLatch hang = new CountDownLatch(1);
-        StateChangelogWriter<ChangelogStateHandleStreamImpl> writer =
-                writer(open(new HangingFiles(hang)));
+        StateChangelogWriter<ChangelogStateHandleStreamImpl> writer = writer(open(hanging()));
         writer.append(1, bytes("one"));
         assertThatThrownBy(() -> persist(writer, writer.initialSequenceNumber(), 1))
                 .hasStackTraceContaining("None of 3 attempts")
                 .hasStackTraceContaining(ChangelogOptions.UPLOAD_TIMEOUT.key());
-        hang.countDown();
     }
 
     @Test
@@ -267,8 +258,8 @@ class LavaChangelogTest {
         config.set(ChangelogOptions.BATCH_SIZE, MemorySize.parse("1kb"));
         config.set(ChangelogOptions.PREEMPTIVE_PERSIST_THRESHOLD, MemorySize.parse("1kb"));
         config.set(ChangelogOptions.IN_FLIGHT_LIMIT, MemorySize.parse("2kb"));
-        CountDownLatch hang = new CountDownLatch(1);
-        LavaChangelogStorage storage = open(new HangingFiles(hang));
+        TestFiles files = hanging();
+        LavaChangelogStorage storage = open(files);
         StateChangelogWriter<ChangelogStateHandleStreamImpl> writer = writer(storage);
         assertThat(storage.getAvailabilityProvider().isAvailable()).isTrue();
         writer.append(1, new byte[1024]);
@@ -276,7 +267,7 @@ class LavaChangelogTest {
         writer.append(1, new byte[1024]);
         assertThat(storage.getAvailabilityProvider().isAvailable()).isFalse();
         Future<?> available = storage.getAvailabilityProvider().getAvailableFuture();
-        hang.countDown();
+        files.hang.countDown();
         mailbox.await(writer.persist(writer.initialSequenceNumber(), 1));
         available.get();
         assertThat(storage.getAvailabilityProvider().isAvailable()).isTrue();
@@ -284,16 +275,15 @@ class LavaChangelogTest {
 
     @Test
     void whatComesAfterTheTaskIsDeleted() throws Exception {
-        CountDownLatch hang = new CountDownLatch(1);
-        FaultyFiles files = new HangingFiles(hang);
+        TestFiles files = hanging();
         StateChangelogWriter<ChangelogStateHandleStreamImpl> writer = writer(open(files));
         writer.append(1, bytes("one"));
         Future<?> persist = writer.persist(writer.initialSequenceNumber(), 1);
         writer.close();
         mailbox.close();
-        hang.countDown();
+        files.hang.countDown();
         assertThatThrownBy(persist::get).hasMessageContaining("closed");
-        await(() -> files.attempts.get() == 1 && files().isEmpty());
+        await(() -> files.attempts.get() == 1 && files.underWay.get() == 0 && files().isEmpty());
         assertThatThrownBy(() -> writer.append(1, bytes("two"))).hasMessageContaining("closed");
     }
 
@@ -311,7 +301,7 @@ class LavaChangelogTest {
     void uploadsThatWaitForAThreadFailWhenTheStorageIsClosed() throws Exception {
         config.set(ChangelogOptions.UPLOAD_THREADS, 1);
         config.set(ChangelogOptions.BATCH_DELAY, Duration.ZERO);
-        LavaChangelogStorage storage = open(new HangingFiles(new CountDownLatch(1)));
+        LavaChangelogStorage storage = open(hanging());
         List<Future<?>> persists = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
             StateChangelogWriter<ChangelogStateHandleStreamImpl> writer = writer(storage);
@@ -327,27 +317,31 @@ class LavaChangelogTest {
         }
     }
 
+    @Test
+    void whatComesAfterTheStorageIsClosedIsDeleted() throws Exception {
+        TestFiles files = hanging();
+        files.heedsInterrupts = false;
+        LavaChangelogStorage storage = open(files);
+        StateChangelogWriter<ChangelogStateHandleStreamImpl> writer = writer(storage);
+        writer.append(1, bytes("one"));
+        Future<?> persist = writer.persist(writer.initialSequenceNumber(), 1);
+        await(() -> files.attempts.get() == 1);
+        storage.close();
+        assertThatThrownBy(() -> mailbox.await(persist)).hasStackTraceContaining("was closed");
+        files.hang.countDown();
+        await(() -> files.underWay.get() == 0 && files().isEmpty());
+    }
+
     /** One attempt fails, the others hang: the failure is told. */
     @Test
     void whyAnAttemptFailedIsToldThoughTheLastOneHung() throws Exception {
         config.set(ChangelogOptions.UPLOAD_TIMEOUT, Duration.ofMillis(50));
-        CountDownLatch hang = new CountDownLatch(1);
-        FaultyFiles files =
-                new FaultyFiles(1) {
-                    @Override
-                    List<UploadedChanges> write(List<ChangeSet> sets) throws IOException {
-                        if (attempts.get() > 0) {
-                            awaitQuietly(hang);
-                        }
-                        return super.write(sets);
-                    }
-                };
+        TestFiles files = new TestFiles(attempt -> attempt == 1, attempt -> attempt > 1);
         StateChangelogWriter<ChangelogStateHandleStreamImpl> writer = writer(open(files));
         writer.append(1, bytes("one"));
         assertThatThrownBy(() -> persist(writer, writer.initialSequenceNumber(), 1))
                 .hasStackTraceContaining("None of 3 attempts")
                 .hasStackTraceContaining("the storage is away");
-        hang.countDown();
     }
 
     @Test
@@ -467,51 +461,67 @@ class LavaChangelogTest {
         }
     }
 
-    private static void awaitQuietly(CountDownLatch latch) throws IOException {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("interrupted", e);
-        }
-    }
-
     private static byte[] bytes(String text) {
         return text.getBytes(StandardCharsets.UTF_8);
     }
 
-    /** Fails the first so many writes. */
-    private class FaultyFiles extends ChangeFiles {
-        final AtomicInteger attempts = new AtomicInteger();
-        private final int failures;
-
-        FaultyFiles(int failures) throws IOException {
-            super(ChangelogSettings.of(JOB, config).directory);
-            this.failures = failures;
-        }
-
-        @Override
-        List<UploadedChanges> write(List<ChangeSet> sets) throws IOException {
-            if (attempts.incrementAndGet() <= failures) {
-                throw new IOException("the storage is away");
-            }
-            return super.write(sets);
-        }
+    /** The first so many writes fail. */
+    private TestFiles failing(int writes) throws IOException {
+        return new TestFiles(attempt -> attempt <= writes, attempt -> false);
     }
 
-    /** Writes nothing before the latch lets it. */
-    private class HangingFiles extends FaultyFiles {
-        private final CountDownLatch hang;
+    /** No write goes on before the test lets it. */
+    private TestFiles hanging() throws IOException {
+        return new TestFiles(attempt -> false, attempt -> true);
+    }
 
-        HangingFiles(CountDownLatch hang) throws IOException {
-            super(0);
-            this.hang = hang;
+    private class TestFiles extends ChangeFiles {
+        final AtomicInteger attempts = new AtomicInteger();
+        final AtomicInteger underWay = new AtomicInteger();
+        final CountDownLatch hang = new CountDownLatch(1);
+        volatile boolean heedsInterrupts = true;
+        private final IntPredicate fails;
+        private final IntPredicate hangs;
+
+        /** Of attempts from 1 on. */
+        TestFiles(IntPredicate fails, IntPredicate hangs) throws IOException {
+            super(ChangelogSettings.of(JOB, config).directory);
+            this.fails = fails;
+            this.hangs = hangs;
+            written.add(this);
         }
 
         @Override
         List<UploadedChanges> write(List<ChangeSet> sets) throws IOException {
-            awaitQuietly(hang);
-            return super.write(sets);
+            underWay.incrementAndGet();
+            try {
+                int attempt = attempts.incrementAndGet();
+                if (hangs.test(attempt)) {
+                    awaitEnd();
+                }
+                if (fails.test(attempt)) {
+                    throw new IOException("the storage is away");
+                }
+                return super.write(sets);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new IOException("interrupted", e);
+            } finally {
+                underWay.decrementAndGet();
+            }
+        }
+
+        private void awaitEnd() throws InterruptedException {
+            while (true) {
+                try {
+                    hang.await();
+                    return;
+                } catch (InterruptedException e) {
+                    if (heedsInterrupts) {
+                        throw e;
+                    }
+                }
+            }
         }
     }
 }

@@ -181,7 +181,7 @@ abstract class RestartWays {
             taken += NUMBERS;
         }
         String twice = last;
-        assertThatThrownBy(() -> job(cluster, Around.CHANGELOG, 1, twice).content())
+        assertThatThrownBy(() -> job(cluster, Around.CHANGELOG, 1, twice).start())
                 .hasStackTraceContaining("before all its subtasks have materialized");
         last = take(cluster, claim(3, Around.CHANGELOG, NumbersJob.Kind.NATIVE), last, taken);
         taken += NUMBERS;

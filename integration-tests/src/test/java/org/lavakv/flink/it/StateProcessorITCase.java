@@ -220,7 +220,7 @@ class StateProcessorITCase {
     @Test
     void nativeSavepointWithOneOperatorReplacedLacksFilesAndSaysSo() throws Exception {
         String changed = changed(NumbersJob.Kind.NATIVE);
-        assertThatThrownBy(() -> job().startFrom(changed, RecoveryClaimMode.NO_CLAIM).content())
+        assertThatThrownBy(() -> job().startFrom(changed, RecoveryClaimMode.NO_CLAIM).start())
                 .hasStackTraceContaining("The checkpoint file")
                 .hasStackTraceContaining(Path.of(URI.create(changed)).toString());
     }
