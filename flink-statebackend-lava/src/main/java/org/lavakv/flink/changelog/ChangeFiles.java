@@ -17,12 +17,14 @@ class ChangeFiles {
 
     private final FileSystem fileSystem;
     private final Path directory;
+    private final boolean compress;
 
     /**
      * @throws IOException when there is no file system for the directory
      */
-    ChangeFiles(Path directory) throws IOException {
-        this.directory = directory;
+    ChangeFiles(ChangelogSettings settings) throws IOException {
+        this.directory = settings.directory;
+        this.compress = settings.compress;
         this.fileSystem = directory.getFileSystem();
     }
 
@@ -45,7 +47,7 @@ class ChangeFiles {
                             BUFFER_BYTES);
             for (ChangeSet set : sets) {
                 offsets.add(end);
-                end += ChangeFormat.write(set, out);
+                end += ChangeFormat.write(set, compress, out);
             }
             out.close();
             whole = true;

@@ -1,5 +1,7 @@
 package org.lavakv.flink.changelog;
 
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.EOFException;
 import java.io.IOException;
@@ -7,62 +9,99 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.NoSuchElementException;
 import java.util.zip.CRC32C;
+import org.apache.flink.runtime.state.SnappyStreamCompressionDecorator;
+import org.apache.flink.runtime.state.StreamCompressionDecorator;
 import org.apache.flink.runtime.state.changelog.StateChange;
 import org.apache.flink.util.CloseableIterator;
 
 /**
- * The format of the changelog's files: sets of changes one behind the other, each by a header of 20
- * bytes, big endian: "LCH" and the version 1, bytes of the changes, their number, their CRC-32C,
- * the CRC-32C of these 16 bytes; then the changes ({@link ChangeSet}).
+ * The format of the changelog's files: sets of changes one behind the other, each by a header, big
+ * endian: "LCH" and the version, bytes that follow the header, number of changes, CRC-32C of the
+ * bytes; in version 2, which is compressed by Snappy's framing format, the bytes that they had
+ * before; the CRC-32C of the header up to there. Then the changes ({@link ChangeSet}).
  *
  * <p>Threads: any, without state. Nothing that a file says is trusted before it is checked.
  */
 final class ChangeFormat {
     static final int HEADER_BYTES = 20;
-    private static final int CHECKED_HEADER_BYTES = HEADER_BYTES - Integer.BYTES;
-    private static final int MAGIC = 'L' << 24 | 'C' << 16 | 'H' << 8 | 1;
+    static final int COMPRESSED_HEADER_BYTES = 24;
+    private static final int MAGIC = 'L' << 24 | 'C' << 16 | 'H' << 8;
+    private static final int PLAIN = MAGIC | 1;
+    private static final int COMPRESSED = MAGIC | 2;
+    private static final StreamCompressionDecorator COMPRESSION =
+            SnappyStreamCompressionDecorator.INSTANCE;
+    // What saves less than an eighth is not worth the reader's time.
+    private static final int SAVED_SHIFT = 3;
     private static final int VARINT_BYTES_MAX = 5;
     private static final int VARINT_MORE = 0x80;
     private static final int VARINT_BITS = 7;
 
     private ChangeFormat() {}
 
-    /** Writes a set; returns the bytes that it takes. */
-    static long write(ChangeSet set, OutputStream out) throws IOException {
+    /**
+     * Writes a set; returns the bytes that it takes.
+     *
+     * @param compress where that makes it smaller
+     */
+    static long write(ChangeSet set, boolean compress, OutputStream out) throws IOException {
+        int length = set.length();
+        if (compress) {
+            Compressed compressed = new Compressed(length);
+            try (OutputStream to = COMPRESSION.decorateWithCompression(compressed)) {
+                to.write(set.bytes(), 0, length);
+            }
+            if (compressed.size() < length - (length >> SAVED_SHIFT)) {
+                int checksum = checksum(compressed.bytes(), compressed.size());
+                ByteBuffer header = ByteBuffer.allocate(COMPRESSED_HEADER_BYTES);
+                header.putInt(COMPRESSED).putInt(compressed.size()).putInt(set.changes());
+                header.putInt(checksum).putInt(length);
+                return write(header, compressed.bytes(), compressed.size(), out);
+            }
+        }
         ByteBuffer header = ByteBuffer.allocate(HEADER_BYTES);
-        header.putInt(MAGIC).putInt(set.length()).putInt(set.changes()).putInt(set.checksum());
-        header.putInt(checksum(header.array(), CHECKED_HEADER_BYTES));
+        header.putInt(PLAIN).putInt(length).putInt(set.changes()).putInt(set.checksum());
+        return write(header, set.bytes(), length, out);
+    }
+
+    private static long write(ByteBuffer header, byte[] bytes, int length, OutputStream out)
+            throws IOException {
+        header.putInt(checksum(header.array(), header.position()));
         out.write(header.array());
-        out.write(set.bytes(), 0, set.length());
-        return (long) HEADER_BYTES + set.length();
+        out.write(bytes, 0, length);
+        return (long) header.capacity() + length;
     }
 
     /**
      * Reads the set that begins where the stream stands.
      *
-     * @param bytesMax what the file has from there on; more is never allocated
+     * @param bytesMax what the file has from there on; more is never read
      * @param where file and offset, for messages
      * @throws IOException saying what is wrong, and where
      */
     static CloseableIterator<StateChange> read(InputStream in, long bytesMax, String where)
             throws IOException {
         DataInputStream data = new DataInputStream(in);
-        byte[] header = new byte[HEADER_BYTES];
-        readFully(data, header, where);
-        ByteBuffer fields = ByteBuffer.wrap(header);
-        int magic = fields.getInt();
+        byte[] magic = new byte[Integer.BYTES];
+        readFully(data, magic, 0, where);
+        int version = ByteBuffer.wrap(magic).getInt();
+        if (version != PLAIN && version != COMPRESSED) {
+            throw damaged(where, "no changes of a version that this library knows begin there");
+        }
+        byte[] header =
+                Arrays.copyOf(magic, version == PLAIN ? HEADER_BYTES : COMPRESSED_HEADER_BYTES);
+        readFully(data, header, magic.length, where);
+        ByteBuffer fields = ByteBuffer.wrap(header, magic.length, header.length - magic.length);
         int length = fields.getInt();
         int changes = fields.getInt();
         int checksum = fields.getInt();
-        if (fields.getInt() != checksum(header, CHECKED_HEADER_BYTES)) {
+        int lengthBefore = version == PLAIN ? length : fields.getInt();
+        if (fields.getInt() != checksum(header, header.length - Integer.BYTES)) {
             throw damaged(where, "the header of its changes has a wrong checksum");
         }
-        if (magic != MAGIC) {
-            throw damaged(where, "no changes of a version that this library knows begin there");
-        }
-        if (length < 0 || length > bytesMax - HEADER_BYTES) {
+        if (length < 0 || lengthBefore < 0 || length > bytesMax - header.length) {
             throw damaged(
                     where,
                     "its changes have "
@@ -72,11 +111,30 @@ final class ChangeFormat {
                             + " there");
         }
         byte[] bytes = new byte[length];
-        readFully(data, bytes, where);
+        readFully(data, bytes, 0, where);
         if (checksum(bytes, length) != checksum) {
             throw damaged(where, "its changes have a wrong checksum");
         }
+        if (version == COMPRESSED) {
+            bytes = decompress(bytes, lengthBefore, where);
+        }
         return new Changes(ByteBuffer.wrap(bytes), changes, where);
+    }
+
+    /** Allocates no more than there is, whatever the header says. */
+    private static byte[] decompress(byte[] compressed, int length, String where)
+            throws IOException {
+        try (InputStream in =
+                COMPRESSION.decorateWithCompression(new ByteArrayInputStream(compressed))) {
+            byte[] bytes = in.readNBytes(length);
+            if (bytes.length == length && in.read() < 0) {
+                return bytes;
+            }
+        } catch (IOException | RuntimeException e) {
+            throw new IOException(
+                    damaged(where, "its changes cannot be decompressed").getMessage(), e);
+        }
+        throw damaged(where, "its changes do not have the length that their header says");
     }
 
     static IOException damaged(String where, String what) {
@@ -88,9 +146,10 @@ final class ChangeFormat {
                         + ". Restore the job from another checkpoint.");
     }
 
-    private static void readFully(DataInputStream in, byte[] to, String where) throws IOException {
+    private static void readFully(DataInputStream in, byte[] to, int from, String where)
+            throws IOException {
         try {
-            in.readFully(to);
+            in.readFully(to, from, to.length - from);
         } catch (EOFException e) {
             throw damaged(where, "it ends within its changes");
         }
@@ -100,6 +159,20 @@ final class ChangeFormat {
         CRC32C crc = new CRC32C();
         crc.update(bytes, 0, length);
         return (int) crc.getValue();
+    }
+
+    /** Gives its bytes away without a copy. */
+    private static final class Compressed extends ByteArrayOutputStream {
+        /**
+         * @param before the bytes not compressed, at least half of which it makes room for
+         */
+        Compressed(int before) {
+            super((before >> 1) + 1);
+        }
+
+        byte[] bytes() {
+            return buf;
+        }
     }
 
     private static final class Changes implements CloseableIterator<StateChange> {

@@ -9,6 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -224,6 +225,9 @@ final class ChangeUploads implements AutoCloseable {
         private boolean done;
         private Throwable lastFailure;
 
+        /** Of the last attempt begun. It keeps the changes in memory. */
+        private ScheduledFuture<?> overdue;
+
         Batch(List<Request> requests) {
             this.requests = requests;
             this.sets =
@@ -243,10 +247,24 @@ final class ChangeUploads implements AutoCloseable {
             }
             try {
                 threads.execute(() -> attempt(behind + 1));
-                timer.schedule(
-                        () -> overdue(behind + 1), settings.timeoutMs, TimeUnit.MILLISECONDS);
+                watch(behind + 1);
             } catch (RejectedExecutionException e) {
                 fail(closedBefore());
+            }
+        }
+
+        private synchronized void watch(int attempt) {
+            if (!done) {
+                stopWatching();
+                overdue =
+                        timer.schedule(
+                                () -> overdue(attempt), settings.timeoutMs, TimeUnit.MILLISECONDS);
+            }
+        }
+
+        private synchronized void stopWatching() {
+            if (overdue != null) {
+                overdue.cancel(false);
             }
         }
 
@@ -341,6 +359,7 @@ final class ChangeUploads implements AutoCloseable {
             boolean first = !done;
             done = true;
             batches.remove(this);
+            stopWatching();
             return first;
         }
     }

@@ -25,6 +25,15 @@ public final class ChangelogOptions {
                                     + " these it is read from the TaskManagers' configuration,"
                                     + " not from a job's own.");
 
+    public static final ConfigOption<Boolean> COMPRESSION =
+            ConfigOptions.key(PREFIX + "compression.enabled")
+                    .booleanType()
+                    .defaultValue(true)
+                    .withFallbackKeys(FLINK_PREFIX + "compression.enabled")
+                    .withDescription(
+                            "Whether changes are compressed (Snappy) where that makes them smaller"
+                                    + " by an eighth or more; the threads that upload do it.");
+
     public static final ConfigOption<MemorySize> PREEMPTIVE_PERSIST_THRESHOLD =
             ConfigOptions.key(PREFIX + "preemptive-persist-threshold")
                     .memoryType()

@@ -11,6 +11,7 @@ import org.apache.flink.core.fs.Path;
 /** What {@link ChangelogOptions} say, checked. Threads: immutable. Units: bytes, milliseconds. */
 final class ChangelogSettings {
     final Path directory;
+    final boolean compress;
     final long persistBytes;
     final long batchDelayMs;
     final long batchBytes;
@@ -22,6 +23,7 @@ final class ChangelogSettings {
 
     private ChangelogSettings(Path directory, ReadableConfig config) {
         this.directory = directory;
+        compress = config.get(ChangelogOptions.COMPRESSION);
         persistBytes = config.get(ChangelogOptions.PREEMPTIVE_PERSIST_THRESHOLD).getBytes();
         batchDelayMs = millis(config, ChangelogOptions.BATCH_DELAY, 0);
         batchBytes = config.get(ChangelogOptions.BATCH_SIZE).getBytes();

@@ -28,7 +28,7 @@ public final class LavaChangelogStorageFactory implements StateChangelogStorageF
         ChangelogSettings settings = ChangelogSettings.of(job, config);
         return new LavaChangelogStorage(
                 settings,
-                new ChangeFiles(settings.directory),
+                new ChangeFiles(settings),
                 localRecovery.isLocalBackupEnabled(),
                 metrics.addGroup("lava").addGroup("changelog"));
     }

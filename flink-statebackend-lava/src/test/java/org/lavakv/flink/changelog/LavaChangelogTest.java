@@ -1,10 +1,15 @@
 package org.lavakv.flink.changelog;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.io.IOException;
+import java.lang.ref.WeakReference;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -19,6 +25,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntPredicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import java.util.zip.CRC32C;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
@@ -33,11 +40,14 @@ import org.apache.flink.runtime.state.changelog.StateChange;
 import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
 import org.apache.flink.util.CloseableIterator;
 import org.apache.flink.util.InstantiationUtil;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the changelog's writers, uploads and readers promise Flink, and each other. */
 @Timeout(60)
@@ -243,6 +253,30 @@ class LavaChangelogTest {
         assertThat(read(result)).containsExactly("1 one");
     }
 
+    /** However long an upload may take. */
+    @Test
+    void whatIsUploadedIsNotKeptInMemory() throws Exception {
+        config.set(ChangelogOptions.UPLOAD_TIMEOUT, Duration.ofHours(1));
+        List<WeakReference<ChangeSet>> written = new ArrayList<>();
+        ChangeFiles files =
+                new ChangeFiles(ChangelogSettings.of(JOB, config)) {
+                    @Override
+                    List<UploadedChanges> write(List<ChangeSet> sets) throws IOException {
+                        sets.forEach(set -> written.add(new WeakReference<>(set)));
+                        return super.write(sets);
+                    }
+                };
+        StateChangelogWriter<ChangelogStateHandleStreamImpl> writer = writer(open(files));
+        writer.append(1, bytes("one"));
+        persist(writer, writer.initialSequenceNumber(), 1);
+        assertThat(written).hasSize(1);
+        await(
+                () -> {
+                    System.gc();
+                    return written.get(0).get() == null;
+                });
+    }
+
     @Test
     void aStorageThatNeverAnswersFailsTheCheckpoint() throws Exception {
         config.set(ChangelogOptions.UPLOAD_TIMEOUT, Duration.ofMillis(20));
@@ -344,17 +378,20 @@ class LavaChangelogTest {
                 .hasStackTraceContaining("the storage is away");
     }
 
-    @Test
-    void everyDamagedByteIsToldWithItsFile() throws Exception {
+    @ParameterizedTest
+    @ValueSource(ints = {1, 100})
+    void everyDamagedByteIsToldWithItsFile(int times) throws Exception {
+        String three = "three".repeat(times);
         StateChangelogWriter<ChangelogStateHandleStreamImpl> writer = writer(open());
         SequenceNumber begin = writer.initialSequenceNumber();
         writer.append(1, bytes("one"));
         writer.append(2, bytes("two"));
         writer.nextSequenceNumber();
-        writer.append(3, bytes("three"));
+        writer.append(3, bytes(three));
         SnapshotResult<ChangelogStateHandleStreamImpl> result = persist(writer, begin, 1);
         Path file = files().get(0);
         byte[] whole = Files.readAllBytes(file);
+        assertThat(whole.length).isLessThan(200); // compressed if it is long
         for (int at = 0; at < whole.length; at++) {
             byte[] damaged = whole.clone();
             damaged[at] ^= (byte) (1 << at % 8);
@@ -367,7 +404,61 @@ class LavaChangelogTest {
             assertThatThrownBy(() -> read(result)).as("cut at %d", at).isNotNull();
         }
         Files.write(file, whole);
-        assertThat(read(result)).containsExactly("1 one", "2 two", "3 three");
+        assertThat(read(result)).containsExactly("1 one", "2 two", "3 " + three);
+    }
+
+    @Test
+    void changesAreCompressedWhereThatPaysUnlessSwitchedOff() throws Exception {
+        String zeros = "0".repeat(10_000);
+        byte[] noise = new byte[10_000];
+        new Random(1).nextBytes(noise);
+        assertThat(bytesOfFileWith(bytes(zeros))).isBetween(100L, 2_000L);
+        long header = ChangeFormat.HEADER_BYTES + 3; // key group and length of the change
+        assertThat(bytesOfFileWith(noise)).isEqualTo(header + noise.length);
+        config.setString("state.changelog.dstl.dfs.compression.enabled", "false");
+        assertThat(bytesOfFileWith(bytes(zeros))).isEqualTo(header + zeros.length());
+    }
+
+    private long bytesOfFileWith(byte[] change) throws Exception {
+        StateChangelogWriter<ChangelogStateHandleStreamImpl> writer = writer(open());
+        writer.append(3, change);
+        SnapshotResult<ChangelogStateHandleStreamImpl> result =
+                persist(writer, writer.initialSequenceNumber(), 1);
+        try (CloseableIterator<StateChange> changes =
+                new LavaChangelogStorageView()
+                        .createReader()
+                        .getChanges(result.getJobManagerOwnedSnapshot())) {
+            assertThat(changes.next().getChange()).isEqualTo(change);
+            assertThat(changes.hasNext()).isFalse();
+        }
+        return result.getStateSize();
+    }
+
+    /** A checksum is no proof: what it belongs to may have been made so. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 9_999, 10_003, 10_005, Integer.MAX_VALUE})
+    void aCompressedSetHasTheLengthThatItSays(int length) throws Exception {
+        ChangeSet set = new ChangeSet();
+        set.add(3, new byte[10_000]); // 10,003 as it is stored
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        ChangeFormat.write(set, true, out);
+        ByteBuffer file = ByteBuffer.wrap(out.toByteArray());
+        file.putInt(16, length);
+        CRC32C crc = new CRC32C();
+        crc.update(file.array(), 0, 20);
+        file.putInt(20, (int) crc.getValue());
+        ThrowingCallable read =
+                () ->
+                        ChangeFormat.read(
+                                        new ByteArrayInputStream(file.array()),
+                                        file.capacity(),
+                                        "a file")
+                                .next();
+        if (length == set.length()) {
+            assertThatCode(read).doesNotThrowAnyException();
+        } else {
+            assertThatThrownBy(read).hasStackTraceContaining("a file is damaged");
+        }
     }
 
     @Test
@@ -391,7 +482,7 @@ class LavaChangelogTest {
     // ------------------------------------------------------------------------------------------
 
     private LavaChangelogStorage open() throws IOException {
-        return open(new ChangeFiles(ChangelogSettings.of(JOB, config).directory));
+        return open(new ChangeFiles(ChangelogSettings.of(JOB, config)));
     }
 
     private LavaChangelogStorage open(ChangeFiles files) {
@@ -485,7 +576,7 @@ class LavaChangelogTest {
 
         /** Of attempts from 1 on. */
         TestFiles(IntPredicate fails, IntPredicate hangs) throws IOException {
-            super(ChangelogSettings.of(JOB, config).directory);
+            super(ChangelogSettings.of(JOB, config));
             this.fails = fails;
             this.hangs = hangs;
             written.add(this);
