@@ -18,7 +18,9 @@ import picocli.CommandLine.Command;
             CheckpointSuite.class,
             CheckpointProcess.class,
             RescaleSuite.class,
-            RescaleProcess.class
+            RescaleProcess.class,
+            XllSuite.class,
+            XllProcess.class
         },
         mixinStandardHelpOptions = true)
 public final class Main {
