@@ -23,6 +23,7 @@ class Recorder final : public BlockCache {
     asked = key;  // what is not inserted then is what no cache may keep
     return nullptr;
   }
+  Ref Peek(const CacheKey&, Segment) override { return nullptr; }  // no use of the block
   Ref Insert(const CacheKey& key, Segment segment, Ref block, CacheUse*) override {
     const bool wanted = asked.file == key.file && asked.offset == key.offset;
     asked = {};
@@ -37,6 +38,7 @@ class Recorder final : public BlockCache {
   void Trim() override {}
   /// As if there were some: by it the engine decides what it warms.
   uint64_t capacity_bytes() const override { return 64 << 20; }
+  uint64_t used_bytes() const override { return 0; }
   Statistics statistics() const override { return {}; }
 
   void Add(const TraceEvent& event) {
