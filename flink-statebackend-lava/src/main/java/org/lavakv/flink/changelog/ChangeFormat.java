@@ -54,16 +54,24 @@ final class ChangeFormat {
                 to.write(set.bytes(), 0, length);
             }
             if (compressed.size() < length - (length >> SAVED_SHIFT)) {
-                int checksum = checksum(compressed.bytes(), compressed.size());
-                ByteBuffer header = ByteBuffer.allocate(COMPRESSED_HEADER_BYTES);
-                header.putInt(COMPRESSED).putInt(compressed.size()).putInt(set.changes());
-                header.putInt(checksum).putInt(length);
+                ByteBuffer header = header(COMPRESSED, set, compressed.bytes(), compressed.size());
+                header.putInt(length);
                 return write(header, compressed.bytes(), compressed.size(), out);
             }
         }
-        ByteBuffer header = ByteBuffer.allocate(HEADER_BYTES);
-        header.putInt(PLAIN).putInt(length).putInt(set.changes()).putInt(set.checksum());
-        return write(header, set.bytes(), length, out);
+        return write(header(PLAIN, set, set.bytes(), length), set.bytes(), length, out);
+    }
+
+    private static ByteBuffer header(int version, ChangeSet set, byte[] bytes, int length) {
+        return ByteBuffer.allocate(headerBytes(version))
+                .putInt(version)
+                .putInt(length)
+                .putInt(set.changes())
+                .putInt(checksum(bytes, length));
+    }
+
+    private static int headerBytes(int version) {
+        return version == PLAIN ? HEADER_BYTES : COMPRESSED_HEADER_BYTES;
     }
 
     private static long write(ByteBuffer header, byte[] bytes, int length, OutputStream out)
@@ -90,8 +98,7 @@ final class ChangeFormat {
         if (version != PLAIN && version != COMPRESSED) {
             throw damaged(where, "no changes of a version that this library knows begin there");
         }
-        byte[] header =
-                Arrays.copyOf(magic, version == PLAIN ? HEADER_BYTES : COMPRESSED_HEADER_BYTES);
+        byte[] header = Arrays.copyOf(magic, headerBytes(version));
         readFully(data, header, magic.length, where);
         ByteBuffer fields = ByteBuffer.wrap(header, magic.length, header.length - magic.length);
         int length = fields.getInt();

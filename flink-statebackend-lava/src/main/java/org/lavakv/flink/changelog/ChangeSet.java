@@ -1,7 +1,6 @@
 package org.lavakv.flink.changelog;
 
 import java.io.IOException;
-import java.util.zip.CRC32C;
 import org.apache.flink.core.memory.DataOutputSerializer;
 
 /**
@@ -47,12 +46,6 @@ final class ChangeSet {
     /** The first {@link #length()} bytes count; the caller must not change them. */
     byte[] bytes() {
         return out.getSharedBuffer();
-    }
-
-    int checksum() {
-        CRC32C crc = new CRC32C();
-        crc.update(bytes(), 0, length());
-        return (int) crc.getValue();
     }
 
     private void writeVarint(int value) throws IOException {
