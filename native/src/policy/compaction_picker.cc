@@ -91,6 +91,36 @@ std::optional<CompactionPlan> PickL0(const PickerView& view) {
   return plan;
 }
 
+// Of files that follow each other in L0, none is more than kAlike times as large as another.
+constexpr uint64_t kAlike = 2;
+
+// Of all such rows the newest that is long enough, so that small files are combined first; each
+// byte is then written once more for each time that L0 becomes l0_trigger times as large.
+std::optional<CompactionPlan> PickL0Combination(const PickerView& view,
+                                                const PickerOptions& options) {
+  if (view.l0_busy || view.levels.size() < 2) return std::nullopt;
+  const Files& l0 = view.levels[0];
+  const size_t least = std::max(options.l0_trigger, 2u);
+  for (size_t begin = 0; begin + least <= l0.size(); ++begin) {
+    uint64_t smallest = UINT64_MAX, largest = 0;
+    size_t end = begin;
+    for (; end < l0.size() && !l0[end].busy; ++end) {
+      const uint64_t small = std::min(smallest, l0[end].bytes);
+      const uint64_t large = std::max(largest, l0[end].bytes);
+      if (large / kAlike > small) break;
+      smallest = small;
+      largest = large;
+    }
+    if (end - begin < least) continue;
+    CompactionPlan plan;
+    plan.output_level = 0;
+    CompactionPlan::Input& input = plan.inputs.emplace_back();
+    for (size_t i = begin; i < end; ++i) input.files.push_back(static_cast<uint32_t>(i));
+    return plan;
+  }
+  return std::nullopt;
+}
+
 // Files next to each other that share the files they meet below are taken together: those are
 // rewritten once. `level[seed]` is taken; its neighbours while nothing more is met.
 void Grow(const Files& level, const Files& next, const Overlap& overlap, uint64_t bytes_max,
@@ -202,7 +232,8 @@ std::optional<CompactionPlan> PickCompaction(const PickerView& view, const Picke
     if (plan->trivial_move) return plan;
     if (!best) best = std::move(plan);
   }
-  return best;
+  const bool l0_waits = !view.levels.empty() && Score(view, options, 0) < 1;
+  return best || !l0_waits ? best : PickL0Combination(view, options);
 }
 
 std::optional<CompactionPlan> PickExposing(const PickerView& view, const PickerOptions& options) {

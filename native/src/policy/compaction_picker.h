@@ -55,7 +55,9 @@ struct CompactionPlan {
 };
 
 /// The most urgent compaction that can start now, but any move before it; none when the tree is in
-/// shape.
+/// shape. While L0 waits (L0Trigger) and nothing else is due, files of it that follow each other
+/// and are about as large as each other become one, in L0: l0_trigger of them or more (DiffKV 3.4,
+/// selective compaction). Reads then find fewer files, and L1 is rewritten less often.
 /// L0 counts by files and goes, from any of its files down to the oldest, to L1; a deeper level
 /// counts by bytes and gives the file that overlaps least of the next level, looking a few files
 /// ahead from the cursor. Files that are busy, or overlap busy ones, are left alone.

@@ -150,10 +150,40 @@ TEST(CompactionPicker, SmallL0WaitsForMoreAboveALargeL1) {
   EXPECT_EQ(ToText(PickCompaction(Tree(text + "\nL1 a-b:1000\nL2 q-r:1*").view, options)),
             "L1[0] -> L2 move cursor b");
   options.level1_bytes = 1000;
-  EXPECT_EQ(ToText(PickCompaction(Tree(text + "\nL1 a-b:1000\nL2").view, options)), "none");
+  EXPECT_EQ(ToText(PickCompaction(Tree(text + "\nL1 a-b:1000\nL2").view, options)).substr(0, 8),
+            "L0[0 1 2")
+      << "in L0 meanwhile";
   EXPECT_EQ(
       ToText(PickCompaction(Tree(text + " a-b:1\nL1 a-b:1000\nL2").view, options)).substr(0, 8),
       "L0[0 1 2");
+}
+
+TEST(CompactionPicker, SmallFilesOfAWaitingL0BecomeOne) {
+  const PickRow rows[] = {
+      {"too few", "L0 a-b:1 a-b:1 a-b:1\nL1 a-b:90\nL2", "none"},
+      {"all of about one size", "L0 a-b:2 a-b:1 a-b:2 a-b:1 a-b:1\nL1 a-b:90\nL2",
+       "L0[0 1 2 3 4] -> L0"},
+      {"not what was combined before", "L0 a-b:1 a-b:1 a-b:1 a-b:1 a-b:4\nL1 a-b:90\nL2",
+       "L0[0 1 2 3] -> L0"},
+      {"the newest row", "L0 a-b:1 a-b:1 a-b:1 a-b:1 a-b:4 a-b:4 a-b:4 a-b:4\nL1 a-b:390\nL2",
+       "L0[0 1 2 3] -> L0"},
+      {"an older row, when the newest is too short",
+       "L0 a-b:1 a-b:1 a-b:1 a-b:4 a-b:4 a-b:4 a-b:5\nL1 a-b:390\nL2", "L0[3 4 5 6] -> L0"},
+      {"a smaller file ends the row", "L0 a-b:4 a-b:4 a-b:4 a-b:1 a-b:4\nL1 a-b:390\nL2", "none"},
+      {"L0 that is due goes to L1", "L0 a-b:3 a-b:3 a-b:3 a-b:3\nL1 a-b:90\nL2",
+       "L0[0 1 2 3] L1[0] -> L1"},
+      {"a deeper level first", "L0 a-b:1 a-b:1 a-b:1 a-b:1\nL1 a-b:590\nL2 a-b:9",
+       "L1[0] L2[0] -> L2 cursor b"},
+      {"waits for a compaction of L0", "l0-busy\nL0 a-b:1 a-b:1 a-b:1 a-b:1\nL1 a-b:390\nL2",
+       "none"},
+      {"files of no bytes", "L0 a-b:0 a-b:0 a-b:0 a-b:0\nL1 a-b:90\nL2", "L0[0 1 2 3] -> L0"},
+  };
+  PickerOptions options = Options();
+  options.level1_bytes = 500;
+  for (const PickRow& row : rows) {
+    const Tree tree(row.tree);
+    EXPECT_EQ(ToText(PickCompaction(tree.view, options)), row.plan) << row.name;
+  }
 }
 
 TEST(CompactionPicker, All) {
