@@ -6,9 +6,22 @@ Status BlockAccess::LoadData(const BlockHandle& handle,
                              std::shared_ptr<const CachedDataBlock>* out) const {
   CountBlockRead();
   LAVA_RETURN_IF_ERROR(loader->LoadData(handle, out));
-  *out = std::static_pointer_cast<const CachedDataBlock>(
-      cache->Insert({file_id, handle.offset}, BlockCache::Segment::kData, std::move(*out), use()));
+  AddData(handle, out);
   return Status::OK();
+}
+
+Status BlockAccess::LoadDataFrom(const BlockHandle& handle, Slice stored,
+                                 std::shared_ptr<const CachedDataBlock>* out) const {
+  CountBlockRead();
+  LAVA_RETURN_IF_ERROR(loader->LoadDataFrom(handle, stored, out));
+  AddData(handle, out);
+  return Status::OK();
+}
+
+void BlockAccess::AddData(const BlockHandle& handle,
+                          std::shared_ptr<const CachedDataBlock>* block) const {
+  *block = std::static_pointer_cast<const CachedDataBlock>(cache->Insert(
+      {file_id, handle.offset}, BlockCache::Segment::kData, std::move(*block), use()));
 }
 
 Status BlockAccess::LoadPartition(const BlockHandle& handle, uint64_t base,

@@ -18,14 +18,19 @@ struct BlockAccess {
   TableReader::ReadCounters* counters;  // may be null
 
   Status Data(const BlockHandle& handle, std::shared_ptr<const CachedDataBlock>* out) const {
-    CacheKey key{file_id, handle.offset};
-    if (BlockCache::Ref ref = cache->Lookup(key, BlockCache::Segment::kData, use());
-        ref != nullptr) {
-      *out = std::static_pointer_cast<const CachedDataBlock>(std::move(ref));
-      return Status::OK();
-    }
-    return LoadData(handle, out);
+    *out = FindData(handle);
+    return *out != nullptr ? Status::OK() : LoadData(handle, out);
   }
+  /// What the cache has of it, or null. Counts as a use.
+  std::shared_ptr<const CachedDataBlock> FindData(const BlockHandle& handle) const {
+    return std::static_pointer_cast<const CachedDataBlock>(
+        cache->Lookup({file_id, handle.offset}, BlockCache::Segment::kData, use()));
+  }
+  /// Puts a block into the cache that it does not have: read from the file,
+  Status LoadData(const BlockHandle& handle, std::shared_ptr<const CachedDataBlock>* out) const;
+  /// or out of stored bytes that the caller has read.
+  Status LoadDataFrom(const BlockHandle& handle, Slice stored,
+                      std::shared_ptr<const CachedDataBlock>* out) const;
   /// What the cache has of it, or null: for walks that leave the cache as it is.
   std::shared_ptr<const CachedDataBlock> PeekData(const BlockHandle& handle) const {
     return std::static_pointer_cast<const CachedDataBlock>(
@@ -56,7 +61,7 @@ struct BlockAccess {
 
  private:
   CacheUse* use() const { return counters == nullptr ? nullptr : &counters->cache; }
-  Status LoadData(const BlockHandle& handle, std::shared_ptr<const CachedDataBlock>* out) const;
+  void AddData(const BlockHandle& handle, std::shared_ptr<const CachedDataBlock>* block) const;
   Status LoadPartition(const BlockHandle& handle, uint64_t base,
                        std::shared_ptr<const CachedPartition>* out) const;
 };

@@ -36,9 +36,15 @@ Status BlockLoader::LoadData(const BlockHandle& handle,
                              std::shared_ptr<const CachedDataBlock>* out) const {
   char on_stack[8 << 10];  // most blocks: saves an allocation for each that is read
   BlockBuffer buffer(on_stack);
-  Slice stored, payload;
-  BlockTrailer trailer;
+  Slice stored;
   LAVA_RETURN_IF_ERROR(ReadStored(handle, &buffer, &stored));
+  return LoadDataFrom(handle, stored, out);
+}
+
+Status BlockLoader::LoadDataFrom(const BlockHandle& handle, Slice stored,
+                                 std::shared_ptr<const CachedDataBlock>* out) const {
+  Slice payload;
+  BlockTrailer trailer;
   LAVA_RETURN_IF_ERROR(Check(handle, stored, &trailer, &payload));
   char* memory = nullptr;
   auto cached = MakeTrailing<CachedDataBlock>(trailer.raw_bytes + kDataBlockSlackBytes, &memory);

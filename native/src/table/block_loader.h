@@ -51,13 +51,16 @@ class BlockLoader {
   const fs::RandomFile& file() const { return *file_; }
 
   Status LoadData(const BlockHandle& handle, std::shared_ptr<const CachedDataBlock>* out) const;
+  /// The same out of stored bytes that the caller has read: payload and trailer.
+  Status LoadDataFrom(const BlockHandle& handle, Slice stored,
+                      std::shared_ptr<const CachedDataBlock>* out) const;
   /// base: where the partition's first data block begins.
   Status LoadPartitionAt(const BlockHandle& handle, uint64_t base,
                          std::shared_ptr<const CachedPartition>* out) const;
   /// A block whose payload the caller decodes.
   Status LoadRaw(const BlockHandle& handle, std::string* raw) const;
 
-  /// The same for stored bytes that the caller has read: payload and trailer.
+  /// Of stored bytes, into memory of the caller's.
   Status ParseData(const BlockHandle& handle, Slice stored, BlockBuffer* buffer,
                    DataBlock* block) const;
   Status ParsePartition(const BlockHandle& handle, uint64_t base, Slice stored,

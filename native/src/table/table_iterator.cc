@@ -9,6 +9,8 @@ namespace {
 
 // A walk that may end soon begins with pieces of this size, which double while it goes on.
 constexpr uint32_t kFirstPieceBytes = 16 << 10;
+// Up to this, for a walk by the cache that goes on after so many blocks that the cache had not.
+constexpr uint32_t kAheadBytes = 128 << 10, kBlocksAlone = 2;
 
 /// Reads stored blocks of one file in pieces, for walks that go past the cache.
 class ReadWindow {
@@ -59,7 +61,10 @@ class TableIterator final : public RecordIterator {
         slots_(slots),
         cached_(options.fill_cache && options.readahead_bytes == 0),
         looks_in_cache_(!cached_ && options.look_in_cache),
-        window_(blocks.loader, head.data_end, options.readahead_bytes, looks_in_cache_) {}
+        ahead_memory_(options.ahead_memory),
+        blocks_alone_(options.goes_on ? 0 : kBlocksAlone),
+        window_(blocks.loader, head.data_end, cached_ ? kAheadBytes : options.readahead_bytes,
+                cached_ || looks_in_cache_) {}
 
   bool Valid() const override { return at_ != nullptr; }
   const Record& record() const override { return translated_ ? record_ : at_->record(); }
@@ -105,6 +110,7 @@ class TableIterator final : public RecordIterator {
   /// Forgets the last error and place; false when there are no records.
   bool Start() {
     status_ = Status::OK();
+    blocks_read_ = 0;
     Invalidate();
     return head_.top.count() != 0;
   }
@@ -204,7 +210,8 @@ class TableIterator final : public RecordIterator {
   bool MoveBlock() {
     BlockHandle handle = BlockAt(partition_->index, next_block_++);
     if (cached_) {
-      if (!Keep(blocks_.Data(handle, &cached_block_))) return false;
+      cached_block_ = blocks_.FindData(handle);
+      if (cached_block_ == nullptr && !Keep(LoadBlock(handle))) return false;
       block_ = &cached_block_->block;
       return true;
     }
@@ -222,11 +229,33 @@ class TableIterator final : public RecordIterator {
     return Keep(blocks_.loader->ParseData(handle, stored, &own_bytes_, &own_block_));
   }
 
+  /// Into the cache; with those behind it once the walk has gone on for a while.
+  Status LoadBlock(const BlockHandle& handle) {
+    if (!ReadsAhead() || !window_.FitsInAPiece(handle.end() - handle.offset))
+      return blocks_.LoadData(handle, &cached_block_);
+    Slice stored;
+    LAVA_RETURN_IF_ERROR(window_.Read(handle.offset, handle.end() - handle.offset, &stored));
+    return blocks_.LoadDataFrom(handle, stored, &cached_block_);
+  }
+  bool ReadsAhead() {
+    if (ahead_memory_ == nullptr || blocks_read_++ < blocks_alone_) return false;
+    if (!ahead_ && !ahead_charge_.Try(ahead_memory_, kAheadBytes)) {
+      ahead_memory_ = nullptr;  // not asked for again
+      return false;
+    }
+    return ahead_ = true;
+  }
+
   const TableHead& head_;
   const BlockAccess blocks_;
   const PartitionSlots& slots_;
   const bool cached_;
   const bool looks_in_cache_;
+  MemoryCounter* ahead_memory_;  // null: none is read ahead by the way of the cache
+  const uint32_t blocks_alone_;  // are read by themselves after a seek
+  ScopedCharge ahead_charge_;    // outlives the window
+  bool ahead_ = false;           // it is charged
+  uint32_t blocks_read_ = 0;     // since the last seek, that the cache had not
   Status status_;
   DataBlockCursor data_, decoupled_;  // in block_ and in partition_
   DataBlockCursor* at_ = nullptr;     // the one of them whose record is shown; null: none
@@ -238,7 +267,7 @@ class TableIterator final : public RecordIterator {
   std::shared_ptr<const CachedPartition> partition_;
   const DataBlock* block_ = nullptr;
   std::shared_ptr<const CachedDataBlock> cached_block_;  // cached_, or found by looks_in_cache_
-  ReadWindow window_;                                    // else
+  ReadWindow window_;                                    // else, and where it reads ahead
   BlockBuffer own_bytes_;
   DataBlock own_block_;
 };

@@ -52,6 +52,10 @@ class TableReader : public Attachment {
     // Without fill_cache: data blocks that the cache has come from there, indexes go by it, and
     // pieces begin small and grow to readahead_bytes. For walks that are made page by page.
     bool look_in_cache = false;
+    // With fill_cache: charged while a walk goes on through blocks that the cache does not have,
+    // which are then read ahead in pieces that grow. Null, or refused: block by block.
+    MemoryCounter* ahead_memory = nullptr;
+    bool goes_on = false;  // a walk before this one ended where it begins: it is read ahead at once
   };
   virtual std::unique_ptr<RecordIterator> NewIterator(const IterateOptions& options) const = 0;
   /// Puts what the file's writer kept of it into the cache, so that the first lookups in a new file
