@@ -94,6 +94,34 @@ TEST(DBValueMerge, ScansPayOnce) {
   EXPECT_EQ(db->statistics().merged_value_bytes, merged);
 }
 
+TEST(DBValueMerge, WhatIsScannedComesInOrderThoughNobodyWritesAnyMore) {
+  ValueDB db;
+  db.options().value_merge_scan_percent = 25;
+  db.options().value_file_bytes = 40'000;
+  ASSERT_OK(db.Open());
+  Table* t = db.Values();
+  FillEntangled(&db, t);
+  ASSERT_OK(db.CompactAll());
+  db.executor().RunUntilIdle();
+  ASSERT_EQ(db->statistics().value_files, uint64_t{kRuns});
+  const uint64_t compactions = db->statistics().compactions;
+  ExpectAll(&db, t);
+  db.executor().RunUntilIdle();
+  EXPECT_EQ(db->statistics().merged_value_bytes, 0u) << "that pays for two files of ten";
+  for (int i = 0; i < 7; ++i) ExpectAll(&db, t);
+  db.executor().RunUntilIdle();
+  const DBStatistics s = db->statistics();
+  EXPECT_GT(s.merged_for_order_bytes, 0u);
+  EXPECT_EQ(s.merged_for_order_bytes, s.merged_value_bytes);
+  EXPECT_LE(s.merged_value_bytes, 8 * 1000 * 10 * kRuns / 4) << "what scans paid for";
+  EXPECT_LT(s.value_overlap_at_level[0] + s.value_overlap_at_level[1], uint64_t{kRuns});
+  EXPECT_GT(s.compactions, compactions);
+  ExpectAll(&db, t);
+  db.CloseDB();
+  ASSERT_OK(db.Open());
+  ExpectAll(&db, db.Values());
+}
+
 TEST(DBValueMerge, ValuesBelowARaisedBoundComeBackInline) {
   ValueDB db;
   db.options().value_merge_scan_percent = 100;
@@ -145,6 +173,93 @@ TEST(DBValueMerge, GarbageThatTheCollectorHasNotReachedGoesWithACompaction) {
       EXPECT_EQ(db.Get(t, K(1, key)), i < 10 ? Large(key) : "NotFound");
     }
   }
+}
+
+TEST(DBValueMerge, WithThatPolicyValuesGoDownWithTheirKeys) {
+  ValueDB db;
+  db.options().value_policy = ValuePolicy::kMerge;
+  db.options().value_decisions_max = 2;
+  ASSERT_OK(db.Open());
+  Table* t = db.Values();
+  FillEntangled(&db, t);
+  DBStatistics s = db->statistics();
+  EXPECT_EQ(s.value_groups_at_level[0], uint64_t{kRuns});
+  EXPECT_EQ(s.value_overlap_at_level[0], uint64_t{kRuns});
+  EXPECT_TRUE(db->TakeValueDecisions().empty());
+  ASSERT_OK(db.CompactAll());
+  s = db->statistics();
+  EXPECT_EQ(s.value_files, 1u) << "nobody scanned";
+  EXPECT_EQ(s.merged_down_bytes, uint64_t{1000 * 10 * kRuns});
+  EXPECT_EQ(s.merged_value_bytes, s.merged_down_bytes);
+  EXPECT_EQ(s.value_groups_at_level[0], 0u);
+  EXPECT_EQ(s.value_groups_at_level[1], 1u);
+  EXPECT_EQ(s.value_overlap_at_level[1], 1u);
+  const std::vector<std::string> decisions = db->TakeValueDecisions();
+  ASSERT_EQ(decisions.size(), 2u) << "the last ones";
+  for (const char* part :
+       {"compaction of L0 to L1, ", ".vsst of L0: of 10000 bytes 0 are garbage, ",
+        "10000 are reached: merged, its keys move down"})
+    EXPECT_NE(decisions[1].find(part), std::string::npos) << decisions[1];
+  EXPECT_TRUE(db->TakeValueDecisions().empty());
+  ExpectAll(&db, t);
+
+  // Level and group are in the manifest. What is down already stays when keys from above meet it.
+  ASSERT_OK(db.Open());
+  t = db.Values();
+  EXPECT_EQ(db->statistics().value_groups_at_level[1], 1u);
+  for (int i = 0; i < 10; ++i) {
+    const std::string key = "k" + std::to_string(i) + "0";
+    ASSERT_OK(db->Put(t, {K(1, key)}, Large(key)));
+  }
+  ASSERT_OK(db.CompactAll());
+  s = db->statistics();
+  EXPECT_EQ(s.merged_value_bytes, 10'000u);
+  EXPECT_EQ(s.value_groups_at_level[1], 2u);
+  EXPECT_EQ(s.value_overlap_at_level[1], 2u);
+  EXPECT_EQ(s.garbage_bytes_min, 10'000u);
+  ExpectAll(&db, t);
+}
+
+TEST(DBValueMerge, WithThatPolicyDirtyFilesJoinTheNextCompactionAndNothingIsCollected) {
+  ValueDB db;
+  db.options().value_policy = ValuePolicy::kMerge;
+  ASSERT_OK(db.CollectFrom(30));
+  Table* t = db.Values();
+  FillEntangled(&db, t);
+  ASSERT_OK(db.CompactAll());
+  for (int i = 0; i < 4; ++i)
+    for (int run = 0; run < kRuns; ++run)
+      ASSERT_OK(db->Delete(t, {K(1, "k" + std::to_string(i) + std::to_string(run))}));
+  ASSERT_OK(db.CompactAll());
+  db.executor().RunUntilIdle();
+  EXPECT_EQ(db->statistics().garbage_bytes_min, 40'000u);
+  ASSERT_OK(db->Put(t, {K(1, "k99")}, Large("k99")));
+  ASSERT_OK(db.CompactAll());
+  db.executor().RunUntilIdle();
+  const DBStatistics s = db->statistics();
+  EXPECT_EQ(s.merged_for_garbage_bytes, 60'000u);
+  EXPECT_EQ(s.garbage_bytes_min, 0u);
+  EXPECT_EQ(s.gc_jobs, 0u);
+  EXPECT_EQ(db.Get(t, K(1, "k00")), "NotFound");
+  EXPECT_EQ(db.Get(t, K(1, "k59")), Large("k59"));
+}
+
+TEST(DBValueMerge, APolicyMayChangeWhileTheInstanceRuns) {
+  ValueDB db;
+  db.options().value_policy = ValuePolicy::kCollect;
+  db.options().value_merge_scan_percent = 100;
+  ASSERT_OK(db.Open());
+  Table* t = db.Values();
+  FillEntangled(&db, t);
+  ExpectAll(&db, t);
+  ASSERT_OK(db.CompactAll());
+  EXPECT_EQ(db->statistics().merged_value_bytes, 0u) << "though scans paid";
+  db->SetValuePolicy(ValuePolicy::kMerge);
+  ASSERT_OK(db->Put(t, {K(1, "k00")}, Large("k00")));
+  ASSERT_OK(db.CompactAll());
+  EXPECT_EQ(db->statistics().merged_value_bytes, uint64_t{1000 * 10 * kRuns}) << "all that live";
+  EXPECT_EQ(db->statistics().value_groups_at_level[0], 0u);
+  ExpectAll(&db, t);
 }
 
 TEST(DBValueMerge, AFileThatCannotBeReadFailsTheCompactionAndLosesNothing) {

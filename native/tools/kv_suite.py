@@ -10,16 +10,13 @@ runs on a volume of LavaFS, and beside Lava on the machine's own file system, to
 """
 
 import argparse
-import json
 import os
-import pathlib
-import shutil
-import subprocess
 import sys
 import tempfile
 
 import kv_report
 from bench_build import ROOT, build
+from kv_process import play
 
 ENGINES = ("lava", "lava-posix", "rocksdb", "rocksdb-blob")
 # Name in reports -> kv_bench's phase, in the order in which they run.
@@ -40,28 +37,13 @@ PHASES = {
 
 def run(engine, values, io, options, directory):
     """Rows of one engine by phase, and its version."""
-    place = pathlib.Path(directory) / "db"
-    shutil.rmtree(place, ignore_errors=True)
-    place.mkdir(mode=0o700)
     average = (306 + (16 << 10)) // 2 if values == "mixed" else int(values)
     keys = max(1000, options.data_mib * (1 << 20) // (average + 36))
     flags = {"values": values, "keys": keys, "memory-mib": options.memory_mib,
              "separation": options.separation, "space-percent": options.space_percent, "io": io,
              "write-mib": options.write_mib, "while-seconds": options.while_seconds,
              "fs": options.fs if engine == "lava" else "posix"}
-    program = str(build("kv_bench") / "bench" / "kv_bench")
-    done = subprocess.run([program, engine.removesuffix("-posix"), str(place)]
-                          + [f"--{name}={value}" for name, value in flags.items()]
-                          + list(PHASES.values()),
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
-    shutil.rmtree(place, ignore_errors=True)
-    if done.returncode != 0:
-        sys.exit(f"bin/bench kv: {engine} failed: {done.stderr[-2000:]}")
-    head, *rows = [json.loads(line) for line in done.stdout.splitlines()]
-    if rows[-1]["files_refused_direct"] > 0:
-        print("the file system refuses direct I/O: these figures are of the page cache",
-              file=sys.stderr)
-    return dict(zip(PHASES, rows)), head["version"]
+    return play("kv", engine.removesuffix("-posix"), flags, PHASES, directory)
 
 
 def main():

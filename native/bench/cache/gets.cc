@@ -16,7 +16,7 @@ namespace {
 constexpr uint64_t kKeys = 400'000, kHotKeys = 20'000;
 
 void Fill(DB* db, Table* table) {
-  RecordMaker records({false, 100, kKeys}, 1);
+  RecordMaker records({.value_bytes = 100, .keys = kKeys}, 1);
   for (uint64_t n = 0; n < kKeys; ++n)
     UntilDone([&] { return db->Put(table, {records.Key(n)}, records.Value(n)); });
   UntilDone([&] { return db->Flush(100); });
@@ -38,7 +38,7 @@ double GetsPerSecond(const std::string& directory, uint32_t threads, double seco
   std::vector<std::thread> workers;
   for (uint32_t t = 0; t < threads; ++t) {
     workers.emplace_back([&, t] {
-      RecordMaker records({false, 100, kKeys}, t + 2);
+      RecordMaker records({.value_bytes = 100, .keys = kKeys}, t + 2);
       PinnedValue value;
       uint64_t gets = 0;
       for (; !stop.load(std::memory_order_relaxed); ++gets)

@@ -134,7 +134,7 @@ class Player {
   Player(const Workload& workload, const std::string& directory, double scale)
       : workload_(workload),
         keys_(static_cast<uint64_t>(64 * scale * static_cast<double>(workload.keys_per_mib))),
-        records_({false, workload.value_bytes, keys_}, 2013) {
+        records_({.value_bytes = workload.value_bytes, .keys = keys_}, 2013) {
     auto lease = Host::Get().Acquire(32 << 20, 0.5);
     Check(lease.status());
     for (uint32_t i = 0; i < workload.instances; ++i)

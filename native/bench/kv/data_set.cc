@@ -10,18 +10,23 @@
 namespace lava::bench {
 namespace {
 
-constexpr size_t kKeyBytes = 36;
 constexpr double kZipf = 0.9;
+// DiffKV 5.1: on average about 1 KB.
+constexpr double kParetoShape = 0.92, kParetoScale = 226;
+constexpr double kParetoBytesMax = 128 << 10;
 constexpr size_t kNoiseBytes = 1 << 20;
 constexpr uint64_t kSampled = 1000;
 
 }  // namespace
 
+double UnitOf(testing::Random* random) {
+  return (static_cast<double>(random->Next() >> 11) + 0.5) / 9007199254740992.0;
+}
+
 // Ranks by Zipf's law have a rejection-free inverse for exponents below 1.
 uint64_t KeyChooser::Next(testing::Random* random) const {
   if (!zipf_) return random->Uniform(keys_);
-  const double u = (static_cast<double>(random->Next() >> 11) + 0.5) / 9007199254740992.0;
-  const double rank = std::pow(u, 1 / (1 - kZipf)) * static_cast<double>(keys_);
+  const double rank = std::pow(UnitOf(random), 1 / (1 - kZipf)) * static_cast<double>(keys_);
   return std::min(static_cast<uint64_t>(rank), keys_ - 1);
 }
 
@@ -33,13 +38,28 @@ const std::string& RecordMaker::Key(uint64_t n) {
   key_.clear();
   PutBigEndian(&key_, n * 0x9e3779b97f4a7c15ull, 8);
   PutBigEndian(&key_, n, 8);
-  key_.resize(kKeyBytes, 'k');
+  key_.resize(data_.key_bytes, 'k');
   return key_;
+}
+
+uint64_t RecordMaker::ValueBytesOf(uint64_t n) {
+  switch (data_.sizes) {
+    case ValueSizes::kMixed:
+      return n % 2 == 0 ? 16 << 10 : 100 + n / 2 % 413;
+    case ValueSizes::kPareto: {
+      const double scaled = std::pow(UnitOf(&random_), -kParetoShape) - 1;
+      return static_cast<uint64_t>(
+          std::clamp(scaled * kParetoScale / kParetoShape, 1.0, kParetoBytesMax));
+    }
+    case ValueSizes::kFixed:
+      break;
+  }
+  return data_.value_bytes;
 }
 
 // Half noise, half zeros.
 const std::string& RecordMaker::Value(uint64_t n) {
-  const uint64_t bytes = data_.ValueBytesOf(n);
+  const uint64_t bytes = ValueBytesOf(n);
   value_.assign(bytes, '\0');
   const size_t from = random_.Uniform(noise_.size() / 2);
   std::memcpy(value_.data(), noise_.data() + from,
@@ -54,9 +74,9 @@ double StoredPerUserByte(const DataSet& data) {
   uint64_t raw = 0, stored = 0;
   for (uint64_t n = 0; n < kSampled; ++n) {
     const std::string& value = records.Value(n);
-    raw += kKeyBytes + value.size();
+    raw += data.key_bytes + value.size();
     const bool shrinks = compressor.Compress(value, &compressed) != Compression::kNone;
-    stored += kKeyBytes + (shrinks ? compressed.size() : value.size());
+    stored += data.key_bytes + (shrinks ? compressed.size() : value.size());
   }
   return static_cast<double>(stored) / static_cast<double>(raw);
 }

@@ -17,10 +17,13 @@ namespace {
 
 // With their defaults; usage() prints them.
 std::map<std::string, std::string> flags = {
-    {"values", "16000"},      // bytes of a value, or mixed
+    {"values", "16000"},      // bytes of a value, or mixed, or pareto
+    {"key-bytes", "36"},      // of a key
     {"keys", "10000"},        // of the data set
     {"memory-mib", "128"},    // of the engine
-    {"separation", "512"},    // values of so many bytes lie apart, in engines that can
+    {"separation", "512"},    // values of so many bytes lie apart, in engines that can; 0: none,
+                              // automatic: Lava chooses
+    {"policy", "automatic"},  // Lava's for values, or collect, merge, greedy
     {"space-percent", "0"},   // Lava's limit of space, in percent of its live data; 0: none
     {"io", "buffered"},       // or direct
     {"fs", "posix"},          // or lavafs, of Lava
@@ -29,6 +32,11 @@ std::map<std::string, std::string> flags = {
 };
 
 uint64_t Number(const std::string& name) { return std::strtoull(flags[name].c_str(), nullptr, 10); }
+
+const std::map<std::string, ValuePolicy> kPolicies = {{"automatic", ValuePolicy::kAutomatic},
+                                                      {"collect", ValuePolicy::kCollect},
+                                                      {"merge", ValuePolicy::kMerge},
+                                                      {"greedy", ValuePolicy::kGreedy}};
 
 int ExplainUsage() {
   std::fprintf(stderr, "usage: kv_bench lava|rocksdb|rocksdb-blob DIRECTORY");
@@ -51,17 +59,24 @@ int Main(int argc, char** argv) {
       flags[word.substr(2, equals - 2)] = word.substr(equals + 1);
     }
   }
-  if (words.size() < 3) return ExplainUsage();
+  const auto policy = kPolicies.find(flags["policy"]);
+  if (words.size() < 3 || policy == kPolicies.end()) return ExplainUsage();
   const std::string engine = words[0];
   KvOptions options;
   options.directory = words[1];
   options.memory_bytes = Number("memory-mib") << 20;
-  options.separation_bytes = Number("separation");
+  options.separation_bytes =
+      flags["separation"] == "automatic" ? kSeparationAutomatic : Number("separation");
+  options.value_policy = policy->second;
   options.space_percent = static_cast<uint32_t>(Number("space-percent"));
   options.direct_io = flags["io"] == "direct";
   options.on_volume = flags["fs"] == "lavafs";
-  const DataSet data{
-      .mixed = flags["values"] == "mixed", .value_bytes = Number("values"), .keys = Number("keys")};
+  const DataSet data{.sizes = flags["values"] == "mixed"    ? ValueSizes::kMixed
+                              : flags["values"] == "pareto" ? ValueSizes::kPareto
+                                                            : ValueSizes::kFixed,
+                     .value_bytes = Number("values"),
+                     .keys = Number("keys"),
+                     .key_bytes = Number("key-bytes")};
   const PhaseOptions phase_options{
       .while_writing_seconds = static_cast<double>(Number("while-seconds")),
       .while_writing_bytes_second = Number("write-mib") << 20};

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "lava/options.h"
+
 namespace lava::bench {
 
 /// What every engine gets: the same memory, threads, compression and kind of I/O.
@@ -13,9 +15,10 @@ struct KvOptions {
   uint64_t memory_bytes = 256 << 20;  // half for writes, half for reads
   uint32_t threads = 2;               // of background work
   uint64_t separation_bytes = 512;    // of engines that can: values from here on lie apart
-  uint32_t space_percent = 0;         // Lava's limit of space, of its live data; 0: none
-  bool direct_io = false;             // reads, flushes and compactions go past the page cache
-  bool on_volume = false;             // Lava's files lie in a volume of LavaFS
+  ValuePolicy value_policy = ValuePolicy::kAutomatic;  // Lava's
+  uint32_t space_percent = 0;  // Lava's limit of space, of its live data; 0: none
+  bool direct_io = false;      // reads, flushes and compactions go past the page cache
+  bool on_volume = false;      // Lava's files lie in a volume of LavaFS
 };
 
 /// What only the engine knows, since it was opened.

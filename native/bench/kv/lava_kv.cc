@@ -20,6 +20,7 @@ class LavaKv final : public KvStore {
     options.lease = *lease;
     options.use_direct_reads = kv.direct_io;
     options.use_direct_io_for_flush_and_compaction = kv.direct_io;
+    options.value_policy = kv.value_policy;
     options.space_high_percent = kv.space_percent;
     options.space_live_bytes_floor = 64 << 20;
     if (kv.on_volume) {

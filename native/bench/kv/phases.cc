@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <thread>
 
 namespace lava::bench {
@@ -11,17 +12,26 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr uint64_t kGetsMax = 200'000, kScannedMax = 100'000;
+constexpr uint64_t kGetsMax = 200'000, kScannedMax = 100'000, kScansMin = 20;
+constexpr uint64_t kInsertedShare = 10;  // of the keys that were loaded
+
+/// Percent of the calls; what is left reads a value and writes it anew.
+struct YcsbMix {
+  uint64_t read = 0, update = 0, insert = 0, scan = 0;
+  bool latest = false;  // the last keys that were inserted are read most
+};
+const std::map<char, YcsbMix> kYcsb = {
+    {'a', {.read = 50, .update = 50}},
+    {'b', {.read = 95, .update = 5}},
+    {'c', {.read = 100}},
+    {'d', {.read = 95, .insert = 5, .latest = true}},
+    {'e', {.insert = 5, .scan = 95}},
+    {'f', {.read = 50}},
+};
+constexpr uint64_t kYcsbScanMax = 100;  // entries, drawn uniformly
 
 double SecondsSince(SteadyClock::time_point began) {
   return std::chrono::duration<double>(SteadyClock::now() - began).count();
-}
-
-template <typename Call>
-void Timed(Latencies* latencies, Call call) {
-  const auto began = SteadyClock::now();
-  call();
-  latencies->Add(SecondsSince(began) * 1e6);
 }
 
 // N of "scan-N..."; 0: not a scan.
@@ -61,6 +71,7 @@ Phases::Phases(KvStore* store, const std::string& directory, const DataSet& data
 void Phases::Run(const std::string& phase) {
   latencies_.Clear();
   writer_latencies_.Clear();
+  for (Latencies& latencies : by_kind_) latencies.Clear();
   bytes_put_ = bytes_got_ = 0;
   Row row;
   row.phase = phase;
@@ -84,60 +95,106 @@ void Phases::Run(const std::string& phase) {
 
 bool Phases::Play(const std::string& phase) {
   const uint32_t scan_entries = ScanEntries(phase);
+  const bool zipf = phase.ends_with("-zipf");
   if (phase == "load") {
     Load();
+  } else if (phase == "insert") {
+    Insert(data_.keys / kInsertedShare);
   } else if (phase == "overwrite-uniform" || phase == "overwrite-zipf") {
-    Overwrite(phase.ends_with("zipf"));
+    Overwrite(keys_ * 2, zipf);
+  } else if (phase == "update-uniform" || phase == "update-zipf") {
+    Overwrite(keys_ * 3, zipf);
   } else if (phase == "get-uniform" || phase == "get-zipf") {
-    Read(0, phase.ends_with("zipf"));
+    ReadAll(0, zipf);
   } else if (phase == "read-while-writing") {
     WhileWriting(0);
   } else if (scan_entries > 0 && phase.ends_with("-while-writing")) {
     WhileWriting(scan_entries);
   } else if (scan_entries > 0) {
-    Read(scan_entries, false);
+    ReadAll(scan_entries, zipf);
+  } else if (phase.starts_with("ycsb-") && phase.size() > 6) {
+    return PlayYcsb(phase[5], zipf);
   } else {
     return false;
   }
   return true;
 }
 
+template <typename Call>
+void Phases::Timed(CallKind kind, Call call) {
+  const auto began = SteadyClock::now();
+  call();
+  const double us = SecondsSince(began) * 1e6;
+  latencies_.Add(us);
+  by_kind_[static_cast<size_t>(kind)].Add(us);
+}
+
 void Phases::Put(uint64_t n) {
   const std::string& key = writes_.Key(n);
   const std::string& value = writes_.Value(n);
   bytes_put_ += key.size() + value.size();
-  Timed(&latencies_, [&] { store_.Put(key, value); });
+  Timed(CallKind::kWrite, [&] { store_.Put(key, value); });
 }
 
-void Phases::Load() {
-  for (uint64_t n = 0; n < data_.keys; ++n) Put(n);
-  live_bytes_ = bytes_put_;
-}
-
-void Phases::Overwrite(bool zipf) {
-  const KeyChooser keys(data_.keys, zipf);
-  for (uint64_t i = 0; i < data_.keys * 2; ++i) Put(keys.Next(writes_.random()));
-}
-
-void Phases::ReadOne(uint32_t scan_entries, const KeyChooser& keys) {
-  const std::string& key = reads_.Key(keys.Next(reads_.random()));
-  Timed(&latencies_, [&] {
+void Phases::Read(uint64_t n, uint32_t scan_entries) {
+  const std::string& key = reads_.Key(n);
+  Timed(scan_entries == 0 ? CallKind::kRead : CallKind::kScan, [&] {
     bytes_got_ += scan_entries == 0 ? store_.Get(key) : store_.Scan(key, scan_entries);
   });
 }
 
-void Phases::Read(uint32_t scan_entries, bool zipf) {
-  const KeyChooser keys(data_.keys, zipf);
-  uint64_t calls = std::min(data_.keys, kGetsMax);
+void Phases::Load() { Insert(data_.keys); }
+
+void Phases::Insert(uint64_t count) {
+  const uint64_t before = bytes_put_;
+  for (uint64_t i = 0; i < count; ++i) Put(keys_++);
+  live_bytes_ += bytes_put_ - before;
+}
+
+void Phases::Overwrite(uint64_t puts, bool zipf) {
+  const KeyChooser keys(keys_, zipf);
+  for (uint64_t i = 0; i < puts; ++i) Put(keys.Next(writes_.random()));
+}
+
+void Phases::ReadAll(uint32_t scan_entries, bool zipf) {
+  const KeyChooser keys(keys_, zipf);
+  uint64_t calls = std::min(keys_, kGetsMax);
   if (scan_entries > 0)
-    calls = std::max<uint64_t>(1, std::min(data_.keys, kScannedMax) / scan_entries);
-  for (uint64_t i = 0; i < calls; ++i) ReadOne(scan_entries, keys);
+    calls = std::max<uint64_t>(kScansMin, std::min(keys_, kScannedMax) / scan_entries);
+  for (uint64_t i = 0; i < calls; ++i) Read(keys.Next(reads_.random()), scan_entries);
+}
+
+bool Phases::PlayYcsb(char workload, bool zipf) {
+  const auto mix = kYcsb.find(workload);
+  if (mix == kYcsb.end()) return false;
+  const YcsbMix& of = mix->second;
+  uint64_t calls = std::min(keys_, kGetsMax);
+  if (of.scan > 0) calls = std::min(keys_, kScannedMax) / (kYcsbScanMax / 2);
+  const KeyChooser chooser(keys_, zipf || of.latest);
+  for (uint64_t i = 0; i < calls; ++i) {
+    const uint64_t rank = chooser.Next(reads_.random());
+    const uint64_t n = of.latest ? keys_ - 1 - rank : rank;
+    uint64_t choice = reads_.random()->Uniform(100);
+    if (choice < of.read) {
+      Read(n, 0);
+    } else if ((choice -= of.read) < of.update) {
+      Put(n);
+    } else if ((choice -= of.update) < of.insert) {
+      Insert(1);
+    } else if ((choice -= of.insert) < of.scan) {
+      Read(n, static_cast<uint32_t>(1 + reads_.random()->Uniform(kYcsbScanMax)));
+    } else {
+      Read(n, 0);
+      Put(n);
+    }
+  }
+  return true;
 }
 
 // The writer's latency counts from when a put was due, if the one before was late: what waits
 // behind a stall has waited too.
 void Phases::WriteAtRate(const std::atomic<bool>* stop) {
-  const KeyChooser keys(data_.keys, false);
+  const KeyChooser keys(keys_, false);
   const auto began = SteadyClock::now();
   while (!stop->load(std::memory_order_relaxed)) {
     const auto due = began + std::chrono::nanoseconds(static_cast<int64_t>(
@@ -156,11 +213,12 @@ void Phases::WriteAtRate(const std::atomic<bool>* stop) {
 }
 
 void Phases::WhileWriting(uint32_t scan_entries) {
-  const KeyChooser keys(data_.keys, false);
+  const KeyChooser keys(keys_, false);
   std::atomic<bool> stop{false};
   std::thread writer([&] { WriteAtRate(&stop); });
   const auto began = SteadyClock::now();
-  while (SecondsSince(began) < options_.while_writing_seconds) ReadOne(scan_entries, keys);
+  while (SecondsSince(began) < options_.while_writing_seconds)
+    Read(keys.Next(reads_.random()), scan_entries);
   stop = true;
   writer.join();
 }
@@ -182,6 +240,12 @@ void Phases::Print(const Row& row) {
   text("p99_us", latencies_.Percentile(0.99));
   text("p999_us", latencies_.Percentile(0.999));
   text("writer_p99_us", writer_latencies_.Percentile(0.99));
+  constexpr std::array<const char*, kCallKinds> kNames = {"write_p99_us", "read_p99_us",
+                                                          "scan_p99_us"};
+  for (size_t i = 0; i < kCallKinds; ++i) {
+    by_kind_[i].Sort();
+    text(kNames[i], by_kind_[i].Percentile(0.99));
+  }
   number("writer_operations", writer_latencies_.count());
   number("bytes_put", bytes_put_);
   number("bytes_got", bytes_got_);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <memory>
 #include <string>
@@ -25,6 +26,10 @@ class Latencies {
   std::vector<double> us_;
 };
 
+/// What calls are, in phases that mix them.
+enum class CallKind { kWrite, kRead, kScan };
+inline constexpr size_t kCallKinds = 3;
+
 struct PhaseOptions {
   double while_writing_seconds = 10;               // of each such phase
   uint64_t while_writing_bytes_second = 10 << 20;  // that its writer offers
@@ -32,8 +37,11 @@ struct PhaseOptions {
 
 /// Plays the phases of a case on one store, and prints a line of JSON for each:
 ///   load                                 every key once (LavaStore Table 1, A)
+///   insert                               a tenth as many new keys
 ///   overwrite-uniform, overwrite-zipf    twice as many puts as there are keys (B)
-///   get-uniform, get-zipf, scan-N        with nothing beside
+///   update-uniform, update-zipf          three times as many (DiffKV 5.2)
+///   get-uniform, get-zipf, scan-N, scan-N-zipf   with nothing beside
+///   ycsb-a-uniform, ... ycsb-f-zipf      YCSB's core workloads (DiffKV Table 1)
 ///   read-while-writing, scan-N-while-writing   one thread reads, one writes at a fixed rate, both
 ///                                        uniformly (C, D, E)
 /// Bytes and CPU are taken after background work has settled, so that what a phase left to do is
@@ -48,13 +56,17 @@ class Phases {
   struct Row;
 
   void Load();
-  void Overwrite(bool zipf);
-  void Read(uint32_t scan_entries, bool zipf);
+  void Insert(uint64_t count);
+  void Overwrite(uint64_t puts, bool zipf);
+  bool PlayYcsb(char workload, bool zipf);
+  void ReadAll(uint32_t scan_entries, bool zipf);
   void WhileWriting(uint32_t scan_entries);
   void WriteAtRate(const std::atomic<bool>* stop);
   bool Play(const std::string& phase);
+  template <typename Call>
+  void Timed(CallKind kind, Call call);
   void Put(uint64_t n);
-  void ReadOne(uint32_t scan_entries, const KeyChooser& keys);
+  void Read(uint64_t n, uint32_t scan_entries);
   void Print(const Row& row);
 
   KvStore& store_;
@@ -64,7 +76,9 @@ class Phases {
   const double stored_per_user_byte_;
   RecordMaker writes_, reads_;
   SpaceSampler space_;
-  Latencies latencies_, writer_latencies_;  // the former are those of the phase
+  uint64_t keys_ = 0;                          // that are there
+  Latencies latencies_, writer_latencies_;     // the former are those of the phase
+  std::array<Latencies, kCallKinds> by_kind_;  // the same
   uint64_t bytes_put_ = 0, bytes_got_ = 0, live_bytes_ = 0;
 };
 

@@ -221,6 +221,11 @@ struct DBStatistics {
   uint64_t gc_bytes_written = 0, gc_values_dead = 0;
   uint64_t value_files_expired = 0;  // dropped whole and unread: all in them had expired
   uint64_t merged_value_bytes = 0;   // raw, written anew by compactions that took files along
+  /// What was planned of that, by the reason: ValuePolicy.
+  uint64_t merged_for_garbage_bytes = 0, merged_for_order_bytes = 0, merged_down_bytes = 0;
+  /// Of value files by the level that their values were written to: sorted groups (files that one
+  /// job wrote in key order), and how many files cover one key where they are most.
+  uint64_t value_groups_at_level[8] = {}, value_overlap_at_level[8] = {};
   /// Of live_file_bytes, what would be left after all compactions and collections, and the raw
   /// bytes of values that newer records hide but no compaction has dropped yet. Both estimated from
   /// how many records compactions found overwritten so far.
@@ -341,6 +346,13 @@ class DB {
 
   /// The clock for TTL, milliseconds since the epoch; between calls it runs on by itself.
   virtual void SetTime(int64_t now_ms) = 0;
+
+  /// From now on; jobs that were planned before keep to the one before.
+  virtual void SetValuePolicy(ValuePolicy policy) = 0;
+  /// Why compactions wrote values of files anew or left them: a line for each such choice since the
+  /// last call, oldest first, the last options.value_decisions_max of them. Names files and sizes,
+  /// no keys.
+  virtual std::vector<std::string> TakeValueDecisions() = 0;
 
   virtual DBStatistics statistics() const = 0;
   virtual TableStatistics table_statistics(Table* table) const = 0;

@@ -66,6 +66,15 @@ enum class WalMode : uint8_t {
   kWalSync,  // all that was acknowledged
 };
 
+/// Who writes values anew, to give garbage back and to keep values in order. Says nothing of what
+/// files hold: an instance may be opened with any, and told another while it runs.
+enum class ValuePolicy : uint8_t {
+  kAutomatic,  // for each compaction and collection, what costs less
+  kCollect,    // collections alone, which inherit births (LavaStore 3.3.2, Scavenger 3.3)
+  kMerge,      // compactions alone, with the keys that they move down (DiffKV 3.3, 3.4)
+  kGreedy,     // collections alone, of the dirtiest file whatever it costs besides (DiffKV 4.2)
+};
+
 /// Options of one instance. Threads: a value. Units: bytes unless the name says otherwise.
 struct DBOptions {
   /// Leading bytes of every user key that come before the table id (Flink: the key group), 1 or 2.
@@ -112,6 +121,9 @@ struct DBOptions {
   uint64_t target_file_bytes = 32ull << 20;
   uint64_t value_file_bytes = 64ull << 20;
   Compression value_compression = Compression::kLz4;  // of each value in a value file
+  /// Forced for comparison; see ValuePolicy.
+  ValuePolicy value_policy = ValuePolicy::kAutomatic;
+  uint32_t value_decisions_max = 0;  // kept for DB::TakeValueDecisions()
   /// A value file is collected when about this share of its bytes is garbage, in percent; above
   /// 100: never.
   uint32_t gc_garbage_percent = 25;

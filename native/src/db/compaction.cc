@@ -79,7 +79,11 @@ void DBImpl::ScheduleCompactions() {
     if (!plan && ((IsDiskFull() && !collecting) ||
                   ShouldExpose(WorkPressure(), hidden_bytes_, space_use_.live_bytes, collecting)))
       plan = PickExposing(view, MakePickerOptions());
-    if (!plan) return;
+    if (!plan) {
+      std::optional<CompactionTask> ordering = PlanOrdering();
+      if (ordering) StartCompaction(std::move(*ordering));
+      return;
+    }
     if (!plan->cursor.empty()) cursors_[plan->level] = plan->cursor;
     StartCompaction(MakeTask(*plan));
   }
@@ -168,7 +172,7 @@ void DBImpl::MarkBusy(const CompactionTask& task, bool busy) {
 
 // Holds state.
 void DBImpl::StartCompaction(CompactionTask task) {
-  if (!task.trivial_move) ChooseValueMerge(&task);
+  if (!task.trivial_move && !task.values_chosen) TakeAlong(PlanValueMerge(task.input), &task);
   task.input.version = ScopeOf(task.input);
   MarkBusy(task, true);
   ++running_compactions_;

@@ -17,8 +17,10 @@ struct Counters {
   Counter user_bytes_written{0}, reads{0}, writes{0}, scans{0};
   Counter value_bytes_written{0};  // by flushes and compactions
   Counter values_logged{0};
-  Counter scan_value_bytes{0};     // raw, that scans fetched from value files
-  Counter merged_value_bytes{0};   // raw, that compactions brought in to write them anew
+  Counter scan_value_bytes{0};    // raw, that scans fetched from value files
+  Counter merged_value_bytes{0};  // raw, that compactions brought in to write them anew
+  // The same as it was planned, by the reason.
+  Counter merged_for_garbage_bytes{0}, merged_for_order_bytes{0}, merged_down_bytes{0};
   Counter value_files_expired{0};  // dropped whole, unread
   Counter gc_jobs{0}, gc_bytes_read{0}, gc_input_bytes{0}, gc_bytes_written{0}, gc_values_dead{0};
   Counter flush_cpu_us{0}, compaction_cpu_us{0}, gc_cpu_us{0};

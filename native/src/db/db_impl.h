@@ -29,6 +29,7 @@
 #include "policy/compaction_picker.h"
 #include "policy/gc_effort.h"
 #include "policy/space_limits.h"
+#include "policy/value_rules.h"
 #include "policy/working_sets.h"
 #include "policy/write_throttle.h"
 
@@ -104,6 +105,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   std::vector<Snapshot::File> MissingFiles() const override;
   Status FileArrived(const std::string& name) override;
   void SetTime(int64_t now_ms) override;
+  void SetValuePolicy(ValuePolicy policy) override;
+  std::vector<std::string> TakeValueDecisions() override;
   DBStatistics statistics() const override;
   TableStatistics table_statistics(Table* table) const override;
   Status Close() override;
@@ -153,7 +156,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
     CompactionInput input;
     bool trivial_move = false;
     bool manual = false;
-    uint64_t copied_bytes = 0;  // of value files, thought to be written
+    bool values_chosen = false;  // input.merged_values is final
+    uint64_t copied_bytes = 0;   // of value files, thought to be written
     os::Priority priority = os::Priority::kCompaction;
   };
   // A collection of value files in flight.
@@ -261,6 +265,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
                          ActivePage* page);
   static Status ScanActive(const ReadView& view, const ScanRange& range, bool keys_only,
                            ActivePage* page);
+  Status CountShown(TableImpl* table, const ScanRequest& request, const ScanPage& page,
+                    Status status);
   Status ScanOnly(const TableImpl& table, const ReadView& view, RecordIterator* records,
                   const ScanRange& range, bool keys_only, ScanPageWriter* writer) const;
   Status ScanMerged(const TableImpl& table, const ReadView& view, const ScanRange& range,
@@ -319,7 +325,18 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   uint64_t OrderCredit() const;                           // holds state
   std::set<const ValueFileMeta*> BusyValueFiles() const;  // holds state; with what expires
   uint64_t MergedBytesMax() const;                        // holds state
-  void ChooseValueMerge(CompactionTask* task);            // holds state
+  struct ValueMergePlan {
+    std::vector<const ValueFileMeta*> candidates;
+    std::vector<MergeableFile> files;       // the same
+    std::vector<ValueMergeReason> reasons;  // of each
+  };
+  ValueMergePlan PlanValueMerge(const CompactionInput& input) const;  // holds state
+  void TakeAlong(const ValueMergePlan& plan, CompactionTask* task);   // holds state
+  std::optional<CompactionTask> PlanOrdering();                       // holds state
+  uint64_t OrderingStep() const;
+  void LookForOrdering();
+  void NoteDecision(const CompactionInput& input, const ValueFileMeta& file,
+                    const MergeableFile& judged, ValueMergeReason reason);  // holds state
 
   void ChooseSeparations(const FileMeta& flushed);  // holds state; separation.cc
 
@@ -423,6 +440,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   std::atomic<bool> has_older_{false};
   std::atomic<bool> flushing_{false};  // there are unflushed runs
   ViewCell view_;
+  std::atomic<uint64_t> ordering_look_at_{0};  // when so many bytes were scanned
 
   mutable std::mutex state_mutex_;
   std::condition_variable changed_;  // of anything guarded by state
@@ -445,7 +463,10 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   std::map<FileId, uint64_t> gc_baselines_;
   bool takes_checkpoints_ = false;
   uint64_t in_checkpoint_below_ = 0;  // value files of this origin by number; others all are
-  uint64_t order_spent_ = 0;          // raw bytes that compactions wrote anew for the sake of scans
+  ValuePolicy value_policy_;
+  std::deque<std::string> value_decisions_;  // the last ones, if they are kept
+  uint64_t ordering_needs_ = 0;              // the credit below which PlanOrdering() need not look
+  uint64_t order_spent_ = 0;  // raw bytes that compactions wrote anew for the sake of scans
   // What versions take beside the limits; what is pinned only where a limit in bytes needs it.
   SpaceUse space_use_;
   SpacePressure space_;

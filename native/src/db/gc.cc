@@ -3,7 +3,7 @@
 #include "db/db_impl.h"
 #include "job/ttl_filter.h"
 #include "manifest/garbage.h"
-#include "policy/gc_picker.h"
+#include "policy/value_rules.h"
 
 namespace lava {
 namespace {
@@ -92,9 +92,11 @@ bool DBImpl::StartCollection(const std::vector<ValueFileGarbage>& all) {
   }
   const GcEffort effort = GcEffortNow();
   const std::vector<size_t> picked =
-      PickGarbage(files, {.garbage_percent = effort.garbage_percent,
-                          .checkpoint_percent = effort.checkpoint_percent,
-                          .live_bytes_max = options_.value_file_bytes});
+      RulesOf(value_policy_)
+          .PickCollection(files, {.garbage_percent = effort.garbage_percent,
+                                  .checkpoint_percent = effort.checkpoint_percent,
+                                  .live_bytes_max = options_.value_file_bytes,
+                                  .last_resort = effort.last_resort});
   if (picked.empty() && task->input.expired.empty()) return false;
   for (const size_t i : picked) {
     task->input.files.push_back(all[i].file);

@@ -83,7 +83,9 @@ DBImpl::DBImpl(const DBOptions& options, std::string path, const DBEnvironment& 
                     .high_percent = options.space_high_percent,
                     .low_bytes = options.space_low_bytes,
                     .high_bytes = options.space_high_bytes,
-                    .live_bytes_floor = options.space_live_bytes_floor} {
+                    .live_bytes_floor = options.space_live_bytes_floor},
+      value_policy_(options.value_policy) {
+  ordering_look_at_ = OrderingStep();
   memtable_limit_ = options.memtable_bytes;
   if (memtable_limit_ == 0) {
     memtable_limit_ = std::max(

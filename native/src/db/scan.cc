@@ -65,13 +65,6 @@ Status ReadEncoded(const ReadView& view, Slice key, Slice encoded, std::string* 
   return ReadLoggedValue(view, key, reference, value);
 }
 
-// Scans of values weigh in where these should be.
-Status CountShown(TableImpl* table, const ScanRequest& request, const ScanPage& page,
-                  Status status) {
-  if (status.ok() && !request.keys_only) table->CountScanned(page.entries);
-  return status;
-}
-
 // How to read files without filling the cache; memory is charged for it, as far as there is some.
 TableReader::IterateOptions PastTheCache(const Version& version, MemoryCounter* counter,
                                          ScopedCharge* memory) {
@@ -197,6 +190,8 @@ Status DBImpl::Scan(Table* table, const ScanRequest& request, ScanPage* page, Sn
   const Slice lower = is_prefix ? Slice(range.prefix) : Slice(range.from);
   ScopedCharge windows;  // outlives the runs that have them
   TableReader::IterateOptions files;
+  files.goes_on = request.lower_exclusive;
+  files.ahead_memory = budget_.counter(MemoryPurpose::kScans);
   if (!request.fill_cache)
     files = PastTheCache(*view->version, budget_.counter(MemoryPurpose::kScans), &windows);
   std::vector<std::unique_ptr<MergeRun>> runs;
@@ -221,8 +216,8 @@ Status DBImpl::Scan(Table* table, const ScanRequest& request, ScanPage* page, Sn
   // Nothing to merge. Without a prefix there are other tables' keys to jump over, though.
   if (is_prefix && runs.size() <= 1) {
     if (active) {
-      const Status status = ScanActive(*view, range, request.keys_only, &active_page);
-      return CountShown(impl, request, *page, status);
+      return CountShown(impl, request, *page,
+                        ScanActive(*view, range, request.keys_only, &active_page));
     }
     if (!runs.empty())
       return CountShown(
@@ -238,6 +233,15 @@ Status DBImpl::Scan(Table* table, const ScanRequest& request, ScanPage* page, Sn
   const std::unique_ptr<RecordIterator> records = NewMergingIterator(std::move(runs), merge);
   return CountShown(impl, request, *page,
                     ScanMerged(*impl, *view, range, records.get(), request.keys_only, &writer));
+}
+
+// Scans of values weigh in where these should be.
+Status DBImpl::CountShown(TableImpl* table, const ScanRequest& request, const ScanPage& page,
+                          Status status) {
+  if (!status.ok() || request.keys_only) return status;
+  table->CountScanned(page.entries);
+  LookForOrdering();
+  return status;
 }
 
 // All that is visible stands in one run: its tombstones hide nothing of it.

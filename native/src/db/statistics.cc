@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "db/db_impl.h"
+#include "db/value_order.h"
 #include "manifest/garbage.h"
 
 namespace lava {
@@ -36,6 +37,11 @@ DBStatistics DBImpl::statistics() const {
       out.value_raw_bytes += garbage.raw_bytes;
       out.garbage_bytes_min += garbage.garbage_min;
       out.garbage_bytes_max += garbage.garbage_max;
+    }
+    const ValueOrder order = OrderOf(*view->version);
+    for (uint32_t n = 0; n < kLevelCountMax; ++n) {
+      out.value_groups_at_level[n] = order.levels[n].groups;
+      out.value_overlap_at_level[n] = order.levels[n].overlap;
     }
     out.live_files += out.value_files;
     out.live_file_bytes += out.value_file_bytes;
@@ -94,6 +100,9 @@ DBStatistics DBImpl::statistics() const {
   out.gc_values_dead = get(counters_.gc_values_dead);
   out.value_files_expired = get(counters_.value_files_expired);
   out.merged_value_bytes = get(counters_.merged_value_bytes);
+  out.merged_for_garbage_bytes = get(counters_.merged_for_garbage_bytes);
+  out.merged_for_order_bytes = get(counters_.merged_for_order_bytes);
+  out.merged_down_bytes = get(counters_.merged_down_bytes);
   out.flush_cpu_us = get(counters_.flush_cpu_us);
   out.compaction_cpu_us = get(counters_.compaction_cpu_us);
   out.gc_cpu_us = get(counters_.gc_cpu_us);

@@ -2,7 +2,7 @@
 
 #include "db/db_impl.h"
 #include "manifest/garbage.h"
-#include "policy/value_merge_picker.h"
+#include "policy/value_rules.h"
 
 namespace lava {
 namespace {
@@ -80,52 +80,150 @@ std::set<const ValueFileMeta*> DBImpl::BusyValueFiles() const {
 // Holds state. Both the old and the new values are there until the compaction ends.
 uint64_t DBImpl::MergedBytesMax() const {
   const uint64_t most = kMergedFilesMax * options_.value_file_bytes;
-  return space_.garbage_bytes > 0 ? std::min(most, space_.garbage_bytes / kMergedShare) : most;
+  if (space_.garbage_bytes > 0) return std::min(most, space_.garbage_bytes / kMergedShare);
+  return value_policy_ == ValuePolicy::kMerge ? UINT64_MAX : most;
 }
 
-// Holds state. Which value files the compaction takes along.
-void DBImpl::ChooseValueMerge(CompactionTask* task) {
-  CompactionInput* input = &task->input;
-  const Version& version = *input->version;
-  if (version.value_files.empty()) return;
-  const Reach reach = ReachOf(*input);
-  if (reach.by_birth.empty()) return;
+// Holds state. What becomes of the values of each file that the compaction reaches.
+DBImpl::ValueMergePlan DBImpl::PlanValueMerge(const CompactionInput& input) const {
+  ValueMergePlan plan;
+  const Version& version = *input.version;
+  if (version.value_files.empty() || input.output_level == 0) return plan;
+  const Reach reach = ReachOf(input);
+  if (reach.by_birth.empty()) return plan;
   const std::set<const ValueFileMeta*> busy = BusyValueFiles();
-  std::vector<const ValueFileMeta*> candidates;
-  std::vector<MergeableFile> files;
   for (const ValueFileGarbage& garbage : GarbageOf(version)) {
     const ValueFileMeta& file = *garbage.file;
     const uint64_t reached = ReachedOf(file, version, reach);
     const Slice lower = std::max<Slice>(file.lower, reach.lower);
     const Slice upper = std::min<Slice>(file.upper, reach.upper);
     if (reached == 0 || lower >= upper) continue;
-    candidates.push_back(&file);
-    files.push_back({.range = {lower, upper},
-                     .raw_bytes = garbage.raw_bytes,
-                     .records = file.records,
-                     .garbage = garbage.garbage_estimate,
-                     .referenced = garbage.referenced,
-                     .reached = reached,
-                     .busy = busy.contains(&file) || late_files_.Contains(file.id),
-                     .in_checkpoint = IsInCheckpoint(file.id)});
+    plan.candidates.push_back(&file);
+    plan.files.push_back({.range = {lower, upper},
+                          .level = file.level,
+                          .raw_bytes = garbage.raw_bytes,
+                          .records = file.records,
+                          .garbage = garbage.garbage_estimate,
+                          .referenced = garbage.referenced,
+                          .reached = reached,
+                          .busy = busy.contains(&file) || late_files_.Contains(file.id),
+                          .in_checkpoint = IsInCheckpoint(file.id)});
   }
-  const uint64_t credit = IsLowEnough(version, input->output_level) ? OrderCredit() : 0;
   const GcEffort effort = GcEffortNow();
-  const std::vector<size_t> picked =
-      PickValueMerge(files, {.garbage_percent = effort.garbage_percent,
-                             .checkpoint_percent = effort.checkpoint_percent,
-                             .sorted_runs_max = options_.value_sorted_runs_max,
-                             .order_bytes_max = credit,
-                             .bytes_max = MergedBytesMax()});
-  uint64_t bytes = 0;
-  for (const size_t i : picked) {
-    input->merged_values.insert(candidates[i]);
-    bytes += files[i].reached;
-    const auto raw = static_cast<double>(std::max<uint64_t>(1, files[i].raw_bytes));
-    task->copied_bytes += static_cast<uint64_t>(static_cast<double>(candidates[i]->bytes) *
-                                                static_cast<double>(files[i].reached) / raw);
+  const ValueMergeOptions options{.output_level = input.output_level,
+                                  .low_enough = IsLowEnough(version, input.output_level),
+                                  .garbage_percent = effort.garbage_percent,
+                                  .checkpoint_percent = effort.checkpoint_percent,
+                                  .sorted_runs_max = options_.value_sorted_runs_max,
+                                  .order_bytes_max = OrderCredit(),
+                                  .bytes_max = MergedBytesMax()};
+  plan.reasons = RulesOf(value_policy_).JudgeMerge(plan.files, options);
+  return plan;
+}
+
+// Holds state. Which value files the compaction takes along.
+void DBImpl::TakeAlong(const ValueMergePlan& plan, CompactionTask* task) {
+  task->values_chosen = true;
+  for (size_t i = 0; i < plan.files.size(); ++i) {
+    const MergeableFile& file = plan.files[i];
+    NoteDecision(task->input, *plan.candidates[i], file, plan.reasons[i]);
+    if (!IsMerged(plan.reasons[i])) continue;
+    task->input.merged_values.insert(plan.candidates[i]);
+    if (plan.reasons[i] == ValueMergeReason::kTangled) order_spent_ += file.reached;
+    const auto raw = static_cast<double>(std::max<uint64_t>(1, file.raw_bytes));
+    task->copied_bytes += static_cast<uint64_t>(static_cast<double>(plan.candidates[i]->bytes) *
+                                                static_cast<double>(file.reached) / raw);
   }
-  order_spent_ += std::min(bytes, credit);
+}
+
+// Holds state. A key file of the last level is rewritten for its values' sake, when nothing else
+// is to be done and scans have paid for enough of them: who scans what nobody writes any more would
+// else wait for ever for a compaction that takes them along.
+std::optional<DBImpl::CompactionTask> DBImpl::PlanOrdering() {
+  if (value_policy_ != ValuePolicy::kAutomatic || options_.value_sorted_runs_max == 0 ||
+      running_compactions_ > 0 || !collections_.empty() || IsDiskFull() ||
+      WorkPressure().slow > 0 || OrderCredit() < ordering_needs_)
+    return std::nullopt;
+  uint32_t last = kLevelCountMax - 1;
+  while (last > 0 && version_->levels[last].empty()) --last;
+  if (last == 0) return std::nullopt;
+  const std::vector<FileEntry>& level = version_->levels[last];
+  const auto births = [](const FileEntry& entry) { return entry.file->births.size(); };
+  const auto most = std::max_element(
+      level.begin(), level.end(),
+      [&](const FileEntry& a, const FileEntry& b) { return births(a) < births(b); });
+  if (births(*most) < options_.value_sorted_runs_max || late_files_.Contains(most->file->id))
+    return std::nullopt;
+  CompactionPlan plan;
+  plan.level = plan.output_level = last;
+  plan.inputs.push_back({last, {static_cast<uint32_t>(most - level.begin())}});
+  CompactionTask task = MakeTask(plan);
+  const ValueMergePlan values = PlanValueMerge(task.input);
+  uint64_t bytes = 0;
+  uint32_t merged = 0;
+  for (size_t i = 0; i < values.files.size(); ++i) {
+    if (!IsMerged(values.reasons[i])) continue;
+    bytes += values.files[i].reached;
+    ++merged;
+  }
+  // The keys are written again for it.
+  if (merged * 2 < options_.value_sorted_runs_max || merged < 2 || bytes < most->file->bytes) {
+    ordering_needs_ = OrderCredit() + OrderingStep();
+    return std::nullopt;
+  }
+  ordering_needs_ = 0;
+  TakeAlong(values, &task);
+  return task;
+}
+
+// Raw bytes of values that are worth a look for what to bring in order.
+uint64_t DBImpl::OrderingStep() const {
+  return std::max<uint64_t>(1, options_.value_file_bytes / 4);
+}
+
+// Now and then, after a scan.
+void DBImpl::LookForOrdering() {
+  const uint64_t scanned = counters_.scan_value_bytes.load(std::memory_order_relaxed);
+  uint64_t at = ordering_look_at_.load(std::memory_order_relaxed);
+  if (scanned < at || !ordering_look_at_.compare_exchange_strong(at, scanned + OrderingStep()))
+    return;
+  Submit(os::Priority::kCompaction, [this] {
+    std::lock_guard<std::mutex> state(state_mutex_);
+    ScheduleCompactions();
+  });
+}
+
+// Holds state.
+void DBImpl::NoteDecision(const CompactionInput& input, const ValueFileMeta& file,
+                          const MergeableFile& judged, ValueMergeReason reason) {
+  if (reason == ValueMergeReason::kDirty)
+    Counters::Add(&counters_.merged_for_garbage_bytes, judged.reached);
+  if (reason == ValueMergeReason::kTangled)
+    Counters::Add(&counters_.merged_for_order_bytes, judged.reached);
+  if (reason == ValueMergeReason::kMovesDown)
+    Counters::Add(&counters_.merged_down_bytes, judged.reached);
+  if (options_.value_decisions_max == 0) return;
+  if (value_decisions_.size() >= options_.value_decisions_max) value_decisions_.pop_front();
+  value_decisions_.push_back("compaction of L" + std::to_string(input.inputs.front().level) +
+                             " to L" + std::to_string(input.output_level) + ", " +
+                             file.id.ValueFileName() + " of L" + std::to_string(file.level) +
+                             ": of " + std::to_string(judged.raw_bytes) + " bytes " +
+                             std::to_string(judged.garbage) + " are garbage, " +
+                             std::to_string(judged.reached) + " are reached: " + NameOf(reason));
+}
+
+std::vector<std::string> DBImpl::TakeValueDecisions() {
+  std::lock_guard<std::mutex> state(state_mutex_);
+  std::vector<std::string> taken(value_decisions_.begin(), value_decisions_.end());
+  value_decisions_.clear();
+  return taken;
+}
+
+void DBImpl::SetValuePolicy(ValuePolicy policy) {
+  std::lock_guard<std::mutex> state(state_mutex_);
+  value_policy_ = policy;
+  ScheduleCompactions();
+  ScheduleGc();
 }
 
 }  // namespace lava

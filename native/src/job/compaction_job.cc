@@ -111,7 +111,7 @@ Status RunCompaction(const JobContext& context, const CompactionInput& input,
       limits.below = input.version->levels[input.output_level + 1];
   }
   OutputFiles files(context, limits, std::move(tombstones));
-  ValueOutput values(context, input.tables);
+  ValueOutput values(context, input.tables, input.output_level);
   ValueMerge merge(*input.version, input.merged_values);
   JobBreak brought_in(context.cancelled, context.pacer);  // what the merge of records did not see
   const GoneReferences gone(input, context.writer.partition_bytes);

@@ -42,7 +42,7 @@ Status RunFlush(const JobContext& context, const FlushInput& input, FlushOutput*
   options.pacer = context.pacer;
   const std::unique_ptr<RecordIterator> records = NewMergingIterator(std::move(runs), options);
   OutputFiles files(context, OutputLimits{}, std::move(tombstones));
-  ValueOutput values(context, input.tables);
+  ValueOutput values(context, input.tables, /*level=*/0);
   LoggedValues logged(input.segments);
   if (!input.segments.empty()) {
     for (records->SeekToFirst(); records->Valid(); records->Next()) logged.Weigh(records->record());

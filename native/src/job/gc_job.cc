@@ -275,6 +275,14 @@ class SurvivorCopy {
   std::string raw_;
 };
 
+// As high as what it copies may have to be merged again for the sake of order.
+uint32_t HighestLevel(const GcInput& input) {
+  uint32_t level = kLevelCountMax - 1;
+  for (const std::shared_ptr<ValueFileMeta>& file : input.files)
+    level = std::min(level, file->level);
+  return level;
+}
+
 // One collection at work.
 class Collection {
  public:
@@ -283,7 +291,7 @@ class Collection {
         input_(input),
         output_(*output),
         tables_(input.tables, context.writer.partition_bytes),
-        values_(context, input.tables),
+        values_(context, input.tables, HighestLevel(input)),
         copy_(&break_, &values_),
         living_(*input.version),
         temperatures_(context, input) {}

@@ -10,8 +10,9 @@ std::optional<uint64_t> TimestampOf(const TableOptions& options, Slice value) {
   return DecodeBigEndian(value.data() + offset, 8);
 }
 
-ValueOutput::ValueOutput(const JobContext& context, const std::map<uint64_t, TableOptions>& tables)
-    : context_(context), tables_(tables, context.writer.partition_bytes) {}
+ValueOutput::ValueOutput(const JobContext& context, const std::map<uint64_t, TableOptions>& tables,
+                         uint32_t level)
+    : context_(context), tables_(tables, context.writer.partition_bytes), level_(level) {}
 
 ValueOutput::~ValueOutput() {
   cold_.writer.reset();
@@ -31,6 +32,7 @@ Status ValueOutput::MakeRoom(Stream* stream, Slice key) {
   stream->last_key = key;
   if (stream->writer != nullptr) return Status::OK();
   stream->id = context_.next_file();
+  if (stream->group == 0) stream->group = stream->id.number;
   const std::string path = context_.ValuePathOf(stream->id);
   LAVA_ASSIGN_OR_RETURN(std::unique_ptr<fs::AppendFile> file, CreateOutput(context_, path));
   created_.push_back(path);
@@ -94,7 +96,8 @@ Status ValueOutput::AddLogged(Slice key, const ValueReference& reference) {
 Status ValueOutput::EndKept(Kept* kept) {
   ValueFileProperties properties;
   LAVA_RETURN_IF_ERROR(kept->writer->Finish(&properties));
-  return AddFile(kept->writer->id(), properties, std::move(kept->tables), false);
+  return AddFile(kept->writer->id(), properties, std::move(kept->tables), kept->writer->id().number,
+                 false);
 }
 
 Status ValueOutput::EndFile(Stream* stream) {
@@ -102,14 +105,17 @@ Status ValueOutput::EndFile(Stream* stream) {
   ValueFileProperties properties;
   LAVA_RETURN_IF_ERROR(stream->writer->Finish(&properties));
   stream->writer.reset();
-  return AddFile(stream->id, properties, std::exchange(stream->tables, {}), stream == &hot_);
+  return AddFile(stream->id, properties, std::exchange(stream->tables, {}), stream->group,
+                 stream == &hot_);
 }
 
 Status ValueOutput::AddFile(const FileId& id, const ValueFileProperties& properties,
-                            std::map<uint64_t, TableShare> tables, bool hot) {
+                            std::map<uint64_t, TableShare> tables, uint64_t group, bool hot) {
   std::shared_ptr<ValueFileMeta> meta = MetaOf(id, properties);
   LAVA_ASSIGN_OR_RETURN(meta->reader, OpenValueReader(context_, *meta));
   meta->hot = hot;
+  meta->level = level_;
+  meta->group = group;
   meta->tables = std::move(tables);
   bytes_written_ += meta->bytes;
   files_.push_back(std::move(meta));

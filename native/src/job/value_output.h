@@ -23,7 +23,9 @@ std::optional<uint64_t> TimestampOf(const TableOptions& options, Slice value);
 ///             removed on destruction.
 class ValueOutput {
  public:
-  ValueOutput(const JobContext& context, const std::map<uint64_t, TableOptions>& tables);
+  /// level: of what is written.
+  ValueOutput(const JobContext& context, const std::map<uint64_t, TableOptions>& tables,
+              uint32_t level);
   ~ValueOutput();
   ValueOutput(const ValueOutput&) = delete;
   ValueOutput& operator=(const ValueOutput&) = delete;
@@ -53,6 +55,7 @@ class ValueOutput {
   struct Stream {
     std::unique_ptr<ValueWriter> writer;
     FileId id;
+    uint64_t group = 0;  // the number of the first file
     std::string last_key;
     std::map<uint64_t, TableShare> tables;  // what each has of it
   };
@@ -62,7 +65,7 @@ class ValueOutput {
   };
   Status EndKept(Kept* kept);
   Status AddFile(const FileId& id, const ValueFileProperties& properties,
-                 std::map<uint64_t, TableShare> tables, bool hot);
+                 std::map<uint64_t, TableShare> tables, uint64_t group, bool hot);
   /// Lets the stream have a file that has room for a record of this key.
   Status MakeRoom(Stream* stream, Slice key);
   void Count(Stream* stream, Slice key, uint64_t raw_bytes, std::optional<uint64_t> timestamp);
@@ -70,6 +73,7 @@ class ValueOutput {
 
   const JobContext& context_;
   const TablesByKey tables_;
+  const uint32_t level_;
   Stream cold_, hot_;
   std::map<FileId, Kept> kept_;
   std::string reference_;

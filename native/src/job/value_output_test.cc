@@ -49,7 +49,7 @@ class ValueOutputTest : public ::testing::Test {
 };
 
 TEST_F(ValueOutputTest, MovesPutsOfTheBoundAndAbove) {
-  ValueOutput output(tree_.context(), tree_.tables);
+  ValueOutput output(tree_.context(), tree_.tables, 0);
   EXPECT_FALSE(MoveOut(&output, K("a"), std::string(99, 'v')));
   const auto reference = MoveOut(&output, K("b"), std::string(100, 'v'));
   ASSERT_TRUE(reference);
@@ -72,7 +72,7 @@ TEST_F(ValueOutputTest, ValuesOfKeysThatWereDroppedBeforeGoToAFileOfTheirOwn) {
   drops.Dropped(K("b"));
   drops.Dropped(K("d"));
   tree_.context().drop_cache = &drops;
-  ValueOutput output(tree_.context(), tree_.tables);
+  ValueOutput output(tree_.context(), tree_.tables, 0);
   std::map<std::string, FileId> births;
   for (const char* key : {"a", "b", "c", "d"})
     births[key] = MoveOut(&output, K(key), std::string(100, 'v'))->birth;
@@ -91,7 +91,7 @@ TEST_F(ValueOutputTest, ValuesOfKeysThatWereDroppedBeforeGoToAFileOfTheirOwn) {
 TEST_F(ValueOutputTest, TablesThatDoNotAskForItKeepTheirValues) {
   tree_.tables[8] = {.kind = TableKind::kValue};
   tree_.tables[9] = {.kind = TableKind::kList, .separation_bytes = 1};
-  ValueOutput output(tree_.context(), tree_.tables);
+  ValueOutput output(tree_.context(), tree_.tables, 0);
   const std::string value(100'000, 'v');
   EXPECT_FALSE(MoveOut(&output, K("k", 8), value)) << "no bound";
   EXPECT_FALSE(MoveOut(&output, K("k", 9), TreeForTest::Segment(value))) << "a list";
@@ -104,7 +104,7 @@ TEST_F(ValueOutputTest, TablesThatDoNotAskForItKeepTheirValues) {
 }
 
 TEST_F(ValueOutputTest, ReferencesPassAsTheyAre) {
-  ValueOutput output(tree_.context(), tree_.tables);
+  ValueOutput output(tree_.context(), tree_.tables, 0);
   std::string encoded;
   EncodeReference({{{5, 6}, 7}, 1000, std::nullopt}, &encoded);
   encoded.resize(encoded.size());
@@ -118,7 +118,7 @@ TEST_F(ValueOutputTest, TheTimestampStandsInTheReference) {
   const std::string rest(200, 'v');
   tree_.tables[7].ttl_layout = TtlLayout::kValue;
   tree_.tables[8] = {.ttl_layout = TtlLayout::kMap, .separation_bytes = 5};
-  ValueOutput output(tree_.context(), tree_.tables);
+  ValueOutput output(tree_.context(), tree_.tables, 0);
   EXPECT_EQ(MoveOut(&output, K("a"), Stamp(0x1234567890abcdefu) + rest)->timestamp,
             0x1234567890abcdefu);
   EXPECT_EQ(MoveOut(&output, K("b", 8), std::string(1, '\0') + Stamp(77) + rest)->timestamp, 77u);
@@ -131,7 +131,7 @@ TEST_F(ValueOutputTest, TheTimestampStandsInTheReference) {
 TEST_F(ValueOutputTest, FilesEndAtValueFileBytesButNeverWithinAKey) {
   tree_.context().value_file_bytes = 1000;
   tree_.context().value_writer.compression = Compression::kNone;
-  ValueOutput output(tree_.context(), tree_.tables);
+  ValueOutput output(tree_.context(), tree_.tables, 0);
   const std::string value(600, 'v');
   const auto add = [&](const std::string& key, uint64_t birth) {
     return output.AddStored(K(key), {{5, 6}, birth}, false, Compression::kNone, 600, value,
@@ -154,7 +154,7 @@ TEST_F(ValueOutputTest, FilesEndAtValueFileBytesButNeverWithinAKey) {
 TEST_F(ValueOutputTest, DestructionRemovesWhatWasNotHandedOut) {
   tree_.context().value_file_bytes = 1000;
   {
-    ValueOutput output(tree_.context(), tree_.tables);
+    ValueOutput output(tree_.context(), tree_.tables, 0);
     for (int i = 10; i < 30; ++i) MoveOut(&output, K(std::to_string(i)), std::string(600, 'v'));
     EXPECT_GT(tree_.file_system().Paths().size(), 1u);
   }

@@ -21,6 +21,7 @@ enum Tag : uint8_t {
   kValueFileWithTablesAdded = 11,
   kBirthExpired = 12,
   kWalFlushed = 13,
+  kValueFileInGroupAdded = 14,
 };
 
 constexpr uint64_t kTableIdMax = (uint64_t{1} << (8 * kTableIdBytes)) - 1;
@@ -78,7 +79,11 @@ void PutValueFile(const VersionEdit::AddedValueFile& added, std::string* out) {
   PutLengthPrefixed(out, meta.lower);
   PutLengthPrefixed(out, meta.upper);
   PutBirths(meta.births, out);
-  if (!meta.tables.empty()) PutTableShares(meta.tables, out);
+  if (meta.group != 0 || !meta.tables.empty()) PutTableShares(meta.tables, out);
+  if (meta.group != 0) {
+    out->push_back(static_cast<char>(meta.level));
+    PutVarint64(out, meta.group);
+  }
   PutVarint64(out, added.places.size());
   for (const VersionEdit::AddedValueFile::Place& place : added.places) {
     PutFileId(place.birth, out);
@@ -259,7 +264,7 @@ bool AddUp(const ValueFileMeta& meta) {
   return records == meta.records && raw_bytes == meta.raw_bytes;
 }
 
-Status ReadValueFile(EditReader* in, bool with_tables, FileTable* files, VersionEdit* edit) {
+Status ReadValueFile(EditReader* in, Tag tag, FileTable* files, VersionEdit* edit) {
   auto meta = std::make_shared<ValueFileMeta>();
   meta->id = in->ReadFileId();
   meta->bytes = in->Varint("value file bytes");
@@ -271,10 +276,15 @@ Status ReadValueFile(EditReader* in, bool with_tables, FileTable* files, Version
   if (in->status().ok() && meta->lower >= meta->upper)
     return in->Fail("value file bounds are empty");
   meta->births = ReadBirths(in);
-  if (with_tables) {
+  if (tag != kValueFileAdded) {
     meta->tables = ReadTableShares(in);
     if (in->status().ok() && !AddUp(*meta))
       return in->Fail("the tables' shares of a value file do not add up");
+  }
+  if (tag == kValueFileInGroupAdded) {
+    meta->level = in->Level();
+    meta->group = in->Varint("group of a value file");
+    if (in->status().ok() && meta->group == 0) return in->Fail("a value file is in group 0");
   }
   VersionEdit::AddedValueFile added;
   const uint64_t count = ReadCount(in, 19, "place count");
@@ -367,7 +377,8 @@ Status ReadField(EditReader* in, FileTable* files, VersionEdit* edit) {
       break;
     case kValueFileAdded:
     case kValueFileWithTablesAdded:
-      return ReadValueFile(in, tag == kValueFileWithTablesAdded, files, edit);
+    case kValueFileInGroupAdded:
+      return ReadValueFile(in, static_cast<Tag>(tag), files, edit);
     case kBirthExpired: {
       VersionEdit::ExpiredBirth& expired = edit->births_expired.emplace_back();
       expired.birth = in->ReadFileId();
@@ -384,7 +395,8 @@ Status ReadField(EditReader* in, FileTable* files, VersionEdit* edit) {
 bool SameFile(const ValueFileMeta& a, const ValueFileMeta& b) {
   return a.bytes == b.bytes && a.crc32c == b.crc32c && a.records == b.records &&
          a.raw_bytes == b.raw_bytes && a.stored_bytes == b.stored_bytes && a.lower == b.lower &&
-         a.upper == b.upper && a.births == b.births && a.tables == b.tables;
+         a.upper == b.upper && a.births == b.births && a.tables == b.tables && a.level == b.level &&
+         a.group == b.group;
 }
 
 bool SameFile(const FileMeta& a, const FileMeta& b) {
@@ -462,7 +474,10 @@ void EncodeEdit(const VersionEdit& edit, std::string* out) {
     PutFileId(id, out);
   }
   for (const VersionEdit::AddedValueFile& added : edit.values_added) {
-    out->push_back(added.file->tables.empty() ? kValueFileAdded : kValueFileWithTablesAdded);
+    const ValueFileMeta& file = *added.file;
+    out->push_back(file.group != 0       ? kValueFileInGroupAdded
+                   : file.tables.empty() ? kValueFileAdded
+                                         : kValueFileWithTablesAdded);
     PutValueFile(added, out);
   }
   for (const VersionEdit::ExpiredBirth& expired : edit.births_expired) {

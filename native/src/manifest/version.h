@@ -55,7 +55,13 @@ struct TableShare {
 /// An immutable value SST.
 struct ValueFileMeta : StoredFile {
   uint64_t records = 0, raw_bytes = 0, stored_bytes = 0;
-  bool hot = false;                // of keys that were written often; not persisted
+  bool hot = false;  // of keys that were written often; not persisted
+  /// The level that its values were written to with their keys; of a collection's outputs, the
+  /// highest that its inputs had. 0 in files of manifests before format 5.
+  uint32_t level = 0;
+  /// Files of one sorted group were written by one job in key order, and do not overlap (DiffKV
+  /// 3.1): the number of the first of them. 0: not known.
+  uint64_t group = 0;
   std::string lower, upper;        // own bounds, [lower, upper) over its keys
   std::vector<BirthShare> births;  // what was born where of what it holds, ascending
   /// By table id; empty in files of manifests before format 3.

@@ -13,8 +13,8 @@ namespace lava {
 
 /// The newest format of manifests and of checkpoint metadata that this library reads and writes.
 /// 1: without value files; 2: without their tables and what expired in them; 3: without positions
-/// of write-ahead logs.
-inline constexpr uint32_t kManifestFormatVersion = 4;
+/// of write-ahead logs; 4: without levels and groups of value files.
+inline constexpr uint32_t kManifestFormatVersion = 5;
 
 /// A change from one version to the next, computed against a version: it fails at Apply when an
 /// input has left that version since.

@@ -80,6 +80,63 @@ TEST(VersionEdit, SnapshotSurvivesEncoding) {
   EXPECT_EQ(again.origins.size(), 2u);
 }
 
+std::shared_ptr<ValueFileMeta> ValueFile(uint64_t number) {
+  auto meta = std::make_shared<ValueFileMeta>();
+  meta->id = {{7, 9}, number};
+  meta->bytes = 500;
+  meta->records = 3;
+  meta->raw_bytes = 900;
+  meta->stored_bytes = 450;
+  meta->lower = "a";
+  meta->upper = "z";
+  meta->births = {{meta->id, 3, 900}};
+  meta->tables[42] = {3, 900, 77};
+  return meta;
+}
+
+// Of manifests of all formats; without a group the level is not written, either.
+TEST(VersionEdit, ValueFilesKeepLevelAndGroup) {
+  VersionEdit edit;
+  for (const uint64_t number : {1, 2, 3}) edit.AddBorn(ValueFile(number));
+  edit.values_added[0].file->level = 6;
+  edit.values_added[0].file->group = 1'000'000;
+  edit.values_added[2].file->tables.clear();
+  std::string bytes;
+  EncodeEdit(edit, &bytes);
+  FileTable files;
+  VersionEdit decoded;
+  ASSERT_TRUE(DecodeEdit(bytes, 0, &files, &decoded).ok());
+  ASSERT_EQ(decoded.values_added.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) {
+    const ValueFileMeta &was = *edit.values_added[i].file, &is = *decoded.values_added[i].file;
+    EXPECT_EQ(is.level, was.level);
+    EXPECT_EQ(is.group, was.group);
+    EXPECT_EQ(is.tables, was.tables);
+    EXPECT_EQ(decoded.values_added[i].places.size(), 1u);
+  }
+  const auto other = ValueFile(1);
+  EXPECT_TRUE(files.Intern(other).status().IsCorruption()) << "without its level and group";
+}
+
+TEST(VersionEdit, ALevelOrGroupThatCannotBeIsCorruption) {
+  for (const auto& [level, group] : {std::pair{kLevelCountMax, 1u}, {1u, 0u}}) {
+    VersionEdit edit;
+    edit.AddBorn(ValueFile(1));
+    edit.values_added[0].file->level = 3;
+    edit.values_added[0].file->group = 5;
+    std::string bytes;
+    EncodeEdit(edit, &bytes);
+    const size_t at = bytes.find(std::string("\x03\x05\x01", 3));  // and one place
+    ASSERT_NE(at, std::string::npos);
+    bytes[at] = static_cast<char>(level);
+    bytes[at + 1] = static_cast<char>(group);
+    FileTable files;
+    VersionEdit decoded;
+    const Status status = DecodeEdit(bytes, 0, &files, &decoded);
+    EXPECT_TRUE(status.IsCorruption()) << status.ToString();
+  }
+}
+
 TEST(VersionEdit, EveryTruncationAndUnknownTagIsCorruption) {
   std::string bytes;
   EncodeEdit(SnapshotOf(SomeState()), &bytes);

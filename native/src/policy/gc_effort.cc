@@ -23,6 +23,7 @@ double WithUploads(double percent, uint32_t upload_cost_percent) {
 GcEffort JudgeGcEffort(const GcEffortInput& input) {
   GcEffort effort;
   effort.garbage_percent = effort.checkpoint_percent = input.garbage_percent;
+  effort.last_resort = input.last_resort;
   if (input.garbage_percent > 100) return effort;  // never collected
   const double allowed = std::min(kOfAllowed * input.allowed_percent, kGarbagePercentPatient);
   const double urgency =

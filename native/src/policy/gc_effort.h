@@ -24,6 +24,7 @@ struct GcEffort {
   uint32_t garbage_percent = 25;     // for files that no checkpoint has
   uint32_t checkpoint_percent = 25;  // for the others
   uint32_t jobs = 1;
+  bool last_resort = false;  // as the input says
 };
 
 /// LavaStore 3.3.2, Adaptive GC: one job at a time, and files with much garbage only, until three

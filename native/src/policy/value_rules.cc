@@ -1,9 +1,12 @@
-#include "policy/value_merge_picker.h"
+#include "policy/value_rules.h"
 
 #include <algorithm>
 
 namespace lava {
 namespace {
+
+using MergeReasons = std::vector<ValueMergeReason>;
+using Mergeables = std::vector<MergeableFile>;
 
 // References that the compaction does not reach keep what they name alive: so many may be left.
 constexpr uint64_t kLeftPercentMax = 10;
@@ -11,55 +14,210 @@ constexpr uint64_t kLeftPercentMax = 10;
 // copies. Above so many bytes a value the lookup is the cheaper.
 constexpr uint64_t kMeanBytesMax = 1024;
 
-bool GoesWithInputs(const MergeableFile& file, const ValueMergeOptions& options) {
+bool HasGarbage(const MergeableFile& file, const ValueMergeOptions& options) {
   if (options.garbage_percent > 100 || file.garbage == 0) return false;
-  if (file.raw_bytes / kMeanBytesMax > file.records) return false;
-  const auto percent = [](uint64_t part) { return static_cast<double>(part) * 100; };
   const uint32_t worth = file.in_checkpoint ? options.checkpoint_percent : options.garbage_percent;
-  return percent(file.garbage) >= static_cast<double>(file.raw_bytes) * worth &&
-         percent(file.reached) >= static_cast<double>(file.referenced) * (100 - kLeftPercentMax);
+  return static_cast<double>(file.garbage) * 100 >= static_cast<double>(file.raw_bytes) * worth;
 }
+
+// Merging frees the file, and costs less than a collection would.
+bool GoesWithInputs(const MergeableFile& file) {
+  return file.raw_bytes / kMeanBytesMax <= file.records &&
+         static_cast<double>(file.reached) * 100 >=
+             static_cast<double>(file.referenced) * (100 - kLeftPercentMax);
+}
+
+double GarbageShare(const MergeableFile& file) {
+  return static_cast<double>(file.garbage) / static_cast<double>(file.raw_bytes);
+}
+
+std::vector<uint32_t> OverlapsOf(const Mergeables& files) {
+  std::vector<KeyRange> ranges;
+  for (const MergeableFile& file : files) ranges.push_back(file.range);
+  return OverlapCounts(ranges);
+}
+
+// Those of one reason are taken while there is room, those with the most of something first; the
+// others are left for the reason given.
+class Room {
+ public:
+  Room(const Mergeables& files, const ValueMergeOptions& options, MergeReasons* reasons)
+      : files_(files),
+        left_(options.bytes_max),
+        order_left_(options.order_bytes_max),
+        reasons_(*reasons) {}
+
+  template <typename Measure>
+  void Give(ValueMergeReason reason, bool paid_by_scans, Measure measure) {
+    std::vector<size_t> wanted;
+    for (size_t i = 0; i < files_.size(); ++i)
+      if (reasons_[i] == reason) wanted.push_back(i);
+    std::stable_sort(wanted.begin(), wanted.end(),
+                     [&](size_t a, size_t b) { return measure(a) > measure(b); });
+    for (const size_t i : wanted) {
+      const uint64_t bytes = files_[i].reached;
+      if (bytes > left_) {
+        reasons_[i] = ValueMergeReason::kNoRoom;
+      } else if (paid_by_scans && bytes > order_left_) {
+        reasons_[i] = ValueMergeReason::kUnpaid;
+      } else {
+        left_ -= bytes;
+        if (paid_by_scans) order_left_ -= bytes;
+      }
+    }
+  }
+
+ private:
+  const Mergeables& files_;
+  uint64_t left_, order_left_;
+  MergeReasons& reasons_;
+};
+
+// What none of the policies merges; kOrdered for the others.
+ValueMergeReason FirstLook(const MergeableFile& file) {
+  if (file.reached == 0) return ValueMergeReason::kUnreached;
+  return file.busy ? ValueMergeReason::kBusy : ValueMergeReason::kOrdered;
+}
+
+class AutomaticRules final : public ValueRules {
+ public:
+  MergeReasons JudgeMerge(const Mergeables& files,
+                          const ValueMergeOptions& options) const override {
+    MergeReasons reasons;
+    const std::vector<uint32_t> overlaps = OverlapsOf(files);
+    for (size_t i = 0; i < files.size(); ++i) {
+      ValueMergeReason reason = FirstLook(files[i]);
+      if (reason == ValueMergeReason::kOrdered) {
+        const bool dirty = HasGarbage(files[i], options);
+        if (dirty && GoesWithInputs(files[i])) {
+          reason = ValueMergeReason::kDirty;
+        } else if (options.sorted_runs_max > 0 && overlaps[i] >= options.sorted_runs_max) {
+          reason = options.low_enough ? ValueMergeReason::kTangled : ValueMergeReason::kTooHigh;
+        } else if (dirty) {
+          reason = ValueMergeReason::kCollection;
+        }
+      }
+      reasons.push_back(reason);
+    }
+    Room room(files, options, &reasons);
+    room.Give(ValueMergeReason::kDirty, false, [&](size_t i) { return GarbageShare(files[i]); });
+    room.Give(ValueMergeReason::kTangled, true, [&](size_t i) { return overlaps[i]; });
+    return reasons;
+  }
+  std::vector<size_t> PickCollection(const std::vector<GcFile>& files,
+                                     const GcOptions& options) const override {
+    return PickGarbage(files, options);
+  }
+};
+
+class CollectRules : public ValueRules {
+ public:
+  MergeReasons JudgeMerge(const Mergeables& files,
+                          const ValueMergeOptions& options) const override {
+    MergeReasons reasons;
+    for (const MergeableFile& file : files) {
+      const ValueMergeReason reason = FirstLook(file);
+      const bool dirty = reason == ValueMergeReason::kOrdered && HasGarbage(file, options);
+      reasons.push_back(dirty ? ValueMergeReason::kCollection : reason);
+    }
+    return reasons;
+  }
+  std::vector<size_t> PickCollection(const std::vector<GcFile>& files,
+                                     const GcOptions& options) const override {
+    return PickGarbage(files, options);
+  }
+};
+
+class GreedyRules final : public CollectRules {
+ public:
+  std::vector<size_t> PickCollection(const std::vector<GcFile>& files,
+                                     const GcOptions& options) const override {
+    // Neither heat nor uploads count, and nothing is taken beside the first.
+    std::vector<GcFile> plain = files;
+    for (GcFile& file : plain) file.hot = file.in_checkpoint = false;
+    std::vector<size_t> picked = PickGarbage(plain, options);
+    picked.resize(std::min<size_t>(picked.size(), 1));
+    return picked;
+  }
+};
+
+class MergeRules final : public ValueRules {
+ public:
+  MergeReasons JudgeMerge(const Mergeables& files,
+                          const ValueMergeOptions& options) const override {
+    MergeReasons reasons;
+    const std::vector<uint32_t> overlaps = OverlapsOf(files);
+    for (size_t i = 0; i < files.size(); ++i) {
+      ValueMergeReason reason = FirstLook(files[i]);
+      if (reason == ValueMergeReason::kOrdered) {
+        if (!options.low_enough) {
+          reason = ValueMergeReason::kTooHigh;
+        } else if (files[i].level < options.output_level) {
+          reason = ValueMergeReason::kMovesDown;
+        } else if (HasGarbage(files[i], options)) {
+          reason = ValueMergeReason::kDirty;
+        } else if (options.sorted_runs_max > 0 && overlaps[i] >= options.sorted_runs_max) {
+          reason = ValueMergeReason::kTangled;
+        }
+      }
+      reasons.push_back(reason);
+    }
+    Room room(files, options, &reasons);
+    room.Give(ValueMergeReason::kDirty, false, [&](size_t i) { return GarbageShare(files[i]); });
+    room.Give(ValueMergeReason::kMovesDown, false, [&](size_t i) { return overlaps[i]; });
+    room.Give(ValueMergeReason::kTangled, false, [&](size_t i) { return overlaps[i]; });
+    return reasons;
+  }
+  std::vector<size_t> PickCollection(const std::vector<GcFile>& files,
+                                     const GcOptions& options) const override {
+    return options.last_resort ? PickGarbage(files, options) : std::vector<size_t>();
+  }
+};
 
 }  // namespace
 
-std::vector<size_t> PickValueMerge(const std::vector<MergeableFile>& files,
-                                   const ValueMergeOptions& options) {
-  std::vector<size_t> picked, dirty, tangled;
-  std::vector<KeyRange> ranges;
-  for (const MergeableFile& file : files) ranges.push_back(file.range);
-  const std::vector<uint32_t> overlaps = OverlapCounts(ranges);
-  uint64_t bytes = 0, order_bytes = 0;
-  const auto fits = [&](const MergeableFile& file) {
-    return file.reached <= options.bytes_max - std::min(bytes, options.bytes_max);
-  };
-  for (size_t i = 0; i < files.size(); ++i) {
-    if (files[i].busy || files[i].reached == 0) continue;
-    if (GoesWithInputs(files[i], options)) {
-      dirty.push_back(i);
-    } else if (options.sorted_runs_max > 0 && overlaps[i] >= options.sorted_runs_max) {
-      tangled.push_back(i);
-    }
+const char* NameOf(ValueMergeReason reason) {
+  switch (reason) {
+    case ValueMergeReason::kUnreached:
+      return "left, nothing of it is reached";
+    case ValueMergeReason::kBusy:
+      return "left, another job has it";
+    case ValueMergeReason::kOrdered:
+      return "left, nothing is gained";
+    case ValueMergeReason::kCollection:
+      return "left to a collection";
+    case ValueMergeReason::kTooHigh:
+      return "left, the level is too high";
+    case ValueMergeReason::kUnpaid:
+      return "left, too few scans";
+    case ValueMergeReason::kNoRoom:
+      return "left, the job is large enough";
+    case ValueMergeReason::kDirty:
+      return "merged, for its garbage";
+    case ValueMergeReason::kTangled:
+      return "merged, for its overlaps";
+    case ValueMergeReason::kMovesDown:
+      return "merged, its keys move down";
   }
-  const auto garbage_share = [&](size_t i) {
-    return static_cast<double>(files[i].garbage) / static_cast<double>(files[i].raw_bytes);
-  };
-  std::stable_sort(dirty.begin(), dirty.end(),
-                   [&](size_t a, size_t b) { return garbage_share(a) > garbage_share(b); });
-  for (const size_t i : dirty) {
-    if (!fits(files[i])) continue;
-    bytes += files[i].reached;
-    picked.push_back(i);
+  return "";
+}
+
+const ValueRules& RulesOf(ValuePolicy policy) {
+  static const AutomaticRules automatic;
+  static const CollectRules collect;
+  static const MergeRules merge;
+  static const GreedyRules greedy;
+  switch (policy) {
+    case ValuePolicy::kCollect:
+      return collect;
+    case ValuePolicy::kMerge:
+      return merge;
+    case ValuePolicy::kGreedy:
+      return greedy;
+    case ValuePolicy::kAutomatic:
+      break;
   }
-  std::stable_sort(tangled.begin(), tangled.end(),
-                   [&](size_t a, size_t b) { return overlaps[a] > overlaps[b]; });
-  for (const size_t i : tangled) {
-    if (!fits(files[i]) || files[i].reached > options.order_bytes_max - order_bytes) continue;
-    bytes += files[i].reached;
-    order_bytes += files[i].reached;
-    picked.push_back(i);
-  }
-  std::sort(picked.begin(), picked.end());
-  return picked;
+  return automatic;
 }
 
 }  // namespace lava

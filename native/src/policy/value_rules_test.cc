@@ -1,84 +1,201 @@
-#include "policy/value_merge_picker.h"
+#include "policy/value_rules.h"
 
 #include <gtest/gtest.h>
+
+#include <deque>
+#include <span>
+#include <sstream>
 
 namespace lava {
 namespace {
 
-using Picked = std::vector<size_t>;
+// Files are written as text, one a line:
+//   lower-upper of 100 garbage 25 reached 75 [level 1] [records 10] [busy] [uploaded]
+// What is referenced is what is not garbage.
+struct FilesByText {
+  explicit FilesByText(const std::string& text) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      std::istringstream words(line);
+      std::string word;
+      if (!(words >> word)) continue;
+      MergeableFile file;
+      file.records = 10;
+      const size_t dash = word.find('-');
+      file.range = {strings.emplace_back(word.substr(0, dash)),
+                    strings.emplace_back(word.substr(dash + 1))};
+      while (words >> word) {
+        if (word == "busy") file.busy = true;
+        if (word == "uploaded") file.in_checkpoint = true;
+        if (word == "of") words >> file.raw_bytes;
+        if (word == "garbage") words >> file.garbage;
+        if (word == "reached") words >> file.reached;
+        if (word == "level") words >> file.level;
+        if (word == "records") words >> file.records;
+      }
+      file.referenced = file.raw_bytes - file.garbage;
+      files.push_back(file);
+    }
+  }
+  std::deque<std::string> strings;
+  std::vector<MergeableFile> files;
+};
 
-MergeableFile Garbage(uint64_t garbage, uint64_t reached) {
-  return {.range = {"a", "b"},
-          .raw_bytes = 100,
-          .records = 10,
-          .garbage = garbage,
-          .referenced = 100 - garbage,
-          .reached = reached};
+std::string Judge(ValuePolicy policy, const std::string& files, const ValueMergeOptions& options) {
+  std::string text;
+  for (const ValueMergeReason reason :
+       RulesOf(policy).JudgeMerge(FilesByText(files).files, options))
+    text += std::string(NameOf(reason)) + "\n";
+  return text;
 }
 
-// n files over one range.
-std::vector<MergeableFile> Tangled(size_t n) {
-  return std::vector<MergeableFile>(
-      n, {.range = {"a", "z"}, .raw_bytes = 100, .referenced = 100, .reached = 10});
+struct RuleRow {
+  const char* name;
+  const char* files;
+  const char* reasons;
+};
+
+ValueMergeOptions MergeOptionsForTest() {
+  return {.garbage_percent = 25,
+          .checkpoint_percent = 50,
+          .sorted_runs_max = 3,
+          .order_bytes_max = 100,
+          .bytes_max = 1000};
 }
 
-TEST(ValueMergePicker, TakesGarbageThatGoesWithTheInputs) {
-  const ValueMergeOptions options{.garbage_percent = 25, .sorted_runs_max = 0, .bytes_max = 1000};
-  EXPECT_EQ(PickValueMerge({Garbage(25, 75)}, options), Picked{0});
-  EXPECT_EQ(PickValueMerge({Garbage(24, 76)}, options), Picked{}) << "too little of it";
-  EXPECT_EQ(PickValueMerge({Garbage(50, 45)}, options), Picked{0});
-  EXPECT_EQ(PickValueMerge({Garbage(50, 44)}, options), Picked{}) << "others keep it alive";
-  EXPECT_EQ(PickValueMerge({Garbage(0, 100)}, {.garbage_percent = 0, .bytes_max = 1000}), Picked{});
-  EXPECT_EQ(PickValueMerge({Garbage(100, 1)}, {.garbage_percent = 101, .bytes_max = 1000}),
-            Picked{});
+void Expect(ValuePolicy policy, const ValueMergeOptions& options, std::span<const RuleRow> rows) {
+  for (const RuleRow& row : rows)
+    EXPECT_EQ(Judge(policy, row.files, options), row.reasons) << row.name;
 }
 
-TEST(ValueMergePicker, LeavesLargeValuesToTheCollector) {
-  const ValueMergeOptions options{
-      .garbage_percent = 25, .sorted_runs_max = 0, .bytes_max = 1 << 20};
-  MergeableFile file = Garbage(50, 50);
-  file.raw_bytes = 10 * 1024;
-  file.garbage = file.referenced = file.reached = 5 * 1024;
-  EXPECT_EQ(PickValueMerge({file}, options), Picked{0}) << "1 KiB each";
-  file.records = 9;
-  EXPECT_EQ(PickValueMerge({file}, options), Picked{});
+TEST(ValueRules, AutomaticTakesGarbageThatGoesWithTheInputs) {
+  const RuleRow rows[] = {
+      {"enough of it", "a-b of 100 garbage 25 reached 75", "merged, for its garbage\n"},
+      {"too little", "a-b of 100 garbage 24 reached 76", "left, nothing is gained\n"},
+      {"a tenth may be left", "a-b of 100 garbage 50 reached 45", "merged, for its garbage\n"},
+      {"others keep it alive", "a-b of 100 garbage 50 reached 44", "left to a collection\n"},
+      {"none reached", "a-b of 100 garbage 50 reached 0", "left, nothing of it is reached\n"},
+      {"busy", "a-b of 100 garbage 50 reached 50 busy", "left, another job has it\n"},
+      {"1 KiB each", "a-b of 10240 garbage 9740 reached 500 records 10",
+       "merged, for its garbage\n"},
+      {"larger ones are collected", "a-b of 10240 garbage 9740 reached 500 records 9",
+       "left to a collection\n"},
+      {"uploads cost", "a-b of 100 garbage 49 reached 51 uploaded", "left, nothing is gained\n"},
+      {"but not for ever", "a-b of 100 garbage 50 reached 50 uploaded",
+       "merged, for its garbage\n"},
+  };
+  Expect(ValuePolicy::kAutomatic, MergeOptionsForTest(), rows);
+  ValueMergeOptions none = MergeOptionsForTest();
+  none.garbage_percent = 101;
+  EXPECT_EQ(Judge(ValuePolicy::kAutomatic, "a-b of 100 garbage 99 reached 1", none),
+            "left, nothing is gained\n");
 }
 
-TEST(ValueMergePicker, LeavesOutWhatIsBusyAndWhatTheInputsDoNotReach) {
-  const ValueMergeOptions options{.garbage_percent = 25, .sorted_runs_max = 0, .bytes_max = 1000};
-  std::vector<MergeableFile> files = {Garbage(50, 50), Garbage(100, 0), Garbage(50, 50)};
-  files[0].busy = true;
-  EXPECT_EQ(PickValueMerge(files, options), Picked{2});
+TEST(ValueRules, TheDirtiestComeFirstAsFarAsThereIsRoom) {
+  ValueMergeOptions options = MergeOptionsForTest();
+  options.bytes_max = 100;
+  const RuleRow rows[] = {
+      {"of equals the first",
+       "a-b of 100 garbage 50 reached 50\na-b of 100 garbage 40 reached 60\n"
+       "a-b of 100 garbage 50 reached 50",
+       "merged, for its garbage\nleft, the job is large enough\nmerged, for its garbage\n"},
+      {"the dirtiest",
+       "a-b of 100 garbage 30 reached 70\na-b of 100 garbage 40 reached 60\n"
+       "a-b of 100 garbage 60 reached 40",
+       "left, the job is large enough\nmerged, for its garbage\nmerged, for its garbage\n"},
+  };
+  Expect(ValuePolicy::kAutomatic, options, rows);
 }
 
-TEST(ValueMergePicker, TakesNoMoreThanOneJobShouldWrite) {
-  const ValueMergeOptions options{.garbage_percent = 25, .sorted_runs_max = 0, .bytes_max = 100};
-  EXPECT_EQ(PickValueMerge({Garbage(50, 50), Garbage(40, 60), Garbage(50, 50)}, options),
-            (Picked{0, 2}));
-  EXPECT_EQ(PickValueMerge({Garbage(30, 70), Garbage(40, 60), Garbage(60, 40)}, options),
-            (Picked{1, 2}))
-      << "the dirtiest";
-}
+const char* const kTangled =
+    "a-z of 100 garbage 0 reached 10\na-z of 100 garbage 0 reached 10\n"
+    "a-z of 100 garbage 0 reached 10\na-z of 100 garbage 0 reached 10";
 
-TEST(ValueMergePicker, MergesForOrderWhatOverlapsManyOthersAsFarAsScansPaid) {
-  ValueMergeOptions options{.sorted_runs_max = 3, .order_bytes_max = 100, .bytes_max = 1000};
-  EXPECT_EQ(PickValueMerge(Tangled(3), options), Picked{}) << "each meets two others";
-  EXPECT_EQ(PickValueMerge(Tangled(4), options), (Picked{0, 1, 2, 3}));
+TEST(ValueRules, AutomaticMergesForOrderWhatScansPaidFor) {
+  const std::string merged = "merged, for its overlaps\n", unpaid = "left, too few scans\n";
+  ValueMergeOptions options = MergeOptionsForTest();
+  EXPECT_EQ(Judge(ValuePolicy::kAutomatic, kTangled, options), merged + merged + merged + merged);
   options.order_bytes_max = 25;
-  EXPECT_EQ(PickValueMerge(Tangled(4), options).size(), 2u);
+  EXPECT_EQ(Judge(ValuePolicy::kAutomatic, kTangled, options), merged + merged + unpaid + unpaid);
   options.order_bytes_max = 0;
-  EXPECT_EQ(PickValueMerge(Tangled(4), options), Picked{}) << "nobody scanned";
-  options.order_bytes_max = 100;
+  EXPECT_EQ(Judge(ValuePolicy::kAutomatic, kTangled, options), unpaid + unpaid + unpaid + unpaid);
+  options = MergeOptionsForTest();
+  options.low_enough = false;
+  EXPECT_EQ(Judge(ValuePolicy::kAutomatic, "a-z of 9 garbage 0 reached 1\n" + std::string(kTangled),
+                  options)
+                .substr(0, 28),
+            "left, the level is too high\n");
+  options = MergeOptionsForTest();
+  options.sorted_runs_max = 4;
+  EXPECT_EQ(Judge(ValuePolicy::kAutomatic, kTangled, options).substr(0, 24),
+            "left, nothing is gained\n")
+      << "each meets three others";
   options.sorted_runs_max = 0;
-  EXPECT_EQ(PickValueMerge(Tangled(4), options), Picked{}) << "switched off";
+  EXPECT_EQ(Judge(ValuePolicy::kAutomatic, kTangled, options).substr(0, 24),
+            "left, nothing is gained\n")
+      << "switched off";
+  options = MergeOptionsForTest();
+  options.sorted_runs_max = 2;
+  options.order_bytes_max = 20;
+  EXPECT_EQ(Judge(ValuePolicy::kAutomatic,
+                  "a-c of 100 garbage 0 reached 10\na-c of 100 garbage 0 reached 10\n"
+                  "d-f of 100 garbage 0 reached 10\n"
+                  "a-z of 100 garbage 0 reached 10\na-z of 100 garbage 0 reached 10",
+                  options),
+            unpaid + unpaid + unpaid + merged + merged)
+      << "the most entangled";
 }
 
-TEST(ValueMergePicker, PrefersTheMostEntangled) {
-  std::vector<MergeableFile> files = Tangled(5);
-  files[0].range = files[1].range = {"a", "c"};
-  files[2].range = {"d", "f"};
-  const ValueMergeOptions options{.sorted_runs_max = 2, .order_bytes_max = 20, .bytes_max = 1000};
-  EXPECT_EQ(PickValueMerge(files, options), (Picked{3, 4}));
+TEST(ValueRules, CollectAndGreedyMergeNothing) {
+  for (const ValuePolicy policy : {ValuePolicy::kCollect, ValuePolicy::kGreedy}) {
+    const RuleRow rows[] = {
+        {"garbage", "a-b of 100 garbage 90 reached 10", "left to a collection\n"},
+        {"none", "a-b of 100 garbage 0 reached 10", "left, nothing is gained\n"},
+        {"not reached", "a-b of 100 garbage 90 reached 0", "left, nothing of it is reached\n"},
+    };
+    Expect(policy, MergeOptionsForTest(), rows);
+    EXPECT_EQ(Judge(policy, kTangled, MergeOptionsForTest()).find("merged"), std::string::npos);
+  }
+}
+
+TEST(ValueRules, MergeTakesWhatMovesDownAndWhatIsTangledOrDirtyBelow) {
+  const RuleRow rows[] = {
+      {"from above", "a-b of 100 garbage 0 reached 10 level 0", "merged, its keys move down\n"},
+      {"in place", "a-b of 100 garbage 0 reached 10 level 1", "left, nothing is gained\n"},
+      {"dirty in place, whoever else names it", "a-b of 100 garbage 25 reached 5 level 1",
+       "merged, for its garbage\n"},
+      {"tangled in place, unpaid",
+       "a-b of 100 garbage 0 reached 90 level 1\na-b of 100 garbage 0 reached 90 level 1\n"
+       "a-b of 100 garbage 0 reached 90 level 1\na-b of 100 garbage 0 reached 90 level 1",
+       "merged, for its overlaps\nmerged, for its overlaps\nmerged, for its overlaps\n"
+       "merged, for its overlaps\n"},
+      {"busy", "a-b of 100 garbage 50 reached 5 busy", "left, another job has it\n"},
+      {"large values as well", "a-b of 99999 garbage 0 reached 500 records 1",
+       "merged, its keys move down\n"},
+      {"no more than there is room", "a-b of 9999 garbage 0 reached 1001",
+       "left, the job is large enough\n"},
+  };
+  Expect(ValuePolicy::kMerge, MergeOptionsForTest(), rows);
+  ValueMergeOptions high = MergeOptionsForTest();
+  high.low_enough = false;
+  EXPECT_EQ(Judge(ValuePolicy::kMerge, "a-b of 100 garbage 90 reached 10", high),
+            "left, the level is too high\n");
+}
+
+TEST(ValueRules, Collections) {
+  using Choice = std::vector<size_t>;
+  const std::vector<GcFile> files = {{.raw_bytes = 100, .garbage = 60},
+                                     {.raw_bytes = 100, .garbage = 70, .in_checkpoint = true},
+                                     {.raw_bytes = 100, .garbage = 60, .hot = true}};
+  const GcOptions options{.garbage_percent = 25, .checkpoint_percent = 80, .live_bytes_max = 1000};
+  EXPECT_EQ(RulesOf(ValuePolicy::kAutomatic).PickCollection(files, options), (Choice{2, 0}));
+  EXPECT_EQ(RulesOf(ValuePolicy::kCollect).PickCollection(files, options), (Choice{2, 0}));
+  EXPECT_EQ(RulesOf(ValuePolicy::kGreedy).PickCollection(files, options), Choice{1})
+      << "the dirtiest alone, though it must be uploaded again";
+  EXPECT_EQ(RulesOf(ValuePolicy::kMerge).PickCollection(files, options), Choice{});
+  GcOptions last = options;
+  last.last_resort = true;
+  EXPECT_EQ(RulesOf(ValuePolicy::kMerge).PickCollection(files, last), (Choice{2, 0}));
 }
 
 }  // namespace

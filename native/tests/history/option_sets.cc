@@ -184,6 +184,10 @@ DBOptions OptionsOf(const OptionSet& set, uint32_t opening) {
   options.value_merge_scan_percent = random.OneIn(2) ? 25 : 1'000'000;
   // Most often what has dictionaries.
   options.value_compression = random.OneIn(3) ? options.compression : Compression::kZstd;
+  static constexpr ValuePolicy kPolicies[] = {ValuePolicy::kAutomatic, ValuePolicy::kCollect,
+                                              ValuePolicy::kMerge, ValuePolicy::kGreedy};
+  options.value_policy = Pick(&random, kPolicies);
+  options.value_decisions_max = random.OneIn(2) ? 0 : 10;
   return options;
 }
 
@@ -216,6 +220,7 @@ std::string Describe(const OptionSet& set) {
          part("value codec", static_cast<uint64_t>(o.value_compression)) +
          part("space percent", o.space_high_percent) + part("from", o.space_low_percent) +
          part("slowed", o.slowed_bytes_per_second) + part("collections", o.gc_jobs_max) +
+         part("value policy", static_cast<uint64_t>(o.value_policy)) +
          part("sorted runs", o.value_sorted_runs_max) + (o.sync ? ", sync" : "") +
          (set.changes_at_reopen ? ", changes at reopen" : "");
 }

@@ -1,4 +1,5 @@
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -33,6 +34,7 @@ DBOptions ToOptions(JNIEnv* env, jlongArray array) {
   o.target_file_bytes = in.Next();
   o.value_file_bytes = in.Next();
   o.value_compression = ToCompression(in.Next32());
+  o.value_policy = ToValuePolicy(in.Next32());
   o.gc_garbage_percent = in.Next32();
   o.gc_jobs_max = in.Next32();
   o.gc_upload_cost_percent = in.Next32();
@@ -259,10 +261,15 @@ void Statistics(JNIEnv* env, jobject, jlong handle, jlongArray out) {
         s.snapshots_given_up,
         s.flush_stall_us,
         s.compaction_stall_us,
+        s.merged_for_garbage_bytes,
+        s.merged_for_order_bytes,
+        s.merged_down_bytes,
     };
     std::vector<jlong> numbers(std::begin(scalars), std::end(scalars));
-    numbers.insert(numbers.end(), std::begin(s.files_at_level), std::end(s.files_at_level));
-    numbers.insert(numbers.end(), std::begin(s.bytes_at_level), std::end(s.bytes_at_level));
+    for (const auto& by_level :
+         {std::span(s.files_at_level), std::span(s.bytes_at_level),
+          std::span(s.value_groups_at_level), std::span(s.value_overlap_at_level)})
+      numbers.insert(numbers.end(), by_level.begin(), by_level.end());
     CopyNumbers(env, numbers, out);
     return 0;
   }));

@@ -103,4 +103,11 @@ WalMode ToWalMode(int64_t number) {
   return static_cast<WalMode>(number);
 }
 
+ValuePolicy ToValuePolicy(int64_t number) {
+  if (number < 0 || number > static_cast<int64_t>(ValuePolicy::kGreedy)) {
+    Check(Status::InvalidArgument("no policy for values has the number " + std::to_string(number)));
+  }
+  return static_cast<ValuePolicy>(number);
+}
+
 }  // namespace lava::jni

@@ -62,5 +62,6 @@ TableOptions ToTableOptions(int64_t kind, int64_t ttl_layout, int64_t ttl_ms,
                             int64_t separation_bytes);
 Compression ToCompression(int64_t number);
 WalMode ToWalMode(int64_t number);
+ValuePolicy ToValuePolicy(int64_t number);
 
 }  // namespace lava::jni

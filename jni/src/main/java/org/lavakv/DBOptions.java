@@ -32,6 +32,7 @@ public final class DBOptions {
     private long targetFileBytes = 32L << 20;
     private long valueFileBytes = 64L << 20;
     private CompressionType valueCompression = CompressionType.LZ4;
+    private ValuePolicy valuePolicy = ValuePolicy.AUTOMATIC;
     private int gcGarbagePercent = 25;
     private int gcJobsMax;
     private int gcUploadCostPercent;
@@ -190,6 +191,12 @@ public final class DBOptions {
     /** Compression of each value in a value file. Default: LZ4. */
     public DBOptions setValueCompression(CompressionType valueCompression) {
         this.valueCompression = Objects.requireNonNull(valueCompression, "valueCompression");
+        return this;
+    }
+
+    /** Who writes values anew; forced for comparison. Default: AUTOMATIC. */
+    public DBOptions setValuePolicy(ValuePolicy valuePolicy) {
+        this.valuePolicy = Objects.requireNonNull(valuePolicy, "valuePolicy");
         return this;
     }
 
@@ -370,6 +377,10 @@ public final class DBOptions {
         return valueCompression;
     }
 
+    public ValuePolicy valuePolicy() {
+        return valuePolicy;
+    }
+
     public int gcGarbagePercent() {
         return gcGarbagePercent;
     }
@@ -458,6 +469,7 @@ public final class DBOptions {
             targetFileBytes,
             valueFileBytes,
             valueCompression.number(),
+            valuePolicy.number(),
             gcGarbagePercent,
             gcJobsMax,
             gcUploadCostPercent,

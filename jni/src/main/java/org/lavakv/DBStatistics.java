@@ -14,9 +14,9 @@ public final class DBStatistics {
     /** Levels that are told apart. */
     public static final int LEVELS = 8;
 
-    private static final int SCALARS = 54;
+    private static final int SCALARS = 57;
 
-    static final int NUMBERS = SCALARS + 2 * LEVELS;
+    static final int NUMBERS = SCALARS + 4 * LEVELS;
 
     private final long[] numbers;
 
@@ -306,6 +306,21 @@ public final class DBStatistics {
         return numbers[53];
     }
 
+    /** Bytes of values that compactions planned to write anew for the garbage beside them. */
+    public long mergedForGarbageBytes() {
+        return numbers[54];
+    }
+
+    /** Bytes of values that compactions planned to write anew for the sake of scans. */
+    public long mergedForOrderBytes() {
+        return numbers[55];
+    }
+
+    /** Bytes of values that compactions planned to take down with their keys. */
+    public long mergedDownBytes() {
+        return numbers[56];
+    }
+
     /** Files at a level, from 0 to {@link #LEVELS} - 1. */
     public long filesAtLevel(int level) {
         return numbers[SCALARS + Objects.checkIndex(level, LEVELS)];
@@ -314,5 +329,18 @@ public final class DBStatistics {
     /** Bytes of the files at a level, from 0 to {@link #LEVELS} - 1. */
     public long bytesAtLevel(int level) {
         return numbers[SCALARS + LEVELS + Objects.checkIndex(level, LEVELS)];
+    }
+
+    /**
+     * Sorted groups of value files that were written to a level: files that one job wrote in key
+     * order.
+     */
+    public long valueGroupsAtLevel(int level) {
+        return numbers[SCALARS + 2 * LEVELS + Objects.checkIndex(level, LEVELS)];
+    }
+
+    /** Value files of a level that hold values around one key, where they are most. */
+    public long valueOverlapAtLevel(int level) {
+        return numbers[SCALARS + 3 * LEVELS + Objects.checkIndex(level, LEVELS)];
     }
 }

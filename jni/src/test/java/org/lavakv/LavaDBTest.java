@@ -608,6 +608,11 @@ class LavaDBTest extends LavaTestBase {
         assertThat(s.flushCpuMicros()).isPositive();
         assertThat(s.gcBytesWritten()).isBetween(500_000L, 600_000L);
         assertThat(s.mergedValueBytes()).isZero();
+        assertThat(s.mergedForGarbageBytes() + s.mergedForOrderBytes() + s.mergedDownBytes())
+                .isZero();
+        assertThat(s.valueGroupsAtLevel(0)).isBetween(1L, s.valueFiles());
+        assertThat(s.valueOverlapAtLevel(0)).isBetween(1L, s.valueFiles());
+        assertThat(s.valueGroupsAtLevel(1) + s.valueOverlapAtLevel(1)).isZero();
         assertThat(s.valueFilesExpired()).isZero();
         assertThat(s.filesRefusedDirect()).isZero();
         assertThat(s.snapshotsGivenUp()).isZero();
@@ -631,6 +636,7 @@ class LavaDBTest extends LavaTestBase {
                     new DBOptions()
                             .setValueFileBytes(extreme == 0 ? 0 : Long.MAX_VALUE)
                             .setValueCompression(CompressionType.NONE)
+                            .setValuePolicy(extreme == 0 ? ValuePolicy.GREEDY : ValuePolicy.MERGE)
                             .setGcGarbagePercent(extreme == 0 ? 0 : Integer.MAX_VALUE);
             String path = directory.resolve("extreme " + extreme).toString();
             try (LavaDB other = LavaDB.open(options, path, lease, List.of())) {

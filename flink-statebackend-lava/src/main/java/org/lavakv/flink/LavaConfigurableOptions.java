@@ -4,6 +4,7 @@ import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.ConfigOptions;
 import org.apache.flink.configuration.MemorySize;
 import org.lavakv.CompressionType;
+import org.lavakv.ValuePolicy;
 
 /** How the engine lays out its files. The defaults are right for most jobs. */
 public final class LavaConfigurableOptions {
@@ -111,6 +112,19 @@ public final class LavaConfigurableOptions {
                     .memoryType()
                     .defaultValue(MemorySize.ofMebiBytes(64))
                     .withDescription("At which size another value file begins.");
+
+    public static final ConfigOption<ValuePolicy> VALUE_POLICY =
+            ConfigOptions.key(LavaOptions.PREFIX + "value-separation.policy")
+                    .enumType(ValuePolicy.class)
+                    .defaultValue(ValuePolicy.AUTOMATIC)
+                    .withDescription(
+                            "Who writes values in value files anew, to give garbage back and to"
+                                    + " keep them in order: AUTOMATIC, what costs less each time;"
+                                    + " COLLECT, a collector alone; MERGE, compactions alone, with"
+                                    + " the keys that they move down; GREEDY, a collector that"
+                                    + " takes the file with most garbage, whatever it costs"
+                                    + " besides. The others are there to be compared with"
+                                    + " AUTOMATIC.");
 
     public static final ConfigOption<Integer> GC_GARBAGE_THRESHOLD =
             ConfigOptions.key(LavaOptions.PREFIX + "gc.garbage-threshold")

@@ -16,6 +16,7 @@ import org.apache.flink.core.fs.Path;
 import org.lavakv.CompressionType;
 import org.lavakv.DBOptions;
 import org.lavakv.TableOptions;
+import org.lavakv.ValuePolicy;
 import org.lavakv.VolumeOptions;
 import org.lavakv.flink.memory.MemorySettings;
 import org.lavakv.flink.snapshot.PackLimits;
@@ -311,6 +312,8 @@ final class LavaSettings {
                                         LavaConfigurableOptions.VALUE_FILE_SIZE,
                                         64L << 10,
                                         1L << 40))
+                        .setValuePolicy(
+                                get(LavaConfigurableOptions.VALUE_POLICY, ValuePolicy.class))
                         .setGcGarbagePercent(
                                 intBetween(LavaConfigurableOptions.GC_GARBAGE_THRESHOLD, 1, 100))
                         .setLevel1Bytes(

@@ -122,6 +122,9 @@ public final class LavaMetrics {
         group.gauge("gc-input-bytes", s.gauge(DBStatistics::gcInputBytes));
         group.gauge("gc-bytes-written", s.gauge(DBStatistics::gcBytesWritten));
         group.gauge("merged-value-bytes", s.gauge(DBStatistics::mergedValueBytes));
+        group.gauge("merged-for-garbage-bytes", s.gauge(DBStatistics::mergedForGarbageBytes));
+        group.gauge("merged-for-order-bytes", s.gauge(DBStatistics::mergedForOrderBytes));
+        group.gauge("merged-down-bytes", s.gauge(DBStatistics::mergedDownBytes));
         group.gauge("value-files-expired", s.gauge(DBStatistics::valueFilesExpired));
         group.gauge("flush-cpu-micros", s.gauge(DBStatistics::flushCpuMicros));
         group.gauge("compaction-cpu-micros", s.gauge(DBStatistics::compactionCpuMicros));
@@ -141,6 +144,8 @@ public final class LavaMetrics {
             int of = level;
             group.gauge("files-at-level-" + level, s.gauge(x -> x.filesAtLevel(of)));
             group.gauge("bytes-at-level-" + level, s.gauge(x -> x.bytesAtLevel(of)));
+            group.gauge("value-groups-at-level-" + level, s.gauge(x -> x.valueGroupsAtLevel(of)));
+            group.gauge("value-overlap-at-level-" + level, s.gauge(x -> x.valueOverlapAtLevel(of)));
         }
     }
 
