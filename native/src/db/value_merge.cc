@@ -159,16 +159,18 @@ std::optional<DBImpl::CompactionTask> DBImpl::PlanOrdering() {
   plan.inputs.push_back({last, {static_cast<uint32_t>(most - level.begin())}});
   CompactionTask task = MakeTask(plan);
   const ValueMergePlan values = PlanValueMerge(task.input);
-  uint64_t bytes = 0;
+  uint64_t bytes = 0, unpaid = 0;
   uint32_t merged = 0;
   for (size_t i = 0; i < values.files.size(); ++i) {
+    if (values.reasons[i] == ValueMergeReason::kUnpaid) unpaid += values.files[i].reached;
     if (!IsMerged(values.reasons[i])) continue;
     bytes += values.files[i].reached;
     ++merged;
   }
-  // The keys are written again for it.
-  if (merged * 2 < options_.value_sorted_runs_max || merged < 2 || bytes < most->file->bytes) {
-    ordering_needs_ = OrderCredit() + OrderingStep();
+  // All at once, or as many as a job takes: what is brought in order bit by bit is written again
+  // and again. And the keys are written again for it.
+  if (unpaid > 0 || merged < 2 || bytes < most->file->bytes) {
+    ordering_needs_ = OrderCredit() + std::max(unpaid, OrderingStep());
     return std::nullopt;
   }
   ordering_needs_ = 0;

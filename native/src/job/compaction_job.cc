@@ -112,17 +112,19 @@ Status RunCompaction(const JobContext& context, const CompactionInput& input,
   }
   OutputFiles files(context, limits, std::move(tombstones));
   ValueOutput values(context, input.tables, input.output_level);
-  ValueMerge merge(*input.version, input.merged_values);
+  ValueMerge merge(*input.version, input.merged_values, &values);
   JobBreak brought_in(context.cancelled, context.pacer);  // what the merge of records did not see
   const GoneReferences gone(input, context.writer.partition_bytes);
   TtlFilter ttl(input.tables, context.writer.partition_bytes, input.now_ms);
+  uint64_t seen = 0;
   for (records->SeekToFirst(); records->Valid(); records->Next()) {
     Record record = records->record();
     if ((ttl.Apply(&record) == TtlFilter::Verdict::kExpired || gone.Holds(record)) &&
         !ExpireRecord(older, &record))
       continue;
-    LAVA_RETURN_IF_ERROR(merge.BringIn(&record));
-    LAVA_RETURN_IF_ERROR(brought_in.Look(record.value.size()));
+    LAVA_RETURN_IF_ERROR(merge.Move(&record));
+    LAVA_RETURN_IF_ERROR(brought_in.Look(merge.bytes_read() - seen));
+    seen = merge.bytes_read();
     LAVA_RETURN_IF_ERROR(values.MoveOut(&record));
     LAVA_RETURN_IF_ERROR(files.Add(record));
   }

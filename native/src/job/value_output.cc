@@ -40,22 +40,48 @@ Status ValueOutput::MakeRoom(Stream* stream, Slice key) {
   return Status::OK();
 }
 
+const TableOptions* ValueOutput::OptionsOf(Slice key, uint64_t raw_bytes) const {
+  const TableOptions* options = tables_.OptionsOf(key);
+  if (options == nullptr || options->separation_bytes == 0 || options->kind == TableKind::kList ||
+      raw_bytes < options->separation_bytes)
+    return nullptr;
+  return options;
+}
+
+ValueOutput::Stream* ValueOutput::StreamOf(Slice key) {
+  const bool hot = context_.drop_cache != nullptr && context_.drop_cache->IsHot(key);
+  return hot ? &hot_ : &cold_;
+}
+
+void ValueOutput::Refer(Record* record, const Stream& stream, uint64_t raw_bytes,
+                        std::optional<uint64_t> timestamp) {
+  reference_.clear();
+  EncodeReference({stream.id, raw_bytes, timestamp}, &reference_);
+  record->kind = RecordKind::kPutReference;
+  record->value = reference_;
+}
+
 Status ValueOutput::MoveOut(Record* record) {
   if (record->kind != RecordKind::kPut) return Status::OK();
-  const TableOptions* options = tables_.OptionsOf(record->key);
-  if (options == nullptr || options->separation_bytes == 0 || options->kind == TableKind::kList ||
-      record->value.size() < options->separation_bytes)
-    return Status::OK();
-  const bool hot = context_.drop_cache != nullptr && context_.drop_cache->IsHot(record->key);
-  Stream* stream = hot ? &hot_ : &cold_;
+  const TableOptions* const options = OptionsOf(record->key, record->value.size());
+  if (options == nullptr) return Status::OK();
+  Stream* const stream = StreamOf(record->key);
   LAVA_RETURN_IF_ERROR(MakeRoom(stream, record->key));
   LAVA_RETURN_IF_ERROR(stream->writer->Add(record->key, stream->id, record->value));
   const std::optional<uint64_t> timestamp = TimestampOf(*options, record->value);
   Count(stream, record->key, record->value.size(), timestamp);
-  reference_.clear();
-  EncodeReference({stream->id, record->value.size(), timestamp}, &reference_);
-  record->kind = RecordKind::kPutReference;
-  record->value = reference_;
+  Refer(record, *stream, record->value.size(), timestamp);
+  return Status::OK();
+}
+
+Status ValueOutput::MoveStored(Record* record, const StoredValue& stored,
+                               std::optional<uint64_t> timestamp) {
+  Stream* const stream = StreamOf(record->key);
+  LAVA_RETURN_IF_ERROR(MakeRoom(stream, record->key));
+  LAVA_RETURN_IF_ERROR(stream->writer->AddStored(record->key, stream->id, stored.codec,
+                                                 stored.raw_bytes, stored.bytes));
+  Count(stream, record->key, stored.raw_bytes, timestamp);
+  Refer(record, *stream, stored.raw_bytes, timestamp);
   return Status::OK();
 }
 

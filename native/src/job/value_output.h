@@ -32,6 +32,13 @@ class ValueOutput {
 
   /// Turns a put whose table wants that into a reference; its value is valid until the next call.
   Status MoveOut(Record* record);
+  /// Whether values of so many bytes under this key go to files of their own.
+  bool Separates(Slice key, uint64_t raw_bytes) const {
+    return OptionsOf(key, raw_bytes) != nullptr;
+  }
+  /// Makes of a reference one to a copy of its value, which another file stores, under a birth of
+  /// its own; the record's value is valid until the next call.
+  Status MoveStored(Record* record, const StoredValue& stored, std::optional<uint64_t> timestamp);
   /// Puts a value that another value file stores into this job's, under the birth it had.
   /// timestamp: beside its reference.
   Status AddStored(Slice key, const FileId& birth, bool hot, Compression codec, uint32_t raw_bytes,
@@ -63,6 +70,11 @@ class ValueOutput {
     std::unique_ptr<ValueLogWriter> writer;
     std::map<uint64_t, TableShare> tables;
   };
+  /// The table's, if values of that size are to stand apart; else null.
+  const TableOptions* OptionsOf(Slice key, uint64_t raw_bytes) const;
+  Stream* StreamOf(Slice key);
+  void Refer(Record* record, const Stream& stream, uint64_t raw_bytes,
+             std::optional<uint64_t> timestamp);
   Status EndKept(Kept* kept);
   Status AddFile(const FileId& id, const ValueFileProperties& properties,
                  std::map<uint64_t, TableShare> tables, uint64_t group, bool hot);

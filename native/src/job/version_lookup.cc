@@ -41,17 +41,18 @@ namespace {
 // value is in none.
 template <typename Get>
 Result<bool> AskPlaces(const Version& version, Slice key, const ValueReference& reference,
-                       const Slice* value, Get get) {
+                       Get get) {
   const auto birth = version.births.find(reference.birth);
   if (birth == version.births.end()) return false;
   for (const Placement& place : birth->second->places) {
     if (key < place.lower || key >= place.upper) continue;
-    const Status status = get(*place.file);
+    uint64_t raw_bytes = 0;
+    const Status status = get(*place.file, &raw_bytes);
     if (status.IsNotFound()) continue;
     LAVA_RETURN_IF_ERROR(status);
-    if (value->size() == reference.raw_bytes) return true;
+    if (raw_bytes == reference.raw_bytes) return true;
     return Status::Corruption("value file " + place.file->id.ValueFileName() + ": a value has " +
-                              std::to_string(value->size()) + " bytes, its reference says " +
+                              std::to_string(raw_bytes) + " bytes, its reference says " +
                               std::to_string(reference.raw_bytes) + ": restore from a checkpoint");
   }
   return false;
@@ -66,18 +67,24 @@ Status ValueIsLost(const ValueReference& reference) {
 
 Status ReadValue(const Version& version, Slice key, const ValueReference& reference,
                  bool fill_cache, Slice* value, std::shared_ptr<const void>* pin) {
-  LAVA_ASSIGN_OR_RETURN(const bool found,
-                        AskPlaces(version, key, reference, value, [&](const ValueFileMeta& file) {
-                          return ReaderOf(file)->Get(key, reference.birth, fill_cache, value, pin);
-                        }));
+  LAVA_ASSIGN_OR_RETURN(
+      const bool found,
+      AskPlaces(version, key, reference, [&](const ValueFileMeta& file, uint64_t* raw_bytes) {
+        LAVA_RETURN_IF_ERROR(ReaderOf(file)->Get(key, reference.birth, fill_cache, value, pin));
+        *raw_bytes = value->size();
+        return Status::OK();
+      }));
   return found ? Status::OK() : ValueIsLost(reference);
 }
 
-Result<bool> ValueScan::ReadFrom(const std::set<const ValueFileMeta*>& files, Slice key,
-                                 const ValueReference& reference, Slice* value) {
-  return AskPlaces(version_, key, reference, value, [&](const ValueFileMeta& file) {
+Result<bool> ValueScan::Find(const std::set<const ValueFileMeta*>& files, Slice key,
+                             const ValueReference& reference, StoredValue* stored) {
+  return AskPlaces(version_, key, reference, [&](const ValueFileMeta& file, uint64_t* raw_bytes) {
     if (!files.contains(&file)) return Status::NotFound();
-    return ScannerOf(file)->Get(key, reference.birth, value);
+    last_ = ScannerOf(file);
+    LAVA_RETURN_IF_ERROR(last_->GetStored(key, reference.birth, stored));
+    *raw_bytes = stored->raw_bytes;
+    return Status::OK();
   });
 }
 

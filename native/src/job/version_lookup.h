@@ -33,14 +33,17 @@ Status ValueIsLost(const ValueReference& reference);
 class ValueScan {
  public:
   explicit ValueScan(const Version& version) : version_(version) {}
-  /// False when the value is in none of the files; *value is valid until the next call.
-  Result<bool> ReadFrom(const std::set<const ValueFileMeta*>& files, Slice key,
-                        const ValueReference& reference, Slice* value);
+  /// False when the value is in none of the files; *stored is valid until the next call.
+  Result<bool> Find(const std::set<const ValueFileMeta*>& files, Slice key,
+                    const ValueReference& reference, StoredValue* stored);
+  /// The value that Find() found last; valid as long.
+  Status Decode(const StoredValue& stored, Slice* value) { return last_->Decode(stored, value); }
 
  private:
   ValueScanner* ScannerOf(const ValueFileMeta& file);
   const Version& version_;
   std::map<const ValueFileMeta*, std::unique_ptr<ValueScanner>> scanners_;
+  ValueScanner* last_ = nullptr;
 };
 
 /// The entry of a level >= 1 that may hold key, or null.

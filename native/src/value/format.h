@@ -62,13 +62,6 @@ void EncodeFooter(const Footer& footer, uint64_t offset, std::string* out);
 /// Errors: Corruption; NotSupported for a newer version, naming both.
 Status DecodeFooter(const std::string& path, uint64_t file_bytes, Slice tail, Footer* footer);
 
-/// A value as a file stores it.
-struct StoredValue {
-  Compression codec = Compression::kNone;
-  uint32_t raw_bytes = 0;
-  Slice bytes;
-};
-
 struct RecordView {
   uint32_t birth = 0;  // index into the file's births
   Slice key;

@@ -9,7 +9,8 @@ namespace {
 class FailedScanner final : public ValueScanner {
  public:
   explicit FailedScanner(Status status) : status_(std::move(status)) {}
-  Status Get(Slice, const FileId&, Slice*) override { return status_; }
+  Status GetStored(Slice, const FileId&, StoredValue*) override { return status_; }
+  Status Decode(const StoredValue&, Slice*) override { return status_; }
 
  private:
   const Status status_;

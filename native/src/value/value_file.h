@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "base/value_reference.h"
+#include "lava/options.h"
+#include "lava/slice.h"
 
 namespace lava {
 
@@ -19,6 +21,13 @@ struct ValueFileProperties {
   uint64_t partitions = 0;    // of the index
   std::string lower, upper;   // [lower, upper) over the keys; both empty in an empty file
   std::vector<BirthShare> births;  // ascending by birth, each with at least one record
+};
+
+/// A value as a file stores it. Of codec kZstdDictionary it means something in its file alone.
+struct StoredValue {
+  Compression codec = Compression::kNone;
+  uint32_t raw_bytes = 0;
+  Slice bytes;
 };
 
 }  // namespace lava

@@ -304,18 +304,28 @@ Status ValueSstReader::CopyFrom(Slice records, const ValuePlace& place, Slice ke
   return Status::OK();
 }
 
+Status DecodeInto(const ValueHead& head, uint64_t offset, const StoredValue& stored,
+                  std::string* raw, Slice* value) {
+  *value = stored.bytes;
+  if (stored.codec == Compression::kNone) return Status::OK();
+  raw->resize(stored.raw_bytes);
+  LAVA_RETURN_IF_ERROR(head.DecompressValue(offset, stored, raw->data()));
+  *value = *raw;
+  return Status::OK();
+}
+
 class Scanner final : public ValueScanner {
  public:
   explicit Scanner(const ValueSstReader* reader) : reader_(*reader) {}
 
-  Status Get(Slice key, const FileId& birth, Slice* value) override {
+  Status GetStored(Slice key, const FileId& birth, StoredValue* stored) override {
     if (!reader_.InBounds(key, birth)) return Status::NotFound();
     RecordView record;
     for (uint32_t step = 0; step < kStepsMax && DecodeNext(&record); ++step) {
       if (record.key > key) break;  // maybe behind a place that was asked for already
       at_ += record.bytes;
       if (record.key == key && reader_.head().births[record.birth] == birth)
-        return Show(at_ - record.bytes, record, value);
+        return Show(at_ - record.bytes, record, stored);
     }
     ValuePlace place;
     LAVA_RETURN_IF_ERROR(reader_.FindPlace(key, &place));
@@ -324,7 +334,10 @@ class Scanner final : public ValueScanner {
     LAVA_RETURN_IF_ERROR(
         reader_.FindRecord(Rest().substr(0, place.bytes), place, key, birth, &record, &offset));
     at_ = offset + record.bytes;
-    return Show(offset, record, value);
+    return Show(offset, record, stored);
+  }
+  Status Decode(const StoredValue& stored, Slice* value) override {
+    return DecodeInto(reader_.head(), shown_offset_, stored, &raw_, value);
   }
 
  private:
@@ -355,12 +368,9 @@ class Scanner final : public ValueScanner {
     at_ = place.offset;
     return Status::OK();
   }
-  Status Show(uint64_t offset, const RecordView& record, Slice* value) {
-    *value = record.value.bytes;
-    if (record.value.codec == Compression::kNone) return Status::OK();
-    raw_.resize(record.value.raw_bytes);
-    LAVA_RETURN_IF_ERROR(reader_.head().DecompressValue(offset, record.value, raw_.data()));
-    *value = raw_;
+  Status Show(uint64_t offset, const RecordView& record, StoredValue* stored) {
+    shown_offset_ = offset;
+    *stored = record.value;
     return Status::OK();
   }
 
@@ -369,6 +379,7 @@ class Scanner final : public ValueScanner {
   uint64_t begin_ = 0;  // offset in the file
   uint64_t at_ = 0;     // the record behind the last one shown
   uint64_t piece_ = 0;  // bytes to read at once
+  uint64_t shown_offset_ = 0;
   std::string raw_;
 };
 
@@ -377,24 +388,23 @@ class LogScanner final : public ValueScanner {
  public:
   explicit LogScanner(const ValueSstReader* reader) : reader_(*reader) {}
 
-  Status Get(Slice key, const FileId& birth, Slice* value) override {
+  Status GetStored(Slice key, const FileId& birth, StoredValue* stored) override {
     ValuePlace place;
     LAVA_RETURN_IF_ERROR(reader_.Locate(key, birth, &place));
     bytes_.resize(place.bytes);
     LAVA_RETURN_IF_ERROR(reader_.ReadRecords(place.offset, place.bytes, bytes_.data()));
     RecordView record;
-    uint64_t offset;
-    LAVA_RETURN_IF_ERROR(reader_.FindRecord(bytes_, place, key, birth, &record, &offset));
-    *value = record.value.bytes;
-    if (record.value.codec == Compression::kNone) return Status::OK();
-    raw_.resize(record.value.raw_bytes);
-    LAVA_RETURN_IF_ERROR(reader_.head().DecompressValue(offset, record.value, raw_.data()));
-    *value = raw_;
+    LAVA_RETURN_IF_ERROR(reader_.FindRecord(bytes_, place, key, birth, &record, &shown_offset_));
+    *stored = record.value;
     return Status::OK();
+  }
+  Status Decode(const StoredValue& stored, Slice* value) override {
+    return DecodeInto(reader_.head(), shown_offset_, stored, &raw_, value);
   }
 
  private:
   const ValueSstReader& reader_;
+  uint64_t shown_offset_ = 0;
   std::string bytes_, raw_;
 };
 

@@ -54,12 +54,19 @@ class ValueKeyIterator {
 /// Gets values of one file in ascending order of their keys out of pieces of the file that it reads
 /// ahead, past the cache: for compactions that take values along.
 /// Threads:    one thread.
-/// Ownership:  the reader must outlive it; a value is valid until the next Get().
+/// Ownership:  the reader must outlive it; a value is valid until the next one is got.
 class ValueScanner {
  public:
   virtual ~ValueScanner() = default;
-  /// As ValueReader::Get().
-  virtual Status Get(Slice key, const FileId& birth, Slice* value) = 0;
+  /// As ValueReader::Get(), but the value is as it is stored.
+  virtual Status GetStored(Slice key, const FileId& birth, StoredValue* stored) = 0;
+  /// The value that GetStored() gave last; valid as long.
+  virtual Status Decode(const StoredValue& stored, Slice* value) = 0;
+  Status Get(Slice key, const FileId& birth, Slice* value) {
+    StoredValue stored;
+    LAVA_RETURN_IF_ERROR(GetStored(key, birth, &stored));
+    return Decode(stored, value);
+  }
 };
 
 /// An open value SST: footer, properties, top index and dictionary in memory, crit-bit trees
