@@ -224,7 +224,7 @@ inline void RunValueFooter(Slice in) {
 }
 
 /// A value that was let pass; what decompressing it tells is a Status, too.
-inline void UseValue(const vsst::StoredValue& value) {
+inline void UseValue(const StoredValue& value) {
   constexpr uint32_t kRawBytesMax = 1 << 16;
   if (value.codec == kZstdDictionary || value.raw_bytes > kRawBytesMax) return;
   const std::unique_ptr<char[]> raw(new char[value.raw_bytes]);

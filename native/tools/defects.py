@@ -435,6 +435,18 @@ DEFECTS = [
     Defect("a log index finds the key before", "src/value/log_index.cc",
            "key(low) == target ? &records_[low] : nullptr", "true ? &records_[low] : nullptr",
            ("value", "value log")),
+    # Values that compactions write anew, and combinations within L0.
+    Defect("a value that needs its file's dictionary goes along as it is stored",
+           "src/job/value_merge.cc", "apart && stored.codec != kZstdDictionary", "apart", ANSWERS),
+    Defect("the level of a value file is not in the manifest", "src/manifest/edit_coding.cc",
+           "out->push_back(static_cast<char>(meta.level));", "out->push_back(0);",
+           ("manifest", "values merged")),
+    Defect("scans pay for order again and again", "src/db/value_merge.cc",
+           "order_spent_ += task->order_bytes;", "(void)task;", ("values merged",)),
+    Defect("a combination within L0 knows nothing of older files there", "src/job/older_files.cc",
+           "if (behind && !is_input)", "if (false && behind && !is_input)", ANSWERS),
+    Defect("a walk that goes on reads each block by itself", "src/table/table_iterator.cc",
+           "blocks_read_++ < blocks_alone_) return false;", "true) return false;", ("table",)),
     # The scheduler.
     Defect("a newcomer catches up with all that others were served before",
            "src/policy/fair_queue.cc", "std::max(level->now, share->end)", "share->end",

@@ -54,6 +54,8 @@ TESTS = {
     "ttl": ("db_value_ttl_test", {}),
     "value": ("value_test", {}),
     "values": ("db_value_test", {}),
+    "values merged": ("db_value_merge_test", {}),
+    "table": ("table_test", {}),
     "volume": ("volume_crash_test", {}),
     "volumes": ("lavafs_test", {}),
     "value log": ("db_value_log_test", {}),

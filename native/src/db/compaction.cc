@@ -195,13 +195,13 @@ void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
     std::lock_guard<std::mutex> state(state_mutex_);
     MarkBusy(*task, false);
     --running_compactions_;
-    const bool manual = task->manual;
     compactions_.erase(task);
     if (status.ok()) {
       compaction_backoff_ = Backoff();
     } else if (!cancelled_) {
+      order_spent_ -= task->order_bytes;
       Failed(&compaction_backoff_, status, began_us);
-      if (manual) FinishManual(status);
+      if (task->manual) FinishManual(status);
     }
     ScheduleCompactions();
     ScheduleGc();
@@ -222,6 +222,7 @@ void DBImpl::PutOff(std::shared_ptr<CompactionTask> task) {
     MarkBusy(*task, false);
     --running_compactions_;
     if (task->manual) manual_compacted_ = false;
+    order_spent_ -= task->order_bytes;  // nothing was brought in order for it
     compactions_.erase(task);
     ReportJobs();
     changed_.notify_all();

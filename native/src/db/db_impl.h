@@ -158,6 +158,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
     bool manual = false;
     bool values_chosen = false;  // input.merged_values is final
     uint64_t copied_bytes = 0;   // of value files, thought to be written
+    uint64_t order_bytes = 0;    // that scans have paid for, raw
     os::Priority priority = os::Priority::kCompaction;
   };
   // A collection of value files in flight.

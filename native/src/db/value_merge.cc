@@ -129,11 +129,13 @@ void DBImpl::TakeAlong(const ValueMergePlan& plan, CompactionTask* task) {
     NoteDecision(task->input, *plan.candidates[i], file, plan.reasons[i]);
     if (!IsMerged(plan.reasons[i])) continue;
     task->input.merged_values.insert(plan.candidates[i]);
-    if (plan.reasons[i] == ValueMergeReason::kTangled) order_spent_ += file.reached;
+    if (plan.reasons[i] == ValueMergeReason::kTangled && value_policy_ == ValuePolicy::kAutomatic)
+      task->order_bytes += file.reached;
     const auto raw = static_cast<double>(std::max<uint64_t>(1, file.raw_bytes));
     task->copied_bytes += static_cast<uint64_t>(static_cast<double>(plan.candidates[i]->bytes) *
                                                 static_cast<double>(file.reached) / raw);
   }
+  order_spent_ += task->order_bytes;
 }
 
 // Holds state. A key file of the last level is rewritten for its values' sake, when nothing else

@@ -2,8 +2,10 @@
 
 #include <map>
 
+#include "memory/memory_budget.h"
 #include "table/table_test_util.h"
 #include "table/verify.h"
+#include "testing/fault_file_system.h"
 
 namespace lava {
 namespace {
@@ -141,7 +143,9 @@ class ModelTest {
                                                 {false, 1000},
                                                 {false, 1 << 20},
                                                 {false, 0, true},
-                                                {false, 40 << 10, true}}) {
+                                                {false, 40 << 10, true},
+                                                {true, 0, false, &counter_},
+                                                {true, 0, false, &counter_, true}}) {
       auto all = ReadAll(*reader_, options);
       ASSERT_TRUE(all.ok()) << all.status().ToString();
       ASSERT_EQ(*all, RecordsOf(model_));
@@ -397,6 +401,54 @@ TEST_F(ReaderTest, WalkThatLooksInTheCacheKeepsNoDataAndCountsNothing) {
   EXPECT_EQ(reads_.block_reads, filled);
   EXPECT_EQ(cache_->statistics().data.hits, before.data.hits);
   EXPECT_EQ(cache_->statistics().data.misses, before.data.misses);
+}
+
+// Blocks that the cache has not, of a walk that goes on, come in pieces, and are kept in it.
+TEST(TableReaderAhead, AWalkThatGoesOnReadsAheadAsFarAsMemoryAllows) {
+  testing::ChosenFileSystem files;
+  testing::FaultFileSystem counted(&files);
+  ASSERT_TRUE(files.CreateDirectory("/db").ok());
+  std::vector<OwnedRecord> records;
+  Random random(7);
+  for (int i = 0; i < 2000; ++i)
+    records.push_back(
+        {InternalKey(1, 7, std::to_string(10'000 + i)), RecordKind::kPut, 0, random.Bytes(500)});
+  ASSERT_TRUE(WriteTable(&files, testing::kPath, records).ok());
+  struct Walk {
+    const char* name;
+    uint64_t budget;  // 0: nobody is asked for memory
+    bool goes_on;
+  };
+  std::map<std::string, uint64_t> reads, blocks;
+  for (const Walk& walk : {Walk{"alone", 0, false}, Walk{"ahead", 1 << 20, false},
+                           Walk{"goes on", 1 << 20, true}, Walk{"refused", 1, false}}) {
+    SCOPED_TRACE(walk.name);
+    const auto cache = BlockCache::Create(8 << 20);
+    TableReader::ReadCounters counters;
+    auto opened = OpenTable(&counted, testing::kPath, cache.get(), nullptr, &counters);
+    ASSERT_TRUE(opened.ok());
+    MemoryBudget budget;
+    budget.SetLimit(walk.budget);
+    MemoryCounter* const memory = budget.counter(MemoryPurpose::kScans);
+    TableReader::IterateOptions options;
+    options.ahead_memory = walk.budget == 0 ? nullptr : memory;
+    options.goes_on = walk.goes_on;
+    const uint64_t before = counted.calls(testing::FileCall::kRead);
+    auto all = ReadAll(**opened, options);
+    ASSERT_TRUE(all.ok()) << all.status().ToString();
+    EXPECT_EQ(*all, records);
+    EXPECT_EQ(memory->used(), 0u) << "given back";
+    reads[walk.name] = counted.calls(testing::FileCall::kRead) - before;
+    blocks[walk.name] = counters.block_reads;
+    // All of it is in the cache now.
+    ASSERT_TRUE(ReadAll(**opened, options).ok());
+    EXPECT_EQ(counters.block_reads, blocks[walk.name]);
+  }
+  EXPECT_GT(reads["alone"], 250u) << "1 MB in blocks of 4 KiB";
+  EXPECT_EQ(reads["refused"], reads["alone"]);
+  EXPECT_LT(reads["ahead"], reads["alone"] / 10);
+  EXPECT_LT(reads["goes on"], reads["ahead"]);
+  for (const auto& [name, count] : blocks) EXPECT_EQ(count, blocks["alone"]) << name;
 }
 
 TEST_F(ReaderTest, WalkPastTheCacheLeavesItAlone) {

@@ -488,6 +488,9 @@ Status LavaStore::Tune(uint32_t table, uint64_t number) {
   TableOptions options = t->options();
   options.separation_bytes = kBounds[number % std::size(kBounds)];
   LAVA_RETURN_IF_ERROR(db_->SetTableOptions(t, options));
+  static constexpr ValuePolicy kPolicies[] = {ValuePolicy::kAutomatic, ValuePolicy::kCollect,
+                                              ValuePolicy::kMerge, ValuePolicy::kGreedy};
+  db_->SetValuePolicy(kPolicies[number / std::size(kBounds) % std::size(kPolicies)]);
   const bool said = t->options().separation_bytes == options.separation_bytes;
   return said ? Status::OK() : Status::IOError("a table does not say what was set");
 }

@@ -54,7 +54,8 @@ class Store {
   virtual void RunJobs(uint64_t count) = 0;
   virtual Status DropTable(uint32_t table) = 0;
   virtual Status SetTtl(uint32_t table, int64_t ttl_ms) = 0;
-  /// Changes what no answer depends on: from which size on values go to value files.
+  /// Changes what no answer depends on: from which size on values go to value files, and who writes
+  /// them anew.
   virtual Status Tune(uint32_t table, uint64_t number) = 0;
   /// The same of what all instances of a process share: its limit of space, which is never full,
   /// its background threads, and the CPU time that they may use.

@@ -78,13 +78,23 @@ void RenderLevels(const Json& one, std::string* out) {
 void RenderValueFiles(const Json& one, std::string* out) {
   if (one["value_files"].empty()) return;
   *out += "value files\n";
-  Columns columns({"file", "bytes>", "records>", "raw>", "live about>", "garbage about>",
-                   "at least>", "at most>", "births>"});
+  Columns columns({"file", "level>", "group>", "bytes>", "records>", "raw>", "live about>",
+                   "garbage about>", "at least>", "at most>", "births>"});
   for (const Json& file : one["value_files"])
-    columns.Add({Short(Text(file, "file")), Size(file, "bytes"), Count(file, "records"),
-                 Size(file, "raw_bytes"), Size(file, "live_estimate"),
+    columns.Add({Short(Text(file, "file")), "L" + Count(file, "level"),
+                 Number(file, "group") == 0 ? "-" : Count(file, "group"), Size(file, "bytes"),
+                 Count(file, "records"), Size(file, "raw_bytes"), Size(file, "live_estimate"),
                  Size(file, "garbage_estimate"), Size(file, "garbage_min"),
                  Size(file, "garbage_max"), Count(file, "births")});
+  columns.Write(out);
+}
+
+void RenderValueOrder(const Json& one, std::string* out) {
+  if (one["value_order"].empty()) return;
+  *out += "order of values\n";
+  Columns columns({"level", "sorted groups>", "files over one key, at most>"});
+  for (const Json& level : one["value_order"])
+    columns.Add({"L" + Count(level, "level"), Count(level, "groups"), Count(level, "overlap")});
   columns.Write(out);
 }
 
@@ -114,6 +124,7 @@ void RenderSummary(const Json& report, std::string* out) {
     RenderTables(one, out);
     RenderLevels(one, out);
     RenderValueFiles(one, out);
+    RenderValueOrder(one, out);
     RenderBirths(one, out);
     RenderUnnamed(one, out);
     const Json& totals = one["totals"];

@@ -29,6 +29,13 @@ TEST_F(InspectTest, TheSummaryIsThatOfTheInstance) {
     least += file["garbage_min"].get<uint64_t>();
     most += file["garbage_max"].get<uint64_t>();
   }
+  for (const Json& level : one["value_order"]) {
+    const size_t n = level["level"];
+    EXPECT_EQ(level["groups"], s.value_groups_at_level[n]);
+    EXPECT_EQ(level["overlap"], s.value_overlap_at_level[n]);
+  }
+  EXPECT_FALSE(one["value_order"].empty());
+  for (const Json& file : one["value_files"]) EXPECT_GT(file["group"], 0);
   EXPECT_EQ(least, s.garbage_bytes_min);
   EXPECT_EQ(most, s.garbage_bytes_max);
   int inherited = 0;

@@ -1,5 +1,6 @@
 #include <set>
 
+#include "db/value_order.h"
 #include "inspect/commands.h"
 #include "inspect/key_names.h"
 #include "inspect/text.h"
@@ -80,6 +81,8 @@ Json ValueFilesOf(const Instance& instance) {
     const ValueFileMeta& file = *garbage.file;
     list.push_back(
         {{"file", file.id.ValueFileName()},
+         {"level", file.level},
+         {"group", file.group},
          {"bytes", file.bytes},
          {"records", file.records},
          {"raw_bytes", file.raw_bytes},
@@ -90,6 +93,17 @@ Json ValueFilesOf(const Instance& instance) {
          {"garbage_estimate", garbage.garbage_estimate},
          {"births", file.births.size()}});
   }
+  return list;
+}
+
+// How well values are sorted, by the level that they were written to.
+Json ValueOrderOf(const Instance& instance) {
+  Json list = Json::array();
+  const ValueOrder order = OrderOf(*instance.state.version);
+  for (uint32_t n = 0; n < kLevelCountMax; ++n)
+    if (order.levels[n].groups > 0)
+      list.push_back(
+          {{"level", n}, {"groups", order.levels[n].groups}, {"overlap", order.levels[n].overlap}});
   return list;
 }
 
@@ -159,6 +173,7 @@ Json Summary(Store* store, Show show) {
     one["tables"] = TablesOf(instance);
     one["levels"] = LevelsOf(instance);
     one["value_files"] = ValueFilesOf(instance);
+    one["value_order"] = ValueOrderOf(instance);
     one["births"] = BirthsOf(instance, names);
     one["totals"] = TotalsOf(instance, store, &missing);
     one["missing"] = missing;
