@@ -55,6 +55,7 @@ TESTS = {
     "value": ("value_test", {}),
     "values": ("db_value_test", {}),
     "values merged": ("db_value_merge_test", {}),
+    "level 0": ("db_level0_test", {}),
     "table": ("table_test", {}),
     "volume": ("volume_crash_test", {}),
     "volumes": ("lavafs_test", {}),
