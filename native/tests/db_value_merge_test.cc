@@ -121,6 +121,30 @@ TEST(DBValueMerge, WhatIsScannedComesInOrderThoughNobodyWritesAnyMore) {
   ExpectAll(&db, db.Values());
 }
 
+TEST(DBValueMerge, OrderOfWhatACheckpointHasCostsItsUpload) {
+  ValueDB db;
+  db.options().value_merge_scan_percent = 100;
+  db.options().gc_upload_cost_percent = 300;
+  db.options().value_file_bytes = 40'000;
+  ASSERT_OK(db.Open());
+  Table* t = db.Values();
+  FillEntangled(&db, t);
+  ASSERT_OK(db.CompactAll());
+  {
+    auto snapshot = *db->TakeSnapshot();
+    std::vector<Snapshot::File> files;
+    std::string metadata;
+    ASSERT_OK(db.FlushSnapshot(snapshot.get()));
+    ASSERT_OK(snapshot->Files(&files, &metadata));
+  }
+  for (int i = 0; i < 3; ++i) ExpectAll(&db, t);
+  db.executor().RunUntilIdle();
+  EXPECT_EQ(db->statistics().merged_value_bytes, 0u);
+  ExpectAll(&db, t);
+  db.executor().RunUntilIdle();
+  EXPECT_EQ(db->statistics().merged_value_bytes, uint64_t{1000 * 10 * kRuns});
+}
+
 TEST(DBValueMerge, ValuesBelowARaisedBoundComeBackInline) {
   ValueDB db;
   db.options().value_merge_scan_percent = 100;

@@ -334,6 +334,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   ValueMergePlan PlanValueMerge(const CompactionInput& input) const;  // holds state
   void TakeAlong(const ValueMergePlan& plan, CompactionTask* task);   // holds state
   std::optional<CompactionTask> PlanOrdering();                       // holds state
+  std::nullopt_t LookAgainAt(uint64_t credit);                        // holds state
+  uint32_t OrderUploadCost() const;                                   // holds state
   uint64_t OrderingStep() const;
   void LookForOrdering();
   void NoteDecision(const CompactionInput& input, const ValueFileMeta& file,

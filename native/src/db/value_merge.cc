@@ -49,6 +49,23 @@ uint64_t ReachedOf(const ValueFileMeta& file, const Version& version, const Reac
   return bytes;
 }
 
+// How many value files a scan of the key file's range reads beside each other, where they are most.
+uint32_t TangleOf(const Version& version, const FileEntry& entry) {
+  std::map<const ValueFileMeta*, KeyRange> ranges;
+  for (const BirthShare& share : entry.file->births) {
+    const auto birth = version.births.find(share.birth);
+    if (birth == version.births.end()) continue;
+    for (const Placement& place : birth->second->places) {
+      const KeyRange range{std::max<Slice>(place.file->lower, entry.lower),
+                           std::min<Slice>(place.file->upper, entry.upper)};
+      if (range.lower < range.upper) ranges[place.file.get()] = range;
+    }
+  }
+  std::vector<KeyRange> all;
+  for (const auto& [file, range] : ranges) all.push_back(range);
+  return OverlapDepth(all);
+}
+
 // Deep enough that what is merged stays for a while (DiffKV 3.4, lazy merge).
 bool IsLowEnough(const Version& version, uint32_t output_level) {
   uint32_t last = 0;
@@ -64,6 +81,11 @@ uint64_t DBImpl::OrderCredit() const {
   const uint64_t scanned = counters_.scan_value_bytes.load(std::memory_order_relaxed);
   const uint64_t earned = scanned / 100 * options_.value_merge_scan_percent;
   return earned - std::min(earned, order_spent_);
+}
+
+// Holds state. In percent, beside writing a byte of a file that a checkpoint has.
+uint32_t DBImpl::OrderUploadCost() const {
+  return takes_checkpoints_ ? options_.gc_upload_cost_percent : 0;
 }
 
 // Holds state.
@@ -116,6 +138,7 @@ DBImpl::ValueMergePlan DBImpl::PlanValueMerge(const CompactionInput& input) cons
                                   .checkpoint_percent = effort.checkpoint_percent,
                                   .sorted_runs_max = options_.value_sorted_runs_max,
                                   .order_bytes_max = OrderCredit(),
+                                  .upload_cost_percent = OrderUploadCost(),
                                   .bytes_max = MergedBytesMax()};
   plan.reasons = RulesOf(value_policy_).JudgeMerge(plan.files, options);
   return plan;
@@ -130,12 +153,19 @@ void DBImpl::TakeAlong(const ValueMergePlan& plan, CompactionTask* task) {
     if (!IsMerged(plan.reasons[i])) continue;
     task->input.merged_values.insert(plan.candidates[i]);
     if (plan.reasons[i] == ValueMergeReason::kTangled && value_policy_ == ValuePolicy::kAutomatic)
-      task->order_bytes += file.reached;
+      task->order_bytes += OrderCost(file, OrderUploadCost());
     const auto raw = static_cast<double>(std::max<uint64_t>(1, file.raw_bytes));
     task->copied_bytes += static_cast<uint64_t>(static_cast<double>(plan.candidates[i]->bytes) *
                                                 static_cast<double>(file.reached) / raw);
   }
   order_spent_ += task->order_bytes;
+}
+
+// Holds state. PlanOrdering() looks again when scans have earned so much, or one step more.
+std::nullopt_t DBImpl::LookAgainAt(uint64_t credit) {
+  const uint64_t now = OrderCredit();
+  ordering_needs_ = credit > now ? credit : now + OrderingStep();
+  return std::nullopt;
 }
 
 // Holds state. A key file of the last level is rewritten for its values' sake, when nothing else
@@ -150,31 +180,33 @@ std::optional<DBImpl::CompactionTask> DBImpl::PlanOrdering() {
   while (last > 0 && version_->levels[last].empty()) --last;
   if (last == 0) return std::nullopt;
   const std::vector<FileEntry>& level = version_->levels[last];
-  const auto births = [](const FileEntry& entry) { return entry.file->births.size(); };
-  const auto most = std::max_element(
-      level.begin(), level.end(),
-      [&](const FileEntry& a, const FileEntry& b) { return births(a) < births(b); });
-  if (births(*most) < options_.value_sorted_runs_max || late_files_.Contains(most->file->id))
-    return std::nullopt;
+  size_t most = 0;
+  uint32_t tangle = 0;
+  for (size_t i = 0; i < level.size(); ++i) {
+    const uint32_t of = TangleOf(*version_, level[i]);
+    if (of > tangle) most = i;
+    tangle = std::max(tangle, of);
+  }
+  if (tangle < options_.value_sorted_runs_max || late_files_.Contains(level[most].file->id))
+    return LookAgainAt(0);
   CompactionPlan plan;
   plan.level = plan.output_level = last;
-  plan.inputs.push_back({last, {static_cast<uint32_t>(most - level.begin())}});
+  plan.inputs.push_back({last, {static_cast<uint32_t>(most)}});
   CompactionTask task = MakeTask(plan);
   const ValueMergePlan values = PlanValueMerge(task.input);
-  uint64_t bytes = 0, unpaid = 0;
-  uint32_t merged = 0;
+  uint64_t bytes = 0, cost = 0;
+  uint32_t merged = 0, unpaid = 0;
   for (size_t i = 0; i < values.files.size(); ++i) {
-    if (values.reasons[i] == ValueMergeReason::kUnpaid) unpaid += values.files[i].reached;
-    if (!IsMerged(values.reasons[i])) continue;
-    bytes += values.files[i].reached;
-    ++merged;
+    const bool is_merged = values.reasons[i] == ValueMergeReason::kTangled;
+    if (!is_merged && values.reasons[i] != ValueMergeReason::kUnpaid) continue;
+    cost += OrderCost(values.files[i], OrderUploadCost());
+    unpaid += is_merged ? 0 : 1;
+    merged += is_merged ? 1 : 0;
+    bytes += is_merged ? values.files[i].reached : 0;
   }
   // All at once, or as many as a job takes: what is brought in order bit by bit is written again
   // and again. And the keys are written again for it.
-  if (unpaid > 0 || merged < 2 || bytes < most->file->bytes) {
-    ordering_needs_ = OrderCredit() + std::max(unpaid, OrderingStep());
-    return std::nullopt;
-  }
+  if (unpaid > 0 || merged < 2 || bytes < level[most].file->bytes) return LookAgainAt(cost);
   ordering_needs_ = 0;
   TakeAlong(values, &task);
   return task;

@@ -45,6 +45,7 @@ class Room {
       : files_(files),
         left_(options.bytes_max),
         order_left_(options.order_bytes_max),
+        upload_cost_percent_(options.upload_cost_percent),
         reasons_(*reasons) {}
 
   template <typename Measure>
@@ -56,13 +57,14 @@ class Room {
                      [&](size_t a, size_t b) { return measure(a) > measure(b); });
     for (const size_t i : wanted) {
       const uint64_t bytes = files_[i].reached;
+      const uint64_t cost = paid_by_scans ? OrderCost(files_[i], upload_cost_percent_) : 0;
       if (bytes > left_) {
         reasons_[i] = ValueMergeReason::kNoRoom;
-      } else if (paid_by_scans && bytes > order_left_) {
+      } else if (cost > order_left_) {
         reasons_[i] = ValueMergeReason::kUnpaid;
       } else {
         left_ -= bytes;
-        if (paid_by_scans) order_left_ -= bytes;
+        order_left_ -= cost;
       }
     }
   }
@@ -70,6 +72,7 @@ class Room {
  private:
   const Mergeables& files_;
   uint64_t left_, order_left_;
+  const uint32_t upload_cost_percent_;
   MergeReasons& reasons_;
 };
 

@@ -29,6 +29,7 @@ struct ValueMergeOptions {
   uint32_t checkpoint_percent = 25;  // instead, for what a checkpoint has
   uint32_t sorted_runs_max = 8;      // 0: values are not merged for their order
   uint64_t order_bytes_max = 0;      // may be written anew for order's sake: what scans paid for
+  uint32_t upload_cost_percent = 0;  // of a byte that a checkpoint has: the next uploads it again
   uint64_t bytes_max = 0;            // for any
 };
 
@@ -47,6 +48,12 @@ enum class ValueMergeReason : uint8_t {
 };
 inline bool IsMerged(ValueMergeReason reason) { return reason >= ValueMergeReason::kDirty; }
 const char* NameOf(ValueMergeReason reason);
+
+/// What it costs to write the file's values anew for order's sake, as bytes.
+inline uint64_t OrderCost(const MergeableFile& file, uint32_t upload_cost_percent) {
+  const uint32_t percent = 100 + (file.in_checkpoint ? upload_cost_percent : 0);
+  return file.reached / 100 * percent + file.reached % 100 * percent / 100;
+}
 
 /// What one policy decides about values. All of its answers are pure.
 /// Threads:    const, any thread.

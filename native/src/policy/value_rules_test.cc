@@ -120,6 +120,15 @@ TEST(ValueRules, AutomaticMergesForOrderWhatScansPaidFor) {
   options.order_bytes_max = 0;
   EXPECT_EQ(Judge(ValuePolicy::kAutomatic, kTangled, options), unpaid + unpaid + unpaid + unpaid);
   options = MergeOptionsForTest();
+  options.order_bytes_max = 60;
+  options.upload_cost_percent = 300;
+  EXPECT_EQ(Judge(ValuePolicy::kAutomatic,
+                  "a-z of 100 garbage 0 reached 10 uploaded\na-z of 100 garbage 0 reached 10\n"
+                  "a-z of 100 garbage 0 reached 10 uploaded\na-z of 100 garbage 0 reached 10",
+                  options),
+            merged + merged + unpaid + merged)
+      << "what is uploaded again costs four times as much";
+  options = MergeOptionsForTest();
   options.low_enough = false;
   EXPECT_EQ(Judge(ValuePolicy::kAutomatic, "a-z of 9 garbage 0 reached 1\n" + std::string(kTangled),
                   options)
