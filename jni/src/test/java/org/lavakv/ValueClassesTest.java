@@ -31,6 +31,8 @@ class ValueClassesTest {
                     m.invoke(o, m.getName().equals("setSync"));
                 } else if (type == CompressionType.class) {
                     m.invoke(o, CompressionType.ZSTD);
+                } else if (type == ValuePolicy.class) {
+                    m.invoke(o, ValuePolicy.MERGE);
                 } else if (type == WalMode.class) {
                     m.invoke(o, WalMode.WAL_SYNC);
                 } else {
@@ -43,13 +45,14 @@ class ValueClassesTest {
         for (long number : o.toNative()) {
             numbers.add(number);
         }
-        assertThat(numbers).hasSize(31).containsAll(set);
+        assertThat(numbers).hasSize(32).containsAll(set);
         assertThat(o.compression()).isEqualTo(CompressionType.ZSTD);
         assertThat(o.valueCompression()).isEqualTo(CompressionType.ZSTD);
-        assertThat(numbers).filteredOn(number -> number == 2).hasSize(4);
+        assertThat(numbers).filteredOn(number -> number == 2).hasSize(5);
         assertThat(o.createIfMissing()).isFalse();
         assertThat(o.sync()).isTrue();
         assertThat(o.walMode()).isEqualTo(WalMode.WAL_SYNC);
+        assertThat(o.valuePolicy()).isEqualTo(ValuePolicy.MERGE);
         assertThat(o.useDirectReads()).isFalse();
         assertThat(o.useDirectIoForFlushAndCompaction()).isFalse();
         long[] before = o.toNative();
