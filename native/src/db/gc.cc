@@ -96,7 +96,7 @@ bool DBImpl::StartCollection(const std::vector<ValueFileGarbage>& all) {
           .PickCollection(files, {.garbage_percent = effort.garbage_percent,
                                   .checkpoint_percent = effort.checkpoint_percent,
                                   .live_bytes_max = options_.value_file_bytes,
-                                  .last_resort = effort.last_resort});
+                                  .last_resort = effort.last_resort || WorkPressure().slow > 0});
   if (picked.empty() && task->input.expired.empty()) return false;
   for (const size_t i : picked) {
     task->input.files.push_back(all[i].file);

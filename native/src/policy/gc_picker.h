@@ -18,7 +18,7 @@ struct GcOptions {
   uint32_t garbage_percent = 25;          // a file with less is left alone; above 100: all are
   uint32_t checkpoint_percent = 25;       // the same for what a checkpoint has
   uint64_t live_bytes_max = 64ull << 20;  // one job copies about so much at most
-  bool last_resort = false;               // nothing else makes room
+  bool last_resort = false;               // writes wait for room
 };
 inline constexpr size_t kGcFilesMax = 8;  // of one job
 

@@ -75,7 +75,7 @@ class ValueRules {
 /// kCollect: collections alone.
 /// kMerge: compactions into the last two levels take along all whose keys they move down, and of
 ///   what is there already the entangled and the dirty (DiffKV 3.3, 3.4). Collections are made only
-///   when nothing else makes room.
+///   while writes are slowed for want of room.
 /// kGreedy: collections alone, of the dirtiest file, one in a job.
 const ValueRules& RulesOf(ValuePolicy policy);
 
