@@ -491,7 +491,8 @@ Status LavaStore::Tune(uint32_t table, uint64_t number) {
   LAVA_RETURN_IF_ERROR(db_->SetTableOptions(t, options));
   static constexpr ValuePolicy kPolicies[] = {ValuePolicy::kAutomatic, ValuePolicy::kCollect,
                                               ValuePolicy::kMerge, ValuePolicy::kGreedy};
-  if (!slowed_) db_->SetValuePolicy(kPolicies[number / std::size(kBounds) % std::size(kPolicies)]);
+  if (!slowed_ && set_.forces_policies)
+    db_->SetValuePolicy(kPolicies[number / std::size(kBounds) % std::size(kPolicies)]);
   const bool said = t->options().separation_bytes == options.separation_bytes;
   return said ? Status::OK() : Status::IOError("a table does not say what was set");
 }

@@ -188,7 +188,7 @@ DBOptions OptionsOf(const OptionSet& set, uint32_t opening) {
                                               ValuePolicy::kMerge, ValuePolicy::kGreedy};
   options.value_policy = Pick(&random, kPolicies);
   // Those that are forced may let slowed writes wait for minutes.
-  if (slowed) options.value_policy = ValuePolicy::kAutomatic;
+  if (slowed || !set.forces_policies) options.value_policy = ValuePolicy::kAutomatic;
   options.value_decisions_max = random.OneIn(2) ? 0 : 10;
   return options;
 }
