@@ -79,7 +79,6 @@ void Play(const Workload& workload, const History& history,
   OptionSet set = OptionSetAt(workload.option_set);
   set.files = OptionSet::Files::kMemory;
   set.lease_bytes = 64 << 20;  // refuses nothing itself
-  set.forces_policies = false;
   {
     LavaStore store(set, workload.seed);
     if (job_beside) store.HaveAJobBeside();

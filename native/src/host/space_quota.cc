@@ -51,6 +51,7 @@ void SpaceQuota::Leave(Place* place) {
   if (place->member == nullptr) return;
   place->member = nullptr;
   places_.remove(place);
+  counted_at_us_ = 0;  // it may have counted as a writer
   Add(place->report.use, ~0ull, &total_);
   Judge();
 }

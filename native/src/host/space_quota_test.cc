@@ -304,7 +304,7 @@ TEST_F(SpaceQuotaTest, ThoseThatWriteShareWhatIsAllowed) {
       << "the other has not written for a second";
   EXPECT_EQ(quota.BytesPerSecond(&b.place, 8000, kNowUs + 1'800'001), all / 2);
   b.Leave();
-  EXPECT_EQ(quota.BytesPerSecond(&a.place, 8000, kNowUs + 2'000'000), all);
+  EXPECT_EQ(quota.BytesPerSecond(&a.place, 8000, kNowUs + 1'800'002), all) << "at once";
 }
 
 TEST_F(SpaceQuotaTest, WritesGetTwiceWhatAllFree) {

@@ -118,7 +118,6 @@ Status LavaStore::OpenIn(const std::string& directory, std::span<const ImportSou
   }
   separation_bytes_ = SeparationOf(set_, openings_);
   DBOptions options = OptionsOf(set_, openings_++);
-  slowed_ = options.slowed_bytes_per_second != OptionSet::kNotSlowed;
   options.file_system = fs_;
   LAVA_ASSIGN_OR_RETURN(options.lease,
                         Host::Get().Acquire(set_.lease_bytes, set_.write_buffer_ratio));
@@ -491,8 +490,7 @@ Status LavaStore::Tune(uint32_t table, uint64_t number) {
   LAVA_RETURN_IF_ERROR(db_->SetTableOptions(t, options));
   static constexpr ValuePolicy kPolicies[] = {ValuePolicy::kAutomatic, ValuePolicy::kCollect,
                                               ValuePolicy::kMerge, ValuePolicy::kGreedy};
-  if (!slowed_ && set_.forces_policies)
-    db_->SetValuePolicy(kPolicies[number / std::size(kBounds) % std::size(kPolicies)]);
+  db_->SetValuePolicy(kPolicies[number / std::size(kBounds) % std::size(kPolicies)]);
   const bool said = t->options().separation_bytes == options.separation_bytes;
   return said ? Status::OK() : Status::IOError("a table does not say what was set");
 }

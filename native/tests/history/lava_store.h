@@ -119,7 +119,6 @@ class LavaStore final : public Store {
   Status CheckClosed();
 
   const OptionSet set_;
-  bool slowed_ = false;  // writes, when space is short
   std::optional<ChosenFileSystem> memory_;
   std::unique_ptr<FileVolume> file_volume_;
   std::unique_ptr<fs::FileSystem> posix_;

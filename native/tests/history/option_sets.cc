@@ -176,7 +176,7 @@ DBOptions OptionsOf(const OptionSet& set, uint32_t opening) {
   options.space_low_percent = options.space_high_percent == 0 ? 0 : Pick(&random, kLowRatios);
   // A write that waits beside threads would wait for a clock that stands still.
   const bool slowed = random.OneIn(4) && set.jobs != OptionSet::Jobs::kThreads;
-  options.slowed_bytes_per_second = slowed ? uint64_t{64 << 10} : OptionSet::kNotSlowed;
+  options.slowed_bytes_per_second = slowed ? 64 << 10 : 1ull << 40;
   options.gc_jobs_max = static_cast<uint32_t>(random.Uniform(4));
   options.gc_upload_cost_percent = random.OneIn(2) ? 0 : 100;
   static constexpr uint32_t kSortedRuns[] = {0, 1, 1, 8};
@@ -187,8 +187,6 @@ DBOptions OptionsOf(const OptionSet& set, uint32_t opening) {
   static constexpr ValuePolicy kPolicies[] = {ValuePolicy::kAutomatic, ValuePolicy::kCollect,
                                               ValuePolicy::kMerge, ValuePolicy::kGreedy};
   options.value_policy = Pick(&random, kPolicies);
-  // Those that are forced may let slowed writes wait for minutes.
-  if (slowed || !set.forces_policies) options.value_policy = ValuePolicy::kAutomatic;
   options.value_decisions_max = random.OneIn(2) ? 0 : 10;
   return options;
 }

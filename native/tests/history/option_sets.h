@@ -10,8 +10,6 @@ namespace lava::testing {
 
 /// How an instance is set up for a history. What is drawn from an index is always the same.
 struct OptionSet {
-  static constexpr uint64_t kNotSlowed = 1ull << 40;
-  bool forces_policies = true;  // for values; some make many more jobs
   enum class Files : uint8_t { kMemory, kPosix, kLavaFs };
   enum class Jobs : uint8_t {
     kRandomOrder,  // simulated: run where the history says, in any order
