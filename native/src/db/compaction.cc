@@ -48,6 +48,7 @@ PickerView DBImpl::MakePickerView(const Version& version) const {
 PickerOptions DBImpl::MakePickerOptions() const {
   return {.l0_trigger = options_.l0_compaction_trigger,
           .l0_trigger_max = options_.l0_stall_trigger * 2 / 3,
+          .combines_l0 = WorkPressure().slow <= 0 && !IsDiskFull(),
           .level1_bytes = options_.level1_bytes,
           .level_multiplier = options_.level_multiplier,
           .target_file_bytes = options_.target_file_bytes,

@@ -232,8 +232,9 @@ std::optional<CompactionPlan> PickCompaction(const PickerView& view, const Picke
     if (plan->trivial_move) return plan;
     if (!best) best = std::move(plan);
   }
-  const bool l0_waits = !view.levels.empty() && Score(view, options, 0) < 1;
-  return best || !l0_waits ? best : PickL0Combination(view, options);
+  if (best || !options.combines_l0 || view.levels.empty() || Score(view, options, 0) >= 1)
+    return best;
+  return PickL0Combination(view, options);
 }
 
 std::optional<CompactionPlan> PickExposing(const PickerView& view, const PickerOptions& options) {

@@ -32,6 +32,7 @@ struct PickerOptions {
   /// L0Trigger().
   uint32_t l0_trigger = 4;
   uint32_t l0_trigger_max = 16;  // never waited for more, if that is above l0_trigger
+  bool combines_l0 = true;       // not while space is short: it frees none
   uint64_t level1_bytes = 128ull << 20;
   uint32_t level_multiplier = 10;
   uint64_t target_file_bytes = 32ull << 20;

@@ -184,6 +184,8 @@ TEST(CompactionPicker, SmallFilesOfAWaitingL0BecomeOne) {
     const Tree tree(row.tree);
     EXPECT_EQ(ToText(PickCompaction(tree.view, options)), row.plan) << row.name;
   }
+  options.combines_l0 = false;
+  EXPECT_EQ(ToText(PickCompaction(Tree(rows[1].tree).view, options)), "none");
 }
 
 TEST(CompactionPicker, All) {
