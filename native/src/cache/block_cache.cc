@@ -59,8 +59,8 @@ struct SegmentState {
 
 class ShardedCache final : public BlockCache {
  public:
-  ShardedCache(uint64_t capacity_bytes, const MemoryCounter* borrowed)
-      : capacity_(capacity_bytes), borrowed_(borrowed) {}
+  ShardedCache(uint64_t capacity_bytes, const MemoryCounter* borrowed, ChargeObserver* observer)
+      : capacity_(capacity_bytes), borrowed_(borrowed), observer_(observer) {}
 
   uint64_t NewFileId() override { return next_file_.fetch_add(1, std::memory_order_relaxed); }
 
@@ -81,6 +81,7 @@ class ShardedCache final : public BlockCache {
     // Room first, then the block: what all charges and the cache have is never more than there is.
     while (!TryReserve(charge))
       if (!EvictToCapacity(charge)) return block;
+    if (observer_ != nullptr) observer_->Charged();
     SegmentState& state = Of(segment);
     state.used.fetch_add(charge, std::memory_order_relaxed);
     CacheShard::Inserted inserted = ShardOf(key).Insert(
@@ -209,6 +210,7 @@ class ShardedCache final : public BlockCache {
   std::array<CacheShard, kShardCount> shards_;
   std::atomic<uint64_t> capacity_;
   const MemoryCounter* const borrowed_;
+  ChargeObserver* const observer_;
   std::array<SegmentState, 2> segments_;
   std::atomic<uint64_t> reserved_{0};  // of both, and of blocks that are about to come
   std::mutex border_mutex_;            // of judgements; below no other lock
@@ -220,8 +222,9 @@ class ShardedCache final : public BlockCache {
 }  // namespace
 
 std::unique_ptr<BlockCache> BlockCache::Create(uint64_t capacity_bytes,
-                                               const MemoryCounter* borrowed) {
-  return std::make_unique<ShardedCache>(capacity_bytes, borrowed);
+                                               const MemoryCounter* borrowed,
+                                               ChargeObserver* observer) {
+  return std::make_unique<ShardedCache>(capacity_bytes, borrowed, observer);
 }
 
 }  // namespace lava

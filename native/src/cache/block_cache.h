@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "lava/status.h"
-#include "memory/memory_counter.h"
+#include "memory/memory_budget.h"
 
 namespace lava {
 
@@ -48,9 +48,10 @@ class BlockCache {
 
   virtual ~BlockCache() = default;
   /// What borrowed (may be null, must outlive the cache) counts is taken off the capacity at all
-  /// times; call Trim() when it has grown.
+  /// times; call Trim() when it has grown. observer (the same) is told when a block takes room.
   static std::unique_ptr<BlockCache> Create(uint64_t capacity_bytes,
-                                            const MemoryCounter* borrowed = nullptr);
+                                            const MemoryCounter* borrowed = nullptr,
+                                            ChargeObserver* observer = nullptr);
 
   virtual uint64_t NewFileId() = 0;
   /// Null when the block is not here; counts a hit or a miss. A key is of one segment always.

@@ -7,7 +7,7 @@
 namespace lava::fs {
 namespace {
 
-constexpr uint64_t kFilesMax = 4096;
+constexpr uint64_t kFilesMax = 16384;
 constexpr uint64_t kFilesMin = 16;
 
 uint32_t DefaultFilesMax() {

@@ -23,7 +23,7 @@ class EvictableFile {
 class OpenFileLimit {
  public:
   explicit OpenFileLimit(uint32_t files_max) : files_max_(files_max) {}
-  /// The process's: half of RLIMIT_NOFILE, at most 4096. Never destroyed.
+  /// The process's: half of RLIMIT_NOFILE, at most 16384. Never destroyed.
   static OpenFileLimit* Process();
 
   /// Counts a file that was just opened; may evict others. Overshoots while all are in use.

@@ -15,7 +15,8 @@ namespace {
 
 // One part in so many is left to what the allocator adds, and to what is too small to be counted.
 constexpr uint64_t kUncountedShare = 16;
-// One part in so many may be pages that memtables gave back and will take again.
+// One part in so many may be pages that memtables gave back and will take again, besides what the
+// budget has left.
 constexpr uint64_t kKeptShare = 32;
 constexpr uint64_t kLooksPerSeal = 8;
 // Of a lease that ends: less is not worth a walk through the heap.
@@ -103,11 +104,15 @@ void LeaseImpl::Relieve() {
 
 Host& Host::Get() {
   // Never destroyed: instances may be closed by threads that outlive main().
-  static HostImpl* const host = new HostImpl();
+  static HostImpl* const host = [] {
+    auto* made = new HostImpl();
+    PagePool::Process().SetRoom(made);
+    return made;
+  }();
   return *host;
 }
 
-HostImpl::HostImpl() : cache_(BlockCache::Create(0, &budget_.total())) {}
+HostImpl::HostImpl() : cache_(BlockCache::Create(0, &budget_.total(), this)) {}
 
 Result<std::shared_ptr<Lease>> HostImpl::Acquire(uint64_t capacity_bytes,
                                                  double write_buffer_ratio) {
@@ -140,7 +145,10 @@ void HostImpl::LeaseEnded(LeaseImpl* lease) {
     }
   }
   // Blocks of the cache come from malloc, which else keeps all that they took.
-  if (lease->capacity_bytes() >= kTrimmedBytesMin) GiveBackFreeHeap();
+  if (lease->capacity_bytes() >= kTrimmedBytesMin) {
+    GiveBackFreeHeap();
+    cache_peak_bytes_ = cache_->used_bytes();
+  }
 }
 
 // Caller holds mutex_. With the last lease the capacity is 0 and the cache lets go of all blocks.
@@ -150,7 +158,24 @@ void HostImpl::ResizeCache() {
   const uint64_t reserve = std::min(threads_ * kFlushJobBytes, capacity_bytes_ / kUncountedShare);
   budget_.SetLimit(chargeable - reserve);
   cache_->SetCapacity(chargeable);
-  PagePool::Process().SetKeptBytesMax(capacity_bytes_ / kKeptShare);
+  PagePool::Process().Fit();
+}
+
+void HostImpl::Charged() {
+  cache_->Trim();
+  const uint64_t cached = cache_->used_bytes();
+  uint64_t peak = cache_peak_bytes_.load(std::memory_order_relaxed);
+  while (cached > peak && !cache_peak_bytes_.compare_exchange_weak(peak, cached)) continue;
+  PagePool::Process().Fit();
+}
+
+uint64_t HostImpl::KeptBytesMax() const {
+  const uint64_t capacity = capacity_bytes_.load(std::memory_order_relaxed);
+  // What the cache once had may still be resident, and more: its blocks come from malloc.
+  const uint64_t cached = cache_peak_bytes_.load(std::memory_order_relaxed);
+  const uint64_t used = budget_.total().used() + cached + cached / kUncountedShare;
+  const uint64_t most = Chargeable(capacity) + capacity / kKeptShare;
+  return most - std::min(most, used);
 }
 
 // Caller holds mutex_.

@@ -15,6 +15,7 @@
 #include "host/wal_registry.h"
 #include "lava/host.h"
 #include "memory/memory_budget.h"
+#include "memory/page_pool.h"
 
 namespace lava {
 
@@ -77,7 +78,7 @@ class LeaseImpl final : public Lease {
 /// What the process shares.
 /// Threads:    any thread.
 /// Ownership:  a singleton that is never destroyed (detached state of late closers stays valid).
-class HostImpl final : public Host, private ChargeObserver {
+class HostImpl final : public Host, public PagePool::Room, private ChargeObserver {
  public:
   HostImpl();
 
@@ -102,6 +103,9 @@ class HostImpl final : public Host, private ChargeObserver {
     return volumes_.RemoveStale(directory);
   }
 
+  /// What the budget has left, and a small part of it.
+  uint64_t KeptBytesMax() const override;
+
   BlockCache* cache() { return cache_.get(); }
   SpaceQuota* space() { return &space_; }
   WalRegistry* wals() { return &wals_; }
@@ -119,7 +123,7 @@ class HostImpl final : public Host, private ChargeObserver {
   void ResizeCache();
   bool IsWithinBudget() const;
   bool Relieve();
-  void Charged() override { cache_->Trim(); }
+  void Charged() override;
   bool Allows(uint64_t bytes) override;
   void RunInBackground(std::function<void()> job);
 
@@ -138,8 +142,9 @@ class HostImpl final : public Host, private ChargeObserver {
   double cpu_cores_ = 0;
   uint32_t instances_open_ = 0;
   std::list<LeaseImpl*> leases_;
-  uint64_t capacity_bytes_ = 0;           // of all leases
-  std::unique_ptr<BudgetRelief> relief_;  // until the last instance closes
+  std::atomic<uint64_t> capacity_bytes_{0};    // of all leases
+  std::atomic<uint64_t> cache_peak_bytes_{0};  // since free heap was given back
+  std::unique_ptr<BudgetRelief> relief_;       // until the last instance closes
   WalRegistry wals_{budget_.counter(MemoryPurpose::kMetadata),
                     [this](std::function<void()> job) { RunInBackground(std::move(job)); }};
   VolumeRegistry volumes_{budget_.counter(MemoryPurpose::kFileBuffers),

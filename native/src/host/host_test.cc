@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <vector>
+
+#include "cache/block_for_test.h"
 #include "host/host_impl.h"
 
 namespace lava {
@@ -130,6 +134,40 @@ TEST(Host, WhatBindingsKeepIsTakenFromTheCache) {
   host.CountBindingBytes(-300);
   EXPECT_EQ(host.statistics().charged_bytes, 0u);
 }
+
+#if !defined(__SANITIZE_ADDRESS__)
+TEST(Host, FreedPagesStayWhileTheBudgetHasRoomForThem) {
+  constexpr uint64_t kMiB = 1 << 20;
+  PagePool& pool = PagePool::Process();
+  const auto free_pages = [&] {
+    std::vector<char*> chunks;
+    for (int i = 0; i < 64; ++i) chunks.push_back(pool.Allocate(kMiB));
+    for (char* chunk : chunks) pool.Free(chunk, kMiB);
+    return pool.statistics().kept_bytes;
+  };
+  {
+    const auto lease = Host::Get().Acquire(128 * kMiB, 0.5);
+    ASSERT_TRUE(lease.ok());
+    EXPECT_GE(free_pages(), 64 * kMiB);
+    MemoryCounter* const readers = Impl(lease->get())->budget()->counter(MemoryPurpose::kReaders);
+    readers->Charge(80 * kMiB);
+    EXPECT_LE(pool.statistics().kept_bytes, (120 + 4 - 80) * kMiB) << "of a budget of 120 MiB";
+    EXPECT_GT(pool.statistics().kept_bytes, (120 + 4 - 80 - 4) * kMiB);
+    readers->Release(80 * kMiB);
+    EXPECT_GE(free_pages(), 64 * kMiB);
+    BlockCache* const cache = Impl(lease->get())->host()->cache();
+    const uint64_t file = cache->NewFileId();
+    for (uint64_t i = 0; i < 100; ++i)
+      cache->Insert({file, i}, kData, std::make_shared<TestBlock>(i, kMiB));
+    EXPECT_LE(pool.statistics().kept_bytes, (120 + 4 - 100) * kMiB);
+    cache->EraseFile(file);
+    EXPECT_LE(free_pages(), (120 + 4 - 100) * kMiB) << "malloc may have kept what the cache had";
+  }
+  EXPECT_LE(pool.statistics().kept_bytes, PagePool::kKeptBytesMin) << "no budget, no room";
+  const auto next = Host::Get().Acquire(128 * kMiB, 0.5);
+  EXPECT_GE(free_pages(), 64 * kMiB) << "the free heap was given back";
+}
+#endif
 
 TEST(Host, ThePoolLivesFromTheFirstInstanceToTheLast) {
   auto lease = Host::Get().Acquire(1000, 0.5);

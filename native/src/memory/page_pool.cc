@@ -125,6 +125,7 @@ void PagePool::Free(char* memory, size_t bytes) {
   const bool large = !kPools || !IsPooled(rounded);
   if (large && kPools) Unmap(memory, rounded);
   if (large && !kPools) ::operator delete (memory, std::align_val_t{kPageBytes});
+  const uint64_t kept_max = KeptBytesMax();
   std::unique_lock<std::mutex> lock(mutex_);
   LAVA_CHECK(used_bytes_ >= rounded);
   used_bytes_ -= rounded;
@@ -133,30 +134,43 @@ void PagePool::Free(char* memory, size_t bytes) {
     return;
   }
   FreeList& free = free_[ClassOf(rounded)];
-  if (kept_bytes_ + rounded <= kept_bytes_max_) {
+  if (kept_bytes_ + rounded <= kept_max) {
     kept_bytes_ += rounded;
     free.resident.push_back(memory);
     return;
   }
   lock.unlock();
-  LAVA_CHECK(madvise(memory, rounded, MADV_DONTNEED) == 0);
+  GiveBack(memory, rounded);
   lock.lock();
   free.returned.push_back(memory);
 }
 
-void PagePool::SetKeptBytesMax(uint64_t bytes) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  kept_bytes_max_ = std::max<uint64_t>(bytes, kKeptBytesMin);
-  for (size_t n = kClasses; n-- > 0 && kept_bytes_ > kept_bytes_max_;) {
+void PagePool::Fit() {
+  uint64_t most = KeptBytesMax();
+  if (kept_bytes_.load(std::memory_order_relaxed) <= most) return;
+  most = std::max<uint64_t>(most - kFitBytes, kKeptBytesMin);
+  std::unique_lock<std::mutex> lock(mutex_);
+  for (size_t n = kClasses; n-- > 0;) {  // few large pieces rather than many small ones
     FreeList& free = free_[n];
-    while (!free.resident.empty() && kept_bytes_ > kept_bytes_max_) {
-      const size_t rounded = kPageBytes << n;
-      LAVA_CHECK(madvise(free.resident.back(), rounded, MADV_DONTNEED) == 0);
-      free.returned.push_back(free.resident.back());
+    while (!free.resident.empty() && kept_bytes_ > most) {
+      char* const memory = free.resident.back();
       free.resident.pop_back();
-      kept_bytes_ -= rounded;
+      kept_bytes_ -= kPageBytes << n;
+      lock.unlock();
+      GiveBack(memory, kPageBytes << n);
+      lock.lock();
+      free.returned.push_back(memory);
     }
   }
+}
+
+uint64_t PagePool::KeptBytesMax() const {
+  const Room* const room = room_.load(std::memory_order_acquire);
+  return std::max<uint64_t>(room == nullptr ? 0 : room->KeptBytesMax(), kKeptBytesMin);
+}
+
+void PagePool::GiveBack(char* memory, size_t bytes) {
+  LAVA_CHECK(madvise(memory, bytes, MADV_DONTNEED) == 0);
 }
 
 PagePool::Statistics PagePool::statistics() const {

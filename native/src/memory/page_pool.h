@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -15,8 +16,9 @@ namespace lava {
 /// small allocation in between keeps freed memory.
 ///
 /// Sizes are rounded up to powers of two below 1 MiB, and to pages above. Of 2 MiB each piece is
-/// one huge page, where the system has them. Some of what was freed stays resident, for the next;
-/// the rest is given back, only its addresses are kept.
+/// one huge page, where the system has them. What was freed stays resident for the next as long as
+/// there is room; the rest is given back, only its addresses are kept. To give back and to fault in
+/// again costs more than to use, the more so in small pieces.
 /// Threads:    any.
 /// Ownership:  whoever allocated frees, with the same size.
 /// Errors:     std::bad_alloc when the system has no memory or addresses left.
@@ -26,8 +28,17 @@ class PagePool {
   static constexpr size_t kPooledBytesMax = size_t{1} << 20;
   static constexpr size_t kHugeBytes = size_t{2} << 20;
   static constexpr size_t kKeptBytesMin = size_t{8} << 20;
+  static constexpr size_t kFitBytes = size_t{1} << 20;
 
-  PagePool() = default;
+  /// Says how much of what was freed may stay resident now; any thread, at each call that frees.
+  class Room {
+   public:
+    virtual ~Room() = default;
+    virtual uint64_t KeptBytesMax() const = 0;
+  };
+
+  /// room may be null: kKeptBytesMin, which is kept anyway.
+  explicit PagePool(const Room* room = nullptr) : room_(room) {}
   ~PagePool();
   PagePool(const PagePool&) = delete;
   PagePool& operator=(const PagePool&) = delete;
@@ -37,9 +48,11 @@ class PagePool {
   /// At least this many bytes, page-aligned, of any content; zeroed: all zero.
   char* Allocate(size_t bytes, bool zeroed = false);
   void Free(char* memory, size_t bytes);
-  /// How much may stay resident, at least kKeptBytesMin: what memtables give back they soon take
-  /// again, and each page anew costs a fault.
-  void SetKeptBytesMax(uint64_t bytes);
+  /// room must outlive the pool.
+  void SetRoom(const Room* room) { room_.store(room, std::memory_order_release); }
+  /// Gives back what no longer has room, and kFitBytes more. To be called when the room may have
+  /// shrunk: cheap while it has not.
+  void Fit();
   /// What Allocate() takes for so many bytes.
   static size_t RoundUp(size_t bytes);
 
@@ -67,13 +80,16 @@ class PagePool {
   }
   char* Carve(size_t bytes);
   char* TakeLarge(size_t bytes);
+  uint64_t KeptBytesMax() const;
+  static void GiveBack(char* memory, size_t bytes);
 
   mutable std::mutex mutex_;
   std::array<FreeList, kClasses> free_;
   std::vector<char*> ranges_;
   Range small_, huge_;  // the last ranges of each kind
-  uint64_t used_bytes_ = 0, kept_bytes_ = 0, large_bytes_ = 0;
-  uint64_t kept_bytes_max_ = kKeptBytesMin;
+  uint64_t used_bytes_ = 0, large_bytes_ = 0;
+  std::atomic<uint64_t> kept_bytes_{0};  // written under the mutex
+  std::atomic<const Room*> room_;
 };
 
 /// An array of zeroes from the process's pool, or from the heap while it is less than a page. T

@@ -84,10 +84,40 @@ TEST(PagePool, FreedPagesGoBackToTheSystemButForAFew) {
   }
   EXPECT_EQ(pool.statistics().reserved_bytes, reserved);
   EXPECT_EQ(pool.statistics().kept_bytes, 0u);
-  pool.SetKeptBytesMax(16 << 20);
+  for (char* chunk : chunks) pool.Free(chunk, kBytes);
+}
+
+struct RoomForTest : PagePool::Room {
+  uint64_t KeptBytesMax() const override { return bytes; }
+  uint64_t bytes = 0;
+};
+
+TEST(PagePool, KeepsWhatThereIsRoomFor) {
+  RoomForTest room;
+  PagePool pool(&room);
+  constexpr size_t kBytes = 64 << 10, kCount = 512;  // 32 MiB
+  std::vector<char*> chunks;
+  const auto resident_bytes = [&] {
+    size_t pages = 0;
+    for (char* chunk : chunks) pages += ResidentPages(chunk, kBytes);
+    return pages * kPage;
+  };
+  for (size_t i = 0; i < kCount; ++i) {
+    chunks.push_back(pool.Allocate(kBytes));
+    std::memset(chunks.back(), 1, kBytes);
+  }
+  room.bytes = 16 << 20;
   for (char* chunk : chunks) pool.Free(chunk, kBytes);
   EXPECT_EQ(pool.statistics().kept_bytes, 16u << 20);
-  pool.SetKeptBytesMax(0);
+  EXPECT_EQ(resident_bytes(), 16u << 20);
+  pool.Fit();
+  EXPECT_EQ(pool.statistics().kept_bytes, 16u << 20) << "there is room for it";
+  room.bytes = 12 << 20;
+  pool.Fit();
+  EXPECT_EQ(pool.statistics().kept_bytes, room.bytes - PagePool::kFitBytes);
+  EXPECT_EQ(resident_bytes(), room.bytes - PagePool::kFitBytes);
+  room.bytes = 0;
+  pool.Fit();
   EXPECT_EQ(pool.statistics().kept_bytes, PagePool::kKeptBytesMin);
 }
 
