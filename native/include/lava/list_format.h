@@ -13,7 +13,8 @@ namespace lava {
 ///   kind 0: one element, as its serializer wrote it;
 ///   kind 1: several elements joined by one byte ',' without known boundaries (restored from a
 ///           canonical savepoint);
-///   kind 2: reserved for a reference to a separated segment;
+///   kind 2: a reference to segments that are in a value file; only the engine writes it, and no
+///           read shows it;
 ///   kind 3: a list that passed the limit of its size; its elements are gone. 8 bytes of its size,
 ///           8 of the limit, big endian. Appends never read, so they cannot be refused in time; and
 ///           a list that no call could return must not hold up flushes and compactions.

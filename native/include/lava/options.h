@@ -54,8 +54,9 @@ struct TableOptions {
   TtlLayout ttl_layout = TtlLayout::kNone;
   int64_t ttl_ms = 0;  // 0: nothing expires
   /// Values of this size and above are moved out of the tree into value files (LavaStore 3.3;
-  /// design: size classes). 0: none; lists never are. Holds for what is flushed or compacted from
-  /// now on; not kept in files: every open says it anew. kSeparationAutomatic: found by itself.
+  /// design: size classes). 0: none; lists with TTL never are. Holds for what is flushed or
+  /// compacted from now on; not kept in files: every open says it anew. kSeparationAutomatic: found
+  /// by itself.
   uint64_t separation_bytes = 0;
 };
 

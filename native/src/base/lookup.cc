@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/list_parts.h"
 #include "lava/list_format.h"
 
 namespace lava {
@@ -11,6 +12,9 @@ void Lookup::Tell(RecordKind kind, Slice value, std::shared_ptr<const void> pin)
   LAVA_DCHECK(!done_);
   if (done_) return;
   switch (kind) {
+    case RecordKind::kPutParts:
+      has_parts_ = true;
+      [[fallthrough]];
     case RecordKind::kPut:
       done_ = true;
       found_ = true;
@@ -27,6 +31,9 @@ void Lookup::Tell(RecordKind kind, Slice value, std::shared_ptr<const void> pin)
     case RecordKind::kPrefixDelete:
       done_ = true;
       return;
+    case RecordKind::kAppendParts:
+      has_parts_ = true;
+      [[fallthrough]];
     case RecordKind::kAppend: {
       found_ = true;
       if (existence_only) {
@@ -77,14 +84,7 @@ void Lookup::Finish() {
   }
   size_t total = value_.size();
   for (const Operand& operand : operands_) total += operand.bytes().size();
-  if (total > list_bytes_max) {
-    storage_->clear();
-    AppendTooLongSegment(total, list_bytes_max, storage_);
-    value_ = *storage_;
-    pin_.reset();
-    operands_.clear();
-    return;
-  }
+  if (total > list_bytes_max) return MarkTooLong(total);
   if (!base_copied) storage_->clear();
   storage_->reserve(total);
   if (base_pinned) storage_->append(value_);
@@ -93,6 +93,19 @@ void Lookup::Finish() {
   value_ = *storage_;
   pin_.reset();
   operands_.clear();
+  uint64_t whole = 0;
+  // What is malformed is told by who resolves it.
+  if (has_parts_ && WholeListBytes(value_, &whole).ok() && whole > list_bytes_max)
+    MarkTooLong(whole);
+}
+
+void Lookup::MarkTooLong(uint64_t bytes) {
+  storage_->clear();
+  AppendTooLongSegment(bytes, list_bytes_max, storage_);
+  value_ = *storage_;
+  pin_.reset();
+  operands_.clear();
+  has_parts_ = false;
 }
 
 }  // namespace lava

@@ -51,12 +51,16 @@ class Lookup {
   bool found() const { return found_; }
   /// The value is where this says; Resolve() takes it unless existence_only. Null: it is known.
   const ValueReference* reference() const { return reference_ ? &*reference_ : nullptr; }
-  /// Operands stand on a reference: lists are never separated, so some file is damaged.
+  /// After Finish(): the value is a list of which parts are in value files; Resolve() takes the
+  /// whole of it.
+  bool has_parts() const { return has_parts_; }
+  /// Operands stand on a reference: a list never is one, so some file is damaged.
   bool malformed() const { return reference_ && !operands_.empty(); }
   void Resolve(Slice value, std::shared_ptr<const void> pin) {
     value_ = value;
     pin_ = std::move(pin);
     reference_.reset();
+    has_parts_ = false;
   }
   Slice value() const { return value_; }
   /// Keeps value() alive; null when value() is in the storage.
@@ -76,12 +80,14 @@ class Lookup {
     std::shared_ptr<const void> pin;
     Slice bytes() const { return pin == nullptr ? Slice(copy) : pinned; }
   };
+  void MarkTooLong(uint64_t bytes);
 
   Slice key_;
   uint64_t key_hash_;
   uint32_t prefix_bytes_;
   bool done_ = false;
   bool found_ = false;
+  bool has_parts_ = false;
   Slice value_;
   std::shared_ptr<const void> pin_;
   std::string* storage_;

@@ -15,7 +15,25 @@ enum class RecordKind : uint8_t {
   kAppend = 3,        // list segments to put behind what older runs hold
   kPrefixDelete = 4,  // hides all keys that start with this key in older runs; never in its own
   kPutReference = 5,  // kPut whose value is in a value file: see value_reference.h
+  kPutParts = 6,      // kPut of a list of which parts are in value files: see list_parts.h
+  kAppendParts = 7,   // kAppend of segments of which parts are there
 };
+
+constexpr bool IsAppend(RecordKind kind) {
+  return kind == RecordKind::kAppend || kind == RecordKind::kAppendParts;
+}
+constexpr bool HasParts(RecordKind kind) {
+  return kind == RecordKind::kPutParts || kind == RecordKind::kAppendParts;
+}
+/// The same of a list that has no parts elsewhere.
+constexpr RecordKind WithoutParts(RecordKind kind) {
+  if (kind == RecordKind::kPutParts) return RecordKind::kPut;
+  return kind == RecordKind::kAppendParts ? RecordKind::kAppend : kind;
+}
+/// The same of a list that has.
+constexpr RecordKind WithParts(RecordKind kind) {
+  return IsAppend(kind) ? RecordKind::kAppendParts : RecordKind::kPutParts;
+}
 
 /// One record as it stands in a run. Keys here are internal keys: partition bytes, table id, rest.
 struct Record {

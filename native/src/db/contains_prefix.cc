@@ -40,7 +40,7 @@ Result<Verdict> JudgeFiles(const Version& version, const TableImpl& table, Merge
   for (records.Seek(prefix); records.Valid(); records.Next()) {
     const Record& record = records.record();
     if (!record.key.starts_with(prefix)) break;
-    if (record.kind == RecordKind::kPut || record.kind == RecordKind::kAppend ||
+    if (record.kind == RecordKind::kPut || IsAppend(record.kind) || HasParts(record.kind) ||
         (record.kind == RecordKind::kPutReference && !HasExpired(version, table, record)))
       return Verdict::kLive;
     some_deleted = true;

@@ -257,6 +257,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Status LookUp(const ReadView& view, Lookup* lookup) const;
   static bool HasExpired(const ReadView& view, const TableImpl& table, const Lookup& lookup);
   Status ResolveReference(const ReadView& view, Lookup* lookup) const;
+  Status ResolveList(const ReadView& view, Lookup* lookup) const;
 
   // scan.cc
   struct ScanRange;

@@ -1,5 +1,6 @@
 #include "base/lookup.h"
 #include "db/db_impl.h"
+#include "job/list_layout.h"
 #include "job/version_lookup.h"
 
 namespace lava {
@@ -52,6 +53,26 @@ Status DBImpl::ResolveReference(const ReadView& view, Lookup* lookup) const {
   return Status::OK();
 }
 
+// Puts what a list has in value files into its place.
+Status DBImpl::ResolveList(const ReadView& view, Lookup* lookup) const {
+  if (!lookup->has_parts()) return Status::OK();
+  ListLayout list;
+  LAVA_RETURN_IF_ERROR(list.Read(lookup->value()));
+  Slice value;
+  std::shared_ptr<const void> pin;
+  if (list.parts().size() == 1 && list.parts()[0].reference) {
+    LAVA_RETURN_IF_ERROR(
+        ReadValue(*view.version, lookup->key(), *list.parts()[0].reference, true, &value, &pin));
+  } else {
+    auto whole = std::make_shared<std::string>();
+    LAVA_RETURN_IF_ERROR(list.Fetch(*view.version, lookup->key(), whole.get()));
+    value = *whole;
+    pin = std::move(whole);
+  }
+  lookup->Resolve(value, std::move(pin));
+  return Status::OK();
+}
+
 Status DBImpl::Get(Table* table, KeyRef key, PinnedValue* value, Snapshot* snapshot) {
   TableImpl* impl;
   LAVA_RETURN_IF_ERROR(CheckTable(table, &impl));
@@ -66,6 +87,7 @@ Status DBImpl::Get(Table* table, KeyRef key, PinnedValue* value, Snapshot* snaps
   LAVA_RETURN_IF_ERROR(ResolveReference(*view, &lookup));
   lookup.Finish();
   if (!lookup.found()) return Status::NotFound();
+  LAVA_RETURN_IF_ERROR(ResolveList(*view, &lookup));
   value->Pin(lookup.value(), lookup.pin());
   return Status::OK();
 }

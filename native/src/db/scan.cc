@@ -3,6 +3,7 @@
 #include "db/db_impl.h"
 #include "db/file_runs.h"
 #include "db/scan_page.h"
+#include "job/list_layout.h"
 #include "job/merging_iterator.h"
 #include "job/value_fetch.h"
 
@@ -92,6 +93,7 @@ class PageFiller {
 
   /// False when the page has no room for the record.
   Result<bool> Add(const Record& record) {
+    if (HasParts(record.kind) && !keys_only_) return AddList(record);
     if (record.kind != RecordKind::kPutReference)
       return writer_.Add(record.key, keys_only_ ? Slice() : record.value);
     ValueReference reference;
@@ -108,6 +110,16 @@ class PageFiller {
       values_.Add(record.key, reference, offset);
     }
     fetched_bytes_ += reference.raw_bytes;
+    return true;
+  }
+  Result<bool> AddList(const Record& record) {
+    LAVA_RETURN_IF_ERROR(list_.Read(record.value));
+    for (const ListLayout::Part& part : list_.parts())
+      if (part.reference) LAVA_RETURN_IF_ERROR(values_.CheckSize(*part.reference));
+    uint64_t offset;
+    if (!writer_.Reserve(record.key, list_.bytes(), &offset)) return false;
+    list_.Place(record.key, writer_.bytes(), offset, &values_);
+    fetched_bytes_ += list_.bytes();
     return true;
   }
   Status Finish(bool done) {
@@ -137,6 +149,7 @@ class PageFiller {
   const bool keys_only_;
   ScanPageWriter& writer_;
   ValueFetch values_;
+  ListLayout list_;
   std::vector<Logged> logged_;
   uint64_t fetched_bytes_ = 0;
   Counters& counters_;

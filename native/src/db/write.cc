@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/list_parts.h"
 #include "db/db_impl.h"
 #include "db/version_search.h"
 
@@ -72,6 +73,9 @@ Status DBImpl::CheckValue(const TableImpl& table, Slice value) const {
                                std::to_string(lease_->capacity_bytes()) +
                                " bytes of native memory the limit is " +
                                std::to_string(affordable) + ": give the instance more memory");
+  if (table.kind() == TableKind::kList && !IsWritableList(value)) [[unlikely]]
+    return Status::InvalidArgument("value of list '" + table.name() +
+                                   "' is not one of whole segments, see lava/list_format.h");
   return Status::OK();
 }
 

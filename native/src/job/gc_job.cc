@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "base/dictionary.h"
+#include "base/list_parts.h"
 #include "fs/gathered_reads.h"
 #include "job/job_break.h"
 #include "job/ttl_filter.h"
@@ -77,7 +78,7 @@ class MergedKeys {
   std::vector<Input> inputs_;
 };
 
-// The reference under which the installed files know the key's value now, asked once a key.
+// The references under which the installed files know the key's value now, asked once a key.
 class LivingReferences {
  public:
   explicit LivingReferences(const Version& version) : version_(version) {}
@@ -90,7 +91,9 @@ class LivingReferences {
       LAVA_RETURN_IF_ERROR(Ask());
       known_ = true;
     }
-    return reference_ && reference_->birth == birth ? &*reference_ : nullptr;
+    for (const ValueReference& reference : references_)
+      if (reference.birth == birth) return &reference;
+    return nullptr;
   }
 
  private:
@@ -98,20 +101,29 @@ class LivingReferences {
   // kept until a compaction drops its reference.
   Status Ask() {
     Lookup lookup(key_, 0);
+    lookup.list_bytes_max = UINT64_MAX;  // what is too long to be read is left to compactions
     LAVA_RETURN_IF_ERROR(LookUpInFiles(version_, &lookup));
-    reference_.reset();
+    references_.clear();
     if (lookup.malformed())
       return Status::Corruption(
           "a list stands on a reference to a value file: restore from a "
           "checkpoint");
-    if (lookup.reference() != nullptr) reference_ = *lookup.reference();
+    if (lookup.reference() != nullptr) references_.push_back(*lookup.reference());
+    return lookup.has_parts() ? AskParts(&lookup) : Status::OK();
+  }
+  Status AskParts(Lookup* lookup) {
+    lookup->Finish();
+    std::vector<ListPart> parts;
+    LAVA_RETURN_IF_ERROR(SplitList(lookup->value(), &parts));
+    for (const ListPart& part : parts)
+      if (part.is_reference) LAVA_RETURN_IF_ERROR(ReferenceOf(part, &references_.emplace_back()));
     return Status::OK();
   }
 
   const Version& version_;
   bool known_ = false;
   std::string key_;
-  std::optional<ValueReference> reference_;
+  std::vector<ValueReference> references_;  // more than one only of a list
 };
 
 // Which file a survivor goes to. Values of one birth may be apart by temperature, but for one key

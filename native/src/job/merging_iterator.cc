@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/list_parts.h"
 #include "job/job_break.h"
 #include "lava/list_format.h"
 #include "table/table_writer.h"
@@ -85,11 +86,7 @@ class MergingIterator final : public RecordIterator {
   void TellDropped() const;
   bool TakeGroup();
   bool ShowFolded(RecordKind base, Slice base_value);
-  uint64_t FoldedBytes(Slice base_value) const {
-    uint64_t bytes = base_value.size();
-    for (const Slice operand : operands_) bytes += operand.size();
-    return bytes;
-  }
+  bool FoldedBytes(Slice base_value, uint64_t* bytes);
   void AdvanceGroup();
   void SkipHidden(uint32_t age, Slice key);
   std::string HiddenEnd(uint32_t age, Slice key) const;
@@ -123,6 +120,7 @@ class MergingIterator final : public RecordIterator {
   std::vector<Deleted> deleted_;      // each a prefix of the next, and of the current key
   std::vector<uint32_t> hidden_steps_;
   std::vector<Slice> operands_;  // of the current list, newest first
+  bool parts_ = false;           // of it are in value files
   std::string folded_;
   Record record_;
   bool valid_ = false;
@@ -250,17 +248,19 @@ bool MergingIterator::TakeGroup() {
   record_.key = newest.key;
   record_.prefix_bytes = newest.prefix_bytes;
   operands_.clear();
+  parts_ = false;
   // What lies under the operands: kAppend stands for "not known".
   RecordKind base = group_hide_ == kNoAge ? RecordKind::kAppend : RecordKind::kDelete;
   Slice base_value;
   for (const uint32_t age : group_) {
     if (age > group_hide_) break;
     const Record& r = At(age);
-    if (r.kind == RecordKind::kAppend) {
+    parts_ = parts_ || HasParts(r.kind);
+    if (IsAppend(r.kind)) {
       operands_.push_back(r.value);
       continue;
     }
-    base = r.kind;
+    base = WithoutParts(r.kind);
     base_value = r.value;
     break;
   }
@@ -283,14 +283,21 @@ bool MergingIterator::ShowFolded(RecordKind base, Slice base_value) {
       options_.older->MayHoldKey(record_.key)) {
     record_.kind = RecordKind::kAppend;
   }
+  uint64_t bytes = 0;
   if (options_.keys_only && base != RecordKind::kPutReference) {
     record_.value = Slice();
-  } else if (operands_.empty()) {
-    record_.value = base_value;
-  } else if (const uint64_t bytes = FoldedBytes(base_value); bytes > options_.list_bytes_max) {
+    return true;
+  }
+  if (!operands_.empty() && !FoldedBytes(base_value, &bytes)) return false;
+  if (bytes > options_.list_bytes_max) {
     folded_.clear();
     AppendTooLongSegment(bytes, options_.list_bytes_max, &folded_);
     record_.value = folded_;
+    return true;
+  }
+  if (parts_) record_.kind = WithParts(record_.kind);
+  if (operands_.empty()) {
+    record_.value = base_value;
   } else if (operands_.size() == 1 && base_value.empty()) {
     record_.value = operands_[0];
   } else {
@@ -299,6 +306,25 @@ bool MergingIterator::ShowFolded(RecordKind base, Slice base_value) {
     record_.value = folded_;
   }
   return true;
+}
+
+// Of the list with all that is elsewhere. False after an error.
+bool MergingIterator::FoldedBytes(Slice base_value, uint64_t* bytes) {
+  *bytes = 0;
+  const auto add = [&](Slice list) {
+    uint64_t more = list.size();
+    if (parts_) {
+      if (Status status = WholeListBytes(list, &more); !status.ok()) {
+        Fail(std::move(status));
+        return false;
+      }
+    }
+    *bytes += more;
+    return true;
+  };
+  for (const Slice operand : operands_)
+    if (!add(operand)) return false;
+  return add(base_value);
 }
 
 void MergingIterator::AdvanceGroup() {

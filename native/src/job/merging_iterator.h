@@ -22,8 +22,8 @@ class OlderData {
 };
 
 struct MergeOptions {
-  /// false: the user's view of a whole tree: live records only, as kPut with folded values or as
-  /// kPutReference.
+  /// false: the user's view of a whole tree: live records only, as kPut or kPutParts with folded
+  /// values or as kPutReference.
   /// true: a run that takes the place of the merged ones: tombstones and unfinished lists too,
   /// unless nothing older can exist below. Range tombstones are the caller's to carry on.
   bool compaction = false;

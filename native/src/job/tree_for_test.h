@@ -13,6 +13,7 @@
 #include "job/compaction_job.h"
 #include "job/compaction_scope.h"
 #include "job/flush_job.h"
+#include "job/list_layout.h"
 #include "job/merging_iterator.h"
 #include "job/version_lookup.h"
 #include "lava/list_format.h"
@@ -166,6 +167,8 @@ class TreeForTest {
         ValueReference reference;
         EXPECT_TRUE(DecodeReference(r.value, &reference));
         seen[last] = Fetch(last, reference);
+      } else if (r.kind == RecordKind::kPutParts) {
+        seen[last] = FetchList(last, r.value);
       } else {
         EXPECT_EQ(r.kind, RecordKind::kPut);
         seen[last] = r.value;
@@ -189,7 +192,16 @@ class TreeForTest {
       return std::make_unique<std::string>(Fetch(key, *lookup.reference()));
     lookup.Finish();
     if (!lookup.found()) return nullptr;
+    if (lookup.has_parts()) return std::make_unique<std::string>(FetchList(key, lookup.value()));
     return std::make_unique<std::string>(lookup.value());
+  }
+  /// The whole of a list of which parts are in value files, or what went wrong.
+  std::string FetchList(Slice key, Slice list) const {
+    ListLayout layout;
+    Status status = layout.Read(list);
+    std::string whole;
+    if (status.ok()) status = layout.Fetch(*version_, key, &whole);
+    return status.ok() ? whole : status.ToString();
   }
   /// The value that a reference of the version stands for, or what went wrong.
   std::string Fetch(Slice key, const ValueReference& reference) const {
@@ -205,13 +217,23 @@ class TreeForTest {
     const auto it = ReaderOf(file)->NewIterator({});
     for (it->SeekToFirst(); it->Valid(); it->Next()) {
       const Record& r = it->record();
-      static constexpr const char* kNames[] = {"",       "put",           "delete",
-                                               "append", "prefix-delete", "reference"};
+      static constexpr const char* kNames[] = {
+          "", "put", "delete", "append", "prefix-delete", "reference", "put-parts", "append-parts"};
       text.append(kNames[static_cast<int>(r.kind)]).append(" ");
       text.append(r.key.substr(1 + kTableIdBytes));
       if (ValueReference to; r.kind == RecordKind::kPutReference) {
         EXPECT_TRUE(DecodeReference(r.value, &to));
         text.append("=").append(std::to_string(to.birth.number));
+      } else if (HasParts(r.kind)) {
+        std::vector<ListPart> parts;
+        EXPECT_TRUE(SplitList(r.value, &parts).ok());
+        for (const ListPart& part : parts) {
+          if (part.is_reference) {
+            EXPECT_TRUE(ReferenceOf(part, &to).ok());
+          }
+          text.append(" ").append(part.is_reference ? std::to_string(to.birth.number)
+                                                    : std::string(part.bytes));
+        }
       } else if (!r.value.empty()) {
         text.append("=").append(r.value);
       }

@@ -5,7 +5,9 @@
 namespace lava {
 
 Status ValueMerge::Move(Record* record) {
-  if (files_.empty() || record->kind != RecordKind::kPutReference) return Status::OK();
+  if (files_.empty()) return Status::OK();
+  if (HasParts(record->kind)) return MoveList(record);
+  if (record->kind != RecordKind::kPutReference) return Status::OK();
   ValueReference reference;
   if (!DecodeReference(record->value, &reference))
     return Status::Corruption("a reference to a value file is malformed");
@@ -21,6 +23,70 @@ Status ValueMerge::Move(Record* record) {
   record->kind = RecordKind::kPut;
   record->value = value;
   return output_.MoveOut(record);
+}
+
+Status ValueMerge::FindParts(Slice key, size_t* first, size_t* last) {
+  *first = *last = parts_.size();
+  found_.assign(parts_.size(), std::nullopt);
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    if (!parts_[i].is_reference) continue;
+    ValueReference reference;
+    LAVA_RETURN_IF_ERROR(ReferenceOf(parts_[i], &reference));
+    StoredValue stored;
+    LAVA_ASSIGN_OR_RETURN(const bool found, values_.Find(files_, key, reference, &stored));
+    if (!found) continue;
+    Slice value;
+    LAVA_RETURN_IF_ERROR(values_.Decode(stored, &value));
+    found_[i].emplace(value);
+    bytes_read_ += value.size();
+    if (*first == parts_.size()) *first = i;
+    *last = i;
+  }
+  return Status::OK();
+}
+
+Result<bool> ValueMerge::PutTogether(Slice key, size_t first, size_t last) {
+  for (size_t i = first; i <= last; ++i) {
+    if (!parts_[i].is_reference) {
+      list_.append(parts_[i].bytes);
+    } else if (found_[i]) {
+      list_.append(*found_[i]);
+    } else {
+      ValueReference reference;
+      LAVA_RETURN_IF_ERROR(ReferenceOf(parts_[i], &reference));
+      Slice value;
+      std::shared_ptr<const void> pin;
+      LAVA_ASSIGN_OR_RETURN(const bool there,
+                            FindValue(version_, key, reference, false, &value, &pin));
+      if (!there) return false;
+      bytes_read_ += value.size();
+      list_.append(value);
+    }
+  }
+  return true;
+}
+
+Status ValueMerge::MoveList(Record* record) {
+  LAVA_RETURN_IF_ERROR(SplitList(record->value, &parts_));
+  size_t first, last;
+  LAVA_RETURN_IF_ERROR(FindParts(record->key, &first, &last));
+  if (first == parts_.size()) return Status::OK();
+  list_.clear();
+  bool parts_left = false;
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    if (i == first) {
+      LAVA_ASSIGN_OR_RETURN(const bool whole, PutTogether(record->key, first, last));
+      if (!whole) return Status::OK();  // gone, in part: another record hides this one
+      i = last;
+    } else {
+      AppendListPart(parts_[i], &list_);
+      parts_left = parts_left || parts_[i].is_reference;
+    }
+  }
+  record->kind = WithoutParts(record->kind);
+  if (parts_left) record->kind = WithParts(record->kind);
+  record->value = list_;
+  return Status::OK();
 }
 
 }  // namespace lava

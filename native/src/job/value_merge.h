@@ -1,7 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <set>
+#include <string>
+#include <vector>
 
+#include "base/list_parts.h"
 #include "base/record.h"
 #include "job/value_output.h"
 #include "job/version_lookup.h"
@@ -16,20 +20,31 @@ class ValueMerge {
  public:
   ValueMerge(const Version& version, const std::set<const ValueFileMeta*>& files,
              ValueOutput* output)
-      : files_(files), values_(version), output_(*output) {}
+      : version_(version), files_(files), values_(version), output_(*output) {}
 
   /// Moves a reference's value, if it is in one of the files, to the output's files, as it is
   /// stored there where that can be; one that is to stand inline now becomes a put. Other
   /// references stay as they are, and so does one whose value is gone: another record hides it.
-  /// Keys ascend. The record's value is valid until the next call of this and of the output.
+  /// Of a list, what stands from the first of its parts in these files to the last is put together
+  /// again. Keys ascend. The record's value is valid until the next call of this and of the output.
   /// Errors: those of the files' readers and of the output.
   Status Move(Record* record);
   uint64_t bytes_read() const { return bytes_read_; }  // of values, raw
 
  private:
+  Status MoveList(Record* record);
+  /// What the files have of the parts, and where they begin and end: *first is the parts' number if
+  /// there is nothing.
+  Status FindParts(Slice key, size_t* first, size_t* last);
+  Result<bool> PutTogether(Slice key, size_t first, size_t last);
+
+  const Version& version_;
   const std::set<const ValueFileMeta*>& files_;
   ValueScan values_;
   ValueOutput& output_;
+  std::vector<ListPart> parts_;
+  std::vector<std::optional<std::string>> found_;  // by part, what the files have
+  std::string list_;
   uint64_t bytes_read_ = 0;
 };
 

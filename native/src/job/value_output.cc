@@ -42,8 +42,9 @@ Status ValueOutput::MakeRoom(Stream* stream, Slice key) {
 
 const TableOptions* ValueOutput::OptionsOf(Slice key, uint64_t raw_bytes) const {
   const TableOptions* options = tables_.OptionsOf(key);
-  if (options == nullptr || options->separation_bytes == 0 || options->kind == TableKind::kList ||
-      raw_bytes < options->separation_bytes)
+  // Elements that expire are dropped one by one, without a look into value files.
+  if (options == nullptr || options->separation_bytes == 0 ||
+      options->ttl_layout == TtlLayout::kList || raw_bytes < options->separation_bytes)
     return nullptr;
   return options;
 }
@@ -62,15 +63,46 @@ void ValueOutput::Refer(Record* record, const Stream& stream, uint64_t raw_bytes
 }
 
 Status ValueOutput::MoveOut(Record* record) {
-  if (record->kind != RecordKind::kPut) return Status::OK();
+  const bool put = record->kind == RecordKind::kPut;
+  if (!put && !IsAppend(record->kind) && !HasParts(record->kind)) return Status::OK();
   const TableOptions* const options = OptionsOf(record->key, record->value.size());
   if (options == nullptr) return Status::OK();
+  if (options->kind == TableKind::kList) return MoveOutList(record);
+  if (!put) return Status::OK();  // of a table that was no list when it was written
   Stream* const stream = StreamOf(record->key);
   LAVA_RETURN_IF_ERROR(MakeRoom(stream, record->key));
   LAVA_RETURN_IF_ERROR(stream->writer->Add(record->key, stream->id, record->value));
   const std::optional<uint64_t> timestamp = TimestampOf(*options, record->value);
   Count(stream, record->key, record->value.size(), timestamp);
   Refer(record, *stream, record->value.size(), timestamp);
+  return Status::OK();
+}
+
+Status ValueOutput::MoveOutList(Record* record) {
+  if (HasParts(record->kind))
+    LAVA_RETURN_IF_ERROR(SplitList(record->value, &parts_));
+  else
+    parts_.assign(1, {false, record->value});
+  const ListPart* largest = nullptr;
+  for (const ListPart& part : parts_)
+    if (!part.is_reference && (largest == nullptr || part.bytes.size() > largest->bytes.size()))
+      largest = &part;
+  if (largest == nullptr || !Separates(record->key, largest->bytes.size())) return Status::OK();
+  Stream* const stream = StreamOf(record->key);
+  LAVA_RETURN_IF_ERROR(MakeRoom(stream, record->key));
+  LAVA_RETURN_IF_ERROR(stream->writer->Add(record->key, stream->id, largest->bytes));
+  const uint64_t raw_bytes = largest->bytes.size();
+  Count(stream, record->key, raw_bytes, std::nullopt);
+  std::string list;
+  for (const ListPart& part : parts_) {
+    if (&part == largest)
+      AppendListReference({stream->id, raw_bytes, std::nullopt}, &list);
+    else
+      AppendListPart(part, &list);
+  }
+  reference_ = std::move(list);
+  record->kind = WithParts(record->kind);
+  record->value = reference_;
   return Status::OK();
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/list_parts.h"
 #include "base/value_reference.h"
 #include "job/job_context.h"
 #include "job/tables_by_key.h"
@@ -30,7 +31,9 @@ class ValueOutput {
   ValueOutput(const ValueOutput&) = delete;
   ValueOutput& operator=(const ValueOutput&) = delete;
 
-  /// Turns a put whose table wants that into a reference; its value is valid until the next call.
+  /// Turns a put whose table wants that into a reference. Of a list it moves out the segments that
+  /// stand together and have most bytes: one value of a key at most may be born in a file, so to be
+  /// called once a key. The record's value is valid until the next call.
   Status MoveOut(Record* record);
   /// Whether values of so many bytes under this key go to files of their own.
   bool Separates(Slice key, uint64_t raw_bytes) const {
@@ -73,6 +76,7 @@ class ValueOutput {
   /// The table's, if values of that size are to stand apart; else null.
   const TableOptions* OptionsOf(Slice key, uint64_t raw_bytes) const;
   Stream* StreamOf(Slice key);
+  Status MoveOutList(Record* record);
   void Refer(Record* record, const Stream& stream, uint64_t raw_bytes,
              std::optional<uint64_t> timestamp);
   Status EndKept(Kept* kept);
@@ -88,7 +92,8 @@ class ValueOutput {
   const uint32_t level_;
   Stream cold_, hot_;
   std::map<FileId, Kept> kept_;
-  std::string reference_;
+  std::string reference_;  // or list
+  std::vector<ListPart> parts_;
   uint64_t bytes_written_ = 0;
   std::vector<std::shared_ptr<ValueFileMeta>> files_;
   std::vector<std::string> created_;  // paths to remove if the job fails

@@ -17,6 +17,7 @@ std::string Stamp(uint64_t timestamp) {
   PutBigEndian(&bytes, timestamp, 8);
   return bytes;
 }
+std::string Large(size_t bytes) { return std::string(bytes, 'v'); }
 using Files = std::vector<std::shared_ptr<ValueFileMeta>>;
 
 class ValueOutputTest : public ::testing::Test {
@@ -90,17 +91,64 @@ TEST_F(ValueOutputTest, ValuesOfKeysThatWereDroppedBeforeGoToAFileOfTheirOwn) {
 
 TEST_F(ValueOutputTest, TablesThatDoNotAskForItKeepTheirValues) {
   tree_.tables[8] = {.kind = TableKind::kValue};
-  tree_.tables[9] = {.kind = TableKind::kList, .separation_bytes = 1};
+  tree_.tables[9] = {
+      .kind = TableKind::kList, .ttl_layout = TtlLayout::kList, .ttl_ms = 1, .separation_bytes = 1};
   ValueOutput output(tree_.context(), tree_.tables, 0);
   const std::string value(100'000, 'v');
   EXPECT_FALSE(MoveOut(&output, K("k", 8), value)) << "no bound";
-  EXPECT_FALSE(MoveOut(&output, K("k", 9), TreeForTest::Segment(value))) << "a list";
+  EXPECT_FALSE(MoveOut(&output, K("k", 9), TreeForTest::Segment(value)))
+      << "of elements that expire";
   EXPECT_FALSE(MoveOut(&output, K("k", 10), value)) << "not registered";
   EXPECT_FALSE(MoveOut(&output, "k", value)) << "no table's key";
   Files files;
   ASSERT_TRUE(output.Finish(&files).ok());
   EXPECT_TRUE(files.empty());
   EXPECT_TRUE(tree_.file_system().Paths().empty());
+}
+
+TEST_F(ValueOutputTest, OfAListTheLargestInlinePartIsMoved) {
+  tree_.tables[9] = {.kind = TableKind::kList, .separation_bytes = 100};
+  ValueOutput output(tree_.context(), tree_.tables, 0);
+  std::string other;
+  AppendListReference({FileId{{5, 6}, 7}, 1000, std::nullopt}, &other);
+  const std::string small = TreeForTest::Segment("s"), large = TreeForTest::Segment(Large(100)),
+                    larger = TreeForTest::Segment(Large(200)) + TreeForTest::Segment("tail");
+  struct {
+    RecordKind kind;
+    std::string list;
+    RecordKind becomes;
+    std::string with;  // "#": the reference to what was moved
+  } rows[] = {
+      {RecordKind::kPut, small, RecordKind::kPut, small},
+      {RecordKind::kPut, larger, RecordKind::kPutParts, "#"},
+      {RecordKind::kAppend, larger, RecordKind::kAppendParts, "#"},
+      {RecordKind::kPutParts, other + small, RecordKind::kPutParts, other + small},
+      {RecordKind::kPutParts, other + other, RecordKind::kPutParts, other + other},
+      {RecordKind::kAppendParts, large + other + larger + other + small, RecordKind::kAppendParts,
+       large + other + "#" + other + small},
+  };
+  uint64_t moved = 0;
+  for (const auto& row : rows) {
+    const std::string key = K("k" + std::to_string(&row - rows), 9);
+    Record record{key, row.kind, 0, row.list};
+    ASSERT_TRUE(output.MoveOut(&record).ok());
+    EXPECT_EQ(record.kind, row.becomes);
+    std::string wanted = row.with;
+    if (const size_t at = wanted.find('#'); at != std::string::npos) {
+      std::string reference;
+      AppendListReference({FileId{{1, 2}, 1}, larger.size(), std::nullopt}, &reference);
+      wanted.replace(at, 1, reference);
+      ++moved;
+    }
+    EXPECT_EQ(record.value, wanted);
+  }
+  Record bad{K("z", 9), RecordKind::kPutParts, 0, std::string(100, '\xff')};
+  EXPECT_TRUE(output.MoveOut(&bad).IsCorruption());
+  Files files;
+  ASSERT_TRUE(output.Finish(&files).ok());
+  ASSERT_EQ(files.size(), 1u);
+  EXPECT_EQ(files[0]->births,
+            (std::vector<BirthShare>{{files[0]->id, moved, moved * larger.size()}}));
 }
 
 TEST_F(ValueOutputTest, ReferencesPassAsTheyAre) {

@@ -65,15 +65,19 @@ Status ValueIsLost(const ValueReference& reference) {
                             " is in no value file: restore from a checkpoint");
 }
 
+Result<bool> FindValue(const Version& version, Slice key, const ValueReference& reference,
+                       bool fill_cache, Slice* value, std::shared_ptr<const void>* pin) {
+  return AskPlaces(version, key, reference, [&](const ValueFileMeta& file, uint64_t* raw_bytes) {
+    LAVA_RETURN_IF_ERROR(ReaderOf(file)->Get(key, reference.birth, fill_cache, value, pin));
+    *raw_bytes = value->size();
+    return Status::OK();
+  });
+}
+
 Status ReadValue(const Version& version, Slice key, const ValueReference& reference,
                  bool fill_cache, Slice* value, std::shared_ptr<const void>* pin) {
-  LAVA_ASSIGN_OR_RETURN(
-      const bool found,
-      AskPlaces(version, key, reference, [&](const ValueFileMeta& file, uint64_t* raw_bytes) {
-        LAVA_RETURN_IF_ERROR(ReaderOf(file)->Get(key, reference.birth, fill_cache, value, pin));
-        *raw_bytes = value->size();
-        return Status::OK();
-      }));
+  LAVA_ASSIGN_OR_RETURN(const bool found,
+                        FindValue(version, key, reference, fill_cache, value, pin));
   return found ? Status::OK() : ValueIsLost(reference);
 }
 

@@ -24,6 +24,10 @@ Status LookUpInFiles(const Version& version, Lookup* lookup);
 Status ReadValue(const Version& version, Slice key, const ValueReference& reference,
                  bool fill_cache, Slice* value, std::shared_ptr<const void>* pin);
 
+/// The same; false when no file has it.
+Result<bool> FindValue(const Version& version, Slice key, const ValueReference& reference,
+                       bool fill_cache, Slice* value, std::shared_ptr<const void>* pin);
+
 /// What to say of a reference whose value no file has: it was lost.
 Status ValueIsLost(const ValueReference& reference);
 

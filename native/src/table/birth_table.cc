@@ -1,6 +1,8 @@
 #include "table/birth_table.h"
 
 #include "base/coding.h"
+#include "base/list_parts.h"
+#include "lava/list_format.h"
 
 namespace lava::ksst {
 
@@ -18,6 +20,48 @@ void BirthTableBuilder::Add(uint64_t partition, const ValueReference& reference,
   PutVarint32(out, it->second);
   PutVarint64(out, reference.raw_bytes);
   if (reference.timestamp) PutFixed64(out, *reference.timestamp);
+}
+
+Status BirthTableBuilder::AddList(uint64_t partition, Slice list, std::string* out,
+                                  uint64_t* raw_bytes) {
+  std::vector<ListPart> parts;
+  LAVA_RETURN_IF_ERROR(SplitList(list, &parts));
+  std::vector<ValueReference> references;
+  for (const ListPart& part : parts)
+    if (part.is_reference) LAVA_RETURN_IF_ERROR(ReferenceOf(part, &references.emplace_back()));
+  if (references.empty()) return Status::Corruption("a list has no parts in value files");
+  *raw_bytes = 0;
+  size_t next = 0;
+  std::string stored;
+  for (const ListPart& part : parts) {
+    if (!part.is_reference) {
+      out->append(part.bytes);
+      continue;
+    }
+    stored.clear();
+    Add(partition, references[next], &stored);
+    AppendListSegment(ListSegment::kReference, stored, out);
+    *raw_bytes += references[next++].raw_bytes;
+  }
+  return Status::OK();
+}
+
+bool DecodeFileList(Slice bytes, const std::vector<TableProperties::NamedBirth>& births,
+                    std::string* list, std::vector<ValueReference>* references) {
+  std::vector<ListPart> parts;
+  if (!SplitList(bytes, &parts).ok()) return false;
+  list->clear();
+  for (const ListPart& part : parts) {
+    if (!part.is_reference) {
+      list->append(part.bytes);
+      continue;
+    }
+    ValueReference reference;
+    if (!DecodeFileReference(part.bytes, births, &reference)) return false;
+    AppendListReference(reference, list);
+    if (references != nullptr) references->push_back(reference);
+  }
+  return true;
 }
 
 bool DecodeFileReference(Slice bytes, const std::vector<TableProperties::NamedBirth>& births,

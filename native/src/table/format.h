@@ -15,7 +15,8 @@ namespace lava::ksst {
 /// The parts of a key SST that all of its code shares; docs/ksst-format.md has the bytes.
 
 inline constexpr uint64_t kMagic = 0x315453536176616cull;  // "lavaSST1" as bytes
-inline constexpr uint32_t kFormatVersion = 3;              // decoupled records; the newest
+inline constexpr uint32_t kFormatVersion = 4;              // lists with parts; the newest
+inline constexpr uint32_t kFormatVersionDecoupled = 3;     // decoupled records
 inline constexpr uint32_t kFormatVersionReferences = 2;    // references, in data blocks
 inline constexpr uint32_t kFormatVersionOldest = 1;        // no references
 inline constexpr size_t kFooterBytes = 68;
@@ -41,9 +42,12 @@ inline constexpr RecordKinds kDecoupledKinds = KindBit(RecordKind::kDelete) |
                                                KindBit(RecordKind::kPutReference);
 inline constexpr RecordKinds kInlineKinds =
     KindBit(RecordKind::kPut) | KindBit(RecordKind::kAppend);
+inline constexpr RecordKinds kListKinds =
+    KindBit(RecordKind::kPutParts) | KindBit(RecordKind::kAppendParts);
 /// What data blocks hold.
 constexpr RecordKinds DataBlockKinds(uint32_t version) {
-  return version < kFormatVersion ? kInlineKinds | kDecoupledKinds : kInlineKinds;
+  if (version < kFormatVersionDecoupled) return kInlineKinds | kDecoupledKinds;
+  return version < kFormatVersion ? kInlineKinds : kInlineKinds | kListKinds;
 }
 
 struct Footer {

@@ -26,7 +26,7 @@ const char* Split(Slice raw, uint32_t version, PartitionParts* parts) {
   parts->probes = static_cast<uint8_t>(raw[4]);
   raw.remove_prefix(kHeadBytes);
   uint32_t decoupled_bytes = 0;
-  if (version >= kFormatVersion && (parts->probes & kHasDecoupled) != 0) {
+  if (version >= kFormatVersionDecoupled && (parts->probes & kHasDecoupled) != 0) {
     if (!GetFixed32(&raw, &decoupled_bytes)) return "a partition is shorter than its head";
     if (decoupled_bytes == 0) return "a partition has decoupled records, but none";
     parts->probes ^= kHasDecoupled;

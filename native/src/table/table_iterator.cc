@@ -123,21 +123,30 @@ class TableIterator final : public RecordIterator {
 
   // Outside of the file an index into its table says nothing.
   void Translate() {
-    translated_ = at_ != nullptr && at_->record().kind == RecordKind::kPutReference;
+    const RecordKind kind = at_ == nullptr ? RecordKind::kPut : at_->record().kind;
+    translated_ = kind == RecordKind::kPutReference || HasParts(kind);
     if (!translated_) return;
     record_ = at_->record();
-    ValueReference reference;
-    if (!DecodeFileReference(record_.value, head_.properties.births, &reference)) {
+    if (!TranslateValue()) {
       translated_ = false;
       const uint64_t offset = at_ == &data_ ? BlockAt(partition_->index, next_block_ - 1).offset
                                             : BlockAt(head_.top, partition_index_).offset;
       static_cast<void>(
           Keep(blocks_.loader->Malformed(offset, "a reference to a value is malformed")));
-      return;
     }
-    reference_.clear();
-    EncodeReference(reference, &reference_);
+  }
+  bool TranslateValue() {
+    const std::vector<TableProperties::NamedBirth>& births = head_.properties.births;
+    ValueReference reference;
+    if (HasParts(record_.kind)) {
+      if (!DecodeFileList(record_.value, births, &reference_)) return false;
+    } else {
+      if (!DecodeFileReference(record_.value, births, &reference)) return false;
+      reference_.clear();
+      EncodeReference(reference, &reference_);
+    }
     record_.value = reference_;
+    return true;
   }
 
   bool Keep(Status status) {

@@ -21,7 +21,7 @@ class KeySstReader final : public TableReader {
       : head_(std::move(head)),
         blocks_{head_.loader.get(), cache, cache->NewFileId(), counters},
         slots_(head_.top.count()),
-        decoupled_(head_.footer.version >= kFormatVersion),
+        decoupled_(head_.footer.version >= kFormatVersionDecoupled),
         counter_(counter) {
     charged_ = kReaderOverheadBytes + head_.top_memory_bytes +
                head_.top.count() * sizeof(PartitionSlot) + head_.properties.lower.size() +
@@ -199,14 +199,23 @@ Status KeySstReader::GetFrom(Position* position, Lookup* lookup, bool keep) cons
   if (found) {
     bool has_value = entry.kind != RecordKind::kDelete && !lookup->existence_only;
     std::shared_ptr<const void> pin;
-    if (has_value) {
+    Slice value = has_value ? entry.value() : Slice();
+    if (has_value && HasParts(entry.kind)) {
+      auto list = std::make_shared<std::string>();
+      if (!DecodeFileList(value, head_.properties.births, list.get()))
+        return head_.loader->Malformed(
+            BlockAt(position->partition->index, position->block_index).offset,
+            "a list with parts in value files is malformed");
+      value = *list;
+      pin = std::move(list);
+    } else if (has_value) {
       if (keep) {
         pin = position->block;
       } else {
         pin = std::move(position->block);
       }
     }
-    lookup->Tell(entry.kind, has_value ? entry.value() : Slice(), std::move(pin));
+    lookup->Tell(entry.kind, value, std::move(pin));
     if (lookup->done()) return Status::OK();
   }
   if (head_.properties.prefix_deletes != 0 && lookup->has_prefix()) {

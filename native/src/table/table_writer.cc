@@ -57,6 +57,7 @@ class KeySstWriter final : public TableWriter {
   Status CheckOrder(const Record& record) const;
   Status AddChecked(const Record& record);
   Status AddReference(const Record& record);
+  Status AddList(const Record& record);
   void Count(const Record& record);
   void AddHashes(const Record& record, uint64_t hash, size_t shared);
   /// Ends blocks that the record, which has another key than the one before, is not to enter.
@@ -69,9 +70,10 @@ class KeySstWriter final : public TableWriter {
   uint32_t VersionOf() const {
     if (!options_.decouple_records)
       return properties_.births.empty() ? kFormatVersionOldest : kFormatVersionReferences;
+    if (has_parts_) return kFormatVersion;
     const bool decoupled =
         properties_.deletes != 0 || properties_.prefix_deletes != 0 || !properties_.births.empty();
-    return decoupled ? kFormatVersion : kFormatVersionOldest;
+    return decoupled ? kFormatVersionDecoupled : kFormatVersionOldest;
   }
   /// Compresses (if asked), seals and appends a block; returns where it stands.
   BlockHandle WriteBlock(Slice raw, bool compress);
@@ -90,6 +92,7 @@ class KeySstWriter final : public TableWriter {
 
   Status status_;  // the first error
   bool finished_ = false;
+  bool has_parts_ = false;
   uint64_t offset_ = 0;
   uint32_t crc_ = 0;
   uint64_t records_added_ = 0;
@@ -117,7 +120,7 @@ class KeySstWriter final : public TableWriter {
 };
 
 Status KeySstWriter::CheckRecord(const Record& record) const {
-  if (record.kind < RecordKind::kPut || record.kind > RecordKind::kPutReference)
+  if (record.kind < RecordKind::kPut || record.kind > RecordKind::kAppendParts)
     return Invalid("its kind " + std::to_string(static_cast<int>(record.kind)) +
                    " is unknown or reserved");
   if (record.key.size() > kInternalKeyBytesMax)
@@ -133,7 +136,25 @@ Status KeySstWriter::CheckRecord(const Record& record) const {
 Status KeySstWriter::Add(const Record& record) {
   if (!status_.ok()) return status_;
   LAVA_RETURN_IF_ERROR(CheckRecord(record));
+  if (HasParts(record.kind)) return AddList(record);
   return record.kind == RecordKind::kPutReference ? AddReference(record) : AddChecked(record);
+}
+
+Status KeySstWriter::AddList(const Record& record) {
+  if (!options_.decouple_records) return Invalid("old versions have no lists with parts");
+  if (record.key.size() < options_.partition_bytes) return Invalid("its key has no partition");
+  LAVA_RETURN_IF_ERROR(CheckOrder(record));
+  Record stored = record;
+  reference_.clear();
+  uint64_t raw_bytes = 0;
+  const uint64_t partition = DecodeBigEndian(record.key.data(), options_.partition_bytes);
+  if (Status added = births_.AddList(partition, record.value, &reference_, &raw_bytes); !added.ok())
+    return Invalid(std::string(added.message()));
+  stored.value = reference_;
+  has_parts_ = true;
+  LAVA_RETURN_IF_ERROR(AddChecked(stored));
+  if (table_ != nullptr) table_->bytes += raw_bytes;
+  return Status::OK();
 }
 
 Status KeySstWriter::AddReference(const Record& record) {
@@ -213,7 +234,7 @@ void KeySstWriter::Count(const Record& record) {
   properties_.raw_key_bytes += record.key.size();
   properties_.raw_value_bytes += record.value.size();
   if (record.kind == RecordKind::kDelete) ++properties_.deletes;
-  if (record.kind == RecordKind::kAppend) ++properties_.appends;
+  if (IsAppend(record.kind)) ++properties_.appends;
   if (record.kind == RecordKind::kPrefixDelete) {
     ++properties_.prefix_deletes;
     std::string end = PrefixEnd(record.key);

@@ -106,8 +106,11 @@ class Verifier {
     if (wrong == nullptr) wrong = CheckFindable(record, place);
     if (wrong == nullptr && record.kind == RecordKind::kPutReference)
       wrong = CountReference(record);
+    if (wrong == nullptr && HasParts(record.kind)) wrong = CountList(record);
     if (wrong != nullptr) return head_.loader->Malformed(place.offset, wrong);
-    Count(record, record.kind == RecordKind::kPutReference ? raw_bytes_ : record.value.size());
+    const bool reference = record.kind == RecordKind::kPutReference;
+    Count(record, (reference ? 0 : record.value.size()) +
+                      (reference || HasParts(record.kind) ? raw_bytes_ : 0));
     last_key_ = record.key;
     last_kind_ = record.kind;
     return Status::OK();
@@ -143,15 +146,30 @@ class Verifier {
 
   const char* CountReference(const Record& record) {
     ValueReference reference;
-    const uint32_t partition_bytes = head_.properties.partition_bytes;
-    if (record.key.size() < partition_bytes ||
+    if (record.key.size() < head_.properties.partition_bytes ||
         !DecodeFileReference(record.value, head_.properties.births, &reference))
       return "a reference to a value is malformed";
-    auto& share = referenced_[reference.birth][DecodeBigEndian(record.key.data(), partition_bytes)];
+    raw_bytes_ = 0;
+    CountReferenced(record.key, reference);
+    return nullptr;
+  }
+  const char* CountList(const Record& record) {
+    std::string list;
+    std::vector<ValueReference> references;
+    if (record.key.size() < head_.properties.partition_bytes ||
+        !DecodeFileList(record.value, head_.properties.births, &list, &references) ||
+        references.empty())
+      return "a list with parts in value files is malformed";
+    raw_bytes_ = 0;
+    for (const ValueReference& reference : references) CountReferenced(record.key, reference);
+    return nullptr;
+  }
+  void CountReferenced(Slice key, const ValueReference& reference) {
+    auto& share =
+        referenced_[reference.birth][DecodeBigEndian(key.data(), head_.properties.partition_bytes)];
     ++share.records;
     share.raw_bytes += reference.raw_bytes;
-    raw_bytes_ = reference.raw_bytes;
-    return nullptr;
+    raw_bytes_ += reference.raw_bytes;
   }
 
   bool BirthsAreThoseFound() const {
@@ -175,7 +193,7 @@ class Verifier {
     found_.raw_key_bytes += record.key.size();
     found_.raw_value_bytes += record.value.size();
     if (record.kind == RecordKind::kDelete) ++found_.deletes;
-    if (record.kind == RecordKind::kAppend) ++found_.appends;
+    if (IsAppend(record.kind)) ++found_.appends;
     if (record.kind == RecordKind::kPrefixDelete) ++found_.prefix_deletes;
     if (std::optional<uint64_t> id = TableIdOf(record.key); id.has_value()) {
       TableProperties::PerTable& table = found_.tables[*id];
@@ -232,7 +250,7 @@ class Verifier {
   std::span<const TableInfo> tables_;
   TableHead head_;
   TableProperties found_;
-  uint64_t raw_bytes_ = 0;  // of the value of the reference looked at last
+  uint64_t raw_bytes_ = 0;  // of what the record looked at last refers to
   std::map<FileId, std::map<uint64_t, TableProperties::NamedBirth::Share>> referenced_;
   std::string last_key_;
   RecordKind last_kind_ = RecordKind::kPut;

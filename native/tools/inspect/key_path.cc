@@ -5,6 +5,7 @@
 
 #include "base/coding.h"
 #include "base/dictionary.h"
+#include "base/list_parts.h"
 #include "base/value_reference.h"
 #include "db/internal_key.h"
 #include "inspect/text.h"
@@ -40,6 +41,10 @@ const char* WordFor(RecordKind kind) {
       return "prefix delete";
     case RecordKind::kPutReference:
       return "put of a reference";
+    case RecordKind::kPutParts:
+      return "put of a list with references";
+    case RecordKind::kAppendParts:
+      return "append with references";
   }
   return "?";
 }
@@ -130,6 +135,8 @@ Json KeyPath::Say(Answer* answer) {
         reference_ = reference;
         expired_ = expired;
       }
+    } else if (HasParts(*answer->kind)) {
+      said["parts"] = Parts(answer->value);
     } else if (*answer->kind != RecordKind::kDelete) {
       said["value"] = names_.Value(answer->value);
     }
@@ -138,23 +145,40 @@ Json KeyPath::Say(Answer* answer) {
   if (answer->range_tombstone) said["range_tombstone"] = true;
   if (done_) return said;
   if (answer->kind) found_ = found_ || (*answer->kind != RecordKind::kDelete && !expired_);
-  const bool operand = answer->kind == RecordKind::kAppend;
+  const bool operand = answer->kind && IsAppend(*answer->kind);
   if (operand) ++appends_;
   done_ = (answer->kind && !operand) || answer->prefix_delete || answer->range_tombstone;
   return said;
 }
 
-Json KeyPath::Value(std::vector<Fault>* faults) {
-  Json value{{"birth", reference_->birth.ValueFileName()}, {"raw_bytes", reference_->raw_bytes}};
+Json KeyPath::Parts(Slice list) {
+  Json said = Json::array();
+  std::vector<ListPart> parts;
+  if (!SplitList(list, &parts).ok()) return said;  // the reader has checked it
+  for (const ListPart& part : parts) {
+    ValueReference reference;
+    if (!part.is_reference) {
+      said.push_back({{"inline_bytes", part.bytes.size()}});
+    } else if (ReferenceOf(part, &reference).ok()) {
+      said.push_back(
+          {{"birth", reference.birth.ValueFileName()}, {"raw_bytes", reference.raw_bytes}});
+      if (!done_) parts_.push_back(reference);
+    }
+  }
+  return said;
+}
+
+Json KeyPath::Value(const ValueReference& reference, std::vector<Fault>* faults) {
+  Json value{{"birth", reference.birth.ValueFileName()}, {"raw_bytes", reference.raw_bytes}};
   value["places"] = Json::array();
   bool found = false;
-  const auto birth = instance_.state.version->births.find(reference_->birth);
+  const auto birth = instance_.state.version->births.find(reference.birth);
   if (birth != instance_.state.version->births.end()) {
     for (const Placement& placement : birth->second->places) {
       if (key_ < placement.lower || key_ >= placement.upper) continue;
       const std::string name = placement.file->id.ValueFileName();
       Json place{{"file", name}, {"path", store_.files.TargetOf(instance_.PathOf(name))}};
-      const Status status = ReadPlace(placement, &place);
+      const Status status = ReadPlace(placement, reference, &place);
       place["found"] = status.ok();
       found |= status.ok();
       if (!status.ok() && !status.IsNotFound())
@@ -164,12 +188,13 @@ Json KeyPath::Value(std::vector<Fault>* faults) {
   }
   if (!found && faults->empty())
     faults->push_back({instance_.source, std::nullopt, "Corruption",
-                       "a value that was born in " + reference_->birth.ValueFileName() +
+                       "a value that was born in " + reference.birth.ValueFileName() +
                            " is in no value file: restore from a checkpoint"});
   return value;
 }
 
-Status KeyPath::ReadPlace(const Placement& placement, Json* place) {
+Status KeyPath::ReadPlace(const Placement& placement, const ValueReference& reference,
+                          Json* place) {
   const Result<std::shared_ptr<ValueReader>> reader = OpenValueReader(context_, *placement.file);
   if (!reader.ok()) {
     if (!reader.status().IsNotFound()) return reader.status();
@@ -177,15 +202,15 @@ Status KeyPath::ReadPlace(const Placement& placement, Json* place) {
     return Status::IOError(std::string(reader.status().message()));  // it may have the value
   }
   placement.file->reader = reader.value();
-  LAVA_RETURN_IF_ERROR(PlaceRecord(*reader.value(), key_, reference_->birth, place));
+  LAVA_RETURN_IF_ERROR(PlaceRecord(*reader.value(), key_, reference.birth, place));
   Slice value;
   std::shared_ptr<const void> pin;
-  LAVA_RETURN_IF_ERROR(reader.value()->Get(key_, reference_->birth, false, &value, &pin));
+  LAVA_RETURN_IF_ERROR(reader.value()->Get(key_, reference.birth, false, &value, &pin));
   (*place)["value"] = names_.Value(value);
-  if (value.size() == reference_->raw_bytes) return Status::OK();
+  if (value.size() == reference.raw_bytes) return Status::OK();
   return Status::Corruption(reader.value()->path() + ": the value has " +
                             std::to_string(value.size()) + " bytes, its reference says " +
-                            std::to_string(reference_->raw_bytes));
+                            std::to_string(reference.raw_bytes));
 }
 
 Status KeyPath::CheckAgainstLookup() {
@@ -231,7 +256,8 @@ Status KeyPath::Walk(Json* out, std::vector<Fault>* faults) {
   const uint64_t appends = appends_;
   const Status agreed = CheckAgainstLookup();
   if (!agreed.ok()) faults->push_back(FaultOf(instance_.source, agreed));
-  if (reference_ && !expired_) (*out)["value"] = Value(faults);
+  if (reference_ && !expired_) (*out)["value"] = Value(*reference_, faults);
+  for (const ValueReference& part : parts_) (*out)["parts"].push_back(Value(part, faults));
   if (!missing_.empty() && !StillNames(&store_.files, instance_, missing_))
     return Status::NotFound(missing_ + " left the version");
   (*out)["appends"] = appends;

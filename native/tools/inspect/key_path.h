@@ -37,9 +37,11 @@ class KeyPath {
   /// After all were asked: records of the key say how long its deletable prefix is.
   Status AskPrefixDeletes();
   Json Say(Answer* answer);
+  /// What a list has in it, and what in value files.
+  Json Parts(Slice list);
   /// The places of the reference's birth.
-  Json Value(std::vector<Fault>* faults);
-  Status ReadPlace(const Placement& placement, Json* place);
+  Json Value(const ValueReference& reference, std::vector<Fault>* faults);
+  Status ReadPlace(const Placement& placement, const ValueReference& reference, Json* place);
   /// The engine's own way, through indexes and filters, must come to the same.
   Status CheckAgainstLookup();
 
@@ -55,7 +57,8 @@ class KeyPath {
   bool expired_ = false;  // what the reference refers to
   uint64_t appends_ = 0;
   std::optional<ValueReference> reference_;
-  std::string missing_;  // a value file that is not there
+  std::vector<ValueReference> parts_;  // of a list, newest run first
+  std::string missing_;                // a value file that is not there
 };
 
 }  // namespace lava::inspect

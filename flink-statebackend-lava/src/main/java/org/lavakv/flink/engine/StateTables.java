@@ -113,12 +113,12 @@ public final class StateTables {
                 .setKind(kind)
                 .setTtlLayout(layout)
                 .setTtlMs(layout == TtlLayout.NONE ? 0 : ttlMs)
-                .setSeparationBytes(isSeparable(metaInfo, kind) ? separationBytes : 0);
+                .setSeparationBytes(isSeparable(metaInfo) ? separationBytes : 0);
     }
 
-    /** Whether it has values that the engine may keep apart: not lists, and timers have none. */
-    private static boolean isSeparable(RegisteredStateMetaInfoBase metaInfo, TableKind kind) {
-        return metaInfo instanceof RegisteredKeyValueStateBackendMetaInfo && kind != TableKind.LIST;
+    /** Whether it has values that the engine may keep apart: timers have none. */
+    private static boolean isSeparable(RegisteredStateMetaInfoBase metaInfo) {
+        return metaInfo instanceof RegisteredKeyValueStateBackendMetaInfo;
     }
 
     /** How the engine keeps a state of this description. */

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/record.h"
+#include "base/value_reference.h"
+#include "lava/slice.h"
+#include "lava/status.h"
+
+namespace lava {
+
+/// Lists of which some are in value files (design: lists). A flush or compaction that moves
+/// segments out writes them as one value under the list's key, and a segment of kind kReference
+/// takes their place: a value's identity stays (key, birth), so lists are folded without being
+/// read, and the collector moves what they refer to as it does any value.
+
+/// A part of such a list: segments that stand in it, or one reference.
+struct ListPart {
+  bool is_reference = false;
+  Slice bytes;  // segments with their heads; or what stands for the reference
+};
+
+/// Splits a list into segments that stand together and references, in order; parts borrow from it.
+/// Errors: Corruption when it is no list.
+Status SplitList(Slice list, std::vector<ListPart>* parts);
+/// Appends a segment that stands for what the reference refers to.
+void AppendListReference(const ValueReference& reference, std::string* list);
+/// Appends a part as it is.
+void AppendListPart(const ListPart& part, std::string* list);
+/// The reference of a part, as iterators show it.
+/// Errors: Corruption when the part is none.
+Status ReferenceOf(const ListPart& part, ValueReference* reference);
+/// Bytes of the list with all that is elsewhere. Errors: Corruption.
+Status WholeListBytes(Slice list, uint64_t* bytes);
+/// Whether the bytes are segments that a caller may write: elements, joined or not.
+bool IsWritableList(Slice list);
+
+}  // namespace lava

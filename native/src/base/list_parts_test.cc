@@ -1,0 +1,119 @@
+#include "base/list_parts.h"
+
+#include <gtest/gtest.h>
+
+#include "base/lookup.h"
+#include "lava/list_format.h"
+
+namespace lava {
+namespace {
+
+ValueReference Born(uint64_t number, uint64_t raw_bytes) {
+  return {FileId{{1, 2}, number}, raw_bytes, std::nullopt};
+}
+std::string Element(std::string_view bytes) {
+  std::string list;
+  AppendListSegment(ListSegment::kElement, bytes, &list);
+  return list;
+}
+std::string Reference(uint64_t number, uint64_t raw_bytes) {
+  std::string list;
+  AppendListReference(Born(number, raw_bytes), &list);
+  return list;
+}
+
+TEST(ListParts, SegmentsThatStandTogetherAreOnePart) {
+  const std::string list =
+      Element("a") + Element("bc") + Reference(7, 1000) + Reference(8, 50) + Element("");
+  std::vector<ListPart> parts;
+  ASSERT_TRUE(SplitList(list, &parts).ok());
+  ASSERT_EQ(parts.size(), 4u);
+  EXPECT_FALSE(parts[0].is_reference);
+  EXPECT_EQ(parts[0].bytes, Element("a") + Element("bc"));
+  ValueReference reference;
+  EXPECT_TRUE(ReferenceOf(parts[1], &reference).ok());
+  EXPECT_EQ(reference, Born(7, 1000));
+  EXPECT_TRUE(ReferenceOf(parts[2], &reference).ok());
+  EXPECT_EQ(reference, Born(8, 50));
+  EXPECT_EQ(parts[3].bytes, Element(""));
+  EXPECT_TRUE(ReferenceOf(parts[3], &reference).IsCorruption());
+  std::string again;
+  for (const ListPart& part : parts) AppendListPart(part, &again);
+  EXPECT_EQ(again, list);
+  uint64_t bytes = 0;
+  ASSERT_TRUE(WholeListBytes(list, &bytes).ok());
+  EXPECT_EQ(bytes, Element("a").size() + Element("bc").size() + 1050 + Element("").size());
+  ASSERT_TRUE(SplitList("", &parts).ok());
+  EXPECT_TRUE(parts.empty());
+}
+
+TEST(ListParts, WhatIsMalformedIsCorruption) {
+  const std::string list = Element("abc") + Reference(7, 1000);
+  std::vector<ListPart> parts;
+  uint64_t bytes = 0;
+  const size_t whole = Element("abc").size();
+  for (size_t length = 1; length < list.size(); ++length) {
+    if (length == whole) continue;
+    EXPECT_TRUE(SplitList(Slice(list).substr(0, length), &parts).IsCorruption()) << length;
+    EXPECT_TRUE(WholeListBytes(Slice(list).substr(0, length), &bytes).IsCorruption()) << length;
+  }
+  std::string bad;
+  AppendListSegment(ListSegment::kReference, "xyz", &bad);
+  EXPECT_TRUE(WholeListBytes(bad, &bytes).IsCorruption());
+  EXPECT_TRUE(WholeListBytes(Reference(1, UINT64_MAX) + Reference(2, 1), &bytes).IsCorruption())
+      << "more than 64 bits can say";
+}
+
+TEST(ListParts, CallersWriteElementsOnly) {
+  std::string joined;
+  AppendListSegment(ListSegment::kJoined, "a,b", &joined);
+  std::string too_long;
+  AppendTooLongSegment(100, 10, &too_long);
+  EXPECT_TRUE(IsWritableList(""));
+  EXPECT_TRUE(IsWritableList(Element("a") + joined));
+  EXPECT_FALSE(IsWritableList(Element("a") + too_long));
+  EXPECT_FALSE(IsWritableList(Element("a") + Reference(1, 10)));
+  EXPECT_FALSE(IsWritableList("x"));
+  EXPECT_FALSE(IsWritableList(Element("abc").substr(0, 2)));
+}
+
+// Newest first, as runs are asked.
+TEST(ListParts, ALookupFoldsPartsWithoutReadingThem) {
+  Lookup lookup("k", 0);
+  lookup.Tell(RecordKind::kAppend, Element("new"), nullptr);
+  lookup.Tell(RecordKind::kAppendParts, Reference(8, 50), nullptr);
+  lookup.Tell(RecordKind::kPutParts, Element("old") + Reference(7, 1000), nullptr);
+  EXPECT_TRUE(lookup.done());
+  lookup.Finish();
+  EXPECT_TRUE(lookup.found());
+  EXPECT_TRUE(lookup.has_parts());
+  EXPECT_EQ(lookup.value(),
+            Element("old") + Reference(7, 1000) + Reference(8, 50) + Element("new"));
+  lookup.Resolve("whole", nullptr);
+  EXPECT_FALSE(lookup.has_parts());
+  EXPECT_EQ(lookup.value(), "whole");
+}
+
+TEST(ListParts, WhatIsElsewhereCountsForTheLimit) {
+  Lookup lookup("k", 0);
+  lookup.list_bytes_max = 1000;
+  lookup.Tell(RecordKind::kAppend, Element("new"), nullptr);
+  lookup.Tell(RecordKind::kPutParts, Reference(7, 999), nullptr);
+  lookup.Finish();
+  EXPECT_FALSE(lookup.has_parts());
+  Slice value = lookup.value(), bytes;
+  ListSegment kind;
+  EXPECT_TRUE(NextListSegment(&value, &kind, &bytes).IsInvalidArgument());
+}
+
+TEST(ListParts, ExistenceNeedsNone) {
+  Lookup lookup("k", 0);
+  lookup.existence_only = true;
+  lookup.Tell(RecordKind::kAppendParts, "", nullptr);
+  EXPECT_TRUE(lookup.done());
+  lookup.Finish();
+  EXPECT_TRUE(lookup.found());
+}
+
+}  // namespace
+}  // namespace lava

@@ -1,0 +1,40 @@
+#include "job/list_layout.h"
+
+#include <algorithm>
+
+namespace lava {
+
+Status ListLayout::Read(Slice list) {
+  LAVA_RETURN_IF_ERROR(SplitList(list, &split_));
+  LAVA_RETURN_IF_ERROR(WholeListBytes(list, &bytes_));
+  parts_.clear();
+  for (const ListPart& part : split_) {
+    Part& added = parts_.emplace_back();
+    if (part.is_reference)
+      LAVA_RETURN_IF_ERROR(ReferenceOf(part, &added.reference.emplace()));
+    else
+      added.bytes = part.bytes;
+  }
+  return Status::OK();
+}
+
+void ListLayout::Place(Slice key, char* to, uint64_t offset, ValueFetch* fetch) const {
+  for (const Part& part : parts_) {
+    if (part.reference)
+      fetch->Add(key, *part.reference, offset);
+    else
+      std::copy(part.bytes.begin(), part.bytes.end(), to + offset);
+    offset += part.raw_bytes();
+  }
+}
+
+Status ListLayout::Fetch(const Version& version, Slice key, std::string* whole) const {
+  ValueFetch fetch(version);
+  for (const Part& part : parts_)
+    if (part.reference) LAVA_RETURN_IF_ERROR(fetch.CheckSize(*part.reference));
+  whole->resize(bytes_);
+  Place(key, whole->data(), 0, &fetch);
+  return fetch.Run(whole->data());
+}
+
+}  // namespace lava

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/list_parts.h"
+#include "job/value_fetch.h"
+
+namespace lava {
+
+/// A list as it is read: what stands in it, and what value files have, each at its place.
+/// Threads:    one thread.
+/// Ownership:  borrows the list that it reads.
+class ListLayout {
+ public:
+  struct Part {
+    Slice bytes;  // without reference
+    std::optional<ValueReference> reference;
+    uint64_t raw_bytes() const { return reference ? reference->raw_bytes : bytes.size(); }
+  };
+  /// Errors: Corruption when it is malformed.
+  Status Read(Slice list);
+  const std::vector<Part>& parts() const { return parts_; }
+  uint64_t bytes() const { return bytes_; }  // of the whole list
+  /// Copies what stands in the list to its place in the bytes() bytes at `offset` of `to`, and adds
+  /// the rest to what is fetched to there.
+  void Place(Slice key, char* to, uint64_t offset, ValueFetch* fetch) const;
+  /// The whole list. Errors: those of the files' readers.
+  Status Fetch(const Version& version, Slice key, std::string* whole) const;
+
+ private:
+  std::vector<Part> parts_;
+  uint64_t bytes_ = 0;
+  std::vector<ListPart> split_;
+};
+
+}  // namespace lava
