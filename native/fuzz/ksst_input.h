@@ -8,8 +8,10 @@
 
 #include "base/coding.h"
 #include "base/hash.h"
+#include "base/list_parts.h"
 #include "base/value_reference.h"
 #include "fuzz/fuzz_input.h"
+#include "lava/list_format.h"
 #include "table/block_loader.h"
 #include "table/table_reader.h"
 #include "table/table_writer.h"
@@ -21,7 +23,7 @@ namespace lava::fuzzing {
 /// Key SSTs. An input's first byte says how the rest becomes a file:
 ///   even: the rest is the file;
 ///   odd:  the rest is a list of edits (position u16, byte u8) of a good file, whose codec, block
-///         sizes and version (3, or without decoupled records 2) the byte chooses; all checksums
+///         sizes and version (4, or without decoupled records 2) the byte chooses; all checksums
 ///         are then made right again, so that the decoders behind them see the edits.
 /// Whatever the file is, opening, reading and verifying it must end with a Status. A file that
 /// verification calls good must read as it was verified.
@@ -43,10 +45,15 @@ inline std::string WriteGoodFile(testing::MemFileSystem* file_system,
     std::string key(6, '\1');
     key += "some-key-" + std::to_string(100 + i);
     uint32_t prefix_bytes = i % 3 == 0 ? 12 : 0;
-    RecordKind kind = static_cast<RecordKind>(1 + i % 5);
+    RecordKind kind = static_cast<RecordKind>(1 + i % (options.decouple_records ? 7 : 5));
     std::string value(kind == RecordKind::kPut || kind == RecordKind::kAppend ? i % 11 : 0, 'v');
     if (kind == RecordKind::kPutReference)
       EncodeReference({{{1, 2}, static_cast<uint64_t>(3 + i % 2)}, 5000, std::nullopt}, &value);
+    if (HasParts(kind)) {
+      AppendListSegment(ListSegment::kElement, "element", &value);
+      for (uint64_t number = 3; number < 4 + static_cast<uint64_t>(i % 2); ++number)
+        AppendListReference({{{1, 2}, number}, 5000, std::nullopt}, &value);
+    }
     if (!writer->Add({key, kind, prefix_bytes, value}).ok()) FuzzFailed("ksst", "a good record");
   }
   RangeTombstoneSet tombstones;
