@@ -140,6 +140,28 @@ TEST_F(DBListValues, MergesPutListsTogetherAgain) {
   ExpectModel();
 }
 
+TEST_F(DBListValues, AListOfManyPartsIsPutTogetherByAndBy) {
+  for (int run = 0; run < 100; ++run) {
+    Append("k", Large(std::to_string(run)));
+    Append("other" + std::to_string(run), Large("other"));
+    ASSERT_OK(db_.Flush());
+    ASSERT_OK(db_.CompactAll());
+  }
+  ExpectModel();
+  VerifyFiles();
+  // Each time the list had more than 16 parts, of 1000 bytes or what was put together before.
+  const DBStatistics now = db_->statistics();
+  EXPECT_GT(now.merged_value_bytes, 100'000u);
+  EXPECT_LT(now.merged_value_bytes, 500'000u) << "of 100,000";
+  Reopen();
+  EXPECT_EQ(db_.Get(list_, K(1, "k")), model_[K(1, "k")]);
+  EXPECT_LE(db_->statistics().value_reads, 17u);
+  EXPECT_GT(db_->statistics().value_reads, 0u);
+  EXPECT_EQ(db_->statistics().merged_value_bytes, 0u);
+  ASSERT_OK(db_.CompactAll());
+  EXPECT_EQ(db_->statistics().merged_value_bytes, 0u) << "few parts stay as they are";
+}
+
 // The list is folded from what two jobs moved out, and what none did.
 TEST_F(DBListValues, OnlyTheLargestPartOfOneKeyIsMovedAtOnce) {
   Append("k", Large("apart"));

@@ -454,6 +454,14 @@ DEFECTS = [
     Defect("compactions begin though the CPU budget is in debt", "src/host/scheduler.cc",
            "others < threads && budget_.PaidInUs(time_->NowMicros()) == 0", "others < threads",
            ("host",)),
+    Defect("a collection sees one value of a list only", "src/job/gc_job.cc",
+           "if (part.is_reference) LAVA_RETURN_IF_ERROR(ReferenceOf(part, "
+           "&references_.emplace_back()));",
+           "if (part.is_reference && references_.empty()) LAVA_RETURN_IF_ERROR("
+           "ReferenceOf(part, &references_.emplace_back()));", ("metamorphic", "lists")),
+    Defect("lists of many parts are never put together", "src/job/value_merge.cc",
+           "if (references <= kListReferencesMax) return", "if (references >= 0) return",
+           ("lists",)),
     # The memory budget.
     Defect("a charge that is refused above stays counted below", "src/memory/memory_budget.cc",
            "taken->total_.used_.fetch_sub(bytes, std::memory_order_relaxed);", "(void)taken;",

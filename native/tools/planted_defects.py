@@ -56,6 +56,7 @@ TESTS = {
     "values": ("db_value_test", {}),
     "values merged": ("db_value_merge_test", {}),
     "level 0": ("db_level0_test", {}),
+    "lists": ("db_list_values_test", {}),
     "table": ("table_test", {}),
     "volume": ("volume_crash_test", {}),
     "volumes": ("lavafs_test", {}),

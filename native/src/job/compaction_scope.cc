@@ -30,13 +30,23 @@ bool Overlaps(const FileEntry& entry, const Range& range) {
          (range.upper.empty() || entry.lower < range.upper);
 }
 
+// Parts of lists may have to be put together.
+bool HoldsLists(const ValueFileMeta& file, const std::map<uint64_t, TableOptions>& tables) {
+  return std::any_of(file.tables.begin(), file.tables.end(), [&](const auto& share) {
+    const auto table = tables.find(share.first);
+    return table != tables.end() && table->second.kind == TableKind::kList;
+  });
+}
+
 // Null where the birth tells the compaction nothing.
-std::shared_ptr<const Birth> InScope(const Birth& birth,
-                                     const std::set<const ValueFileMeta*>& merged) {
+std::shared_ptr<const Birth> InScope(const Birth& birth, const CompactionInput& input) {
   auto part = std::make_shared<Birth>();
   part->expired_to_ms = birth.expired_to_ms;
   std::copy_if(birth.places.begin(), birth.places.end(), std::back_inserter(part->places),
-               [&](const Placement& place) { return merged.contains(place.file.get()); });
+               [&](const Placement& place) {
+                 return input.merged_values.contains(place.file.get()) ||
+                        HoldsLists(*place.file, input.tables);
+               });
   return part->expired_to_ms.empty() && part->places.empty() ? nullptr : part;
 }
 
@@ -63,7 +73,7 @@ std::shared_ptr<const Version> ScopeOf(const CompactionInput& input) {
       for (const BirthShare& share : entry.file->births) {
         const auto known = input.version->births.find(share.birth);
         if (known == input.version->births.end() || scope->births.contains(share.birth)) continue;
-        if (std::shared_ptr<const Birth> birth = InScope(*known->second, input.merged_values))
+        if (std::shared_ptr<const Birth> birth = InScope(*known->second, input))
           scope->births.emplace(share.birth, std::move(birth));
       }
     }

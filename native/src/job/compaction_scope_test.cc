@@ -56,6 +56,16 @@ TEST(CompactionScope, HoldsWhatOverlapsTheInputsAndOnlyMergedValueFiles) {
   EXPECT_EQ(merging->births.at(Id(2))->places[0].file, other);
   EXPECT_TRUE(merging->births.at(Id(1))->places.empty());
 
+  input.merged_values.clear();
+  other->tables[7].Add(100, std::nullopt);
+  input.tables[7] = {.kind = TableKind::kMap};
+  EXPECT_FALSE(ScopeOf(input)->births.contains(Id(2)));
+  input.tables[7] = {.kind = TableKind::kList};
+  const std::shared_ptr<const Version> lists = ScopeOf(input);
+  ASSERT_TRUE(lists->births.contains(Id(2))) << "its parts may have to be put together";
+  ASSERT_EQ(lists->births.at(Id(2))->places.size(), 1u);
+  EXPECT_EQ(lists->births.at(Id(2))->places[0].file, other);
+
   input.version.reset();
   version.reset();
   EXPECT_TRUE(kept.expired());

@@ -1,13 +1,20 @@
 #include "job/value_merge.h"
 
+#include <algorithm>
+
 #include "base/dictionary.h"
 
 namespace lava {
+namespace {
+
+// A read of a list fetches each: more are put together, half of them at least.
+constexpr int64_t kListReferencesMax = 16;
+
+}  // namespace
 
 Status ValueMerge::Move(Record* record) {
-  if (files_.empty()) return Status::OK();
   if (HasParts(record->kind)) return MoveList(record);
-  if (record->kind != RecordKind::kPutReference) return Status::OK();
+  if (files_.empty() || record->kind != RecordKind::kPutReference) return Status::OK();
   ValueReference reference;
   if (!DecodeReference(record->value, &reference))
     return Status::Corruption("a reference to a value file is malformed");
@@ -29,7 +36,7 @@ Status ValueMerge::FindParts(Slice key, size_t* first, size_t* last) {
   *first = *last = parts_.size();
   found_.assign(parts_.size(), std::nullopt);
   for (size_t i = 0; i < parts_.size(); ++i) {
-    if (!parts_[i].is_reference) continue;
+    if (!parts_[i].is_reference || files_.empty()) continue;
     ValueReference reference;
     LAVA_RETURN_IF_ERROR(ReferenceOf(parts_[i], &reference));
     StoredValue stored;
@@ -43,6 +50,25 @@ Status ValueMerge::FindParts(Slice key, size_t* first, size_t* last) {
     *last = i;
   }
   return Status::OK();
+}
+
+Result<size_t> ValueMerge::FirstOfTail() const {
+  const auto references = std::count_if(parts_.begin(), parts_.end(),
+                                        [](const ListPart& part) { return part.is_reference; });
+  if (references <= kListReferencesMax) return parts_.size();
+  uint64_t bytes = 0;
+  int64_t taken = 0;
+  size_t first = parts_.size();
+  for (; first > 0; --first) {
+    const ListPart& part = parts_[first - 1];
+    ValueReference reference;
+    if (part.is_reference) LAVA_RETURN_IF_ERROR(ReferenceOf(part, &reference));
+    const uint64_t more = part.is_reference ? reference.raw_bytes : part.bytes.size();
+    if (taken > kListReferencesMax / 2 && more > 2 * bytes) break;
+    bytes += more;
+    taken += part.is_reference;
+  }
+  return first;
 }
 
 Result<bool> ValueMerge::PutTogether(Slice key, size_t first, size_t last) {
@@ -70,6 +96,10 @@ Status ValueMerge::MoveList(Record* record) {
   LAVA_RETURN_IF_ERROR(SplitList(record->value, &parts_));
   size_t first, last;
   LAVA_RETURN_IF_ERROR(FindParts(record->key, &first, &last));
+  if (first == parts_.size()) {
+    LAVA_ASSIGN_OR_RETURN(first, FirstOfTail());
+    last = parts_.size() - 1;
+  }
   if (first == parts_.size()) return Status::OK();
   list_.clear();
   bool parts_left = false;

@@ -26,8 +26,10 @@ class ValueMerge {
   /// stored there where that can be; one that is to stand inline now becomes a put. Other
   /// references stay as they are, and so does one whose value is gone: another record hides it.
   /// Of a list, what stands from the first of its parts in these files to the last is put together
-  /// again. Keys ascend. The record's value is valid until the next call of this and of the output.
-  /// Errors: those of the files' readers and of the output.
+  /// again; one of many parts is so though none is there, the newest ones and older ones that are
+  /// not much larger: it has few then, and each byte is written again as often as its list has
+  /// doubled. Keys ascend. The record's value is valid until the next call of this and of the
+  /// output. Errors: those of the files' readers and of the output.
   Status Move(Record* record);
   uint64_t bytes_read() const { return bytes_read_; }  // of values, raw
 
@@ -36,6 +38,8 @@ class ValueMerge {
   /// What the files have of the parts, and where they begin and end: *first is the parts' number if
   /// there is nothing.
   Status FindParts(Slice key, size_t* first, size_t* last);
+  /// Where the end of a list of many parts begins that is to be put together; else their number.
+  Result<size_t> FirstOfTail() const;
   Result<bool> PutTogether(Slice key, size_t first, size_t last);
 
   const Version& version_;

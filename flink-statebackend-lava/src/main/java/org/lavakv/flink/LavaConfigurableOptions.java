@@ -84,9 +84,10 @@ public final class LavaConfigurableOptions {
                     .memoryType()
                     .defaultValue(VALUE_SEPARATION_DEFAULT)
                     .withDescription(
-                            "From which size on values, and values of map entries, go to value"
-                                    + " files, which compactions leave alone; 0: never. Lists and"
-                                    + " timers never do.");
+                            "From which size on values, values of map entries, and what is added"
+                                    + " to a list, go to value files, which compactions leave"
+                                    + " alone; 0: never. Timers, and lists whose elements expire,"
+                                    + " never do.");
 
     public static final ConfigOption<Boolean> VALUE_SEPARATION_AUTOMATIC =
             ConfigOptions.key(LavaOptions.PREFIX + "value-separation.automatic")

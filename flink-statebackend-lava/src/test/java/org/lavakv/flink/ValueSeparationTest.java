@@ -20,6 +20,8 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
+import org.apache.flink.api.common.state.ListState;
+import org.apache.flink.api.common.state.ListStateDescriptor;
 import org.apache.flink.api.common.state.MapState;
 import org.apache.flink.api.common.state.MapStateDescriptor;
 import org.apache.flink.api.common.state.StateTtlConfig;
@@ -89,6 +91,8 @@ class ValueSeparationTest {
                 fixture.newLava(true)
                         // Tests look at each file of a checkpoint.
                         .set(LavaOptions.CHECKPOINT_PACK_FILE_SIZE, MemorySize.ZERO)
+                        // Else what a checkpoint has waits for more garbage than tests make.
+                        .set(LavaConfigurableOptions.GC_UPLOAD_COST, 0)
                         .set(
                                 LavaConfigurableOptions.VALUE_SEPARATION_THRESHOLD,
                                 new MemorySize(bytes)));
@@ -317,14 +321,14 @@ class ValueSeparationTest {
     }
 
     @Test
-    void onlyLargeValuesOfValuesAndMapsAreSeparated() throws Exception {
+    void onlyLargeValuesAreSeparated() throws Exception {
         separateFrom(100);
         LavaKeyedStateBackend<Integer> backend = create(ALL);
         backend.setCurrentKey(1);
         // A string has its length before it, in two bytes.
         value(backend, false).update("x".repeat(90));
         map(backend, false).put(1, "x".repeat(90));
-        for (int i = 0; i < 1000; i++) {
+        for (int i = 0; i < 15; i++) {
             BackendFixture.list(backend).add(i);
         }
         backend.compact();
@@ -336,6 +340,51 @@ class ValueSeparationTest {
         value(backend, false).update("x".repeat(100));
         backend.compact();
         assertThat(statistics(backend).valueRawBytes()).isBetween(200L, 210L);
+    }
+
+    @Test
+    void whatIsAddedToListsIsSeparatedUnlessElementsExpire() throws Exception {
+        separateFrom(100);
+        LavaKeyedStateBackend<Integer> backend = create(ALL);
+        ListStateDescriptor<String> expiring =
+                new ListStateDescriptor<>("expiring", StringSerializer.INSTANCE);
+        expiring.enableTimeToLive(ttl());
+        ListState<String> plain =
+                BackendFixture.state(
+                        backend, new ListStateDescriptor<>("plain", StringSerializer.INSTANCE));
+        ListState<String> withTtl = BackendFixture.state(backend, expiring);
+        List<String> added = new ArrayList<>();
+        backend.setCurrentKey(1);
+        for (int round = 0; round < 3; round++) {
+            for (String element : List.of("small " + round, "x".repeat(60) + round)) {
+                plain.add(element);
+                plain.add(element + "!");
+                withTtl.add(element.repeat(3));
+                added.add(element);
+                added.add(element + "!");
+            }
+            backend.instance().db().flush();
+            assertThat(statistics(backend).valueFiles()).isEqualTo(round + 1);
+            assertThat(plain.get()).containsExactlyElementsOf(added);
+        }
+        backend.compact();
+        assertThat(statistics(backend).valueFiles()).isEqualTo(3);
+        assertThat(plain.get()).containsExactlyElementsOf(added);
+        KeyedStateHandle canonical = savepoint(backend);
+        KeyedStateHandle handle = checkpoint(backend);
+        fixture.close(backend);
+        for (KeyedStateHandle from : List.of(handle, canonical)) {
+            LavaKeyedStateBackend<Integer> restored = create(ALL, from);
+            restored.setCurrentKey(1);
+            ListState<String> again =
+                    BackendFixture.state(
+                            restored,
+                            new ListStateDescriptor<>("plain", StringSerializer.INSTANCE));
+            assertThat(again.get()).containsExactlyElementsOf(added);
+            again.add("more");
+            assertThat(again.get()).hasSize(added.size() + 1);
+            fixture.close(restored);
+        }
     }
 
     @Test
