@@ -566,5 +566,33 @@ TEST(DBLateFiles, AFullInstanceDoesNotWaitForWhatNothingNamesAnyMore) {
   EXPECT_TRUE(status.IsNoSpace()) << status.ToString();
 }
 
+TEST(DBLateFiles, ListsOfManyPartsArePutTogetherWhenTheseAreThere) {
+  LateDB db;
+  ASSERT_OK(db.Open());
+  const TableOptions options = {.kind = TableKind::kList, .separation_bytes = 100};
+  Table* list = db.Values("list", options);
+  std::string whole;
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_OK(db->Append(list, {K(1, "k")}, ListOf({Large(std::to_string(i))})));
+    whole += ListOf({Large(std::to_string(i))});
+    ASSERT_OK(db.Flush());
+  }
+  db.Checkpoint();
+  ASSERT_OK(db.RestoreWithout(".vsst"));
+  list = db.Values("list", options);
+  ASSERT_OK(db.CompactAll());
+  EXPECT_EQ(db->statistics().merged_value_bytes, 0u);
+  EXPECT_EQ(db->statistics().background_errors, 0u);
+  std::set<std::string> brought;
+  PinnedValue value;
+  ASSERT_OK(db.WithFiles([&] { return db->Get(list, {K(1, "k")}, &value); }, &brought));
+  EXPECT_EQ(std::string(value.data()), whole);
+  EXPECT_EQ(brought.size(), 20u);
+  ASSERT_OK(db->Append(list, {K(1, "k")}, ListOf({"more"})));
+  ASSERT_OK(db.CompactAll());
+  EXPECT_GT(db->statistics().merged_value_bytes, 8'000u);
+  EXPECT_EQ(db.Get(list, K(1, "k")), whole + ListOf({"more"}));
+}
+
 }  // namespace
 }  // namespace lava::testing

@@ -162,6 +162,20 @@ TEST_F(DBListValues, AListOfManyPartsIsPutTogetherByAndBy) {
   EXPECT_EQ(db_->statistics().merged_value_bytes, 0u) << "few parts stay as they are";
 }
 
+TEST_F(DBListValues, ALargePartIsNotPutTogether) {
+  constexpr uint64_t kLarge = 5 << 20;
+  Append("k", Large("large", kLarge));
+  ASSERT_OK(db_.Flush());
+  for (int run = 0; run < 20; ++run) {
+    Append("k", Large(std::to_string(run)));
+    ASSERT_OK(db_.Flush());
+  }
+  ASSERT_OK(db_.CompactAll());
+  EXPECT_GT(db_->statistics().merged_value_bytes, 8'000u);
+  EXPECT_LT(db_->statistics().merged_value_bytes, 21'000u);
+  ExpectModel();
+}
+
 // The list is folded from what two jobs moved out, and what none did.
 TEST_F(DBListValues, OnlyTheLargestPartOfOneKeyIsMovedAtOnce) {
   Append("k", Large("apart"));

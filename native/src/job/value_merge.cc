@@ -1,14 +1,14 @@
 #include "job/value_merge.h"
 
-#include <algorithm>
-
 #include "base/dictionary.h"
 
 namespace lava {
 namespace {
 
 // A read of a list fetches each: more are put together, half of them at least.
-constexpr int64_t kListReferencesMax = 16;
+constexpr int kListReferencesMax = 16;
+// What is as large is read at little more cost alone, and takes memory when it is put together.
+constexpr uint64_t kListTailBytesMax = 4 << 20;
 
 }  // namespace
 
@@ -53,20 +53,28 @@ Status ValueMerge::FindParts(Slice key, size_t* first, size_t* last) {
 }
 
 Result<size_t> ValueMerge::FirstOfTail() const {
-  const auto references = std::count_if(parts_.begin(), parts_.end(),
-                                        [](const ListPart& part) { return part.is_reference; });
-  if (references <= kListReferencesMax) return parts_.size();
-  uint64_t bytes = 0;
-  int64_t taken = 0;
-  size_t first = parts_.size();
-  for (; first > 0; --first) {
-    const ListPart& part = parts_[first - 1];
+  std::vector<uint64_t> bytes(parts_.size());
+  uint64_t tail = 0;
+  int references = 0;
+  size_t begin = parts_.size();  // of what may be put together at all
+  for (size_t i = parts_.size(); i > 0; --i) {
+    const ListPart& part = parts_[i - 1];
     ValueReference reference;
     if (part.is_reference) LAVA_RETURN_IF_ERROR(ReferenceOf(part, &reference));
-    const uint64_t more = part.is_reference ? reference.raw_bytes : part.bytes.size();
-    if (taken > kListReferencesMax / 2 && more > 2 * bytes) break;
-    bytes += more;
-    taken += part.is_reference;
+    bytes[i - 1] = part.is_reference ? reference.raw_bytes : part.bytes.size();
+    if (bytes[i - 1] > kListTailBytesMax - tail) break;
+    tail += bytes[i - 1];
+    references += part.is_reference;
+    begin = i - 1;
+  }
+  if (references <= kListReferencesMax) return parts_.size();
+  uint64_t together = 0;
+  int taken = 0;
+  size_t first = parts_.size();
+  for (; first > begin; --first) {
+    if (taken > kListReferencesMax / 2 && bytes[first - 1] > 2 * together) break;
+    together += bytes[first - 1];
+    taken += parts_[first - 1].is_reference;
   }
   return first;
 }
@@ -82,9 +90,10 @@ Result<bool> ValueMerge::PutTogether(Slice key, size_t first, size_t last) {
       LAVA_RETURN_IF_ERROR(ReferenceOf(parts_[i], &reference));
       Slice value;
       std::shared_ptr<const void> pin;
-      LAVA_ASSIGN_OR_RETURN(const bool there,
-                            FindValue(version_, key, reference, false, &value, &pin));
-      if (!there) return false;
+      const Result<bool> there = FindValue(version_, key, reference, false, &value, &pin);
+      if (there.status().IsNeedsFile()) return false;  // its file comes later
+      LAVA_RETURN_IF_ERROR(there.status());
+      if (!*there) return false;
       bytes_read_ += value.size();
       list_.append(value);
     }
@@ -106,7 +115,7 @@ Status ValueMerge::MoveList(Record* record) {
   for (size_t i = 0; i < parts_.size(); ++i) {
     if (i == first) {
       LAVA_ASSIGN_OR_RETURN(const bool whole, PutTogether(record->key, first, last));
-      if (!whole) return Status::OK();  // gone, in part: another record hides this one
+      if (!whole) return Status::OK();  // what is gone, another record hides
       i = last;
     } else {
       AppendListPart(parts_[i], &list_);

@@ -26,8 +26,8 @@ class ValueMerge {
   /// stored there where that can be; one that is to stand inline now becomes a put. Other
   /// references stay as they are, and so does one whose value is gone: another record hides it.
   /// Of a list, what stands from the first of its parts in these files to the last is put together
-  /// again; one of many parts is so though none is there, the newest ones and older ones that are
-  /// not much larger: it has few then, and each byte is written again as often as its list has
+  /// again. One of many parts is so though none is there: of the newest 4 MiB the newest parts, and
+  /// older ones that are not much larger; so a byte is written again as often as its list has
   /// doubled. Keys ascend. The record's value is valid until the next call of this and of the
   /// output. Errors: those of the files' readers and of the output.
   Status Move(Record* record);
