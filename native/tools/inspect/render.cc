@@ -244,11 +244,33 @@ std::string RunText(const Json& run) {
   std::string text = Text(run, "says");
   if (run.contains("birth"))
     text += ": " + Count(run, "raw_bytes") + " bytes, born in " + Short(Text(run, "birth"));
+  if (run.contains("parts")) {
+    text += ":";
+    for (const Json& part : run["parts"])
+      text += part.contains("birth") ? " [" + Count(part, "raw_bytes") + " bytes, born in " +
+                                           Short(Text(part, "birth")) + "]"
+                                     : " " + Count(part, "inline_bytes") + " bytes";
+  }
   if (run.contains("timestamp_ms")) text += ", timestamp " + Count(run, "timestamp_ms");
   if (run.contains("value")) text += ": " + ValueText(run["value"]);
   if (run.contains("prefix_delete")) text += ", and a prefix delete over the key";
   if (run.contains("range_tombstone")) text += ", and a range tombstone over the key";
   return run["asked"] == true ? text : text + " (not asked: hidden by what is newer)";
+}
+
+void RenderValue(const std::string& what, const Json& value, std::string* out) {
+  *out += what + " born in " + Text(value, "birth") + "\n";
+  for (const Json& place : value["places"]) {
+    *out += "  now in " + Text(place, "path") + ": ";
+    if (place.contains("record_offset"))
+      *out += "record at offset " + Count(place, "record_offset") + ", " +
+              Count(place, "record_bytes") + " bytes, value stored in " +
+              Count(place, "stored_bytes") + " (" + Text(place, "codec") + ")";
+    else
+      *out += place["found"] == true ? "found" : "it has no such record";
+    if (place.contains("value")) *out += ", " + ValueText(place["value"]);
+    *out += "\n";
+  }
 }
 
 void RenderKey(const Json& report, std::string* out) {
@@ -261,21 +283,9 @@ void RenderKey(const Json& report, std::string* out) {
       for (const Json& run : one["runs"])
         columns.Add({"L" + Count(run, "level"), Short(Text(run, "file")), RunText(run)});
     columns.Write(out);
-    if (one.contains("value")) {
-      const Json& value = one["value"];
-      *out += "value born in " + Text(value, "birth") + "\n";
-      for (const Json& place : value["places"]) {
-        *out += "  now in " + Text(place, "path") + ": ";
-        if (place.contains("record_offset"))
-          *out += "record at offset " + Count(place, "record_offset") + ", " +
-                  Count(place, "record_bytes") + " bytes, value stored in " +
-                  Count(place, "stored_bytes") + " (" + Text(place, "codec") + ")";
-        else
-          *out += place["found"] == true ? "found" : "it has no such record";
-        if (place.contains("value")) *out += ", " + ValueText(place["value"]);
-        *out += "\n";
-      }
-    }
+    if (one.contains("value")) RenderValue("value", one["value"], out);
+    if (one.contains("parts"))
+      for (const Json& part : one["parts"]) RenderValue("part of a list", part, out);
     *out += "answer: " + Text(one, "answer");
     if (Number(one, "appends") != 0) *out += ", with " + Count(one, "appends") + " appends";
     *out += "\n\n";

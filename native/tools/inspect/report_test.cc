@@ -161,6 +161,46 @@ TEST_F(InspectTest, RunsSayWhatTheyHoldNewestFirst) {
   EXPECT_EQ(list["answer"], "found");
 }
 
+TEST_F(InspectTest, PartsOfAListAreFoundEach) {
+  ASSERT_OK(db.Open());
+  Table* list = db.Values("list", {.kind = TableKind::kList, .separation_bytes = 100});
+  const std::string key = testing::K(3, "list");
+  std::vector<uint64_t> bytes;
+  for (const char* element : {"first", "second"}) {
+    const std::string added = testing::ListOf({testing::Large(element)});
+    ASSERT_OK(db->Append(list, {key}, added));
+    ASSERT_OK(db.Flush());
+    bytes.push_back(added.size());
+  }
+  ASSERT_OK(db->Append(list, {key}, testing::ListOf({"small"})));
+  ASSERT_OK(db.CompactAll());
+  const Json one = AskKey(key, "/db", "list");
+  ASSERT_EQ(one["runs"].size(), 1u);
+  EXPECT_EQ(one["runs"][0]["says"], "put of a list with references");
+  const Json& said = one["runs"][0]["parts"];
+  ASSERT_EQ(said.size(), 3u);
+  EXPECT_EQ(said[2]["inline_bytes"], testing::ListOf({"small"}).size());
+  ASSERT_EQ(one["parts"].size(), 2u);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(said[i]["raw_bytes"], bytes[i]);
+    const Json& place = one["parts"][i]["places"].at(0);
+    EXPECT_EQ(place["file"], said[i]["birth"]);
+    EXPECT_EQ(place["value"]["bytes"], bytes[i]);
+  }
+  EXPECT_EQ(one["answer"], "found");
+  const std::string text = Tool({"key", "/db", "list", "0x036c697374"}).out;
+  EXPECT_NE(text.find("put of a list with references: [" + std::to_string(bytes[0])),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("part of a list born in "), std::string::npos) << text;
+  Ask({"verify", "/db"});
+  const std::vector<std::string> files = db.ValueFileNames();
+  std::string damaged = *db.files.Content(files[0]);
+  damaged[damaged.size() / 4] ^= 4;
+  ASSERT_OK(db.files.SetContent(files[0], damaged));
+  EXPECT_FALSE(Ask({"key", "/db", "list", "0x036c697374"}, kFaultsFound)["faults"].empty());
+}
+
 TEST_F(InspectTest, WhatExpiredIsNoFault) {
   db.options().gc_garbage_percent = 25;
   ASSERT_OK(db.Open());

@@ -56,9 +56,10 @@ public final class TableOptions {
 
     /**
      * From which size on values are moved out of the tree into value files; 0: none; {@link
-     * #AUTOMATIC_SEPARATION}: the engine finds the bound. Those of a {@link TableKind#LIST} never
-     * are. Holds for what is flushed or compacted from now on; it is not kept in files, so that
-     * every opening says it anew. Default: 0.
+     * #AUTOMATIC_SEPARATION}: the engine finds the bound. Of a {@link TableKind#LIST} it is what is
+     * added to it; with {@link TtlLayout#LIST} that never is. Holds for what is flushed or
+     * compacted from now on; it is not kept in files, so that every opening says it anew. Default:
+     * 0.
      */
     public TableOptions setSeparationBytes(long separationBytes) {
         if (separationBytes < 0) {
