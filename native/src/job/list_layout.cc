@@ -2,11 +2,17 @@
 
 #include <algorithm>
 
+#include "lava/options.h"
+
 namespace lava {
 
 Status ListLayout::Read(Slice list) {
   LAVA_RETURN_IF_ERROR(SplitList(list, &split_));
   LAVA_RETURN_IF_ERROR(WholeListBytes(list, &bytes_));
+  // Before room is made for them. What is folded to more does not come here.
+  if (bytes_ > kListBytesMax)
+    return Status::Corruption("a list's references speak of " + std::to_string(bytes_) +
+                              " bytes, more than a list may have: restore from a checkpoint");
   parts_.clear();
   for (const ListPart& part : split_) {
     Part& added = parts_.emplace_back();

@@ -19,7 +19,7 @@ class ListLayout {
     std::optional<ValueReference> reference;
     uint64_t raw_bytes() const { return reference ? reference->raw_bytes : bytes.size(); }
   };
-  /// Errors: Corruption when it is malformed.
+  /// Errors: Corruption when it is malformed, or speaks of more bytes than a list may have.
   Status Read(Slice list);
   const std::vector<Part>& parts() const { return parts_; }
   uint64_t bytes() const { return bytes_; }  // of the whole list

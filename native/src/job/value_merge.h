@@ -29,7 +29,8 @@ class ValueMerge {
   /// again. One of many parts is so though none is there: of the newest 4 MiB the newest parts, and
   /// older ones that are not much larger; so a byte is written again as often as its list has
   /// doubled. Keys ascend. The record's value is valid until the next call of this and of the
-  /// output. Errors: those of the files' readers and of the output.
+  /// output.
+  /// Errors: those of the files' readers and of the output.
   Status Move(Record* record);
   uint64_t bytes_read() const { return bytes_read_; }  // of values, raw
 

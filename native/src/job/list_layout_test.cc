@@ -1,0 +1,51 @@
+#include "job/list_layout.h"
+
+#include <gtest/gtest.h>
+
+#include "lava/list_format.h"
+#include "lava/options.h"
+
+namespace lava {
+namespace {
+
+std::string Reference(uint64_t number, uint64_t raw_bytes) {
+  std::string list;
+  AppendListReference({FileId{{1, 2}, number}, raw_bytes, std::nullopt}, &list);
+  return list;
+}
+
+TEST(ListLayout, EachPartHasItsPlace) {
+  std::string list;
+  AppendListSegment(ListSegment::kElement, "abc", &list);
+  const size_t inline_bytes = list.size();
+  list += Reference(7, 100) + Reference(8, 20);
+  ListLayout layout;
+  ASSERT_TRUE(layout.Read(list).ok());
+  EXPECT_EQ(layout.bytes(), inline_bytes + 120);
+  ASSERT_EQ(layout.parts().size(), 3u);
+  EXPECT_EQ(layout.parts()[0].bytes, Slice(list).substr(0, inline_bytes));
+  EXPECT_EQ(layout.parts()[1].reference->birth.number, 7u);
+  EXPECT_EQ(layout.parts()[2].raw_bytes(), 20u);
+}
+
+// Each of them may be as large as a value file, and there is no end to how many a forged list has.
+TEST(ListLayout, ManyReferencesOfMoreThanAListMayHaveAreRefused) {
+  std::string list;
+  for (uint64_t number = 1; number <= 2100; ++number) list += Reference(number, 1 << 20);
+  ListLayout layout;
+  const Status status = layout.Read(list);
+  EXPECT_TRUE(status.IsCorruption());
+  EXPECT_NE(status.ToString().find(std::to_string(uint64_t{2100} << 20)), std::string::npos)
+      << status.ToString();
+}
+
+TEST(ListLayout, AValueThatNoFileHasIsLost) {
+  ListLayout layout;
+  const std::string list = Reference(7, 100) + Reference(8, 20);
+  ASSERT_TRUE(layout.Read(list).ok());
+  std::string whole;
+  EXPECT_TRUE(layout.Fetch(Version(), "k", &whole).IsCorruption());
+}
+
+}  // namespace
+}  // namespace lava
