@@ -73,13 +73,16 @@ Recorder* recorder = nullptr;
 
 // The linker puts this in the place of BlockCache::Create: the engine knows of no recorder.
 std::unique_ptr<lava::BlockCache> RealCreate(
-    uint64_t capacity_bytes, const lava::MemoryCounter* borrowed) asm("__real_" LAVA_CACHE_CREATE);
+    uint64_t capacity_bytes, const lava::MemoryCounter* borrowed,
+    lava::ChargeObserver* observer) asm("__real_" LAVA_CACHE_CREATE);
 std::unique_ptr<lava::BlockCache> WrappedCreate(
-    uint64_t capacity_bytes, const lava::MemoryCounter* borrowed) asm("__wrap_" LAVA_CACHE_CREATE);
+    uint64_t capacity_bytes, const lava::MemoryCounter* borrowed,
+    lava::ChargeObserver* observer) asm("__wrap_" LAVA_CACHE_CREATE);
 std::unique_ptr<lava::BlockCache> WrappedCreate(uint64_t capacity_bytes,
-                                                const lava::MemoryCounter* borrowed) {
+                                                const lava::MemoryCounter* borrowed,
+                                                lava::ChargeObserver* observer) {
   using namespace lava::bench;
-  if (!recording) return RealCreate(capacity_bytes, borrowed);
+  if (!recording) return RealCreate(capacity_bytes, borrowed, observer);
   auto made = std::make_unique<Recorder>();
   recorder = made.get();
   return made;

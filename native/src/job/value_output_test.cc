@@ -142,7 +142,8 @@ TEST_F(ValueOutputTest, OfAListTheLargestInlinePartIsMoved) {
     }
     EXPECT_EQ(record.value, wanted);
   }
-  Record bad{K("z", 9), RecordKind::kPutParts, 0, std::string(100, '\xff')};
+  const std::string last = K("z", 9), malformed(100, '\xff');
+  Record bad{last, RecordKind::kPutParts, 0, malformed};
   EXPECT_TRUE(output.MoveOut(&bad).IsCorruption());
   Files files;
   ASSERT_TRUE(output.Finish(&files).ok());
