@@ -459,6 +459,8 @@ DEFECTS = [
            "&references_.emplace_back()));",
            "if (part.is_reference && references_.empty()) LAVA_RETURN_IF_ERROR("
            "ReferenceOf(part, &references_.emplace_back()));", ("metamorphic", "lists")),
+    Defect("who puts a list together charges nothing for it", "src/policy/working_sets.cc",
+           "2 * shape.together_bytes", "0 * shape.together_bytes", ("working sets",)),
     Defect("lists of many parts are never put together", "src/job/value_merge.cc",
            "if (references <= kListReferencesMax) return", "if (references >= 0) return",
            ("lists",)),

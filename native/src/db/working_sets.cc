@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "db/db_impl.h"
+#include "job/value_merge.h"
 
 namespace lava {
 namespace {
@@ -23,6 +24,14 @@ void AddInput(const FileMeta& file, JobShape* shape) {
 void AddValues(const ValueFileMeta& file, JobShape* shape) {
   shape->separated_records += file.records;
   shape->separated_bytes += file.raw_bytes;
+}
+
+uint64_t ReferencedBytes(const CompactionInput& input) {
+  uint64_t bytes = 0;
+  for (const CompactionInput::Level& level : input.inputs)
+    for (const FileEntry& entry : level.entries)
+      for (const BirthShare& share : entry.file->births) bytes += share.raw_bytes;
+  return bytes;
 }
 
 }  // namespace
@@ -75,6 +84,9 @@ uint64_t DBImpl::WorkingSetOf(const CompactionInput& input) const {
     shape.inputs += level.level == 0 ? static_cast<uint32_t>(level.entries.size()) : 1;
   }
   for (const ValueFileMeta* file : input.merged_values) AddValues(*file, &shape);
+  const bool lists = std::any_of(input.tables.begin(), input.tables.end(),
+                                 [](const auto& it) { return it.second.kind == TableKind::kList; });
+  if (lists) shape.together_bytes = std::min(ReferencedBytes(input), ValueMerge::kListTailBytesMax);
   return CompactionWorkingSet(shape);
 }
 

@@ -7,8 +7,6 @@ namespace {
 
 // A read of a list fetches each: more are put together, half of them at least.
 constexpr int kListReferencesMax = 16;
-// What is as large is read at little more cost alone, and takes memory when it is put together.
-constexpr uint64_t kListTailBytesMax = 4 << 20;
 
 }  // namespace
 
@@ -35,8 +33,9 @@ Status ValueMerge::Move(Record* record) {
 Status ValueMerge::FindParts(Slice key, size_t* first, size_t* last) {
   *first = *last = parts_.size();
   found_.assign(parts_.size(), std::nullopt);
+  if (files_.empty()) return Status::OK();
   for (size_t i = 0; i < parts_.size(); ++i) {
-    if (!parts_[i].is_reference || files_.empty()) continue;
+    if (!parts_[i].is_reference) continue;
     ValueReference reference;
     LAVA_RETURN_IF_ERROR(ReferenceOf(parts_[i], &reference));
     StoredValue stored;

@@ -18,6 +18,9 @@ namespace lava {
 /// Ownership:  version, files and output must outlive it.
 class ValueMerge {
  public:
+  /// Of the newest parts of a list, more is not put together unless it is in the files.
+  static constexpr uint64_t kListTailBytesMax = 4 << 20;
+
   ValueMerge(const Version& version, const std::set<const ValueFileMeta*>& files,
              ValueOutput* output)
       : version_(version), files_(files), values_(version), output_(*output) {}
@@ -26,9 +29,9 @@ class ValueMerge {
   /// stored there where that can be; one that is to stand inline now becomes a put. Other
   /// references stay as they are, and so does one whose value is gone: another record hides it.
   /// Of a list, what stands from the first of its parts in these files to the last is put together
-  /// again. One of many parts is so though none is there: of the newest 4 MiB the newest parts, and
-  /// older ones that are not much larger; so a byte is written again as often as its list has
-  /// doubled. Keys ascend. The record's value is valid until the next call of this and of the
+  /// again. One of many parts is so though none is there: of its end the newest parts, and older
+  /// ones that are not much larger; so a byte is written again as often as its list has doubled.
+  /// Keys ascend. The record's value is valid until the next call of this and of the
   /// output.
   /// Errors: those of the files' readers and of the output.
   Status Move(Record* record);

@@ -93,14 +93,13 @@ Status ValueOutput::MoveOutList(Record* record) {
   LAVA_RETURN_IF_ERROR(stream->writer->Add(record->key, stream->id, largest->bytes));
   const uint64_t raw_bytes = largest->bytes.size();
   Count(stream, record->key, raw_bytes, std::nullopt);
-  std::string list;
+  reference_.clear();  // the record is none that was moved out before
   for (const ListPart& part : parts_) {
     if (&part == largest)
-      AppendListReference({stream->id, raw_bytes, std::nullopt}, &list);
+      AppendListReference({stream->id, raw_bytes, std::nullopt}, &reference_);
     else
-      AppendListPart(part, &list);
+      AppendListPart(part, &reference_);
   }
-  reference_ = std::move(list);
   record->kind = WithParts(record->kind);
   record->value = reference_;
   return Status::OK();

@@ -34,6 +34,7 @@ TEST(WorkingSets, GrowWithWhatStandsInMemory) {
   EXPECT_TRUE(grows([](JobShape* s) { s->zstd = true; }));
   EXPECT_TRUE(grows([](JobShape* s) { s->index_bytes = 1 << 20; }));
   EXPECT_TRUE(grows([](JobShape* s) { s->separates = true; }));
+  EXPECT_TRUE(grows([](JobShape* s) { s->together_bytes = 1 << 20; }));
   EXPECT_TRUE(grows([](JobShape* s) { s->records /= 1000; })) << "few and large ones";
 }
 
