@@ -8,19 +8,21 @@ namespace lava {
 
 Status ListLayout::Read(Slice list) {
   LAVA_RETURN_IF_ERROR(SplitList(list, &split_));
-  LAVA_RETURN_IF_ERROR(WholeListBytes(list, &bytes_));
-  // Before room is made for them. What is folded to more does not come here.
-  if (bytes_ > kListBytesMax)
-    return Status::Corruption("a list's references speak of " + std::to_string(bytes_) +
-                              " bytes, more than a list may have: restore from a checkpoint");
   parts_.clear();
+  bytes_ = 0;
+  bool overflows = false;
   for (const ListPart& part : split_) {
     Part& added = parts_.emplace_back();
     if (part.is_reference)
       LAVA_RETURN_IF_ERROR(ReferenceOf(part, &added.reference.emplace()));
     else
       added.bytes = part.bytes;
+    overflows |= __builtin_add_overflow(bytes_, added.raw_bytes(), &bytes_);
   }
+  // Before room is made for them. What is folded to more does not come here.
+  if (overflows || bytes_ > kListBytesMax)
+    return Status::Corruption("a list's references speak of " + std::to_string(bytes_) +
+                              " bytes, more than a list may have: restore from a checkpoint");
   return Status::OK();
 }
 

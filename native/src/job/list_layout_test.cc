@@ -39,6 +39,11 @@ TEST(ListLayout, ManyReferencesOfMoreThanAListMayHaveAreRefused) {
       << status.ToString();
 }
 
+TEST(ListLayout, SoAreThoseWhoseSumHasNoRoomInANumber) {
+  ListLayout layout;
+  EXPECT_TRUE(layout.Read(Reference(1, UINT64_MAX) + Reference(2, 2)).IsCorruption());
+}
+
 TEST(ListLayout, AValueThatNoFileHasIsLost) {
   ListLayout layout;
   const std::string list = Reference(7, 100) + Reference(8, 20);
