@@ -309,6 +309,9 @@ DEFECTS = [
     Defect("a full volume keeps nothing back for its journal", "src/lavafs/space.cc",
            "kJournalExtents + bytes / extent_bytes + 1", "0 * kJournalExtents * bytes",
            ("volumes",)),
+    Defect("what the cache evicted for others stays resident", "src/host/host.cc",
+           "if (peak > cached + capacity / kHeapShare && resident > capacity) GiveBackHeap();", "",
+           ("host",)),
     # Volumes of the host, and the engine on them.
     Defect("a pin is dropped though its marker is there", "src/host/pin_marker.cc",
            "return there.ok() && !*there;", "return there.ok();", ("host",)),

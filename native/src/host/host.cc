@@ -18,6 +18,8 @@ constexpr uint64_t kUncountedShare = 16;
 // One part in so many may be pages that memtables gave back and will take again, besides what the
 // budget has left.
 constexpr uint64_t kKeptShare = 32;
+// The cache has shrunk by one part in so many: worth a walk through the heap.
+constexpr uint64_t kHeapShare = 32;
 constexpr uint64_t kLooksPerSeal = 8;
 // Of a lease that ends: less is not worth a walk through the heap.
 constexpr uint64_t kTrimmedBytesMin = 16 << 20;
@@ -167,6 +169,21 @@ void HostImpl::Charged() {
   uint64_t peak = cache_peak_bytes_.load(std::memory_order_relaxed);
   while (cached > peak && !cache_peak_bytes_.compare_exchange_weak(peak, cached)) continue;
   PagePool::Process().Fit();
+  const uint64_t capacity = capacity_bytes_.load(std::memory_order_relaxed);
+  const uint64_t resident = budget_.total().used() + peak + peak / kUncountedShare;
+  if (peak > cached + capacity / kHeapShare && resident > capacity) GiveBackHeap();
+}
+
+// What the cache evicts for others' charges stays resident as malloc's free memory, while theirs
+// comes from the page pool. Not on the caller's thread, which may hold locks.
+void HostImpl::GiveBackHeap() {
+  if (heap_asked_for_.exchange(true)) return;
+  std::lock_guard<std::mutex> lock(heap_mutex_);
+  if (heap_relief_ == nullptr) {
+    heap_asked_for_ = false;
+  } else {
+    heap_relief_->Start();
+  }
 }
 
 uint64_t HostImpl::KeptBytesMax() const {
@@ -204,6 +221,13 @@ std::unique_ptr<os::Executor> HostImpl::InstanceOpened() {
     scheduler_ = std::make_unique<Scheduler>(threads_, Scheduler::Setup{.totals = &job_totals_});
     scheduler_->SetCpu(cpu_cores_);
     own_jobs_ = scheduler_->NewClient();
+    std::lock_guard<std::mutex> heap(heap_mutex_);
+    heap_relief_ = std::make_unique<BudgetRelief>([this] {
+      GiveBackFreeHeap();
+      cache_peak_bytes_ = cache_->used_bytes();
+      heap_asked_for_ = false;
+      return true;
+    });
   }
   ++instances_open_;
   return scheduler_->NewClient();
@@ -213,13 +237,16 @@ void HostImpl::InstanceClosed(std::unique_ptr<os::Executor> client) {
   client.reset();
   std::unique_ptr<Scheduler> last;
   std::unique_ptr<os::Executor> last_jobs;
-  std::unique_ptr<BudgetRelief> relief;
+  std::unique_ptr<BudgetRelief> relief, heap_relief;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (--instances_open_ > 0) return;
     last = std::move(scheduler_);
     last_jobs = std::move(own_jobs_);
     relief = std::move(relief_);
+    std::lock_guard<std::mutex> heap(heap_mutex_);
+    heap_relief = std::move(heap_relief_);
+    heap_asked_for_ = false;
   }
   // Without the lock: volumes' jobs that are dropped run, and threads are waited for.
   last_jobs.reset();

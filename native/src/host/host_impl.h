@@ -125,6 +125,7 @@ class HostImpl final : public Host, public PagePool::Room, private ChargeObserve
   bool Relieve();
   void Charged() override;
   bool Allows(uint64_t bytes) override;
+  void GiveBackHeap();
   void RunInBackground(std::function<void()> job);
 
   // Everything but the cache, which gets what this leaves of the leases. Charged by who uses the
@@ -145,6 +146,9 @@ class HostImpl final : public Host, public PagePool::Room, private ChargeObserve
   std::atomic<uint64_t> capacity_bytes_{0};    // of all leases
   std::atomic<uint64_t> cache_peak_bytes_{0};  // since free heap was given back
   std::unique_ptr<BudgetRelief> relief_;       // until the last instance closes
+  std::atomic<bool> heap_asked_for_{false};
+  std::mutex heap_mutex_;                      // a leaf, whoever charges may hold any other
+  std::unique_ptr<BudgetRelief> heap_relief_;  // from the first instance to the last
   WalRegistry wals_{budget_.counter(MemoryPurpose::kMetadata),
                     [this](std::function<void()> job) { RunInBackground(std::move(job)); }};
   VolumeRegistry volumes_{budget_.counter(MemoryPurpose::kFileBuffers),

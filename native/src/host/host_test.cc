@@ -1,6 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
+#include <fstream>
 #include <memory>
+#include <string>
+#include <thread>
 #include <vector>
 
 #include "cache/block_for_test.h"
@@ -166,6 +171,45 @@ TEST(Host, FreedPagesStayWhileTheBudgetHasRoomForThem) {
   EXPECT_LE(pool.statistics().kept_bytes, PagePool::kKeptBytesMin) << "no budget, no room";
   const auto next = Host::Get().Acquire(128 * kMiB, 0.5);
   EXPECT_GE(free_pages(), 64 * kMiB) << "the free heap was given back";
+}
+#endif
+
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+struct HeapBlock final : CachedBlock {
+  explicit HeapBlock(size_t size) : bytes(size, 'b') {}
+  size_t charge() const override { return bytes.size(); }
+  std::string bytes;
+};
+
+uint64_t ResidentBytes() {
+  uint64_t pages = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> pages >> resident;
+  return resident * PagePool::kPageBytes;
+}
+
+TEST(Host, WhatTheCacheEvictsForOthersDoesNotStayResident) {
+  constexpr uint64_t kMiB = 1 << 20, kBlock = 4000;
+  const auto lease = Host::Get().Acquire(128 * kMiB, 0.5);
+  ASSERT_TRUE(lease.ok());
+  HostImpl* const host = Impl(lease->get())->host();
+  std::unique_ptr<os::Executor> client = host->InstanceOpened();
+  BlockCache* const cache = host->cache();
+  const uint64_t file = cache->NewFileId();
+  std::vector<std::string> between;  // so that the heap's end does not come down
+  for (uint64_t i = 0; i * kBlock < 110 * kMiB; ++i) {
+    cache->Insert({file, i}, kData, std::make_shared<HeapBlock>(kBlock));
+    if (i % 16 == 0) between.emplace_back(100, 'x');
+  }
+  const uint64_t before = ResidentBytes();
+  MemoryCounter* const readers = Impl(lease->get())->budget()->counter(MemoryPurpose::kReaders);
+  readers->Charge(60 * kMiB);
+  const auto gone = [&] { return before - std::min(before, ResidentBytes()); };
+  for (int i = 0; i < 10'000 && gone() < 30 * kMiB; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_GE(gone(), 30 * kMiB) << "of 50 MiB that were evicted";
+  readers->Release(60 * kMiB);
+  cache->EraseFile(file);
+  host->InstanceClosed(std::move(client));
 }
 #endif
 
