@@ -68,7 +68,7 @@ Status DBImpl::ContainsPrefix(Table* table, Slice prefix, Snapshot* snapshot) {
     verdict = JudgeMemTable(*view->sealed[i]->memtable, key, end);
   if (verdict == Verdict::kNothing) {
     LAVA_RETURN_IF_ERROR(ForEachFileRun(
-        *view->version, key, end, key, {}, [&](std::unique_ptr<MergeRun> run) -> Result<bool> {
+        *view->version, key, end, key, {}, {}, [&](std::unique_ptr<MergeRun> run) -> Result<bool> {
           LAVA_ASSIGN_OR_RETURN(verdict, JudgeFiles(*view->version, *impl, run.get(), key));
           return verdict == Verdict::kNothing;
         }));

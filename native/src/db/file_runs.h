@@ -3,17 +3,32 @@
 #include <memory>
 
 #include "base/record.h"
+#include "db/read_view.h"
 #include "db/version_search.h"
 #include "job/merge_run.h"
 
 namespace lava {
+
+/// About what a walk through some entries will want of a view's files; 0: it is not known.
+struct ExpectedEntries {
+  uint64_t entries = 0;
+  FileTotals totals;
+  /// Of a run with so many bytes: its share of all records.
+  uint64_t BytesOf(uint64_t run_bytes) const {
+    if (entries == 0 || totals.records == 0) return 0;
+    return static_cast<uint64_t>(static_cast<double>(entries) * static_cast<double>(run_bytes) /
+                                 static_cast<double>(totals.records));
+  }
+};
 
 /// Calls visit(run), which answers Result<bool>, for the runs in files that may hold something of
 /// [lower, upper) (empty upper: no end), newest first, until it answers false. With a prefix (then
 /// the range is its own), files whose filters deny it are left out. The runs borrow the version.
 template <typename Visit>
 Status ForEachFileRun(const Version& version, Slice lower, Slice upper, Slice prefix,
-                      const TableReader::IterateOptions& options, Visit visit) {
+                      const TableReader::IterateOptions& options, const ExpectedEntries& expected,
+                      Visit visit) {
+  TableReader::IterateOptions of_run = options;
   const auto any_may_hold = [&](std::span<const FileEntry> entries) -> Result<bool> {
     if (prefix.empty()) return true;
     for (const FileEntry& entry : entries) {
@@ -26,7 +41,8 @@ Status ForEachFileRun(const Version& version, Slice lower, Slice upper, Slice pr
     if (Slice(entry.upper) <= lower || (!upper.empty() && Slice(entry.lower) >= upper)) continue;
     LAVA_ASSIGN_OR_RETURN(const bool may, any_may_hold({&entry, 1}));
     if (!may) continue;
-    LAVA_ASSIGN_OR_RETURN(const bool more, visit(NewFileRun(entry, options)));
+    of_run.expected_bytes = expected.BytesOf(entry.file->bytes);
+    LAVA_ASSIGN_OR_RETURN(const bool more, visit(NewFileRun(entry, of_run)));
     if (!more) return Status::OK();
   }
   for (uint32_t n = 1; n < kLevelCountMax; ++n) {
@@ -34,7 +50,8 @@ Status ForEachFileRun(const Version& version, Slice lower, Slice upper, Slice pr
     if (entries.empty()) continue;
     LAVA_ASSIGN_OR_RETURN(const bool may, any_may_hold(entries));
     if (!may) continue;
-    LAVA_ASSIGN_OR_RETURN(const bool more, visit(NewLevelRun(entries, options)));
+    of_run.expected_bytes = expected.BytesOf(expected.totals.level_bytes[n]);
+    LAVA_ASSIGN_OR_RETURN(const bool more, visit(NewLevelRun(entries, of_run)));
     if (!more) return Status::OK();
   }
   return Status::OK();

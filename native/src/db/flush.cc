@@ -73,6 +73,8 @@ void DBImpl::PublishView() {
   view->active = active_;
   view->sealed = sealed_;
   view->version = version_;
+  const ViewRef before = view_.Get();
+  view->totals = before && before->version == version_ ? before->totals : TotalsOf(*version_);
   l0_depth_ = L0Depth();
   flushing_ = !sealed_.empty();
   has_older_ = flushing_ || HasFiles(*version_);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <memory>
 #include <thread>
@@ -23,12 +24,30 @@ struct SealedRun {
   std::vector<uint64_t> dropped_tables;  // whose range tombstones it holds
 };
 
+/// What the files of a version hold, for who estimates what a scan will read of them.
+struct FileTotals {
+  uint64_t records = 0;
+  std::array<uint64_t, kLevelCountMax> level_bytes{};
+};
+
+inline FileTotals TotalsOf(const Version& version) {
+  FileTotals totals;
+  for (uint32_t n = 0; n < kLevelCountMax; ++n) {
+    for (const FileEntry& entry : version.levels[n]) {
+      totals.records += entry.file->records;
+      totals.level_bytes[n] += entry.file->bytes;
+    }
+  }
+  return totals;
+}
+
 /// What a read needs: runs from the newest to the oldest.
 /// Threads: immutable once published.
 struct ReadView {
   std::shared_ptr<MemTable> active;                // null in a snapshot's view
   std::vector<std::shared_ptr<SealedRun>> sealed;  // newest first
   std::shared_ptr<const Version> version;
+  FileTotals totals;  // of that version, or of one shortly before
   mutable std::atomic<uint32_t> references{0};
 };
 

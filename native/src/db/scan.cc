@@ -221,8 +221,12 @@ Status DBImpl::Scan(Table* table, const ScanRequest& request, ScanPage* page, Sn
     if (Matters(*run->memtable, lower, range.upper, is_prefix))
       runs.push_back(NewMemTableRun(run->memtable, request.keys_only));
   }
+  // A prefix or a bound may end it long before, but not once a page was full.
+  ExpectedEntries expected;
+  if (files.goes_on || (!is_prefix && request.upper.empty()))
+    expected = {request.entries_max, view->totals};
   LAVA_RETURN_IF_ERROR(ForEachFileRun(*view->version, lower, range.upper, range.prefix, files,
-                                      [&](std::unique_ptr<MergeRun> run) -> Result<bool> {
+                                      expected, [&](std::unique_ptr<MergeRun> run) -> Result<bool> {
                                         runs.push_back(std::move(run));
                                         return true;
                                       }));

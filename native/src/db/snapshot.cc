@@ -53,6 +53,7 @@ void SnapshotRegistry::RunsFlushed(const std::vector<std::shared_ptr<SealedRun>>
     auto* view = new ReadView();
     view->sealed.assign(old->sealed.begin(), old->sealed.end() - runs.size());
     view->version = old->version;
+    view->totals = old->totals;
     if (!edit.added.empty()) {
       auto version = std::make_shared<Version>(*old->version);
       const Status applied = ApplyToVersion(edit, version.get());
@@ -175,6 +176,7 @@ Result<std::shared_ptr<Snapshot>> DBImpl::TakeSnapshot() {
   auto* view = new ReadView();
   view->sealed = sealed_;
   view->version = version_;
+  view->totals = TotalsOf(*version_);
   if (!sealed_.empty()) sealed_.front()->ends_snapshot = true;
   return std::shared_ptr<Snapshot>(std::make_shared<SnapshotImpl>(
       this, gate_, snapshots_, ViewRef(view), known_tables_, flush_failures_));

@@ -9,6 +9,8 @@ namespace {
 
 // A walk that may end soon begins with pieces of this size, which double while it goes on.
 constexpr uint32_t kFirstPieceBytes = 16 << 10;
+// A walk that wants less of a file is not known well enough.
+constexpr uint64_t kExpectedBytesMin = 8 << 10;
 // Up to this, for a walk by the cache that goes on after so many blocks that the cache had not.
 constexpr uint32_t kAheadBytes = 128 << 10, kBlocksAlone = 2;
 
@@ -22,11 +24,14 @@ class ReadWindow {
         first_piece_bytes_(grows ? std::min(kFirstPieceBytes, piece_bytes) : piece_bytes) {}
 
   bool FitsInAPiece(uint64_t bytes) const { return bytes <= piece_bytes_max_; }
+  /// The walk that begins now will want about so many bytes; 0: nobody knows.
+  void Expect(uint64_t bytes) { expected_bytes_ = bytes < kExpectedBytesMin ? 0 : bytes; }
+  bool expects() const { return expected_bytes_ > 0; }
   /// Stored bytes of the file, valid until the next call.
   Status Read(uint64_t offset, uint64_t bytes, Slice* stored) {
     if (offset < begin_ || offset + bytes > begin_ + length_) {
       const bool goes_on = length_ != 0 && offset >= begin_ && offset <= begin_ + length_;
-      piece_bytes_ = goes_on ? std::min(2 * piece_bytes_, piece_bytes_max_) : first_piece_bytes_;
+      ChoosePiece(goes_on);
       // end_ is behind every block of records, so the window never asks past the file.
       uint64_t length = std::min(std::max<uint64_t>(bytes, piece_bytes_), end_ - offset);
       char* memory = buffer_.Reserve(static_cast<size_t>(length));
@@ -41,11 +46,27 @@ class ReadWindow {
   }
 
  private:
+  void ChoosePiece(bool goes_on) {
+    if (expects()) {
+      // It begins and ends in the middle of blocks.
+      const auto most = static_cast<uint64_t>(piece_bytes_max_);
+      const uint64_t piece = std::clamp(expected_bytes_ + kExpectedBytesMin,
+                                        static_cast<uint64_t>(first_piece_bytes_), most);
+      expected_bytes_ -= std::min(expected_bytes_, piece);
+      next_piece_bytes_ = first_piece_bytes_;
+      piece_bytes_ = static_cast<uint32_t>(piece);
+      return;
+    }
+    piece_bytes_ = goes_on ? next_piece_bytes_ : first_piece_bytes_;
+    next_piece_bytes_ = std::min(2 * piece_bytes_, piece_bytes_max_);
+  }
+
   const BlockLoader* loader_;
   const uint64_t end_;
   const uint32_t piece_bytes_max_;
   const uint32_t first_piece_bytes_;
-  uint32_t piece_bytes_ = 0;  // of the last read
+  uint64_t expected_bytes_ = 0;
+  uint32_t piece_bytes_ = 0, next_piece_bytes_ = 0;
   BlockBuffer buffer_;
   const char* memory_ = nullptr;
   uint64_t begin_ = 0;
@@ -63,6 +84,7 @@ class TableIterator final : public RecordIterator {
         looks_in_cache_(!cached_ && options.look_in_cache),
         ahead_memory_(options.ahead_memory),
         blocks_alone_(options.goes_on ? 0 : kBlocksAlone),
+        expected_bytes_(cached_ ? options.expected_bytes : 0),
         window_(blocks.loader, head.data_end, cached_ ? kAheadBytes : options.readahead_bytes,
                 cached_ || looks_in_cache_) {}
 
@@ -111,6 +133,7 @@ class TableIterator final : public RecordIterator {
   bool Start() {
     status_ = Status::OK();
     blocks_read_ = 0;
+    window_.Expect(expected_bytes_);
     Invalidate();
     return head_.top.count() != 0;
   }
@@ -220,7 +243,11 @@ class TableIterator final : public RecordIterator {
     BlockHandle handle = BlockAt(partition_->index, next_block_++);
     if (cached_) {
       cached_block_ = blocks_.FindData(handle);
-      if (cached_block_ == nullptr && !Keep(LoadBlock(handle))) return false;
+      if (cached_block_ != nullptr) {
+        window_.Expect(0);  // more of it may be there
+      } else if (!Keep(LoadBlock(handle))) {
+        return false;
+      }
       block_ = &cached_block_->block;
       return true;
     }
@@ -247,7 +274,9 @@ class TableIterator final : public RecordIterator {
     return blocks_.LoadDataFrom(handle, stored, &cached_block_);
   }
   bool ReadsAhead() {
-    if (ahead_memory_ == nullptr || blocks_read_++ < blocks_alone_) return false;
+    if (ahead_memory_ == nullptr) return false;
+    if (window_.expects()) blocks_read_ = blocks_alone_;
+    if (blocks_read_++ < blocks_alone_) return false;
     if (!ahead_ && !ahead_charge_.Try(ahead_memory_, kAheadBytes)) {
       ahead_memory_ = nullptr;  // not asked for again
       return false;
@@ -262,9 +291,10 @@ class TableIterator final : public RecordIterator {
   const bool looks_in_cache_;
   MemoryCounter* ahead_memory_;  // null: none is read ahead by the way of the cache
   const uint32_t blocks_alone_;  // are read by themselves after a seek
-  ScopedCharge ahead_charge_;    // outlives the window
-  bool ahead_ = false;           // it is charged
-  uint32_t blocks_read_ = 0;     // since the last seek, that the cache had not
+  const uint64_t expected_bytes_;
+  ScopedCharge ahead_charge_;  // outlives the window
+  bool ahead_ = false;         // it is charged
+  uint32_t blocks_read_ = 0;   // since the last seek, that the cache had not
   Status status_;
   DataBlockCursor data_, decoupled_;  // in block_ and in partition_
   DataBlockCursor* at_ = nullptr;     // the one of them whose record is shown; null: none

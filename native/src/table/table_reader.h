@@ -56,6 +56,9 @@ class TableReader : public Attachment {
     // which are then read ahead in pieces that grow. Null, or refused: block by block.
     MemoryCounter* ahead_memory = nullptr;
     bool goes_on = false;  // a walk before this one ended where it begins: it is read ahead at once
+    /// About what the walk will want of the file; as much is read ahead at once when the cache does
+    /// not have its beginning. 0: not known.
+    uint64_t expected_bytes = 0;
   };
   virtual std::unique_ptr<RecordIterator> NewIterator(const IterateOptions& options) const = 0;
   /// Puts what the file's writer kept of it into the cache, so that the first lookups in a new file

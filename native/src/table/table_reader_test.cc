@@ -451,6 +451,48 @@ TEST(TableReaderAhead, AWalkThatGoesOnReadsAheadAsFarAsMemoryAllows) {
   for (const auto& [name, count] : blocks) EXPECT_EQ(count, blocks["alone"]) << name;
 }
 
+// What a walk says that it will want comes at once, but not around what the cache has already.
+TEST(TableReaderAhead, WhatAWalkExpectsToWantComesInOnePiece) {
+  testing::ChosenFileSystem files;
+  testing::FaultFileSystem counted(&files);
+  ASSERT_TRUE(files.CreateDirectory("/db").ok());
+  std::vector<OwnedRecord> records;
+  Random random(7);
+  for (int i = 0; i < 2000; ++i)
+    records.push_back(
+        {InternalKey(1, 7, std::to_string(10'000 + i)), RecordKind::kPut, 0, random.Bytes(500)});
+  ASSERT_TRUE(WriteTable(&files, testing::kPath, records).ok());
+  constexpr size_t kFrom = 400, kWanted = 80;  // 40 kB
+  // Data reads of a walk over the wanted records, of which the cache has the first so many blocks.
+  const auto reads_of = [&](uint64_t expected_bytes, uint64_t budget_bytes, size_t cached) {
+    const auto cache = BlockCache::Create(8 << 20);
+    auto opened = OpenTable(&counted, testing::kPath, cache.get());
+    EXPECT_TRUE(opened.ok());
+    MemoryBudget budget;
+    budget.SetLimit(budget_bytes);
+    TableReader::IterateOptions options;
+    options.ahead_memory = budget.counter(MemoryPurpose::kScans);
+    auto before = (*opened)->NewIterator({});
+    before->Seek(records[kFrom].key);  // its index, and its block when that is to be there
+    if (cached == 0) cache->EraseFile(1);
+    options.expected_bytes = expected_bytes;
+    auto walk = (*opened)->NewIterator(options);
+    const uint64_t reads = counted.calls(testing::FileCall::kRead);
+    walk->Seek(records[kFrom].key);
+    for (size_t i = kFrom; i < kFrom + kWanted; ++i, walk->Next()) {
+      EXPECT_TRUE(walk->Valid());
+      EXPECT_EQ(testing::Own(walk->record()), records[i]);
+    }
+    return counted.calls(testing::FileCall::kRead) - reads;
+  };
+  const uint64_t unknown = reads_of(0, 1 << 20, 0);
+  EXPECT_EQ(unknown, 4u + 1) << "two blocks, 16 KiB and 32 KiB, behind the index";
+  EXPECT_EQ(reads_of(42'000, 1 << 20, 0), 1u + 1) << "all at once, behind the index";
+  EXPECT_EQ(reads_of(7'000, 1 << 20, 0), unknown) << "too little to be known";
+  EXPECT_EQ(reads_of(42'000, 1 << 20, 1), 4u) << "the cache has its beginning";
+  EXPECT_EQ(reads_of(42'000, 1, 0), reads_of(0, 1, 0)) << "no memory for it";
+}
+
 TEST_F(ReaderTest, WalkPastTheCacheLeavesItAlone) {
   Write(testing::SmallRecords(200));
   ASSERT_TRUE(ReadAll(*reader_, {false, 4096}).ok());
