@@ -79,6 +79,7 @@ struct Case {
   uint64_t separation_bytes;
   Compression compression;
   uint64_t list_keys = 0;  // else values of many keys
+  ValuePolicy policy = ValuePolicy::kAutomatic;
 };
 
 class WorkingSets : public fs::PosixTest, public ::testing::WithParamInterface<Case> {
@@ -90,6 +91,7 @@ class WorkingSets : public fs::PosixTest, public ::testing::WithParamInterface<C
     options_.target_file_bytes = 16 << 20;
     options_.value_file_bytes = 16 << 20;
     options_.level1_bytes = 16 << 20;
+    options_.value_policy = GetParam().policy;
     options_.compression = options_.bottom_compression = options_.value_compression =
         GetParam().compression;
   }
@@ -201,23 +203,27 @@ TEST_P(WorkingSets, AreWhatJobsTake) {
             << (worst_.charged >> 10) << " KiB, all " << (heap_ >> 10) << " of " << (charged_ >> 10)
             << std::endl;
   EXPECT_GT(worst_.jobs, 10u);
-  EXPECT_EQ(db_->statistics().merged_value_bytes > 0, GetParam().list_keys > 0);
+  EXPECT_EQ(db_->statistics().merged_value_bytes > 0,
+            list_keys > 0 || GetParam().policy == ValuePolicy::kMerge);
   // An estimate that is far too large makes jobs wait for nothing.
   EXPECT_LT(charged_, 12 * heap_ + worst_.jobs * (1 << 20));
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Kinds, WorkingSets,
-    ::testing::Values(Case{"small inline", 8, 100, 0, Compression::kLz4},
-                      Case{"inline zstd", 50, 500, 0, Compression::kZstd},
-                      Case{"1 KiB apart", 1000, 1100, 512, Compression::kLz4},
-                      Case{"1 KiB apart zstd", 1000, 1100, 512, Compression::kZstd},
-                      Case{"16 KiB apart", 16000, 17000, 512, Compression::kLz4},
-                      Case{"small apart", 16, 64, 16, Compression::kLz4},
-                      Case{"large apart", 1000, 1 << 20, 4096, Compression::kZstd},
-                      Case{"large inline", 1000, 1 << 20, 0, Compression::kLz4},
-                      Case{"lists apart", 8000, 9000, 4096, Compression::kLz4, 2},
-                      Case{"lists apart zstd", 100, 50000, 4096, Compression::kZstd, 1}),
+    ::testing::Values(
+        Case{"small inline", 8, 100, 0, Compression::kLz4},
+        Case{"inline zstd", 50, 500, 0, Compression::kZstd},
+        Case{"1 KiB apart", 1000, 1100, 512, Compression::kLz4},
+        Case{"1 KiB apart zstd", 1000, 1100, 512, Compression::kZstd},
+        Case{"16 KiB apart", 16000, 17000, 512, Compression::kLz4},
+        Case{"1 KiB merged", 1000, 1100, 512, Compression::kLz4, 0, ValuePolicy::kMerge},
+        Case{"32 KiB merged", 30000, 34000, 512, Compression::kLz4, 0, ValuePolicy::kMerge},
+        Case{"small apart", 16, 64, 16, Compression::kLz4},
+        Case{"large apart", 1000, 1 << 20, 4096, Compression::kZstd},
+        Case{"large inline", 1000, 1 << 20, 0, Compression::kLz4},
+        Case{"lists apart", 8000, 9000, 4096, Compression::kLz4, 2},
+        Case{"lists apart zstd", 100, 50000, 4096, Compression::kZstd, 1}),
     [](const auto& it) {
       std::string name = it.param.name;
       std::replace(name.begin(), name.end(), ' ', '_');

@@ -84,6 +84,7 @@ uint64_t DBImpl::WorkingSetOf(const CompactionInput& input) const {
     shape.inputs += level.level == 0 ? static_cast<uint32_t>(level.entries.size()) : 1;
   }
   for (const ValueFileMeta* file : input.merged_values) AddValues(*file, &shape);
+  shape.merged_ahead_bytes = ValueMerge::AheadBytesOf(input.merged_values);
   const bool lists = std::any_of(input.tables.begin(), input.tables.end(),
                                  [](const auto& it) { return it.second.kind == TableKind::kList; });
   if (lists) shape.together_bytes = std::min(ReferencedBytes(input), ValueMerge::kListTailBytesMax);

@@ -1,14 +1,42 @@
 #include "job/value_merge.h"
 
+#include <algorithm>
+
 #include "base/dictionary.h"
+#include "policy/overlap_depth.h"
 
 namespace lava {
 namespace {
 
 // A read of a list fetches each: more are put together, half of them at least.
 constexpr int kListReferencesMax = 16;
+// What is read at once of a file: the less, the more of them lie over each other.
+constexpr uint64_t kPieceBytesMin = 64 << 10, kPieceBytesMax = 256 << 10;
+constexpr uint64_t kPiecesBytesMax = 4 << 20;
+
+uint64_t DepthOf(const std::set<const ValueFileMeta*>& files) {
+  std::vector<KeyRange> ranges;
+  for (const ValueFileMeta* file : files) ranges.push_back({file->lower, file->upper});
+  return OverlapDepth(ranges);
+}
+
+uint64_t PieceBytesOf(uint64_t depth) {
+  return std::clamp(kPiecesBytesMax / std::max<uint64_t>(1, depth), kPieceBytesMin, kPieceBytesMax);
+}
 
 }  // namespace
+
+uint64_t ValueMerge::AheadBytesOf(const std::set<const ValueFileMeta*>& files) {
+  const uint64_t depth = DepthOf(files);
+  return depth * PieceBytesOf(depth);
+}
+
+ValueMerge::ValueMerge(const Version& version, const std::set<const ValueFileMeta*>& files,
+                       ValueOutput* output)
+    : version_(version),
+      files_(files),
+      values_(version, PieceBytesOf(DepthOf(files))),
+      output_(*output) {}
 
 Status ValueMerge::Move(Record* record) {
   if (HasParts(record->kind)) return MoveList(record);

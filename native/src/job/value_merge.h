@@ -21,9 +21,11 @@ class ValueMerge {
   /// Of the newest parts of a list, more is not put together unless it is in the files.
   static constexpr uint64_t kListTailBytesMax = 4 << 20;
 
+  /// What is read ahead of the files at once, at most.
+  static uint64_t AheadBytesOf(const std::set<const ValueFileMeta*>& files);
+
   ValueMerge(const Version& version, const std::set<const ValueFileMeta*>& files,
-             ValueOutput* output)
-      : version_(version), files_(files), values_(version), output_(*output) {}
+             ValueOutput* output);
 
   /// Moves a reference's value, if it is in one of the files, to the output's files, as it is
   /// stored there where that can be; one that is to stand inline now becomes a put. Other

@@ -85,17 +85,19 @@ Result<bool> ValueScan::Find(const std::set<const ValueFileMeta*>& files, Slice 
                              const ValueReference& reference, StoredValue* stored) {
   return AskPlaces(version_, key, reference, [&](const ValueFileMeta& file, uint64_t* raw_bytes) {
     if (!files.contains(&file)) return Status::NotFound();
-    last_ = ScannerOf(file);
+    last_ = ScannerOf(file, key);
     LAVA_RETURN_IF_ERROR(last_->GetStored(key, reference.birth, stored));
     *raw_bytes = stored->raw_bytes;
     return Status::OK();
   });
 }
 
-ValueScanner* ValueScan::ScannerOf(const ValueFileMeta& file) {
-  std::unique_ptr<ValueScanner>& scanner = scanners_[&file];
-  if (scanner == nullptr) scanner = ReaderOf(file)->NewScanner();
-  return scanner.get();
+ValueScanner* ValueScan::ScannerOf(const ValueFileMeta& file, Slice key) {
+  const auto known = scanners_.find(&file);
+  if (known != scanners_.end()) return known->second.get();
+  // What the keys have passed needs its piece no more.
+  std::erase_if(scanners_, [&](const auto& it) { return Slice(it.first->upper) <= key; });
+  return scanners_.emplace(&file, ReaderOf(file)->NewScanner(piece_bytes_max_)).first->second.get();
 }
 
 }  // namespace lava

@@ -31,12 +31,14 @@ Result<bool> FindValue(const Version& version, Slice key, const ValueReference& 
 /// What to say of a reference whose value no file has: it was lost.
 Status ValueIsLost(const ValueReference& reference);
 
-/// Values of keys that ascend, out of some of a version's files.
+/// Values of keys that ascend, out of some of a version's files, which are read in pieces.
 /// Threads:    one thread.
 /// Ownership:  the version must outlive it.
 class ValueScan {
  public:
-  explicit ValueScan(const Version& version) : version_(version) {}
+  /// piece_bytes_max: of each file that the keys are within.
+  ValueScan(const Version& version, uint64_t piece_bytes_max)
+      : version_(version), piece_bytes_max_(piece_bytes_max) {}
   /// False when the value is in none of the files; *stored is valid until the next call.
   Result<bool> Find(const std::set<const ValueFileMeta*>& files, Slice key,
                     const ValueReference& reference, StoredValue* stored);
@@ -44,8 +46,9 @@ class ValueScan {
   Status Decode(const StoredValue& stored, Slice* value) { return last_->Decode(stored, value); }
 
  private:
-  ValueScanner* ScannerOf(const ValueFileMeta& file);
+  ValueScanner* ScannerOf(const ValueFileMeta& file, Slice key);
   const Version& version_;
+  const uint64_t piece_bytes_max_;
   std::map<const ValueFileMeta*, std::unique_ptr<ValueScanner>> scanners_;
   ValueScanner* last_ = nullptr;
 };

@@ -58,8 +58,8 @@ uint64_t CompactionWorkingSet(const JobShape& shape) {
   const uint64_t input = kReadAheadBytes + 2 * (shape.block_bytes + shape.index_partition_bytes) +
                          kCopiesOfARecord * Mean(shape.value_bytes, shape.records);
   // The list, and what it becomes when it is compressed.
-  return shape.inputs * input + 2 * shape.together_bytes + KeyFileWriter(shape) +
-         ValueFileWriters(shape);
+  return shape.inputs * input + shape.merged_ahead_bytes + 2 * shape.together_bytes +
+         KeyFileWriter(shape) + ValueFileWriters(shape);
 }
 
 uint64_t CollectionWorkingSet(const JobShape& shape) {

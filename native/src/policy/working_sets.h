@@ -20,7 +20,8 @@ struct JobShape {
   /// Whether values may go to value files, and how much is known to.
   bool separates = false;
   uint64_t separated_records = 0, separated_bytes = 0;
-  uint64_t together_bytes = 0;  // of a list that a compaction puts together, at most
+  uint64_t merged_ahead_bytes = 0;  // read of value files that a compaction takes along
+  uint64_t together_bytes = 0;      // of a list that a compaction puts together, at most
 };
 
 /// What a job keeps in memory at once beside the blocks that the cache has: upper estimates, held

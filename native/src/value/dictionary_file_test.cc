@@ -238,7 +238,7 @@ TEST_F(DictionaryFileTest, ParallelGets) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
-      const auto scanner = (*reader)->NewScanner();
+      const auto scanner = (*reader)->NewScanner(64 << 10);
       for (const auto& [name, expected] : values) {
         Slice value;
         std::shared_ptr<const void> pin;

@@ -58,10 +58,10 @@ Status LateValueReader::Get(Slice key, const FileId& birth, bool fill_cache, Sli
   return here != nullptr ? here->Get(key, birth, fill_cache, value, pin) : NotHere();
 }
 
-std::unique_ptr<ValueScanner> LateValueReader::NewScanner() const {
+std::unique_ptr<ValueScanner> LateValueReader::NewScanner(uint64_t piece_bytes_max) const {
   const ValueReader* here = reader();
   if (here == nullptr) return std::make_unique<FailedScanner>(NotHere());
-  return here->NewScanner();
+  return here->NewScanner(piece_bytes_max);
 }
 
 Status LateValueReader::Locate(Slice key, const FileId& birth, ValuePlace* place) const {

@@ -42,7 +42,7 @@ class LateValueReaderTest : public ::testing::Test {
 TEST_F(LateValueReaderTest, AnswersNeedsFileUntilItIsThere) {
   ExpectNeeded(late_.Presence());
   ExpectNeeded(late_.Get(key_, Birth(1), true, &found_, &pin_));
-  ExpectNeeded(late_.NewScanner()->Get(key_, Birth(1), &found_));
+  ExpectNeeded(late_.NewScanner(64 << 10)->Get(key_, Birth(1), &found_));
   ExpectNeeded(late_.Locate(key_, Birth(1), &place_));
   ExpectNeeded(late_.CopyCached(place_, key_, Birth(1), 5, copied_.data()).status());
   ExpectNeeded(late_.CopyFrom("", place_, key_, Birth(1), true, 5, copied_.data()));
@@ -63,7 +63,7 @@ TEST_F(LateValueReaderTest, IsTheReaderThatArrived) {
   EXPECT_TRUE(late_.Presence().ok());
   EXPECT_TRUE(late_.Get(key_, Birth(1), true, &found_, &pin_).ok());
   EXPECT_EQ(found_, value_);
-  EXPECT_TRUE(late_.NewScanner()->Get(key_, Birth(1), &found_).ok());
+  EXPECT_TRUE(late_.NewScanner(64 << 10)->Get(key_, Birth(1), &found_).ok());
   ASSERT_TRUE(late_.Locate(key_, Birth(1), &place_).ok());
   EXPECT_TRUE(late_.CopyCached(place_, key_, Birth(1), value_.size(), copied_.data()).ok());
   std::string records(place_.bytes, '\0');
@@ -84,7 +84,7 @@ TEST_F(LateValueReaderTest, IsTheReaderThatArrived) {
 // A walk that began without the file ends without it.
 TEST_F(LateValueReaderTest, WalksOfBeforeFailThoughItHasArrived) {
   const auto keys = late_.NewKeyIterator();
-  const auto scanner = late_.NewScanner();
+  const auto scanner = late_.NewScanner(64 << 10);
   late_.Arrive(Open());
   EXPECT_FALSE(keys->Valid());
   ExpectNeeded(keys->status());

@@ -86,7 +86,7 @@ TEST_P(ValueLogTest, TheCollectorWalksItByKey) {
   Finish();
   const auto reader = Open();
   auto expected = values_.begin();
-  const auto scanner = reader->NewScanner();
+  const auto scanner = reader->NewScanner(64 << 10);
   for (const auto at = reader->NewKeyIterator(); at->Valid(); at->Next(), ++expected) {
     ASSERT_NE(expected, values_.end());
     EXPECT_EQ(at->key(), expected->first);

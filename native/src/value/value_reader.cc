@@ -57,7 +57,7 @@ class ValueSstReader final : public ValueReader {
 
   Status Get(Slice key, const FileId& birth, bool fill_cache, Slice* value,
              std::shared_ptr<const void>* pin) const override;
-  std::unique_ptr<ValueScanner> NewScanner() const override;
+  std::unique_ptr<ValueScanner> NewScanner(uint64_t piece_bytes_max) const override;
   Status Locate(Slice key, const FileId& birth, ValuePlace* place) const override {
     if (!InBounds(key, birth)) return Status::NotFound();
     return FindPlace(key, place);
@@ -316,7 +316,8 @@ Status DecodeInto(const ValueHead& head, uint64_t offset, const StoredValue& sto
 
 class Scanner final : public ValueScanner {
  public:
-  explicit Scanner(const ValueSstReader* reader) : reader_(*reader) {}
+  Scanner(const ValueSstReader* reader, uint64_t piece_bytes_max)
+      : reader_(*reader), piece_bytes_max_(piece_bytes_max) {}
 
   Status GetStored(Slice key, const FileId& birth, StoredValue* stored) override {
     if (!reader_.InBounds(key, birth)) return Status::NotFound();
@@ -342,7 +343,6 @@ class Scanner final : public ValueScanner {
 
  private:
   static constexpr uint32_t kStepsMax = 8;
-  static constexpr uint64_t kPieceBytesMax = 64 << 10;
 
   Slice Rest() const { return Slice(window_).substr(at_ - begin_); }
   // What is cut off or damaged is looked at again by way of the index.
@@ -355,8 +355,8 @@ class Scanner final : public ValueScanner {
     const uint64_t end = begin_ + window_.size();
     const bool inside = place.offset >= begin_ && place.offset + place.bytes <= end;
     if (!inside) {
-      const bool goes_on = place.offset >= begin_ && place.offset - begin_ < 2 * kPieceBytesMax;
-      piece_ = goes_on ? std::min(kPieceBytesMax, std::max(2 * piece_, 4 * place.bytes)) : 0;
+      const bool goes_on = place.offset >= begin_ && place.offset - begin_ < 2 * piece_bytes_max_;
+      piece_ = goes_on ? std::min(piece_bytes_max_, std::max(2 * piece_, 4 * place.bytes)) : 0;
       const uint64_t bytes =
           std::min(std::max(place.bytes, piece_), reader_.head().top.records_end() - place.offset);
       window_.resize(bytes);
@@ -375,6 +375,7 @@ class Scanner final : public ValueScanner {
   }
 
   const ValueSstReader& reader_;
+  const uint64_t piece_bytes_max_;
   std::string window_;  // records from begin_ on
   uint64_t begin_ = 0;  // offset in the file
   uint64_t at_ = 0;     // the record behind the last one shown
@@ -408,9 +409,9 @@ class LogScanner final : public ValueScanner {
   std::string bytes_, raw_;
 };
 
-std::unique_ptr<ValueScanner> ValueSstReader::NewScanner() const {
+std::unique_ptr<ValueScanner> ValueSstReader::NewScanner(uint64_t piece_bytes_max) const {
   if (head_->log != nullptr) return std::make_unique<LogScanner>(this);
-  return std::make_unique<Scanner>(this);
+  return std::make_unique<Scanner>(this, piece_bytes_max);
 }
 
 Status ValueSstReader::TakeStored(Slice key, const StoredPlace& at, Slice bytes, Compression* codec,

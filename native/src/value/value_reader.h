@@ -95,7 +95,8 @@ class ValueReader : public Attachment {
   /// fill_cache: small values stay in the cache's data segment.
   virtual Status Get(Slice key, const FileId& birth, bool fill_cache, Slice* value,
                      std::shared_ptr<const void>* pin) const = 0;
-  virtual std::unique_ptr<ValueScanner> NewScanner() const = 0;
+  /// piece_bytes_max: of what it reads at once while keys go on from where they were.
+  virtual std::unique_ptr<ValueScanner> NewScanner(uint64_t piece_bytes_max) const = 0;
 
   /// The steps of a Get, for who reads many values at once: where the key's records are, or
   /// NotFound, by the index alone;

@@ -89,7 +89,7 @@ TEST_F(ScannerTest, GetsWhatGetGetsWhicheverKeysAreAskedForInOrder) {
     Write(values, {codec, 64, false});
     Open();
     for (const uint64_t every : {1u, 2u, 5u, 40u}) {
-      const auto scanner = reader_->NewScanner();
+      const auto scanner = reader_->NewScanner(64 << 10);
       for (const auto& [name, expected] : values) {
         if (!random.OneIn(every)) continue;
         std::string value;
@@ -111,7 +111,7 @@ TEST_F(ScannerTest, ReadsManyNeighboursAtOnceAndLeavesThemOutOfTheCache) {
     values[{"key" + std::to_string(10000 + i), Birth(1)}] = std::string(1000, 'v');
   Write(values, {Compression::kNone, 256, false});
   Open();
-  const auto scanner = reader_->NewScanner();
+  const auto scanner = reader_->NewScanner(64 << 10);
   for (const auto& [name, expected] : values) {
     std::string value;
     ASSERT_TRUE(Scan(scanner.get(), name.first, name.second, &value).ok());
@@ -133,7 +133,7 @@ TEST_F(ScannerTest, ADamagedRecordFailsItsOwnKeyAlone) {
   image->bytes[damaged] = static_cast<char>(image->bytes[damaged] ^ 1);
   ASSERT_TRUE(files_.SetContent(kValuePath, image->bytes).ok());
   Open();
-  const auto scanner = reader_->NewScanner();
+  const auto scanner = reader_->NewScanner(64 << 10);
   int i = 0;
   for (const auto& [name, expected] : values) {
     std::string value;
