@@ -35,6 +35,7 @@ DBOptions ToOptions(JNIEnv* env, jlongArray array) {
   o.value_file_bytes = in.Next();
   o.value_compression = ToCompression(in.Next32());
   o.value_policy = ToValuePolicy(in.Next32());
+  o.value_decisions_max = in.Next32();
   o.gc_garbage_percent = in.Next32();
   o.gc_jobs_max = in.Next32();
   o.gc_upload_cost_percent = in.Next32();
@@ -201,6 +202,24 @@ void SetTime(JNIEnv* env, jobject, jlong handle, jlong now_ms) {
   }));
 }
 
+void SetValuePolicy(JNIEnv* env, jobject, jlong handle, jint policy) {
+  static_cast<void>(Entry<Declares::kNothing>(env, 0, [&]() -> int {
+    const ValuePolicy to = ToValuePolicy(policy);
+    Use<DatabaseHandle> use(handle);
+    use->db()->SetValuePolicy(to);
+    return 0;
+  }));
+}
+
+jbyteArray ValueDecisions(JNIEnv* env, jobject, jlong handle) {
+  return Entry(env, jbyteArray{}, [&]() -> jbyteArray {
+    Use<DatabaseHandle> use(handle);
+    Packer out;
+    out.Strings(use->db()->TakeValueDecisions());
+    return NewArray(env, out.bytes());
+  });
+}
+
 // The order is DBStatistics.java's.
 void Statistics(JNIEnv* env, jobject, jlong handle, jlongArray out) {
   static_cast<void>(Entry<Declares::kNothing>(env, 0, [&]() -> int {
@@ -322,6 +341,8 @@ NativeClass DatabaseAdministration() {
       Native("flush0", "(JI)I", reinterpret_cast<void*>(Flush)),
       Native("compactAll0", "(JIJ)J", reinterpret_cast<void*>(CompactAll)),
       Native("setTime0", "(JJ)V", reinterpret_cast<void*>(SetTime)),
+      Native("setValuePolicy0", "(JI)V", reinterpret_cast<void*>(SetValuePolicy)),
+      Native("valueDecisions0", "(J)[B", reinterpret_cast<void*>(ValueDecisions)),
       Native("statistics0", "(J[J)V", reinterpret_cast<void*>(Statistics)),
       Native("tableStatistics0", "(JJ[J)V", reinterpret_cast<void*>(TableNumbers)),
       Native("leftOpen0", "(J)[B", reinterpret_cast<void*>(LeftOpen)),

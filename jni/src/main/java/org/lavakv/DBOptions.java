@@ -33,6 +33,7 @@ public final class DBOptions {
     private long valueFileBytes = 64L << 20;
     private CompressionType valueCompression = CompressionType.LZ4;
     private ValuePolicy valuePolicy = ValuePolicy.AUTOMATIC;
+    private int valueDecisionsMax;
     private int gcGarbagePercent = 25;
     private int gcJobsMax;
     private int gcUploadCostPercent;
@@ -197,6 +198,12 @@ public final class DBOptions {
     /** Who writes values anew; forced for comparison. Default: AUTOMATIC. */
     public DBOptions setValuePolicy(ValuePolicy valuePolicy) {
         this.valuePolicy = Objects.requireNonNull(valuePolicy, "valuePolicy");
+        return this;
+    }
+
+    /** How many lines are kept for {@link LavaDB#takeValueDecisions}. Default: none. */
+    public DBOptions setValueDecisionsMax(int valueDecisionsMax) {
+        this.valueDecisionsMax = (int) notNegative(valueDecisionsMax, "valueDecisionsMax");
         return this;
     }
 
@@ -381,6 +388,10 @@ public final class DBOptions {
         return valuePolicy;
     }
 
+    public int valueDecisionsMax() {
+        return valueDecisionsMax;
+    }
+
     public int gcGarbagePercent() {
         return gcGarbagePercent;
     }
@@ -470,6 +481,7 @@ public final class DBOptions {
             valueFileBytes,
             valueCompression.number(),
             valuePolicy.number(),
+            valueDecisionsMax,
             gcGarbagePercent,
             gcJobsMax,
             gcUploadCostPercent,

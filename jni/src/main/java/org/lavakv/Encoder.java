@@ -72,7 +72,7 @@ final class Encoder {
     static byte[] keys(byte[][] keys, int prefixLen) {
         long bytes = 4;
         for (byte[] key : keys) {
-            LavaDB.checkPrefix(prefixLen, key.length);
+            Arguments.checkPrefix(prefixLen, key.length);
             bytes += 8L + key.length;
         }
         if (bytes > REQUEST_BYTES_MAX) {

@@ -223,7 +223,7 @@ public final class LavaDB extends NativeObject {
             byte[] out,
             int outOff)
             throws LavaDBException {
-        checkKey(key, keyOff, keyLen, prefixLen);
+        Arguments.checkKey(key, keyOff, keyLen, prefixLen);
         Objects.checkFromToIndex(outOff, out.length, out.length);
         long table = own(t);
         int room = out.length - outOff;
@@ -245,7 +245,7 @@ public final class LavaDB extends NativeObject {
     /** A key's value as of a snapshot, which may be null, in a new array, or null. */
     public byte[] get(TableHandle t, byte[] key, int keyOff, int keyLen, int prefixLen, Snapshot s)
             throws LavaDBException {
-        checkKey(key, keyOff, keyLen, prefixLen);
+        Arguments.checkKey(key, keyOff, keyLen, prefixLen);
         long table = own(t);
         long snapshot = own(s);
         try {
@@ -271,7 +271,7 @@ public final class LavaDB extends NativeObject {
     public boolean contains(
             TableHandle t, byte[] key, int keyOff, int keyLen, int prefixLen, Snapshot s)
             throws LavaDBException {
-        checkKey(key, keyOff, keyLen, prefixLen);
+        Arguments.checkKey(key, keyOff, keyLen, prefixLen);
         long table = own(t);
         long snapshot = own(s);
         try {
@@ -293,7 +293,7 @@ public final class LavaDB extends NativeObject {
      */
     public boolean containsPrefix(TableHandle t, byte[] prefix, int off, int len)
             throws LavaDBException {
-        checkKey(prefix, off, len, 0);
+        Arguments.checkKey(prefix, off, len, 0);
         long table = own(t);
         while (true) {
             try {
@@ -442,8 +442,8 @@ public final class LavaDB extends NativeObject {
             int valOff,
             int valLen)
             throws LavaDBException {
-        checkKey(key, keyOff, keyLen, prefixLen);
-        checkValue(t, value, valOff, valLen);
+        Arguments.checkKey(key, keyOff, keyLen, prefixLen);
+        Arguments.checkValue(t, value, valOff, valLen);
         long table = own(t);
         if (put0(handle, table, key, keyOff, keyLen, prefixLen, value, valOff, valLen) != DONE) {
             repeat(
@@ -457,7 +457,7 @@ public final class LavaDB extends NativeObject {
     /** Deletes a key; there may be none. */
     public void delete(TableHandle t, byte[] key, int keyOff, int keyLen, int prefixLen)
             throws LavaDBException {
-        checkKey(key, keyOff, keyLen, prefixLen);
+        Arguments.checkKey(key, keyOff, keyLen, prefixLen);
         long table = own(t);
         if (delete0(handle, table, key, keyOff, keyLen, prefixLen) != DONE) {
             repeat(() -> delete0(handle, table, key, keyOff, keyLen, prefixLen));
@@ -468,8 +468,8 @@ public final class LavaDB extends NativeObject {
     public void append(
             TableHandle t, byte[] key, int keyOff, int keyLen, byte[] segments, int off, int len)
             throws LavaDBException {
-        checkKey(key, keyOff, keyLen, 0);
-        checkValue(t, segments, off, len);
+        Arguments.checkKey(key, keyOff, keyLen, 0);
+        Arguments.checkValue(t, segments, off, len);
         long table = own(t);
         if (append0(handle, table, key, keyOff, keyLen, segments, off, len) != DONE) {
             repeat(() -> append0(handle, table, key, keyOff, keyLen, segments, off, len));
@@ -479,7 +479,7 @@ public final class LavaDB extends NativeObject {
     /** Deletes all keys that were written with this prefix. */
     public void deletePrefix(TableHandle t, byte[] prefix, int off, int len)
             throws LavaDBException {
-        checkKey(prefix, off, len, 0);
+        Arguments.checkKey(prefix, off, len, 0);
         long table = own(t);
         if (deletePrefix0(handle, table, prefix, off, len) != DONE) {
             repeat(() -> deletePrefix0(handle, table, prefix, off, len));
@@ -540,6 +540,20 @@ public final class LavaDB extends NativeObject {
     /** Sets the clock for TTL, milliseconds since the epoch; it runs on by itself. */
     public void setTime(long nowMs) {
         setTime0(handle, nowMs);
+    }
+
+    /** From now on; jobs that were planned before keep to the one before. */
+    public void setValuePolicy(ValuePolicy policy) {
+        setValuePolicy0(handle, policy.number());
+    }
+
+    /**
+     * Why compactions wrote values of files anew or left them: a line for each such choice since
+     * the last call, oldest first, the last {@link DBOptions#setValueDecisionsMax} of them. They
+     * name files and sizes, no keys.
+     */
+    public List<String> takeValueDecisions() throws LavaDBException {
+        return new Decoder(valueDecisions0(handle)).strings();
     }
 
     /** The counters of the instance. */
@@ -622,34 +636,6 @@ public final class LavaDB extends NativeObject {
                     "this snapshot is of the instance in " + s.db.path + ", not of " + path);
         }
         return s.handle;
-    }
-
-    private static void checkKey(byte[] key, int off, int len, int prefixLen) {
-        Objects.checkFromIndexSize(off, len, key.length);
-        checkPrefix(prefixLen, len);
-    }
-
-    /** The engine refuses large ones, too, but would first get a copy of the bytes. */
-    private static void checkValue(TableHandle t, byte[] value, int off, int len)
-            throws LavaDBException {
-        if (len > VALUE_BYTES_MAX) {
-            throw new LavaDBException(
-                    Status.Code.INVALID_ARGUMENT,
-                    "value of table '"
-                            + t.name()
-                            + "' has "
-                            + len
-                            + " bytes, the limit is "
-                            + VALUE_BYTES_MAX);
-        }
-        Objects.checkFromIndexSize(off, len, value.length);
-    }
-
-    static void checkPrefix(int prefixLen, int keyLen) {
-        if (prefixLen < 0 || prefixLen > keyLen) {
-            throw new IndexOutOfBoundsException(
-                    "a prefix of " + prefixLen + " bytes in a key of " + keyLen + " bytes");
-        }
     }
 
     // ---------------------------------------------------------------------- native
@@ -785,6 +771,10 @@ public final class LavaDB extends NativeObject {
     private native long compactAll0(long handle, int waitMs, long ticket) throws LavaDBException;
 
     private native void setTime0(long handle, long nowMs);
+
+    private native void setValuePolicy0(long handle, int policy);
+
+    private native byte[] valueDecisions0(long handle) throws LavaDBException;
 
     private native void statistics0(long handle, long[] numbers);
 

@@ -106,7 +106,7 @@ public final class WriteBatch {
             int valLen) {
         Objects.checkFromIndexSize(keyOff, keyLen, key.length);
         Objects.checkFromIndexSize(valOff, valLen, value.length);
-        LavaDB.checkPrefix(prefixLen, keyLen);
+        Arguments.checkPrefix(prefixLen, keyLen);
         if (db != null && db != t.db) {
             throw new IllegalArgumentException(
                     "table "

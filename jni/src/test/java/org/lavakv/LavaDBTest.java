@@ -630,6 +630,35 @@ class LavaDBTest extends LavaTestBase {
     }
 
     @Test
+    void policiesChangeWhileItIsOpenAndSayWhatTheyDecide() throws Exception {
+        String path = directory.resolve("decisions").toString();
+        DBOptions options = new DBOptions().setValueDecisionsMax(2).setGcGarbagePercent(90);
+        try (LavaDB other = LavaDB.open(options, path, lease, List.of())) {
+            TableHandle t = other.createTable("t", new TableOptions().setSeparationBytes(100));
+            other.setValuePolicy(ValuePolicy.MERGE);
+            for (int round = 0; round < 3; round++) {
+                put(other, t, "k" + round, "v".repeat(1000));
+                put(other, t, "k9", "v".repeat(1000));
+                other.flush();
+            }
+            other.compactAll();
+            assertThat(other.takeValueDecisions())
+                    .as("the last two")
+                    .hasSize(2)
+                    .allMatch(line -> line.startsWith("compaction of L0 to "))
+                    .allMatch(line -> line.contains("merged, "));
+            assertThat(other.takeValueDecisions()).as("taken").isEmpty();
+            other.setValuePolicy(ValuePolicy.COLLECT);
+            put(other, t, "k1", "v".repeat(1000));
+            other.flush();
+            other.compactAll();
+            assertThat(other.takeValueDecisions())
+                    .isNotEmpty()
+                    .allMatch(line -> line.contains(": left"));
+        }
+    }
+
+    @Test
     void extremeOptionsOfValueFilesWork() throws Exception {
         for (int extreme = 0; extreme < 2; extreme++) {
             DBOptions options =

@@ -45,7 +45,7 @@ class ValueClassesTest {
         for (long number : o.toNative()) {
             numbers.add(number);
         }
-        assertThat(numbers).hasSize(32).containsAll(set);
+        assertThat(numbers).hasSize(33).containsAll(set);
         assertThat(o.compression()).isEqualTo(CompressionType.ZSTD);
         assertThat(o.valueCompression()).isEqualTo(CompressionType.ZSTD);
         assertThat(numbers).filteredOn(number -> number == 2).hasSize(5);

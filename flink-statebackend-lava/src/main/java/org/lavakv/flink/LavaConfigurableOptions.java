@@ -127,6 +127,15 @@ public final class LavaConfigurableOptions {
                                     + " besides. The others are there to be compared with"
                                     + " AUTOMATIC.");
 
+    public static final ConfigOption<Boolean> VALUE_DECISIONS_LOGGED =
+            ConfigOptions.key(LavaOptions.PREFIX + "value-separation.log-decisions")
+                    .booleanType()
+                    .defaultValue(false)
+                    .withDescription(
+                            "Logs, with the host's reports (host.report-interval), why compactions"
+                                    + " wrote values in value files anew or left them: a line for"
+                                    + " each file and compaction, with names and sizes, no keys.");
+
     public static final ConfigOption<Integer> GC_GARBAGE_THRESHOLD =
             ConfigOptions.key(LavaOptions.PREFIX + "gc.garbage-threshold")
                     .intType()

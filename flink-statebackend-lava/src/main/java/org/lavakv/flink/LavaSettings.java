@@ -30,6 +30,7 @@ import org.lavakv.flink.snapshot.PackLimits;
 final class LavaSettings {
 
     private static final long INT_BYTES_MAX = 64L << 20;
+    private static final int VALUE_DECISIONS_MAX = 1000; // between two reports
     private static final long VOLUME_BYTES_MIN = 32L << 20;
 
     private final ReadableConfig config;
@@ -314,6 +315,10 @@ final class LavaSettings {
                                         1L << 40))
                         .setValuePolicy(
                                 get(LavaConfigurableOptions.VALUE_POLICY, ValuePolicy.class))
+                        .setValueDecisionsMax(
+                                get(LavaConfigurableOptions.VALUE_DECISIONS_LOGGED, Boolean.class)
+                                        ? VALUE_DECISIONS_MAX
+                                        : 0)
                         .setGcGarbagePercent(
                                 intBetween(LavaConfigurableOptions.GC_GARBAGE_THRESHOLD, 1, 100))
                         .setLevel1Bytes(

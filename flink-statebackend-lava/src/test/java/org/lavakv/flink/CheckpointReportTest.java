@@ -8,8 +8,6 @@ import static org.lavakv.flink.testing.BackendFixture.value;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.RunnableFuture;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -18,20 +16,13 @@ import org.apache.flink.runtime.checkpoint.CheckpointOptions;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.memory.MemCheckpointStreamFactory;
-import org.apache.logging.log4j.Level;
-import org.apache.logging.log4j.LogManager;
-import org.apache.logging.log4j.core.LogEvent;
-import org.apache.logging.log4j.core.Logger;
-import org.apache.logging.log4j.core.LoggerContext;
-import org.apache.logging.log4j.core.appender.AbstractAppender;
-import org.apache.logging.log4j.core.config.Configurator;
-import org.apache.logging.log4j.core.config.Property;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.lavakv.flink.testing.BackendFixture;
+import org.lavakv.flink.testing.LogLines;
 import org.lavakv.flink.testing.RecordingMetricGroup;
 
 /** Each checkpoint says in one line of the log what it was, and its gauges say the same. */
@@ -50,32 +41,15 @@ class CheckpointReportTest {
                             + " for the synchronous part, (\\d+) ms for the flush, (\\d+) ms for"
                             + " the upload, (\\d+) ms in all\\.");
 
-    /** Keeps what is logged. */
-    private static final class Lines extends AbstractAppender {
-        private final List<String> lines = new CopyOnWriteArrayList<>();
-
-        Lines() {
-            super("lines of checkpoints", null, null, false, Property.EMPTY_ARRAY);
-        }
-
-        @Override
-        public void append(LogEvent event) {
-            assertThat(event.getLevel()).isEqualTo(Level.INFO);
-            lines.add(event.getMessage().getFormattedMessage());
-        }
-    }
-
     @TempDir Path root;
-    private final Lines appender = new Lines();
+    private LogLines log;
     private final RecordingMetricGroup metrics = new RecordingMetricGroup();
     private BackendFixture fixture;
     private LavaKeyedStateBackend<Integer> backend;
 
     @BeforeEach
     void open() throws Exception {
-        Configurator.setLevel(LOGGER, Level.INFO);
-        appender.start();
-        logger().addAppender(appender);
+        log = new LogLines(LOGGER);
         fixture = new BackendFixture(root).useMetrics(metrics);
         fixture.use(
                 fixture.newLava(true)
@@ -87,13 +61,8 @@ class CheckpointReportTest {
 
     @AfterEach
     void close() throws Exception {
-        logger().removeAppender(appender);
-        Configurator.setLevel(LOGGER, Level.WARN);
+        log.close();
         fixture.close();
-    }
-
-    private static Logger logger() {
-        return ((LoggerContext) LogManager.getContext(false)).getLogger(LOGGER);
     }
 
     private void write(int key, int length) throws IOException {
@@ -119,9 +88,9 @@ class CheckpointReportTest {
 
     /** The numbers of the last line; there are so many. */
     private long[] numbers(int lines) {
-        assertThat(appender.lines).hasSize(lines);
-        Matcher line = LINE.matcher(appender.lines.get(lines - 1));
-        assertThat(line.matches()).as(appender.lines.get(lines - 1)).isTrue();
+        assertThat(log.lines()).hasSize(lines);
+        Matcher line = LINE.matcher(log.lines().get(lines - 1));
+        assertThat(line.matches()).as(log.lines().get(lines - 1)).isTrue();
         assertThat(line.group(2)).isEqualTo(backend.instance().files().toString());
         long[] numbers = new long[line.groupCount() + 1];
         for (int i = 1; i < numbers.length; i++) {

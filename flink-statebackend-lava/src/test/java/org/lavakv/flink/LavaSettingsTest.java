@@ -25,6 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.lavakv.CompressionType;
 import org.lavakv.DBOptions;
 import org.lavakv.TableOptions;
+import org.lavakv.ValuePolicy;
 
 /** How the backend is named and configured. */
 class LavaSettingsTest {
@@ -155,6 +156,8 @@ class LavaSettingsTest {
                                 "state.backend.lava.value-separation.threshold", "5kb",
                                 "state.backend.lava.value-separation.compression", "zstd",
                                 "state.backend.lava.value-file.size", "3mb",
+                                "state.backend.lava.value-separation.policy", "merge",
+                                "state.backend.lava.value-separation.log-decisions", "true",
                                 "state.backend.lava.gc.garbage-threshold", "40",
                                 "state.backend.lava.gc.upload-cost", "70",
                                 "state.backend.lava.space.limit-ratio", "1.5",
@@ -177,6 +180,8 @@ class LavaSettingsTest {
         assertThat(settings.dbOptions().filterBitsPerKey()).isZero();
         assertThat(settings.separationBytes()).isEqualTo(5 << 10);
         assertThat(settings.dbOptions().valueFileBytes()).isEqualTo(3 << 20);
+        assertThat(settings.dbOptions().valuePolicy()).isEqualTo(ValuePolicy.MERGE);
+        assertThat(settings.dbOptions().valueDecisionsMax()).isEqualTo(1000);
         assertThat(settings.dbOptions().gcGarbagePercent()).isEqualTo(40);
         assertThat(settings.uploadCostPercent()).isEqualTo(70);
         assertThat(settings.dbOptions().spaceHighPercent()).isEqualTo(150);
@@ -204,6 +209,8 @@ class LavaSettingsTest {
         DBOptions engine = new DBOptions();
         assertThat(defaults.dbOptions().valueFileBytes()).isEqualTo(engine.valueFileBytes());
         assertThat(defaults.dbOptions().gcGarbagePercent()).isEqualTo(engine.gcGarbagePercent());
+        assertThat(defaults.dbOptions().valuePolicy()).isEqualTo(ValuePolicy.AUTOMATIC);
+        assertThat(defaults.dbOptions().valueDecisionsMax()).isZero();
         assertThat(defaults.dbOptions().spaceHighPercent()).isZero();
         assertThat(defaults.dbOptions().spaceHighBytes()).isZero();
         assertThat(defaults.dbOptions().useDirectReads()).isFalse();

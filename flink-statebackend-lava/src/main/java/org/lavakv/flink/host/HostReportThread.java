@@ -9,6 +9,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -104,7 +105,13 @@ final class HostReportThread implements Runnable {
 
     private HostPage report(HostPage last) {
         try {
-            HostPage page = HostPage.read(reports.instances());
+            List<ReportedInstance> instances = reports.instances();
+            HostPage page = HostPage.read(instances);
+            for (ReportedInstance instance : instances) {
+                for (String decision : instance.takeValueDecisions()) {
+                    LOG.info("Values in {}: {}", instance.directory(), decision);
+                }
+            }
             if (last != null) {
                 LOG.info(page.line(last));
             }

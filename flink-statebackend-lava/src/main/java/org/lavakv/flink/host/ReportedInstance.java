@@ -1,10 +1,13 @@
 package org.lavakv.flink.host;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.ref.WeakReference;
+import java.util.List;
 import javax.annotation.Nullable;
 import org.apache.flink.util.ResourceGuard;
 import org.lavakv.DBStatistics;
+import org.lavakv.LavaDBException;
 import org.lavakv.VolumeFigures;
 import org.lavakv.flink.engine.LavaInstance;
 
@@ -54,6 +57,26 @@ final class ReportedInstance {
 
     boolean isLost() {
         return instance.get() == null;
+    }
+
+    /**
+     * What the engine decided about values since the last call, as far as it was to be kept; empty
+     * when the instance is closed, or about to be.
+     */
+    List<String> takeValueDecisions() {
+        LavaInstance open = instance.get();
+        if (open == null) {
+            return List.of();
+        }
+        try (ResourceGuard.Lease lease = open.resourceGuard().acquireResource()) {
+            return open.db().takeValueDecisions();
+        } catch (LavaDBException malformed) {
+            throw new UncheckedIOException(
+                    new IOException(
+                            "reading what was decided about values of " + directory, malformed));
+        } catch (IOException | IllegalStateException closed) {
+            return List.of();
+        }
     }
 
     /** Null when the instance is closed, or about to be. */

@@ -19,11 +19,14 @@ import org.lavakv.DBOptions;
 import org.lavakv.Host;
 import org.lavakv.LavaDB;
 import org.lavakv.Lease;
+import org.lavakv.TableHandle;
+import org.lavakv.TableOptions;
 import org.lavakv.flink.LavaOptions;
 import org.lavakv.flink.LavaStateBackend;
 import org.lavakv.flink.engine.LavaInstance;
 import org.lavakv.flink.storage.PosixFiles;
 import org.lavakv.flink.testing.BackendFixture;
+import org.lavakv.flink.testing.LogLines;
 
 /** The file on the host: what is in it, and how long it and its thread are there. */
 class HostReportsTest {
@@ -158,6 +161,37 @@ class HostReportsTest {
     }
 
     @Test
+    void decisionsAboutValuesAreLogged() throws Exception {
+        HostReports reports = new HostReports();
+        try (LogLines log = new LogLines(HostReportThread.class.getName());
+                LavaInstance one = instance("one")) {
+            TableHandle values =
+                    one.db().createTable("values", new TableOptions().setSeparationBytes(100));
+            byte[] value = new byte[1000];
+            for (int round = 0; round < 2; round++) {
+                for (byte key = 0; key < 100; key += 1 + round) {
+                    byte[] bytes = {0, key};
+                    one.db().put(values, bytes, 0, 2, 0, value, 0, value.length);
+                }
+                one.db().flush();
+            }
+            one.db().compactAll();
+            HostReports.Registration registration = reports.add(one, "job", "op", directory, OFTEN);
+            until(() -> log.lines().stream().filter(HostReportsTest::isDecision).count() == 2);
+            assertThat(log.lines())
+                    .filteredOn(HostReportsTest::isDecision)
+                    .allMatch(line -> line.startsWith("Values in one: compaction of L0 to L1, "))
+                    .anyMatch(line -> line.contains("of 100000 bytes 0 are garbage"));
+            registration.close();
+        }
+        noThread();
+    }
+
+    private static boolean isDecision(String line) {
+        return line.startsWith("Values in ");
+    }
+
+    @Test
     void oneReportBeyondTheBudgetIsNoWarningNorIsTheThird() {
         OverBudget over = new OverBudget();
         for (int time = 0; time < 2; time++) {
@@ -251,7 +285,11 @@ class HostReportsTest {
         LavaDB.loadLibrary(Files.createDirectories(directory.resolve("library")).toFile());
         Lease lease = Host.acquire(leaseBytes, 0.5);
         PosixFiles files = new PosixFiles(Files.createDirectory(home.resolve("db")));
-        LavaDB db = files.open(new DBOptions().setPartitionLast(7), lease, List.of());
+        LavaDB db =
+                files.open(
+                        new DBOptions().setPartitionLast(7).setValueDecisionsMax(10),
+                        lease,
+                        List.of());
         return new LavaInstance(db, lease, home.toFile(), files, 1, KeyGroupRange.of(0, 7), 0);
     }
 
