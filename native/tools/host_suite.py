@@ -21,7 +21,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
 from bench_build import ROOT, build
 
@@ -154,22 +153,10 @@ def compare_shares(report, name, rounds, of_one):
         report.compare(name, f"share of 1, {metric}", "", shares, lambda share: share, SHARE_MIN)
 
 
-def making_a_file(directory):
-    """ns, the median: what opening an instance, which makes some, cannot be faster than."""
-    times = []
-    with tempfile.TemporaryDirectory(dir=directory) as place:
-        for n in range(200):
-            began = time.perf_counter_ns()
-            os.close(os.open(os.path.join(place, str(n)), os.O_CREAT | os.O_WRONLY, 0o600))
-            times.append(time.perf_counter_ns() - began)
-    return statistics.median(times)
-
-
 def compare_idle(options, directory, report):
     flags = {"instances": options.idle_instances, "memory-mib": options.memory_mib}
     name = f"{options.idle_instances} idle"
     rounds = play_rounds(options, "idle", flags, name, directory)
-    one_file = making_a_file(directory)
     for phase in ("empty", "opened again"):
         def of(key, phase=phase):
             return lambda rows: rows[phase][key]
@@ -184,8 +171,6 @@ def compare_idle(options, directory, report):
             report.compare(case, f"p50 of {call}", "ns", rounds, of(f"{call}_p50_ns"), IDLE_NS_MAX)
             report.compare(case, f"p99 of {call}", "ns", rounds, of(f"{call}_p99_ns"), IDLE_NS_MAX)
             report.compare(case, f"p50 of {call}, CPU", "ns", rounds, of(f"{call}_cpu_p50_ns"))
-        report.write(case, "p50 of open", "ns", "making one file",
-                     [(engines["lava"][phase]["open_p50_ns"], one_file) for engines in rounds])
 
 
 def compare_neighbour(options, directory, report):
