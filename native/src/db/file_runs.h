@@ -13,11 +13,13 @@ namespace lava {
 struct ExpectedEntries {
   uint64_t entries = 0;
   FileTotals totals;
-  /// Of a run with so many bytes: its share of all records.
+  /// Of a run with so many bytes: its share of all records, and no more than it has. What the
+  /// totals say is believed for this only.
   uint64_t BytesOf(uint64_t run_bytes) const {
     if (entries == 0 || totals.records == 0) return 0;
-    return static_cast<uint64_t>(static_cast<double>(entries) * static_cast<double>(run_bytes) /
-                                 static_cast<double>(totals.records));
+    if (entries >= totals.records) return run_bytes;
+    const double share = static_cast<double>(entries) / static_cast<double>(totals.records);
+    return static_cast<uint64_t>(share * static_cast<double>(run_bytes));
   }
 };
 

@@ -50,7 +50,7 @@ class ReadWindow {
     if (expects()) {
       // It begins and ends in the middle of blocks.
       const auto most = static_cast<uint64_t>(piece_bytes_max_);
-      const uint64_t piece = std::clamp(expected_bytes_ + kExpectedBytesMin,
+      const uint64_t piece = std::clamp(std::min(expected_bytes_, most) + kExpectedBytesMin,
                                         static_cast<uint64_t>(first_piece_bytes_), most);
       expected_bytes_ -= std::min(expected_bytes_, piece);
       next_piece_bytes_ = first_piece_bytes_;
