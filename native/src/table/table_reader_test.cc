@@ -403,17 +403,23 @@ TEST_F(ReaderTest, WalkThatLooksInTheCacheKeepsNoDataAndCountsNothing) {
   EXPECT_EQ(cache_->statistics().data.misses, before.data.misses);
 }
 
-// Blocks that the cache has not, of a walk that goes on, come in pieces, and are kept in it.
-TEST(TableReaderAhead, AWalkThatGoesOnReadsAheadAsFarAsMemoryAllows) {
-  testing::ChosenFileSystem files;
-  testing::FaultFileSystem counted(&files);
-  ASSERT_TRUE(files.CreateDirectory("/db").ok());
+// Of records with 500 bytes.
+std::vector<OwnedRecord> WriteMegabyte(fs::FileSystem* files) {
+  EXPECT_TRUE(files->CreateDirectory("/db").ok());
   std::vector<OwnedRecord> records;
   Random random(7);
   for (int i = 0; i < 2000; ++i)
     records.push_back(
         {InternalKey(1, 7, std::to_string(10'000 + i)), RecordKind::kPut, 0, random.Bytes(500)});
-  ASSERT_TRUE(WriteTable(&files, testing::kPath, records).ok());
+  EXPECT_TRUE(WriteTable(files, testing::kPath, records).ok());
+  return records;
+}
+
+// Blocks that the cache has not, of a walk that goes on, come in pieces, and are kept in it.
+TEST(TableReaderAhead, AWalkThatGoesOnReadsAheadAsFarAsMemoryAllows) {
+  testing::ChosenFileSystem files;
+  testing::FaultFileSystem counted(&files);
+  const std::vector<OwnedRecord> records = WriteMegabyte(&files);
   struct Walk {
     const char* name;
     uint64_t budget;  // 0: nobody is asked for memory
@@ -455,13 +461,7 @@ TEST(TableReaderAhead, AWalkThatGoesOnReadsAheadAsFarAsMemoryAllows) {
 TEST(TableReaderAhead, WhatAWalkExpectsToWantComesInOnePiece) {
   testing::ChosenFileSystem files;
   testing::FaultFileSystem counted(&files);
-  ASSERT_TRUE(files.CreateDirectory("/db").ok());
-  std::vector<OwnedRecord> records;
-  Random random(7);
-  for (int i = 0; i < 2000; ++i)
-    records.push_back(
-        {InternalKey(1, 7, std::to_string(10'000 + i)), RecordKind::kPut, 0, random.Bytes(500)});
-  ASSERT_TRUE(WriteTable(&files, testing::kPath, records).ok());
+  const std::vector<OwnedRecord> records = WriteMegabyte(&files);
   constexpr size_t kFrom = 400, kWanted = 80;  // 40 kB
   // Data reads of a walk over the wanted records, of which the cache has the first so many blocks.
   const auto reads_of = [&](uint64_t expected_bytes, uint64_t budget_bytes, size_t cached) {
