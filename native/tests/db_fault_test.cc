@@ -23,8 +23,9 @@
 namespace lava::testing {
 namespace {
 
+constexpr uint64_t kSampledStep = 45;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr uint64_t kStep = 45;
+constexpr uint64_t kStep = kSampledStep;
 #else
 constexpr uint64_t kStep = 1;
 #endif
@@ -271,7 +272,8 @@ TEST_P(DBFault, AnyCallThatFailsIsToldAndLosesNothing) {
   }
   EXPECT_GT(errors, 0u);
   const bool syncs_fail = GetParam() == Fault::kIOError || GetParam() == Fault::kNoSpace;
-  EXPECT_EQ(read_only > 0, syncs_fail) << read_only;
+  // Of every 45th call none may be a sync of the manifest.
+  if (!syncs_fail || step < kSampledStep) EXPECT_EQ(read_only > 0, syncs_fail) << read_only;
   EXPECT_LE(torn * 20, once + 20) << "flips that passed for a torn end";
   Count(torn, "flips in a manifest's last record taken for a torn one");
   Count(once, "I/O calls failed once");

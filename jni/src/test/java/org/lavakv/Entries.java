@@ -37,6 +37,8 @@ final class Entries {
         entries.put("flush", db::flush);
         entries.put("compactAll", db::compactAll);
         entries.put("setTime", () -> db.setTime(1));
+        entries.put("setValuePolicy", () -> db.setValuePolicy(ValuePolicy.AUTOMATIC));
+        entries.put("takeValueDecisions", db::takeValueDecisions);
         entries.put("getStatistics", db::getStatistics);
         entries.put("getTableStatistics", () -> db.getTableStatistics(t));
         return entries;

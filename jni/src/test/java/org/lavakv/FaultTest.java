@@ -109,6 +109,8 @@ class FaultTest extends LavaTestBase {
                         "flush0",
                         "compactAll0",
                         "setTime0",
+                        "setValuePolicy0",
+                        "valueDecisions0",
                         "statistics0",
                         "tableStatistics0",
                         "leftOpen0",
