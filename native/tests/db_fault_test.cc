@@ -273,7 +273,9 @@ TEST_P(DBFault, AnyCallThatFailsIsToldAndLosesNothing) {
   EXPECT_GT(errors, 0u);
   const bool syncs_fail = GetParam() == Fault::kIOError || GetParam() == Fault::kNoSpace;
   // Of every 45th call none may be a sync of the manifest.
-  if (!syncs_fail || step < kSampledStep) EXPECT_EQ(read_only > 0, syncs_fail) << read_only;
+  if (!syncs_fail || step < kSampledStep) {
+    EXPECT_EQ(read_only > 0, syncs_fail) << read_only;
+  }
   EXPECT_LE(torn * 20, once + 20) << "flips that passed for a torn end";
   Count(torn, "flips in a manifest's last record taken for a torn one");
   Count(once, "I/O calls failed once");
