@@ -310,8 +310,7 @@ DEFECTS = [
            "kJournalExtents + bytes / extent_bytes + 1", "0 * kJournalExtents * bytes",
            ("volumes",)),
     Defect("what the cache evicted for others stays resident", "src/host/host.cc",
-           "if (peak > cached + capacity / kHeapShare && resident > capacity) GiveBackHeap();", "",
-           ("host",)),
+           "resident > capacity) GiveBackHeap();", "resident > capacity) return;", ("host",)),
     # Volumes of the host, and the engine on them.
     Defect("a pin is dropped though its marker is there", "src/host/pin_marker.cc",
            "return there.ok() && !*there;", "return there.ok();", ("host",)),
