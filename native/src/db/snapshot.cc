@@ -176,7 +176,7 @@ Result<std::shared_ptr<Snapshot>> DBImpl::TakeSnapshot() {
   auto* view = new ReadView();
   view->sealed = sealed_;
   view->version = version_;
-  view->totals = TotalsOf(*version_);
+  view->totals = view_.Get()->totals;
   if (!sealed_.empty()) sealed_.front()->ends_snapshot = true;
   return std::shared_ptr<Snapshot>(std::make_shared<SnapshotImpl>(
       this, gate_, snapshots_, ViewRef(view), known_tables_, flush_failures_));

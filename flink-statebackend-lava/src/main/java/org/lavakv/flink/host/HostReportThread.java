@@ -107,11 +107,6 @@ final class HostReportThread implements Runnable {
         try {
             List<ReportedInstance> instances = reports.instances();
             HostPage page = HostPage.read(instances);
-            for (ReportedInstance instance : instances) {
-                for (String decision : instance.takeValueDecisions()) {
-                    LOG.info("Values in {}: {}", instance.directory(), decision);
-                }
-            }
             if (last != null) {
                 LOG.info(page.line(last));
             }
@@ -120,6 +115,11 @@ final class HostReportThread implements Runnable {
                 warnedOfBudget = true;
             }
             write(page.json(last, startedMillis, interval.toMillis()));
+            for (ReportedInstance instance : instances) {
+                for (String decision : instance.takeValueDecisions()) {
+                    LOG.info("Values in {}: {}", instance.directory(), decision);
+                }
+            }
             return page;
         } catch (IOException | RuntimeException e) {
             warn(e);
