@@ -311,7 +311,13 @@ std::string DBImpl::LeftOpen() const {
 void DBImpl::TearDown() {
   left_open_ = snapshots_->Clear();
   std::unique_ptr<Wal> wal;  // goes without the mutexes: it may be the last of the log
-  view_.Set(ViewRef());
+  {
+    // Else a writer or a snapshot that is not told yet would lose the view amid its work, or
+    // publish another behind this.
+    std::lock_guard<std::mutex> write(write_mutex_);
+    std::lock_guard<std::mutex> state(state_mutex_);
+    view_.Set(ViewRef());
+  }
   RemoveObsoleteFiles();
   SyncSegments();
   {
