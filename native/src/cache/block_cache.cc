@@ -95,6 +95,11 @@ class ShardedCache final : public BlockCache {
     return std::move(inserted.block);
   }
 
+  void Erase(const CacheKey& cache_key, Segment segment) override {
+    const CacheShard::Key key(cache_key, segment);
+    Release(&Of(segment), ShardOf(key).Erase(key));
+  }
+
   void EraseFile(uint64_t file) override {
     for (CacheShard& shard : shards_) {
       const std::array<uint64_t, 2> freed = shard.EraseFile(file);

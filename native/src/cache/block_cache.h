@@ -62,6 +62,8 @@ class BlockCache {
   /// Keeps block, unless another one stands under key already: then that one is returned and
   /// block is dropped.
   virtual Ref Insert(const CacheKey& key, Segment segment, Ref block, CacheUse* use = nullptr) = 0;
+  /// Drops the block under a key, if there is one; pinned, it lives on until its pins go.
+  virtual void Erase(const CacheKey& key, Segment segment) = 0;
   /// Drops the blocks of a file; pinned ones live on until their pins go.
   virtual void EraseFile(uint64_t file) = 0;
   /// Evicts down to bytes before it returns. 0: nothing is kept.

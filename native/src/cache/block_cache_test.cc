@@ -250,6 +250,27 @@ TEST(BlockCacheTest, EraseFileDropsOnlyThatFile) {
   EXPECT_EQ(cache->statistics().used_bytes(), 0u);
 }
 
+TEST(BlockCacheTest, EraseDropsOneBlock) {
+  std::atomic<int> alive{0};
+  CacheUse use;
+  auto cache = BlockCache::Create(1 << 20);
+  cache->Erase({1, 0}, kData);
+  for (uint64_t i = 0; i < 3; ++i)
+    cache->Insert({1, i}, kData, std::make_shared<TestBlock>(i, 100, &alive), &use);
+  BlockCache::Ref pin = cache->Lookup({1, 1}, kData);
+  cache->Erase({1, 1}, kData);
+  cache->Erase({1, 2}, kData);
+  cache->Erase({1, 2}, kData);
+  EXPECT_EQ(alive, 2);
+  EXPECT_EQ(NumberOf(pin), 1u);
+  EXPECT_EQ(cache->Lookup({1, 1}, kData), nullptr);
+  EXPECT_NE(cache->Lookup({1, 0}, kData), nullptr);
+  EXPECT_EQ(cache->used_bytes(), use.used_bytes.load());
+  EXPECT_EQ(cache->statistics().used_bytes(), cache->used_bytes());
+  cache->Erase({1, 0}, kData);
+  EXPECT_EQ(cache->used_bytes(), 0u);
+}
+
 TEST(BlockCacheTest, ManyThreads) {
   std::atomic<int> alive{0};
   {

@@ -153,6 +153,18 @@ uint64_t CacheShard::Evict(Segment segment, uint64_t bytes, uint32_t now, size_t
   return freed;
 }
 
+uint64_t CacheShard::Erase(const Key& key) {
+  BlockCache::Ref dropped;  // destroyed outside the lock
+  const size_t part = Number(key.segment);
+  std::lock_guard lock(mutex_);
+  const uint32_t i = Find(key);
+  if (i == BlockQueue::kNone) return 0;
+  const uint64_t freed = parts_[part].queue.bytes_of(i);
+  dropped = Drop(part, i, key.hash);
+  FitGhosts();
+  return freed;
+}
+
 std::array<uint64_t, 2> CacheShard::EraseFile(uint64_t file) {
   std::vector<BlockCache::Ref> dropped;
   std::array<uint64_t, 2> freed{};

@@ -43,6 +43,8 @@ class CacheShard {
   /// Looks at kStepsMax blocks and at each once at most, or until bytes are free; returns what it
   /// freed. *steps: how many it looked at.
   uint64_t Evict(Segment segment, uint64_t bytes, uint32_t now, size_t* steps);
+  /// Returns what it freed.
+  uint64_t Erase(const Key& key);
   /// Returns what it freed, by segment.
   std::array<uint64_t, 2> EraseFile(uint64_t file);
 

@@ -128,6 +128,7 @@ class PageFiller {
       LAVA_RETURN_IF_ERROR(ReadLoggedValue(view_, logged.key, logged.reference, &value));
       std::copy(value.begin(), value.end(), writer_.bytes() + logged.offset);
     }
+    if (writer_.goes_on()) values_.GoesOn(done ? 0 : writer_.pages_left());
     if (!values_.empty()) LAVA_RETURN_IF_ERROR(values_.Run(writer_.bytes()));
     if (fetched_bytes_ > 0) {
       Counters::Add(&counters_.scan_value_bytes, fetched_bytes_);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 #include "db/internal_key.h"
@@ -27,6 +28,12 @@ class ScanPageWriter {
   }
 
   uint32_t entries_left() const { return request_.entries_max - page_->entries; }
+  /// Whether it is not the first page of its scan.
+  bool goes_on() const { return request_.lower_exclusive; }
+  /// So many as large as this one would be all that was asked for.
+  double pages_left() const {
+    return static_cast<double>(entries_left()) / std::max(page_->entries, 1u);
+  }
 
   bool HasRoom(Slice internal_key, uint64_t value_bytes) const {
     if (page_->entries >= request_.entries_max) return false;

@@ -52,8 +52,9 @@ Status ValueFetch::Run(char* to) {
   fill_cache_ = wanted_.size() <= kCachedEntriesMax;
   for (Wanted& wanted : wanted_) elsewhere_.push_back(&wanted);
   // Once as a rule; again for what another key's fingerprint led astray.
-  while (!elsewhere_.empty()) {
+  for (bool first = true; !elsewhere_.empty(); first = false) {
     LAVA_RETURN_IF_ERROR(LocateAll(to));
+    if (first && pages_left_) LAVA_RETURN_IF_ERROR(TakeAhead(to));
     LAVA_RETURN_IF_ERROR(ReadAll(to));
   }
   wanted_.clear();
@@ -97,26 +98,75 @@ Status ValueFetch::Locate(Wanted* wanted, char* to, bool* cached) {
   return ValueIsLost(reference);
 }
 
-Status ValueFetch::ReadAll(char* to) {
-  std::vector<fs::FileRange> ranges;
-  ranges.reserve(order_.size());
-  uint64_t bytes = 0;
-  for (const Wanted* wanted : order_) {
-    ranges.push_back({&wanted->reader->file(), wanted->place.offset, wanted->place.bytes});
-    bytes += wanted->place.bytes;
+// Takes what the page before had read, and leaves the rest in order_.
+Status ValueFetch::TakeAhead(char* to) {
+  size_t left = 0;
+  for (size_t begin = 0, end; begin < order_.size(); begin = end) {
+    const ValueReader* const reader = order_[begin]->reader;
+    for (end = begin + 1; end < order_.size() && order_[end]->reader == reader;) ++end;
+    ScanAhead::Page page;
+    if (ScanAhead* const ahead = reader->ahead(); ahead != nullptr) {
+      const ValuePlace& last = order_[end - 1]->place;
+      page = ahead->Begin(order_[begin]->place.offset, last.offset + last.bytes, *pages_left_);
+    }
+    for (size_t i = begin; i < end; ++i) {
+      Wanted* const wanted = order_[i];
+      const Slice records = page.Find(wanted->place.offset, wanted->place.bytes);
+      if (records.empty()) {
+        order_[left++] = wanted;
+      } else {
+        LAVA_RETURN_IF_ERROR(Take(wanted, records, to));
+      }
+    }
+    if (page.ahead_bytes() > 0) aheads_.push_back({reader, std::move(page)});
   }
+  order_.resize(left);
+  return Status::OK();
+}
+
+Status ValueFetch::ReadAll(char* to) {
+  uint64_t bytes = 0;
+  for (const Wanted* wanted : order_) bytes += wanted->place.bytes;
+  for (const Ahead& ahead : aheads_) bytes += ahead.page.ahead_bytes();
   ScopedCharge memory;
   const bool granted = counter_ == nullptr || memory.Try(counter_, std::min(bytes, kBatchBytesMax));
   reads_.SetBatchBytesMax(granted ? kBatchBytesMax : kPoorBatchBytesMax);
-  for (size_t begin = 0; begin < order_.size();) {
+  if (!granted) aheads_.clear();
+  std::vector<fs::FileRange> ranges;
+  struct Use {
+    Wanted* wanted;      // or
+    const Ahead* ahead;  // what the range is read for
+  };
+  std::vector<Use> uses;
+  ranges.reserve(order_.size() + aheads_.size());
+  uses.reserve(order_.size() + aheads_.size());
+  auto ahead = aheads_.cbegin();
+  for (size_t i = 0; i < order_.size(); ++i) {
+    Wanted* const wanted = order_[i];
+    ranges.push_back({&wanted->reader->file(), wanted->place.offset, wanted->place.bytes});
+    uses.push_back({wanted, nullptr});
+    const bool is_last = i + 1 == order_.size() || order_[i + 1]->reader != wanted->reader;
+    if (!is_last || ahead == aheads_.cend() || ahead->reader != wanted->reader) continue;
+    ranges.push_back({&wanted->reader->file(), ahead->page.end(), ahead->page.ahead_bytes()});
+    uses.push_back({nullptr, &*ahead++});
+  }
+  for (size_t begin = 0; begin < ranges.size();) {
     const size_t count = reads_.Read(std::span(ranges).subspan(begin));
-    order_[begin]->reader->CountReads(reads_.pieces(), reads_.bytes_read());
+    const Use& first = uses[begin];
+    (first.wanted != nullptr ? first.wanted->reader : first.ahead->reader)
+        ->CountReads(reads_.pieces(), reads_.bytes_read());
     for (size_t i = 0; i < count; ++i) {
-      LAVA_RETURN_IF_ERROR(reads_.status(i));
-      LAVA_RETURN_IF_ERROR(Take(order_[begin + i], reads_.bytes(i), to));
+      const Use& use = uses[begin + i];
+      if (use.wanted != nullptr) {
+        LAVA_RETURN_IF_ERROR(reads_.status(i));
+        LAVA_RETURN_IF_ERROR(Take(use.wanted, reads_.bytes(i), to));
+      } else if (reads_.status(i).ok()) {
+        use.ahead->reader->ahead()->Keep(use.ahead->page, reads_.bytes(i));
+      }
     }
     begin += count;
   }
+  aheads_.clear();
   reads_.Clear();
   return Status::OK();
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,9 @@ class ValueFetch {
   Status CheckSize(const ValueReference& reference) const;
   /// The value of key goes to the reference's raw_bytes bytes at `offset` of what Run() is given.
   void Add(Slice key, const ValueReference& reference, uint64_t offset);
+  /// For a page of a scan of which another one was before: so many as large as it may come, and
+  /// what they will want is read along, into the cache.
+  void GoesOn(double pages_left) { pages_left_ = pages_left; }
   /// Fetches all that was added, and forgets it. Beside the values it holds at most 1 MiB of what
   /// it reads, or one value if that is more.
   /// Errors:     as ReadValue(); what `to` then holds is undefined.
@@ -46,16 +50,24 @@ class ValueFetch {
   }
   Status LocateAll(char* to);
   Status Locate(Wanted* wanted, char* to, bool* cached);
+  Status TakeAhead(char* to);
   Status ReadAll(char* to);
   Status Take(Wanted* wanted, Slice records, char* to);
 
   const Version& version_;
   MemoryCounter* const counter_;
+  std::optional<double> pages_left_;
   std::string keys_;
   std::vector<Wanted> wanted_;
   bool fill_cache_ = false;
   std::vector<Wanted*> order_;      // what must be read, by file and offset
   std::vector<Wanted*> elsewhere_;  // what was not where its key seemed to be
+  struct Ahead {
+    const ValueReader* reader;
+    ScanAhead::Page page;
+  };
+  std::vector<Ahead>
+      aheads_;  // to be read behind what order_ has of the same readers, in its order
   fs::GatheredReads reads_;
 };
 

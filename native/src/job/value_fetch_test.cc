@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "job/tree_for_test.h"
 #include "testing/fault_file_system.h"
 #include "testing/random.h"
@@ -35,8 +37,10 @@ class FetchTree : public TreeForTest {
     return lookup.reference() == nullptr ? ValueReference() : *lookup.reference();
   }
   /// Fetches the values of keys into one buffer and takes them apart again.
-  Result<std::vector<std::string>> Fetch(const std::vector<int>& keys) {
+  Result<std::vector<std::string>> Fetch(const std::vector<int>& keys,
+                                         std::optional<double> pages_left = {}) {
     ValueFetch fetch(*version());
+    if (pages_left) fetch.GoesOn(*pages_left);
     std::string to;
     std::vector<uint64_t> ends;
     for (const int i : keys) {
@@ -148,6 +152,33 @@ TEST(ValueFetch, AReferenceToMoreThanThereIsIsCorruptionBeforeRoomIsMade) {
   EXPECT_TRUE(fetch.CheckSize(reference).ok());
   reference.raw_bytes = uint64_t{1} << 60;
   EXPECT_TRUE(fetch.CheckSize(reference).IsCorruption());
+}
+
+TEST(ValueFetch, AScanThatGoesOnReadsAheadInEachFile) {
+  FetchTree tree;
+  constexpr int kFiles = 4, kValues = 400, kPage = 20;
+  for (int file = 0; file < kFiles; ++file) {
+    for (int i = file; i < kValues; i += kFiles) tree.Put(NumberedKey(i), Value(i, 400));
+    tree.SealAndFlush();
+  }
+  const auto scan = [&](bool goes_on) {
+    const uint64_t before = tree.counters().value_reads;
+    for (int first = 0; first < kValues; first += kPage) {
+      std::vector<int> keys;
+      for (int i = first; i < first + kPage; ++i) keys.push_back(i);
+      const int pages_left = (kValues - first) / kPage - 1;
+      const auto values =
+          tree.Fetch(keys, goes_on ? std::optional<double>(pages_left) : std::optional<double>());
+      EXPECT_TRUE(values.ok()) << values.status().ToString();
+      for (size_t n = 0; values.ok() && n < keys.size(); ++n)
+        EXPECT_EQ((*values)[n], Value(keys[n], 400));
+    }
+    return tree.counters().value_reads - before;
+  };
+  EXPECT_EQ(scan(false), uint64_t{kFiles} * kValues / kPage) << "one of each file for each page";
+  const uint64_t bytes = tree.counters().value_bytes_read;
+  EXPECT_LT(scan(true), uint64_t{kFiles} * kValues / kPage / 2);
+  EXPECT_LE(tree.counters().value_bytes_read * 100, bytes * 202) << "little was read twice";
 }
 
 TEST(ValueFetch, AnyReadThatFailsIsReported) {

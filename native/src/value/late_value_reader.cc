@@ -86,6 +86,8 @@ Status LateValueReader::CopyFrom(Slice records, const ValuePlace& place, Slice k
 
 const fs::RandomFile& LateValueReader::file() const { return Here().file(); }
 
+ScanAhead* LateValueReader::ahead() const { return Here().ahead(); }
+
 void LateValueReader::CountReads(uint64_t reads, uint64_t bytes) const {
   Here().CountReads(reads, bytes);
 }

@@ -30,6 +30,7 @@ class LateValueReader final : public ValueReader {
   Status CopyFrom(Slice records, const ValuePlace& place, Slice key, const FileId& birth,
                   bool fill_cache, uint64_t raw_bytes, char* to) const override;
   const fs::RandomFile& file() const override;
+  ScanAhead* ahead() const override;
   void CountReads(uint64_t reads, uint64_t bytes) const override;
   std::unique_ptr<ValueKeyIterator> NewKeyIterator() const override;
   Status TakeStored(Slice key, const StoredPlace& at, Slice record, Compression* codec,

@@ -42,7 +42,8 @@ class ValueSstReader final : public ValueReader {
         cache_(cache),
         cache_file_(cache->NewFileId()),
         counter_(counter),
-        counters_(counters) {
+        counters_(counters),
+        ahead_(cache, cache_file_, head_->top.records_end(), use()) {
     const ValueFileProperties& p = head_->properties;
     charged_ = kReaderOverheadBytes + head_->top.memory_bytes() + p.lower.size() + p.upper.size() +
                p.births.size() * (sizeof(BirthShare) + sizeof(FileId));
@@ -67,6 +68,7 @@ class ValueSstReader final : public ValueReader {
   Status CopyFrom(Slice records, const ValuePlace& place, Slice key, const FileId& birth,
                   bool fill_cache, uint64_t raw_bytes, char* to) const override;
   const fs::RandomFile& file() const override { return *head_->file; }
+  ScanAhead* ahead() const override { return head_->log == nullptr ? &ahead_ : nullptr; }
   void CountReads(uint64_t reads, uint64_t bytes) const override {
     Count(&ReadCounters::value_reads, reads);
     Count(&ReadCounters::value_bytes_read, bytes);
@@ -126,6 +128,7 @@ class ValueSstReader final : public ValueReader {
   const uint64_t cache_file_;
   MemoryCounter* const counter_;
   ReadCounters* const counters_;
+  mutable ScanAhead ahead_;
   uint64_t charged_ = 0;
 };
 

@@ -13,6 +13,7 @@
 #include "lava/slice.h"
 #include "lava/status.h"
 #include "memory/memory_counter.h"
+#include "value/scan_ahead.h"
 #include "value/value_file.h"
 
 namespace lava {
@@ -109,6 +110,8 @@ class ValueReader : public Attachment {
   virtual Status CopyFrom(Slice records, const ValuePlace& place, Slice key, const FileId& birth,
                           bool fill_cache, uint64_t raw_bytes, char* to) const = 0;
   virtual const fs::RandomFile& file() const = 0;
+  /// What scans read ahead of the file; null where keys that follow each other do not stand so.
+  virtual ScanAhead* ahead() const = 0;
   /// Counts reads of records that the caller made.
   virtual void CountReads(uint64_t reads, uint64_t bytes) const = 0;
 
