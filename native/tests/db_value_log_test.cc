@@ -213,6 +213,47 @@ TEST_P(DBValueLog, ListsAndTablesThatAreNotSeparatedStayInTheTree) {
   EXPECT_EQ(db_->Get(whole, K(1, "w")), Value(3));
 }
 
+// All values count that are apart, however large; the clock of it is the flush.
+TEST_P(DBValueLog, ATablesBoundFollowsWhatDiesInMemoryAndWhatScansShow) {
+  db_->options().large_value_bytes = kLargeAutomatic;
+  ASSERT_OK(db_->Open());
+  const uint64_t first = GetParam() == WalMode::kWalSync ? 32 << 10 : 8 << 10;
+  const auto bound = [&] { return db()->table_statistics(Map()).large_bytes; };
+  const auto is_logged = [&](const std::string& key) {
+    const uint64_t before = db()->statistics().values_logged;
+    Put(key, Value(77, 40'000));
+    return db()->statistics().values_logged > before;
+  };
+  EXPECT_EQ(bound(), first);
+  EXPECT_TRUE(is_logged("a"));
+  Table* whole = *db()->CreateTable("whole", {.kind = TableKind::kMap});
+  EXPECT_EQ(db()->table_statistics(whole).large_bytes, 0u) << "all inline";
+
+  for (int i = 0; i < 1200; ++i) Put("k" + std::to_string(i % 10), Value(i, 200));
+  EXPECT_EQ(bound(), first) << "a flush has to tell what lives";
+  ASSERT_OK(db_->Flush());
+  EXPECT_EQ(bound(), 0u);
+  EXPECT_FALSE(is_logged("b"));
+
+  WriteBatch batch;
+  for (int i = 0; i < 6000; ++i) batch.Put(Map(), {K(1, "n" + std::to_string(i))}, Value(i, 200));
+  ASSERT_OK(db_->Finish([&] { return db()->Write(batch); }));
+  ASSERT_OK(db_->Flush());
+  EXPECT_EQ(bound(), first);
+  EXPECT_TRUE(is_logged("c"));
+
+  std::vector<Model::Entry> entries;
+  for (int i = 0; i < 8; ++i) ASSERT_OK(db_->ScanAll(Map(), {}, &entries));
+  Put("last", Value(0, 200));
+  ASSERT_OK(db_->Flush());
+  EXPECT_GE(bound(), 2 * first);
+  EXPECT_LE(bound(), 512u << 10);
+
+  ASSERT_OK(db_->Open());
+  for (const char* key : {"a", "b", "c"}) EXPECT_EQ(Get(key), Value(77, 40'000)) << key;
+  EXPECT_EQ(bound(), first) << "what was learnt is not kept";
+}
+
 // A value that the segment took in part leaves it behind: the next write begins another.
 TEST_P(DBValueLog, AWriteThatFailsIsToldAndTheNextGoesOn) {
   db_ = std::make_unique<LoggingDB>(&faults_, GetParam());

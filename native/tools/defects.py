@@ -438,6 +438,8 @@ DEFECTS = [
            "src/db/write_ahead.cc",
            "return replayed.lost ? Status::OK() : ReplayRecord(record, &write, &replayed);",
            "return ReplayRecord(record, &write, &replayed);", ("value log", "crash")),
+    Defect("no flush tells how many values died in memory", "src/db/flush.cc",
+           "  ChooseBounds(group);\n", "", ("value log",)),
     Defect("a scan of the active memtable passes logged values by", "src/db/scan.cc",
            "if (entry.kind == RecordKind::kPutReference) {\n        LAVA", "if (false) {\n        LAVA",
            ("value log",)),

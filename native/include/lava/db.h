@@ -255,6 +255,7 @@ struct TableStatistics {
   uint64_t value_raw_bytes = 0, garbage_bytes = 0;
   uint64_t value_files = 0;       // that hold values of the table
   uint64_t separation_bytes = 0;  // from which size on values go there now; 0: never
+  uint64_t large_bytes = 0;       // from which on to the value log, as they are put; 0: never
 };
 
 /// LavaKV: an embedded store of tables in one log-structured tree.

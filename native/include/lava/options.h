@@ -48,6 +48,10 @@ inline constexpr uint64_t kSeparationAutomatic = INT64_MAX;
 /// What holds until it knows enough for that.
 inline constexpr uint64_t kSeparationDefault = 4096;
 
+/// For DBOptions::large_value_bytes: found for each table, from how many of its values die in
+/// memory, and how often scans show them.
+inline constexpr uint64_t kLargeAutomatic = INT64_MAX;
+
 /// Options of one table. Threads: a value.
 struct TableOptions {
   TableKind kind = TableKind::kValue;
@@ -109,8 +113,9 @@ struct DBOptions {
 
   /// With a write-ahead log, a value of at least so many bytes, of a table whose values of that
   /// size are separated, goes to the instance's value log as it is put, which is its write-ahead
-  /// record, too, and the flush leaves it there. 0: never.
-  uint64_t large_value_bytes = 32 << 10;
+  /// record, too, and the flush leaves it there. 0: never. kLargeAutomatic: begins at 8 KiB, or 32
+  /// KiB with kWalSync.
+  uint64_t large_value_bytes = kLargeAutomatic;
 
   /// 0: from the lease's share. The active memtable is sealed at this many arena bytes.
   uint64_t memtable_bytes = 0;

@@ -199,9 +199,15 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Status CheckBound(const TableImpl& table, Slice bound, std::string_view name) const;
   // value_log.cc; holds write.
   bool IsLarge(const TableImpl& table, Slice value) const {
-    const uint64_t separated = large_values_ ? table.separation_now() : 0;
-    return separated != 0 && value.size() >= std::max(separated, options_.large_value_bytes) &&
-           table.kind() != TableKind::kList;
+    return large_values_ && IsApart(table, value) && value.size() >= LargeBytesOf(table);
+  }
+  static bool IsApart(const TableImpl& table, Slice value) {
+    const uint64_t separated = table.separation_now();
+    return separated != 0 && value.size() >= separated && table.kind() != TableKind::kList;
+  }
+  uint64_t LargeBytesOf(const TableImpl& table) const {
+    return options_.large_value_bytes == kLargeAutomatic ? table.chosen_large()
+                                                         : options_.large_value_bytes;
   }
   /// Puts the value into the active memtable's segment; *reference replaces it.
   Status LogValue(const TableImpl& table, Slice internal_key, Slice value, std::string* reference);
@@ -342,7 +348,11 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   void NoteDecision(const CompactionInput& input, const ValueFileMeta& file,
                     const MergeableFile& judged, ValueMergeReason reason);  // holds state
 
-  void ChooseSeparations(const FileMeta& flushed);  // holds state; separation.cc
+  // separation.cc; hold state; after a flush.
+  void ChooseBounds(const FlushGroup& flushed);
+  void ChooseSeparations(const FileMeta& flushed);
+  void ChooseLarges(const FlushGroup& flushed);
+  uint64_t FirstLarge() const;
 
   // space.cc
   void AdoptVersion();           // holds install and state

@@ -61,6 +61,9 @@ void DBImpl::SealBothLocked() {
   if (wal_ != nullptr) run->wal_last = sealed_to_ = wal_->last();
   run->dropped_tables = std::move(dropped_in_active_);
   dropped_in_active_.clear();
+  if (large_values_)
+    for (const auto& [id, table] : tables_)
+      if (const uint64_t apart = table->TakeApart(); apart > 0) run->apart[id] = apart;
   sealed_.insert(sealed_.begin(), std::move(run));
   active_ = MemTable::Create(budget_.counter(MemoryPurpose::kMemtables));
   active_bytes_ = 0;
@@ -184,7 +187,6 @@ void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {
     // What nobody else reads goes now, and so do segments below.
     if (std::find(flush_groups_.begin(), flush_groups_.end(), group) == flush_groups_.end())
       group->runs.clear();
-    if (status.ok() && group->file != nullptr) ChooseSeparations(*group->file);
     group->running = false;
     --running_flushes_;
     if (status.ok()) {
@@ -247,6 +249,7 @@ Status DBImpl::InstallGroup(const FlushGroup& group) {
     dead_segments_[run->segment->id().ValueFileName()] = run->segment;
   }
   AdoptVersion();
+  ChooseBounds(group);
   installed_sequence_ = group.runs.front()->sequence;
   sealed_.resize(sealed_.size() - group.runs.size());
   snapshots_->RunsFlushed(group.runs, edit);

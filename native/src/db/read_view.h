@@ -22,6 +22,8 @@ struct SealedRun {
   uint64_t wal_last = 0;                // the last record of the write-ahead log that is in it
   bool ends_snapshot = false;  // a snapshot ends with it: it never shares a file with newer runs
   std::vector<uint64_t> dropped_tables;  // whose range tombstones it holds
+  /// Values that were put and are apart by their size, by table; with a write-ahead log alone.
+  std::map<uint64_t, uint64_t> apart;
 };
 
 /// What the files of a version hold, for who estimates what a scan will read of them.

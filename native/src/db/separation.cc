@@ -6,7 +6,7 @@ namespace lava {
 namespace {
 
 // What is older than so many writes counts half.
-constexpr uint64_t kWritesRemembered = 1 << 20;
+constexpr uint64_t kWritesRemembered = 1 << 20, kApartRemembered = 1 << 16;
 
 uint64_t TreeBytes(const Version& version) {
   uint64_t bytes = 0;
@@ -26,7 +26,36 @@ std::map<uint64_t, uint64_t> RecordsByTable(const Version& version) {
 
 }  // namespace
 
-// Holds state. After each flush, for the tables that want their bound found.
+void DBImpl::ChooseBounds(const FlushGroup& flushed) {
+  if (flushed.file != nullptr) ChooseSeparations(*flushed.file);
+  if (large_values_) ChooseLarges(flushed);
+}
+
+// What a table begins with.
+uint64_t DBImpl::FirstLarge() const {
+  return ChooseLarge({.synced = options_.wal == WalMode::kWalSync, .records = kLargeRecordsMin},
+                     UINT64_MAX);
+}
+
+void DBImpl::ChooseLarges(const FlushGroup& flushed) {
+  std::map<uint64_t, uint64_t> put, kept;
+  for (const std::shared_ptr<SealedRun>& run : flushed.runs)
+    for (const auto& [id, count] : run->apart) put[id] += count;
+  for (const std::shared_ptr<ValueFileMeta>& file : flushed.value_files)
+    for (const auto& [id, share] : file->tables) kept[id] += share.records;
+  for (const auto& [id, count] : put) {
+    const auto table = tables_.find(id);
+    if (table == tables_.end()) continue;
+    table->second->CountApartFlushed(count, kept[id], kApartRemembered);
+    const LargeInput input{.synced = options_.wal == WalMode::kWalSync,
+                           .records = table->second->apart_put(),
+                           .died_in_memory = table->second->died_in_memory(),
+                           .scanned_per_write = table->second->scanned_per_write()};
+    table->second->SetChosenLarge(ChooseLarge(input, table->second->chosen_large()));
+  }
+}
+
+// For the tables that want their bound found.
 void DBImpl::ChooseSeparations(const FileMeta& flushed) {
   bool any = false;
   for (const auto& [id, counts] : flushed.tables) {

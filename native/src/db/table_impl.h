@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <string>
+#include <utility>
 
 #include "base/coding.h"
 #include "db/internal_key.h"
@@ -62,6 +63,28 @@ class TableImpl final : public Table {
            static_cast<double>(std::max<uint64_t>(1, written_));
   }
 
+  /// The bound found for kLargeAutomatic. Written by who holds the instance's state.
+  uint64_t chosen_large() const { return chosen_large_.load(std::memory_order_relaxed); }
+  void SetChosenLarge(uint64_t bytes) { chosen_large_.store(bytes, std::memory_order_relaxed); }
+  /// Values that stand apart, by their size, and were put into the active memtable; guarded by the
+  /// instance's write.
+  void CountApart() { ++apart_in_active_; }
+  uint64_t TakeApart() { return std::exchange(apart_in_active_, 0); }
+  /// Of those that were put, so many reached a file; guarded by the instance's state. What came
+  /// before the last `remembered` ones counts half.
+  void CountApartFlushed(uint64_t put, uint64_t flushed, uint64_t remembered) {
+    apart_put_ += put;
+    apart_flushed_ += std::min(flushed, put);
+    if (apart_put_ < remembered) return;
+    apart_put_ /= 2;
+    apart_flushed_ /= 2;
+  }
+  uint64_t apart_put() const { return apart_put_; }
+  double died_in_memory() const {
+    return 1 - static_cast<double>(apart_flushed_) /
+                   static_cast<double>(std::max<uint64_t>(1, apart_put_));
+  }
+
   DBImpl* db() const { return db_; }
   TableKind kind() const { return kind_; }
   const char* id_bytes() const { return id_bytes_; }
@@ -78,7 +101,9 @@ class TableImpl final : public Table {
   std::atomic<int64_t> ttl_ms_{0};
   std::atomic<uint64_t> separation_bytes_{0};
   std::atomic<uint64_t> chosen_separation_{kSeparationDefault}, scanned_{0};
-  uint64_t written_ = 0;  // guarded by the instance's state
+  std::atomic<uint64_t> chosen_large_{UINT64_MAX};
+  uint64_t apart_in_active_ = 0;                              // guarded by the instance's write
+  uint64_t written_ = 0, apart_put_ = 0, apart_flushed_ = 0;  // guarded by its state
   std::atomic<bool> dropped_{false};
 };
 

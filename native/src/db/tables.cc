@@ -45,6 +45,7 @@ Result<Table*> DBImpl::CreateTable(std::string_view name, const TableOptions& op
   std::unique_ptr<TableImpl>& table = tables_[id];
   if (table == nullptr) {
     table = std::make_unique<TableImpl>(this, std::string(name), id, options);
+    table->SetChosenLarge(FirstLarge());
   } else {
     table->SetOptions(options);
   }

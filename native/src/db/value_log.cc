@@ -96,9 +96,11 @@ Status DBImpl::LogValues(const WriteBatch& batch, std::vector<std::string>* refe
   if (!large_values_) return Status::OK();
   for (size_t i = 0; i < batch.count(); ++i) {
     const WriteBatch::Operation& operation = batch.operations()[i];
-    const auto& table = *static_cast<const TableImpl*>(operation.table);
+    auto& table = *static_cast<TableImpl*>(operation.table);
     const Slice value = batch.value(operation);
-    if (operation.kind != WriteBatch::Kind::kPut || !IsLarge(table, value)) continue;
+    if (operation.kind != WriteBatch::Kind::kPut || !IsApart(table, value)) continue;
+    table.CountApart();
+    if (!IsLarge(table, value)) continue;
     if (references->empty()) {
       // Once: a batch is in one memtable, and so in one segment.
       LAVA_RETURN_IF_ERROR(MakeSegment());

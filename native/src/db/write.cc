@@ -100,6 +100,8 @@ Status DBImpl::Put(Table* table, KeyRef key, Slice value) {
   WriteLock lock(write_mutex_);
   LAVA_RETURN_IF_ERROR(MakeRoom(&lock, bytes + kRecordOverheadBytes));
   const uint32_t prefix_bytes = InternalPrefix(key.prefix_bytes);
+  if (large_values_ && IsApart(*impl, value)) [[unlikely]]
+    impl->CountApart();
   if (large) [[unlikely]] {
     LAVA_RETURN_IF_ERROR(MakeSegment());
     LAVA_RETURN_IF_ERROR(LogValue(*impl, internal.slice(), value, &reference_));

@@ -14,6 +14,22 @@ constexpr double kReferenceBytes = 24, kRecordBytes = 24;
 // (docs/decisions-values.md).
 constexpr double kScanBytes = 8 << 10;
 constexpr double kFlushesPerL0Compaction = 4;
+// Of a value that was logged as it was put: what refers to it in the write-ahead log, and what its
+// sync costs, as bytes written: with values of 8 to 16 KiB devices are written as much either way
+// (docs/decisions-values.md).
+constexpr double kLoggedBytes = 100, kSyncBytes = 12 << 10;
+// When less of a value log lives, the flush writes it anew.
+constexpr double kDiedInLogMax = 0.25;
+
+// The power of two from which on it pays clearly, when it comes out even at `even` bytes.
+uint64_t ClearBound(double even, uint64_t min, uint64_t max) {
+  const double clear = std::min(2 * even, static_cast<double>(max));
+  return std::clamp(std::bit_ceil(static_cast<uint64_t>(clear)), min, max);
+}
+
+bool IsNear(uint64_t bound, uint64_t current) {
+  return bound != UINT64_MAX && current != UINT64_MAX && bound < 2 * current && current < 2 * bound;
+}
 
 }  // namespace
 
@@ -42,13 +58,21 @@ uint64_t ChooseSeparation(const SeparationInput& input, uint64_t current) {
                          kScanBytes * std::max(0.0, input.scanned_per_write);
     const double even = extra / (inline_writes - apart_writes);
     // Only what is clearly larger pays for the second read.
-    const double clear = std::min(2 * even, static_cast<double>(kSeparationBytesMax));
-    bound = std::clamp(std::bit_ceil(static_cast<uint64_t>(clear)), kSeparationBytesMin,
-                       kSeparationBytesMax);
+    bound = ClearBound(even, kSeparationBytesMin, kSeparationBytesMax);
   }
-  const bool near =
-      bound != UINT64_MAX && current != UINT64_MAX && bound < 2 * current && current < 2 * bound;
-  return near ? current : bound;
+  return IsNear(bound, current) ? current : bound;
+}
+
+uint64_t ChooseLarge(const LargeInput& input, uint64_t current) {
+  if (input.records < kLargeRecordsMin) return current;
+  // Neither side of the edge is left for a little.
+  const double died_max = current == UINT64_MAX ? 0.8 * kDiedInLogMax : 1.2 * kDiedInLogMax;
+  if (input.died_in_memory > died_max) return UINT64_MAX;
+  const double extra = kLoggedBytes + (input.synced ? kSyncBytes : 0) +
+                       kScanBytes * std::max(0.0, input.scanned_per_write);
+  const double written_once = 1 - std::max(0.0, input.died_in_memory);
+  const uint64_t bound = ClearBound(extra / written_once, kLargeBytesMin, kLargeBytesMax);
+  return IsNear(bound, current) ? current : bound;
 }
 
 }  // namespace lava

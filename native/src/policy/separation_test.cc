@@ -76,5 +76,43 @@ TEST(Separation, WritesOfTheTreeGrowWithItsLevels) {
   EXPECT_DOUBLE_EQ(TreeWritesPerByte(Of(12'800)), 16);
 }
 
+LargeInput Put(bool synced, double died = 0, double scanned_per_write = 0) {
+  return {.synced = synced,
+          .records = kLargeRecordsMin,
+          .died_in_memory = died,
+          .scanned_per_write = scanned_per_write};
+}
+
+TEST(LargeValues, Table) {
+  struct Row {
+    const char* name;
+    LargeInput input;
+    uint64_t current, bound;
+  };
+  const Row rows[] = {
+      {"in the log for next to nothing", Put(false), kNever, kLargeBytesMin},
+      {"for a sync", Put(true), kNever, 32 << 10},
+      {"shown as often as written", Put(false, 0, 1), kNever, 32 << 10},
+      {"the same, and a sync", Put(true, 0, 1), kNever, 64 << 10},
+      {"shown ten times", Put(false, 0, 10), kNever, 256 << 10},
+      {"shown all the time", Put(false, 0, 1000), kNever, kLargeBytesMax},
+      {"some die before a flush would write them", Put(true, 0.2), kNever, 32 << 10},
+      {"the flush would write what is left of the log anew", Put(false, 0.31), 8 << 10, kNever},
+      {"as many as that, but it is in the log", Put(false, 0.29), 8 << 10, 8 << 10},
+      {"as many, and it is not", Put(false, 0.21), kNever, kNever},
+      {"all die", Put(true, 1), 32 << 10, kNever},
+      {"less than a factor of two", Put(true), 48 << 10, 48 << 10},
+      {"a factor of two", Put(true), 64 << 10, 32 << 10},
+  };
+  for (const Row& row : rows) EXPECT_EQ(ChooseLarge(row.input, row.current), row.bound) << row.name;
+}
+
+TEST(LargeValues, KnowsNothingFromAFew) {
+  LargeInput input = Put(false, 1);
+  --input.records;
+  EXPECT_EQ(ChooseLarge(input, 12'345), 12'345u);
+  EXPECT_EQ(ChooseLarge(input, kNever), kNever);
+}
+
 }  // namespace
 }  // namespace lava

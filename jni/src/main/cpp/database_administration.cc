@@ -299,7 +299,8 @@ void TableNumbers(JNIEnv* env, jobject, jlong handle, jlong table, jlongArray ou
     Use<DatabaseHandle> use(handle);
     const TableStatistics s = use->db()->table_statistics(ToTable(table));
     const uint64_t scalars[] = {s.live_bytes,    s.records,     s.value_raw_bytes,
-                                s.garbage_bytes, s.value_files, s.separation_bytes};
+                                s.garbage_bytes, s.value_files, s.separation_bytes,
+                                s.large_bytes};
     const std::vector<jlong> numbers(std::begin(scalars), std::end(scalars));
     CopyNumbers(env, numbers, out);
     return 0;

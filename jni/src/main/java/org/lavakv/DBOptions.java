@@ -13,6 +13,13 @@ import java.util.Objects;
  */
 public final class DBOptions {
 
+    /**
+     * For {@link #setLargeValueBytes}: found for each table, from how many of its values die in
+     * memory, and how often scans show them. Begins at 8 KiB, or 32 KiB with {@link
+     * WalMode#WAL_SYNC}.
+     */
+    public static final long AUTOMATIC_LARGE_VALUES = Long.MAX_VALUE;
+
     private int partitionBytes = 1;
     private int partitionFirst;
     private int partitionLast = 0xff;
@@ -20,7 +27,7 @@ public final class DBOptions {
     private boolean sync;
     private WalMode walMode = WalMode.NONE;
     private String walDir = "";
-    private long largeValueBytes = 32L << 10;
+    private long largeValueBytes = AUTOMATIC_LARGE_VALUES;
     private boolean useDirectReads;
     private boolean useDirectIoForFlushAndCompaction;
     private long memtableBytes;
@@ -110,7 +117,8 @@ public final class DBOptions {
     /**
      * With a write-ahead log, a value of at least so many bytes, of a table whose values of that
      * size are separated, goes to the instance's value log as it is put, which is its write-ahead
-     * record, too, and a flush leaves it there: it is written once. Default: 32 KiB; 0: never.
+     * record, too, and a flush leaves it there: it is written once. 0: never. Default: {@link
+     * #AUTOMATIC_LARGE_VALUES}.
      */
     public DBOptions setLargeValueBytes(long largeValueBytes) {
         this.largeValueBytes = notNegative(largeValueBytes, "largeValueBytes");

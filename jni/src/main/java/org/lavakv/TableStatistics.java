@@ -7,7 +7,7 @@ package org.lavakv;
  */
 public final class TableStatistics {
 
-    static final int NUMBERS = 6;
+    static final int NUMBERS = 7;
 
     private final long[] numbers;
 
@@ -46,5 +46,13 @@ public final class TableStatistics {
     /** From which size on values go to value files now; 0: never. */
     public long separationBytes() {
         return numbers[5];
+    }
+
+    /**
+     * From which size on values go to the value log, as they are put; 0: never, as without a
+     * write-ahead log.
+     */
+    public long largeBytes() {
+        return numbers[6];
     }
 }

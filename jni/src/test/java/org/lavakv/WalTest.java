@@ -83,6 +83,9 @@ class WalTest extends LavaTestBase {
             try (LavaDB db = open(name, new DBOptions().setWalMode(mode))) {
                 TableHandle t = table(db);
                 TableHandle large = db.createTable("large", SEPARATED);
+                assertThat(db.getTableStatistics(large).largeBytes())
+                        .isEqualTo(mode == WalMode.WAL ? 8 << 10 : 32 << 10);
+                assertThat(db.getTableStatistics(t).largeBytes()).isZero();
                 for (int i = 0; i < 20; i++) {
                     assertThat(get(db, large, "k" + i)).isEqualTo(large(name, i));
                 }
