@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
-import java.util.stream.Collectors;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -247,10 +246,10 @@ class LavaDBTest extends LavaTestBase {
         }
         for (int entries : new int[] {1, 7, 500, 1000}) {
             ScanOptions o = new ScanOptions().setEntriesMax(entries).setSkipKeyBytes(1);
-            assertThat(scanAll(values, o, null)).as("%d a page", entries).isEqualTo(expected);
+            assertThat(scanAll(db, values, o, null)).as("%d a page", entries).isEqualTo(expected);
         }
         ScanOptions small = new ScanOptions().setBytesMax(100).setSkipKeyBytes(1);
-        assertThat(scanAll(values, small, null)).isEqualTo(expected);
+        assertThat(scanAll(db, values, small, null)).isEqualTo(expected);
     }
 
     @Test
@@ -266,7 +265,7 @@ class LavaDBTest extends LavaTestBase {
                         .setUpper(upper, 0, upper.length)
                         .setSkipKeyBytes(1)
                         .setEntriesMax(2);
-        assertThat(scanAll(values, range, null)).containsExactly("a2=va2", "b1=vb1", "b2=vb2");
+        assertThat(scanAll(db, values, range, null)).containsExactly("a2=va2", "b1=vb1", "b2=vb2");
         byte[] prefix = key("b");
         ScanOptions ofPrefix =
                 new ScanOptions()
@@ -274,7 +273,7 @@ class LavaDBTest extends LavaTestBase {
                         .setSkipKeyBytes(2)
                         .setKeysOnly(true)
                         .setEntriesMax(1);
-        assertThat(scanAll(values, ofPrefix, null)).containsExactly("1=", "2=");
+        assertThat(scanAll(db, values, ofPrefix, null)).containsExactly("1=", "2=");
     }
 
     @Test
@@ -286,10 +285,10 @@ class LavaDBTest extends LavaTestBase {
             db.flush();
             ScanOptions past = new ScanOptions().setFillCache(false).setEntriesMax(300);
             long before = Host.getStatistics().cacheDataUsedBytes();
-            List<String> found = scanAll(values, past, s);
+            List<String> found = scanAll(db, values, past, s);
             assertThat(Host.getStatistics().cacheDataUsedBytes()).isEqualTo(before);
             assertThat(found).hasSize(2000);
-            assertThat(scanAll(values, new ScanOptions(), s)).isEqualTo(found);
+            assertThat(scanAll(db, values, new ScanOptions(), s)).isEqualTo(found);
             assertThat(Host.getStatistics().cacheDataUsedBytes()).isGreaterThan(before);
         }
     }
@@ -341,7 +340,7 @@ class LavaDBTest extends LavaTestBase {
             assertThat(db.contains(values, later, 0, later.length, 0, s)).isFalse();
             assertThat(db.multiGet(values, new byte[][] {k, later}, 0, s)[0])
                     .isEqualTo(bytes("old"));
-            assertThat(scanAll(values, new ScanOptions().setSkipKeyBytes(1), s))
+            assertThat(scanAll(db, values, new ScanOptions().setSkipKeyBytes(1), s))
                     .containsExactly("k=old");
         }
     }
@@ -525,234 +524,6 @@ class LavaDBTest extends LavaTestBase {
     }
 
     @Test
-    void valuesFromTheirTablesSizeOnGoToValueFiles() throws Exception {
-        TableHandle large = db.createTable("large", new TableOptions().setSeparationBytes(100));
-        put(db, large, "short", "v".repeat(99));
-        put(db, large, "long", "v".repeat(100));
-        put(db, values, "long", "v".repeat(5000));
-        byte[] list = {0, (byte) (5 << 2), 'a', 'b', 'c', 'd', 'e'};
-        db.setTableOptions(lists, new TableOptions().setKind(TableKind.LIST).setSeparationBytes(1));
-        db.append(lists, key("l"), 0, 2, list, 1, 6);
-        db.flush();
-        DBStatistics s = db.getStatistics();
-        assertThat(s.valueFiles()).isEqualTo(1);
-        assertThat(s.valueRawBytes()).as("a value and a list").isEqualTo(100 + list.length - 1);
-        assertThat(s.valueFileBytes()).isPositive().isEqualTo(s.valueBytesWritten());
-        assertThat(s.liveFileBytes()).isGreaterThan(s.valueFileBytes());
-        assertThat(s.liveFiles()).isEqualTo(2);
-        assertThat(s.garbageBytesMin()).isZero();
-        assertThat(s.garbageBytesMax()).isZero();
-        assertThat(valueFiles()).hasSize(1);
-
-        byte[] k = key("long");
-        assertThat(db.contains(large, k, 0, k.length, 0)).isTrue();
-        assertThat(scanAll(large, new ScanOptions().setKeysOnly(true), null)).hasSize(2);
-        assertThat(db.getStatistics().valueReads()).as("by who wants keys only").isZero();
-        assertThat(get(db, large, "long")).isEqualTo("v".repeat(100));
-        assertThat(db.getStatistics().valueReads()).isEqualTo(1);
-        assertThat(db.getStatistics().valueBytesRead()).isPositive();
-
-        // A checkpoint names the value file, and its metadata does not keep the size.
-        try (Snapshot snapshot = db.getSnapshot()) {
-            snapshot.waitFlushed();
-            CheckpointFiles files = snapshot.getFiles();
-            assertThat(files.files()).extracting(FileInfo::name).contains(valueFiles().get(0));
-            assertThat(MetadataInfo.read(files.metadata()).tables())
-                    .extracting(table -> table.options().separationBytes())
-                    .containsOnly(0L);
-            assertThat(files.sealedBytes()).as("all was in files").isZero();
-            assertThat(files.flushedBytes()).isZero();
-        }
-        db.setTableOptions(large, new TableOptions());
-        put(db, large, "another", "v".repeat(5000));
-        db.flush();
-        assertThat(db.getStatistics().valueFiles()).isEqualTo(1);
-    }
-
-    @Test
-    void theEngineFindsTheBoundOfSeparation() throws Exception {
-        TableOptions automatic =
-                new TableOptions().setSeparationBytes(TableOptions.AUTOMATIC_SEPARATION);
-        TableHandle large = db.createTable("large", automatic);
-        put(db, large, "small", "v".repeat(4000));
-        put(db, large, "large", "v".repeat(5000));
-        db.flush();
-        assertThat(db.getTableStatistics(large).separationBytes()).isEqualTo(4096);
-        assertThat(db.getTableStatistics(large).valueBytes()).isEqualTo(5000);
-    }
-
-    @Test
-    void garbageIsCollected() throws Exception {
-        TableHandle large = db.createTable("large", new TableOptions().setSeparationBytes(100));
-        Random random = new Random(5);
-        byte[] v = new byte[1000];
-        for (int round = 0; round < 2; round++) {
-            for (int i = 0; i < 1000; i += 1 + round) {
-                byte[] k = key("k" + i);
-                random.nextBytes(v);
-                db.put(large, k, 0, k.length, 0, v, 0, v.length);
-            }
-            db.flush();
-        }
-        db.compactAll();
-        for (int i = 0; i < 3000 && s(db).gcJobs() == 0; i++) {
-            Thread.sleep(10);
-        }
-        DBStatistics s = s(db);
-        assertThat(s.gcJobs()).isPositive();
-        assertThat(s.gcValuesDead()).isEqualTo(500);
-        assertThat(s.gcBytesRead()).isPositive();
-        assertThat(s.gcInputBytes()).isGreaterThan(s.gcBytesRead());
-        assertThat(s.gcCpuMicros()).isPositive();
-        assertThat(s.compactionCpuMicros()).isPositive();
-        assertThat(s.flushCpuMicros()).isPositive();
-        assertThat(s.gcBytesWritten()).isBetween(500_000L, 600_000L);
-        assertThat(s.mergedValueBytes()).isZero();
-        assertThat(s.mergedForGarbageBytes() + s.mergedForOrderBytes() + s.mergedDownBytes())
-                .isZero();
-        assertThat(s.valueGroupsAtLevel(0)).isBetween(1L, s.valueFiles());
-        assertThat(s.valueOverlapAtLevel(0)).isBetween(1L, s.valueFiles());
-        assertThat(s.valueGroupsAtLevel(1) + s.valueOverlapAtLevel(1)).isZero();
-        assertThat(s.valueFilesExpired()).isZero();
-        assertThat(s.filesRefusedDirect()).isZero();
-        assertThat(s.snapshotsGivenUp()).isZero();
-        assertThat(s.flushStallMicros() + s.compactionStallMicros() + s.spaceStallMicros())
-                .isBetween(0L, s.stallMicros());
-        TableStatistics of = db.getTableStatistics(large);
-        assertThat(of.valueBytes()).isEqualTo(1_000_000);
-        assertThat(of.valueGarbageBytes()).isZero();
-        assertThat(of.valueFiles()).isEqualTo(s.valueFiles());
-        assertThat(of.separationBytes()).isEqualTo(100);
-        assertThat(s.valueRawBytes()).isEqualTo(1_000_000);
-        assertThat(s.runningGc()).isBetween(0L, 1L);
-        byte[] last = key("k998");
-        assertThat(db.get(large, last, 0, last.length, 0)).isEqualTo(v);
-    }
-
-    @Test
-    void policiesChangeWhileItIsOpenAndSayWhatTheyDecide() throws Exception {
-        String path = directory.resolve("decisions").toString();
-        DBOptions options = new DBOptions().setValueDecisionsMax(2).setGcGarbagePercent(90);
-        try (LavaDB other = LavaDB.open(options, path, lease, List.of())) {
-            TableHandle t = other.createTable("t", new TableOptions().setSeparationBytes(100));
-            other.setValuePolicy(ValuePolicy.MERGE);
-            for (int round = 0; round < 3; round++) {
-                put(other, t, "k" + round, "v".repeat(1000));
-                put(other, t, "k9", "v".repeat(1000));
-                other.flush();
-            }
-            other.compactAll();
-            assertThat(other.takeValueDecisions())
-                    .as("the last two")
-                    .hasSize(2)
-                    .allMatch(line -> line.startsWith("compaction of L0 to "))
-                    .allMatch(line -> line.contains("merged, "));
-            assertThat(other.takeValueDecisions()).as("taken").isEmpty();
-            other.setValuePolicy(ValuePolicy.COLLECT);
-            put(other, t, "k1", "v".repeat(1000));
-            other.flush();
-            other.compactAll();
-            assertThat(other.takeValueDecisions())
-                    .isNotEmpty()
-                    .allMatch(line -> line.contains(": left"));
-        }
-    }
-
-    @Test
-    void extremeOptionsOfValueFilesWork() throws Exception {
-        for (int extreme = 0; extreme < 2; extreme++) {
-            DBOptions options =
-                    new DBOptions()
-                            .setValueFileBytes(extreme == 0 ? 0 : Long.MAX_VALUE)
-                            .setValueCompression(CompressionType.NONE)
-                            .setValuePolicy(extreme == 0 ? ValuePolicy.GREEDY : ValuePolicy.MERGE)
-                            .setGcGarbagePercent(extreme == 0 ? 0 : Integer.MAX_VALUE);
-            String path = directory.resolve("extreme " + extreme).toString();
-            try (LavaDB other = LavaDB.open(options, path, lease, List.of())) {
-                TableHandle t =
-                        other.createTable(
-                                "t",
-                                new TableOptions()
-                                        .setSeparationBytes(extreme == 0 ? 1 : Long.MAX_VALUE));
-                for (int round = 0; round < 3; round++) {
-                    for (int i = 0; i < 20; i++) {
-                        put(other, t, "k" + i, i % 3 == 0 ? "" : "v" + round + i);
-                    }
-                    other.flush();
-                }
-                other.compactAll();
-                assertThat(get(other, t, "k19")).isEqualTo("v219");
-                assertThat(get(other, t, "k18")).isEmpty();
-                assertThat(s(other).valueFiles() > 0).isEqualTo(extreme == 0);
-            }
-        }
-    }
-
-    /** The library that is shipped can train one, whatever the system's zstd was made for. */
-    @Test
-    void similarValuesOfZstdGetADictionary() throws Exception {
-        DBOptions options = new DBOptions().setValueCompression(CompressionType.ZSTD);
-        Path path = directory.resolve("similar");
-        try (LavaDB other = LavaDB.open(options, path.toString(), lease, List.of())) {
-            TableHandle t = other.createTable("t", new TableOptions().setSeparationBytes(100));
-            List<String> values = new ArrayList<>();
-            Random random = new Random(1);
-            for (int i = 0; i < 500; i++) {
-                StringBuilder value = new StringBuilder("{\"events\":[");
-                while (value.length() < 1000) {
-                    value.append("{\"type\":\"page_view\",\"session\":")
-                            .append(random.nextLong())
-                            .append("},");
-                }
-                values.add(value.append("]}").toString());
-                put(other, t, "k" + i, values.get(i));
-            }
-            other.flush();
-            for (int i = 0; i < values.size(); i++) {
-                assertThat(get(other, t, "k" + i)).isEqualTo(values.get(i));
-            }
-        }
-        try (var files = Files.list(path)) {
-            List<Path> valueFiles =
-                    files.filter(file -> file.toString().endsWith(".vsst"))
-                            .collect(Collectors.toList());
-            assertThat(valueFiles).hasSize(1);
-            byte[] content = Files.readAllBytes(valueFiles.get(0));
-            assertThat(content[content.length - 20]).as("format version").isEqualTo((byte) 2);
-        }
-    }
-
-    @Test
-    void filesAreWrittenAndReadPastThePageCache() throws Exception {
-        DBOptions options =
-                new DBOptions().setUseDirectReads(true).setUseDirectIoForFlushAndCompaction(true);
-        String path = directory.resolve("direct").toString();
-        for (int opening = 0; opening < 2; opening++) {
-            try (LavaDB direct = LavaDB.open(options, path, lease, List.of())) {
-                TableHandle t =
-                        direct.createTable("t", new TableOptions().setSeparationBytes(4000));
-                for (int i = 0; i < 50 && opening == 0; i++) {
-                    put(direct, t, "k" + i, "v".repeat(300 * i) + i);
-                }
-                direct.flush();
-                direct.compactAll();
-                for (int i = 0; i < 50; i++) {
-                    assertThat(get(direct, t, "k" + i)).isEqualTo("v".repeat(300 * i) + i);
-                }
-                assertThat(s(direct).valueFiles()).isPositive();
-            }
-        }
-    }
-
-    private List<String> valueFiles() throws Exception {
-        try (var files = Files.list(Path.of(db.path()))) {
-            return files.map(file -> file.getFileName().toString())
-                    .filter(name -> name.endsWith(".vsst"))
-                    .collect(Collectors.toList());
-        }
-    }
-
-    @Test
     void failedOpenNamesThePathAndLeavesNothing() throws Exception {
         Path file = directory.resolve("a file \u4e2d");
         Files.write(file, new byte[] {1});
@@ -770,30 +541,10 @@ class LavaDBTest extends LavaTestBase {
         assertThat(Host.openNativeObjects()).isEqualTo(before);
     }
 
-    private static DBStatistics s(LavaDB db) {
-        return db.getStatistics();
-    }
-
     private TableInfo find(String name) throws LavaDBException {
         return db.listTables().stream()
                 .filter(t -> t.name().equals(name))
                 .findFirst()
                 .orElseThrow();
-    }
-
-    private List<String> scanAll(TableHandle t, ScanOptions o, Snapshot s) throws Exception {
-        List<String> found = new ArrayList<>();
-        ScanPage page = new ScanPage();
-        do {
-            db.scan(t, o, page, s);
-            int count = 0;
-            while (page.next()) {
-                found.add(new String(page.key()) + "=" + new String(page.value()));
-                count++;
-            }
-            assertThat(page.count()).isEqualTo(count);
-            o.continueAfter(page);
-        } while (!page.done());
-        return found;
     }
 }

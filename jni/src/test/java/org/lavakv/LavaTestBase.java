@@ -1,7 +1,10 @@
 package org.lavakv;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
@@ -49,5 +52,26 @@ abstract class LavaTestBase {
         byte[] k = key(key);
         byte[] v = db.get(t, k, 0, k.length, 0);
         return v == null ? null : new String(v, StandardCharsets.UTF_8);
+    }
+
+    static DBStatistics s(LavaDB db) {
+        return db.getStatistics();
+    }
+
+    static List<String> scanAll(LavaDB db, TableHandle t, ScanOptions o, Snapshot s)
+            throws Exception {
+        List<String> found = new ArrayList<>();
+        ScanPage page = new ScanPage();
+        do {
+            db.scan(t, o, page, s);
+            int count = 0;
+            while (page.next()) {
+                found.add(new String(page.key()) + "=" + new String(page.value()));
+                count++;
+            }
+            assertThat(page.count()).isEqualTo(count);
+            o.continueAfter(page);
+        } while (!page.done());
+        return found;
     }
 }
