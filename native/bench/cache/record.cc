@@ -31,6 +31,7 @@ class Recorder final : public BlockCache {
          wanted ? TraceEvent::Kind::kAccess : TraceEvent::Kind::kWarm, segment});
     return block;
   }
+  void Erase(const CacheKey&, Segment) override {}  // what scans read ahead; these record none
   void EraseFile(uint64_t file) override {
     Add({0, static_cast<uint32_t>(file), 0, TraceEvent::Kind::kErase, Segment::kData});
   }
