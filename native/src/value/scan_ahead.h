@@ -17,7 +17,8 @@ namespace lava {
 /// Units:      bytes; offsets in the file.
 class ScanAhead {
  public:
-  static constexpr uint64_t kPieceBytesMax = 128 << 10;
+  /// More saves few reads, and is lost once for each file where a scan ends.
+  static constexpr uint64_t kPieceBytesMax = 16 << 10;
 
   /// cache_file: the file's id in the cache. records_end: where there is nothing to read ahead.
   ScanAhead(BlockCache* cache, uint64_t cache_file, uint64_t records_end, CacheUse* use)

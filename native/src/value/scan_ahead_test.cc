@@ -80,7 +80,7 @@ TEST_F(ScanAheadTest, PiecesAreTheCachesAndGo) {
   Pass(0, 20'000);
   Pass(20'000, 40'000);
   const uint64_t one = cache_->used_bytes();
-  EXPECT_GT(one, 20'000u);
+  EXPECT_GT(one, ScanAhead::kPieceBytesMax);
   EXPECT_EQ(use_.used_bytes.load(), one);
   for (uint64_t page = 2; page < 100; ++page) Pass(page * 20'000, page * 20'000 + 20'000);
   EXPECT_LE(cache_->used_bytes(), ScanAhead::kPieceBytesMax + 1000) << "one is kept, the last";
