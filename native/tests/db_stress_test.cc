@@ -29,7 +29,7 @@ namespace lava::testing {
 namespace {
 
 #if defined(__SANITIZE_THREAD__)
-constexpr uint64_t kRuns = 300;
+constexpr uint64_t kRuns = 600;
 #elif defined(__SANITIZE_ADDRESS__)
 constexpr uint64_t kRuns = 300;
 #else
