@@ -244,6 +244,8 @@ struct DBStatistics {
   /// Of stall_us, what was waited for flushes, and for compactions of level 0; a write that waited
   /// for several things counts where it waited last.
   uint64_t flush_stall_us = 0, compaction_stall_us = 0;
+  uint64_t external_values = 0;  // that are stored in entries of the layer above
+  uint64_t entry_bytes = 0;      // of entries that were logged
 };
 /// Counters of one table, from the files' properties and the memtables.
 struct TableStatistics {
@@ -257,6 +259,19 @@ struct TableStatistics {
   uint64_t separation_bytes = 0;  // from which size on values go there now; 0: never
   uint64_t large_bytes = 0;       // from which on to the value log, as they are put; 0: never
 };
+
+/// Where bytes are in the log that an instance shares with the layer above it: an entry, or the
+/// record of a value that ends one. Units: bytes.
+struct EntryLocation {
+  uint64_t segment = 0;  // ascending while the instance is open: DB::EntrySegmentName()
+  uint64_t offset = 0, bytes = 0;
+};
+
+/// The entries that stand one behind the other in these bytes of a segment, from an offset of it
+/// on, wherever they were brought. name: DB::EntrySegmentName(), which each checksum covers.
+/// Errors: Corruption, with name and offset; entries got those before.
+Status DecodeEntries(const std::string& name, uint64_t offset, Slice bytes,
+                     std::vector<std::string>* entries);
 
 /// LavaKV: an embedded store of tables in one log-structured tree.
 /// Threads:    writes from one thread at a time (checked: a second writer waits); reads, scans,
@@ -305,6 +320,40 @@ class DB {
   virtual Status DeleteRange(Table* table, Slice lower, Slice upper) = 0;
   /// All or nothing; never straddles a seal.
   virtual Status Write(const WriteBatch& batch) = 0;
+
+  /// One log for two layers (XLL 3; docs/changelog.md): the layer above, which logs each of its
+  /// changes, has its entries in segments in the instance's directory, and a value that ends one is
+  /// stored there alone: the segment is a value file of the tree, too. Writes, as those above.
+  ///
+  /// Logs an entry, which may be anything: *location is where it was put (a nameless append).
+  virtual Status AppendEntry(Slice entry, EntryLocation* location) = 0;
+  /// Logs an entry and puts the value that ends it, which may begin before the entry does in as
+  /// many bytes as the entry's end lacks of it: at most kInlineBytesMax, else InvalidArgument.
+  virtual Status PutExternal(Table* table, KeyRef key, Slice value, Slice entry,
+                             EntryLocation* location) = 0;
+  static constexpr size_t kInlineBytesMax = 1;
+  /// The same for the value of the last Put() that this thread made, when that is still in the
+  /// active memtable as it was put, is of a size to be stored apart, and ends the entry: late
+  /// binding, for a layer that updates first and logs then. NotFound: it is not so, and nothing was
+  /// done; puts are watched from the first call on. IOError, NoSpace: as NotFound.
+  virtual Status BindExternal(Slice entry, EntryLocation* location) = 0;
+  /// Where in a segment that is still held the key's newest value stands. NotFound: nowhere there.
+  virtual Status GetExternal(Table* table, KeyRef key, EntryLocation* location) = 0;
+  /// An entry as it was logged, by its location; and, by what GetExternal() told, the value alone,
+  /// without a look at the rest of its entry (a targeted read). Errors: NotFound: the segment was
+  /// released and is gone. InvalidArgument: no such segment or place was ever told. Corruption.
+  virtual Status ReadEntry(const EntryLocation& location, std::string* entry) = 0;
+  virtual Status ReadEntryValue(const EntryLocation& location, std::string* value) = 0;
+  /// The next entry begins a new segment. No I/O. As writes are, of the writing thread.
+  virtual Status RollEntries() = 0;
+  /// Ends a segment that entries do not go to any more: its file, EntrySegmentName() in the
+  /// directory, is whole then and does not change. Any thread. InvalidArgument: entries still go
+  /// there. IOError, NoSpace: it has no end and never will; its entries can be read.
+  virtual Status FinishEntries(uint64_t segment) = 0;
+  /// The other layer's durable position: it has what it needs of segments up to this one elsewhere.
+  /// A segment's file goes once it is released and the tree does not refer to it. Any thread.
+  virtual Status ReleaseEntries(uint64_t through) = 0;
+  virtual std::string EntrySegmentName(uint64_t segment) const = 0;
 
   /// NotFound when absent. snapshot may be null: the newest state.
   virtual Status Get(Table* table, KeyRef key, PinnedValue* value,

@@ -17,6 +17,7 @@ struct Counters {
   Counter user_bytes_written{0}, reads{0}, writes{0}, scans{0};
   Counter value_bytes_written{0};  // by flushes and compactions
   Counter values_logged{0};
+  Counter external_values{0}, entry_bytes{0};
   Counter scan_value_bytes{0};    // raw, that scans fetched from value files
   Counter merged_value_bytes{0};  // raw, that compactions brought in to write them anew
   // The same as it was planned, by the reason.

@@ -22,6 +22,7 @@
 #include "db/wal.h"
 #include "host/host_impl.h"
 #include "job/compaction_job.h"
+#include "job/entry_segment.h"
 #include "job/flush_job.h"
 #include "job/gc_job.h"
 #include "manifest/manifest.h"
@@ -44,7 +45,6 @@ struct ValueFileGarbage;
 fs::FileSystem* FilesOf(const DBOptions& options, fs::FileSystem* direct);
 /// The segment that a run of the view refers to; null: none of that name.
 std::shared_ptr<const LogSegment> SegmentOf(const ReadView& view, const FileId& birth);
-std::shared_ptr<const LogSegment> SegmentOf(const MemTable& table);
 /// The value of a reference that is_logged().
 Status ReadLoggedValue(const ReadView& view, Slice key, const ValueReference& reference,
                        std::string* value);
@@ -90,6 +90,18 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Status DeletePrefix(Table* table, Slice prefix) override;
   Status DeleteRange(Table* table, Slice lower, Slice upper) override;
   Status Write(const WriteBatch& batch) override;
+
+  Status AppendEntry(Slice entry, EntryLocation* location) override;
+  Status PutExternal(Table* table, KeyRef key, Slice value, Slice entry,
+                     EntryLocation* location) override;
+  Status BindExternal(Slice entry, EntryLocation* location) override;
+  Status GetExternal(Table* table, KeyRef key, EntryLocation* location) override;
+  Status ReadEntry(const EntryLocation& location, std::string* entry) override;
+  Status ReadEntryValue(const EntryLocation& location, std::string* value) override;
+  Status RollEntries() override;
+  Status FinishEntries(uint64_t segment) override;
+  Status ReleaseEntries(uint64_t through) override;
+  std::string EntrySegmentName(uint64_t segment) const override;
 
   Status Get(Table* table, KeyRef key, PinnedValue* value, Snapshot* snapshot) override;
   Status Contains(Table* table, KeyRef key, Snapshot* snapshot) override;
@@ -215,9 +227,24 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   /// all are.
   Status LogValues(const WriteBatch& batch, std::vector<std::string>* references);
   Status MakeSegment();
+  void Attach(std::shared_ptr<LogSegment> segment);
   void SyncSegments();
   void RemoveReplayedSegments();
   static constexpr uint64_t kLoggedBytesMax = 96;
+  // entries.cc; hold write.
+  Status MakeEntrySegment();
+  Status LogEntry(Slice entry, EntrySegment::Value* value, EntryLocation* location,
+                  ValueReference* reference);
+  std::shared_ptr<EntrySegment> HeldEntries(uint64_t segment) const;  // takes state
+  Status ReadHeld(const EntryLocation& location, std::string* bytes) const;
+  uint64_t EntryBytesMax() const {
+    return std::max(2 * memtable_limit_, options_.value_file_bytes);
+  }
+  void NotePut(TableImpl* table, Slice internal_key, uint32_t prefix_bytes) {
+    last_put_.assign(internal_key);
+    last_put_table_ = table;
+    last_put_prefix_bytes_ = prefix_bytes;
+  }
   // write_ahead.cc; the log's part of a write, before the memtable's; holds write.
   Status LogWrite(WalRecord::Kind kind, Slice internal_key, uint32_t prefix_bytes, Slice value);
   Status LogReference(Slice internal_key, uint32_t prefix_bytes, Slice reference);
@@ -434,10 +461,20 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   std::vector<uint64_t> dropped_in_active_;  // guarded by write
   WalRecord wal_record_;                     // guarded by write
   std::string reference_;                    // guarded by write
-  std::shared_ptr<LogSegment> segment_;      // the active memtable's, or null; guarded by write
-  bool segment_full_ = false;                // it takes no more values; guarded by write
-  uint64_t sealed_to_ = 0;     // the log's last record in a sealed run; guarded by write
-  bool large_values_ = false;  // whether there is a value log
+  // All that the active memtable refers to, and those of them that values and entries go to, or
+  // null; guarded by write.
+  std::vector<std::shared_ptr<LogSegment>> segments_;
+  std::shared_ptr<LogSegment> segment_;
+  std::shared_ptr<EntrySegment> entries_;
+  uint64_t entry_bytes_ = 0;   // of all segments of entries that it refers to; guarded by write
+  bool segment_full_ = false;  // the memtable takes no more logged values; guarded by write
+  // The last put that the next entry may end with: its internal key; guarded by write.
+  std::string last_put_;
+  TableImpl* last_put_table_ = nullptr;  // null: none
+  uint32_t last_put_prefix_bytes_ = 0;   // of the internal key
+  bool binds_ = false;                   // somebody asks; guarded by write
+  uint64_t sealed_to_ = 0;               // the log's last record in a sealed run; guarded by write
+  bool large_values_ = false;            // whether there is a value log
   // Files of an earlier run that the write-ahead log may refer to up to a record.
   std::vector<std::string> replayed_segments_;  // guarded by install
   uint64_t replayed_to_ = 0;                    // guarded by install
@@ -510,6 +547,10 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   FilesByName failed_outputs_;  // of edits that failed
   // Segments whose values a flush wrote elsewhere, by file name; guarded by state.
   std::map<std::string, std::weak_ptr<const LogSegment>> dead_segments_;
+  // Those that have become value files, as long as somebody may read them as segments.
+  std::map<std::string, std::weak_ptr<const LogSegment>> kept_segments_;
+  // By their numbers, those of which the other layer may need entries; guarded by state.
+  std::map<uint64_t, std::shared_ptr<EntrySegment>> held_entries_;
   LateFiles late_files_;
   int64_t pushed_time_ms_ = 0;
   uint64_t pushed_at_us_ = 0;

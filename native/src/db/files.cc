@@ -9,9 +9,11 @@ void DBImpl::RemoveObsoleteFiles() {
   std::vector<std::string> dead;
   {
     std::lock_guard<std::mutex> state(state_mutex_);
-    const auto take = [&dead](const auto& candidate) {
+    // Views from before the flush read a segment that has become a value file as such.
+    std::erase_if(kept_segments_, [](const auto& segment) { return segment.second.expired(); });
+    const auto take = [this, &dead](const auto& candidate) {
       // Asked once: it may expire between two questions, and would be forgotten.
-      const bool expired = candidate.second.expired();
+      const bool expired = candidate.second.expired() && !kept_segments_.contains(candidate.first);
       if (expired) dead.push_back(candidate.first);
       return expired;
     };

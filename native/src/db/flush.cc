@@ -49,13 +49,16 @@ Status DBImpl::FlushHere(WriteLock* lock) {
 void DBImpl::SealBothLocked() {
   // Also when all of it has died: its log is to be trimmed.
   const bool logged = wal_ != nullptr && wal_->last() > sealed_to_;
-  const bool nothing = active_->empty() && dropped_in_active_.empty() && segment_ == nullptr;
+  const bool nothing = active_->empty() && dropped_in_active_.empty() && segments_.empty();
   if (closed_.load() || (nothing && !logged)) return;
   active_->Seal();
   Counters::Add(&counters_.memtable_killed_bytes, active_->killed_bytes());
   auto run = std::make_shared<SealedRun>();
   run->memtable = std::move(active_);
-  run->segment = std::move(segment_);
+  run->segments = std::exchange(segments_, {});
+  segment_.reset();
+  entries_.reset();
+  entry_bytes_ = 0;
   segment_full_ = false;
   run->sequence = ++seal_sequence_;
   if (wal_ != nullptr) run->wal_last = sealed_to_ = wal_->last();
@@ -151,7 +154,7 @@ void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {
     flushed = group->done;  // only the install failed the last time
     for (const std::shared_ptr<SealedRun>& run : group->runs) {
       input.runs.push_back(run->memtable);
-      if (run->segment != nullptr) input.segments.push_back(run->segment);
+      input.segments.insert(input.segments.end(), run->segments.begin(), run->segments.end());
     }
     // A snapshot may lie over files that have left the version since it was taken.
     input.tables = TableOptionsNow();
@@ -242,11 +245,11 @@ Status DBImpl::InstallGroup(const FlushGroup& group) {
   if (wal_ != nullptr) RemoveReplayedSegments();
   std::lock_guard<std::mutex> state(state_mutex_);
   for (const std::shared_ptr<SealedRun>& run : group.runs) {
-    const auto kept = [&run](const auto& file) { return file->id == run->segment->id(); };
-    if (run->segment == nullptr ||
-        std::any_of(group.value_files.begin(), group.value_files.end(), kept))
-      continue;
-    dead_segments_[run->segment->id().ValueFileName()] = run->segment;
+    for (const std::shared_ptr<LogSegment>& segment : run->segments) {
+      const auto kept = [&segment](const auto& file) { return file->id == segment->id(); };
+      const bool lives = std::any_of(group.value_files.begin(), group.value_files.end(), kept);
+      (lives ? kept_segments_ : dead_segments_)[segment->id().ValueFileName()] = segment;
+    }
   }
   AdoptVersion();
   ChooseBounds(group);

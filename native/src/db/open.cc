@@ -326,6 +326,9 @@ void DBImpl::TearDown() {
     std::lock_guard<std::mutex> state(state_mutex_);
     manifest_.reset();
     segment_.reset();
+    entries_.reset();
+    segments_.clear();
+    held_entries_.clear();
     wal = std::move(wal_);
     active_.reset();
     active_bytes_ = 0;

@@ -17,9 +17,9 @@ namespace lava {
 /// Threads: fields that change are guarded by the DB's state mutex.
 struct SealedRun {
   std::shared_ptr<MemTable> memtable;
-  std::shared_ptr<LogSegment> segment;  // that it refers to; null: to none
-  uint64_t sequence = 0;                // of the seal; never leaves memory
-  uint64_t wal_last = 0;                // the last record of the write-ahead log that is in it
+  std::vector<std::shared_ptr<LogSegment>> segments;  // that it refers to
+  uint64_t sequence = 0;                              // of the seal; never leaves memory
+  uint64_t wal_last = 0;       // the last record of the write-ahead log that is in it
   bool ends_snapshot = false;  // a snapshot ends with it: it never shares a file with newer runs
   std::vector<uint64_t> dropped_tables;  // whose range tombstones it holds
   /// Values that were put and are apart by their size, by table; with a write-ahead log alone.

@@ -91,6 +91,8 @@ DBStatistics DBImpl::statistics() const {
   out.records_expired = get(counters_.records_expired);
   out.value_bytes_written = get(counters_.value_bytes_written);
   out.values_logged = get(counters_.values_logged);
+  out.external_values = get(counters_.external_values);
+  out.entry_bytes = get(counters_.entry_bytes);
   out.value_reads = get(value_read_counters_.value_reads);
   out.value_bytes_read = get(value_read_counters_.value_bytes_read);
   out.gc_jobs = get(counters_.gc_jobs);

@@ -12,16 +12,24 @@ constexpr uint64_t kSegmentRecordsMax = 64 << 10;
 
 }  // namespace
 
-std::shared_ptr<const LogSegment> SegmentOf(const MemTable& table) {
-  return std::static_pointer_cast<const LogSegment>(table.attachment());
+namespace {
+
+std::shared_ptr<const LogSegment> SegmentOf(const MemTable& table, const FileId& birth) {
+  const auto segments = std::static_pointer_cast<const LogSegments>(table.attachment());
+  if (segments == nullptr) return nullptr;
+  for (const std::shared_ptr<LogSegment>& segment : segments->all)
+    if (segment->id() == birth) return segment;
+  return nullptr;
 }
+
+}  // namespace
 
 std::shared_ptr<const LogSegment> SegmentOf(const ReadView& view, const FileId& birth) {
   std::shared_ptr<const LogSegment> segment;
-  if (view.active != nullptr) segment = SegmentOf(*view.active);
-  for (size_t i = 0; i < view.sealed.size() && (segment == nullptr || segment->id() != birth); ++i)
-    segment = SegmentOf(*view.sealed[i]->memtable);
-  return segment != nullptr && segment->id() == birth ? segment : nullptr;
+  if (view.active != nullptr) segment = SegmentOf(*view.active, birth);
+  for (size_t i = 0; i < view.sealed.size() && segment == nullptr; ++i)
+    segment = SegmentOf(*view.sealed[i]->memtable, birth);
+  return segment;
 }
 
 Status ReadLoggedValue(const ReadView& view, Slice key, const ValueReference& reference,
@@ -44,9 +52,17 @@ Status DBImpl::MakeSegment() {
                                            path_ + "/" + id.ValueFileName(), id, options));
   // A name that a power cut takes away would take acknowledged values with it.
   if (options_.wal == WalMode::kWalSync) LAVA_RETURN_IF_ERROR(fs_->SyncDirectory(path_));
-  active_->Attach(segment);
+  Attach(segment);
   segment_ = std::move(segment);
   return Status::OK();
+}
+
+// Holds write.
+void DBImpl::Attach(std::shared_ptr<LogSegment> segment) {
+  segments_.push_back(std::move(segment));
+  auto attached = std::make_shared<LogSegments>();
+  attached->all = segments_;
+  active_->Attach(std::move(attached));
 }
 
 Status DBImpl::LogValue(const TableImpl& table, Slice internal_key, Slice value,
@@ -72,9 +88,9 @@ void DBImpl::SyncSegments() {
   {
     std::lock_guard<std::mutex> write(write_mutex_);
     std::lock_guard<std::mutex> state(state_mutex_);
-    if (segment_ != nullptr) segments.push_back(segment_);
+    segments = segments_;
     for (const std::shared_ptr<SealedRun>& run : sealed_)
-      if (run->segment != nullptr) segments.push_back(run->segment);
+      segments.insert(segments.end(), run->segments.begin(), run->segments.end());
   }
   // What fails is what a power cut may take.
   for (const std::shared_ptr<LogSegment>& segment : segments) static_cast<void>(segment->Sync());

@@ -10,25 +10,31 @@ constexpr size_t kBufferBytes = 64 << 10;
 
 }  // namespace
 
+Status LogSegment::Begin(const ValueLogOptions& options) {
+  LAVA_ASSIGN_OR_RETURN(std::unique_ptr<fs::AppendFile> file,
+                        file_system_->Create(path_, kBufferBytes));
+  writer_ = ValueLogWriter::Create(options, std::move(file), path_, id_);
+  return Status::OK();
+}
+
 Result<std::shared_ptr<LogSegment>> LogSegment::Create(fs::FileSystem* file_system,
                                                        std::string path, const FileId& id,
                                                        const ValueLogOptions& options) {
-  LAVA_ASSIGN_OR_RETURN(std::unique_ptr<fs::AppendFile> file,
-                        file_system->Create(path, kBufferBytes));
   std::shared_ptr<LogSegment> segment(new LogSegment(file_system, std::move(path), id));
-  segment->writer_ = ValueLogWriter::Create(options, std::move(file), segment->path_, id);
+  LAVA_RETURN_IF_ERROR(segment->Begin(options));
   return segment;
+}
+
+Status LogSegment::Settle(Status appended, bool synced) {
+  if (appended.ok()) appended = synced ? writer_->Sync() : writer_->Flush();
+  bytes_ = writer_->bytes();
+  if (!appended.ok()) sound_ = false;
+  return appended;
 }
 
 Status LogSegment::Append(Slice key, Slice value, bool synced, ValueReference* reference) {
   LoggedRecord record;
-  Status status = writer_->Append(key, value, &record);
-  if (status.ok()) status = synced ? writer_->Sync() : writer_->Flush();
-  bytes_ = writer_->bytes();
-  if (!status.ok()) {
-    sound_ = false;
-    return status;
-  }
+  LAVA_RETURN_IF_ERROR(Settle(writer_->Append(key, value, &record), synced));
   ++records_;
   reference->birth = id_;
   reference->raw_bytes = value.size();
@@ -40,7 +46,7 @@ Status LogSegment::Append(Slice key, Slice value, bool synced, ValueReference* r
 Status LogSegment::Sync() {
   if (writer_ == nullptr || !sound_) return Status::OK();
   const Status status = writer_->Sync();
-  sound_ = status.ok();
+  if (!status.ok()) sound_ = false;
   return status;
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "base/record.h"
 #include "base/value_reference.h"
@@ -16,8 +18,11 @@ namespace lava {
 /// flush the value file in which they were born (DiffKV 4).
 /// Threads:    Append() and what ends it from one at a time; Read() from any, beside it.
 /// Ownership:  the file system must outlive it. The file stays when it goes.
-class LogSegment : public Attachment {
+class LogSegment {
  public:
+  virtual ~LogSegment() = default;
+  LogSegment(const LogSegment&) = delete;
+  LogSegment& operator=(const LogSegment&) = delete;
   static Result<std::shared_ptr<LogSegment>> Create(fs::FileSystem* file_system, std::string path,
                                                     const FileId& id,
                                                     const ValueLogOptions& options);
@@ -43,19 +48,28 @@ class LogSegment : public Attachment {
   /// What ends it; null when that was tried before, or it is not sound.
   std::unique_ptr<ValueLogWriter> TakeWriter();
 
- private:
+ protected:
   LogSegment(fs::FileSystem* file_system, std::string path, const FileId& id)
-      : file_system_(file_system), path_(std::move(path)), id_(id) {}
+      : path_(std::move(path)), id_(id), file_system_(file_system) {}
+  Status Begin(const ValueLogOptions& options);
+  /// What was appended is as durable as asked for, or it takes no more.
+  Status Settle(Status appended, bool synced);
 
-  fs::FileSystem* const file_system_;
   const std::string path_;
   const FileId id_;
   std::unique_ptr<ValueLogWriter> writer_;
-  bool sound_ = true;
+  std::atomic<bool> sound_{true};
   uint64_t bytes_ = 0, records_ = 0;
 
+ private:
+  fs::FileSystem* const file_system_;
   mutable std::mutex mutex_;
   mutable std::shared_ptr<fs::RandomFile> file_;  // as long as it was when it was opened
+};
+
+/// The segments that references of one memtable may name. Threads: immutable.
+struct LogSegments : Attachment {
+  std::vector<std::shared_ptr<LogSegment>> all;
 };
 
 }  // namespace lava

@@ -2,12 +2,17 @@
 
 #include <utility>
 
+#include "job/entry_segment.h"
+
 namespace lava {
 namespace {
 
 // Of a segment's bytes, so much must live: else the flush collects it at once, while what died in
 // it is known and nothing refers to it yet.
 constexpr uint64_t kLivePercentMin = 75;
+// The same where another layer has brought it away or will: what is written anew has to be brought
+// there once more.
+constexpr uint64_t kSharedLivePercentMin = 50;
 
 }  // namespace
 
@@ -30,7 +35,14 @@ void LoggedValues::Weigh(const Record& record) {
 
 void LoggedValues::Choose(ValueOutput* output) {
   for (auto& [id, segment] : segments_) {
-    if (segment.live_bytes * 100 < segment.log->bytes() * kLivePercentMin) continue;
+    auto* const shared = dynamic_cast<EntrySegment*>(segment.log.get());
+    const uint64_t percent_min = shared != nullptr ? kSharedLivePercentMin : kLivePercentMin;
+    if (segment.live_bytes * 100 < segment.log->bytes() * percent_min) continue;
+    if (shared != nullptr) {
+      segment.kept = segment.ended = segment.live_bytes > 0 && shared->End().ok();
+      if (segment.kept) output->Keep(*shared);
+      continue;
+    }
     std::unique_ptr<ValueLogWriter> writer = segment.log->TakeWriter();
     if (writer == nullptr) continue;
     segment.kept = true;
@@ -50,7 +62,8 @@ Status LoggedValues::Place(ValueOutput* output, Record* record) {
     record->value = value_;
     return Status::OK();
   }
-  LAVA_RETURN_IF_ERROR(output->AddLogged(record->key, reference));
+  // The index of one that has ended names it.
+  if (!segment->ended) LAVA_RETURN_IF_ERROR(output->AddLogged(record->key, reference));
   reference.logged_offset = reference.logged_bytes = 0;
   reference_.clear();
   EncodeReference(reference, &reference_);

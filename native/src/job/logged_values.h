@@ -30,7 +30,7 @@ class LoggedValues {
   struct Segment {
     std::shared_ptr<LogSegment> log;
     uint64_t live_bytes = 0;
-    bool kept = false;
+    bool kept = false, ended = false;
   };
   Segment* Of(const ValueReference& reference);
 

@@ -8,6 +8,7 @@
 
 #include "base/list_parts.h"
 #include "base/value_reference.h"
+#include "job/entry_segment.h"
 #include "job/job_context.h"
 #include "job/tables_by_key.h"
 #include "value/value_log_writer.h"
@@ -51,6 +52,8 @@ class ValueOutput {
              std::optional<uint64_t> timestamp);
   /// A segment of the value log becomes one of this job's files.
   void Keep(std::unique_ptr<ValueLogWriter> writer);
+  /// The same of one that has ended. It must outlive this.
+  void Keep(const EntrySegment& segment) { ended_.push_back(&segment); }
   /// A value that lives in a segment that was kept; keys ascend.
   Status AddLogged(Slice key, const ValueReference& reference);
   /// Ends the last file; Finish() cannot fail then, so that a job's other outputs can come between.
@@ -92,6 +95,7 @@ class ValueOutput {
   const uint32_t level_;
   Stream cold_, hot_;
   std::map<FileId, Kept> kept_;
+  std::vector<const EntrySegment*> ended_;
   std::string reference_;  // or list
   std::vector<ListPart> parts_;
   uint64_t bytes_written_ = 0;

@@ -283,6 +283,8 @@ void Statistics(JNIEnv* env, jobject, jlong handle, jlongArray out) {
         s.merged_for_garbage_bytes,
         s.merged_for_order_bytes,
         s.merged_down_bytes,
+        s.external_values,
+        s.entry_bytes,
     };
     std::vector<jlong> numbers(std::begin(scalars), std::end(scalars));
     for (const auto& by_level :

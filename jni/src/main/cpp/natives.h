@@ -17,6 +17,7 @@ struct NativeClass {
 NativeClass DatabaseReads();
 NativeClass DatabaseWrites();
 NativeClass DatabaseAdministration();
+NativeClass EntryLogMethods();
 NativeClass SnapshotMethods();
 NativeClass HostMethods();
 NativeClass LeaseMethods();

@@ -14,7 +14,7 @@ public final class DBStatistics {
     /** Levels that are told apart. */
     public static final int LEVELS = 8;
 
-    private static final int SCALARS = 57;
+    private static final int SCALARS = 59;
 
     static final int NUMBERS = SCALARS + 4 * LEVELS;
 
@@ -319,6 +319,16 @@ public final class DBStatistics {
     /** Bytes of values that compactions planned to take down with their keys. */
     public long mergedDownBytes() {
         return numbers[56];
+    }
+
+    /** Values that are stored in entries of the layer above: see {@link EntryLog}. */
+    public long externalValues() {
+        return numbers[57];
+    }
+
+    /** Bytes of entries that were logged. */
+    public long entryBytes() {
+        return numbers[58];
     }
 
     /** Files at a level, from 0 to {@link #LEVELS} - 1. */

@@ -503,6 +503,11 @@ public final class LavaDB extends NativeObject {
         repeat(() -> write0(handle, batch.bytes, batch.length));
     }
 
+    /** The log that the instance shares with the layer above it. */
+    public EntryLog entryLog() {
+        return new EntryLog(this);
+    }
+
     /** How long writes have waited for background work so far, waits that go on included. */
     public long stalledNanos() {
         return stalledNanos.get();
@@ -602,7 +607,7 @@ public final class LavaDB extends NativeObject {
     // ---------------------------------------------------------------------- helpers
 
     /** Repeats a write that answers Busy, and counts the time. */
-    private void repeat(BoundedCall call) throws LavaDBException {
+    void repeat(BoundedCall call) throws LavaDBException {
         long before = System.nanoTime();
         while (call.call() != DONE) {
             long now = System.nanoTime();
@@ -619,7 +624,7 @@ public final class LavaDB extends NativeObject {
         }
     }
 
-    private long own(TableHandle t) {
+    long own(TableHandle t) {
         if (t.db != this) {
             throw new IllegalArgumentException(
                     t + " is of the instance in " + t.db.path + ", not of " + path);

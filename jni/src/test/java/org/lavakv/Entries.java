@@ -39,6 +39,11 @@ final class Entries {
         entries.put("setTime", () -> db.setTime(1));
         entries.put("setValuePolicy", () -> db.setValuePolicy(ValuePolicy.AUTOMATIC));
         entries.put("takeValueDecisions", db::takeValueDecisions);
+        EntryLog log = db.entryLog();
+        entries.put("entryLog getExternal", () -> log.getExternal(t, k, 0));
+        entries.put("entryLog roll", log::roll);
+        entries.put("entryLog release", () -> log.release(0));
+        entries.put("entryLog segmentName", () -> log.segmentName(1));
         entries.put("getStatistics", db::getStatistics);
         entries.put("getTableStatistics", () -> db.getTableStatistics(t));
         return entries;
@@ -57,6 +62,10 @@ final class Entries {
         entries.put("deletePrefix", () -> db.deletePrefix(t, k, 0, 2));
         entries.put("deleteRange", () -> db.deleteRange(t, new byte[] {1}, new byte[] {2}));
         entries.put("write", () -> db.write(batch));
+        EntryLog log = db.entryLog();
+        entries.put("entryLog append", () -> log.append(v));
+        entries.put("entryLog bindExternal", () -> log.bindExternal(v));
+        entries.put("entryLog putExternal", () -> log.putExternal(t, k, 0, v, v));
         return entries;
     }
 
@@ -122,6 +131,7 @@ final class Entries {
         entries.put("open", () -> LavaDB.open(new DBOptions(), path, lease, List.of()).close());
         entries.put("destroyDB", () -> LavaDB.destroyDB(path, new DBOptions(), lease));
         entries.put("verifyFile", () -> LavaDB.verifyFile(path, List.of()));
+        entries.put("EntryLog.decode", () -> EntryLog.decode("s", 0, new byte[0], 0, 0));
         entries.put("MetadataInfo.read", () -> MetadataInfo.read(new byte[3]));
         VolumeOptions volume = new VolumeOptions().setCapacityBytes(32 << 20);
         entries.put("Volume.open", () -> Volume.open(path + "-volumes", volume).close());

@@ -44,6 +44,11 @@ class FaultTest extends LavaTestBase {
             entries.putAll(Entries.ofVolumeFiles(in.input, out.output));
             entries.put("dropTable", () -> db.dropTable(t));
             entries.put("fileArrived", () -> db.fileArrived("none"));
+            EntryLog log = db.entryLog();
+            EntryLocation nowhere = new EntryLocation(1, 0, 1);
+            entries.put("entryLog read", () -> log.read(nowhere));
+            entries.put("entryLog readValue", () -> log.readValue(nowhere));
+            entries.put("entryLog finish", () -> log.finish(1));
             for (int fault : new int[] {EXCEPTION, NO_MEMORY, ODD_THROW}) {
                 for (Map.Entry<String, Entries.Entry> entry : entries.entrySet()) {
                     checkOne(fault, entry.getKey(), entry.getValue());
@@ -115,6 +120,19 @@ class FaultTest extends LavaTestBase {
                         "tableStatistics0",
                         "leftOpen0",
                         "verifyFile0"));
+        known.put(
+                EntryLog.class,
+                Set.of(
+                        "append0",
+                        "bindExternal0",
+                        "putExternal0",
+                        "getExternal0",
+                        "read0",
+                        "roll0",
+                        "finish0",
+                        "release0",
+                        "segmentName0",
+                        "decode0"));
         known.put(Snapshot.class, Set.of("waitFlushed0", "files0"));
         known.put(Lease.class, Set.of("number0"));
         known.put(

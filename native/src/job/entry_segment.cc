@@ -1,0 +1,76 @@
+#include "job/entry_segment.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "value/entry_record.h"
+
+namespace lava {
+
+Result<std::shared_ptr<EntrySegment>> EntrySegment::Create(fs::FileSystem* file_system,
+                                                           std::string path, const FileId& id,
+                                                           const ValueLogOptions& options,
+                                                           MemoryCounter* counter) {
+  std::shared_ptr<EntrySegment> segment(
+      new EntrySegment(file_system, std::move(path), id, counter));
+  LAVA_RETURN_IF_ERROR(segment->Begin(options));
+  return segment;
+}
+
+EntrySegment::~EntrySegment() { counter_->Release(charged_); }
+
+Status EntrySegment::AppendEntry(Slice head, const Value* value, bool synced, LoggedRecord* entry,
+                                 ValueReference* reference) {
+  vsst::EncodeEntryHead({value != nullptr, value != nullptr ? value->inline_bytes : 0, head},
+                        &head_);
+  LoggedRecord first, last;
+  Status status = writer_->Append({}, head_, &first);
+  if (status.ok() && value != nullptr) status = writer_->Append(value->key, value->bytes, &last);
+  LAVA_RETURN_IF_ERROR(Settle(std::move(status), synced));
+  *entry = {first.offset, bytes_ - first.offset, 0};
+  records_ += value != nullptr ? 2 : 1;
+  if (value == nullptr) return Status::OK();
+  named_.push_back({keys_.size(), static_cast<uint32_t>(value->key.size()), last, value->table,
+                    value->timestamp});
+  keys_.append(value->key);
+  Charge();
+  *reference = {id_, value->bytes.size(), value->timestamp, last.offset, last.bytes};
+  return Status::OK();
+}
+
+// Grows by doubling, so seldom.
+void EntrySegment::Charge() {
+  const uint64_t bytes = keys_.capacity() + named_.capacity() * sizeof(Named);
+  if (bytes == charged_) return;
+  counter_->Charge(bytes);
+  counter_->Release(std::exchange(charged_, bytes));
+}
+
+Status EntrySegment::End() {
+  std::lock_guard<std::mutex> lock(end_mutex_);
+  if (!ended_) {
+    ended_ = sound_ ? WriteIndex()
+                    : Status::IOError(path_ + ": a write to it failed before, so it has no end");
+    if (!ended_->ok()) sound_ = false;
+    writer_.reset();
+    named_ = {};
+    keys_ = {};
+    Charge();
+  }
+  return *ended_;
+}
+
+Status EntrySegment::WriteIndex() {
+  // Of one key the last one stands last.
+  std::stable_sort(named_.begin(), named_.end(),
+                   [this](const Named& a, const Named& b) { return KeyOf(a) < KeyOf(b); });
+  for (size_t i = 0; i < named_.size(); ++i) {
+    const Named& named = named_[i];
+    if (i + 1 < named_.size() && KeyOf(named_[i + 1]) == KeyOf(named)) continue;
+    LAVA_RETURN_IF_ERROR(writer_->AddLive(KeyOf(named), named.record));
+    tables_[named.table].Add(named.record.raw_bytes, named.timestamp);
+  }
+  return writer_->Finish(&properties_);
+}
+
+}  // namespace lava

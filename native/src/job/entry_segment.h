@@ -1,0 +1,78 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "job/log_segment.h"
+#include "manifest/version.h"
+#include "memory/memory_counter.h"
+
+namespace lava {
+
+/// A segment of an instance's log that another layer shares (XLL 3): its entries, of which values
+/// of this instance may be the ends. It can be ended at any moment, so that the other layer can
+/// bring it away as it is; its index names the last value of each key that was put there.
+/// Threads:    AppendEntry() from one at a time, and not once End() was called; that from any.
+/// Ownership:  the file system and the counter must outlive it. The file stays when it goes.
+class EntrySegment final : public LogSegment {
+ public:
+  static Result<std::shared_ptr<EntrySegment>> Create(fs::FileSystem* file_system, std::string path,
+                                                      const FileId& id,
+                                                      const ValueLogOptions& options,
+                                                      MemoryCounter* counter);
+  ~EntrySegment() override;
+
+  /// A value that ends an entry.
+  struct Value {
+    Slice key;  // internal
+    Slice bytes;
+    uint32_t inline_bytes = 0;  // of its front, which the entry has not
+    uint64_t table = 0;
+    std::optional<uint64_t> timestamp;
+  };
+  /// value: null when none ends it, or without its bytes from inline_bytes on, the entry's head.
+  /// *record: the whole entry. Errors: those of ValueLogWriter; the segment takes no more then.
+  Status AppendEntry(Slice head, const Value* value, bool synced, LoggedRecord* entry,
+                     ValueReference* reference);
+
+  /// It becomes a value file as it stands. The first call does it, later ones tell the same.
+  /// Errors: as ValueLogWriter::Finish(); the values in it can still be read.
+  Status End();
+  /// Once End() was OK.
+  const ValueFileProperties& properties() const { return properties_; }
+  const std::map<uint64_t, TableShare>& tables() const { return tables_; }
+
+ private:
+  // A value's place, for the index.
+  struct Named {
+    uint64_t key_offset;
+    uint32_t key_bytes;
+    LoggedRecord record;
+    uint64_t table;
+    std::optional<uint64_t> timestamp;
+  };
+  EntrySegment(fs::FileSystem* file_system, std::string path, const FileId& id,
+               MemoryCounter* counter)
+      : LogSegment(file_system, std::move(path), id), counter_(counter) {}
+  Status WriteIndex();
+  void Charge();
+  Slice KeyOf(const Named& named) const {
+    return Slice(keys_).substr(named.key_offset, named.key_bytes);
+  }
+
+  MemoryCounter* const counter_;
+  std::string head_, keys_;
+  std::vector<Named> named_;  // as they were put
+  uint64_t charged_ = 0;
+
+  std::mutex end_mutex_;
+  std::optional<Status> ended_;  // guarded by end
+  ValueFileProperties properties_;
+  std::map<uint64_t, TableShare> tables_;
+};
+
+}  // namespace lava

@@ -1,0 +1,105 @@
+#include "value/entry_record.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "value/value_log_writer.h"
+#include "value/value_test_util.h"
+
+namespace lava::vsst {
+namespace {
+
+TEST(EntryRecord, HeadsComeBack) {
+  const std::vector<EntryHead> heads = {
+      {false, 0, ""}, {false, 0, "an entry"}, {true, 0, "front"}, {true, 1, ""}, {true, 1, "f"}};
+  for (const EntryHead& head : heads) {
+    std::string bytes;
+    EncodeEntryHead(head, &bytes);
+    EntryHead back;
+    ASSERT_TRUE(DecodeEntryHead(bytes, &back));
+    EXPECT_EQ(back.has_value, head.has_value);
+    EXPECT_EQ(back.inline_bytes, head.inline_bytes);
+    EXPECT_EQ(back.bytes, head.bytes);
+  }
+  EntryHead head;
+  EXPECT_FALSE(DecodeEntryHead("", &head));
+  EXPECT_FALSE(DecodeEntryHead("\xff\xff", &head));
+  EXPECT_FALSE(DecodeEntryHead("\xff\xff\xff\xff\xff\x01", &head)) << "beyond any value";
+}
+
+class EntryReaderTest : public ::testing::Test {
+ protected:
+  /// Two entries, at an offset that is not the segment's beginning.
+  void SetUp() override {
+    Append("k1", "an earlier value");
+    offset_ = bytes_.size();
+    std::string head;
+    EncodeEntryHead({true, 1, "front "}, &head);
+    Append("", head);
+    Append("k2", "-the value");
+    EncodeEntryHead({false, 0, "no value"}, &head);
+    Append("", head);
+  }
+  void Append(Slice key, Slice value) {
+    std::string record;
+    EncodeRecord(UniqueIdOf(kName), bytes_.size(), 0, key,
+                 {Compression::kNone, static_cast<uint32_t>(value.size()), value}, &record);
+    bytes_ += record;
+  }
+  Slice Entries() const { return Slice(bytes_).substr(offset_); }
+
+  static constexpr const char* kName = "0-1.vsst";
+  std::string bytes_;
+  uint64_t offset_ = 0;
+};
+
+TEST_F(EntryReaderTest, EntriesAreReadOneBehindTheOther) {
+  for (const std::string name : {"0-1.vsst", "some/directory/0-1.vsst"}) {
+    EntryReader reader(name, offset_, Entries());
+    std::string entry;
+    ASSERT_TRUE(reader.Next(&entry).ok());
+    EXPECT_EQ(entry, "front the value");
+    ASSERT_TRUE(reader.Next(&entry).ok());
+    EXPECT_EQ(entry, "no value");
+    EXPECT_TRUE(reader.done());
+    EXPECT_EQ(reader.offset(), bytes_.size());
+  }
+}
+
+TEST_F(EntryReaderTest, EveryDamageIsTold) {
+  const auto read = [](const std::string& name, uint64_t offset, Slice bytes) {
+    EntryReader reader(name, offset, bytes);
+    std::string entry;
+    Status status;
+    while (status.ok() && !reader.done()) status = reader.Next(&entry);
+    return status;
+  };
+  EXPECT_TRUE(read(kName, offset_, Entries()).ok());
+  EXPECT_TRUE(read("0-2.vsst", offset_, Entries()).IsCorruption()) << "of another segment";
+  EXPECT_TRUE(read(kName, offset_ + 1, Entries()).IsCorruption()) << "at another place";
+  EXPECT_TRUE(read(kName, 0, bytes_).IsCorruption()) << "a value, but no entry";
+  for (size_t i = 0; i < Entries().size(); ++i) {
+    std::string damaged(Entries());
+    damaged[i] = static_cast<char>(damaged[i] ^ 0x20);
+    const Status status = read(kName, offset_, damaged);
+    EXPECT_TRUE(status.IsCorruption()) << i;
+    EXPECT_NE(status.ToString().find(kName), std::string::npos);
+  }
+  size_t sound = 0;
+  for (size_t length = 1; length < Entries().size(); ++length)
+    if (read(kName, offset_, Entries().substr(0, length)).ok()) ++sound;
+  EXPECT_EQ(sound, 1u) << "only between the two entries";
+}
+
+TEST_F(EntryReaderTest, AValueAloneIsRead) {
+  std::string value;
+  EXPECT_TRUE(EntryReader::ReadValue(kName, 0, Slice(bytes_).substr(0, offset_), &value).ok());
+  EXPECT_EQ(value, "an earlier value");
+  EXPECT_TRUE(EntryReader::ReadValue(kName, 0, bytes_, &value).IsCorruption()) << "more than it";
+  EXPECT_TRUE(EntryReader::ReadValue(kName, offset_, Entries(), &value).IsCorruption());
+}
+
+}  // namespace
+}  // namespace lava::vsst
