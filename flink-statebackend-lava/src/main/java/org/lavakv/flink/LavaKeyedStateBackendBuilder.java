@@ -30,6 +30,7 @@ import org.lavakv.flink.metrics.RestoreMetrics;
 import org.lavakv.flink.restore.LavaRestore;
 import org.lavakv.flink.restore.RestoreRequest;
 import org.lavakv.flink.restore.RestoreResult;
+import org.lavakv.flink.shared.SharedLogs;
 import org.lavakv.flink.snapshot.LavaSnapshotStrategy;
 
 /**
@@ -222,6 +223,7 @@ public class LavaKeyedStateBackendBuilder<K> extends AbstractKeyedStateBackendBu
         parts.metrics.registerCheckpoints(parts.snapshotStrategy::lastCheckpoint);
         logger.info("Built a keyed state backend on Lava in {}.", instance.files());
         LavaKeyedStateBackend<K> backend = new LavaKeyedStateBackend<>(parts);
+        SharedLogs.offer(parameters.getOperatorIdentifier(), keyGroupRange, instance.sharedLog());
         backend.reportedBy(
                 HostReports.OF_PROCESS.add(
                         instance,

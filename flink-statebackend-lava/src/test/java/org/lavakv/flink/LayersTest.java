@@ -2,6 +2,7 @@ package org.lavakv.flink;
 
 import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
@@ -74,7 +75,19 @@ class LayersTest {
                 .should()
                 .dependOnClassesThat(
                         resideInAPackage("org.lavakv..")
-                                .and(not(resideInAPackage(ROOT + ".changelog.."))))
+                                .and(
+                                        not(
+                                                resideInAnyPackage(
+                                                        ROOT + ".changelog..",
+                                                        ROOT + ".shared.."))))
+                .check(classes);
+        noClasses()
+                .that()
+                .resideInAPackage(ROOT + ".shared..")
+                .should()
+                .dependOnClassesThat(
+                        resideInAPackage(ROOT + "..")
+                                .and(not(resideInAPackage(ROOT + ".shared.."))))
                 .check(classes);
     }
 

@@ -1,13 +1,18 @@
 package org.lavakv.flink.changelog;
 
 import java.io.BufferedOutputStream;
+import java.io.FilterOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import org.apache.flink.core.fs.FileSystem;
 import org.apache.flink.core.fs.Path;
+import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 import org.apache.flink.util.IOUtils;
 
@@ -29,26 +34,101 @@ class ChangeFiles {
     }
 
     /**
-     * Writes a file with these sets, in their order.
+     * Writes a file with these sets, in their order, and one for each segment that changes of
+     * theirs are in.
      *
      * @return where each is
-     * @throws IOException naming the file, of which nothing stays
+     * @throws IOException naming the file; nothing stays
      */
     List<UploadedChanges> write(List<ChangeSet> sets) throws IOException {
-        Path path = new Path(directory, UUID.randomUUID().toString());
-        List<Long> offsets = new ArrayList<>();
-        long end = 0;
+        List<StreamStateHandle> written = new ArrayList<>();
         boolean whole = false;
-        OutputStream out = null;
+        try {
+            List<List<UploadedChanges.Segment>> segments = new ArrayList<>();
+            for (ChangeSet set : sets) {
+                segments.add(writeSegments(set, written));
+            }
+            List<UploadedChanges> places = writeSets(sets, segments, written);
+            whole = true;
+            return places;
+        } finally {
+            if (!whole) {
+                written.forEach(FileClaims::deleteNow);
+            }
+        }
+    }
+
+    /** What is written. */
+    private interface Content {
+        void writeTo(OutputStream out) throws IOException;
+    }
+
+    private List<UploadedChanges.Segment> writeSegments(
+            ChangeSet set, List<StreamStateHandle> written) throws IOException {
+        List<UploadedChanges.Segment> segments = new ArrayList<>();
+        Map<Long, StreamStateHandle> files = new HashMap<>();
+        for (ChangeSet.Part part : set.parts()) {
+            StreamStateHandle file = files.get(part.segment);
+            if (file == null) {
+                file =
+                        writeFile(
+                                out -> {
+                                    try (InputStream in = set.log().open(part.segment)) {
+                                        in.transferTo(out);
+                                    }
+                                });
+                written.add(file);
+                files.put(part.segment, file);
+            }
+            segments.add(new UploadedChanges.Segment(file, part));
+        }
+        return segments;
+    }
+
+    private List<UploadedChanges> writeSets(
+            List<ChangeSet> sets,
+            List<List<UploadedChanges.Segment>> segments,
+            List<StreamStateHandle> written)
+            throws IOException {
+        List<Long> ends = new ArrayList<>();
+        StreamStateHandle file =
+                writeFile(
+                        out -> {
+                            long end = 0;
+                            for (ChangeSet set : sets) {
+                                end += ChangeFormat.write(set, compress, out);
+                                ends.add(end);
+                            }
+                        });
+        written.add(file);
+        List<UploadedChanges> places = new ArrayList<>();
+        long begin = 0;
+        for (int i = 0; i < sets.size(); i++) {
+            long bytes =
+                    ends.get(i)
+                            - begin
+                            + segments.get(i).stream()
+                                    .map(segment -> segment.file)
+                                    .distinct()
+                                    .mapToLong(StreamStateHandle::getStateSize)
+                                    .sum();
+            places.add(new UploadedChanges(file, begin, bytes, segments.get(i)));
+            begin = ends.get(i);
+        }
+        return places;
+    }
+
+    private StreamStateHandle writeFile(Content content) throws IOException {
+        Path path = new Path(directory, UUID.randomUUID().toString());
+        boolean whole = false;
+        CountingOutput out = null;
         try {
             out =
-                    new BufferedOutputStream(
-                            fileSystem.create(path, FileSystem.WriteMode.NO_OVERWRITE),
-                            BUFFER_BYTES);
-            for (ChangeSet set : sets) {
-                offsets.add(end);
-                end += ChangeFormat.write(set, compress, out);
-            }
+                    new CountingOutput(
+                            new BufferedOutputStream(
+                                    fileSystem.create(path, FileSystem.WriteMode.NO_OVERWRITE),
+                                    BUFFER_BYTES));
+            content.writeTo(out);
             out.close();
             whole = true;
         } catch (IOException e) {
@@ -59,12 +139,26 @@ class ChangeFiles {
                 IOUtils.closeQuietly(() -> fileSystem.delete(path, false));
             }
         }
-        FileStateHandle file = new FileStateHandle(path, end);
-        List<UploadedChanges> places = new ArrayList<>();
-        for (int i = 0; i < sets.size(); i++) {
-            long next = i + 1 < sets.size() ? offsets.get(i + 1) : end;
-            places.add(new UploadedChanges(file, offsets.get(i), next - offsets.get(i)));
+        return new FileStateHandle(path, out.bytes);
+    }
+
+    private static final class CountingOutput extends FilterOutputStream {
+        private long bytes;
+
+        CountingOutput(OutputStream out) {
+            super(out);
         }
-        return places;
+
+        @Override
+        public void write(int one) throws IOException {
+            out.write(one);
+            bytes++;
+        }
+
+        @Override
+        public void write(byte[] from, int off, int len) throws IOException {
+            out.write(from, off, len);
+            bytes += len;
+        }
     }
 }

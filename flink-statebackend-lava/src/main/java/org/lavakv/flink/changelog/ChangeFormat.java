@@ -7,21 +7,18 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
-import java.util.NoSuchElementException;
 import java.util.zip.CRC32C;
 import org.apache.flink.runtime.state.SnappyStreamCompressionDecorator;
 import org.apache.flink.runtime.state.StreamCompressionDecorator;
-import org.apache.flink.runtime.state.changelog.StateChange;
-import org.apache.flink.util.CloseableIterator;
 
 /**
  * The format of the changelog's files: sets of changes one behind the other, each by a header, big
  * endian: "LCH" and the version, bytes that follow the header, number of changes, CRC-32C of the
  * bytes; in version 2, which is compressed by Snappy's framing format, the bytes that they had
- * before; the CRC-32C of the header up to there. Then the changes ({@link ChangeSet}).
+ * before; the CRC-32C of the header up to there. Then the changes ({@link ChangeSet}). Versions 3
+ * and 4 are 1 and 2 with changes that are in segments.
  *
  * <p>Threads: any, without state. Nothing that a file says is trusted before it is checked.
  */
@@ -31,13 +28,12 @@ final class ChangeFormat {
     private static final int MAGIC = 'L' << 24 | 'C' << 16 | 'H' << 8;
     private static final int PLAIN = MAGIC | 1;
     private static final int COMPRESSED = MAGIC | 2;
+    // Added to the others.
+    private static final int WITH_PARTS = 2;
     private static final StreamCompressionDecorator COMPRESSION =
             SnappyStreamCompressionDecorator.INSTANCE;
     // What saves less than an eighth is not worth the reader's time.
     private static final int SAVED_SHIFT = 3;
-    private static final int VARINT_BYTES_MAX = 5;
-    private static final int VARINT_MORE = 0x80;
-    private static final int VARINT_BITS = 7;
 
     private ChangeFormat() {}
 
@@ -47,19 +43,22 @@ final class ChangeFormat {
      * @param compress where that makes it smaller
      */
     static long write(ChangeSet set, boolean compress, OutputStream out) throws IOException {
+        set.end();
         int length = set.length();
+        int withParts = set.parts().isEmpty() ? 0 : WITH_PARTS;
         if (compress) {
             Compressed compressed = new Compressed(length);
             try (OutputStream to = COMPRESSION.decorateWithCompression(compressed)) {
                 to.write(set.bytes(), 0, length);
             }
             if (compressed.size() < length - (length >> SAVED_SHIFT)) {
-                ByteBuffer header = header(COMPRESSED, set, compressed.bytes(), compressed.size());
+                ByteBuffer header =
+                        header(COMPRESSED + withParts, set, compressed.bytes(), compressed.size());
                 header.putInt(length);
                 return write(header, compressed.bytes(), compressed.size(), out);
             }
         }
-        return write(header(PLAIN, set, set.bytes(), length), set.bytes(), length, out);
+        return write(header(PLAIN + withParts, set, set.bytes(), length), set.bytes(), length, out);
     }
 
     private static ByteBuffer header(int version, ChangeSet set, byte[] bytes, int length) {
@@ -71,7 +70,11 @@ final class ChangeFormat {
     }
 
     private static int headerBytes(int version) {
-        return version == PLAIN ? HEADER_BYTES : COMPRESSED_HEADER_BYTES;
+        return isCompressed(version) ? COMPRESSED_HEADER_BYTES : HEADER_BYTES;
+    }
+
+    private static boolean isCompressed(int version) {
+        return version == COMPRESSED || version == COMPRESSED + WITH_PARTS;
     }
 
     private static long write(ByteBuffer header, byte[] bytes, int length, OutputStream out)
@@ -89,13 +92,12 @@ final class ChangeFormat {
      * @param where file and offset, for messages
      * @throws IOException saying what is wrong, and where
      */
-    static CloseableIterator<StateChange> read(InputStream in, long bytesMax, String where)
-            throws IOException {
+    static ChangeReader read(InputStream in, long bytesMax, String where) throws IOException {
         DataInputStream data = new DataInputStream(in);
         byte[] magic = new byte[Integer.BYTES];
         readFully(data, magic, 0, where);
         int version = ByteBuffer.wrap(magic).getInt();
-        if (version != PLAIN && version != COMPRESSED) {
+        if (version < PLAIN || version > COMPRESSED + WITH_PARTS) {
             throw damaged(where, "no changes of a version that this library knows begin there");
         }
         byte[] header = Arrays.copyOf(magic, headerBytes(version));
@@ -104,7 +106,7 @@ final class ChangeFormat {
         int length = fields.getInt();
         int changes = fields.getInt();
         int checksum = fields.getInt();
-        int lengthBefore = version == PLAIN ? length : fields.getInt();
+        int lengthBefore = isCompressed(version) ? fields.getInt() : length;
         if (fields.getInt() != checksum(header, header.length - Integer.BYTES)) {
             throw damaged(where, "the header of its changes has a wrong checksum");
         }
@@ -122,10 +124,10 @@ final class ChangeFormat {
         if (checksum(bytes, length) != checksum) {
             throw damaged(where, "its changes have a wrong checksum");
         }
-        if (version == COMPRESSED) {
+        if (isCompressed(version)) {
             bytes = decompress(bytes, lengthBefore, where);
         }
-        return new Changes(ByteBuffer.wrap(bytes), changes, where);
+        return new ChangeReader(bytes, changes, version > COMPRESSED, where);
     }
 
     /** Allocates no more than there is, whatever the header says. */
@@ -179,67 +181,6 @@ final class ChangeFormat {
 
         byte[] bytes() {
             return buf;
-        }
-    }
-
-    private static final class Changes implements CloseableIterator<StateChange> {
-        private final ByteBuffer bytes;
-        private final String where;
-        private int left;
-
-        Changes(ByteBuffer bytes, int count, String where) {
-            this.bytes = bytes;
-            this.where = where;
-            this.left = count;
-        }
-
-        @Override
-        public boolean hasNext() {
-            return left > 0;
-        }
-
-        @Override
-        public StateChange next() {
-            if (left <= 0) {
-                throw new NoSuchElementException();
-            }
-            left--;
-            int keyGroup = varint() - 1;
-            int length = varint();
-            if (keyGroup < StateChange.META_KEY_GROUP || length < 0 || length > bytes.remaining()) {
-                throw contradiction();
-            }
-            byte[] change = new byte[length];
-            bytes.get(change);
-            if (left == 0 && bytes.hasRemaining()) {
-                throw contradiction();
-            }
-            return keyGroup == StateChange.META_KEY_GROUP
-                    ? StateChange.ofMetadataChange(change)
-                    : StateChange.ofDataChange(keyGroup, change);
-        }
-
-        @Override
-        public void close() {}
-
-        private int varint() {
-            int value = 0;
-            for (int i = 0; i < VARINT_BYTES_MAX; i++) {
-                if (!bytes.hasRemaining()) {
-                    throw contradiction();
-                }
-                int part = bytes.get();
-                value |= (part & VARINT_MORE - 1) << i * VARINT_BITS;
-                if ((part & VARINT_MORE) == 0) {
-                    return value;
-                }
-            }
-            throw contradiction();
-        }
-
-        private UncheckedIOException contradiction() {
-            return new UncheckedIOException(
-                    damaged(where, "its changes contradict their number or lengths"));
         }
     }
 }

@@ -1,21 +1,59 @@
 package org.lavakv.flink.changelog;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import javax.annotation.Nullable;
 import org.apache.flink.core.memory.DataOutputSerializer;
+import org.lavakv.flink.shared.SharedLog;
 
 /**
  * Changes of one operator that are uploaded together, already in the format of their file: each is
- * the key group and one (0: metadata) and the length, both as varints, then the bytes.
+ * the key group and one (0: metadata) and the length, both as varints, then the bytes. One that is
+ * in a segment of a log that an instance shares has {@link #ELSEWHERE} added to the first number,
+ * and nothing behind it; where such changes are stands at the end of the set, see {@link Part}.
  *
- * <p>Threads: one fills it, then it does not change.
+ * <p>Threads: one fills it and ends it, then it does not change.
  */
 final class ChangeSet {
+    /** Above all key groups. */
+    static final int ELSEWHERE = 1 << 16;
+
     private static final int INITIAL_BYTES = 1 << 10;
     private static final int VARINT_MORE = 0x80;
     private static final int VARINT_BITS = 7;
 
     private final DataOutputSerializer out = new DataOutputSerializer(INITIAL_BYTES);
+    private final List<Part> parts = new ArrayList<>();
+    @Nullable private SharedLog log;
+    private long partBytes;
     private int changes;
+    private boolean ended;
+
+    /** Changes that stand one behind the other in a segment. Units: bytes. */
+    static final class Part {
+        final long segment;
+        final String file;
+        final long offset;
+        private long bytes;
+
+        /**
+         * @param segment in this process; else -1
+         * @param file the segment's name among the files of its instance
+         */
+        Part(long segment, String file, long offset, long bytes) {
+            this.segment = segment;
+            this.file = file;
+            this.offset = offset;
+            this.bytes = bytes;
+        }
+
+        long bytes() {
+            return bytes;
+        }
+    }
 
     /**
      * Adds a change.
@@ -30,6 +68,40 @@ final class ChangeSet {
         changes++;
     }
 
+    /** Adds a change that is in a segment, behind those that were added before. */
+    void add(int keyGroup, SharedLog of, SharedLog.Entry change) throws IOException {
+        writeVarint(keyGroup + 1 + ELSEWHERE);
+        changes++;
+        log = of;
+        partBytes += change.bytes();
+        Part last = parts.isEmpty() ? null : parts.get(parts.size() - 1);
+        if (last != null
+                && last.segment == change.segment()
+                && last.offset + last.bytes == change.offset()) {
+            last.bytes += change.bytes();
+        } else {
+            parts.add(new Part(change.segment(), change.file(), change.offset(), change.bytes()));
+        }
+    }
+
+    /** Nothing is added any more. */
+    void end() throws IOException {
+        if (parts.isEmpty() || ended) {
+            return;
+        }
+        ended = true;
+        int begin = out.length();
+        writeVarint(parts.size());
+        for (Part part : parts) {
+            byte[] file = part.file.getBytes(StandardCharsets.US_ASCII);
+            out.writeByte(file.length);
+            out.write(file);
+            out.writeLong(part.offset);
+            out.writeLong(part.bytes);
+        }
+        out.writeInt(out.length() - begin);
+    }
+
     boolean isEmpty() {
         return changes == 0;
     }
@@ -38,9 +110,25 @@ final class ChangeSet {
         return changes;
     }
 
-    /** Bytes of all changes, as they are stored. */
+    /** Bytes of all changes that are here, as they are stored. */
     int length() {
         return out.length();
+    }
+
+    /** Bytes of those that are in segments. */
+    long partBytes() {
+        return partBytes;
+    }
+
+    /** In the order of the changes. */
+    List<Part> parts() {
+        return Collections.unmodifiableList(parts);
+    }
+
+    /** Of the parts; null when there are none. */
+    @Nullable
+    SharedLog log() {
+        return log;
     }
 
     /** The first {@link #length()} bytes count; the caller must not change them. */

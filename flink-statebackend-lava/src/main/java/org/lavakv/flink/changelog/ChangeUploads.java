@@ -212,7 +212,7 @@ final class ChangeUploads implements AutoCloseable {
         Request(List<ChangeSet> sets, Listener listener) {
             this.sets = sets;
             this.listener = listener;
-            this.bytes = sets.stream().mapToLong(ChangeSet::length).sum();
+            this.bytes = sets.stream().mapToLong(set -> set.length() + set.partBytes()).sum();
         }
     }
 
@@ -278,10 +278,10 @@ final class ChangeUploads implements AutoCloseable {
                 uploads.inc();
                 List<UploadedChanges> places = files.write(sets);
                 if (!end()) {
-                    FileClaims.deleteNow(places.get(0).file);
+                    FileClaims.deleteNow(places);
                     return;
                 }
-                claims.claim(places.get(0).file, sets.size());
+                claims.claim(places);
                 int at = 0;
                 for (Request request : requests) {
                     int next = at + request.sets.size();

@@ -100,5 +100,21 @@ public final class ChangelogOptions {
                             "After how long an upload that has not ended is tried again beside"
                                     + " itself, and the last attempt counts as failed.");
 
+    public static final ConfigOption<Boolean> SHARED_VALUES =
+            ConfigOptions.key(PREFIX + "shared-values.enabled")
+                    .booleanType()
+                    .defaultValue(true)
+                    .withDescription(
+                            "Whether a large value of a state on Lava is written once, for the"
+                                    + " changelog and for the state, instead of once for each.");
+
+    public static final ConfigOption<MemorySize> SHARED_VALUE_MIN_SIZE =
+            ConfigOptions.key(PREFIX + "shared-values.min-size")
+                    .memoryType()
+                    .defaultValue(MemorySize.parse("4kb"))
+                    .withDescription(
+                            "From how many bytes on a change's value is, if the state's values of"
+                                    + " that size are stored apart.");
+
     private ChangelogOptions() {}
 }

@@ -20,6 +20,7 @@ final class ChangelogSettings {
     final int attemptsMax;
     final long retryDelayMs;
     final long timeoutMs;
+    final long sharedBytesMin;
 
     private ChangelogSettings(Path directory, ReadableConfig config) {
         this.directory = directory;
@@ -32,6 +33,10 @@ final class ChangelogSettings {
         attemptsMax = positive(config, ChangelogOptions.UPLOAD_ATTEMPTS);
         retryDelayMs = millis(config, ChangelogOptions.UPLOAD_RETRY_DELAY, 0);
         timeoutMs = millis(config, ChangelogOptions.UPLOAD_TIMEOUT, 1);
+        sharedBytesMin =
+                config.get(ChangelogOptions.SHARED_VALUES)
+                        ? config.get(ChangelogOptions.SHARED_VALUE_MIN_SIZE).getBytes()
+                        : Long.MAX_VALUE;
         if (inFlightBytesMax < batchBytes || inFlightBytesMax < persistBytes) {
             throw new IllegalConfigurationException(
                     ChangelogOptions.IN_FLIGHT_LIMIT.key()

@@ -1,7 +1,10 @@
 package org.lavakv.flink.changelog;
 
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import org.apache.flink.runtime.state.PhysicalStateHandleID;
@@ -28,18 +31,25 @@ final class FileClaims {
         this.deletions = deletions;
     }
 
-    /** A new file. sets: how many are in it, at least one. */
-    synchronized void claim(StreamStateHandle file, int sets) {
-        claims.put(file.getStreamStateHandleID(), sets);
+    /** These sets are in new files. */
+    synchronized void claim(List<UploadedChanges> sets) {
+        for (UploadedChanges set : sets) {
+            set.files()
+                    .forEach(file -> claims.merge(file.getStreamStateHandleID(), 1, Integer::sum));
+        }
     }
 
-    /** The JobManager has a checkpoint with it. */
-    synchronized void confirm(StreamStateHandle file) {
-        claims.remove(file.getStreamStateHandleID());
+    /** The JobManager has a checkpoint with this set. */
+    synchronized void confirm(UploadedChanges set) {
+        set.files().forEach(file -> claims.remove(file.getStreamStateHandleID()));
     }
 
-    /** One of its sets is not needed any more. */
-    void release(StreamStateHandle file) {
+    /** A set is not needed any more. */
+    void release(UploadedChanges set) {
+        set.files().forEach(this::release);
+    }
+
+    private void release(StreamStateHandle file) {
         synchronized (this) {
             Integer left = claims.computeIfPresent(file.getStreamStateHandleID(), (id, n) -> n - 1);
             if (left == null || left > 0) {
@@ -56,6 +66,13 @@ final class FileClaims {
         } catch (RejectedExecutionException e) {
             LOG.warn("A file of the changelog stays, since its storage was closed: {}", file);
         }
+    }
+
+    /** Deletes the files of sets that nobody knows of. Blocks. */
+    static void deleteNow(List<UploadedChanges> sets) {
+        Set<StreamStateHandle> files = new HashSet<>();
+        sets.forEach(set -> files.addAll(set.files()));
+        files.forEach(FileClaims::deleteNow);
     }
 
     /** Deletes a file that nobody knows of. Blocks. */

@@ -2,7 +2,9 @@ package org.lavakv.flink.changelog;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.ArrayList;
 import java.util.Iterator;
+import java.util.List;
 import java.util.NoSuchElementException;
 import javax.annotation.Nullable;
 import org.apache.flink.api.java.tuple.Tuple2;
@@ -13,6 +15,7 @@ import org.apache.flink.runtime.state.changelog.StateChange;
 import org.apache.flink.runtime.state.changelog.StateChangelogHandleReader;
 import org.apache.flink.util.CloseableIterator;
 import org.apache.flink.util.IOUtils;
+import org.lavakv.flink.shared.SharedEntries;
 
 /** Reads changes back, in the order in which they were appended. Threads: any, without state. */
 final class LavaChangelogReader
@@ -23,7 +26,9 @@ final class LavaChangelogReader
         return new Changes(handle.getHandlesAndOffsets().iterator());
     }
 
-    /** Holds one set in memory, and one file open as long as the next set is in it too. */
+    /**
+     * Holds one set, or part of a segment, in memory, and one file open while the next is in it.
+     */
     private static final class Changes implements CloseableIterator<StateChange> {
         private final Iterator<Tuple2<StreamStateHandle, Long>> sets;
         private CloseableIterator<StateChange> current = CloseableIterator.empty();
@@ -57,6 +62,43 @@ final class LavaChangelogReader
 
         private CloseableIterator<StateChange> read(StreamStateHandle next, long offset)
                 throws IOException {
+            String where = open(next, offset);
+            ChangeReader set = ChangeFormat.read(in, next.getStateSize() - offset, where);
+            List<StreamStateHandle> segments = new ArrayList<>();
+            for (ChangeSet.Part part : set.parts()) {
+                if (!sets.hasNext()) {
+                    throw ChangeFormat.damaged(where, "the checkpoint does not name its segments");
+                }
+                Tuple2<StreamStateHandle, Long> segment = sets.next();
+                if (segment.f1 != part.offset) {
+                    throw ChangeFormat.damaged(where, "the checkpoint names another segment");
+                }
+                segments.add(segment.f0);
+            }
+            set.setSegments((index, part) -> readPart(segments.get(index), part));
+            return set;
+        }
+
+        private List<byte[]> readPart(StreamStateHandle segment, ChangeSet.Part part)
+                throws IOException {
+            String where = open(segment, part.offset);
+            if (part.bytes() > segment.getStateSize() - part.offset
+                    || part.bytes() > Integer.MAX_VALUE) {
+                throw ChangeFormat.damaged(where, "it has not the " + part.bytes() + " bytes");
+            }
+            byte[] bytes = in.readNBytes((int) part.bytes());
+            if (bytes.length < part.bytes()) {
+                throw ChangeFormat.damaged(where, "it ends within its changes");
+            }
+            try {
+                return SharedEntries.decode(part.file, part.offset, bytes);
+            } catch (IOException e) {
+                throw ChangeFormat.damaged(where, e.getMessage());
+            }
+        }
+
+        /** Where that is, for messages. */
+        private String open(StreamStateHandle next, long offset) throws IOException {
             if (!next.equals(file)) {
                 close();
                 in = next.openInputStream();
@@ -70,7 +112,7 @@ final class LavaChangelogReader
                 throw ChangeFormat.damaged(where, "it has " + next.getStateSize() + " bytes");
             }
             in.seek(offset);
-            return ChangeFormat.read(in, next.getStateSize() - offset, where);
+            return where;
         }
 
         @Override

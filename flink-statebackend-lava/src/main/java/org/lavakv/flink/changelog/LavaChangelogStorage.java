@@ -7,6 +7,7 @@ import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 import org.apache.flink.runtime.state.changelog.StateChangelogStorage;
 import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
+import org.lavakv.flink.shared.SharedLogs;
 
 /**
  * The changelog of a job in this process.
@@ -36,7 +37,13 @@ final class LavaChangelogStorage extends LavaChangelogStorageView
     public StateChangelogWriter<ChangelogStateHandleStreamImpl> createWriter(
             String operatorId, KeyGroupRange keyGroups, MailboxExecutor mailbox) {
         return new LavaChangelogWriter(
-                operatorId, keyGroups, settings, uploads, localBackups, mailbox);
+                operatorId,
+                keyGroups,
+                settings,
+                uploads,
+                localBackups,
+                mailbox,
+                SharedLogs.take(operatorId, keyGroups));
     }
 
     @Override

@@ -22,6 +22,7 @@ import org.apache.flink.runtime.state.changelog.SequenceNumber;
 import org.apache.flink.runtime.state.changelog.StateChange;
 import org.apache.flink.runtime.state.changelog.StateChangelogWriter;
 import org.apache.flink.util.ExceptionUtils;
+import org.lavakv.flink.shared.SharedLog;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,12 +40,16 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
     private static final Logger LOG = LoggerFactory.getLogger(LavaChangelogWriter.class);
     private static final SequenceNumber INITIAL = SequenceNumber.of(0);
 
+    /** A segment becomes a file of the state; those are not to be as small as sets. */
+    private static final int SEGMENT_SHARE = 4;
+
     private final String operatorId;
     private final KeyGroupRange keyGroups;
     private final ChangelogSettings settings;
     private final ChangeUploads uploads;
     private final boolean localBackups;
     private final MailboxExecutor mailbox;
+    @Nullable private final SharedLog log;
 
     /** All sets that are not truncated, but for the one that grows. */
     private final NavigableMap<SequenceNumber, Entry> entries = new TreeMap<>();
@@ -56,19 +61,27 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
     private long failedBytes;
     private boolean closed;
 
+    /**
+     * @param log of the instance that has the state; null: none that shares it
+     */
     LavaChangelogWriter(
             String operatorId,
             KeyGroupRange keyGroups,
             ChangelogSettings settings,
             ChangeUploads uploads,
             boolean localBackups,
-            MailboxExecutor mailbox) {
+            MailboxExecutor mailbox,
+            @Nullable SharedLog log) {
         this.operatorId = operatorId;
         this.keyGroups = keyGroups;
         this.settings = settings;
         this.uploads = uploads;
         this.localBackups = localBackups;
         this.mailbox = mailbox;
+        this.log = settings.sharedBytesMin < Long.MAX_VALUE ? log : null;
+        if (this.log != null) {
+            this.log.watch();
+        }
     }
 
     @Override
@@ -111,12 +124,23 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
                             + " fail; check the storage.",
                     lastFailure());
         }
-        active.add(keyGroup, change);
-        if (active.length() >= settings.persistBytes) {
+        SharedLog.Entry shared = bind(change);
+        if (shared != null) {
+            active.add(keyGroup, log, shared);
+        } else {
+            active.add(keyGroup, change);
+        }
+        if (active.length() >= settings.persistBytes
+                || active.partBytes() >= settings.persistBytes * SEGMENT_SHARE) {
             endSet();
             // What failed is for the next checkpoint to try: it comes less often.
             upload(entries.values().stream().filter(Entry::isNew).collect(Collectors.toList()));
         }
+    }
+
+    @Nullable
+    private SharedLog.Entry bind(byte[] change) {
+        return log == null || change.length < settings.sharedBytesMin ? null : log.bind(change);
     }
 
     @Override
@@ -180,7 +204,10 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
         }
         for (Entry entry : entries.subMap(from, true, to, false).values()) {
             if (entry.place != null) {
-                uploads.claims().confirm(entry.place.file);
+                uploads.claims().confirm(entry.place);
+                for (UploadedChanges.Segment segment : entry.place.segments) {
+                    log.uploads().confirmed(segment.part.file, segment.file);
+                }
             }
         }
     }
@@ -217,6 +244,9 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
         if (active.isEmpty()) {
             return;
         }
+        if (active.log() != null) {
+            log.roll();
+        }
         entries.put(activeNumber, new Entry(active));
         activeNumber = activeNumber.next();
         active = new ChangeSet();
@@ -229,10 +259,18 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
                 failedBytes -= entry.length();
             }
             if (entry.place != null) {
-                uploads.claims().release(entry.place.file);
+                entry.place.segments.forEach(segment -> log.uploads().forget(segment.part.file));
+                uploads.claims().release(entry.place);
+            } else if (!entry.isUnderWay) {
+                done(entry.set);
             }
         }
         range.clear();
+    }
+
+    /** Its changes are not read here any more. */
+    private void done(ChangeSet set) {
+        set.parts().forEach(part -> log.done(part.segment));
     }
 
     private void upload(Collection<Entry> missing) {
@@ -255,7 +293,7 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
                     @Override
                     public void uploaded(List<UploadedChanges> places) {
                         if (!inMailbox(() -> LavaChangelogWriter.this.uploaded(begun, places))) {
-                            places.forEach(place -> uploads.claims().release(place.file));
+                            places.forEach(uploads.claims()::release);
                         }
                     }
 
@@ -278,13 +316,14 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
 
     private void uploaded(List<Entry> begun, List<UploadedChanges> places) {
         for (int i = 0; i < begun.size(); i++) {
+            done(begun.get(i).set);
             begun.get(i).uploaded(places.get(i));
         }
         completePersists();
         for (Entry entry : begun) {
             // Only now: a checkpoint that began before may name it, and nobody will miss that one.
             if (entry.isDropped) {
-                uploads.claims().release(entry.place.file);
+                uploads.claims().release(entry.place);
             }
         }
     }
@@ -293,7 +332,9 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
         LOG.warn("Changes of operator {} were not uploaded.", operatorId, why);
         for (Entry entry : begun) {
             entry.isUnderWay = false;
-            if (!entry.isDropped) {
+            if (entry.isDropped) {
+                done(entry.set);
+            } else {
                 entry.failure = why;
                 failedBytes += entry.length();
             }
@@ -373,7 +414,7 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
             List<Tuple2<StreamStateHandle, Long>> places = new ArrayList<>();
             long bytes = 0;
             for (Entry entry : range) {
-                places.add(Tuple2.of(entry.place.file, entry.place.offset));
+                places.addAll(entry.place.places());
                 bytes += entry.place.bytes;
             }
             long newBytes = uploadedFor.stream().mapToLong(entry -> entry.place.bytes).sum();

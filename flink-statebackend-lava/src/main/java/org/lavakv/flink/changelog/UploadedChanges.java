@@ -1,16 +1,54 @@
 package org.lavakv.flink.changelog;
 
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.runtime.state.StreamStateHandle;
 
 /** Where a set of changes is. Threads: immutable. Units: bytes. */
 final class UploadedChanges {
     final StreamStateHandle file;
     final long offset;
+
+    /** Of the set, and of the segments' files. */
     final long bytes;
 
-    UploadedChanges(StreamStateHandle file, long offset, long bytes) {
+    /** The files of segments in which changes of the set are: one for each of its parts. */
+    final List<Segment> segments;
+
+    /** A segment's file, which only this set has. Threads: immutable. */
+    static final class Segment {
+        final StreamStateHandle file;
+        final ChangeSet.Part part;
+
+        Segment(StreamStateHandle file, ChangeSet.Part part) {
+            this.file = file;
+            this.part = part;
+        }
+    }
+
+    UploadedChanges(StreamStateHandle file, long offset, long bytes, List<Segment> segments) {
         this.file = file;
         this.offset = offset;
         this.bytes = bytes;
+        this.segments = segments;
+    }
+
+    /** The set's file, and those of the segments, each once. */
+    Set<StreamStateHandle> files() {
+        Set<StreamStateHandle> files = new LinkedHashSet<>();
+        files.add(file);
+        segments.forEach(segment -> files.add(segment.file));
+        return files;
+    }
+
+    /** As a checkpoint names them: the set, then each of its parts. */
+    List<Tuple2<StreamStateHandle, Long>> places() {
+        List<Tuple2<StreamStateHandle, Long>> places = new ArrayList<>();
+        places.add(Tuple2.of(file, offset));
+        segments.forEach(segment -> places.add(Tuple2.of(segment.file, segment.part.offset)));
+        return places;
     }
 }

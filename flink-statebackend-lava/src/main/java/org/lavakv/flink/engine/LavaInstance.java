@@ -6,6 +6,7 @@ import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.util.FileUtils;
 import org.apache.flink.util.ResourceGuard;
 import org.lavakv.LavaDB;
+import org.lavakv.flink.shared.SharedLog;
 import org.lavakv.flink.storage.InstanceFiles;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,6 +37,7 @@ public final class LavaInstance implements AutoCloseable {
     private final long separationBytes;
     private final ResourceGuard resourceGuard = new ResourceGuard();
     private volatile LateFiles lateFiles = LateFiles.NONE;
+    private final SharedLog sharedLog;
     private boolean closed;
 
     /**
@@ -62,6 +64,7 @@ public final class LavaInstance implements AutoCloseable {
         this.keyGroupPrefixBytes = keyGroupPrefixBytes;
         this.keyGroupRange = keyGroupRange;
         this.separationBytes = separationBytes;
+        this.sharedLog = new InstanceLog(this);
     }
 
     public LavaDB db() {
@@ -76,6 +79,11 @@ public final class LavaInstance implements AutoCloseable {
     /** The database's files: inside {@link #directory}, or in a volume. */
     public InstanceFiles files() {
         return files;
+    }
+
+    /** The log that a changelog above shares. */
+    public SharedLog sharedLog() {
+        return sharedLog;
     }
 
     /** What of the files has not come yet. */

@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.stream.Collectors;
 import javax.annotation.Nullable;
@@ -85,6 +86,9 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
                 UploadPlan.of(
                         files.files(),
                         mode.reuses() ? resources.base() : UploadHistory.Base.NONE,
+                        mode.reuses()
+                                ? context.instance().sharedLog().uploads().confirmed()
+                                : Map.of(),
                         streamFactory,
                         context.packLimits());
         DataOutputSerializer out = new DataOutputSerializer(4096);

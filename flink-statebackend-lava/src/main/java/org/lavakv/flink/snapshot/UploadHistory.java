@@ -147,7 +147,7 @@ final class UploadHistory {
             return confirmed == null ? PackedFiles.NONE : confirmed.packed();
         }
 
-        private static PlaceholderStreamStateHandle placeholder(StreamStateHandle handle) {
+        static PlaceholderStreamStateHandle placeholder(StreamStateHandle handle) {
             return new PlaceholderStreamStateHandle(
                     handle.getStreamStateHandleID(),
                     handle.getStateSize(),

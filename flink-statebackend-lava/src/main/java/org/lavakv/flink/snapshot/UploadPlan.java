@@ -12,6 +12,7 @@ import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.CheckpointStreamFactory;
 import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
 import org.apache.flink.runtime.state.PlaceholderStreamStateHandle;
+import org.apache.flink.runtime.state.StreamStateHandle;
 import org.lavakv.FileInfo;
 
 /**
@@ -60,22 +61,27 @@ final class UploadPlan {
      *
      * @param files all of the checkpoint
      * @param base what may be named
+     * @param shared by name, files that the JobManager has as the changelog's, and may be named
      * @param storage may refuse that something is named once more
      */
     static UploadPlan of(
             List<FileInfo> files,
             UploadHistory.Base base,
+            Map<String, StreamStateHandle> shared,
             CheckpointStreamFactory storage,
             PackLimits limits)
             throws IOException {
         UploadPlan plan = new UploadPlan();
-        plan.pack(plan.reuse(files, base, storage), limits);
+        plan.pack(plan.reuse(files, base, shared, storage), limits);
         return plan;
     }
 
     /** Returns what is left to upload. */
     private List<FileInfo> reuse(
-            List<FileInfo> files, UploadHistory.Base base, CheckpointStreamFactory storage)
+            List<FileInfo> files,
+            UploadHistory.Base base,
+            Map<String, StreamStateHandle> shared,
+            CheckpointStreamFactory storage)
             throws IOException {
         Map<String, PlaceholderStreamStateHandle> known = base.reusable();
         PackedFiles packed = base.packed();
@@ -84,6 +90,9 @@ final class UploadPlan {
         for (FileInfo file : files) {
             PackedFiles.Place place = packed.of(file.name());
             PlaceholderStreamStateHandle handle = known.get(file.name());
+            if (handle == null && isWhole(shared.get(file.name()), file)) {
+                handle = UploadHistory.Base.placeholder(shared.get(file.name()));
+            }
             if (handle != null && storage.couldReuseStateHandle(handle)) {
                 reused.add(HandleAndLocalPath.of(handle, file.name()));
                 reusedFiles.add(file);
@@ -105,6 +114,10 @@ final class UploadPlan {
             }
         }
         return fresh;
+    }
+
+    private static boolean isWhole(@Nullable StreamStateHandle handle, FileInfo file) {
+        return handle != null && handle.getStateSize() == file.bytes();
     }
 
     private static boolean isIn(

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
@@ -23,6 +25,7 @@ class UploadPlanTest {
 
     private final List<HandleAndLocalPath> confirmed = new ArrayList<>();
     private final TreeMap<String, PackedFiles.Place> places = new TreeMap<>();
+    private final Map<String, StreamStateHandle> shared = new HashMap<>();
     private boolean storageRefuses;
     private int asked;
 
@@ -47,6 +50,7 @@ class UploadPlanTest {
                 UploadPlan.of(
                         Arrays.asList(files),
                         new UploadHistory(uploads, 7).base(),
+                        shared,
                         new MemCheckpointStreamFactory(1) {
                             @Override
                             public boolean couldReuseStateHandle(StreamStateHandle handle) {
@@ -211,9 +215,38 @@ class UploadPlanTest {
                 UploadPlan.of(
                         List.of(file("1.k", 1)),
                         UploadHistory.Base.NONE,
+                        Map.of(),
                         new MemCheckpointStreamFactory(1),
                         LIMITS);
         assertThat(names(plan.alone())).containsExactly("1.k");
         assertThat(plan.reused()).isEqualTo(Collections.emptyList());
+    }
+
+    @Test
+    void whatTheChangelogUploadedIsNamed() throws Exception {
+        uploaded("1.v", 120);
+        for (String name : List.of("1.v", "2.v", "3.v", "4.v")) {
+            shared.put(name, new ByteStreamStateHandle("of changes " + name, new byte[120]));
+        }
+        UploadPlan plan =
+                plan(
+                        LIMITS,
+                        file("1.v", 120),
+                        file("2.v", 120),
+                        file("3.v", 121),
+                        file("5.v", 120));
+        assertThat(names(plan.reusedFiles())).containsExactly("1.v", "2.v");
+        assertThat(
+                        plan.reused().stream()
+                                .map(
+                                        file ->
+                                                file.getHandle()
+                                                        .getStreamStateHandleID()
+                                                        .getKeyString()))
+                .containsExactly("remote 1.v", "of changes 2.v");
+        assertThat(names(plan.alone())).containsExactly("3.v", "5.v");
+
+        storageRefuses = true;
+        assertThat(plan(LIMITS, file("2.v", 120)).reused()).isEmpty();
     }
 }

@@ -1,0 +1,118 @@
+package org.lavakv.flink.engine;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.TreeSet;
+import javax.annotation.Nullable;
+import org.apache.flink.util.ResourceGuard;
+import org.lavakv.EntryLocation;
+import org.lavakv.EntryLog;
+import org.lavakv.LavaClosedException;
+import org.lavakv.LavaDBException;
+import org.lavakv.flink.shared.SharedLog;
+import org.lavakv.flink.shared.SharedUploads;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** An instance's log for the changelog above it. Threads and ownership: as {@link SharedLog}. */
+final class InstanceLog implements SharedLog {
+    private static final Logger LOG = LoggerFactory.getLogger(InstanceLog.class);
+
+    private final LavaInstance instance;
+    private final EntryLog log;
+    private final SharedUploads uploads = new SharedUploads();
+    private long segment = -1;
+    @Nullable private String file;
+    private boolean failed;
+
+    /** Segments that the changelog needs; guarded by itself. */
+    private final TreeSet<Long> needed = new TreeSet<>();
+
+    /** The last segment that a change went to; guarded by needed. */
+    private long newest = -1;
+
+    InstanceLog(LavaInstance instance) {
+        this.instance = instance;
+        this.log = instance.db().entryLog();
+    }
+
+    @Override
+    public void watch() {
+        bind(new byte[0]);
+    }
+
+    @Override
+    @Nullable
+    public Entry bind(byte[] change) {
+        try {
+            EntryLocation at = log.bindExternal(change);
+            if (at == null) {
+                return null;
+            }
+            if (at.segment() != segment) {
+                file = log.segmentName(at.segment());
+                segment = at.segment();
+                synchronized (needed) {
+                    needed.add(segment);
+                    newest = segment;
+                }
+            }
+            return new Entry(segment, file, at.offset(), at.bytes());
+        } catch (LavaDBException | LavaClosedException e) {
+            // The value stays where it was put, and the change goes another way.
+            if (!failed) {
+                LOG.warn(
+                        "A large value of {} is written for the changelog and for the state, since"
+                                + " it cannot be for both; later ones are not told of.",
+                        instance.files(),
+                        e);
+            }
+            failed = true;
+            return null;
+        }
+    }
+
+    @Override
+    public void roll() {
+        try {
+            log.roll();
+        } catch (LavaDBException | LavaClosedException e) {
+            LOG.debug("The log of {} takes no more.", instance.files(), e);
+        }
+    }
+
+    @Override
+    public InputStream open(long segment) throws IOException {
+        try (ResourceGuard.Lease lease = instance.resourceGuard().acquireResource()) {
+            String name = log.segmentName(segment);
+            try {
+                log.finish(segment);
+            } catch (LavaDBException e) {
+                // Its changes are sound; the instance stores its values elsewhere.
+                LOG.warn("Segment {} of {} has no end.", name, instance.files(), e);
+            }
+            return instance.files().file(name).open();
+        } catch (LavaDBException | LavaClosedException e) {
+            throw new IOException("Opening a segment of the log failed: " + e.getMessage(), e);
+        }
+    }
+
+    @Override
+    public void done(long segment) {
+        long through;
+        synchronized (needed) {
+            needed.remove(segment);
+            through = needed.isEmpty() ? newest : needed.first() - 1;
+        }
+        try (ResourceGuard.Lease lease = instance.resourceGuard().acquireResource()) {
+            log.release(through);
+        } catch (IOException | LavaDBException | LavaClosedException e) {
+            LOG.debug("The instance in {} goes with its log.", instance.files(), e);
+        }
+    }
+
+    @Override
+    public SharedUploads uploads() {
+        return uploads;
+    }
+}
