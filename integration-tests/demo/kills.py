@@ -44,6 +44,7 @@ CHANGELOG = {
     "state.changelog.storage": "lava",
     "state.changelog.periodic-materialize.interval": "3s",
     "state.changelog.lava.preemptive-persist-threshold": "64kb",
+    "state.changelog.lava.shared-values.min-size": "1b",
     "jobmanager.scheduler": "default",
 }
 # Many times what they take on an idle machine.

@@ -253,7 +253,7 @@ abstract class RestartWays {
                 .set(StateChangelogOptions.ENABLE_STATE_CHANGE_LOG, around.has(Around.CHANGELOG));
     }
 
-    private static Stream<OperatorSubtaskState> subtasks(String snapshot) throws IOException {
+    static Stream<OperatorSubtaskState> subtasks(String snapshot) throws IOException {
         return SavepointLoader.loadSavepointMetadata(snapshot).getOperatorStates().stream()
                 .flatMap(operator -> operator.getStates().stream());
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Path;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.StateBackendOptions;
 import org.apache.flink.configuration.StateChangelogOptions;
 import org.apache.flink.core.execution.RecoveryClaimMode;
@@ -14,6 +15,7 @@ import org.apache.flink.test.junit5.MiniClusterExtension;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
+import org.lavakv.flink.changelog.ChangelogOptions;
 
 /** All ways, with the changelog in Lava's storage. */
 class RestartWaysITCase extends RestartWays {
@@ -29,7 +31,11 @@ class RestartWaysITCase extends RestartWays {
                                     // A job's own directory does not reach the changelog.
                                     .set(
                                             CheckpointingOptions.CHECKPOINTS_DIRECTORY,
-                                            changelog.toUri().toString()));
+                                            changelog.toUri().toString())
+                                    // Small ones are as good for a test.
+                                    .set(
+                                            ChangelogOptions.SHARED_VALUE_MIN_SIZE,
+                                            new MemorySize(1)));
 
     @Override
     String storage() {
