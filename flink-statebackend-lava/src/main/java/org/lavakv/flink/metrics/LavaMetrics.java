@@ -125,6 +125,8 @@ public final class LavaMetrics {
         group.gauge("merged-for-garbage-bytes", s.gauge(DBStatistics::mergedForGarbageBytes));
         group.gauge("merged-for-order-bytes", s.gauge(DBStatistics::mergedForOrderBytes));
         group.gauge("merged-down-bytes", s.gauge(DBStatistics::mergedDownBytes));
+        group.gauge("external-values", s.gauge(DBStatistics::externalValues));
+        group.gauge("entry-bytes", s.gauge(DBStatistics::entryBytes));
         group.gauge("value-files-expired", s.gauge(DBStatistics::valueFilesExpired));
         group.gauge("flush-cpu-micros", s.gauge(DBStatistics::flushCpuMicros));
         group.gauge("compaction-cpu-micros", s.gauge(DBStatistics::compactionCpuMicros));

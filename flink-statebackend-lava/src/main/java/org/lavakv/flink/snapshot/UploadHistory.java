@@ -30,16 +30,28 @@ import org.apache.flink.runtime.state.StreamStateHandle;
  */
 final class UploadHistory {
 
-    private final TreeMap<Long, UploadedFiles> uploads;
+    /**
+     * What was restored comes before all that is written: under the changelog ids begin anew, since
+     * materializations have ids of their own.
+     */
+    private static final long RESTORED = -1;
+
+    private final TreeMap<Long, UploadedFiles> uploads = new TreeMap<>();
 
     /** What may be named by checkpoints that have begun and not been written yet. */
     private final TreeMap<Long, Base> underWay = new TreeMap<>();
 
-    private long lastCompleted;
+    private long lastCompleted = RESTORED;
 
-    UploadHistory(SortedMap<Long, UploadedFiles> uploads, long lastCompleted) {
-        this.uploads = new TreeMap<>(uploads);
-        this.lastCompleted = lastCompleted;
+    /**
+     * @param uploads of checkpoints before this run
+     * @param restored the one of them that it began with, or any other number
+     */
+    UploadHistory(SortedMap<Long, UploadedFiles> uploads, long restored) {
+        UploadedFiles files = uploads.get(restored);
+        if (files != null) {
+            this.uploads.put(RESTORED, files);
+        }
     }
 
     /** A view for a checkpoint that begins now; later calls do not change it. */

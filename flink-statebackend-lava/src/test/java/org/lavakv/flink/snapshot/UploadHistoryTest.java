@@ -167,6 +167,19 @@ class UploadHistoryTest {
                 .containsOnly(Map.entry("a", "x"));
     }
 
+    /** A job comes under the changelog, whose materializations are counted from one on. */
+    @Test
+    void idsMayBeginAnewAfterARestore() {
+        TreeMap<Long, UploadedFiles> restored = new TreeMap<>();
+        restored.put(9L, new UploadedFiles(List.of(uploaded("a", "x")), PackedFiles.NONE));
+        UploadHistory under = new UploadHistory(restored, 9);
+        under.uploaded(
+                1,
+                new UploadedFiles(List.of(reused("a", "x"), uploaded("b", "y")), PackedFiles.NONE));
+        under.completed(1);
+        assertThat(reusable(under.base())).containsOnly(Map.entry("a", "x"), Map.entry("b", "y"));
+    }
+
     @Test
     void handlesThatTheJobManagerReplacesDoNotCountAsUploadedAgain() {
         upload(1, uploaded("a", "x"));
