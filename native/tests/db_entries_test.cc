@@ -110,7 +110,7 @@ TEST_P(DBEntries, AValueIsStoredInItsEntryAlone) {
   EXPECT_EQ(ValueFiles()[0], db()->EntrySegmentName(map_entry.segment));
   EXPECT_LT(files_.Content("/db/" + ValueFiles()[0])->size() * 100, (bytes + 5000) * 103);
   EXPECT_EQ(db()->statistics().garbage_bytes_max, 0u);
-  ASSERT_OK(db()->ReleaseEntries(map_entry.segment));
+  ASSERT_OK(db()->ReleaseEntries(map_entry.sequence));
   EXPECT_OK(VerifyStoredFile(&files_, "/db/" + ValueFiles()[0], {}));
   ASSERT_OK(db_->Open());
   check("opened again");
@@ -156,6 +156,7 @@ TEST_P(DBEntries, EntriesAreHeldUntilBothLayersAreDoneWithThem) {
   Watch();
   for (int i = 0; i < 8; ++i) Bind("k" + std::to_string(i), Value(i));
   const uint64_t first = locations_.back().segment;
+  EXPECT_EQ(locations_.back().sequence, 8u);
   ASSERT_OK(db()->RollEntries());
   for (int i = 8; i < 12; ++i) Bind("k" + std::to_string(i), Value(i));
   const uint64_t second = locations_.back().segment;
@@ -169,7 +170,9 @@ TEST_P(DBEntries, EntriesAreHeldUntilBothLayersAreDoneWithThem) {
   EXPECT_EQ(ValueFiles().size(), 2u);
   EXPECT_EQ(db()->statistics().value_files, 1u);
 
-  ASSERT_OK(db()->ReleaseEntries(first));
+  ASSERT_OK(db()->ReleaseEntries(locations_[7].sequence - 1));
+  EXPECT_EQ(ValueFiles().size(), 2u) << "one of its entries is not released";
+  ASSERT_OK(db()->ReleaseEntries(locations_[7].sequence));
   EXPECT_EQ(ValueFiles(), std::vector<std::string>{db()->EntrySegmentName(second)});
   std::string entry;
   EXPECT_TRUE(db()->ReadEntry(locations_[0], &entry).IsNotFound());
@@ -184,7 +187,7 @@ TEST_P(DBEntries, EntriesAreHeldUntilBothLayersAreDoneWithThem) {
   EXPECT_EQ(db()->statistics().value_files, 0u);
   ASSERT_OK(db()->ReadEntry(locations_[9], &entry));
   EXPECT_EQ(entry, entries_[9]);
-  ASSERT_OK(db()->ReleaseEntries(second));
+  ASSERT_OK(db()->ReleaseEntries(locations_.back().sequence));
   EXPECT_TRUE(ValueFiles().empty());
 }
 
@@ -221,7 +224,7 @@ TEST_P(DBEntries, ASegmentIsEndedBeforeItsFlushAndKeptAsItIs) {
 TEST_P(DBEntries, WhatMostlyDiedIsWrittenAnew) {
   Watch();
   for (int i = 0; i < 30; ++i) Bind("k" + std::to_string(i % 3), Value(i));
-  ASSERT_OK(db()->ReleaseEntries(locations_.back().segment));
+  ASSERT_OK(db()->ReleaseEntries(locations_.back().sequence));
   ASSERT_OK(db_->Flush());
   db_->executor().RunUntilIdle();
   for (int i = 27; i < 30; ++i) EXPECT_EQ(Get("k" + std::to_string(i % 3)), Value(i));
@@ -237,7 +240,7 @@ TEST_P(DBEntries, AMemtableIsSealedOnceItsEntriesAreMany) {
   Watch();
   for (int i = 0; i < 200; ++i) {
     Bind("k", Value(i));
-    ASSERT_OK(db()->ReleaseEntries(locations_.back().segment));
+    ASSERT_OK(db()->ReleaseEntries(locations_.back().sequence));
     db_->executor().RunUntilIdle();
   }
   EXPECT_GE(db()->statistics().flushes, 4u);
@@ -311,6 +314,169 @@ TEST_P(DBEntries, WhatWasAcknowledgedIsThereAfterACrash) {
     }
     image = image->CrashClone(CrashMode::kAll);
   }
+}
+
+/// Entries of earlier runs, as the layer above reads them after an opening.
+class DBEntriesRecovery : public DBEntries {
+ protected:
+  DBEntriesRecovery() { db_ = nullptr; }
+  CrashMode Worst() const {
+    return GetParam() == WalMode::kWalSync ? CrashMode::kSyncedOnly : CrashMode::kAll;
+  }
+  /// One entry after the other: with a value, of a put that was bound, or none.
+  void Log(SimDB* db, int count) {
+    for (int i = 0; i < count; ++i) {
+      const std::string key = "k" + std::to_string(entries_.size() % 7);
+      const int number = static_cast<int>(entries_.size());
+      std::string entry = EntryOf(key, Value(number));
+      EntryLocation& location = locations_.emplace_back();
+      if (number % 3 == 0) {
+        entry = "no value " + std::to_string(number);
+        ASSERT_OK((*db)->AppendEntry(entry, &location));
+      } else {
+        ASSERT_OK(db->Finish([&] {
+          return (*db)->PutExternal(Map(db), {K(1, key), 0}, Value(number), entry, &location);
+        }));
+      }
+      entries_.push_back(std::move(entry));
+      if (number % 5 == 4) ASSERT_OK((*db)->RollEntries());
+    }
+  }
+  static Status Recover(SimDB* db, uint64_t after, std::vector<std::string>* entries) {
+    entries->clear();
+    uint64_t last = after;
+    return (*db)->RecoverEntries(after, [&](uint64_t sequence, Slice entry) {
+      EXPECT_GT(sequence, last);
+      last = sequence;
+      entries->emplace_back(entry);
+      return Status::OK();
+    });
+  }
+  std::unique_ptr<SimDB> OpenAgain(fs::FileSystem* files) {
+    auto db = std::make_unique<SimDB>(1, files);
+    db->options().wal = GetParam();
+    db->options().large_value_bytes = 0;
+    EXPECT_OK(db->Open());
+    return db;
+  }
+  std::vector<std::string> From(size_t first) const {
+    return {entries_.begin() + static_cast<std::ptrdiff_t>(first), entries_.end()};
+  }
+};
+
+TEST_P(DBEntriesRecovery, WhatIsNotReleasedIsReadAgainAfterEachCrash) {
+  std::unique_ptr<SimDB> db = OpenAgain(&files_);
+  std::vector<std::string> read;
+  std::unique_ptr<CrashableFileSystem> image;
+  for (int run = 0; run < 4; ++run) {
+    ASSERT_OK(Recover(db.get(), 0, &read));
+    EXPECT_EQ(read, entries_) << "run " << run;
+    ASSERT_NO_FATAL_FAILURE(Log(db.get(), 13));
+    if (run == 1) {
+      ASSERT_OK(db->Flush());  // what became value files is there, too
+      ASSERT_OK(db->CompactAll());
+    }
+    auto next = image != nullptr ? image->CrashClone(Worst()) : files_.CrashClone(Worst());
+    db = nullptr;
+    image = std::move(next);
+    db = OpenAgain(image.get());
+  }
+  ASSERT_OK(Recover(db.get(), locations_[20].sequence, &read));
+  EXPECT_EQ(read, From(21));
+  for (size_t i = entries_.size() - 7; i < entries_.size(); ++i) {
+    size_t last = i;
+    while (last % 3 == 0) last -= 7;
+    EXPECT_EQ(db->Get(Map(db.get()), K(1, "k" + std::to_string(i % 7))),
+              Value(static_cast<int>(last)));
+  }
+
+  // The durable position of the layer above: what is before goes, once the tree has no use for it.
+  ASSERT_OK((*db)->ReleaseEntries(locations_[29].sequence));
+  ASSERT_OK(db->Flush());
+  ASSERT_OK(Recover(db.get(), locations_[29].sequence, &read));
+  EXPECT_EQ(read, From(30));
+  ASSERT_OK((*db)->ReleaseEntries(locations_.back().sequence));
+  for (int i = 0; i < 7; ++i)
+    ASSERT_OK((*db)->Delete(Map(db.get()), {K(1, "k" + std::to_string(i)), 0}));
+  ASSERT_OK(db->Flush());
+  ASSERT_OK(db->CompactAll());
+  db->executor().RunUntilIdle();
+  ASSERT_OK((*db)->ReleaseEntries(locations_.back().sequence));
+  EXPECT_EQ((*db)->statistics().value_files, 0u);
+  for (const std::string& path : image->Paths()) EXPECT_FALSE(path.ends_with(".vsst")) << path;
+  ASSERT_NO_FATAL_FAILURE(Log(db.get(), 1));
+}
+
+TEST_P(DBEntriesRecovery, AnEntryThatFailedIsNoGap) {
+  std::unique_ptr<SimDB> db = OpenAgain(&faults_);
+  ASSERT_NO_FATAL_FAILURE(Log(db.get(), 3));
+  for (const FileCall call : {FileCall::kAppend, FileCall::kFlush, FileCall::kSync}) {
+    faults_.Arm({.only = call, .path_contains = ".vsst"});
+    EntryLocation location;
+    static_cast<void>((*db)->AppendEntry("fails, or not", &location));
+    if (faults_.fired() == 0) {
+      locations_.push_back(location);
+      entries_.push_back("fails, or not");
+    }
+    faults_.Disarm();
+    ASSERT_NO_FATAL_FAILURE(Log(db.get(), 3));
+  }
+  const auto image = files_.CrashClone(Worst());
+  db = OpenAgain(image.get());
+  std::vector<std::string> read;
+  ASSERT_OK(Recover(db.get(), 0, &read));
+  // What was told to have failed may be there.
+  size_t at = 0;
+  for (const std::string& entry : read) {
+    if (at < entries_.size() && entry == entries_[at])
+      ++at;
+    else
+      EXPECT_EQ(entry, "fails, or not");
+  }
+  EXPECT_EQ(at, entries_.size());
+}
+
+TEST_P(DBEntriesRecovery, DamageIsToldAndATornEndIsNot) {
+  std::unique_ptr<SimDB> db = OpenAgain(&files_);
+  ASSERT_NO_FATAL_FAILURE(Log(db.get(), 13));
+  const auto image = files_.CrashClone(Worst());
+  std::vector<std::string> segments;
+  for (const std::string& path : image->Paths())
+    if (path.ends_with(".vsst")) segments.push_back(path);
+  ASSERT_EQ(segments.size(), 3u);
+  const bool synced = GetParam() == WalMode::kWalSync;
+  int told = 0, torn = 0;
+  for (const std::string& path : segments) {
+    const std::string whole = *image->Content(path);
+    const size_t end = whole.find_last_not_of('\0') + 1;
+    for (size_t at = 1; at < end; at += 97) {
+      for (const bool cut : {false, true}) {
+        std::string damaged = whole.substr(0, cut ? at : end);
+        if (!cut) damaged[at] = static_cast<char>(damaged[at] ^ 1);
+        const auto copy = image->CrashClone(CrashMode::kAll);
+        ASSERT_OK(copy->SetContent(path, damaged));
+        SimDB again(1, copy.get());
+        again.options().wal = GetParam();
+        Status status = again.Open();
+        std::vector<std::string> read;
+        if (status.ok()) status = Recover(&again, 0, &read);
+        if (!status.ok()) {
+          EXPECT_TRUE(status.IsCorruption()) << status.ToString();
+          EXPECT_NE(status.ToString().find(".vsst"), std::string::npos) << status.ToString();
+          ++told;
+          continue;
+        }
+        ++torn;
+        ASSERT_LE(read.size(), entries_.size());
+        for (size_t i = 0; i < read.size(); ++i) ASSERT_EQ(read[i], entries_[i]) << path << at;
+        if (synced && !cut) {
+          EXPECT_GE(read.size(), entries_.size() - 1) << path << " " << at << ": in silence";
+        }
+      }
+    }
+  }
+  EXPECT_GT(told, 0);
+  EXPECT_GT(torn, 0);
 }
 
 TEST_P(DBEntries, AWriteThatFailsLeavesThePutAsItWas) {
@@ -395,19 +561,23 @@ TEST_P(DBEntries, ClosedIsTold) {
     EXPECT_TRUE(status.IsClosed()) << status.ToString();
 }
 
+std::string NameOf(const ::testing::TestParamInfo<WalMode>& mode) {
+  switch (mode.param) {
+    case WalMode::kNone:
+      return "none";
+    case WalMode::kWal:
+      return "wal";
+    case WalMode::kWalSync:
+      return "wal_sync";
+  }
+  return "";
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, DBEntriesRecovery,
+                         ::testing::Values(WalMode::kWal, WalMode::kWalSync), NameOf);
 INSTANTIATE_TEST_SUITE_P(Modes, DBEntries,
                          ::testing::Values(WalMode::kNone, WalMode::kWal, WalMode::kWalSync),
-                         [](const auto& mode) {
-                           switch (mode.param) {
-                             case WalMode::kNone:
-                               return "none";
-                             case WalMode::kWal:
-                               return "wal";
-                             case WalMode::kWalSync:
-                               return "wal_sync";
-                           }
-                           return "";
-                         });
+                         NameOf);
 
 }  // namespace
 }  // namespace lava::testing

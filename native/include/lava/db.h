@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -265,6 +266,7 @@ struct TableStatistics {
 struct EntryLocation {
   uint64_t segment = 0;  // ascending while the instance is open: DB::EntrySegmentName()
   uint64_t offset = 0, bytes = 0;
+  uint64_t sequence = 0;  // of an entry: one above that of the entry before, from 1 on
 };
 
 /// The entries that stand one behind the other in these bytes of a segment, from an offset of it
@@ -350,9 +352,18 @@ class DB {
   /// directory, is whole then and does not change. Any thread. InvalidArgument: entries still go
   /// there. IOError, NoSpace: it has no end and never will; its entries can be read.
   virtual Status FinishEntries(uint64_t segment) = 0;
-  /// The other layer's durable position: it has what it needs of segments up to this one elsewhere.
-  /// A segment's file goes once it is released and the tree does not refer to it. Any thread.
+  /// The other layer's durable position: it has all entries up to this sequence elsewhere. A
+  /// segment's file goes once all of its entries are released and the tree does not refer to it.
+  /// Any thread.
   virtual Status ReleaseEntries(uint64_t through) = 0;
+  /// After an opening with a write-ahead log, for the other layer to go on from its durable
+  /// position: entries of earlier runs that were not released, behind that sequence, in their
+  /// order. What was acknowledged with kWalSync is all there, with kWal all up to some entry. The
+  /// sequences of new ones follow. Before the first release; of one thread.
+  /// Errors: Corruption, naming the file: an entry that was acknowledged is not sound, or missing;
+  /// what entry() returned, which ends it.
+  virtual Status RecoverEntries(
+      uint64_t after, const std::function<Status(uint64_t sequence, Slice entry)>& entry) = 0;
   virtual std::string EntrySegmentName(uint64_t segment) const = 0;
 
   /// NotFound when absent. snapshot may be null: the newest state.

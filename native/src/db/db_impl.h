@@ -40,6 +40,9 @@ class Lookup;
 class MergeRun;
 class ScanPageWriter;
 struct ValueFileGarbage;
+namespace vsst {
+class EntryFileReader;
+}
 
 /// What an instance's files are in. direct: its own file system, or null.
 fs::FileSystem* FilesOf(const DBOptions& options, fs::FileSystem* direct);
@@ -101,6 +104,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Status RollEntries() override;
   Status FinishEntries(uint64_t segment) override;
   Status ReleaseEntries(uint64_t through) override;
+  Status RecoverEntries(uint64_t after,
+                        const std::function<Status(uint64_t, Slice)>& entry) override;
   std::string EntrySegmentName(uint64_t segment) const override;
 
   Status Get(Table* table, KeyRef key, PinnedValue* value, Snapshot* snapshot) override;
@@ -236,6 +241,12 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Status LogEntry(Slice entry, EntrySegment::Value* value, EntryLocation* location,
                   ValueReference* reference);
   std::shared_ptr<EntrySegment> HeldEntries(uint64_t segment) const;  // takes state
+  bool IsHeld(const std::string& name) const;    // holds state
+  bool IsOfTree(const std::string& name) const;  // holds state
+  Status FindEntries();
+  Status JudgeEnd(const vsst::EntryFileReader& reader, const Status& unsound) const;
+  Status ReadEntries(const std::string& name, uint64_t next,
+                     const std::function<Status(uint64_t, Slice)>& entry) const;
   Status ReadHeld(const EntryLocation& location, std::string* bytes) const;
   uint64_t EntryBytesMax() const {
     return std::max(2 * memtable_limit_, options_.value_file_bytes);
@@ -468,6 +479,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   std::shared_ptr<EntrySegment> entries_;
   uint64_t entry_bytes_ = 0;   // of all segments of entries that it refers to; guarded by write
   bool segment_full_ = false;  // the memtable takes no more logged values; guarded by write
+  uint64_t next_entry_ = 1;    // its sequence; guarded by write
+  uint64_t skipped_ = 0;       // sequences right before it that failed; guarded by write
   // The last put that the next entry may end with: its internal key; guarded by write.
   std::string last_put_;
   TableImpl* last_put_table_ = nullptr;  // null: none
@@ -549,8 +562,15 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   std::map<std::string, std::weak_ptr<const LogSegment>> dead_segments_;
   // Those that have become value files, as long as somebody may read them as segments.
   std::map<std::string, std::weak_ptr<const LogSegment>> kept_segments_;
-  // By their numbers, those of which the other layer may need entries; guarded by state.
-  std::map<uint64_t, std::shared_ptr<EntrySegment>> held_entries_;
+  // Those of which the other layer may need entries, by the sequence of their first; guarded by
+  // state.
+  struct HeldSegment {
+    std::string name;                       // of the file
+    std::shared_ptr<EntrySegment> segment;  // null: of an earlier run
+    uint64_t follows = 0;                   // the sequence behind the last one before it
+  };
+  std::map<uint64_t, HeldSegment> held_entries_;
+  uint64_t recovered_to_ = 0;  // the first sequence of this run; set by opening
   LateFiles late_files_;
   int64_t pushed_time_ms_ = 0;
   uint64_t pushed_at_us_ = 0;

@@ -54,7 +54,7 @@ Status DBImpl::MakeEntrySegment() {
   Attach(segment);
   {
     std::lock_guard<std::mutex> state(state_mutex_);
-    held_entries_[id.number] = segment;
+    held_entries_[next_entry_] = {id.ValueFileName(), segment, next_entry_ - skipped_};
   }
   entries_ = std::move(segment);
   return Status::OK();
@@ -68,9 +68,16 @@ Status DBImpl::LogEntry(Slice entry, EntrySegment::Value* value, EntryLocation* 
   if (value != nullptr) head.remove_suffix(value->bytes.size() - value->inline_bytes);
   const uint64_t before = entries_->bytes();
   LoggedRecord logged;
-  LAVA_RETURN_IF_ERROR(
-      entries_->AppendEntry(head, value, options_.wal == WalMode::kWalSync, &logged, reference));
-  *location = {entries_->id().number, logged.offset, logged.bytes};
+  // A failed one may be there, so its sequence is not used again.
+  location->sequence = next_entry_++;
+  ++skipped_;
+  LAVA_RETURN_IF_ERROR(entries_->AppendEntry(location->sequence, skipped_ - 1, head, value,
+                                             options_.wal == WalMode::kWalSync, &logged,
+                                             reference));
+  skipped_ = 0;
+  location->segment = entries_->id().number;
+  location->offset = logged.offset;
+  location->bytes = logged.bytes;
   entry_bytes_ += entries_->bytes() - before;
   // Else values that are overwritten here would take space for as long as nothing else fills it.
   if (entry_bytes_ >= EntryBytesMax()) segment_full_ = true;
@@ -145,8 +152,14 @@ Status DBImpl::BindExternal(Slice entry, EntryLocation* location) {
 
 std::shared_ptr<EntrySegment> DBImpl::HeldEntries(uint64_t segment) const {
   std::lock_guard<std::mutex> state(state_mutex_);
-  const auto held = held_entries_.find(segment);
-  return held == held_entries_.end() ? nullptr : held->second;
+  for (const auto& [first, held] : held_entries_)
+    if (held.segment != nullptr && held.segment->id().number == segment) return held.segment;
+  return nullptr;
+}
+
+bool DBImpl::IsHeld(const std::string& name) const {
+  return std::any_of(held_entries_.begin(), held_entries_.end(),
+                     [&name](const auto& held) { return held.second.name == name; });
 }
 
 Status DBImpl::GetExternal(Table* table, KeyRef key, EntryLocation* location) {
@@ -161,7 +174,7 @@ Status DBImpl::GetExternal(Table* table, KeyRef key, EntryLocation* location) {
   if (reference == nullptr || HasExpired(*view, *impl, lookup) ||
       reference->birth.origin != origin_ || HeldEntries(reference->birth.number) == nullptr)
     return Status::NotFound();
-  *location = {reference->birth.number, reference->logged_offset, reference->logged_bytes};
+  *location = {reference->birth.number, reference->logged_offset, reference->logged_bytes, 0};
   if (reference->is_logged()) return Status::OK();
   const auto file = view->version->value_files.find(reference->birth);
   if (file == view->version->value_files.end()) return Status::NotFound();  // it was collected
@@ -228,16 +241,130 @@ Status DBImpl::FinishEntries(uint64_t segment) {
 Status DBImpl::ReleaseEntries(uint64_t through) {
   const Gate::Visit visit(gate_.get());
   if (!visit) return Status::Closed("the instance was closed");
-  std::vector<std::shared_ptr<EntrySegment>> released;  // go without the mutex
+  std::vector<std::shared_ptr<EntrySegment>> released;  // go without the mutexes
   {
+    std::lock_guard<std::mutex> install(install_mutex_);
+    uint64_t next = 0;
+    {
+      std::lock_guard<std::mutex> write(write_mutex_);
+      next = next_entry_;
+    }
     std::lock_guard<std::mutex> state(state_mutex_);
-    const auto end = held_entries_.upper_bound(through);
-    for (auto held = held_entries_.begin(); held != end; ++held)
-      released.push_back(std::move(held->second));
-    held_entries_.erase(held_entries_.begin(), end);
+    while (!held_entries_.empty()) {
+      const auto held = held_entries_.begin();
+      const auto behind = std::next(held);
+      // The first entry that is not the segment's.
+      const uint64_t end = behind == held_entries_.end() ? next : behind->first;
+      if (end == 0 || end - 1 > through) break;
+      // What the write-ahead log may refer to goes once that is flushed.
+      if (held->second.segment == nullptr && !IsOfTree(held->second.name))
+        replayed_segments_.push_back(held->second.name);
+      released.push_back(std::move(held->second.segment));
+      held_entries_.erase(held);
+    }
   }
   released.clear();
+  {
+    std::lock_guard<std::mutex> install(install_mutex_);
+    if (wal_ != nullptr) RemoveReplayedSegments();
+  }
   RemoveObsoleteFiles();
+  return Status::OK();
+}
+
+// Holds state: whether versions name the file, or did and somebody may read it still.
+bool DBImpl::IsOfTree(const std::string& name) const {
+  return obsolete_.contains(name) ||
+         std::any_of(
+             version_->value_files.begin(), version_->value_files.end(),
+             [&name](const auto& file) { return file.first.ValueFileName() == name; });
+}
+
+// Holds install, before anybody has the instance. In `none` no entry outlives the process.
+Status DBImpl::FindEntries() {
+  if (wal_ == nullptr) return Status::OK();
+  LAVA_ASSIGN_OR_RETURN(const std::vector<std::string> names, fs_->List(path_));
+  for (const std::string& name : names) {
+    if (!IsDataFile(name) || !name.ends_with(".vsst")) continue;
+    Result<std::unique_ptr<fs::RandomFile>> file = fs_->OpenRandom(path_ + "/" + name);
+    if (!file.ok() && file.status().IsNotFound()) continue;
+    LAVA_RETURN_IF_ERROR(file.status());
+    if (!vsst::EntryFileReader::HoldsEntries(**file)) continue;
+    vsst::EntryFileReader reader(file->get(), (*file)->size());
+    std::string entry;
+    const Status status = reader.Next(&entry);
+    if (status.ok())
+      held_entries_[reader.sequence()] = {name, nullptr, reader.sequence() - reader.skipped()};
+    if (!status.ok()) LAVA_RETURN_IF_ERROR(JudgeEnd(reader, status));
+  }
+  if (held_entries_.empty()) return Status::OK();
+  uint64_t last = 0;
+  LAVA_RETURN_IF_ERROR(ReadEntries(held_entries_.rbegin()->second.name, 0,
+                                   [&last](uint64_t sequence, Slice) {
+                                     last = sequence;
+                                     return Status::OK();
+                                   }));
+  next_entry_ = recovered_to_ = last + 1;
+  return Status::OK();
+}
+
+// Whether a segment ends with what cannot be read: the entry that a crash tore was not acknowledged.
+Status DBImpl::JudgeEnd(const vsst::EntryFileReader& reader, const Status& unsound) const {
+  if (!unsound.IsCorruption()) return unsound;
+  // A power cut takes what it likes of what was not synced.
+  if (options_.wal != WalMode::kWalSync) return Status::OK();
+  LAVA_ASSIGN_OR_RETURN(const bool damaged, reader.AnySoundBehind());
+  return damaged ? unsound : Status::OK();
+}
+
+// next: the sequence behind its last entry; 0: what is found.
+Status DBImpl::ReadEntries(const std::string& name, uint64_t next,
+                           const std::function<Status(uint64_t, Slice)>& entry) const {
+  LAVA_ASSIGN_OR_RETURN(const std::unique_ptr<fs::RandomFile> file,
+                        fs_->OpenRandom(path_ + "/" + name));
+  vsst::EntryFileReader reader(file.get(), file->size());
+  std::string bytes;
+  uint64_t expected = 0;
+  Status unsound;
+  while (!reader.done() && (next == 0 || expected < next)) {
+    unsound = reader.Next(&bytes);
+    if (!unsound.ok()) break;
+    if (expected != 0 && reader.sequence() - reader.skipped() != expected)
+      return Status::Corruption(file->path() + ": entry " + std::to_string(reader.sequence()) +
+                                " before offset " + std::to_string(reader.offset()) +
+                                " stands where entry " + std::to_string(expected) + " belongs");
+    expected = reader.sequence() + 1;
+    LAVA_RETURN_IF_ERROR(entry(reader.sequence(), bytes));
+  }
+  if (next == 0) return unsound.ok() ? Status::OK() : JudgeEnd(reader, unsound);
+  return expected >= next ? Status::OK()
+                          : Status::Corruption(file->path() + " ends with entry " +
+                                               std::to_string(expected - 1) + ", those up to " +
+                                               std::to_string(next - 1) + " are missing");
+}
+
+Status DBImpl::RecoverEntries(uint64_t after,
+                              const std::function<Status(uint64_t, Slice)>& entry) {
+  const Gate::Visit visit(gate_.get());
+  if (!visit) return Status::Closed("the instance was closed");
+  std::map<uint64_t, HeldSegment> segments;  // by their first entries
+  {
+    std::lock_guard<std::mutex> state(state_mutex_);
+    for (const auto& [first, held] : held_entries_)
+      if (held.segment == nullptr) segments[first] = held;
+  }
+  for (auto segment = segments.begin(); segment != segments.end(); ++segment) {
+    const auto behind = std::next(segment);
+    const uint64_t next = behind == segments.end() ? recovered_to_ : behind->second.follows;
+    if (next <= after + 1) continue;
+    const Status status =
+        ReadEntries(segment->second.name, next, [&](uint64_t sequence, Slice bytes) {
+          return sequence <= after ? Status::OK() : entry(sequence, bytes);
+        });
+    // What a power cut has taken is the end: what is behind was not acknowledged for good.
+    if (status.IsCorruption() && options_.wal == WalMode::kWal) return Status::OK();
+    LAVA_RETURN_IF_ERROR(status);
+  }
   return Status::OK();
 }
 

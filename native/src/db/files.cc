@@ -13,7 +13,8 @@ void DBImpl::RemoveObsoleteFiles() {
     std::erase_if(kept_segments_, [](const auto& segment) { return segment.second.expired(); });
     const auto take = [this, &dead](const auto& candidate) {
       // Asked once: it may expire between two questions, and would be forgotten.
-      const bool expired = candidate.second.expired() && !kept_segments_.contains(candidate.first);
+      const bool expired = candidate.second.expired() &&
+                           !kept_segments_.contains(candidate.first) && !IsHeld(candidate.first);
       if (expired) dead.push_back(candidate.first);
       return expired;
     };

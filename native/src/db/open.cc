@@ -161,6 +161,7 @@ Status DBImpl::OpenVersion(std::span<const ImportSource> imports) {
   LAVA_RETURN_IF_ERROR(ApplyEdit(first, &next));
   LAVA_RETURN_IF_ERROR(OpenFiles(*next.version, imports));
   LAVA_RETURN_IF_ERROR(manifest_->LogAndApply(first));
+  LAVA_RETURN_IF_ERROR(FindEntries());
   LAVA_RETURN_IF_ERROR(RemoveUnnamedFiles());
 
   lease_->Join(this);
@@ -266,7 +267,7 @@ Status DBImpl::RemoveUnnamedFiles() {
     const bool unnamed = IsDataFile(name) && !named.contains(name);
     if (!unnamed && !manifest_->IsObsolete(name)) continue;
     if (wal_ != nullptr && name.ends_with(".vsst")) {
-      replayed_segments_.push_back(name);
+      if (!IsHeld(name)) replayed_segments_.push_back(name);
       continue;
     }
     const Status status = fs_->Remove(path_ + "/" + name);

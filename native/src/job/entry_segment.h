@@ -35,9 +35,9 @@ class EntrySegment final : public LogSegment {
     std::optional<uint64_t> timestamp;
   };
   /// value: null when none ends it, or without its bytes from inline_bytes on, the entry's head.
-  /// *record: the whole entry. Errors: those of ValueLogWriter; the segment takes no more then.
-  Status AppendEntry(Slice head, const Value* value, bool synced, LoggedRecord* entry,
-                     ValueReference* reference);
+  /// sequence, skipped: as vsst::EntryHead. *entry: where all of it is. Errors: those of ValueLogWriter; the segment takes no more then.
+  Status AppendEntry(uint64_t sequence, uint64_t skipped, Slice head, const Value* value,
+                     bool synced, LoggedRecord* entry, ValueReference* reference);
 
   /// It becomes a value file as it stands. The first call does it, later ones tell the same.
   /// Errors: as ValueLogWriter::Finish(); the values in it can still be read.

@@ -1,5 +1,7 @@
 #include "value/entry_record.h"
 
+#include <algorithm>
+
 #include "base/coding.h"
 #include "base/compression.h"
 
@@ -7,13 +9,16 @@ namespace lava::vsst {
 
 void EncodeEntryHead(const EntryHead& head, std::string* out) {
   out->clear();
+  PutVarint64(out, head.sequence);
+  PutVarint64(out, head.skipped);
   PutVarint64(out, head.has_value ? uint64_t{head.inline_bytes} + 1 : 0);
   out->append(head.bytes);
 }
 
 bool DecodeEntryHead(Slice bytes, EntryHead* head) {
   uint64_t said = 0;
-  if (!GetVarint64(&bytes, &said) || said > kRecordValueBytesMax) return false;
+  if (!GetVarint64(&bytes, &head->sequence) || !GetVarint64(&bytes, &head->skipped) ||
+      head->skipped > head->sequence || !GetVarint64(&bytes, &said) || said > kRecordValueBytesMax) return false;
   head->has_value = said != 0;
   head->inline_bytes = head->has_value ? static_cast<uint32_t>(said - 1) : 0;
   head->bytes = bytes;
@@ -56,6 +61,8 @@ Status EntryReader::Next(std::string* entry) {
   LAVA_RETURN_IF_ERROR(TakeRecord(&record, &head_));
   if (!record.key.empty() || !DecodeEntryHead(head_, &head))
     return CorruptionAt(name_, offset, "no entry begins there");
+  sequence_ = head.sequence;
+  skipped_ = head.skipped;
   entry->assign(head.bytes);
   if (!head.has_value) return Status::OK();
   LAVA_RETURN_IF_ERROR(TakeRecord(&record, &value_));
@@ -63,6 +70,66 @@ Status EntryReader::Next(std::string* entry) {
     return CorruptionAt(name_, offset, "the value of the entry that begins there is missing");
   entry->append(value_, head.inline_bytes);
   return Status::OK();
+}
+
+bool EntryFileReader::HoldsEntries(const fs::RandomFile& file) {
+  char front[kRecordFrontBytes];
+  const size_t length = std::min<uint64_t>(file.size(), sizeof(front));
+  if (!file.Read(0, length, front).ok()) return false;
+  Slice bytes(front, length);
+  uint32_t birth = 0, key_bytes = 0;
+  return GetVarint32(&bytes, &birth) && GetVarint32(&bytes, &key_bytes) && birth == 0 &&
+         key_bytes == 0;
+}
+
+Status EntryFileReader::Take(uint64_t offset, std::string* bytes) const {
+  char front[kRecordFrontBytes];
+  const uint64_t room = end_ - std::min(offset, end_);
+  const size_t front_bytes = std::min<uint64_t>(room, sizeof(front));
+  LAVA_RETURN_IF_ERROR(file_.Read(offset, front_bytes, front));
+  uint64_t length = 0;
+  if (const char* error = RecordBytes({front, front_bytes}, room, &length); error != nullptr)
+    return CorruptionAt(file_.path(), offset, error);
+  const size_t before = bytes->size();
+  bytes->resize(before + length);
+  return file_.Read(offset, length, bytes->data() + before);
+}
+
+Status EntryFileReader::Next(std::string* entry) {
+  bytes_.clear();
+  LAVA_RETURN_IF_ERROR(Take(offset_, &bytes_));
+  // Whether a value follows is in the head alone.
+  RecordView record;
+  EntryHead head;
+  std::string raw;
+  LAVA_RETURN_IF_ERROR(ReadRecord(file_.path(), offset_, bytes_, &record, &raw));
+  if (DecodeEntryHead(raw, &head) && head.has_value)
+    LAVA_RETURN_IF_ERROR(Take(offset_ + bytes_.size(), &bytes_));
+  EntryReader reader(file_.path(), offset_, bytes_);
+  LAVA_RETURN_IF_ERROR(reader.Next(entry));
+  offset_ = reader.offset();
+  sequence_ = reader.sequence();
+  skipped_ = reader.skipped();
+  return Status::OK();
+}
+
+Result<bool> EntryFileReader::AnySoundBehind() const {
+  std::string rest(end_ - std::min(offset_, end_), '\0');
+  LAVA_RETURN_IF_ERROR(file_.Read(offset_, rest.size(), rest.data()));
+  RecordView record;
+  EntryHead head;
+  std::string raw;
+  // A head record begins with its birth and the length of its key, both 0.
+  for (size_t at = rest.find('\0', 1); at + 1 < rest.size(); at = rest.find('\0', at + 1)) {
+    if (rest[at + 1] != '\0') continue;
+    const Slice bytes = Slice(rest).substr(at);
+    uint64_t length = 0;
+    if (RecordBytes(bytes.substr(0, kRecordFrontBytes), bytes.size(), &length) != nullptr) continue;
+    if (ReadRecord(file_.path(), offset_ + at, bytes, &record, &raw).ok() && record.key.empty() &&
+        DecodeEntryHead(raw, &head) && head.sequence > sequence_)
+      return true;
+  }
+  return false;
 }
 
 }  // namespace lava::vsst

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "fs/file_system.h"
 #include "lava/slice.h"
 #include "lava/status.h"
 #include "value/format.h"
@@ -14,6 +15,8 @@ namespace lava::vsst {
 /// of that value behind, as any other of the segment: so it is found, checked, moved and collected
 /// like one, and a read of the value looks at nothing else of its entry (XLL 3.4: targeted reads).
 struct EntryHead {
+  uint64_t sequence = 0;  // ascends from entry to entry, over all segments of an instance
+  uint64_t skipped = 0;   // sequences right before it of entries that failed
   bool has_value = false;
   uint32_t inline_bytes = 0;  // of the value's front, which the entry has not
   Slice bytes;                // the entry, or what of it is before the value
@@ -38,6 +41,9 @@ class EntryReader {
   /// Where the next entry begins.
   uint64_t offset() const { return offset_; }
   Status Next(std::string* entry);
+  /// Of the entry that Next() gave, as its EntryHead.
+  uint64_t sequence() const { return sequence_; }
+  uint64_t skipped() const { return skipped_; }
   /// The value whose record is at this offset.
   static Status ReadValue(const std::string& name, uint64_t offset, Slice bytes,
                           std::string* value);
@@ -48,7 +54,40 @@ class EntryReader {
   const std::string name_;
   uint64_t offset_;
   Slice left_;
+  uint64_t sequence_ = 0, skipped_ = 0;
   std::string head_, value_;
+};
+
+/// Reads the entries of a segment's file from its beginning, one record at a time.
+/// Threads:    one thread.
+/// Ownership:  file must outlive it.
+/// Errors:     as EntryReader, from the first entry on that is not whole: where a segment has not
+///             been ended, that is where its writer came to.
+class EntryFileReader {
+ public:
+  /// records_end: of a file that was ended, where its records do; else its size.
+  EntryFileReader(const fs::RandomFile* file, uint64_t records_end)
+      : file_(*file), end_(records_end) {}
+  /// Whether such a file holds entries: others have values alone.
+  static bool HoldsEntries(const fs::RandomFile& file);
+
+  bool done() const { return offset_ >= end_; }
+  Status Next(std::string* entry);
+  uint64_t sequence() const { return sequence_; }
+  uint64_t skipped() const { return skipped_; }
+  uint64_t offset() const { return offset_; }
+  /// Whether an entry behind what Next() could not read is whole: a writer that syncs each entry
+  /// before the next never leaves that, so the file was damaged.
+  Result<bool> AnySoundBehind() const;
+
+ private:
+  /// Appends the record at this offset to *bytes.
+  Status Take(uint64_t offset, std::string* bytes) const;
+
+  const fs::RandomFile& file_;
+  const uint64_t end_;
+  uint64_t offset_ = 0, sequence_ = 0, skipped_ = 0;
+  std::string bytes_;
 };
 
 }  // namespace lava::vsst

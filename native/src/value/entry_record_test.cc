@@ -13,20 +13,29 @@ namespace {
 
 TEST(EntryRecord, HeadsComeBack) {
   const std::vector<EntryHead> heads = {
-      {false, 0, ""}, {false, 0, "an entry"}, {true, 0, "front"}, {true, 1, ""}, {true, 1, "f"}};
+      {1, 0, false, 0, ""},
+      {2, 1, false, 0, "an entry"},
+      {1ull << 40, 300, true, 0, "front"},
+      {9, 9, true, 1, ""},
+      {300, 0, true, 1, "f"}};
   for (const EntryHead& head : heads) {
     std::string bytes;
     EncodeEntryHead(head, &bytes);
     EntryHead back;
     ASSERT_TRUE(DecodeEntryHead(bytes, &back));
+    EXPECT_EQ(back.sequence, head.sequence);
+    EXPECT_EQ(back.skipped, head.skipped);
     EXPECT_EQ(back.has_value, head.has_value);
     EXPECT_EQ(back.inline_bytes, head.inline_bytes);
     EXPECT_EQ(back.bytes, head.bytes);
   }
   EntryHead head;
   EXPECT_FALSE(DecodeEntryHead("", &head));
-  EXPECT_FALSE(DecodeEntryHead("\xff\xff", &head));
-  EXPECT_FALSE(DecodeEntryHead("\xff\xff\xff\xff\xff\x01", &head)) << "beyond any value";
+  EXPECT_FALSE(DecodeEntryHead("\x01", &head));
+  EXPECT_FALSE(DecodeEntryHead("\x02\x01", &head));
+  EXPECT_FALSE(DecodeEntryHead("\x02\x03\x01", &head)) << "more than there were";
+  EXPECT_FALSE(DecodeEntryHead("\x02\x01\xff\xff", &head));
+  EXPECT_FALSE(DecodeEntryHead("\x02\x01\xff\xff\xff\xff\xff\x01", &head)) << "beyond any";
 }
 
 class EntryReaderTest : public ::testing::Test {
@@ -36,10 +45,10 @@ class EntryReaderTest : public ::testing::Test {
     Append("k1", "an earlier value");
     offset_ = bytes_.size();
     std::string head;
-    EncodeEntryHead({true, 1, "front "}, &head);
+    EncodeEntryHead({7, 0, true, 1, "front "}, &head);
     Append("", head);
     Append("k2", "-the value");
-    EncodeEntryHead({false, 0, "no value"}, &head);
+    EncodeEntryHead({8, 0, false, 0, "no value"}, &head);
     Append("", head);
   }
   void Append(Slice key, Slice value) {
@@ -61,8 +70,10 @@ TEST_F(EntryReaderTest, EntriesAreReadOneBehindTheOther) {
     std::string entry;
     ASSERT_TRUE(reader.Next(&entry).ok());
     EXPECT_EQ(entry, "front the value");
+    EXPECT_EQ(reader.sequence(), 7u);
     ASSERT_TRUE(reader.Next(&entry).ok());
     EXPECT_EQ(entry, "no value");
+    EXPECT_EQ(reader.sequence(), 8u);
     EXPECT_TRUE(reader.done());
     EXPECT_EQ(reader.offset(), bytes_.size());
   }
