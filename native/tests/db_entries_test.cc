@@ -334,6 +334,35 @@ TEST_P(DBEntries, AWriteThatFailsLeavesThePutAsItWas) {
   }
 }
 
+// Its record may be in the segment, but the value of before is the key's.
+TEST_P(DBEntries, AnExternalPutThatFailsLeavesTheValueOfBefore) {
+  if (GetParam() == WalMode::kNone) GTEST_SKIP() << "it cannot fail behind the segment";
+  Make(&faults_);
+  const auto put = [&](const std::string& key, int i) {
+    EntryLocation location;
+    return db_->Finish([&] {
+      return db()->PutExternal(Map(), {K(1, key), 0}, Value(i), EntryOf(key, Value(i)), &location);
+    });
+  };
+  // Most of the segment lives, so that it is kept.
+  for (int i = 0; i < 8; ++i) ASSERT_OK(put("a" + std::to_string(i), i));
+  ASSERT_OK(put("k", 20));
+  faults_.Arm({.fault = Fault::kNoSpace, .forever = true, .path_contains = "/wal/"});
+  for (int i = 21; i < 23; ++i) {
+    EXPECT_FALSE(put("k", i).ok());
+    EXPECT_FALSE(put("new", i).ok());
+  }
+  faults_.Disarm();
+  ASSERT_OK(db_->Flush());
+  for (int opening = 0; opening < 3; ++opening) {
+    EXPECT_EQ(Get("a1"), Value(1));
+    EXPECT_EQ(Get("k").substr(0, 100), Value(20).substr(0, 100)) << opening;
+    EXPECT_EQ(Get("new"), "NotFound");
+    ASSERT_OK(db_->Open());
+    if (opening == 1) ASSERT_OK(db_->CompactAll());
+  }
+}
+
 TEST_P(DBEntries, AFlushThatFailsLosesNothing) {
   for (uint64_t call = 1; call < 60; ++call) {
     Make(&faults_);

@@ -112,8 +112,13 @@ Status DBImpl::PutExternal(Table* table, KeyRef key, Slice value, Slice entry,
   LAVA_RETURN_IF_ERROR(LogEntry(entry, &logged, location, &reference));
   reference_.clear();
   EncodeReference(reference, &reference_);
-  if (wal_ != nullptr)
-    LAVA_RETURN_IF_ERROR(LogReference(internal.slice(), prefix_bytes, reference_));
+  if (wal_ != nullptr) {
+    Status status = LogReference(internal.slice(), prefix_bytes, reference_);
+    if (!status.ok()) {
+      entries_->Withdraw();
+      return status;
+    }
+  }
   active_->PutReference(internal.slice(), prefix_bytes, reference_);
   Wrote(key.key.size() + value.size());
   return Status::OK();

@@ -38,6 +38,9 @@ class EntrySegment final : public LogSegment {
   /// *record: the whole entry. Errors: those of ValueLogWriter; the segment takes no more then.
   Status AppendEntry(Slice head, const Value* value, bool synced, LoggedRecord* entry,
                      ValueReference* reference);
+  /// The value of the last AppendEntry() was not put after all, so the index must not take it for
+  /// its key's. The entry stays. Threads: as AppendEntry().
+  void Withdraw() { named_.pop_back(); }
 
   /// It becomes a value file as it stands. The first call does it, later ones tell the same.
   /// Errors: as ValueLogWriter::Finish(); the values in it can still be read.
