@@ -142,6 +142,13 @@ TEST_P(DBEntries, WhatIsNotTheLastPutIsNotBound) {
   put("a", Value(1));
   ASSERT_OK(db_->Flush());
   EXPECT_FALSE(is_bound(EntryOf("a", Value(1)))) << "flushed meanwhile";
+  put("a", Value(1));
+  put("b", Value(2, 50));
+  EXPECT_FALSE(is_bound(EntryOf("a", Value(1)))) << "another put is the last";
+  put("a", Value(1));
+  put("a", "small");
+  EXPECT_FALSE(is_bound(EntryOf("a", "small"))) << "small, over one that was not";
+  put("a", Value(1));
   Table* list = *db()->CreateTable("list", {.kind = TableKind::kList, .separation_bytes = 100});
   ASSERT_OK(db()->Put(list, {K(1, "l")}, ListOf({Value(1)})));
   EXPECT_FALSE(is_bound("list " + ListOf({Value(1)})));

@@ -240,6 +240,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   uint64_t EntryBytesMax() const {
     return std::max(2 * memtable_limit_, options_.value_file_bytes);
   }
+  /// table: null when it is none that can be bound.
   void NotePut(TableImpl* table, Slice internal_key, uint32_t prefix_bytes) {
     last_put_.assign(internal_key);
     last_put_table_ = table;
