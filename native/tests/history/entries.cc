@@ -87,6 +87,8 @@ Status LavaStore::Entries(uint64_t number) {
       return FinishEntries(any().location.segment);
     case 4: {
       const uint64_t through = any().location.segment;
+      // What is logged in one that was released is not held.
+      if (through == logged_.back().location.segment) LAVA_RETURN_IF_ERROR(db_->RollEntries());
       std::erase_if(logged_, [&](const Logged& l) { return l.location.segment <= through; });
       return db_->ReleaseEntries(through);
     }
