@@ -8,7 +8,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 
-all=(inspect log volume ksst vsst manifest metadata blocks vblocks framing list) # the slowest first
+all=(inspect log volume ksst vsst manifest metadata blocks vblocks entries framing list) # the slowest first
 merge=false
 runs=${1:-}
 case $runs in

@@ -1,4 +1,6 @@
 #include <atomic>
+#include <mutex>
+#include <set>
 #include <system_error>
 #include <thread>
 
@@ -11,8 +13,8 @@
 namespace lava::testing {
 namespace {
 
-std::unique_ptr<DB> OpenSmall(CrashableFileSystem* memory, const std::shared_ptr<Lease>& lease) {
-  DBOptions options;
+std::unique_ptr<DB> OpenSmall(CrashableFileSystem* memory, const std::shared_ptr<Lease>& lease,
+                              DBOptions options = {}) {
   options.lease = lease;
   options.file_system = memory;
   options.memtable_bytes = 64 << 10;
@@ -114,6 +116,139 @@ TEST(DBConcurrency, ReadersSeeEachKeyGoForwardOnly) {
   for (std::thread& thread : threads) thread.join();
   ASSERT_OK(Retry([&] { return db->Flush(100); }));
   EXPECT_EQ(db->statistics().background_errors, 0u);
+}
+
+// One thread logs, puts and binds; the layer above brings away what was rolled, beside flushes,
+// collections, readers and, at the end, the close.
+TEST(DBConcurrency, SegmentsOfEntriesAreBroughtAwayBesideTheirWriter) {
+  for (const WalMode wal : {WalMode::kNone, WalMode::kWal, WalMode::kWalSync}) {
+    ChosenFileSystem memory;
+    memory.SetRemovedFilesReadable(true);
+    auto lease = *Host::Get().Acquire(32 << 20, 0.5);
+    DBOptions options;
+    options.wal = wal;
+    options.large_value_bytes = 0;
+    options.value_file_bytes = 16 << 10;
+    options.gc_garbage_percent = 10;
+    const std::unique_ptr<DB> db = OpenSmall(&memory, lease, options);
+    ASSERT_NE(db, nullptr);
+    Table* t = *db->CreateTable("t", {.separation_bytes = 100});
+    constexpr uint64_t kKeys = 20, kRounds = 4000;
+    struct Logged {
+      EntryLocation location;
+      std::string entry;
+    };
+    std::mutex mutex;
+    std::vector<Logged> rolled, held;  // guarded by mutex: to bring away, and not released
+    std::atomic<bool> stop{false};
+    std::atomic<uint64_t> finished{0}, read{0}, found{0};
+    std::vector<std::thread> threads;
+    const auto ended = [&](const Status& status) {
+      EXPECT_TRUE(status.ok() || (stop && status.IsClosed())) << status.ToString();
+      return !status.ok();
+    };
+    threads.emplace_back([&] {
+      while (!stop) {
+        std::vector<Logged> mine;
+        {
+          std::lock_guard<std::mutex> lock(mutex);
+          mine = std::exchange(rolled, {});
+        }
+        if (mine.empty()) std::this_thread::yield();
+        std::string entry;
+        std::set<uint64_t> segments;
+        for (const Logged& logged : mine) segments.insert(logged.location.segment);
+        for (const uint64_t segment : segments) {
+          if (ended(db->FinishEntries(segment))) return;
+          ++finished;
+          const auto whole = memory.Content("/db/" + db->EntrySegmentName(segment));
+          ASSERT_OK(whole.status());
+          for (const Logged& logged : mine) {
+            if (logged.location.segment != segment) continue;
+            std::vector<std::string> alone;
+            ASSERT_OK(DecodeEntries(
+                db->EntrySegmentName(segment), logged.location.offset,
+                Slice(*whole).substr(logged.location.offset, logged.location.bytes), &alone));
+            ASSERT_EQ(alone, std::vector<std::string>{logged.entry});
+          }
+        }
+        if (segments.empty()) continue;
+        {
+          std::lock_guard<std::mutex> lock(mutex);
+          std::erase_if(held, [&](const Logged& logged) {
+            return logged.location.sequence <= mine.back().location.sequence;
+          });
+        }
+        if (ended(db->ReleaseEntries(mine.back().location.sequence))) return;
+      }
+    });
+    threads.emplace_back([&] {
+      Random random(7);
+      while (!stop) {
+        std::string entry;
+        std::unique_lock<std::mutex> lock(mutex);
+        if (!held.empty()) {
+          // What is released meanwhile may be gone.
+          const Logged& logged = held[random.Uniform(held.size())];
+          ASSERT_OK(db->ReadEntry(logged.location, &entry));
+          ASSERT_EQ(entry, logged.entry);
+          ++read;
+        }
+        lock.unlock();
+        EntryLocation at;
+        PinnedValue value;
+        const std::string key = K(1, std::to_string(random.Uniform(kKeys)));
+        const Status got = db->Get(t, {key}, &value);
+        EXPECT_TRUE(!got.ok() || value.data().starts_with(key.substr(1) + ":"));
+        if (!got.IsNotFound() && ended(got)) return;
+        const Status external = db->GetExternal(t, {key}, &at);
+        if (external.ok()) ++found;
+        if (!external.IsNotFound() && ended(external)) return;
+      }
+    });
+    threads.emplace_back([&] {
+      while (!stop) {
+        if (ended(Retry([&] { return db->Flush(100); }))) return;
+        auto snapshot = db->TakeSnapshot();
+        if (ended(snapshot.status())) return;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+    });
+    Random random(3);
+    std::vector<Logged> mine;
+    for (uint64_t n = 0; n < kRounds && !HasFailure(); ++n) {
+      const std::string name = std::to_string(random.Uniform(kKeys)), key = K(1, name);
+      const std::string value = name + ":" + std::to_string(n) + std::string(500, 'v');
+      Logged logged{{}, "set " + value};
+      Status status;
+      if (n % 3 == 0) {
+        status = Retry([&] { return db->AppendEntry(logged.entry, &logged.location); });
+      } else if (n % 3 == 1) {
+        status =
+            Retry([&] { return db->PutExternal(t, {key}, value, logged.entry, &logged.location); });
+      } else {
+        ASSERT_OK(Retry([&] { return db->Put(t, {key}, value); }));
+        status = db->BindExternal(logged.entry, &logged.location);
+      }
+      if (!status.IsNotFound()) {
+        ASSERT_OK(status);
+        std::lock_guard<std::mutex> lock(mutex);
+        held.push_back(logged);
+        mine.push_back(logged);
+      }
+      if (n % 10 != 9) continue;
+      ASSERT_OK(db->RollEntries());
+      std::lock_guard<std::mutex> lock(mutex);
+      rolled.insert(rolled.end(), mine.begin(), mine.end());
+      mine.clear();
+    }
+    stop = true;
+    ASSERT_OK(Retry([&] { return db->Close(); }));
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_GT(finished, 0u);
+    EXPECT_GT(read, 0u);
+    EXPECT_GT(found, 0u);
+  }
 }
 
 TEST(DBConcurrency, CloseWhileBusy) {

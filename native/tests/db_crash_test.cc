@@ -44,6 +44,7 @@ class CrashedHistory {
     options.operations = 90;
     options.writes_only = true;
     options.large_one_in = 25;
+    options.entries_one_in = 3;
     history_ = GenerateHistory(seed, options);
     ModelStore model;
     Player player(&model);

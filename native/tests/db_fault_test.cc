@@ -58,6 +58,7 @@ History HistoryOf(const Workload& workload) {
   GeneratorOptions options;
   options.operations = 160;
   options.large_one_in = 25;
+  options.entries_one_in = 3;
   History history = GenerateHistory(workload.seed, options);
   // Where what is not in the files is missed.
   for (size_t i = 25; i < history.size(); i += 25) {

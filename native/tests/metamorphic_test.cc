@@ -115,6 +115,8 @@ TEST(Metamorphic, AnyOptionsGiveTheSameAnswers) {
   const LavaStore::Totals& totals = LavaStore::TotalsOfAll();
   Count(totals.gc_jobs, "collections of value files in histories");
   Count(totals.values_logged, "values of histories logged as they were put");
+  Count(totals.external_values, "values of histories that are the ends of entries");
+  Count(totals.entries_read, "entries of histories that were read");
   Count(totals.merged_value_bytes, "bytes of values that compactions in histories wrote anew");
   Count(totals.gc_values_dead, "values that collections in histories left behind");
   Count(totals.value_reads, "values read from value files in histories");

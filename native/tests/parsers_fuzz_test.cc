@@ -1,4 +1,5 @@
 #include "fuzz/blocks_input.h"
+#include "fuzz/entries_input.h"
 #include "fuzz/framing_input.h"
 #include "fuzz/list_input.h"
 #include "fuzz/log_input.h"
@@ -12,6 +13,13 @@
 // a test of its own. native/fuzz/run.sh runs many more, guided by coverage.
 namespace lava::testing {
 namespace {
+
+TEST(EntriesFuzz, Corpus) {
+  RunCorpus("entries", fuzzing::RunEntriesInput, fuzzing::EntriesSeeds());
+}
+TEST(EntriesFuzz, SeededMutations) {
+  RunMutations("entries", fuzzing::RunEntriesInput, fuzzing::EntriesSeeds(), 300'000, 9);
+}
 
 TEST(FramingFuzz, Corpus) {
   RunCorpus("framing", fuzzing::RunFramingInput, fuzzing::FramingSeeds());

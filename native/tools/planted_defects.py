@@ -34,6 +34,8 @@ TESTS = {
     "interrupted on LavaFS": ("interrupted_calls_test", {"LAVA_TEST_FILE_SYSTEM": "lavafs"}),
     "files": ("fs_test", {}),
     "host": ("host_test", {}),
+    "entries": ("db_entries_test", {}),
+    "entries crash": ("db_entries_crash_test", {}),
     "job": ("job_test", {}),
     "lifecycle": ("db_lifecycle_test", {}),
     "log": ("log_test", {}),

@@ -241,16 +241,26 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Status LogEntry(Slice entry, EntrySegment::Value* value, EntryLocation* location,
                   ValueReference* reference);
   std::shared_ptr<EntrySegment> HeldEntries(uint64_t segment) const;  // takes state
-  bool IsHeld(const std::string& name) const;    // holds state
-  bool IsOfTree(const std::string& name) const;  // holds state
+  bool IsHeld(const std::string& name) const;                         // holds state
+  bool IsOfTree(const std::string& name) const;                       // holds state
+  bool IsOwn(const std::string& name) const;                          // holds install
   Status FindEntries();
   Status JudgeEnd(const vsst::EntryFileReader& reader, const Status& unsound) const;
-  Status ReadEntries(const std::string& name, uint64_t next,
+  struct HeldSegment {
+    std::string name;                       // of the file
+    std::shared_ptr<EntrySegment> segment;  // null: of an earlier run
+    uint64_t follows = 0;                   // the sequence behind the last one before it
+  };
+  Status WalkEntries(const std::map<uint64_t, HeldSegment>& segments, uint64_t* end, uint64_t* seen,
                      const std::function<Status(uint64_t, Slice)>& entry) const;
+  void EndEntryRun();
+  Status LogReleased(uint64_t through);  // holds install
+  void DropReleased();                   // holds install and state
   Status ReadHeld(const EntryLocation& location, std::string* bytes) const;
   uint64_t EntryBytesMax() const {
     return std::max(2 * memtable_limit_, options_.value_file_bytes);
   }
+  /// table: null when it is none that can be bound.
   void NotePut(TableImpl* table, Slice internal_key, uint32_t prefix_bytes) {
     last_put_.assign(internal_key);
     last_put_table_ = table;
@@ -479,8 +489,9 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   std::shared_ptr<EntrySegment> entries_;
   uint64_t entry_bytes_ = 0;   // of all segments of entries that it refers to; guarded by write
   bool segment_full_ = false;  // the memtable takes no more logged values; guarded by write
-  uint64_t next_entry_ = 1;    // its sequence; guarded by write
-  uint64_t skipped_ = 0;       // sequences right before it that failed; guarded by write
+  std::atomic<uint64_t> next_entry_{1};       // its sequence; written under write
+  std::atomic<uint64_t> current_entries_{0};  // the number of entries_, or 0; written under write
+  uint64_t skipped_ = 0;  // sequences right before it that failed; guarded by write
   // The last put that the next entry may end with: its internal key; guarded by write.
   std::string last_put_;
   TableImpl* last_put_table_ = nullptr;  // null: none
@@ -564,13 +575,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   std::map<std::string, std::weak_ptr<const LogSegment>> kept_segments_;
   // Those of which the other layer may need entries, by the sequence of their first; guarded by
   // state.
-  struct HeldSegment {
-    std::string name;                       // of the file
-    std::shared_ptr<EntrySegment> segment;  // null: of an earlier run
-    uint64_t follows = 0;                   // the sequence behind the last one before it
-  };
   std::map<uint64_t, HeldSegment> held_entries_;
-  uint64_t recovered_to_ = 0;  // the first sequence of this run; set by opening
+  uint64_t released_to_ = 0;  // the other layer's durable position; guarded by state
   LateFiles late_files_;
   int64_t pushed_time_ms_ = 0;
   uint64_t pushed_at_us_ = 0;

@@ -42,7 +42,7 @@ Status DBImpl::MakeEntrySegment() {
   if (entries_ != nullptr && entries_->sound() && entries_->bytes() < options_.value_file_bytes &&
       entries_->records() < kEntrySegmentRecordsMax)
     return Status::OK();
-  entries_.reset();
+  EndEntryRun();
   const FileId id = NextFile();
   const ValueLogOptions options{.compression = options_.value_compression, .sync = syncs()};
   // Through the page cache: the other layer reads it soon.
@@ -56,8 +56,15 @@ Status DBImpl::MakeEntrySegment() {
     std::lock_guard<std::mutex> state(state_mutex_);
     held_entries_[next_entry_] = {id.ValueFileName(), segment, next_entry_ - skipped_};
   }
+  current_entries_ = id.number;
   entries_ = std::move(segment);
   return Status::OK();
+}
+
+// Holds write. Entries do not go to their segment any more.
+void DBImpl::EndEntryRun() {
+  entries_.reset();
+  current_entries_ = 0;
 }
 
 // Holds write.
@@ -119,8 +126,13 @@ Status DBImpl::PutExternal(Table* table, KeyRef key, Slice value, Slice entry,
   LAVA_RETURN_IF_ERROR(LogEntry(entry, &logged, location, &reference));
   reference_.clear();
   EncodeReference(reference, &reference_);
-  if (wal_ != nullptr)
-    LAVA_RETURN_IF_ERROR(LogReference(internal.slice(), prefix_bytes, reference_));
+  if (wal_ != nullptr) {
+    Status status = LogReference(internal.slice(), prefix_bytes, reference_);
+    if (!status.ok()) {
+      entries_->Withdraw();
+      return status;
+    }
+  }
   active_->PutReference(internal.slice(), prefix_bytes, reference_);
   Wrote(key.key.size() + value.size());
   return Status::OK();
@@ -219,7 +231,7 @@ Status DBImpl::ReadEntryValue(const EntryLocation& location, std::string* value)
 Status DBImpl::RollEntries() {
   WriteLock lock(write_mutex_);
   if (closed_.load()) return Status::Closed("the instance was closed");
-  entries_.reset();
+  EndEntryRun();
   return Status::OK();
 }
 
@@ -241,43 +253,64 @@ Status DBImpl::FinishEntries(uint64_t segment) {
 Status DBImpl::ReleaseEntries(uint64_t through) {
   const Gate::Visit visit(gate_.get());
   if (!visit) return Status::Closed("the instance was closed");
-  std::vector<std::shared_ptr<EntrySegment>> released;  // go without the mutexes
   {
     std::lock_guard<std::mutex> install(install_mutex_);
-    uint64_t next = 0;
+    LAVA_RETURN_IF_ERROR(LogReleased(std::min(through, next_entry_ - 1)));
     {
-      std::lock_guard<std::mutex> write(write_mutex_);
-      next = next_entry_;
+      std::lock_guard<std::mutex> state(state_mutex_);
+      released_to_ = std::max(released_to_, through);
+      DropReleased();
     }
-    std::lock_guard<std::mutex> state(state_mutex_);
-    while (!held_entries_.empty()) {
-      const auto held = held_entries_.begin();
-      const auto behind = std::next(held);
-      // The first entry that is not the segment's.
-      const uint64_t end = behind == held_entries_.end() ? next : behind->first;
-      if (end == 0 || end - 1 > through) break;
-      // What the write-ahead log may refer to goes once that is flushed.
-      if (held->second.segment == nullptr && !IsOfTree(held->second.name))
-        replayed_segments_.push_back(held->second.name);
-      released.push_back(std::move(held->second.segment));
-      held_entries_.erase(held);
-    }
-  }
-  released.clear();
-  {
-    std::lock_guard<std::mutex> install(install_mutex_);
     if (wal_ != nullptr) RemoveReplayedSegments();
   }
   RemoveObsoleteFiles();
   return Status::OK();
 }
 
+// Holds install. Before a segment goes: else the next opening would miss its entries.
+Status DBImpl::LogReleased(uint64_t through) {
+  if (wal_ == nullptr || through <= manifest_->state().entries_released.value_or(0))
+    return Status::OK();
+  VersionEdit edit;
+  edit.entries_released = through;
+  LAVA_RETURN_IF_ERROR(Log(edit));
+  std::lock_guard<std::mutex> state(state_mutex_);
+  AdoptVersion();
+  PublishView();
+  return Status::OK();
+}
+
+// Holds install and state. The segment that entries still go to waits for its memtable's flush.
+void DBImpl::DropReleased() {
+  while (!held_entries_.empty()) {
+    const auto held = held_entries_.begin();
+    const auto behind = std::next(held);
+    HeldSegment& segment = held->second;
+    // The first entry that is not the segment's.
+    const uint64_t end = behind == held_entries_.end() ? next_entry_.load() : behind->first;
+    if (end - 1 > released_to_) return;
+    if (segment.segment != nullptr && segment.segment->id().number == current_entries_) return;
+    // What the write-ahead log may refer to goes once that is flushed.
+    if (segment.segment == nullptr && !IsOfTree(segment.name))
+      replayed_segments_.push_back(segment.name);
+    held_entries_.erase(held);
+  }
+}
+
 // Holds state: whether versions name the file, or did and somebody may read it still.
 bool DBImpl::IsOfTree(const std::string& name) const {
   return obsolete_.contains(name) ||
-         std::any_of(
-             version_->value_files.begin(), version_->value_files.end(),
-             [&name](const auto& file) { return file.first.ValueFileName() == name; });
+         std::any_of(version_->value_files.begin(), version_->value_files.end(),
+                     [&name](const auto& file) { return file.first.ValueFileName() == name; });
+}
+
+// Holds install. Others' files came with a checkpoint, and their entries are for those.
+bool DBImpl::IsOwn(const std::string& name) const {
+  const std::vector<Origin>& own = manifest_->state().origins;
+  return std::any_of(own.begin(), own.end(), [&name](const Origin& origin) {
+    const std::string any = FileId{origin, 0}.ValueFileName();
+    return name.starts_with(any.substr(0, any.rfind('-') + 1));
+  });
 }
 
 // Holds install, before anybody has the instance. In `none` no entry outlives the process.
@@ -285,30 +318,36 @@ Status DBImpl::FindEntries() {
   if (wal_ == nullptr) return Status::OK();
   LAVA_ASSIGN_OR_RETURN(const std::vector<std::string> names, fs_->List(path_));
   for (const std::string& name : names) {
-    if (!IsDataFile(name) || !name.ends_with(".vsst")) continue;
+    if (!name.ends_with(".vsst") || !IsOwn(name)) continue;
     Result<std::unique_ptr<fs::RandomFile>> file = fs_->OpenRandom(path_ + "/" + name);
     if (!file.ok() && file.status().IsNotFound()) continue;
     LAVA_RETURN_IF_ERROR(file.status());
-    if (!vsst::EntryFileReader::HoldsEntries(**file)) continue;
     vsst::EntryFileReader reader(file->get(), (*file)->size());
+    LAVA_ASSIGN_OR_RETURN(const bool holds_entries, reader.HoldsEntries());
+    if (!holds_entries) continue;
     std::string entry;
     const Status status = reader.Next(&entry);
     if (status.ok())
       held_entries_[reader.sequence()] = {name, nullptr, reader.sequence() - reader.skipped()};
-    if (!status.ok()) LAVA_RETURN_IF_ERROR(JudgeEnd(reader, status));
+    else
+      LAVA_RETURN_IF_ERROR(JudgeEnd(reader, status));
   }
-  if (held_entries_.empty()) return Status::OK();
-  uint64_t last = 0;
-  LAVA_RETURN_IF_ERROR(ReadEntries(held_entries_.rbegin()->second.name, 0,
-                                   [&last](uint64_t sequence, Slice) {
-                                     last = sequence;
-                                     return Status::OK();
-                                   }));
-  next_entry_ = recovered_to_ = last + 1;
+  released_to_ = manifest_->state().entries_released.value_or(0);
+  // What was released is there for the tree alone.
+  while (held_entries_.size() > 1 && std::next(held_entries_.begin())->first <= released_to_ + 1)
+    held_entries_.erase(held_entries_.begin());
+  uint64_t end = released_to_ + 1, seen = released_to_;
+  LAVA_RETURN_IF_ERROR(
+      WalkEntries(held_entries_, &end, &seen, [](uint64_t, Slice) { return Status::OK(); }));
+  if (seen == released_to_) held_entries_.clear();
+  next_entry_ = seen + 1;
+  // So that what is behind a loss is not found again before what comes now.
+  skipped_ = next_entry_ - end;
   return Status::OK();
 }
 
-// Whether a segment ends with what cannot be read: the entry that a crash tore was not acknowledged.
+// Whether a segment ends with what cannot be read: the entry that a crash tore was not
+// acknowledged.
 Status DBImpl::JudgeEnd(const vsst::EntryFileReader& reader, const Status& unsound) const {
   if (!unsound.IsCorruption()) return unsound;
   // A power cut takes what it likes of what was not synced.
@@ -317,55 +356,61 @@ Status DBImpl::JudgeEnd(const vsst::EntryFileReader& reader, const Status& unsou
   return damaged ? unsound : Status::OK();
 }
 
-// next: the sequence behind its last entry; 0: what is found.
-Status DBImpl::ReadEntries(const std::string& name, uint64_t next,
+// Reads the segments of earlier runs in their order, past what is behind a loss. *end: the sequence
+// from which on entries must be there; then behind the last that was read. *seen: the last that is
+// used.
+Status DBImpl::WalkEntries(const std::map<uint64_t, HeldSegment>& segments, uint64_t* end,
+                           uint64_t* seen,
                            const std::function<Status(uint64_t, Slice)>& entry) const {
-  LAVA_ASSIGN_OR_RETURN(const std::unique_ptr<fs::RandomFile> file,
-                        fs_->OpenRandom(path_ + "/" + name));
-  vsst::EntryFileReader reader(file.get(), file->size());
-  std::string bytes;
-  uint64_t expected = 0;
-  Status unsound;
-  while (!reader.done() && (next == 0 || expected < next)) {
-    unsound = reader.Next(&bytes);
-    if (!unsound.ok()) break;
-    if (expected != 0 && reader.sequence() - reader.skipped() != expected)
-      return Status::Corruption(file->path() + ": entry " + std::to_string(reader.sequence()) +
-                                " before offset " + std::to_string(reader.offset()) +
-                                " stands where entry " + std::to_string(expected) + " belongs");
-    expected = reader.sequence() + 1;
-    LAVA_RETURN_IF_ERROR(entry(reader.sequence(), bytes));
+  const bool synced = options_.wal == WalMode::kWalSync;
+  if (!segments.empty()) *end = std::min(*end, segments.begin()->second.follows);
+  for (auto segment = segments.begin(); segment != segments.end(); ++segment) {
+    const auto& [first, held] = *segment;
+    const bool behind_loss = held.follows > *end;
+    if (behind_loss && synced)
+      return Status::Corruption(path_ + "/" + held.name + " begins with entry " +
+                                std::to_string(first) + ", those from " + std::to_string(*end) +
+                                " on are missing");
+    const auto next = std::next(segment);
+    const uint64_t limit = next == segments.end() ? UINT64_MAX : next->second.follows;
+    LAVA_ASSIGN_OR_RETURN(const std::unique_ptr<fs::RandomFile> file,
+                          fs_->OpenRandom(path_ + "/" + held.name));
+    vsst::EntryFileReader reader(file.get(), file->size());
+    std::string bytes;
+    uint64_t expected = held.follows;
+    Status unsound;
+    while (!reader.done() && expected < limit) {
+      unsound = reader.Next(&bytes);
+      if (!unsound.ok() || reader.sequence() - reader.skipped() != expected) break;
+      expected = reader.sequence() + 1;
+      *seen = std::max(*seen, reader.sequence());
+      if (!behind_loss) LAVA_RETURN_IF_ERROR(entry(reader.sequence(), bytes));
+    }
+    if (!behind_loss) *end = expected;
+    // What the next segment follows must be there, unless a power cut may have taken it.
+    if (synced && limit != UINT64_MAX && expected < limit)
+      return Status::Corruption(file->path() + " ends with entry " + std::to_string(expected - 1) +
+                                ", those up to " + std::to_string(limit - 1) + " are missing");
+    if (!unsound.ok() && limit == UINT64_MAX) LAVA_RETURN_IF_ERROR(JudgeEnd(reader, unsound));
   }
-  if (next == 0) return unsound.ok() ? Status::OK() : JudgeEnd(reader, unsound);
-  return expected >= next ? Status::OK()
-                          : Status::Corruption(file->path() + " ends with entry " +
-                                               std::to_string(expected - 1) + ", those up to " +
-                                               std::to_string(next - 1) + " are missing");
+  return Status::OK();
 }
 
-Status DBImpl::RecoverEntries(uint64_t after,
-                              const std::function<Status(uint64_t, Slice)>& entry) {
+Status DBImpl::RecoverEntries(uint64_t after, const std::function<Status(uint64_t, Slice)>& entry) {
   const Gate::Visit visit(gate_.get());
   if (!visit) return Status::Closed("the instance was closed");
   std::map<uint64_t, HeldSegment> segments;  // by their first entries
+  uint64_t from = after;
   {
     std::lock_guard<std::mutex> state(state_mutex_);
+    from = std::max(from, released_to_);
     for (const auto& [first, held] : held_entries_)
       if (held.segment == nullptr) segments[first] = held;
   }
-  for (auto segment = segments.begin(); segment != segments.end(); ++segment) {
-    const auto behind = std::next(segment);
-    const uint64_t next = behind == segments.end() ? recovered_to_ : behind->second.follows;
-    if (next <= after + 1) continue;
-    const Status status =
-        ReadEntries(segment->second.name, next, [&](uint64_t sequence, Slice bytes) {
-          return sequence <= after ? Status::OK() : entry(sequence, bytes);
-        });
-    // What a power cut has taken is the end: what is behind was not acknowledged for good.
-    if (status.IsCorruption() && options_.wal == WalMode::kWal) return Status::OK();
-    LAVA_RETURN_IF_ERROR(status);
-  }
-  return Status::OK();
+  uint64_t end = from + 1, seen = 0;
+  return WalkEntries(segments, &end, &seen, [&](uint64_t sequence, Slice bytes) {
+    return sequence <= from ? Status::OK() : entry(sequence, bytes);
+  });
 }
 
 }  // namespace lava

@@ -57,7 +57,7 @@ void DBImpl::SealBothLocked() {
   run->memtable = std::move(active_);
   run->segments = std::exchange(segments_, {});
   segment_.reset();
-  entries_.reset();
+  EndEntryRun();
   entry_bytes_ = 0;
   segment_full_ = false;
   run->sequence = ++seal_sequence_;
@@ -252,6 +252,7 @@ Status DBImpl::InstallGroup(const FlushGroup& group) {
     }
   }
   AdoptVersion();
+  DropReleased();
   ChooseBounds(group);
   installed_sequence_ = group.runs.front()->sequence;
   sealed_.resize(sealed_.size() - group.runs.size());

@@ -110,9 +110,10 @@ Status DBImpl::Put(Table* table, KeyRef key, Slice value) {
   } else {
     LAVA_RETURN_IF_ERROR(LogWrite(WalRecord::Kind::kPut, internal.slice(), prefix_bytes, value));
     active_->Put(internal.slice(), prefix_bytes, value);
-    if (binds_ && IsApart(*impl, value)) [[unlikely]]
-      NotePut(impl, internal.slice(), prefix_bytes);
   }
+  // Whatever its size: it is the last one now.
+  if (binds_) [[unlikely]]
+    NotePut(!large && IsApart(*impl, value) ? impl : nullptr, internal.slice(), prefix_bytes);
   Wrote(key.key.size() + value.size());
   return Status::OK();
 }

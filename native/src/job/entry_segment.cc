@@ -23,7 +23,8 @@ Status EntrySegment::AppendEntry(uint64_t sequence, uint64_t skipped, Slice head
                                  const Value* value, bool synced, LoggedRecord* entry,
                                  ValueReference* reference) {
   vsst::EncodeEntryHead(
-      {sequence, skipped, value != nullptr, value != nullptr ? value->inline_bytes : 0, head}, &head_);
+      {sequence, skipped, value != nullptr, value != nullptr ? value->inline_bytes : 0, head},
+      &head_);
   LoggedRecord first, last;
   Status status = writer_->Append({}, head_, &first);
   if (status.ok() && value != nullptr) status = writer_->Append(value->key, value->bytes, &last);

@@ -35,9 +35,13 @@ class EntrySegment final : public LogSegment {
     std::optional<uint64_t> timestamp;
   };
   /// value: null when none ends it, or without its bytes from inline_bytes on, the entry's head.
-  /// sequence, skipped: as vsst::EntryHead. *entry: where all of it is. Errors: those of ValueLogWriter; the segment takes no more then.
+  /// sequence, skipped: as vsst::EntryHead. *entry: where all of it is.
+  /// Errors: those of ValueLogWriter; the segment takes no more then.
   Status AppendEntry(uint64_t sequence, uint64_t skipped, Slice head, const Value* value,
                      bool synced, LoggedRecord* entry, ValueReference* reference);
+  /// The value of the last AppendEntry() was not put after all, so the index must not take it for
+  /// its key's. The entry stays. Threads: as AppendEntry().
+  void Withdraw() { named_.pop_back(); }
 
   /// It becomes a value file as it stands. The first call does it, later ones tell the same.
   /// Errors: as ValueLogWriter::Finish(); the values in it can still be read.

@@ -22,6 +22,7 @@ enum Tag : uint8_t {
   kBirthExpired = 12,
   kWalFlushed = 13,
   kValueFileInGroupAdded = 14,
+  kEntriesReleased = 15,
 };
 
 constexpr uint64_t kTableIdMax = (uint64_t{1} << (8 * kTableIdBytes)) - 1;
@@ -348,6 +349,9 @@ Status ReadField(EditReader* in, FileTable* files, VersionEdit* edit) {
     case kWalFlushed:
       edit->wal_flushed = in->Varint("position of the write-ahead log");
       break;
+    case kEntriesReleased:
+      edit->entries_released = in->Varint("position of the layer above");
+      break;
     case kOrigin: {
       Origin origin;
       origin.high = in->Fixed64("origin");
@@ -449,6 +453,10 @@ void EncodeEdit(const VersionEdit& edit, std::string* out) {
   if (edit.wal_flushed) {
     out->push_back(kWalFlushed);
     PutVarint64(out, *edit.wal_flushed);
+  }
+  if (edit.entries_released) {
+    out->push_back(kEntriesReleased);
+    PutVarint64(out, *edit.entries_released);
   }
   for (const Origin& origin : edit.origins) {
     out->push_back(kOrigin);

@@ -22,7 +22,9 @@ Status Corrupt(const std::string& what, uint64_t offset) {
 
 std::string EncodeMetadata(const ManifestState& state) {
   VersionEdit edit = SnapshotOf(state);
-  edit.wal_flushed.reset();  // what a checkpoint is restored to has a log of its own
+  // What a checkpoint is restored to has logs of its own.
+  edit.wal_flushed.reset();
+  edit.entries_released.reset();
   std::string payload;
   EncodeEdit(edit, &payload);
   std::string out(kMetadataMagic);
@@ -58,7 +60,7 @@ Status DecodeMetadata(Slice metadata, FileTable* files, ManifestState* state) {
   LAVA_RETURN_IF_ERROR(DecodeEdit(metadata.substr(kHeaderBytes, length), kHeaderBytes, files, &edit)
                            .WithContext("checkpoint metadata"));
   if (!edit.removed.empty() || !edit.values_removed.empty() || !edit.dropped.empty() ||
-      !edit.partition_bytes || edit.wal_flushed)
+      !edit.partition_bytes || edit.wal_flushed || edit.entries_released)
     return Corrupt("not a snapshot of an instance,", kHeaderBytes);
   ManifestState decoded;
   const Status applied = ApplyEdit(edit, &decoded);

@@ -106,6 +106,7 @@ VersionEdit SnapshotOf(const ManifestState& state) {
   if (state.partition_bytes != 0) edit.partition_bytes = state.partition_bytes;
   edit.next_file_number = state.next_file_number;
   edit.wal_flushed = state.wal_flushed;
+  edit.entries_released = state.entries_released;
   edit.origins = state.origins;
   for (const auto& [id, table] : state.tables) edit.registered.push_back(table);
   for (uint32_t n = 0; n < kLevelCountMax; ++n)
@@ -141,6 +142,11 @@ Status ApplyEdit(const VersionEdit& edit, ManifestState* state) {
     if (next.wal_flushed && *edit.wal_flushed < *next.wal_flushed)
       return Status::InvalidArgument("version edit: the write-ahead log's position goes back");
     next.wal_flushed = edit.wal_flushed;
+  }
+  if (edit.entries_released) {
+    if (*edit.entries_released < next.entries_released.value_or(0))
+      return Status::InvalidArgument("version edit: the position of the layer above goes back");
+    next.entries_released = edit.entries_released;
   }
   for (const Origin& origin : edit.origins) {
     next.origins.push_back(origin);

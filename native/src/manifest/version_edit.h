@@ -63,6 +63,8 @@ struct VersionEdit {
   std::vector<Origin> origins;  // of opens: the edits behind belong to the last one
   /// The last record of the write-ahead log that is in files; said first when the log begins.
   std::optional<uint64_t> wal_flushed;
+  /// Up to which sequence the layer above needs no entries any more; with a write-ahead log only.
+  std::optional<uint64_t> entries_released;
 
   void Add(uint32_t level, FileEntry entry) { added.push_back({level, std::move(entry)}); }
   /// A value file in which everything was born.
@@ -84,6 +86,7 @@ struct ManifestState {
   uint64_t next_file_number = 1;
   std::vector<Origin> origins;  // one per open, oldest first; the newest kOriginsMax are kept
   std::optional<uint64_t> wal_flushed;  // none: the instance has no write-ahead log
+  std::optional<uint64_t> entries_released;
   static constexpr size_t kOriginsMax = 64;
 };
 

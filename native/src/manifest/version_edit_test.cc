@@ -29,6 +29,7 @@ ManifestState SomeState() {
   VersionEdit edit;
   edit.partition_bytes = 1;
   edit.next_file_number = 12;
+  edit.entries_released = 34;
   edit.origins = {{1, 2}, {3, 4}};
   edit.registered.push_back({"state", 42, {.kind = TableKind::kList, .ttl_ms = 5}});
   edit.Add(0, Whole(File(3, "a", "z")));
@@ -78,6 +79,10 @@ TEST(VersionEdit, SnapshotSurvivesEncoding) {
   EXPECT_EQ(again.version->levels[1][0].file, again.version->levels[2][0].file);
   EXPECT_EQ(again.tables.at(42).options.ttl_ms, 5);
   EXPECT_EQ(again.origins.size(), 2u);
+  EXPECT_EQ(again.entries_released, 34u);
+  VersionEdit back;
+  back.entries_released = 33;
+  EXPECT_FALSE(ApplyEdit(back, &again).ok()) << "it never goes back";
 }
 
 std::shared_ptr<ValueFileMeta> ValueFile(uint64_t number) {

@@ -18,7 +18,8 @@ void EncodeEntryHead(const EntryHead& head, std::string* out) {
 bool DecodeEntryHead(Slice bytes, EntryHead* head) {
   uint64_t said = 0;
   if (!GetVarint64(&bytes, &head->sequence) || !GetVarint64(&bytes, &head->skipped) ||
-      head->skipped > head->sequence || !GetVarint64(&bytes, &said) || said > kRecordValueBytesMax) return false;
+      head->skipped > head->sequence || !GetVarint64(&bytes, &said) || said > kRecordValueBytesMax)
+    return false;
   head->has_value = said != 0;
   head->inline_bytes = head->has_value ? static_cast<uint32_t>(said - 1) : 0;
   head->bytes = bytes;
@@ -26,6 +27,9 @@ bool DecodeEntryHead(Slice bytes, EntryHead* head) {
 }
 
 namespace {
+
+// Its value has three numbers at least, so that zeros are none.
+constexpr uint64_t kHeadRecordBytesMin = kRecordBytesMin + 3;
 
 Status ReadRecord(const std::string& name, uint64_t offset, Slice bytes, RecordView* record,
                   std::string* value) {
@@ -72,14 +76,18 @@ Status EntryReader::Next(std::string* entry) {
   return Status::OK();
 }
 
-bool EntryFileReader::HoldsEntries(const fs::RandomFile& file) {
-  char front[kRecordFrontBytes];
-  const size_t length = std::min<uint64_t>(file.size(), sizeof(front));
-  if (!file.Read(0, length, front).ok()) return false;
-  Slice bytes(front, length);
-  uint32_t birth = 0, key_bytes = 0;
-  return GetVarint32(&bytes, &birth) && GetVarint32(&bytes, &key_bytes) && birth == 0 &&
-         key_bytes == 0;
+Result<bool> EntryFileReader::HoldsEntries() const {
+  std::string bytes;
+  Status status = Take(0, &bytes);
+  RecordView record;
+  if (status.ok()) {
+    // Of any file of values.
+    const RecordSource source{file_.path(), UniqueIdOf(file_.path()), UINT32_MAX, true};
+    status = DecodeRecord(source, 0, bytes, &record);
+  }
+  if (status.ok()) return record.key.empty();
+  if (!status.IsCorruption()) return status;
+  return AnySoundBehind();
 }
 
 Status EntryFileReader::Take(uint64_t offset, std::string* bytes) const {
@@ -120,11 +128,13 @@ Result<bool> EntryFileReader::AnySoundBehind() const {
   EntryHead head;
   std::string raw;
   // A head record begins with its birth and the length of its key, both 0.
-  for (size_t at = rest.find('\0', 1); at + 1 < rest.size(); at = rest.find('\0', at + 1)) {
-    if (rest[at + 1] != '\0') continue;
+  const std::string front(2, '\0');
+  for (size_t at = rest.find(front, 1); at != std::string::npos; at = rest.find(front, at + 1)) {
     const Slice bytes = Slice(rest).substr(at);
     uint64_t length = 0;
-    if (RecordBytes(bytes.substr(0, kRecordFrontBytes), bytes.size(), &length) != nullptr) continue;
+    if (RecordBytes(bytes.substr(0, kRecordFrontBytes), bytes.size(), &length) != nullptr ||
+        length < kHeadRecordBytesMin)
+      continue;
     if (ReadRecord(file_.path(), offset_ + at, bytes, &record, &raw).ok() && record.key.empty() &&
         DecodeEntryHead(raw, &head) && head.sequence > sequence_)
       return true;

@@ -68,8 +68,9 @@ class EntryFileReader {
   /// records_end: of a file that was ended, where its records do; else its size.
   EntryFileReader(const fs::RandomFile* file, uint64_t records_end)
       : file_(*file), end_(records_end) {}
-  /// Whether such a file holds entries: others have values alone.
-  static bool HoldsEntries(const fs::RandomFile& file);
+  /// Before the first Next(): whether the file holds entries, though the first may be damaged; else
+  /// it holds values alone.
+  Result<bool> HoldsEntries() const;
 
   bool done() const { return offset_ >= end_; }
   Status Next(std::string* entry);

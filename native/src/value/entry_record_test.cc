@@ -12,12 +12,11 @@ namespace lava::vsst {
 namespace {
 
 TEST(EntryRecord, HeadsComeBack) {
-  const std::vector<EntryHead> heads = {
-      {1, 0, false, 0, ""},
-      {2, 1, false, 0, "an entry"},
-      {1ull << 40, 300, true, 0, "front"},
-      {9, 9, true, 1, ""},
-      {300, 0, true, 1, "f"}};
+  const std::vector<EntryHead> heads = {{1, 0, false, 0, ""},
+                                        {2, 1, false, 0, "an entry"},
+                                        {1ull << 40, 300, true, 0, "front"},
+                                        {9, 9, true, 1, ""},
+                                        {300, 0, true, 1, "f"}};
   for (const EntryHead& head : heads) {
     std::string bytes;
     EncodeEntryHead(head, &bytes);

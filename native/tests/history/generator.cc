@@ -56,11 +56,15 @@ constexpr Weight kWritingWeights[] = {
 
 class Generator {
  public:
-  Generator(uint64_t seed, const GeneratorOptions& options) : random_(seed), options_(options) {}
+  Generator(uint64_t seed, const GeneratorOptions& options)
+      : random_(seed), entries_random_(~seed), options_(options) {}
 
   History Run() {
     History history;
-    for (size_t i = 0; i < options_.operations; ++i) history.push_back(Next());
+    for (size_t i = 0; i < options_.operations; ++i) {
+      history.push_back(Next());
+      ShareTheLog(&history.back());
+    }
     return history;
   }
 
@@ -168,6 +172,16 @@ class Generator {
     o->exclusive = !o->key.empty() && random_.OneIn(4);
   }
 
+  // Not weights of their own, nor draws from the same numbers, which would make every history
+  // another one.
+  void ShareTheLog(Operation* o) {
+    if (o->op != Op::kPut && o->op != Op::kRunJobs) return;
+    if (!entries_random_.OneIn(options_.entries_one_in)) return;
+    if (o->op == Op::kPut && kHistoryTables[o->table].kind == TableKind::kList) return;
+    o->op = o->op == Op::kPut ? Op::kPutExternal : Op::kEntries;
+    o->number = entries_random_.Next();
+  }
+
   Operation Next() {
     const Op op = options_.writes_only ? Draw(kWritingWeights) : Draw(kWeights);
     Operation o;
@@ -242,6 +256,8 @@ class Generator {
         time_ += random_.Uniform(3);
         o.number = time_;
         break;
+      case Op::kPutExternal:
+      case Op::kEntries:
       case Op::kTuneHost:
       case Op::kReopen:
       case Op::kReadAll:
@@ -256,7 +272,7 @@ class Generator {
     return o;
   }
 
-  Random random_;
+  Random random_, entries_random_;
   const GeneratorOptions options_;
   uint64_t time_ = kFirstTime;
   std::array<uint64_t, 3> ttl_{};

@@ -10,6 +10,9 @@ struct GeneratorOptions {
   bool writes_only = false;
   /// One in so many values is large.
   uint32_t large_one_in = 60;
+  /// One in so many puts ends an entry of the layer above, and one in so many runs of jobs is
+  /// something else that this layer does.
+  uint32_t entries_one_in = 8;
 };
 
 /// A history over every public call. The same seed and options give the same history; a shorter

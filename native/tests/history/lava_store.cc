@@ -90,6 +90,7 @@ void LavaStore::CloseNow() {
     Totals& totals = TotalsOfAll();
     totals.gc_jobs += statistics.gc_jobs;
     totals.values_logged += statistics.values_logged;
+    totals.external_values += statistics.external_values;
     totals.gc_values_dead += statistics.gc_values_dead;
     totals.value_reads += statistics.value_reads;
     totals.merged_value_bytes += statistics.merged_value_bytes;
@@ -97,6 +98,7 @@ void LavaStore::CloseNow() {
   StopBringing();
   snapshots_.clear();
   tables_.clear();
+  logged_.clear();
   db_.reset();
   beside_grant_.reset();
   beside_lease_.reset();
@@ -134,7 +136,10 @@ Status LavaStore::OpenIn(const std::string& directory, std::span<const ImportSou
   LAVA_ASSIGN_OR_RETURN(db_, OpenDB(options, directory, imports, environment));
   directory_ = directory;
   db_->SetTime(now_ms_);
-  return Status::OK();
+  // The first puts, too, are watched.
+  EntryLocation location;
+  const Status watched = db_->BindExternal("", &location);
+  return watched.IsNotFound() ? Status::OK() : Status::IOError("bound: " + watched.ToString());
 }
 
 std::string LavaStore::ToStore(const std::string& key) const {
@@ -179,6 +184,7 @@ Status LavaStore::Finish(const std::function<Status()>& call) {
 
 Status LavaStore::Write(const Operation& write) {
   if (late_random_.OneIn(16)) LAVA_RETURN_IF_ERROR(BringAny());
+  if (write.op == Op::kPutExternal) return PutExternal(write);
   return Finish([&] { return Apply(write); });
 }
 
@@ -524,6 +530,9 @@ void LavaStore::SetTime(int64_t now_ms) {
 
 Status LavaStore::CheckAtEnd() {
   LAVA_RETURN_IF_ERROR(BringAll());
+  LAVA_RETURN_IF_ERROR(db_->RollEntries());
+  LAVA_RETURN_IF_ERROR(db_->ReleaseEntries(UINT64_MAX));
+  logged_.clear();
   if (simulated_ != nullptr) return CheckAtRest();
   // Threads may be amid something still: a job removes files after it has counted itself out.
   Status status;

@@ -28,7 +28,7 @@ class LavaStore final : public Store {
   /// What instances of all stores did until they were closed. One thread at a time.
   struct Totals {
     uint64_t gc_jobs = 0, gc_values_dead = 0, value_reads = 0, merged_value_bytes = 0;
-    uint64_t values_logged = 0;
+    uint64_t values_logged = 0, external_values = 0, entries_read = 0;
     uint64_t late_files = 0, reads_that_needed_a_file = 0, late_files_in_checkpoints = 0;
   };
   static Totals& TotalsOfAll();
@@ -83,6 +83,7 @@ class LavaStore final : public Store {
   Status SetTtl(uint32_t table, int64_t ttl_ms) override;
   Status Tune(uint32_t table, uint64_t number) override;
   void TuneHost(uint64_t number) override;
+  Status Entries(uint64_t number) override;
   void SetTime(int64_t now_ms) override;
   Status CheckAtEnd() override;
 
@@ -95,6 +96,15 @@ class LavaStore final : public Store {
   Status Finish(const std::function<Status()>& call);
   Status Apply(const Operation& write);
   Status Adopt(int32_t slot, const std::string& directory, ImportSource* source);
+  // entries.cc
+  struct Logged {
+    EntryLocation location;
+    std::string bytes;
+  };
+  Status PutExternal(const Operation& put);
+  Status CheckExternal(const Operation& put);
+  Status ReadEntry(const Logged& logged);
+  Status FinishEntries(uint64_t segment);
   // late_files.cc
   Status Place(const Snapshot::File& file, const std::string& directory, ImportSource* source);
   std::string PathOf(const Snapshot::File& file) const;
@@ -154,6 +164,7 @@ class LavaStore final : public Store {
   std::unique_ptr<DB> db_;
   std::map<uint32_t, Table*> tables_;  // of this opening
   std::map<int32_t, std::shared_ptr<Snapshot>> snapshots_;
+  std::vector<Logged> logged_;  // in this opening, and not released
 };
 
 }  // namespace lava::testing

@@ -32,6 +32,7 @@ Status ModelStore::Write(const Operation& o) {
   const KeyRef key{o.key, PrefixBytesOf(o.table)};
   switch (o.op) {
     case Op::kPut:
+    case Op::kPutExternal:
       model_.Put(NameOf(o.table), key, o.value);
       break;
     case Op::kDelete:

@@ -44,6 +44,7 @@ enum class Op : uint8_t {
   kAppend,
   kDeletePrefix,  // key: the prefix
   kDeleteRange,   // key to upper
+  kPutExternal,   // a put whose value ends an entry; number: see LavaStore::PutExternal
   kBatch,
   kRefused,  // number: which mistake
   kGet,      // from here: slot, -1 for the newest state
@@ -64,6 +65,7 @@ enum class Op : uint8_t {
   kSetTtl,    // number: units
   kTune,      // number: see Store::Tune
   kTuneHost,  // number: see Store::TuneHost
+  kEntries,   // number: see Store::Entries
   kSetTime,   // number: units
 };
 inline constexpr uint32_t kOpCount = static_cast<uint32_t>(Op::kSetTime) + 1;

@@ -230,6 +230,7 @@ std::string Player::Answer(const Operation& o, int32_t slot) {
     case Op::kAppend:
     case Op::kDeletePrefix:
     case Op::kDeleteRange:
+    case Op::kPutExternal:
       return InWords(store_->Write(o));
     case Op::kBatch:
       return InWords(store_->WriteBatch(o.batch));
@@ -281,6 +282,8 @@ std::string Player::Answer(const Operation& o, int32_t slot) {
     case Op::kTuneHost:
       store_->TuneHost(o.number);
       return "";
+    case Op::kEntries:
+      return InWords(store_->Entries(o.number));
     case Op::kSetTime:
       times_.now_ms = std::max(times_.now_ms, static_cast<int64_t>(o.number) * kTimeUnitMs);
       store_->SetTime(times_.now_ms);

@@ -19,7 +19,7 @@ class Store {
   using Value = std::optional<std::string>;
   virtual ~Store() = default;
 
-  /// kPut, kDelete, kAppend, kDeletePrefix, kDeleteRange.
+  /// kPut, kDelete, kAppend, kDeletePrefix, kDeleteRange; kPutExternal, by default as kPut.
   virtual Status Write(const Operation& write) = 0;
   virtual Status WriteBatch(std::span<const Operation> writes) = 0;
   /// Makes a mistake, chosen by number: InvalidArgument, and nothing is changed.
@@ -60,6 +60,9 @@ class Store {
   /// The same of what all instances of a process share: its limit of space, which is never full,
   /// its background threads, and the CPU time that they may use.
   virtual void TuneHost(uint64_t number) = 0;
+  /// What a layer above does with the log that it shares, chosen by number. No answer depends on
+  /// it.
+  virtual Status Entries(uint64_t) { return Status::OK(); }
   virtual void SetTime(int64_t now_ms) = 0;
   /// At the end, all snapshots released: what must hold of the store itself.
   virtual Status CheckAtEnd() = 0;

@@ -181,7 +181,7 @@ class RocksDBStore final : public Store {
   }
   void Add(const Operation& o, rocksdb::WriteBatch* batch) {
     rocksdb::ColumnFamilyHandle* table = tables_[o.table];
-    if (o.op == Op::kPut) batch->Put(table, o.key, o.value);
+    if (o.op == Op::kPut || o.op == Op::kPutExternal) batch->Put(table, o.key, o.value);
     if (o.op == Op::kDelete) batch->Delete(table, o.key);
     if (o.op == Op::kAppend) batch->Merge(table, o.key, o.value);
     if (o.op == Op::kDeletePrefix) batch->DeleteRange(table, o.key, EndOf(o.key));

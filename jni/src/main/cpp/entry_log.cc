@@ -16,14 +16,15 @@ constexpr jint kNotFound = static_cast<jint>(Status::Code::kNotFound);
 constexpr jint kBusy = static_cast<jint>(Status::Code::kBusy);
 
 void CopyLocation(JNIEnv* env, const EntryLocation& at, jlongArray out) {
-  const std::array<jlong, 3> numbers = {
-      static_cast<jlong>(at.segment), static_cast<jlong>(at.offset), static_cast<jlong>(at.bytes)};
+  const std::array<jlong, 4> numbers = {static_cast<jlong>(at.segment),
+                                        static_cast<jlong>(at.offset), static_cast<jlong>(at.bytes),
+                                        static_cast<jlong>(at.sequence)};
   CopyNumbers(env, numbers, out);
 }
 
 EntryLocation ToLocation(jlong segment, jlong offset, jlong bytes) {
   return {static_cast<uint64_t>(segment), static_cast<uint64_t>(offset),
-          static_cast<uint64_t>(bytes)};
+          static_cast<uint64_t>(bytes), 0};
 }
 
 // The frame of what logs an entry: OK, NotFound and Busy are answers.

@@ -7,15 +7,20 @@ public final class EntryLocation {
     private final long segment;
     private final long offset;
     private final long bytes;
+    private final long sequence;
 
-    public EntryLocation(long segment, long offset, long bytes) {
+    /**
+     * @param sequence of the entry; of a value any
+     */
+    public EntryLocation(long segment, long offset, long bytes, long sequence) {
         this.segment = segment;
         this.offset = offset;
         this.bytes = bytes;
+        this.sequence = sequence;
     }
 
     EntryLocation(long[] numbers) {
-        this(numbers[0], numbers[1], numbers[2]);
+        this(numbers[0], numbers[1], numbers[2], numbers[3]);
     }
 
     /** Ascends while the instance is open; {@link EntryLog#segmentName} is its file. */
@@ -31,6 +36,11 @@ public final class EntryLocation {
         return bytes;
     }
 
+    /** Ascends from entry to entry, for {@link EntryLog#release}. */
+    public long sequence() {
+        return sequence;
+    }
+
     /** Where the next entry of the segment begins. */
     public long end() {
         return offset + bytes;
@@ -41,12 +51,13 @@ public final class EntryLocation {
         return o instanceof EntryLocation
                 && ((EntryLocation) o).segment == segment
                 && ((EntryLocation) o).offset == offset
-                && ((EntryLocation) o).bytes == bytes;
+                && ((EntryLocation) o).bytes == bytes
+                && ((EntryLocation) o).sequence == sequence;
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(segment, offset, bytes);
+        return Objects.hash(segment, offset, bytes, sequence);
     }
 
     @Override

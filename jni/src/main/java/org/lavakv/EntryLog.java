@@ -28,7 +28,7 @@ public final class EntryLog {
     /** Logs an entry, whatever it is; where it is, is the answer. */
     public EntryLocation append(byte[] entry) throws LavaDBException {
         Objects.requireNonNull(entry, "entry");
-        long[] at = new long[3];
+        long[] at = new long[4];
         db.repeat(() -> append0(db.handle, entry, entry.length, at));
         return new EntryLocation(at);
     }
@@ -46,7 +46,7 @@ public final class EntryLog {
         Arguments.checkValue(t, value, 0, value.length);
         Objects.requireNonNull(entry, "entry");
         long table = db.own(t);
-        long[] at = new long[3];
+        long[] at = new long[4];
         db.repeat(
                 () ->
                         putExternal0(
@@ -72,7 +72,7 @@ public final class EntryLog {
      */
     public EntryLocation bindExternal(byte[] entry) throws LavaDBException {
         Objects.requireNonNull(entry, "entry");
-        long[] at = new long[3];
+        long[] at = new long[4];
         int[] answer = {0};
         db.repeat(
                 () -> {
@@ -89,7 +89,7 @@ public final class EntryLog {
     public EntryLocation getExternal(TableHandle t, byte[] key, int prefixLen)
             throws LavaDBException {
         Arguments.checkKey(key, 0, key.length, prefixLen);
-        long[] at = new long[3];
+        long[] at = new long[4];
         int answer = getExternal0(db.handle, db.own(t), key, key.length, prefixLen, at);
         return answer == NOT_FOUND ? null : new EntryLocation(at);
     }
@@ -125,8 +125,8 @@ public final class EntryLog {
     }
 
     /**
-     * The layer above needs no entry of segments up to this one any more: their files go when the
-     * instance does not need them either.
+     * The layer above has all entries up to this sequence elsewhere: a segment's file goes when all
+     * of its entries are released, and the instance does not need it either.
      */
     public void release(long through) throws LavaDBException {
         release0(db.handle, through);

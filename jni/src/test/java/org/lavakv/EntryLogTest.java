@@ -88,7 +88,7 @@ class EntryLogTest extends LavaTestBase {
             assertThat(db.getStatistics().externalValues()).isEqualTo(11);
             assertThat(db.getStatistics().entryBytes())
                     .isEqualTo(entries.stream().mapToLong(e -> e.length).sum());
-            log.release(segment);
+            log.release(last.sequence());
             for (int i = 0; i < 12; i++) {
                 byte[] key = key(i);
                 assertThat(db.get(t, key, 0, key.length, 0)).isEqualTo(i == 10 ? null : value(i));
@@ -108,7 +108,7 @@ class EntryLogTest extends LavaTestBase {
             db.delete(t, key(1), 0, key(1).length, 0);
             db.flush();
             assertThat(log.read(place)).isEqualTo(entry(1, value(1), 0));
-            log.release(place.segment());
+            log.release(place.sequence());
             assertThat(file).doesNotExist();
             assertThatThrownBy(() -> log.read(place))
                     .isInstanceOf(LavaDBException.class)

@@ -45,7 +45,7 @@ class FaultTest extends LavaTestBase {
             entries.put("dropTable", () -> db.dropTable(t));
             entries.put("fileArrived", () -> db.fileArrived("none"));
             EntryLog log = db.entryLog();
-            EntryLocation nowhere = new EntryLocation(1, 0, 1);
+            EntryLocation nowhere = new EntryLocation(1, 0, 1, 0);
             entries.put("entryLog read", () -> log.read(nowhere));
             entries.put("entryLog readValue", () -> log.readValue(nowhere));
             entries.put("entryLog finish", () -> log.finish(1));

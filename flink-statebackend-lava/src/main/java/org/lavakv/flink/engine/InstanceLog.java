@@ -2,7 +2,7 @@ package org.lavakv.flink.engine;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.util.TreeSet;
+import java.util.TreeMap;
 import javax.annotation.Nullable;
 import org.apache.flink.util.ResourceGuard;
 import org.lavakv.EntryLocation;
@@ -25,11 +25,11 @@ final class InstanceLog implements SharedLog {
     @Nullable private String file;
     private boolean failed;
 
-    /** Segments that the changelog needs; guarded by itself. */
-    private final TreeSet<Long> needed = new TreeSet<>();
+    /** Segments that the changelog needs, with their first entries; guarded by itself. */
+    private final TreeMap<Long, Long> needed = new TreeMap<>();
 
-    /** The last segment that a change went to; guarded by needed. */
-    private long newest = -1;
+    /** The last entry; guarded by needed. */
+    private long newest;
 
     InstanceLog(LavaInstance instance) {
         this.instance = instance;
@@ -52,10 +52,10 @@ final class InstanceLog implements SharedLog {
             if (at.segment() != segment) {
                 file = log.segmentName(at.segment());
                 segment = at.segment();
-                synchronized (needed) {
-                    needed.add(segment);
-                    newest = segment;
-                }
+            }
+            synchronized (needed) {
+                needed.putIfAbsent(segment, at.sequence());
+                newest = at.sequence();
             }
             return new Entry(segment, file, at.offset(), at.bytes());
         } catch (LavaDBException | LavaClosedException e) {
@@ -102,7 +102,7 @@ final class InstanceLog implements SharedLog {
         long through;
         synchronized (needed) {
             needed.remove(segment);
-            through = needed.isEmpty() ? newest : needed.first() - 1;
+            through = needed.isEmpty() ? newest : needed.firstEntry().getValue() - 1;
         }
         try (ResourceGuard.Lease lease = instance.resourceGuard().acquireResource()) {
             log.release(through);

@@ -1,0 +1,5 @@
+#include "fuzz/entries_input.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  return lava::fuzzing::RunEntriesInput(data, size);
+}

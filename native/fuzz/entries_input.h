@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/compression.h"
+#include "fuzz/fuzz_input.h"
+#include "value/entry_record.h"
+#include "value/format.h"
+
+namespace lava::fuzzing {
+
+/// Entries in a segment of a value log. An input's first byte says how the rest becomes bytes:
+///   even: the rest are the bytes;
+///   odd:  the rest is a list of records (shape u8, length u8, bytes), whose checksums are right:
+///         bit 0 of the shape gives one a key, bit 1 makes it a head as entries have, bits 2 to 3
+///         are what that says of a value behind it, bit 4 compresses it.
+/// Whatever they are, the reader ends with a Status, never behind them, and an entry is a record
+/// without a key with what its value, if it says that it has one, adds.
+inline constexpr char kEntriesName[] = "/fuzz/a-1.vsst";
+inline constexpr uint64_t kEntriesOffset = 1000;
+
+inline std::string EntryRecords(InputReader* in) {
+  const uint64_t unique_id = vsst::UniqueIdOf(kEntriesName);
+  Compressor compressor(Compression::kLz4);
+  std::string bytes, record, value, compressed;
+  while (!in->done()) {
+    const uint8_t shape = in->Byte();
+    const size_t length = in->Byte();
+    const Slice content = in->Take(length);
+    if ((shape & 2) != 0)
+      vsst::EncodeEntryHead(
+          {length + 1, length, (shape & 4) != 0, uint32_t{shape} >> 3 & 1, content}, &value);
+    else
+      value = content;
+    StoredValue stored;
+    stored.raw_bytes = static_cast<uint32_t>(value.size());
+    if ((shape & 16) != 0) stored.codec = compressor.Compress(value, &compressed);
+    stored.bytes = stored.codec == Compression::kNone ? Slice(value) : Slice(compressed);
+    vsst::EncodeRecord(unique_id, kEntriesOffset + bytes.size(), 0,
+                       (shape & 1) != 0 ? Slice("key") : Slice(), stored, &record);
+    bytes += record;
+  }
+  return bytes;
+}
+
+/// Aborts when a rule is broken; else returns 0.
+inline int RunEntriesInput(const uint8_t* data, size_t size) {
+  InputReader in(InputSlice(data, size));
+  const uint8_t shape = in.Byte();
+  const ExactCopy copy((shape & 1) != 0 ? EntryRecords(&in) : std::string(in.rest()));
+  const Slice bytes = copy.get();
+  vsst::EntryReader reader(kEntriesName, kEntriesOffset, bytes);
+  std::string entry, value;
+  while (!reader.done()) {
+    const uint64_t begin = reader.offset();
+    const Status status = reader.Next(&entry);
+    if (!status.ok()) {
+      CheckError("entries", status, kEntriesName);
+      return 0;
+    }
+    const uint64_t end = reader.offset();
+    if (end <= begin || end > kEntriesOffset + bytes.size())
+      FuzzFailed("entries", "an entry ends where it cannot");
+    // Alone it is the same entry, a byte later it is none, and its head is no value.
+    const Slice alone = bytes.substr(begin - kEntriesOffset, end - begin);
+    std::string again;
+    vsst::EntryReader same(kEntriesName, begin, alone);
+    if (!same.Next(&again).ok() || !same.done() || again != entry)
+      FuzzFailed("entries", "an entry alone is another one");
+    if (vsst::EntryReader(kEntriesName, begin + 1, alone).Next(&again).ok())
+      FuzzFailed("entries", "an entry is found where it is not");
+    if (vsst::EntryReader::ReadValue(kEntriesName, begin, alone, &value).ok())
+      FuzzFailed("entries", "a head is read as a value");
+  }
+  return 0;
+}
+
+inline std::vector<std::string> EntriesSeeds() {
+  const auto record = [](char shape, const std::string& content) {
+    return std::string(1, shape) + static_cast<char>(content.size()) + content;
+  };
+  const std::string plain = record('\x02', "a nameless entry");
+  const std::string whole = record('\x06', "set k to ") + record('\x01', "value");
+  const std::string lacking = record('\x0e', "set m to ") + record('\x11', std::string(99, 'v'));
+  std::vector<std::string> seeds{"\1" + plain, "\1" + whole, "\1" + lacking + plain + whole};
+  seeds.push_back("\1" + record('\x06', "without its value") + plain);
+  seeds.push_back("\1" + record('\x0e', "of an empty value") + record('\x01', ""));
+  seeds.push_back("\1" + record('\x01', "a value alone"));
+  InputReader in(Slice(seeds[2]).substr(1));
+  seeds.push_back(std::string(1, '\0') + EntryRecords(&in));
+  return seeds;
+}
+
+}  // namespace lava::fuzzing
