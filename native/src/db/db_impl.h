@@ -262,8 +262,9 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   }
   /// table: null when it is none that can be bound.
   void NotePut(TableImpl* table, Slice internal_key, uint32_t prefix_bytes) {
-    last_put_.assign(internal_key);
     last_put_table_ = table;
+    if (table == nullptr) return;
+    last_put_.assign(internal_key);
     last_put_prefix_bytes_ = prefix_bytes;
   }
   // write_ahead.cc; the log's part of a write, before the memtable's; holds write.

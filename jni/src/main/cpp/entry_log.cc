@@ -72,10 +72,17 @@ jint PutExternal(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray key
 
 jint GetExternal(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray key, jint key_len,
                  jint prefix_len, jlongArray out) {
-  return LogCall(env, handle, out, [&](DB* db, Scratch& scratch, EntryLocation* location) {
-    KeyBytes key_room(&scratch.key);
+  return Entry(env, jint{0}, [&]() -> jint {
+    Use<DatabaseHandle> use(handle);
+    KeyBytes key_room(&ThreadScratch().key);
     const Slice k = CopyIn(env, key, 0, key_len, "key", &key_room);
-    return db->GetExternal(ToTable(table), {k, CheckPrefix(prefix_len, k.size())}, location);
+    EntryLocation location;
+    Status status =
+        use->db()->GetExternal(ToTable(table), {k, CheckPrefix(prefix_len, k.size())}, &location);
+    if (status.IsNotFound()) return kNotFound;
+    Check(std::move(status));
+    CopyLocation(env, location, out);
+    return 0;
   });
 }
 

@@ -117,7 +117,7 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
             throw new IOException(
                     "Changes of operator "
                             + operatorId
-                            + " wait in memory, "
+                            + " wait in memory and in segments, "
                             + failedBytes
                             + " bytes by now, because uploads to "
                             + settings.directory
@@ -377,7 +377,7 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
         }
 
         long length() {
-            return set == null ? 0 : set.length();
+            return set == null ? 0 : set.length() + set.partBytes();
         }
 
         void uploaded(UploadedChanges at) {

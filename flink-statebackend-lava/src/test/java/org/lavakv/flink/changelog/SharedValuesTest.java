@@ -274,16 +274,20 @@ class SharedValuesTest {
         updateAll(2000);
         assertThat(read(persist(begin, 2))).isEqualTo(expected);
         backend.compact();
-        for (int key = 0; key < KEYS; key++) {
-            backend.setCurrentKey(key);
-            BackendFixture.value(backend).clear();
-            BackendFixture.state(backend, MAP).clear();
-        }
+        clearAll();
         backend.compact();
         awaitNone(localValueFiles());
         assertThat(changelogFiles()).hasSize(4);
         writer.truncate(writer.nextSequenceNumber());
         awaitNone(this::changelogFiles); // no checkpoint has them
+    }
+
+    private void clearAll() throws Exception {
+        for (int key = 0; key < KEYS; key++) {
+            backend.setCurrentKey(key);
+            BackendFixture.value(backend).clear();
+            BackendFixture.state(backend, MAP).clear();
+        }
     }
 
     private Supplier<List<Path>> localValueFiles() {
@@ -307,11 +311,7 @@ class SharedValuesTest {
         start();
         updateAll(1000);
         writer.truncate(writer.nextSequenceNumber());
-        for (int key = 0; key < KEYS; key++) {
-            backend.setCurrentKey(key);
-            BackendFixture.value(backend).clear();
-            BackendFixture.state(backend, MAP).clear();
-        }
+        clearAll();
         backend.compact();
         awaitNone(localValueFiles());
     }
