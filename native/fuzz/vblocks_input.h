@@ -320,28 +320,35 @@ inline void RunFileReference(Slice in) {
     FuzzFailed("vblocks", "a reference of a file changes by encoding");
 }
 
-/// Where records end u16, then the payload.
-inline void RunLogIndex(Slice in) {
-  InputReader reader(in);
-  const uint64_t end = reader.Short();
+inline void RunLogIndexOf(Slice payload, uint64_t end, size_t births) {
   vsst::LogIndex index, again;
-  const ExactCopy copy(reader.rest());
-  if (index.Load(copy.get(), end) != nullptr) return;
-  vsst::LogIndexBuilder builder;
+  if (index.Load(payload, end, births) != nullptr) return;
+  vsst::LogIndexBuilder builder(births > 1);
   uint64_t key_bytes = 0;
   for (size_t i = 0; i < index.size(); ++i) {
     const vsst::LoggedRecord& record = index.record(i);
     if (record.end() > end) FuzzFailed("vblocks", "a logged record passes the end");
-    if (index.Find(index.key(i)) != &record ||
-        index.Find(std::string(index.key(i)) + '\0') == &record)
+    if (record.birth >= births) FuzzFailed("vblocks", "a logged record has no birth");
+    if (index.Find(index.key(i), record.birth) != &record ||
+        index.Find(index.key(i), record.birth + 1) == &record ||
+        index.Find(std::string(index.key(i)) + '\0', record.birth) == &record)
       FuzzFailed("vblocks", "a log index does not find its own key");
     key_bytes += index.key(i).size();
     builder.Add(index.key(i), record);
   }
   if (key_bytes > end)
     FuzzFailed("vblocks", "a log index takes more memory than the file has bytes");
-  if (again.Load(builder.payload(), end) != nullptr || again.size() != index.size())
+  if (again.Load(builder.payload(), end, births) != nullptr || again.size() != index.size())
     FuzzFailed("vblocks", "an encoded log index does not load");
+}
+
+/// Where records end u16, then the payload, with one birth and with several.
+inline void RunLogIndex(Slice in) {
+  InputReader reader(in);
+  const uint64_t end = reader.Short();
+  const ExactCopy copy(reader.rest());
+  RunLogIndexOf(copy.get(), end, 1);
+  RunLogIndexOf(copy.get(), end, 4);
 }
 
 /// Aborts when a rule is broken; else returns 0.

@@ -6,6 +6,7 @@
 
 #include "db_test_util.h"
 #include "host/scheduler.h"
+#include "lava/list_format.h"
 #include "testing/fault_file_system.h"
 #include "testing/random.h"
 
@@ -133,6 +134,7 @@ TEST(DBConcurrency, SegmentsOfEntriesAreBroughtAwayBesideTheirWriter) {
     const std::unique_ptr<DB> db = OpenSmall(&memory, lease, options);
     ASSERT_NE(db, nullptr);
     Table* t = *db->CreateTable("t", {.separation_bytes = 100});
+    Table* list = *db->CreateTable("list", {.kind = TableKind::kList, .separation_bytes = 100});
     constexpr uint64_t kKeys = 20, kRounds = 4000;
     struct Logged {
       EntryLocation location;
@@ -201,6 +203,16 @@ TEST(DBConcurrency, SegmentsOfEntriesAreBroughtAwayBesideTheirWriter) {
         const Status got = db->Get(t, {key}, &value);
         EXPECT_TRUE(!got.ok() || value.data().starts_with(key.substr(1) + ":"));
         if (!got.IsNotFound() && ended(got)) return;
+        const Status of_list = db->Get(list, {key}, &value);
+        if (of_list.ok()) {
+          Slice rest = value.data(), element;
+          ListSegment kind;
+          while (!rest.empty()) {
+            ASSERT_OK(NextListSegment(&rest, &kind, &element));
+            EXPECT_TRUE(element.starts_with(key.substr(1) + ":"));
+          }
+        }
+        if (!of_list.IsNotFound() && ended(of_list)) return;
         const Status external = db->GetExternal(t, {key}, &at);
         if (external.ok()) ++found;
         if (!external.IsNotFound() && ended(external)) return;
@@ -221,7 +233,10 @@ TEST(DBConcurrency, SegmentsOfEntriesAreBroughtAwayBesideTheirWriter) {
       const std::string value = name + ":" + std::to_string(n) + std::string(500, 'v');
       Logged logged{{}, "set " + value};
       Status status;
-      if (n % 3 == 0) {
+      if (n % 7 == 0) {
+        ASSERT_OK(Retry([&] { return db->Append(list, {key}, ListOf({value})); }));
+        status = db->BindExternal(logged.entry, &logged.location);
+      } else if (n % 3 == 0) {
         status = Retry([&] { return db->AppendEntry(logged.entry, &logged.location); });
       } else if (n % 3 == 1) {
         status =

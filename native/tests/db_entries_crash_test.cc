@@ -28,7 +28,11 @@ enum class FailPoint : uint8_t {
 };
 constexpr size_t kFailPoints = static_cast<size_t>(FailPoint::kNone);
 
-class DBEntriesCrash : public ::testing::TestWithParam<std::tuple<WalMode, bool>> {
+/// How a value and its entry come together: the entry brings it, or it is put first, or appended to
+/// a list, and bound then.
+enum class Way : uint8_t { kExternal, kBoundPut, kBoundAppend };
+
+class DBEntriesCrash : public ::testing::TestWithParam<std::tuple<WalMode, Way>> {
  protected:
   DBEntriesCrash() : db_(1, &faults_) {
     Set(&db_);
@@ -39,8 +43,8 @@ class DBEntriesCrash : public ::testing::TestWithParam<std::tuple<WalMode, bool>
   }
   ~DBEntriesCrash() override { faults_.SetHook(nullptr); }
   static WalMode Mode() { return std::get<0>(GetParam()); }
-  /// Put first and bound then, or put by its entry.
-  static bool Late() { return std::get<1>(GetParam()); }
+  static bool Late() { return std::get<1>(GetParam()) != Way::kExternal; }
+  static bool IsList() { return std::get<1>(GetParam()) == Way::kBoundAppend; }
   static void Set(SimDB* db) {
     db->options().wal = Mode();
     db->options().sync = true;
@@ -48,13 +52,16 @@ class DBEntriesCrash : public ::testing::TestWithParam<std::tuple<WalMode, bool>
     db->options().value_file_bytes = 16 << 10;
   }
   static Table* Map(SimDB* db) {
-    return *(*db)->CreateTable("map", {.kind = TableKind::kMap, .separation_bytes = 100});
+    return *(*db)->CreateTable(
+        "map", {.kind = IsList() ? TableKind::kList : TableKind::kMap, .separation_bytes = 100});
   }
   static std::string KeyOf(int i) { return K(1, "k" + std::to_string(i)); }
   static std::string ValueOf(int i) {
     Random random(static_cast<uint64_t>(i) + 1);
     return std::to_string(i) + ":" + random.Bytes(3000);
   }
+  /// As the instance has it.
+  static std::string StoredOf(int i) { return IsList() ? ListOf({ValueOf(i)}) : ValueOf(i); }
 
   /// Acknowledged once it returns.
   void Add(int i) {
@@ -65,8 +72,9 @@ class DBEntriesCrash : public ::testing::TestWithParam<std::tuple<WalMode, bool>
     const std::string value = ValueOf(i), entry = "set " + KeyOf(i) + " to " + value;
     Table* const map = Map(&db_);
     const Status status = db_.Finish([&] {
-      return Late() ? db_->Put(map, {KeyOf(i)}, value)
-                    : db_->PutExternal(map, {KeyOf(i)}, value, entry, &location_);
+      return IsList() ? db_->Append(map, {KeyOf(i)}, ListOf({value}))
+             : Late() ? db_->Put(map, {KeyOf(i)}, value)
+                      : db_->PutExternal(map, {KeyOf(i)}, value, entry, &location_);
     });
     ASSERT_OK(status);
     if (Late()) ASSERT_OK(db_->BindExternal(entry, &location_));
@@ -145,7 +153,7 @@ class DBEntriesCrash : public ::testing::TestWithParam<std::tuple<WalMode, bool>
       Set(&again);
       ASSERT_OK(again.Open());
       int there = 0;
-      while (there <= now_ && again.Get(Map(&again), KeyOf(there)) == ValueOf(there)) ++there;
+      while (there <= now_ && again.Get(Map(&again), KeyOf(there)) == StoredOf(there)) ++there;
       for (int i = there; i <= now_; ++i) EXPECT_EQ(again.Get(Map(&again), KeyOf(i)), "NotFound");
       EXPECT_GE(there, promised ? acknowledged_ : durable_);
       if (opening == 0) found = there;
@@ -193,16 +201,17 @@ TEST_P(DBEntriesCrash, AtAnyOfTheSixFailPointsNothingAcknowledgedIsLostNorSeenOu
   Count(all, "crashes at fail points of entries");
 }
 
-std::string NameOf(const ::testing::TestParamInfo<std::tuple<WalMode, bool>>& info) {
+std::string NameOf(const ::testing::TestParamInfo<std::tuple<WalMode, Way>>& info) {
   static constexpr const char* kModes[] = {"none", "wal", "wal_sync"};
-  const auto [mode, late] = info.param;
-  return std::string(kModes[static_cast<size_t>(mode)]) + (late ? "_bound_late" : "");
+  static constexpr const char* kWays[] = {"", "_bound_late", "_list"};
+  const auto [mode, way] = info.param;
+  return std::string(kModes[static_cast<size_t>(mode)]) + kWays[static_cast<size_t>(way)];
 }
-INSTANTIATE_TEST_SUITE_P(Modes, DBEntriesCrash,
-                         ::testing::Combine(::testing::Values(WalMode::kNone, WalMode::kWal,
-                                                              WalMode::kWalSync),
-                                            ::testing::Bool()),
-                         NameOf);
+INSTANTIATE_TEST_SUITE_P(
+    Modes, DBEntriesCrash,
+    ::testing::Combine(::testing::Values(WalMode::kNone, WalMode::kWal, WalMode::kWalSync),
+                       ::testing::Values(Way::kExternal, Way::kBoundPut, Way::kBoundAppend)),
+    NameOf);
 
 }  // namespace
 }  // namespace lava::testing

@@ -24,6 +24,10 @@ class EntriesCorruption : public ::testing::Test {
   static Table* Map(SimDB* db) {
     return *(*db)->CreateTable("map", {.kind = TableKind::kMap, .separation_bytes = 1});
   }
+  static Table* List(SimDB* db) {
+    return *(*db)->CreateTable("list", {.kind = TableKind::kList, .separation_bytes = 1});
+  }
+  static bool IsOfList(const std::string& key) { return key.substr(1).starts_with("l"); }
   void SetUp() override {
     Set(&db_);
     ASSERT_OK(db_.Open());
@@ -42,6 +46,17 @@ class EntriesCorruption : public ::testing::Test {
                 const std::string& entry) { return db_->AppendEntry(entry, at); },
             "the change " + std::to_string(i));
       }
+    }
+    EntryLocation location;
+    ASSERT_TRUE(db_->BindExternal("nothing", &location).IsNotFound());
+    for (int i = 0; i < 4; ++i) {
+      // The first of each of two lists has the birth of all else, the second another.
+      const std::string key = K(1, "l" + std::to_string(i % 2));
+      const std::string element = Random(static_cast<uint64_t>(i) + 100).Bytes(90);
+      ASSERT_OK(db_->Append(List(&db_), {key}, ListOf({element})));
+      Log([&](EntryLocation* at, const std::string& entry) { return db_->BindExternal(entry, at); },
+          "add to " + key + ": " + element);
+      values_[key] += ListOf({element});
     }
     const uint64_t segment = locations_.back().segment;
     name_ = db_->EntrySegmentName(segment);
@@ -85,7 +100,8 @@ class EntriesCorruption : public ::testing::Test {
     int told = 0;
     for (const auto& [key, expected] : values_) {
       PinnedValue value;
-      const Status status = again->Get(Map(&again), {key}, &value);
+      Table* const table = IsOfList(key) ? List(&again) : Map(&again);
+      const Status status = again->Get(table, {key}, &value);
       EXPECT_TRUE(!status.ok() || value.data() == expected) << "wrong content";
       if (status.ok()) continue;
       ExpectNamed(status);

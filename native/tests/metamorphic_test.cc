@@ -116,6 +116,7 @@ TEST(Metamorphic, AnyOptionsGiveTheSameAnswers) {
   Count(totals.gc_jobs, "collections of value files in histories");
   Count(totals.values_logged, "values of histories logged as they were put");
   Count(totals.external_values, "values of histories that are the ends of entries");
+  Count(totals.external_elements, "elements of lists in histories that are the ends of entries");
   Count(totals.entries_read, "entries of histories that were read");
   Count(totals.merged_value_bytes, "bytes of values that compactions in histories wrote anew");
   Count(totals.gc_values_dead, "values that collections in histories left behind");

@@ -25,6 +25,7 @@
 #include "job/entry_segment.h"
 #include "job/flush_job.h"
 #include "job/gc_job.h"
+#include "job/list_layout.h"
 #include "manifest/manifest.h"
 #include "manifest/space.h"
 #include "policy/compaction_picker.h"
@@ -49,6 +50,10 @@ fs::FileSystem* FilesOf(const DBOptions& options, fs::FileSystem* direct);
 /// The segment that a run of the view refers to; null: none of that name.
 std::shared_ptr<const LogSegment> SegmentOf(const ReadView& view, const FileId& birth);
 /// The value of a reference that is_logged().
+/// Reads a part of a list to its place in the list.
+Status ReadLogged(const ReadView& view, Slice key, const ListLayout::Logged& logged, char* to);
+/// The whole of a list that has parts elsewhere.
+Status ReadList(const ReadView& view, Slice key, const ListLayout& list, std::string* whole);
 Status ReadLoggedValue(const ReadView& view, Slice key, const ValueReference& reference,
                        std::string* value);
 /// Whether name is of a key or value file.
@@ -205,7 +210,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Status RemoveUnnamedFiles();
   void TearDown();
   JobContext MakeJobContext(uint32_t output_level);
-  FileId NextFile();
+  FileId NextFile(uint64_t numbers = 1);
 
   // write.cc, room.cc
   Status CheckTable(Table* table, TableImpl** impl) const;
@@ -222,6 +227,12 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
     const uint64_t separated = table.separation_now();
     return separated != 0 && value.size() >= separated && table.kind() != TableKind::kList;
   }
+  /// What is appended to a list; its elements must not be looked at one by one.
+  static bool IsApartOfList(const TableImpl& table, Slice segments) {
+    const uint64_t separated = table.separation_now();
+    return separated != 0 && segments.size() >= separated &&
+           table.options().ttl_layout == TtlLayout::kNone;
+  }
   uint64_t LargeBytesOf(const TableImpl& table) const {
     return options_.large_value_bytes == kLargeAutomatic ? table.chosen_large()
                                                          : options_.large_value_bytes;
@@ -237,9 +248,11 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   void RemoveReplayedSegments();
   static constexpr uint64_t kLoggedBytesMax = 96;
   // entries.cc; hold write.
-  Status MakeEntrySegment();
-  Status LogEntry(Slice entry, EntrySegment::Value* value, EntryLocation* location,
+  Status MakeEntrySegment(const EntrySegment::Value* value);
+  Status LogEntry(Slice entry, const EntrySegment::Value* value, EntryLocation* location,
                   ValueReference* reference);
+  Status BindPut(const TableImpl& table, Slice entry, EntryLocation* location);
+  Status BindAppend(const TableImpl& table, Slice entry, EntryLocation* location);
   std::shared_ptr<EntrySegment> HeldEntries(uint64_t segment) const;  // takes state
   bool IsHeld(const std::string& name) const;                         // holds state
   bool IsOfTree(const std::string& name) const;                       // holds state
@@ -260,12 +273,12 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   uint64_t EntryBytesMax() const {
     return std::max(2 * memtable_limit_, options_.value_file_bytes);
   }
-  /// table: null when it is none that can be bound.
-  void NotePut(TableImpl* table, Slice internal_key, uint32_t prefix_bytes) {
-    last_put_table_ = table;
-    if (table == nullptr) return;
-    last_put_.assign(internal_key);
-    last_put_prefix_bytes_ = prefix_bytes;
+  /// appended: bytes that were appended, or 0: it was a put.
+  void NoteWrite(TableImpl* table, Slice internal_key, uint32_t prefix_bytes, size_t appended) {
+    last_write_table_ = table;
+    last_write_.assign(internal_key);
+    last_write_prefix_bytes_ = prefix_bytes;
+    last_write_appended_ = appended;
   }
   // write_ahead.cc; the log's part of a write, before the memtable's; holds write.
   Status LogWrite(WalRecord::Kind kind, Slice internal_key, uint32_t prefix_bytes, Slice value);
@@ -493,13 +506,14 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   std::atomic<uint64_t> next_entry_{1};       // its sequence; written under write
   std::atomic<uint64_t> current_entries_{0};  // the number of entries_, or 0; written under write
   uint64_t skipped_ = 0;  // sequences right before it that failed; guarded by write
-  // The last put that the next entry may end with: its internal key; guarded by write.
-  std::string last_put_;
-  TableImpl* last_put_table_ = nullptr;  // null: none
-  uint32_t last_put_prefix_bytes_ = 0;   // of the internal key
-  bool binds_ = false;                   // somebody asks; guarded by write
-  uint64_t sealed_to_ = 0;               // the log's last record in a sealed run; guarded by write
-  bool large_values_ = false;            // whether there is a value log
+  // The last write, if the next entry may end with its value: its internal key; guarded by write.
+  std::string last_write_;
+  TableImpl* last_write_table_ = nullptr;  // null: none
+  uint32_t last_write_prefix_bytes_ = 0;   // of the internal key
+  size_t last_write_appended_ = 0;
+  bool binds_ = false;         // somebody asks; guarded by write
+  uint64_t sealed_to_ = 0;     // the log's last record in a sealed run; guarded by write
+  bool large_values_ = false;  // whether there is a value log
   // Files of an earlier run that the write-ahead log may refer to up to a record.
   std::vector<std::string> replayed_segments_;  // guarded by install
   uint64_t replayed_to_ = 0;                    // guarded by install

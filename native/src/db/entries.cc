@@ -1,8 +1,10 @@
 #include <algorithm>
 
+#include "base/list_parts.h"
 #include "base/lookup.h"
 #include "db/db_impl.h"
 #include "job/value_output.h"
+#include "lava/list_format.h"
 #include "value/entry_record.h"
 
 namespace lava {
@@ -38,12 +40,13 @@ std::string DBImpl::EntrySegmentName(uint64_t segment) const {
 }
 
 // Holds write. A memtable has as many as it takes; what died in them goes with its flush.
-Status DBImpl::MakeEntrySegment() {
+Status DBImpl::MakeEntrySegment(const EntrySegment::Value* value) {
   if (entries_ != nullptr && entries_->sound() && entries_->bytes() < options_.value_file_bytes &&
-      entries_->records() < kEntrySegmentRecordsMax)
+      entries_->records() < kEntrySegmentRecordsMax &&
+      (value == nullptr || !value->appended || entries_->HasBirthFor(value->key)))
     return Status::OK();
   EndEntryRun();
-  const FileId id = NextFile();
+  const FileId id = NextFile(kLogBirthsMax);
   const ValueLogOptions options{.compression = options_.value_compression, .sync = syncs()};
   // Through the page cache: the other layer reads it soon.
   LAVA_ASSIGN_OR_RETURN(
@@ -68,9 +71,9 @@ void DBImpl::EndEntryRun() {
 }
 
 // Holds write.
-Status DBImpl::LogEntry(Slice entry, EntrySegment::Value* value, EntryLocation* location,
+Status DBImpl::LogEntry(Slice entry, const EntrySegment::Value* value, EntryLocation* location,
                         ValueReference* reference) {
-  LAVA_RETURN_IF_ERROR(MakeEntrySegment());
+  LAVA_RETURN_IF_ERROR(MakeEntrySegment(value));
   Slice head = entry;
   if (value != nullptr) head.remove_suffix(value->bytes.size() - value->inline_bytes);
   const uint64_t before = entries_->bytes();
@@ -120,8 +123,8 @@ Status DBImpl::PutExternal(Table* table, KeyRef key, Slice value, Slice entry,
   const uint32_t prefix_bytes = InternalPrefix(key.prefix_bytes);
   WriteLock lock(write_mutex_);
   LAVA_RETURN_IF_ERROR(MakeRoom(&lock, key.key.size() + 2 * kLoggedBytesMax));
-  EntrySegment::Value logged{internal.slice(), value, static_cast<uint32_t>(inline_bytes),
-                             impl->id(), TimestampOf(impl->options(), value)};
+  const EntrySegment::Value logged{internal.slice(), value, static_cast<uint32_t>(inline_bytes),
+                                   impl->id(), TimestampOf(impl->options(), value)};
   ValueReference reference;
   LAVA_RETURN_IF_ERROR(LogEntry(entry, &logged, location, &reference));
   reference_.clear();
@@ -138,27 +141,53 @@ Status DBImpl::PutExternal(Table* table, KeyRef key, Slice value, Slice entry,
   return Status::OK();
 }
 
-// With a write-ahead log the put's record there has the value, so nothing more is logged.
+// With a write-ahead log the write's record there has the value, so nothing more is logged.
 Status DBImpl::BindExternal(Slice entry, EntryLocation* location) {
   WriteLock lock(write_mutex_);
   if (closed_.load()) return Status::Closed("the instance was closed");
   binds_ = true;
-  TableImpl* const table = std::exchange(last_put_table_, nullptr);
+  const TableImpl* const table = std::exchange(last_write_table_, nullptr);
   if (table == nullptr || entry.size() > kValueBytesMax) return Status::NotFound();
-  Lookup lookup(last_put_, last_put_prefix_bytes_);
+  LAVA_RETURN_IF_ERROR(last_write_appended_ == 0 ? BindPut(*table, entry, location)
+                                                 : BindAppend(*table, entry, location));
+  active_bytes_.store(active_->arena_bytes(), std::memory_order_relaxed);
+  return Status::OK();
+}
+
+Status DBImpl::BindPut(const TableImpl& table, Slice entry, EntryLocation* location) {
+  Lookup lookup(last_write_, last_write_prefix_bytes_);
   active_->Get(&lookup);
   lookup.Finish();
   if (!lookup.found() || lookup.reference() != nullptr) return Status::NotFound();
   const size_t inline_bytes = InlineBytesOf(lookup.value(), entry);
   if (inline_bytes > kInlineBytesMax) return Status::NotFound();
-  EntrySegment::Value logged{last_put_, lookup.value(), static_cast<uint32_t>(inline_bytes),
-                             table->id(), TimestampOf(table->options(), lookup.value())};
+  const EntrySegment::Value logged{last_write_, lookup.value(), static_cast<uint32_t>(inline_bytes),
+                                   table.id(), TimestampOf(table.options(), lookup.value())};
   ValueReference reference;
   LAVA_RETURN_IF_ERROR(LogEntry(entry, &logged, location, &reference));
   reference_.clear();
   EncodeReference(reference, &reference_);
-  active_->PutReference(last_put_, last_put_prefix_bytes_, reference_);
-  active_bytes_.store(active_->arena_bytes(), std::memory_order_relaxed);
+  active_->PutReference(last_write_, last_write_prefix_bytes_, reference_);
+  return Status::OK();
+}
+
+// Of one element, whose head in the list is what the entry lacks.
+Status DBImpl::BindAppend(const TableImpl& table, Slice entry, EntryLocation* location) {
+  const Slice segment = active_->Tail(last_write_, last_write_appended_);
+  Slice rest = segment, element;
+  ListSegment kind;
+  if (segment.empty() || !NextListSegment(&rest, &kind, &element).ok() || !rest.empty() ||
+      kind != ListSegment::kElement || !entry.ends_with(element))
+    return Status::NotFound();
+  const EntrySegment::Value logged{
+      last_write_,      segment,      static_cast<uint32_t>(segment.size() - element.size()),
+      table.id(),       std::nullopt,
+      /*appended=*/true};
+  ValueReference reference;
+  LAVA_RETURN_IF_ERROR(LogEntry(entry, &logged, location, &reference));
+  reference_.clear();
+  AppendListReference(reference, &reference_);
+  active_->ReplaceTail(last_write_, last_write_appended_, reference_);
   return Status::OK();
 }
 

@@ -276,8 +276,8 @@ Status DBImpl::RemoveUnnamedFiles() {
   return Status::OK();
 }
 
-FileId DBImpl::NextFile() {
-  return {origin_, next_file_number_.fetch_add(1, std::memory_order_relaxed)};
+FileId DBImpl::NextFile(uint64_t numbers) {
+  return {origin_, next_file_number_.fetch_add(numbers, std::memory_order_relaxed)};
 }
 
 Status DBImpl::Close() {

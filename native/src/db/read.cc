@@ -60,12 +60,12 @@ Status DBImpl::ResolveList(const ReadView& view, Lookup* lookup) const {
   LAVA_RETURN_IF_ERROR(list.Read(lookup->value()));
   Slice value;
   std::shared_ptr<const void> pin;
-  if (list.parts().size() == 1 && list.parts()[0].reference) {
-    LAVA_RETURN_IF_ERROR(
-        ReadValue(*view.version, lookup->key(), *list.parts()[0].reference, true, &value, &pin));
+  const std::optional<ValueReference>& first = list.parts()[0].reference;
+  if (list.parts().size() == 1 && first && !first->is_logged()) {
+    LAVA_RETURN_IF_ERROR(ReadValue(*view.version, lookup->key(), *first, true, &value, &pin));
   } else {
     auto whole = std::make_shared<std::string>();
-    LAVA_RETURN_IF_ERROR(list.Fetch(*view.version, lookup->key(), whole.get()));
+    LAVA_RETURN_IF_ERROR(ReadList(view, lookup->key(), list, whole.get()));
     value = *whole;
     pin = std::move(whole);
   }

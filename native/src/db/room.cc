@@ -6,6 +6,7 @@ namespace lava {
 
 // Holds write. The common case: a few loads.
 Status DBImpl::MakeRoom(WriteLock* lock, uint64_t bytes, Purpose purpose) {
+  last_write_table_ = nullptr;  // another comes
   if (!attention_.load(std::memory_order_relaxed) && !quota_->pressing() && !segment_full_ &&
       active_->arena_bytes() + bytes <= memtable_limit_ &&
       lease_->write_buffer_used_bytes() + bytes <= lease_->write_buffer_bytes()) [[likely]]

@@ -58,10 +58,16 @@ bool Matters(const MemTable& run, Slice lower, Slice upper, bool is_prefix) {
   return !copied.entries.empty();
 }
 
-// The value that an encoded reference in a memtable stands for.
-Status ReadEncoded(const ReadView& view, Slice key, Slice encoded, std::string* value) {
+// The value that a memtable's record stands for, which may be one of the memtable's segments.
+Status ReadFromMemtable(const ReadView& view, Slice key, RecordKind kind, Slice stored,
+                        std::string* value) {
+  if (HasParts(kind)) {
+    ListLayout list;
+    LAVA_RETURN_IF_ERROR(list.Read(stored));
+    return ReadList(view, key, list, value);
+  }
   ValueReference reference;
-  if (!DecodeReference(encoded, &reference) || !reference.is_logged())
+  if (!DecodeReference(stored, &reference) || !reference.is_logged())
     return Status::Corruption("a memtable's reference is malformed");
   return ReadLoggedValue(view, key, reference, value);
 }
@@ -105,7 +111,7 @@ class PageFiller {
     uint64_t offset;
     if (!writer_.Reserve(record.key, reference.raw_bytes, &offset)) return false;
     if (reference.is_logged()) {
-      logged_.push_back({std::string(record.key), reference, offset});
+      logged_.push_back({std::string(record.key), {reference, offset}});
     } else {
       values_.Add(record.key, reference, offset);
     }
@@ -118,16 +124,16 @@ class PageFiller {
       if (part.reference) LAVA_RETURN_IF_ERROR(values_.CheckSize(*part.reference));
     uint64_t offset;
     if (!writer_.Reserve(record.key, list_.bytes(), &offset)) return false;
-    list_.Place(record.key, writer_.bytes(), offset, &values_);
+    std::vector<ListLayout::Logged> logged;
+    list_.Place(record.key, writer_.bytes(), offset, &values_, &logged);
+    for (const ListLayout::Logged& part : logged)
+      logged_.push_back({std::string(record.key), part});
     fetched_bytes_ += list_.bytes();
     return true;
   }
   Status Finish(bool done) {
-    for (const Logged& logged : logged_) {
-      std::string value;
-      LAVA_RETURN_IF_ERROR(ReadLoggedValue(view_, logged.key, logged.reference, &value));
-      std::copy(value.begin(), value.end(), writer_.bytes() + logged.offset);
-    }
+    for (const Logged& logged : logged_)
+      LAVA_RETURN_IF_ERROR(ReadLogged(view_, logged.key, logged.value, writer_.bytes()));
     if (writer_.goes_on()) values_.GoesOn(done ? 0 : writer_.pages_left());
     if (!values_.empty()) LAVA_RETURN_IF_ERROR(values_.Run(writer_.bytes()));
     if (fetched_bytes_ > 0) {
@@ -140,8 +146,7 @@ class PageFiller {
  private:
   struct Logged {
     std::string key;
-    ValueReference reference;
-    uint64_t offset;
+    ListLayout::Logged value;
   };
 
   const ReadView& view_;
@@ -301,11 +306,11 @@ Status DBImpl::ScanActive(const ReadView& view, const ScanRange& range, bool key
       const Slice key = bytes.substr(entry.key_offset, entry.key_bytes);
       Slice value = bytes.substr(entry.value_offset, entry.value_bytes);
       std::string logged;
-      if (entry.kind == RecordKind::kPutReference) {
-        LAVA_RETURN_IF_ERROR(keys_only ? Status::OK() : ReadEncoded(view, key, value, &logged));
+      if (entry.kind == RecordKind::kDelete || entry.kind == RecordKind::kPrefixDelete) continue;
+      if (entry.kind == RecordKind::kPutReference || HasParts(entry.kind)) {
+        if (!keys_only)
+          LAVA_RETURN_IF_ERROR(ReadFromMemtable(view, key, entry.kind, value, &logged));
         value = logged;
-      } else if (entry.kind != RecordKind::kPut && entry.kind != RecordKind::kAppend) {
-        continue;
       }
       if (!writer->Add(key, value)) {
         writer->Finish(false);

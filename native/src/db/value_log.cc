@@ -18,7 +18,7 @@ std::shared_ptr<const LogSegment> SegmentOf(const MemTable& table, const FileId&
   const auto segments = std::static_pointer_cast<const LogSegments>(table.attachment());
   if (segments == nullptr) return nullptr;
   for (const std::shared_ptr<LogSegment>& segment : segments->all)
-    if (segment->id() == birth) return segment;
+    if (segment->Holds(birth)) return segment;
   return nullptr;
 }
 
@@ -39,6 +39,21 @@ Status ReadLoggedValue(const ReadView& view, Slice key, const ValueReference& re
     return Status::Corruption("a value was logged in " + reference.birth.ValueFileName() +
                               ", which no memtable has");
   return segment->Read(key, reference, value);
+}
+
+Status ReadLogged(const ReadView& view, Slice key, const ListLayout::Logged& logged, char* to) {
+  std::string value;
+  LAVA_RETURN_IF_ERROR(ReadLoggedValue(view, key, logged.reference, &value));
+  std::copy(value.begin(), value.end(), to + logged.offset);
+  return Status::OK();
+}
+
+Status ReadList(const ReadView& view, Slice key, const ListLayout& list, std::string* whole) {
+  std::vector<ListLayout::Logged> logged;
+  LAVA_RETURN_IF_ERROR(list.Fetch(*view.version, key, whole, &logged));
+  for (const ListLayout::Logged& part : logged)
+    LAVA_RETURN_IF_ERROR(ReadLogged(view, key, part, whole->data()));
+  return Status::OK();
 }
 
 // Holds write. One that is full or torn is sealed with its memtable by what makes room for a write.

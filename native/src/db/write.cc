@@ -111,9 +111,8 @@ Status DBImpl::Put(Table* table, KeyRef key, Slice value) {
     LAVA_RETURN_IF_ERROR(LogWrite(WalRecord::Kind::kPut, internal.slice(), prefix_bytes, value));
     active_->Put(internal.slice(), prefix_bytes, value);
   }
-  // Whatever its size: it is the last one now.
-  if (binds_) [[unlikely]]
-    NotePut(!large && IsApart(*impl, value) ? impl : nullptr, internal.slice(), prefix_bytes);
+  if (binds_ && !large && IsApart(*impl, value)) [[unlikely]]
+    NoteWrite(impl, internal.slice(), prefix_bytes, 0);
   Wrote(key.key.size() + value.size());
   return Status::OK();
 }
@@ -145,6 +144,8 @@ Status DBImpl::Append(Table* table, KeyRef key, Slice segments) {
   LAVA_RETURN_IF_ERROR(LogWrite(WalRecord::Kind::kAppend, internal.slice(),
                                 InternalPrefix(key.prefix_bytes), segments));
   active_->Append(internal.slice(), InternalPrefix(key.prefix_bytes), segments);
+  if (binds_ && IsApartOfList(*impl, segments)) [[unlikely]]
+    NoteWrite(impl, internal.slice(), InternalPrefix(key.prefix_bytes), segments.size());
   Wrote(key.key.size() + segments.size());
   return Status::OK();
 }

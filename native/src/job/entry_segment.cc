@@ -3,9 +3,16 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/hash.h"
 #include "value/entry_record.h"
 
 namespace lava {
+namespace {
+
+// A number and its count in the map, and what the allocator adds.
+constexpr uint64_t kNodeBytes = 48;
+
+}  // namespace
 
 Result<std::shared_ptr<EntrySegment>> EntrySegment::Create(fs::FileSystem* file_system,
                                                            std::string path, const FileId& id,
@@ -19,6 +26,11 @@ Result<std::shared_ptr<EntrySegment>> EntrySegment::Create(fs::FileSystem* file_
 
 EntrySegment::~EntrySegment() { counter_->Release(charged_); }
 
+bool EntrySegment::HasBirthFor(Slice key) const {
+  const auto there = appended_.find(Hash64(key));
+  return there == appended_.end() || there->second < kLogBirthsMax;
+}
+
 Status EntrySegment::AppendEntry(uint64_t sequence, uint64_t skipped, Slice head,
                                  const Value* value, bool synced, LoggedRecord* entry,
                                  ValueReference* reference) {
@@ -26,8 +38,11 @@ Status EntrySegment::AppendEntry(uint64_t sequence, uint64_t skipped, Slice head
       {sequence, skipped, value != nullptr, value != nullptr ? value->inline_bytes : 0, head},
       &head_);
   LoggedRecord first, last;
-  Status status = writer_->Append({}, head_, &first);
-  if (status.ok() && value != nullptr) status = writer_->Append(value->key, value->bytes, &last);
+  Status status = writer_->Append({}, head_, 0, &first);
+  if (status.ok() && value != nullptr) {
+    const uint32_t birth = value->appended ? appended_[Hash64(value->key)]++ : 0;
+    status = writer_->Append(value->key, value->bytes, birth, &last);
+  }
   LAVA_RETURN_IF_ERROR(Settle(std::move(status), synced));
   *entry = {first.offset, bytes_ - first.offset, 0};
   records_ += value != nullptr ? 2 : 1;
@@ -36,13 +51,15 @@ Status EntrySegment::AppendEntry(uint64_t sequence, uint64_t skipped, Slice head
                     value->timestamp});
   keys_.append(value->key);
   Charge();
-  *reference = {id_, value->bytes.size(), value->timestamp, last.offset, last.bytes};
+  const FileId birth{id_.origin, id_.number + last.birth};
+  *reference = {birth, value->bytes.size(), value->timestamp, last.offset, last.bytes};
   return Status::OK();
 }
 
-// Grows by doubling, so seldom.
+// Most of it grows by doubling, so seldom.
 void EntrySegment::Charge() {
-  const uint64_t bytes = keys_.capacity() + named_.capacity() * sizeof(Named);
+  const uint64_t bytes = keys_.capacity() + named_.capacity() * sizeof(Named) +
+                         appended_.bucket_count() * sizeof(void*) + appended_.size() * kNodeBytes;
   if (bytes == charged_) return;
   counter_->Charge(bytes);
   counter_->Release(std::exchange(charged_, bytes));
@@ -57,18 +74,23 @@ Status EntrySegment::End() {
     writer_.reset();
     named_ = {};
     keys_ = {};
+    appended_ = {};
     Charge();
   }
   return *ended_;
 }
 
 Status EntrySegment::WriteIndex() {
-  // Of one key the last one stands last.
-  std::stable_sort(named_.begin(), named_.end(),
-                   [this](const Named& a, const Named& b) { return KeyOf(a) < KeyOf(b); });
+  // Of one key and birth the last one stands last.
+  std::stable_sort(named_.begin(), named_.end(), [this](const Named& a, const Named& b) {
+    const int order = KeyOf(a).compare(KeyOf(b));
+    return order < 0 || (order == 0 && a.record.birth < b.record.birth);
+  });
   for (size_t i = 0; i < named_.size(); ++i) {
     const Named& named = named_[i];
-    if (i + 1 < named_.size() && KeyOf(named_[i + 1]) == KeyOf(named)) continue;
+    if (i + 1 < named_.size() && KeyOf(named_[i + 1]) == KeyOf(named) &&
+        named_[i + 1].record.birth == named.record.birth)
+      continue;
     LAVA_RETURN_IF_ERROR(writer_->AddLive(KeyOf(named), named.record));
     tables_[named.table].Add(named.record.raw_bytes, named.timestamp);
   }

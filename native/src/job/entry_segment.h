@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "job/log_segment.h"
@@ -15,11 +16,13 @@ namespace lava {
 
 /// A segment of an instance's log that another layer shares (XLL 3): its entries, of which values
 /// of this instance may be the ends. It can be ended at any moment, so that the other layer can
-/// bring it away as it is; its index names the last value of each key that was put there.
+/// bring it away as it is; its index names the last value of each key that was put there, and all
+/// that were appended to lists: of one key each of them has a birth of its own.
 /// Threads:    AppendEntry() from one at a time, and not once End() was called; that from any.
 /// Ownership:  the file system and the counter must outlive it. The file stays when it goes.
 class EntrySegment final : public LogSegment {
  public:
+  /// id: kLogBirthsMax numbers from its own on are the segment's.
   static Result<std::shared_ptr<EntrySegment>> Create(fs::FileSystem* file_system, std::string path,
                                                       const FileId& id,
                                                       const ValueLogOptions& options,
@@ -33,7 +36,10 @@ class EntrySegment final : public LogSegment {
     uint32_t inline_bytes = 0;  // of its front, which the entry has not
     uint64_t table = 0;
     std::optional<uint64_t> timestamp;
+    bool appended = false;  // to a list, so that what was before lives, too
   };
+  /// False when it has as many of the list as it may.
+  bool HasBirthFor(Slice key) const;
   /// value: null when none ends it, or without its bytes from inline_bytes on, the entry's head.
   /// sequence, skipped: as vsst::EntryHead. *entry: where all of it is.
   /// Errors: those of ValueLogWriter; the segment takes no more then.
@@ -61,7 +67,7 @@ class EntrySegment final : public LogSegment {
   };
   EntrySegment(fs::FileSystem* file_system, std::string path, const FileId& id,
                MemoryCounter* counter)
-      : LogSegment(file_system, std::move(path), id), counter_(counter) {}
+      : LogSegment(file_system, std::move(path), id, kLogBirthsMax), counter_(counter) {}
   Status WriteIndex();
   void Charge();
   Slice KeyOf(const Named& named) const {
@@ -71,6 +77,9 @@ class EntrySegment final : public LogSegment {
   MemoryCounter* const counter_;
   std::string head_, keys_;
   std::vector<Named> named_;  // as they were put
+  // Of lists, by the hashes of their keys: lists of one hash share births, of which there are fewer
+  // for each then.
+  std::unordered_map<uint64_t, uint32_t> appended_;
   uint64_t charged_ = 0;
 
   std::mutex end_mutex_;

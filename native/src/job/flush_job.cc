@@ -51,8 +51,7 @@ Status RunFlush(const JobContext& context, const FlushInput& input, FlushOutput*
   }
   for (records->SeekToFirst(); records->Valid(); records->Next()) {
     Record record = records->record();
-    if (record.kind == RecordKind::kPutReference)
-      LAVA_RETURN_IF_ERROR(logged.Place(&values, &record));
+    LAVA_RETURN_IF_ERROR(logged.Place(&values, &record));
     LAVA_RETURN_IF_ERROR(values.MoveOut(&record));
     LAVA_RETURN_IF_ERROR(files.Add(record));
   }

@@ -26,9 +26,12 @@ Status ListLayout::Read(Slice list) {
   return Status::OK();
 }
 
-void ListLayout::Place(Slice key, char* to, uint64_t offset, ValueFetch* fetch) const {
+void ListLayout::Place(Slice key, char* to, uint64_t offset, ValueFetch* fetch,
+                       std::vector<Logged>* logged) const {
   for (const Part& part : parts_) {
-    if (part.reference)
+    if (part.reference && part.reference->is_logged())
+      logged->push_back({*part.reference, offset});
+    else if (part.reference)
       fetch->Add(key, *part.reference, offset);
     else
       std::copy(part.bytes.begin(), part.bytes.end(), to + offset);
@@ -36,12 +39,13 @@ void ListLayout::Place(Slice key, char* to, uint64_t offset, ValueFetch* fetch) 
   }
 }
 
-Status ListLayout::Fetch(const Version& version, Slice key, std::string* whole) const {
+Status ListLayout::Fetch(const Version& version, Slice key, std::string* whole,
+                         std::vector<Logged>* logged) const {
   ValueFetch fetch(version);
   for (const Part& part : parts_)
     if (part.reference) LAVA_RETURN_IF_ERROR(fetch.CheckSize(*part.reference));
   whole->resize(bytes_);
-  Place(key, whole->data(), 0, &fetch);
+  Place(key, whole->data(), 0, &fetch, logged);
   return fetch.Run(whole->data());
 }
 

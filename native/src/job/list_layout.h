@@ -23,11 +23,18 @@ class ListLayout {
   Status Read(Slice list);
   const std::vector<Part>& parts() const { return parts_; }
   uint64_t bytes() const { return bytes_; }  // of the whole list
+  /// What a memtable's segments have, and where it is to go.
+  struct Logged {
+    ValueReference reference;
+    uint64_t offset;
+  };
   /// Copies what stands in the list to its place in the bytes() bytes at `offset` of `to`, and adds
-  /// the rest to what is fetched to there.
-  void Place(Slice key, char* to, uint64_t offset, ValueFetch* fetch) const;
-  /// The whole list. Errors: those of the files' readers.
-  Status Fetch(const Version& version, Slice key, std::string* whole) const;
+  /// the rest to what is fetched to there; or to *logged, for the caller to read.
+  void Place(Slice key, char* to, uint64_t offset, ValueFetch* fetch,
+             std::vector<Logged>* logged) const;
+  /// The whole list, but for what is logged. Errors: those of the files' readers.
+  Status Fetch(const Version& version, Slice key, std::string* whole,
+               std::vector<Logged>* logged) const;
 
  private:
   std::vector<Part> parts_;

@@ -2,11 +2,20 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+#include <vector>
+
 #include "lava/list_format.h"
 #include "lava/options.h"
 
 namespace lava {
 namespace {
+
+std::string Elements(std::initializer_list<Slice> elements) {
+  std::string list;
+  for (const Slice element : elements) AppendListSegment(ListSegment::kElement, element, &list);
+  return list;
+}
 
 std::string Reference(uint64_t number, uint64_t raw_bytes) {
   std::string list;
@@ -49,7 +58,27 @@ TEST(ListLayout, AValueThatNoFileHasIsLost) {
   const std::string list = Reference(7, 100) + Reference(8, 20);
   ASSERT_TRUE(layout.Read(list).ok());
   std::string whole;
-  EXPECT_TRUE(layout.Fetch(Version(), "k", &whole).IsCorruption());
+  std::vector<ListLayout::Logged> logged;
+  EXPECT_TRUE(layout.Fetch(Version(), "k", &whole, &logged).IsCorruption());
+}
+
+TEST(ListLayout, WhatIsLoggedIsLeftToTheCaller) {
+  ListLayout layout;
+  std::string list = Elements({"one", "two"});
+  const uint64_t before = list.size();
+  const ValueReference reference{FileId{{1, 2}, 7}, 2 << 20, std::nullopt, 50, 60};
+  AppendListReference(reference, &list);
+  list += Elements({"three"});
+  ASSERT_TRUE(layout.Read(list).ok());
+  std::string whole;
+  std::vector<ListLayout::Logged> logged;
+  ASSERT_TRUE(layout.Fetch(Version(), "k", &whole, &logged).ok());
+  ASSERT_EQ(logged.size(), 1u);
+  EXPECT_EQ(logged[0].reference, reference);
+  EXPECT_EQ(logged[0].offset, before);
+  EXPECT_EQ(whole.size(), layout.bytes());
+  EXPECT_EQ(whole.substr(0, before), Elements({"one", "two"}));
+  EXPECT_EQ(whole.substr(before + reference.raw_bytes), Elements({"three"}));
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ Status LogSegment::Settle(Status appended, bool synced) {
 
 Status LogSegment::Append(Slice key, Slice value, bool synced, ValueReference* reference) {
   LoggedRecord record;
-  LAVA_RETURN_IF_ERROR(Settle(writer_->Append(key, value, &record), synced));
+  LAVA_RETURN_IF_ERROR(Settle(writer_->Append(key, value, 0, &record), synced));
   ++records_;
   reference->birth = id_;
   reference->raw_bytes = value.size();
@@ -52,7 +52,7 @@ Status LogSegment::Sync() {
 
 Status LogSegment::Read(Slice key, const ValueReference& reference, std::string* value) const {
   const LoggedRecord record{reference.logged_offset, reference.logged_bytes,
-                            static_cast<uint32_t>(reference.raw_bytes)};
+                            static_cast<uint32_t>(reference.raw_bytes), 0};
   std::shared_ptr<fs::RandomFile> file;
   {
     std::lock_guard<std::mutex> lock(mutex_);

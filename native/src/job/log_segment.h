@@ -39,6 +39,11 @@ class LogSegment {
   uint64_t bytes() const { return bytes_; }
   uint64_t records() const { return records_; }
   const FileId& id() const { return id_; }
+  /// Whether it is where values of this birth are logged.
+  bool Holds(const FileId& birth) const {
+    return birth.origin == id_.origin && birth.number >= id_.number &&
+           birth.number - id_.number < births_max_;
+  }
   const std::string& path() const { return path_; }
 
   /// The value that a reference with a place in this segment stands for, whether it has become a
@@ -49,14 +54,16 @@ class LogSegment {
   std::unique_ptr<ValueLogWriter> TakeWriter();
 
  protected:
-  LogSegment(fs::FileSystem* file_system, std::string path, const FileId& id)
-      : path_(std::move(path)), id_(id), file_system_(file_system) {}
+  LogSegment(fs::FileSystem* file_system, std::string path, const FileId& id,
+             uint32_t births_max = 1)
+      : path_(std::move(path)), id_(id), births_max_(births_max), file_system_(file_system) {}
   Status Begin(const ValueLogOptions& options);
   /// What was appended is as durable as asked for, or it takes no more.
   Status Settle(Status appended, bool synced);
 
   const std::string path_;
   const FileId id_;
+  const uint32_t births_max_;  // numbers from id_ on
   std::unique_ptr<ValueLogWriter> writer_;
   std::atomic<bool> sound_{true};
   uint64_t bytes_ = 0, records_ = 0;

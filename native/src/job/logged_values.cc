@@ -22,15 +22,23 @@ LoggedValues::LoggedValues(const std::vector<std::shared_ptr<LogSegment>>& segme
 }
 
 LoggedValues::Segment* LoggedValues::Of(const ValueReference& reference) {
-  const auto at = segments_.find(reference.birth);
-  return at == segments_.end() ? nullptr : &at->second;
+  auto at = segments_.upper_bound(reference.birth);
+  if (at == segments_.begin() || !(--at)->second.log->Holds(reference.birth)) return nullptr;
+  return &at->second;
 }
 
+void LoggedValues::WeighPart(const ValueReference& reference) {
+  if (Segment* const segment = Of(reference)) segment->live_bytes += reference.logged_bytes;
+}
+
+// What is malformed is told by Place().
 void LoggedValues::Weigh(const Record& record) {
   ValueReference reference;
-  if (record.kind != RecordKind::kPutReference || !DecodeReference(record.value, &reference))
-    return;
-  if (Segment* const segment = Of(reference)) segment->live_bytes += reference.logged_bytes;
+  if (record.kind == RecordKind::kPutReference && DecodeReference(record.value, &reference))
+    WeighPart(reference);
+  if (!HasParts(record.kind) || !SplitList(record.value, &parts_).ok()) return;
+  for (const ListPart& part : parts_)
+    if (part.is_reference && ReferenceOf(part, &reference).ok()) WeighPart(reference);
 }
 
 void LoggedValues::Choose(ValueOutput* output) {
@@ -50,12 +58,46 @@ void LoggedValues::Choose(ValueOutput* output) {
   }
 }
 
+Result<LoggedValues::Segment*> LoggedValues::SegmentOf(const ValueReference& reference) {
+  Segment* const segment = Of(reference);
+  if (segment != nullptr && reference.is_logged()) return segment;
+  return Status::Corruption("a memtable refers to a segment of the value log that it has not");
+}
+
+// Only segments that have ended, or are not kept, have parts of lists.
+Status LoggedValues::PlaceList(Record* record) {
+  LAVA_RETURN_IF_ERROR(SplitList(record->value, &parts_));
+  reference_.clear();
+  bool parts_left = false;
+  for (const ListPart& part : parts_) {
+    if (!part.is_reference) {
+      AppendListPart(part, &reference_);
+      continue;
+    }
+    ValueReference reference;
+    LAVA_RETURN_IF_ERROR(ReferenceOf(part, &reference));
+    LAVA_ASSIGN_OR_RETURN(const Segment* const segment, SegmentOf(reference));
+    if (segment->kept) {
+      parts_left = true;
+      reference.logged_offset = reference.logged_bytes = 0;
+      AppendListReference(reference, &reference_);
+    } else {
+      LAVA_RETURN_IF_ERROR(segment->log->Read(record->key, reference, &value_));
+      reference_.append(value_);
+    }
+  }
+  if (!parts_left) record->kind = WithoutParts(record->kind);
+  record->value = reference_;
+  return Status::OK();
+}
+
 Status LoggedValues::Place(ValueOutput* output, Record* record) {
+  if (HasParts(record->kind)) return PlaceList(record);
+  if (record->kind != RecordKind::kPutReference) return Status::OK();
   ValueReference reference;
-  Segment* segment = nullptr;
-  if (DecodeReference(record->value, &reference)) segment = Of(reference);
-  if (segment == nullptr || !reference.is_logged())
-    return Status::Corruption("a memtable refers to a segment of the value log that it has not");
+  if (!DecodeReference(record->value, &reference))
+    return Status::Corruption("a memtable's reference is malformed");
+  LAVA_ASSIGN_OR_RETURN(const Segment* const segment, SegmentOf(reference));
   if (!segment->kept) {
     LAVA_RETURN_IF_ERROR(segment->log->Read(record->key, reference, &value_));
     record->kind = RecordKind::kPut;

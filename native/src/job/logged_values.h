@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/list_parts.h"
 #include "base/record.h"
 #include "job/log_segment.h"
 #include "job/value_output.h"
@@ -22,8 +23,8 @@ class LoggedValues {
   void Weigh(const Record& record);
   /// then which segments are kept: their indexes are written as records are placed.
   void Choose(ValueOutput* output);
-  /// Turns a logged reference into one to a file, or into the value itself, valid until the next
-  /// call.
+  /// Turns a logged reference into one to a file, or into the value itself, and those of a list
+  /// that has parts; valid until the next call.
   Status Place(ValueOutput* output, Record* record);
 
  private:
@@ -33,9 +34,13 @@ class LoggedValues {
     bool kept = false, ended = false;
   };
   Segment* Of(const ValueReference& reference);
+  void WeighPart(const ValueReference& reference);
+  Result<Segment*> SegmentOf(const ValueReference& reference);
+  Status PlaceList(Record* record);
 
   std::map<FileId, Segment> segments_;
   std::string value_, reference_;
+  std::vector<ListPart> parts_;
 };
 
 }  // namespace lava

@@ -200,7 +200,9 @@ class TreeForTest {
     ListLayout layout;
     Status status = layout.Read(list);
     std::string whole;
-    if (status.ok()) status = layout.Fetch(*version_, key, &whole);
+    std::vector<ListLayout::Logged> logged;  // by memtables alone
+    if (status.ok()) status = layout.Fetch(*version_, key, &whole, &logged);
+    LAVA_CHECK(logged.empty());
     return status.ok() ? whole : status.ToString();
   }
   /// The value that a reference of the version stands for, or what went wrong.

@@ -30,7 +30,8 @@ ValueFetch::ValueFetch(const Version& version, MemoryCounter* counter)
 
 Status ValueFetch::CheckSize(const ValueReference& reference) const {
   constexpr uint64_t kTrustedBytes = 1 << 20;
-  if (reference.raw_bytes <= kTrustedBytes) return Status::OK();
+  // What a memtable refers to was never read from a file.
+  if (reference.raw_bytes <= kTrustedBytes || reference.is_logged()) return Status::OK();
   for (const Placement& at : PlacesOf(version_, reference))
     if (reference.raw_bytes <= at.file->raw_bytes) return Status::OK();
   return Status::Corruption("a reference to a value that was born in " +

@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "manifest/births.h"
+
 namespace lava {
 namespace {
 
@@ -12,7 +14,7 @@ struct BirthView {
   uint64_t held = 0;            // in all files that have a place for it
   uint64_t referenced = 0;      // at most
   uint64_t referenced_min = 0;  // without entries that may show nothing of theirs
-  bool inherited = false;       // not simply in the file that it is named after
+  bool inherited = false;       // not simply in the file in which it was born
 };
 
 uint64_t HeldBy(const ValueFileMeta& file, const FileId& birth) {
@@ -29,7 +31,7 @@ BirthView ViewOf(const FileId& id, const Birth& birth) {
     if (files.insert(place.file.get()).second) view.held += HeldBy(*place.file, id);
   view.referenced = std::min(view.held, birth.raw_bytes + birth.clipped_raw_bytes);
   view.referenced_min = std::min(view.held, birth.raw_bytes);
-  view.inherited = files.size() != 1 || (*files.begin())->id != id;
+  view.inherited = files.size() != 1 || !IsBornIn(id, (*files.begin())->id);
   return view;
 }
 

@@ -115,6 +115,14 @@ TEST(Garbage, ABirthThatNothingNamesIsGarbageWhole) {
   EXPECT_EQ(GarbageIn(births, 5), (Numbers{400, 300, 300, 400}));
 }
 
+// A segment with elements of lists: what is known of it is as exact as of any.
+TEST(Garbage, AFileMayHaveSeveralBirthsOfItsOwn) {
+  BirthsForTest births;
+  births.Flush(WholeOf(KeyFileOf(1, {{IdOf(5), 3, 300}, {IdOf(6), 1, 50}})),
+               {ValueFileOf(5, "a", "z", {{IdOf(5), 3, 300}, {IdOf(6), 2, 200}})});
+  EXPECT_EQ(GarbageIn(births, 5), (Numbers{500, 150, 150, 150}));
+}
+
 TEST(Garbage, OneEntryForEachValueFileInTheirOrder) {
   BirthsForTest births;
   for (const uint64_t n : {6, 2, 4})

@@ -70,7 +70,8 @@ struct VersionEdit {
   /// A value file in which everything was born.
   void AddBorn(std::shared_ptr<ValueFileMeta> file) {
     AddedValueFile born{std::move(file), {}};
-    born.places.push_back({born.file->id, born.file->lower, born.file->upper});
+    for (const BirthShare& share : born.file->births)
+      born.places.push_back({share.birth, born.file->lower, born.file->upper});
     values_added.push_back(std::move(born));
   }
   void Remove(uint32_t level, const FileEntry& entry) {

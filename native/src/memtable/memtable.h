@@ -30,6 +30,11 @@ class MemTable {
   virtual void Delete(Slice key, uint32_t prefix_bytes) = 0;
   /// Becomes a put when the key's put or delete, or a tombstone over it, is in this run.
   virtual void Append(Slice key, uint32_t prefix_bytes, Slice segments) = 0;
+  /// The last bytes of a list, as the last Append() of this key put them there; the writer's, valid
+  /// until its next write. Empty: the key has not so many here.
+  virtual Slice Tail(Slice key, size_t bytes) const = 0;
+  /// Replaces what Tail() gave by segments of which some stand for what is elsewhere.
+  virtual void ReplaceTail(Slice key, size_t bytes, Slice parts) = 0;
   virtual void DeletePrefix(Slice prefix) = 0;
   virtual void DeleteRange(Slice begin, Slice end) = 0;
   /// As DeletePrefix, but leaves no tombstone: for when nothing older can hold the prefix.

@@ -21,6 +21,16 @@ constexpr size_t kPendingMax = size_t{16} << 10;
 // A number in a std::set: its node and what the allocator adds.
 constexpr uint64_t kLengthNodeBytes = 64;
 
+// Whether a slot is to be given back for a smaller one.
+bool IsMuchTooLarge(size_t slot_bytes, size_t value_bytes) {
+  return slot_bytes > value_bytes * 4 + 64;
+}
+
+// A put of such a kind is of a list, or may be.
+bool IsList(RecordKind kind) {
+  return kind == RecordKind::kPut || IsAppend(kind) || HasParts(kind);
+}
+
 }  // namespace
 
 class MemTableImpl::Reading {
@@ -123,6 +133,11 @@ size_t MemTableImpl::InlineCapacity(const Entry& entry) const {
   return arena_.SlotBytes(Arena::kNull, entry.slot_class()) - sizeof(Entry) - entry.key_bytes();
 }
 
+size_t MemTableImpl::SlotBytes(const Entry& entry) const {
+  const Entry::ValueSlot slot = entry.value_slot();
+  return arena_.SlotBytes(slot.ref, static_cast<uint8_t>(slot.slot_class));
+}
+
 void MemTableImpl::FreeExternal(Entry* entry) {
   if (!entry->external()) return;
   const Entry::ValueSlot slot = entry->value_slot();
@@ -142,9 +157,8 @@ void MemTableImpl::SetValue(Entry* entry, Slice value) {
   Entry::ValueSlot slot{};
   if (entry->external()) {
     slot = entry->value_slot();
-    const size_t bytes = arena_.SlotBytes(slot.ref, static_cast<uint8_t>(slot.slot_class));
-    // A slot that is much too large for its value is given back.
-    if (bytes < value.size() || bytes > value.size() * 4 + 64) FreeExternal(entry);
+    const size_t bytes = SlotBytes(*entry);
+    if (bytes < value.size() || IsMuchTooLarge(bytes, value.size())) FreeExternal(entry);
   }
   if (!entry->external()) {
     uint8_t slot_class;
@@ -161,11 +175,7 @@ void MemTableImpl::AppendValue(Entry* entry, Slice tail) {
   const size_t old_bytes = entry->value_bytes;
   const size_t total = old_bytes + tail.size();
   LAVA_CHECK(total <= UINT32_MAX);  // four times the largest value; the owner seals before
-  size_t capacity = InlineCapacity(*entry);
-  if (entry->external()) {
-    const Entry::ValueSlot slot = entry->value_slot();
-    capacity = arena_.SlotBytes(slot.ref, static_cast<uint8_t>(slot.slot_class));
-  }
+  const size_t capacity = entry->external() ? SlotBytes(*entry) : InlineCapacity(*entry);
   if (total > capacity) {
     // Doubling keeps the copying linear in what was appended.
     uint8_t slot_class;
@@ -235,6 +245,28 @@ void MemTableImpl::Append(Slice key, uint32_t prefix_bytes, Slice segments) {
   if (entry->kind() == RecordKind::kDelete) entry->set_kind(RecordKind::kPut);
   entry->set_prefix_bytes(prefix_bytes);
   AppendValue(entry, segments);
+}
+
+Slice MemTableImpl::Tail(Slice key, size_t bytes) const {
+  const Entry* entry = FindEntry(key, false);
+  if (entry == nullptr || entry->value_bytes < bytes || !IsList(entry->kind())) return {};
+  Slice value = EntryValue(arena_, *entry);
+  value.remove_prefix(value.size() - bytes);
+  return value;
+}
+
+void MemTableImpl::ReplaceTail(Slice key, size_t bytes, Slice parts) {
+  Writing writing(*this);
+  uint32_t hash;
+  Entry* entry = FindEntry(key, false, &hash);
+  LAVA_CHECK(entry != nullptr && entry->value_bytes >= bytes && IsList(entry->kind()));
+  entry->set_kind(WithParts(entry->kind()));
+  entry->value_bytes -= static_cast<uint32_t>(bytes);
+  Add(&live_bytes_, uint64_t{0} - bytes);
+  AppendValue(entry, parts);
+  if (!entry->external() || !IsMuchTooLarge(SlotBytes(*entry), entry->value_bytes)) return;
+  const std::string left(EntryValue(arena_, *entry));
+  SetValue(entry, left);
 }
 
 bool MemTableImpl::CoveredByTombstone(Slice key, uint32_t prefix_bytes) const {
@@ -465,9 +497,7 @@ bool MemTableImpl::HasPrefix(Slice prefix) const {
     for (const Copied::Entry& e : page.entries) {
       const Slice key = Slice(page.bytes).substr(e.key_offset, e.key_bytes);
       if (!key.starts_with(prefix)) return false;
-      if (e.kind == RecordKind::kPut || e.kind == RecordKind::kAppend ||
-          e.kind == RecordKind::kPutReference)
-        return true;
+      if (e.kind != RecordKind::kDelete && e.kind != RecordKind::kPrefixDelete) return true;
     }
     if (page.end) return false;
     const Copied::Entry& last = page.entries.back();

@@ -32,6 +32,8 @@ class MemTableImpl final : public MemTable, public std::enable_shared_from_this<
   void PutReference(Slice key, uint32_t prefix_bytes, Slice reference) override;
   void Delete(Slice key, uint32_t prefix_bytes) override;
   void Append(Slice key, uint32_t prefix_bytes, Slice segments) override;
+  Slice Tail(Slice key, size_t bytes) const override;
+  void ReplaceTail(Slice key, size_t bytes, Slice parts) override;
   void DeletePrefix(Slice prefix) override;
   void DeleteRange(Slice begin, Slice end) override;
   void ErasePrefix(Slice prefix) override;
@@ -81,6 +83,7 @@ class MemTableImpl final : public MemTable, public std::enable_shared_from_this<
   const Entry* FindEntry(Slice key, bool prefix_delete) const;
   void NewEntry(uint32_t hash, Slice key, RecordKind kind, uint32_t prefix_bytes, Slice value);
   size_t InlineCapacity(const Entry& entry) const;
+  size_t SlotBytes(const Entry& entry) const;  // of an external value
   void SetValue(Entry* entry, Slice value);
   void AppendValue(Entry* entry, Slice tail);
   void FreeExternal(Entry* entry);

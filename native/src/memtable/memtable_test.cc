@@ -34,6 +34,12 @@ class Model {
     it->second.value += v;
     it->second.prefix_bytes = p;
   }
+  void ReplaceTail(const std::string& k, size_t bytes, const std::string& parts) {
+    ModelRecord& record = points_[k];
+    record.kind = WithParts(record.kind);
+    record.value.resize(record.value.size() - bytes);
+    record.value += parts;
+  }
   void ErasePrefix(const std::string& prefix) {
     std::erase_if(points_, [&](auto& e) { return e.first.starts_with(prefix); });
     std::erase_if(prefixes_, [&](auto& e) { return e.starts_with(prefix); });
@@ -104,7 +110,7 @@ void CheckGet(const MemTable& table, const Model& model, const std::string& key,
   const ModelRecord* want = model.Find(key);
   const bool hidden =
       (p != 0 && model.HasPrefixTombstone(key.substr(0, p))) || model.RangeCovers(key);
-  const bool base = want != nullptr && want->kind != RecordKind::kAppend;
+  const bool base = want != nullptr && !IsAppend(want->kind);
   EXPECT_EQ(lookup.done(), base || hidden);
   lookup.Finish();
   const bool found = want != nullptr && want->kind != RecordKind::kDelete;
@@ -158,6 +164,12 @@ void RunModel(uint64_t seed, uint64_t spread, int steps) {
         const std::string v = ValueOf(random);
         table->Append(key, prefix, v);
         model.Append(key, prefix, v);
+        if (op < 55) {
+          const std::string parts = ValueOf(random).substr(0, 60);
+          ASSERT_EQ(table->Tail(key, v.size()), v);
+          table->ReplaceTail(key, v.size(), parts);
+          model.ReplaceTail(key, v.size(), parts);
+        }
       } else if (op < 75) {
         table->Erase(key);
         model.Erase(key);
@@ -282,6 +294,40 @@ TEST(MemTable, ListGrowthIsAmortised) {
   lookup.Finish();
   EXPECT_EQ(lookup.value(), want);
   EXPECT_LT(counter.used(), want.size() * 5);
+}
+
+// What it held before is not kept for what stands for it.
+TEST(MemTable, AReplacedTailGivesItsRoomBack) {
+  MemoryCounter counter;
+  auto table = MemTable::Create(&counter);
+  std::string want;
+  for (int i = 0; i < 2000; ++i) {
+    const std::string key = "list" + std::to_string(i % 500), element(20'000, 'e');
+    EXPECT_TRUE(table->Tail(key, element.size()).empty());
+    table->Append(key, 0, element);
+    ASSERT_EQ(table->Tail(key, element.size()), element);
+    EXPECT_TRUE(table->Tail(key, element.size() + 1'300).empty());
+    table->ReplaceTail(key, element.size(), std::string(60, 'r'));
+  }
+  EXPECT_LT(counter.used(), 2u << 20) << "500 elements are 10 million bytes";
+  EXPECT_EQ(table->live_bytes(), 2000u * 60 + 500 * 7 - 10 * 2 - 90);
+  Lookup lookup("list7", 0);
+  table->Get(&lookup);
+  EXPECT_TRUE(lookup.has_parts());
+  lookup.Finish();
+  EXPECT_EQ(lookup.value(), std::string(4 * 60, 'r'));
+}
+
+TEST(MemTable, OnlyListsHaveTails) {
+  MemoryCounter counter;
+  auto table = MemTable::Create(&counter);
+  table->PutReference("reference", 0, "reference");
+  table->Delete("deleted", 0);
+  table->Put("list", 0, "list");
+  EXPECT_TRUE(table->Tail("reference", 4).empty());
+  EXPECT_TRUE(table->Tail("deleted", 1).empty());
+  EXPECT_TRUE(table->Tail("list", 5).empty());
+  EXPECT_EQ(table->Tail("list", 3), "ist");
 }
 
 TEST(MemTable, PageNeverEndsBetweenPrefixTombstoneAndItsKey) {

@@ -105,7 +105,9 @@ Status DecodeFooter(const std::string& path, uint64_t file_bytes, Slice tail, Fo
   footer->properties = ReadHandle(from + 12);
   footer->unique_id = DecodeFixed64(from + 24);
   footer->dictionary = bytes == kFooterBytes ? ReadHandle(from + 32) : BlockHandle();
-  footer->is_log = DecodeFixed32(end - kFooterTailBytes + 4) == 3;
+  const uint32_t version = DecodeFixed32(end - kFooterTailBytes + 4);
+  footer->is_log = version >= 3;
+  footer->has_births = version == 4;
   uint64_t offset = file_bytes - bytes;
   if (!EndsAt(footer->top_index, offset) || !EndsAt(footer->properties, footer->top_index.offset)) {
     return CorruptionAt(path, offset, "the footer names blocks that do not end where they must");
@@ -142,13 +144,14 @@ const char* RecordBytes(Slice front, uint64_t room, uint64_t* bytes) {
   return *bytes <= room ? nullptr : "a record's lengths pass the end of where it stands";
 }
 
-uint64_t StoredBytesOf(uint64_t key_bytes, uint64_t record_bytes) {
+uint64_t StoredBytesOf(uint32_t birth, uint64_t key_bytes, uint64_t record_bytes) {
   const auto varint_bytes = [](uint64_t number) {
     uint64_t bytes = 1;
     for (; number >= 0x80; number >>= 7) ++bytes;
     return bytes;
   };
-  const uint64_t others = 1 + varint_bytes(key_bytes) + key_bytes + kBlockTrailerBytes;
+  const uint64_t others =
+      varint_bytes(birth) + varint_bytes(key_bytes) + key_bytes + kBlockTrailerBytes;
   // The length's own length is the one with which all adds up.
   for (uint64_t length_bytes = 1; length_bytes <= 5; ++length_bytes) {
     if (record_bytes < others + length_bytes) break;

@@ -19,9 +19,9 @@ namespace lava::vsst {
 
 inline constexpr uint64_t kMagic = 0x314c41566176616cull;  // "lavaVAL1" as bytes
 /// Sorted files without a dictionary are of version 1, so that older libraries read them, with one
-/// of version 2; version 3 are value logs.
-inline constexpr uint32_t kFormatVersion = 3;
-inline constexpr size_t kPlainFooterBytes = 56;    // of versions 1 and 3
+/// of version 2; version 3 are value logs, version 4 those with several births.
+inline constexpr uint32_t kFormatVersion = 4;
+inline constexpr size_t kPlainFooterBytes = 56;    // of all versions but 2
 inline constexpr size_t kFooterBytes = 68;         // of version 2
 inline constexpr size_t kFooterTailBytes = 24;     // of every version: bytes, version, sum, magic
 inline constexpr uint32_t kFooterBytesMax = 4096;  // of every version
@@ -48,9 +48,13 @@ struct Footer {
   uint64_t unique_id = 0;             // mixed into every checksum
   BlockHandle dictionary{};           // no bytes: none
   bool is_log = false;                // records in the order in which they were put
+  bool has_births = false;            // a log whose index has them
 
   bool has_dictionary() const { return dictionary.bytes != 0; }
-  uint32_t version() const { return is_log ? 3 : has_dictionary() ? 2 : 1; }
+  uint32_t version() const {
+    if (is_log) return has_births ? 4 : 3;
+    return has_dictionary() ? 2 : 1;
+  }
   size_t bytes() const { return has_dictionary() ? kFooterBytes : kPlainFooterBytes; }
   /// Where the last partition ends.
   uint64_t index_end() const { return has_dictionary() ? dictionary.offset : properties.offset; }
@@ -91,7 +95,7 @@ const char* RecordBytes(Slice front, uint64_t room, uint64_t* bytes);
 inline constexpr size_t kRecordFrontBytes = 15;
 
 /// Bytes of the stored value in a record of a value log.
-uint64_t StoredBytesOf(uint64_t key_bytes, uint64_t record_bytes);
+uint64_t StoredBytesOf(uint32_t birth, uint64_t key_bytes, uint64_t record_bytes);
 
 /// births: in the order of their indexes.
 void EncodeProperties(const ValueFileProperties& properties, std::span<const BirthShare> births,

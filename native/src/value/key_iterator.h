@@ -64,7 +64,7 @@ class LogKeyIterator final : public ValueKeyIterator {
   bool Valid() const override { return at_ < head_.log->size(); }
   void Next() override { ++at_; }
   Slice key() const override { return head_.log->key(at_); }
-  const FileId& birth() const override { return head_.births.front(); }
+  const FileId& birth() const override { return head_.births[head_.log->record(at_).birth]; }
   uint64_t raw_bytes() const override { return head_.log->record(at_).raw_bytes; }
   uint64_t record_offset() const override { return head_.log->record(at_).offset; }
   uint64_t record_bytes() const override { return head_.log->record(at_).bytes; }

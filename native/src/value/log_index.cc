@@ -10,10 +10,11 @@ void LogIndexBuilder::Add(Slice key, const LoggedRecord& record) {
   PutVarint64(&payload_, record.offset);
   PutVarint64(&payload_, record.bytes);
   PutVarint32(&payload_, record.raw_bytes);
+  if (with_births_) PutVarint32(&payload_, record.birth);
   ++count_;
 }
 
-const char* LogIndex::Load(Slice payload, uint64_t records_end) {
+const char* LogIndex::Load(Slice payload, uint64_t records_end, size_t births) {
   records_end_ = records_end;
   Slice rest = payload;
   std::string key, last_key;
@@ -24,13 +25,19 @@ const char* LogIndex::Load(Slice payload, uint64_t records_end) {
     LoggedRecord record;
     if (!GetVarint32(&rest, &shared) || !GetLengthPrefixed(&rest, &key_rest) ||
         !GetVarint64(&rest, &record.offset) || !GetVarint64(&rest, &record.bytes) ||
-        !GetVarint32(&rest, &record.raw_bytes))
+        !GetVarint32(&rest, &record.raw_bytes) ||
+        (births > 1 && !GetVarint32(&rest, &record.birth)))
       return "an entry of the log index is cut short";
+    if (births > 1 && record.birth >= births)
+      return "a birth of the log index is not in the file's births";
     if (shared > key.size()) return "an entry of the log index shares more than there is";
     if (shared + uint64_t{key_rest.size()} > kRecordKeyBytesMax)
       return "a key of the log index is too long";
-    if (!records_.empty() && Slice(key).substr(shared) >= key_rest)
-      return "the log index does not ascend";
+    if (!records_.empty()) {
+      const int order = Slice(key).substr(shared).compare(key_rest);
+      if (order > 0 || (order == 0 && records_.back().birth >= record.birth))
+        return "the log index does not ascend";
+    }
     key.resize(shared);
     key.append(key_rest);
     // The key stands in its record, so that all keys take less memory than the file has bytes.
@@ -49,17 +56,19 @@ const char* LogIndex::Load(Slice payload, uint64_t records_end) {
   return nullptr;
 }
 
-const LoggedRecord* LogIndex::Find(Slice target) const {
+const LoggedRecord* LogIndex::Find(Slice target, uint32_t birth) const {
   size_t low = 0, high = records_.size();
   while (low < high) {
     const size_t middle = low + (high - low) / 2;
-    if (key(middle) < target) {
+    const int order = key(middle).compare(target);
+    if (order < 0 || (order == 0 && records_[middle].birth < birth)) {
       low = middle + 1;
     } else {
       high = middle;
     }
   }
-  return low < records_.size() && key(low) == target ? &records_[low] : nullptr;
+  const bool found = low < records_.size() && key(low) == target && records_[low].birth == birth;
+  return found ? &records_[low] : nullptr;
 }
 
 }  // namespace lava::vsst

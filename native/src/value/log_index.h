@@ -9,11 +9,15 @@
 
 namespace lava::vsst {
 
+/// Values of one key that a value log may have: elements of a list.
+inline constexpr uint32_t kLogBirthsMax = 256;
+
 /// Where one record of a value log stands.
 /// Units:      bytes.
 struct LoggedRecord {
   uint64_t offset = 0, bytes = 0;  // of the whole record
   uint32_t raw_bytes = 0;          // of the value
+  uint32_t birth = 0;              // index into the file's births
 
   uint64_t end() const { return offset + bytes; }
 };
@@ -22,12 +26,15 @@ struct LoggedRecord {
 /// Threads:    one thread.
 class LogIndexBuilder {
  public:
-  /// Keys ascend.
+  /// with_births: of a file that has more than one (version 4).
+  explicit LogIndexBuilder(bool with_births) : with_births_(with_births) {}
+  /// (key, birth) ascends.
   void Add(Slice key, const LoggedRecord& record);
   uint64_t count() const { return count_; }
   const std::string& payload() const { return payload_; }
 
  private:
+  const bool with_births_;
   std::string payload_, last_key_;
   uint64_t count_ = 0;
 };
@@ -36,8 +43,9 @@ class LogIndexBuilder {
 /// Threads:    any; const.
 class LogIndex {
  public:
-  /// Null, or what is wrong. records_end: where the file's records end.
-  const char* Load(Slice payload, uint64_t records_end);
+  /// Null, or what is wrong. records_end: where the file's records end. births: that it has; more
+  /// than one are those of version 4.
+  const char* Load(Slice payload, uint64_t records_end, size_t births);
 
   size_t size() const { return records_.size(); }
   Slice key(size_t i) const {
@@ -45,8 +53,8 @@ class LogIndex {
     return Slice(keys_).substr(begin, key_ends_[i] - begin);
   }
   const LoggedRecord& record(size_t i) const { return records_[i]; }
-  /// Null: none of this key.
-  const LoggedRecord* Find(Slice key) const;
+  /// Null: none of this key that was born there.
+  const LoggedRecord* Find(Slice key, uint32_t birth) const;
   uint64_t records_end() const { return records_end_; }
   size_t memory_bytes() const {
     return keys_.capacity() + key_ends_.capacity() * sizeof(uint64_t) +

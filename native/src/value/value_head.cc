@@ -81,10 +81,13 @@ Status ValueHead::ReadLogIndex() {
   const uint64_t offset = footer.top_index.offset;
   LAVA_RETURN_IF_ERROR(LoadBlock(footer.top_index, &raw));
   auto index = std::make_unique<LogIndex>();
-  if (const char* error = index->Load(raw, footer.properties.offset); error != nullptr)
+  if ((births.size() > 1) != footer.has_births || !std::is_sorted(births.begin(), births.end()))
+    return Malformed(offset, "the births are not those of a value log of this version");
+  if (const char* error = index->Load(raw, footer.properties.offset, births.size());
+      error != nullptr)
     return Malformed(offset, error);
   if (properties.records != index->size() || properties.partitions != 0 ||
-      properties.tree_bytes != 0 || births.size() > 1)
+      properties.tree_bytes != 0)
     return Malformed(offset, "the properties are not those of a value log with these records");
   if (index->size() > 0 && (index->key(0) != properties.lower ||
                             std::string(index->key(index->size() - 1)) + '\0' != properties.upper))

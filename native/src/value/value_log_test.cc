@@ -24,7 +24,7 @@ class ValueLogTest : public ::testing::TestWithParam<Compression> {
   }
   void Put(const std::string& key, const std::string& value) {
     LoggedRecord record;
-    ASSERT_TRUE(writer_->Append(key, value, &record).ok());
+    ASSERT_TRUE(writer_->Append(key, value, 0, &record).ok());
     live_[key] = record;
     values_[key] = value;
   }
@@ -49,6 +49,26 @@ class ValueLogTest : public ::testing::TestWithParam<Compression> {
     return reader.ok() ? *reader : nullptr;
   }
   std::string Content() { return *files_.Content(kValuePath); }
+  void ExpectDamageIsDetected() {
+    const std::string good = Content();
+    const auto detected = [&](const std::string& content) {
+      EXPECT_TRUE(files_.SetContent(kValuePath, content).ok());
+      auto reader = OpenValues(&files_, kValuePath, cache_.get());
+      const Status status = reader.ok() ? (*reader)->VerifyAll() : reader.status();
+      EXPECT_TRUE(status.ok() || status.message().find(kValuePath) != Slice::npos)
+          << status.ToString();
+      return status.IsCorruption() || status.code() == Status::Code::kNotSupported;
+    };
+    EXPECT_FALSE(detected(good));
+    for (size_t at = 0; at < good.size(); ++at) {
+      for (const int bit : {0, 3, 7}) {
+        std::string bad = good;
+        bad[at] = static_cast<char>(bad[at] ^ (1 << bit));
+        ASSERT_TRUE(detected(bad)) << "at " << at << ", bit " << bit;
+      }
+      ASSERT_TRUE(detected(good.substr(0, at))) << at;
+    }
+  }
 
   ChosenFileSystem files_;
   const std::unique_ptr<BlockCache> cache_ = BlockCache::Create(1 << 20);
@@ -158,34 +178,86 @@ TEST_P(ValueLogTest, WhatIsOutOfPlaceIsRefused) {
   EXPECT_TRUE(writer_->AddLive("a", live_["a"]).IsInvalidArgument()) << "it does not ascend";
   EXPECT_TRUE(writer_->AddLive("c", {live_["b"].end(), 30, 5}).IsInvalidArgument());
   LoggedRecord record;
-  EXPECT_TRUE(writer_->Append("d", "value", &record).IsInvalidArgument()) << "it has ended";
+  EXPECT_TRUE(writer_->Append("d", "value", 0, &record).IsInvalidArgument()) << "it has ended";
   ValueFileProperties properties;
   ASSERT_TRUE(writer_->Finish(&properties).ok());
   EXPECT_TRUE(writer_->Finish(&properties).IsInvalidArgument());
+}
+
+// Elements of lists: of one key each is a record with a birth of its own.
+TEST_P(ValueLogTest, EachValueOfAKeyIsFoundByItsBirth) {
+  std::map<std::pair<std::string, uint32_t>, std::pair<LoggedRecord, std::string>> elements;
+  for (int i = 0; i < 20; ++i) {
+    const std::string key = i % 3 == 0 ? "rare" : "often", value = std::to_string(i * 1000);
+    auto& [record, written] = elements[{key, i % 3 == 0 ? i / 3 : i - i / 3 - 1}];
+    written = value;
+    ASSERT_TRUE(writer_->Append(key, value, i % 3 == 0 ? i / 3 : i - i / 3 - 1, &record).ok());
+    Put("map", value);
+  }
+  ASSERT_TRUE(writer_->AddLive("map", live_["map"]).ok());
+  for (const auto& [name, element] : elements)
+    ASSERT_TRUE(writer_->AddLive(name.first, element.first).ok());
+  EXPECT_TRUE(writer_->AddLive("rare", elements[{"rare", 1}].first).IsInvalidArgument());
+  ValueFileProperties properties;
+  ASSERT_TRUE(writer_->Finish(&properties).ok());
+  EXPECT_EQ(Content()[Content().size() - 20], 4) << "its version";
+  ASSERT_EQ(properties.births.size(), 13u);
+  EXPECT_EQ(properties.births[0].records, 3u);
+  EXPECT_EQ(properties.births[12].records, 1u);
+  const auto reader = Open();
+  ASSERT_NE(reader, nullptr);
+  EXPECT_TRUE(reader->VerifyAll().ok());
+  EXPECT_EQ(reader->properties().births, properties.births);
+  const auto scanner = reader->NewScanner(64 << 10);
+  auto at = reader->NewKeyIterator();
+  at->Next();
+  for (const auto& [name, element] : elements) {
+    const auto& [key, index] = name;
+    Slice found;
+    std::shared_ptr<const void> pin;
+    for (const bool cached : {true, true, false}) {
+      ASSERT_TRUE(reader->Get(key, Birth(1 + index), cached, &found, &pin).ok()) << index;
+      EXPECT_EQ(found, element.second);
+    }
+    ASSERT_TRUE(scanner->Get(key, Birth(1 + index), &found).ok());
+    EXPECT_EQ(found, element.second);
+    ASSERT_TRUE(at->Valid());
+    EXPECT_EQ(at->key(), key);
+    EXPECT_EQ(at->birth(), Birth(1 + index));
+    EXPECT_EQ(at->raw_bytes(), element.second.size());
+    at->Next();
+  }
+  EXPECT_FALSE(at->Valid());
+  Slice found;
+  std::shared_ptr<const void> pin;
+  EXPECT_TRUE(reader->Get("rare", Birth(1 + 7), true, &found, &pin).IsNotFound());
+  EXPECT_TRUE(reader->Get("often", Birth(1 + 13), true, &found, &pin).IsNotFound());
+}
+
+TEST_P(ValueLogTest, BirthsAreAllUsedAndNotTooMany) {
+  LoggedRecord record;
+  EXPECT_TRUE(writer_->Append("key", "value", kLogBirthsMax, &record).IsInvalidArgument());
+  ASSERT_TRUE(writer_->Append("key", "value", 1, &record).ok());
+  ASSERT_TRUE(writer_->AddLive("key", record).ok());
+  ValueFileProperties properties;
+  EXPECT_TRUE(writer_->Finish(&properties).IsInvalidArgument()) << "nothing lives of birth 0";
 }
 
 // Dead records too: all bytes have a checksum.
 TEST_P(ValueLogTest, EveryFlipAndEveryLengthIsDetected) {
   for (int i = 0; i < 6; ++i) Put("key" + std::to_string(i % 4), std::string(20 + i, 'v'));
   Finish();
-  const std::string good = Content();
-  const auto detected = [&](const std::string& content) {
-    EXPECT_TRUE(files_.SetContent(kValuePath, content).ok());
-    auto reader = OpenValues(&files_, kValuePath, cache_.get());
-    const Status status = reader.ok() ? (*reader)->VerifyAll() : reader.status();
-    EXPECT_TRUE(status.ok() || status.message().find(kValuePath) != Slice::npos)
-        << status.ToString();
-    return status.IsCorruption() || status.code() == Status::Code::kNotSupported;
-  };
-  EXPECT_FALSE(detected(good));
-  for (size_t at = 0; at < good.size(); ++at) {
-    for (const int bit : {0, 3, 7}) {
-      std::string bad = good;
-      bad[at] = static_cast<char>(bad[at] ^ (1 << bit));
-      ASSERT_TRUE(detected(bad)) << "at " << at << ", bit " << bit;
-    }
-    ASSERT_TRUE(detected(good.substr(0, at))) << at;
-  }
+  ExpectDamageIsDetected();
+}
+
+TEST_P(ValueLogTest, EveryFlipAndEveryLengthIsDetectedWithSeveralBirths) {
+  LoggedRecord records[3];
+  for (uint32_t i = 0; i < 3; ++i)
+    ASSERT_TRUE(writer_->Append("key", std::string(20 + i, 'v'), i, &records[i]).ok());
+  for (const LoggedRecord& record : records) ASSERT_TRUE(writer_->AddLive("key", record).ok());
+  ValueFileProperties properties;
+  ASSERT_TRUE(writer_->Finish(&properties).ok());
+  ExpectDamageIsDetected();
 }
 
 INSTANTIATE_TEST_SUITE_P(Codecs, ValueLogTest,
@@ -193,24 +265,48 @@ INSTANTIATE_TEST_SUITE_P(Codecs, ValueLogTest,
                                            Compression::kZstd));
 
 TEST(LogIndexTest, OnlyItsOwnKeysAreFound) {
-  vsst::LogIndexBuilder builder;
+  vsst::LogIndexBuilder builder(false);
   builder.Add("b", {0, 100, 50});
   builder.Add("d", {100, 100, 50});
   vsst::LogIndex index;
-  ASSERT_EQ(index.Load(builder.payload(), 1000), nullptr);
+  ASSERT_EQ(index.Load(builder.payload(), 1000, 1), nullptr);
   for (const char* absent : {"", "a", "ba", "c", "e"})
-    EXPECT_EQ(index.Find(absent), nullptr) << absent;
-  ASSERT_NE(index.Find("d"), nullptr);
-  EXPECT_EQ(index.Find("d")->offset, 100u);
-  EXPECT_EQ(index.Find("b")->offset, 0u);
+    EXPECT_EQ(index.Find(absent, 0), nullptr) << absent;
+  ASSERT_NE(index.Find("d", 0), nullptr);
+  EXPECT_EQ(index.Find("d", 0)->offset, 100u);
+  EXPECT_EQ(index.Find("b", 0)->offset, 0u);
+  EXPECT_EQ(index.Find("b", 1), nullptr);
+}
+
+TEST(LogIndexTest, AKeyHasSeveralBirths) {
+  vsst::LogIndexBuilder builder(true);
+  builder.Add("b", {0, 100, 50, 0});
+  builder.Add("b", {300, 100, 50, 1});
+  builder.Add("b", {200, 100, 50, 2});
+  builder.Add("c", {100, 100, 50, 1});
+  vsst::LogIndex index;
+  ASSERT_EQ(index.Load(builder.payload(), 1000, 3), nullptr);
+  EXPECT_EQ(index.Find("b", 0)->offset, 0u);
+  EXPECT_EQ(index.Find("b", 1)->offset, 300u);
+  EXPECT_EQ(index.Find("b", 2)->offset, 200u);
+  EXPECT_EQ(index.Find("b", 3), nullptr);
+  EXPECT_EQ(index.Find("c", 0), nullptr);
+  EXPECT_EQ(index.Find("c", 1)->offset, 100u);
+  EXPECT_NE(vsst::LogIndex().Load(builder.payload(), 1000, 2), nullptr) << "two births alone";
+  for (const uint32_t birth : {0, 1}) {
+    vsst::LogIndexBuilder wrong(true);
+    wrong.Add("b", {0, 100, 50, 1});
+    wrong.Add("b", {100, 100, 50, birth});
+    EXPECT_NE(vsst::LogIndex().Load(wrong.payload(), 1000, 3), nullptr) << "it does not ascend";
+  }
 }
 
 TEST(LogIndexTest, WhatCannotBeIsNotLoaded) {
   const auto load = [](const std::function<void(vsst::LogIndexBuilder*)>& fill) {
-    vsst::LogIndexBuilder builder;
+    vsst::LogIndexBuilder builder(false);
     fill(&builder);
     vsst::LogIndex index;
-    const char* error = index.Load(builder.payload(), 1000);
+    const char* error = index.Load(builder.payload(), 1000, 1);
     return std::string(error != nullptr ? error : "");
   };
   EXPECT_EQ(load([](auto* b) { b->Add("a", {0, 100, 50}); }), "");

@@ -1,6 +1,8 @@
 #include "value/value_log_writer.h"
 
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "base/block.h"
 #include "base/checksum.h"
@@ -25,7 +27,7 @@ class LogWriter final : public ValueLogWriter {
     footer_.is_log = true;
   }
 
-  Status Append(Slice key, Slice value, LoggedRecord* record) override;
+  Status Append(Slice key, Slice value, uint32_t birth, LoggedRecord* record) override;
   Status Flush() override { return Keep(file_->Flush()); }
   Status Sync() override { return Keep(file_->SyncData()); }
   uint64_t bytes() const override { return records_end_; }
@@ -54,7 +56,9 @@ class LogWriter final : public ValueLogWriter {
   bool finished_ = false;
   uint64_t offset_ = 0, records_end_ = 0;
   uint32_t crc_ = 0;
-  LogIndexBuilder index_;
+  std::vector<BirthShare> births_;        // of what lives, by their indexes
+  std::optional<LogIndexBuilder> index_;  // from the first that lives on
+  uint32_t last_birth_ = 0;               // that lives, of last_key_
   ValueFileProperties properties_;
   std::string compressed_, record_, last_key_;
 };
@@ -65,9 +69,10 @@ void LogWriter::Write(Slice bytes) {
   offset_ += bytes.size();
 }
 
-Status LogWriter::Append(Slice key, Slice value, LoggedRecord* record) {
+Status LogWriter::Append(Slice key, Slice value, uint32_t birth, LoggedRecord* record) {
   if (!status_.ok()) return status_;
-  if (finished_ || index_.count() > 0) return Invalid("the value log has ended");
+  if (finished_ || index_) return Invalid("the value log has ended");
+  if (birth >= kLogBirthsMax) return Invalid("a key has too many values in one log");
   if (key.size() > kRecordKeyBytesMax || value.size() > kRecordValueBytesMax)
     return Invalid("a key of " + std::to_string(key.size()) + " bytes, or a value of " +
                    std::to_string(value.size()) + ", is beyond the limit");
@@ -75,9 +80,10 @@ Status LogWriter::Append(Slice key, Slice value, LoggedRecord* record) {
   stored.raw_bytes = static_cast<uint32_t>(value.size());
   stored.codec = compressor_.Compress(value, &compressed_);
   stored.bytes = stored.codec == Compression::kNone ? value : Slice(compressed_);
-  EncodeRecord(footer_.unique_id, offset_, 0, key, stored, &record_);
-  *record = {offset_, record_.size(), stored.raw_bytes};
+  EncodeRecord(footer_.unique_id, offset_, birth, key, stored, &record_);
+  *record = {offset_, record_.size(), stored.raw_bytes, birth};
   Write(record_);
+  while (births_.size() <= birth) births_.push_back({{id_.origin, id_.number + births_.size()}});
   records_end_ = offset_;
   if (record_.capacity() > kBufferKeptBytesMax) record_ = {};
   if (compressed_.capacity() > kBufferKeptBytesMax) compressed_ = {};
@@ -87,15 +93,23 @@ Status LogWriter::Append(Slice key, Slice value, LoggedRecord* record) {
 Status LogWriter::AddLive(Slice key, const LoggedRecord& record) {
   if (!status_.ok()) return status_;
   if (finished_) return Invalid("the value log has ended");
-  if (index_.count() > 0 && key <= last_key_) return Invalid("a live key does not ascend");
-  if (record.offset > records_end_ || record.bytes > records_end_ - record.offset)
+  if (index_ && (key < last_key_ || (key == last_key_ && record.birth <= last_birth_)))
+    return Invalid("a live key does not ascend");
+  if (record.offset > records_end_ || record.bytes > records_end_ - record.offset ||
+      record.birth >= births_.size())
     return Invalid("a live record that was not appended");
-  index_.Add(key, record);
-  if (properties_.records == 0) properties_.lower = key;
+  if (!index_) {
+    index_.emplace(/*with_births=*/births_.size() > 1);
+    properties_.lower = key;
+  }
+  index_->Add(key, record);
   last_key_.assign(key);
+  last_birth_ = record.birth;
+  ++births_[record.birth].records;
+  births_[record.birth].raw_bytes += record.raw_bytes;
   ++properties_.records;
   properties_.raw_bytes += record.raw_bytes;
-  properties_.stored_bytes += StoredBytesOf(key.size(), record.bytes);
+  properties_.stored_bytes += StoredBytesOf(record.birth, key.size(), record.bytes);
   return Status::OK();
 }
 
@@ -113,13 +127,16 @@ Status LogWriter::Finish(ValueFileProperties* properties) {
   if (finished_) return Invalid("the value log has ended");
   finished_ = true;
   if (properties_.records > 0) {
+    for (const BirthShare& birth : births_)
+      if (birth.records == 0) return Invalid("nothing lives of a birth between others");
     properties_.upper = last_key_ + '\0';
-    properties_.births.push_back({id_, properties_.records, properties_.raw_bytes});
+    properties_.births = std::move(births_);
+    footer_.has_births = properties_.births.size() > 1;
   }
   std::string raw;
   EncodeProperties(properties_, properties_.births, &raw);
   footer_.properties = WriteBlock(raw);
-  footer_.top_index = WriteBlock(index_.payload());
+  footer_.top_index = WriteBlock(index_ ? Slice(index_->payload()) : Slice());
   raw.clear();
   EncodeFooter(footer_, offset_, &raw);
   Write(raw);
@@ -145,7 +162,7 @@ Status ReadLogged(const fs::RandomFile& file, Slice key, const LoggedRecord& at,
                   std::string* value) {
   std::string bytes(at.bytes, '\0');
   LAVA_RETURN_IF_ERROR(file.Read(at.offset, bytes.size(), bytes.data()));
-  const RecordSource source{file.path(), UniqueIdOf(file.path()), 1};
+  const RecordSource source{file.path(), UniqueIdOf(file.path()), kLogBirthsMax};
   RecordView record;
   LAVA_RETURN_IF_ERROR(DecodeRecord(source, at.offset, bytes, &record));
   if (record.bytes != at.bytes || record.key != key || record.value.raw_bytes != at.raw_bytes)

@@ -13,6 +13,7 @@
 
 namespace lava {
 
+using vsst::kLogBirthsMax;
 using vsst::LoggedRecord;
 
 struct ValueLogOptions {
@@ -35,15 +36,17 @@ class ValueLogWriter {
   static std::unique_ptr<ValueLogWriter> Create(const ValueLogOptions& options,
                                                 std::unique_ptr<fs::AppendFile> file,
                                                 std::string path, const FileId& id);
-  /// key: internal key.
-  virtual Status Append(Slice key, Slice value, LoggedRecord* record) = 0;
+  /// key: internal key. birth: 0 is the file's own; for those above, below kLogBirthsMax, which
+  /// stand for as many numbers behind the file's, and are its own, too, something must live of each
+  /// up to the highest.
+  virtual Status Append(Slice key, Slice value, uint32_t birth, LoggedRecord* record) = 0;
   virtual Status Flush() = 0;
   virtual Status Sync() = 0;
   /// Bytes of all records.
   virtual uint64_t bytes() const = 0;
   virtual const FileId& id() const = 0;
 
-  /// One that lives, of those that were appended with this key; keys ascend.
+  /// One that lives, of those that were appended with this key; (key, birth) ascends.
   virtual Status AddLive(Slice key, const LoggedRecord& record) = 0;
   virtual Status Finish(ValueFileProperties* properties) = 0;
 };

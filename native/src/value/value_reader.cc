@@ -61,7 +61,7 @@ class ValueSstReader final : public ValueReader {
   std::unique_ptr<ValueScanner> NewScanner(uint64_t piece_bytes_max) const override;
   Status Locate(Slice key, const FileId& birth, ValuePlace* place) const override {
     if (!InBounds(key, birth)) return Status::NotFound();
-    return FindPlace(key, place);
+    return FindPlace(key, birth, place);
   }
   Result<bool> CopyCached(const ValuePlace& place, Slice key, const FileId& birth,
                           uint64_t raw_bytes, char* to) const override;
@@ -93,8 +93,9 @@ class ValueSstReader final : public ValueReader {
 
   // For the readers below.
   bool InBounds(Slice key, const FileId& birth) const;
-  /// NotFound by the index, or the only records that may be of key.
-  Status FindPlace(Slice key, ValuePlace* place) const;
+  /// NotFound by the index, or the only records that may be of key and birth, which is one of the
+  /// file's.
+  Status FindPlace(Slice key, const FileId& birth, ValuePlace* place) const;
   /// Finds (key, birth) in the records at a place.
   Status FindRecord(Slice records, const ValuePlace& place, Slice key, const FileId& birth,
                     RecordView* record, uint64_t* offset) const;
@@ -158,9 +159,11 @@ Status ValueSstReader::LoadPartition(const TopIndex::Partition& partition,
   return Status::OK();
 }
 
-Status ValueSstReader::FindPlace(Slice key, ValuePlace* place) const {
+Status ValueSstReader::FindPlace(Slice key, const FileId& birth, ValuePlace* place) const {
   if (head_->log != nullptr) {
-    const LoggedRecord* const record = head_->log->Find(key);
+    const auto at = std::lower_bound(head_->births.begin(), head_->births.end(), birth);
+    const LoggedRecord* const record =
+        head_->log->Find(key, static_cast<uint32_t>(at - head_->births.begin()));
     if (record == nullptr) return Status::NotFound();
     *place = {record->offset, record->bytes};
     return Status::OK();
@@ -332,7 +335,7 @@ class Scanner final : public ValueScanner {
         return Show(at_ - record.bytes, record, stored);
     }
     ValuePlace place;
-    LAVA_RETURN_IF_ERROR(reader_.FindPlace(key, &place));
+    LAVA_RETURN_IF_ERROR(reader_.FindPlace(key, birth, &place));
     LAVA_RETURN_IF_ERROR(Fill(place));
     uint64_t offset;
     LAVA_RETURN_IF_ERROR(

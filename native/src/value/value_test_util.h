@@ -46,8 +46,8 @@ inline Result<ValueFileProperties> WriteValueLog(fs::FileSystem* file_system,
   std::map<std::string, LoggedRecord> live;
   for (auto value = values.rbegin(); value != values.rend(); ++value) {
     LoggedRecord* const record = &live[value->first.first];
-    LAVA_RETURN_IF_ERROR(writer->Append(value->first.first, "dies", record));
-    LAVA_RETURN_IF_ERROR(writer->Append(value->first.first, value->second, record));
+    LAVA_RETURN_IF_ERROR(writer->Append(value->first.first, "dies", 0, record));
+    LAVA_RETURN_IF_ERROR(writer->Append(value->first.first, value->second, 0, record));
   }
   for (const auto& [key, record] : live) LAVA_RETURN_IF_ERROR(writer->AddLive(key, record));
   ValueFileProperties properties;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "db/verify_file.h"
+#include "lava/list_format.h"
 #include "testing/random.h"
 #include "tests/history/lava_store.h"
 
@@ -29,6 +30,26 @@ Status LavaStore::PutExternal(const Operation& o) {
   logged_.push_back({location, entry});
   const Status status = CheckExternal(o);
   return may_fail_ && !status.IsInvalidArgument() ? Status::OK() : status;
+}
+
+Status LavaStore::AppendExternal(const Operation& o) {
+  LAVA_ASSIGN_OR_RETURN(Table * table, TableAt(o.table));
+  const std::string key = ToStore(o.key);
+  LAVA_RETURN_IF_ERROR(Finish([&] {
+    return db_->Append(table, {key, PrefixOf(o.table)}, o.value);
+  }));
+  Slice rest = o.value, element;
+  ListSegment kind;
+  if (rest.empty() || !NextListSegment(&rest, &kind, &element).ok()) return Status::OK();
+  Logged logged{{}, "add to " + Hex(o.key) + " " + std::string(element)};
+  const Status bound = db_->BindExternal(logged.bytes, &logged.location);
+  // It is appended, bound or not.
+  if (bound.IsNotFound() || (may_fail_ && !bound.ok())) return Status::OK();
+  LAVA_RETURN_IF_ERROR(bound);
+  if (!rest.empty()) return Status::InvalidArgument("the first element of several was bound");
+  ++TotalsOfAll().external_elements;
+  logged_.push_back(std::move(logged));
+  return Status::OK();
 }
 
 // InvalidArgument: another value is there.

@@ -175,10 +175,12 @@ class Generator {
   // Not weights of their own, nor draws from the same numbers, which would make every history
   // another one.
   void ShareTheLog(Operation* o) {
-    if (o->op != Op::kPut && o->op != Op::kRunJobs) return;
-    if (!entries_random_.OneIn(options_.entries_one_in)) return;
+    if (o->op != Op::kPut && o->op != Op::kAppend && o->op != Op::kRunJobs) return;
+    // Lists get several elements between two segments.
+    const bool append = o->op == Op::kAppend;
+    if (!entries_random_.OneIn(append ? 2 : options_.entries_one_in)) return;
     if (o->op == Op::kPut && kHistoryTables[o->table].kind == TableKind::kList) return;
-    o->op = o->op == Op::kPut ? Op::kPutExternal : Op::kEntries;
+    o->op = append ? Op::kAppendExternal : o->op == Op::kPut ? Op::kPutExternal : Op::kEntries;
     o->number = entries_random_.Next();
   }
 
@@ -257,6 +259,7 @@ class Generator {
         o.number = time_;
         break;
       case Op::kPutExternal:
+      case Op::kAppendExternal:
       case Op::kEntries:
       case Op::kTuneHost:
       case Op::kReopen:

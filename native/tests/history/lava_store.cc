@@ -185,6 +185,7 @@ Status LavaStore::Finish(const std::function<Status()>& call) {
 Status LavaStore::Write(const Operation& write) {
   if (late_random_.OneIn(16)) LAVA_RETURN_IF_ERROR(BringAny());
   if (write.op == Op::kPutExternal) return PutExternal(write);
+  if (write.op == Op::kAppendExternal) return AppendExternal(write);
   return Finish([&] { return Apply(write); });
 }
 

@@ -28,7 +28,7 @@ class LavaStore final : public Store {
   /// What instances of all stores did until they were closed. One thread at a time.
   struct Totals {
     uint64_t gc_jobs = 0, gc_values_dead = 0, value_reads = 0, merged_value_bytes = 0;
-    uint64_t values_logged = 0, external_values = 0, entries_read = 0;
+    uint64_t values_logged = 0, external_values = 0, external_elements = 0, entries_read = 0;
     uint64_t late_files = 0, reads_that_needed_a_file = 0, late_files_in_checkpoints = 0;
   };
   static Totals& TotalsOfAll();
@@ -102,6 +102,7 @@ class LavaStore final : public Store {
     std::string bytes;
   };
   Status PutExternal(const Operation& put);
+  Status AppendExternal(const Operation& append);
   Status CheckExternal(const Operation& put);
   Status ReadEntry(const Logged& logged);
   Status FinishEntries(uint64_t segment);

@@ -39,6 +39,7 @@ Status ModelStore::Write(const Operation& o) {
       model_.Delete(NameOf(o.table), key);
       break;
     case Op::kAppend:
+    case Op::kAppendExternal:
       model_.Append(NameOf(o.table), key, o.value);
       break;
     case Op::kDeletePrefix:

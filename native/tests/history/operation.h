@@ -42,9 +42,10 @@ enum class Op : uint8_t {
   kPut,
   kDelete,
   kAppend,
-  kDeletePrefix,  // key: the prefix
-  kDeleteRange,   // key to upper
-  kPutExternal,   // a put whose value ends an entry; number: see LavaStore::PutExternal
+  kDeletePrefix,    // key: the prefix
+  kDeleteRange,     // key to upper
+  kPutExternal,     // a put whose value ends an entry; number: see LavaStore::PutExternal
+  kAppendExternal,  // an append whose only element ends one
   kBatch,
   kRefused,  // number: which mistake
   kGet,      // from here: slot, -1 for the newest state

@@ -231,6 +231,7 @@ std::string Player::Answer(const Operation& o, int32_t slot) {
     case Op::kDeletePrefix:
     case Op::kDeleteRange:
     case Op::kPutExternal:
+    case Op::kAppendExternal:
       return InWords(store_->Write(o));
     case Op::kBatch:
       return InWords(store_->WriteBatch(o.batch));

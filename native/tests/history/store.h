@@ -19,7 +19,8 @@ class Store {
   using Value = std::optional<std::string>;
   virtual ~Store() = default;
 
-  /// kPut, kDelete, kAppend, kDeletePrefix, kDeleteRange; kPutExternal, by default as kPut.
+  /// kPut, kDelete, kAppend, kDeletePrefix, kDeleteRange; kPutExternal and kAppendExternal, by
+  /// default as kPut and kAppend.
   virtual Status Write(const Operation& write) = 0;
   virtual Status WriteBatch(std::span<const Operation> writes) = 0;
   /// Makes a mistake, chosen by number: InvalidArgument, and nothing is changed.

@@ -104,8 +104,8 @@ TEST_F(InspectTest, ASegmentOfAValueLogSaysThatItIsOne) {
   ASSERT_OK(file.status());
   const auto writer = ValueLogWriter::Create({}, std::move(*file), path, id);
   LoggedRecord record;
-  ASSERT_OK(writer->Append(Key(1), std::string(50, 'd'), &record));  // dies
-  ASSERT_OK(writer->Append(Key(1), std::string(70, 'l'), &record));
+  ASSERT_OK(writer->Append(Key(1), std::string(50, 'd'), 0, &record));  // dies
+  ASSERT_OK(writer->Append(Key(1), std::string(70, 'l'), 0, &record));
   ASSERT_OK(writer->AddLive(Key(1), record));
   ValueFileProperties properties;
   ASSERT_OK(writer->Finish(&properties));

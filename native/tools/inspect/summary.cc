@@ -4,6 +4,7 @@
 #include "inspect/commands.h"
 #include "inspect/key_names.h"
 #include "inspect/text.h"
+#include "manifest/births.h"
 #include "manifest/garbage.h"
 
 namespace lava::inspect {
@@ -113,7 +114,7 @@ Json BirthsOf(const Instance& instance, const KeyNames& names) {
     Json places = Json::array();
     bool inherited = false;
     for (const Placement& place : birth->places) {
-      inherited |= place.file->id != id;
+      inherited |= !IsBornIn(id, place.file->id);
       places.push_back({{"file", place.file->id.ValueFileName()},
                         {"bounds", names.Bounds(place.lower, place.upper)}});
     }
