@@ -421,6 +421,17 @@ TEST_F(NewerFormat, Metadata) {
   ExpectRefused(ReadMetadata(metadata).status(), "checkpoint metadata");
 }
 
+/// Elements that end entries of the layer above.
+void AddLogged(SimDB* db, Table* table, const std::string& key) {
+  EntryLocation location;
+  ASSERT_TRUE((*db)->BindExternal("nothing", &location).IsNotFound());
+  for (const std::string& element : {std::string(50, '1'), std::string(60, '2')}) {
+    ASSERT_OK((*db)->Append(table, {key}, ListOf({element})));
+    ASSERT_OK((*db)->BindExternal("an element: " + element, &location));
+  }
+  ASSERT_OK((*db)->ReleaseEntries(location.sequence));
+}
+
 /// Fills an instance with everything that a file can hold.
 void Fill(SimDB* db, Expected* expected, WalMode wal = WalMode::kNone) {
   DBOptions& options = db->options();
@@ -443,6 +454,7 @@ void Fill(SimDB* db, Expected* expected, WalMode wal = WalMode::kNone) {
       {"list", {.kind = TableKind::kList}},
       {"similar", {.kind = TableKind::kMap}},
       {"large", {.kind = TableKind::kMap}},
+      {"logged", {.kind = TableKind::kList}},
       {"ttl",
        {.kind = TableKind::kList, .ttl_layout = TtlLayout::kList, .ttl_ms = 1'000'000'000'000}},
   };
@@ -489,6 +501,7 @@ void Fill(SimDB* db, Expected* expected, WalMode wal = WalMode::kNone) {
       for (const char* name : {"b", "a", "c", "a"})
         ASSERT_OK((*db)->Put(tables["large"], {key(p, name + std::to_string(round))},
                              std::string(static_cast<size_t>(500 + p), *name)));
+      AddLogged(db, tables["logged"], key(p, "key"));
       std::string joined;
       AppendListSegment(ListSegment::kJoined, "a,b", &joined);
       ASSERT_OK((*db)->Put(tables["list"], {key(p, "joined")}, joined));

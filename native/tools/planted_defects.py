@@ -35,6 +35,7 @@ TESTS = {
     "files": ("fs_test", {}),
     "host": ("host_test", {}),
     "entries": ("db_entries_test", {}),
+    "entries of lists": ("db_entries_list_test", {}),
     "entries crash": ("db_entries_crash_test", {}),
     "job": ("job_test", {}),
     "lifecycle": ("db_lifecycle_test", {}),

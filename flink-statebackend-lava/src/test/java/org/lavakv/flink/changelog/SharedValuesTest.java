@@ -12,13 +12,16 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.function.IntPredicate;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.apache.flink.api.common.JobID;
+import org.apache.flink.api.common.state.ListStateDescriptor;
 import org.apache.flink.api.common.state.MapState;
 import org.apache.flink.api.common.state.MapStateDescriptor;
 import org.apache.flink.api.common.state.ValueState;
@@ -58,6 +61,8 @@ import org.lavakv.flink.testing.BackendFixture;
 class SharedValuesTest {
     private static final MapStateDescriptor<Integer, String> MAP =
             new MapStateDescriptor<>("a-map", IntSerializer.INSTANCE, StringSerializer.INSTANCE);
+    private static final ListStateDescriptor<String> LIST =
+            new ListStateDescriptor<>("a-list", StringSerializer.INSTANCE);
     private static final int KEYS = 40;
     private static final int VALUE_CHARS = 5000;
 
@@ -67,6 +72,7 @@ class SharedValuesTest {
     private final TestMailbox mailbox = new TestMailbox();
     private final SharedStateRegistryImpl registry = new SharedStateRegistryImpl();
     private final List<String> expected = new ArrayList<>();
+    private final Map<Integer, List<String>> lists = new HashMap<>();
     private IntPredicate uploadFails = attempt -> false;
     private int attempts;
     private BackendFixture fixture;
@@ -147,7 +153,14 @@ class SharedValuesTest {
         append(key, change(key, value));
     }
 
-    /** Large values and small ones, of a value and a map. */
+    private void add(int key, String element) throws Exception {
+        backend.setCurrentKey(key);
+        BackendFixture.state(backend, LIST).add(element);
+        append(key, change(key, element));
+        lists.computeIfAbsent(key, any -> new ArrayList<>()).add(element);
+    }
+
+    /** Large values and small ones, of a value, a map and a list. */
     private void updateAll(int seed) throws Exception {
         writer.appendMeta(new byte[] {7});
         expected.add("-1 " + Arrays.hashCode(new byte[] {7}));
@@ -156,6 +169,9 @@ class SharedValuesTest {
             MapState<Integer, String> map = BackendFixture.state(backend, MAP);
             map.put(seed, text(-seed - key));
             append(key, change(key, text(-seed - key)));
+            add(key, text(seed + 500 + key));
+            add(key, "small " + seed);
+            add(key, text(seed + 600 + key));
         }
     }
 
@@ -166,6 +182,8 @@ class SharedValuesTest {
             of.setCurrentKey(key);
             assertThat(value.value()).isEqualTo(key % 4 == 3 ? "small " + seed : text(seed + key));
             assertThat(map.get(seed)).isEqualTo(text(-seed - key));
+            assertThat(BackendFixture.state(of, LIST).get())
+                    .containsExactlyElementsOf(lists.get(key));
         }
     }
 
@@ -209,7 +227,7 @@ class SharedValuesTest {
         updateAll(1000);
         ChangelogStateHandleStreamImpl changes = persist(begin, 1);
         assertThat(read(changes)).isEqualTo(expected);
-        assertThat(bound()).isEqualTo(KEYS + KEYS * 3 / 4);
+        assertThat(bound()).isEqualTo(KEYS * 3 + KEYS * 3 / 4);
         assertThat(changelogFiles()).hasSize(2);
         long total = 0;
         for (Path file : changelogFiles()) {
@@ -287,6 +305,7 @@ class SharedValuesTest {
             backend.setCurrentKey(key);
             BackendFixture.value(backend).clear();
             BackendFixture.state(backend, MAP).clear();
+            BackendFixture.state(backend, LIST).clear();
         }
     }
 

@@ -5,7 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.FileVisitResult;
+import java.nio.file.FileVisitor;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -335,13 +340,36 @@ public final class BackendFixture implements AutoCloseable {
         }
     }
 
-    /** All regular files below a directory, sorted. */
+    /** All regular files below a directory, sorted; others may delete some meanwhile. */
     public static List<java.nio.file.Path> filesIn(java.nio.file.Path directory) {
-        try (Stream<java.nio.file.Path> files = Files.walk(directory)) {
-            return files.filter(Files::isRegularFile).sorted().collect(Collectors.toList());
+        List<java.nio.file.Path> files = new ArrayList<>();
+        FileVisitor<java.nio.file.Path> visitor =
+                new SimpleFileVisitor<>() {
+                    @Override
+                    public FileVisitResult visitFile(
+                            java.nio.file.Path file, BasicFileAttributes attributes) {
+                        if (attributes.isRegularFile()) {
+                            files.add(file);
+                        }
+                        return FileVisitResult.CONTINUE;
+                    }
+
+                    @Override
+                    public FileVisitResult visitFileFailed(java.nio.file.Path file, IOException e)
+                            throws IOException {
+                        if (e instanceof NoSuchFileException && !file.equals(directory)) {
+                            return FileVisitResult.CONTINUE;
+                        }
+                        throw e;
+                    }
+                };
+        try {
+            Files.walkFileTree(directory, visitor);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+        Collections.sort(files);
+        return files;
     }
 
     /** The handle that the JobManager would keep. */

@@ -17,6 +17,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.functions.OpenContext;
+import org.apache.flink.api.common.state.ListState;
+import org.apache.flink.api.common.state.ListStateDescriptor;
 import org.apache.flink.api.common.state.MapState;
 import org.apache.flink.api.common.state.MapStateDescriptor;
 import org.apache.flink.api.common.state.ValueState;
@@ -57,6 +59,7 @@ import org.lavakv.flink.LavaOptions;
 class SharedValuesITCase {
     private static final int VALUE_CHARS = 5000;
     private static final int KEYS = 1200;
+    private static final int LIST_LENGTH = 3;
     private static final int PATIENCE_SECONDS = 60;
 
     @TempDir static Path changelog;
@@ -117,12 +120,16 @@ class SharedValuesITCase {
         }
     }
 
-    /** For each key the number of times it came, and in two states the text that belongs to it. */
+    /**
+     * For each key the number of times it came, and in three states the text that belongs to it: in
+     * a list with those before it.
+     */
     private static final class Checked extends KeyedProcessFunction<Long, Long, Long> {
         private static final long serialVersionUID = 1L;
         private transient ValueState<Long> count;
         private transient ValueState<String> value;
         private transient MapState<Long, String> map;
+        private transient ListState<String> list;
 
         @Override
         public void open(OpenContext context) {
@@ -131,6 +138,7 @@ class SharedValuesITCase {
             map =
                     getRuntimeContext()
                             .getMapState(new MapStateDescriptor<>("m", Types.LONG, Types.STRING));
+            list = getRuntimeContext().getListState(new ListStateDescriptor<>("l", Types.STRING));
         }
 
         @Override
@@ -139,10 +147,21 @@ class SharedValuesITCase {
             long before = count.value() == null ? 0 : count.value();
             check(key, before, value.value());
             check(key, before, map.get(key));
+            long first = Math.max(before / LIST_LENGTH * LIST_LENGTH, 1);
+            for (String element : list.get()) {
+                check(key, first++, element);
+            }
+            if (first != before + 1) {
+                WRONG.add("key " + key + " at its value " + before + " has another list");
+            }
             long now = before + 1;
             count.update(now);
             value.update(text(key * 1000 + now));
             map.put(key, text(key * 1000 + now));
+            if (now % LIST_LENGTH == 0) {
+                list.clear();
+            }
+            list.add(text(key * 1000 + now));
             if (TAKEN.incrementAndGet() == failAt) {
                 throw new IOException("the test lets the job fail");
             }
