@@ -208,6 +208,33 @@ TEST_P(DBEntriesOfLists, ASegmentEndsWhenAListHasAllBirthsOfIt) {
   Check("compacted");
 }
 
+// All that a prefix has is in the active memtable, which is read by itself then.
+TEST_P(DBEntriesOfLists, ListsUnderAPrefixAreScanned) {
+  Table* const map = *db_->CreateTable("map", {.kind = TableKind::kList, .separation_bytes = 100});
+  std::map<std::string, std::string> expected;
+  for (int i = 0; i < 12; ++i) {
+    const std::string key = K(1, "p/" + std::to_string(i % 4)), element = Element(i);
+    ASSERT_OK(db_.Finish([&] { return db_->Append(map, {key, 3}, ListOf({element})); }));
+    EXPECT_TRUE(IsBound(EntryOf("p", element)));
+    expected[key] += ListOf({element});
+  }
+  const std::string prefix = K(1, "p/");
+  for (const bool flushed : {false, true}) {
+    if (flushed) ASSERT_OK(db_.Flush());
+    ScanRequest request;
+    request.lower = prefix;
+    request.prefix_bytes = 3;
+    std::vector<Model::Entry> found;
+    ASSERT_OK(db_.ScanAll(map, request, &found));
+    EXPECT_EQ(std::vector<Model::Entry>(expected.begin(), expected.end()), found);
+    request.keys_only = true;
+    found.clear();
+    ASSERT_OK(db_.ScanAll(map, request, &found));
+    EXPECT_EQ(found.size(), expected.size());
+    EXPECT_OK(db_->ContainsPrefix(map, prefix));
+  }
+}
+
 TEST_P(DBEntriesOfLists, WhatMostlyDiedIsWrittenAnew) {
   for (int i = 0; i < 40; ++i) Add(i % 10 == 0 ? "lives" : "dies", Element(i));
   Put("dies", ListOf({"nothing"}));
