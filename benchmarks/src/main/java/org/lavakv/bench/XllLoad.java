@@ -80,7 +80,7 @@ final class XllLoad {
     public String toString() {
         long bytes = (long) keys * valueBytes;
         String speed = rate == 0 ? "flat out" : rate + "/s";
-        String automatic = settings.containsKey(AUTOMATIC) ? ", automatic" : "";
-        return String.format("%dMiB of %dB, %s%s", bytes >> 20, valueBytes, speed, automatic);
+        String inline = "false".equals(settings.get(AUTOMATIC)) ? ", inline" : "";
+        return String.format("%dMiB of %dB, %s%s", bytes >> 20, valueBytes, speed, inline);
     }
 }

@@ -33,7 +33,7 @@ import picocli.CommandLine.Spec;
  *   <li><i>Checkpoint</i>: from its trigger to its completion, the median and the longest.
  * </ul>
  *
- * <p>Values that are small by Lava's default are run with {@code value-separation.automatic}, too.
+ * <p>Values that are small by Lava's default without a changelog are run by that, too.
  */
 @Command(
         name = "xll",
@@ -212,9 +212,9 @@ final class XllSuite implements Callable<Integer> {
         for (int bytes : valueBytes) {
             all.add(load(bytes, false, settings));
             if (bytes < VALUES_APART_FROM) {
-                Map<String, String> automatic = new LinkedHashMap<>(settings);
-                automatic.put(XllLoad.AUTOMATIC, "true");
-                all.add(load(bytes, false, automatic));
+                Map<String, String> inline = new LinkedHashMap<>(settings);
+                inline.put(XllLoad.AUTOMATIC, "false");
+                all.add(load(bytes, false, inline));
             }
             all.add(load(bytes, true, settings));
         }

@@ -92,11 +92,13 @@ public final class LavaConfigurableOptions {
     public static final ConfigOption<Boolean> VALUE_SEPARATION_AUTOMATIC =
             ConfigOptions.key(LavaOptions.PREFIX + "value-separation.automatic")
                     .booleanType()
-                    .defaultValue(false)
+                    .noDefaultValue()
                     .withDescription(
                             "Finds for each state from which size on values go to value files, by"
                                     + " the size of the instance and how often the state is"
-                                    + " iterated, instead of value-separation.threshold.");
+                                    + " iterated, instead of value-separation.threshold. Without"
+                                    + " it, it does so under the lava changelog, unless"
+                                    + " value-separation.threshold is set.");
 
     public static final ConfigOption<CompressionType> VALUE_SEPARATION_COMPRESSION =
             ConfigOptions.key(LavaOptions.PREFIX + "value-separation.compression")

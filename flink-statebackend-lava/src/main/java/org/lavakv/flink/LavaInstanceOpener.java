@@ -17,6 +17,7 @@ import org.lavakv.LavaDBException;
 import org.lavakv.VolumeOptions;
 import org.lavakv.flink.engine.LavaInstance;
 import org.lavakv.flink.engine.LavaInstanceFactory;
+import org.lavakv.flink.engine.Separation;
 import org.lavakv.flink.memory.SlotMemory;
 import org.lavakv.flink.storage.InstanceFiles;
 import org.lavakv.flink.storage.KeptFiles;
@@ -39,7 +40,7 @@ final class LavaInstanceOpener implements LavaInstanceFactory {
     @Nullable private final File volumes;
     private final VolumeOptions volumeOptions;
     private final DBOptions options;
-    private final long separationBytes;
+    private final Separation separation;
     private final KeyGroupRange keyGroupRange;
     private final int keyGroupPrefixBytes;
     private final SlotMemory memory;
@@ -51,7 +52,7 @@ final class LavaInstanceOpener implements LavaInstanceFactory {
      * @param baseDirectory does not exist yet; this owns it
      * @param volumes where the volume with the files is, or null for files in baseDirectory
      * @param volumeOptions also for volumes with files of local recovery
-     * @param separationBytes from which size on values go to value files; 0: never
+     * @param separation from which size on values go to value files
      * @param memory this owns it, and hands it on to the instance
      */
     LavaInstanceOpener(
@@ -59,7 +60,7 @@ final class LavaInstanceOpener implements LavaInstanceFactory {
             @Nullable File volumes,
             VolumeOptions volumeOptions,
             DBOptions options,
-            long separationBytes,
+            Separation separation,
             KeyGroupRange keyGroupRange,
             int keyGroupPrefixBytes,
             SlotMemory memory) {
@@ -67,7 +68,7 @@ final class LavaInstanceOpener implements LavaInstanceFactory {
         this.volumes = volumes;
         this.volumeOptions = volumeOptions;
         this.options = options;
-        this.separationBytes = separationBytes;
+        this.separation = separation;
         this.keyGroupRange = keyGroupRange;
         this.keyGroupPrefixBytes = keyGroupPrefixBytes;
         this.memory = memory;
@@ -144,13 +145,7 @@ final class LavaInstanceOpener implements LavaInstanceFactory {
         LavaDB db = opened.open(options, memory.lease(), imports);
         open = true;
         return new LavaInstance(
-                db,
-                memory,
-                baseDirectory,
-                opened,
-                keyGroupPrefixBytes,
-                keyGroupRange,
-                separationBytes);
+                db, memory, baseDirectory, opened, keyGroupPrefixBytes, keyGroupRange, separation);
     }
 
     @Override

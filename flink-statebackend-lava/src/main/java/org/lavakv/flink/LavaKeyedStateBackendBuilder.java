@@ -121,7 +121,7 @@ public class LavaKeyedStateBackendBuilder<K> extends AbstractKeyedStateBackendBu
                 settings.volumeOptions(),
                 settings.dbOptions()
                         .setGcUploadCostPercent(incremental ? settings.uploadCostPercent() : 0),
-                settings.separationBytes(),
+                settings.separation(),
                 keyGroupRange,
                 CompositeKeySerializationUtils.computeRequiredBytesInKeyGroupPrefix(
                         numberOfKeyGroups),

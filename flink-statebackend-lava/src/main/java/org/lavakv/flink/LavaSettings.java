@@ -18,6 +18,7 @@ import org.lavakv.DBOptions;
 import org.lavakv.TableOptions;
 import org.lavakv.ValuePolicy;
 import org.lavakv.VolumeOptions;
+import org.lavakv.flink.engine.Separation;
 import org.lavakv.flink.memory.MemorySettings;
 import org.lavakv.flink.snapshot.PackLimits;
 
@@ -54,7 +55,7 @@ final class LavaSettings {
         backgroundThreads();
         backgroundCpu();
         spaceProcessLimit();
-        separationBytes();
+        separation();
         dbOptions();
     }
 
@@ -250,12 +251,21 @@ final class LavaSettings {
         return bytes == 0 ? Optional.empty() : Optional.of(bytes);
     }
 
-    /** From which size on values go to value files; 0: never. */
-    long separationBytes() {
-        if (get(LavaConfigurableOptions.VALUE_SEPARATION_AUTOMATIC, Boolean.class)) {
-            return TableOptions.AUTOMATIC_SEPARATION;
+    /** From which size on values go to value files. */
+    Separation separation() {
+        Optional<Boolean> automatic =
+                read(LavaConfigurableOptions.VALUE_SEPARATION_AUTOMATIC, Boolean.class);
+        if (automatic.orElse(false)) {
+            return Separation.of(TableOptions.AUTOMATIC_SEPARATION);
         }
-        return bytesBetween(LavaConfigurableOptions.VALUE_SEPARATION_THRESHOLD, 0, 1L << 40);
+        long bytes = bytesBetween(LavaConfigurableOptions.VALUE_SEPARATION_THRESHOLD, 0, 1L << 40);
+        boolean chosen =
+                automatic.isPresent()
+                        || read(
+                                        LavaConfigurableOptions.VALUE_SEPARATION_THRESHOLD,
+                                        MemorySize.class)
+                                .isPresent();
+        return chosen ? Separation.of(bytes) : Separation.automaticUnderChangelog(bytes);
     }
 
     /** What uploading a byte again costs, in percent of moving it. */

@@ -134,12 +134,31 @@ class LavaSettingsTest {
     }
 
     @Test
+    void underAChangelogTheEngineFindsTheBoundUnlessSomethingIsSet() {
+        String automatic = LavaConfigurableOptions.VALUE_SEPARATION_AUTOMATIC.key();
+        String threshold = LavaConfigurableOptions.VALUE_SEPARATION_THRESHOLD.key();
+        assertThat(configured().settings().separation().bytes(true))
+                .isEqualTo(TableOptions.AUTOMATIC_SEPARATION);
+        assertThat(configured(threshold, "4kb").settings().separation().bytes(true))
+                .isEqualTo(4096);
+        assertThat(configured(automatic, "false").settings().separation().bytes(true))
+                .isEqualTo(4096);
+        assertThat(
+                        configured(threshold, "4kb", automatic, "true")
+                                .settings()
+                                .separation()
+                                .bytes(true))
+                .isEqualTo(TableOptions.AUTOMATIC_SEPARATION);
+    }
+
+    @Test
     void theBoundOfSeparationCanBeLeftToTheEngine() {
-        assertThat(configured().settings().separationBytes()).isEqualTo(4096);
+        assertThat(configured().settings().separation().bytes(false)).isEqualTo(4096);
         assertThat(
                         configured("state.backend.lava.value-separation.automatic", "true")
                                 .settings()
-                                .separationBytes())
+                                .separation()
+                                .bytes(false))
                 .isEqualTo(TableOptions.AUTOMATIC_SEPARATION);
     }
 
@@ -178,7 +197,7 @@ class LavaSettingsTest {
         assertThat(settings.dbOptions().targetFileBytes()).isEqualTo(1 << 20);
         assertThat(settings.dbOptions().level1Bytes()).isEqualTo(4 << 20);
         assertThat(settings.dbOptions().filterBitsPerKey()).isZero();
-        assertThat(settings.separationBytes()).isEqualTo(5 << 10);
+        assertThat(settings.separation().bytes(false)).isEqualTo(5 << 10);
         assertThat(settings.dbOptions().valueFileBytes()).isEqualTo(3 << 20);
         assertThat(settings.dbOptions().valuePolicy()).isEqualTo(ValuePolicy.MERGE);
         assertThat(settings.dbOptions().valueDecisionsMax()).isEqualTo(1000);
@@ -201,7 +220,7 @@ class LavaSettingsTest {
     @Test
     void separatesLargeValuesByDefaultAndNoneAtZero() {
         LavaSettings defaults = configured().settings();
-        assertThat(defaults.separationBytes())
+        assertThat(defaults.separation().bytes(false))
                 .isEqualTo(
                         LavaConfigurableOptions.VALUE_SEPARATION_THRESHOLD
                                 .defaultValue()
@@ -216,8 +235,8 @@ class LavaSettingsTest {
         assertThat(defaults.dbOptions().useDirectReads()).isFalse();
         assertThat(defaults.dbOptions().useDirectIoForFlushAndCompaction()).isFalse();
         String key = LavaConfigurableOptions.VALUE_SEPARATION_THRESHOLD.key();
-        assertThat(configured(key, "0").settings().separationBytes()).isZero();
-        assertThat(configured(key, "1b").settings().separationBytes()).isEqualTo(1);
+        assertThat(configured(key, "0").settings().separation().bytes(false)).isZero();
+        assertThat(configured(key, "1b").settings().separation().bytes(false)).isEqualTo(1);
     }
 
     @Test

@@ -78,9 +78,10 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
         this.uploads = uploads;
         this.localBackups = localBackups;
         this.mailbox = mailbox;
-        this.log = settings.sharedBytesMin < Long.MAX_VALUE ? log : null;
-        if (this.log != null) {
-            this.log.watch();
+        boolean binds = settings.sharedBytesMin < Long.MAX_VALUE;
+        this.log = binds ? log : null;
+        if (log != null) {
+            log.use(binds);
         }
     }
 

@@ -24,6 +24,7 @@ final class InstanceLog implements SharedLog {
     private long segment = -1;
     @Nullable private String file;
     private boolean failed;
+    private boolean used;
 
     /** Segments that the changelog needs, with their first entries; guarded by itself. */
     private final TreeMap<Long, Long> needed = new TreeMap<>();
@@ -37,8 +38,16 @@ final class InstanceLog implements SharedLog {
     }
 
     @Override
-    public void watch() {
-        bind(new byte[0]);
+    public void use(boolean binds) {
+        used = true;
+        if (binds) {
+            bind(new byte[0]);
+        }
+    }
+
+    /** Whether there is a changelog above. Threads: the task's. */
+    boolean isUsed() {
+        return used;
     }
 
     @Override

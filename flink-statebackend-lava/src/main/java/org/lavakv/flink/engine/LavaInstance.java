@@ -34,10 +34,10 @@ public final class LavaInstance implements AutoCloseable {
     private final InstanceFiles files;
     private final int keyGroupPrefixBytes;
     private final KeyGroupRange keyGroupRange;
-    private final long separationBytes;
+    private final Separation separation;
     private final ResourceGuard resourceGuard = new ResourceGuard();
     private volatile LateFiles lateFiles = LateFiles.NONE;
-    private final SharedLog sharedLog;
+    private final InstanceLog sharedLog;
     private boolean closed;
 
     /**
@@ -47,7 +47,7 @@ public final class LavaInstance implements AutoCloseable {
      *     database was closed
      * @param directory the instance's directory, deleted on close
      * @param files where the database's files are
-     * @param separationBytes from which size on values go to value files; 0: never
+     * @param separation from which size on values go to value files
      */
     public LavaInstance(
             LavaDB db,
@@ -56,14 +56,14 @@ public final class LavaInstance implements AutoCloseable {
             InstanceFiles files,
             int keyGroupPrefixBytes,
             KeyGroupRange keyGroupRange,
-            long separationBytes) {
+            Separation separation) {
         this.db = db;
         this.leaseRelease = leaseRelease;
         this.directory = directory;
         this.files = files;
         this.keyGroupPrefixBytes = keyGroupPrefixBytes;
         this.keyGroupRange = keyGroupRange;
-        this.separationBytes = separationBytes;
+        this.separation = separation;
         this.sharedLog = new InstanceLog(this);
     }
 
@@ -105,9 +105,12 @@ public final class LavaInstance implements AutoCloseable {
         return keyGroupRange;
     }
 
-    /** From which size on values, and values of map entries, go to value files; 0: never. */
+    /**
+     * From which size on values of a state that is registered now go to value files; 0: never. Of
+     * the task's thread: under a changelog it may be another.
+     */
     public long separationBytes() {
-        return separationBytes;
+        return separation.bytes(sharedLog.isUsed());
     }
 
     /**

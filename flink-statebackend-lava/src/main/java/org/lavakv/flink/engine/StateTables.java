@@ -25,13 +25,13 @@ import org.lavakv.TtlLayout;
 public final class StateTables {
 
     private final LavaDB db;
-    private final long separationBytes;
+    private final LavaInstance instance;
     private final Map<String, StateTable> tables = new LinkedHashMap<>();
 
     /** Tables of an instance's database, whose values are separated as the instance says. */
     public StateTables(LavaInstance instance) {
         this.db = instance.db();
-        this.separationBytes = instance.separationBytes();
+        this.instance = instance;
     }
 
     /** The state of that name, or null. */
@@ -113,7 +113,7 @@ public final class StateTables {
                 .setKind(kind)
                 .setTtlLayout(layout)
                 .setTtlMs(layout == TtlLayout.NONE ? 0 : ttlMs)
-                .setSeparationBytes(isSeparable(metaInfo) ? separationBytes : 0);
+                .setSeparationBytes(isSeparable(metaInfo) ? instance.separationBytes() : 0);
     }
 
     /** Whether it has values that the engine may keep apart: timers have none. */

@@ -7,13 +7,17 @@ import javax.annotation.Nullable;
 /**
  * The log that an instance shares with the changelog above it.
  *
- * <p>Threads: {@link #watch}, {@link #bind} and {@link #roll} the task's; the rest any. Ownership:
+ * <p>Threads: {@link #use}, {@link #bind} and {@link #roll} the task's; the rest any. Ownership:
  * the instance's; after that was closed nothing is bound, and segments cannot be opened.
  */
 public interface SharedLog {
 
-    /** From now on the instance remembers what it was given last. */
-    void watch();
+    /**
+     * There is a changelog above, from now on.
+     *
+     * @param binds the instance remembers what it was given last, for {@link #bind}
+     */
+    void use(boolean binds);
 
     /**
      * Logs a change, if it ends with the value that the instance was given last.

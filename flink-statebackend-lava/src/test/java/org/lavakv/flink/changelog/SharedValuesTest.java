@@ -50,6 +50,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.lavakv.TableOptions;
 import org.lavakv.flink.BackendInstance;
 import org.lavakv.flink.LavaConfigurableOptions;
 import org.lavakv.flink.LavaKeyedStateBackend;
@@ -409,6 +410,37 @@ class SharedValuesTest {
         assertThat(read(persist(writer.initialSequenceNumber(), 1))).isEqualTo(expected);
         assertThat(bound()).isZero();
         assertThat(changelogFiles()).hasSize(1);
+    }
+
+    private List<Long> bounds() throws Exception {
+        updateAll(1000);
+        return BackendInstance.of(backend).db().listTables().stream()
+                .map(table -> table.options().separationBytes())
+                .distinct()
+                .collect(Collectors.toList());
+    }
+
+    @Test
+    void theEngineFindsTheBoundOfWhatIsStoredApart() throws Exception {
+        fixture.use(fixture.newLava(true));
+        fixture.create(ALL);
+        backend = (LavaKeyedStateBackend<Integer>) fixture.create(ALL);
+        BackendFixture.value(backend);
+        assertThat(BackendInstance.of(backend).db().listTables().get(0).options().separationBytes())
+                .as("without a changelog")
+                .isEqualTo(
+                        LavaConfigurableOptions.VALUE_SEPARATION_THRESHOLD
+                                .defaultValue()
+                                .getBytes());
+        config.set(ChangelogOptions.SHARED_VALUES, false);
+        start();
+        assertThat(bounds()).containsExactly(TableOptions.AUTOMATIC_SEPARATION);
+    }
+
+    @Test
+    void aBoundThatIsSetIsKept() throws Exception {
+        start();
+        assertThat(bounds()).containsExactly(100L);
     }
 
     @Test

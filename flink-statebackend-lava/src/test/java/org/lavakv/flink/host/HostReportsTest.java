@@ -24,6 +24,7 @@ import org.lavakv.TableOptions;
 import org.lavakv.flink.LavaOptions;
 import org.lavakv.flink.LavaStateBackend;
 import org.lavakv.flink.engine.LavaInstance;
+import org.lavakv.flink.engine.Separation;
 import org.lavakv.flink.storage.PosixFiles;
 import org.lavakv.flink.testing.BackendFixture;
 import org.lavakv.flink.testing.LogLines;
@@ -290,7 +291,8 @@ class HostReportsTest {
                         new DBOptions().setPartitionLast(7).setValueDecisionsMax(10),
                         lease,
                         List.of());
-        return new LavaInstance(db, lease, home.toFile(), files, 1, KeyGroupRange.of(0, 7), 0);
+        return new LavaInstance(
+                db, lease, home.toFile(), files, 1, KeyGroupRange.of(0, 7), Separation.of(0));
     }
 
     private static JsonNode read(Path file) throws Exception {
