@@ -195,14 +195,26 @@ TEST_P(DBEntriesOfLists, ElementsThatMayExpireAreNotBound) {
   EXPECT_FALSE(IsBound(EntryOf("a", element)));
 }
 
-TEST_P(DBEntriesOfLists, ASegmentEndsWhenAListHasAllBirthsOfIt) {
-  for (int i = 0; i < 600; ++i) Add("often", Element(i, 200));
+// Each has a birth of its own, and versions keep those in memory.
+TEST_P(DBEntriesOfLists, ASegmentTakesSoManyElementsOfAList) {
+  int i = 0;
+  for (const int segments : {1, 2}) {
+    for (; i < segments * 100; ++i) {
+      if (i % 100 < static_cast<int>(DB::kAppendedMax)) {
+        Add("often", Element(i, 200));
+      } else {
+        AddInline("often", Element(i, 200));
+        EXPECT_FALSE(IsBound(EntryOf("often", Element(i, 200)))) << i;
+      }
+    }
+    Add("another", Element(i, 200));
+    ASSERT_OK(db_->RollEntries());
+  }
+  EXPECT_NE(locations_.front().segment, locations_.back().segment);
   Check("in memory");
-  EXPECT_GE(locations_.back().segment, locations_.front().segment + 512);
   ASSERT_OK(db_.Flush());
   Check("flushed");
   ReadAllEntries();
-  EXPECT_EQ(ValueFiles().size(), 3u);
   ASSERT_OK(db_->ReleaseEntries(locations_.back().sequence));
   ASSERT_OK(db_.CompactAll());
   Check("compacted");

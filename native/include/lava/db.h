@@ -334,11 +334,13 @@ class DB {
   virtual Status PutExternal(Table* table, KeyRef key, Slice value, Slice entry,
                              EntryLocation* location) = 0;
   static constexpr size_t kInlineBytesMax = 1;
+  static constexpr uint32_t kAppendedMax = 64;
   /// The same for the last write, when that was a Put() of a value or an Append() of one element to
   /// a list without TTL, is still in the active memtable as it was made, is of a size to be stored
   /// apart, and the value or the element ends the entry: late binding, for a layer that updates
-  /// first and logs then. NotFound: it is not so, and nothing was done; writes are watched from the
-  /// first call on. IOError, NoSpace: as NotFound.
+  /// first and logs then. NotFound: it is not so, or the segment has kAppendedMax elements of the
+  /// list, and nothing was done; writes are watched from the first call on. IOError, NoSpace: as
+  /// NotFound.
   virtual Status BindExternal(Slice entry, EntryLocation* location) = 0;
   /// Where in a segment that is still held the key's newest value stands. NotFound: nowhere there.
   virtual Status GetExternal(Table* table, KeyRef key, EntryLocation* location) = 0;

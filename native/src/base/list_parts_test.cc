@@ -106,6 +106,20 @@ TEST(ListParts, WhatIsElsewhereCountsForTheLimit) {
   EXPECT_TRUE(NextListSegment(&value, &kind, &bytes).IsInvalidArgument());
 }
 
+// A memtable's list may have grown to it by what is elsewhere alone.
+TEST(ListParts, OneRecordMayBePastTheLimit) {
+  for (const RecordKind kind : {RecordKind::kPutParts, RecordKind::kAppendParts}) {
+    Lookup lookup("k", 0);
+    lookup.list_bytes_max = 1000;
+    lookup.Tell(kind, Reference(7, 600) + Reference(8, 401), nullptr);
+    lookup.Finish();
+    EXPECT_FALSE(lookup.has_parts());
+    Slice value = lookup.value(), bytes;
+    ListSegment segment;
+    EXPECT_TRUE(NextListSegment(&value, &segment, &bytes).IsInvalidArgument());
+  }
+}
+
 TEST(ListParts, ExistenceNeedsNone) {
   Lookup lookup("k", 0);
   lookup.existence_only = true;

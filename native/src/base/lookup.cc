@@ -65,6 +65,14 @@ void Lookup::TellReference(const ValueReference& reference) {
 }
 
 void Lookup::Finish() {
+  Fold();
+  uint64_t whole = 0;
+  // What is malformed is told by who resolves it.
+  if (has_parts_ && WholeListBytes(value_, &whole).ok() && whole > list_bytes_max)
+    MarkTooLong(whole);
+}
+
+void Lookup::Fold() {
   done_ = true;
   if (operands_.empty()) return;
   // A base value exists exactly when a kPut was told: it set pin_ or pointed value_ to storage.
@@ -93,10 +101,6 @@ void Lookup::Finish() {
   value_ = *storage_;
   pin_.reset();
   operands_.clear();
-  uint64_t whole = 0;
-  // What is malformed is told by who resolves it.
-  if (has_parts_ && WholeListBytes(value_, &whole).ok() && whole > list_bytes_max)
-    MarkTooLong(whole);
 }
 
 void Lookup::MarkTooLong(uint64_t bytes) {

@@ -80,6 +80,7 @@ class Lookup {
     std::shared_ptr<const void> pin;
     Slice bytes() const { return pin == nullptr ? Slice(copy) : pinned; }
   };
+  void Fold();
   void MarkTooLong(uint64_t bytes);
 
   Slice key_;

@@ -248,7 +248,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   void RemoveReplayedSegments();
   static constexpr uint64_t kLoggedBytesMax = 96;
   // entries.cc; hold write.
-  Status MakeEntrySegment(const EntrySegment::Value* value);
+  Status MakeEntrySegment();
   Status LogEntry(Slice entry, const EntrySegment::Value* value, EntryLocation* location,
                   ValueReference* reference);
   Status BindPut(const TableImpl& table, Slice entry, EntryLocation* location);

@@ -12,6 +12,7 @@ namespace {
 
 // What a segment keeps in memory for its index.
 constexpr uint64_t kEntrySegmentRecordsMax = 64 << 10;
+static_assert(DB::kAppendedMax == kLogBirthsMax);
 
 // How many bytes of the value's front the entry lacks, if its end is the value's; else more than
 // may be.
@@ -40,10 +41,9 @@ std::string DBImpl::EntrySegmentName(uint64_t segment) const {
 }
 
 // Holds write. A memtable has as many as it takes; what died in them goes with its flush.
-Status DBImpl::MakeEntrySegment(const EntrySegment::Value* value) {
+Status DBImpl::MakeEntrySegment() {
   if (entries_ != nullptr && entries_->sound() && entries_->bytes() < options_.value_file_bytes &&
-      entries_->records() < kEntrySegmentRecordsMax &&
-      (value == nullptr || !value->appended || entries_->HasBirthFor(value->key)))
+      entries_->records() < kEntrySegmentRecordsMax)
     return Status::OK();
   EndEntryRun();
   const FileId id = NextFile(kLogBirthsMax);
@@ -73,7 +73,7 @@ void DBImpl::EndEntryRun() {
 // Holds write.
 Status DBImpl::LogEntry(Slice entry, const EntrySegment::Value* value, EntryLocation* location,
                         ValueReference* reference) {
-  LAVA_RETURN_IF_ERROR(MakeEntrySegment(value));
+  LAVA_RETURN_IF_ERROR(MakeEntrySegment());
   Slice head = entry;
   if (value != nullptr) head.remove_suffix(value->bytes.size() - value->inline_bytes);
   const uint64_t before = entries_->bytes();
@@ -179,6 +179,7 @@ Status DBImpl::BindAppend(const TableImpl& table, Slice entry, EntryLocation* lo
   if (segment.empty() || !NextListSegment(&rest, &kind, &element).ok() || !rest.empty() ||
       kind != ListSegment::kElement || !entry.ends_with(element))
     return Status::NotFound();
+  if (entries_ != nullptr && !entries_->HasBirthFor(last_write_)) return Status::NotFound();
   const EntrySegment::Value logged{
       last_write_,      segment,      static_cast<uint32_t>(segment.size() - element.size()),
       table.id(),       std::nullopt,

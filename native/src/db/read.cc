@@ -60,9 +60,8 @@ Status DBImpl::ResolveList(const ReadView& view, Lookup* lookup) const {
   LAVA_RETURN_IF_ERROR(list.Read(lookup->value()));
   Slice value;
   std::shared_ptr<const void> pin;
-  const std::optional<ValueReference>& first = list.parts()[0].reference;
-  if (list.parts().size() == 1 && first && !first->is_logged()) {
-    LAVA_RETURN_IF_ERROR(ReadValue(*view.version, lookup->key(), *first, true, &value, &pin));
+  if (const ValueReference* const only = list.only_in_file(); only != nullptr) {
+    LAVA_RETURN_IF_ERROR(ReadValue(*view.version, lookup->key(), *only, true, &value, &pin));
   } else {
     auto whole = std::make_shared<std::string>();
     LAVA_RETURN_IF_ERROR(ReadList(view, lookup->key(), list, whole.get()));

@@ -23,6 +23,11 @@ class ListLayout {
   Status Read(Slice list);
   const std::vector<Part>& parts() const { return parts_; }
   uint64_t bytes() const { return bytes_; }  // of the whole list
+  /// Not null: all of the list is what this refers to, in a value file.
+  const ValueReference* only_in_file() const {
+    const bool one = parts_.size() == 1 && parts_[0].reference;
+    return one && !parts_[0].reference->is_logged() ? &*parts_[0].reference : nullptr;
+  }
   /// What a memtable's segments have, and where it is to go.
   struct Logged {
     ValueReference reference;

@@ -288,7 +288,7 @@ bool MergingIterator::ShowFolded(RecordKind base, Slice base_value) {
     record_.value = Slice();
     return true;
   }
-  if (!operands_.empty() && !FoldedBytes(base_value, &bytes)) return false;
+  if ((parts_ || !operands_.empty()) && !FoldedBytes(base_value, &bytes)) return false;
   if (bytes > options_.list_bytes_max) {
     folded_.clear();
     AppendTooLongSegment(bytes, options_.list_bytes_max, &folded_);

@@ -4,6 +4,7 @@
 
 #include <sstream>
 
+#include "base/list_parts.h"
 #include "lava/list_format.h"
 #include "memtable/memtable.h"
 
@@ -122,6 +123,27 @@ TEST_F(MergingIteratorTest, AListPastTheLimitIsMarkedAndTheMergeGoesOn) {
     it->SeekToFirst();
     EXPECT_EQ(Rest(*it), "+a=" + too_long + (older_may_exist ? " &" : " +") + "b=" + too_long +
                              (older_may_exist ? " &" : " +") + "c=123 +d=x");
+  }
+}
+
+TEST_F(MergingIteratorTest, WhatAListHasElsewhereCountsForTheLimitInOneRunToo) {
+  std::string part, too_long;
+  AppendListReference({FileId{{1, 2}, 3}, 1001, std::nullopt}, &part);
+  AppendTooLongSegment(1001, 1000, &too_long);
+  for (const uint64_t limit : {1000, 1001}) {
+    const auto table = MemTable::Create(&counter_);
+    table->Append("a", 0, "element");
+    table->ReplaceTail("a", 7, part);
+    table->Seal();
+    MergeOptions options;
+    options.list_bytes_max = limit;
+    std::vector<std::unique_ptr<MergeRun>> runs;
+    runs.push_back(NewMemTableRun(table, false));
+    const auto it = NewMergingIterator(std::move(runs), options);
+    it->SeekToFirst();
+    ASSERT_TRUE(it->Valid());
+    EXPECT_EQ(it->record().value, limit == 1000 ? too_long : part);
+    EXPECT_EQ(HasParts(it->record().kind), limit == 1001);
   }
 }
 

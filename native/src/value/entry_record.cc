@@ -4,7 +4,6 @@
 
 #include "base/coding.h"
 #include "base/compression.h"
-#include "value/log_index.h"
 
 namespace lava::vsst {
 
@@ -34,8 +33,7 @@ constexpr uint64_t kHeadRecordBytesMin = kRecordBytesMin + 3;
 
 Status ReadRecord(const std::string& name, uint64_t offset, Slice bytes, RecordView* record,
                   std::string* value) {
-  LAVA_RETURN_IF_ERROR(
-      DecodeRecord({name, UniqueIdOf(name), kLogBirthsMax}, offset, bytes, record));
+  LAVA_RETURN_IF_ERROR(DecodeRecord({name, UniqueIdOf(name), UINT32_MAX}, offset, bytes, record));
   value->resize(record->value.raw_bytes);
   if (!Decompress(record->value.codec, record->value.bytes, value->data(), record->value.raw_bytes))
     return CorruptionAt(name, offset, "a record does not decompress to its raw length");

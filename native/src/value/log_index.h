@@ -9,8 +9,9 @@
 
 namespace lava::vsst {
 
-/// Values of one key that a value log may have: elements of a list.
-inline constexpr uint32_t kLogBirthsMax = 256;
+/// Values of one key that a value log may have: elements of a list. Each takes some hundred bytes
+/// of a version's memory, once for all keys of the file that have as many.
+inline constexpr uint32_t kLogBirthsMax = 64;
 
 /// Where one record of a value log stands.
 /// Units:      bytes.

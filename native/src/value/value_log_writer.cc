@@ -162,7 +162,7 @@ Status ReadLogged(const fs::RandomFile& file, Slice key, const LoggedRecord& at,
                   std::string* value) {
   std::string bytes(at.bytes, '\0');
   LAVA_RETURN_IF_ERROR(file.Read(at.offset, bytes.size(), bytes.data()));
-  const RecordSource source{file.path(), UniqueIdOf(file.path()), kLogBirthsMax};
+  const RecordSource source{file.path(), UniqueIdOf(file.path()), UINT32_MAX};
   RecordView record;
   LAVA_RETURN_IF_ERROR(DecodeRecord(source, at.offset, bytes, &record));
   if (record.bytes != at.bytes || record.key != key || record.value.raw_bytes != at.raw_bytes)

@@ -64,11 +64,13 @@ public final class EntryLog {
     }
 
     /**
-     * The same for the value of the last {@link LavaDB#put}, when the instance has it as it was put
-     * and of a size to be stored apart, and it ends the entry. Puts are watched from the first call
-     * on.
+     * The same for the last write, when that was a {@link LavaDB#put}, or a {@link LavaDB#append}
+     * of one element to a list without TTL, the instance has it as it was made and of a size to be
+     * stored apart, and the value or the element ends the entry. Writes are watched from the first
+     * call on.
      *
-     * @return null when it is not so; nothing was done
+     * @return null when it is not so, or there are many elements of the list in the segment
+     *     already; nothing was done
      */
     public EntryLocation bindExternal(byte[] entry) throws LavaDBException {
         Objects.requireNonNull(entry, "entry");
