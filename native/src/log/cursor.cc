@@ -90,7 +90,7 @@ class CursorImpl : public LavaLog::Cursor {
       bytes += to - from;
     }
     read_to_ = next;
-    wanted_ = std::min(wanted_ * 4, kReadBytes);
+    wanted_ = std::min(wanted_ * 2, kReadBytes);
     batch_.Run();
     return Status::OK();
   }
