@@ -183,7 +183,7 @@ class RocksDBStore final : public Store {
     rocksdb::ColumnFamilyHandle* table = tables_[o.table];
     if (o.op == Op::kPut || o.op == Op::kPutExternal) batch->Put(table, o.key, o.value);
     if (o.op == Op::kDelete) batch->Delete(table, o.key);
-    if (o.op == Op::kAppend) batch->Merge(table, o.key, o.value);
+    if (o.op == Op::kAppend || o.op == Op::kAppendExternal) batch->Merge(table, o.key, o.value);
     if (o.op == Op::kDeletePrefix) batch->DeleteRange(table, o.key, EndOf(o.key));
     if (o.op == Op::kDeleteRange && o.key < o.upper) batch->DeleteRange(table, o.key, o.upper);
   }
