@@ -11,6 +11,7 @@
 #include "testing/count.h"
 #include "testing/fault_file_system.h"
 #include "testing/random.h"
+#include "testing/variable.h"
 
 // Crashes at the six fail points of XLL (Table 3), of every key, and at all that looks after
 // segments between.
@@ -177,9 +178,9 @@ class DBEntriesCrash : public ::testing::TestWithParam<std::tuple<WalMode, Way>>
 };
 
 TEST_P(DBEntriesCrash, AtAnyOfTheSixFailPointsNothingAcknowledgedIsLostNorSeenOutOfOrder) {
-  constexpr int kKeys = 40;
+  const int keys = static_cast<int>(Variable("LAVA_TEST_KEYS", 40));
   uint64_t rolled = 0;
-  for (int i = 0; i < kKeys && !HasFailure(); ++i) {
+  for (int i = 0; i < keys && !HasFailure(); ++i) {
     Add(i);
     const uint64_t segment = location().segment;
     if (i % 4 == 3) {
@@ -195,7 +196,7 @@ TEST_P(DBEntriesCrash, AtAnyOfTheSixFailPointsNothingAcknowledgedIsLostNorSeenOu
   for (size_t point = 0; point < kFailPoints; ++point) {
     const uint64_t there = crashes(static_cast<FailPoint>(point));
     // A file's size on LavaFS may be ahead of what was written.
-    EXPECT_TRUE(OnLavaFs() || there >= static_cast<uint64_t>(kKeys)) << point << ": " << there;
+    EXPECT_TRUE(OnLavaFs() || there >= static_cast<uint64_t>(keys)) << point << ": " << there;
     all += there;
   }
   Count(all, "crashes at fail points of entries");
