@@ -266,6 +266,28 @@ TEST(DBConcurrency, SegmentsOfEntriesAreBroughtAwayBesideTheirWriter) {
   }
 }
 
+// Whoever releases what came before looks at segments while the next one is made.
+TEST(DBConcurrency, ASegmentIsHeldFromItsFirstEntryOn) {
+  ChosenFileSystem memory;
+  auto lease = *Host::Get().Acquire(32 << 20, 0.5);
+  const std::unique_ptr<DB> db = OpenSmall(&memory, lease);
+  ASSERT_NE(db, nullptr);
+  std::atomic<uint64_t> released{0};
+  std::atomic<bool> stop{false};
+  std::thread other([&] {
+    while (!stop) ASSERT_OK(db->ReleaseEntries(released));
+  });
+  for (int i = 0; i < 20'000 && !HasFailure(); ++i) {
+    EntryLocation location;
+    EXPECT_OK(Retry([&] { return db->AppendEntry("an entry", &location); }));
+    EXPECT_OK(db->RollEntries());
+    EXPECT_OK(db->FinishEntries(location.segment));
+    released = location.sequence;
+  }
+  stop = true;
+  other.join();
+}
+
 TEST(DBConcurrency, CloseWhileBusy) {
   for (int round = 0; round < 20; ++round) {
     ChosenFileSystem memory;

@@ -538,8 +538,13 @@ DEFECTS = [
            "Status status = LogReference(internal.slice(), prefix_bytes, reference_);",
            "Status status;", ("entries crash",)),
     Defect("the position of the layer above is not kept", "src/db/entries.cc",
-           "LAVA_RETURN_IF_ERROR(LogReleased(std::min(through, next_entry_ - 1)));", "",
+           "LAVA_RETURN_IF_ERROR(LogReleased(through));", "",
            ("entries", "metamorphic")),
+    Defect("a segment that is made passes for one that ended without entries", "src/db/entries.cc",
+           "current_entries_ = id.number;\n    held_entries_[next_entry_] = "
+           "{id.ValueFileName(), segment, next_entry_ - skipped_};\n  }",
+           "held_entries_[next_entry_] = {id.ValueFileName(), segment, next_entry_ - skipped_};\n"
+           "  }\n  current_entries_ = id.number;", ("concurrency",)),
     Defect("a damaged entry passes for torn", "src/db/entries.cc",
            "return damaged ? unsound : Status::OK();", "static_cast<void>(damaged);\n"
            "  return Status::OK();", ("entries",)),

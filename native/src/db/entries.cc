@@ -56,10 +56,11 @@ Status DBImpl::MakeEntrySegment() {
   if (options_.wal == WalMode::kWalSync) LAVA_RETURN_IF_ERROR(fs_->SyncDirectory(path_));
   Attach(segment);
   {
+    // Together: who drops what was released must not take it for one that has ended without entries.
     std::lock_guard<std::mutex> state(state_mutex_);
+    current_entries_ = id.number;
     held_entries_[next_entry_] = {id.ValueFileName(), segment, next_entry_ - skipped_};
   }
-  current_entries_ = id.number;
   entries_ = std::move(segment);
   return Status::OK();
 }
@@ -285,7 +286,8 @@ Status DBImpl::ReleaseEntries(uint64_t through) {
   if (!visit) return Status::Closed("the instance was closed");
   {
     std::lock_guard<std::mutex> install(install_mutex_);
-    LAVA_RETURN_IF_ERROR(LogReleased(std::min(through, next_entry_ - 1)));
+    through = std::min(through, next_entry_ - 1);
+    LAVA_RETURN_IF_ERROR(LogReleased(through));
     {
       std::lock_guard<std::mutex> state(state_mutex_);
       released_to_ = std::max(released_to_, through);

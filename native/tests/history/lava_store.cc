@@ -225,8 +225,8 @@ Status LavaStore::WriteBatch(std::span<const Operation> writes) {
 
 namespace {
 
-// A key that no instance takes. Made once for each beginning: to make it takes a fifth of a history's
-// time.
+// A key that no instance takes. Made once for each beginning: to make it takes a fifth of a
+// history's time.
 const std::string& TooLong(const std::string& begin) {
   static std::mutex mutex;
   static std::map<std::string, std::string> made;
