@@ -56,7 +56,8 @@ Status DBImpl::MakeEntrySegment() {
   if (options_.wal == WalMode::kWalSync) LAVA_RETURN_IF_ERROR(fs_->SyncDirectory(path_));
   Attach(segment);
   {
-    // Together: who drops what was released must not take it for one that has ended without entries.
+    // Together: who drops what was released must not take it for one that has ended without
+    // entries.
     std::lock_guard<std::mutex> state(state_mutex_);
     current_entries_ = id.number;
     held_entries_[next_entry_] = {id.ValueFileName(), segment, next_entry_ - skipped_};
