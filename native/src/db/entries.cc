@@ -319,10 +319,12 @@ void DBImpl::DropReleased() {
     const auto held = held_entries_.begin();
     const auto behind = std::next(held);
     HeldSegment& segment = held->second;
+    // Read first: where entries do not go any more, all of them count in what follows.
+    const uint64_t current = current_entries_;
     // The first entry that is not the segment's.
     const uint64_t end = behind == held_entries_.end() ? next_entry_.load() : behind->first;
     if (end - 1 > released_to_) return;
-    if (segment.segment != nullptr && segment.segment->id().number == current_entries_) return;
+    if (segment.segment != nullptr && segment.segment->id().number == current) return;
     // What the write-ahead log may refer to goes once that is flushed.
     if (segment.segment == nullptr && !IsOfTree(segment.name))
       replayed_segments_.push_back(segment.name);
