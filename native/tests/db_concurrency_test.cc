@@ -277,7 +277,7 @@ TEST(DBConcurrency, ASegmentIsHeldFromItsFirstEntryOn) {
   std::thread other([&] {
     while (!stop) ASSERT_OK(db->ReleaseEntries(released));
   });
-  // Each makes a file, which LavaFS syncs.
+  // Each makes a file, which takes LavaFS longer.
   const int rounds = OnLavaFs() ? 500 : 20'000;
   for (int i = 0; i < rounds && !HasFailure(); ++i) {
     EntryLocation location;
