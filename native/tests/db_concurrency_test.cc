@@ -282,7 +282,7 @@ TEST(DBConcurrency, ASegmentIsHeldFromItsFirstEntryOn) {
     while (!stop) ASSERT_OK(db->ReleaseEntries(released));
   });
   // Each makes a file, which takes LavaFS longer.
-  const int rounds = OnLavaFs() ? 500 : 20'000;
+  const int rounds = OnLavaFs() ? 500 : 6000;
   for (int i = 0; i < rounds && !HasFailure(); ++i) {
     EntryLocation location;
     EXPECT_OK(Retry([&] { return db->AppendEntry("an entry", &location); }));
