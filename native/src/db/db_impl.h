@@ -50,12 +50,12 @@ fs::FileSystem* FilesOf(const DBOptions& options, fs::FileSystem* direct);
 /// The segment that a run of the view refers to; null: none of that name.
 std::shared_ptr<const LogSegment> SegmentOf(const ReadView& view, const FileId& birth);
 /// The value of a reference that is_logged().
-/// Reads a part of a list to its place in the list.
-Status ReadLogged(const ReadView& view, Slice key, const ListLayout::Logged& logged, char* to);
-/// The whole of a list that has parts elsewhere.
-Status ReadList(const ReadView& view, Slice key, const ListLayout& list, std::string* whole);
 Status ReadLoggedValue(const ReadView& view, Slice key, const ValueReference& reference,
                        std::string* value);
+/// The same to its place in `to`, of a list or a page.
+Status ReadLoggedTo(const ReadView& view, Slice key, const ListLayout::Logged& logged, char* to);
+/// The whole of a list that has parts elsewhere.
+Status ReadList(const ReadView& view, Slice key, const ListLayout& list, std::string* whole);
 /// Whether name is of a key or value file.
 bool IsDataFile(std::string_view name);
 /// Where the write-ahead log of the instance in path is.

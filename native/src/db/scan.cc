@@ -133,7 +133,7 @@ class PageFiller {
   }
   Status Finish(bool done) {
     for (const Logged& logged : logged_)
-      LAVA_RETURN_IF_ERROR(ReadLogged(view_, logged.key, logged.value, writer_.bytes()));
+      LAVA_RETURN_IF_ERROR(ReadLoggedTo(view_, logged.key, logged.value, writer_.bytes()));
     if (writer_.goes_on()) values_.GoesOn(done ? 0 : writer_.pages_left());
     if (!values_.empty()) LAVA_RETURN_IF_ERROR(values_.Run(writer_.bytes()));
     if (fetched_bytes_ > 0) {

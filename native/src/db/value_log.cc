@@ -41,7 +41,7 @@ Status ReadLoggedValue(const ReadView& view, Slice key, const ValueReference& re
   return segment->Read(key, reference, value);
 }
 
-Status ReadLogged(const ReadView& view, Slice key, const ListLayout::Logged& logged, char* to) {
+Status ReadLoggedTo(const ReadView& view, Slice key, const ListLayout::Logged& logged, char* to) {
   std::string value;
   LAVA_RETURN_IF_ERROR(ReadLoggedValue(view, key, logged.reference, &value));
   std::copy(value.begin(), value.end(), to + logged.offset);
@@ -52,7 +52,7 @@ Status ReadList(const ReadView& view, Slice key, const ListLayout& list, std::st
   std::vector<ListLayout::Logged> logged;
   LAVA_RETURN_IF_ERROR(list.Fetch(*view.version, key, whole, &logged));
   for (const ListLayout::Logged& part : logged)
-    LAVA_RETURN_IF_ERROR(ReadLogged(view, key, part, whole->data()));
+    LAVA_RETURN_IF_ERROR(ReadLoggedTo(view, key, part, whole->data()));
   return Status::OK();
 }
 

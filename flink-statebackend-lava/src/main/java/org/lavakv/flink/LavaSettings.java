@@ -258,13 +258,9 @@ final class LavaSettings {
         if (automatic.orElse(false)) {
             return Separation.of(TableOptions.AUTOMATIC_SEPARATION);
         }
-        long bytes = bytesBetween(LavaConfigurableOptions.VALUE_SEPARATION_THRESHOLD, 0, 1L << 40);
-        boolean chosen =
-                automatic.isPresent()
-                        || read(
-                                        LavaConfigurableOptions.VALUE_SEPARATION_THRESHOLD,
-                                        MemorySize.class)
-                                .isPresent();
+        ConfigOption<MemorySize> threshold = LavaConfigurableOptions.VALUE_SEPARATION_THRESHOLD;
+        long bytes = bytesBetween(threshold, 0, 1L << 40);
+        boolean chosen = automatic.isPresent() || read(threshold, MemorySize.class).isPresent();
         return chosen ? Separation.of(bytes) : Separation.automaticUnderChangelog(bytes);
     }
 
