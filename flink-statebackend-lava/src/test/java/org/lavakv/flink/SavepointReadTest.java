@@ -7,6 +7,7 @@ import static org.lavakv.flink.testing.BackendFixture.ALL;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RunnableFuture;
@@ -48,6 +49,11 @@ class SavepointReadTest {
     private BackendFixture fixture;
     private LavaKeyedStateBackend<Integer> backend;
 
+    /** Opened at the end, so that a test which fails leaves no thread that waits at it. */
+    private final Gate gate = new Gate();
+
+    private final List<Thread> writers = new ArrayList<>();
+
     @BeforeEach
     void open() throws Exception {
         fixture = new BackendFixture(root);
@@ -60,6 +66,10 @@ class SavepointReadTest {
 
     @AfterEach
     void close() throws Exception {
+        gate.opened.countDown();
+        for (Thread writer : writers) {
+            writer.join(HANG_MS);
+        }
         fixture.close();
     }
 
@@ -103,7 +113,7 @@ class SavepointReadTest {
         }
     }
 
-    private RunnableFuture<SnapshotResult<KeyedStateHandle>> savepoint(Gate gate) throws Exception {
+    private RunnableFuture<SnapshotResult<KeyedStateHandle>> savepoint() throws Exception {
         SavepointResources<Integer> resources = backend.savepoint();
         return new SnapshotStrategyRunner<>(
                         "savepoint",
@@ -119,6 +129,13 @@ class SavepointReadTest {
                                 CheckpointStorageLocationReference.getDefault()));
     }
 
+    private Thread start(Runnable savepoint) {
+        Thread writer = new Thread(savepoint);
+        writers.add(writer);
+        writer.start();
+        return writer;
+    }
+
     private static List<Thread> readers() {
         return Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> thread.getName().startsWith(THREAD_NAME))
@@ -128,6 +145,25 @@ class SavepointReadTest {
     private void nothingStays() throws Exception {
         assertThat(readers()).isEmpty();
         assertThat(backend.instance().db().getStatistics().snapshotsOpen()).isZero();
+    }
+
+    /**
+     * How often the engine was scanned when its reader came to a rest. Once it was seen to wait is
+     * not enough: it may have been woken, and have had no processor since.
+     */
+    private long scansWhenItWaits(Thread reader) throws Exception {
+        long scans = -1;
+        for (int unchanged = 0; unchanged < 20; unchanged++) {
+            long now = backend.instance().db().getStatistics().scans();
+            if (now != scans || reader.getState() != Thread.State.WAITING) {
+                // One without bound reads on to its end.
+                assertThat(reader.isAlive()).isTrue();
+                scans = now;
+                unchanged = 0;
+            }
+            Thread.sleep(1);
+        }
+        return scans;
     }
 
     private void savepointIsWhole() throws Exception {
@@ -144,19 +180,12 @@ class SavepointReadTest {
 
     @Test
     void readsAheadOfAWriteThatWaitsButNotWithoutBound() throws Exception {
-        Gate gate = new Gate();
-        RunnableFuture<SnapshotResult<KeyedStateHandle>> savepoint = savepoint(gate);
-        Thread writer = new Thread(savepoint);
-        writer.start();
+        RunnableFuture<SnapshotResult<KeyedStateHandle>> savepoint = savepoint();
+        Thread writer = start(savepoint);
         gate.reached.await();
         List<Thread> readers = readers();
         assertThat(readers).hasSize(1);
-        while (readers.get(0).getState() != Thread.State.WAITING) {
-            Thread.sleep(1);
-        }
-        long scans = backend.instance().db().getStatistics().scans();
-        Thread.sleep(20);
-        assertThat(backend.instance().db().getStatistics().scans()).isEqualTo(scans);
+        long scans = scansWhenItWaits(readers.get(0));
         gate.opened.countDown();
         assertThat(savepoint.get().getJobManagerOwnedSnapshot()).isNotNull();
         writer.join(HANG_MS);
@@ -166,10 +195,8 @@ class SavepointReadTest {
 
     @Test
     void cancelledMidwayLeavesNothing() throws Exception {
-        Gate gate = new Gate();
-        RunnableFuture<SnapshotResult<KeyedStateHandle>> savepoint = savepoint(gate);
-        Thread writer = new Thread(savepoint);
-        writer.start();
+        RunnableFuture<SnapshotResult<KeyedStateHandle>> savepoint = savepoint();
+        Thread writer = start(savepoint);
         gate.reached.await();
         assertThat(savepoint.cancel(true)).isTrue();
         writer.join(HANG_MS);
@@ -180,10 +207,9 @@ class SavepointReadTest {
 
     @Test
     void failedWriteLeavesNothing() throws Exception {
-        Gate gate = new Gate();
         gate.fails = true;
         gate.opened.countDown();
-        RunnableFuture<SnapshotResult<KeyedStateHandle>> savepoint = savepoint(gate);
+        RunnableFuture<SnapshotResult<KeyedStateHandle>> savepoint = savepoint();
         savepoint.run();
         assertThatThrownBy(savepoint::get).hasRootCauseMessage("the storage is down");
         nothingStays();
@@ -206,9 +232,8 @@ class SavepointReadTest {
             }
         }
         assertThat(damaged).isNotEmpty();
-        Gate gate = new Gate();
         gate.opened.countDown();
-        RunnableFuture<SnapshotResult<KeyedStateHandle>> savepoint = savepoint(gate);
+        RunnableFuture<SnapshotResult<KeyedStateHandle>> savepoint = savepoint();
         savepoint.run();
         assertThatThrownBy(savepoint::get).rootCause().hasMessageContaining(damaged);
         assertThatThrownBy(savepoint::get)
