@@ -4,6 +4,7 @@
 #include <lz4.h>
 
 #include <cstring>
+#include <optional>
 
 #include "base/dictionary.h"
 #include "base/zstd_contexts.h"
@@ -21,13 +22,13 @@ constexpr size_t kScratchBytes = 64 << 10;
 }  // namespace
 
 struct Compressor::Contexts {
-  ZstdPtr<ZSTD_CCtx> zstd;
+  std::optional<CompressContext> zstd;
   std::unique_ptr<LZ4_stream_t> lz4;
   std::unique_ptr<char[]> scratch;
 };
 
 Compressor::Compressor(Compression codec) : codec_(codec), contexts_(std::make_unique<Contexts>()) {
-  if (codec == Compression::kZstd) contexts_->zstd.reset(ZSTD_createCCtx());
+  if (codec == Compression::kZstd) contexts_->zstd.emplace();
   if (codec == Compression::kLz4) {
     contexts_->lz4 = std::make_unique<LZ4_stream_t>();
     LZ4_initStream(contexts_->lz4.get(), sizeof(LZ4_stream_t));
@@ -70,7 +71,7 @@ size_t Compressor::CompressTo(Slice raw, char* out, size_t capacity) {
     return 0;
   }
   const size_t written =
-      ZSTD_compressCCtx(contexts_->zstd.get(), out, capacity, raw.data(), raw.size(), kZstdLevel);
+      ZSTD_compressCCtx(contexts_->zstd->get(), out, capacity, raw.data(), raw.size(), kZstdLevel);
   return ZSTD_isError(written) ? 0 : written;
 }
 
@@ -94,7 +95,7 @@ bool Decompress(Compression codec, Slice payload, char* raw, uint32_t raw_bytes)
                                static_cast<int>(raw_bytes)) == static_cast<int>(raw_bytes);
   }
   if (codec != Compression::kZstd) return false;
-  return DecompressContexts::Get().Run(raw_bytes, [&](ZSTD_DCtx* context) {
+  return DecompressWithContext(raw_bytes, [&](ZSTD_DCtx* context) {
     return ZSTD_decompressDCtx(context, raw, raw_bytes, payload.data(), payload.size());
   });
 }

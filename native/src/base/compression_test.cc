@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/zstd_contexts.h"
 #include "testing/random.h"
 
 namespace lava {
@@ -84,6 +85,43 @@ TEST(CompressionTest, BlocksOfAllSizesOneAfterTheOther) {
       ASSERT_EQ(back, raw);
     }
   }
+}
+
+TEST(CompressionTest, ContextsAreUsedAgainAsIfNew) {
+  auto& contexts = ZstdContexts<ZSTD_CCtx>::Get();
+  const size_t kept_max = contexts.kKeptMax;
+  std::vector<std::unique_ptr<CompressContext>> used(kept_max + 3);
+  for (auto& context : used) context = std::make_unique<CompressContext>();
+  EXPECT_EQ(contexts.kept(), 0u);
+  for (auto& context : used) ZSTD_CCtx_setParameter(context->get(), ZSTD_c_checksumFlag, 1);
+  used.clear();
+  EXPECT_EQ(contexts.kept(), kept_max);
+
+  CompressContext again;
+  EXPECT_EQ(contexts.kept(), kept_max - 1);
+  const auto compressed_with = [](ZSTD_CCtx* context) {
+    const std::string raw(1000, 'x');
+    std::string out(raw.size(), '\0');
+    out.resize(ZSTD_compress2(context, out.data(), out.size(), raw.data(), raw.size()));
+    return out;
+  };
+  EXPECT_EQ(compressed_with(again.get()),
+            compressed_with(ZstdPtr<ZSTD_CCtx>(ZSTD_createCCtx()).get()));
+}
+
+TEST(CompressionTest, AContextThatHasGrownIsNotKept) {
+  auto& contexts = ZstdContexts<ZSTD_CCtx>::Get();
+  size_t kept;
+  {
+    CompressContext large;
+    kept = contexts.kept();
+    ZSTD_CCtx_setParameter(large.get(), ZSTD_c_compressionLevel, 19);
+    const std::string raw(8 << 20, 'x');
+    std::string out(raw.size(), '\0');
+    ASSERT_FALSE(
+        ZSTD_isError(ZSTD_compress2(large.get(), out.data(), out.size(), raw.data(), raw.size())));
+  }
+  EXPECT_EQ(contexts.kept(), kept);
 }
 
 TEST(CompressionTest, ImpossibleLengthsAreSeenBeforeAllocation) {

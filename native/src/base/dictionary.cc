@@ -30,13 +30,12 @@ std::string TrainDictionary(Slice samples, std::span<const size_t> sizes, size_t
 
 struct DictionaryCompressor::Contexts {
   ZstdPtr<ZSTD_CDict> dictionary;
-  ZstdPtr<ZSTD_CCtx> zstd;  // refers to the dictionary, so it goes first
+  CompressContext zstd;  // refers to the dictionary, so it goes first
 };
 
 DictionaryCompressor::DictionaryCompressor(Slice dictionary)
     : contexts_(std::make_unique<Contexts>()) {
   contexts_->dictionary.reset(ZSTD_createCDict(dictionary.data(), dictionary.size(), kZstdLevel));
-  contexts_->zstd.reset(ZSTD_createCCtx());
   // A file has one dictionary: frames need not say which.
   ZSTD_CCtx_setParameter(contexts_->zstd.get(), ZSTD_c_dictIDFlag, 0);
   ZSTD_CCtx_refCDict(contexts_->zstd.get(), contexts_->dictionary.get());
@@ -71,7 +70,7 @@ std::unique_ptr<const Dictionary> Dictionary::Load(Slice bytes) {
 }
 
 bool Dictionary::Decompress(Slice payload, char* raw, uint32_t raw_bytes) const {
-  return DecompressContexts::Get().Run(raw_bytes, [&](ZSTD_DCtx* context) {
+  return DecompressWithContext(raw_bytes, [&](ZSTD_DCtx* context) {
     return ZSTD_decompress_usingDDict(context, raw, raw_bytes, payload.data(), payload.size(),
                                       digested_->zstd.get());
   });

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <mutex>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -20,41 +21,84 @@ using ZstdPtr = std::unique_ptr<T, FreeZstd>;
 
 inline constexpr int kZstdLevel = 1;
 
-/// zstd's contexts are too large to make for every block, and thread-local ones would outlive
-/// the library in the JVM's threads.
+/// A few contexts that nobody uses now. They are too large to make for every block, and to make
+/// one asks for the processor's features, which traps where that is virtual. Thread-local ones
+/// would outlive the library in the JVM's threads.
 /// Threads:    any.
-class DecompressContexts {
+template <typename Context>
+class ZstdContexts {
  public:
-  static DecompressContexts& Get() {
-    static DecompressContexts contexts;
+  static ZstdContexts& Get() {
+    static ZstdContexts& contexts = *new ZstdContexts;  // for jobs that run while a process exits
     return contexts;
   }
-  /// Calls decompress(ZSTD_DCtx*), which gives a size as zstd does, and tells whether it is bytes.
-  template <typename Decompress>
-  bool Run(size_t bytes, Decompress decompress) {
-    ZstdPtr<ZSTD_DCtx> context = Take();
-    const size_t written = decompress(context.get());
-    Give(std::move(context));
-    return !ZSTD_isError(written) && written == bytes;
-  }
-
- private:
-  static constexpr size_t kKeptMax = 4;
-
-  ZstdPtr<ZSTD_DCtx> Take() {
-    std::lock_guard lock(mutex_);
-    if (free_.empty()) return ZstdPtr<ZSTD_DCtx>(ZSTD_createDCtx());
-    ZstdPtr<ZSTD_DCtx> context = std::move(free_.back());
-    free_.pop_back();
+  /// std::bad_alloc without memory for another.
+  ZstdPtr<Context> Take() {
+    if (ZstdPtr<Context> context = TakeKept()) return context;
+    ZstdPtr<Context> context = New(static_cast<Context*>(nullptr));
+    if (context == nullptr) throw std::bad_alloc();
     return context;
   }
-  void Give(ZstdPtr<ZSTD_DCtx> context) {
+  /// Frees it if there are enough, or it has grown too large to keep.
+  void Give(ZstdPtr<Context> context) {
+    if (Bytes(context.get()) > kKeptBytesMax) return;
     std::lock_guard lock(mutex_);
     if (free_.size() < kKeptMax) free_.push_back(std::move(context));
   }
+  size_t kept() {
+    std::lock_guard lock(mutex_);
+    return free_.size();
+  }
+
+  static constexpr size_t kKeptMax = 4;
+
+ private:
+  static constexpr size_t kKeptBytesMax = 1 << 20;
+
+  static ZstdPtr<ZSTD_CCtx> New(ZSTD_CCtx*) { return ZstdPtr<ZSTD_CCtx>(ZSTD_createCCtx()); }
+  static ZstdPtr<ZSTD_DCtx> New(ZSTD_DCtx*) { return ZstdPtr<ZSTD_DCtx>(ZSTD_createDCtx()); }
+  static size_t Bytes(const ZSTD_CCtx* context) { return ZSTD_sizeof_CCtx(context); }
+  static size_t Bytes(const ZSTD_DCtx* context) { return ZSTD_sizeof_DCtx(context); }
+
+  ZstdPtr<Context> TakeKept() {
+    std::lock_guard lock(mutex_);
+    if (free_.empty()) return nullptr;
+    ZstdPtr<Context> context = std::move(free_.back());
+    free_.pop_back();
+    return context;
+  }
 
   std::mutex mutex_;
-  std::vector<ZstdPtr<ZSTD_DCtx>> free_;
+  std::vector<ZstdPtr<Context>> free_;
+};
+
+/// Calls decompress(ZSTD_DCtx*), which gives a size as zstd does, and tells whether it is bytes.
+/// Threads:    any.
+template <typename Decompress>
+bool DecompressWithContext(size_t bytes, Decompress decompress) {
+  auto& contexts = ZstdContexts<ZSTD_DCtx>::Get();
+  ZstdPtr<ZSTD_DCtx> context = contexts.Take();
+  const size_t written = decompress(context.get());
+  contexts.Give(std::move(context));
+  return !ZSTD_isError(written) && written == bytes;
+}
+
+/// A context to compress with, with no parameters set; given back on destruction.
+/// Threads:    one thread.
+class CompressContext {
+ public:
+  CompressContext() : context_(ZstdContexts<ZSTD_CCtx>::Get().Take()) {}
+  ~CompressContext() {
+    ZSTD_CCtx_reset(context_.get(), ZSTD_reset_session_and_parameters);
+    ZstdContexts<ZSTD_CCtx>::Get().Give(std::move(context_));
+  }
+  CompressContext(const CompressContext&) = delete;
+  CompressContext& operator=(const CompressContext&) = delete;
+
+  ZSTD_CCtx* get() const { return context_.get(); }
+
+ private:
+  ZstdPtr<ZSTD_CCtx> context_;
 };
 
 }  // namespace lava
