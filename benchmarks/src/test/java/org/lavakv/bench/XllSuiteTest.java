@@ -60,7 +60,8 @@ class XllSuiteTest {
         Map<XllMetric, Double> metrics =
                 JSON.readValue(out.toFile(), new TypeReference<Map<XllMetric, Double>>() {});
         assertThat(metrics).containsOnlyKeys(XllMetric.values());
-        assertThat(metrics.get(XllMetric.CHANGELOG)).isBetween(1800.0, 3000.0);
+        // Of the 300 before the 600 some may not have been uploaded yet; twice would be 3600.
+        assertThat(metrics.get(XllMetric.CHANGELOG)).isBetween(1800.0, 3500.0);
         assertThat(metrics.get(XllMetric.MATERIALIZED)).isPositive();
         assertThat(metrics.get(XllMetric.LOCAL)).isPositive();
         assertThat(metrics.get(XllMetric.WRITTEN))
