@@ -18,7 +18,7 @@ constexpr uint64_t kUncountedShare = 16;
 // One part in so many may be pages that memtables gave back and will take again, besides what the
 // budget has left.
 constexpr uint64_t kKeptShare = 32;
-// The cache has shrunk by one part in so many: worth a walk through the heap.
+// The cache has shrunk by one part of the capacity in so many: worth a walk through the heap.
 constexpr uint64_t kHeapShare = 32;
 constexpr uint64_t kLooksPerSeal = 8;
 // Of a lease that ends: less is not worth a walk through the heap.
@@ -134,6 +134,7 @@ Result<std::shared_ptr<Lease>> HostImpl::Acquire(uint64_t capacity_bytes,
 }
 
 void HostImpl::LeaseEnded(LeaseImpl* lease) {
+  const uint64_t peak = std::max<uint64_t>(cache_peak_bytes_, cache_->used_bytes());
   {
     std::lock_guard<std::mutex> lock(mutex_);
     leases_.remove(lease);
@@ -147,7 +148,8 @@ void HostImpl::LeaseEnded(LeaseImpl* lease) {
     }
   }
   // Blocks of the cache come from malloc, which else keeps all that they took.
-  if (lease->capacity_bytes() >= kTrimmedBytesMin) {
+  if (lease->capacity_bytes() >= kTrimmedBytesMin &&
+      peak > cache_->used_bytes() + lease->capacity_bytes() / kHeapShare) {
     GiveBackFreeHeap();
     cache_peak_bytes_ = cache_->used_bytes();
   }
