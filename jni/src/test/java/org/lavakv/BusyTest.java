@@ -14,6 +14,7 @@ class BusyTest extends LavaTestBase {
 
     private static final int BUSY = 4;
     private static final int CLOSE_BUSY = 5;
+    private static final int HANG_MS = 30_000;
 
     @AfterEach
     void notBusy() {
@@ -64,6 +65,9 @@ class BusyTest extends LavaTestBase {
                                 flag.set(Thread.currentThread().isInterrupted());
                             });
             closer.start();
+            while (db.isOpen()) {
+                Thread.sleep(1);
+            }
             closer.join(300);
             assertThat(closer.isAlive()).isTrue();
             closer.interrupt();
@@ -72,14 +76,14 @@ class BusyTest extends LavaTestBase {
             assertThat(Host.openNativeObjects()).isEqualTo(objects);
             assertThat(db.isOpen()).isFalse();
             LavaLibrary.setFault0(0);
-            closer.join(1000);
+            closer.join(HANG_MS);
             assertThat(closer.isAlive()).isFalse();
             assertThat(flag.get()).isTrue();
             assertThat(Host.openNativeObjects()).isEqualTo(objects - 1);
         }
     }
 
-    /** What the call threw within the second after its thread was interrupted. */
+    /** What the call threw after its thread was interrupted. */
     private static Throwable whenInterrupted(Entries.Entry call) throws Exception {
         AtomicReference<Throwable> thrown = new AtomicReference<>();
         AtomicReference<Boolean> flag = new AtomicReference<>();
@@ -97,7 +101,7 @@ class BusyTest extends LavaTestBase {
         Thread.sleep(20);
         assertThat(thread.isAlive()).isTrue();
         thread.interrupt();
-        thread.join(1000);
+        thread.join(HANG_MS);
         assertThat(thread.isAlive()).isFalse();
         assertThat(flag.get()).as("the interrupt flag").isTrue();
         return thrown.get();
@@ -122,7 +126,7 @@ class BusyTest extends LavaTestBase {
             writer.start();
             Thread.sleep(20);
             db.close();
-            writer.join(5000);
+            writer.join(HANG_MS);
             assertThat(thrown.get()).isInstanceOf(LavaClosedException.class);
         }
     }
@@ -137,18 +141,20 @@ class BusyTest extends LavaTestBase {
             Thread relief =
                     new Thread(
                             () -> {
-                                try {
-                                    Thread.sleep(50);
-                                } catch (InterruptedException e) {
-                                    Thread.currentThread().interrupt();
+                                while (db.stalledNanos() == before && !Thread.interrupted()) {
+                                    Thread.yield();
                                 }
                                 LavaLibrary.setFault0(0);
                             });
             relief.start();
-            put(db, t, "k", "v");
-            relief.join();
+            try {
+                put(db, t, "k", "v");
+            } finally {
+                relief.interrupt();
+                relief.join();
+            }
             assertThat(get(db, t, "k")).isEqualTo("v");
-            assertThat(db.stalledNanos() - before).isGreaterThan(20_000_000L);
+            assertThat(db.stalledNanos()).as("it waited").isGreaterThan(before);
         }
     }
 
