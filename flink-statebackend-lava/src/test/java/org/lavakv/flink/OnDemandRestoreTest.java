@@ -449,6 +449,25 @@ class OnDemandRestoreTest {
         assertThat(reusedIn((IncrementalRemoteKeyedStateHandle) remote(get(next)))).isEmpty();
     }
 
+    /** What began before it may have met what is over now. */
+    @Test
+    void aCheckpointFailsOnlyForAFetchThatBeganAfterIt() throws Exception {
+        storage.holdAll();
+        AbstractKeyedStateBackend<Integer> backend = fixture.create(ALL, checkpoint);
+        storage.awaitOpened(1);
+        RunnableFuture<SnapshotResult<KeyedStateHandle>> future =
+                snapshot(backend, 2, CheckpointType.FULL_CHECKPOINT);
+        async(
+                () -> {
+                    future.run();
+                    return null;
+                });
+        assertWaits(future);
+        storage.takeAwayOnce(storage.opened().get(0));
+        storage.releaseAll();
+        assertThat(reusedIn((IncrementalRemoteKeyedStateHandle) remote(get(future)))).isEmpty();
+    }
+
     @Test
     void aCheckpointThatWaitsIsCancelledThoughTheFetchHangs() throws Exception {
         storage.holdAll();

@@ -9,6 +9,7 @@ import java.util.Deque;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -38,8 +39,8 @@ import org.slf4j.LoggerFactory;
  * the rest.
  *
  * <p>A fetch that fails in the background is tried again after a while, for ever: the job may never
- * need the file. Who waits for a file is told of the failure; a read only of an attempt that began
- * after it came.
+ * need the file. Who waits for a file is told of the failure, but only of an attempt that began
+ * after they came.
  *
  * <p>Threads: any. Its own end when all is there, or with {@link #close}; none of them is waited
  * for longer than a second when it hangs.
@@ -221,23 +222,8 @@ final class LateFetch implements LateFiles, MissingFiles {
     @Override
     public void require(Collection<String> names, CloseableRegistry cancel)
             throws IOException, InterruptedException {
-        Map<String, CompletableFuture<Void>> attempts = new LinkedHashMap<>();
-        synchronized (this) {
-            for (String name : names) {
-                Late late = missing.get(name);
-                if (late == null) {
-                    continue;
-                }
-                if (closed) {
-                    throw new IOException(closedMessage(name));
-                }
-                attempts.put(name, late.attempt);
-                if (!late.running) {
-                    required.add(late);
-                }
-            }
-            notifyAll();
-        }
+        Set<String> older = new HashSet<>();
+        Map<String, CompletableFuture<Void>> attempts = ask(names, older);
         if (attempts.isEmpty()) {
             return;
         }
@@ -247,16 +233,59 @@ final class LateFetch implements LateFiles, MissingFiles {
                 () -> cancelled.completeExceptionally(new IOException("the wait was cancelled"));
         cancel.registerCloseable(stop);
         try {
-            for (Map.Entry<String, CompletableFuture<Void>> attempt : attempts.entrySet()) {
-                try {
-                    CompletableFuture.anyOf(attempt.getValue(), cancelled).get();
-                } catch (ExecutionException e) {
-                    throw new IOException(failureMessage(attempt.getKey(), e), e.getCause());
-                }
-            }
+            // An attempt that began before this call may have met what is over now.
+            Set<String> again = await(attempts, cancelled, older);
+            await(ask(again, new HashSet<>()), cancelled, Set.of());
         } finally {
             cancel.unregisterCloseable(stop);
         }
+    }
+
+    /**
+     * What to wait for, by name, of what has not come yet.
+     *
+     * @param older gets the names of those whose attempt is under way already
+     */
+    private synchronized Map<String, CompletableFuture<Void>> ask(
+            Collection<String> names, Set<String> older) throws IOException {
+        Map<String, CompletableFuture<Void>> attempts = new LinkedHashMap<>();
+        for (String name : names) {
+            Late late = missing.get(name);
+            if (late == null) {
+                continue;
+            }
+            if (closed) {
+                throw new IOException(closedMessage(name));
+            }
+            attempts.put(name, late.attempt);
+            if (late.running) {
+                older.add(name);
+            } else {
+                required.add(late);
+            }
+        }
+        notifyAll();
+        return attempts;
+    }
+
+    /** Gives back those of older whose attempt failed; any other failure is told. */
+    private static Set<String> await(
+            Map<String, CompletableFuture<Void>> attempts,
+            CompletableFuture<Void> cancelled,
+            Set<String> older)
+            throws IOException, InterruptedException {
+        Set<String> failed = new LinkedHashSet<>();
+        for (Map.Entry<String, CompletableFuture<Void>> attempt : attempts.entrySet()) {
+            try {
+                CompletableFuture.anyOf(attempt.getValue(), cancelled).get();
+            } catch (ExecutionException e) {
+                if (cancelled.isDone() || !older.contains(attempt.getKey())) {
+                    throw new IOException(failureMessage(attempt.getKey(), e), e.getCause());
+                }
+                failed.add(attempt.getKey());
+            }
+        }
+        return failed;
     }
 
     // ---------------------------------------------------------------------- who fetches

@@ -24,6 +24,7 @@ public final class HeldStorage {
     private final Set<String> opened = new LinkedHashSet<>();
     private final Set<String> released = new HashSet<>();
     private final Set<String> away = new HashSet<>();
+    private final Set<String> awayOnce = new HashSet<>();
     private boolean holds;
 
     /** The same checkpoint, its shared files read through this. */
@@ -67,6 +68,11 @@ public final class HeldStorage {
         away.add(name);
     }
 
+    /** Who opens the file next cannot, nor can who hangs at it now. */
+    public synchronized void takeAwayOnce(String name) {
+        awayOnce.add(name);
+    }
+
     public synchronized void giveBack() {
         away.clear();
     }
@@ -94,7 +100,7 @@ public final class HeldStorage {
                 continue;
             }
         }
-        if (away.contains(name)) {
+        if (awayOnce.remove(name) || away.contains(name)) {
             throw new IOException("the storage has lost " + name);
         }
     }
