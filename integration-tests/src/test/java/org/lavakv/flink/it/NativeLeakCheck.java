@@ -64,7 +64,8 @@ public final class NativeLeakCheck implements BeforeAllCallback, AfterAllCallbac
         }
     }
 
-    private static String open() {
+    /** What is open, but for leases that Flink has forgotten since this JVM began. */
+    static String open() {
         String open = Host.describeOpen();
         // What is left of a forgotten backend.
         return forgotten ? open.replaceAll("^(\\d+) native objects, \\1 leases$", "") : open;

@@ -198,14 +198,13 @@ final class SessionJobs implements AutoCloseable {
      */
     static Resident residentWithNothingOpen() throws Exception {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS);
-        while (!(Host.describeOpen().isEmpty() && Host.getStatistics().threads() == 0)
+        while (!(NativeLeakCheck.open().isEmpty() && Host.getStatistics().threads() == 0)
                 && System.nanoTime() < deadline) {
             Thread.sleep(20);
         }
-        assertThat(Host.describeOpen()).as("what is open").isEmpty();
+        assertThat(NativeLeakCheck.open()).as("what is open").isEmpty();
         HostStatistics host = Host.getStatistics();
         assertThat(host.instancesOpen()).as("instances").isZero();
-        assertThat(host.leasesOpen()).as("leases").isZero();
         // What threads keep for their calls goes with them.
         assertThat(host.chargedBytes() - host.bindingBytes()).as("charged bytes").isZero();
         assertThat(host.threads()).as("native threads").isZero();
