@@ -78,8 +78,8 @@ class PeakWatch {
   void Look() {
     HostStatistics s = Host::Get().statistics();
     // A charge is counted, then the cache makes room for it, then the memory is taken: a look amid
-    // that sees more than there is, and not for long once that thread has a processor again.
-    for (int again = 0; s.charged_bytes > s.budget_bytes && again < 100; ++again) {
+    // that sees more than there is, and not for long.
+    for (int again = 0; s.charged_bytes > s.budget_bytes && again < 10; ++again) {
       std::this_thread::sleep_for(std::chrono::microseconds(200));
       s.charged_bytes = std::min(s.charged_bytes, Host::Get().statistics().charged_bytes);
     }

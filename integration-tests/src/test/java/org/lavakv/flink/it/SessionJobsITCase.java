@@ -48,6 +48,6 @@ class SessionJobsITCase {
                     .isLessThan(OUTSIDE_BYTES);
             assertThat(session.leftovers()).isEmpty();
         }
-        assertThat(Host.leakedNativeObjects()).as("objects found by the cleaner").isEqualTo(leaked);
+        NativeLeakCheck.assertNothingLeakedSince(leaked);
     }
 }
