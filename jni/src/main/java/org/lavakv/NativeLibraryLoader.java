@@ -7,14 +7,10 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.channels.WritableByteChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermissions;
-import java.util.Set;
 import java.util.function.Consumer;
+import org.lavakv.local.OwnedPath;
+import org.lavakv.local.PrivateFiles;
 
 /**
  * Copies the native library out of the jar and loads the copy. Each class loader needs a file of
@@ -66,15 +62,13 @@ final class NativeLibraryLoader {
                 directory == null
                         ? Path.of(System.getProperty("java.io.tmpdir"))
                         : directory.toPath();
-        Path own = null;
-        Path copy = null;
+        // A process that is killed meanwhile leaves megabytes; the next one removes them.
+        OwnedPath own = makeDirectory(parent);
         try {
-            own = makeDirectory(parent);
-            copy = own.resolve("liblavakvjni.so");
+            Path copy = own.path().resolve("liblavakvjni.so");
             extract(copy);
             loadCopy(copy, parent);
         } finally {
-            delete(copy);
             delete(own);
         }
         int copies =
@@ -98,13 +92,14 @@ final class NativeLibraryLoader {
         return String.valueOf(Integer.parseInt((String) a) + Integer.parseInt((String) b));
     }
 
-    private static Path makeDirectory(Path parent) throws IOException {
-        FileAttribute<?> mode =
-                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+    private static OwnedPath makeDirectory(Path parent) throws IOException {
+        OwnedPath own = null;
         try {
-            Files.createDirectories(parent);
-            return Files.createTempDirectory(parent, "lavakv-library-", mode);
+            own = OwnedPath.claim(parent, "lavakv-library-", "");
+            PrivateFiles.createDirectory(own.path());
+            return own;
         } catch (IOException e) {
+            delete(own);
             throw new IOException(
                     "cannot make a directory for Lava's native library below "
                             + parent
@@ -118,20 +113,13 @@ final class NativeLibraryLoader {
     }
 
     private void extract(Path copy) throws IOException {
-        FileAttribute<?> mode =
-                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
         byte[] library;
         try (InputStream in = source.open()) {
             library = in.readAllBytes();
         }
         checkComplete(library);
-        Set<StandardOpenOption> create =
-                Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
-        try (WritableByteChannel out = Files.newByteChannel(copy, create, mode)) {
-            ByteBuffer bytes = ByteBuffer.wrap(library);
-            while (bytes.hasRemaining()) {
-                out.write(bytes);
-            }
+        try {
+            PrivateFiles.write(copy, library);
         } catch (IOException e) {
             throw new IOException(
                     "cannot write a copy of Lava's native library to "
@@ -207,12 +195,15 @@ final class NativeLibraryLoader {
         return what + message;
     }
 
-    private static void delete(Path path) {
-        if (path != null) {
+    private static void delete(OwnedPath own) {
+        if (own != null) {
             try {
-                Files.deleteIfExists(path);
+                own.close();
             } catch (IOException e) {
-                LOG.log(Level.WARNING, "cannot delete the copy of the native library " + path, e);
+                LOG.log(
+                        Level.WARNING,
+                        "cannot delete the copy of the native library in " + own.path(),
+                        e);
             }
         }
     }

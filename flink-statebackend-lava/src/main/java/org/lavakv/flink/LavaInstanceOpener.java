@@ -2,13 +2,10 @@ package org.lavakv.flink;
 
 import java.io.File;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.KeyGroupRange;
-import org.apache.flink.util.FileUtils;
 import org.apache.flink.util.Preconditions;
 import org.lavakv.DBOptions;
 import org.lavakv.ImportSource;
@@ -23,6 +20,8 @@ import org.lavakv.flink.storage.InstanceFiles;
 import org.lavakv.flink.storage.KeptFiles;
 import org.lavakv.flink.storage.PosixFiles;
 import org.lavakv.flink.storage.VolumeFiles;
+import org.lavakv.local.OwnedPath;
+import org.lavakv.local.PrivateFiles;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,7 +35,7 @@ final class LavaInstanceOpener implements LavaInstanceFactory {
 
     private static final Logger LOG = LoggerFactory.getLogger(LavaInstanceOpener.class);
 
-    private final File baseDirectory;
+    private final OwnedPath home;
     @Nullable private final File volumes;
     private final VolumeOptions volumeOptions;
     private final DBOptions options;
@@ -49,14 +48,15 @@ final class LavaInstanceOpener implements LavaInstanceFactory {
     private boolean discarded;
 
     /**
-     * @param baseDirectory does not exist yet; this owns it
-     * @param volumes where the volume with the files is, or null for files in baseDirectory
+     * @param home of a directory that does not exist yet; this owns it, and hands it on to the
+     *     instance
+     * @param volumes where the volume with the files is, or null for files in home
      * @param volumeOptions also for volumes with files of local recovery
      * @param separation from which size on values go to value files
      * @param memory this owns it, and hands it on to the instance
      */
     LavaInstanceOpener(
-            File baseDirectory,
+            OwnedPath home,
             @Nullable File volumes,
             VolumeOptions volumeOptions,
             DBOptions options,
@@ -64,7 +64,7 @@ final class LavaInstanceOpener implements LavaInstanceFactory {
             KeyGroupRange keyGroupRange,
             int keyGroupPrefixBytes,
             SlotMemory memory) {
-        this.baseDirectory = baseDirectory;
+        this.home = home;
         this.volumes = volumes;
         this.volumeOptions = volumeOptions;
         this.options = options;
@@ -77,7 +77,7 @@ final class LavaInstanceOpener implements LavaInstanceFactory {
     @Override
     public File directory() throws IOException {
         files();
-        return baseDirectory;
+        return home.path().toFile();
     }
 
     @Override
@@ -94,28 +94,26 @@ final class LavaInstanceOpener implements LavaInstanceFactory {
     }
 
     private InstanceFiles filesInDirectory() throws IOException {
-        File directory = new File(baseDirectory, "db");
-        if (!directory.isDirectory() && !directory.mkdirs()) {
-            throw notCreated(directory, null);
+        Path directory = home.path().resolve("db");
+        try {
+            PrivateFiles.createDirectories(directory);
+        } catch (IOException e) {
+            throw notCreated(directory, e);
         }
-        return new PosixFiles(directory.toPath());
+        return new PosixFiles(directory);
     }
 
     private InstanceFiles filesInVolume() throws IOException {
         try {
-            Files.createDirectories(baseDirectory.getParentFile().toPath());
-            // As the volume: timers are state, too.
-            Files.createDirectory(
-                    baseDirectory.toPath(),
-                    PosixFilePermissions.asFileAttribute(
-                            PosixFilePermissions.fromString("rwx------")));
+            // Timers are state, too.
+            PrivateFiles.createDirectories(home.path());
         } catch (IOException e) {
-            throw notCreated(baseDirectory, e);
+            throw notCreated(home.path(), e);
         }
-        return VolumeFiles.open(volumes, volumeOptions, baseDirectory.getName());
+        return VolumeFiles.open(volumes, volumeOptions, home.path().getFileName().toString());
     }
 
-    private static IOException notCreated(File directory, @Nullable IOException cause) {
+    private static IOException notCreated(Path directory, IOException cause) {
         return new IOException(
                 "The directory for the state's files cannot be created: "
                         + directory
@@ -145,7 +143,7 @@ final class LavaInstanceOpener implements LavaInstanceFactory {
         LavaDB db = opened.open(options, memory.lease(), imports);
         open = true;
         return new LavaInstance(
-                db, memory, baseDirectory, opened, keyGroupPrefixBytes, keyGroupRange, separation);
+                db, memory, home, opened, keyGroupPrefixBytes, keyGroupRange, separation);
     }
 
     @Override
@@ -163,9 +161,12 @@ final class LavaInstanceOpener implements LavaInstanceFactory {
             LOG.warn("Deleting {} failed; it goes when no instance uses the volume.", files, e);
         }
         try {
-            FileUtils.deleteDirectory(baseDirectory);
+            home.close();
         } catch (IOException e) {
-            LOG.warn("Deleting {} failed; delete it by hand.", baseDirectory, e);
+            LOG.warn(
+                    "Deleting {} failed; the next process that opens the directory tries again.",
+                    home.path(),
+                    e);
         }
     }
 }

@@ -1,9 +1,9 @@
 package org.lavakv.flink;
 
 import java.io.File;
+import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 import javax.annotation.Nullable;
 import org.apache.flink.runtime.execution.CancelTaskException;
@@ -32,6 +32,8 @@ import org.lavakv.flink.restore.RestoreRequest;
 import org.lavakv.flink.restore.RestoreResult;
 import org.lavakv.flink.shared.SharedLogs;
 import org.lavakv.flink.snapshot.LavaSnapshotStrategy;
+import org.lavakv.flink.storage.VolumeFiles;
+import org.lavakv.local.OwnedPath;
 
 /**
  * Builds a {@link LavaKeyedStateBackend}: gets memory, restores, and puts the parts together. What
@@ -114,10 +116,21 @@ public class LavaKeyedStateBackendBuilder<K> extends AbstractKeyedStateBackendBu
         }
         // An operator's identifier holds characters that file systems refuse.
         String operator = parameters.getOperatorIdentifier().replaceAll("[^a-zA-Z0-9\\-]", "_");
-        String name = "job_" + environment.getJobID() + "_op_" + operator + "_" + UUID.randomUUID();
+        String name = "job_" + environment.getJobID() + "_op_" + operator + "_";
+        OwnedPath home;
+        try {
+            home = OwnedPath.claim(directory.toPath(), name, "");
+        } catch (IOException | RuntimeException e) {
+            memory.close();
+            throw failure(e);
+        }
+        File volumes = volumes();
+        if (volumes == null) {
+            VolumeFiles.removeUnused(new File(directory, VOLUMES));
+        }
         return new LavaInstanceOpener(
-                new File(directory, name),
-                volumes(),
+                home,
+                volumes,
                 settings.volumeOptions(),
                 settings.dbOptions()
                         .setGcUploadCostPercent(incremental ? settings.uploadCostPercent() : 0),

@@ -20,6 +20,9 @@ import org.apache.flink.runtime.state.OperatorStateBackend;
 import org.apache.flink.util.TernaryBoolean;
 import org.lavakv.Host;
 import org.lavakv.LavaDB;
+import org.lavakv.local.PrivateFiles;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A state backend that keeps keyed state in LavaKV, a native engine, on local disks and in native
@@ -36,6 +39,8 @@ public class LavaStateBackend extends AbstractManagedMemoryStateBackend
         implements ConfigurableStateBackend {
 
     private static final long serialVersionUID = 1L;
+
+    private static final Logger LOG = LoggerFactory.getLogger(LavaStateBackend.class);
 
     private static final boolean INCREMENTAL_DEFAULT = true;
 
@@ -172,7 +177,7 @@ public class LavaStateBackend extends AbstractManagedMemoryStateBackend
         for (int i = 0; i < directories.size(); i++) {
             File directory = directories.get(nextDirectory % directories.size());
             nextDirectory = (nextDirectory + 1) % directories.size();
-            if (directory.isDirectory() && directory.canWrite() || directory.mkdirs()) {
+            if (canBeUsed(directory)) {
                 return directory;
             }
         }
@@ -181,6 +186,17 @@ public class LavaStateBackend extends AbstractManagedMemoryStateBackend
                         + LavaOptions.LOCAL_DIRECTORIES.key()
                         + "' exists or can be created: "
                         + directories);
+    }
+
+    /** Makes it, if it is missing. */
+    private static boolean canBeUsed(File directory) {
+        try {
+            PrivateFiles.createDirectories(directory.toPath());
+            return directory.canWrite();
+        } catch (IOException e) {
+            LOG.warn("The local directory {} cannot be created.", directory, e);
+            return false;
+        }
     }
 
     @Override

@@ -47,7 +47,27 @@ public final class OptionsDocumentation {
                 + "With `state.changelog.enabled: true` and `state.changelog.storage: lava`; see\n"
                 + "[changelog.md](changelog.md). Where Flink's storage has the same option\n"
                 + "(`state.changelog.dstl.dfs.`), that is read too.\n\n"
-                + table(ConfigurationCheck.optionsOf(ChangelogOptions.class));
+                + table(ConfigurationCheck.optionsOf(ChangelogOptions.class))
+                + localFiles();
+    }
+
+    /** What no option says. */
+    private static String localFiles() {
+        return "\n## Local files\n\n"
+                + "All that Lava keeps on a TaskManager's machine is for the user of its\n"
+                + "process alone: files have the mode 0600 and directories 0700, whatever the\n"
+                + "process's umask is. That holds for directories of `localdir` that are\n"
+                + "missing, too; those that are there stay as they are. Checkpoints and\n"
+                + "savepoints are written by Flink, and have the rights that Flink gives them.\n\n"
+                + "A TaskManager that is killed leaves its files. The next one that opens a\n"
+                + "state in the same directory of `localdir` removes them, and nothing else:\n"
+                + "what has the end of the name of an owner file (`lava-owner-*`) in its own\n"
+                + "name, when the lock of that file says that its process is gone. What local\n"
+                + "recovery needs is not among them. On a file system that several hosts may\n"
+                + "share, as NFS, an owner file must also be of this host's start; what was\n"
+                + "left there before a restart, or by another host, is named in the log and\n"
+                + "stays. So several TaskManagers may use one directory, also in containers and\n"
+                + "from several hosts.\n";
     }
 
     /** As it is written in a configuration. */

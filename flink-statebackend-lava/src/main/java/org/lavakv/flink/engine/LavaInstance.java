@@ -3,11 +3,11 @@ package org.lavakv.flink.engine;
 import java.io.File;
 import java.io.IOException;
 import org.apache.flink.runtime.state.KeyGroupRange;
-import org.apache.flink.util.FileUtils;
 import org.apache.flink.util.ResourceGuard;
 import org.lavakv.LavaDB;
 import org.lavakv.flink.shared.SharedLog;
 import org.lavakv.flink.storage.InstanceFiles;
+import org.lavakv.local.OwnedPath;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,7 +30,7 @@ public final class LavaInstance implements AutoCloseable {
 
     private final LavaDB db;
     private final AutoCloseable leaseRelease;
-    private final File directory;
+    private final OwnedPath home;
     private final InstanceFiles files;
     private final int keyGroupPrefixBytes;
     private final KeyGroupRange keyGroupRange;
@@ -45,21 +45,21 @@ public final class LavaInstance implements AutoCloseable {
      *
      * @param leaseRelease gives this instance's share of native memory back; called once, after the
      *     database was closed
-     * @param directory the instance's directory, deleted on close
+     * @param home the name of the instance's directory, deleted on close
      * @param files where the database's files are
      * @param separation from which size on values go to value files
      */
     public LavaInstance(
             LavaDB db,
             AutoCloseable leaseRelease,
-            File directory,
+            OwnedPath home,
             InstanceFiles files,
             int keyGroupPrefixBytes,
             KeyGroupRange keyGroupRange,
             Separation separation) {
         this.db = db;
         this.leaseRelease = leaseRelease;
-        this.directory = directory;
+        this.home = home;
         this.files = files;
         this.keyGroupPrefixBytes = keyGroupPrefixBytes;
         this.keyGroupRange = keyGroupRange;
@@ -73,7 +73,7 @@ public final class LavaInstance implements AutoCloseable {
 
     /** The instance's own ordinary directory; its content goes with {@link #close}. */
     public File directory() {
-        return directory;
+        return home.path().toFile();
     }
 
     /** The database's files: inside {@link #directory}, or in a volume. */
@@ -150,14 +150,15 @@ public final class LavaInstance implements AutoCloseable {
         try {
             leaseRelease.close();
         } catch (Exception e) {
-            LOG.warn("Giving the native memory of the instance in {} back failed.", directory, e);
+            LOG.warn("Giving the native memory of the instance in {} back failed.", files, e);
         }
         try {
-            FileUtils.deleteDirectory(directory);
+            home.close();
         } catch (IOException e) {
             LOG.warn(
-                    "Deleting the instance's directory {} failed; delete it by hand.",
-                    directory,
+                    "Deleting the instance's directory {} failed; the next process that opens the"
+                            + " directory it is in tries again.",
+                    home.path(),
                     e);
         }
     }

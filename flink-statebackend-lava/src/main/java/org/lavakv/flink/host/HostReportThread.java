@@ -1,17 +1,15 @@
 package org.lavakv.flink.host;
 
 import java.io.IOException;
-import java.io.OutputStream;
-import java.nio.channels.Channels;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import javax.annotation.Nullable;
+import org.lavakv.local.OwnedPath;
+import org.lavakv.local.PrivateFiles;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,35 +27,25 @@ final class HostReportThread implements Runnable {
 
     private static final Logger LOG = LoggerFactory.getLogger(HostReportThread.class);
 
-    /** Copies of these classes in one process, which only the JDK's classes know of. */
-    private static final Object COPY =
-            System.getProperties().merge("org.lavakv.host.copies", "1", HostReportThread::next);
-
     private final HostReports reports;
-    private final Path file;
+    private final Path directory;
     private final Duration interval;
     private final long startedMillis = System.currentTimeMillis();
     private final OverBudget overBudget = new OverBudget(); // the thread's
     private volatile boolean warnedOfBudget;
+    @Nullable private OwnedPath file; // from the first writing on; a killed process leaves none
     private boolean ended;
     private boolean warned;
 
     HostReportThread(HostReports reports, Path directory, Duration interval) {
         this.reports = reports;
-        this.file = directory.resolve(fileName());
+        this.directory = directory;
         this.interval = interval;
     }
 
-    private static Object next(Object count, Object one) {
-        return String.valueOf(Long.parseLong(count.toString()) + 1);
-    }
-
-    static String fileName() {
-        return "lava-host-" + ProcessHandle.current().pid() + "-" + COPY + ".json";
-    }
-
-    Path file() {
-        return file;
+    /** How the names of this process's files begin: the operator may look for them by its pid. */
+    static String nameBegin() {
+        return "lava-host-" + ProcessHandle.current().pid() + "-";
     }
 
     void start() {
@@ -72,10 +60,13 @@ final class HostReportThread implements Runnable {
     synchronized void end() {
         ended = true;
         notifyAll();
+        if (file == null) {
+            return;
+        }
         try {
-            Files.deleteIfExists(file);
+            file.close();
         } catch (IOException e) {
-            LOG.warn("Deleting {} failed; it does no harm.", file, e);
+            LOG.warn("Deleting {} failed; it does no harm.", file.path(), e);
         }
     }
 
@@ -129,7 +120,7 @@ final class HostReportThread implements Runnable {
 
     private synchronized void warn(Exception e) {
         if (!warned && !ended) {
-            LOG.warn("Writing the state of Lava's host to {} failed; jobs go on.", file, e);
+            LOG.warn("Writing the state of Lava's host in {} failed; jobs go on.", directory, e);
         }
         warned = true;
     }
@@ -138,22 +129,18 @@ final class HostReportThread implements Runnable {
         if (ended) {
             return;
         }
-        Path temporary = file.resolveSibling(file.getFileName() + ".tmp");
-        // What a process that was killed left; whatever else is there is not followed.
-        Files.deleteIfExists(temporary);
-        try (OutputStream out =
-                Channels.newOutputStream(
-                        Files.newByteChannel(
-                                temporary,
-                                Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
-                                PosixFilePermissions.asFileAttribute(
-                                        PosixFilePermissions.fromString("rw-------"))))) {
-            out.write(page);
+        if (file == null) {
+            file = OwnedPath.claim(directory, nameBegin(), ".json");
+        }
+        Path whole = file.path();
+        Path temporary = whole.resolveSibling(whole.getFileName() + ".tmp");
+        try {
+            PrivateFiles.write(temporary, page);
         } catch (IOException e) {
             Files.deleteIfExists(temporary);
             throw e;
         }
-        Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
+        Files.move(temporary, whole, StandardCopyOption.ATOMIC_MOVE);
         warned = false;
     }
 

@@ -1,9 +1,13 @@
 package org.lavakv.flink.snapshot;
 
+import java.io.File;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import java.util.stream.Collectors;
+import javax.annotation.Nullable;
 import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.runtime.state.CheckpointStreamFactory;
 import org.apache.flink.runtime.state.CheckpointStreamWithResultProvider;
@@ -13,10 +17,14 @@ import org.apache.flink.runtime.state.LocalRecoveryConfig;
 import org.apache.flink.runtime.state.SnapshotResult;
 import org.apache.flink.runtime.state.StateUtil;
 import org.apache.flink.runtime.state.StreamStateHandle;
+import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 import org.apache.flink.util.IOUtils;
 import org.lavakv.FileInfo;
 import org.lavakv.flink.storage.InstanceFiles;
 import org.lavakv.flink.storage.PosixFile;
+import org.lavakv.local.PrivateFiles;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Brings what a checkpoint has that is new to its storage, several streams at a time.
@@ -25,6 +33,8 @@ import org.lavakv.flink.storage.PosixFile;
  * until {@link #discard}, or whoever has the handles.
  */
 final class CheckpointUpload {
+
+    private static final Logger LOG = LoggerFactory.getLogger(CheckpointUpload.class);
 
     private final SnapshotContext context;
     private final long checkpointId;
@@ -126,18 +136,9 @@ final class CheckpointUpload {
 
     private SnapshotResult<StreamStateHandle> writeStateMeta(
             byte[] stateMeta, CloseableRegistry streams) throws IOException {
-        LocalRecoveryConfig localRecovery = context.localRecovery();
         CheckpointStreamWithResultProvider out =
-                localRecovery.isLocalBackupEnabled()
-                        ? CheckpointStreamWithResultProvider.createDuplicatingStream(
-                                checkpointId,
-                                CheckpointedStateScope.EXCLUSIVE,
-                                storage,
-                                localRecovery
-                                        .getLocalStateDirectoryProvider()
-                                        .orElseThrow(LocalRecoveryConfig.localRecoveryNotEnabled()))
-                        : CheckpointStreamWithResultProvider.createSimpleStream(
-                                CheckpointedStateScope.EXCLUSIVE, storage);
+                CheckpointStreamWithResultProvider.createSimpleStream(
+                        CheckpointedStateScope.EXCLUSIVE, storage);
         boolean open = true;
         try {
             streams.registerCloseable(out);
@@ -148,13 +149,44 @@ final class CheckpointUpload {
             }
             SnapshotResult<StreamStateHandle> result = out.closeAndFinalizeCheckpointStreamResult();
             open = false;
-            return result;
+            StreamStateHandle remote = result.getJobManagerOwnedSnapshot();
+            StreamStateHandle local = remote == null ? null : keepStateMeta(stateMeta);
+            return local == null ? result : SnapshotResult.withLocalState(remote, local);
         } finally {
             if (open) {
                 streams.unregisterCloseable(out);
                 IOUtils.closeQuietly(out);
             }
         }
+    }
+
+    /**
+     * The description on this machine, where there is local recovery. Not by Flink's own stream,
+     * whose files others may read.
+     *
+     * @return null when there is none; the checkpoint needs none
+     */
+    @Nullable
+    private StreamStateHandle keepStateMeta(byte[] stateMeta) {
+        LocalRecoveryConfig localRecovery = context.localRecovery();
+        if (!localRecovery.isLocalBackupEnabled()) {
+            return null;
+        }
+        File directory =
+                localRecovery
+                        .getLocalStateDirectoryProvider()
+                        .orElseThrow(LocalRecoveryConfig.localRecoveryNotEnabled())
+                        .subtaskSpecificCheckpointDirectory(checkpointId);
+        Path file = directory.toPath().resolve(UUID.randomUUID().toString());
+        try {
+            PrivateFiles.createDirectories(directory.toPath());
+            PrivateFiles.write(file, stateMeta);
+        } catch (IOException e) {
+            LOG.warn("Checkpoint {} has no local copy: {} was not written.", checkpointId, file, e);
+            return null;
+        }
+        return new FileStateHandle(
+                org.apache.flink.core.fs.Path.fromLocalFile(file.toFile()), stateMeta.length);
     }
 
     /** Flink's description of the states; also on this machine when there is local recovery. */

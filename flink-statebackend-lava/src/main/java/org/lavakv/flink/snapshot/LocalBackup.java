@@ -1,7 +1,6 @@
 package org.lavakv.flink.snapshot;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.UUID;
@@ -15,6 +14,7 @@ import org.lavakv.FileInfo;
 import org.lavakv.flink.storage.CopySeal;
 import org.lavakv.flink.storage.HardLinks;
 import org.lavakv.flink.storage.InstanceFiles;
+import org.lavakv.local.PrivateFiles;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -59,7 +59,7 @@ final class LocalBackup {
                         .toPath()
                         .resolve(backendUid.toString().replace("-", ""));
         FileUtils.deleteDirectory(path.toFile());
-        Files.createDirectories(path);
+        PrivateFiles.createDirectories(path);
         LocalBackup backup = new LocalBackup(SnapshotDirectory.permanent(path));
         try {
             List<String> names = content.stream().map(FileInfo::name).collect(Collectors.toList());
@@ -68,7 +68,7 @@ final class LocalBackup {
             if (timers != null) {
                 HardLinks.linkOrCopy(timers, path.resolve(HeapTimerFile.FILE_NAME));
             }
-            Files.write(path.resolve(CheckpointDescription.FILE_NAME), description);
+            PrivateFiles.write(path.resolve(CheckpointDescription.FILE_NAME), description);
             return backup;
         } catch (IOException | RuntimeException e) {
             backup.discard();

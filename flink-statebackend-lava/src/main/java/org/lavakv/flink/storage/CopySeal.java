@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Collection;
 import java.util.TreeSet;
+import org.lavakv.local.PrivateFiles;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,7 +40,9 @@ public final class CopySeal {
      */
     public static void put(Path directory, Collection<String> names) {
         try {
-            Files.writeString(directory.resolve(SEAL), describe(directory, names, BOOT));
+            PrivateFiles.write(
+                    directory.resolve(SEAL),
+                    describe(directory, names, BOOT).getBytes(StandardCharsets.UTF_8));
         } catch (IOException e) {
             LOG.debug("The local copy {} has no seal; a restore will read it whole.", directory, e);
         }
@@ -63,7 +66,7 @@ public final class CopySeal {
                 LOG.info("The local copy {} is not as it was sealed; it is read whole.", directory);
                 return false;
             }
-            Files.createFile(directory.resolve(CLAIMED + part));
+            PrivateFiles.create(directory.resolve(CLAIMED + part)).close();
             return true;
         } catch (FileAlreadyExistsException e) {
             LOG.info("The local copy {} was restored before; it is read whole.", directory);

@@ -1,8 +1,8 @@
 package org.lavakv.flink.storage;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
+import org.lavakv.local.PrivateFiles;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -15,14 +15,15 @@ public final class HardLinks {
 
     /**
      * Makes {@code to} the same file as {@code from}, or a copy where there can be no link, as
-     * across file systems.
+     * across file systems. What rights others had to the file they lose, if it is this user's; a
+     * copy is this user's.
      */
     public static void linkOrCopy(Path from, Path to) throws IOException {
         try {
-            Files.createLink(to, from);
+            PrivateFiles.link(from, to);
         } catch (UnsupportedOperationException | IOException | SecurityException e) {
             LOG.debug("No hard link from {} to {}, copying.", from, to, e);
-            Files.copy(from, to);
+            PrivateFiles.copy(from, to);
         }
     }
 }

@@ -91,7 +91,10 @@ final class LingeringVolumes {
         }
     }
 
-    private static boolean lingers(String directory) {
+    /**
+     * Removes what nobody needs in a directory; whether any volume stays for what is kept in it.
+     */
+    static boolean lingers(String directory) {
         try {
             return Volume.removeStale(directory) > 0;
         } catch (LavaDBException e) {

@@ -2,13 +2,12 @@ package org.lavakv.flink.storage;
 
 import java.io.FilterOutputStream;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
+import org.lavakv.local.PrivateFiles;
 
 /**
- * Writes a new local file. Unlike the JDK's streams it says which file could not be written: a full
- * disk must be told by its directory.
+ * Writes a new local file, for its user alone. Unlike the JDK's streams it says which file could
+ * not be written: a full disk must be told by its directory.
  *
  * <p>Threads: one. Ownership: the caller closes it. Errors: IOException naming the file.
  */
@@ -18,7 +17,7 @@ public final class LocalFileOutput extends FilterOutputStream {
 
     /** Makes the file, which must not exist. */
     public LocalFileOutput(Path file) throws IOException {
-        super(Files.newOutputStream(file, StandardOpenOption.CREATE_NEW));
+        super(PrivateFiles.newOutputStream(file));
         this.file = file;
     }
 

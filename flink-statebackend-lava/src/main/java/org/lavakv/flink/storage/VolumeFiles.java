@@ -53,6 +53,16 @@ public final class VolumeFiles implements InstanceFiles {
         return new VolumeFiles(volume, directory);
     }
 
+    /**
+     * Removes the volumes in a directory that no process has and in which nothing is kept: a
+     * process that was killed may have left them, and who uses no volumes opens none there.
+     *
+     * @param volumes as for {@link #open}; need not be there
+     */
+    public static void removeUnused(File volumes) {
+        LingeringVolumes.lingers(volumes.getPath());
+    }
+
     @Override
     public LavaDB open(DBOptions options, Lease lease, List<ImportSource> imports)
             throws LavaDBException {

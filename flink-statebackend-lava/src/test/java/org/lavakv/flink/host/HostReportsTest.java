@@ -28,6 +28,7 @@ import org.lavakv.flink.engine.Separation;
 import org.lavakv.flink.storage.PosixFiles;
 import org.lavakv.flink.testing.BackendFixture;
 import org.lavakv.flink.testing.LogLines;
+import org.lavakv.local.OwnedPath;
 
 /** The file on the host: what is in it, and how long it and its thread are there. */
 class HostReportsTest {
@@ -43,10 +44,9 @@ class HostReportsTest {
     @Test
     void pageTellsOfTheOpenBackends() throws Exception {
         try (BackendFixture fixture = new BackendFixture(directory)) {
-            Path file = fixture.instances().resolve(HostReportThread.fileName());
             AbstractKeyedStateBackend<Integer> backend =
                     fixture.use(reported(fixture)).create(BackendFixture.ALL);
-            until(() -> Files.exists(file));
+            Path file = awaitPage(fixture.instances());
             assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
                     .isEqualTo("rw-------");
             JsonNode page = read(file);
@@ -94,9 +94,7 @@ class HostReportsTest {
         LavaStateBackend onVolumes =
                 reported(fixture).set(LavaOptions.FILE_SYSTEM, LavaOptions.FileSystemType.LAVAFS);
         fixture.use(onVolumes).create(BackendFixture.LOW);
-        Path file = fixture.instances().resolve(HostReportThread.fileName());
-        until(() -> Files.exists(file));
-        return read(file);
+        return read(awaitPage(fixture.instances()));
     }
 
     /** Of all fields, with where they stand and whether they are text. */
@@ -147,7 +145,7 @@ class HostReportsTest {
             HostReports.Registration registration = reports.add(one, "job", "op", directory, OFTEN);
             HostReportThread thread = reports.thread();
             until(thread::hasWarnedOfBudget);
-            JsonNode memory = read(thread.file()).get("memory");
+            JsonNode memory = read(awaitPage(directory)).get("memory");
             assertThat(memory.get("over_budget_bytes").asLong())
                     .isEqualTo(memory.get("charged_bytes").asLong() - 1)
                     .isPositive();
@@ -179,9 +177,10 @@ class HostReportsTest {
             one.db().compactAll();
             HostReports.Registration registration = reports.add(one, "job", "op", directory, OFTEN);
             until(() -> log.lines().stream().filter(HostReportsTest::isDecision).count() == 2);
+            String begin = "Values in " + one.directory().getName();
             assertThat(log.lines())
                     .filteredOn(HostReportsTest::isDecision)
-                    .allMatch(line -> line.startsWith("Values in one: compaction of L0 to L1, "))
+                    .allMatch(line -> line.startsWith(begin + ": compaction of L0 to L1, "))
                     .anyMatch(line -> line.contains("of 100000 bytes 0 are garbage"));
             registration.close();
         }
@@ -214,25 +213,23 @@ class HostReportsTest {
             fixture.use(silent).create(BackendFixture.ALL);
             fixture.use(reported(fixture)).create(BackendFixture.ALL);
             assertThat(threads()).as("the first backend decides").isEmpty();
-            assertThat(fixture.instances().resolve(HostReportThread.fileName())).doesNotExist();
+            assertThat(pages(fixture.instances())).isEmpty();
         }
     }
 
     @Test
     void fileIsRefreshedAndGoesWithTheLastInstance() throws Exception {
         HostReports reports = new HostReports();
-        Path file = directory.resolve(HostReportThread.fileName());
-        Files.createFile(directory.resolve(file.getFileName() + ".tmp")); // left by a kill
         for (int life = 0; life < 3; life++) {
             try (LavaInstance one = instance("one" + life);
                     LavaInstance two = instance("two" + life)) {
                 HostReports.Registration first = reports.add(one, "job", "op", directory, OFTEN);
-                until(() -> Files.exists(file));
+                Path file = awaitPage(directory);
                 HostReports.Registration second =
                         reports.add(two, "job2", "op2", directory.resolve("no"), Duration.ZERO);
                 until(() -> read(file).get("instances").size() == 2);
                 JsonNode row = read(file).get("instances").get(0);
-                assertThat(row.get("directory").asText()).isEqualTo("one" + life);
+                assertThat(row.get("directory").asText()).isEqualTo(one.directory().getName());
                 assertThat(row.get("job").asText()).isEqualTo("job");
                 assertThat(row.get("operator").asText()).isEqualTo("op");
                 assertThat(row.get("stall_us").isNumber()).isTrue();
@@ -281,18 +278,34 @@ class HostReportsTest {
         return instance(name, 32 << 20);
     }
 
+    private static Path awaitPage(Path in) throws Exception {
+        until(() -> pages(in).size() == 1);
+        return pages(in).get(0);
+    }
+
+    /** Of this process; whole ones. */
+    private static List<Path> pages(Path in) throws Exception {
+        String begin = "lava-host-" + ProcessHandle.current().pid() + "-";
+        try (java.util.stream.Stream<Path> files = Files.list(in)) {
+            return files.filter(file -> file.getFileName().toString().startsWith(begin))
+                    .filter(file -> file.toString().endsWith(".json"))
+                    .collect(java.util.stream.Collectors.toList());
+        }
+    }
+
     private LavaInstance instance(String name, long leaseBytes) throws Exception {
-        Path home = Files.createDirectories(directory.resolve(name));
+        OwnedPath home = OwnedPath.claim(directory, name, "");
+        Files.createDirectory(home.path());
         LavaDB.loadLibrary(Files.createDirectories(directory.resolve("library")).toFile());
         Lease lease = Host.acquire(leaseBytes, 0.5);
-        PosixFiles files = new PosixFiles(Files.createDirectory(home.resolve("db")));
+        PosixFiles files = new PosixFiles(Files.createDirectory(home.path().resolve("db")));
         LavaDB db =
                 files.open(
                         new DBOptions().setPartitionLast(7).setValueDecisionsMax(10),
                         lease,
                         List.of());
         return new LavaInstance(
-                db, lease, home.toFile(), files, 1, KeyGroupRange.of(0, 7), Separation.of(0));
+                db, lease, home, files, 1, KeyGroupRange.of(0, 7), Separation.of(0));
     }
 
     private static JsonNode read(Path file) throws Exception {

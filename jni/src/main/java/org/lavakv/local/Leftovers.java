@@ -1,0 +1,214 @@
+package org.lavakv.local;
+
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Set;
+
+/**
+ * Finds what processes left that were killed, and removes it. A process is dead for certain when
+ * its owner file's lock is free and either this kernel alone can have the file system, or the file
+ * was written since this kernel's start. Another host's process may hold a lock that this host does
+ * not see, as on a network file system that is mounted without locks; so its files stay. Ages never
+ * count.
+ *
+ * <p>Threads: any, without state; processes beside each other may remove the same.
+ *
+ * <p>Errors: none; what cannot be removed is logged, and tried again by the next process.
+ */
+final class Leftovers {
+
+    private static final Logger LOG = System.getLogger(Leftovers.class.getName());
+
+    private static final int CONTENT_BYTES_MAX = 256;
+
+    /** File systems that no two kernels have at a time, by their names in /proc/mounts. */
+    private static final Set<String> OF_ONE_KERNEL =
+            Set.of(
+                    "ext2",
+                    "ext3",
+                    "ext4",
+                    "xfs",
+                    "btrfs",
+                    "f2fs",
+                    "zfs",
+                    "bcachefs",
+                    "jfs",
+                    "nilfs2",
+                    "reiserfs",
+                    "tmpfs",
+                    "ramfs",
+                    "overlay",
+                    "aufs");
+
+    private Leftovers() {}
+
+    /**
+     * Removes what is in a directory of dead processes.
+     *
+     * @param token of an owner file of this process there
+     */
+    static void remove(Path directory, String token) {
+        try (DirectoryStream<Path> owners =
+                Files.newDirectoryStream(directory, OwnerFile.PREFIX + "*")) {
+            Object user = PrivateFiles.userOf(directory.resolve(OwnerFile.PREFIX + token));
+            for (Path owner : owners) {
+                String dead = OwnerFile.tokenOfAnother(owner.getFileName().toString());
+                if (dead != null) {
+                    removeIfDead(owner, dead, user);
+                }
+            }
+        } catch (IOException | DirectoryIteratorException e) {
+            LOG.log(
+                    Level.WARNING,
+                    "Looking in "
+                            + directory
+                            + " for what killed processes left there failed: "
+                            + e
+                            + "; what is there stays until another process opens the directory.");
+        }
+    }
+
+    private static void removeIfDead(Path owner, String token, Object user) {
+        try {
+            if (!Files.isRegularFile(owner, LinkOption.NOFOLLOW_LINKS)
+                    || !PrivateFiles.userOf(owner).equals(user)) {
+                return;
+            }
+            try (FileChannel channel =
+                    FileChannel.open(owner, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+                if (channel.tryLock() != null && Files.exists(owner) && isDead(owner, channel)) {
+                    removeAllOf(owner, token);
+                }
+            }
+        } catch (OverlappingFileLockException e) {
+            LOG.log(Level.DEBUG, "another copy of these classes removes what {0} owns", owner);
+        } catch (NoSuchFileException e) {
+            LOG.log(Level.DEBUG, "another process removed what {0} owns", owner);
+        } catch (IOException e) {
+            LOG.log(
+                    Level.WARNING,
+                    "What a killed process left beside "
+                            + owner
+                            + " could not be removed: "
+                            + e
+                            + "; the next process that opens the directory tries again.");
+        }
+    }
+
+    /** With the lock held. */
+    private static boolean isDead(Path owner, FileChannel channel) throws IOException {
+        String type = Files.getFileStore(owner).type();
+        ByteBuffer bytes = ByteBuffer.allocate(CONTENT_BYTES_MAX);
+        channel.read(bytes, 0);
+        String content = new String(bytes.array(), 0, bytes.position(), StandardCharsets.US_ASCII);
+        if (isDead(content, type)) {
+            return true;
+        }
+        LOG.log(
+                Level.INFO,
+                "{0} is of another host, or of an earlier start of this one; on a file system of"
+                        + " type {1} that cannot be told apart. If its process is gone, delete the"
+                        + " file, and what has the end of its name in its own.",
+                owner,
+                type);
+        return false;
+    }
+
+    static boolean isDead(String content, String fileSystem) {
+        return OF_ONE_KERNEL.contains(fileSystem) || OwnerFile.isOfThisBoot(content);
+    }
+
+    private static void removeAllOf(Path owner, String token) throws IOException {
+        IOException failure = null;
+        int removed = 0;
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(owner.getParent())) {
+            for (Path entry : entries) {
+                if (entry.equals(owner) || !entry.getFileName().toString().contains(token + "-")) {
+                    continue;
+                }
+                try {
+                    delete(entry);
+                    ++removed;
+                } catch (IOException e) {
+                    failure = e;
+                }
+            }
+        } catch (DirectoryIteratorException e) {
+            failure = e.getCause();
+        }
+        if (failure != null) {
+            throw failure;
+        }
+        Files.deleteIfExists(owner);
+        if (removed > 0) {
+            LOG.log(
+                    Level.INFO,
+                    "Removed {0} files and directories in {1} that a killed process left there.",
+                    removed,
+                    owner.getParent());
+        }
+    }
+
+    /** Deletes a file, or a directory with what is in it; follows no links. */
+    static void delete(Path path) throws IOException {
+        if (!Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
+            return;
+        }
+        Deletion deletion = new Deletion();
+        Files.walkFileTree(path, deletion);
+        if (deletion.failure != null) {
+            throw deletion.failure;
+        }
+    }
+
+    /** Goes on behind what cannot be deleted. */
+    private static final class Deletion extends SimpleFileVisitor<Path> {
+        private IOException failure;
+
+        @Override
+        public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+            return delete(file);
+        }
+
+        @Override
+        public FileVisitResult visitFileFailed(Path file, IOException e) {
+            failed(e);
+            return FileVisitResult.CONTINUE;
+        }
+
+        @Override
+        public FileVisitResult postVisitDirectory(Path directory, IOException e) {
+            return delete(directory);
+        }
+
+        private FileVisitResult delete(Path path) {
+            try {
+                Files.deleteIfExists(path);
+            } catch (IOException e) {
+                failed(e);
+            }
+            return FileVisitResult.CONTINUE;
+        }
+
+        private void failed(IOException e) {
+            if (failure == null && !(e instanceof NoSuchFileException)) {
+                failure = e;
+            }
+        }
+    }
+}

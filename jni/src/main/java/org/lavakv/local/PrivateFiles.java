@@ -1,0 +1,148 @@
+package org.lavakv.local;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.EnumSet;
+import java.util.Set;
+
+/**
+ * Makes local files and directories that only their user can read and enter (0600 and 0700),
+ * whatever the process's umask is. They are so from the first moment on; what a umask takes away
+ * from their user is given back. A file system that keeps no permissions, as of another system's
+ * disk, decides by itself; that is no error.
+ *
+ * <p>Threads: any, without state. Errors: as {@link Files}.
+ */
+public final class PrivateFiles {
+
+    private static final Set<PosixFilePermission> FILE =
+            PosixFilePermissions.fromString("rw-------");
+    private static final Set<PosixFilePermission> DIRECTORY =
+            PosixFilePermissions.fromString("rwx------");
+    private static final FileAttribute<?> FILE_MODE = PosixFilePermissions.asFileAttribute(FILE);
+    private static final FileAttribute<?> DIRECTORY_MODE =
+            PosixFilePermissions.asFileAttribute(DIRECTORY);
+
+    private PrivateFiles() {}
+
+    /**
+     * Makes a directory with those above it that are missing. One that is there stays as it is:
+     * what rights others have to that is its maker's decision.
+     */
+    public static void createDirectories(Path directory) throws IOException {
+        if (Files.isDirectory(directory)) {
+            return;
+        }
+        Path parent = directory.toAbsolutePath().getParent();
+        if (parent != null) {
+            createDirectories(parent);
+        }
+        try {
+            createDirectory(directory);
+        } catch (FileAlreadyExistsException e) {
+            // Somebody else may have made it meanwhile.
+            if (!Files.isDirectory(directory)) {
+                throw e;
+            }
+        }
+    }
+
+    /** Makes a directory, which must not be there. */
+    public static void createDirectory(Path directory) throws IOException {
+        Files.createDirectory(directory, DIRECTORY_MODE);
+        restore(directory, DIRECTORY);
+    }
+
+    /** Makes a file, which must not be there. The caller closes it. */
+    public static FileChannel create(Path file) throws IOException {
+        FileChannel made =
+                FileChannel.open(
+                        file,
+                        Set.of(
+                                StandardOpenOption.CREATE_NEW,
+                                StandardOpenOption.READ,
+                                StandardOpenOption.WRITE),
+                        FILE_MODE);
+        restore(file, FILE);
+        return made;
+    }
+
+    /** As {@link #create}. */
+    public static OutputStream newOutputStream(Path file) throws IOException {
+        return Channels.newOutputStream(create(file));
+    }
+
+    /** Makes a file with this content; one that is there is replaced by another file. */
+    public static void write(Path file, byte[] content) throws IOException {
+        Files.deleteIfExists(file);
+        try (OutputStream out = newOutputStream(file)) {
+            out.write(content);
+        }
+    }
+
+    /** Copies a file; the copy must not be there. After a failure there is none. */
+    public static void copy(Path from, Path to) throws IOException {
+        try (FileChannel in = FileChannel.open(from, StandardOpenOption.READ);
+                FileChannel out = create(to)) {
+            long bytes = in.size();
+            for (long done = 0; done < bytes; ) {
+                long more = in.transferTo(done, bytes - done, out);
+                if (more <= 0) {
+                    throw new IOException(
+                            from + " ends after " + done + " of its " + bytes + " bytes");
+                }
+                done += more;
+            }
+        } catch (FileAlreadyExistsException e) {
+            throw e;
+        } catch (IOException | RuntimeException e) {
+            Files.deleteIfExists(to);
+            throw e;
+        }
+    }
+
+    /**
+     * Gives a file a second name. Others lose what rights they had to the file if it belongs to the
+     * user who owns the second name's directory; a file of somebody else stays as it is.
+     */
+    public static void link(Path from, Path to) throws IOException {
+        Files.createLink(to, from);
+        try {
+            Set<PosixFilePermission> now =
+                    Files.getPosixFilePermissions(to, LinkOption.NOFOLLOW_LINKS);
+            if (!DIRECTORY.containsAll(now) && userOf(to).equals(userOf(to.getParent()))) {
+                Set<PosixFilePermission> narrow = EnumSet.copyOf(DIRECTORY);
+                narrow.retainAll(now);
+                Files.setPosixFilePermissions(to, narrow);
+            }
+        } catch (IOException | UnsupportedOperationException keepsNone) {
+            return;
+        }
+    }
+
+    /** A number for the user to whom a file belongs. */
+    static Object userOf(Path path) throws IOException {
+        return Files.getAttribute(path, "unix:uid", LinkOption.NOFOLLOW_LINKS);
+    }
+
+    /** A umask takes rights away from the user, too. */
+    private static void restore(Path made, Set<PosixFilePermission> wanted) {
+        try {
+            if (!Files.getPosixFilePermissions(made, LinkOption.NOFOLLOW_LINKS).equals(wanted)) {
+                Files.setPosixFilePermissions(made, wanted);
+            }
+        } catch (IOException | UnsupportedOperationException keepsNone) {
+            return;
+        }
+    }
+}

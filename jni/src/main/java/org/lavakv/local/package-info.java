@@ -1,0 +1,7 @@
+/**
+ * What a process keeps on the machine that it runs on: for its user alone, and removed by the next
+ * process when its own one was killed.
+ *
+ * <p>Uses nothing of the other packages.
+ */
+package org.lavakv.local;
