@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Plants defects in copies of the engine, one at a time, and shows that its tests catch each.
+"""Plants defects in copies of the engine or of the plugin, one at a time, and shows that tests catch each.
 
 Without a defect the same tests must pass. Prints a line per defect: who caught it, or MISSED, or
 BROKEN when the engine has changed where it was to be planted. Exits non-zero unless all were
@@ -17,6 +17,7 @@ import sys
 import time
 
 from defects import DEFECTS
+from java_defects import JAVA_DEFECTS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "target" / "defects"
@@ -68,6 +69,12 @@ TESTS = {
     "working sets": ("working_sets_test", {}),
     "on a volume": ("db_volume_test", {}),
 }
+# The same of the plugin's tests: class, and how much of it.
+JAVA_TESTS = {
+    "programs": ("RandomProgramsTest", {"LAVA_TEST_PROGRAMS": "150"}),
+}
+JAVA = "java"
+JAVA_MODULES = "jni,flink-statebackend-lava,integration-tests"
 SECONDS_MAX = 600
 DID_NOT_END = "did not end"
 
@@ -129,6 +136,56 @@ class Copy:
         except subprocess.TimeoutExpired:
             return DID_NOT_END
         return None if done.returncode == 0 else done.stdout
+
+
+class JavaCopy:
+    """One of several copies of the whole project, of which Maven builds the plugin."""
+
+    def __init__(self, number):
+        place = WORK / f"{JAVA}-{number}"
+        self._project = place / "source"
+        # What the paths of defects begin at.
+        self.source = self._project / ROOT.name
+        self._environment = {name: value for name, value in os.environ.items()
+                             if not name.startswith("LAVA_TEST_")}
+        self._environment.update(CCACHE_BASEDIR=str(place), CCACHE_NOHASHDIR="1")
+
+    def prepare(self):
+        shutil.rmtree(self._project, ignore_errors=True)
+        listed = subprocess.run(
+            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            cwd=ROOT.parent, stdout=subprocess.PIPE, text=True, check=True).stdout
+        for name in filter(None, listed.split("\0")):
+            path = ROOT.parent / name
+            if path.is_file():
+                (self._project / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(path, self._project / name)
+
+    def build(self, _, jobs=1):
+        done = self._maven(["package", "-DskipTests", f"-Dnative.jobs={jobs}"], {})
+        if done.returncode != 0:
+            raise Failed("The project does not build:\n" + done.stdout[-3000:])
+
+    def _maven(self, arguments, variables):
+        command = ["mvn", "-B", "-ntp", "-q", *arguments, "-Dnative.skip",
+                   "-Dspotless.check.skip", "-pl", JAVA_MODULES]
+        return subprocess.run(command, cwd=self._project, env={**self._environment, **variables},
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              errors="replace", timeout=SECONDS_MAX, check=False)
+
+    def fails(self, name):
+        """What the test said when it failed, or None."""
+        test, variables = JAVA_TESTS[name]
+        try:
+            done = self._maven(["verify", f"-Dtest={test}"], variables)
+        except subprocess.TimeoutExpired:
+            return DID_NOT_END
+        return None if done.returncode == 0 else done.stdout
+
+
+def copy_of(flavour, number):
+    """A copy in which defects of that flavour are planted."""
+    return JavaCopy(number) if flavour == JAVA else Copy(flavour, number)
 
 
 def text_of(defect, source):
@@ -193,7 +250,7 @@ def try_all(defects, flavour, jobs):
     tests = sorted({name for defect in defects for name in defect.tests})
     copies = queue.SimpleQueue()
     for number in range(min(jobs, len(defects))):
-        copy = Copy(flavour, number)
+        copy = copy_of(flavour, number)
         copy.prepare()
         copy.build(tests, jobs)
         if number == 0:
@@ -212,7 +269,7 @@ def main():
                         help="only look whether each can be planted")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2)
     options = parser.parse_args()
-    defects = [d for d in DEFECTS if options.only in d.name]
+    defects = [d for d in DEFECTS + JAVA_DEFECTS if options.only in d.name]
     if options.texts:
         return 0 if check_texts(defects) else 1
     caught = 0

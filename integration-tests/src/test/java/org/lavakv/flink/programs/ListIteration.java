@@ -1,0 +1,56 @@
+package org.lavakv.flink.programs;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.flink.api.common.state.ListState;
+
+/**
+ * Goes over a list whose consumer changes it meanwhile. On Lava it shows the moment at which it was
+ * asked for; hashmap hands out the list itself, so there it is copied first.
+ */
+final class ListIteration extends Step {
+
+    private final Cell cell;
+    private final StateSteps.Operation change;
+    private final int number;
+
+    /**
+     * @param cell of a list without TTL: what has expired is judged while the list is gone over
+     * @param change what is done where the first element is met
+     */
+    ListIteration(Cell cell, StateSteps.Operation change, int number) {
+        this.cell = cell;
+        this.change = change;
+        this.number = number;
+    }
+
+    @Override
+    List<Cell> cells() {
+        return List.of(cell);
+    }
+
+    @Override
+    Object run(Job job) throws Exception {
+        JobSubtask subtask = job.of(cell.key);
+        ListState<String> list = StateSteps.list(subtask.at(cell));
+        Iterable<String> elements = StateSteps.orEmpty(list.get());
+        if (!job.kind().isLava()) {
+            List<String> copy = new ArrayList<>();
+            elements.forEach(copy::add);
+            elements = copy;
+        }
+        List<String> met = new ArrayList<>();
+        for (String element : elements) {
+            if (met.isEmpty()) {
+                new StateSteps.Change(cell, change, number, 5, 20).run(job);
+            }
+            met.add(Texts.shown(element));
+        }
+        return met;
+    }
+
+    @Override
+    public String toString() {
+        return "go over the list " + cell + ", meanwhile " + change + ", number " + number;
+    }
+}

@@ -1,0 +1,94 @@
+package org.lavakv.flink.programs;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.RunnableFuture;
+import org.apache.flink.core.execution.SavepointFormatType;
+import org.apache.flink.runtime.checkpoint.CheckpointOptions;
+import org.apache.flink.runtime.checkpoint.CheckpointType;
+import org.apache.flink.runtime.checkpoint.SavepointType;
+import org.apache.flink.runtime.checkpoint.SnapshotType;
+import org.apache.flink.runtime.state.CheckpointStorageLocationReference;
+import org.apache.flink.runtime.state.KeyedStateHandle;
+import org.apache.flink.runtime.state.SnapshotResult;
+
+/** A snapshot of one job; its asynchronous parts may still have to run. */
+final class Snapshot {
+
+    /** Flink's kinds of snapshots. */
+    enum Kind {
+        CHECKPOINT(CheckpointType.CHECKPOINT),
+        FULL_CHECKPOINT(CheckpointType.FULL_CHECKPOINT),
+        NATIVE_SAVEPOINT(SavepointType.savepoint(SavepointFormatType.NATIVE)),
+        CANONICAL_SAVEPOINT(SavepointType.savepoint(SavepointFormatType.CANONICAL));
+
+        private final SnapshotType type;
+
+        Kind(SnapshotType type) {
+            this.type = type;
+        }
+
+        CheckpointOptions options() {
+            return CheckpointOptions.alignedNoTimeout(
+                    type, CheckpointStorageLocationReference.getDefault());
+        }
+
+        /** Whether another backend can be restored from it. */
+        boolean crosses() {
+            return this == CANONICAL_SAVEPOINT;
+        }
+
+        boolean isSavepoint() {
+            return type.isSavepoint();
+        }
+    }
+
+    final Kind kind;
+
+    /** What took it. */
+    final BackendKind backend;
+
+    private final List<RunnableFuture<SnapshotResult<KeyedStateHandle>>> parts;
+    private final List<KeyedStateHandle> handles = new ArrayList<>();
+    private boolean finished;
+
+    Snapshot(
+            Kind kind,
+            BackendKind backend,
+            List<RunnableFuture<SnapshotResult<KeyedStateHandle>>> parts) {
+        this.kind = kind;
+        this.backend = backend;
+        this.parts = parts;
+    }
+
+    boolean isFinished() {
+        return finished;
+    }
+
+    /** Runs what is asynchronous; nothing if it has run. */
+    void finish() throws Exception {
+        if (finished) {
+            return;
+        }
+        finished = true;
+        for (RunnableFuture<SnapshotResult<KeyedStateHandle>> part : parts) {
+            part.run();
+            KeyedStateHandle handle = part.get().getJobManagerOwnedSnapshot();
+            if (handle != null) {
+                handles.add(handle);
+            }
+        }
+    }
+
+    /** Breaks off what has not run. */
+    void cancel() {
+        if (!finished) {
+            parts.forEach(part -> part.cancel(true));
+        }
+    }
+
+    /** One of each subtask that held anything. */
+    List<KeyedStateHandle> handles() {
+        return handles;
+    }
+}

@@ -1,0 +1,5 @@
+/**
+ * Random programs over keyed state that run on Flink's hashmap backend, on RocksDB and on Lava side
+ * by side, move crosswise between these by snapshots, and must get the same answers everywhere.
+ */
+package org.lavakv.flink.programs;
