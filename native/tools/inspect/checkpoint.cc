@@ -122,7 +122,10 @@ Status ParseLavaCheckpoint(Slice bytes, const std::string& path, LavaCheckpoint*
     return Status::NotSupported(path + ": format version " + std::to_string(out->format_version) +
                                 ", this tool reads up to " + std::to_string(kFormatVersion));
   out->key_group_bytes = BigEndian32(bytes.data() + 12);
+  out->state_meta_bytes = BigEndian32(bytes.data() + 16);
+  out->state_meta_crc32c = BigEndian32(bytes.data() + 20);
   out->heap_timer_bytes = DecodeBigEndian(bytes.data() + 24, 8);
+  out->heap_timer_crc32c = BigEndian32(bytes.data() + 32);
   Slice in = bytes.substr(kHeaderBytes, checked - kHeaderBytes), metadata;
   uint64_t packed_bytes = 0;
   const bool has_packs = out->format_version >= 2;

@@ -16,6 +16,8 @@ namespace lava::inspect {
 
 inline constexpr std::string_view kCheckpointMagic = "LAVACKPT";
 inline constexpr std::string_view kLavaCheckpointName = "LAVA-CHECKPOINT";
+/// The file of timers on the heap (HeapTimerFile.java).
+inline constexpr std::string_view kLavaTimersName = "LAVA-TIMERS";
 
 /// The plugin's private file (CheckpointDescription.java) and the engine's metadata begin with the
 /// same 8 bytes; the version behind them is big endian in the one, little endian in the other.
@@ -31,7 +33,10 @@ struct PackedPlace {
 struct LavaCheckpoint {
   uint32_t format_version = 0;
   uint32_t key_group_bytes = 0;
-  uint64_t heap_timer_bytes = 0;              // 0: timers are in the engine, or there are none
+  uint64_t state_meta_bytes = 0;  // of Flink's description of the states
+  uint32_t state_meta_crc32c = 0;
+  uint64_t heap_timer_bytes = 0;  // 0: timers are in the engine, or there are none
+  uint32_t heap_timer_crc32c = 0;
   std::string metadata;                       // the engine's, see DecodeMetadata()
   std::map<std::string, PackedPlace> packed;  // by the file's name
 };

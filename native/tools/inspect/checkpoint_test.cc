@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "inspect/flink_metadata.h"
 #include "inspect/inspect_test_util.h"
 
 // Flink's checkpoints: files under other names, in other directories, or inside of others.
@@ -25,14 +26,24 @@ class InspectCheckpoint : public InspectTest {
     }
     ASSERT_GT(uploaded_.size(), 3u);
   }
-  std::string HandlesOfAll() {
-    std::string handles;
+  using Handles = std::vector<std::string>;
+  Handles HandlesOfAll() {
+    Handles handles;
     for (const auto& [name, path] : uploaded_)
-      handles += Uploaded(name, "file:" + path, *db.files.FileSize(path));
+      handles.push_back(Uploaded(name, "file:" + path, *db.files.FileSize(path)));
     return handles;
   }
-  void WriteFlinkMetadata(const std::string& content) {
-    ASSERT_OK(db.files.SetContent("/cp/chk-1/_metadata", "Flink's own" + content + "the end"));
+  Handles Described(const std::string& description, Handles handles = {}) {
+    handles.push_back(Within("LAVA-CHECKPOINT", description));
+    return handles;
+  }
+  void Write(const FlinkMetadataBuilder& metadata) {
+    ASSERT_OK(db.files.SetContent("/cp/chk-1/_metadata", metadata.Build()));
+  }
+  void WriteFlinkMetadata(const Handles& files) {
+    FlinkMetadataBuilder metadata;
+    metadata.AddIncremental(ByteStream(kStateMeta), files);
+    Write(metadata);
   }
   void ExpectWhole(const std::string& path = "/cp/chk-1") {
     const Json verified = Ask({"verify", path});
@@ -57,13 +68,14 @@ class InspectCheckpoint : public InspectTest {
       ASSERT_OK(db.files.Remove(path));
       inside_[name] = pack_[to] + "[" + std::to_string(packed.back().second.offset) + "]";
     }
-    std::string handles;
+    Handles handles;
     for (const size_t to : {0, 1}) {
       ASSERT_OK(db.files.SetContent(pack_[to], content[to]));
-      handles += Uploaded("pack" + std::to_string(to), "file:" + pack_[to], content[to].size());
+      handles.push_back(
+          Uploaded("pack" + std::to_string(to), "file:" + pack_[to], content[to].size()));
     }
     description_ = PrivateFile(metadata_, 0, &packed);
-    WriteFlinkMetadata(Within("LAVA-CHECKPOINT", description_) + handles);
+    WriteFlinkMetadata(Described(description_, handles));
   }
   /// Changes a byte of the first pack.
   void Damage(uint64_t at) {
@@ -80,7 +92,7 @@ class InspectCheckpoint : public InspectTest {
 
 TEST_F(InspectCheckpoint, FilesAreKnownByTheirUniqueIds) {
   Upload();
-  WriteFlinkMetadata(Within("LAVA-CHECKPOINT", PrivateFile(metadata_, 12)));
+  WriteFlinkMetadata(Described(PrivateFile(metadata_, 12), {Within("LAVA-TIMERS", TimersOf(12))}));
   ExpectWhole();
   EXPECT_EQ(Ask({"summary", "/cp/chk-1"})["instances"][0]["heap_timer_bytes"], 12);
   ExpectWhole("/cp/chk-1/_metadata");
@@ -89,19 +101,22 @@ TEST_F(InspectCheckpoint, FilesAreKnownByTheirUniqueIds) {
 TEST_F(InspectCheckpoint, ThePrivateFileMayBeAFileOfItsOwn) {
   Upload();
   ASSERT_OK(db.files.SetContent("/cp/chk-1/0e1f", PrivateFile(metadata_)));
-  WriteFlinkMetadata(HandlesOfAll());
+  Handles handles = HandlesOfAll();
+  handles.push_back(
+      Uploaded("LAVA-CHECKPOINT", "file:/cp/chk-1/0e1f", PrivateFile(metadata_).size()));
+  WriteFlinkMetadata(handles);
   ExpectWhole();
   ExpectWhole("/cp/chk-1/0e1f");
 }
 
 TEST_F(InspectCheckpoint, SmallFilesLieWithinFlinksMetadata) {
   Upload();
-  std::string content = Within("LAVA-CHECKPOINT", PrivateFile(metadata_));
+  Handles content = Described(PrivateFile(metadata_));
   bool small = false;
   for (const auto& [name, path] : uploaded_) {
     small = !small;
     if (!small) continue;
-    content += Within(name, *db.files.Content(path));
+    content.push_back(Within(name, *db.files.Content(path)));
     ASSERT_OK(db.files.Remove(path));
   }
   WriteFlinkMetadata(content);
@@ -120,9 +135,15 @@ TEST_F(InspectCheckpoint, FilesMayBeMergedIntoOne) {
     merged += *db.files.Content(path);
     ASSERT_OK(db.files.Remove(path));
   }
+  const uint64_t described_at = merged.size();
+  merged += PrivateFile(metadata_);
   ASSERT_OK(db.files.CreateDirectory("/cp/taskowned"));
   ASSERT_OK(db.files.SetContent("/cp/taskowned/11", merged));
-  WriteFlinkMetadata(Within("LAVA-CHECKPOINT", PrivateFile(metadata_)));
+  WriteFlinkMetadata(Described(PrivateFile(metadata_)));
+  ExpectWhole();
+  // The description lies in the merged file, too.
+  WriteFlinkMetadata({Merged("LAVA-CHECKPOINT", "file:/cp/taskowned/11", described_at,
+                             PrivateFile(metadata_).size())});
   ExpectWhole();
 }
 
@@ -233,7 +254,7 @@ TEST_F(InspectCheckpoint, LocalBackupsAndBareMetadataAreCheckpointsToo) {
 
 TEST_F(InspectCheckpoint, ADamagedFooterIsFoundByTheNameThatFlinkGaveTheFile) {
   Upload();
-  WriteFlinkMetadata(Within("LAVA-CHECKPOINT", PrivateFile(metadata_)) + HandlesOfAll());
+  WriteFlinkMetadata(Described(PrivateFile(metadata_), HandlesOfAll()));
   const std::string path = uploaded_.begin()->second;
   const std::string content = *db.files.Content(path);
   ASSERT_OK(db.files.SetContent(path, content.substr(0, content.size() - 9)));
@@ -251,7 +272,7 @@ TEST_F(InspectCheckpoint, ADamagedDescriptionIsAFault) {
   Upload();
   std::string description = PrivateFile(metadata_);
   description[60] ^= 1;
-  WriteFlinkMetadata(Within("LAVA-CHECKPOINT", description));
+  WriteFlinkMetadata(Described(description));
   EXPECT_EQ(Ask({"verify", "/cp/chk-1"}, kFaultsFound)["faults"].size(), 1u);
 }
 
@@ -265,9 +286,126 @@ TEST_F(InspectCheckpoint, SharedFilesStandForThemselves) {
 
 TEST_F(InspectCheckpoint, SeveralSubtasksAreSeveralInstances) {
   Upload();
-  WriteFlinkMetadata(Within("LAVA-CHECKPOINT", PrivateFile(metadata_)) + "between" +
-                     Within("LAVA-CHECKPOINT", PrivateFile(metadata_)));
+  FlinkMetadataBuilder metadata;
+  metadata.AddIncremental(ByteStream(kStateMeta), Described(PrivateFile(metadata_)));
+  metadata.AddFlinksOwn(ByteStream("operator state"));
+  metadata.AddIncremental(ByteStream(kStateMeta), Described(PrivateFile(metadata_)));
+  Write(metadata);
   EXPECT_EQ(Ask({"summary", "/cp/chk-1"})["instances"].size(), 2u);
+}
+
+// Each of these was "0 files, no faults" with exit code 0.
+TEST_F(InspectCheckpoint, ForeignKeyedStateIsNotVerified) {
+  ASSERT_OK(db.files.CreateDirectory("/cp/chk-1"));
+  const std::string stream = ByteStream("state");
+  const auto told = [&](const FlinkMetadataBuilder& metadata, const std::string& what) {
+    Write(metadata);
+    const Json json = Ask({"verify", "/cp/chk-1"}, kNotVerified);
+    EXPECT_NE(json["not_verified"].dump().find(what), std::string::npos) << json.dump(2);
+    EXPECT_NE(json["not_verified"].dump().find("Window aggregate"), std::string::npos);
+    EXPECT_NE(Tool({"verify", "/cp/chk-1"}).out.find("NOT VERIFIED"), std::string::npos);
+    EXPECT_EQ(Ask({"verify", "/cp/chk-1/_metadata"}, kNotVerified)["not_verified"].size(),
+              json["not_verified"].size());
+  };
+  FlinkMetadataBuilder canonical, full, full_v2, rocksdb, changelog;
+  canonical.AddKeyGroups(7, stream);
+  told(canonical, "canonical format");
+  full.AddKeyGroups(3, stream);
+  told(full, "full checkpoint");
+  full_v2.AddKeyGroups(12, stream);
+  told(full_v2, "full checkpoint");
+  rocksdb.AddIncremental(stream, {Within("000009.sst", "SST"), Within("MANIFEST-000004", "M")});
+  told(rocksdb, "RocksDB");
+  changelog.AddChangelog(stream);
+  told(changelog, "changelog");
+}
+
+TEST_F(InspectCheckpoint, ACheckpointIsVerifiedWholeOrSaysWhatIsNot) {
+  Upload();
+  FlinkMetadataBuilder mixed, own, nothing;
+  mixed.AddIncremental(ByteStream(kStateMeta), Described(PrivateFile(metadata_)));
+  mixed.AddKeyGroups(7, ByteStream("state"));
+  Write(mixed);
+  const Json json = Ask({"verify", "/cp/chk-1"}, kNotVerified);
+  EXPECT_EQ(json["checked_files"], uploaded_.size());
+  EXPECT_EQ(json["not_verified"].size(), 1u);
+  own.AddIncremental(ByteStream(kStateMeta), Described(PrivateFile(metadata_)));
+  own.AddFlinksOwn(ByteStream("operator state"));
+  Write(own);
+  EXPECT_EQ(Ask({"verify", "/cp/chk-1"})["notes"].size(), 1u) << "Flink's own has no checksums";
+  nothing.AddFlinksOwn(ByteStream("operator state"));
+  Write(nothing);
+  Ask({"verify", "/cp/chk-1"}, kNotVerified);
+}
+
+TEST_F(InspectCheckpoint, WhatFlinkWroteBesideTheFilesIsVerified) {
+  Upload();
+  const auto faults = [&](const std::string& state_meta, const Handles& files) {
+    FlinkMetadataBuilder metadata;
+    metadata.AddIncremental(ByteStream(state_meta), files);
+    Write(metadata);
+    return Ask({"verify", "/cp/chk-1"}, kFaultsFound)["faults"];
+  };
+  const std::string description = PrivateFile(metadata_, 12);
+  std::string other = kStateMeta;
+  other[3] ^= 1;
+  const Handles timers = {Within("LAVA-TIMERS", TimersOf(12))};
+  EXPECT_EQ(faults(other, Described(description, timers)).size(), 1u);
+  EXPECT_EQ(faults(kStateMeta + "x", Described(description, timers)).size(), 1u);
+  EXPECT_EQ(
+      faults(kStateMeta, Described(description, {Within("LAVA-TIMERS", TimersOf(11))}))[0]["code"],
+      "Corruption");
+  EXPECT_EQ(faults(kStateMeta, Described(description))[0]["code"], "Missing");
+  EXPECT_EQ(faults(kStateMeta, {Uploaded("LAVA-CHECKPOINT", "file:/cp/chk-1/gone", 9)})[0]["code"],
+            "Missing");
+}
+
+TEST_F(InspectCheckpoint, FilesThatAreNotLavasAreNotVerified) {
+  Upload();
+  std::string sst = "keys and values";
+  PutFixed64(&sst, 0x88e241b785f4cff7);
+  ASSERT_OK(db.files.SetContent("/cp/shared/000007.sst", sst));
+  const Json json = Ask({"verify", "/cp/shared"}, kNotVerified);
+  EXPECT_EQ(json["checked_files"], uploaded_.size());
+  EXPECT_EQ(json["not_verified"].size(), 1u);
+  EXPECT_NE(json["not_verified"].dump().find("RocksDB"), std::string::npos);
+  Ask({"verify", "/cp/shared/000007.sst"}, kNotVerified);
+  ASSERT_OK(db.files.SetContent("/cp/shared/000007.sst", "something"));
+  Ask({"verify", "/cp/shared/000007.sst"}, kNotVerified);
+  Ask({"files", "/cp/shared"});
+}
+
+TEST(InspectFlinkMetadata, EveryVersionIsReadAndEachCutIsTold) {
+  for (uint32_t version = 3; version <= 6; ++version) {
+    FlinkMetadataBuilder builder(version);
+    builder.AddIncremental(ByteStream(kStateMeta),
+                           {Within("a.ksst", "abc"), Uploaded("b.ksst", "file:/x/y", 7),
+                            Merged("c.ksst", "s3://x/z", 5, 6)});
+    builder.AddFlinksOwn(ByteStream("own"));
+    builder.AddChangelog(ByteStream("state"));
+    const std::string bytes = builder.Build();
+    FlinkMetadata metadata;
+    ASSERT_OK(ParseFlinkMetadata(bytes, "_metadata", &metadata));
+    ASSERT_EQ(metadata.keyed.size(), 4u) << "with the changelog's three";
+    const KeyedState& first = metadata.keyed[0];
+    EXPECT_EQ(first.operator_name,
+              version >= 5 ? "Window aggregate" : "0x00000000000000070000000000000009");
+    EXPECT_EQ(bytes.substr(first.Find("a.ksst")->offset, 3), "abc");
+    EXPECT_EQ(first.Find("b.ksst")->base, "y");
+    EXPECT_EQ(first.Find("c.ksst")->offset, 5u);
+    EXPECT_EQ(first.state_meta.bytes, kStateMeta.size());
+    EXPECT_EQ(metadata.other_states, version >= 6 ? 4u : 3u);
+    const size_t whole = bytes.size() - std::string("properties").size();
+    for (size_t cut = 0; cut < whole; ++cut) {
+      FlinkMetadata part;
+      const Status status = ParseFlinkMetadata(Slice(bytes).substr(0, cut), "_metadata", &part);
+      EXPECT_TRUE(status.IsCorruption()) << cut;
+      EXPECT_NE(status.message().find("_metadata"), std::string::npos);
+    }
+  }
+  FlinkMetadata metadata;
+  EXPECT_TRUE(ParseFlinkMetadata(FlinkMetadataBuilder(9).Build(), "f", &metadata).code() ==
+              Status::Code::kNotSupported);
 }
 
 TEST(InspectFlinkMetadata, WithoutLavaThereIsNothing) {

@@ -9,7 +9,7 @@
 namespace lava::inspect {
 
 /// Exit codes.
-inline constexpr int kFine = 0, kFaultsFound = 1, kUsage = 2;
+inline constexpr int kFine = 0, kFaultsFound = 1, kUsage = 2, kNotVerified = 2;
 
 /// The whole program but main(): writes the answer to out and what is wrong with the call to err.
 /// arguments: without the program's name.

@@ -31,5 +31,7 @@ Result<Json> FindKey(Store* store, const KeyRequest& request, Show show);
 Json HeadOf(const Instance& instance);
 /// Appends the faults that loading found.
 Json FaultsOf(const Store& store);
+/// What could not be decided, and what is there that is not Lava's.
+Json NotesOf(const Store& store);
 
 }  // namespace lava::inspect

@@ -110,4 +110,16 @@ Result<Recognized> Recognize(ReadOnlyFiles* files, const std::string& path) {
   return found;
 }
 
+std::string ForeignKind(ReadOnlyFiles* files, const std::string& path) {
+  constexpr uint64_t kRocksTableMagic = 0x88e241b785f4cff7, kRocksPlainMagic = 0x8242229663bf9564;
+  const auto file = files->OpenRandom(path);
+  char tail[8] = {};
+  if (file.ok() && file.value()->size() >= sizeof(tail) &&
+      file.value()->Read(file.value()->size() - sizeof(tail), sizeof(tail), tail).ok()) {
+    const uint64_t magic = DecodeFixed64(tail);
+    if (magic == kRocksTableMagic || magic == kRocksPlainMagic) return "an SST of RocksDB";
+  }
+  return "not a file that lava-inspect knows, or one of Lava's whose beginning and end are damaged";
+}
+
 }  // namespace lava::inspect

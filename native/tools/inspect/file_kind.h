@@ -31,6 +31,9 @@ struct Recognized {
 /// Reads the file's ends alone. Errors: NotFound, IOError.
 Result<Recognized> Recognize(ReadOnlyFiles* files, const std::string& path);
 
+/// What a file of kind kOther is, as far as its content tells: the end of a sentence.
+std::string ForeignKind(ReadOnlyFiles* files, const std::string& path);
+
 std::string DirectoryOf(const std::string& path);
 /// The path without its directory.
 std::string BaseOf(const std::string& path);

@@ -8,6 +8,7 @@
 #include "base/coding.h"
 #include "inspect/checkpoint.h"
 #include "inspect/command_line.h"
+#include "inspect/flink_metadata_for_test.h"
 #include "inspect/report.h"
 #include "tests/db_value_test_util.h"
 
@@ -87,10 +88,10 @@ class InspectTest : public ::testing::Test {
   testing::ValueDB db;
 };
 
-inline void PutUtf(std::string* out, Slice text) {
-  PutBigEndian(out, text.size(), 2);
-  *out += text;
-}
+/// What Flink writes beside the engine's files.
+inline const std::string kStateMeta = "Flink's description of the states";
+inline std::string TimersOf(uint64_t bytes) { return std::string(bytes, 't'); }
+inline void PutUtf(std::string* out, Slice text) { FlinkMetadataBuilder::PutText(out, text); }
 /// The plugin's private file around an engine's metadata. With packed, of the version with packs;
 /// places of a pack stand together.
 inline std::string PrivateFile(
@@ -99,10 +100,10 @@ inline std::string PrivateFile(
   std::string bytes(kCheckpointMagic);
   PutBigEndian(&bytes, packed == nullptr ? 1 : 2, 4);  // version
   PutBigEndian(&bytes, 1, 4);                          // bytes of the key group
-  PutBigEndian(&bytes, 77, 4);                         // Flink's description of the states
-  PutBigEndian(&bytes, 99, 4);
+  PutBigEndian(&bytes, kStateMeta.size(), 4);
+  PutBigEndian(&bytes, Crc32c(kStateMeta), 4);
   PutBigEndian(&bytes, heap_timer_bytes, 8);
-  PutBigEndian(&bytes, 0, 4);
+  PutBigEndian(&bytes, heap_timer_bytes == 0 ? 0 : Crc32c(TimersOf(heap_timer_bytes)), 4);
   PutBigEndian(&bytes, metadata.size(), 4);
   bytes += metadata;
   if (packed != nullptr) {
@@ -136,13 +137,29 @@ inline std::string Uploaded(Slice name, const std::string& path, uint64_t bytes)
   PutUtf(&out, path);
   return out;
 }
-inline std::string Within(Slice name, Slice content) {
-  std::string out;
-  PutUtf(&out, name);
-  out += '\1';
+/// A handle that has its bytes with it.
+inline std::string ByteStream(Slice content) {
+  std::string out(1, '\1');
   PutUtf(&out, "a handle's name");
   PutBigEndian(&out, content.size(), 4);
   out += content;
+  return out;
+}
+inline std::string Within(Slice name, Slice content) {
+  std::string out;
+  PutUtf(&out, name);
+  return out + ByteStream(content);
+}
+/// A piece of a file into which Flink merged several.
+inline std::string Merged(Slice name, const std::string& path, uint64_t offset, uint64_t bytes) {
+  std::string out;
+  PutUtf(&out, name);
+  out += '\x0f';
+  PutBigEndian(&out, offset, 8);
+  PutBigEndian(&out, bytes, 8);
+  PutBigEndian(&out, 1, 4);
+  PutUtf(&out, path);
+  PutUtf(&out, "a logical file");
   return out;
 }
 

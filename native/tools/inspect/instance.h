@@ -15,6 +15,13 @@
 
 namespace lava::inspect {
 
+/// A file of a checkpoint that is no SST, with what its description says of it.
+struct CheckedPart {
+  std::string what;  // for messages
+  std::string path;  // of ReadOnlyFiles; empty: it is missing
+  StoredFile expected;
+};
+
 /// One instance as its manifest, or a checkpoint's metadata, describes it, with a way to its files.
 /// Threads:    one.
 /// Ownership:  files and cache must outlive it.
@@ -31,6 +38,7 @@ struct Instance {
   std::vector<std::string> unnamed;  // SSTs in the directory that the description does not name
   bool in_db_directory = false;      // a running process may change it
   std::string description_path;      // of a checkpoint: the file that its description is in
+  std::vector<CheckedPart> parts;    // of a checkpoint whose _metadata says where they are
 
   std::string PathOf(const std::string& name) const { return directory + "/" + name; }
   JobContext Context(ReadOnlyFiles* files, BlockCache* cache) const;

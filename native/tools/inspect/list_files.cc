@@ -131,7 +131,7 @@ Json Files(Store* store, Show show) {
   for (const LooseFile& loose : store->loose)
     json["loose"].push_back(LooseFileJson(store, loose, show, &faults));
   json["faults"] = std::move(faults);
-  json["notes"] = store->notes;
+  json["notes"] = NotesOf(*store);
   return json;
 }
 

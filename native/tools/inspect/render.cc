@@ -313,9 +313,17 @@ std::string Render(const Json& report) {
   }
   const Json notes = report.value("notes", Json::array());
   for (const Json& note : notes) out += "note: " + note.get<std::string>() + "\n";
-  if (command == "verify")
-    out += report["faults"].empty() ? "no faults\n"
-                                    : std::to_string(report["faults"].size()) + " faults\n";
+  if (command != "verify") return out;
+  const Json& not_verified = report["not_verified"];
+  for (const Json& one : not_verified)
+    out += "NOT VERIFIED " + Text(one, "path") + ": " + Text(one, "what") + "\n";
+  if (!report["faults"].empty()) {
+    out += std::to_string(report["faults"].size()) + " faults\n";
+  } else if (not_verified.empty()) {
+    out += "no faults\n";
+  } else {
+    out += "no faults in what was read; not everything was verified\n";
+  }
   return out;
 }
 

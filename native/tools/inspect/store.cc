@@ -44,7 +44,13 @@ Status Store::LoadDirectory(const std::string& directory, const std::vector<std:
   }
   const std::vector<LooseFile> found = loader.Ssts();
   for (const LooseFile& file : found) AddLoose(file);
-  return found.empty() ? Status::NotFound(directory + ": no file of Lava's is here") : Status::OK();
+  if (found.empty()) return Status::NotFound(directory + ": no file of Lava's is here");
+  for (const std::string& path : loader.others()) AddForeign(path);
+  return Status::OK();
+}
+
+void Store::AddForeign(const std::string& path) {
+  unverified.push_back({path, ForeignKind(&files, path)});
 }
 
 Status Store::LoadFile(const std::string& path) {
@@ -75,7 +81,7 @@ Status Store::LoadFile(const std::string& path) {
       return Status::OK();
     }
     case FileKind::kOther:
-      faults.push_back({path, std::nullopt, "NotSupported", "not a file of Lava's, or damaged"});
+      AddForeign(path);
       return Status::OK();
     case FileKind::kKeySst:
     case FileKind::kValueSst:

@@ -16,6 +16,12 @@ struct LooseFile {
   FileKind kind = FileKind::kOther;
 };
 
+/// Something that the given paths lead to and that this tool cannot verify.
+struct Unverified {
+  std::string path;
+  std::string what;  // a sentence without its end: what it is, and why
+};
+
 /// Files that hold several are looked through up to this size: Flink's merged ones (by default 32
 /// MiB) and the plugin's packs (16 MiB).
 inline constexpr uint64_t kMergedBytesMax = 256ull << 20;
@@ -35,6 +41,7 @@ struct Store {
   std::vector<LooseFile> loose;
   std::vector<Fault> faults;       // of what describes instances
   std::vector<std::string> notes;  // what could not be decided
+  std::vector<Unverified> unverified;
 
   /// Adds what path leads to: an instance's directory, a Flink checkpoint, a directory of files, or
   /// a single file. What is damaged becomes a fault.
@@ -46,6 +53,7 @@ struct Store {
   Status LoadDirectory(const std::string& directory, const std::vector<std::string>& names);
   Status LoadFile(const std::string& path);
   void AddLoose(const LooseFile& file);
+  void AddForeign(const std::string& path);
 };
 
 }  // namespace lava::inspect

@@ -165,6 +165,12 @@ Json HeadOf(const Instance& instance) {
 
 Json FaultsOf(const Store& store) { return ToJson(store.faults); }
 
+Json NotesOf(const Store& store) {
+  Json notes = store.notes;
+  for (const Unverified& one : store.unverified) notes.push_back(one.path + ": " + one.what);
+  return notes;
+}
+
 Json Summary(Store* store, Show show) {
   Json json{{"command", "summary"}, {"instances", Json::array()}, {"faults", FaultsOf(*store)}};
   for (const Instance& instance : store->instances) {
@@ -187,7 +193,7 @@ Json Summary(Store* store, Show show) {
   json["loose"] = Json::array();
   for (const LooseFile& file : store->loose)
     json["loose"].push_back({{"path", file.path}, {"kind", NameOf(file.kind)}});
-  json["notes"] = store->notes;
+  json["notes"] = NotesOf(*store);
   return json;
 }
 

@@ -47,6 +47,9 @@ class Verification {
     json["gone_files"] = gone_;
     json["faults"] = ToJson(faults_);
     json["notes"] = store_.notes;
+    json["not_verified"] = Json::array();
+    for (const Unverified& what : store_.unverified)
+      json["not_verified"].push_back({{"path", what.path}, {"what", what.what}});
     return json;
   }
 
@@ -56,6 +59,7 @@ class Verification {
     for (const auto& [id, table] : instance.state.tables)
       tables.push_back({table.name, id, table.options});
     for (const NamedFile& file : FilesOf(instance)) VerifyNamed(instance, file, tables);
+    for (const CheckedPart& part : instance.parts) VerifyPart(instance, part);
     if (!instance.unnamed.empty())
       store_.notes.push_back(instance.source + ": " + std::to_string(instance.unnamed.size()) +
                              " SSTs that the manifest does not name were not looked at");
@@ -76,6 +80,19 @@ class Verification {
       found.push_back(opened.status());
     }
     Count(path, bytes, found, &instance);
+  }
+
+  void VerifyPart(const Instance& instance, const CheckedPart& part) {
+    if (part.path.empty()) {
+      faults_.push_back({instance.source, std::nullopt, "Missing",
+                         instance.source + ": " + part.what + " is not there"});
+      return;
+    }
+    const Result<std::unique_ptr<fs::RandomFile>> opened = store_.files.OpenRandom(part.path);
+    const Status status =
+        opened.ok() ? VerifyWhole(*opened.value(), part.expected) : opened.status();
+    if (!status.ok()) faults_.push_back(FaultOf(part.path, status));
+    checked_bytes_ += opened.ok() ? opened.value()->size() : 0;
   }
 
   /// Against what the manifest or metadata says of it.

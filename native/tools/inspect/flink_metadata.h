@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lava/slice.h"
+#include "lava/status.h"
+
+namespace lava::inspect {
+
+/// A file that a handle in Flink's _metadata names, and the place of its bytes.
+struct HandleFile {
+  std::string name;  // the name that the backend gave it; empty where Flink keeps no name
+  std::string base;  // of the file in the checkpoint's storage; empty: the bytes are in _metadata
+  uint64_t offset = 0;  // of its first byte in that file, or in _metadata
+  uint64_t bytes = 0;
+};
+
+/// The form in which a subtask's keyed state was written. Only kIncremental may be Lava's.
+enum class KeyedForm : uint8_t {
+  kIncremental,  // files of an engine: Lava's, RocksDB's
+  kFull,         // a full checkpoint of RocksDB or of the heap
+  kCanonical,    // a savepoint's canonical format, which every backend restores
+  kChanges,      // changes of Flink's changelog since a materialization
+};
+
+/// The keyed state of one subtask, or one part of it.
+struct KeyedState {
+  KeyedForm form = KeyedForm::kIncremental;
+  std::string operator_name;  // its uid, else its name, else its identifier in hex
+  uint64_t subtask = 0;
+  HandleFile state_meta;          // kIncremental: Flink's description of the states
+  std::vector<HandleFile> files;  // kIncremental: the engine's; else the streams
+
+  /// The file of this name, or null.
+  const HandleFile* Find(std::string_view name) const;
+};
+
+/// What Flink's _metadata says of a checkpoint's state. Flink's own state has no checksums.
+struct FlinkMetadata {
+  uint32_t version = 0;
+  std::vector<KeyedState> keyed;
+  uint64_t other_states = 0;  // operator, channel, coordinator and master state: handles
+};
+
+/// Reads versions 3 to 6, those of Flink 1.11 to 2.3, up to the checkpoint's properties.
+/// bytes: the whole file. path: for messages.
+/// Errors: Corruption with path and offset; NotSupported for another version or a kind of handle
+/// that those versions do not have.
+Status ParseFlinkMetadata(Slice bytes, const std::string& path, FlinkMetadata* out);
+
+}  // namespace lava::inspect
