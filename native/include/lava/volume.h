@@ -18,17 +18,21 @@ class FileSystem;
 
 /// Options of a volume. Threads: a value. Units: bytes.
 struct VolumeOptions {
-  /// What it may grow to, at least 32 MiB; 0: the size of the disk below.
+  /// What it may grow to, at least 32 MiB; 0: the size of the disk below. With one, instances
+  /// compact and collect before the volume is full, and are slowed, as under a limit of space.
   uint64_t capacity_bytes = 0;
+  /// What messages call the setting of the capacity.
+  std::string capacity_setting = "VolumeOptions::capacity_bytes";
   /// Past the page cache, where the system does not refuse; VolumeFigures::direct_io tells.
   bool direct_io = true;
   /// Whether what is synced must outlive a power cut; if not, it outlives the process only, and
   /// space of removed files is used again at once.
   bool power_safe = false;
-  /// The volume grows in steps of this.
+  /// The volume grows in steps of a quarter of its size, and at most of this.
   uint64_t grow_bytes = 64ull << 20;
   /// Free space that only compactions, collections, manifests and the volume's journal get, so that
-  /// garbage of a full volume can be removed; at most an eighth of the capacity.
+  /// garbage of a full volume can be removed; at most an eighth of the capacity, and at most as
+  /// much as is in use.
   uint64_t reserve_bytes = 64ull << 20;
   /// Free space above this goes back to the disk when a directory is removed.
   uint64_t idle_reserve_bytes = 256ull << 20;

@@ -58,6 +58,9 @@ Status ReadLoggedTo(const ReadView& view, Slice key, const ListLayout::Logged& l
 Status ReadList(const ReadView& view, Slice key, const ListLayout& list, std::string* whole);
 /// Whether name is of a key or value file.
 bool IsDataFile(std::string_view name);
+/// The limit of space that the instance is under: its volume's, or the process's if that is set and
+/// smaller.
+SpaceQuota* QuotaOf(const DBOptions& options, LeaseImpl* lease);
 /// Where the write-ahead log of the instance in path is.
 std::string WalDirectory(const DBOptions& options, const std::string& path);
 /// Every file that a version names, once, by name.
@@ -465,7 +468,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Clock* const clock_;
   const std::shared_ptr<Lease> lease_owner_;
   LeaseImpl* const lease_;
-  SpaceQuota* const quota_ = lease_->host()->space();
+  SpaceQuota* const quota_ = QuotaOf(options_, lease_);
   mutable MemoryBudget budget_;  // of this instance, under the lease's
   mutable TableReader::ReadCounters read_counters_;
   mutable ValueReader::ReadCounters value_read_counters_;

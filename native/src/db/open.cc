@@ -45,6 +45,16 @@ fs::FileSystem* FilesOf(const DBOptions& options, fs::FileSystem* direct) {
   return direct != nullptr ? direct : fs::FileSystem::Posix();
 }
 
+SpaceQuota* QuotaOf(const DBOptions& options, LeaseImpl* lease) {
+  SpaceQuota* const process = lease->host()->space();
+  if (options.volume == nullptr) return process;
+  SpaceQuota* const volume = static_cast<SharedVolumeImpl*>(options.volume.get())->quota();
+  if (!volume->limited()) return process;
+  const bool process_is_smaller =
+      process->limited() && process->statistics().limit_bytes < volume->statistics().limit_bytes;
+  return process_is_smaller ? process : volume;
+}
+
 bool IsDataFile(std::string_view name) {
   return name.ends_with(".ksst") || name.ends_with(".vsst");
 }

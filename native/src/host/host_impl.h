@@ -152,7 +152,8 @@ class HostImpl final : public Host, public PagePool::Room, private ChargeObserve
   WalRegistry wals_{budget_.counter(MemoryPurpose::kMetadata),
                     [this](std::function<void()> job) { RunInBackground(std::move(job)); }};
   VolumeRegistry volumes_{budget_.counter(MemoryPurpose::kFileBuffers),
-                          [this](std::function<void()> job) { RunInBackground(std::move(job)); }};
+                          [this](std::function<void()> job) { RunInBackground(std::move(job)); },
+                          &space_};
 };
 
 /// The implementation behind a lease: there is only one.

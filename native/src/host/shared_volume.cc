@@ -78,7 +78,15 @@ SharedVolumeImpl::SharedVolumeImpl(Setup setup)
       volume_(std::move(setup.volume)),
       file_system_(lavafs::NewLavaFileSystem(volume_.get())),
       jobs_(std::move(setup.jobs)),
-      direct_io_wanted_(setup.direct_io_wanted) {}
+      direct_io_wanted_(setup.direct_io_wanted) {
+  if (setup.capacity_bytes == 0) return;
+  quota_.LimitTo({.path = path_,
+                  .capacity_setting = std::move(setup.capacity_setting),
+                  .capacity_bytes = setup.capacity_bytes,
+                  .file_bytes_max = volume_->FileBytesMax(),
+                  .used_bytes = [this] { return volume_->UsedBytes(); }},
+                 setup.process);
+}
 
 VolumeFigures SharedVolumeImpl::figures() {
   const lavafs::VolumeStatistics from = volume_->Statistics();

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "host/space_quota.h"
 #include "lava/volume.h"
 #include "lavafs/volume.h"
 #include "memory/memory_counter.h"
@@ -42,6 +43,10 @@ class SharedVolumeImpl final : public SharedVolume {
     std::unique_ptr<lavafs::Volume> volume;
     std::shared_ptr<VolumeJobs> jobs;
     bool direct_io_wanted = false;
+    /// Of the options, when they limit the capacity; else 0.
+    uint64_t capacity_bytes = 0;
+    std::string capacity_setting;
+    SpaceQuota* process = nullptr;  // whose statistics have the volume's instances, too
   };
   explicit SharedVolumeImpl(Setup setup);
   ~SharedVolumeImpl() override { jobs_->Stop(); }
@@ -61,6 +66,8 @@ class SharedVolumeImpl final : public SharedVolume {
 
   const lavafs::Uuid& uuid() const { return volume_->uuid(); }
   bool is_healthy() { return volume_->Health().ok(); }
+  /// What all instances on the volume may take; without a limit when the options set no capacity.
+  SpaceQuota* quota() { return &quota_; }
   bool HasDirectory(Slice directory) { return volume_->List(directory).ok(); }
   /// Removes what instances of a process that is gone left behind, and stale pins.
   Status RemoveAllButPins();
@@ -75,6 +82,7 @@ class SharedVolumeImpl final : public SharedVolume {
   const std::unique_ptr<fs::FileSystem> file_system_;
   const std::shared_ptr<VolumeJobs> jobs_;
   const bool direct_io_wanted_;
+  SpaceQuota quota_;
   std::mutex pins_mutex_;  // a pin is whole or not there
 };
 

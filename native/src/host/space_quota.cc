@@ -40,6 +40,27 @@ void SpaceQuota::SetLimit(uint64_t high_bytes, uint64_t low_bytes) {
   }
 }
 
+void SpaceQuota::LimitTo(VolumeLimit volume, SpaceQuota* process) {
+  const uint64_t high_bytes = volume.file_bytes_max;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    volume_ = std::move(volume);
+    process_ = process;
+  }
+  SetLimit(high_bytes, 0);
+}
+
+// Under the lock. In a volume everything counts that is there, also what is no instance's: local
+// copies, and the unused ends of files' last extents.
+SpaceUse SpaceQuota::TotalNow() const {
+  SpaceUse total = total_;
+  if (!volume_) return total;
+  const uint64_t used = volume_->used_bytes();
+  const uint64_t known = total.file_bytes + total.copied_bytes;
+  total.pinned_bytes = std::max(total.pinned_bytes, used - std::min(used, known));
+  return total;
+}
+
 void SpaceQuota::Join(Place* place, SpaceMember* member) {
   std::lock_guard<std::mutex> lock(mutex_);
   place->member = member;
@@ -52,8 +73,19 @@ void SpaceQuota::Leave(Place* place) {
   place->member = nullptr;
   places_.remove(place);
   counted_at_us_ = 0;  // it may have counted as a writer
-  Add(place->report.use, ~0ull, &total_);
+  AddToTotal(place->report.use, ~0ull);
   Judge();
+}
+
+// Under the lock.
+void SpaceQuota::AddToTotal(const SpaceUse& use, uint64_t sign) {
+  Add(use, sign, &total_);
+  if (process_ != nullptr) process_->AddOnVolumes(use, sign);
+}
+
+void SpaceQuota::AddOnVolumes(const SpaceUse& use, uint64_t sign) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Add(use, sign, &on_volumes_);
 }
 
 SpaceVerdict SpaceQuota::Update(Place* place, const SpaceReport& report) {
@@ -81,8 +113,8 @@ void SpaceQuota::Put(Place* place, const SpaceReport& report) {
   if (report.busy || before.file_bytes != report.use.file_bytes ||
       before.live_bytes != report.use.live_bytes)
     place->spent_step = 0;
-  Add(before, ~0ull, &total_);
-  Add(report.use, 1, &total_);
+  AddToTotal(before, ~0ull);
+  AddToTotal(report.use, 1);
   place->report = report;
 }
 
@@ -90,7 +122,7 @@ void SpaceQuota::Put(Place* place, const SpaceReport& report) {
 void SpaceQuota::Judge() {
   if (limits_.high_bytes == 0 && pressure_.fullness == 0) return;
   const bool was_full = pressure_.stop;
-  pressure_ = JudgeSpace(total_, limits_);
+  pressure_ = JudgeSpace(TotalNow(), limits_);
   step_ = SpaceStep(pressure_);
   pressing_ = pressure_.slow > 0;
   epoch_.fetch_add(1, std::memory_order_relaxed);
@@ -204,13 +236,25 @@ Status SpaceQuota::Full(const Place& place) const {
   return Status::NoSpace(
       "write" + name + ": the files of the process's " + std::to_string(places_.size()) +
       " instances take " + std::to_string(total_.file_bytes) +
-      " bytes and those that only snapshots keep " + std::to_string(total_.pinned_bytes) +
-      ", the process's limit is " + std::to_string(limits_.high_bytes) + " and about " +
+      " bytes and those that only snapshots and local copies keep " +
+      std::to_string(TotalNow().pinned_bytes) + ", " +
+      (volume_ ? "what the volume " + volume_->path + " can hold" : "the process's limit") +
+      " is " + std::to_string(limits_.high_bytes) + " and about " +
       std::to_string(total_.live_bytes) +
       " bytes are in use, so nothing more can be given back; this instance takes " +
       std::to_string(TakenBy(place.report.use)) + " of them, most takes " + most_name + " with " +
-      std::to_string(TakenBy(most->report.use)) +
-      ": raise the process's limit of space, or keep less state" + failure);
+      std::to_string(TakenBy(most->report.use)) + ": " + Remedy() + failure);
+}
+
+// The rule of docs/configuration.md: twice what lives, and what the volume needs for itself.
+std::string SpaceQuota::Remedy() const {
+  constexpr uint64_t kVolumesOwnBytes = 64ull << 20;
+  if (!volume_) return "raise the process's limit of space, or keep less state";
+  const uint64_t least = std::max(2 * total_.live_bytes + kVolumesOwnBytes,
+                                  volume_->capacity_bytes + volume_->capacity_bytes / 4);
+  return "raise " + volume_->capacity_setting + ", which is " +
+         std::to_string(volume_->capacity_bytes) + " bytes, to at least " + std::to_string(least) +
+         ", or keep less state";
 }
 
 uint64_t SpaceQuota::BytesPerSecond(Place* place, uint64_t bytes_per_second_max, uint64_t now_us) {
@@ -230,8 +274,8 @@ uint64_t SpaceQuota::BytesPerSecond(Place* place, uint64_t bytes_per_second_max,
 
 SpaceQuota::Statistics SpaceQuota::statistics() const {
   std::lock_guard<std::mutex> lock(mutex_);
-  return {.used_bytes = TakenBy(total_),
-          .live_bytes = total_.live_bytes,
+  return {.used_bytes = TakenBy(total_) + TakenBy(on_volumes_),
+          .live_bytes = total_.live_bytes + on_volumes_.live_bytes,
           .limit_bytes = limits_.high_bytes};
 }
 

@@ -2,8 +2,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,14 +49,23 @@ struct SpaceVerdict {
   uint64_t epoch = 0;     // SpaceQuota::epoch()
 };
 
-/// A limit for the files of all instances of the process, and what each of them takes. When it gets
-/// short, who has most garbage collects first (policy/space_shares.h), idle or not; and when it is
-/// full and every instance has looked in vain, writes are told.
+/// A volume whose capacity is the limit.
+struct VolumeLimit {
+  std::string path;
+  std::string capacity_setting;  // its name for messages
+  uint64_t capacity_bytes = 0;
+  uint64_t file_bytes_max = 0;           // that the volume can hold of files
+  std::function<uint64_t()> used_bytes;  // by whatever is in it; any thread, takes no other lock
+};
+
+/// A limit for the files of all instances of the process or of a volume, and what each of them
+/// takes. When it gets short, who has most garbage collects first (policy/space_shares.h), idle or
+/// not; and when it is full and every instance has looked in vain, writes are told.
 ///
 /// Nobody waits here. An instance is only ever asked to submit a job, and a write that waits comes
 /// again: so no instance waits for another one's lock.
 /// Threads:    any. Its mutex is taken under instances' state mutexes; under it only
-///             SpaceMember is called, which submits jobs.
+///             SpaceMember is called, which submits jobs, and a volume is asked for its use.
 /// Ownership:  a member must leave before it ends.
 class SpaceQuota {
  public:
@@ -70,6 +81,9 @@ class SpaceQuota {
 
   /// 0: no limit. low_bytes 0: nine tenths of it.
   void SetLimit(uint64_t high_bytes, uint64_t low_bytes);
+  /// The limit is what a volume can hold. Before the first member joins. process: its statistics
+  /// have what is on the volume, too, while its limit is not about that; may be null.
+  void LimitTo(VolumeLimit volume, SpaceQuota* process);
   bool limited() const { return limited_.load(std::memory_order_relaxed); }
   /// Whether writes must look at all: the low limit is passed. For the path of every write.
   bool pressing() const { return pressing_.load(std::memory_order_relaxed); }
@@ -112,6 +126,10 @@ class SpaceQuota {
   bool HasLooked(const Place& place, uint64_t round) const;
   bool GiveUpOldest();
   Status Full(const Place& place) const;
+  SpaceUse TotalNow() const;
+  void AddToTotal(const SpaceUse& use, uint64_t sign);
+  void AddOnVolumes(const SpaceUse& use, uint64_t sign);  // takes the lock
+  std::string Remedy() const;
 
   // Read by every write and hardly ever written: on a line of its own.
   alignas(64) std::atomic<bool> pressing_{false};
@@ -120,6 +138,9 @@ class SpaceQuota {
   std::atomic<uint64_t> next_snapshot_{0};
   mutable std::mutex mutex_;
   SpaceLimits limits_;
+  std::optional<VolumeLimit> volume_;
+  SpaceQuota* process_ = nullptr;  // its mutex is taken under this one's
+  SpaceUse on_volumes_;            // of quotas whose process_ this is
   std::list<Place*> places_;
   SpaceUse total_;
   SpacePressure pressure_;

@@ -18,7 +18,6 @@ namespace {
 
 constexpr Slice kNameBegin = "volume-", kNameEnd = ".lavafs";
 constexpr uint64_t kCapacityBytesMin = 32ull << 20;
-constexpr uint64_t kInitialBytes = 32ull << 20;
 
 std::string NameOf(uint64_t number) {
   return std::string(kNameBegin) + std::to_string(number) + std::string(kNameEnd);
@@ -189,9 +188,8 @@ Result<VolumeRegistry::Mounted*> VolumeRegistry::MountNew(const std::string& dir
     device = std::move(made).value();
   }
   const os::Random128 random = os::RandomBits128();
-  Status done = lavafs::Volume::Format(
-      device.get(), {.capacity_bytes = capacity_bytes, .initial_bytes = kInitialBytes},
-      {random.high, random.low});
+  Status done = lavafs::Volume::Format(device.get(), {.capacity_bytes = capacity_bytes},
+                                       {random.high, random.low});
   if (!done.ok()) {
     (void)Posix()->Remove(path);
     return done.WithContext("make the volume " + path);
@@ -205,6 +203,7 @@ Result<VolumeRegistry::Mounted*> VolumeRegistry::Mount(const std::string& direct
                                                        const VolumeOptions& options) {
   auto jobs = std::make_shared<VolumeJobs>(submit_);
   lavafs::MountOptions mount;
+  mount.capacity_setting = options.capacity_setting;
   mount.grow_bytes = options.grow_bytes;
   mount.reserve_bytes = options.reserve_bytes;
   mount.idle_reserve_bytes = options.idle_reserve_bytes;
@@ -218,7 +217,10 @@ Result<VolumeRegistry::Mounted*> VolumeRegistry::Mount(const std::string& direct
       SharedVolumeImpl::Setup{.path = path,
                               .volume = std::move(volume),
                               .jobs = std::move(jobs),
-                              .direct_io_wanted = options.direct_io});
+                              .direct_io_wanted = options.direct_io,
+                              .capacity_bytes = options.capacity_bytes,
+                              .capacity_setting = options.capacity_setting,
+                              .process = process_});
   LAVA_RETURN_IF_ERROR(shared->RemoveAllButPins());
   mounted_.push_back({.directory = directory, .volume = std::move(shared)});
   return &mounted_.back();

@@ -17,9 +17,10 @@ namespace lava {
 /// Ownership:  must outlive the volumes that it gave out.
 class VolumeRegistry {
  public:
-  /// buffers: charged with those of files; null: nobody is. submit: see VolumeJobs.
-  VolumeRegistry(MemoryCounter* buffers, VolumeJobs::Submit submit)
-      : buffers_(buffers), submit_(std::move(submit)) {}
+  /// buffers: charged with those of files; null: nobody is. submit: see VolumeJobs. process: has
+  /// what instances on volumes take in its statistics; may be null.
+  VolumeRegistry(MemoryCounter* buffers, VolumeJobs::Submit submit, SpaceQuota* process = nullptr)
+      : buffers_(buffers), submit_(std::move(submit)), process_(process) {}
 
   /// See Host.
   Result<std::shared_ptr<SharedVolume>> Open(const std::string& directory,
@@ -49,6 +50,7 @@ class VolumeRegistry {
 
   MemoryCounter* const buffers_;
   const VolumeJobs::Submit submit_;
+  SpaceQuota* const process_;
   std::mutex mutex_;
   std::list<Mounted> mounted_;
 };

@@ -8,12 +8,19 @@ namespace {
 
 // Of a compaction that has begun: the extent in which the journal goes on, and parts of others.
 constexpr uint64_t kJournalExtents = 4;
+// Compacting the journal of an empty volume more often would gain nothing.
+constexpr uint64_t kJournalBytesMin = 256 << 10;
+// A device grows by at least this, and by a quarter of its size.
+constexpr uint64_t kGrowBytesMin = 1 << 20;
 
 }  // namespace
 
+// A sixteenth of the device, so that a small volume does not keep megabytes free for its journal.
 uint64_t VolumeImpl::JournalBytesDue() const {
-  return std::max(std::min(options_.journal_bytes_max, superblock_.capacity_bytes / 16),
-                  2 * checkpoint_bytes_);
+  const uint64_t device_bytes = uint64_t{extents_.count()} * superblock_.extent_bytes;
+  const uint64_t share = std::max(device_bytes / 16, kJournalBytesMin);
+  return std::max({std::min({options_.journal_bytes_max, superblock_.capacity_bytes / 16, share}),
+                   2 * checkpoint_bytes_});
 }
 
 // Extents that a file leaves free: those that the journal may need until a compaction has shortened
@@ -24,8 +31,23 @@ uint64_t VolumeImpl::Reserve(bool may_use_reserve) const {
   const uint64_t bytes = JournalBytesDue() + 2 * metadata_.bytes();
   const uint64_t journal = std::min<uint64_t>(kJournalExtents + bytes / extent_bytes + 1,
                                               superblock_.capacity_bytes / extent_bytes / 3);
-  const uint64_t kept_back = std::min(options_.reserve_bytes, superblock_.capacity_bytes / 8);
+  // No job that makes space writes more than there is.
+  const uint64_t used_bytes =
+      uint64_t{extents_.count() - extents_.free_count()} * superblock_.extent_bytes;
+  const uint64_t kept_back =
+      std::min({options_.reserve_bytes, superblock_.capacity_bytes / 8, used_bytes});
   return may_use_reserve ? journal : journal + kept_back / extent_bytes;
+}
+
+uint64_t VolumeImpl::FileBytesMax() {
+  Lock lock(mutex_);
+  const uint64_t capacity = superblock_.capacity_bytes;
+  const uint64_t journal = std::min(options_.journal_bytes_max, capacity / 16) +
+                           (kJournalExtents + 1) * superblock_.extent_bytes;
+  const uint64_t kept_back = std::min(options_.reserve_bytes, capacity / 8);
+  // Memtables that were sealed before the limit was met are still to be written.
+  const uint64_t under_way = capacity / 16;
+  return capacity - std::min(capacity, journal + kept_back + under_way);
 }
 
 Status VolumeImpl::Full(const std::string& operation) const {
@@ -37,17 +59,22 @@ Status VolumeImpl::Full(const std::string& operation) const {
       std::to_string(extents_.free_count() * extent_bytes) + " are free, " +
       std::to_string(Reserve(false) * extent_bytes) + " of them kept back, and it has " +
       std::to_string(metadata_.files()) + " files of at most " +
-      std::to_string(NumbersMax(extents_.count() * extent_bytes)) +
-      "; remove files, or give it more capacity" +
+      std::to_string(NumbersMax(extents_.count() * extent_bytes)) + "; remove files, or " +
+      (options_.capacity_setting.empty()
+           ? "give it more capacity"
+           : "raise " + options_.capacity_setting + ", which is " +
+                 std::to_string(superblock_.capacity_bytes) + " bytes, to at least " +
+                 std::to_string(superblock_.capacity_bytes + superblock_.capacity_bytes / 4)) +
       (grow_error_.ok() ? "" : "; it could not grow: " + grow_error_.ToString()));
 }
 
 bool VolumeImpl::Grow(uint64_t extents) {
   const uint64_t extent_bytes = superblock_.extent_bytes;
   const uint64_t now = extents_.count() * extent_bytes;
-  const uint64_t wanted = std::min(
-      now + std::max(fs::RoundUp(options_.grow_bytes, extent_bytes), extents * extent_bytes),
-      superblock_.capacity_bytes);
+  const uint64_t step = std::min(options_.grow_bytes, std::max(now / 4, kGrowBytesMin));
+  const uint64_t wanted =
+      std::min(now + std::max(fs::RoundUp(step, extent_bytes), extents * extent_bytes),
+               superblock_.capacity_bytes);
   // Less than that much is better than nothing.
   const uint64_t least = std::min(now + extents * extent_bytes, superblock_.capacity_bytes);
   if (wanted <= now) return false;
@@ -73,13 +100,17 @@ std::optional<uint32_t> VolumeImpl::NewDirectory() {
   return number;
 }
 
-Status VolumeImpl::Extend(Lock* lock, uint32_t inode, uint32_t extents, bool may_use_reserve) {
+Status VolumeImpl::Extend(Lock* lock, uint32_t inode, uint32_t extents, uint32_t extents_liked,
+                          bool may_use_reserve) {
   while (true) {
     LAVA_RETURN_IF_ERROR(Usable());
     const uint64_t wanted = extents + Reserve(may_use_reserve);
     if (extents_.free_count() >= wanted) break;
     // What was removed before more of the device: those blocks have been written.
-    const bool much_to_free = freed_extents_ * superblock_.extent_bytes >= options_.grow_bytes;
+    const uint64_t device_bytes = uint64_t{extents_.count()} * superblock_.extent_bytes;
+    const bool much_to_free =
+        freed_extents_ * superblock_.extent_bytes >=
+        std::min(options_.grow_bytes, std::max(device_bytes / 4, kGrowBytesMin));
     const bool grew = !much_to_free && Grow(wanted - extents_.free_count());
     if (grew) continue;
     const uint64_t to_free = freed_extents_;
@@ -91,6 +122,8 @@ Status VolumeImpl::Extend(Lock* lock, uint32_t inode, uint32_t extents, bool may
       return Full("append to a file");
     }
   }
+  const uint64_t spare = extents_.free_count() - Reserve(may_use_reserve);
+  if (spare >= extents_liked) extents = std::max(extents, extents_liked);
   const std::vector<ExtentRun> has = metadata_.RunsOf(inode);
   const uint32_t after = has.empty() ? 0 : has.back().first + has.back().count;
   std::vector<ExtentRun> runs = extents_.Allocate(extents, after);

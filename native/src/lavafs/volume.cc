@@ -263,6 +263,12 @@ Status VolumeImpl::SyncAll() {
   return synced;
 }
 
+uint64_t VolumeImpl::UsedBytes() {
+  Lock lock(mutex_);
+  const uint64_t used = extents_.count() - extents_.free_count();
+  return (used - std::min(used, freed_extents_)) * superblock_.extent_bytes;
+}
+
 VolumeStatistics VolumeImpl::Statistics() {
   Lock lock(mutex_);
   const uint64_t extent_bytes = superblock_.extent_bytes;

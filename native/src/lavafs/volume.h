@@ -14,18 +14,23 @@
 namespace lava::lavafs {
 
 struct FormatOptions {
-  uint64_t capacity_bytes = 0;           // at most so many; the device may be smaller, and grow
-  uint32_t extent_bytes = 1 << 20;       // a power of two
-  uint64_t initial_bytes = 64ull << 20;  // of a device that grows
+  uint64_t capacity_bytes = 0;          // at most so many; the device may be smaller, and grow
+  uint32_t extent_bytes = 256 << 10;    // a power of two; a file takes at least one
+  uint64_t initial_bytes = 2ull << 20;  // of a device that grows
 };
 
 struct MountOptions {
-  uint64_t grow_bytes = 64ull << 20;  // a device that grows does so by as much
-  /// Free space that only files which may use it get, and the journal; at most an eighth of all.
+  /// What messages call the setting of the capacity; empty: messages name none.
+  std::string capacity_setting = {};
+  /// A device that grows does so by a quarter of its size, and at most by this.
+  uint64_t grow_bytes = 64ull << 20;
+  /// Free space that only files which may use it get, and the journal; at most an eighth of the
+  /// capacity, and at most as much as is in use.
   uint64_t reserve_bytes = 0;
   /// Free space above this is given back to the system by TrimFreeSpace().
   uint64_t idle_reserve_bytes = 256ull << 20;
-  /// The journal is compacted when it has grown by as much since the last time.
+  /// The journal is compacted when it has grown by as much since the last time, or by a sixteenth
+  /// of a small device.
   uint64_t journal_bytes_max = 8ull << 20;
   /// Whether synced files must outlive a power cut. If not, space is used again at once.
   bool power_safe = true;
@@ -119,6 +124,11 @@ class Volume {
   /// Gives free space above the idle reserve back to the system.
   virtual Status TrimFreeSpace() = 0;
   virtual VolumeStatistics Statistics() = 0;
+  /// Of the extents that are not free, cheaply; those of removed files count no more.
+  virtual uint64_t UsedBytes() = 0;
+  /// How much files may take before the volume should be told full: the capacity without the
+  /// journal's part, the reserve, and a sixteenth for what is under way then.
+  virtual uint64_t FileBytesMax() = 0;
   /// OK, or why it takes no more changes.
   virtual Status Health() = 0;
   /// Whether it is read and written past the page cache.

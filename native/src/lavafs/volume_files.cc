@@ -7,6 +7,9 @@
 
 namespace lava::lavafs {
 
+// From this size on a file gets extents by as much, if there is room.
+static constexpr uint64_t kLargeStepBytes = 1 << 20;
+
 /// Where a file's bytes stand on the device.
 class Layout {
  public:
@@ -249,8 +252,10 @@ class AppendImpl : public VolumeFile {
     const uint32_t extent_bytes = volume_->superblock_.extent_bytes;
     const uint64_t extents = (bytes - layout_.bytes() + extent_bytes - 1) / extent_bytes;
     VolumeImpl::Lock lock(volume_->mutex_);
-    LAVA_RETURN_IF_ERROR(
-        volume_->Extend(&lock, inode_, static_cast<uint32_t>(extents), may_use_reserve_));
+    // A large file gets as much at a time, so that its extents are few runs and few transactions.
+    const uint64_t liked = layout_.bytes() < kLargeStepBytes ? 0 : kLargeStepBytes / extent_bytes;
+    LAVA_RETURN_IF_ERROR(volume_->Extend(&lock, inode_, static_cast<uint32_t>(extents),
+                                         static_cast<uint32_t>(liked), may_use_reserve_));
     layout_ = Layout(volume_->metadata_.RunsOf(inode_), extent_bytes);
     return Status::OK();
   }

@@ -40,6 +40,8 @@ class VolumeImpl : public Volume {
   Status CompactJournal() override;
   Status TrimFreeSpace() override;
   VolumeStatistics Statistics() override;
+  uint64_t UsedBytes() override;
+  uint64_t FileBytesMax() override;
   Status Health() override;
   bool is_direct() const override { return device_->alignment() > 1; }
   uint64_t boot() const override { return options_.boot; }
@@ -92,8 +94,10 @@ class VolumeImpl : public Volume {
   // space.cc; with the mutex held
   uint64_t JournalBytesDue() const;  // as many until it is compacted
   uint64_t Reserve(bool may_use_reserve) const;
-  // So many extents for a file, or none and NoSpace. Makes removals durable when space is short.
-  Status Extend(Lock* lock, uint32_t inode, uint32_t extents, bool may_use_reserve);
+  // So many extents for a file, or none and NoSpace; extents_liked if there is room for them.
+  // Makes removals durable when space is short.
+  Status Extend(Lock* lock, uint32_t inode, uint32_t extents, uint32_t extents_liked,
+                bool may_use_reserve);
   Result<uint32_t> TakeJournalExtent();
   bool Grow(uint64_t extents);  // false: see grow_error_
   std::optional<uint32_t> NewInode();

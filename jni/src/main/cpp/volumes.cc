@@ -18,7 +18,7 @@ namespace {
 constexpr jint kPieceBytesMax = 1 << 20;
 
 // The order is VolumeOptions.java's.
-VolumeOptions ToOptions(JNIEnv* env, jlongArray array) {
+VolumeOptions ToOptions(JNIEnv* env, jlongArray array, jbyteArray capacity_setting) {
   OptionNumbers in(env, array);
   VolumeOptions o;
   o.capacity_bytes = in.Next();
@@ -28,14 +28,15 @@ VolumeOptions ToOptions(JNIEnv* env, jlongArray array) {
   o.reserve_bytes = in.Next();
   o.idle_reserve_bytes = in.Next();
   in.End();
+  o.capacity_setting = CopyPath(env, capacity_setting);
   return o;
 }
 
 // ---------------------------------------------------------------- Volume
 
-jlong Open(JNIEnv* env, jclass, jbyteArray directory, jlongArray options) {
+jlong Open(JNIEnv* env, jclass, jbyteArray directory, jlongArray options, jbyteArray setting) {
   return Entry(env, jlong{0}, [&]() -> jlong {
-    const VolumeOptions o = ToOptions(env, options);
+    const VolumeOptions o = ToOptions(env, options, setting);
     std::vector<std::string> left_behind;
     Result<std::shared_ptr<SharedVolume>> volume =
         Host::Get().OpenVolume(CopyPath(env, directory), o, &left_behind);
@@ -45,9 +46,9 @@ jlong Open(JNIEnv* env, jclass, jbyteArray directory, jlongArray options) {
   });
 }
 
-jlong OpenPinned(JNIEnv* env, jclass, jbyteArray marker, jlongArray options) {
+jlong OpenPinned(JNIEnv* env, jclass, jbyteArray marker, jlongArray options, jbyteArray setting) {
   return Entry(env, jlong{0}, [&]() -> jlong {
-    const VolumeOptions o = ToOptions(env, options);
+    const VolumeOptions o = ToOptions(env, options, setting);
     Result<PinnedFiles> pinned = Host::Get().OpenPinned(CopyPath(env, marker), o);
     Check(pinned.status());
     PinnedFiles files = std::move(pinned).value();
@@ -226,8 +227,8 @@ void Finish(JNIEnv* env, jobject, jlong handle) {
 
 NativeClass VolumeMethods() {
   static const JNINativeMethod methods[] = {
-      Native("open0", "([B[J)J", reinterpret_cast<void*>(Open)),
-      Native("openPinned0", "([B[J)J", reinterpret_cast<void*>(OpenPinned)),
+      Native("open0", "([B[J[B)J", reinterpret_cast<void*>(Open)),
+      Native("openPinned0", "([B[J[B)J", reinterpret_cast<void*>(OpenPinned)),
       Native("removeStale0", "([B)I", reinterpret_cast<void*>(RemoveStale)),
       Native("description0", "(J)[B", reinterpret_cast<void*>(Description)),
       Native("figures0", "(J[J)V", reinterpret_cast<void*>(Figures)),

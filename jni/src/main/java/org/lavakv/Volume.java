@@ -49,7 +49,9 @@ public final class Volume extends NativeObject {
         Objects.requireNonNull(directory, "directory");
         long[] options = o.toNative();
         LavaLibrary.checkLoaded();
-        return new Volume(open0(Encoder.utf8(directory), options), directory);
+        return new Volume(
+                open0(Encoder.utf8(directory), options, Encoder.utf8(o.capacitySetting())),
+                directory);
     }
 
     /**
@@ -63,7 +65,11 @@ public final class Volume extends NativeObject {
         Objects.requireNonNull(marker, "marker");
         long[] options = o.toNative();
         LavaLibrary.checkLoaded();
-        Volume volume = new Volume(openPinned0(Encoder.utf8(marker), options), marker);
+        Volume volume =
+                new Volume(
+                        openPinned0(
+                                Encoder.utf8(marker), options, Encoder.utf8(o.capacitySetting())),
+                        marker);
         return new PinnedFiles(volume, volume.pinnedDirectory);
     }
 
@@ -174,9 +180,11 @@ public final class Volume extends NativeObject {
         return path + ":" + directory + "/" + name;
     }
 
-    private static native long open0(byte[] directory, long[] options) throws LavaDBException;
+    private static native long open0(byte[] directory, long[] options, byte[] capacitySetting)
+            throws LavaDBException;
 
-    private static native long openPinned0(byte[] marker, long[] options) throws LavaDBException;
+    private static native long openPinned0(byte[] marker, long[] options, byte[] capacitySetting)
+            throws LavaDBException;
 
     private static native int removeStale0(byte[] directory) throws LavaDBException;
 

@@ -1,5 +1,7 @@
 package org.lavakv;
 
+import java.util.Objects;
+
 /**
  * Options of a {@link Volume}; they count when it is mounted.
  *
@@ -12,6 +14,7 @@ package org.lavakv;
 public final class VolumeOptions {
 
     private long capacityBytes;
+    private String capacitySetting = "VolumeOptions.capacityBytes";
     private boolean directIo = true;
     private boolean powerSafe;
     private long growBytes = 64L << 20;
@@ -21,10 +24,24 @@ public final class VolumeOptions {
     /** Options with the defaults that the setters name. */
     public VolumeOptions() {}
 
-    /** What it may grow to, at least 32 MiB; 0: the size of the disk below. Default: 0. */
+    /**
+     * What it may grow to, at least 32 MiB; 0: the size of the disk below. With a capacity,
+     * instances compact and collect before the volume is full, and are slowed, as under a limit of
+     * space. Default: 0.
+     */
     public VolumeOptions setCapacityBytes(long capacityBytes) {
         this.capacityBytes = notNegative(capacityBytes, "capacityBytes");
         return this;
+    }
+
+    /** What messages call the setting of the capacity. Default: this class's name for it. */
+    public VolumeOptions setCapacitySetting(String capacitySetting) {
+        this.capacitySetting = Objects.requireNonNull(capacitySetting, "capacitySetting");
+        return this;
+    }
+
+    String capacitySetting() {
+        return capacitySetting;
     }
 
     /**
@@ -45,7 +62,7 @@ public final class VolumeOptions {
         return this;
     }
 
-    /** The volume grows in steps of this. Default: 64 MiB. */
+    /** The volume grows in steps of a quarter of its size, at most of this. Default: 64 MiB. */
     public VolumeOptions setGrowBytes(long growBytes) {
         this.growBytes = notNegative(growBytes, "growBytes");
         return this;
@@ -53,7 +70,8 @@ public final class VolumeOptions {
 
     /**
      * Free space that only collections, manifests and the volume's journal get, so that a full
-     * volume can be emptied; at most an eighth of the capacity counts. Default: 64 MiB.
+     * volume can be emptied; at most an eighth of the capacity counts, and at most as much as is in
+     * use. Default: 64 MiB.
      */
     public VolumeOptions setReserveBytes(long reserveBytes) {
         this.reserveBytes = notNegative(reserveBytes, "reserveBytes");

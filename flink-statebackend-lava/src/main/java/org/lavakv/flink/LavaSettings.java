@@ -152,7 +152,10 @@ final class LavaSettings {
     /** How volumes are opened: this job's own, and those that local recovery finds. */
     VolumeOptions volumeOptions() {
         // Neither checkpoints nor local recovery promise anything after a power cut.
-        VolumeOptions options = new VolumeOptions().setDirectIo(directIo());
+        VolumeOptions options =
+                new VolumeOptions()
+                        .setDirectIo(directIo())
+                        .setCapacitySetting(LavaOptions.FILE_SYSTEM_CAPACITY.key());
         if (get(LavaOptions.FILE_SYSTEM_CAPACITY, MemorySize.class) != null) {
             options.setCapacityBytes(
                     bytesBetween(
