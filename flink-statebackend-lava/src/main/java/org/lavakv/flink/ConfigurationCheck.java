@@ -3,20 +3,22 @@ package org.lavakv.flink;
 import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.ConcurrentHashMap;
+import org.apache.commons.text.similarity.LevenshteinDistance;
+import org.apache.flink.api.common.JobID;
 import org.apache.flink.configuration.ConfigOption;
-import org.apache.flink.configuration.ReadableConfig;
 import org.apache.flink.util.FlinkRuntimeException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Warns of keys in a configuration that have no effect: of Lava, misspelled, and of RocksDB, left
- * over. The same warning comes once in a process.
+ * over. A TaskManager logs the same warning once for each job.
  *
  * <p>Threads: any thread.
  */
@@ -26,7 +28,21 @@ final class ConfigurationCheck {
 
     private static final String ROCKSDB_PREFIX = "state.backend.rocksdb.";
 
-    private static final Set<String> WARNED = ConcurrentHashMap.newKeySet();
+    /** More edits than this make another word, not a misspelling. */
+    private static final int EDITS_MAX = 12;
+
+    private static final int JOBS_MAX = 1_000;
+
+    /** What was logged for each of the last jobs. Guarded by itself. */
+    private static final Map<JobID, Set<String>> WARNED =
+            new LinkedHashMap<>() {
+                private static final long serialVersionUID = 1L;
+
+                @Override
+                protected boolean removeEldestEntry(Map.Entry<JobID, Set<String>> eldest) {
+                    return size() > JOBS_MAX;
+                }
+            };
 
     private static final Map<String, String> COUNTERPARTS = new HashMap<>();
 
@@ -56,11 +72,23 @@ final class ConfigurationCheck {
 
     private ConfigurationCheck() {}
 
-    static void warn(ReadableConfig config) {
-        for (String message : messages(config.toMap().keySet())) {
-            if (WARNED.add(message)) {
-                LOG.warn(message);
+    /**
+     * Logs messages about a job's configuration, each once for the job.
+     *
+     * @param messages what {@link #messages} said
+     */
+    static void warn(JobID job, List<String> messages) {
+        for (String message : messages) {
+            if (isFirst(job, message)) {
+                LOG.warn("Job {}: {}", job, message);
             }
+        }
+    }
+
+    /** Whether this is the first call with that job and message. */
+    static boolean isFirst(JobID job, String message) {
+        synchronized (WARNED) {
+            return WARNED.computeIfAbsent(job, id -> new HashSet<>()).add(message);
         }
     }
 
@@ -74,7 +102,7 @@ final class ConfigurationCheck {
         Set<String> leftOver = new TreeSet<>();
         for (String key : keys) {
             if (key.startsWith(LavaOptions.PREFIX) && !known.contains(key)) {
-                unknown.add(key);
+                unknown.add(withNearest(key, known));
             } else if (key.startsWith(ROCKSDB_PREFIX)) {
                 leftOver.add(withCounterpart(key));
             }
@@ -87,12 +115,27 @@ final class ConfigurationCheck {
         }
         if (!unknown.isEmpty()) {
             messages.add(
-                    "The configuration has keys that Lava does not know: "
+                    "The configuration has keys that Lava does not know and ignores: "
                             + String.join(", ", unknown)
                             + ". Known are: "
                             + String.join(", ", known));
         }
         return messages;
+    }
+
+    /** The key, with the known one that is most like it. */
+    private static String withNearest(String key, Set<String> known) {
+        LevenshteinDistance distance = new LevenshteinDistance(EDITS_MAX);
+        String nearest = null;
+        int fewest = Integer.MAX_VALUE;
+        for (String candidate : known) {
+            int edits = distance.apply(key, candidate); // -1: more than EDITS_MAX
+            if (edits >= 0 && edits < fewest) {
+                fewest = edits;
+                nearest = candidate;
+            }
+        }
+        return nearest == null ? key : key + " (did you mean " + nearest + "?)";
     }
 
     private static String withCounterpart(String key) {

@@ -2,6 +2,7 @@ package org.lavakv.flink;
 
 import java.io.File;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
@@ -49,6 +50,9 @@ public class LavaStateBackend extends AbstractManagedMemoryStateBackend
     /** Only keys of Lava. */
     private final Configuration options;
 
+    /** About the job's configuration; logged where the job runs. */
+    private final List<String> warnings;
+
     private transient int nextDirectory;
     private transient boolean nextDirectoryChosen;
 
@@ -67,6 +71,7 @@ public class LavaStateBackend extends AbstractManagedMemoryStateBackend
     private LavaStateBackend(TernaryBoolean incremental) {
         this.incremental = incremental;
         this.options = new Configuration();
+        this.warnings = new ArrayList<>();
     }
 
     private LavaStateBackend(LavaStateBackend original, ReadableConfig config) {
@@ -81,6 +86,7 @@ public class LavaStateBackend extends AbstractManagedMemoryStateBackend
             }
         }
         options.addAll(original.options);
+        warnings = new ArrayList<>(ConfigurationCheck.messages(config.toMap().keySet()));
         new LavaSettings(options);
         latencyTrackingConfigBuilder = original.latencyTrackingConfigBuilder.configure(config);
         sizeTrackingConfigBuilder = original.sizeTrackingConfigBuilder.configure(config);
@@ -89,7 +95,6 @@ public class LavaStateBackend extends AbstractManagedMemoryStateBackend
     /** A copy with what this one leaves open taken from the configuration. */
     @Override
     public LavaStateBackend configure(ReadableConfig config, ClassLoader classLoader) {
-        ConfigurationCheck.warn(config);
         return new LavaStateBackend(this, config);
     }
 
@@ -131,6 +136,7 @@ public class LavaStateBackend extends AbstractManagedMemoryStateBackend
     public <K> AbstractKeyedStateBackend<K> createKeyedStateBackend(
             KeyedStateBackendParameters<K> parameters) throws IOException {
         Environment environment = parameters.getEnv();
+        ConfigurationCheck.warn(parameters.getJobID(), warnings);
         LavaSettings settings = settings();
         File workingDirectory = environment.getTaskManagerInfo().getTmpWorkingDirectory();
         File libraryDirectory = settings.libraryDirectory();

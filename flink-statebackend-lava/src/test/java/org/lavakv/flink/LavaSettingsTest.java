@@ -8,6 +8,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.apache.flink.api.common.JobID;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.IllegalConfigurationException;
@@ -49,6 +50,8 @@ class LavaSettingsTest {
     @ParameterizedTest
     @CsvSource({
         "state.backend.type, lava",
+        "state.backend.type, LAVA",
+        "state.backend.type, Lava",
         "state.backend, lava",
         "state.backend.type, org.lavakv.flink.LavaStateBackendFactory"
     })
@@ -334,7 +337,40 @@ class LavaSettingsTest {
                 .contains("state.backend.rocksdb.compaction.style (no counterpart)")
                 .contains("state.backend.rocksdb.metrics.block-cache-hit (Lava's metrics")
                 .doesNotContain("parallelism");
-        assertThat(messages.get(1)).contains("does not know: state.backend.lava.memtable.sise.");
+        assertThat(messages.get(1))
+                .contains(
+                        "does not know and ignores: state.backend.lava.memtable.sise"
+                                + " (did you mean state.backend.lava.memtable.size?).");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "value-separation.treshold, value-separation.threshold",
+        "timer-service.facotry, timer-service.factory",
+        "Memtable.Size, memtable.size",
+        "localdirs, localdir",
+        "memory-managed, memory.managed",
+        "something.that.is.far.from.every.key, ''",
+    })
+    void namesTheNearestKnownKey(String misspelt, String meant) {
+        List<String> messages =
+                ConfigurationCheck.messages(Set.of("state.backend.lava." + misspelt));
+        assertThat(messages).hasSize(1);
+        if (meant.isEmpty()) {
+            assertThat(messages.get(0)).doesNotContain("did you mean");
+        } else {
+            assertThat(messages.get(0))
+                    .contains(misspelt + " (did you mean state.backend.lava." + meant + "?)");
+        }
+    }
+
+    @Test
+    void warnsOnceForEachJob() {
+        JobID job = new JobID();
+        assertThat(ConfigurationCheck.isFirst(job, "a message")).isTrue();
+        assertThat(ConfigurationCheck.isFirst(job, "a message")).isFalse();
+        assertThat(ConfigurationCheck.isFirst(job, "another")).isTrue();
+        assertThat(ConfigurationCheck.isFirst(new JobID(), "a message")).isTrue();
     }
 
     @Test
