@@ -287,6 +287,7 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
         List<HandleAndLocalPath> sharedFiles = new ArrayList<>();
         List<HandleAndLocalPath> privateFiles = new ArrayList<>(upload.descriptions());
         (mode.sharedState() ? sharedFiles : privateFiles).addAll(upload.dataFiles());
+        privateFiles.add(RocksDbRefusal.entry());
         IncrementalRemoteKeyedStateHandle remote =
                 new IncrementalRemoteKeyedStateHandle(
                         context.backendUid(),

@@ -1,6 +1,7 @@
 package org.lavakv.flink.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -31,6 +32,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.lavakv.flink.LavaOptions;
 import org.lavakv.flink.LavaStateBackend;
@@ -255,5 +257,19 @@ class SavepointSwitchTest {
     @MethodSource("pairsWithinLava")
     void nativeSavepoint(Backend from, Backend to) throws Exception {
         assertThat(moved(from, to, NATIVE)).containsExactlyElementsOf(expected());
+    }
+
+    /** RocksDB's restore fails before it fetches anything, and says what the files are. */
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(
+            value = Backend.class,
+            names = {"ROCKS", "ROCKS_HEAP_TIMERS"})
+    void rocksDbRefusesLavasFilesWithLavasWords(Backend rocksDb) throws Exception {
+        for (SnapshotType type : new SnapshotType[] {CheckpointType.CHECKPOINT, NATIVE}) {
+            assertThatThrownBy(() -> moved(Backend.LAVA, rocksDb, type))
+                    .as(type.getName())
+                    .hasStackTraceContaining("was written by the state backend Lava")
+                    .hasStackTraceContaining("state.backend.type: lava");
+        }
     }
 }

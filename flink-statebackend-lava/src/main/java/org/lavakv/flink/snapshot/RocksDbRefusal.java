@@ -1,0 +1,30 @@
+package org.lavakv.flink.snapshot;
+
+import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
+import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
+
+/**
+ * An entry of a checkpoint's handle that ends a restore by Flink's RocksDB backend at its first
+ * step, with words that say what the checkpoint is.
+ *
+ * <p>That backend takes each entry's name for a file's name in a directory of its own, before it
+ * fetches anything. No file can have a name with the character NUL, so the restore fails there, and
+ * Java's message quotes the name. Without this entry all files would be fetched, and the message
+ * would be RocksDB's "Column family not found".
+ */
+public final class RocksDbRefusal {
+
+    /** The entry's name: a message, and the character that no file's name may have. */
+    public static final String NAME =
+            "This checkpoint or native savepoint was written by the state backend Lava. Set"
+                    + " state.backend.type: lava to restore it, or take a canonical savepoint on"
+                    + " Lava (flink savepoint --type canonical), which every state backend"
+                    + " restores.\0";
+
+    private RocksDbRefusal() {}
+
+    /** The entry; it has no bytes in the checkpoint's storage. */
+    static HandleAndLocalPath entry() {
+        return HandleAndLocalPath.of(new ByteStreamStateHandle("lava-refusal", new byte[0]), NAME);
+    }
+}
