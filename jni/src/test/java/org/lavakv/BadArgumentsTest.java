@@ -419,12 +419,14 @@ class BadArgumentsTest extends LavaTestBase {
             for (int i = 0; i < options.length; i++) {
                 long[] negative = options.clone();
                 negative[i] = -1;
-                refusedBy(volume, "open0", x, negative);
-                refusedBy(volume, "openPinned0", x, negative);
+                refusedBy(volume, "open0", x, negative, x);
+                refusedBy(volume, "openPinned0", x, negative, x);
             }
-            refusedBy(volume, "open0", x, new long[7]);
-            refusedBy(volume, "open0", null, options);
-            refusedBy(volume, "open0", new byte[0], options);
+            refusedBy(volume, "open0", x, new long[7], x);
+            refusedBy(volume, "open0", null, options, x);
+            refusedBy(volume, "open0", new byte[0], options, x);
+            refusedBy(volume, "open0", x, options, null);
+            refusedBy(volume, "open0", x, options, new byte[0]);
             refusedBy(volume, "removeStale0", (Object) null);
             refusedBy(volume, "removeStale0", new byte[0]);
             refusedBy(volume, "openFile0", db.handle, x, x);
