@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeMap;
 import org.apache.flink.api.common.state.MapState;
 
 /**
@@ -213,9 +214,11 @@ final class MapIteration extends Step {
                     map.put(userKey, text);
                     break;
                 case PUT_OTHERS:
+                    Map<String, String> others = new TreeMap<>();
                     for (int i = 0; i < OTHERS; i++) {
-                        map.put(i + userKey + number, text);
+                        others.put(i + userKey + number, text);
                     }
+                    map.putAll(others);
                     break;
                 case CHANGE_A_THIRD:
                     if (!victims.isEmpty()) {

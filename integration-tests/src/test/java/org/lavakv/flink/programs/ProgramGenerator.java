@@ -210,7 +210,8 @@ final class ProgramGenerator {
                             StateSteps.Operation.ADD_ALL,
                             number / 400 * 400,
                             random.nextInt(MANY),
-                            random.nextInt(40)));
+                            // Many large values make a view of what was there take a snapshot.
+                            random.nextInt(10) == 0 ? 6_000 : random.nextInt(40)));
         }
         List<MapIteration.Change> changes = new ArrayList<>();
         for (int i = 1 + random.nextInt(4); i > 0; i--) {
