@@ -25,10 +25,27 @@ bool NeedsRoom(FileCall kind) {
   }
 }
 
+bool Opens(FileCall kind) {
+  switch (kind) {
+    case FileCall::kCreate:
+    case FileCall::kOpenRandom:
+    case FileCall::kReadWhole:
+    case FileCall::kList:
+    case FileCall::kSyncDirectory:
+    case FileCall::kSyncFile:
+    case FileCall::kLock:
+      return true;
+    default:
+      return false;
+  }
+}
+
 bool Applies(Fault fault, FileCall kind) {
   switch (fault) {
     case Fault::kIOError:
       return true;
+    case Fault::kNotOpened:
+      return Opens(kind);
     case Fault::kNoSpace:
       return NeedsRoom(kind);
     case Fault::kShortWrite:
@@ -276,14 +293,22 @@ Status FaultFileSystem::CreateDirectory(const std::string& path) {
   return base_->CreateDirectory(path);
 }
 
+Status FaultFileSystem::CreateDurableDirectory(const std::string& path) {
+  LAVA_RETURN_IF_ERROR(Refusal(FileCall::kCreateDirectory, path));
+  LAVA_RETURN_IF_ERROR(Refusal(FileCall::kSyncDirectory, path));
+  return base_->CreateDurableDirectory(path);
+}
+
 Status FaultFileSystem::SyncDirectory(const std::string& path) {
   LAVA_RETURN_IF_ERROR(Refusal(FileCall::kSyncDirectory, path));
   return base_->SyncDirectory(path);
 }
 
-Status FaultFileSystem::SyncFile(const std::string& path) {
-  LAVA_RETURN_IF_ERROR(Refusal(FileCall::kSyncFile, path));
-  return base_->SyncFile(path);
+Status FaultFileSystem::SyncFile(const std::string& path, bool* asked) {
+  const std::optional<Fault> fault = Count(FileCall::kSyncFile, path);
+  if (!fault.has_value()) return base_->SyncFile(path, asked);
+  *asked = *fault != Fault::kNotOpened;
+  return StatusOf(*fault, FileCall::kSyncFile, path);
 }
 
 Result<std::unique_ptr<fs::DirectoryLock>> FaultFileSystem::Lock(const std::string& directory) {

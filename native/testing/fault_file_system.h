@@ -39,7 +39,8 @@ const char* FileCallName(FileCall call);
 
 /// What goes wrong. Where a fault makes no sense for a call, the call is not counted for it.
 enum class Fault : uint8_t {
-  kIOError,     // any call: refused, nothing done
+  kIOError,     // any call: refused, nothing done; SyncFile: by the device
+  kNotOpened,   // calls that open files: refused, as when a process has no descriptor left
   kNoSpace,     // calls that need room: refused, nothing done
   kShortWrite,  // Append: half of the bytes reach the file, then NoSpace
   kShortRead,   // Read: Corruption, as at the file's end; ReadWhole: half of the content
@@ -93,8 +94,10 @@ class FaultFileSystem : public fs::FileSystem {
   Status Link(const std::string& from, const std::string& to) override;
   Result<std::vector<std::string>> List(const std::string& directory) override;
   Status CreateDirectory(const std::string& path) override;
+  /// Counted as one call that creates and one that syncs.
+  Status CreateDurableDirectory(const std::string& path) override;
   Status SyncDirectory(const std::string& path) override;
-  Status SyncFile(const std::string& path) override;
+  Status SyncFile(const std::string& path, bool* asked) override;
   Result<std::unique_ptr<fs::DirectoryLock>> Lock(const std::string& directory) override;
   uint64_t boot() const override { return base_->boot(); }
 

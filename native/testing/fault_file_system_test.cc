@@ -28,7 +28,8 @@ class FaultFileSystemTest : public ::testing::Test {
     LAVA_RETURN_IF_ERROR(fs_.Link("/db/b", "/db/c"));
     LAVA_RETURN_IF_ERROR(fs_.Rename("/db/b", "/db/e"));
     LAVA_RETURN_IF_ERROR(fs_.SyncDirectory("/db"));
-    LAVA_RETURN_IF_ERROR(fs_.SyncFile("/db/e"));
+    bool asked = false;
+    LAVA_RETURN_IF_ERROR(fs_.SyncFile("/db/e", &asked));
     LAVA_ASSIGN_OR_RETURN(auto in, fs_.OpenRandom("/db/e"));
     char buffer[7];
     LAVA_RETURN_IF_ERROR(in->Read(0, 7, buffer));

@@ -40,8 +40,13 @@ class ForwardingFileSystem : public CrashableFileSystem {
     return files_->List(directory);
   }
   Status CreateDirectory(const std::string& path) final { return files_->CreateDirectory(path); }
+  Status CreateDurableDirectory(const std::string& path) final {
+    return files_->CreateDurableDirectory(path);
+  }
   Status SyncDirectory(const std::string& path) final { return files_->SyncDirectory(path); }
-  Status SyncFile(const std::string& path) final { return files_->SyncFile(path); }
+  Status SyncFile(const std::string& path, bool* asked) final {
+    return files_->SyncFile(path, asked);
+  }
   Result<std::unique_ptr<fs::DirectoryLock>> Lock(const std::string& directory) final {
     return files_->Lock(directory);
   }

@@ -103,7 +103,10 @@ class MemDirectoryLock : public fs::DirectoryLock {
   const std::string directory_;
 };
 
-MemFileSystem::MemFileSystem() : directories_{"/", "."} {}
+MemFileSystem::MemFileSystem() {
+  names_.directories = {"/", "."};
+  durable_names_ = names_;
+}
 MemFileSystem::~MemFileSystem() = default;
 
 Result<std::unique_ptr<fs::AppendFile>> MemFileSystem::Create(const std::string& path,
@@ -111,8 +114,8 @@ Result<std::unique_ptr<fs::AppendFile>> MemFileSystem::Create(const std::string&
   std::unique_lock<std::mutex> lock(mutex_);
   LAVA_RETURN_IF_ERROR(NeedsDirectory(path, "create"));
   NodePtr node;
-  auto it = names_.find(path);
-  if (it != names_.end()) {
+  auto it = names_.files.find(path);
+  if (it != names_.files.end()) {
     node = it->second;
     if (!node->truncated) node->before_truncation = node->data.substr(0, node->durable_bytes);
     node->truncated = true;
@@ -153,7 +156,7 @@ Result<uint64_t> MemFileSystem::FileSize(const std::string& path) {
 
 Result<bool> MemFileSystem::Exists(const std::string& path) {
   std::lock_guard<std::mutex> lock(mutex_);
-  return names_.count(path) != 0 || directories_.count(path) != 0;
+  return names_.files.count(path) != 0 || names_.directories.count(path) != 0;
 }
 
 Status MemFileSystem::Rename(const std::string& from, const std::string& to) {
@@ -178,7 +181,7 @@ Status MemFileSystem::Link(const std::string& from, const std::string& to) {
   std::unique_lock<std::mutex> lock(mutex_);
   LAVA_ASSIGN_OR_RETURN(NodePtr node, Find(from, "link"));
   LAVA_RETURN_IF_ERROR(NeedsDirectory(to, "link to"));
-  if (names_.count(to) != 0) return Status::IOError("link to " + to + ": it exists");
+  if (names_.files.count(to) != 0) return Status::IOError("link to " + to + ": it exists");
   Change({"", to, std::move(node)});
   Mutated(std::move(lock));
   return Status::OK();
@@ -186,9 +189,9 @@ Status MemFileSystem::Link(const std::string& from, const std::string& to) {
 
 Result<std::vector<std::string>> MemFileSystem::List(const std::string& directory) {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (directories_.count(directory) == 0) return Missing("list", directory);
+  if (names_.directories.count(directory) == 0) return Missing("list", directory);
   std::vector<std::string> names;
-  for (const auto& [path, node] : names_) {
+  for (const auto& [path, node] : names_.files) {
     if (DirectoryPart(path) == directory) names.push_back(path.substr(path.find_last_of('/') + 1));
   }
   return names;
@@ -196,12 +199,17 @@ Result<std::vector<std::string>> MemFileSystem::List(const std::string& director
 
 Status MemFileSystem::CreateDirectory(const std::string& path) {
   std::unique_lock<std::mutex> lock(mutex_);
-  if (directories_.count(path) != 0) return Status::OK();
-  for (std::string p = path; directories_.count(p) == 0; p = DirectoryPart(p)) {
-    if (names_.count(p) != 0) {
+  std::vector<std::string> missing;
+  for (std::string p = path; names_.directories.count(p) == 0; p = DirectoryPart(p)) {
+    if (names_.files.count(p) != 0) {
       return Status::IOError("create directory " + path + ": a file has the name " + p);
     }
-    directories_.insert(p);
+    missing.push_back(p);
+  }
+  if (missing.empty()) return Status::OK();
+  while (!missing.empty()) {
+    Change({"", std::move(missing.back()), nullptr});
+    missing.pop_back();
   }
   Mutated(std::move(lock));
   return Status::OK();
@@ -209,7 +217,7 @@ Status MemFileSystem::CreateDirectory(const std::string& path) {
 
 Status MemFileSystem::SyncDirectory(const std::string& path) {
   std::unique_lock<std::mutex> lock(mutex_);
-  if (directories_.count(path) == 0) return Missing("sync directory", path);
+  if (names_.directories.count(path) == 0) return Missing("sync directory", path);
   auto touches = [&path](const std::string& name) {
     return !name.empty() && DirectoryPart(name) == path;
   };
@@ -226,23 +234,24 @@ Status MemFileSystem::SyncDirectory(const std::string& path) {
   return Status::OK();
 }
 
-Status MemFileSystem::SyncFile(const std::string& path) {
+Status MemFileSystem::SyncFile(const std::string& path, bool* asked) {
   NodePtr node;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     LAVA_ASSIGN_OR_RETURN(node, Find(path, "sync file"));
   }
+  *asked = true;
   return SyncNode(node);
 }
 
 Result<std::unique_ptr<fs::DirectoryLock>> MemFileSystem::Lock(const std::string& directory) {
   std::unique_lock<std::mutex> lock(mutex_);
-  if (directories_.count(directory) == 0) return Missing("lock", directory);
+  if (names_.directories.count(directory) == 0) return Missing("lock", directory);
   if (!locked_.insert(directory).second) {
     return Status::Busy("lock " + directory + ": in use by this process");
   }
   const std::string name = directory + "/LOCK";
-  if (names_.count(name) == 0) {
+  if (names_.files.count(name) == 0) {
     Change({"", name, std::make_shared<Node>()});
     Mutated(std::move(lock));
   }
@@ -270,11 +279,14 @@ std::unique_ptr<CrashableFileSystem> MemFileSystem::CrashClone(CrashMode mode,
 std::unique_ptr<MemFileSystem> MemFileSystem::Image(const Names& survivors, uint64_t boot,
                                                     const SurvivorOf& content) const {
   auto clone = std::make_unique<MemFileSystem>();
-  clone->directories_ = directories_;
+  for (const std::string& directory : survivors.directories) {
+    if (survivors.Reaches(directory)) clone->names_.directories.insert(directory);
+  }
   clone->removed_readable_ = removed_readable_;
   clone->boot_ = boot;
   std::map<const Node*, NodePtr> copies;  // one for all names of a file
-  for (const auto& [path, node] : survivors) {
+  for (const auto& [path, node] : survivors.files) {
+    if (!survivors.Reaches(path)) continue;
     NodePtr& copy = copies[node.get()];
     if (copy == nullptr) {
       copy = std::make_shared<Node>();
@@ -282,7 +294,7 @@ std::unique_ptr<MemFileSystem> MemFileSystem::Image(const Names& survivors, uint
       copy->durable_bytes = copy->data.size();
     }
     ++copy->names;
-    clone->names_[path] = copy;
+    clone->names_.files[path] = copy;
   }
   clone->durable_names_ = clone->names_;
   return clone;
@@ -292,7 +304,7 @@ std::unique_ptr<MemFileSystem> MemFileSystem::Image(const Names& survivors, uint
 std::vector<const MemFileSystem::Node*> MemFileSystem::UnsyncedNodes() const {
   std::vector<const Node*> nodes;
   for (const Names* names : {&names_, &durable_names_}) {
-    for (const auto& [path, node] : *names) {
+    for (const auto& [path, node] : names->files) {
       const bool unsynced = node->truncated || node->durable_bytes < node->data.size();
       if (unsynced && std::find(nodes.begin(), nodes.end(), node.get()) == nodes.end())
         nodes.push_back(node.get());
@@ -378,12 +390,14 @@ Result<std::string> MemFileSystem::Content(const std::string& path) const {
 Status MemFileSystem::SetContent(const std::string& path, std::string content) {
   std::lock_guard<std::mutex> lock(mutex_);
   LAVA_RETURN_IF_ERROR(NeedsDirectory(path, "set content of"));
-  NodePtr& node = names_[path];
+  NodePtr& node = names_.files[path];
   if (node == nullptr) {
     node = std::make_shared<Node>();
     node->names = 1;
   }
-  durable_names_[path] = node;
+  durable_names_.files[path] = node;
+  for (std::string p = DirectoryPart(path); durable_names_.directories.insert(p).second;)
+    p = DirectoryPart(p);
   node->data = std::move(content);
   node->durable_bytes = node->data.size();
   node->truncated = false;
@@ -393,7 +407,7 @@ Status MemFileSystem::SetContent(const std::string& path, std::string content) {
 std::vector<std::string> MemFileSystem::Paths() const {
   std::lock_guard<std::mutex> lock(mutex_);
   std::vector<std::string> paths;
-  for (const auto& [path, node] : names_) paths.push_back(path);
+  for (const auto& [path, node] : names_.files) paths.push_back(path);
   return paths;
 }
 
@@ -432,9 +446,9 @@ void MemFileSystem::Unlock(const std::string& directory) {
 }
 
 void MemFileSystem::Change(NameChange change) {
-  if (!change.to.empty()) {
-    auto replaced = names_.find(change.to);
-    if (replaced != names_.end()) --replaced->second->names;
+  if (!change.to.empty() && change.node != nullptr) {
+    auto replaced = names_.files.find(change.to);
+    if (replaced != names_.files.end()) --replaced->second->names;
     ++change.node->names;
   }
   if (!change.from.empty()) --change.node->names;
@@ -443,26 +457,36 @@ void MemFileSystem::Change(NameChange change) {
 }
 
 void MemFileSystem::Apply(const NameChange& change, Names* names) {
-  if (!change.from.empty()) {
-    auto it = names->find(change.from);
-    // A change that is applied without those before it must not take another file's name away.
-    if (it != names->end() && it->second == change.node) names->erase(it);
+  if (change.node == nullptr) {
+    names->directories.insert(change.to);
+    return;
   }
-  if (!change.to.empty()) (*names)[change.to] = change.node;
+  if (!change.from.empty()) {
+    auto it = names->files.find(change.from);
+    // A change that is applied without those before it must not take another file's name away.
+    if (it != names->files.end() && it->second == change.node) names->files.erase(it);
+  }
+  if (!change.to.empty()) names->files[change.to] = change.node;
+}
+
+bool MemFileSystem::Names::Reaches(const std::string& path) const {
+  const std::string parent = DirectoryPart(path);
+  return parent == path || (directories.count(parent) != 0 && Reaches(parent));
 }
 
 Result<MemFileSystem::NodePtr> MemFileSystem::Find(const std::string& path,
                                                    const char* operation) const {
-  auto it = names_.find(path);
-  if (it == names_.end()) return Missing(operation, path);
+  auto it = names_.files.find(path);
+  if (it == names_.files.end()) return Missing(operation, path);
   return it->second;
 }
 
 Status MemFileSystem::NeedsDirectory(const std::string& path, const char* operation) const {
-  if (directories_.count(path) != 0) {
+  if (names_.directories.count(path) != 0) {
     return Status::IOError(std::string(operation) + " " + path + ": it is a directory");
   }
-  return directories_.count(DirectoryPart(path)) != 0 ? Status::OK() : Missing(operation, path);
+  return names_.directories.count(DirectoryPart(path)) != 0 ? Status::OK()
+                                                            : Missing(operation, path);
 }
 
 void MemFileSystem::Mutated(std::unique_lock<std::mutex> lock) {

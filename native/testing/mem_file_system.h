@@ -15,8 +15,9 @@ namespace lava::testing {
 
 class Random;
 
-/// A file system in memory that knows what would survive a crash at any moment. Directories
-/// themselves survive at once (a host makes them); files' names need SyncDirectory, bytes Sync.
+/// A file system in memory that knows what would survive a crash at any moment. Names, of files and
+/// of directories, need SyncDirectory of the directory that has them, bytes Sync; a directory that
+/// does not survive takes all in it along.
 /// Threads:    any thread.
 /// Ownership:  must outlive its files.
 /// Errors:     as FileSystem. Reading a file whose last name was removed is NotFound, because the
@@ -38,7 +39,7 @@ class MemFileSystem : public CrashableFileSystem {
   Result<std::vector<std::string>> List(const std::string& directory) override;
   Status CreateDirectory(const std::string& path) override;
   Status SyncDirectory(const std::string& path) override;
-  Status SyncFile(const std::string& path) override;
+  Status SyncFile(const std::string& path, bool* asked) override;
   Result<std::unique_ptr<fs::DirectoryLock>> Lock(const std::string& directory) override;
   uint64_t boot() const override { return boot_; }
 
@@ -66,13 +67,18 @@ class MemFileSystem : public CrashableFileSystem {
   struct Node;
   using NodePtr = std::shared_ptr<Node>;
   // A change of names that no directory sync made durable yet. Empty from: a new name; empty to:
-  // a removed one.
+  // a removed one. No node: a new directory.
   struct NameChange {
     std::string from;
     std::string to;
     NodePtr node;
   };
-  using Names = std::map<std::string, NodePtr>;
+  struct Names {
+    std::map<std::string, NodePtr> files;
+    std::set<std::string> directories;
+    /// Whether a path's directory is there, with all above it.
+    bool Reaches(const std::string& path) const;
+  };
 
   Status AppendTo(const NodePtr& node, Slice bytes);
   Status SyncNode(const NodePtr& node);
@@ -94,7 +100,6 @@ class MemFileSystem : public CrashableFileSystem {
   Names names_;          // as processes see them
   Names durable_names_;  // as a crash leaves them
   std::vector<NameChange> pending_;
-  std::set<std::string> directories_;
   std::set<std::string> locked_;
   uint64_t mutating_calls_ = 0;
   bool removed_readable_ = false;

@@ -10,7 +10,7 @@ namespace {
 
 class MemFileSystemTest : public ::testing::Test {
  protected:
-  MemFileSystemTest() { EXPECT_TRUE(fs_.CreateDirectory("/db").ok()); }
+  MemFileSystemTest() { EXPECT_TRUE(fs_.CreateDurableDirectory("/db").ok()); }
 
   std::unique_ptr<fs::AppendFile> Create(const std::string& path, size_t buffer_bytes = 0) {
     auto file = fs_.Create(path, buffer_bytes);
@@ -113,15 +113,40 @@ TEST_F(MemFileSystemTest, BytesSurviveBySync) {
   EXPECT_EQ(*lengths.begin(), 6u);
 }
 
+TEST_F(MemFileSystemTest, DirectoriesSurviveBySyncsOfTheOnesAbove) {
+  ASSERT_TRUE(fs_.CreateDirectory("/a/b").ok());
+  auto file = Create("/a/b/file");
+  ASSERT_TRUE(file->Append("synced").ok());
+  ASSERT_TRUE(file->Sync().ok());
+  ASSERT_TRUE(fs_.SyncDirectory("/a/b").ok());
+  EXPECT_EQ(AfterCrash("/a/b/file", CrashMode::kAll), "synced");
+  EXPECT_EQ(AfterCrash("/a/b/file", CrashMode::kSyncedOnly), "NotFound");
+  ASSERT_TRUE(fs_.SyncDirectory("/a").ok());
+  EXPECT_EQ(AfterCrash("/a/b/file", CrashMode::kSyncedOnly), "NotFound") << "its parent's parent";
+  EXPECT_EQ(fs_.CrashStates(), 2u) << "with or without /a";
+  bool lost = false, kept = false;
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    const std::string found = AfterCrash("/a/b/file", CrashMode::kRandom, seed);
+    (found == "synced" ? kept : lost) = true;
+  }
+  EXPECT_TRUE(lost && kept);
+  ASSERT_TRUE(fs_.CreateDurableDirectory("/a").ok());
+  EXPECT_EQ(AfterCrash("/a/b/file", CrashMode::kSyncedOnly), "synced");
+  ASSERT_TRUE(fs_.CreateDurableDirectory("/x/y/z").ok());
+  EXPECT_EQ(*fs_.CrashClone(CrashMode::kSyncedOnly)->Exists("/x/y/z"), true);
+}
+
 TEST_F(MemFileSystemTest, WhatAnotherLeftIsSyncedByName) {
   auto file = Create("/db/a");
   ASSERT_TRUE(file->Append("left").ok());
   ASSERT_TRUE(file->Flush().ok());
   ASSERT_TRUE(fs_.SyncDirectory("/db").ok());
   EXPECT_EQ(AfterCrash("/db/a", CrashMode::kSyncedOnly), "");
-  ASSERT_TRUE(fs_.SyncFile("/db/a").ok());
+  bool asked = false;
+  ASSERT_TRUE(fs_.SyncFile("/db/a", &asked).ok());
+  EXPECT_TRUE(asked);
   EXPECT_EQ(AfterCrash("/db/a", CrashMode::kSyncedOnly), "left");
-  EXPECT_TRUE(fs_.SyncFile("/db/none").IsNotFound());
+  EXPECT_TRUE(fs_.SyncFile("/db/none", &asked).IsNotFound());
 }
 
 TEST_F(MemFileSystemTest, TornSectorsKeepTheirPlaces) {

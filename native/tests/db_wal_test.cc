@@ -38,6 +38,11 @@ class DBWal : public ::testing::TestWithParam<WalMode> {
     db_ = std::make_unique<WalDB>(image_.get(), GetParam());
     ASSERT_OK(db_->Open());
   }
+  std::string Listed() {
+    std::string names;
+    for (const TableInfo& table : db()->ListTables()) names += table.name;
+    return names;
+  }
   /// What its promise is made for.
   CrashMode Worst() const {
     return GetParam() == WalMode::kWalSync ? CrashMode::kSyncedOnly : CrashMode::kAll;
@@ -176,6 +181,49 @@ TEST_P(DBWal, ATableThatWasDroppedStaysEmpty) {
   ASSERT_OK(db()->Put(Map(), {K(1, "b")}, "new"));
   Crash(Worst());
   EXPECT_EQ(Get("b"), "new");
+}
+
+TEST_P(DBWal, ATableThatWasDroppedIsNotListedAgain) {
+  ASSERT_OK(db_->Open());
+  ASSERT_OK(db()->Put(Map(), {K(1, "a")}, "old"));
+  ASSERT_OK(db()->Append(List(), {K(1, "list")}, ListOf({"one"})));
+  ASSERT_OK(db_->Flush());
+  ASSERT_OK(db()->DropTable(Map()));
+  db_->Forget("map");
+  for (int restart = 0; restart < 3; ++restart) {
+    Crash(Worst());
+    EXPECT_EQ(Listed(), "list");
+    if (restart == 1) ASSERT_OK(db_->Flush());  // the log has nothing more to say
+  }
+  EXPECT_EQ(Get("list", List()), ListOf({"one"}));
+}
+
+// As another kind, with other options, and before the drop is in files.
+TEST_P(DBWal, ATableThatWasCreatedAnewBehindItsDropIsListed) {
+  for (const bool flushed : {false, true}) {
+    ASSERT_OK(db_->Open());
+    ASSERT_OK(db()->Append(List(), {K(1, "list")}, ListOf({"old"})));
+    ASSERT_OK(db()->DropTable(List()));
+    if (flushed) ASSERT_OK(db_->Flush());
+    const TableOptions options{.kind = TableKind::kMap, .ttl_ms = 1000};
+    ASSERT_OK(db()->CreateTable("list", options).status());
+    db_->Forget("list");
+    for (int restart = 0; restart < 3; ++restart) {
+      Crash(Worst());
+      EXPECT_EQ(Listed(), "list");
+      const std::vector<TableInfo> tables = db()->ListTables();
+      ASSERT_EQ(tables.size(), 1u);
+      EXPECT_EQ(tables[0].options.kind, TableKind::kMap);
+      EXPECT_EQ(tables[0].options.ttl_ms, 1000);
+      if (restart == 1) ASSERT_OK(db_->Flush());
+    }
+    Result<Table*> table = db()->CreateTable("list", options);
+    ASSERT_OK(table.status());
+    EXPECT_EQ(Get("list", *table), "NotFound") << "of its earlier life";
+    ASSERT_OK(db()->DropTable(*table));
+    Crash(Worst());
+    EXPECT_EQ(Listed(), "");
+  }
 }
 
 TEST_P(DBWal, AnInstanceIsNotOpenedWithoutItsLog) {

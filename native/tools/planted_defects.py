@@ -64,6 +64,7 @@ TESTS = {
     "table": ("table_test", {}),
     "volume": ("volume_crash_test", {}),
     "volumes": ("lavafs_test", {}),
+    "wal": ("db_wal_test", {}),
     "value log": ("db_value_log_test", {}),
     "wal": ("db_wal_test", {}),
     "working sets": ("working_sets_test", {}),

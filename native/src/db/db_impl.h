@@ -289,17 +289,25 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   uint64_t LoggedUnder() const;
   /// references: for each operation what stands for its value, or empty; may be empty itself.
   Status LogWrite(const WriteBatch& batch, const std::vector<std::string>& references);
+  struct Replayed {
+    bool lost = false;                              // from a record on all is
+    std::unique_ptr<fs::RandomFile> segment;        // the last that was read
+    std::map<uint64_t, TableRegistration> dropped;  // that the manifest has
+    std::map<uint64_t, TableRegistration> created;  // that it may not have
+  };
   Status LogRangeDelete(const TableImpl& table, Slice lower, Slice upper);
+  /// With the range delete of all that the table has.
+  Status LogDrop(const TableImpl& table);
+  /// Of a table whose drop the log has.
+  Status LogCreate(const TableRegistration& table);
   Status ReplayWal();
+  Status ReplayTables(WriteLock* write, Replayed* replayed);
   Status CheckReplayed(const WalRecord::Change& change) const;
   /// The replay so far.
-  struct Replayed {
-    bool lost = false;                        // from a record on all is
-    std::unique_ptr<fs::RandomFile> segment;  // the last that was read
-  };
   Status ReadReplayed(const WalRecord::Change& change, Replayed* replayed,
                       std::string* value) const;
   bool MayBeCut(std::optional<uint64_t> written_under) const;
+  Status ReplayTable(const WalRecord::Change& change, Replayed* replayed);
   void ReplayChange(const WalRecord::Change& change, Slice value);
   void Apply(const WriteBatch& batch, const WriteBatch::Operation& operation, Slice reference);
   void DeleteLocked(Slice internal_key, uint32_t prefix_bytes);

@@ -152,7 +152,7 @@ Status DBImpl::Start(std::span<const ImportSource> imports) {
     own_executor_ = lease_->host()->InstanceOpened();
     executor_ = own_executor_.get();
   }
-  LAVA_RETURN_IF_ERROR(fs_->CreateDirectory(path_));
+  LAVA_RETURN_IF_ERROR(syncs() ? fs_->CreateDurableDirectory(path_) : fs_->CreateDirectory(path_));
   LAVA_ASSIGN_OR_RETURN(directory_lock_, fs_->Lock(path_));
 
   LAVA_RETURN_IF_ERROR(OpenVersion(imports));

@@ -24,7 +24,7 @@ Result<Table*> DBImpl::CreateTable(std::string_view name, const TableOptions& op
   const uint64_t id = environment_.table_id_of_name(name);
   std::lock_guard<std::mutex> install(install_mutex_);
   if (closed_.load()) return Status::Closed("the instance was closed");
-  bool log = true;
+  bool log = true, dropped = false;
   {
     std::lock_guard<std::mutex> state(state_mutex_);
     auto known = known_tables_.find(id);
@@ -37,11 +37,16 @@ Result<Table*> DBImpl::CreateTable(std::string_view name, const TableOptions& op
       if (old.options.kind != options.kind)
         return Status::InvalidArgument("table '" + old.name + "' is of another kind");
       log = old.options.ttl_layout != options.ttl_layout || old.options.ttl_ms != options.ttl_ms;
+    } else {
+      dropped = manifest_->state().tables.contains(id);
     }
   }
-  if (log) LAVA_RETURN_IF_ERROR(LogTable({std::string(name), id, options}));
+  const TableRegistration registration{std::string(name), id, options};
+  if (log) LAVA_RETURN_IF_ERROR(LogTable(registration));
+  // Else a replay would drop the table again.
+  if (dropped) LAVA_RETURN_IF_ERROR(LogCreate(registration));
   std::lock_guard<std::mutex> state(state_mutex_);
-  known_tables_[id] = {std::string(name), id, options};
+  known_tables_[id] = registration;
   std::unique_ptr<TableImpl>& table = tables_[id];
   if (table == nullptr) {
     table = std::make_unique<TableImpl>(this, std::string(name), id, options);
@@ -66,7 +71,8 @@ Status DBImpl::SetTableOptions(Table* table, const TableOptions& options) {
 }
 
 // The data goes by range tombstones, and the registration with the flush that writes them: a crash
-// before that loses both, never one of them.
+// before that loses both, never one of them. With a write-ahead log neither is lost: one record has
+// both.
 Status DBImpl::DropTable(Table* table) {
   TableImpl* impl;
   LAVA_RETURN_IF_ERROR(CheckTable(table, &impl));
@@ -74,7 +80,7 @@ Status DBImpl::DropTable(Table* table) {
   WriteLock write(write_mutex_);
   if (closed_.load()) return Status::Closed("the instance was closed");
   if (impl->dropped()) return Status::Closed("table '" + impl->name() + "' was dropped");
-  LAVA_RETURN_IF_ERROR(LogRangeDelete(*impl, {}, {}));
+  LAVA_RETURN_IF_ERROR(LogDrop(*impl));
   DeleteRangeLocked(*impl, {}, {});
   dropped_in_active_.push_back(impl->id());
   Wrote(0);

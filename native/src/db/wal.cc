@@ -30,7 +30,7 @@ Status WalRecord::Take(Slice* in, Change* change) {
   }
   const auto number = static_cast<unsigned char>(kind[0]);
   if (number < static_cast<uint8_t>(Kind::kPut) ||
-      number > static_cast<uint8_t>(Kind::kPutLogged)) {
+      number > static_cast<uint8_t>(Kind::kCreateTable)) {
     return Status::Corruption("a change of an unknown kind, " + std::to_string(number));
   }
   change->kind = static_cast<Kind>(number);

@@ -24,6 +24,8 @@ class WalRecord {
     kDeleteRange = 5,   // key: the range's beginning, value: its end
     kPutReference = 6,  // value: where in a segment of the value log the value is
     kPutLogged = 7,     // value: boot() of the file system, or kSynced, and as kPutReference
+    kDropTable = 8,     // key: as the table's first in partition 0
+    kCreateTable = 9,   // key: the same; value: an edit of the manifest that registers the table
   };
   struct Change {
     Kind kind = Kind::kPut;

@@ -11,6 +11,10 @@ bool IsLogged(const WalRecord::Change& change) {
          change.kind == WalRecord::Kind::kPutLogged;
 }
 
+bool IsOfTable(const WalRecord::Change& change) {
+  return change.kind == WalRecord::Kind::kDropTable || change.kind == WalRecord::Kind::kCreateTable;
+}
+
 }  // namespace
 
 std::string WalDirectory(const DBOptions& options, const std::string& path) {
@@ -89,6 +93,30 @@ Status DBImpl::LogRangeDelete(const TableImpl& table, Slice lower, Slice upper) 
   return wal_->Append(wal_record_);
 }
 
+Status DBImpl::LogDrop(const TableImpl& table) {
+  if (wal_ == nullptr) return Status::OK();
+  wal_record_.Clear();
+  ForEachRange(table, {}, {}, [this](Slice begin, Slice end) {
+    wal_record_.Add(WalRecord::Kind::kDeleteRange, begin, 0, end);
+  });
+  wal_record_.Add(WalRecord::Kind::kDropTable, TableStart(0, options_.partition_bytes, table.id()),
+                  0, {});
+  return wal_->Append(wal_record_);
+}
+
+Status DBImpl::LogCreate(const TableRegistration& table) {
+  if (wal_ == nullptr) return Status::OK();
+  VersionEdit edit;
+  edit.registered.push_back(table);
+  std::string value;
+  EncodeEdit(edit, &value);
+  WriteLock write(write_mutex_);
+  wal_record_.Clear();
+  wal_record_.Add(WalRecord::Kind::kCreateTable, TableStart(0, options_.partition_bytes, table.id),
+                  0, value);
+  return wal_->Append(wal_record_);
+}
+
 // Nobody else has the instance yet. More than a memtable holds goes to files in this thread: a
 // replay needs no more memory than writing did, whatever the log has gathered and the lease has
 // become.
@@ -99,8 +127,48 @@ Status DBImpl::ReplayWal() {
   LAVA_RETURN_IF_ERROR(wal_->Replay([this, &write, &replayed](Slice record) {
     return replayed.lost ? Status::OK() : ReplayRecord(record, &write, &replayed);
   }));
+  LAVA_RETURN_IF_ERROR(ReplayTables(&write, &replayed));
   // What is passed by must not be found by the next opening, behind what is written now.
   return replayed.lost ? FlushHere(&write) : Status::OK();
+}
+
+// A flush amid the replay may have taken tables out of the manifest that were created anew.
+Status DBImpl::ReplayTables(WriteLock* write, Replayed* replayed) {
+  write->unlock();
+  Status status;
+  {
+    std::lock_guard<std::mutex> install(install_mutex_);
+    for (const auto& [id, table] : replayed->created) {
+      if (status.ok() && !manifest_->state().tables.contains(id)) status = LogTable(table);
+    }
+  }
+  write->lock();
+  return status;
+}
+
+// Holds write. A table that was created anew is in the manifest as it is now, and in the record as
+// it was then.
+Status DBImpl::ReplayTable(const WalRecord::Change& change, Replayed* replayed) {
+  const uint64_t id = TableIdOf(change.key, options_.partition_bytes);
+  if (change.kind == WalRecord::Kind::kDropTable) {
+    dropped_in_active_.push_back(id);
+    replayed->created.erase(id);
+    std::lock_guard<std::mutex> state(state_mutex_);
+    if (auto known = known_tables_.extract(id)) replayed->dropped.insert(std::move(known));
+    return Status::OK();
+  }
+  FileTable no_files;
+  VersionEdit edit;
+  LAVA_RETURN_IF_ERROR(DecodeEdit(change.value, 0, &no_files, &edit));
+  if (edit.registered.size() != 1 || edit.registered.front().id != id)
+    return Status::Corruption("a table that was created is not the one of its key");
+  const auto before = replayed->dropped.find(id);
+  const TableRegistration table =
+      before != replayed->dropped.end() ? before->second : edit.registered.front();
+  replayed->created[id] = table;
+  std::lock_guard<std::mutex> state(state_mutex_);
+  known_tables_[id] = table;
+  return Status::OK();
 }
 
 // All or nothing.
@@ -122,6 +190,10 @@ Status DBImpl::ReplayRecord(Slice record, WriteLock* write, Replayed* replayed) 
   if (!fits && !active_->empty()) LAVA_RETURN_IF_ERROR(FlushHere(write));
   auto value = values.begin();
   for (const WalRecord::Change& change : changes) {
+    if (IsOfTable(change)) {
+      LAVA_RETURN_IF_ERROR(ReplayTable(change, replayed));
+      continue;
+    }
     ReplayChange(change, IsLogged(change) ? Slice(*value++) : change.value);
   }
   active_bytes_.store(active_->arena_bytes(), std::memory_order_relaxed);
@@ -193,6 +265,9 @@ void DBImpl::ReplayChange(const WalRecord::Change& change, Slice value) {
       return DeletePrefixLocked(change.key);
     case WalRecord::Kind::kDeleteRange:
       return active_->DeleteRange(change.key, value);
+    case WalRecord::Kind::kDropTable:
+    case WalRecord::Kind::kCreateTable:
+      return;  // ReplayTable()
   }
 }
 

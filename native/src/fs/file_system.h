@@ -74,9 +74,9 @@ class FileSystem {
   virtual ~FileSystem() = default;
   static FileSystem* Posix();
 
-  /// Creates (truncates) a file that only the user can read. At most buffer_bytes are buffered.
-  /// Where files are written directly, those with 64 KiB and more of it are: what is buffered less
-  /// is flushed often, and would be written as whole blocks each time.
+  /// Creates (truncates) a file that only its user can read, whatever the umask is. At most
+  /// buffer_bytes are buffered. Where files are written directly, those with 64 KiB and more of it
+  /// are: what is buffered less is flushed often, and would be written as whole blocks each time.
   virtual Result<std::unique_ptr<AppendFile>> Create(const std::string& path,
                                                      size_t buffer_bytes) = 0;
   /// The same for a file that helps to free space, so that it may take what is kept back for that.
@@ -91,14 +91,24 @@ class FileSystem {
   /// Atomic replacement.
   virtual Status Rename(const std::string& from, const std::string& to) = 0;
   virtual Status Remove(const std::string& path) = 0;  // NotFound when absent
+  /// A second name of one file. If the file is this user's, others lose what rights they had.
   virtual Status Link(const std::string& from, const std::string& to) = 0;
   /// Names without their directory, files only, any order.
   virtual Result<std::vector<std::string>> List(const std::string& directory) = 0;
-  /// With parents; mode 0700 for what it makes. OK when it is there.
+  /// With parents; what it makes is for its user alone (0700), whatever the umask is. OK when the
+  /// directory is there; what rights others have to that is its maker's decision.
   virtual Status CreateDirectory(const std::string& path) = 0;
+  /// The same, and the directory survives a power cut: its entry in the one above is on the device,
+  /// also when the directory was there already, since whoever made it may have been killed before
+  /// the sync.
+  virtual Status CreateDurableDirectory(const std::string& path);
+  /// Entries of a directory to the device, those of directories in it included.
   virtual Status SyncDirectory(const std::string& path) = 0;
   /// Makes durable what a file has, whoever wrote it: for what an earlier process left.
-  virtual Status SyncFile(const std::string& path) = 0;
+  /// asked: true from when the device was asked on. After an error with that, what the device holds
+  /// is unknown for ever; without, as when the process has no descriptor left, nothing has happened
+  /// and the call may be repeated.
+  virtual Status SyncFile(const std::string& path, bool* asked) = 0;
   /// Busy when another holder has it, naming the directory.
   virtual Result<std::unique_ptr<DirectoryLock>> Lock(const std::string& directory) = 0;
   /// Files that go through the page cache though direct I/O was asked for.

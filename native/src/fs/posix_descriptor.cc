@@ -1,6 +1,7 @@
 #include "fs/posix_descriptor.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,16 +14,27 @@ namespace {
 
 constexpr uint32_t kEvictOnExhaustion = 64;
 constexpr mode_t kFileMode = 0600;
+constexpr mode_t kPermissions = 07777;
 
 }  // namespace
+
+void MakePrivate(int descriptor, mode_t mode) {
+  struct stat st {};
+  if (fstat(descriptor, &st) != 0 || st.st_uid != geteuid()) return;
+  if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) return;
+  if ((st.st_mode & kPermissions) != mode) (void)fchmod(descriptor, mode);
+}
 
 Result<int> OpenDescriptor(const std::string& path, int flags, std::string_view operation) {
   for (bool evicted = false;;) {
     const int descriptor = open(path.c_str(), flags | O_CLOEXEC, kFileMode);
-    if (descriptor >= 0) return descriptor;
+    if (descriptor >= 0) {
+      if ((flags & O_CREAT) != 0) MakePrivate(descriptor, kFileMode);
+      return descriptor;
+    }
     const int error = errno;
     if (error == EINTR) continue;
-    if (error == EMFILE && !evicted) {
+    if ((error == EMFILE || error == ENFILE) && !evicted) {
       evicted = true;
       if (OpenFileLimit::Process()->Evict(kEvictOnExhaustion) > 0) continue;
     }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -8,12 +10,19 @@
 
 namespace lava::fs {
 
-/// Opens path with O_CLOEXEC, mode 0600 when it is created. When the process has no descriptor
-/// left, files that are open for random reads are closed and it is tried again.
+/// Opens path with O_CLOEXEC. With O_CREAT the file is for its user alone (0600) whatever the
+/// process's umask is, and so is a file that was there already, if it belongs to this user. When
+/// the process has no descriptor left, files that are open for random reads are closed and it is
+/// tried again.
 /// Threads:    any.
 /// Ownership:  the caller closes the descriptor.
 /// Errors:     as PosixError: "<operation> <path>: ...".
 Result<int> OpenDescriptor(const std::string& path, int flags, std::string_view operation);
+
+/// Gives a file or a directory these permissions if it belongs to this user. A file system that
+/// keeps no permissions decides by itself, as by the options of its mount; so a refusal is no
+/// error. Threads:    any.
+void MakePrivate(int descriptor, mode_t mode);
 
 /// Reads up to length bytes at offset; fewer only at the end of the file.
 Result<size_t> ReadAt(int descriptor, const std::string& path, uint64_t offset, size_t length,

@@ -28,6 +28,25 @@ Result<struct stat> StatOf(const std::string& path) {
   return st;
 }
 
+// The errno, or 0. A umask takes rights away from a directory's user, too; those are given back.
+int MakeDirectory(const std::string& path) {
+  if (mkdir(path.c_str(), kDirectoryMode) != 0) return errno;
+  struct stat st {};
+  if (lstat(path.c_str(), &st) == 0 && S_ISDIR(st.st_mode) &&
+      (st.st_mode & kDirectoryMode) != kDirectoryMode)
+    (void)chmod(path.c_str(), kDirectoryMode);
+  return 0;
+}
+
+// What others could read under its old name they could read here. Only what belongs to this user
+// can be, and is, narrowed; its user's own rights stay as they are.
+void NarrowLinked(const std::string& path) {
+  struct stat st {};
+  if (lstat(path.c_str(), &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid()) return;
+  if ((st.st_mode & ~S_IFMT & ~mode_t{S_IRWXU}) != 0)
+    (void)chmod(path.c_str(), st.st_mode & mode_t{S_IRWXU});
+}
+
 bool IsRegular(int directory, const dirent& entry) {
   if (entry.d_type != DT_UNKNOWN) return entry.d_type == DT_REG;
   struct stat st {};
@@ -82,8 +101,10 @@ class PosixFileSystem : public FileSystem {
   }
 
   Status Link(const std::string& from, const std::string& to) override {
-    if (link(from.c_str(), to.c_str()) == 0) return Status::OK();
-    return PosixError("link as " + to + " the file", from, errno);
+    if (link(from.c_str(), to.c_str()) != 0)
+      return PosixError("link as " + to + " the file", from, errno);
+    NarrowLinked(to);
+    return Status::OK();
   }
 
   Result<std::vector<std::string>> List(const std::string& directory) override {
@@ -102,15 +123,14 @@ class PosixFileSystem : public FileSystem {
   }
 
   Status CreateDirectory(const std::string& path) override {
-    if (mkdir(path.c_str(), kDirectoryMode) == 0) return Status::OK();
-    int error = errno;
+    int error = MakeDirectory(path);
     if (error == ENOENT) {
       const std::string parent = DirectoryOf(path);
       if (parent == path) return PosixError("create directory", path, error);
       LAVA_RETURN_IF_ERROR(CreateDirectory(parent));
-      if (mkdir(path.c_str(), kDirectoryMode) == 0) return Status::OK();
-      error = errno;
+      error = MakeDirectory(path);
     }
+    if (error == 0) return Status::OK();
     if (error != EEXIST) return PosixError("create directory", path, error);
     LAVA_ASSIGN_OR_RETURN(const struct stat st, StatOf(path));
     if (S_ISDIR(st.st_mode)) return Status::OK();
@@ -118,10 +138,13 @@ class PosixFileSystem : public FileSystem {
   }
 
   Status SyncDirectory(const std::string& path) override {
-    return SyncOpened(path, O_RDONLY | O_DIRECTORY, "directory");
+    bool asked = false;
+    return SyncOpened(path, O_RDONLY | O_DIRECTORY, "directory", &asked);
   }
 
-  Status SyncFile(const std::string& path) override { return SyncOpened(path, O_RDONLY, "file"); }
+  Status SyncFile(const std::string& path, bool* asked) override {
+    return SyncOpened(path, O_RDONLY, "file", asked);
+  }
 
   Result<std::unique_ptr<DirectoryLock>> Lock(const std::string& directory) override {
     return LockPosixDirectory(directory);
@@ -131,8 +154,10 @@ class PosixFileSystem : public FileSystem {
   uint64_t boot() const override { return boot_; }
 
  private:
-  static Status SyncOpened(const std::string& path, int flags, const std::string& what) {
+  static Status SyncOpened(const std::string& path, int flags, const std::string& what,
+                           bool* asked) {
     LAVA_ASSIGN_OR_RETURN(const int descriptor, OpenDescriptor(path, flags, "open " + what));
+    *asked = true;
     int rc;
     do {
       rc = fsync(descriptor);

@@ -1,9 +1,13 @@
 #include "fs/posix_file_system.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 
+#include "fs/posix_block_device.h"
 #include "fs/posix_test_util.h"
 
 namespace lava::fs {
@@ -16,6 +20,12 @@ class PosixFileSystemTest : public PosixTest {
     ASSERT_TRUE(file.ok()) << file.status().ToString();
     ASSERT_TRUE((*file)->Append(content).ok());
     ASSERT_TRUE((*file)->Close().ok());
+  }
+
+  static mode_t PermissionsOf(const std::string& path) {
+    struct stat st {};
+    EXPECT_EQ(lstat(path.c_str(), &st), 0) << path;
+    return st.st_mode & 07777;
   }
 
   FileSystem* posix_ = FileSystem::Posix();
@@ -70,6 +80,48 @@ TEST_F(PosixFileSystemTest, MakesDirectoriesForTheUserAlone) {
   EXPECT_TRUE(posix_->CreateDirectory(Path("file/under")).IsIOError());
 }
 
+TEST_F(PosixFileSystemTest, AllIsForTheUserAloneWhateverTheUmask) {
+  for (const mode_t mask : {mode_t{0}, mode_t{0777}}) {
+    const std::string in = Path("umask" + std::to_string(mask));
+    ASSERT_TRUE(posix_->CreateDirectory(in).ok());
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      umask(mask);
+      bool made = posix_->CreateDirectory(in + "/d/e").ok();
+      made &= posix_->Create(in + "/d/e/file", 4096).ok();
+      made &= posix_->Create(in + "/d/e/direct", 1 << 20).ok();
+      made &= posix_->Link(in + "/d/e/file", in + "/d/e/link").ok();
+      made &= posix_->Lock(in + "/d/e").ok();
+      made &= OpenBlockDevice(in + "/d/e/volume", {.create = true}).ok();
+      _exit(made ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    for (const char* name : {"/d", "/d/e"}) EXPECT_EQ(PermissionsOf(in + name), 0700u) << name;
+    for (const char* name : {"file", "direct", "link", "LOCK", "volume"})
+      EXPECT_EQ(PermissionsOf(in + "/d/e/" + name), 0600u) << name;
+  }
+}
+
+// As a file that an older process made, or that is put there by hand.
+TEST_F(PosixFileSystemTest, WhatOthersCouldReadTheyCannotReadOnceItIsWrittenOrLinked) {
+  Write("file", "state");
+  ASSERT_EQ(chmod(Path("file").c_str(), 0666), 0);
+  ASSERT_TRUE(posix_->Create(Path("file"), 4096).ok());
+  EXPECT_EQ(PermissionsOf(Path("file")), 0600u);
+  ASSERT_EQ(chmod(Path("file").c_str(), 0547), 0);
+  ASSERT_TRUE(posix_->Link(Path("file"), Path("link")).ok());
+  EXPECT_EQ(PermissionsOf(Path("file")), 0500u) << "its user's own stay";
+  if (geteuid() != 0) return;  // only root can give files away
+  Write("given", "state");
+  ASSERT_EQ(chmod(Path("given").c_str(), 0644), 0);
+  ASSERT_EQ(chown(Path("given").c_str(), 1, 1), 0);
+  ASSERT_TRUE(posix_->Link(Path("given"), Path("given link")).ok());
+  EXPECT_EQ(PermissionsOf(Path("given")), 0644u) << "somebody else's stays as it is";
+}
+
 TEST_F(PosixFileSystemTest, SyncsDirectories) {
   Write("a", "content");
   EXPECT_TRUE(posix_->SyncDirectory(directory_).ok());
@@ -79,8 +131,12 @@ TEST_F(PosixFileSystemTest, SyncsDirectories) {
 
 TEST_F(PosixFileSystemTest, SyncsFilesByName) {
   Write("a", "left");
-  EXPECT_TRUE(posix_->SyncFile(Path("a")).ok());
-  EXPECT_TRUE(posix_->SyncFile(Path("none")).IsNotFound());
+  bool asked = false;
+  EXPECT_TRUE(posix_->SyncFile(Path("a"), &asked).ok());
+  EXPECT_TRUE(asked);
+  asked = false;
+  EXPECT_TRUE(posix_->SyncFile(Path("none"), &asked).IsNotFound());
+  EXPECT_FALSE(asked) << "the device was not asked for anything";
 }
 
 TEST_F(PosixFileSystemTest, LocksAndOpensUnderItsOwnLimit) {

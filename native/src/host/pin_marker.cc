@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/checksum.h"
+#include "fs/posix_error.h"
 
 namespace lava {
 namespace {
@@ -43,14 +44,15 @@ std::string PinDirectory(const std::string& marker) { return std::string(kPinPre
 
 bool IsPin(Slice directory) { return directory.starts_with(kPinPrefix); }
 
-bool IsStalePin(Slice directory) {
+bool IsStalePin(fs::FileSystem* files, Slice directory) {
   if (!IsPin(directory)) return false;
   const std::string marker(directory.substr(kPinPrefix.size()));
-  const Result<bool> there = fs::FileSystem::Posix()->Exists(marker);
+  const Result<bool> there = files->Exists(marker);
   return there.ok() && !*there;
 }
 
-Status WritePinMarker(fs::FileSystem* files, const std::string& path, const PinMarker& marker) {
+Status WritePinMarker(fs::FileSystem* files, const std::string& path, const PinMarker& marker,
+                      bool sync) {
   if (path.empty() || path[0] != '/') {
     return Status::InvalidArgument("pin by the marker " + path + ": its path must be absolute");
   }
@@ -62,11 +64,14 @@ Status WritePinMarker(fs::FileSystem* files, const std::string& path, const PinM
   const std::string temporary = path + ".new";
   LAVA_ASSIGN_OR_RETURN(const auto file, files->Create(temporary, 4096));
   Status done = file->Append(body + Hex(Crc32c(body)) + "\n");
+  if (done.ok() && sync) done = file->Sync();
   if (done.ok()) done = file->Close();
   // A rename would replace a marker that is there.
   if (done.ok()) done = files->Link(temporary, path);
   const Status removed = files->Remove(temporary);
-  return done.ok() ? removed : done;
+  if (done.ok()) done = removed;
+  if (done.ok() && sync) done = files->SyncDirectory(fs::DirectoryOf(path));
+  return done;
 }
 
 Result<PinMarker> ReadPinMarker(fs::FileSystem* files, const std::string& path) {

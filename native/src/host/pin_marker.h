@@ -18,11 +18,13 @@ struct PinMarker {
 std::string PinDirectory(const std::string& marker);
 bool IsPin(Slice directory);
 /// A pin whose marker is gone for certain: one that cannot be looked for may be there.
-bool IsStalePin(Slice directory);
+bool IsStalePin(fs::FileSystem* files, Slice directory);
 
-/// Makes the file, with all of its content or not at all.
+/// Makes the file, with all of its content or not at all. sync: also after a power cut, if the
+/// directory in which it is survives that.
 /// Errors:     InvalidArgument unless its path is absolute; IOError when it is there; NoSpace.
-Status WritePinMarker(fs::FileSystem* files, const std::string& path, const PinMarker& marker);
+Status WritePinMarker(fs::FileSystem* files, const std::string& path, const PinMarker& marker,
+                      bool sync);
 /// Errors:     NotFound, Corruption, IOError.
 Result<PinMarker> ReadPinMarker(fs::FileSystem* files, const std::string& path);
 

@@ -78,7 +78,9 @@ SharedVolumeImpl::SharedVolumeImpl(Setup setup)
       volume_(std::move(setup.volume)),
       file_system_(lavafs::NewLavaFileSystem(volume_.get())),
       jobs_(std::move(setup.jobs)),
-      direct_io_wanted_(setup.direct_io_wanted) {
+      direct_io_wanted_(setup.direct_io_wanted),
+      power_safe_(setup.power_safe),
+      outside_(setup.outside) {
   if (setup.capacity_bytes == 0) return;
   quota_.LimitTo({.path = path_,
                   .capacity_setting = std::move(setup.capacity_setting),
@@ -152,26 +154,27 @@ Status SharedVolumeImpl::RemoveDirectory(Slice directory) {
 Status SharedVolumeImpl::Pin(const std::string& marker, Slice directory,
                              std::span<const std::string> names) {
   std::lock_guard<std::mutex> lock(pins_mutex_);
-  fs::FileSystem* const posix = fs::FileSystem::Posix();
   // First the marker: a pin without one would be dropped.
-  LAVA_RETURN_IF_ERROR(WritePinMarker(posix, marker, {.volume_path = path_, .uuid = uuid()}));
+  LAVA_RETURN_IF_ERROR(
+      WritePinMarker(outside_, marker, {.volume_path = path_, .uuid = uuid()}, power_safe_));
   const std::string pin = PinDirectory(marker);
   Status done = RemoveWithFiles(pin);  // of a marker of that name that is gone
   if (done.ok()) done = volume_->MakeDirectory(pin);
   for (const std::string& name : names) {
     if (done.ok()) done = volume_->Link(directory, name, pin, name);
   }
+  if (done.ok() && power_safe_) done = volume_->SyncAll();
   if (done.ok()) return done;
   // What cannot be removed either goes when the marker does, with its directory.
   (void)RemoveWithFiles(pin);
-  (void)posix->Remove(marker);
+  (void)outside_->Remove(marker);
   return done.WithContext("pin files of " + std::string(directory));
 }
 
 Status SharedVolumeImpl::DropStalePins() {
   std::lock_guard<std::mutex> lock(pins_mutex_);
   for (const std::string& directory : volume_->ListDirectories()) {
-    if (IsStalePin(directory)) LAVA_RETURN_IF_ERROR(RemoveWithFiles(directory));
+    if (IsStalePin(outside_, directory)) LAVA_RETURN_IF_ERROR(RemoveWithFiles(directory));
   }
   return Status::OK();
 }

@@ -47,6 +47,8 @@ class SharedVolumeImpl final : public SharedVolume {
     uint64_t capacity_bytes = 0;
     std::string capacity_setting;
     SpaceQuota* process = nullptr;  // whose statistics have the volume's instances, too
+    bool power_safe = false;
+    fs::FileSystem* outside = fs::FileSystem::Posix();  // where markers of pins are
   };
   explicit SharedVolumeImpl(Setup setup);
   ~SharedVolumeImpl() override { jobs_->Stop(); }
@@ -81,7 +83,8 @@ class SharedVolumeImpl final : public SharedVolume {
   const std::unique_ptr<lavafs::Volume> volume_;
   const std::unique_ptr<fs::FileSystem> file_system_;
   const std::shared_ptr<VolumeJobs> jobs_;
-  const bool direct_io_wanted_;
+  const bool direct_io_wanted_, power_safe_;
+  fs::FileSystem* const outside_;
   SpaceQuota quota_;
   std::mutex pins_mutex_;  // a pin is whole or not there
 };

@@ -51,7 +51,7 @@ Result<bool> HasPins(fs::BlockDevice* device) {
   if (blank) return false;
   LAVA_ASSIGN_OR_RETURN(const lavafs::Image image, lavafs::ReadImage(device, os::BootId()));
   for (const std::string& directory : image.metadata.DirectoryNames()) {
-    if (IsPin(directory) && !IsStalePin(directory)) return true;
+    if (IsPin(directory) && !IsStalePin(Posix(), directory)) return true;
   }
   return false;
 }
@@ -111,7 +111,8 @@ Result<std::shared_ptr<SharedVolume>> VolumeRegistry::Open(const std::string& di
                                                            const VolumeOptions& options,
                                                            std::vector<std::string>* left_behind) {
   LAVA_RETURN_IF_ERROR(CheckOptions(options, directory));
-  LAVA_RETURN_IF_ERROR(Posix()->CreateDirectory(directory));
+  LAVA_RETURN_IF_ERROR(options.power_safe ? Posix()->CreateDurableDirectory(directory)
+                                          : Posix()->CreateDirectory(directory));
   LAVA_RETURN_IF_ERROR(fs::CheckPrivateDirectory(directory));
   LAVA_ASSIGN_OR_RETURN(const std::string canonical, fs::CanonicalPath(directory));
   uint64_t capacity_bytes = options.capacity_bytes;
@@ -190,6 +191,7 @@ Result<VolumeRegistry::Mounted*> VolumeRegistry::MountNew(const std::string& dir
   const os::Random128 random = os::RandomBits128();
   Status done = lavafs::Volume::Format(device.get(), {.capacity_bytes = capacity_bytes},
                                        {random.high, random.low});
+  if (done.ok() && options.power_safe) done = Posix()->SyncDirectory(directory);
   if (!done.ok()) {
     (void)Posix()->Remove(path);
     return done.WithContext("make the volume " + path);
@@ -220,7 +222,8 @@ Result<VolumeRegistry::Mounted*> VolumeRegistry::Mount(const std::string& direct
                               .direct_io_wanted = options.direct_io,
                               .capacity_bytes = options.capacity_bytes,
                               .capacity_setting = options.capacity_setting,
-                              .process = process_});
+                              .process = process_,
+                              .power_safe = options.power_safe});
   LAVA_RETURN_IF_ERROR(shared->RemoveAllButPins());
   mounted_.push_back({.directory = directory, .volume = std::move(shared)});
   return &mounted_.back();

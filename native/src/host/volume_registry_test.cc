@@ -273,6 +273,24 @@ TEST_F(Volume, WhatIsPinnedInVainIsRemovedThoughNobodyOpensIt) {
   EXPECT_EQ(Files(), without);
 }
 
+TEST_F(Volume, AllOfItIsForTheUserAloneWhateverTheUmask) {
+  InAKilledProcess([&](Volumes* mounted) {
+    umask(0);
+    options_.power_safe = true;
+    mounted->push_back(Open("made/when/missing"));
+    ASSERT_OK(Write(mounted->back().get(), "instance", "one", "1"));
+    ASSERT_OK(mounted->back()->Pin(Path("marker"), "instance", std::vector<std::string>{"one"}));
+  });
+  size_t found = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory_)) {
+    ++found;
+    EXPECT_EQ(static_cast<unsigned>(entry.status().permissions()),
+              entry.is_directory() ? 0700u : 0600u)
+        << entry.path();
+  }
+  EXPECT_EQ(found, 5u) << "three directories, the volume and the marker";
+}
+
 TEST_F(Volume, APinIsRefusedWhole) {
   const auto volume = Open();
   ASSERT_OK(Write(volume.get(), "instance", "one", "1"));
@@ -328,7 +346,7 @@ TEST_F(Volume, ADamagedMarkerIsCorruption) {
   const std::string path = Path("marker");
   const PinMarker marker{.volume_path = Path("volumes/volume-0.lavafs"), .uuid = {1, 2}};
   fs::FileSystem* const posix = fs::FileSystem::Posix();
-  ASSERT_OK(WritePinMarker(posix, path, marker));
+  ASSERT_OK(WritePinMarker(posix, path, marker, false));
   const auto read = ReadPinMarker(posix, path);
   ASSERT_OK(read.status());
   EXPECT_EQ(read->volume_path, marker.volume_path);

@@ -110,13 +110,18 @@ class LavaFileSystem : public fs::FileSystem {
   Status CreateDirectory(const std::string& path) override {
     return volume_->MakeDirectory(WithoutSlashes(path));
   }
+  Status CreateDurableDirectory(const std::string& path) override {
+    LAVA_RETURN_IF_ERROR(CreateDirectory(path));
+    return volume_->SyncMetadata();
+  }
   Status SyncDirectory(const std::string& path) override {
     LAVA_RETURN_IF_ERROR(volume_->List(WithoutSlashes(path)).status());
     return volume_->SyncMetadata();
   }
 
-  Status SyncFile(const std::string& path) override {
+  Status SyncFile(const std::string& path, bool* asked) override {
     LAVA_RETURN_IF_ERROR(FileSize(path).status());
+    *asked = true;
     return volume_->SyncAll();
   }
 

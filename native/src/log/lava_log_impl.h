@@ -100,6 +100,7 @@ class LavaLogImpl : public LavaLog {
   // physical.cc: the leader's
   Status EnsureData();
   Status EnsureMeta();
+  Status SyncByName(FileKind kind, uint32_t number);
   Status SyncFiles(bool data);
   Status NewFile(FileKind kind, uint32_t number, FileHeader* header,
                  std::unique_ptr<PhysicalLogWriter>* writer);

@@ -28,11 +28,19 @@ Status LavaLogImpl::NewFile(FileKind kind, uint32_t number, FileHeader* header,
   return options_.file_system->SyncDirectory(options_.directory);
 }
 
+// Only what the device refused is for ever: a file that could not be opened is as it was, and the
+// next batch tries again.
+Status LavaLogImpl::SyncByName(FileKind kind, uint32_t number) {
+  bool asked = false;
+  const Status status = options_.file_system->SyncFile(PathOf(kind, number), &asked);
+  return asked ? Synced(status) : status;
+}
+
 Status LavaLogImpl::EnsureData() {
   if (data_broken_) {
     // What was acknowledged of it is told apart from what was not before anything goes on.
     const uint32_t number = data_->header().number;
-    LAVA_RETURN_IF_ERROR(Synced(options_.file_system->SyncFile(PathOf(FileKind::kData, number))));
+    LAVA_RETURN_IF_ERROR(SyncByName(FileKind::kData, number));
     LAVA_RETURN_IF_ERROR(WriteIndexFile(number));
     data_.reset();
     data_broken_ = false;
@@ -55,15 +63,9 @@ Status LavaLogImpl::RollMeta() {
   const bool broken = std::exchange(meta_broken_, true);
   if (last_sound_meta_ != 0) {
     // Also what another process wrote, or this one before a write failed.
-    const Status status =
-        meta_ != nullptr && !broken
-            ? meta_->Sync()
-            : options_.file_system->SyncFile(PathOf(FileKind::kMeta, last_sound_meta_));
-    if (!status.ok()) {
-      Lock lock(mutex_);
-      failed_ = status;
-      return status;
-    }
+    const bool is_open = meta_ != nullptr && !broken;
+    LAVA_RETURN_IF_ERROR(is_open ? Synced(meta_->Sync())
+                                 : SyncByName(FileKind::kMeta, last_sound_meta_));
   }
   FileHeader header;
   header.previous = last_sound_meta_;

@@ -7,7 +7,8 @@ namespace lava::log {
 
 Status LavaLogImpl::Recover() {
   fs::FileSystem* const files = options_.file_system;
-  LAVA_RETURN_IF_ERROR(files->CreateDirectory(options_.directory));
+  // Files of the log are synced, and would be gone with their directory.
+  LAVA_RETURN_IF_ERROR(files->CreateDurableDirectory(options_.directory));
   LAVA_ASSIGN_OR_RETURN(directory_lock_, files->Lock(options_.directory));
   LogImage image;
   LAVA_RETURN_IF_ERROR(ReadLogImage(files, options_.directory, &image));
@@ -31,7 +32,7 @@ Status LavaLogImpl::Recover() {
   LAVA_RETURN_IF_ERROR(RemoveLeftOver(image.left_over));
   const uint32_t active = index_.active();
   if (active == 0) return Status::OK();
-  LAVA_RETURN_IF_ERROR(files->SyncFile(PathOf(FileKind::kData, active)));
+  LAVA_RETURN_IF_ERROR(SyncByName(FileKind::kData, active));
   return WriteIndexFile(active);
 }
 

@@ -26,7 +26,7 @@ FileEntry Entry(uint64_t number) {
 
 class ManifestTest : public ::testing::Test {
  protected:
-  ManifestTest() { EXPECT_TRUE(memory_.CreateDirectory("/m").ok()); }
+  ManifestTest() { EXPECT_TRUE(memory_.CreateDurableDirectory("/m").ok()); }
   Manifest::Options Options(bool sync = false) {
     return {.file_system = &faults_, .directory = "/m", .sync = sync, .roll_over_bytes = 2000};
   }
@@ -84,7 +84,7 @@ TEST_F(ManifestTest, EveryCallThatFailsLeavesTheOldOrTheNewState) {
     for (const Fault fault : {Fault::kIOError, Fault::kNoSpace, Fault::kShortWrite}) {
       ChosenFileSystem memory;
       FaultFileSystem faults(&memory);
-      ASSERT_TRUE(memory.CreateDirectory("/m").ok());
+      ASSERT_TRUE(memory.CreateDurableDirectory("/m").ok());
       const Manifest::Options options{
           .file_system = &faults, .directory = "/m", .sync = true, .roll_over_bytes = 300};
       auto manifest = Manifest::Fresh(options);

@@ -22,8 +22,8 @@ constexpr uint64_t kSeeds = 1;
 #else
 constexpr uint64_t kSeeds = 6;
 #endif
-constexpr Fault kFaults[] = {Fault::kIOError, Fault::kNoSpace, Fault::kShortWrite,
-                             Fault::kShortRead, Fault::kBitFlip};
+constexpr Fault kFaults[] = {Fault::kIOError,    Fault::kNotOpened, Fault::kNoSpace,
+                             Fault::kShortWrite, Fault::kShortRead, Fault::kBitFlip};
 
 class FaultyLog {
  public:
@@ -109,7 +109,9 @@ class FaultyLog {
     ASSERT_TRUE(status.ok() || was_done) << Where() << Describe(o) << ": " << status.ToString();
   }
 
-  static bool IsOfSync(const Status& status) {
+  // A file that was not opened for a sync was not synced: nothing is final.
+  bool IsOfSync(const Status& status) const {
+    if (fault_ == Fault::kNotOpened) return false;
     return status.message().find("sync /") != std::string_view::npos ||
            status.message().find("sync file") != std::string_view::npos;
   }

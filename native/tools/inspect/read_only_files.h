@@ -45,7 +45,7 @@ class ReadOnlyFiles final : public fs::FileSystem {
   Status Link(const std::string& from, const std::string&) override { return Refused(from); }
   Status CreateDirectory(const std::string& path) override { return Refused(path); }
   Status SyncDirectory(const std::string& path) override { return Refused(path); }
-  Status SyncFile(const std::string& path) override { return Refused(path); }
+  Status SyncFile(const std::string& path, bool*) override { return Refused(path); }
   Result<std::unique_ptr<fs::DirectoryLock>> Lock(const std::string& directory) override {
     return Refused(directory);
   }
