@@ -163,22 +163,22 @@ class JavaCopy:
                 shutil.copy(path, self._project / name)
 
     def build(self, _, jobs=1):
-        done = self._maven(["package", "-DskipTests", f"-Dnative.jobs={jobs}"], {})
+        done = self._maven(["package", "-DskipTests", f"-Dnative.jobs={jobs}"], {}, None)
         if done.returncode != 0:
             raise Failed("The project does not build:\n" + done.stdout[-3000:])
 
-    def _maven(self, arguments, variables):
+    def _maven(self, arguments, variables, seconds_max):
         command = ["mvn", "-B", "-ntp", "-q", *arguments, "-Dnative.skip",
                    "-Dspotless.check.skip", "-pl", JAVA_MODULES]
         return subprocess.run(command, cwd=self._project, env={**self._environment, **variables},
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                              errors="replace", timeout=SECONDS_MAX, check=False)
+                              errors="replace", timeout=seconds_max, check=False)
 
     def fails(self, name):
         """What the test said when it failed, or None."""
         test, variables = JAVA_TESTS[name]
         try:
-            done = self._maven(["verify", f"-Dtest={test}"], variables)
+            done = self._maven(["verify", f"-Dtest={test}"], variables, SECONDS_MAX)
         except subprocess.TimeoutExpired:
             return DID_NOT_END
         return None if done.returncode == 0 else done.stdout
