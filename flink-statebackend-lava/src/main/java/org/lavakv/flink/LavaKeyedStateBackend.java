@@ -150,11 +150,16 @@ public class LavaKeyedStateBackend<K> extends AbstractKeyedStateBackend<K> {
         context.keys().setKey(newKey, newKeyGroupIndex);
     }
 
+    /** As the one for several states. */
     @Override
     public <N> Stream<K> getKeys(String state, N namespace) {
         return getKeys(Collections.singletonList(state), namespace);
     }
 
+    /**
+     * The keys of this moment, whatever happens to the states while the stream is consumed. So {@link
+     * #applyToAllKeys} meets each key once that has an entry when it begins, and no other.
+     */
     @Override
     public <N> Stream<K> getKeys(List<String> stateNames, N namespace) {
         List<StateTable> known = new ArrayList<>();
@@ -167,6 +172,7 @@ public class LavaKeyedStateBackend<K> extends AbstractKeyedStateBackend<K> {
         return KeyStreams.keys(instance, keySerializer, known, namespace);
     }
 
+    /** The pairs of this moment, whatever happens to the state while the stream is consumed. */
     @Override
     public <N> Stream<Tuple2<K, N>> getKeysAndNamespaces(String state) {
         StateTable table = tables.get(state);
@@ -265,6 +271,7 @@ public class LavaKeyedStateBackend<K> extends AbstractKeyedStateBackend<K> {
             @Nonnull CheckpointOptions checkpointOptions)
             throws Exception {
         pushTime();
+        instance.forgetUnreachableViews();
         return new SnapshotStrategyRunner<>(
                         LavaSnapshotStrategy.DESCRIPTION,
                         snapshotStrategy,
@@ -277,6 +284,7 @@ public class LavaKeyedStateBackend<K> extends AbstractKeyedStateBackend<K> {
     @Override
     public SavepointResources<K> savepoint() throws Exception {
         pushTime();
+        instance.forgetUnreachableViews();
         return new SavepointResources<>(
                 new LavaFullSnapshotResources<>(
                         instance,
@@ -321,10 +329,13 @@ public class LavaKeyedStateBackend<K> extends AbstractKeyedStateBackend<K> {
         return false;
     }
 
-    /** Values are private copies of what the engine has. */
+    /**
+     * Whether callers may change objects after they gave them to the backend, or got them from it.
+     * The engine has and gives copies. A timer queue on the heap keeps the very objects.
+     */
     @Override
     public boolean isSafeToReuseKVState() {
-        return true;
+        return heapTimers == null;
     }
 
     @Override

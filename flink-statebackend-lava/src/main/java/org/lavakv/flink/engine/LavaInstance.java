@@ -2,9 +2,12 @@ package org.lavakv.flink.engine;
 
 import java.io.File;
 import java.io.IOException;
+import java.util.IdentityHashMap;
+import java.util.Map;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.util.ResourceGuard;
 import org.lavakv.LavaDB;
+import org.lavakv.TableHandle;
 import org.lavakv.flink.shared.SharedLog;
 import org.lavakv.flink.storage.InstanceFiles;
 import org.lavakv.local.OwnedPath;
@@ -38,6 +41,8 @@ public final class LavaInstance implements AutoCloseable {
     private final ResourceGuard resourceGuard = new ResourceGuard();
     private volatile LateFiles lateFiles = LateFiles.NONE;
     private final InstanceLog sharedLog;
+    private final ViewSnapshots viewSnapshots;
+    private final Map<TableHandle, CursorViews> views = new IdentityHashMap<>();
     private boolean closed;
 
     /**
@@ -65,6 +70,7 @@ public final class LavaInstance implements AutoCloseable {
         this.keyGroupRange = keyGroupRange;
         this.separation = separation;
         this.sharedLog = new InstanceLog(this);
+        this.viewSnapshots = new ViewSnapshots(db);
     }
 
     public LavaDB db() {
@@ -121,6 +127,29 @@ public final class LavaInstance implements AutoCloseable {
         return resourceGuard;
     }
 
+    /**
+     * The views that iterators over a table have: whoever writes to the table tells them before. Of
+     * the task's thread.
+     */
+    public CursorViews views(TableHandle table) {
+        return views.computeIfAbsent(table, key -> new CursorViews(db, key, viewSnapshots));
+    }
+
+    /** A table is gone, and with it the views of it. Of the task's thread. */
+    void forgetViews(TableHandle table) {
+        views.remove(table);
+    }
+
+    /** Lets go of what iterators kept that were given up. Of the task's thread. */
+    public void forgetUnreachableViews() {
+        views.values().forEach(CursorViews::forgetUnreachable);
+    }
+
+    /** How many snapshots iterators read from. */
+    public int viewSnapshotCount() {
+        return viewSnapshots.size();
+    }
+
     /** Waits for the leases, closes the database, gives its memory back, deletes its files. */
     @Override
     public void close() {
@@ -133,6 +162,7 @@ public final class LavaInstance implements AutoCloseable {
         // Readers that wait for a file hold the guard.
         lateFiles.close();
         resourceGuard.closeUninterruptibly();
+        viewSnapshots.close();
         try {
             db.close();
         } catch (Exception e) {

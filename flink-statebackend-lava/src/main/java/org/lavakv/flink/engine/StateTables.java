@@ -96,6 +96,7 @@ public final class StateTables {
         StateTable known = tables.get(name);
         if (known != null) {
             db.dropTable(known.handle());
+            instance.forgetViews(known.handle());
             tables.remove(name);
         }
     }

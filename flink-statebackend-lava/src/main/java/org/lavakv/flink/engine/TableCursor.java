@@ -2,6 +2,7 @@ package org.lavakv.flink.engine;
 
 import java.util.Arrays;
 import java.util.NoSuchElementException;
+import javax.annotation.Nullable;
 import org.lavakv.LavaDB;
 import org.lavakv.LavaDBException;
 import org.lavakv.ScanOptions;
@@ -12,13 +13,16 @@ import org.lavakv.TableHandle;
  * Goes forward over the entries of a table, or of one prefix in it, in key order, by pages: one
  * native call for many entries. The first page is small, the following ones grow.
  *
- * <p>Nothing is held open between pages, so entries may be written and deleted meanwhile; one that
- * is added ahead of the cursor is visited.
+ * <p>Nothing is held open between pages, so entries may be written and deleted meanwhile. A cursor
+ * that was made a view by {@link #asView} shows exactly the entries of that moment. Any other reads
+ * each page as the table is by then, and visits what was added ahead of it: these are for loops that
+ * write nothing, or only to entries that they have visited.
  *
- * <p>Threads: one at a time. Ownership: {@link #buffer} and the offsets into it are valid until the
- * next {@link #hasNext} or {@link #next}.
+ * <p>Threads: one at a time; of a view, the one that writes to the table. Ownership: {@link #buffer}
+ * and the offsets into it are valid until the next {@link #hasNext} or {@link #next}. A view that is
+ * given up is found by the garbage collector; {@link #close} lets go at once of what is kept for it.
  */
-public final class TableCursor {
+public final class TableCursor implements AutoCloseable {
 
     private static final int PAGE_ENTRIES_MAX = 2048;
     private static final int FIRST_PAGE_BYTES = 16 << 10;
@@ -31,6 +35,7 @@ public final class TableCursor {
     private final ScanOptions options = new ScanOptions();
     private final ScanPage page;
     private final int skipKeyBytes;
+    private final boolean keysOnly;
     private int pageEntries;
     private int pageBytes = FIRST_PAGE_BYTES;
     private int left;
@@ -39,17 +44,25 @@ public final class TableCursor {
     private boolean pageLoaded;
     private byte[] lastKey;
 
+    /** While pages are still to come; null for a cursor that is no view. */
+    @Nullable private CursorView view;
+
+    /** The current page's entries where the page itself does not show them. */
+    @Nullable private EntryPage entries;
+
     private TableCursor(
             LavaDB db,
             TableHandle table,
             byte[] prefix,
-            int skipKeyBytes,
+            boolean keysOnly,
             int firstPageEntries,
             ScanPage page) {
         this.db = db;
         this.table = table;
         this.prefix = prefix;
-        this.skipKeyBytes = skipKeyBytes;
+        this.skipKeyBytes = prefix == null ? 0 : prefix.length;
+        this.keysOnly = keysOnly;
+        options.setKeysOnly(keysOnly).setSkipKeyBytes(skipKeyBytes);
         this.pageEntries = firstPageEntries;
         this.page = page;
     }
@@ -67,9 +80,8 @@ public final class TableCursor {
             int firstPageEntries,
             ScanPage page) {
         TableCursor cursor =
-                new TableCursor(db, table, prefix, prefix.length, firstPageEntries, page);
+                new TableCursor(db, table, prefix, keysOnly, firstPageEntries, page);
         cursor.options.setPrefix(prefix, 0, prefix.length);
-        cursor.options.setKeysOnly(keysOnly).setSkipKeyBytes(prefix.length);
         return cursor;
     }
 
@@ -81,9 +93,9 @@ public final class TableCursor {
                         instance.keyGroupRange().getStartKeyGroup(),
                         instance.keyGroupPrefixBytes());
         TableCursor cursor =
-                new TableCursor(instance.db(), table, null, 0, firstPageEntries, new ScanPage());
+                new TableCursor(
+                        instance.db(), table, null, keysOnly, firstPageEntries, new ScanPage());
         cursor.options.setLower(first, 0, first.length);
-        cursor.options.setKeysOnly(keysOnly).setSkipKeyBytes(0);
         return cursor;
     }
 
@@ -104,10 +116,10 @@ public final class TableCursor {
         byte[] lower = after == null ? keyGroupBytes(keyGroup, prefixBytes) : after;
         // Flink has at most 32768 key groups, so there is always a next number to end at.
         byte[] upper = keyGroupBytes(keyGroup + 1, prefixBytes);
-        TableCursor cursor = new TableCursor(instance.db(), table, null, 0, firstPageEntries, page);
+        TableCursor cursor =
+                new TableCursor(instance.db(), table, null, true, firstPageEntries, page);
         cursor.options.setLower(lower, 0, lower.length).setLowerExclusive(after != null);
         cursor.options.setUpper(upper, 0, upper.length);
-        cursor.options.setKeysOnly(true).setSkipKeyBytes(0);
         return cursor;
     }
 
@@ -118,6 +130,18 @@ public final class TableCursor {
             bytes[i] = (byte) (keyGroup >>> (8 * (prefixBytes - 1 - i)));
         }
         return bytes;
+    }
+
+    /**
+     * Makes the cursor show exactly the entries that the table has now, whatever is written later
+     * through these views; reads the first page.
+     */
+    public TableCursor asView(CursorViews views) throws LavaDBException {
+        loadPage();
+        if (!done) {
+            view = views.open(this, prefix, keysOnly, page.lastKey());
+        }
+        return this;
     }
 
     /** Whether another entry follows; may load a page. */
@@ -133,45 +157,77 @@ public final class TableCursor {
         if (!hasNext()) {
             throw new NoSuchElementException();
         }
-        page.next();
+        if (entries == null) {
+            page.next();
+        } else {
+            entries.next();
+        }
         left--;
         current = true;
     }
 
     private void loadPage() throws LavaDBException {
+        detach();
         if (pageLoaded) {
-            lastKey = page.lastKey();
             options.continueAfter(page);
             pageEntries = Math.min(PAGE_ENTRIES_MAX, pageEntries * PAGE_GROWTH);
             pageBytes = Math.min(PAGE_BYTES_MAX, pageBytes * PAGE_GROWTH);
         }
         options.setEntriesMax(pageEntries).setBytesMax(pageBytes);
-        current = false;
-        db.scan(table, options, page, null);
+        db.scan(table, options, page, view == null ? null : view.snapshot());
         pageLoaded = true;
         left = page.count();
         done = page.done() || left == 0;
+        if (view != null) {
+            showView();
+        }
+    }
+
+    /** Puts what the page's entries were at the view's moment in the place of what they are. */
+    private void showView() {
+        byte[] last = done ? null : page.lastKey();
+        entries = view.entries(page, skipKeyBytes, last);
+        if (entries != null) {
+            left = entries.count();
+        }
+        if (done) {
+            view.close();
+            view = null;
+        } else {
+            view.advance(last);
+        }
+    }
+
+    /** Ends the cursor; for a view, forgets what was kept for it. Repeating it does nothing. */
+    @Override
+    public void close() {
+        if (view != null) {
+            view.close();
+            view = null;
+        }
+        left = 0;
+        done = true;
     }
 
     /** The bytes that key and value of the current entry are in. */
     public byte[] buffer() {
-        return page.buffer();
+        return entries == null ? page.buffer() : entries.buffer();
     }
 
     public int keyOffset() {
-        return page.keyOffset();
+        return entries == null ? page.keyOffset() : entries.keyOffset();
     }
 
     public int keyLength() {
-        return page.keyLength();
+        return entries == null ? page.keyLength() : entries.keyLength();
     }
 
     public int valueOffset() {
-        return page.valueOffset();
+        return entries == null ? page.valueOffset() : entries.valueOffset();
     }
 
     public int valueLength() {
-        return page.valueLength();
+        return entries == null ? page.valueLength() : entries.valueLength();
     }
 
     /** A copy of the whole key of the entry that {@link #next} last went to. */
@@ -182,11 +238,11 @@ public final class TableCursor {
             }
             return lastKey;
         }
-        byte[] key = new byte[skipKeyBytes + page.keyLength()];
+        byte[] key = new byte[skipKeyBytes + keyLength()];
         if (skipKeyBytes > 0) {
             System.arraycopy(prefix, 0, key, 0, skipKeyBytes);
         }
-        System.arraycopy(page.buffer(), page.keyOffset(), key, skipKeyBytes, page.keyLength());
+        System.arraycopy(buffer(), keyOffset(), key, skipKeyBytes, keyLength());
         return key;
     }
 
@@ -200,7 +256,6 @@ public final class TableCursor {
 
     /** A copy of the current entry's value. */
     public byte[] copyValue() {
-        return Arrays.copyOfRange(
-                page.buffer(), page.valueOffset(), page.valueOffset() + page.valueLength());
+        return Arrays.copyOfRange(buffer(), valueOffset(), valueOffset() + valueLength());
     }
 }

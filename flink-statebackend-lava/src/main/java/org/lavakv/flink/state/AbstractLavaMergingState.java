@@ -65,6 +65,7 @@ abstract class AbstractLavaMergingState<K, N, IN, SV, OUT> extends AbstractLavaS
         if (value != null) {
             int length = keys.withNamespace(namespace);
             try {
+                views.beforeWrite(keys.buffer(), length, 0);
                 db.delete(table, keys.buffer(), 0, length, 0);
             } catch (LavaDBException e) {
                 throw new IOException(failure("Merging namespaces of", e), e);

@@ -16,6 +16,7 @@ import org.lavakv.LavaDB;
 import org.lavakv.LavaDBException;
 import org.lavakv.TableHandle;
 import org.lavakv.flink.engine.CompositeKeyBuilder;
+import org.lavakv.flink.engine.CursorViews;
 import org.lavakv.flink.engine.NamespaceBytes;
 import org.lavakv.flink.engine.StateContext;
 import org.lavakv.flink.engine.StateTable;
@@ -44,6 +45,7 @@ public abstract class AbstractLavaState<K, N, V> implements InternalKvState<K, N
 
     protected String name;
     protected TableHandle table;
+    protected CursorViews views;
     protected TypeSerializer<V> valueSerializer;
     protected NamespaceBytes<N> namespace;
     private V defaultValue;
@@ -65,6 +67,7 @@ public abstract class AbstractLavaState<K, N, V> implements InternalKvState<K, N
                 (RegisteredKeyValueStateBackendMetaInfo<N, V>) table.metaInfo();
         this.name = table.name();
         this.table = table.handle();
+        this.views = context.instance().views(this.table);
         this.valueSerializer = Preconditions.checkNotNull(metaInfo.getStateSerializer());
         TypeSerializer<N> namespaceSerializer = metaInfo.getNamespaceSerializer();
         if (namespace == null || namespace.serializer() != namespaceSerializer) {
@@ -99,6 +102,7 @@ public abstract class AbstractLavaState<K, N, V> implements InternalKvState<K, N
     public void clear() {
         try {
             int length = keys.withNamespace(namespace);
+            views.beforeWrite(keys.buffer(), length, 0);
             db.delete(table, keys.buffer(), 0, length, 0);
         } catch (LavaDBException e) {
             throw new FlinkRuntimeException(failure("Clearing", e), e);
@@ -168,6 +172,7 @@ public abstract class AbstractLavaState<K, N, V> implements InternalKvState<K, N
     final void write() throws IOException {
         int length = keys.withNamespace(namespace);
         try {
+            views.beforeWrite(keys.buffer(), length, 0);
             db.put(table, keys.buffer(), 0, length, 0, out.getSharedBuffer(), 0, out.length());
         } catch (LavaDBException e) {
             throw new IOException(failure("Writing", e), e);

@@ -23,10 +23,12 @@ import org.lavakv.flink.engine.TableCursor;
 
 /**
  * Lazy streams of the keys, or keys and namespaces, that states have entries for. They read keys
- * only, by pages, and hold nothing open, so states may change while they are consumed.
+ * only, by pages. States may change while a stream is consumed: it shows exactly the keys of the
+ * moment at which it was made, not those that are added meanwhile, and also those that are removed.
  *
- * <p>Threads: the task's thread. Errors: {@link FlinkRuntimeException} while the stream is
- * consumed.
+ * <p>Threads: the task's thread. Ownership: closing a stream lets go of what is kept for it; one
+ * that is given up is found by the garbage collector. Errors: {@link FlinkRuntimeException} when
+ * the stream is made and while it is consumed.
  */
 public final class KeyStreams {
 
@@ -56,16 +58,33 @@ public final class KeyStreams {
             first = bytes;
             cursors[i] = new KeyCursor(instance, tables.get(i), keySerializer, lengths, bytes);
         }
-        return stream(new KeyIterator<>(cursors, keySerializer, instance.keyGroupPrefixBytes()));
+        return stream(new KeyIterator<>(cursors, keySerializer, instance.keyGroupPrefixBytes()))
+                .onClose(
+                        () -> {
+                            for (KeyCursor cursor : cursors) {
+                                cursor.cursor.close();
+                            }
+                        });
     }
 
     /** The pairs of key and namespace, each once, with entries in the state. */
     public static <K, N> Stream<Tuple2<K, N>> keysAndNamespaces(
             LavaInstance instance, TypeSerializer<K> keySerializer, StateTable table) {
         RegisteredKeyValueStateBackendMetaInfo<N, ?> metaInfo = metaInfo(table);
-        return stream(
+        KeyAndNamespaceIterator<K, N> iterator =
                 new KeyAndNamespaceIterator<>(
-                        instance, table, keySerializer, metaInfo.getNamespaceSerializer()));
+                        instance, table, keySerializer, metaInfo.getNamespaceSerializer());
+        return stream(iterator).onClose(iterator.cursor::close);
+    }
+
+    private static TableCursor viewOf(LavaInstance instance, StateTable table) {
+        try {
+            return TableCursor.ofTable(instance, table.handle(), true, FIRST_PAGE_ENTRIES)
+                    .asView(instance.views(table.handle()));
+        } catch (LavaDBException e) {
+            throw new FlinkRuntimeException(
+                    "Reading the keys of the state '" + table.name() + "' failed.", e);
+        }
     }
 
     @SuppressWarnings("unchecked")
@@ -104,7 +123,7 @@ public final class KeyStreams {
                 TypeSerializer<?> keySerializer,
                 boolean lengths,
                 byte[] namespace) {
-            this.cursor = TableCursor.ofTable(instance, table.handle(), true, FIRST_PAGE_ENTRIES);
+            this.cursor = viewOf(instance, table);
             this.keySerializer = keySerializer;
             this.keyGroupPrefixBytes = instance.keyGroupPrefixBytes();
             this.lengths = lengths;
@@ -219,7 +238,7 @@ public final class KeyStreams {
                 StateTable table,
                 TypeSerializer<K> keySerializer,
                 TypeSerializer<N> namespaceSerializer) {
-            this.cursor = TableCursor.ofTable(instance, table.handle(), true, FIRST_PAGE_ENTRIES);
+            this.cursor = viewOf(instance, table);
             this.keySerializer = keySerializer;
             this.namespaceSerializer = namespaceSerializer;
             this.keyGroupPrefixBytes = instance.keyGroupPrefixBytes();

@@ -132,6 +132,7 @@ final class LavaListState<K, N, V> extends AbstractLavaState<K, N, List<V>>
     private void append() throws IOException {
         int length = keys.withNamespace(namespace);
         try {
+            views.beforeWrite(keys.buffer(), length, 0);
             db.append(table, keys.buffer(), 0, length, out.getSharedBuffer(), 0, out.length());
         } catch (LavaDBException e) {
             throw new IOException(failure("Appending to", e), e);

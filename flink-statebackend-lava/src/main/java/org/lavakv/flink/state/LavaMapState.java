@@ -91,6 +91,7 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
 
     private void putSerialized(byte[] key, int length, int prefix) throws IOException {
         try {
+            views.beforeWrite(key, length, prefix);
             db.put(table, key, 0, length, prefix, out.getSharedBuffer(), 0, out.length());
         } catch (LavaDBException e) {
             throw new IOException(failure("Writing", e), e);
@@ -110,6 +111,7 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
             for (Map.Entry<UK, UV> entry : map.entrySet()) {
                 writeUserValue(entry.getValue());
                 int length = keys.withUserKey(namespace, entry.getKey(), userKeySerializer);
+                views.beforeWrite(keys.buffer(), length, prefix);
                 batch.put(
                         table,
                         keys.buffer(),
@@ -152,6 +154,7 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
 
     private void deleteSerialized(byte[] key, int length, int prefix) throws IOException {
         try {
+            views.beforeWrite(key, length, prefix);
             db.delete(table, key, 0, length, prefix);
         } catch (LavaDBException e) {
             throw new IOException(failure("Removing from", e), e);
@@ -171,7 +174,8 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
 
     @Override
     public Iterable<Map.Entry<UK, UV>> entries() {
-        return this::iterator;
+        byte[] prefix = keys.copyWithNamespace(namespace);
+        return () -> new EntryIterator(prefix);
     }
 
     @Override
@@ -205,6 +209,7 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
     public void clear() {
         try {
             int prefix = keys.withNamespace(namespace);
+            views.beforeDeletePrefix(keys.buffer(), prefix);
             db.deletePrefix(table, keys.buffer(), 0, prefix);
         } catch (LavaDBException e) {
             throw new FlinkRuntimeException(failure("Clearing", e), e);
@@ -248,8 +253,13 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
     }
 
     /**
-     * Iterates over the map of one key and namespace, whatever the current ones are by then.
-     * Entries may be added and removed meanwhile.
+     * Iterates over the map of one key and namespace, whatever the current ones are by then. It
+     * shows exactly the entries of the moment at which it was made, with their values of then: not
+     * what is added meanwhile, and also what is removed, updated or cleared meanwhile.
+     *
+     * <p>{@link #remove} removes the entry that {@link #next} returned last from the map, whatever
+     * it has become since; an entry's {@code setValue} writes it, also when it was removed from the
+     * map meanwhile, but not after this iterator removed it. Iterators may be given up at any time.
      */
     private abstract class MapIterator<T> implements Iterator<T> {
 
@@ -264,8 +274,13 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
         MapIterator(byte[] prefix, boolean keysOnly) {
             this.prefix = prefix;
             this.page = takePage();
-            this.cursor =
-                    TableCursor.ofPrefix(db, table, prefix, keysOnly, FIRST_PAGE_ENTRIES, page);
+            try {
+                this.cursor =
+                        TableCursor.ofPrefix(db, table, prefix, keysOnly, FIRST_PAGE_ENTRIES, page)
+                                .asView(views);
+            } catch (LavaDBException e) {
+                throw new FlinkRuntimeException(failure("Iterating over", e), e);
+            }
         }
 
         @Override
@@ -354,6 +369,8 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
 
     private final class EntryIterator extends MapIterator<Map.Entry<UK, UV>> {
 
+        private LavaMapEntry current;
+
         EntryIterator(byte[] prefix) {
             super(prefix, false);
         }
@@ -361,7 +378,14 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
         @Override
         Map.Entry<UK, UV> read(TableCursor cursor) throws IOException {
             UK key = readKey(cursor);
-            return new LavaMapEntry(prefix, key, readValue(cursor));
+            current = new LavaMapEntry(prefix, key, readValue(cursor));
+            return current;
+        }
+
+        @Override
+        public void remove() {
+            super.remove();
+            current.removed = true;
         }
     }
 
@@ -371,6 +395,7 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
         private final byte[] prefix;
         private final UK key;
         private UV value;
+        private boolean removed;
 
         LavaMapEntry(byte[] prefix, UK key, UV value) {
             this.prefix = prefix;
@@ -390,6 +415,10 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
 
         @Override
         public UV setValue(UV newValue) {
+            if (removed) {
+                throw new IllegalStateException(
+                        "The value of an entry cannot be set after its iterator removed it.");
+            }
             UV oldValue = value;
             try {
                 DataOutputSerializer whole = new DataOutputSerializer(prefix.length + 32);

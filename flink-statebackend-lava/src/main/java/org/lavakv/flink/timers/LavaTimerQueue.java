@@ -2,7 +2,6 @@ package org.lavakv.flink.timers;
 
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.NoSuchElementException;
 import java.util.TreeSet;
 import javax.annotation.Nonnull;
 import javax.annotation.Nullable;
@@ -158,10 +157,14 @@ final class LavaTimerQueue<E extends HeapPriorityQueueElement>
         return size;
     }
 
+    /**
+     * For Flink's reading of a whole key group at once. The iterator of all key groups is that of
+     * {@link LavaTimerQueues}; in this one, timers that are added meanwhile may be visited.
+     */
     @Nonnull
     @Override
     public CloseableIterator<E> iterator() {
-        return new ElementIterator(store.behind(keyGroup, refillFrom(), headMax, false));
+        return new TimerIterator<>(store, store.behind(keyGroup, refillFrom(), headMax, false));
     }
 
     // Elements before the head's may have been added again after others were polled, so the polled
@@ -185,39 +188,5 @@ final class LavaTimerQueue<E extends HeapPriorityQueueElement>
         } catch (LavaDBException e) {
             throw store.failure("Reading", e);
         }
-    }
-
-    private final class ElementIterator implements CloseableIterator<E> {
-
-        private final TableCursor cursor;
-
-        ElementIterator(TableCursor cursor) {
-            this.cursor = cursor;
-        }
-
-        @Override
-        public boolean hasNext() {
-            try {
-                return cursor.hasNext();
-            } catch (LavaDBException e) {
-                throw store.failure("Iterating over", e);
-            }
-        }
-
-        @Override
-        public E next() {
-            if (!hasNext()) {
-                throw new NoSuchElementException();
-            }
-            try {
-                cursor.next();
-            } catch (LavaDBException e) {
-                throw store.failure("Iterating over", e);
-            }
-            return store.deserialize(cursor.copyKey());
-        }
-
-        @Override
-        public void close() {}
     }
 }

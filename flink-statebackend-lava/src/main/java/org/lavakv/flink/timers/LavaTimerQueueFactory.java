@@ -61,9 +61,8 @@ public final class LavaTimerQueueFactory {
                     boolean allowFutureMetadataUpdates) {
         StateTable table = register(stateName, elementSerializer, allowFutureMetadataUpdates);
         TimerStore<T> store = new TimerStore<>(instance, table.handle(), elementSerializer);
-        return new KeyGroupPartitionedPriorityQueue<>(
-                KeyExtractorFunction.forKeyedObjects(),
-                PriorityComparator.forPriorityComparableObjects(),
+        return new LavaTimerQueues<>(
+                store,
                 new PartitionFactory<>(store, cacheSize),
                 instance.keyGroupRange(),
                 numberOfKeyGroups);

@@ -8,6 +8,7 @@ import org.apache.flink.util.FlinkRuntimeException;
 import org.lavakv.LavaDBException;
 import org.lavakv.ScanPage;
 import org.lavakv.TableHandle;
+import org.lavakv.flink.engine.CursorViews;
 import org.lavakv.flink.engine.LavaInstance;
 import org.lavakv.flink.engine.TableCursor;
 
@@ -23,6 +24,7 @@ final class TimerStore<E> {
 
     private final LavaInstance instance;
     private final TableHandle table;
+    private final CursorViews views;
     private final TypeSerializer<E> serializer;
     private final DataOutputSerializer output = new DataOutputSerializer(64);
     private final DataInputDeserializer input = new DataInputDeserializer();
@@ -31,6 +33,7 @@ final class TimerStore<E> {
     TimerStore(LavaInstance instance, TableHandle table, TypeSerializer<E> serializer) {
         this.instance = instance;
         this.table = table;
+        this.views = instance.views(table);
         this.serializer = serializer;
     }
 
@@ -61,6 +64,7 @@ final class TimerStore<E> {
 
     void put(byte[] key) {
         try {
+            views.beforeWrite(key, key.length, 0);
             instance.db().put(table, key, 0, key.length, 0, NO_VALUE, 0, 0);
         } catch (LavaDBException e) {
             throw failure("Adding", e);
@@ -69,6 +73,7 @@ final class TimerStore<E> {
 
     void delete(byte[] key) {
         try {
+            views.beforeWrite(key, key.length, 0);
             instance.db().delete(table, key, 0, key.length, 0);
         } catch (LavaDBException e) {
             throw failure("Removing", e);
@@ -84,6 +89,11 @@ final class TimerStore<E> {
     TableCursor behind(int keyGroup, byte[] after, int firstPageEntries, boolean shared) {
         return TableCursor.ofKeyGroup(
                 instance, table, keyGroup, after, firstPageEntries, shared ? page : new ScanPage());
+    }
+
+    /** All keys of this moment, of all key groups, whatever is written while they are read. */
+    TableCursor viewOfAll(int firstPageEntries) throws LavaDBException {
+        return TableCursor.ofTable(instance, table, true, firstPageEntries).asView(views);
     }
 
     FlinkRuntimeException failure(String doing, Exception cause) {

@@ -1,0 +1,49 @@
+package org.lavakv.flink.timers;
+
+import java.util.NoSuchElementException;
+import org.apache.flink.util.CloseableIterator;
+import org.lavakv.LavaDBException;
+import org.lavakv.flink.engine.TableCursor;
+
+/**
+ * The elements that a cursor goes over. It removes nothing, as those of Flink's own queues.
+ *
+ * <p>Threads: the task's thread. Errors: the store's.
+ */
+final class TimerIterator<E> implements CloseableIterator<E> {
+
+    private final TimerStore<E> store;
+    private final TableCursor cursor;
+
+    TimerIterator(TimerStore<E> store, TableCursor cursor) {
+        this.store = store;
+        this.cursor = cursor;
+    }
+
+    @Override
+    public boolean hasNext() {
+        try {
+            return cursor.hasNext();
+        } catch (LavaDBException e) {
+            throw store.failure("Iterating over", e);
+        }
+    }
+
+    @Override
+    public E next() {
+        if (!hasNext()) {
+            throw new NoSuchElementException();
+        }
+        try {
+            cursor.next();
+        } catch (LavaDBException e) {
+            throw store.failure("Iterating over", e);
+        }
+        return store.deserialize(cursor.copyKey());
+    }
+
+    @Override
+    public void close() {
+        cursor.close();
+    }
+}
