@@ -385,6 +385,10 @@ DEFECTS = [
            "return here != nullptr ? here->Get(lookup) : NotHere();",
            "return here != nullptr ? here->Get(lookup) : Status::OK();", ANSWERS),
     # Checkpoints.
+    Defect("pages of a snapshot show what was written since", "src/db/scan.cc",
+           "LAVA_ASSIGN_OR_RETURN(const ViewRef view, ViewOf(snapshot));",
+           "static_cast<void>(snapshot);\n"
+           "  LAVA_ASSIGN_OR_RETURN(const ViewRef view, ViewOf(nullptr));", ANSWERS),
     Defect("what a dropped snapshot sealed is not flushed", "src/db/snapshot.cc",
            "FlushWhatItSealed();\n  registry_->Remove(this);", "registry_->Remove(this);",
            ("checkpoint",)),

@@ -13,7 +13,28 @@ def in_plugin(name, file, old, new, tests=("programs",)):
     return Defect(name, PLUGIN + file, old, new, tests, flavour="java")
 
 
+ITERATORS = ("iterators",)
+
 JAVA_DEFECTS = [
     in_plugin("a timer that was polled stays in the engine", "timers/LavaTimerQueue.java",
               "store.delete(key);\n            head.pollFirst();", "head.pollFirst();"),
+    # Iterators.
+    in_plugin("an iterator goes on by what is in the table by then", "engine/TableCursor.java",
+              "view = views.open(this, prefix, keysOnly, page.lastKey());",
+              "lastKey = page.lastKey();", ITERATORS),
+    in_plugin("an iterator shows what a key had before its last change", "engine/BeforeImages.java",
+              "Image image = newest;\n        while (image.older != null && image.older.time >= start)",
+              "Image image = newest;\n        while (image.older != null && start < 0)", ITERATORS),
+    in_plugin("a clear tells no iterator", "state/LavaMapState.java",
+              "views.beforeDeletePrefix(keys.buffer(), prefix);", "", ITERATORS),
+    in_plugin("a snapshot for iterators is taken, but not read", "engine/TableCursor.java",
+              "view == null ? snapshot : view.snapshot()", "snapshot", ITERATORS),
+    in_plugin("what iterators that were given up keep is kept for ever", "engine/CursorViews.java",
+              "((CursorView) view).close();", "", ITERATORS),
+    in_plugin("every write records what the key had", "engine/ViewGroup.java",
+              "return Arrays.compareUnsigned(key, off, off + len, passed, 0, passed.length) > 0;",
+              "return off >= 0;", ITERATORS),
+    # What the backend says of itself.
+    in_plugin("objects are reused though timers are on the heap", "LavaKeyedStateBackend.java",
+              "return heapTimers == null;", "return true;", ("answers",)),
 ]

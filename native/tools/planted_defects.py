@@ -72,6 +72,8 @@ TESTS = {
 }
 # The same of the plugin's tests: class, and how much of it.
 JAVA_TESTS = {
+    "answers": ("BackendAnswersTest", {}),
+    "iterators": ("IteratorViewsTest", {}),
     "programs": ("RandomProgramsTest", {"LAVA_TEST_PROGRAMS": "150"}),
 }
 JAVA = "java"

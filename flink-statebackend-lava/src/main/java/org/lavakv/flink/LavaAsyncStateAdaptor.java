@@ -15,15 +15,15 @@ import org.apache.flink.runtime.state.v2.StateDescriptorUtils;
 import org.apache.flink.runtime.state.v2.adaptor.AggregatingStateAdaptor;
 import org.apache.flink.runtime.state.v2.adaptor.AsyncKeyedStateBackendAdaptor;
 import org.apache.flink.runtime.state.v2.adaptor.ListStateAdaptor;
-import org.apache.flink.runtime.state.v2.adaptor.MapStateAdaptor;
 import org.apache.flink.runtime.state.v2.adaptor.ReducingStateAdaptor;
 import org.apache.flink.runtime.state.v2.adaptor.ValueStateAdaptor;
 import org.apache.flink.runtime.state.v2.internal.InternalKeyedState;
 
 /**
- * Flink's adaptor of asynchronous state to a keyed backend, with two things that Flink's own leaves
- * out: it hands a state's TTL on, and it closes and disposes the backend under it, which else stays
- * open with its native memory and local files.
+ * Flink's adaptor of asynchronous state to a keyed backend, with three things that Flink's own
+ * leaves out: it hands a state's TTL on, its iterators over maps show the moment at which they were
+ * asked for ({@link LavaMapStateAdaptor}), and it closes and disposes the backend under it, which
+ * else stays open with its native memory and local files.
  *
  * <p>Threads: as Flink calls it. Ownership: owns the backend.
  */
@@ -57,7 +57,7 @@ final class LavaAsyncStateAdaptor<K> extends AsyncKeyedStateBackendAdaptor<K> {
             case LIST:
                 return (S) new ListStateAdaptor((InternalListState) state);
             case MAP:
-                return (S) new MapStateAdaptor((InternalMapState) state);
+                return (S) new LavaMapStateAdaptor((InternalMapState) state);
             case REDUCING:
                 return (S) new ReducingStateAdaptor((InternalReducingState) state);
             case AGGREGATING:

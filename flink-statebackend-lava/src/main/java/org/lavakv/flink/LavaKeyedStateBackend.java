@@ -157,8 +157,8 @@ public class LavaKeyedStateBackend<K> extends AbstractKeyedStateBackend<K> {
     }
 
     /**
-     * The keys of this moment, whatever happens to the states while the stream is consumed. So {@link
-     * #applyToAllKeys} meets each key once that has an entry when it begins, and no other.
+     * The keys of this moment, whatever happens to the states while the stream is consumed. So
+     * {@link #applyToAllKeys} meets each key once that has an entry when it begins, and no other.
      */
     @Override
     public <N> Stream<K> getKeys(List<String> stateNames, N namespace) {

@@ -21,6 +21,7 @@ import org.apache.flink.runtime.state.OperatorStateBackend;
 import org.apache.flink.util.TernaryBoolean;
 import org.lavakv.Host;
 import org.lavakv.LavaDB;
+import org.lavakv.flink.memory.MemorySettings;
 import org.lavakv.local.PrivateFiles;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -122,11 +123,23 @@ public class LavaStateBackend extends AbstractManagedMemoryStateBackend
         return "lava";
     }
 
+    /**
+     * Whether a slot keeps a share of its managed memory for this: not where the options give
+     * memory of another kind, since what is kept then would be used by nobody.
+     */
+    @Override
+    public boolean useManagedMemory() {
+        MemorySettings memory = settings().memory();
+        return memory.managed() && memory.fixedPerSlot() == null;
+    }
+
+    /** The first checkpoint after such a restore uploads everything. */
     @Override
     public boolean supportsNoClaimRestoreMode() {
         return true;
     }
 
+    /** Both formats, with timers in the engine and on the heap. */
     @Override
     public boolean supportsSavepointFormat(SavepointFormatType formatType) {
         return true;

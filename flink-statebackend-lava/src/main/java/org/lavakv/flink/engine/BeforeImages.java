@@ -104,11 +104,10 @@ final class BeforeImages {
      */
     @Nullable
     EntryPage over(
-            ScanPage page,
-            int skipKeyBytes,
-            byte[] after,
-            @Nullable byte[] last,
-            long start) {
+            ScanPage page, int skipKeyBytes, byte[] after, @Nullable byte[] last, long start) {
+        if (images.isEmpty()) {
+            return null;
+        }
         NavigableMap<byte[], Image> range = range(after, last);
         if (range.isEmpty()) {
             return null;

@@ -17,6 +17,11 @@ import org.lavakv.Snapshot;
  */
 final class CursorView extends WeakReference<TableCursor> {
 
+    /** Neighbours in the list of their group, which alone changes them. */
+    @Nullable CursorView next;
+
+    @Nullable CursorView previous;
+
     private final long start;
     private final boolean keysOnly;
     private byte[] position;
@@ -88,7 +93,7 @@ final class CursorView extends WeakReference<TableCursor> {
     /** Nothing more is fetched. Repeating it does nothing. */
     void close() {
         if (pin != null) {
-            pin.release();
+            pin.release(this);
             pin = null;
         }
         if (group != null) {

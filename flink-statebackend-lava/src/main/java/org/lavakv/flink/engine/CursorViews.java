@@ -3,9 +3,8 @@ package org.lavakv.flink.engine;
 import java.lang.ref.Reference;
 import java.lang.ref.ReferenceQueue;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import javax.annotation.Nullable;
@@ -20,9 +19,9 @@ import org.lavakv.TableHandle;
  * made, whatever is written to the table while they are read.
  *
  * <p>A cursor is here from its first page to its last, so iterations that fit one page never are.
- * Everything that writes to the table says so before the write. A write to a key that an open cursor
- * still has to fetch records the key's before image, for the cursors to read in its place. A write
- * to any other key costs a comparison. Once the images take too much heap, the cursors get a
+ * Everything that writes to the table says so before the write. A write to a key that an open
+ * cursor still has to fetch records the key's before image, for the cursors to read in its place. A
+ * write to any other key costs a comparison. Once the images take too much heap, the cursors get a
  * snapshot of the engine, and no write concerns them any more.
  *
  * <p>Iterators are often given up without a word. Cursors are held weakly, so what they keep goes
@@ -42,13 +41,15 @@ public final class CursorViews {
     private final TableHandle table;
     private final ViewSnapshots snapshots;
     private final ReferenceQueue<TableCursor> unreachable = new ReferenceQueue<>();
-    private final Map<ByteBuffer, ViewGroup> prefixes = new HashMap<>();
     private final byte[] value = new byte[VALUE_BYTES];
+
+    /** The groups by their prefixes; empty while there is only one. */
+    private final Map<ByteBuffer, ViewGroup> prefixes = new LinkedHashMap<>();
 
     /** The views over the whole table. */
     @Nullable private ViewGroup whole;
 
-    /** One of the groups in {@link #prefixes}, as long as there are any: the last one asked for. */
+    /** The group with a prefix that was asked for last; null when there is none at all. */
     @Nullable private ViewGroup last;
 
     /** Counts views: each begins at a time of its own. */
@@ -106,13 +107,20 @@ public final class CursorViews {
     private ViewGroup groupFor(@Nullable byte[] prefix) {
         if (prefix == null) {
             if (whole == null) {
-                whole = new ViewGroup(null, this::drop);
+                whole = new ViewGroup(null, this);
             }
             return whole;
         }
-        last =
-                prefixes.computeIfAbsent(
-                        ByteBuffer.wrap(prefix), key -> new ViewGroup(prefix, this::drop));
+        if (last == null) {
+            last = new ViewGroup(prefix, this);
+        } else if (!Arrays.equals(prefix, last.prefix())) {
+            if (prefixes.isEmpty()) {
+                prefixes.put(ByteBuffer.wrap(last.prefix()), last);
+            }
+            last =
+                    prefixes.computeIfAbsent(
+                            ByteBuffer.wrap(prefix), key -> new ViewGroup(prefix, this));
+        }
         return last;
     }
 
@@ -124,7 +132,8 @@ public final class CursorViews {
         }
         byte[] prefix = last.prefix();
         if (!Arrays.equals(key, 0, prefixLength, prefix, 0, prefix.length)) {
-            ViewGroup group = prefixes.get(ByteBuffer.wrap(key, 0, prefixLength));
+            ViewGroup group =
+                    prefixes.isEmpty() ? null : prefixes.get(ByteBuffer.wrap(key, 0, prefixLength));
             if (group == null) {
                 return null;
             }
@@ -133,14 +142,18 @@ public final class CursorViews {
         return last;
     }
 
-    private void drop(ViewGroup group) {
+    /** Forgets a group that has no views any more. */
+    void drop(ViewGroup group) {
         if (group == whole) {
             whole = null;
-            return;
-        }
-        prefixes.remove(ByteBuffer.wrap(group.prefix()), group);
-        if (group == last) {
-            last = prefixes.isEmpty() ? null : prefixes.values().iterator().next();
+        } else if (prefixes.isEmpty()) {
+            last = null;
+        } else {
+            prefixes.remove(ByteBuffer.wrap(group.prefix()));
+            last = prefixes.values().iterator().next();
+            if (prefixes.size() == 1) {
+                prefixes.clear();
+            }
         }
     }
 
@@ -212,7 +225,7 @@ public final class CursorViews {
             if (group.images().bytes() > snapshots.imageBytesMax()) {
                 // As before the delete, so the snapshot shows the rest.
                 trimOrSettle(group);
-                if (group.views().isEmpty()) {
+                if (group.isEmpty()) {
                     return;
                 }
             }
@@ -243,13 +256,11 @@ public final class CursorViews {
     /** Gives the views of a group a snapshot. What is written from now on does not concern them. */
     private void settle(ViewGroup group) throws LavaDBException {
         forgetUnreachable();
-        if (group.views().isEmpty()) {
+        if (group.isEmpty()) {
             return;
         }
-        List<CursorView> views = new ArrayList<>(group.views());
-        ViewSnapshots.Pin pin = snapshots.pin(views.size());
-        views.forEach(view -> view.use(pin));
-        group.views().clear();
-        drop(group);
+        List<CursorView> views = group.views();
+        snapshots.pinFor(views);
+        views.forEach(group::remove);
     }
 }

@@ -7,6 +7,7 @@ import org.lavakv.LavaDB;
 import org.lavakv.LavaDBException;
 import org.lavakv.ScanOptions;
 import org.lavakv.ScanPage;
+import org.lavakv.Snapshot;
 import org.lavakv.TableHandle;
 
 /**
@@ -15,12 +16,13 @@ import org.lavakv.TableHandle;
  *
  * <p>Nothing is held open between pages, so entries may be written and deleted meanwhile. A cursor
  * that was made a view by {@link #asView} shows exactly the entries of that moment. Any other reads
- * each page as the table is by then, and visits what was added ahead of it: these are for loops that
- * write nothing, or only to entries that they have visited.
+ * each page as the table is by then, and visits what was added ahead of it: these are for loops
+ * that write nothing, or only to entries that they have visited.
  *
- * <p>Threads: one at a time; of a view, the one that writes to the table. Ownership: {@link #buffer}
- * and the offsets into it are valid until the next {@link #hasNext} or {@link #next}. A view that is
- * given up is found by the garbage collector; {@link #close} lets go at once of what is kept for it.
+ * <p>Threads: one at a time; of a view, the one that writes to the table. Ownership: {@link
+ * #buffer} and the offsets into it are valid until the next {@link #hasNext} or {@link #next}. A
+ * view that is given up is found by the garbage collector; {@link #close} lets go at once of what
+ * is kept for it.
  */
 public final class TableCursor implements AutoCloseable {
 
@@ -43,6 +45,9 @@ public final class TableCursor implements AutoCloseable {
     private boolean current;
     private boolean pageLoaded;
     private byte[] lastKey;
+
+    /** What pages are read from; null: the table as it is, or what the view says. */
+    @Nullable private Snapshot snapshot;
 
     /** While pages are still to come; null for a cursor that is no view. */
     @Nullable private CursorView view;
@@ -79,8 +84,7 @@ public final class TableCursor implements AutoCloseable {
             boolean keysOnly,
             int firstPageEntries,
             ScanPage page) {
-        TableCursor cursor =
-                new TableCursor(db, table, prefix, keysOnly, firstPageEntries, page);
+        TableCursor cursor = new TableCursor(db, table, prefix, keysOnly, firstPageEntries, page);
         cursor.options.setPrefix(prefix, 0, prefix.length);
         return cursor;
     }
@@ -144,6 +148,23 @@ public final class TableCursor implements AutoCloseable {
         return this;
     }
 
+    /** Reads the entries of a snapshot, which must stay open. Before the first page is read. */
+    public TableCursor at(Snapshot source) {
+        snapshot = source;
+        return this;
+    }
+
+    /** Makes the first page larger than usual. Before it is read. */
+    public TableCursor withFirstPageBytes(int bytes) {
+        pageBytes = bytes;
+        return this;
+    }
+
+    /** Whether all entries that follow have been read; reads the first page. */
+    public boolean isOnLastPage() throws LavaDBException {
+        return !hasNext() || done;
+    }
+
     /** Whether another entry follows; may load a page. */
     public boolean hasNext() throws LavaDBException {
         while (left == 0 && !done) {
@@ -174,7 +195,7 @@ public final class TableCursor implements AutoCloseable {
             pageBytes = Math.min(PAGE_BYTES_MAX, pageBytes * PAGE_GROWTH);
         }
         options.setEntriesMax(pageEntries).setBytesMax(pageBytes);
-        db.scan(table, options, page, view == null ? null : view.snapshot());
+        db.scan(table, options, page, view == null ? snapshot : view.snapshot());
         pageLoaded = true;
         left = page.count();
         done = page.done() || left == 0;

@@ -1,9 +1,8 @@
 package org.lavakv.flink.engine;
 
+import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashSet;
-import java.util.Set;
-import java.util.function.Consumer;
+import java.util.List;
 import javax.annotation.Nullable;
 
 /**
@@ -20,9 +19,13 @@ final class ViewGroup {
     private static final byte[] NOTHING = {};
 
     @Nullable private final byte[] prefix;
-    private final Consumer<ViewGroup> emptied;
-    private final Set<CursorView> views = new HashSet<>();
+    private final CursorViews owner;
     private final BeforeImages images = new BeforeImages();
+
+    /** The first of the views, which are linked with each other. */
+    @Nullable private CursorView first;
+
+    private int count;
 
     /** All views have fetched everything up to here. */
     private byte[] passed = NOTHING;
@@ -32,11 +35,11 @@ final class ViewGroup {
 
     /**
      * @param prefix what the keys of the range start with, or null for the whole table
-     * @param emptied told when the last view is gone
+     * @param owner told when the last view is gone
      */
-    ViewGroup(@Nullable byte[] prefix, Consumer<ViewGroup> emptied) {
+    ViewGroup(@Nullable byte[] prefix, CursorViews owner) {
         this.prefix = prefix;
-        this.emptied = emptied;
+        this.owner = owner;
     }
 
     @Nullable
@@ -48,7 +51,16 @@ final class ViewGroup {
         return images;
     }
 
-    Set<CursorView> views() {
+    boolean isEmpty() {
+        return first == null;
+    }
+
+    /** A copy of all views. */
+    List<CursorView> views() {
+        List<CursorView> views = new ArrayList<>(count);
+        for (CursorView view = first; view != null; view = view.next) {
+            views.add(view);
+        }
         return views;
     }
 
@@ -66,18 +78,33 @@ final class ViewGroup {
     }
 
     void add(CursorView view) {
-        if (views.isEmpty() || Arrays.compareUnsigned(view.position(), passed) < 0) {
+        if (first == null || Arrays.compareUnsigned(view.position(), passed) < 0) {
             passed = view.position();
         }
-        views.add(view);
+        view.next = first;
+        if (first != null) {
+            first.previous = view;
+        }
+        first = view;
+        count++;
         newestStart = view.start();
         keysOnly &= view.keysOnly();
     }
 
     void remove(CursorView view) {
-        views.remove(view);
-        if (views.isEmpty()) {
-            emptied.accept(this);
+        if (view.previous == null) {
+            first = view.next;
+        } else {
+            view.previous.next = view.next;
+        }
+        if (view.next != null) {
+            view.next.previous = view.previous;
+        }
+        view.next = null;
+        view.previous = null;
+        count--;
+        if (first == null) {
+            owner.drop(this);
         } else {
             advanced();
         }
@@ -85,13 +112,13 @@ final class ViewGroup {
 
     /** A view has fetched more, or is gone. */
     void advanced() {
-        if (views.size() > EXACT_VIEWS_MAX) {
+        if (count > EXACT_VIEWS_MAX) {
             return;
         }
-        byte[] least = null;
-        for (CursorView view : views) {
+        byte[] least = first.position();
+        for (CursorView view = first.next; view != null; view = view.next) {
             byte[] position = view.position();
-            if (least == null || Arrays.compareUnsigned(position, least) < 0) {
+            if (Arrays.compareUnsigned(position, least) < 0) {
                 least = position;
             }
         }
@@ -106,7 +133,7 @@ final class ViewGroup {
     /** The smallest start of a view. */
     long oldestStart() {
         long oldest = Long.MAX_VALUE;
-        for (CursorView view : views) {
+        for (CursorView view = first; view != null; view = view.next) {
             oldest = Math.min(oldest, view.start());
         }
         return oldest;

@@ -1,6 +1,8 @@
 package org.lavakv.flink.engine;
 
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.lavakv.LavaDB;
@@ -41,11 +43,11 @@ final class ViewSnapshots implements AutoCloseable {
         return IMAGE_BYTES_MAX << DOUBLINGS * Math.min(PINS_MAX, pins.size());
     }
 
-    /** A snapshot of this moment for so many views. */
-    Pin pin(int views) throws LavaDBException {
+    /** Takes a snapshot of this moment, which the views read from now on. */
+    void pinFor(Collection<CursorView> views) throws LavaDBException {
         Pin pin = new Pin(db.getSnapshot(), views);
         pins.add(pin);
-        return pin;
+        views.forEach(view -> view.use(pin));
     }
 
     int size() {
@@ -60,23 +62,27 @@ final class ViewSnapshots implements AutoCloseable {
         }
     }
 
-    /** A snapshot with the number of views that use it. */
+    /**
+     * A snapshot and the views that use it: an unreachable view would never be found in the queue
+     * of those whose cursors are unreachable.
+     */
     final class Pin {
         private final Snapshot snapshot;
-        private int views;
+        private final Set<CursorView> views;
 
-        private Pin(Snapshot snapshot, int views) {
+        private Pin(Snapshot snapshot, Collection<CursorView> views) {
             this.snapshot = snapshot;
-            this.views = views;
+            this.views = new HashSet<>(views);
         }
 
         Snapshot snapshot() {
             return snapshot;
         }
 
-        /** One view less. */
-        void release() {
-            if (--views == 0) {
+        /** A view does not use it any more. */
+        void release(CursorView view) {
+            views.remove(view);
+            if (views.isEmpty()) {
                 end();
             }
         }

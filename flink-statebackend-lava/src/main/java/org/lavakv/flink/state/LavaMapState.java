@@ -17,6 +17,7 @@ import org.apache.flink.util.FlinkRuntimeException;
 import org.apache.flink.util.Preconditions;
 import org.lavakv.LavaDBException;
 import org.lavakv.ScanPage;
+import org.lavakv.Snapshot;
 import org.lavakv.WriteBatch;
 import org.lavakv.flink.engine.StateContext;
 import org.lavakv.flink.engine.StateTable;
@@ -31,7 +32,8 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
         implements InternalMapState<K, N, UK, UV> {
 
     private static final int BATCH_BYTES_MAX = 1 << 20;
-    private static final int QUERY_PAGE_ENTRIES = 256;
+    private static final int QUERY_PAGE_ENTRIES = 4096;
+    private static final int QUERY_PAGE_BYTES = 1 << 20;
 
     /** One large value must not hold memory for the rest of the state's life. */
     private static final int SPARE_PAGE_BYTES_MAX = 1 << 20;
@@ -228,16 +230,34 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
         }
     }
 
+    /**
+     * As of one moment, though the task goes on writing: from one page, or else from a snapshot.
+     * Large maps that are asked for often make the engine seal and flush as often.
+     */
     @Override
     byte[] readSerialized(byte[] prefix, TypeSerializer<Map<UK, UV>> safeValueSerializer)
             throws Exception {
-        MapSerializer<UK, UV> serializer = (MapSerializer<UK, UV>) safeValueSerializer;
+        TableCursor cursor = queryCursor(prefix);
+        if (cursor.isOnLastPage()) {
+            return serialized(cursor, (MapSerializer<UK, UV>) safeValueSerializer);
+        }
+        try (Snapshot snapshot = db.getSnapshot()) {
+            return serialized(
+                    queryCursor(prefix).at(snapshot), (MapSerializer<UK, UV>) safeValueSerializer);
+        }
+    }
+
+    private TableCursor queryCursor(byte[] prefix) {
+        return TableCursor.ofPrefix(db, table, prefix, false, QUERY_PAGE_ENTRIES, new ScanPage())
+                .withFirstPageBytes(QUERY_PAGE_BYTES);
+    }
+
+    private byte[] serialized(TableCursor cursor, MapSerializer<UK, UV> serializer)
+            throws IOException, LavaDBException {
         TypeSerializer<UK> safeKeys = serializer.getKeySerializer();
         TypeSerializer<UV> safeValues = serializer.getValueSerializer();
         DataInputDeserializer input = new DataInputDeserializer();
         List<Map.Entry<UK, UV>> entries = new ArrayList<>();
-        TableCursor cursor =
-                TableCursor.ofPrefix(db, table, prefix, false, QUERY_PAGE_ENTRIES, new ScanPage());
         while (cursor.hasNext()) {
             cursor.next();
             input.setBuffer(cursor.buffer(), cursor.keyOffset(), cursor.keyLength());

@@ -91,6 +91,6 @@ class LavaStateBackendTest extends StateBackendTestBase<LavaStateBackend> {
 
     @Override
     protected boolean isSafeToReuseKVState() {
-        return true;
+        return timers == LavaOptions.TimerService.LAVA;
     }
 }
