@@ -30,6 +30,7 @@ import org.apache.flink.util.CloseableIterator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -372,6 +373,7 @@ class IteratorViewsTest {
 
     /** As a map that is used as a queue does: it looks at the first entry and adds at the end. */
     @Test
+    @Timeout(120)
     void iteratorsThatAreGivenUpPinNoSnapshotForEver() throws Exception {
         fill(100, 0);
         String value = "x".repeat(10_000);
@@ -383,6 +385,7 @@ class IteratorViewsTest {
         }
         assertThat(backend.instance().viewSnapshotCount()).isLessThan(4);
         while (backend.instance().viewSnapshotCount() > 0) {
+            assertThat(Thread.currentThread().isInterrupted()).as("timed out").isFalse();
             System.gc();
             backend.instance().forgetUnreachableViews();
         }
