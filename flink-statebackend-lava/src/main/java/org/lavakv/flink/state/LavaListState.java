@@ -35,6 +35,7 @@ final class LavaListState<K, N, V> extends AbstractLavaState<K, N, List<V>>
         elementSerializer = ((ListSerializer<V>) valueSerializer).getElementSerializer();
     }
 
+    /** A copy of the list as it is now: it shows no later changes, and its own reach no state. */
     @Override
     public Iterable<V> get() throws IOException {
         return getInternal();

@@ -174,6 +174,7 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
         }
     }
 
+    /** Each iterator of it shows the moment at which it was made, as {@link MapIterator} says. */
     @Override
     public Iterable<Map.Entry<UK, UV>> entries() {
         byte[] prefix = keys.copyWithNamespace(namespace);
