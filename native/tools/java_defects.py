@@ -37,4 +37,20 @@ JAVA_DEFECTS = [
     # What the backend says of itself.
     in_plugin("objects are reused though timers are on the heap", "LavaKeyedStateBackend.java",
               "return heapTimers == null;", "return true;", ("answers",)),
+    # Iterators show the moment at which they were made.
+    in_plugin("an iterator over a map is not told of what is put", "state/LavaMapState.java",
+              "views.beforeWrite(key, length, prefix);\n            db.put(", "db.put("),
+    in_plugin("an iterator over a map is not told of what is put at once",
+              "state/LavaMapState.java",
+              "views.beforeWrite(keys.buffer(), length, prefix);\n                batch.put(",
+              "batch.put("),
+    in_plugin("an iterator over a map is not told that it is cleared", "state/LavaMapState.java",
+              "views.beforeDeletePrefix(keys.buffer(), prefix);", ""),
+    in_plugin("a stream of keys shows those that were added meanwhile", "engine/CursorViews.java",
+              "exists ? BeforeImages.EXISTS : null", "BeforeImages.EXISTS"),
+    in_plugin("a stream of keys is not told of a value's write", "state/AbstractLavaState.java",
+              "views.beforeWrite(keys.buffer(), length, 0);\n            db.put(", "db.put("),
+    in_plugin("a timer that is moved is met again", "timers/TimerStore.java",
+              "views.beforeWrite(key, key.length, 0);\n            instance.db().put(",
+              "instance.db().put("),
 ]

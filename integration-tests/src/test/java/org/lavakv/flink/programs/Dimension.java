@@ -8,11 +8,11 @@ import java.util.Arrays;
  */
 enum Dimension {
     /** Entries of a map change while it is iterated over. */
-    MAP_VIEWS(false),
+    MAP_VIEWS(true),
     /** Keys are added to a state while they are gone over. */
-    KEY_VIEWS(false),
+    KEY_VIEWS(true),
     /** Timers move while they are gone over. */
-    TIMER_VIEWS(false),
+    TIMER_VIEWS(true),
     /** The clock steps back, and what is written then is flushed and compacted. */
     CLOCK_BACK(false),
     /** The clock is ahead for a while, and files are written meanwhile. */
