@@ -149,6 +149,32 @@ struct ScanPage {
   std::string last_key;  // the last entry's whole user key: where the next page continues
 };
 
+/// A scan of several tables at once, in the order in which the tree holds them: partition by
+/// partition, and within a partition table by table.
+struct TablesScanRequest {
+  std::span<Table* const> tables;  // ascending by id, each once
+  /// Where the page before ended: the table's place in `tables` and the last entry's whole user
+  /// key. An empty key: the scan begins at the first entry.
+  uint32_t after_table = 0;
+  Slice after_key;
+  bool fill_cache = true;  // as in ScanRequest
+  uint32_t entries_max = 1024;
+  /// Entries and sections together, as in ScanRequest.
+  uint64_t bytes_max = 64 << 10;
+};
+
+/// Neighbouring entries of a page that are of the same table and partition.
+struct ScanSection {
+  static constexpr uint32_t kBytes = 12;  // what one counts as in bytes_max
+  uint32_t table = 0;                     // its place in TablesScanRequest::tables
+  uint32_t partition = 0;
+  uint32_t entries = 0;  // at least 1
+};
+struct TablesScanPage {
+  ScanPage page;
+  std::vector<ScanSection> sections;  // of all entries, in their order
+};
+
 /// Operations applied as a whole. Threads: one thread. Ownership: copies keys and values.
 class WriteBatch {
  public:
@@ -385,6 +411,11 @@ class DB {
   /// the scan are visited.
   virtual Status Scan(Table* table, const ScanRequest& request, ScanPage* page,
                       Snapshot* snapshot = nullptr) = 0;
+
+  /// One page of all the tables' entries. As Scan() otherwise: one walk shows what a scan for each
+  /// table and partition would.
+  virtual Status ScanTables(const TablesScanRequest& request, TablesScanPage* page,
+                            Snapshot* snapshot = nullptr) = 0;
 
   /// Seals the active memtable and pins the current view; no I/O.
   virtual Result<std::shared_ptr<Snapshot>> TakeSnapshot() = 0;

@@ -123,6 +123,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
                   std::span<bool> found, Snapshot* snapshot) override;
   Status Scan(Table* table, const ScanRequest& request, ScanPage* page,
               Snapshot* snapshot) override;
+  Status ScanTables(const TablesScanRequest& request, TablesScanPage* page,
+                    Snapshot* snapshot) override;
 
   Result<std::shared_ptr<Snapshot>> TakeSnapshot() override;
   Status Flush(uint32_t timeout_ms) override;
@@ -352,6 +354,9 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
                   const ScanRange& range, bool keys_only, ScanPageWriter* writer) const;
   Status ScanMerged(const TableImpl& table, const ReadView& view, const ScanRange& range,
                     RecordIterator* records, bool keys_only, ScanPageWriter* writer) const;
+  Status CheckTables(const TablesScanRequest& request, std::vector<TableImpl*>* tables) const;
+  Status ShowTables(const std::vector<TableImpl*>& tables, const ReadView& view,
+                    RecordIterator* records, ScanPageWriter* writer, TablesScanPage* page) const;
 
   Status ReplayRecord(Slice record, WriteLock* write, Replayed* replayed);
   // flush.cc

@@ -58,6 +58,26 @@ bool Matters(const MemTable& run, Slice lower, Slice upper, bool is_prefix) {
   return !copied.entries.empty();
 }
 
+// Adds the sealed runs that know something of the range, newest first.
+void AddSealedRuns(const ReadView& view, Slice lower, Slice upper, bool is_prefix, bool keys_only,
+                   std::vector<std::unique_ptr<MergeRun>>* runs) {
+  for (const std::shared_ptr<SealedRun>& run : view.sealed) {
+    if (Matters(*run->memtable, lower, upper, is_prefix))
+      runs->push_back(NewMemTableRun(run->memtable, keys_only));
+  }
+}
+
+// The same of the runs in files, which follow the sealed ones.
+Status AddFileRuns(const Version& version, Slice lower, Slice upper, Slice prefix,
+                   const TableReader::IterateOptions& options, const ExpectedEntries& expected,
+                   std::vector<std::unique_ptr<MergeRun>>* runs) {
+  return ForEachFileRun(version, lower, upper, prefix, options, expected,
+                        [&](std::unique_ptr<MergeRun> run) -> Result<bool> {
+                          runs->push_back(std::move(run));
+                          return true;
+                        });
+}
+
 // The value that a memtable's record stands for, which may be one of the memtable's segments.
 Status ReadFromMemtable(const ReadView& view, Slice key, RecordKind kind, Slice stored,
                         std::string* value) {
@@ -96,6 +116,9 @@ class PageFiller {
         writer_(*writer),
         values_(version_, memory),
         counters_(*counters) {}
+
+  /// Records that follow are of this table.
+  void SetTable(uint64_t table) { table_ = table; }
 
   /// False when the page has no room for the record.
   Result<bool> Add(const Record& record) {
@@ -151,7 +174,7 @@ class PageFiller {
 
   const ReadView& view_;
   const Version& version_;
-  const uint64_t table_;
+  uint64_t table_;
   const bool keys_only_;
   ScanPageWriter& writer_;
   ValueFetch values_;
@@ -223,19 +246,13 @@ Status DBImpl::Scan(Table* table, const ScanRequest& request, ScanPage* page, Sn
                        : Matters(*view->active, lower, range.upper, false);
   }
   if (active) runs.push_back(NewMemTableRun(view->active, request.keys_only));
-  for (const std::shared_ptr<SealedRun>& run : view->sealed) {
-    if (Matters(*run->memtable, lower, range.upper, is_prefix))
-      runs.push_back(NewMemTableRun(run->memtable, request.keys_only));
-  }
+  AddSealedRuns(*view, lower, range.upper, is_prefix, request.keys_only, &runs);
   // A prefix or a bound may end it long before, but not once a page was full.
   ExpectedEntries expected;
   if (files.goes_on || (!is_prefix && request.upper.empty()))
     expected = {request.entries_max, view->totals};
-  LAVA_RETURN_IF_ERROR(ForEachFileRun(*view->version, lower, range.upper, range.prefix, files,
-                                      expected, [&](std::unique_ptr<MergeRun> run) -> Result<bool> {
-                                        runs.push_back(std::move(run));
-                                        return true;
-                                      }));
+  LAVA_RETURN_IF_ERROR(
+      AddFileRuns(*view->version, lower, range.upper, range.prefix, files, expected, &runs));
   // Nothing to merge. Without a prefix there are other tables' keys to jump over, though.
   if (is_prefix && runs.size() <= 1) {
     if (active) {
@@ -360,6 +377,120 @@ Status DBImpl::ScanMerged(const TableImpl& table, const ReadView& view, const Sc
   }
   LAVA_RETURN_IF_ERROR(records->status());
   return page.Finish(true);
+}
+
+Status DBImpl::CheckTables(const TablesScanRequest& request, std::vector<TableImpl*>* tables) const {
+  if (request.entries_max == 0)
+    return Status::InvalidArgument("scan of several tables: entries_max is 0");
+  for (Table* table : request.tables) {
+    TableImpl* impl;
+    LAVA_RETURN_IF_ERROR(CheckTable(table, &impl));
+    if (!tables->empty() && tables->back()->id() >= impl->id())
+      return Status::InvalidArgument("scan of several tables: '" + impl->name() + "' follows '" +
+                                     tables->back()->name() + "', whose id is not smaller");
+    tables->push_back(impl);
+  }
+  if (request.after_key.empty()) return Status::OK();
+  if (request.after_table >= tables->size())
+    return Status::InvalidArgument("scan of several tables: it is to go on behind table " +
+                                   std::to_string(request.after_table) + " of " +
+                                   std::to_string(tables->size()));
+  return CheckBound(*(*tables)[request.after_table], request.after_key, "lower");
+}
+
+Status DBImpl::ScanTables(const TablesScanRequest& request, TablesScanPage* page,
+                          Snapshot* snapshot) {
+  std::vector<TableImpl*> tables;
+  LAVA_RETURN_IF_ERROR(CheckTables(request, &tables));
+  LAVA_ASSIGN_OR_RETURN(const ViewRef view, ViewOf(snapshot));
+  Counters::Add(&counters_.scans, 1);
+  page->sections.clear();
+  ScanRequest single;
+  single.lower = request.after_key;
+  single.lower_exclusive = !request.after_key.empty();
+  single.entries_max = request.entries_max;
+  single.bytes_max = request.bytes_max;
+  ScanPageWriter writer(single, options_.partition_bytes, &page->page);
+  if (tables.empty()) {
+    writer.Finish(true);
+    return Status::OK();
+  }
+  const std::string from =
+      request.after_key.empty()
+          ? TableStart(options_.partition_first, options_.partition_bytes, tables.front()->id())
+          : std::string(InternalKey(options_.partition_bytes,
+                                    tables[request.after_table]->id_bytes(), request.after_key)
+                            .slice());
+  ScopedCharge windows;  // outlives the runs that have them
+  TableReader::IterateOptions files;
+  files.goes_on = single.lower_exclusive;
+  files.ahead_memory = budget_.counter(MemoryPurpose::kScans);
+  if (!request.fill_cache)
+    files = PastTheCache(*view->version, budget_.counter(MemoryPurpose::kScans), &windows);
+  std::vector<std::unique_ptr<MergeRun>> runs;
+  if (view->active != nullptr && Matters(*view->active, from, {}, false))
+    runs.push_back(NewMemTableRun(view->active, false));
+  AddSealedRuns(*view, from, {}, false, false, &runs);
+  LAVA_RETURN_IF_ERROR(AddFileRuns(*view->version, from, {}, {}, files,
+                                   {request.entries_max, view->totals}, &runs));
+  MergeOptions merge;
+  merge.prefix_bytes_min = options_.partition_bytes + kTableIdBytes;
+  const std::unique_ptr<RecordIterator> records = NewMergingIterator(std::move(runs), merge);
+  records->Seek(from);
+  if (single.lower_exclusive && records->Valid() && records->record().key == from) records->Next();
+  const Status shown = ShowTables(tables, *view, records.get(), &writer, page);
+  if (shown.IsNeedsFile()) return shown;  // its message is the file's name
+  if (!shown.ok()) {
+    const bool goes_on = single.lower_exclusive;
+    return shown.WithContext("a scan from table '" +
+                             tables[goes_on ? request.after_table : 0]->name() +
+                             "' in partition " +
+                             std::to_string(PartitionOf(from, options_.partition_bytes)) + " on");
+  }
+  for (const ScanSection& section : page->sections)
+    tables[section.table]->CountScanned(section.entries);
+  LookForOrdering();
+  return Status::OK();
+}
+
+// Fills a page from the record on that the walk stands at.
+Status DBImpl::ShowTables(const std::vector<TableImpl*>& tables, const ReadView& view,
+                          RecordIterator* records, ScanPageWriter* writer,
+                          TablesScanPage* page) const {
+  PageFiller filler(view, tables[0]->id(), false, writer, &counters_,
+                    budget_.counter(MemoryPurpose::kScans));
+  const uint32_t bytes = options_.partition_bytes;
+  ScanSection at;  // the table and partition that the walk is in; of no table before the first
+  at.table = UINT32_MAX;
+  while (records->Valid()) {
+    const Slice key = records->record().key;
+    const uint32_t partition = PartitionOf(key, bytes);
+    const uint64_t id = TableIdOf(key, bytes);
+    if (at.table == UINT32_MAX || at.partition != partition || tables[at.table]->id() != id) {
+      const auto table = std::lower_bound(tables.begin(), tables.end(), id,
+                                          [](const TableImpl* t, uint64_t i) { return t->id() < i; });
+      const bool ends = table == tables.end();
+      if (ends || (*table)->id() != id) {
+        if (ends && partition == options_.partition_last) break;
+        records->Seek(ends ? TableStart(partition + 1, bytes, tables.front()->id())
+                           : TableStart(partition, bytes, (*table)->id()));
+        continue;
+      }
+      at = {static_cast<uint32_t>(table - tables.begin()), partition, 0};
+      filler.SetTable(id);
+      writer->SetBeside((page->sections.size() + 1) * ScanSection::kBytes);
+    }
+    const uint32_t before = page->page.entries;
+    LAVA_ASSIGN_OR_RETURN(const bool added, filler.Add(records->record()));
+    if (!added) return filler.Finish(false);
+    if (page->page.entries > before) {  // else it had expired
+      if (at.entries == 0) page->sections.push_back(at);
+      at.entries = ++page->sections.back().entries;
+    }
+    records->Next();
+  }
+  LAVA_RETURN_IF_ERROR(records->status());
+  return filler.Finish(true);
 }
 
 }  // namespace lava

@@ -38,8 +38,11 @@ class ScanPageWriter {
   bool HasRoom(Slice internal_key, uint64_t value_bytes) const {
     if (page_->entries >= request_.entries_max) return false;
     return page_->entries == 0 ||
-           page_->bytes.size() + 8 + KeyBytes(internal_key) + value_bytes <= request_.bytes_max;
+           beside_ + page_->bytes.size() + 8 + KeyBytes(internal_key) + value_bytes <=
+               request_.bytes_max;
   }
+  /// What the page has beside its entries, in bytes, counts as theirs.
+  void SetBeside(uint64_t bytes) { beside_ = bytes; }
 
   /// False when the page is full and the entry was not taken.
   bool Add(Slice internal_key, Slice value) {
@@ -88,6 +91,7 @@ class ScanPageWriter {
   const uint32_t partition_bytes_;
   ScanPage* const page_;
   const bool keep_last_;
+  uint64_t beside_ = 0;
   size_t last_offset_ = 0, last_bytes_ = 0;  // of the last key in the page
   std::string last_;                         // internal key, if keep_last_
   std::string skipped_;                      // what the page leaves out of keys, else

@@ -18,6 +18,7 @@ constexpr jint kFlagLowerExclusive = 1;
 constexpr jint kFlagKeysOnly = 2;
 constexpr jint kFlagPastCache = 4;
 constexpr uint32_t kFlagDone = 1;
+constexpr uint32_t kSectionsShift = 1;  // their number stands above the flag
 
 jint Length(Slice value) {
   if (value.size() > static_cast<size_t>(std::numeric_limits<jint>::max())) {
@@ -128,9 +129,11 @@ void PutInt32(char* to, uint32_t v) {
   for (int i = 3; i >= 0; i--, v >>= 8) to[i] = static_cast<char>(v);
 }
 
-// Writes the page behind its header, or returns how large `out` must be.
-jint WritePage(JNIEnv* env, const ScanPage& page, jbyteArray out, jint out_room) {
-  const size_t needed = kPageHeaderBytes + page.bytes.size() + page.last_key.size();
+// Writes the page behind its header, and the packed sections behind its last key; or returns how
+// large `out` must be.
+jint WritePage(JNIEnv* env, const ScanPage& page, Slice sections, jbyteArray out, jint out_room) {
+  const size_t needed =
+      kPageHeaderBytes + page.bytes.size() + page.last_key.size() + sections.size();
   if (needed > static_cast<size_t>(std::numeric_limits<jint>::max() - 8)) {
     Check(Status::NotSupported("an entry of " + std::to_string(page.bytes.size()) +
                                " bytes does not fit into a page: read it alone"));
@@ -138,7 +141,8 @@ jint WritePage(JNIEnv* env, const ScanPage& page, jbyteArray out, jint out_room)
   if (needed > static_cast<size_t>(out_room)) return static_cast<jint>(needed);
   std::array<char, kPageHeaderBytes> header;
   PutInt32(&header[0], page.entries);
-  PutInt32(&header[4], page.done ? kFlagDone : 0);
+  const auto section_count = static_cast<uint32_t>(sections.size() / ScanSection::kBytes);
+  PutInt32(&header[4], section_count << kSectionsShift | (page.done ? kFlagDone : 0));
   PutInt32(&header[8], static_cast<uint32_t>(page.bytes.size()));
   PutInt32(&header[12], static_cast<uint32_t>(page.last_key.size()));
   const auto entries_end = static_cast<jint>(kPageHeaderBytes + page.bytes.size());
@@ -147,9 +151,24 @@ jint WritePage(JNIEnv* env, const ScanPage& page, jbyteArray out, jint out_room)
   if (env->GetArrayLength(out) < out_room) ThrowOutOfBounds("page: array is smaller than its room");
   CopyOut(env, page.bytes, out, kPageHeaderBytes, out_room - jint{kPageHeaderBytes});
   CopyOut(env, page.last_key, out, entries_end, out_room - entries_end);
+  if (!sections.empty()) {
+    const auto key_end = entries_end + static_cast<jint>(page.last_key.size());
+    CopyOut(env, sections, out, key_end, out_room - key_end);
+  }
   CopyOut(env, Slice(header.data(), header.size()), out, 0, out_room);
   return 0;
 }
+
+// Empties a thread's page at the end of a call, and says what it keeps.
+struct RecycledPage {
+  ScanPage* page;
+  KeptBytes* kept;
+  ~RecycledPage() {
+    Recycle(&page->bytes);
+    Recycle(&page->last_key);
+    kept->Set(KeptBytesOf(page->bytes) + KeptBytesOf(page->last_key));
+  }
+};
 
 jint Scan(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray lower, jint lower_len,
           jbyteArray upper, jint upper_len, jint flags, jint prefix_len, jint skip_key_bytes,
@@ -171,17 +190,53 @@ jint Scan(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray lower, jin
     request.entries_max = Unsigned(entries_max, "entriesMax");
     request.bytes_max = Unsigned(bytes_max, "bytesMax");
     CheckRange(out, 0, out_room, "page");
-    struct Recycled {
-      ScanPage* page;
-      KeptBytes* kept;
-      ~Recycled() {
-        Recycle(&page->bytes);
-        Recycle(&page->last_key);
-        kept->Set(KeptBytesOf(page->bytes) + KeptBytesOf(page->last_key));
-      }
-    } page{&scratch.page, &scratch.page_kept};
+    RecycledPage page{&scratch.page, &scratch.page_kept};
     Check(use->db()->Scan(ToTable(table), request, page.page, view.get()));
-    return WritePage(env, *page.page, out, out_room);
+    return WritePage(env, *page.page, {}, out, out_room);
+  });
+}
+
+std::vector<Table*> CopyTables(JNIEnv* env, jlongArray array) {
+  CheckRange(array, 0, 0, "tables");
+  std::vector<jlong> numbers(static_cast<size_t>(env->GetArrayLength(array)));
+  env->GetLongArrayRegion(array, 0, static_cast<jsize>(numbers.size()), numbers.data());
+  std::vector<Table*> tables;
+  tables.reserve(numbers.size());
+  for (const jlong number : numbers) tables.push_back(ToTable(number));
+  return tables;
+}
+
+std::string PackSections(const std::vector<ScanSection>& sections) {
+  std::string packed(sections.size() * ScanSection::kBytes, '\0');
+  char* to = packed.data();
+  for (const ScanSection& section : sections) {
+    PutInt32(to, section.table);
+    PutInt32(to + 4, section.partition);
+    PutInt32(to + 8, section.entries);
+    to += ScanSection::kBytes;
+  }
+  return packed;
+}
+
+jint ScanTables(JNIEnv* env, jobject, jlong handle, jlongArray table_numbers, jint after_table,
+                jbyteArray after_key, jint after_key_len, jint flags, jint entries_max,
+                jint bytes_max, jlong snapshot, jbyteArray out, jint out_room) {
+  return Entry(env, jint{0}, [&]() -> jint {
+    Use<DatabaseHandle> use(handle);
+    UseSnapshot view(snapshot, use->state().get());
+    const std::vector<Table*> tables = CopyTables(env, table_numbers);
+    KeyBytes key_room(&ThreadScratch().key);
+    TablesScanRequest request;
+    request.tables = tables;
+    request.after_table = Unsigned(after_table, "afterTable");
+    request.after_key = CopyIn(env, after_key, 0, after_key_len, "last key", &key_room);
+    request.fill_cache = (flags & kFlagPastCache) == 0;
+    request.entries_max = Unsigned(entries_max, "entriesMax");
+    request.bytes_max = Unsigned(bytes_max, "bytesMax");
+    CheckRange(out, 0, out_room, "page");
+    TablesScanPage page;
+    Check(use->db()->ScanTables(request, &page, view.get()));
+    return WritePage(env, page.page, PackSections(page.sections), out, out_room);
   });
 }
 
@@ -195,6 +250,7 @@ NativeClass DatabaseReads() {
       Native("containsPrefix0", "(JJ[BII)Z", reinterpret_cast<void*>(ContainsPrefix)),
       Native("multiGet0", "(JJ[BJ)[B", reinterpret_cast<void*>(MultiGet)),
       Native("scan0", "(JJ[BI[BIIIIIIJ[BI)I", reinterpret_cast<void*>(Scan)),
+      Native("scanTables0", "(J[JI[BIIIIJ[BI)I", reinterpret_cast<void*>(ScanTables)),
   };
   return {"org/lavakv/LavaDB", methods};
 }

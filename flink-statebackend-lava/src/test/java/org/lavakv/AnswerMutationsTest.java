@@ -58,19 +58,62 @@ class AnswerMutationsTest {
         return out.array();
     }
 
+    private static byte[] filledPageOfTables() {
+        ByteBuffer out = ByteBuffer.allocate(16 + 3 * 8 + 6 + 5 + 2 * 12);
+        out.putInt(3).putInt(2 << 1).putInt(3 * 8 + 6).putInt(5);
+        out.putInt(3).putInt(0).put(new byte[3]);
+        out.putInt(1).putInt(2).put(new byte[3]);
+        out.putInt(0).putInt(0);
+        out.put("a key".getBytes());
+        out.putInt(0).putInt(7).putInt(2);
+        out.putInt(4).putInt(7).putInt(1);
+        return out.array();
+    }
+
+    private static int readTables(byte[] filled) throws LavaDBException {
+        ScanPage page = new ScanPage();
+        byte[] buffer = page.reserve(Math.max(filled.length, 512));
+        System.arraycopy(filled, 0, buffer, 0, filled.length);
+        page.filled();
+        int entries = 0;
+        int sections = 0;
+        while (page.nextSection()) {
+            sections++;
+            assertThat(page.sectionTable() | page.sectionPartition()).isNotNegative();
+            while (page.next()) {
+                entries++;
+            }
+        }
+        // Without sections there are entries of one table.
+        assertThat(entries == page.count() || sections == 0).isTrue();
+        return entries;
+    }
+
+    @Test
+    void pagesOfScansOfSeveralTables() throws Exception {
+        assertThat(readTables(filledPageOfTables())).isEqualTo(3);
+        new Mutations(
+                        List.of(filledPageOfTables()),
+                        LavaDBException.class,
+                        IllegalStateException.class)
+                .run(Mutations.MANY, AnswerMutationsTest::readTables);
+    }
+
     private static int read(byte[] filled) throws LavaDBException {
         ScanPage page = new ScanPage();
         byte[] buffer = page.reserve(Math.max(filled.length, 512));
         System.arraycopy(filled, 0, buffer, 0, filled.length);
         page.filled();
         assertThat(page.lastKey()).hasSize(page.lastKeyLength());
+        boolean hasSections = page.nextSection();
+        page.rewind();
         int entries = 0;
         while (page.next()) {
             assertThat(page.key().length + page.value().length)
                     .isEqualTo(page.keyLength() + page.valueLength());
             entries++;
         }
-        assertThat(entries).isEqualTo(page.count());
+        assertThat(entries).isEqualTo(hasSections ? 0 : page.count());
         return entries;
     }
 

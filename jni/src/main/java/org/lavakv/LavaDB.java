@@ -47,6 +47,10 @@ public final class LavaDB extends NativeObject {
     private static final Logger LOG = System.getLogger(LavaDB.class.getName());
     private static final int WAIT_MS = 100;
 
+    private static final int FLAG_LOWER_EXCLUSIVE = 1;
+    private static final int FLAG_KEYS_ONLY = 2;
+    private static final int FLAG_PAST_CACHE = 4;
+
     private final String path;
     private final OpenSnapshots openSnapshots = new OpenSnapshots();
     private final AtomicLong stalledNanos = new AtomicLong();
@@ -359,10 +363,11 @@ public final class LavaDB extends NativeObject {
 
     private void scan(long table, ScanOptions o, ScanPage page, long snapshot)
             throws LavaDBException {
-        int flags = (o.lowerExclusive ? 1 : 0) | (o.keysOnly ? 2 : 0) | (o.fillCache ? 0 : 4);
-        // Room for a full page and its last key, so that only a large entry needs a second call.
-        int room = (int) Math.min(Integer.MAX_VALUE - 64L, o.bytesMax + 1024L);
-        int needed = room;
+        int flags =
+                (o.lowerExclusive ? FLAG_LOWER_EXCLUSIVE : 0)
+                        | (o.keysOnly ? FLAG_KEYS_ONLY : 0)
+                        | (o.fillCache ? 0 : FLAG_PAST_CACHE);
+        int needed = pageRoom(o.bytesMax);
         do {
             byte[] out = page.reserve(needed);
             needed =
@@ -383,6 +388,60 @@ public final class LavaDB extends NativeObject {
                             out.length);
         } while (needed != DONE);
         page.filled();
+    }
+
+    /**
+     * Fills one page with entries of several tables, in sections. Continue with {@link
+     * TablesScan#continueAfter} until {@link ScanPage#done()}. One such walk shows what a scan for
+     * each table and partition would.
+     *
+     * @param s may be null: the newest state, and pages as those of {@link #scan}
+     */
+    public void scanTables(TablesScan o, ScanPage page, Snapshot s) throws LavaDBException {
+        long[] tables = new long[o.tables.size()];
+        for (int i = 0; i < tables.length; i++) {
+            tables[i] = own(o.tables.get(i));
+        }
+        long snapshot = own(s);
+        try {
+            while (true) {
+                try {
+                    scanTables(tables, o, page, snapshot);
+                    return;
+                } catch (LavaDBException e) {
+                    bringWhatIsNeeded(e);
+                }
+            }
+        } finally {
+            Reference.reachabilityFence(s);
+        }
+    }
+
+    private void scanTables(long[] tables, TablesScan o, ScanPage page, long snapshot)
+            throws LavaDBException {
+        int needed = pageRoom(o.bytesMax);
+        do {
+            byte[] out = page.reserve(needed);
+            needed =
+                    scanTables0(
+                            handle,
+                            tables,
+                            o.afterTable,
+                            o.afterKey,
+                            o.afterKey.length,
+                            o.fillCache ? 0 : FLAG_PAST_CACHE,
+                            o.entriesMax,
+                            o.bytesMax,
+                            snapshot,
+                            out,
+                            out.length);
+        } while (needed != DONE);
+        page.filled();
+    }
+
+    /** Room for a full page and its last key, so that only a large entry needs a second call. */
+    private static int pageRoom(int bytesMax) {
+        return (int) Math.min(Integer.MAX_VALUE - 64L, bytesMax + 1024L);
     }
 
     // ---------------------------------------------------------------------- files that come later
@@ -717,6 +776,21 @@ public final class LavaDB extends NativeObject {
             int flags,
             int prefixLen,
             int skipKeyBytes,
+            int entriesMax,
+            int bytesMax,
+            long snapshot,
+            byte[] out,
+            int outRoom)
+            throws LavaDBException;
+
+    /** Zero, or how many bytes out would have to hold. */
+    private native int scanTables0(
+            long handle,
+            long[] tables,
+            int afterTable,
+            byte[] afterKey,
+            int afterKeyLen,
+            int flags,
             int entriesMax,
             int bytesMax,
             long snapshot,

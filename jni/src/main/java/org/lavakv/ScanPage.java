@@ -9,6 +9,9 @@ import java.util.Arrays;
  * Entries of a scan, filled by one native call and read without allocation: {@code while
  * (page.next()) { use page.buffer() at page.keyOffset() ... }}.
  *
+ * <p>A page of {@link TablesScan} has its entries in sections, each of one table and partition:
+ * {@link #nextSection} enters the next one, and {@link #next} steps through it.
+ *
  * <p>Threads: one thread at a time.
  *
  * <p>Ownership: reusable; offsets and buffer are valid until the page is filled again.
@@ -17,7 +20,11 @@ import java.util.Arrays;
  */
 public final class ScanPage {
 
-    /** Before the entries stand, as int32: entries, flags, bytes of entries, bytes of last key. */
+    /**
+     * Before the entries stand, as int32: entries, flags, bytes of entries, bytes of last key. The
+     * lowest flag is {@link #FLAG_DONE}; above it stands the number of sections. The last key and
+     * the sections follow the entries.
+     */
     static final int HEADER_BYTES = 16;
 
     private static final VarHandle INT32 =
@@ -27,11 +34,20 @@ public final class ScanPage {
     /** Before an entry stand the lengths of key and value, as int32. */
     private static final int ENTRY_HEADER_BYTES = 8;
 
+    private static final int SECTIONS_SHIFT = 1;
+
+    /** A section is, as int32: the table's place in the scan, partition, entries. */
+    private static final int SECTION_BYTES = 12;
+
     private byte[] buffer = new byte[512];
     private int count;
     private boolean done;
     private int lastKeyOffset;
     private int lastKeyLength;
+
+    private int sections;
+    private int section;
+    private int sectionEnd;
 
     private int visited;
     private int nextOffset;
@@ -54,12 +70,52 @@ public final class ScanPage {
     }
 
     /**
-     * Steps to the next entry; false behind the last one.
+     * Enters the next section, before its first entry; false when there is none. What was not
+     * visited of the section before is skipped.
+     */
+    public boolean nextSection() {
+        while (next()) {
+            // To where the next section begins.
+        }
+        if (section + 1 >= sections) {
+            return false;
+        }
+        section++;
+        sectionEnd = visited + sectionField(section, 8);
+        return true;
+    }
+
+    /** The place of the current section's table in the scan's list. */
+    public int sectionTable() {
+        return sectionField(section, 0);
+    }
+
+    /** The partition of the current section's entries. */
+    public int sectionPartition() {
+        return sectionField(section, 4);
+    }
+
+    /** The place of the last entry's table in the scan's list. */
+    int lastTable() {
+        return sectionField(sections - 1, 0);
+    }
+
+    private int sectionField(int of, int offset) {
+        return (int) INT32.get(buffer, sectionsOffset() + of * SECTION_BYTES + offset);
+    }
+
+    private int sectionsOffset() {
+        return lastKeyOffset + lastKeyLength;
+    }
+
+    /**
+     * Steps to the next entry, of the current section if the page has sections; false behind the
+     * last one.
      *
      * @throws IllegalStateException when the native library filled the page with something else
      */
     public boolean next() {
-        if (visited == count) {
+        if (visited == sectionEnd) {
             return false;
         }
         int left = lastKeyOffset - nextOffset - ENTRY_HEADER_BYTES;
@@ -80,8 +136,10 @@ public final class ScanPage {
         return true;
     }
 
-    /** Goes back before the first entry. */
+    /** Goes back before the first entry, and before the first section if the page has sections. */
     public void rewind() {
+        section = -1;
+        sectionEnd = sections > 0 ? 0 : count;
         visited = 0;
         nextOffset = HEADER_BYTES;
     }
@@ -149,11 +207,13 @@ public final class ScanPage {
      */
     void filled() throws LavaDBException {
         int entries = (int) INT32.get(buffer, 0);
+        int flags = (int) INT32.get(buffer, 4);
         int entryBytes = (int) INT32.get(buffer, 8);
         int keyBytes = (int) INT32.get(buffer, 12);
+        long sectionBytes = (long) (flags >>> SECTIONS_SHIFT) * SECTION_BYTES;
         if ((entries | entryBytes | keyBytes) < 0
                 || (long) entries * ENTRY_HEADER_BYTES > entryBytes
-                || (long) entryBytes + keyBytes > buffer.length - HEADER_BYTES) {
+                || (long) entryBytes + keyBytes + sectionBytes > buffer.length - HEADER_BYTES) {
             clear();
             throw new LavaDBException(
                     Status.Code.INTERNAL,
@@ -163,15 +223,40 @@ public final class ScanPage {
                             + entries
                             + " entries of "
                             + entryBytes
-                            + " bytes and a key of "
+                            + " bytes, a key of "
                             + keyBytes
+                            + " and sections of "
+                            + sectionBytes
                             + "; use the library that is in this jar");
         }
         count = entries;
-        done = ((int) INT32.get(buffer, 4) & FLAG_DONE) != 0;
+        done = (flags & FLAG_DONE) != 0;
         lastKeyOffset = HEADER_BYTES + entryBytes;
         lastKeyLength = keyBytes;
+        sections = flags >>> SECTIONS_SHIFT;
+        checkSections();
         rewind();
+    }
+
+    /** That the sections, where there are some, are of all entries and of one or more each. */
+    private void checkSections() throws LavaDBException {
+        long inSections = 0;
+        boolean sound = true;
+        for (int i = 0; i < sections; i++) {
+            int entries = sectionField(i, 8);
+            sound &= entries > 0 && sectionField(i, 0) >= 0 && sectionField(i, 4) >= 0;
+            inSections += entries;
+        }
+        if (sections > 0 && (!sound || inSections != count)) {
+            int entries = count;
+            clear();
+            throw new LavaDBException(
+                    Status.Code.INTERNAL,
+                    "scanning: the native library filled a page of "
+                            + entries
+                            + " entries with sections of others; use the library that is in this"
+                            + " jar");
+        }
     }
 
     private IllegalStateException malformed() {
@@ -187,6 +272,7 @@ public final class ScanPage {
 
     private void clear() {
         count = 0;
+        sections = 0;
         done = false;
         lastKeyOffset = 0;
         lastKeyLength = 0;

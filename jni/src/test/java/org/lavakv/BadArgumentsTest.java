@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -196,6 +197,10 @@ class BadArgumentsTest extends LavaTestBase {
         nulls.put("batch", () -> db.write(null));
         nulls.put("scan", () -> db.scan(t, null, new ScanPage(), null));
         nulls.put("page", () -> db.scan(t, new ScanOptions(), null, null));
+        nulls.put("tables of a scan", () -> new TablesScan(null));
+        nulls.put("a table", () -> new TablesScan(Arrays.asList(t, null)));
+        nulls.put("scan of tables", () -> db.scanTables(null, new ScanPage(), null));
+        nulls.put("its page", () -> db.scanTables(new TablesScan(List.of(t)), null, null));
         nulls.put("lower", () -> db.deleteRange(t, null, k));
         nulls.put("upper", () -> db.deleteRange(t, k, null));
         nulls.put("path", () -> LavaDB.open(new DBOptions(), null, lease, List.of()));
@@ -248,6 +253,10 @@ class BadArgumentsTest extends LavaTestBase {
                 .isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> new ScanOptions().setBytesMax(0))
                 .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new TablesScan(List.of()).setEntriesMax(0))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new TablesScan(List.of()).setBytesMax(0))
+                .isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> new ScanOptions().setSkipKeyBytes(-1))
                 .isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> new ImportSource(new byte[1], 5, 4))
@@ -291,7 +300,15 @@ class BadArgumentsTest extends LavaTestBase {
             refuses("scan0", h, p, k, len, k, 0, 0, 0, 0, 9, 9, 0L, new byte[99], 99);
             refuses("scan0", h, p, k, 0, k, len, 0, 0, 0, 9, 9, 0L, new byte[99], 99);
         }
+        long[] ts = {p};
+        for (int len : new int[] {-1, 3, MAX, MIN}) {
+            refuses("scanTables0", h, ts, 0, k, len, 0, 9, 9, 0L, new byte[99], 99);
+        }
+        refuses("scanTables0", h, ts, -1, k, 2, 0, 9, 9, 0L, new byte[99], 99);
+        refuses("scanTables0", h, ts, 1, k, 2, 0, 9, 9, 0L, new byte[99], 99);
+        refuses("scanTables0", h, null, 0, k, 0, 0, 9, 9, 0L, new byte[99], 99);
         for (int room : new int[] {-1, 100, MAX, MIN}) {
+            refuses("scanTables0", h, ts, 0, k, 0, 0, 9, 9, 0L, new byte[99], room);
             refuses("scan0", h, p, k, 0, k, 0, 0, 0, 0, 9, 9, 0L, new byte[99], room);
         }
         put(db, t, "k", "value");

@@ -32,6 +32,9 @@ final class Entries {
         entries.put("containsPrefix", () -> db.containsPrefix(t, k, 0, 2));
         entries.put("multiGet", () -> db.multiGet(t, new byte[][] {k}, 0));
         entries.put("scan", () -> db.scan(t, new ScanOptions(), new ScanPage(), null));
+        entries.put(
+                "scanTables",
+                () -> db.scanTables(new TablesScan(List.of(t)), new ScanPage(), null));
         entries.putAll(writes(db, t, list));
         entries.put("getSnapshot", () -> db.getSnapshot().close());
         entries.put("flush", db::flush);

@@ -59,6 +59,15 @@ public final class Exercise implements Callable<Long> {
                 }
                 o.continueAfter(page);
             } while (!page.done());
+            TablesScan several = new TablesScan(t.id() < l.id() ? List.of(t, l) : List.of(l, t));
+            do {
+                db.scanTables(several, page, s);
+                while (page.nextSection()) {
+                    check(page.sectionTable() < 2 && page.sectionPartition() >= 0);
+                    check(page.next() && page.keyLength() > 0);
+                }
+                several.continueAfter(page);
+            } while (!page.done());
             s.waitFlushed();
             CheckpointFiles files = s.getFiles();
             check(MetadataInfo.read(files.metadata()).files().size() == files.files().size());

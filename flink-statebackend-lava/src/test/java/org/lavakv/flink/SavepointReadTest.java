@@ -238,7 +238,9 @@ class SavepointReadTest {
         assertThatThrownBy(savepoint::get).rootCause().hasMessageContaining(damaged);
         assertThatThrownBy(savepoint::get)
                 .cause()
-                .hasMessageContaining("Reading the state " + BackendFixture.VALUE.getName());
+                .hasMessageContaining("Reading states for a savepoint failed: ")
+                .hasMessageContaining(
+                        "from table '" + BackendFixture.VALUE.getName() + "' in partition 0 on");
         nothingStays();
     }
 }

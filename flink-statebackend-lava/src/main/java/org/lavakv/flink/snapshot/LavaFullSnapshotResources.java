@@ -19,6 +19,7 @@ import org.apache.flink.runtime.state.heap.HeapPriorityQueueStateSnapshot;
 import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
 import org.lavakv.LavaDBException;
 import org.lavakv.Snapshot;
+import org.lavakv.TableHandle;
 import org.lavakv.TableKind;
 import org.lavakv.flink.engine.LavaInstance;
 import org.lavakv.flink.engine.StateTable;
@@ -108,7 +109,9 @@ public final class LavaFullSnapshotResources<K> implements FullSnapshotResources
     @Override
     public KeyValueStateIterator createKVStateIterator() throws IOException {
         List<KeyGroupSource> sources = new ArrayList<>(metaInfos.size());
-        pages = new PagesAhead(instance, snapshot, keyGroupRange, scans);
+        List<TableHandle> tables = new ArrayList<>(scans.size());
+        scans.forEach(scan -> tables.add(scan.table()));
+        pages = new PagesAhead(instance, snapshot, tables);
         for (int state = 0; state < scans.size(); state++) {
             sources.add(scans.get(state).source(pages, state));
         }

@@ -8,18 +8,20 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.annotation.Nullable;
-import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.util.ExceptionUtils;
-import org.lavakv.ScanOptions;
 import org.lavakv.ScanPage;
 import org.lavakv.Snapshot;
+import org.lavakv.TableHandle;
+import org.lavakv.TablesScan;
 import org.lavakv.flink.engine.LavaInstance;
 
 /**
  * Reads the states of a savepoint, by key group and then by state, on a thread of its own, a few
- * pages ahead of the one that writes them: storage is read and written at the same time.
+ * pages ahead of the one that writes them: storage is read and written at the same time. The engine
+ * has its entries in that order, so that one walk reads them all, however many key groups and
+ * states there are.
  *
- * <p>Threads: one asks for pages, gives them back and closes; the other is this object's.
+ * <p>Threads: one asks for pages and closes; the other is this object's.
  *
  * <p>Ownership: borrows instance and snapshot. Pages are its own, no more than {@link #PAGES},
  * which bounds what waits in the heap. {@link #close} ends the thread.
@@ -31,36 +33,27 @@ final class PagesAhead implements Closeable {
     /** One is written and one filled, and one waits, so that neither side waits for the other. */
     private static final int PAGES = 3;
 
+    private static final int PAGE_BYTES = 512 << 10;
+    private static final int PAGE_ENTRIES = 8192;
+
     private static final String THREAD_NAME = "lava-savepoint-read";
 
     private static final AtomicInteger THREADS = new AtomicInteger();
 
-    /** A page with entries, or what ended the reading; null at its regular end. */
+    /** A page with entries, or the failure that ended the reading; neither at its regular end. */
     private static final class Filled {
-        final int keyGroup;
-        final int state;
         @Nullable final ScanPage page;
         @Nullable final Throwable failure;
 
-        Filled(int keyGroup, int state, ScanPage page) {
-            this.keyGroup = keyGroup;
-            this.state = state;
+        Filled(@Nullable ScanPage page, @Nullable Throwable failure) {
             this.page = page;
-            this.failure = null;
-        }
-
-        Filled(@Nullable Throwable failure) {
-            this.keyGroup = -1;
-            this.state = -1;
-            this.page = null;
             this.failure = failure;
         }
     }
 
     private final LavaInstance instance;
     private final Snapshot snapshot;
-    private final KeyGroupRange keyGroupRange;
-    private final List<StateScan> states;
+    private final TablesScan scan;
     private final BlockingQueue<ScanPage> free = new ArrayBlockingQueue<>(PAGES);
 
     /** With room for how the reading ended. */
@@ -68,23 +61,25 @@ final class PagesAhead implements Closeable {
 
     private final Thread thread;
 
-    /** Taken from the queue and not yet asked for. */
+    /** Taken from the queue last. */
     @Nullable private Filled front;
+
+    /** Whether the section that the front's page is in has not been asked for yet. */
+    private boolean sectionWaits;
 
     /**
      * Begins to read.
      *
-     * @param states by their number in the savepoint
+     * @param tables those of the states, by their number in the savepoint and so by ascending id
      */
-    PagesAhead(
-            LavaInstance instance,
-            Snapshot snapshot,
-            KeyGroupRange keyGroupRange,
-            List<StateScan> states) {
+    PagesAhead(LavaInstance instance, Snapshot snapshot, List<TableHandle> tables) {
         this.instance = instance;
         this.snapshot = snapshot;
-        this.keyGroupRange = keyGroupRange;
-        this.states = states;
+        this.scan =
+                new TablesScan(tables)
+                        .setEntriesMax(PAGE_ENTRIES)
+                        .setBytesMax(PAGE_BYTES)
+                        .setFillCache(false); // which is the job's
         for (int i = 0; i < PAGES; i++) {
             free.add(new ScanPage());
         }
@@ -94,31 +89,44 @@ final class PagesAhead implements Closeable {
     }
 
     /**
-     * The next page of a state's key group, or null when there is none. Asked in the order of the
-     * savepoint, until null. The caller gives it back.
+     * A page whose next entries, up to the end of its section, are of the state's key group; null
+     * when there are no more. Asked in the order of the savepoint, until null. The page is the
+     * caller's until the next call, which reads on behind its section.
      *
      * @throws InterruptedIOException the calling thread was interrupted; its flag stays set
      */
     @Nullable
     ScanPage next(int keyGroup, int state) throws IOException {
-        if (front == null) {
-            front = take();
-        }
-        if (front.failure != null) {
-            ExceptionUtils.rethrowIfFatalErrorOrOOM(front.failure);
-            // Anew, for the stack of the caller; those of scans say what was read.
-            throw new IOException(
-                    front.failure instanceof IOException
-                            ? front.failure.getMessage()
-                            : "Reading ahead for a savepoint failed: " + front.failure,
-                    front.failure);
-        }
-        if (front.keyGroup != keyGroup || front.state != state) {
-            return null;
+        while (!sectionWaits) {
+            if (front == null) {
+                front = take();
+            }
+            check(front);
+            if (front.page == null) {
+                return null;
+            }
+            sectionWaits = front.page.nextSection();
+            if (!sectionWaits) {
+                free.add(front.page);
+                front = null;
+            }
         }
         ScanPage page = front.page;
-        front = null;
+        if (page.sectionPartition() != keyGroup || page.sectionTable() != state) {
+            return null;
+        }
+        sectionWaits = false;
         return page;
+    }
+
+    private static void check(Filled filled) throws IOException {
+        if (filled.failure != null) {
+            ExceptionUtils.rethrowIfFatalErrorOrOOM(filled.failure);
+            // Anew, for the stack of the caller.
+            throw new IOException(
+                    "Reading states for a savepoint failed: " + filled.failure.getMessage(),
+                    filled.failure);
+        }
     }
 
     private Filled take() throws InterruptedIOException {
@@ -130,41 +138,22 @@ final class PagesAhead implements Closeable {
         }
     }
 
-    void giveBack(ScanPage page) {
-        free.add(page);
-    }
-
     private void read() {
         Throwable failure = null;
         try {
-            for (int keyGroup = keyGroupRange.getStartKeyGroup();
-                    keyGroup <= keyGroupRange.getEndKeyGroup();
-                    keyGroup++) {
-                for (int state = 0; state < states.size(); state++) {
-                    read(keyGroup, state);
-                }
+            boolean done = false;
+            while (!done) {
+                ScanPage page = free.take();
+                instance.db().scanTables(scan, page, snapshot);
+                done = page.done();
+                scan.continueAfter(page);
+                filled.add(new Filled(page, null));
             }
         } catch (Throwable t) {
             // After an interrupt there is nobody to tell.
             failure = t;
         }
-        filled.add(new Filled(failure));
-    }
-
-    private void read(int keyGroup, int state) throws IOException, InterruptedException {
-        ScanOptions options = StateScan.ofKeyGroup(keyGroup, instance.keyGroupPrefixBytes());
-        boolean last;
-        do {
-            ScanPage page = free.take();
-            states.get(state).fill(instance, snapshot, options, page);
-            last = page.done() || page.count() == 0;
-            if (page.count() == 0) {
-                free.add(page);
-            } else {
-                options.continueAfter(page);
-                filled.add(new Filled(keyGroup, state, page));
-            }
-        } while (!last);
+        filled.add(new Filled(null, failure));
     }
 
     /** Stops the reading, and waits for the page that is under way. More than once: nothing. */

@@ -3,25 +3,17 @@ package org.lavakv.flink.snapshot;
 import java.io.IOException;
 import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.StateSnapshotTransformer;
-import org.lavakv.LavaDBException;
-import org.lavakv.ScanOptions;
 import org.lavakv.ScanPage;
-import org.lavakv.Snapshot;
 import org.lavakv.TableHandle;
-import org.lavakv.flink.engine.LavaInstance;
 import org.lavakv.flink.engine.ListSegments;
-import org.lavakv.flink.engine.TableCursor;
 
 /**
- * How to read one state of the engine for a canonical savepoint: pages are filled by the thread of
- * {@link PagesAhead}, and shown in canonical form by the one that writes.
+ * One state of the engine in a canonical savepoint: the thread of {@link PagesAhead} reads its
+ * entries, and the thread that writes the savepoint shows them in canonical form.
  *
  * <p>Threads: the transformer is of one thread only, so that a scan is opened once.
  */
 final class StateScan {
-
-    private static final int PAGE_BYTES = 512 << 10;
-    private static final int PAGE_ENTRIES = 8192;
 
     private final String name;
     private final TableHandle table;
@@ -47,27 +39,8 @@ final class StateScan {
         this.transformer = transformer;
     }
 
-    /** What to scan for a key group, from its first page on. */
-    static ScanOptions ofKeyGroup(int keyGroup, int prefixBytes) {
-        // Flink has at most 32768 key groups, so there is always a next number to end at.
-        byte[] lower = TableCursor.keyGroupBytes(keyGroup, prefixBytes);
-        byte[] upper = TableCursor.keyGroupBytes(keyGroup + 1, prefixBytes);
-        return new ScanOptions()
-                .setEntriesMax(PAGE_ENTRIES)
-                .setBytesMax(PAGE_BYTES)
-                .setFillCache(false) // which is the job's
-                .setLower(lower, 0, prefixBytes)
-                .setUpper(upper, 0, prefixBytes);
-    }
-
-    /** Reads a page of what the snapshot shows. */
-    void fill(LavaInstance instance, Snapshot snapshot, ScanOptions options, ScanPage page)
-            throws IOException {
-        try {
-            instance.db().scan(table, options, page, snapshot);
-        } catch (LavaDBException e) {
-            throw failure(e);
-        }
+    TableHandle table() {
+        return table;
     }
 
     /**
@@ -139,9 +112,6 @@ final class StateScan {
         /** To the next entry in the engine. */
         private boolean move() throws IOException {
             while (page == null || !page.next()) {
-                if (page != null) {
-                    pages.giveBack(page);
-                }
                 page = pages.next(keyGroup, state);
                 if (page == null) {
                     return false;

@@ -16,6 +16,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import org.apache.flink.api.common.state.ValueState;
+import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
 import org.apache.flink.runtime.execution.CancelTaskException;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
@@ -33,6 +35,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.lavakv.flink.LavaKeyedStateBackend;
 import org.lavakv.flink.testing.BackendFixture;
 import org.lavakv.flink.testing.StateContent;
 
@@ -100,6 +103,44 @@ class CanonicalSavepointTest {
         StateContent.change(lava, KEYS, 3);
         KeyedStateHandle handle = savepoint(resources);
         assertThat(StateContent.read(fixture.create(ALL, handle), KEYS)).isEqualTo(content);
+    }
+
+    /** It took one scan for each key group and state: 1.3 million calls, whatever the state held. */
+    @Test
+    void savepointOfManyKeyGroupsAndStatesIsOneWalk() throws Exception {
+        int keyGroups = 32768;
+        int states = 40;
+        fixture.useKeyGroups(keyGroups);
+        KeyGroupRange range = KeyGroupRange.of(0, keyGroups - 1);
+        LavaKeyedStateBackend<Integer> lava =
+                (LavaKeyedStateBackend<Integer>) fixture.create(range);
+        for (int state = 0; state < states; state++) {
+            for (int key = state; key < 500; key += 3) {
+                lava.setCurrentKey(key);
+                ValueState<String> values = BackendFixture.state(lava, valueOf(state));
+                values.update(state + " of " + key);
+            }
+        }
+        long before = lava.instance().db().getStatistics().scans();
+        KeyedStateHandle handle = savepoint(lava);
+        // One page more than the 6,500 entries fill.
+        assertThat(lava.instance().db().getStatistics().scans() - before).isBetween(1L, 4L);
+        fixture.use(new HashMapStateBackend());
+        AbstractKeyedStateBackend<Integer> heap = fixture.create(range, handle);
+        for (int state = 0; state < states; state++) {
+            for (int key = 0; key < 500; key++) {
+                heap.setCurrentKey(key);
+                assertThat(BackendFixture.state(heap, valueOf(state)).value())
+                        .isEqualTo(
+                                key >= state && (key - state) % 3 == 0
+                                        ? state + " of " + key
+                                        : null);
+            }
+        }
+    }
+
+    private static ValueStateDescriptor<String> valueOf(int state) {
+        return new ValueStateDescriptor<>("value " + state, StringSerializer.INSTANCE);
     }
 
     @Test
