@@ -22,17 +22,15 @@ class ScanTablesTest : public ::testing::Test {
  protected:
   static constexpr int kPartitions = 16;
 
-  void SetUp() override {
-    ASSERT_OK(db_.Open());
-  }
+  void SetUp() override { ASSERT_OK(db_.Open()); }
 
   /// Some of the instance's tables, by ascending id.
   std::vector<Table*> Tables(const std::vector<std::string>& names) {
     std::vector<Table*> tables;
     for (const std::string& name : names)
-      tables.push_back(db_.Values(
-          name, {.kind = name.starts_with("list") ? TableKind::kList : TableKind::kMap,
-                 .separation_bytes = 64}));
+      tables.push_back(
+          db_.Values(name, {.kind = name.starts_with("list") ? TableKind::kList : TableKind::kMap,
+                            .separation_bytes = 64}));
     std::sort(tables.begin(), tables.end(), [](Table* a, Table* b) { return a->id() < b->id(); });
     return tables;
   }
@@ -90,9 +88,10 @@ class ScanTablesTest : public ::testing::Test {
       if (page.page.entries == 0 && !page.page.done) ADD_FAILURE() << "an empty page amid a scan";
       std::vector<Model::Entry> entries;
       EXPECT_OK(ParsePage(page.page, &entries));
-      if (page.page.entries > 1)
+      if (page.page.entries > 1) {
         EXPECT_LE(page.page.bytes.size() + page.sections.size() * ScanSection::kBytes,
                   request.bytes_max);
+      }
       size_t next = 0;
       for (const ScanSection& section : page.sections) {
         EXPECT_GT(section.entries, 0u);

@@ -190,6 +190,26 @@ DEFECTS = [
     Defect("the next page begins with the last one's end", "src/db/scan.cc",
            "range->exclusive = request.lower_exclusive && !request.lower.empty();",
            "range->exclusive = false;", ANSWERS),
+    # What scans remember of where there is nothing, and scans of several tables.
+    Defect("a write leaves the range whole that was empty before it", "src/db/dead_ranges.cc",
+           "if (range != ranges_.end()) Split(range, key);", "static_cast<void>(range);",
+           ("dead ranges",)),
+    Defect("what a scan may not have seen is remembered as nothing", "src/db/dead_ranges.cc",
+           "end = std::min(end, Slice(written_));", "", ("db",)),
+    Defect("what a batch puts is not told to scans", "src/db/write.cc",
+           "    case WriteBatch::Kind::kPut: {\n"
+           "      const LiveNote note(table->dead(), key.slice());",
+           "    case WriteBatch::Kind::kPut: {", ("dead ranges",)),
+    Defect("a snapshot's scan jumps over what was removed since", "src/db/scan.cc",
+           "snapshot == nullptr && !range.prefix.empty() ? &impl->dead() : nullptr;",
+           "!range.prefix.empty() ? &impl->dead() : nullptr;", ("dead ranges",)),
+    Defect("a scan that jumps learns of no prefix's deletion", "src/job/merging_iterator.cc",
+           "      LearnPrefixDeletes(target);\n      for (uint32_t age",
+           "      for (uint32_t age", ("dead ranges",)),
+    Defect("a scan of tables passes a table by in the next partition", "src/db/scan.cc",
+           "records->Seek(ends ? TableStart(partition + 1, bytes, tables.front()->id())",
+           "records->Seek(ends ? TableStart(partition + 1, bytes, tables.back()->id())",
+           ("scan of tables",)),
     Defect("only the first operation of a batch is checked", "src/db/write.cc",
            "LAVA_RETURN_IF_ERROR(CheckOperation(batch, operation, &table));",
            "if (&operation == &batch.operations().front())\n"
@@ -534,10 +554,7 @@ DEFECTS = [
            "birth.number >= file.number;", "birth.number == file.number;",
            ("manifest", "entries of lists")),
     Defect("a scan of the memtable leaves lists with parts out", "src/db/scan.cc",
-           "if (entry.kind == RecordKind::kDelete || entry.kind == RecordKind::kPrefixDelete) "
-           "continue;",
-           "if (entry.kind == RecordKind::kDelete || entry.kind == RecordKind::kPrefixDelete ||\n"
-           "          HasParts(entry.kind))\n        continue;",
+           "if (IsDeletion(entry.kind)) {", "if (IsDeletion(entry.kind) || HasParts(entry.kind)) {",
            ("entries of lists", "metamorphic")),
     Defect("an entry is bound that does not end with the value", "src/db/entries.cc",
            "if (inline_bytes > kInlineBytesMax) return Status::NotFound();",

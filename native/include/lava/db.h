@@ -227,6 +227,7 @@ struct DBStatistics {
   uint64_t flush_bytes_written = 0, compaction_bytes_read = 0, compaction_bytes_written = 0;
   uint64_t user_bytes_written = 0;
   uint64_t reads = 0, writes = 0, scans = 0;
+  uint64_t records_stepped_over = 0;  // by scans of prefixes: deletions and what they hide
   uint64_t filter_useful = 0, block_reads = 0;
   uint64_t stall_us = 0;  // time that writes waited, by themselves or by answering Busy
   uint64_t background_errors = 0;

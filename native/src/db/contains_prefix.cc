@@ -13,17 +13,25 @@ enum class Verdict : uint8_t {
   kUnclear,  // some older keys are deleted: only a merge tells whether all are
 };
 
+// A judge looks at no more deletions: the scan that is asked else remembers where there is nothing.
+constexpr uint32_t kDeletionsMax = 16;
+
+bool IsDeletion(RecordKind kind) {
+  return kind == RecordKind::kDelete || kind == RecordKind::kPrefixDelete;
+}
+
 Verdict JudgeMemTable(const MemTable& run, Slice prefix, Slice end) {
   MemTable::Copied copied;
   run.CopyRange(prefix, false, end, 1, true, &copied);
   if (copied.entries.empty())
     return run.has_range_tombstones() ? Verdict::kUnclear : Verdict::kNothing;
-  const RecordKind kind = copied.entries[0].kind;
   // What was logged is not in a file yet that could have expired.
-  if (kind == RecordKind::kPut || kind == RecordKind::kAppend || kind == RecordKind::kPutReference)
-    return Verdict::kLive;
-  if (run.HasPrefix(prefix)) return Verdict::kLive;
-  return run.HasPrefixDelete(prefix) ? Verdict::kDeleted : Verdict::kUnclear;
+  if (!IsDeletion(copied.entries[0].kind)) return Verdict::kLive;
+  copied = {};
+  run.CopyRange(prefix, false, end, kDeletionsMax, true, &copied);
+  for (const MemTable::Copied::Entry& entry : copied.entries)
+    if (!IsDeletion(entry.kind)) return Verdict::kLive;
+  return copied.end && run.HasPrefixDelete(prefix) ? Verdict::kDeleted : Verdict::kUnclear;
 }
 
 // Whether a reference stands for nothing any more. It hides older records all the same.
@@ -37,12 +45,14 @@ Result<Verdict> JudgeFiles(const Version& version, const TableImpl& table, Merge
                            Slice prefix) {
   RecordIterator& records = run->records();
   bool all_deleted = false, some_deleted = run->has_range_tombstones();
+  uint32_t deletions = 0;
   for (records.Seek(prefix); records.Valid(); records.Next()) {
     const Record& record = records.record();
     if (!record.key.starts_with(prefix)) break;
     if (record.kind == RecordKind::kPut || IsAppend(record.kind) || HasParts(record.kind) ||
         (record.kind == RecordKind::kPutReference && !HasExpired(version, table, record)))
       return Verdict::kLive;
+    if (++deletions > kDeletionsMax) return Verdict::kUnclear;
     some_deleted = true;
     all_deleted |= record.kind == RecordKind::kPrefixDelete && record.key == prefix;
   }
@@ -62,8 +72,15 @@ Status DBImpl::ContainsPrefix(Table* table, Slice prefix, Snapshot* snapshot) {
   const std::string end = PrefixEnd(key);
   LAVA_ASSIGN_OR_RETURN(const ViewRef view, ViewOf(snapshot));
   Counters::Add(&counters_.reads, 1);
-  Verdict verdict = Verdict::kNothing;
-  if (view->active != nullptr) verdict = JudgeMemTable(*view->active, key, end);
+  // A run that is newer than what is known to be dead may still hide what is in older ones, so that
+  // only a merge tells more.
+  std::string known;
+  const bool knows =
+      snapshot == nullptr && impl->dead().watches() && impl->dead().Find(key, &known);
+  if (knows && known >= end) return Status::NotFound();
+  Verdict verdict = knows ? Verdict::kUnclear : Verdict::kNothing;
+  if (view->active != nullptr && verdict == Verdict::kNothing)
+    verdict = JudgeMemTable(*view->active, key, end);
   for (size_t i = 0; i < view->sealed.size() && verdict == Verdict::kNothing; ++i)
     verdict = JudgeMemTable(*view->sealed[i]->memtable, key, end);
   if (verdict == Verdict::kNothing) {

@@ -28,6 +28,7 @@ struct Counters {
   Counter stall_us{0}, background_errors{0}, records_expired{0};
   Counter flush_stall_us{0}, compaction_stall_us{0}, space_stall_us{0};  // of stall_us
   Counter snapshots_given_up{0};
+  Counter records_stepped_over{0};
 
   static void Add(Counter* counter, uint64_t n) {
     counter->fetch_add(n, std::memory_order_relaxed);

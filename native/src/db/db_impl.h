@@ -347,11 +347,14 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   static bool CopyActive(const MemTable& active, const ScanRange& range, bool keys_only,
                          ActivePage* page);
   static Status ScanActive(const ReadView& view, const ScanRange& range, bool keys_only,
-                           ActivePage* page);
+                           ActivePage* page, DeadSteps* steps);
+  Status ScanView(TableImpl* impl, const ScanRequest& request, ScanRange* range, ScanPage* page,
+                  Snapshot* snapshot, DeadSteps* steps);
   Status CountShown(TableImpl* table, const ScanRequest& request, const ScanPage& page,
                     Status status);
   Status ScanOnly(const TableImpl& table, const ReadView& view, RecordIterator* records,
-                  const ScanRange& range, bool keys_only, ScanPageWriter* writer) const;
+                  const ScanRange& range, bool keys_only, ScanPageWriter* writer,
+                  DeadSteps* steps) const;
   Status ScanMerged(const TableImpl& table, const ReadView& view, const ScanRange& range,
                     RecordIterator* records, bool keys_only, ScanPageWriter* writer) const;
   Status CheckTables(const TablesScanRequest& request, std::vector<TableImpl*>* tables) const;
@@ -467,6 +470,11 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   void ReportJobs();                    // holds state
   void LookAtProcess();                 // holds state
   Status AwaitProcess(bool* go_on);     // holds write and state
+
+  /// What one table may remember of ranges that show nothing; tables.cc.
+  uint64_t DeadRangeBytesMax() const;
+  static constexpr uint64_t kDeadRangeBytesMin = 64 << 10;
+  static constexpr uint64_t kDeadRangeLeaseShare = 64;
 
   Status LogTable(const TableRegistration& table);           // holds install; tables.cc
   bool IsCurrent(const StoredFile* file) const;              // holds state; statistics.cc

@@ -138,6 +138,7 @@ Status DBImpl::PutExternal(Table* table, KeyRef key, Slice value, Slice entry,
       return status;
     }
   }
+  const LiveNote note(impl->dead(), internal.slice());
   active_->PutReference(internal.slice(), prefix_bytes, reference_);
   Wrote(key.key.size() + value.size());
   return Status::OK();

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 
 #include "db/db_impl.h"
 #include "db/file_runs.h"
@@ -47,6 +48,10 @@ struct DBImpl::ActivePage {
 };
 
 namespace {
+
+bool IsDeletion(RecordKind kind) {
+  return kind == RecordKind::kDelete || kind == RecordKind::kPrefixDelete;
+}
 
 // False when the run knows nothing of keys in the range, so that it can be left out.
 bool Matters(const MemTable& run, Slice lower, Slice upper, bool is_prefix) {
@@ -216,15 +221,35 @@ Status DBImpl::MakeScanRange(const TableImpl& table, const ScanRequest& request,
   return Status::OK();
 }
 
+// Scans of a prefix of the newest state remember where there is nothing, and jump over it.
 Status DBImpl::Scan(Table* table, const ScanRequest& request, ScanPage* page, Snapshot* snapshot) {
   TableImpl* impl;
   LAVA_RETURN_IF_ERROR(CheckTable(table, &impl));
   ScanRange range;
   LAVA_RETURN_IF_ERROR(MakeScanRange(*impl, request, &range));
-  LAVA_ASSIGN_OR_RETURN(const ViewRef view, ViewOf(snapshot));
   Counters::Add(&counters_.scans, 1);
+  DeadRanges* const ranges = snapshot == nullptr && !range.prefix.empty() ? &impl->dead() : nullptr;
+  std::optional<DeadRanges::Walk> walk;
+  bool remembers = ranges != nullptr && impl->meets_dead();
+  while (true) {
+    if (remembers) walk.emplace(ranges, range.from, range.upper);
+    DeadSteps steps(ranges, range.upper);
+    if (walk) steps.UseWalk(&*walk);
+    Status status = ScanView(impl, request, &range, page, snapshot, &steps);
+    if (steps.total() > 0) Counters::Add(&counters_.records_stepped_over, steps.total());
+    if (steps.met_many()) impl->SetMeetsDead();
+    if (!status.ok() || !steps.begins_again()) return status;
+    remembers = true;
+  }
+}
+
+Status DBImpl::ScanView(TableImpl* impl, const ScanRequest& request, ScanRange* scanned,
+                        ScanPage* page, Snapshot* snapshot, DeadSteps* steps) {
+  ScanRange& range = *scanned;
+  LAVA_ASSIGN_OR_RETURN(const ViewRef view, ViewOf(snapshot));
   ScanPageWriter writer(request, options_.partition_bytes, page);
-  if (range.from >= range.upper && !range.upper.empty()) {
+  const bool empty = range.from >= range.upper && !range.upper.empty();
+  if (empty || !steps->Begin(&range.from, &range.exclusive)) {
     writer.Finish(true);
     return Status::OK();
   }
@@ -257,17 +282,18 @@ Status DBImpl::Scan(Table* table, const ScanRequest& request, ScanPage* page, Sn
   if (is_prefix && runs.size() <= 1) {
     if (active) {
       return CountShown(impl, request, *page,
-                        ScanActive(*view, range, request.keys_only, &active_page));
+                        ScanActive(*view, range, request.keys_only, &active_page, steps));
     }
     if (!runs.empty())
       return CountShown(
           impl, request, *page,
-          ScanOnly(*impl, *view, &runs[0]->records(), range, request.keys_only, &writer));
+          ScanOnly(*impl, *view, &runs[0]->records(), range, request.keys_only, &writer, steps));
     writer.Finish(true);
     return Status::OK();
   }
   MergeOptions merge;
   merge.keys_only = request.keys_only;
+  if (is_prefix) merge.stepped_over = steps;
   merge.prefix_bytes_hint = static_cast<uint32_t>(range.prefix.size());
   merge.prefix_bytes_min = options_.partition_bytes + kTableIdBytes;
   const std::unique_ptr<RecordIterator> records = NewMergingIterator(std::move(runs), merge);
@@ -286,19 +312,33 @@ Status DBImpl::CountShown(TableImpl* table, const ScanRequest& request, const Sc
 
 // All that is visible stands in one run: its tombstones hide nothing of it.
 Status DBImpl::ScanOnly(const TableImpl& table, const ReadView& view, RecordIterator* records,
-                        const ScanRange& range, bool keys_only, ScanPageWriter* writer) const {
+                        const ScanRange& range, bool keys_only, ScanPageWriter* writer,
+                        DeadSteps* steps) const {
   PageFiller page(view, table.id(), keys_only, writer, &counters_,
                   budget_.counter(MemoryPurpose::kScans));
   records->Seek(range.from);
-  for (; records->Valid(); records->Next()) {
+  while (records->Valid()) {
     const Record& record = records->record();
     if (!range.upper.empty() && record.key >= range.upper) break;
-    if (record.kind == RecordKind::kDelete || record.kind == RecordKind::kPrefixDelete) continue;
-    if (range.exclusive && record.key == range.from) continue;
-    LAVA_ASSIGN_OR_RETURN(const bool added, page.Add(record));
-    if (!added) return page.Finish(false);
+    if (IsDeletion(record.kind)) {
+      const SteppedOver::Next next = steps->Step(record.key);
+      if (next == SteppedOver::Next::kEnd) return page.Finish(true);
+      if (next == SteppedOver::Next::kSeek) {
+        records->Seek(steps->target());
+      } else {
+        records->Next();
+      }
+      continue;
+    }
+    steps->Shown(record.key);
+    if (!range.exclusive || record.key != range.from) {
+      LAVA_ASSIGN_OR_RETURN(const bool added, page.Add(record));
+      if (!added) return page.Finish(false);
+    }
+    records->Next();
   }
   LAVA_RETURN_IF_ERROR(records->status());
+  steps->Ended();
   return page.Finish(true);
 }
 
@@ -313,17 +353,26 @@ bool DBImpl::CopyActive(const MemTable& active, const ScanRange& range, bool key
 
 // All that is visible stands in the active memtable: nothing to merge.
 Status DBImpl::ScanActive(const ReadView& view, const ScanRange& range, bool keys_only,
-                          ActivePage* page) {
+                          ActivePage* page, DeadSteps* steps) {
   const MemTable& active = *view.active;
   const MemTable::Copied& copied = page->copied;
   ScanPageWriter* writer = page->writer;
   while (true) {
+    bool jumps = false;
     for (const MemTable::Copied::Entry& entry : copied.entries) {
       const Slice bytes = copied.bytes;
       const Slice key = bytes.substr(entry.key_offset, entry.key_bytes);
       Slice value = bytes.substr(entry.value_offset, entry.value_bytes);
       std::string logged;
-      if (entry.kind == RecordKind::kDelete || entry.kind == RecordKind::kPrefixDelete) continue;
+      if (IsDeletion(entry.kind)) {
+        const SteppedOver::Next next = steps->Step(key);
+        if (next == SteppedOver::Next::kGoOn) continue;
+        jumps = next == SteppedOver::Next::kSeek;
+        if (jumps) break;
+        writer->Finish(true);
+        return Status::OK();
+      }
+      steps->Shown(key);
       if (entry.kind == RecordKind::kPutReference || HasParts(entry.kind)) {
         if (!keys_only)
           LAVA_RETURN_IF_ERROR(ReadFromMemtable(view, key, entry.kind, value, &logged));
@@ -334,7 +383,12 @@ Status DBImpl::ScanActive(const ReadView& view, const ScanRange& range, bool key
         return Status::OK();
       }
     }
+    if (jumps) {
+      page->Copy(active, steps->target(), false, range.upper, keys_only);
+      continue;
+    }
     if (copied.end || copied.entries.empty()) {
+      steps->Ended();
       writer->Finish(true);
       return Status::OK();
     }
@@ -379,7 +433,8 @@ Status DBImpl::ScanMerged(const TableImpl& table, const ReadView& view, const Sc
   return page.Finish(true);
 }
 
-Status DBImpl::CheckTables(const TablesScanRequest& request, std::vector<TableImpl*>* tables) const {
+Status DBImpl::CheckTables(const TablesScanRequest& request,
+                           std::vector<TableImpl*>* tables) const {
   if (request.entries_max == 0)
     return Status::InvalidArgument("scan of several tables: entries_max is 0");
   for (Table* table : request.tables) {
@@ -431,8 +486,8 @@ Status DBImpl::ScanTables(const TablesScanRequest& request, TablesScanPage* page
   if (view->active != nullptr && Matters(*view->active, from, {}, false))
     runs.push_back(NewMemTableRun(view->active, false));
   AddSealedRuns(*view, from, {}, false, false, &runs);
-  LAVA_RETURN_IF_ERROR(AddFileRuns(*view->version, from, {}, {}, files,
-                                   {request.entries_max, view->totals}, &runs));
+  LAVA_RETURN_IF_ERROR(
+      AddFileRuns(*view->version, from, {}, {}, files, {request.entries_max, view->totals}, &runs));
   MergeOptions merge;
   merge.prefix_bytes_min = options_.partition_bytes + kTableIdBytes;
   const std::unique_ptr<RecordIterator> records = NewMergingIterator(std::move(runs), merge);
@@ -443,8 +498,7 @@ Status DBImpl::ScanTables(const TablesScanRequest& request, TablesScanPage* page
   if (!shown.ok()) {
     const bool goes_on = single.lower_exclusive;
     return shown.WithContext("a scan from table '" +
-                             tables[goes_on ? request.after_table : 0]->name() +
-                             "' in partition " +
+                             tables[goes_on ? request.after_table : 0]->name() + "' in partition " +
                              std::to_string(PartitionOf(from, options_.partition_bytes)) + " on");
   }
   for (const ScanSection& section : page->sections)
@@ -467,8 +521,9 @@ Status DBImpl::ShowTables(const std::vector<TableImpl*>& tables, const ReadView&
     const uint32_t partition = PartitionOf(key, bytes);
     const uint64_t id = TableIdOf(key, bytes);
     if (at.table == UINT32_MAX || at.partition != partition || tables[at.table]->id() != id) {
-      const auto table = std::lower_bound(tables.begin(), tables.end(), id,
-                                          [](const TableImpl* t, uint64_t i) { return t->id() < i; });
+      const auto table =
+          std::lower_bound(tables.begin(), tables.end(), id,
+                           [](const TableImpl* t, uint64_t i) { return t->id() < i; });
       const bool ends = table == tables.end();
       if (ends || (*table)->id() != id) {
         if (ends && partition == options_.partition_last) break;

@@ -76,6 +76,7 @@ DBStatistics DBImpl::statistics() const {
   out.reads = get(counters_.reads);
   out.writes = get(counters_.writes);
   out.scans = get(counters_.scans);
+  out.records_stepped_over = get(counters_.records_stepped_over);
   for (const CacheUse* use : {&read_counters_.cache, &value_read_counters_.cache}) {
     out.cache_used_bytes += get(use->used_bytes);
     out.cache_hits += get(use->hits);

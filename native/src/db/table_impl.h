@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/coding.h"
+#include "db/dead_ranges.h"
 #include "db/internal_key.h"
 #include "lava/db.h"
 
@@ -85,6 +86,12 @@ class TableImpl final : public Table {
                    static_cast<double>(std::max<uint64_t>(1, apart_put_));
   }
 
+  /// Where scans of prefixes found nothing.
+  DeadRanges& dead() const { return dead_; }
+  /// Whether a scan stepped over so much that others should remember what they step over.
+  bool meets_dead() const { return meets_dead_.load(std::memory_order_relaxed); }
+  void SetMeetsDead() { meets_dead_.store(true, std::memory_order_relaxed); }
+
   DBImpl* db() const { return db_; }
   TableKind kind() const { return kind_; }
   const char* id_bytes() const { return id_bytes_; }
@@ -104,7 +111,8 @@ class TableImpl final : public Table {
   std::atomic<uint64_t> chosen_large_{UINT64_MAX};
   uint64_t apart_in_active_ = 0;                              // guarded by the instance's write
   uint64_t written_ = 0, apart_put_ = 0, apart_flushed_ = 0;  // guarded by its state
-  std::atomic<bool> dropped_{false};
+  std::atomic<bool> dropped_{false}, meets_dead_{false};
+  mutable DeadRanges dead_;
 };
 
 }  // namespace lava

@@ -51,10 +51,15 @@ Result<Table*> DBImpl::CreateTable(std::string_view name, const TableOptions& op
   if (table == nullptr) {
     table = std::make_unique<TableImpl>(this, std::string(name), id, options);
     table->SetChosenLarge(FirstLarge());
+    table->dead().Init(budget_.counter(MemoryPurpose::kReaders), DeadRangeBytesMax());
   } else {
     table->SetOptions(options);
   }
   return static_cast<Table*>(table.get());
+}
+
+uint64_t DBImpl::DeadRangeBytesMax() const {
+  return std::max<uint64_t>(kDeadRangeBytesMin, lease_->capacity_bytes() / kDeadRangeLeaseShare);
 }
 
 // Holds install.
@@ -86,6 +91,7 @@ Status DBImpl::DropTable(Table* table) {
   Wrote(0);
   std::lock_guard<std::mutex> state(state_mutex_);
   impl->SetDropped();
+  impl->dead().Clear();
   known_tables_.erase(impl->id());
   auto it = tables_.find(impl->id());
   dropped_tables_.push_back(std::move(it->second));

@@ -100,6 +100,7 @@ Status DBImpl::Put(Table* table, KeyRef key, Slice value) {
   WriteLock lock(write_mutex_);
   LAVA_RETURN_IF_ERROR(MakeRoom(&lock, bytes + kRecordOverheadBytes));
   const uint32_t prefix_bytes = InternalPrefix(key.prefix_bytes);
+  const LiveNote note(impl->dead(), internal.slice());
   if (large_values_ && IsApart(*impl, value)) [[unlikely]]
     impl->CountApart();
   if (large) [[unlikely]] {
@@ -143,6 +144,7 @@ Status DBImpl::Append(Table* table, KeyRef key, Slice segments) {
   LAVA_RETURN_IF_ERROR(MakeRoom(&lock, key.key.size() + segments.size() + kRecordOverheadBytes));
   LAVA_RETURN_IF_ERROR(LogWrite(WalRecord::Kind::kAppend, internal.slice(),
                                 InternalPrefix(key.prefix_bytes), segments));
+  const LiveNote note(impl->dead(), internal.slice());
   active_->Append(internal.slice(), InternalPrefix(key.prefix_bytes), segments);
   if (binds_ && IsApartOfList(*impl, segments)) [[unlikely]]
     NoteWrite(impl, internal.slice(), InternalPrefix(key.prefix_bytes), segments.size());
@@ -190,13 +192,17 @@ void DBImpl::Apply(const WriteBatch& batch, const WriteBatch::Operation& operati
   const InternalKey key(options_.partition_bytes, table->id_bytes(), batch.key(operation));
   const uint32_t prefix_bytes = InternalPrefix(operation.prefix_bytes);
   switch (operation.kind) {
-    case WriteBatch::Kind::kPut:
+    case WriteBatch::Kind::kPut: {
+      const LiveNote note(table->dead(), key.slice());
       if (!reference.empty()) return active_->PutReference(key.slice(), prefix_bytes, reference);
       return active_->Put(key.slice(), prefix_bytes, batch.value(operation));
+    }
     case WriteBatch::Kind::kDelete:
       return DeleteLocked(key.slice(), prefix_bytes);
-    case WriteBatch::Kind::kAppend:
+    case WriteBatch::Kind::kAppend: {
+      const LiveNote note(table->dead(), key.slice());
       return active_->Append(key.slice(), prefix_bytes, batch.value(operation));
+    }
     case WriteBatch::Kind::kDeletePrefix:
       return DeletePrefixLocked(key.slice());
   }

@@ -81,6 +81,7 @@ class MergingIterator final : public RecordIterator {
   uint32_t Pop();
   void AdvanceLone(uint32_t age);
   void FindNext();
+  bool StepOver();
   bool TakePrefixDelete(uint32_t age);
   void GatherGroup();
   void TellDropped() const;
@@ -119,6 +120,7 @@ class MergingIterator final : public RecordIterator {
   uint32_t group_hide_ = kNoAge;      // older ones of them are hidden
   std::vector<Deleted> deleted_;      // each a prefix of the next, and of the current key
   std::vector<uint32_t> hidden_steps_;
+  bool tell_shown_ = true;       // to options_.stepped_over
   std::vector<Slice> operands_;  // of the current list, newest first
   bool parts_ = false;           // of it are in value files
   std::string folded_;
@@ -138,6 +140,7 @@ void MergingIterator::Reset() {
 }
 
 void MergingIterator::Start() {
+  tell_shown_ = true;
   for (uint32_t age = 0; age < runs_.size() && status_.ok(); ++age) Push(age);
   FindNext();
 }
@@ -205,9 +208,40 @@ void MergingIterator::FindNext() {
       if (options_.drop_cache != nullptr && group_.size() > 1) TellDropped();
       valid_ = TakeGroup();
     }
-    if (valid_) return;
-    AdvanceGroup();
+    if (valid_) {
+      if (options_.stepped_over != nullptr && std::exchange(tell_shown_, false)) [[unlikely]]
+        options_.stepped_over->Shown(record_.key);
+      return;
+    }
+    if (options_.stepped_over == nullptr) {
+      AdvanceGroup();
+    } else if (!status_.ok() || !StepOver()) {
+      return;
+    }
   }
+  if (options_.stepped_over != nullptr && status_.ok()) options_.stepped_over->Ended();
+}
+
+// From the group, which shows nothing. False: the walk has ended.
+bool MergingIterator::StepOver() {
+  switch (options_.stepped_over->Step(At(group_[0]).key)) {
+    case SteppedOver::Next::kGoOn:
+      AdvanceGroup();
+      break;
+    case SteppedOver::Next::kSeek: {
+      const Slice target = options_.stepped_over->target();
+      Reset();
+      for (RecordIterator* records : records_) records->Seek(target);
+      LearnPrefixDeletes(target);
+      for (uint32_t age = 0; age < runs_.size() && status_.ok(); ++age) Push(age);
+      break;
+    }
+    case SteppedOver::Next::kEnd:
+      Reset();
+      return false;
+  }
+  tell_shown_ = true;
+  return true;
 }
 
 // Whether to show the prefix delete that the run stands at.

@@ -21,6 +21,21 @@ class OlderData {
   virtual bool MayHoldRange(Slice lower, Slice upper) const = 0;
 };
 
+/// Told of the records that a walk of the user's view does not show.
+class SteppedOver {
+ public:
+  enum class Next : uint8_t { kGoOn, kSeek, kEnd };
+  virtual ~SteppedOver() = default;
+  /// The walk stands at a record that shows nothing. kSeek: nothing is shown up to target(), where
+  /// the walk goes on. kEnd: the walk ends.
+  virtual Next Step(Slice key) = 0;
+  virtual Slice target() const = 0;
+  /// The walk has come to a record that it shows: the first one, or one behind steps.
+  virtual void Shown(Slice key) = 0;
+  /// No further record is there.
+  virtual void Ended() = 0;
+};
+
 struct MergeOptions {
   /// false: the user's view of a whole tree: live records only, as kPut or kPutParts with folded
   /// values or as kPutReference.
@@ -41,6 +56,8 @@ struct MergeOptions {
   const std::atomic<bool>* cancelled = nullptr;
   /// Asked as the walk goes on, for a job. May be null; must outlive the iterator.
   os::Pacer* pacer = nullptr;
+  /// Of the user's view. May be null; must outlive the iterator.
+  SteppedOver* stepped_over = nullptr;
   /// How Seek() into the middle of a prefix learns that it is deleted: the length of the only
   /// prefix of the target that can be (0: not known, then all from prefix_bytes_min are asked).
   uint32_t prefix_bytes_hint = 0;

@@ -66,8 +66,6 @@ class MemTable {
 
   /// Whether this run has a prefix tombstone at exactly this prefix.
   virtual bool HasPrefixDelete(Slice prefix) const = 0;
-  /// Whether this run has a put or append under the prefix. Never wrong.
-  virtual bool HasPrefix(Slice prefix) const = 0;
 
   /// No write may follow; sealed runs are read without a lock.
   virtual void Seal() = 0;

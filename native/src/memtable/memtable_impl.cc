@@ -489,22 +489,6 @@ void MemTableImpl::CopyLocked(Slice from, bool exclusive, Slice upper, size_t co
   out->end = true;
 }
 
-bool MemTableImpl::HasPrefix(Slice prefix) const {
-  Copied page;
-  std::string from(prefix);
-  for (bool exclusive = false;; exclusive = true) {
-    CopyRange(from, exclusive, Slice(), 16, true, &page);
-    for (const Copied::Entry& e : page.entries) {
-      const Slice key = Slice(page.bytes).substr(e.key_offset, e.key_bytes);
-      if (!key.starts_with(prefix)) return false;
-      if (e.kind != RecordKind::kDelete && e.kind != RecordKind::kPrefixDelete) return true;
-    }
-    if (page.end) return false;
-    const Copied::Entry& last = page.entries.back();
-    from.assign(page.bytes, last.key_offset, last.key_bytes);
-  }
-}
-
 std::unique_ptr<RecordIterator> MemTableImpl::NewIterator(bool keys_only) const {
   if (sealed()) return NewSealedIterator(this);
   return NewPagingIterator(this, keys_only);

@@ -44,7 +44,6 @@ class MemTableImpl final : public MemTable, public std::enable_shared_from_this<
                  Copied* out) const override;
   std::unique_ptr<RecordIterator> NewIterator(bool keys_only) const override;
   bool HasPrefixDelete(Slice prefix) const override;
-  bool HasPrefix(Slice prefix) const override;
 
   void Seal() override;
   bool sealed() const override { return sealed_.load(std::memory_order_acquire); }

@@ -254,18 +254,6 @@ TEST(MemTable, RangeDeleteKeepsPrefixTombstoneThatReachesBeyondIt) {
   EXPECT_FALSE(table->HasPrefixDelete("aa"));
 }
 
-TEST(MemTable, HasPrefixSeesOnlyLiveRecords) {
-  MemoryCounter counter;
-  auto table = MemTable::Create(&counter);
-  for (int i = 0; i < 40; ++i) table->Delete("pp" + std::to_string(i), 2);
-  EXPECT_FALSE(table->HasPrefix("pp"));
-  table->Put("pp9z", 2, "v");
-  EXPECT_TRUE(table->HasPrefix("pp"));
-  EXPECT_FALSE(table->HasPrefix("pq"));
-  table->DeletePrefix("pp");
-  EXPECT_FALSE(table->HasPrefix("pp"));
-}
-
 TEST(MemTable, ErasedMemoryIsReused) {
   MemoryCounter counter;
   auto table = MemTable::Create(&counter);

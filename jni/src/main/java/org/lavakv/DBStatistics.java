@@ -14,7 +14,7 @@ public final class DBStatistics {
     /** Levels that are told apart. */
     public static final int LEVELS = 8;
 
-    private static final int SCALARS = 59;
+    private static final int SCALARS = 60;
 
     static final int NUMBERS = SCALARS + 4 * LEVELS;
 
@@ -117,6 +117,14 @@ public final class DBStatistics {
     /** Pages scanned. */
     public long scans() {
         return numbers[18];
+    }
+
+    /**
+     * Records that scans of prefixes met and did not show: deletions, and what these hide. It does
+     * not grow with what was removed before, as scans remember where they found nothing.
+     */
+    public long recordsSteppedOver() {
+        return numbers[59];
     }
 
     /** Files that a filter kept from being read. */

@@ -105,7 +105,9 @@ class CanonicalSavepointTest {
         assertThat(StateContent.read(fixture.create(ALL, handle), KEYS)).isEqualTo(content);
     }
 
-    /** It took one scan for each key group and state: 1.3 million calls, whatever the state held. */
+    /**
+     * It took one scan for each key group and state: 1.3 million calls, whatever the state held.
+     */
     @Test
     void savepointOfManyKeyGroupsAndStatesIsOneWalk() throws Exception {
         int keyGroups = 32768;

@@ -1,0 +1,208 @@
+#include "db/dead_ranges.h"
+
+#include <algorithm>
+#include <iterator>
+#include <new>
+#include <utility>
+
+#include "base/check.h"
+
+namespace lava {
+namespace {
+
+// What a range costs beside its keys: the map's node.
+constexpr uint64_t kNodeBytes = 128;
+// A longer key is not remembered.
+constexpr size_t kRememberedKeyBytesMax = 4096;
+// So many writes may cut a range before only the part in front of the write is kept. What is cut
+// off is found again by the scan that needs it.
+constexpr uint32_t kSplitsMax = 8;
+
+}  // namespace
+
+uint64_t DeadRanges::BytesOf(const std::string& begin, const Range& range) {
+  return kNodeBytes + begin.capacity() + range.end.capacity();
+}
+
+// The range that the key lies in.
+DeadRanges::Ranges::iterator DeadRanges::At(Slice key) {
+  auto behind = ranges_.upper_bound(key);
+  if (behind == ranges_.begin()) return ranges_.end();
+  --behind;
+  return key < behind->second.end ? behind : ranges_.end();
+}
+
+bool DeadRanges::Find(Slice key, std::string* end) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto range = const_cast<DeadRanges*>(this)->At(key);
+  if (range == ranges_.end()) return false;
+  end->assign(range->second.end);
+  return true;
+}
+
+void DeadRanges::Wrote(Slice key) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (Walk* walk : walks_) {
+    if (key < walk->lower_ || key >= walk->written_) continue;
+    try {
+      walk->written_.assign(key);
+    } catch (...) {
+      walk->written_.clear();  // it remembers nothing
+    }
+  }
+  const auto range = At(key);
+  if (range != ranges_.end()) Split(range, key);
+}
+
+// No error: without memory for the parts they are forgotten.
+void DeadRanges::Split(Ranges::iterator range, Slice key) {
+  try {
+    const std::string begin = range->first;
+    const uint32_t splits = range->second.splits + 1;
+    Range before{.end = std::string(key), .splits = splits};
+    Range behind{.end = range->second.end, .splits = splits};
+    Erase(range);
+    if (begin < key) Insert(begin, std::move(before));
+    std::string next(key);
+    next.push_back('\0');
+    if (behind.splits <= kSplitsMax && next < behind.end)
+      Insert(std::move(next), std::move(behind));
+  } catch (...) {
+    // What could not be kept is found again by the scan that needs it.
+    const auto whole = At(key);
+    if (whole != ranges_.end()) Erase(whole);
+  }
+  SetWatches();
+}
+
+// Nothing where there is no room for it.
+void DeadRanges::Insert(std::string begin, Range range) {
+  if (begin.size() > kRememberedKeyBytesMax || range.end.size() > kRememberedKeyBytesMax) return;
+  const uint64_t bytes = BytesOf(begin, range);
+  if (bytes_ + bytes > bytes_max_) ForgetHalf();
+  if (bytes_ + bytes > bytes_max_) return;
+  range.bytes = bytes;
+  const auto [at, added] = ranges_.emplace(std::move(begin), std::move(range));
+  LAVA_DCHECK(added);
+  if (!memory_->TryCharge(bytes)) {
+    ranges_.erase(at);
+    return;
+  }
+  bytes_ += bytes;
+}
+
+void DeadRanges::Erase(Ranges::iterator range) {
+  const uint64_t bytes = range->second.bytes;
+  memory_->Release(bytes);
+  bytes_ -= bytes;
+  ranges_.erase(range);
+}
+
+// Not the oldest ones: scans that go round over more ranges than there is room for would miss every
+// time.
+void DeadRanges::ForgetHalf() {
+  bool forget = true;
+  for (auto range = ranges_.begin(); range != ranges_.end(); forget = !forget) {
+    const auto at = range++;
+    if (forget) Erase(at);
+  }
+}
+
+void DeadRanges::Clear() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  while (!ranges_.empty()) Erase(ranges_.begin());
+  SetWatches();
+}
+
+size_t DeadRanges::size() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return ranges_.size();
+}
+
+uint64_t DeadRanges::bytes() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return bytes_;
+}
+
+DeadRanges::Walk::Walk(DeadRanges* ranges, Slice lower, Slice upper)
+    : ranges_(ranges), lower_(lower), written_(upper) {
+  std::lock_guard<std::mutex> lock(ranges_->mutex_);
+  ranges_->walks_.push_back(this);
+  ranges_->SetWatches();
+}
+
+DeadRanges::Walk::~Walk() {
+  std::lock_guard<std::mutex> lock(ranges_->mutex_);
+  std::erase(ranges_->walks_, this);
+  ranges_->SetWatches();
+}
+
+void DeadRanges::Walk::Remember(Slice begin, Slice end) {
+  std::lock_guard<std::mutex> lock(ranges_->mutex_);
+  end = std::min(end, Slice(written_));
+  if (begin >= end) return;
+  try {
+    Take(begin, end);
+  } catch (const std::bad_alloc&) {
+    // Whatever of it is not there is found again.
+  }
+  ranges_->SetWatches();
+}
+
+void DeadRanges::Walk::Take(Slice begin, Slice end) {
+  std::string first(begin);
+  Range range{.end = std::string(end)};
+  // Takes in what it meets: a range before it that reaches up to it, and those that begin in it.
+  Ranges& ranges = ranges_->ranges_;
+  auto next = ranges.upper_bound(begin);
+  if (next != ranges.begin() && std::prev(next)->second.end >= begin) --next;
+  while (next != ranges.end() && next->first <= range.end) {
+    first = std::min(first, next->first);
+    range.end = std::max(range.end, next->second.end);
+    ranges_->Erase(next++);
+  }
+  ranges_->Insert(std::move(first), std::move(range));
+}
+
+bool DeadSteps::Begin(std::string* from, bool* exclusive) {
+  if (ranges_ == nullptr || !ranges_->watches() || !ranges_->Find(*from, &target_)) return true;
+  begin_ = *from;
+  ++jumps_;
+  if (!upper_.empty() && target_ >= upper_) return false;
+  *from = target_;
+  *exclusive = false;
+  return true;
+}
+
+SteppedOver::Next DeadSteps::Step(Slice key) {
+  ++total_;
+  if (!upper_.empty() && key >= upper_) {
+    Ended();
+    return Next::kEnd;
+  }
+  if (run_ == 0 && jumps_ == 0 && ranges_ != nullptr) begin_.assign(key);
+  ++run_;
+  if (run_ % kLookSteps != 0 || ranges_ == nullptr) return Next::kGoOn;
+  if (ranges_->watches() && ranges_->Find(key, &target_)) return JumpTo();
+  if (run_ < kWorthSteps || walk_ != nullptr) return Next::kGoOn;
+  met_many_ = true;
+  begins_again_ = !shown_;
+  return begins_again_ ? Next::kEnd : Next::kGoOn;
+}
+
+SteppedOver::Next DeadSteps::JumpTo() {
+  ++jumps_;
+  if (upper_.empty() || target_ < upper_) return Next::kSeek;
+  Ended();
+  return Next::kEnd;
+}
+
+void DeadSteps::EndRun(Slice end) {
+  if (!upper_.empty()) end = std::min(end, upper_);
+  const bool worth = run_ >= kWorthSteps || jumps_ > 1 || (jumps_ == 1 && run_ >= kLookSteps);
+  if (walk_ != nullptr && worth && !end.empty()) walk_->Remember(begin_, end);
+  run_ = 0;
+  jumps_ = 0;
+}
+
+}  // namespace lava
