@@ -96,7 +96,7 @@ TEST(DeadRangesScanTest, AMapUsedAsAQueueCostsTheSameAtItsEnd) {
   Table* table = db.Values();
   Random random(3);
   uint64_t head = 0, tail = 0;
-  for (int round = 0; round < 40; ++round) {
+  for (int round = 0; round < 15; ++round) {
     for (int i = 0; i < 150; ++i) ASSERT_OK(db.PutAt(table, 'q', tail++));
     std::shared_ptr<Snapshot> snapshot;
     for (int i = 0; i < 148; ++i) {
@@ -149,7 +149,7 @@ TEST(DeadRangesScanTest, AnEmptyMapBeforeAnEmptiedOneCostsNothing) {
 
 // Whatever is written where nothing was, and whoever asks: a model knows the answers.
 TEST(DeadRangesScanTest, ScansShowWhatAModelHas) {
-  for (uint64_t seed = 1; seed <= 12; ++seed) {
+  for (uint64_t seed = 1; seed <= 4; ++seed) {
     DeadRangesDB db(seed);
     ASSERT_OK(db.Open());
     Table* table = db.Values();

@@ -168,8 +168,8 @@ TEST(DBLifecycle, LimitsAreNamed) {
   message(db->Put(t, {""}, "v"));
   message(db->Put(t, {K(1, "k"), 9}, "v"));
   message(db->Append(t, {K(1, "k")}, "v"));
-  message(db->CreateTable("", {}).status());
-  message(db->CreateTable(std::string(5000, 'n'), {}).status());
+  EXPECT_NE(message(db->CreateTable(std::string(65536, 'n'), {}).status()).find("65535"),
+            std::string::npos);
   message(db->CreateTable("t", {.kind = TableKind::kList}).status());
   ScanPage page;
   ScanRequest request;
@@ -187,6 +187,19 @@ TEST(DBLifecycle, LimitsAreNamed) {
   EXPECT_NE(
       message(db->Put(t, {K(1, "k")}, Slice(one.data(), kValueBytesMax + 1))).find("1073741824"),
       std::string::npos);
+}
+
+// Empty names and those above 4,096 bytes were refused.
+TEST(DBLifecycle, TablesHaveAnyNameThatFlinksFormatsCarry) {
+  SimDB db(1);
+  ASSERT_OK(db.Open());
+  const std::vector<std::string> names = {"", std::string(1, '\0'), "\xed\xa0\x80",
+                                          std::string(4097, 'n'), std::string(65535, 'n')};
+  for (const std::string& name : names) ASSERT_OK(db->Put(db.table(name), {K(1, "k")}, name));
+  ASSERT_OK(db.Flush());
+  ASSERT_OK(db.Open());
+  EXPECT_EQ(db->ListTables().size(), names.size());
+  for (const std::string& name : names) EXPECT_EQ(db.Get(db.table(name), K(1, "k")), name);
 }
 
 TEST(DBLifecycle, AValueThatTheLeaseCannotAffordIsRefusedAndAllGoesOn) {

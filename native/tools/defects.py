@@ -406,9 +406,11 @@ DEFECTS = [
            "return here != nullptr ? here->Get(lookup) : Status::OK();", ANSWERS),
     # Checkpoints.
     Defect("pages of a snapshot show what was written since", "src/db/scan.cc",
-           "LAVA_ASSIGN_OR_RETURN(const ViewRef view, ViewOf(snapshot));",
+           "LAVA_ASSIGN_OR_RETURN(const ViewRef view, ViewOf(snapshot));\n"
+           "  ScanPageWriter writer(request,",
            "static_cast<void>(snapshot);\n"
-           "  LAVA_ASSIGN_OR_RETURN(const ViewRef view, ViewOf(nullptr));", ANSWERS),
+           "  LAVA_ASSIGN_OR_RETURN(const ViewRef view, ViewOf(nullptr));\n"
+           "  ScanPageWriter writer(request,", ANSWERS),
     Defect("what a dropped snapshot sealed is not flushed", "src/db/snapshot.cc",
            "FlushWhatItSealed();\n  registry_->Remove(this);", "registry_->Remove(this);",
            ("checkpoint",)),

@@ -22,8 +22,8 @@ inline constexpr uint64_t kValueLeaseShare = 2, kValueBytesAlways = 1u << 20;
 /// A list with all that was appended to it: with its key it still fits a Java array. One that
 /// grows beyond becomes a ListSegment::kTooLong, since nobody could read it.
 inline constexpr uint64_t kListBytesMax = (2ull << 30) - (4u << 20);
-inline constexpr uint32_t kTableNameBytesMax = 4096;
-inline constexpr uint32_t kTableIdBytes = 5;  // a 40-bit hash of the table's name
+inline constexpr uint32_t kTableNameBytesMax = 65535;  // what Flink's formats hold; it may be empty
+inline constexpr uint32_t kTableIdBytes = 5;           // a 40-bit hash of the table's name
 
 enum class Compression : uint8_t { kNone = 0, kLz4 = 1, kZstd = 2 };
 

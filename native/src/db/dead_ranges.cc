@@ -165,7 +165,11 @@ void DeadRanges::Walk::Take(Slice begin, Slice end) {
 }
 
 bool DeadSteps::Begin(std::string* from, bool* exclusive) {
-  if (ranges_ == nullptr || !ranges_->watches() || !ranges_->Find(*from, &target_)) return true;
+  if (ranges_ == nullptr || !ranges_->watches() || !ranges_->Find(*from, &target_)) {
+    from_ = *from;
+    from_exclusive_ = *exclusive;
+    return true;
+  }
   begin_ = *from;
   ++jumps_;
   if (!upper_.empty() && target_ >= upper_) return false;
@@ -180,7 +184,7 @@ SteppedOver::Next DeadSteps::Step(Slice key) {
     Ended();
     return Next::kEnd;
   }
-  if (run_ == 0 && jumps_ == 0 && ranges_ != nullptr) begin_.assign(key);
+  if (run_ == 0 && jumps_ == 0 && ranges_ != nullptr) BeginRun(key);
   ++run_;
   if (run_ % kLookSteps != 0 || ranges_ == nullptr) return Next::kGoOn;
   if (ranges_->watches() && ranges_->Find(key, &target_)) return JumpTo();
@@ -188,6 +192,12 @@ SteppedOver::Next DeadSteps::Step(Slice key) {
   met_many_ = true;
   begins_again_ = !shown_;
   return begins_again_ ? Next::kEnd : Next::kGoOn;
+}
+
+// The first run begins with the scan: nothing is there before its first record.
+void DeadSteps::BeginRun(Slice key) {
+  begin_.assign(shown_ ? key : from_);
+  if (!shown_ && from_exclusive_) begin_.push_back('\0');
 }
 
 SteppedOver::Next DeadSteps::JumpTo() {

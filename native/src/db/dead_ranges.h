@@ -130,6 +130,7 @@ class DeadSteps final : public SteppedOver {
 
   /// Where a scan that is to begin at *from (behind it if *exclusive) may begin instead. False: the
   /// scan shows nothing.
+  /// Ownership: borrows *from.
   bool Begin(std::string* from, bool* exclusive);
   /// From now on ranges are remembered by this walk.
   void UseWalk(DeadRanges::Walk* walk) { walk_ = walk; }
@@ -151,12 +152,15 @@ class DeadSteps final : public SteppedOver {
   }
 
  private:
+  void BeginRun(Slice key);
   void EndRun(Slice end);
   Next JumpTo();
 
   DeadRanges* const ranges_;
   const Slice upper_;
   DeadRanges::Walk* walk_ = nullptr;
+  Slice from_;  // where the scan begins, unless that is in a range
+  bool from_exclusive_ = false;
   std::string begin_;   // of the run of dead records that the scan is in
   uint32_t run_ = 0;    // steps in it
   uint32_t jumps_ = 0;  // ranges in it that were known

@@ -16,10 +16,9 @@ Status CheckTableOptions(std::string_view name, const TableOptions& options) {
 }  // namespace
 
 Result<Table*> DBImpl::CreateTable(std::string_view name, const TableOptions& options) {
-  if (name.empty() || name.size() > kTableNameBytesMax)
-    return Status::InvalidArgument("a table's name of " + std::to_string(name.size()) +
-                                   " bytes; it must have 1 to " +
-                                   std::to_string(kTableNameBytesMax));
+  if (name.size() > kTableNameBytesMax)
+    return Status::InvalidArgument("a table's name has " + std::to_string(name.size()) +
+                                   " bytes, the limit is " + std::to_string(kTableNameBytesMax));
   LAVA_RETURN_IF_ERROR(CheckTableOptions(name, options));
   const uint64_t id = environment_.table_id_of_name(name);
   std::lock_guard<std::mutex> install(install_mutex_);

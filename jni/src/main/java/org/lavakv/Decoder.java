@@ -69,7 +69,7 @@ final class Decoder {
         int count = count(TABLE_BYTES_MIN);
         List<TableInfo> tables = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
-            String name = string();
+            String name = NameBytes.toName(bytes());
             long id = int64();
             TableKind kind = TableKind.of(int8());
             TtlLayout layout = TtlLayout.of(int8());

@@ -42,7 +42,7 @@ final class Encoder {
                 out -> {
                     out.writeInt(tables.size());
                     for (TableInfo table : tables) {
-                        byte[] name = utf8(table.name());
+                        byte[] name = NameBytes.of(table.name());
                         out.writeInt(name.length);
                         out.write(name);
                         out.writeLong(table.id());

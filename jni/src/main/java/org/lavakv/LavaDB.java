@@ -175,11 +175,11 @@ public final class LavaDB extends NativeObject {
 
     /** Opens a table, making it if it is new; a known one gets these options. */
     public TableHandle createTable(String name, TableOptions o) throws LavaDBException {
-        byte[] utf8 = Encoder.utf8(name);
+        byte[] bytes = NameBytes.of(name);
         long pointer =
                 createTable0(
                         handle,
-                        utf8,
+                        bytes,
                         o.kind().number(),
                         o.ttlLayout().number(),
                         o.ttlMs(),

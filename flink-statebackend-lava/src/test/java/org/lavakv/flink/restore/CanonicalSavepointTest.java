@@ -35,6 +35,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.lavakv.flink.BackendInstance;
 import org.lavakv.flink.LavaKeyedStateBackend;
 import org.lavakv.flink.testing.BackendFixture;
 import org.lavakv.flink.testing.StateContent;
@@ -123,10 +124,11 @@ class CanonicalSavepointTest {
                 values.update(state + " of " + key);
             }
         }
-        long before = lava.instance().db().getStatistics().scans();
+        long before = BackendInstance.of(lava).db().getStatistics().scans();
         KeyedStateHandle handle = savepoint(lava);
         // One page more than the 6,500 entries fill.
-        assertThat(lava.instance().db().getStatistics().scans() - before).isBetween(1L, 4L);
+        assertThat(BackendInstance.of(lava).db().getStatistics().scans() - before)
+                .isBetween(1L, 4L);
         fixture.use(new HashMapStateBackend());
         AbstractKeyedStateBackend<Integer> heap = fixture.create(range, handle);
         for (int state = 0; state < states; state++) {

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.lavakv.flink.BackendInstance;
 import org.lavakv.flink.LavaKeyedStateBackend;
 import org.lavakv.flink.testing.BackendFixture;
 
@@ -54,7 +55,7 @@ class EmptiedMapTest {
     }
 
     private long steppedOver() throws Exception {
-        return backend.instance().db().getStatistics().recordsSteppedOver();
+        return BackendInstance.of(backend).db().getStatistics().recordsSteppedOver();
     }
 
     private void fillAndEmpty() throws Exception {
