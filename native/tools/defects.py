@@ -469,6 +469,24 @@ DEFECTS = [
     Defect("what died in a segment is kept by its flush", "src/job/logged_values.cc",
            "constexpr uint64_t kLivePercentMin = 75;", "constexpr uint64_t kLivePercentMin = 0;",
            ("value log",)),
+    # Values that are too large for the memory.
+    Defect("a value that is too large for the memtable stays in it", "src/db/db_impl.h",
+           "return value.size() > in_memory_bytes_max_;", "return value.size() == UINT64_MAX;",
+           ("oversize",)),
+    Defect("the parts of a list share a birth", "src/db/value_log.cc",
+           "  segment_.reset();\n  return LogValue(", "  return LogValue(", ("oversize",)),
+    Defect("a batch destroys its source though its target was not written", "src/db/write.cc",
+           "LAVA_RETURN_IF_ERROR(LogValues(batch, &references));",
+           "if (const Status logged = LogValues(batch, &references); !logged.ok()) {\n"
+           "    for (const WriteBatch::Operation& operation : batch.operations())\n"
+           "      if (operation.kind == WriteBatch::Kind::kDelete) Apply(batch, operation, {});\n"
+           "    return logged;\n  }", ("oversize",)),
+    Defect("a part of a list goes with the first element that expires",
+           "src/job/value_output.cc", "written > static_cast<int64_t>(*newest)",
+           "written < static_cast<int64_t>(*newest)", ("oversize",)),
+    Defect("the value file of a list goes before the list lets go of it",
+           "src/job/gc_job.cc", "reference.timestamp.reset();  // a read", "// a read",
+           ("oversize",)),
     Defect("a segment that a write tore is written on", "src/db/value_log.cc",
            "segment_full_ = !segment_->sound() ||", "segment_full_ =", ("value log", "fault")),
     Defect("what rots in a log that was not synced passes for torn by a power cut that was none",
@@ -511,10 +529,9 @@ DEFECTS = [
            "others < threads && budget_.PaidInUs(time_->NowMicros()) == 0", "others < threads",
            ("host",)),
     Defect("a collection sees one value of a list only", "src/job/gc_job.cc",
-           "if (part.is_reference) LAVA_RETURN_IF_ERROR(ReferenceOf(part, "
-           "&references_.emplace_back()));",
-           "if (part.is_reference && references_.empty()) LAVA_RETURN_IF_ERROR("
-           "ReferenceOf(part, &references_.emplace_back()));", ("metamorphic", "lists")),
+           "if (part.is_reference) {\n        ValueReference& reference",
+           "if (part.is_reference && references_.empty()) {\n        ValueReference& reference",
+           ("metamorphic", "lists")),
     Defect("who puts a list together charges nothing for it", "src/policy/working_sets.cc",
            "2 * shape.together_bytes", "0 * shape.together_bytes", ("working sets",)),
     Defect("lists of many parts are never put together", "src/job/value_merge.cc",

@@ -53,4 +53,7 @@ JAVA_DEFECTS = [
     in_plugin("a timer that is moved is met again", "timers/TimerStore.java",
               "views.beforeWrite(key, key.length, 0);\n            instance.db().put(",
               "instance.db().put("),
+    in_plugin("merging windows destroys its sources first", "state/AbstractLavaMergingState.java",
+              "merging.add(copyKey());", "merging.add(copyKey());\n                    clear();",
+              ("large",)),
 ]

@@ -71,12 +71,14 @@ TESTS = {
     "value log": ("db_value_log_test", {}),
     "wal": ("db_wal_test", {}),
     "working sets": ("working_sets_test", {}),
+    "oversize": ("db_oversize_test", {}),
     "on a volume": ("db_volume_test", {}),
 }
 # The same of the plugin's tests: class, and how much of it.
 JAVA_TESTS = {
     "answers": ("BackendAnswersTest", {}),
     "iterators": ("IteratorViewsTest", {}),
+    "large": ("LargeStateTest", {}),
     "programs": ("RandomProgramsTest", {"LAVA_TEST_PROGRAMS": "150"}),
 }
 JAVA = "java"

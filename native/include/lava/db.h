@@ -175,7 +175,8 @@ struct TablesScanPage {
   std::vector<ScanSection> sections;  // of all entries, in their order
 };
 
-/// Operations applied as a whole. Threads: one thread. Ownership: copies keys and values.
+/// Operations applied as a whole. Threads: one thread. Ownership: copies keys and values, but for
+/// borrowed ones, which must outlive the batch's use.
 class WriteBatch {
  public:
   enum class Kind : uint8_t { kPut = 1, kDelete = 2, kAppend = 3, kDeletePrefix = 4 };
@@ -184,7 +185,15 @@ class WriteBatch {
     Table* table;
     uint64_t key_offset, value_offset, value_bytes;
     uint32_t key_bytes, prefix_bytes;
+    const char* borrowed;  // the value; null: it is in the batch
   };
+  /// A put or an append of a value that is not copied.
+  void Borrow(Kind kind, Table* table, KeyRef key, Slice value) {
+    Add(kind, table, key, {});
+    operations_.back().borrowed = value.data();
+    operations_.back().value_bytes = value.size();
+    borrowed_bytes_ += value.size();
+  }
   void Put(Table* table, KeyRef key, Slice value) { Add(Kind::kPut, table, key, value); }
   void Delete(Table* table, KeyRef key) { Add(Kind::kDelete, table, key, {}); }
   void Append(Table* table, KeyRef key, Slice segments) {
@@ -196,9 +205,10 @@ class WriteBatch {
   void Clear() {
     operations_.clear();
     bytes_.clear();
+    borrowed_bytes_ = 0;
   }
   size_t count() const { return operations_.size(); }
-  size_t byte_count() const { return bytes_.size(); }
+  size_t byte_count() const { return bytes_.size() + borrowed_bytes_; }
   /// What it keeps of the heap, also once it is cleared.
   size_t kept_bytes() const {
     return operations_.capacity() * sizeof(Operation) + bytes_.capacity();
@@ -206,6 +216,7 @@ class WriteBatch {
   std::span<const Operation> operations() const { return operations_; }
   Slice key(const Operation& o) const { return Slice(bytes_).substr(o.key_offset, o.key_bytes); }
   Slice value(const Operation& o) const {
+    if (o.borrowed != nullptr) return {o.borrowed, o.value_bytes};
     return Slice(bytes_).substr(o.value_offset, o.value_bytes);
   }
 
@@ -213,6 +224,7 @@ class WriteBatch {
   void Add(Kind kind, Table* table, KeyRef key, Slice value);
   std::vector<Operation> operations_;
   std::string bytes_;
+  size_t borrowed_bytes_ = 0;
 };
 
 /// Counters of an instance, cheap to read. Units: bytes, counts, microseconds.

@@ -14,14 +14,16 @@ class FileSystem;
 }
 
 /// Limits that are part of the contract; a call beyond one is refused with InvalidArgument.
-inline constexpr uint64_t kKeyBytesMax = 1u << 20;    // 1 MiB
-inline constexpr uint64_t kValueBytesMax = 1u << 30;  // 1 GiB
-/// No value may take more than a part of its instance's lease, or than this if that is more: it
-/// stands in memory several times on its way to a file. MemoryLimit then.
-inline constexpr uint64_t kValueLeaseShare = 2, kValueBytesAlways = 1u << 20;
-/// A list with all that was appended to it: with its key it still fits a Java array. One that
-/// grows beyond becomes a ListSegment::kTooLong, since nobody could read it.
+inline constexpr uint64_t kKeyBytesMax = 1u << 20;  // 1 MiB
+/// Of a value, and of a list with all that was appended to it: with its key it still fits a Java
+/// array. A list that grows beyond becomes a ListSegment::kTooLong, since nobody could read it.
 inline constexpr uint64_t kListBytesMax = (2ull << 30) - (4u << 20);
+inline constexpr uint64_t kValueBytesMax = kListBytesMax;
+/// Memory sets no limit to a value: one of more than a part of the memtable, and of more than
+/// kValueInMemoryAlways, goes to a value file as it is written, and memory holds a reference to it.
+inline constexpr uint64_t kValueMemtableShare = 4, kValueInMemoryAlways = 1u << 20;
+/// Of an entry of the log that an instance shares with the layer above it.
+inline constexpr uint64_t kEntryBytesMax = 1u << 30;  // 1 GiB
 inline constexpr uint32_t kTableNameBytesMax = 65535;  // what Flink's formats hold; it may be empty
 inline constexpr uint32_t kTableIdBytes = 5;           // a 40-bit hash of the table's name
 
@@ -58,9 +60,10 @@ struct TableOptions {
   TtlLayout ttl_layout = TtlLayout::kNone;
   int64_t ttl_ms = 0;  // 0: nothing expires
   /// Values of this size and above are moved out of the tree into value files (LavaStore 3.3;
-  /// design: size classes). 0: none; lists with TTL never are. Holds for what is flushed or
+  /// design: size classes). 0: none; lists with TTL are not. Holds for what is flushed or
   /// compacted from now on; not kept in files: every open says it anew. kSeparationAutomatic: found
-  /// by itself.
+  /// by itself. Whatever it says, values that are too large for the memtable
+  /// (kValueMemtableShare) go to value files.
   uint64_t separation_bytes = 0;
 };
 

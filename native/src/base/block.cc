@@ -9,8 +9,16 @@ Status CorruptionAt(const std::string& path, uint64_t offset, const std::string&
   return Status::Corruption(path + ": at offset " + std::to_string(offset) + ": " + what);
 }
 
+namespace {
+
+uint64_t SeedOf(uint64_t unique_id, uint64_t offset) {
+  return unique_id ^ (offset * 0x9e3779b97f4a7c15ull);
+}
+
+}  // namespace
+
 uint64_t BlockChecksum(uint64_t unique_id, uint64_t offset, Slice payload_and_head) {
-  return Hash64(payload_and_head, unique_id ^ (offset * 0x9e3779b97f4a7c15ull));
+  return Hash64(payload_and_head, SeedOf(unique_id, offset));
 }
 
 void SealBlock(uint64_t unique_id, uint64_t offset, Compression codec, uint32_t raw_bytes,
@@ -18,6 +26,19 @@ void SealBlock(uint64_t unique_id, uint64_t offset, Compression codec, uint32_t 
   block->push_back(static_cast<char>(codec));
   PutFixed32(block, raw_bytes);
   PutFixed64(block, BlockChecksum(unique_id, offset, *block));
+}
+
+std::string SealPieces(uint64_t unique_id, uint64_t offset, Compression codec, uint32_t raw_bytes,
+                       Slice front, Slice rest) {
+  std::string trailer(1, static_cast<char>(codec));
+  PutFixed32(&trailer, raw_bytes);
+  XXH3_state_t state;
+  XXH3_INITSTATE(&state);
+  XXH3_64bits_reset_withSeed(&state, SeedOf(unique_id, offset));
+  for (const Slice piece : {front, rest, Slice(trailer)})
+    XXH3_64bits_update(&state, piece.data(), piece.size());
+  PutFixed64(&trailer, XXH3_64bits_digest(&state));
+  return trailer;
 }
 
 Status CheckBlock(const std::string& path, uint64_t unique_id, const BlockHandle& handle,

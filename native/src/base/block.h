@@ -30,6 +30,10 @@ uint64_t BlockChecksum(uint64_t unique_id, uint64_t offset, Slice payload_and_he
 void SealBlock(uint64_t unique_id, uint64_t offset, Compression codec, uint32_t raw_bytes,
                std::string* block);
 
+/// The trailer of a block whose payload stands in two pieces.
+std::string SealPieces(uint64_t unique_id, uint64_t offset, Compression codec, uint32_t raw_bytes,
+                       Slice front, Slice rest);
+
 /// A block's trailer, once its checksum is right.
 struct BlockTrailer {
   Compression codec = Compression::kNone;

@@ -328,6 +328,7 @@ JobContext DBImpl::MakeJobContext(uint32_t output_level) {
   context.pacer = executor_->pacer();
   context.list_bytes_max = environment_.list_bytes_max;
   context.writer.value_bytes_max = environment_.list_bytes_max;
+  context.inline_bytes_max = in_memory_bytes_max_;
   context.writer.block_bytes = options_.block_bytes;
   context.writer.index_partition_bytes = options_.index_partition_bytes;
   context.writer.filter_bits_per_key = options_.filter_bits_per_key;

@@ -224,7 +224,10 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Status CheckOperation(const WriteBatch& batch, const WriteBatch::Operation& operation,
                         TableImpl** table) const;
   Status CheckBound(const TableImpl& table, Slice bound, std::string_view name) const;
+  uint64_t MemtableBytesOf(const WriteBatch& batch) const;
   // value_log.cc; holds write.
+  /// Whether the value is too large for the memtable, so that it goes to a value file at once.
+  bool IsOversize(Slice value) const { return value.size() > in_memory_bytes_max_; }
   bool IsLarge(const TableImpl& table, Slice value) const {
     return large_values_ && IsApart(table, value) && value.size() >= LargeBytesOf(table);
   }
@@ -247,6 +250,11 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   /// The same for a batch: one string for each operation, empty where its value is small; none when
   /// all are.
   Status LogValues(const WriteBatch& batch, std::vector<std::string>* references);
+  Status LogAppended(const TableImpl& table, Slice internal_key, Slice segments,
+                     std::string* reference);
+  void PutLogged(const TableImpl& table, Slice internal_key, uint32_t prefix_bytes,
+                 Slice reference);
+  void AppendLogged(Slice internal_key, uint32_t prefix_bytes, Slice reference);
   Status MakeSegment();
   void Attach(std::shared_ptr<LogSegment> segment);
   void SyncSegments();
@@ -338,6 +346,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Status LookUp(const ReadView& view, Lookup* lookup) const;
   static bool HasExpired(const ReadView& view, const TableImpl& table, const Lookup& lookup);
   Status ResolveReference(const ReadView& view, Lookup* lookup) const;
+  Status ResolveInFile(const ReadView& view, const ValueReference& reference, Lookup* lookup) const;
   Status ResolveList(const ReadView& view, Lookup* lookup) const;
 
   // scan.cc
@@ -499,6 +508,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   std::unique_ptr<os::Executor> own_executor_;  // the host's; null: the environment's is used
   bool joined_ = false;
   uint64_t memtable_limit_ = 0;
+  uint64_t in_memory_bytes_max_ = 0;  // of one value in the memtable
   const SpaceLimits space_limits_;
   Origin origin_;
   std::atomic<uint64_t> next_file_number_{1};
@@ -525,8 +535,9 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   std::vector<std::shared_ptr<LogSegment>> segments_;
   std::shared_ptr<LogSegment> segment_;
   std::shared_ptr<EntrySegment> entries_;
-  uint64_t entry_bytes_ = 0;   // of all segments of entries that it refers to; guarded by write
-  bool segment_full_ = false;  // the memtable takes no more logged values; guarded by write
+  uint64_t segment_bytes_ = 0;  // of all segments of values that it refers to; guarded by write
+  uint64_t entry_bytes_ = 0;    // of all segments of entries that it refers to; guarded by write
+  bool segment_full_ = false;   // the memtable takes no more logged values; guarded by write
   std::atomic<uint64_t> next_entry_{1};       // its sequence; written under write
   std::atomic<uint64_t> current_entries_{0};  // the number of entries_, or 0; written under write
   uint64_t skipped_ = 0;  // sequences right before it that failed; guarded by write

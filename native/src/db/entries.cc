@@ -99,9 +99,9 @@ Status DBImpl::LogEntry(Slice entry, const EntrySegment::Value* value, EntryLoca
 }
 
 Status DBImpl::AppendEntry(Slice entry, EntryLocation* location) {
-  if (entry.size() > kValueBytesMax)
+  if (entry.size() > kEntryBytesMax)
     return Status::InvalidArgument("an entry has " + std::to_string(entry.size()) +
-                                   " bytes, the limit is " + std::to_string(kValueBytesMax));
+                                   " bytes, the limit is " + std::to_string(kEntryBytesMax));
   WriteLock lock(write_mutex_);
   LAVA_RETURN_IF_ERROR(MakeRoom(&lock, 0));
   return LogEntry(entry, nullptr, location, nullptr);
@@ -117,7 +117,7 @@ Status DBImpl::PutExternal(Table* table, KeyRef key, Slice value, Slice entry,
     return Status::InvalidArgument("table '" + impl->name() +
                                    "' is a list: only values of others may end an entry");
   const size_t inline_bytes = InlineBytesOf(value, entry);
-  if (inline_bytes > kInlineBytesMax || entry.size() > kValueBytesMax)
+  if (inline_bytes > kInlineBytesMax || entry.size() > kEntryBytesMax)
     return Status::InvalidArgument("an entry of " + std::to_string(entry.size()) +
                                    " bytes does not end with its value of " +
                                    std::to_string(value.size()) + ", or is too long");
@@ -150,7 +150,7 @@ Status DBImpl::BindExternal(Slice entry, EntryLocation* location) {
   if (closed_.load()) return Status::Closed("the instance was closed");
   binds_ = true;
   const TableImpl* const table = std::exchange(last_write_table_, nullptr);
-  if (table == nullptr || entry.size() > kValueBytesMax) return Status::NotFound();
+  if (table == nullptr || entry.size() > kEntryBytesMax) return Status::NotFound();
   LAVA_RETURN_IF_ERROR(last_write_appended_ == 0 ? BindPut(*table, entry, location)
                                                  : BindAppend(*table, entry, location));
   active_bytes_.store(active_->arena_bytes(), std::memory_order_relaxed);

@@ -33,6 +33,8 @@ struct DBEnvironment {
   uint64_t retry_us_min = 50'000, retry_us_max = 5'000'000;
   /// To what lists are folded; tests take less than gigabytes.
   uint64_t list_bytes_max = kListBytesMax;
+  /// Above it a value goes to a value file as it is written; 0: by the memory, as options.h says.
+  uint64_t value_in_memory_bytes_max = 0;
   /// Tests make more dictionaries than pay.
   DictionaryOptions value_dictionary;
   /// Tests make names collide.

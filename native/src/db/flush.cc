@@ -58,7 +58,7 @@ void DBImpl::SealBothLocked() {
   run->segments = std::exchange(segments_, {});
   segment_.reset();
   EndEntryRun();
-  entry_bytes_ = 0;
+  entry_bytes_ = segment_bytes_ = 0;
   segment_full_ = false;
   run->sequence = ++seal_sequence_;
   if (wal_ != nullptr) run->wal_last = sealed_to_ = wal_->last();

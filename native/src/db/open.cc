@@ -101,6 +101,9 @@ DBImpl::DBImpl(const DBOptions& options, std::string path, const DBEnvironment& 
     memtable_limit_ = std::max(
         kMemtableBytesMin, std::min(kMemtableBytesDefaultMax, lease_->write_buffer_bytes() / 2));
   }
+  in_memory_bytes_max_ = environment.value_in_memory_bytes_max;
+  if (in_memory_bytes_max_ == 0)
+    in_memory_bytes_max_ = std::max(kValueInMemoryAlways, memtable_limit_ / kValueMemtableShare);
 }
 
 DBImpl::~DBImpl() {

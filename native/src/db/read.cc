@@ -1,9 +1,30 @@
+#include <optional>
+
 #include "base/lookup.h"
 #include "db/db_impl.h"
 #include "job/list_layout.h"
 #include "job/version_lookup.h"
 
 namespace lava {
+namespace {
+
+// A value beyond this is charged for as long as it is on its way to the caller.
+constexpr uint64_t kChargedBytesMin = 64 << 10;
+
+// Keeps a large value, or what holds it, and is charged with it.
+struct ChargedValue {
+  std::optional<ScopedCharge> charge;
+  std::string bytes;
+  std::shared_ptr<const void> pin;
+};
+
+std::shared_ptr<ChargedValue> NewCharged(MemoryCounter* counter, uint64_t bytes) {
+  auto value = std::make_shared<ChargedValue>();
+  if (bytes >= kChargedBytesMin) value->charge.emplace(counter, bytes);
+  return value;
+}
+
+}  // namespace
 
 Result<ViewRef> DBImpl::ViewOf(Snapshot* snapshot) const {
   if (snapshot != nullptr) {
@@ -38,18 +59,29 @@ Status DBImpl::ResolveReference(const ReadView& view, Lookup* lookup) const {
     return Status::Corruption(
         "a list stands on a reference to a value file: restore from a "
         "checkpoint");
+  const ValueReference reference = *lookup->reference();
+  if (!reference.is_logged()) return ResolveInFile(view, reference, lookup);
+  const auto copy = NewCharged(budget_.counter(MemoryPurpose::kScans), reference.raw_bytes);
+  LAVA_RETURN_IF_ERROR(ReadLoggedValue(view, lookup->key(), reference, &copy->bytes));
+  lookup->Resolve(copy->bytes, copy);
+  return Status::OK();
+}
+
+Status DBImpl::ResolveInFile(const ReadView& view, const ValueReference& reference,
+                             Lookup* lookup) const {
   Slice value;
   std::shared_ptr<const void> pin;
-  if (lookup->reference()->is_logged()) {
-    auto copy = std::make_shared<std::string>();
-    LAVA_RETURN_IF_ERROR(ReadLoggedValue(view, lookup->key(), *lookup->reference(), copy.get()));
-    value = *copy;
-    lookup->Resolve(value, std::move(copy));
+  if (reference.raw_bytes < kChargedBytesMin) [[likely]] {
+    LAVA_RETURN_IF_ERROR(ReadValue(*view.version, lookup->key(), reference, true, &value, &pin));
+    lookup->Resolve(value, std::move(pin));
     return Status::OK();
   }
+  // Before its file is known to have so much nothing is charged for it.
+  LAVA_RETURN_IF_ERROR(ValueFetch(*view.version).CheckSize(reference));
+  const auto held = NewCharged(budget_.counter(MemoryPurpose::kScans), reference.raw_bytes);
   LAVA_RETURN_IF_ERROR(
-      ReadValue(*view.version, lookup->key(), *lookup->reference(), true, &value, &pin));
-  lookup->Resolve(value, std::move(pin));
+      ReadValue(*view.version, lookup->key(), reference, true, &value, &held->pin));
+  lookup->Resolve(value, held);
   return Status::OK();
 }
 
@@ -58,17 +90,11 @@ Status DBImpl::ResolveList(const ReadView& view, Lookup* lookup) const {
   if (!lookup->has_parts()) return Status::OK();
   ListLayout list;
   LAVA_RETURN_IF_ERROR(list.Read(lookup->value()));
-  Slice value;
-  std::shared_ptr<const void> pin;
-  if (const ValueReference* const only = list.only_in_file(); only != nullptr) {
-    LAVA_RETURN_IF_ERROR(ReadValue(*view.version, lookup->key(), *only, true, &value, &pin));
-  } else {
-    auto whole = std::make_shared<std::string>();
-    LAVA_RETURN_IF_ERROR(ReadList(view, lookup->key(), list, whole.get()));
-    value = *whole;
-    pin = std::move(whole);
-  }
-  lookup->Resolve(value, std::move(pin));
+  if (const ValueReference* const only = list.only_in_file(); only != nullptr)
+    return ResolveInFile(view, *only, lookup);
+  const auto whole = NewCharged(budget_.counter(MemoryPurpose::kScans), list.bytes());
+  LAVA_RETURN_IF_ERROR(ReadList(view, lookup->key(), list, &whole->bytes));
+  lookup->Resolve(whole->bytes, whole);
   return Status::OK();
 }
 

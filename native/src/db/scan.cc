@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <list>
 #include <optional>
 
 #include "db/db_impl.h"
@@ -120,6 +121,7 @@ class PageFiller {
         keys_only_(keys_only),
         writer_(*writer),
         values_(version_, memory),
+        memory_(memory),
         counters_(*counters) {}
 
   /// Records that follow are of this table.
@@ -136,6 +138,7 @@ class PageFiller {
     if (HasExpired(version_, table_, reference)) return true;  // nothing to show
     if (keys_only_) return writer_.Add(record.key, Slice());
     LAVA_RETURN_IF_ERROR(values_.CheckSize(reference));
+    ChargeLarge(record.key, reference.raw_bytes);
     uint64_t offset;
     if (!writer_.Reserve(record.key, reference.raw_bytes, &offset)) return false;
     if (reference.is_logged()) {
@@ -150,6 +153,7 @@ class PageFiller {
     LAVA_RETURN_IF_ERROR(list_.Read(record.value));
     for (const ListLayout::Part& part : list_.parts())
       if (part.reference) LAVA_RETURN_IF_ERROR(values_.CheckSize(*part.reference));
+    ChargeLarge(record.key, list_.bytes());
     uint64_t offset;
     if (!writer_.Reserve(record.key, list_.bytes(), &offset)) return false;
     std::vector<ListLayout::Logged> logged;
@@ -177,12 +181,21 @@ class PageFiller {
     ListLayout::Logged value;
   };
 
+  // An entry that is larger than a page has one for itself.
+  void ChargeLarge(Slice key, uint64_t value_bytes) {
+    constexpr uint64_t kUsualPageBytes = 1 << 20;
+    if (value_bytes > kUsualPageBytes && writer_.HasRoom(key, value_bytes)) [[unlikely]]
+      large_.emplace_back(memory_, value_bytes);
+  }
+
   const ReadView& view_;
   const Version& version_;
   uint64_t table_;
   const bool keys_only_;
   ScanPageWriter& writer_;
   ValueFetch values_;
+  MemoryCounter* const memory_;
+  std::list<ScopedCharge> large_;
   ListLayout list_;
   std::vector<Logged> logged_;
   uint64_t fetched_bytes_ = 0;

@@ -3,16 +3,16 @@
 #include "base/check.h"
 #include "db/db_impl.h"
 #include "job/value_output.h"
+#include "lava/list_format.h"
 
 namespace lava {
 namespace {
 
 // The index of a segment is in memory as a whole.
 constexpr uint64_t kSegmentRecordsMax = 64 << 10;
-
-}  // namespace
-
-namespace {
+// Values of this size on have a segment each: it lives or dies as a whole, and no flush has to
+// write such a value anew because its neighbours died.
+constexpr uint64_t kOwnSegmentBytes = 4 << 20;
 
 std::shared_ptr<const LogSegment> SegmentOf(const MemTable& table, const FileId& birth) {
   const auto segments = std::static_pointer_cast<const LogSegments>(table.attachment());
@@ -60,7 +60,9 @@ Status ReadList(const ReadView& view, Slice key, const ListLayout& list, std::st
 Status DBImpl::MakeSegment() {
   if (segment_ != nullptr) return Status::OK();
   const FileId id = NextFile();
-  const ValueLogOptions options{.compression = options_.value_compression, .sync = true};
+  const ValueLogOptions options{.compression = options_.value_compression,
+                                .sync = syncs(),
+                                .memory = budget_.counter(MemoryPurpose::kMemtables)};
   // Through the page cache: a value is written, and maybe read, at once.
   LAVA_ASSIGN_OR_RETURN(std::shared_ptr<LogSegment> segment,
                         LogSegment::Create(FilesOf(options_, nullptr),
@@ -82,11 +84,15 @@ void DBImpl::Attach(std::shared_ptr<LogSegment> segment) {
 
 Status DBImpl::LogValue(const TableImpl& table, Slice internal_key, Slice value,
                         std::string* reference) {
+  if (value.size() >= kOwnSegmentBytes) segment_.reset();
+  LAVA_RETURN_IF_ERROR(MakeSegment());
   ValueReference logged;
   logged.timestamp = TimestampOf(table.options(), value);
+  const uint64_t before = segment_->bytes();
   const Status status =
       segment_->Append(internal_key, value, options_.wal == WalMode::kWalSync, &logged);
-  segment_full_ = !segment_->sound() || segment_->bytes() >= options_.value_file_bytes ||
+  segment_bytes_ += segment_->bytes() - before;
+  segment_full_ = !segment_->sound() || segment_bytes_ >= options_.value_file_bytes ||
                   segment_->records() >= kSegmentRecordsMax;
   LAVA_RETURN_IF_ERROR(status);
   reference->clear();
@@ -94,6 +100,30 @@ Status DBImpl::LogValue(const TableImpl& table, Slice internal_key, Slice value,
   LAVA_DCHECK(reference->size() <= kLoggedBytesMax);
   Counters::AddUnshared(&counters_.values_logged, 1);
   return Status::OK();
+}
+
+// Holds write. A list may have several parts, and in one segment only one of them may live: they
+// are told apart by their births.
+Status DBImpl::LogAppended(const TableImpl& table, Slice internal_key, Slice segments,
+                           std::string* reference) {
+  segment_.reset();
+  return LogValue(table, internal_key, segments, reference);
+}
+
+// Holds write. What LogValue() or LogAppended() gave takes the value's place.
+void DBImpl::PutLogged(const TableImpl& table, Slice internal_key, uint32_t prefix_bytes,
+                       Slice reference) {
+  if (table.kind() != TableKind::kList)
+    return active_->PutReference(internal_key, prefix_bytes, reference);
+  std::string part;
+  AppendListSegment(ListSegment::kReference, reference, &part);
+  active_->PutParts(internal_key, prefix_bytes, part);
+}
+
+void DBImpl::AppendLogged(Slice internal_key, uint32_t prefix_bytes, Slice reference) {
+  std::string part;
+  AppendListSegment(ListSegment::kReference, reference, &part);
+  active_->AppendParts(internal_key, prefix_bytes, part);
 }
 
 // A log that is closed is synced, so what it refers to must be.
@@ -124,21 +154,18 @@ void DBImpl::RemoveReplayedSegments() {
 }
 
 Status DBImpl::LogValues(const WriteBatch& batch, std::vector<std::string>* references) {
-  if (!large_values_) return Status::OK();
   for (size_t i = 0; i < batch.count(); ++i) {
     const WriteBatch::Operation& operation = batch.operations()[i];
     auto& table = *static_cast<TableImpl*>(operation.table);
     const Slice value = batch.value(operation);
-    if (operation.kind != WriteBatch::Kind::kPut || !IsApart(table, value)) continue;
-    table.CountApart();
-    if (!IsLarge(table, value)) continue;
-    if (references->empty()) {
-      // Once: a batch is in one memtable, and so in one segment.
-      LAVA_RETURN_IF_ERROR(MakeSegment());
-      references->resize(batch.count());
-    }
+    const bool put = operation.kind == WriteBatch::Kind::kPut;
+    if (large_values_ && put && IsApart(table, value)) table.CountApart();
+    const bool oversize = IsOversize(value);
+    if (!oversize && (!put || !IsLarge(table, value))) continue;
+    references->resize(batch.count());
     const InternalKey key(options_.partition_bytes, table.id_bytes(), batch.key(operation));
-    LAVA_RETURN_IF_ERROR(LogValue(table, key.slice(), value, &(*references)[i]));
+    LAVA_RETURN_IF_ERROR(put ? LogValue(table, key.slice(), value, &(*references)[i])
+                             : LogAppended(table, key.slice(), value, &(*references)[i]));
   }
   return Status::OK();
 }

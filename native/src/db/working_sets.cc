@@ -73,7 +73,11 @@ uint64_t DBImpl::WorkingSetOf(const FlushInput& input) const {
                      std::min(shape.records, shape.value_bytes / table.separation_bytes));
   }
   shape.index_bytes = shape.key_bytes + shape.records * kReferenceBytes;
-  return FlushWorkingSet(shape);
+  // Where neighbours of a logged value died, it is read and written anew, one at a time.
+  uint64_t logged = 0;
+  for (const std::shared_ptr<LogSegment>& segment : input.segments)
+    if (segment->records() > 1) logged = std::max(logged, segment->largest_bytes());
+  return FlushWorkingSet(shape) + 2 * logged;
 }
 
 uint64_t DBImpl::WorkingSetOf(const CompactionInput& input) const {

@@ -28,6 +28,7 @@ void WriteBatch::Add(Kind kind, Table* table, KeyRef key, Slice value) {
   bytes_.append(key.key.substr(0, operation.key_bytes));
   operation.value_offset = bytes_.size();
   operation.value_bytes = value.size();
+  operation.borrowed = nullptr;
   bytes_.append(value);
   operations_.push_back(operation);
 }
@@ -65,14 +66,6 @@ Status DBImpl::CheckKey(const TableImpl& table, KeyRef key) const {
 Status DBImpl::CheckValue(const TableImpl& table, Slice value) const {
   if (value.size() > kValueBytesMax)
     return Limit("value", table.name(), value.size(), kValueBytesMax);
-  const uint64_t affordable =
-      std::max(kValueBytesAlways, lease_->capacity_bytes() / kValueLeaseShare);
-  if (value.size() > affordable)
-    return Status::MemoryLimit("value of table '" + table.name() + "' has " +
-                               std::to_string(value.size()) + " bytes; with " +
-                               std::to_string(lease_->capacity_bytes()) +
-                               " bytes of native memory the limit is " +
-                               std::to_string(affordable) + ": give the instance more memory");
   if (table.kind() == TableKind::kList && !IsWritableList(value)) [[unlikely]]
     return Status::InvalidArgument("value of list '" + table.name() +
                                    "' is not one of whole segments, see lava/list_format.h");
@@ -95,7 +88,8 @@ Status DBImpl::Put(Table* table, KeyRef key, Slice value) {
   LAVA_RETURN_IF_ERROR(CheckKey(*impl, key));
   LAVA_RETURN_IF_ERROR(CheckValue(*impl, value));
   const InternalKey internal(options_.partition_bytes, impl->id_bytes(), key.key);
-  const bool large = IsLarge(*impl, value);  // asked once: the table's bound may change
+  // Asked once: the table's bound may change.
+  const bool large = IsOversize(value) || IsLarge(*impl, value);
   const uint64_t bytes = key.key.size() + (large ? kLoggedBytesMax : value.size());
   WriteLock lock(write_mutex_);
   LAVA_RETURN_IF_ERROR(MakeRoom(&lock, bytes + kRecordOverheadBytes));
@@ -104,10 +98,10 @@ Status DBImpl::Put(Table* table, KeyRef key, Slice value) {
   if (large_values_ && IsApart(*impl, value)) [[unlikely]]
     impl->CountApart();
   if (large) [[unlikely]] {
-    LAVA_RETURN_IF_ERROR(MakeSegment());
     LAVA_RETURN_IF_ERROR(LogValue(*impl, internal.slice(), value, &reference_));
-    LAVA_RETURN_IF_ERROR(LogReference(internal.slice(), prefix_bytes, reference_));
-    active_->PutReference(internal.slice(), prefix_bytes, reference_);
+    if (wal_ != nullptr)
+      LAVA_RETURN_IF_ERROR(LogReference(internal.slice(), prefix_bytes, reference_));
+    PutLogged(*impl, internal.slice(), prefix_bytes, reference_);
   } else {
     LAVA_RETURN_IF_ERROR(LogWrite(WalRecord::Kind::kPut, internal.slice(), prefix_bytes, value));
     active_->Put(internal.slice(), prefix_bytes, value);
@@ -140,13 +134,20 @@ Status DBImpl::Append(Table* table, KeyRef key, Slice segments) {
   if (impl->kind() != TableKind::kList)
     return Status::InvalidArgument("append to table '" + impl->name() + "', which is no list");
   const InternalKey internal(options_.partition_bytes, impl->id_bytes(), key.key);
+  const bool large = IsOversize(segments);
+  const uint64_t bytes = key.key.size() + (large ? kLoggedBytesMax : segments.size());
   WriteLock lock(write_mutex_);
-  LAVA_RETURN_IF_ERROR(MakeRoom(&lock, key.key.size() + segments.size() + kRecordOverheadBytes));
+  LAVA_RETURN_IF_ERROR(MakeRoom(&lock, bytes + kRecordOverheadBytes));
+  if (large) [[unlikely]]
+    LAVA_RETURN_IF_ERROR(LogAppended(*impl, internal.slice(), segments, &reference_));
   LAVA_RETURN_IF_ERROR(LogWrite(WalRecord::Kind::kAppend, internal.slice(),
                                 InternalPrefix(key.prefix_bytes), segments));
   const LiveNote note(impl->dead(), internal.slice());
-  active_->Append(internal.slice(), InternalPrefix(key.prefix_bytes), segments);
-  if (binds_ && IsApartOfList(*impl, segments)) [[unlikely]]
+  if (large) [[unlikely]]
+    AppendLogged(internal.slice(), InternalPrefix(key.prefix_bytes), reference_);
+  else
+    active_->Append(internal.slice(), InternalPrefix(key.prefix_bytes), segments);
+  if (binds_ && !large && IsApartOfList(*impl, segments)) [[unlikely]]
     NoteWrite(impl, internal.slice(), InternalPrefix(key.prefix_bytes), segments.size());
   Wrote(key.key.size() + segments.size());
   return Status::OK();
@@ -176,7 +177,7 @@ Status DBImpl::Write(const WriteBatch& batch) {
     return Status::InvalidArgument("a batch has " + std::to_string(batch.byte_count()) +
                                    " bytes, the limit is " + std::to_string(kListBytesMax));
   WriteLock lock(write_mutex_);
-  LAVA_RETURN_IF_ERROR(MakeRoom(&lock, batch.byte_count() + batch.count() * kRecordOverheadBytes));
+  LAVA_RETURN_IF_ERROR(MakeRoom(&lock, MemtableBytesOf(batch)));
   std::vector<std::string> references;
   LAVA_RETURN_IF_ERROR(LogValues(batch, &references));
   LAVA_RETURN_IF_ERROR(LogWrite(batch, references));
@@ -184,6 +185,16 @@ Status DBImpl::Write(const WriteBatch& batch) {
     Apply(batch, batch.operations()[i], references.empty() ? Slice() : Slice(references[i]));
   Wrote(batch.byte_count());
   return Status::OK();
+}
+
+// What the batch may take of the memtable.
+uint64_t DBImpl::MemtableBytesOf(const WriteBatch& batch) const {
+  uint64_t bytes = batch.count() * kRecordOverheadBytes;
+  for (const WriteBatch::Operation& operation : batch.operations()) {
+    const bool oversize = IsOversize(batch.value(operation));
+    bytes += operation.key_bytes + (oversize ? kLoggedBytesMax : operation.value_bytes);
+  }
+  return bytes;
 }
 
 void DBImpl::Apply(const WriteBatch& batch, const WriteBatch::Operation& operation,
@@ -194,13 +205,14 @@ void DBImpl::Apply(const WriteBatch& batch, const WriteBatch::Operation& operati
   switch (operation.kind) {
     case WriteBatch::Kind::kPut: {
       const LiveNote note(table->dead(), key.slice());
-      if (!reference.empty()) return active_->PutReference(key.slice(), prefix_bytes, reference);
+      if (!reference.empty()) return PutLogged(*table, key.slice(), prefix_bytes, reference);
       return active_->Put(key.slice(), prefix_bytes, batch.value(operation));
     }
     case WriteBatch::Kind::kDelete:
       return DeleteLocked(key.slice(), prefix_bytes);
     case WriteBatch::Kind::kAppend: {
       const LiveNote note(table->dead(), key.slice());
+      if (!reference.empty()) return AppendLogged(key.slice(), prefix_bytes, reference);
       return active_->Append(key.slice(), prefix_bytes, batch.value(operation));
     }
     case WriteBatch::Kind::kDeletePrefix:

@@ -73,7 +73,9 @@ Status DBImpl::LogWrite(const WriteBatch& batch, const std::vector<std::string>&
     const auto* table = static_cast<const TableImpl*>(operation.table);
     const InternalKey key(options_.partition_bytes, table->id_bytes(), batch.key(operation));
     const uint32_t prefix_bytes = InternalPrefix(operation.prefix_bytes);
-    if (!references.empty() && !references[i].empty()) {
+    const bool put = operation.kind == WriteBatch::Kind::kPut;
+    // An append's record has what is appended: a replay does not ask what it stands on.
+    if (put && !references.empty() && !references[i].empty()) {
       wal_record_.AddLogged(key.slice(), prefix_bytes, LoggedUnder(), references[i]);
       continue;
     }

@@ -55,7 +55,7 @@ RangeTombstoneSet CarriedTombstones(const std::vector<std::unique_ptr<MergeRun>>
 // Turns an expired record into what must take its place. False: nothing.
 bool ExpireRecord(const OlderData& older, Record* record) {
   // An operand adds nothing any more; what it was to be added to stays.
-  if (record->kind == RecordKind::kAppend) return false;
+  if (IsAppend(record->kind)) return false;
   if (!older.MayHoldKey(record->key)) return false;
   record->kind = RecordKind::kDelete;
   record->value = Slice();

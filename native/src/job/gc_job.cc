@@ -116,7 +116,11 @@ class LivingReferences {
     std::vector<ListPart> parts;
     LAVA_RETURN_IF_ERROR(SplitList(lookup->value(), &parts));
     for (const ListPart& part : parts)
-      if (part.is_reference) LAVA_RETURN_IF_ERROR(ReferenceOf(part, &references_.emplace_back()));
+      if (part.is_reference) {
+        ValueReference& reference = references_.emplace_back();
+        LAVA_RETURN_IF_ERROR(ReferenceOf(part, &reference));
+        reference.timestamp.reset();  // a read of the list needs it until the list lets go of it
+      }
     return Status::OK();
   }
 

@@ -33,6 +33,7 @@ struct JobContext {
   /// Slows the job down to what it may use. May be null.
   os::Pacer* pacer = nullptr;
   uint64_t list_bytes_max = kListBytesMax;  // see MergeOptions
+  uint64_t inline_bytes_max = UINT64_MAX;   // larger values are separated whatever their table says
   TableWriterOptions writer;                // compression already chosen for the output's level
   ValueWriterOptions value_writer;
   uint64_t value_file_bytes = 64 << 20;                      // a job's value file ends about here

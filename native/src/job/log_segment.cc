@@ -1,5 +1,6 @@
 #include "job/log_segment.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace lava {
@@ -36,6 +37,7 @@ Status LogSegment::Append(Slice key, Slice value, bool synced, ValueReference* r
   LoggedRecord record;
   LAVA_RETURN_IF_ERROR(Settle(writer_->Append(key, value, 0, &record), synced));
   ++records_;
+  largest_bytes_ = std::max(largest_bytes_, record.bytes);
   reference->birth = id_;
   reference->raw_bytes = value.size();
   reference->logged_offset = record.offset;

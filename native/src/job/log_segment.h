@@ -38,6 +38,8 @@ class LogSegment {
   /// Bytes of records, those that died among them.
   uint64_t bytes() const { return bytes_; }
   uint64_t records() const { return records_; }
+  /// Of its largest record.
+  uint64_t largest_bytes() const { return largest_bytes_; }
   const FileId& id() const { return id_; }
   /// Whether it is where values of this birth are logged.
   bool Holds(const FileId& birth) const {
@@ -66,7 +68,7 @@ class LogSegment {
   const uint32_t births_max_;  // numbers from id_ on
   std::unique_ptr<ValueLogWriter> writer_;
   std::atomic<bool> sound_{true};
-  uint64_t bytes_ = 0, records_ = 0;
+  uint64_t bytes_ = 0, records_ = 0, largest_bytes_ = 0;
 
  private:
   fs::FileSystem* const file_system_;

@@ -64,8 +64,7 @@ Result<LoggedValues::Segment*> LoggedValues::SegmentOf(const ValueReference& ref
   return Status::Corruption("a memtable refers to a segment of the value log that it has not");
 }
 
-// Only segments that have ended, or are not kept, have parts of lists.
-Status LoggedValues::PlaceList(Record* record) {
+Status LoggedValues::PlaceList(ValueOutput* output, Record* record) {
   LAVA_RETURN_IF_ERROR(SplitList(record->value, &parts_));
   reference_.clear();
   bool parts_left = false;
@@ -79,6 +78,12 @@ Status LoggedValues::PlaceList(Record* record) {
     LAVA_ASSIGN_OR_RETURN(const Segment* const segment, SegmentOf(reference));
     if (segment->kept) {
       parts_left = true;
+      if (!segment->ended) {
+        // The file does not go by itself when its elements expire: their list refers to it.
+        ValueReference stays = reference;
+        stays.timestamp.reset();
+        LAVA_RETURN_IF_ERROR(output->AddLogged(record->key, stays));
+      }
       reference.logged_offset = reference.logged_bytes = 0;
       AppendListReference(reference, &reference_);
     } else {
@@ -92,7 +97,7 @@ Status LoggedValues::PlaceList(Record* record) {
 }
 
 Status LoggedValues::Place(ValueOutput* output, Record* record) {
-  if (HasParts(record->kind)) return PlaceList(record);
+  if (HasParts(record->kind)) return PlaceList(output, record);
   if (record->kind != RecordKind::kPutReference) return Status::OK();
   ValueReference reference;
   if (!DecodeReference(record->value, &reference))

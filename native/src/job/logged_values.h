@@ -36,7 +36,7 @@ class LoggedValues {
   Segment* Of(const ValueReference& reference);
   void WeighPart(const ValueReference& reference);
   Result<Segment*> SegmentOf(const ValueReference& reference);
-  Status PlaceList(Record* record);
+  Status PlaceList(ValueOutput* output, Record* record);
 
   std::map<FileId, Segment> segments_;
   std::string value_, reference_;

@@ -1,6 +1,7 @@
 #include "job/ttl_filter.h"
 
 #include "base/coding.h"
+#include "base/list_parts.h"
 #include "base/value_reference.h"
 #include "lava/list_format.h"
 
@@ -33,7 +34,8 @@ bool TtlFilter::IsExpired(Slice value, size_t offset, int64_t ttl_ms) const {
 TtlFilter::Verdict TtlFilter::Apply(Record* record) {
   if (!active_) return Verdict::kKeep;
   const bool is_reference = record->kind == RecordKind::kPutReference;
-  if (record->kind != RecordKind::kPut && record->kind != RecordKind::kAppend && !is_reference)
+  if (record->kind != RecordKind::kPut && !IsAppend(record->kind) && !HasParts(record->kind) &&
+      !is_reference)
     return Verdict::kKeep;
   const TableOptions* options = tables_.OptionsOf(record->key);
   if (options == nullptr || options->ttl_layout == TtlLayout::kNone || options->ttl_ms <= 0)
@@ -50,31 +52,67 @@ TtlFilter::Verdict TtlFilter::Apply(Record* record) {
     case TtlLayout::kNone:
       return Verdict::kKeep;
     case TtlLayout::kList:
-      return ApplyList(record, options->ttl_ms);
+      return HasParts(record->kind) ? ApplyParts(*options, record)
+                                    : ApplyList(record, options->ttl_ms);
     case TtlLayout::kValue:
     case TtlLayout::kMap:
       break;
   }
+  if (HasParts(record->kind)) return Verdict::kKeep;
   const size_t offset = options->ttl_layout == TtlLayout::kMap ? 1 : 0;
   if (!IsExpired(record->value, offset, options->ttl_ms)) return Verdict::kKeep;
   ++expired_count_;
   return Verdict::kExpired;
 }
 
-TtlFilter::Verdict TtlFilter::ApplyList(Record* record, int64_t ttl_ms) {
-  left_.clear();
-  uint64_t expired = 0;
-  for (Slice rest = record->value; !rest.empty();) {
+// False when the bytes are no segments; *expired counts elements, and the others go to left_.
+bool TtlFilter::KeepLiving(Slice segments, int64_t ttl_ms, uint64_t* expired) {
+  while (!segments.empty()) {
     ListSegment kind;
     Slice bytes;
-    if (!NextListSegment(&rest, &kind, &bytes).ok()) return Verdict::kKeep;
+    if (!NextListSegment(&segments, &kind, &bytes).ok()) return false;
     // Joined elements have no known boundaries: who wants them to expire writes them one by one.
     if (kind == ListSegment::kElement && IsExpired(bytes, 0, ttl_ms)) {
-      ++expired;
+      ++*expired;
     } else {
       AppendListSegment(kind, bytes, &left_);
     }
   }
+  return true;
+}
+
+TtlFilter::Verdict TtlFilter::ApplyList(Record* record, int64_t ttl_ms) {
+  left_.clear();
+  uint64_t expired = 0;
+  if (!KeepLiving(record->value, ttl_ms, &expired)) return Verdict::kKeep;
+  return LeaveLiving(record, expired);
+}
+
+// Of what value files hold, a part goes when all of its elements have expired.
+TtlFilter::Verdict TtlFilter::ApplyParts(const TableOptions& options, Record* record) {
+  if (!SplitList(record->value, &parts_).ok()) return Verdict::kKeep;
+  left_.clear();
+  uint64_t expired = 0;
+  bool parts_left = false;
+  for (const ListPart& part : parts_) {
+    ValueReference reference;
+    if (!part.is_reference) {
+      if (!KeepLiving(part.bytes, options.ttl_ms, &expired)) return Verdict::kKeep;
+    } else if (!ReferenceOf(part, &reference).ok()) {
+      return Verdict::kKeep;
+    } else if (HasExpired(&options, reference.timestamp, now_ms_)) {
+      ++expired;
+    } else {
+      AppendListPart(part, &left_);
+      parts_left = true;
+    }
+  }
+  const Verdict verdict = LeaveLiving(record, expired);
+  if (verdict == Verdict::kChanged && !parts_left) record->kind = WithoutParts(record->kind);
+  return verdict;
+}
+
+TtlFilter::Verdict TtlFilter::LeaveLiving(Record* record, uint64_t expired) {
   if (expired == 0) return Verdict::kKeep;
   expired_count_ += expired;
   if (left_.empty()) return Verdict::kExpired;

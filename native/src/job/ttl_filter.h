@@ -4,7 +4,9 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "base/list_parts.h"
 #include "base/record.h"
 #include "job/tables_by_key.h"
 #include "lava/options.h"
@@ -42,13 +44,17 @@ class TtlFilter {
 
  private:
   bool IsExpired(Slice value, size_t offset, int64_t ttl_ms) const;
+  bool KeepLiving(Slice segments, int64_t ttl_ms, uint64_t* expired);
   Verdict ApplyList(Record* record, int64_t ttl_ms);
+  Verdict ApplyParts(const TableOptions& options, Record* record);
+  Verdict LeaveLiving(Record* record, uint64_t expired);
 
   const TablesByKey tables_;
   const int64_t now_ms_;
   bool active_ = false;
   uint64_t expired_count_ = 0;
   std::string left_;
+  std::vector<ListPart> parts_;
 };
 
 }  // namespace lava

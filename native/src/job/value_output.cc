@@ -2,9 +2,32 @@
 
 #include <utility>
 
+#include "base/coding.h"
+#include "lava/list_format.h"
+
 namespace lava {
 
+namespace {
+
+// The newest timestamp of list elements that may expire; none when one of them has none.
+std::optional<uint64_t> NewestOf(Slice segments) {
+  std::optional<uint64_t> newest;
+  while (!segments.empty()) {
+    ListSegment kind;
+    Slice element;
+    if (!NextListSegment(&segments, &kind, &element).ok() || kind != ListSegment::kElement ||
+        element.size() < 8)
+      return std::nullopt;
+    const auto written = static_cast<int64_t>(DecodeBigEndian(element.data(), 8));
+    if (!newest || written > static_cast<int64_t>(*newest)) newest = static_cast<uint64_t>(written);
+  }
+  return newest;
+}
+
+}  // namespace
+
 std::optional<uint64_t> TimestampOf(const TableOptions& options, Slice value) {
+  if (options.ttl_layout == TtlLayout::kList) return NewestOf(value);
   const size_t offset = options.ttl_layout == TtlLayout::kMap ? 1 : 0;
   if (options.ttl_layout == TtlLayout::kNone || value.size() < offset + 8) return std::nullopt;
   return DecodeBigEndian(value.data() + offset, 8);
@@ -42,6 +65,7 @@ Status ValueOutput::MakeRoom(Stream* stream, Slice key) {
 
 const TableOptions* ValueOutput::OptionsOf(Slice key, uint64_t raw_bytes) const {
   const TableOptions* options = tables_.OptionsOf(key);
+  if (raw_bytes > context_.inline_bytes_max) return options;
   // Elements that expire are dropped one by one, without a look into value files.
   if (options == nullptr || options->separation_bytes == 0 ||
       options->ttl_layout == TtlLayout::kList || raw_bytes < options->separation_bytes)
@@ -67,7 +91,7 @@ Status ValueOutput::MoveOut(Record* record) {
   if (!put && !IsAppend(record->kind) && !HasParts(record->kind)) return Status::OK();
   const TableOptions* const options = OptionsOf(record->key, record->value.size());
   if (options == nullptr) return Status::OK();
-  if (options->kind == TableKind::kList) return MoveOutList(record);
+  if (options->kind == TableKind::kList) return MoveOutList(*options, record);
   if (!put) return Status::OK();  // of a table that was no list when it was written
   Stream* const stream = StreamOf(record->key);
   LAVA_RETURN_IF_ERROR(MakeRoom(stream, record->key));
@@ -78,7 +102,7 @@ Status ValueOutput::MoveOut(Record* record) {
   return Status::OK();
 }
 
-Status ValueOutput::MoveOutList(Record* record) {
+Status ValueOutput::MoveOutList(const TableOptions& options, Record* record) {
   if (HasParts(record->kind))
     LAVA_RETURN_IF_ERROR(SplitList(record->value, &parts_));
   else
@@ -92,11 +116,14 @@ Status ValueOutput::MoveOutList(Record* record) {
   LAVA_RETURN_IF_ERROR(MakeRoom(stream, record->key));
   LAVA_RETURN_IF_ERROR(stream->writer->Add(record->key, stream->id, largest->bytes));
   const uint64_t raw_bytes = largest->bytes.size();
+  // The reference alone says when all of it has expired: its file must not go before a compaction
+  // has taken the reference off the list.
+  const std::optional<uint64_t> newest = TimestampOf(options, largest->bytes);
   Count(stream, record->key, raw_bytes, std::nullopt);
   reference_.clear();  // the record is none that was moved out before
   for (const ListPart& part : parts_) {
     if (&part == largest)
-      AppendListReference({stream->id, raw_bytes, std::nullopt}, &reference_);
+      AppendListReference({stream->id, raw_bytes, newest}, &reference_);
     else
       AppendListPart(part, &reference_);
   }

@@ -15,7 +15,8 @@
 
 namespace lava {
 
-/// The timestamp that tells when a value expires, as far as its table has one.
+/// The timestamp that tells when a value expires, as far as its table has one; of list segments,
+/// when the last of them does.
 std::optional<uint64_t> TimestampOf(const TableOptions& options, Slice value);
 
 /// Moves a job's large values, which come in key order, into value files of their own, those of hot
@@ -38,7 +39,7 @@ class ValueOutput {
   Status MoveOut(Record* record);
   /// Whether values of so many bytes under this key go to files of their own.
   bool Separates(Slice key, uint64_t raw_bytes) const {
-    return OptionsOf(key, raw_bytes) != nullptr;
+    return raw_bytes > context_.inline_bytes_max || OptionsOf(key, raw_bytes) != nullptr;
   }
   /// Makes of a reference one to a copy of its value, which another file stores, under a birth of
   /// its own; the record's value is valid until the next call.
@@ -79,7 +80,7 @@ class ValueOutput {
   /// The table's, if values of that size are to stand apart; else null.
   const TableOptions* OptionsOf(Slice key, uint64_t raw_bytes) const;
   Stream* StreamOf(Slice key);
-  Status MoveOutList(Record* record);
+  Status MoveOutList(const TableOptions& options, Record* record);
   void Refer(Record* record, const Stream& stream, uint64_t raw_bytes,
              std::optional<uint64_t> timestamp);
   Status EndKept(Kept* kept);

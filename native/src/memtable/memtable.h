@@ -27,9 +27,13 @@ class MemTable {
   virtual void Put(Slice key, uint32_t prefix_bytes, Slice value) = 0;
   /// A put whose value is where the reference says (EncodeReference).
   virtual void PutReference(Slice key, uint32_t prefix_bytes, Slice reference) = 0;
+  /// A put of a list of which some segments stand for what is elsewhere.
+  virtual void PutParts(Slice key, uint32_t prefix_bytes, Slice parts) = 0;
   virtual void Delete(Slice key, uint32_t prefix_bytes) = 0;
   /// Becomes a put when the key's put or delete, or a tombstone over it, is in this run.
   virtual void Append(Slice key, uint32_t prefix_bytes, Slice segments) = 0;
+  /// The same of segments of which some stand for what is elsewhere.
+  virtual void AppendParts(Slice key, uint32_t prefix_bytes, Slice parts) = 0;
   /// The last bytes of a list, as the last Append() of this key put them there; the writer's, valid
   /// until its next write. Empty: the key has not so many here.
   virtual Slice Tail(Slice key, size_t bytes) const = 0;

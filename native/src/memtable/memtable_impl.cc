@@ -174,7 +174,7 @@ void MemTableImpl::AppendValue(Entry* entry, Slice tail) {
   if (tail.empty()) return;
   const size_t old_bytes = entry->value_bytes;
   const size_t total = old_bytes + tail.size();
-  LAVA_CHECK(total <= UINT32_MAX);  // four times the largest value; the owner seals before
+  LAVA_CHECK(total <= UINT32_MAX);  // twice the largest value; the owner seals before
   const size_t capacity = entry->external() ? SlotBytes(*entry) : InlineCapacity(*entry);
   if (total > capacity) {
     // Doubling keeps the copying linear in what was appended.
@@ -198,6 +198,10 @@ void MemTableImpl::Put(Slice key, uint32_t prefix_bytes, Slice value) {
 
 void MemTableImpl::PutReference(Slice key, uint32_t prefix_bytes, Slice reference) {
   PutKind(RecordKind::kPutReference, key, prefix_bytes, reference);
+}
+
+void MemTableImpl::PutParts(Slice key, uint32_t prefix_bytes, Slice parts) {
+  PutKind(RecordKind::kPutParts, key, prefix_bytes, parts);
 }
 
 void MemTableImpl::Attach(std::shared_ptr<const Attachment> attachment) {
@@ -233,16 +237,26 @@ void MemTableImpl::Delete(Slice key, uint32_t prefix_bytes) {
 }
 
 void MemTableImpl::Append(Slice key, uint32_t prefix_bytes, Slice segments) {
+  AppendKind(RecordKind::kAppend, key, prefix_bytes, segments);
+}
+
+void MemTableImpl::AppendParts(Slice key, uint32_t prefix_bytes, Slice parts) {
+  AppendKind(RecordKind::kAppendParts, key, prefix_bytes, parts);
+}
+
+void MemTableImpl::AppendKind(RecordKind append, Slice key, uint32_t prefix_bytes, Slice segments) {
   Writing writing(*this);
   uint32_t hash;
   Entry* entry = FindEntry(key, false, &hash);
   if (entry == nullptr) {
-    const RecordKind kind =
-        CoveredByTombstone(key, prefix_bytes) ? RecordKind::kPut : RecordKind::kAppend;
+    RecordKind kind = append;
+    if (CoveredByTombstone(key, prefix_bytes))
+      kind = HasParts(append) ? RecordKind::kPutParts : RecordKind::kPut;
     return NewEntry(hash, key, kind, prefix_bytes, segments);
   }
-  LAVA_CHECK(entry->kind() != RecordKind::kPutReference);  // lists are never logged
+  LAVA_CHECK(entry->kind() != RecordKind::kPutReference);  // a list has parts instead
   if (entry->kind() == RecordKind::kDelete) entry->set_kind(RecordKind::kPut);
+  if (HasParts(append)) entry->set_kind(WithParts(entry->kind()));
   entry->set_prefix_bytes(prefix_bytes);
   AppendValue(entry, segments);
 }

@@ -30,8 +30,10 @@ class MemTableImpl final : public MemTable, public std::enable_shared_from_this<
 
   void Put(Slice key, uint32_t prefix_bytes, Slice value) override;
   void PutReference(Slice key, uint32_t prefix_bytes, Slice reference) override;
+  void PutParts(Slice key, uint32_t prefix_bytes, Slice parts) override;
   void Delete(Slice key, uint32_t prefix_bytes) override;
   void Append(Slice key, uint32_t prefix_bytes, Slice segments) override;
+  void AppendParts(Slice key, uint32_t prefix_bytes, Slice parts) override;
   Slice Tail(Slice key, size_t bytes) const override;
   void ReplaceTail(Slice key, size_t bytes, Slice parts) override;
   void DeletePrefix(Slice prefix) override;
@@ -112,6 +114,7 @@ class MemTableImpl final : public MemTable, public std::enable_shared_from_this<
   uint64_t tombstones_charged_ = 0;           // range_tombstones_ and prefix_delete_lengths_
 
   void PutKind(RecordKind kind, Slice key, uint32_t prefix_bytes, Slice value);
+  void AppendKind(RecordKind append, Slice key, uint32_t prefix_bytes, Slice segments);
   std::shared_ptr<const Attachment> attachment_;
   Counter record_count_{0}, prefix_delete_count_{0}, has_range_tombstones_{0};
   mutable Counter charged_bytes_{0};

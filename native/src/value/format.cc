@@ -122,14 +122,19 @@ Status DecodeFooter(const std::string& path, uint64_t file_bytes, Slice tail, Fo
   return Status::OK();
 }
 
+void EncodeRecordFront(uint32_t birth, Slice key, uint64_t stored_bytes, std::string* out) {
+  out->clear();
+  PutVarint32(out, birth);
+  PutVarint32(out, static_cast<uint32_t>(key.size()));
+  PutVarint32(out, static_cast<uint32_t>(stored_bytes));
+  out->append(key);
+}
+
 void EncodeRecord(uint64_t unique_id, uint64_t offset, uint32_t birth, Slice key,
                   const StoredValue& value, std::string* out) {
   out->clear();
   out->reserve(key.size() + value.bytes.size() + kRecordOverheadBytesMax);
-  PutVarint32(out, birth);
-  PutVarint32(out, static_cast<uint32_t>(key.size()));
-  PutVarint32(out, static_cast<uint32_t>(value.bytes.size()));
-  out->append(key);
+  EncodeRecordFront(birth, key, value.bytes.size(), out);
   out->append(value.bytes);
   SealBlock(unique_id, offset, value.codec, value.raw_bytes, out);
 }

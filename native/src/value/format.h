@@ -77,6 +77,9 @@ struct RecordView {
 void EncodeRecord(uint64_t unique_id, uint64_t offset, uint32_t birth, Slice key,
                   const StoredValue& value, std::string* out);
 
+/// Replaces *out by what of a record stands before its stored value.
+void EncodeRecordFront(uint32_t birth, Slice key, uint64_t stored_bytes, std::string* out);
+
 /// Where records come from, for checksums and messages.
 struct RecordSource {
   const std::string& path;

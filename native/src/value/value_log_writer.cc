@@ -44,6 +44,8 @@ class LogWriter final : public ValueLogWriter {
     return status_;
   }
   void Write(Slice bytes);
+  void WriteRecord(Slice key, Slice value, uint32_t birth);
+  void WriteLarge(Slice key, Slice value, uint32_t birth);
   BlockHandle WriteBlock(Slice raw);
 
   const ValueLogOptions options_;
@@ -76,18 +78,42 @@ Status LogWriter::Append(Slice key, Slice value, uint32_t birth, LoggedRecord* r
   if (key.size() > kRecordKeyBytesMax || value.size() > kRecordValueBytesMax)
     return Invalid("a key of " + std::to_string(key.size()) + " bytes, or a value of " +
                    std::to_string(value.size()) + ", is beyond the limit");
-  StoredValue stored;
-  stored.raw_bytes = static_cast<uint32_t>(value.size());
-  stored.codec = compressor_.Compress(value, &compressed_);
-  stored.bytes = stored.codec == Compression::kNone ? value : Slice(compressed_);
-  EncodeRecord(footer_.unique_id, offset_, birth, key, stored, &record_);
-  *record = {offset_, record_.size(), stored.raw_bytes, birth};
-  Write(record_);
+  const uint64_t offset = offset_;
+  if (value.size() > kBufferKeptBytesMax)
+    WriteLarge(key, value, birth);
+  else
+    WriteRecord(key, value, birth);
+  *record = {offset, offset_ - offset, static_cast<uint32_t>(value.size()), birth};
   while (births_.size() <= birth) births_.push_back({{id_.origin, id_.number + births_.size()}});
   records_end_ = offset_;
   if (record_.capacity() > kBufferKeptBytesMax) record_ = {};
   if (compressed_.capacity() > kBufferKeptBytesMax) compressed_ = {};
   return status_;
+}
+
+void LogWriter::WriteRecord(Slice key, Slice value, uint32_t birth) {
+  StoredValue stored;
+  stored.raw_bytes = static_cast<uint32_t>(value.size());
+  stored.codec = compressor_.Compress(value, &compressed_);
+  stored.bytes = stored.codec == Compression::kNone ? value : Slice(compressed_);
+  EncodeRecord(footer_.unique_id, offset_, birth, key, stored, &record_);
+  Write(record_);
+}
+
+// From where the value is, without a copy of it. It is compressed only where the budget has the
+// memory for what comes out.
+void LogWriter::WriteLarge(Slice key, Slice value, uint32_t birth) {
+  ScopedCharge memory;
+  const bool granted = options_.memory == nullptr || memory.Try(options_.memory, value.size());
+  const Compression codec =
+      granted ? compressor_.Compress(value, &compressed_) : Compression::kNone;
+  const Slice stored = codec == Compression::kNone ? value : Slice(compressed_);
+  EncodeRecordFront(birth, key, stored.size(), &record_);
+  const std::string trailer = SealPieces(footer_.unique_id, offset_, codec,
+                                         static_cast<uint32_t>(value.size()), record_, stored);
+  Write(record_);
+  Write(stored);
+  Write(trailer);
 }
 
 Status LogWriter::AddLive(Slice key, const LoggedRecord& record) {
@@ -167,6 +193,13 @@ Status ReadLogged(const fs::RandomFile& file, Slice key, const LoggedRecord& at,
   LAVA_RETURN_IF_ERROR(DecodeRecord(source, at.offset, bytes, &record));
   if (record.bytes != at.bytes || record.key != key || record.value.raw_bytes != at.raw_bytes)
     return CorruptionAt(file.path(), at.offset, "another record stands where a value was logged");
+  if (record.value.codec == Compression::kNone) {  // without a second copy of it
+    const auto front = static_cast<size_t>(record.value.bytes.data() - bytes.data());
+    bytes.resize(front + at.raw_bytes);
+    bytes.erase(0, front);
+    *value = std::move(bytes);
+    return Status::OK();
+  }
   value->resize(at.raw_bytes);
   if (!Decompress(record.value.codec, record.value.bytes, value->data(), at.raw_bytes))
     return CorruptionAt(file.path(), at.offset, "a value does not decompress to its raw length");

@@ -8,6 +8,7 @@
 #include "lava/options.h"
 #include "lava/slice.h"
 #include "lava/status.h"
+#include "memory/memory_counter.h"
 #include "value/log_index.h"
 #include "value/value_file.h"
 
@@ -19,6 +20,9 @@ using vsst::LoggedRecord;
 struct ValueLogOptions {
   Compression compression = Compression::kLz4;  // of each value on its own
   bool sync = false;                            // when it ends
+  /// Charged with what a large value is compressed to; where it refuses, the value is stored as it
+  /// is. Null: not charged.
+  MemoryCounter* memory = nullptr;
 };
 
 /// Writes one segment of an instance's value log (docs/vsst-format.md, version 3; DiffKV 4): large

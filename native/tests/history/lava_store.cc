@@ -135,6 +135,7 @@ Status LavaStore::OpenIn(const std::string& directory, std::span<const ImportSou
   environment.clock = &clock_;
   environment.wait_ms_max = simulated_ != nullptr ? 0 : 10;
   environment.value_dictionary.given = HistoryDictionary();
+  if (set_.index % 3 == 1) environment.value_in_memory_bytes_max = 30;
   LAVA_ASSIGN_OR_RETURN(db_, OpenDB(options, directory, imports, environment));
   directory_ = directory;
   db_->SetTime(now_ms_);

@@ -192,6 +192,7 @@ jint Scan(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray lower, jin
     CheckRange(out, 0, out_room, "page");
     RecycledPage page{&scratch.page, &scratch.page_kept};
     Check(use->db()->Scan(ToTable(table), request, page.page, view.get()));
+    page.kept->Set(KeptBytesOf(page.page->bytes) + KeptBytesOf(page.page->last_key));
     return WritePage(env, *page.page, {}, out, out_room);
   });
 }

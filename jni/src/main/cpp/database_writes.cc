@@ -71,6 +71,8 @@ jint DeleteRange(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray low
   });
 }
 
+constexpr size_t kBorrowedBytesMin = 64 << 10;
+
 // The layout is WriteBatch.java's: kind, table, bytes of key, prefix and value; key; value.
 void UnpackBatch(Slice bytes, WriteBatch* batch) {
   for (Unpacker in(bytes); in.left() > 0;) {
@@ -82,6 +84,11 @@ void UnpackBatch(Slice bytes, WriteBatch* batch) {
     const Slice key = in.Take(key_bytes);
     const KeyRef ref{key, CheckPrefix(prefix, key_bytes)};
     const Slice value = in.Take(value_bytes);
+    const bool writes = kind == WriteBatch::Kind::kPut || kind == WriteBatch::Kind::kAppend;
+    if (writes && value_bytes > kBorrowedBytesMin) {  // it stays where it is during the call
+      batch->Borrow(kind, table, ref, value);
+      continue;
+    }
     switch (kind) {
       case WriteBatch::Kind::kPut:
         batch->Put(table, ref, value);

@@ -38,8 +38,11 @@ public final class LavaDB extends NativeObject {
     /** The longest key. */
     public static final int KEY_BYTES_MAX = 1 << 20;
 
-    /** The longest value, and the most that one append adds. */
-    public static final int VALUE_BYTES_MAX = 1 << 30;
+    /**
+     * The longest value, and the most that one append adds: it fits a Java array. The memory of the
+     * lease sets no other limit.
+     */
+    public static final int VALUE_BYTES_MAX = Integer.MAX_VALUE - (4 << 20) + 1;
 
     /** What {@link #get} answers for a key that has no value. */
     public static final int NOT_FOUND = -1;

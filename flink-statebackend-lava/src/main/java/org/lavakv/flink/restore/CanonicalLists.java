@@ -23,7 +23,10 @@ final class CanonicalLists {
     private static final Logger LOG = LoggerFactory.getLogger(CanonicalLists.class);
 
     private final String state;
-    private final DataOutputSerializer out = new DataOutputSerializer(256);
+    private static final int INITIAL_BYTES = 256;
+    private static final int KEPT_BYTES_MAX = 1 << 20;
+
+    private DataOutputSerializer out = new DataOutputSerializer(INITIAL_BYTES);
 
     /** Reads elements with TTL; null when lists stay joined. */
     @Nullable private TypeSerializer<?> elements;
@@ -58,6 +61,13 @@ final class CanonicalLists {
         }
         ListSegments.write(out, ListSegments.JOINED, list, 0, list.length);
         return out;
+    }
+
+    /** What {@link #toSegments} gave is not needed any more: one huge list must not keep it. */
+    void written() {
+        if (out.length() > KEPT_BYTES_MAX) {
+            out = new DataOutputSerializer(INITIAL_BYTES);
+        }
     }
 
     /** The job may have a serializer that reads what the savepoint's own cannot. */

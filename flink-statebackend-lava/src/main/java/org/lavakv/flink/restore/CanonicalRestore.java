@@ -120,7 +120,7 @@ final class CanonicalRestore<K> {
         try (FSDataInputStream in = read(file::openInputStream)) {
             KeyedBackendSerializationProxy<K> described =
                     read(() -> descriptions.read(new DataInputViewStreamWrapper(in)));
-            List<EntrySink> sinks = sinks(described.getStateMetaInfoSnapshots(), tables);
+            List<EntrySink> sinks = sinks(described.getStateMetaInfoSnapshots(), tables, db);
             CanonicalEntries entries =
                     new CanonicalEntries(
                             in,
@@ -199,13 +199,17 @@ final class CanonicalRestore<K> {
         if (request.cancelStreamRegistry().isClosed()) {
             throw new IOException("The restore was cancelled.");
         }
+        writeBatch(db);
+    }
+
+    private void writeBatch(LavaDB db) throws LavaDBException {
         if (batch.count() > 0) {
             db.write(batch);
             batch.clear();
         }
     }
 
-    private List<EntrySink> sinks(List<StateMetaInfoSnapshot> states, StateTables tables)
+    private List<EntrySink> sinks(List<StateMetaInfoSnapshot> states, StateTables tables, LavaDB db)
             throws LavaDBException {
         HeapTimers timers = new HeapTimers(request);
         List<EntrySink> sinks = new ArrayList<>(states.size());
@@ -216,13 +220,13 @@ final class CanonicalRestore<K> {
                 HeapTimers.Queue queue = timers.queue(state);
                 sinks.add((key, value) -> queue.add(key));
             } else {
-                sinks.add(engineSink(state, tables));
+                sinks.add(engineSink(state, tables, db));
             }
         }
         return sinks;
     }
 
-    private EntrySink engineSink(StateMetaInfoSnapshot state, StateTables tables)
+    private EntrySink engineSink(StateMetaInfoSnapshot state, StateTables tables, LavaDB db)
             throws LavaDBException {
         RegisteredStateMetaInfoBase metaInfo =
                 RegisteredKeyValueStateBackendMetaInfo.fromMetaInfoSnapshot(state);
@@ -235,25 +239,34 @@ final class CanonicalRestore<K> {
                             ((RegisteredKeyValueStateBackendMetaInfo<?, ?>) metaInfo)
                                     .getNamespaceSerializer(),
                             request.keyGroupPrefixBytes());
-            return (key, value) -> put(table, key, prefix.lengthIn(key), value, value.length);
+            return (key, value) -> put(db, table, key, prefix.lengthIn(key), value, value.length);
         }
         if (kind == TableKind.LIST) {
             CanonicalLists lists =
                     new CanonicalLists((RegisteredKeyValueStateBackendMetaInfo<?, ?>) metaInfo);
             return (key, value) -> {
                 DataOutputSerializer segments = lists.toSegments(value);
-                put(table, key, 0, segments.getSharedBuffer(), segments.length());
+                put(db, table, key, 0, segments.getSharedBuffer(), segments.length());
+                lists.written();
             };
         }
-        return (key, value) -> put(table, key, 0, value, value.length);
+        return (key, value) -> put(db, table, key, 0, value, value.length);
     }
 
-    private void put(TableHandle table, byte[] key, int prefixLength, byte[] value, int length) {
+    private void put(
+            LavaDB db, TableHandle table, byte[] key, int prefixLength, byte[] value, int length)
+            throws LavaDBException {
+        if (length > BATCH_BYTES) {
+            // By itself, without another copy of it.
+            writeBatch(db);
+            db.put(table, key, 0, key.length, prefixLength, value, 0, length);
+            return;
+        }
         batch.put(table, key, 0, key.length, prefixLength, value, 0, length);
     }
 
     /** Where the entries of one state go. */
     private interface EntrySink {
-        void add(byte[] key, byte[] value) throws IOException;
+        void add(byte[] key, byte[] value) throws IOException, LavaDBException;
     }
 }

@@ -1,9 +1,11 @@
 package org.lavakv.flink.state;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
 import org.apache.flink.runtime.state.internal.InternalMergingState;
-import org.lavakv.LavaDBException;
 import org.lavakv.flink.engine.StateContext;
 
 /** States that hold one accumulated value a key: reducing and aggregating state. */
@@ -40,16 +42,23 @@ abstract class AbstractLavaMergingState<K, N, IN, SV, OUT> extends AbstractLavaS
             return;
         }
         SV merged = null;
-        for (N source : sources) {
-            if (source != null) {
+        List<byte[]> merging = new ArrayList<>();
+        for (N source : new LinkedHashSet<>(sources)) {
+            if (source != null && !source.equals(target)) {
                 setCurrentNamespace(source);
-                merged = mergeNullable(merged, takeCurrent());
+                SV value = getInternal();
+                if (value != null) {
+                    merging.add(copyKey());
+                    merged = mergeNullable(merged, value);
+                }
             }
         }
         setCurrentNamespace(target);
         if (merged != null) {
             SV current = getInternal();
-            updateInternal(current == null ? merged : merge(merged, current));
+            out.clear();
+            valueSerializer.serialize(current == null ? merged : merge(merged, current), out);
+            writeMerged(false, merging);
         }
     }
 
@@ -58,19 +67,5 @@ abstract class AbstractLavaMergingState<K, N, IN, SV, OUT> extends AbstractLavaS
             return left == null ? right : left;
         }
         return merge(left, right);
-    }
-
-    private SV takeCurrent() throws IOException {
-        SV value = getInternal();
-        if (value != null) {
-            int length = keys.withNamespace(namespace);
-            try {
-                views.beforeWrite(keys.buffer(), length, 0);
-                db.delete(table, keys.buffer(), 0, length, 0);
-            } catch (LavaDBException e) {
-                throw new IOException(failure("Merging namespaces of", e), e);
-            }
-        }
-        return value;
     }
 }

@@ -1,6 +1,7 @@
 package org.lavakv.flink.state;
 
 import java.io.IOException;
+import java.util.List;
 import org.apache.flink.api.common.state.State;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.java.tuple.Tuple2;
@@ -15,6 +16,7 @@ import org.apache.flink.util.ResourceGuard;
 import org.lavakv.LavaDB;
 import org.lavakv.LavaDBException;
 import org.lavakv.TableHandle;
+import org.lavakv.WriteBatch;
 import org.lavakv.flink.engine.CompositeKeyBuilder;
 import org.lavakv.flink.engine.CursorViews;
 import org.lavakv.flink.engine.NamespaceBytes;
@@ -36,6 +38,9 @@ public abstract class AbstractLavaState<K, N, V> implements InternalKvState<K, N
 
     private static final int OUTPUT_BYTES = 128;
     private static final int LARGE_OUTPUT_BYTES = 1 << 20;
+
+    /** More than this is not copied into a batch. */
+    private static final int MERGED_BATCH_BYTES_MAX = 512 << 20;
 
     protected final StateContext<K> context;
     protected final LavaDB db;
@@ -176,6 +181,49 @@ public abstract class AbstractLavaState<K, N, V> implements InternalKvState<K, N
             db.put(table, keys.buffer(), 0, length, 0, out.getSharedBuffer(), 0, out.length());
         } catch (LavaDBException e) {
             throw new IOException(failure("Writing", e), e);
+        } finally {
+            written();
+        }
+    }
+
+    /** The current key with the current namespace; a fresh array. */
+    final byte[] copyKey() {
+        return keys.copyWithNamespace(namespace);
+    }
+
+    /**
+     * Writes {@link #out} as the value of the current key and namespace, and deletes the values
+     * that it was made of: in one batch, so that after a failure all is as it was. What is too
+     * large for a batch is written before its sources are deleted.
+     *
+     * @param append whether it goes behind what the list already has there
+     * @param sources keys with their namespaces; none is the current one
+     */
+    final void writeMerged(boolean append, List<byte[]> sources) throws IOException {
+        byte[] key = copyKey();
+        WriteBatch batch = new WriteBatch();
+        try {
+            views.beforeWrite(key, key.length, 0);
+            for (byte[] source : sources) {
+                views.beforeWrite(source, source.length, 0);
+                batch.delete(table, source, 0, source.length, 0);
+            }
+            byte[] value = out.getSharedBuffer();
+            int length = out.length();
+            if (length > MERGED_BATCH_BYTES_MAX) {
+                if (append) {
+                    db.append(table, key, 0, key.length, value, 0, length);
+                } else {
+                    db.put(table, key, 0, key.length, 0, value, 0, length);
+                }
+            } else if (append) {
+                batch.append(table, key, 0, key.length, value, 0, length);
+            } else {
+                batch.put(table, key, 0, key.length, 0, value, 0, length);
+            }
+            db.write(batch);
+        } catch (LavaDBException e) {
+            throw new IOException(failure("Merging namespaces of", e), e);
         } finally {
             written();
         }

@@ -3,6 +3,7 @@ package org.lavakv.flink.state;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.LinkedHashSet;
 import java.util.List;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.base.ListSerializer;
@@ -149,27 +150,24 @@ final class LavaListState<K, N, V> extends AbstractLavaState<K, N, List<V>>
         }
         try {
             out.clear();
-            for (N source : sources) {
-                if (source != null) {
+            List<byte[]> merging = new ArrayList<>();
+            for (N source : new LinkedHashSet<>(sources)) {
+                if (source != null && !source.equals(target)) {
                     setCurrentNamespace(source);
-                    takeCurrent();
+                    // Segments of several lists one after the other are those of the joined list.
+                    int length = read();
+                    if (length >= 0) {
+                        out.write(reader.buffer(), 0, length);
+                        merging.add(copyKey());
+                    }
                 }
             }
             setCurrentNamespace(target);
-            if (out.length() > 0) {
-                append();
+            if (!merging.isEmpty()) {
+                writeMerged(true, merging);
             }
         } catch (IOException e) {
             throw new FlinkRuntimeException(failure("Merging namespaces of", e), e);
-        }
-    }
-
-    // Segments of several lists one after the other are the segments of the joined list.
-    private void takeCurrent() throws IOException {
-        int length = read();
-        if (length >= 0) {
-            out.write(reader.buffer(), 0, length);
-            clear();
         }
     }
 

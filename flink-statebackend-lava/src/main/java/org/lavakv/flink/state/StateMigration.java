@@ -36,6 +36,8 @@ public final class StateMigration<K, N, V> {
 
     private static final int PAGE_ENTRIES = 256;
     private static final int ENTRIES_PER_CANCEL_CHECK = 256;
+    private static final int OUTPUT_BYTES = 512;
+    private static final int LARGE_OUTPUT_BYTES = 1 << 20;
 
     private final StateContext<K> context;
     private final StateTable table;
@@ -45,7 +47,7 @@ public final class StateMigration<K, N, V> {
     private final TtlAwareSerializer<V, ?> current;
     private final TtlTimeProvider timeProvider;
     private final DataInputDeserializer input = new DataInputDeserializer();
-    private final DataOutputSerializer output = new DataOutputSerializer(512);
+    private DataOutputSerializer output = new DataOutputSerializer(OUTPUT_BYTES);
     private final ListSegments segments = new ListSegments();
 
     /**
@@ -151,6 +153,9 @@ public final class StateMigration<K, N, V> {
             }
         }
         put(cursor, prefix);
+        if (output.length() > LARGE_OUTPUT_BYTES) {
+            output = new DataOutputSerializer(OUTPUT_BYTES);
+        }
     }
 
     private void put(TableCursor cursor, int prefix) throws LavaDBException {

@@ -91,6 +91,7 @@ public final class BackendFixture implements AutoCloseable {
             new MapStateDescriptor<>("the-map", StringSerializer.INSTANCE, IntSerializer.INSTANCE);
 
     private static final int MANAGED_BYTES = 64 << 20;
+    private static final int SAVEPOINT_BYTES_MAX = 512 << 20;
     private static final String VOLUMES = "lavafs-volumes";
 
     private static FileSystemType fileSystem = FileSystemType.POSIX;
@@ -102,6 +103,7 @@ public final class BackendFixture implements AutoCloseable {
     private LocalRecoveryConfig localRecovery = LocalRecoveryConfig.BACKUP_AND_RECOVERY_DISABLED;
     private StateBackend stateBackend;
     private int keyGroups = KEY_GROUPS;
+    private long managedBytes = MANAGED_BYTES;
     private TtlTimeProvider time = TtlTimeProvider.DEFAULT;
     private MetricGroup metrics = new UnregisteredMetricsGroup();
 
@@ -141,6 +143,12 @@ public final class BackendFixture implements AutoCloseable {
     /** Backends made from now on belong to a job of that maximum parallelism. */
     public BackendFixture useKeyGroups(int count) {
         this.keyGroups = count;
+        return this;
+    }
+
+    /** Backends made from now on have so much memory. */
+    public BackendFixture useManagedMemory(long bytes) {
+        this.managedBytes = bytes;
         return this;
     }
 
@@ -218,7 +226,7 @@ public final class BackendFixture implements AutoCloseable {
             throws Exception {
         MockEnvironment environment =
                 new MockEnvironmentBuilder()
-                        .setManagedMemorySize(MANAGED_BYTES)
+                        .setManagedMemorySize(managedBytes)
                         .setTaskStateManager(
                                 TestTaskStateManager.builder()
                                         .setLocalRecoveryConfig(localRecovery)
@@ -292,7 +300,7 @@ public final class BackendFixture implements AutoCloseable {
                             () ->
                                     CheckpointStreamWithResultProvider.createSimpleStream(
                                             CheckpointedStateScope.EXCLUSIVE,
-                                            new MemCheckpointStreamFactory(64 << 20)),
+                                            new MemCheckpointStreamFactory(SAVEPOINT_BYTES_MAX)),
                             full)
                     .get(new CloseableRegistry())
                     .getJobManagerOwnedSnapshot();
