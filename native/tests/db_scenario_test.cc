@@ -629,6 +629,7 @@ TEST(Scenario, ASnapshotKeepsItsDeletionsThoughTheVersionIsEmptyByThen) {
     ASSERT_OK(db.Flush());
     ASSERT_OK(db->Put(*t, {K(1, "k")}, value));
     EXPECT_TRUE(db->Flush(0).IsBusy());
+    db.clock().Advance(1'000'000);
     db->SetTime(2'000'000);
     ASSERT_TRUE(db.executor().RunOne());
     ASSERT_EQ(db->statistics().files_at_level[0], 2u);

@@ -59,6 +59,7 @@ TESTS = {
     "space": ("db_space_test", {}),
     "stress": ("db_stress_test", {"LAVA_TEST_RUNS": "300"}),
     "ttl": ("db_value_ttl_test", {}),
+    "ttl clock": ("db_ttl_clock_test", {}),
     "value": ("value_test", {}),
     "values": ("db_value_test", {}),
     "values merged": ("db_value_merge_test", {}),

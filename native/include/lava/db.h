@@ -12,6 +12,7 @@
 #include "lava/options.h"
 #include "lava/slice.h"
 #include "lava/status.h"
+#include "lava/ttl_time.h"
 
 namespace lava {
 
@@ -452,8 +453,20 @@ class DB {
   ///             it was removed. InvalidArgument: no file of this name is missing.
   virtual Status FileArrived(const std::string& name) = 0;
 
-  /// The clock for TTL, milliseconds since the epoch; between calls it runs on by itself.
+  /// What the clock that records expire by says now, milliseconds since the epoch. Between calls
+  /// that time stands. A step back holds at once: from when this returns nothing is dropped that
+  /// has not expired by it. A step ahead is believed after the machine's steady clock confirms it,
+  /// or after it has stood for as long as it is itself, at most 24 hours; until then it counts only
+  /// for timestamps from after the step. Whatever is told, nothing is dropped by a later time than
+  /// the system's own clock says at that moment. Without a call the system's clock is asked.
   virtual void SetTime(int64_t now_ms) = 0;
+  /// The same, and the caller knows that it is so: a step ahead is believed at once.
+  virtual void BelieveTime(int64_t now_ms) = 0;
+  /// The instance has data of which this was the time: the clock's first word is held against it.
+  /// Ignored after the first SetTime().
+  virtual void ContinueTime(const TtlTime& before) = 0;
+  /// What a checkpoint is to carry for ContinueTime(), as of the last SetTime().
+  virtual TtlTime time() const = 0;
 
   /// From now on; jobs that were planned before keep to the one before.
   virtual void SetValuePolicy(ValuePolicy policy) = 0;

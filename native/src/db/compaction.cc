@@ -153,7 +153,6 @@ DBImpl::CompactionTask DBImpl::MakeTask(const CompactionPlan& plan) const {
     task.input.inputs.push_back(std::move(level));
   }
   task.input.tables = TableOptionsNow();
-  task.input.now_ms = NowMillis();
   return task;
 }
 
@@ -191,7 +190,12 @@ void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
       lease_->job_memory()->TryBegin(budget_.counter(MemoryPurpose::kCompactions),
                                      task->trivial_move ? 0 : WorkingSetOf(task->input));
   if (!memory) return PutOff(std::move(task));
-  const Status status = Compact(*task);
+  bool installed = false;
+  {
+    std::lock_guard<std::mutex> state(state_mutex_);
+    task->input.drop_time = DropTimeNow();
+  }
+  const Status status = Compact(*task, &installed);
   {
     std::lock_guard<std::mutex> state(state_mutex_);
     MarkBusy(*task, false);
@@ -199,6 +203,9 @@ void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
     compactions_.erase(task);
     if (status.ok()) {
       compaction_backoff_ = Backoff();
+      // Its like is planned again.
+      if (!installed) order_spent_ -= task->order_bytes;
+      if (!installed && task->manual) manual_compacted_ = false;
     } else if (!cancelled_) {
       order_spent_ -= task->order_bytes;
       Failed(&compaction_backoff_, status, began_us);
@@ -236,9 +243,9 @@ void DBImpl::AwaitMemory() {
   if (!lease_->job_memory()->Await(this)) MemoryFreed();
 }
 
-Status DBImpl::Compact(const CompactionTask& task) {
+Status DBImpl::Compact(const CompactionTask& task, bool* installed) {
   if (task.trivial_move) {
-    LAVA_RETURN_IF_ERROR(InstallCompaction(task, {}));
+    LAVA_RETURN_IF_ERROR(InstallCompaction(task, {}, installed));
     Counters::Add(&counters_.trivial_moves, 1);
     return Status::OK();
   }
@@ -249,7 +256,8 @@ Status DBImpl::Compact(const CompactionTask& task) {
     context.may_use_reserve = true;  // on a full disk it shows collections what is garbage
     LAVA_RETURN_IF_ERROR(RunCompaction(context, task.input, &output));
   }
-  LAVA_RETURN_IF_ERROR(InstallCompaction(task, output));
+  LAVA_RETURN_IF_ERROR(InstallCompaction(task, output, installed));
+  if (!*installed) return Status::OK();
   Counters::Add(&counters_.compactions, 1);
   Counters::Add(&counters_.compaction_bytes_read, output.bytes_read);
   Counters::Add(&counters_.compaction_bytes_written, output.bytes_written);
@@ -259,7 +267,9 @@ Status DBImpl::Compact(const CompactionTask& task) {
   return Status::OK();
 }
 
-Status DBImpl::InstallCompaction(const CompactionTask& task, const CompactionOutput& output) {
+// Not *installed: the clock went back below what the output was made by. Its files go.
+Status DBImpl::InstallCompaction(const CompactionTask& task, const CompactionOutput& output,
+                                 bool* installed) {
   VersionEdit edit;
   for (const CompactionInput::Level& level : task.input.inputs) {
     for (const FileEntry& entry : level.entries) {
@@ -271,6 +281,15 @@ Status DBImpl::InstallCompaction(const CompactionTask& task, const CompactionOut
     edit.Add(task.input.output_level, {file, file->lower, file->upper});
   for (const std::shared_ptr<ValueFileMeta>& file : output.value_files) edit.AddBorn(file);
   std::lock_guard<std::mutex> install(install_mutex_);
+  {
+    std::lock_guard<std::mutex> state(state_mutex_);
+    *installed = MayDrop(task, output);
+    if (!*installed) {
+      for (const auto& file : output.files) obsolete_[file->id.FileName()] = file;
+      for (const auto& file : output.value_files) obsolete_[file->id.ValueFileName()] = file;
+      return Status::OK();
+    }
+  }
   LAVA_RETURN_IF_ERROR(Log(edit));
   std::lock_guard<std::mutex> state(state_mutex_);
   if (!task.trivial_move) LearnMet(task, output);
@@ -356,19 +375,6 @@ std::map<uint64_t, TableOptions> DBImpl::TableOptionsNow() const {
     options[id].separation_bytes = table->separation_now();
   }
   return options;
-}
-
-// Holds state.
-int64_t DBImpl::NowMillis() const {
-  if (!time_pushed_) return clock_->WallMillis();
-  return pushed_time_ms_ + static_cast<int64_t>((clock_->MonotonicMicros() - pushed_at_us_) / 1000);
-}
-
-void DBImpl::SetTime(int64_t now_ms) {
-  std::lock_guard<std::mutex> state(state_mutex_);
-  time_pushed_ = true;
-  pushed_time_ms_ = now_ms;
-  pushed_at_us_ = clock_->MonotonicMicros();
 }
 
 }  // namespace lava

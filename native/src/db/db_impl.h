@@ -31,6 +31,7 @@
 #include "policy/compaction_picker.h"
 #include "policy/gc_effort.h"
 #include "policy/space_limits.h"
+#include "policy/ttl_clock.h"
 #include "policy/value_rules.h"
 #include "policy/working_sets.h"
 #include "policy/write_throttle.h"
@@ -56,6 +57,9 @@ Status ReadLoggedValue(const ReadView& view, Slice key, const ValueReference& re
 Status ReadLoggedTo(const ReadView& view, Slice key, const ListLayout::Logged& logged, char* to);
 /// The whole of a list that has parts elsewhere.
 Status ReadList(const ReadView& view, Slice key, const ListLayout& list, std::string* whole);
+/// Whether all values in the file have expired.
+bool HasAllExpired(const ValueFileMeta& file, const std::map<uint64_t, TableOptions>& tables,
+                   int64_t now_ms);
 /// Whether name is of a key or value file.
 bool IsDataFile(std::string_view name);
 /// The limit of space that the instance is under: its volume's, or the process's if that is set and
@@ -132,6 +136,9 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   std::vector<Snapshot::File> MissingFiles() const override;
   Status FileArrived(const std::string& name) override;
   void SetTime(int64_t now_ms) override;
+  void BelieveTime(int64_t now_ms) override;
+  void ContinueTime(const TtlTime& before) override;
+  TtlTime time() const override;
   void SetValuePolicy(ValuePolicy policy) override;
   std::vector<std::string> TakeValueDecisions() override;
   DBStatistics statistics() const override;
@@ -398,10 +405,15 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   CompactionTask MakeTask(const CompactionPlan& plan) const;                  // holds state
   void StartCompaction(CompactionTask task);                                  // holds state
   void RunCompactionJob(std::shared_ptr<CompactionTask> task);
-  Status Compact(const CompactionTask& task);
-  Status InstallCompaction(const CompactionTask& task, const CompactionOutput& output);
+  Status Compact(const CompactionTask& task, bool* installed);
+  Status InstallCompaction(const CompactionTask& task, const CompactionOutput& output,
+                           bool* installed);
   void MarkBusy(const CompactionTask& task, bool busy);
-  int64_t NowMillis() const;
+
+  // ttl_time.cc; all hold state
+  DropTime DropTimeNow();
+  bool MayDrop(const CompactionTask& task, const CompactionOutput& output);
+  bool MayDrop(const GcTask& task, const GcOutput& output);
 
   // working_sets.cc
   JobShape ShapeOf(const std::map<uint64_t, TableOptions>& tables) const;
@@ -417,7 +429,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   bool StartCollection(const std::vector<ValueFileGarbage>& garbage);  // holds state
   void RunGcJob(std::shared_ptr<GcTask> task);
   Status CollectGarbage(const GcTask& task);
-  Status InstallGc(const GcTask& task, const GcOutput& output);
+  Status InstallGc(const GcTask& task, const GcOutput& output, bool* installed);
 
   // value_merge.cc
   uint64_t OrderCredit() const;                           // holds state
@@ -628,9 +640,9 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   std::map<uint64_t, HeldSegment> held_entries_;
   uint64_t released_to_ = 0;  // the other layer's durable position; guarded by state
   LateFiles late_files_;
-  int64_t pushed_time_ms_ = 0;
-  uint64_t pushed_at_us_ = 0;
-  bool time_pushed_ = false;
+  TtlClock ttl_clock_;
+  std::optional<TtlTime> time_before_;
+  bool time_told_ = false;  // by SetTime(); until then it is the system's
 };
 
 }  // namespace lava

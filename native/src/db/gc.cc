@@ -27,6 +27,17 @@ void Unite(std::vector<Bounds>* ranges) {
   *ranges = std::move(united);
 }
 
+// Marks what was born in files that are dropped because all in them has expired.
+void ExpireBirthsOf(const std::vector<std::shared_ptr<ValueFileMeta>>& files, VersionEdit* edit) {
+  for (const std::shared_ptr<ValueFileMeta>& file : files) {
+    for (const BirthShare& birth : file->births)
+      for (const auto& [table, share] : file->tables)
+        edit->births_expired.push_back({birth.birth, table, share.newest_ms});
+  }
+}
+
+}  // namespace
+
 // Whether every table has a clock that says so: then nothing in the file need be looked at.
 bool HasAllExpired(const ValueFileMeta& file, const std::map<uint64_t, TableOptions>& tables,
                    int64_t now_ms) {
@@ -38,17 +49,6 @@ bool HasAllExpired(const ValueFileMeta& file, const std::map<uint64_t, TableOpti
   }
   return !file.tables.empty();
 }
-
-// Marks what was born in files that are dropped because all in them has expired.
-void ExpireBirthsOf(const std::vector<std::shared_ptr<ValueFileMeta>>& files, VersionEdit* edit) {
-  for (const std::shared_ptr<ValueFileMeta>& file : files) {
-    for (const BirthShare& birth : file->births)
-      for (const auto& [table, share] : file->tables)
-        edit->births_expired.push_back({birth.birth, table, share.newest_ms});
-  }
-}
-
-}  // namespace
 
 // Holds state. One collection at a time while there is space enough: it competes with compactions
 // for the disk, and each makes the next one's choice better.
@@ -70,7 +70,7 @@ bool DBImpl::StartCollection(const std::vector<ValueFileGarbage>& all) {
   auto task = std::make_shared<GcTask>();
   task->input.version = version_;
   const std::map<uint64_t, TableOptions> tables = TableOptionsNow();
-  const int64_t now_ms = NowMillis();
+  const int64_t now_ms = DropTimeNow().older_ms;
   std::vector<GcFile> files;
   for (const ValueFileGarbage& garbage : all) {
     const bool is_busy = busy.contains(garbage.file.get());
@@ -118,7 +118,7 @@ void DBImpl::RunGcJob(std::shared_ptr<GcTask> task) {
     // Tables that were registered since it was queued may expire, too.
     std::lock_guard<std::mutex> state(state_mutex_);
     task->input.tables = TableOptionsNow();
-    task->input.now_ms = NowMillis();
+    task->input.now_ms = DropTimeNow().older_ms;
     task->began_us = clock_->MonotonicMicros();
   }
   std::optional<JobMemory::Grant> memory = lease_->job_memory()->TryBegin(
@@ -163,7 +163,9 @@ Status DBImpl::CollectGarbage(const GcTask& task) {
     context.may_use_reserve = true;  // what a collection frees is more than what it writes
     LAVA_RETURN_IF_ERROR(RunGc(context, task.input, &output));
   }
-  LAVA_RETURN_IF_ERROR(InstallGc(task, output));
+  bool installed = false;
+  LAVA_RETURN_IF_ERROR(InstallGc(task, output, &installed));
+  if (!installed) return Status::OK();
   Counters::Add(&counters_.gc_jobs, 1);
   Counters::Add(&counters_.gc_bytes_read, output.bytes_read);
   for (const std::shared_ptr<ValueFileMeta>& file : task.input.files)
@@ -177,8 +179,17 @@ Status DBImpl::CollectGarbage(const GcTask& task) {
 
 // What was born in the inputs, or was there already from elsewhere, is in the outputs now. The
 // places are made from the version as it is now: births may have gone since the job began.
-Status DBImpl::InstallGc(const GcTask& task, const GcOutput& output) {
+// Not *installed: the clock went back below what the output was made by.
+Status DBImpl::InstallGc(const GcTask& task, const GcOutput& output, bool* installed) {
   std::lock_guard<std::mutex> install(install_mutex_);
+  {
+    std::lock_guard<std::mutex> state(state_mutex_);
+    *installed = MayDrop(task, output);
+    if (!*installed) {
+      for (const auto& file : output.files) obsolete_[file->id.ValueFileName()] = file;
+      return Status::OK();
+    }
+  }
   const Version& now = *manifest_->state().version;
   VersionEdit edit;
   for (const std::shared_ptr<ValueFileMeta>& file : task.input.expired)

@@ -115,7 +115,7 @@ Status RunCompaction(const JobContext& context, const CompactionInput& input,
   ValueMerge merge(*input.version, input.merged_values, &values);
   JobBreak brought_in(context.cancelled, context.pacer);  // what the merge of records did not see
   const GoneReferences gone(input, context.writer.partition_bytes);
-  TtlFilter ttl(input.tables, context.writer.partition_bytes, input.now_ms);
+  TtlFilter ttl(input.tables, context.writer.partition_bytes, input.drop_time);
   uint64_t seen = 0;
   for (records->SeekToFirst(); records->Valid(); records->Next()) {
     Record record = records->record();
@@ -137,6 +137,7 @@ Status RunCompaction(const JobContext& context, const CompactionInput& input,
   output->value_bytes_written = values.bytes_written();
   output->merged_value_bytes = merge.bytes_read();
   output->records_expired = ttl.expired_count();
+  output->dropped = ttl.dropped();
   for (const CompactionInput::Level& level : input.inputs)
     for (const FileEntry& entry : level.entries) output->bytes_read += entry.file->bytes;
   return Status::OK();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "job/job_context.h"
+#include "policy/ttl_clock.h"
 
 namespace lava {
 
@@ -19,7 +20,7 @@ struct CompactionInput {
   /// What the plan was made on: tells where something older can exist.
   std::shared_ptr<const Version> version;
   std::map<uint64_t, TableOptions> tables;  // registered ones only: others are never filtered
-  int64_t now_ms = 0;
+  DropTime drop_time;
   uint64_t target_file_bytes = 32ull << 20;
   /// Value files, of the version, whose values are written anew as far as the inputs name them.
   std::set<const ValueFileMeta*> merged_values;
@@ -32,6 +33,7 @@ struct CompactionOutput {
   uint64_t bytes_read = 0, bytes_written = 0, value_bytes_written = 0;
   uint64_t merged_value_bytes = 0;  // raw, of values that were brought in
   uint64_t records_expired = 0;
+  DroppedExpiries dropped;  // of these
 };
 
 /// Merges the inputs into new files. Installs and removes nothing of the version's.

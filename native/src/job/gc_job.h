@@ -17,6 +17,8 @@ struct GcInput {
   /// To be dropped as they are: all in them has expired.
   std::vector<std::shared_ptr<ValueFileMeta>> expired;
   std::map<uint64_t, TableOptions> tables;  // registered ones only: others never expire
+  /// By which values expire: the proven time alone (DropTime::older_ms), since the marks of what
+  /// expired (births_expired) go up to a timestamp.
   int64_t now_ms = 0;
 };
 struct GcOutput {

@@ -103,7 +103,7 @@ class TreeForTest {
     input.output_level = to;
     input.target_file_bytes = target_file_bytes;
     input.tables = tables;
-    input.now_ms = now_ms;
+    input.drop_time = {.older_ms = now_ms, .recent_ms = now_ms};
     for (const auto& [level, indices] : files) {
       CompactionInput::Level& part = input.inputs.emplace_back();
       part.level = level;

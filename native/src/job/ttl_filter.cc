@@ -1,5 +1,7 @@
 #include "job/ttl_filter.h"
 
+#include <algorithm>
+
 #include "base/coding.h"
 #include "base/list_parts.h"
 #include "base/value_reference.h"
@@ -19,16 +21,23 @@ bool HasExpired(const TableOptions* table, std::optional<uint64_t> written_ms, i
 }
 
 TtlFilter::TtlFilter(const std::map<uint64_t, TableOptions>& tables, uint32_t partition_bytes,
-                     int64_t now_ms)
-    : tables_(tables, partition_bytes), now_ms_(now_ms) {
+                     const DropTime& time)
+    : tables_(tables, partition_bytes), time_(time) {
   for (const auto& [id, options] : tables)
     active_ |= options.ttl_layout != TtlLayout::kNone && options.ttl_ms > 0;
 }
 
-bool TtlFilter::IsExpired(Slice value, size_t offset, int64_t ttl_ms) const {
-  if (value.size() < offset + 8) return false;
-  return HasExpired(static_cast<int64_t>(DecodeBigEndian(value.data() + offset, 8)), ttl_ms,
-                    now_ms_);
+bool TtlFilter::Drops(int64_t written_ms, int64_t ttl_ms) {
+  if (!HasExpired(written_ms, ttl_ms, time_.For(written_ms))) return false;
+  int64_t& latest = written_ms < time_.recent_from_ms ? dropped_.older_ms : dropped_.recent_ms;
+  latest = std::max(latest, written_ms + ttl_ms);
+  ++expired_count_;
+  return true;
+}
+
+bool TtlFilter::Drops(Slice value, size_t offset, int64_t ttl_ms) {
+  return value.size() >= offset + 8 &&
+         Drops(static_cast<int64_t>(DecodeBigEndian(value.data() + offset, 8)), ttl_ms);
 }
 
 TtlFilter::Verdict TtlFilter::Apply(Record* record) {
@@ -42,10 +51,9 @@ TtlFilter::Verdict TtlFilter::Apply(Record* record) {
     return Verdict::kKeep;
   if (is_reference) {
     ValueReference reference;
-    if (!DecodeReference(record->value, &reference) ||
-        !HasExpired(options, reference.timestamp, now_ms_))
+    if (!DecodeReference(record->value, &reference) || !reference.timestamp ||
+        !Drops(static_cast<int64_t>(*reference.timestamp), options->ttl_ms))
       return Verdict::kKeep;
-    ++expired_count_;
     return Verdict::kExpired;
   }
   switch (options->ttl_layout) {
@@ -60,61 +68,60 @@ TtlFilter::Verdict TtlFilter::Apply(Record* record) {
   }
   if (HasParts(record->kind)) return Verdict::kKeep;
   const size_t offset = options->ttl_layout == TtlLayout::kMap ? 1 : 0;
-  if (!IsExpired(record->value, offset, options->ttl_ms)) return Verdict::kKeep;
-  ++expired_count_;
-  return Verdict::kExpired;
+  return Drops(record->value, offset, options->ttl_ms) ? Verdict::kExpired : Verdict::kKeep;
 }
 
-// False when the bytes are no segments; *expired counts elements, and the others go to left_.
-bool TtlFilter::KeepLiving(Slice segments, int64_t ttl_ms, uint64_t* expired) {
+// False when the bytes are no segments; elements that have not expired go to left_.
+bool TtlFilter::KeepLiving(Slice segments, int64_t ttl_ms) {
   while (!segments.empty()) {
     ListSegment kind;
     Slice bytes;
     if (!NextListSegment(&segments, &kind, &bytes).ok()) return false;
     // Joined elements have no known boundaries: who wants them to expire writes them one by one.
-    if (kind == ListSegment::kElement && IsExpired(bytes, 0, ttl_ms)) {
-      ++*expired;
-    } else {
+    if (kind != ListSegment::kElement || !Drops(bytes, 0, ttl_ms))
       AppendListSegment(kind, bytes, &left_);
-    }
   }
   return true;
 }
 
 TtlFilter::Verdict TtlFilter::ApplyList(Record* record, int64_t ttl_ms) {
   left_.clear();
-  uint64_t expired = 0;
-  if (!KeepLiving(record->value, ttl_ms, &expired)) return Verdict::kKeep;
-  return LeaveLiving(record, expired);
+  const uint64_t before = expired_count_;
+  if (!KeepLiving(record->value, ttl_ms)) {
+    expired_count_ = before;
+    return Verdict::kKeep;
+  }
+  return LeaveLiving(record, before);
 }
 
 // Of what value files hold, a part goes when all of its elements have expired.
 TtlFilter::Verdict TtlFilter::ApplyParts(const TableOptions& options, Record* record) {
   if (!SplitList(record->value, &parts_).ok()) return Verdict::kKeep;
   left_.clear();
-  uint64_t expired = 0;
+  const uint64_t before = expired_count_;
   bool parts_left = false;
   for (const ListPart& part : parts_) {
     ValueReference reference;
-    if (!part.is_reference) {
-      if (!KeepLiving(part.bytes, options.ttl_ms, &expired)) return Verdict::kKeep;
-    } else if (!ReferenceOf(part, &reference).ok()) {
+    const bool sound = part.is_reference ? ReferenceOf(part, &reference).ok()
+                                         : KeepLiving(part.bytes, options.ttl_ms);
+    if (!sound) {
+      expired_count_ = before;
       return Verdict::kKeep;
-    } else if (HasExpired(&options, reference.timestamp, now_ms_)) {
-      ++expired;
-    } else {
-      AppendListPart(part, &left_);
-      parts_left = true;
     }
+    if (!part.is_reference) continue;
+    if (reference.timestamp &&
+        Drops(static_cast<int64_t>(*reference.timestamp), options.ttl_ms))
+      continue;
+    AppendListPart(part, &left_);
+    parts_left = true;
   }
-  const Verdict verdict = LeaveLiving(record, expired);
+  const Verdict verdict = LeaveLiving(record, before);
   if (verdict == Verdict::kChanged && !parts_left) record->kind = WithoutParts(record->kind);
   return verdict;
 }
 
-TtlFilter::Verdict TtlFilter::LeaveLiving(Record* record, uint64_t expired) {
-  if (expired == 0) return Verdict::kKeep;
-  expired_count_ += expired;
+TtlFilter::Verdict TtlFilter::LeaveLiving(Record* record, uint64_t expired_before) {
+  if (expired_count_ == expired_before) return Verdict::kKeep;
   if (left_.empty()) return Verdict::kExpired;
   record->value = left_;
   return Verdict::kChanged;

@@ -10,6 +10,7 @@
 #include "base/record.h"
 #include "job/tables_by_key.h"
 #include "lava/options.h"
+#include "policy/ttl_clock.h"
 
 namespace lava {
 
@@ -18,7 +19,7 @@ bool HasExpired(int64_t written_ms, int64_t ttl_ms, int64_t now_ms);
 /// The same of a table's value with this timestamp, if it has one.
 bool HasExpired(const TableOptions* table, std::optional<uint64_t> written_ms, int64_t now_ms);
 
-/// Judges records by the expiry timestamps in their values. Pure; the clock is an argument.
+/// Judges records by the expiry timestamps in their values. Pure; the time is an argument.
 /// Threads:    one thread.
 /// Ownership:  tables must outlive it.
 /// Units:      milliseconds since the epoch.
@@ -26,7 +27,7 @@ class TtlFilter {
  public:
   /// tables: by id, registered ones only. partition_bytes: where the id stands in a key.
   TtlFilter(const std::map<uint64_t, TableOptions>& tables, uint32_t partition_bytes,
-            int64_t now_ms);
+            const DropTime& time);
 
   enum class Verdict : uint8_t {
     kKeep = 0,     // as it is
@@ -39,20 +40,24 @@ class TtlFilter {
   Verdict Apply(Record* record);
   /// Values and list elements found expired.
   uint64_t expired_count() const { return expired_count_; }
+  /// Their latest expiries.
+  const DroppedExpiries& dropped() const { return dropped_; }
   /// Whether any table can expire at all.
   bool active() const { return active_; }
 
  private:
-  bool IsExpired(Slice value, size_t offset, int64_t ttl_ms) const;
-  bool KeepLiving(Slice segments, int64_t ttl_ms, uint64_t* expired);
+  bool Drops(Slice value, size_t offset, int64_t ttl_ms);
+  bool Drops(int64_t written_ms, int64_t ttl_ms);
+  bool KeepLiving(Slice segments, int64_t ttl_ms);
   Verdict ApplyList(Record* record, int64_t ttl_ms);
   Verdict ApplyParts(const TableOptions& options, Record* record);
-  Verdict LeaveLiving(Record* record, uint64_t expired);
+  Verdict LeaveLiving(Record* record, uint64_t expired_before);
 
   const TablesByKey tables_;
-  const int64_t now_ms_;
+  const DropTime time_;
   bool active_ = false;
   uint64_t expired_count_ = 0;
+  DroppedExpiries dropped_;
   std::string left_;
   std::vector<ListPart> parts_;
 };

@@ -37,7 +37,7 @@ class TtlFilterTest : public ::testing::Test {
       {kNone, {TableKind::kValue, TtlLayout::kNone, 0}},
       {kNoLayout, {TableKind::kValue, TtlLayout::kNone, 100}},
   };
-  TtlFilter filter_{tables_, 1, 1000};
+  TtlFilter filter_{tables_, 1, {.older_ms = 1000, .recent_ms = 1000}};
   std::string left_;
 };
 
@@ -101,7 +101,7 @@ TEST_F(TtlFilterTest, ReferencesExpireByTheTimestampBesideThem) {
 
 TEST(TtlFilter, InactiveWithoutTtl) {
   const std::map<uint64_t, TableOptions> none;
-  EXPECT_FALSE(TtlFilter(none, 1, 5).active());
+  EXPECT_FALSE(TtlFilter(none, 1, {.older_ms = 5, .recent_ms = 5}).active());
 }
 
 }  // namespace

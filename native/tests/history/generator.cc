@@ -57,7 +57,10 @@ constexpr Weight kWritingWeights[] = {
 class Generator {
  public:
   Generator(uint64_t seed, const GeneratorOptions& options)
-      : random_(seed), entries_random_(~seed), options_(options) {}
+      : random_(seed),
+        entries_random_(~seed),
+        clock_random_(seed ^ 0x5ca1ab1e),
+        options_(options) {}
 
   History Run() {
     History history;
@@ -172,6 +175,17 @@ class Generator {
     o->exclusive = !o->key.empty() && random_.OneIn(4);
   }
 
+  // Back by some units, or ahead without the steady clock. Not drawn from the same numbers.
+  void StepTheClock(Operation* o) {
+    if (clock_random_.OneIn(4)) {
+      time_ -= std::min(time_ - kFirstTime / 2, clock_random_.Uniform(6));
+      o->number = time_;
+    } else if (clock_random_.OneIn(4)) {
+      time_ += clock_random_.Uniform(8);
+      o->number = time_ | kUnconfirmed;
+    }
+  }
+
   // Not weights of their own, nor draws from the same numbers, which would make every history
   // another one.
   void ShareTheLog(Operation* o) {
@@ -257,6 +271,7 @@ class Generator {
       case Op::kSetTime:
         time_ += random_.Uniform(3);
         o.number = time_;
+        StepTheClock(&o);
         break;
       case Op::kPutExternal:
       case Op::kAppendExternal:
@@ -275,7 +290,7 @@ class Generator {
     return o;
   }
 
-  Random random_, entries_random_;
+  Random random_, entries_random_, clock_random_;
   const GeneratorOptions options_;
   uint64_t time_ = kFirstTime;
   std::array<uint64_t, 3> ttl_{};

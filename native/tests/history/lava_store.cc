@@ -138,7 +138,9 @@ Status LavaStore::OpenIn(const std::string& directory, std::span<const ImportSou
   if (set_.index % 3 == 1) environment.value_in_memory_bytes_max = 30;
   LAVA_ASSIGN_OR_RETURN(db_, OpenDB(options, directory, imports, environment));
   directory_ = directory;
+  if (time_) db_->ContinueTime(*time_);
   db_->SetTime(now_ms_);
+  time_ = db_->time();
   // The first puts, too, are watched.
   EntryLocation location;
   const Status watched = db_->BindExternal("", &location);
@@ -542,9 +544,13 @@ void LavaStore::TuneHost(uint64_t number) {
   }
 }
 
-void LavaStore::SetTime(int64_t now_ms) {
+void LavaStore::SetTime(int64_t now_ms, bool confirmed) {
+  if (now_ms > now_ms_)
+    confirmed ? clock_.Advance(now_ms - now_ms_) : clock_.StepWall(now_ms - now_ms_);
   now_ms_ = now_ms;
-  if (db_ != nullptr) db_->SetTime(now_ms);
+  if (db_ == nullptr) return;
+  db_->SetTime(now_ms);
+  time_ = db_->time();
 }
 
 Status LavaStore::CheckAtEnd() {

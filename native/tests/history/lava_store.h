@@ -43,7 +43,9 @@ class LavaStore final : public Store {
   void CloseNow();
   /// From the next opening on it is as late as there, and values expire as there.
   void TakeTimes(const LavaStore& other) {
+    clock_.Advance(other.now_ms_ - now_ms_);
     now_ms_ = other.now_ms_;
+    time_ = other.time_;
     ttl_ms_ = other.ttl_ms_;
   }
   /// From the next opening on: beside the instance's jobs another one of the lease runs, and never
@@ -84,7 +86,7 @@ class LavaStore final : public Store {
   Status Tune(uint32_t table, uint64_t number) override;
   void TuneHost(uint64_t number) override;
   Status Entries(uint64_t number) override;
-  void SetTime(int64_t now_ms) override;
+  void SetTime(int64_t now_ms, bool confirmed) override;
   Status CheckAtEnd() override;
 
  private:
@@ -161,6 +163,7 @@ class LavaStore final : public Store {
   uint32_t extra_ = 0;  // partition bytes beyond one
   std::string directory_;
   int64_t now_ms_ = 0;
+  std::optional<TtlTime> time_;  // as a checkpoint would carry it
   std::map<uint32_t, int64_t> ttl_ms_;
   std::unique_ptr<DB> db_;
   std::map<uint32_t, Table*> tables_;  // of this opening

@@ -37,6 +37,8 @@ inline bool HasTtl(uint32_t table) { return kHistoryTables[table].ttl_layout != 
 /// The unit of the histories' clock. Coarse, so that it does not matter how long a store takes.
 inline constexpr int64_t kTimeUnitMs = 1'000'000'000;
 inline constexpr uint64_t kFirstTime = 100;  // units
+/// Added to a time that is ahead of what the steady clock confirms.
+inline constexpr uint64_t kUnconfirmed = 1ull << 32;
 
 enum class Op : uint8_t {
   kPut,
@@ -67,7 +69,7 @@ enum class Op : uint8_t {
   kTune,      // number: see Store::Tune
   kTuneHost,  // number: see Store::TuneHost
   kEntries,   // number: see Store::Entries
-  kSetTime,   // number: units
+  kSetTime,   // number: units, which may be fewer than before; see kUnconfirmed
 };
 inline constexpr uint32_t kOpCount = static_cast<uint32_t>(Op::kSetTime) + 1;
 const char* OpName(Op op);

@@ -63,15 +63,50 @@ Store::ImportPlan PlanOf(const Operation& import) {
   return plan;
 }
 
-Player::Player(Store* store) : store_(store) { store_->SetTime(times_.now_ms); }
+Player::Player(Store* store)
+    : store_(store), written_(std::make_shared<std::unordered_map<uint64_t, size_t>>()) {
+  store_->SetTime(times_.now_ms, /*confirmed=*/true);
+}
+
+void Player::SetTime(int64_t now_ms, bool confirmed) {
+  times_.now_ms = now_ms;
+  if (confirmed)
+    for (int64_t& latest : times_.latest_ms) latest = std::max(latest, now_ms);
+  // A jump that nothing confirms drops nothing of before, but what comes with it ages as ever.
+  times_.latest_ms.push_back(now_ms);
+  store_->SetTime(now_ms, confirmed);
+}
+
+void Player::NoteStamped(uint32_t table, Slice bytes) {
+  written_->try_emplace(Hash64(bytes, table), times_.latest_ms.size() - 1);
+}
+
+// When values are written: the same bytes again may be the ones of before.
+void Player::Note(const Operation& write) {
+  for (const Operation& one : write.batch) Note(one);
+  if (write.value.empty() || !HasTtl(write.table)) return;
+  if (kHistoryTables[write.table].ttl_layout != TtlLayout::kList)
+    return NoteStamped(write.table, write.value);
+  Slice rest = write.value, element;
+  ListSegment kind;
+  while (!rest.empty() && NextListSegment(&rest, &kind, &element).ok())
+    NoteStamped(write.table, element);
+}
+
+// Whether it shows no more, or a store may have dropped it while the clock was later than now.
+bool Player::MayHaveExpired(uint32_t table, Slice bytes, size_t offset) const {
+  const int64_t ttl_ms = times_.ttl_ms[table];
+  if (ttl_ms == 0 || bytes.size() < offset + 8) return false;
+  const auto stamp = static_cast<int64_t>(DecodeBigEndian(bytes.data() + offset, 8));
+  const auto written = written_->find(Hash64(bytes, table));
+  const size_t since = written == written_->end() ? 0 : written->second;
+  return stamp + ttl_ms <= std::max(times_.now_ms, times_.latest_ms[since]);
+}
 
 // Whether anything is left of a value; of a list, what.
 bool Player::Live(uint32_t table, std::string* value) const {
-  const int64_t ttl_ms = times_.ttl_ms[table];
   const auto expired = [&](Slice bytes, size_t offset) {
-    if (ttl_ms == 0 || bytes.size() < offset + 8) return false;
-    const auto written = static_cast<int64_t>(DecodeBigEndian(bytes.data() + offset, 8));
-    return written + ttl_ms <= times_.now_ms;
+    return MayHaveExpired(table, bytes, offset);
   };
   switch (kHistoryTables[table].ttl_layout) {
     case TtlLayout::kNone:
@@ -224,6 +259,7 @@ std::string Player::Apply(const Operation& o) {
 }
 
 std::string Player::Answer(const Operation& o, int32_t slot) {
+  Note(o);
   switch (o.op) {
     case Op::kPut:
     case Op::kDelete:
@@ -286,8 +322,8 @@ std::string Player::Answer(const Operation& o, int32_t slot) {
     case Op::kEntries:
       return InWords(store_->Entries(o.number));
     case Op::kSetTime:
-      times_.now_ms = std::max(times_.now_ms, static_cast<int64_t>(o.number) * kTimeUnitMs);
-      store_->SetTime(times_.now_ms);
+      SetTime(static_cast<int64_t>(o.number & ~kUnconfirmed) * kTimeUnitMs,
+              (o.number & kUnconfirmed) == 0);
       return "";
   }
   return "unknown";

@@ -64,7 +64,8 @@ class Store {
   /// What a layer above does with the log that it shares, chosen by number. No answer depends on
   /// it.
   virtual Status Entries(uint64_t) { return Status::OK(); }
-  virtual void SetTime(int64_t now_ms) = 0;
+  /// confirmed: the store's steady clock has gone on as far, where that is the test's.
+  virtual void SetTime(int64_t now_ms, bool confirmed) = 0;
   /// At the end, all snapshots released: what must hold of the store itself.
   virtual Status CheckAtEnd() = 0;
 };

@@ -142,7 +142,7 @@ class RocksDBStore final : public Store {
   Status SetTtl(uint32_t, int64_t) override { return Status::OK(); }
   Status Tune(uint32_t, uint64_t) override { return Status::OK(); }
   void TuneHost(uint64_t) override {}
-  void SetTime(int64_t) override {}
+  void SetTime(int64_t, bool) override {}
   Status CheckAtEnd() override { return Status::OK(); }
 
  private:

@@ -11,7 +11,9 @@ namespace lava::inspect {
 namespace {
 
 constexpr size_t kHeaderBytes = 40, kChecksumBytes = 4;
-constexpr uint32_t kFormatVersion = 2;  // from 2 on with packs
+// From 2 on with packs, from 3 on with what it is of.
+constexpr uint32_t kFormatVersion = 3;
+constexpr size_t kOriginBytes = 72;
 // Flink's serialized forms of a StreamStateHandle.
 constexpr char kByteStreamHandle = 1, kFileHandle = 2, kRelativeHandle = 6;
 
@@ -28,6 +30,7 @@ uint64_t LavaCheckpointBytes(Slice bytes) {
   // Before the checksum stand the packs with their length.
   if (claimed <= bytes.size() && BigEndian32(bytes.data() + 8) >= 2)
     claimed += 4 + uint64_t{BigEndian32(bytes.data() + claimed - kChecksumBytes)};
+  if (BigEndian32(bytes.data() + 8) >= 3) claimed += kOriginBytes;
   return claimed <= bytes.size() ? claimed : 0;
 }
 
@@ -54,6 +57,30 @@ bool ParsePacked(Slice in, std::map<std::string, PackedPlace>* packed) {
     }
   }
   return in.empty();
+}
+
+std::string InHex(Slice bytes) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string hex;
+  for (const char c : bytes) {
+    hex += kDigits[static_cast<uint8_t>(c) >> 4];
+    hex += kDigits[c & 15];
+  }
+  return hex;
+}
+
+// in: kOriginBytes. False: no key groups can be so.
+bool ParseOrigin(Slice in, CheckpointOrigin* out) {
+  const auto number = [&in](size_t at) {
+    return static_cast<int64_t>(DecodeBigEndian(in.data() + at, 8));
+  };
+  out->unique = InHex(in.substr(0, 16));
+  out->job = InHex(in.substr(16, 16));
+  out->checkpoint = static_cast<uint64_t>(number(32));
+  out->first_key_group = BigEndian32(in.data() + 40);
+  out->last_key_group = BigEndian32(in.data() + 44);
+  out->ttl_time = {.time_ms = number(48), .lead_ms = number(56), .stood_ms = number(64)};
+  return out->first_key_group <= out->last_key_group && out->last_key_group <= INT32_MAX;
 }
 
 // The SST whose footer ends at end, by what the footer says of where it stands in its own file.
@@ -129,6 +156,13 @@ Status ParseLavaCheckpoint(Slice bytes, const std::string& path, LavaCheckpoint*
   Slice in = bytes.substr(kHeaderBytes, checked - kHeaderBytes), metadata;
   uint64_t packed_bytes = 0;
   const bool has_packs = out->format_version >= 2;
+  if (out->format_version >= 3) {
+    if (in.size() < kOriginBytes ||
+        !ParseOrigin(in.substr(in.size() - kOriginBytes), &out->origin.emplace()))
+      return Damaged(path, checked - std::min(in.size(), kOriginBytes),
+                     "what says which checkpoint it is of is not whole");
+    in.remove_suffix(kOriginBytes);
+  }
   if (!GetBytes(&in, BigEndian32(bytes.data() + 36), &metadata) || (!has_packs && !in.empty()))
     return Damaged(path, 36, "the metadata's length does not fit the file");
   if (has_packs && (!GetBigEndian(&in, 4, &packed_bytes) || packed_bytes != in.size() ||

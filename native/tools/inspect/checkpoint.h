@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "inspect/file_kind.h"
 #include "lava/slice.h"
 #include "lava/status.h"
+#include "lava/ttl_time.h"
 
 namespace lava::inspect {
 
@@ -29,6 +31,15 @@ struct PackedPlace {
   uint64_t offset = 0, bytes = 0;
 };
 
+/// Which checkpoint a private file is of, and the time that its records expired by
+/// (CheckpointIdentity.java, lava/ttl_time.h).
+struct CheckpointOrigin {
+  std::string unique, job;  // in hexadecimal
+  uint64_t checkpoint = 0;
+  uint32_t first_key_group = 0, last_key_group = 0;
+  TtlTime ttl_time;
+};
+
 /// The plugin's private file of one backend in one checkpoint.
 struct LavaCheckpoint {
   uint32_t format_version = 0;
@@ -39,6 +50,7 @@ struct LavaCheckpoint {
   uint32_t heap_timer_crc32c = 0;
   std::string metadata;                       // the engine's, see DecodeMetadata()
   std::map<std::string, PackedPlace> packed;  // by the file's name
+  std::optional<CheckpointOrigin> origin;     // from version 3 on
 };
 /// Errors: Corruption with path and offset, NotSupported for a newer format.
 Status ParseLavaCheckpoint(Slice bytes, const std::string& path, LavaCheckpoint* out);

@@ -241,6 +241,7 @@ Instance* CheckpointLoader::Describe(const std::string& path, const std::string&
     return nullptr;
   }
   if (wrapped) instance->heap_timer_bytes = checkpoint->heap_timer_bytes;
+  instance->origin = checkpoint->origin;
   instance->description_path = in;
   Adopt(std::move(instance).value(), checkpoint->packed);
   return &store_->instances.back();

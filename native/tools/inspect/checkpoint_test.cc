@@ -242,6 +242,43 @@ TEST_F(InspectCheckpoint, WhatSaysWhereFilesLieInPacksIsChecked) {
   EXPECT_EQ(parsed(first.substr(0, begin)), 0);
 }
 
+// 48 bytes of the plugin's identity, three numbers of the clock.
+std::string Origin(uint64_t first_key_group, uint64_t last_key_group) {
+  std::string origin(15, '\0');
+  origin += '\x2a';
+  origin += std::string(15, '\xee') + '\7';
+  PutBigEndian(&origin, 4711, 8);
+  PutBigEndian(&origin, first_key_group, 4);
+  PutBigEndian(&origin, last_key_group, 4);
+  PutBigEndian(&origin, 1'700'000'000'000, 8);
+  PutBigEndian(&origin, 7'200'000, 8);
+  PutBigEndian(&origin, 60'000, 8);
+  return origin;
+}
+
+TEST_F(InspectCheckpoint, ACheckpointSaysWhatItIsOf) {
+  Upload();
+  const std::vector<std::pair<std::string, PackedPlace>> none;
+  const std::string description = PrivateFile(metadata_, 0, &none, Origin(32, 63));
+  WriteFlinkMetadata(Described(description, HandlesOfAll()));
+  ExpectWhole();
+  const Json of = Ask({"summary", "/cp/chk-1"})["instances"][0]["checkpoint"];
+  EXPECT_EQ(of["number"], 4711);
+  EXPECT_EQ(of["job"], "eeeeeeeeeeeeeeeeeeeeeeeeeeeeee07");
+  EXPECT_EQ(of["unique_name"], "0000000000000000000000000000002a");
+  EXPECT_EQ(of["first_key_group"], 32);
+  EXPECT_EQ(of["last_key_group"], 63);
+  EXPECT_EQ(of["ttl_time_ms"], 1'700'000'000'000);
+  EXPECT_EQ(of["ttl_lead_ms"], 7'200'000);
+  EXPECT_EQ(of["ttl_lead_stood_ms"], 60'000);
+  LavaCheckpoint out;
+  EXPECT_OK(ParseLavaCheckpoint(description, "the-file", &out));
+  EXPECT_TRUE(ParseLavaCheckpoint(PrivateFile(metadata_, 0, &none, Origin(64, 63)), "f", &out)
+                  .IsCorruption());
+  EXPECT_TRUE(
+      ParseLavaCheckpoint(PrivateFile(metadata_, 0, &none, "short"), "f", &out).IsCorruption());
+}
+
 TEST_F(InspectCheckpoint, LocalBackupsAndBareMetadataAreCheckpointsToo) {
   Upload();
   ASSERT_OK(db.files.SetContent("/taken/LAVA-CHECKPOINT", PrivateFile(metadata_)));

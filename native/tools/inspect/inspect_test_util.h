@@ -93,13 +93,13 @@ inline const std::string kStateMeta = "Flink's description of the states";
 inline std::string TimersOf(uint64_t bytes) { return std::string(bytes, 't'); }
 inline void PutUtf(std::string* out, Slice text) { FlinkMetadataBuilder::PutText(out, text); }
 /// The plugin's private file around an engine's metadata. With packed, of the version with packs;
-/// places of a pack stand together.
+/// places of a pack stand together. With origin, of the version that says what it is of.
 inline std::string PrivateFile(
     Slice metadata, uint64_t heap_timer_bytes = 0,
-    const std::vector<std::pair<std::string, PackedPlace>>* packed = nullptr) {
+    const std::vector<std::pair<std::string, PackedPlace>>* packed = nullptr, Slice origin = {}) {
   std::string bytes(kCheckpointMagic);
-  PutBigEndian(&bytes, packed == nullptr ? 1 : 2, 4);  // version
-  PutBigEndian(&bytes, 1, 4);                          // bytes of the key group
+  PutBigEndian(&bytes, !origin.empty() ? 3 : packed == nullptr ? 1 : 2, 4);  // version
+  PutBigEndian(&bytes, 1, 4);  // bytes of the key group
   PutBigEndian(&bytes, kStateMeta.size(), 4);
   PutBigEndian(&bytes, Crc32c(kStateMeta), 4);
   PutBigEndian(&bytes, heap_timer_bytes, 8);
@@ -125,6 +125,7 @@ inline std::string PrivateFile(
     PutBigEndian(&bytes, all.size(), 4);
     bytes += all;
   }
+  bytes += origin;
   PutBigEndian(&bytes, Crc32c(bytes), 4);
   return bytes;
 }

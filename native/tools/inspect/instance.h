@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cache/block_cache.h"
+#include "inspect/checkpoint.h"
 #include "inspect/read_only_files.h"
 #include "job/job_context.h"
 #include "manifest/manifest.h"
@@ -32,6 +33,7 @@ struct Instance {
   std::optional<uint64_t> manifest_number;
   Manifest::LogInfo log;
   std::optional<uint64_t> heap_timer_bytes;  // of a checkpoint of the plugin
+  std::optional<CheckpointOrigin> origin;    // the same
   /// A path of ReadOnlyFiles under which each file has its own name; no directory needs to be
   /// there.
   std::string directory;

@@ -9,6 +9,7 @@
 #include "inspect/render_host.h"
 #include "inspect/render_log.h"
 #include "inspect/text.h"
+#include "lava/ttl_time.h"
 
 namespace lava::inspect {
 namespace {
@@ -23,6 +24,20 @@ std::string Decimal(const Json& json, const char* field) {
 std::string Short(const std::string& name) {
   const size_t dash = name.find('-');
   return dash == std::string::npos || dash < 8 ? name : name.substr(0, 8) + name.substr(dash);
+}
+
+std::string OriginLines(const Json& of) {
+  std::string text = "  checkpoint " + Count(of, "number") + " of job " + Text(of, "job") +
+                     ", key groups " + Count(of, "first_key_group") + " to " +
+                     Count(of, "last_key_group") + ", written as " + Text(of, "unique_name") + "\n";
+  if (of["ttl_time_ms"].get<int64_t>() == TtlTime::kUnknown)
+    return text + "  the time that its records expire by is not known\n";
+  text += "  its records expire by the time " + std::to_string(of["ttl_time_ms"].get<int64_t>()) +
+          " ms";
+  if (Number(of, "ttl_lead_ms") != 0)
+    text += "; its clock was ahead of that by " + std::to_string(of["ttl_lead_ms"].get<int64_t>()) +
+            " ms, for " + std::to_string(of["ttl_lead_stood_ms"].get<int64_t>()) + " ms";
+  return text + "\n";
 }
 
 std::string HeadText(const Json& one) {
@@ -43,6 +58,7 @@ std::string HeadText(const Json& one) {
       text +=
           "; timers of the heap, " + Size(one, "heap_timer_bytes") + ", are in a file of Flink's";
     text += "\n";
+    if (one.contains("checkpoint")) text += OriginLines(one["checkpoint"]);
   }
   return text;
 }

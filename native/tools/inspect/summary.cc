@@ -159,6 +159,17 @@ Json HeadOf(const Instance& instance) {
     if (!instance.state.origins.empty()) json["origin"] = instance.state.origins.back().ToString();
   }
   if (instance.heap_timer_bytes) json["heap_timer_bytes"] = *instance.heap_timer_bytes;
+  if (instance.origin) {
+    const CheckpointOrigin& origin = *instance.origin;
+    json["checkpoint"] = {{"number", origin.checkpoint},
+                          {"job", origin.job},
+                          {"first_key_group", origin.first_key_group},
+                          {"last_key_group", origin.last_key_group},
+                          {"unique_name", origin.unique},
+                          {"ttl_time_ms", origin.ttl_time.time_ms},
+                          {"ttl_lead_ms", origin.ttl_time.lead_ms},
+                          {"ttl_lead_stood_ms", origin.ttl_time.stood_ms}};
+  }
   json["partition_bytes"] = instance.state.partition_bytes;
   return json;
 }

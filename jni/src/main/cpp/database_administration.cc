@@ -202,6 +202,33 @@ void SetTime(JNIEnv* env, jobject, jlong handle, jlong now_ms) {
   }));
 }
 
+void BelieveTime(JNIEnv* env, jobject, jlong handle, jlong now_ms) {
+  static_cast<void>(Entry<Declares::kNothing>(env, 0, [&]() -> int {
+    Use<DatabaseHandle> use(handle);
+    use->db()->BelieveTime(now_ms);
+    return 0;
+  }));
+}
+
+void ContinueTime(JNIEnv* env, jobject, jlong handle, jlong time_ms, jlong lead_ms,
+                  jlong stood_ms) {
+  static_cast<void>(Entry<Declares::kNothing>(env, 0, [&]() -> int {
+    Use<DatabaseHandle> use(handle);
+    use->db()->ContinueTime({time_ms, lead_ms, stood_ms});
+    return 0;
+  }));
+}
+
+void Time(JNIEnv* env, jobject, jlong handle, jlongArray out) {
+  static_cast<void>(Entry<Declares::kNothing>(env, 0, [&]() -> int {
+    Use<DatabaseHandle> use(handle);
+    const TtlTime time = use->db()->time();
+    const jlong numbers[] = {time.time_ms, time.lead_ms, time.stood_ms};
+    CopyNumbers(env, numbers, out);
+    return 0;
+  }));
+}
+
 void SetValuePolicy(JNIEnv* env, jobject, jlong handle, jint policy) {
   static_cast<void>(Entry<Declares::kNothing>(env, 0, [&]() -> int {
     const ValuePolicy to = ToValuePolicy(policy);
@@ -345,6 +372,9 @@ NativeClass DatabaseAdministration() {
       Native("flush0", "(JI)I", reinterpret_cast<void*>(Flush)),
       Native("compactAll0", "(JIJ)J", reinterpret_cast<void*>(CompactAll)),
       Native("setTime0", "(JJ)V", reinterpret_cast<void*>(SetTime)),
+      Native("believeTime0", "(JJ)V", reinterpret_cast<void*>(BelieveTime)),
+      Native("continueTime0", "(JJJJ)V", reinterpret_cast<void*>(ContinueTime)),
+      Native("time0", "(J[J)V", reinterpret_cast<void*>(Time)),
       Native("setValuePolicy0", "(JI)V", reinterpret_cast<void*>(SetValuePolicy)),
       Native("valueDecisions0", "(J)[B", reinterpret_cast<void*>(ValueDecisions)),
       Native("statistics0", "(J[J)V", reinterpret_cast<void*>(Statistics)),

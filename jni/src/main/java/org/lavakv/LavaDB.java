@@ -604,9 +604,34 @@ public final class LavaDB extends NativeObject {
                 });
     }
 
-    /** Sets the clock for TTL, milliseconds since the epoch; it runs on by itself. */
+    /**
+     * What the clock that records expire by says now, milliseconds since the epoch. Between calls
+     * that time stands. A step back holds at once; a step ahead is believed after the machine's
+     * steady clock confirms it, or after it has stood for as long as it is itself, at most 24
+     * hours. Until then it counts only for timestamps from after the step.
+     */
     public void setTime(long nowMs) {
         setTime0(handle, nowMs);
+    }
+
+    /** The same, and the caller knows that it is so: a step ahead is believed at once. */
+    public void believeTime(long nowMs) {
+        believeTime0(handle, nowMs);
+    }
+
+    /**
+     * The instance has data of which this was the time: the clock's first word is held against it.
+     * Ignored after the first {@link #setTime}.
+     */
+    public void continueTime(TtlTime before) {
+        continueTime0(handle, before.timeMs(), before.leadMs(), before.stoodMs());
+    }
+
+    /** What a checkpoint is to carry for {@link #continueTime}, as of the last setTime. */
+    public TtlTime time() {
+        long[] numbers = new long[3];
+        time0(handle, numbers);
+        return new TtlTime(numbers[0], numbers[1], numbers[2]);
     }
 
     /** From now on; jobs that were planned before keep to the one before. */
@@ -853,6 +878,12 @@ public final class LavaDB extends NativeObject {
     private native long compactAll0(long handle, int waitMs, long ticket) throws LavaDBException;
 
     private native void setTime0(long handle, long nowMs);
+
+    private native void believeTime0(long handle, long nowMs);
+
+    private native void continueTime0(long handle, long timeMs, long leadMs, long stoodMs);
+
+    private native void time0(long handle, long[] numbers);
 
     private native void setValuePolicy0(long handle, int policy);
 

@@ -40,6 +40,9 @@ final class Entries {
         entries.put("flush", db::flush);
         entries.put("compactAll", db::compactAll);
         entries.put("setTime", () -> db.setTime(1));
+        entries.put("believeTime", () -> db.believeTime(1));
+        entries.put("continueTime", () -> db.continueTime(TtlTime.UNKNOWN));
+        entries.put("time", db::time);
         entries.put("setValuePolicy", () -> db.setValuePolicy(ValuePolicy.AUTOMATIC));
         entries.put("takeValueDecisions", db::takeValueDecisions);
         EntryLog log = db.entryLog();

@@ -37,10 +37,10 @@ import org.apache.flink.runtime.state.heap.HeapPriorityQueueSetFactory;
 import org.apache.flink.runtime.state.heap.HeapPriorityQueueSnapshotRestoreWrapper;
 import org.apache.flink.runtime.state.metrics.LatencyTrackingStateConfig;
 import org.apache.flink.runtime.state.metrics.SizeTrackingStateConfig;
-import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
 import org.apache.flink.util.FlinkRuntimeException;
 import org.apache.flink.util.IOUtils;
 import org.lavakv.LavaDBException;
+import org.lavakv.flink.engine.EngineClock;
 import org.lavakv.flink.engine.LavaInstance;
 import org.lavakv.flink.engine.StateContext;
 import org.lavakv.flink.engine.StateTable;
@@ -70,6 +70,7 @@ public class LavaKeyedStateBackend<K> extends AbstractKeyedStateBackend<K> {
     private final StateContext<K> context;
     private final StateTables tables;
     private final StateFactory<K> states;
+    private final EngineClock clock;
     private final StateRegistration<K> registration;
     private final LavaSnapshotStrategy<K> snapshotStrategy;
     private final LavaMetrics metrics;
@@ -84,7 +85,7 @@ public class LavaKeyedStateBackend<K> extends AbstractKeyedStateBackend<K> {
         TaskKvStateRegistry kvStateRegistry;
         ClassLoader userCodeClassLoader;
         ExecutionConfig executionConfig;
-        TtlTimeProvider ttlTimeProvider;
+        EngineClock clock;
         LatencyTrackingStateConfig latencyTracking;
         SizeTrackingStateConfig sizeTracking;
         StreamCompressionDecorator compression;
@@ -104,7 +105,7 @@ public class LavaKeyedStateBackend<K> extends AbstractKeyedStateBackend<K> {
                 parts.context.keySerializer(),
                 parts.userCodeClassLoader,
                 parts.executionConfig,
-                parts.ttlTimeProvider,
+                parts.clock,
                 parts.latencyTracking,
                 parts.sizeTracking,
                 new CloseableRegistry(),
@@ -114,7 +115,8 @@ public class LavaKeyedStateBackend<K> extends AbstractKeyedStateBackend<K> {
         instance = context.instance();
         tables = parts.tables;
         states = new StateFactory<>(context);
-        registration = new StateRegistration<>(context, tables, parts.ttlTimeProvider);
+        clock = parts.clock;
+        registration = new StateRegistration<>(context, tables, clock);
         snapshotStrategy = parts.snapshotStrategy;
         metrics = parts.metrics;
         timers =
@@ -270,7 +272,7 @@ public class LavaKeyedStateBackend<K> extends AbstractKeyedStateBackend<K> {
             @Nonnull CheckpointStreamFactory streamFactory,
             @Nonnull CheckpointOptions checkpointOptions)
             throws Exception {
-        pushTime();
+        clock.tell();
         instance.forgetUnreachableViews();
         return new SnapshotStrategyRunner<>(
                         LavaSnapshotStrategy.DESCRIPTION,
@@ -283,7 +285,7 @@ public class LavaKeyedStateBackend<K> extends AbstractKeyedStateBackend<K> {
     @Nonnull
     @Override
     public SavepointResources<K> savepoint() throws Exception {
-        pushTime();
+        clock.tell();
         instance.forgetUnreachableViews();
         return new SavepointResources<>(
                 new LavaFullSnapshotResources<>(
@@ -306,18 +308,14 @@ public class LavaKeyedStateBackend<K> extends AbstractKeyedStateBackend<K> {
         snapshotStrategy.notifyCheckpointAborted(checkpointId);
     }
 
-    /** The engine's clock runs on by itself; this keeps it to the one that Flink judges TTL by. */
-    private void pushTime() {
-        instance.db().setTime(ttlTimeProvider.currentTimestamp());
-    }
-
     /**
-     * Compacts all state to the last level, so that expired records go; for tests.
+     * Compacts all state to the last level, so that what has expired by Flink's clock goes, however
+     * far that is ahead of what the engine would believe; for tests.
      *
      * <p>Errors: {@link LavaDBException} also when the thread is interrupted.
      */
     public void compact() throws LavaDBException {
-        pushTime();
+        clock.believe();
         instance.db().compactAll();
     }
 

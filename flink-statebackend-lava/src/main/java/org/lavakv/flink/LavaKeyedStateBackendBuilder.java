@@ -21,6 +21,7 @@ import org.apache.flink.runtime.state.heap.HeapPriorityQueueSetFactory;
 import org.apache.flink.runtime.state.heap.HeapPriorityQueueSnapshotRestoreWrapper;
 import org.apache.flink.runtime.state.metrics.LatencyTrackingStateConfig;
 import org.apache.flink.runtime.state.metrics.SizeTrackingStateConfig;
+import org.lavakv.flink.engine.EngineClock;
 import org.lavakv.flink.engine.LavaInstance;
 import org.lavakv.flink.engine.StateContext;
 import org.lavakv.flink.host.HostReports;
@@ -197,12 +198,12 @@ public class LavaKeyedStateBackendBuilder<K> extends AbstractKeyedStateBackendBu
             @Nullable HeapPriorityQueueSetFactory heapTimers,
             Map<String, HeapPriorityQueueSnapshotRestoreWrapper<?>> heapTimerStates) {
         LavaInstance instance = restored.instance();
-        instance.db().setTime(ttlTimeProvider.currentTimestamp());
+        EngineClock clock = new EngineClock(ttlTimeProvider, instance.db(), restored.ttlTime());
         LavaKeyedStateBackend.Parts<K> parts = new LavaKeyedStateBackend.Parts<>();
         parts.kvStateRegistry = kvStateRegistry;
         parts.userCodeClassLoader = userCodeClassLoader;
         parts.executionConfig = executionConfig;
-        parts.ttlTimeProvider = ttlTimeProvider;
+        parts.clock = clock;
         parts.latencyTracking = latencyTrackingStateConfig;
         parts.sizeTracking = sizeTrackingStateConfig;
         parts.compression = keyGroupCompressionDecorator;
@@ -212,7 +213,8 @@ public class LavaKeyedStateBackendBuilder<K> extends AbstractKeyedStateBackendBu
                 new StateContext<>(
                         instance,
                         keySerializerProvider.currentSchemaSerializer(),
-                        parts.keyContext);
+                        parts.keyContext,
+                        clock);
         parts.tables = restored.tables();
         parts.snapshotStrategy =
                 new LavaSnapshotStrategy<>(
@@ -222,6 +224,7 @@ public class LavaKeyedStateBackendBuilder<K> extends AbstractKeyedStateBackendBu
                         keySerializerProvider.currentSchemaSerializer(),
                         keyGroupRange,
                         localRecovery,
+                        parameters.getEnv().getJobID(),
                         restored.backendUID(),
                         restored.uploadedFiles(),
                         restored.lastCompletedCheckpointId(),

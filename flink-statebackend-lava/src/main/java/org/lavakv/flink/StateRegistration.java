@@ -7,9 +7,9 @@ import org.apache.flink.api.common.typeutils.TypeSerializerSchemaCompatibility;
 import org.apache.flink.runtime.state.RegisteredKeyValueStateBackendMetaInfo;
 import org.apache.flink.runtime.state.StateSnapshotTransformer.StateSnapshotTransformFactory;
 import org.apache.flink.runtime.state.ttl.TtlAwareSerializer;
-import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
 import org.apache.flink.util.StateMigrationException;
 import org.lavakv.LavaDBException;
+import org.lavakv.flink.engine.EngineClock;
 import org.lavakv.flink.engine.StateContext;
 import org.lavakv.flink.engine.StateTable;
 import org.lavakv.flink.engine.StateTables;
@@ -34,12 +34,12 @@ final class StateRegistration<K> {
 
     private final StateContext<K> context;
     private final StateTables tables;
-    private final TtlTimeProvider timeProvider;
+    private final EngineClock clock;
 
-    StateRegistration(StateContext<K> context, StateTables tables, TtlTimeProvider timeProvider) {
+    StateRegistration(StateContext<K> context, StateTables tables, EngineClock clock) {
         this.context = context;
         this.tables = tables;
-        this.timeProvider = timeProvider;
+        this.clock = clock;
     }
 
     <N, SV, SEV> StateTable register(
@@ -68,7 +68,7 @@ final class StateRegistration<K> {
         metaInfo.updateSnapshotTransformFactory(
                 SnapshotTransforms.forCanonicalValues(
                         descriptor.getType(), transformFactory, metaInfo.getStateSerializer()));
-        context.instance().db().setTime(timeProvider.currentTimestamp());
+        clock.tell();
         return tables.register(metaInfo, ttlMs > 0, ttlMs);
     }
 
@@ -138,6 +138,6 @@ final class StateRegistration<K> {
                 table.name());
         // While values stand in two forms, none must be judged by its timestamp.
         tables.register(metaInfo, false, 0);
-        new StateMigration<>(context, table, metaInfo, timeProvider).run();
+        new StateMigration<>(context, table, metaInfo, clock).run();
     }
 }

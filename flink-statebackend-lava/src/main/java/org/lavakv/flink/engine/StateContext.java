@@ -16,14 +16,17 @@ public final class StateContext<K> {
     private final TypeSerializer<K> keySerializer;
     private final InternalKeyContext<K> keyContext;
     private final CompositeKeyBuilder<K> keys;
+    private final EngineClock clock;
 
     public StateContext(
             LavaInstance instance,
             TypeSerializer<K> keySerializer,
-            InternalKeyContext<K> keyContext) {
+            InternalKeyContext<K> keyContext,
+            EngineClock clock) {
         this.instance = instance;
         this.keySerializer = keySerializer;
         this.keyContext = keyContext;
+        this.clock = clock;
         this.keys = new CompositeKeyBuilder<>(keySerializer, instance.keyGroupPrefixBytes());
     }
 
@@ -41,6 +44,11 @@ public final class StateContext<K> {
 
     public int keyGroupPrefixBytes() {
         return instance.keyGroupPrefixBytes();
+    }
+
+    /** Flink's clock for TTL, which the engine is told. */
+    public EngineClock clock() {
+        return clock;
     }
 
     /** The builder of all states' keys; it knows the current key. */

@@ -22,6 +22,7 @@ import org.lavakv.LavaDB;
 import org.lavakv.LavaDBException;
 import org.lavakv.TableHandle;
 import org.lavakv.TableKind;
+import org.lavakv.TtlTime;
 import org.lavakv.WriteBatch;
 import org.lavakv.flink.engine.LavaInstance;
 import org.lavakv.flink.engine.StateTables;
@@ -85,7 +86,7 @@ final class CanonicalRestore<K> {
                 .addMetric(
                         MetricNames.RESTORE_STATE_DURATION,
                         (System.nanoTime() - begin) / 1_000_000);
-        return RestoreResult.fresh(instance, tables);
+        return RestoreResult.fresh(instance, tables, TtlTime.UNKNOWN);
     }
 
     private static KeyGroupsStateHandle keyGroups(KeyedStateHandle handle) {

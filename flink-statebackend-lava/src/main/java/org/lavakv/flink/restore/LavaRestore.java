@@ -54,7 +54,7 @@ public final class LavaRestore {
         List<KeyedStateHandle> handles = request.stateHandles();
         if (handles.isEmpty()) {
             LavaInstance instance = opener.open(Collections.emptyList());
-            return RestoreResult.fresh(instance, new StateTables(instance));
+            return RestoreResult.fresh(instance, new StateTables(instance), null);
         }
         LOG.info(
                 "Restoring key groups {} from {} handles.",

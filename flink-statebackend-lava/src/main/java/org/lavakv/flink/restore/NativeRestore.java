@@ -28,6 +28,7 @@ import org.lavakv.FileInfo;
 import org.lavakv.ImportSource;
 import org.lavakv.LavaDBException;
 import org.lavakv.TableInfo;
+import org.lavakv.TtlTime;
 import org.lavakv.flink.engine.LavaInstance;
 import org.lavakv.flink.engine.StateTables;
 import org.lavakv.flink.snapshot.ParallelTransfer;
@@ -302,6 +303,11 @@ final class NativeRestore<K> {
 
     private RestoreResult result(
             LavaInstance instance, StateTables tables, List<Predecessor> predecessors) {
+        TtlTime ttlTime =
+                predecessors.stream()
+                        .map(predecessor -> predecessor.description().ttlTime())
+                        .reduce(TtlTime::with)
+                        .orElse(null);
         if (predecessors.size() == 1 && request.stateHandles().size() == 1) {
             IncrementalKeyedStateHandle handle = predecessors.get(0).handle();
             if (handle.getKeyGroupRange().equals(request.keyGroupRange())) {
@@ -312,10 +318,11 @@ final class NativeRestore<K> {
                         handle.getCheckpointId(),
                         new UploadedFiles(
                                 reusable(handle.getSharedStateHandles()),
-                                predecessors.get(0).description().packed()));
+                                predecessors.get(0).description().packed()),
+                        ttlTime);
             }
         }
-        return RestoreResult.fresh(instance, tables);
+        return RestoreResult.fresh(instance, tables, ttlTime);
     }
 
     /**

@@ -114,7 +114,8 @@ final class Predecessor implements AutoCloseable {
                 FileSource.remote(
                         new FileInfo("state description", -1, 0), handle.getMetaDataStateHandle());
         byte[] stateMeta = readAll(metaSource, streams);
-        description.checkStateMeta(stateMeta, metaSource.displayName());
+        description.checkStateMeta(
+                stateMeta, handle.getKeyGroupRange(), metaSource.displayName(), name);
         MetadataInfo metadata;
         try {
             metadata = MetadataInfo.read(description.engineMetadata());

@@ -4,6 +4,8 @@ import java.util.Collections;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.UUID;
+import javax.annotation.Nullable;
+import org.lavakv.TtlTime;
 import org.lavakv.flink.engine.LavaInstance;
 import org.lavakv.flink.engine.StateTables;
 import org.lavakv.flink.snapshot.UploadedFiles;
@@ -20,24 +22,32 @@ public final class RestoreResult {
     private final UUID backendUid;
     private final long lastCompletedCheckpointId;
     private final SortedMap<Long, UploadedFiles> uploadedFiles;
+    @Nullable private final TtlTime ttlTime;
 
     private RestoreResult(
             LavaInstance instance,
             StateTables tables,
             UUID backendUid,
             long lastCompletedCheckpointId,
-            SortedMap<Long, UploadedFiles> uploadedFiles) {
+            SortedMap<Long, UploadedFiles> uploadedFiles,
+            @Nullable TtlTime ttlTime) {
         this.instance = instance;
         this.tables = tables;
         this.backendUid = backendUid;
         this.lastCompletedCheckpointId = lastCompletedCheckpointId;
         this.uploadedFiles = uploadedFiles;
+        this.ttlTime = ttlTime;
     }
 
-    /** A backend whose first checkpoint can name no earlier one's files. */
-    static RestoreResult fresh(LavaInstance instance, StateTables tables) {
+    /**
+     * A backend whose first checkpoint can name no earlier one's files.
+     *
+     * @param ttlTime of what was restored; null: nothing was
+     */
+    static RestoreResult fresh(
+            LavaInstance instance, StateTables tables, @Nullable TtlTime ttlTime) {
         return new RestoreResult(
-                instance, tables, UUID.randomUUID(), -1L, Collections.emptySortedMap());
+                instance, tables, UUID.randomUUID(), -1L, Collections.emptySortedMap(), ttlTime);
     }
 
     /** A backend that goes on where a checkpoint of the same key groups stood. */
@@ -46,10 +56,11 @@ public final class RestoreResult {
             StateTables tables,
             UUID backendUid,
             long checkpointId,
-            UploadedFiles files) {
+            UploadedFiles files,
+            TtlTime ttlTime) {
         TreeMap<Long, UploadedFiles> uploaded = new TreeMap<>();
         uploaded.put(checkpointId, files);
-        return new RestoreResult(instance, tables, backendUid, checkpointId, uploaded);
+        return new RestoreResult(instance, tables, backendUid, checkpointId, uploaded, ttlTime);
     }
 
     public LavaInstance instance() {
@@ -69,6 +80,12 @@ public final class RestoreResult {
     /** The checkpoint that was restored, when the next one may name its files, or -1. */
     public long lastCompletedCheckpointId() {
         return lastCompletedCheckpointId;
+    }
+
+    /** The time of the restored data, for {@link org.lavakv.LavaDB#continueTime}; null: none. */
+    @Nullable
+    public TtlTime ttlTime() {
+        return ttlTime;
     }
 
     /** By checkpoint, the files and packs that the next one may name. */

@@ -7,7 +7,9 @@ import java.util.Arrays;
 import java.util.zip.CRC32C;
 import javax.annotation.Nullable;
 import org.apache.flink.core.memory.DataOutputSerializer;
+import org.apache.flink.runtime.state.KeyGroupRange;
 import org.lavakv.FileInfo;
+import org.lavakv.TtlTime;
 
 /**
  * The one private file of a checkpoint or native savepoint. It says that the checkpoint is Lava's,
@@ -17,7 +19,9 @@ import org.lavakv.FileInfo;
  * <p>Bytes, big endian: magic (8), format version (4), key group prefix bytes (4), length (4) and
  * CRC32C (4) of Flink's description, length (8) and CRC32C (4) of the file of heap timers, both 0
  * when there is none, length (4) of the engine's metadata, the metadata, from version 2 on length
- * (4) and bytes of {@link PackedFiles}, CRC32C (4) of all before.
+ * (4) and bytes of {@link PackedFiles}, from version 3 on the {@link CheckpointIdentity} (48) and
+ * the engine's time for TTL (three times 8: what is proven, by how much the clock was ahead, for
+ * how long), CRC32C (4) of all before.
  *
  * <p>Threads: immutable. Ownership: the metadata array is shared with whoever asks for it.
  */
@@ -29,11 +33,12 @@ public final class CheckpointDescription {
     /** Larger than any real one; bounds what is read from a damaged checkpoint. */
     public static final int BYTES_MAX = 512 << 20;
 
-    static final int FORMAT_VERSION = 2;
+    static final int FORMAT_VERSION = 3;
 
     private static final byte[] MAGIC = "LAVACKPT".getBytes(StandardCharsets.US_ASCII);
     private static final int HEADER_BYTES = 40;
     private static final int CHECKSUM_BYTES = 4;
+    private static final int ORIGIN_BYTES = CheckpointIdentity.BYTES + 3 * Long.BYTES;
 
     private final int keyGroupPrefixBytes;
     private final int stateMetaBytes;
@@ -41,6 +46,8 @@ public final class CheckpointDescription {
     @Nullable private final FileInfo timers;
     private final byte[] engineMetadata;
     private final PackedFiles packed;
+    @Nullable private final CheckpointIdentity identity;
+    private final TtlTime ttlTime;
 
     private CheckpointDescription(
             int keyGroupPrefixBytes,
@@ -48,13 +55,17 @@ public final class CheckpointDescription {
             int stateMetaCrc32c,
             @Nullable FileInfo timers,
             byte[] engineMetadata,
-            PackedFiles packed) {
+            PackedFiles packed,
+            @Nullable CheckpointIdentity identity,
+            TtlTime ttlTime) {
         this.keyGroupPrefixBytes = keyGroupPrefixBytes;
         this.stateMetaBytes = stateMetaBytes;
         this.stateMetaCrc32c = stateMetaCrc32c;
         this.timers = timers;
         this.engineMetadata = engineMetadata;
         this.packed = packed;
+        this.identity = identity;
+        this.ttlTime = ttlTime;
     }
 
     /**
@@ -64,20 +75,26 @@ public final class CheckpointDescription {
      * @param timers the file of timers on the heap, or null
      * @param engineMetadata what the engine needs to import the files
      * @param packed which of the files lie in packs
+     * @param identity also stands behind stateMeta
+     * @param ttlTime the engine's when the checkpoint's view was taken
      */
     public static CheckpointDescription of(
             int keyGroupPrefixBytes,
             byte[] stateMeta,
             @Nullable FileInfo timers,
             byte[] engineMetadata,
-            PackedFiles packed) {
+            PackedFiles packed,
+            CheckpointIdentity identity,
+            TtlTime ttlTime) {
         return new CheckpointDescription(
                 keyGroupPrefixBytes,
                 stateMeta.length,
                 crc32c(stateMeta, 0, stateMeta.length),
                 timers,
                 engineMetadata,
-                packed);
+                packed,
+                identity,
+                ttlTime);
     }
 
     /** Leading bytes of every key that name the key group: 1 or 2. */
@@ -101,6 +118,11 @@ public final class CheckpointDescription {
         return packed;
     }
 
+    /** The time that the checkpoint's records expired by; unknown before version 3. */
+    public TtlTime ttlTime() {
+        return ttlTime;
+    }
+
     /** The file's content. */
     public byte[] toBytes() throws IOException {
         DataOutputSerializer out =
@@ -118,6 +140,10 @@ public final class CheckpointDescription {
         packed.write(places);
         out.writeInt(places.length());
         out.write(places.getSharedBuffer(), 0, places.length());
+        ByteBuffer origin = ByteBuffer.allocate(ORIGIN_BYTES);
+        identity.write(origin);
+        origin.putLong(ttlTime.timeMs()).putLong(ttlTime.leadMs()).putLong(ttlTime.stoodMs());
+        out.write(origin.array());
         out.writeInt(crc32c(out.getSharedBuffer(), 0, out.length()));
         return out.getCopyOfBuffer();
     }
@@ -176,8 +202,23 @@ public final class CheckpointDescription {
                 || version == 1 && engineBytes != checked - HEADER_BYTES) {
             throw damaged(file, MAGIC.length, "its header contradicts itself");
         }
-        in.limit(checked).position(HEADER_BYTES + engineBytes);
+        int originBytes = version < 3 ? 0 : ORIGIN_BYTES;
+        if (engineBytes > checked - HEADER_BYTES - originBytes) {
+            throw damaged(file, MAGIC.length, "its header contradicts itself");
+        }
+        in.limit(checked - originBytes).position(HEADER_BYTES + engineBytes);
         PackedFiles packed = version == 1 ? PackedFiles.NONE : readPacked(in, file);
+        in.limit(checked);
+        CheckpointIdentity identity = null;
+        TtlTime ttlTime = TtlTime.UNKNOWN;
+        if (version >= 3) {
+            in.position(checked - originBytes);
+            identity = CheckpointIdentity.read(in);
+            if (identity == null) {
+                throw damaged(file, checked - originBytes, "its key groups contradict themselves");
+            }
+            ttlTime = new TtlTime(in.getLong(), in.getLong(), in.getLong());
+        }
         return new CheckpointDescription(
                 prefixBytes,
                 metaBytes,
@@ -186,7 +227,9 @@ public final class CheckpointDescription {
                         ? null
                         : new FileInfo(HeapTimerFile.FILE_NAME, timersBytes, timersCrc),
                 Arrays.copyOfRange(bytes, HEADER_BYTES, HEADER_BYTES + engineBytes),
-                packed);
+                packed,
+                identity,
+                ttlTime);
     }
 
     private static PackedFiles readPacked(ByteBuffer in, String file) throws IOException {
@@ -202,15 +245,38 @@ public final class CheckpointDescription {
     }
 
     /**
-     * Checks that Flink's description of the states is the one that was written.
+     * Checks that Flink's description of the states is the one that was written, and that this
+     * description is the one that it expects.
      *
-     * @param file its name, for messages
-     * @throws IOException naming the file and the offset from which it cannot be trusted
+     * @param stateMeta Flink's description, of the checkpoint that is restored
+     * @param keyGroups the handle's
+     * @param metaFile the name of Flink's description, for messages
+     * @param file the name of this one
+     * @throws IOException naming the file, and the offset from which it cannot be trusted or the
+     *     checkpoint that it belongs to
      */
-    public void checkStateMeta(byte[] stateMeta, String file) throws IOException {
+    public void checkStateMeta(
+            byte[] stateMeta, KeyGroupRange keyGroups, String metaFile, String file)
+            throws IOException {
+        CheckpointIdentity expected = CheckpointIdentity.behindOf(stateMeta);
+        if (expected != null && !expected.equals(identity)) {
+            throw new IOException(
+                    "The checkpoint file "
+                            + file
+                            + " does not belong to the checkpoint that is restored. It is of "
+                            + (identity == null
+                                    ? "a checkpoint that an older version of Lava wrote"
+                                    : identity)
+                            + "; expected, by "
+                            + metaFile
+                            + ", is the one of "
+                            + expected
+                            + ". Put that one back in its place, or restore from another"
+                            + " checkpoint; this one was left as it is.");
+        }
         if (stateMeta.length != stateMetaBytes) {
             throw damaged(
-                    file,
+                    metaFile,
                     Math.min(stateMeta.length, stateMetaBytes),
                     "the description of all states has "
                             + stateMeta.length
@@ -219,12 +285,25 @@ public final class CheckpointDescription {
         }
         if (crc32c(stateMeta, 0, stateMeta.length) != stateMetaCrc32c) {
             throw damaged(
-                    file,
+                    metaFile,
                     0,
                     "the description of all states, the "
                             + stateMetaBytes
                             + " bytes from here, does not have the checksum that it was written"
                             + " with");
+        }
+        if (identity != null && !identity.keyGroups().equals(keyGroups)) {
+            throw new IOException(
+                    "The checkpoint files "
+                            + file
+                            + " and "
+                            + metaFile
+                            + " are of "
+                            + identity
+                            + ", and the checkpoint that is restored has key groups "
+                            + keyGroups.prettyPrintInterval()
+                            + " there. Put its own ones back in their place, or restore from"
+                            + " another checkpoint; this one was left as it is.");
         }
     }
 

@@ -6,6 +6,7 @@ import org.apache.flink.runtime.state.KeyedBackendSerializationProxy;
 import org.apache.flink.runtime.state.SnapshotResources;
 import org.apache.flink.runtime.state.heap.HeapPriorityQueueStateSnapshot;
 import org.lavakv.Snapshot;
+import org.lavakv.TtlTime;
 
 /**
  * What the synchronous part of a checkpoint leaves to the asynchronous one: the pinned view and the
@@ -19,6 +20,7 @@ public final class LavaSnapshotResources implements SnapshotResources {
     @Nullable private final KeyedBackendSerializationProxy<?> stateMeta;
     private final List<HeapPriorityQueueStateSnapshot<?>> heapTimers;
     private final UploadHistory.Base base;
+    private final TtlTime ttlTime;
     private final long syncBegin;
     private final long syncNanos;
 
@@ -31,6 +33,7 @@ public final class LavaSnapshotResources implements SnapshotResources {
             @Nullable KeyedBackendSerializationProxy<?> stateMeta,
             List<HeapPriorityQueueStateSnapshot<?>> heapTimers,
             UploadHistory.Base base,
+            TtlTime ttlTime,
             long syncBegin) {
         this.snapshot = snapshot;
         if (snapshot != null) {
@@ -40,6 +43,7 @@ public final class LavaSnapshotResources implements SnapshotResources {
         this.stateMeta = stateMeta;
         this.heapTimers = heapTimers;
         this.base = base;
+        this.ttlTime = ttlTime;
         this.syncBegin = syncBegin;
         this.syncNanos = System.nanoTime() - syncBegin;
     }
@@ -64,6 +68,11 @@ public final class LavaSnapshotResources implements SnapshotResources {
 
     UploadHistory.Base base() {
         return base;
+    }
+
+    /** The engine's, as of the view. */
+    TtlTime ttlTime() {
+        return ttlTime;
     }
 
     /** By {@link System#nanoTime}. */

@@ -9,6 +9,7 @@ import java.util.SortedMap;
 import java.util.UUID;
 import java.util.stream.Collectors;
 import javax.annotation.Nullable;
+import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.state.CheckpointListener;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.runtime.checkpoint.CheckpointOptions;
@@ -25,6 +26,7 @@ import org.apache.flink.runtime.state.heap.HeapPriorityQueueStateSnapshot;
 import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
 import org.apache.flink.util.ResourceGuard;
 import org.lavakv.Snapshot;
+import org.lavakv.TtlTime;
 import org.lavakv.flink.engine.LavaInstance;
 import org.lavakv.flink.engine.StateTable;
 import org.lavakv.flink.engine.StateTables;
@@ -65,6 +67,7 @@ public final class LavaSnapshotStrategy<K>
 
     /**
      * @param heapTimerStates timers on the heap by state name, or empty; the backend's own map
+     * @param job whose checkpoints these are
      * @param backendUid continues a restored checkpoint's, or is new
      * @param uploaded by checkpoint id, what checkpoints before this run uploaded
      * @param lastCompletedCheckpointId the one of {@code uploaded} that is confirmed, or -1
@@ -79,6 +82,7 @@ public final class LavaSnapshotStrategy<K>
             TypeSerializer<K> keySerializer,
             KeyGroupRange keyGroupRange,
             LocalRecoveryConfig localRecovery,
+            JobID job,
             UUID backendUid,
             SortedMap<Long, UploadedFiles> uploaded,
             long lastCompletedCheckpointId,
@@ -93,6 +97,7 @@ public final class LavaSnapshotStrategy<K>
         this.context =
                 new SnapshotContext(
                         instance,
+                        job,
                         backendUid,
                         keyGroupRange,
                         localRecovery,
@@ -106,7 +111,12 @@ public final class LavaSnapshotStrategy<K>
         long begin = System.nanoTime();
         if (tables.size() == 0 && heapTimerStates.isEmpty()) {
             return new LavaSnapshotResources(
-                    null, null, Collections.emptyList(), UploadHistory.Base.NONE, begin);
+                    null,
+                    null,
+                    Collections.emptyList(),
+                    UploadHistory.Base.NONE,
+                    TtlTime.UNKNOWN,
+                    begin);
         }
         List<StateMetaInfoSnapshot> states =
                 tables.all().stream()
@@ -123,7 +133,8 @@ public final class LavaSnapshotStrategy<K>
                 new KeyedBackendSerializationProxy<>(keySerializer, states, false);
         UploadHistory.Base base = context.history().base();
         Snapshot snapshot = instance.db().getSnapshot();
-        return new LavaSnapshotResources(snapshot, stateMeta, heapTimers, base, begin);
+        return new LavaSnapshotResources(
+                snapshot, stateMeta, heapTimers, base, instance.db().time(), begin);
     }
 
     @Override

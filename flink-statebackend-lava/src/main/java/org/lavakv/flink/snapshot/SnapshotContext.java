@@ -3,6 +3,7 @@ package org.lavakv.flink.snapshot;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.annotation.Nullable;
+import org.apache.flink.api.common.JobID;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.LocalRecoveryConfig;
 import org.lavakv.flink.engine.LavaInstance;
@@ -11,6 +12,7 @@ import org.lavakv.flink.engine.LavaInstance;
 final class SnapshotContext {
 
     private final LavaInstance instance;
+    private final JobID job;
     private final UUID backendUid;
     private final KeyGroupRange keyGroupRange;
     private final LocalRecoveryConfig localRecovery;
@@ -21,6 +23,7 @@ final class SnapshotContext {
 
     SnapshotContext(
             LavaInstance instance,
+            JobID job,
             UUID backendUid,
             KeyGroupRange keyGroupRange,
             LocalRecoveryConfig localRecovery,
@@ -28,6 +31,7 @@ final class SnapshotContext {
             PackLimits packLimits,
             UploadHistory history) {
         this.instance = instance;
+        this.job = job;
         this.backendUid = backendUid;
         this.keyGroupRange = keyGroupRange;
         this.localRecovery = localRecovery;
@@ -38,6 +42,10 @@ final class SnapshotContext {
 
     LavaInstance instance() {
         return instance;
+    }
+
+    JobID job() {
+        return job;
     }
 
     UUID backendUid() {

@@ -93,7 +93,9 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
                         context.packLimits());
         DataOutputSerializer out = new DataOutputSerializer(4096);
         resources.stateMeta().write(out);
-        byte[] stateMeta = out.getCopyOfBuffer();
+        CheckpointIdentity identity =
+                CheckpointIdentity.of(context.job(), checkpointId, context.keyGroupRange());
+        byte[] stateMeta = identity.behind(out.getCopyOfBuffer());
         Path timers = null;
         try {
             FileInfo timersInfo = null;
@@ -107,7 +109,9 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
                                     stateMeta,
                                     timersInfo,
                                     files.metadata(),
-                                    plan.packed())
+                                    plan.packed(),
+                                    identity,
+                                    resources.ttlTime())
                             .toBytes();
             CheckpointContent content =
                     new CheckpointContent(files, stateMeta, description, timers, timersInfo);

@@ -31,6 +31,7 @@ abstract class AbstractLavaMergingState<K, N, IN, SV, OUT> extends AbstractLavaS
             clear();
             return;
         }
+        observe(value);
         out.clear();
         valueSerializer.serialize(value, out);
         write();

@@ -10,6 +10,7 @@ import org.apache.flink.queryablestate.client.state.serialization.KvStateSeriali
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.runtime.state.RegisteredKeyValueStateBackendMetaInfo;
 import org.apache.flink.runtime.state.internal.InternalKvState;
+import org.apache.flink.runtime.state.ttl.TtlValue;
 import org.apache.flink.util.FlinkRuntimeException;
 import org.apache.flink.util.Preconditions;
 import org.apache.flink.util.ResourceGuard;
@@ -233,6 +234,13 @@ public abstract class AbstractLavaState<K, N, V> implements InternalKvState<K, N
     final void written() {
         if (out.length() > LARGE_OUTPUT_BYTES) {
             out = new DataOutputSerializer(OUTPUT_BYTES);
+        }
+    }
+
+    /** Called before a value is written: the engine hears of the time that its TTL begins at. */
+    final void observe(Object value) {
+        if (value instanceof TtlValue) {
+            context.clock().writes(((TtlValue<?>) value).getLastAccessTimestamp());
         }
     }
 

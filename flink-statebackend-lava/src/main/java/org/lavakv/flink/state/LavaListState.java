@@ -126,6 +126,7 @@ final class LavaListState<K, N, V> extends AbstractLavaState<K, N, List<V>>
     }
 
     private void writeElement(V value) throws IOException {
+        observe(value);
         int mark = ListSegments.begin(out);
         elementSerializer.serialize(value, out);
         ListSegments.end(out, mark, ListSegments.ELEMENT);

@@ -84,6 +84,7 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
     }
 
     private void writeUserValue(UV userValue) throws IOException {
+        observe(userValue);
         out.clear();
         out.writeBoolean(userValue == null);
         if (userValue != null) {

@@ -24,6 +24,7 @@ final class LavaValueState<K, N, V> extends AbstractLavaState<K, N, V>
             clear();
             return;
         }
+        observe(value);
         out.clear();
         valueSerializer.serialize(value, out);
         write();

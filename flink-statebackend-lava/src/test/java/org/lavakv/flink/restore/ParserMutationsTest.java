@@ -16,6 +16,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.zip.CRC32C;
+import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.api.common.typeutils.base.LongSerializer;
@@ -24,6 +25,7 @@ import org.apache.flink.core.fs.FSDataInputStream;
 import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.runtime.state.AbstractKeyedStateBackend;
 import org.apache.flink.runtime.state.BackendBuildingException;
+import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyGroupsSavepointStateHandle;
 import org.apache.flink.runtime.state.KeyGroupsStateHandle;
 import org.apache.flink.runtime.state.SerializedCompositeKeyBuilder;
@@ -33,8 +35,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.lavakv.FileInfo;
+import org.lavakv.TtlTime;
 import org.lavakv.flink.engine.ListSegments;
 import org.lavakv.flink.snapshot.CheckpointDescription;
+import org.lavakv.flink.snapshot.CheckpointIdentity;
 import org.lavakv.flink.snapshot.HeapTimerFile;
 import org.lavakv.flink.snapshot.PackedFiles;
 import org.lavakv.flink.testing.BackendFixture;
@@ -226,14 +230,30 @@ class ParserMutationsTest {
         return changed;
     }
 
+    private static final KeyGroupRange KEY_GROUPS = KeyGroupRange.of(0, 7);
+
+    private static byte[] description(
+            int prefixBytes, byte[] meta, FileInfo timers, byte[] metadata, PackedFiles packed)
+            throws IOException {
+        return CheckpointDescription.of(
+                        prefixBytes,
+                        meta,
+                        timers,
+                        metadata,
+                        packed,
+                        CheckpointIdentity.of(new JobID(), 3, KEY_GROUPS),
+                        TtlTime.UNKNOWN)
+                .toBytes();
+    }
+
     @Test
     void descriptionsOfCheckpointsBehindARightChecksum() throws Exception {
         byte[] meta = {1, 2, 3};
         FileInfo timers = new FileInfo(HeapTimerFile.FILE_NAME, 77, 5);
         List<byte[]> good = new ArrayList<>();
-        good.add(CheckpointDescription.of(2, meta, timers, new byte[500], packed()).toBytes());
-        good.add(CheckpointDescription.of(1, meta, null, new byte[3], packed()).toBytes());
-        good.add(CheckpointDescription.of(1, meta, null, new byte[3], PackedFiles.NONE).toBytes());
+        good.add(description(2, meta, timers, new byte[500], packed()));
+        good.add(description(1, meta, null, new byte[3], packed()));
+        good.add(description(1, meta, null, new byte[3], PackedFiles.NONE));
         new Mutations(good, IOException.class)
                 .run(
                         Mutations.MANY,
@@ -252,14 +272,13 @@ class ParserMutationsTest {
                             if (read.timers() != null) {
                                 assertThat(read.timers().bytes()).isPositive();
                             }
-                            read.checkStateMeta(meta, "the-meta");
+                            read.checkStateMeta(meta, KEY_GROUPS, "the-meta", "the-file");
                         });
     }
 
     @Test
     void descriptionOfNegativeLengthIsRefusedWhereItStands() throws Exception {
-        byte[] bytes =
-                CheckpointDescription.of(2, new byte[3], null, new byte[3], packed()).toBytes();
+        byte[] bytes = description(2, new byte[3], null, new byte[3], packed());
         bytes[16] = -1;
         assertThatThrownBy(() -> CheckpointDescription.parse(withChecksum(bytes), "the-file"))
                 .isInstanceOf(IOException.class)

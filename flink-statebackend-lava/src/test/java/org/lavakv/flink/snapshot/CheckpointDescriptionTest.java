@@ -12,12 +12,20 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.zip.CRC32C;
+import org.apache.flink.api.common.JobID;
+import org.apache.flink.runtime.state.KeyGroupRange;
 import org.junit.jupiter.api.Test;
 import org.lavakv.FileInfo;
+import org.lavakv.TtlTime;
 
 class CheckpointDescriptionTest {
 
-    private static final byte[] STATE_META = {1, 2, 3, 4, 5};
+    private static final KeyGroupRange RANGE = KeyGroupRange.of(3, 9);
+    private static final CheckpointIdentity IDENTITY =
+            CheckpointIdentity.of(new JobID(), 17, RANGE);
+    private static final byte[] STATES = {1, 2, 3, 4, 5};
+    private static final byte[] STATE_META = IDENTITY.behind(STATES);
+    private static final TtlTime TIME = new TtlTime(1_700_000_000_000L, 7, 5);
     private static final byte[] METADATA = {9, 8, 7};
     private static final FileInfo TIMERS = new FileInfo("LAVA-TIMERS", 77, 5);
 
@@ -29,7 +37,8 @@ class CheckpointDescriptionTest {
                             "3.vsst", new PackedFiles.Place("q.pack", 5, 0)));
 
     private static byte[] written() throws IOException {
-        return CheckpointDescription.of(2, STATE_META, TIMERS, METADATA, PACKED).toBytes();
+        return CheckpointDescription.of(2, STATE_META, TIMERS, METADATA, PACKED, IDENTITY, TIME)
+                .toBytes();
     }
 
     @Test
@@ -37,7 +46,9 @@ class CheckpointDescriptionTest {
         CheckpointDescription read = CheckpointDescription.parse(written(), "f");
         assertThat(read.keyGroupPrefixBytes()).isEqualTo(2);
         assertThat(read.engineMetadata()).isEqualTo(METADATA);
-        assertThatCode(() -> read.checkStateMeta(STATE_META, "m")).doesNotThrowAnyException();
+        assertThatCode(() -> read.checkStateMeta(STATE_META, RANGE, "m", "f"))
+                .doesNotThrowAnyException();
+        assertThat(read.ttlTime()).isEqualTo(TIME);
         assertThat(read.packed().files()).containsExactlyInAnyOrder("1.ksst", "2.ksst", "3.vsst");
         assertThat(read.packed().of("2.ksst"))
                 .hasToString(PACKED.of("2.ksst").toString())
@@ -58,7 +69,8 @@ class CheckpointDescriptionTest {
 
     private static byte[] unpacked() {
         try {
-            return CheckpointDescription.of(2, STATE_META, TIMERS, METADATA, PackedFiles.NONE)
+            return CheckpointDescription.of(
+                            2, STATE_META, TIMERS, METADATA, PackedFiles.NONE, IDENTITY, TIME)
                     .toBytes();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -176,16 +188,73 @@ class CheckpointDescriptionTest {
         java.nio.ByteBuffer.wrap(bytes).putInt(bytes.length - 4, (int) crc.getValue());
         assertThatThrownBy(() -> CheckpointDescription.parse(bytes, "the-file"))
                 .hasMessageContaining("version 7")
-                .hasMessageContaining("up to 2");
+                .hasMessageContaining("up to 3");
     }
 
     @Test
     void changedStateDescriptionIsRefused() throws IOException {
         CheckpointDescription read = CheckpointDescription.parse(written(), "f");
-        assertThatThrownBy(() -> read.checkStateMeta(new byte[] {1, 2, 3, 4, 6}, "the-meta"))
+        for (int i = 0; i < STATE_META.length; i++) {
+            byte[] changed = STATE_META.clone();
+            changed[i] ^= 1;
+            assertThatThrownBy(() -> read.checkStateMeta(changed, RANGE, "the-meta", "f"))
+                    .hasMessageContaining("the-meta")
+                    .hasMessageContaining("checksum");
+            byte[] cut = Arrays.copyOf(STATE_META, i);
+            assertThatThrownBy(() -> read.checkStateMeta(cut, RANGE, "the-meta", "f"))
+                    .hasMessageContaining("offset " + i);
+        }
+    }
+
+    /** The states are the same; job, number and key groups may be, too. */
+    @Test
+    void descriptionOfAnotherCheckpointIsRefusedNamingBoth() throws IOException {
+        CheckpointIdentity other = CheckpointIdentity.of(new JobID(), 17, RANGE);
+        byte[] expected = other.behind(STATES);
+        CheckpointDescription read = CheckpointDescription.parse(written(), "f");
+        assertThatThrownBy(() -> read.checkStateMeta(expected, RANGE, "the-meta", "the-file"))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("The checkpoint file the-file does not belong to")
+                .hasMessageContaining("It is of " + IDENTITY)
+                .hasMessageContaining("by the-meta, is the one of " + other)
+                .hasMessageContaining("Put that one back in its place");
+        CheckpointDescription old = CheckpointDescription.parse(withPacked(1, new byte[0]), "f");
+        assertThatThrownBy(() -> old.checkStateMeta(expected, RANGE, "the-meta", "the-file"))
+                .hasMessageContaining("It is of a checkpoint that an older version of Lava wrote")
+                .hasMessageContaining(other.toString());
+    }
+
+    @Test
+    void descriptionsOfAnotherSubtaskAreRefused() throws IOException {
+        CheckpointDescription read = CheckpointDescription.parse(written(), "f");
+        KeyGroupRange range = KeyGroupRange.of(10, 20);
+        assertThatThrownBy(() -> read.checkStateMeta(STATE_META, range, "the-meta", "the-file"))
+                .isInstanceOf(IOException.class)
                 .hasMessageContaining("the-meta")
-                .hasMessageContaining("checksum");
-        assertThatThrownBy(() -> read.checkStateMeta(new byte[] {1, 2, 3}, "the-meta"))
-                .hasMessageContaining("offset 3");
+                .hasMessageContaining("the-file")
+                .hasMessageContaining(IDENTITY.toString())
+                .hasMessageContaining(range.prettyPrintInterval());
+    }
+
+    /** What was written before there were identities stays as good as it was. */
+    @Test
+    void olderDescriptionsGoWithTheirStates() throws IOException {
+        byte[] head = bytes(2, STATES.length, crc32c(STATES), 0L, 0, METADATA.length);
+        ByteBuffer out = ByteBuffer.allocate(400);
+        out.put("LAVACKPT".getBytes(StandardCharsets.US_ASCII)).putInt(1).put(head).put(METADATA);
+        CRC32C crc = new CRC32C();
+        crc.update(out.array(), 0, out.position());
+        out.putInt((int) crc.getValue());
+        CheckpointDescription read =
+                CheckpointDescription.parse(Arrays.copyOf(out.array(), out.position()), "f");
+        assertThatCode(() -> read.checkStateMeta(STATES, RANGE, "m", "f"))
+                .doesNotThrowAnyException();
+        assertThat(read.ttlTime()).isEqualTo(TtlTime.UNKNOWN);
+    }
+
+    private static int crc32c(byte[] bytes) {
+        CRC32C crc = new CRC32C();
+        crc.update(bytes);
+        return (int) crc.getValue();
     }
 }
