@@ -27,6 +27,7 @@ TESTS = {
     "metamorphic": ("metamorphic_test", {"LAVA_TEST_HISTORIES": "40"}),
     "crash": ("db_crash_test", {"LAVA_TEST_SEEDS": "12"}),
     "checkpoint": ("db_checkpoint_test", {}),
+    "damage": ("db_damage_test", {}),
     "concurrency": ("db_concurrency_test", {}),
     "cache": ("cache_test", {}),
     "corruption": ("corruption_test", {}),

@@ -287,7 +287,20 @@ struct DBStatistics {
   uint64_t flush_stall_us = 0, compaction_stall_us = 0;
   uint64_t external_values = 0;  // that are stored in entries of the layer above
   uint64_t entry_bytes = 0;      // of entries that were logged
+  uint64_t damaged_files = 0;    // that jobs found damaged; see BackgroundEvent
 };
+/// What an instance's jobs met that no call tells by itself.
+struct BackgroundEvent {
+  Status::Code code = Status::Code::kOk;  // of the failure
+  /// What failed has worked again. Never so with a damaged file: it stays damaged.
+  bool over = false;
+  std::string message;  // what was being done, with file and offset; no keys
+  /// Of a damaged file: the names of the tables that it holds records of. Empty otherwise.
+  std::vector<std::string> tables;
+  uint64_t failures = 0;  // attempts that failed so, until now
+  int64_t since_ms = 0;   // when the first failed, by the wall clock
+};
+
 /// Counters of one table, from the files' properties and the memtables.
 struct TableStatistics {
   uint64_t live_bytes = 0;  // key and value bytes in files, before compression; an upper bound
@@ -474,6 +487,11 @@ class DB {
   /// last call, oldest first, the last options.value_decisions_max of them. Names files and sizes,
   /// no keys.
   virtual std::vector<std::string> TakeValueDecisions() = 0;
+  /// What jobs met since the last call, oldest first: a fault once when it begins and once when it
+  /// is over, a damaged file once. Cheap while there is nothing. A file that is damaged is left
+  /// alone by compactions and collections, can still be read where it is sound, and fails each
+  /// Snapshot::Files() that it belongs to.
+  virtual std::vector<BackgroundEvent> TakeBackgroundEvents() = 0;
 
   virtual DBStatistics statistics() const = 0;
   virtual TableStatistics table_statistics(Table* table) const = 0;

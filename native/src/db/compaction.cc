@@ -36,7 +36,7 @@ PickerView DBImpl::MakePickerView(const Version& version) const {
                       .lower = entry.lower,
                       .upper = entry.upper,
                       .busy = busy_.contains({entry.file->id, entry.lower}) ||
-                              late_files_.Contains(entry.file->id),
+                              late_files_.Contains(entry.file->id) || Avoids(entry.file->id),
                       .clipped = entry.clipped()};
       view.l0_busy = view.l0_busy || (n == 0 && file.busy);
       view.levels[n].push_back(file);
@@ -83,6 +83,8 @@ void DBImpl::ScheduleCompactions() {
     if (!plan) {
       std::optional<CompactionTask> ordering = PlanOrdering();
       if (ordering) StartCompaction(std::move(*ordering));
+      // What failed may be left undone for good.
+      if (running_compactions_ == 0) Worked(BackgroundEvents::Work::kCompaction);
       return;
     }
     if (!plan->cursor.empty()) cursors_[plan->level] = plan->cursor;
@@ -99,6 +101,7 @@ void DBImpl::ScheduleManual() {
     return;
   }
   if (manual_compacted_) return FinishManual(Status::OK());
+  if (!avoided_.empty()) return FinishManual(DamageOf(*version_));
   bool wait = false;
   std::optional<CompactionPlan> plan = PickCompactAll(MakePickerView(*version_), &wait);
   if (wait) return;
@@ -195,20 +198,23 @@ void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
     std::lock_guard<std::mutex> state(state_mutex_);
     task->input.drop_time = DropTimeNow();
   }
-  const Status status = Compact(*task, &installed);
+  Status status = Compact(*task, &installed);
+  // Bytes that were read wrong once may be read right; a file that is damaged stays so.
+  if (status.IsCorruption() && !cancelled_) status = Compact(*task, &installed);
   {
     std::lock_guard<std::mutex> state(state_mutex_);
     MarkBusy(*task, false);
     --running_compactions_;
     compactions_.erase(task);
     if (status.ok()) {
-      compaction_backoff_ = Backoff();
+      Worked(BackgroundEvents::Work::kCompaction);
       // Its like is planned again.
       if (!installed) order_spent_ -= task->order_bytes;
       if (!installed && task->manual) manual_compacted_ = false;
     } else if (!cancelled_) {
       order_spent_ -= task->order_bytes;
-      Failed(&compaction_backoff_, status, began_us);
+      AvoidInputs(task->input, status);
+      Failed(BackgroundEvents::Work::kCompaction, status, began_us);
       if (task->manual) FinishManual(status);
     }
     ScheduleCompactions();

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "db/background_events.h"
 #include "db/counters.h"
 #include "db/environment.h"
 #include "db/gate.h"
@@ -141,6 +142,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   TtlTime time() const override;
   void SetValuePolicy(ValuePolicy policy) override;
   std::vector<std::string> TakeValueDecisions() override;
+  std::vector<BackgroundEvent> TakeBackgroundEvents() override;
   DBStatistics statistics() const override;
   TableStatistics table_statistics(Table* table) const override;
   Status Close() override;
@@ -171,6 +173,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   /// Tells which of a snapshot's files are not there yet; late_files.cc.
   void MarkMissing(std::vector<Snapshot::File>* files) const;
   void GoesIntoCheckpoint(const Version& version);
+  /// Corruption when jobs found a file of the version damaged; damage.cc.
+  Status DamageIn(const Version& version) const;
   void FlushSealed();
 
  private:
@@ -390,8 +394,10 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   void RunFlushJob(const std::shared_ptr<FlushGroup>& group);
   Status InstallFlushes();
   Status InstallGroup(const FlushGroup& group);
-  void Failed(Backoff* backoff, const Status& status, uint64_t began_us);
-  Status Log(const VersionEdit& edit);  // holds install
+  void Failed(BackgroundEvents::Work work, const Status& status, uint64_t began_us);
+  void Worked(BackgroundEvents::Work work);         // holds state
+  Backoff& BackoffOf(BackgroundEvents::Work work);  // holds state
+  Status Log(const VersionEdit& edit);              // holds install
 
   // compaction.cc
   PickerView MakePickerView(const Version& version) const;  // holds state
@@ -449,6 +455,22 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   void LookForOrdering();
   void NoteDecision(const CompactionInput& input, const ValueFileMeta& file,
                     const MergeableFile& judged, ValueMergeReason reason);  // holds state
+
+  // damage.cc; hold state.
+  struct DamagedFile {
+    FileId id;
+    bool is_key_file = false;
+    std::vector<std::string> tables;
+  };
+  std::optional<DamagedFile> FindDamaged(std::string_view message) const;
+  std::vector<std::string> NamesOf(const std::vector<uint64_t>& tables) const;
+  void NoteDamage(BackgroundEvents::Work work, const Status& status);
+  void AvoidInputs(const CompactionInput& input, const Status& status);
+  bool Avoids(const FileId& file) const { return !avoided_.empty() && avoided_.contains(file); }
+  Status DamageOf(const Version& version) const;
+  bool IsKeyFileDamaged() const;
+  void Note(BackgroundEvents::Work work, const Status& status);
+  void NoteRemoval(const Status& status);  // takes state itself
 
   // separation.cc; hold state; after a flush.
   void ChooseBounds(const FlushGroup& flushed);
@@ -592,6 +614,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   uint64_t flush_failures_ = 0;
   std::atomic<uint64_t> flush_failures_seen_{0};  // of Flush()
   Backoff flush_backoff_, compaction_backoff_, gc_backoff_;
+  BackgroundEvents events_;
+  std::set<FileId> avoided_;  // damaged ones, and those that cannot be compacted without them
   Status manifest_status_;
   uint32_t running_flushes_ = 0, running_compactions_ = 0;
   std::set<std::shared_ptr<GcTask>> collections_;  // queued or running

@@ -22,11 +22,7 @@ void DBImpl::RemoveObsoleteFiles() {
     if (!dead.empty()) ReportJobs();
     std::erase_if(dead_segments_, take);
   }
-  for (const std::string& name : dead) {
-    const Status status = fs_->Remove(path_ + "/" + name);
-    // What stays is removed by the next open.
-    if (!status.ok() && !status.IsNotFound()) Counters::Add(&counters_.background_errors, 1);
-  }
+  for (const std::string& name : dead) NoteRemoval(fs_->Remove(path_ + "/" + name));
 }
 
 }  // namespace lava

@@ -193,10 +193,10 @@ void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {
     group->running = false;
     --running_flushes_;
     if (status.ok()) {
-      flush_backoff_ = Backoff();
+      Worked(BackgroundEvents::Work::kFlush);
     } else if (!cancelled_) {
       ++flush_failures_;
-      Failed(&flush_backoff_, status, began_us);
+      Failed(BackgroundEvents::Work::kFlush, status, began_us);
     }
     if (status.ok()) ScheduleFlushes(false);
     ScheduleCompactions();
@@ -241,9 +241,10 @@ Status DBImpl::InstallGroup(const FlushGroup& group) {
   if (group.file != nullptr || !edit.dropped.empty() || edit.wal_flushed)
     LAVA_RETURN_IF_ERROR(Log(edit));
   // A trim that fails is made up for by the next; the records are passed by.
-  if (edit.wal_flushed) static_cast<void>(wal_->Flushed(*edit.wal_flushed));
+  const Status trimmed = edit.wal_flushed ? wal_->Flushed(*edit.wal_flushed) : Status::OK();
   if (wal_ != nullptr) RemoveReplayedSegments();
   std::lock_guard<std::mutex> state(state_mutex_);
+  if (edit.wal_flushed) Note(BackgroundEvents::Work::kLog, trimmed);
   for (const std::shared_ptr<SealedRun>& run : group.runs) {
     for (const std::shared_ptr<LogSegment>& segment : run->segments) {
       const auto kept = [&segment](const auto& file) { return file->id == segment->id(); };
@@ -294,16 +295,6 @@ Status DBImpl::Log(const VersionEdit& edit) {
     gc_baselines_.erase(id);
   }
   return status;
-}
-
-// Holds state.
-void DBImpl::Failed(Backoff* backoff, const Status& status, uint64_t began_us) {
-  Counters::Add(&counters_.background_errors, 1);
-  backoff->status = status;
-  backoff->wait_us =
-      std::clamp(backoff->wait_us * 2, environment_.retry_us_min, environment_.retry_us_max);
-  backoff->began_us = began_us;
-  backoff->retry_at_us = clock_->MonotonicMicros() + backoff->wait_us;
 }
 
 Status DBImpl::WaitUntil(const std::function<bool()>& flushed, uint32_t timeout_ms,

@@ -55,13 +55,15 @@ bool HasAllExpired(const ValueFileMeta& file, const std::map<uint64_t, TableOpti
 void DBImpl::ScheduleGc() {
   if (closed_.load() || !manifest_status_.ok()) return;
   // What lives is judged by all key files: there is time until they are there.
-  if (late_files_.any_key_file()) return;
+  if (late_files_.any_key_file() || IsKeyFileDamaged()) return;
   if (version_->value_files.empty() || options_.gc_garbage_percent > 100) return;
   if (!gc_backoff_.status.ok() && clock_->MonotonicMicros() < gc_backoff_.retry_at_us) return;
   if (collections_.size() >= GcEffortNow().jobs) return;
   const std::vector<ValueFileGarbage> garbage = GarbageOf(*version_);
   while (collections_.size() < GcEffortNow().jobs && StartCollection(garbage)) {
   }
+  // What failed may be left undone for good.
+  if (collections_.empty()) Worked(BackgroundEvents::Work::kCollection);
 }
 
 // Holds state.
@@ -82,7 +84,8 @@ bool DBImpl::StartCollection(const std::vector<ValueFileGarbage>& all) {
     GcFile& file = files.emplace_back();
     file.raw_bytes = garbage.raw_bytes;
     file.garbage = garbage.garbage_estimate;
-    file.busy = is_busy || expired || late_files_.Contains(garbage.file->id);
+    file.busy =
+        is_busy || expired || late_files_.Contains(garbage.file->id) || Avoids(garbage.file->id);
     file.hot = garbage.file->hot;
     file.in_checkpoint = IsInCheckpoint(garbage.file->id);
     const auto baseline = gc_baselines_.find(garbage.file->id);
@@ -134,14 +137,16 @@ void DBImpl::RunGcJob(std::shared_ptr<GcTask> task) {
     return AwaitMemory();
   }
   const uint64_t began_us = task->began_us;
-  const Status status = CollectGarbage(*task);
+  Status status = CollectGarbage(*task);
+  // See RunCompactionJob().
+  if (status.IsCorruption() && !cancelled_) status = CollectGarbage(*task);
   {
     std::lock_guard<std::mutex> state(state_mutex_);
     collections_.erase(task);
     if (status.ok()) {
-      gc_backoff_ = Backoff();
+      Worked(BackgroundEvents::Work::kCollection);
     } else if (!cancelled_) {
-      Failed(&gc_backoff_, status, began_us);
+      Failed(BackgroundEvents::Work::kCollection, status, began_us);
     }
     ScheduleGc();
     ScheduleCompactions();  // with nothing left to collect, some are made for what they expose

@@ -108,6 +108,7 @@ Status DBImpl::StalledStatus(Room room) {
     executor_->Urge(os::Priority::kL0Compaction);
     executor_->Urge(os::Priority::kCompaction);  // one may have what L0 is to be merged with
   }
+  if (!flush && running == 0 && !avoided_.empty()) return DamageOf(*version_);
   return running == 0 ? backoff.status : Status::OK();
 }
 

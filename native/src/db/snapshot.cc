@@ -156,6 +156,7 @@ Status SnapshotImpl::Files(std::vector<File>* files, std::string* metadata) {
   LAVA_ASSIGN_OR_RETURN(const ViewRef view, View());
   if (!view->sealed.empty())
     return Status::Busy("the snapshot has runs that are not in files yet: call WaitFlushed first");
+  LAVA_RETURN_IF_ERROR(db_->DamageIn(*view->version));
   *files = FilesOf(*view->version);
   db_->MarkMissing(files);
   db_->GoesIntoCheckpoint(*view->version);

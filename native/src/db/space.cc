@@ -11,6 +11,8 @@ void DBImpl::AdoptVersion() {
   space_use_.file_bytes = space.key_file_bytes + space.value_file_bytes;
   space_use_.live_bytes = space.live_bytes;
   hidden_bytes_ = space.hidden_key_bytes + space.hidden_value_bytes;
+  // What was damaged may have gone: a value file whose values all died.
+  if (!avoided_.empty() && DamageOf(*version_).ok()) avoided_.clear();
 }
 
 // Holds state.
@@ -97,6 +99,7 @@ Status DBImpl::MakeSpace(bool* go_on) {
   if (running_flushes_ + running_compactions_ > 0 || !collections_.empty()) return Status::OK();
   // Some of what could be given back may wait for files that have not arrived.
   if (late_files_.AnyOf(*version_)) return Status::OK();
+  if (!avoided_.empty()) return DamageOf(*version_);
   for (Backoff* backoff : {&flush_backoff_, &compaction_backoff_, &gc_backoff_}) {
     if (backoff->status.ok()) continue;
     if (backoff->began_us >= stalled_since_us_) return backoff->status;

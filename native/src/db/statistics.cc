@@ -55,6 +55,7 @@ DBStatistics DBImpl::statistics() const {
     out.running_compactions = running_compactions_;
     out.running_gc = collections_.size();
     out.pinned_file_bytes = PinnedBytes();
+    out.damaged_files = events_.damaged_files();
     met_below = met_below_;
     out.space_pressure_percent =
         static_cast<uint64_t>(std::max(space_.fullness, process_.writes.fullness) * 100);

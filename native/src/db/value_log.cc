@@ -147,9 +147,7 @@ void DBImpl::RemoveReplayedSegments() {
   if (replayed_segments_.empty() || manifest_->state().wal_flushed.value_or(0) < replayed_to_)
     return;
   for (const std::string& name : std::exchange(replayed_segments_, {})) {
-    // What stays is removed by the next open.
-    const Status status = fs_->Remove(path_ + "/" + name);
-    if (!status.ok() && !status.IsNotFound()) Counters::Add(&counters_.background_errors, 1);
+    NoteRemoval(fs_->Remove(path_ + "/" + name));
   }
 }
 

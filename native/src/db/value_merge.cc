@@ -121,15 +121,16 @@ DBImpl::ValueMergePlan DBImpl::PlanValueMerge(const CompactionInput& input) cons
     const Slice upper = std::min<Slice>(file.upper, reach.upper);
     if (reached == 0 || lower >= upper) continue;
     plan.candidates.push_back(&file);
-    plan.files.push_back({.range = {lower, upper},
-                          .level = file.level,
-                          .raw_bytes = garbage.raw_bytes,
-                          .records = file.records,
-                          .garbage = garbage.garbage_estimate,
-                          .referenced = garbage.referenced,
-                          .reached = reached,
-                          .busy = busy.contains(&file) || late_files_.Contains(file.id),
-                          .in_checkpoint = IsInCheckpoint(file.id)});
+    plan.files.push_back(
+        {.range = {lower, upper},
+         .level = file.level,
+         .raw_bytes = garbage.raw_bytes,
+         .records = file.records,
+         .garbage = garbage.garbage_estimate,
+         .referenced = garbage.referenced,
+         .reached = reached,
+         .busy = busy.contains(&file) || late_files_.Contains(file.id) || Avoids(file.id),
+         .in_checkpoint = IsInCheckpoint(file.id)});
   }
   const GcEffort effort = GcEffortNow();
   const ValueMergeOptions options{.output_level = input.output_level,
@@ -187,7 +188,8 @@ std::optional<DBImpl::CompactionTask> DBImpl::PlanOrdering() {
     if (of > tangle) most = i;
     tangle = std::max(tangle, of);
   }
-  if (tangle < options_.value_sorted_runs_max || late_files_.Contains(level[most].file->id))
+  if (tangle < options_.value_sorted_runs_max || late_files_.Contains(level[most].file->id) ||
+      Avoids(level[most].file->id))
     return LookAgainAt(0);
   CompactionPlan plan;
   plan.level = plan.output_level = last;

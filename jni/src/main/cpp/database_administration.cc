@@ -312,6 +312,7 @@ void Statistics(JNIEnv* env, jobject, jlong handle, jlongArray out) {
         s.merged_down_bytes,
         s.external_values,
         s.entry_bytes,
+        s.damaged_files,
         s.records_stepped_over,
     };
     std::vector<jlong> numbers(std::begin(scalars), std::end(scalars));

@@ -18,6 +18,7 @@ NativeClass DatabaseReads();
 NativeClass DatabaseWrites();
 NativeClass DatabaseAdministration();
 NativeClass EntryLogMethods();
+NativeClass BackgroundEventMethods();
 NativeClass SnapshotMethods();
 NativeClass HostMethods();
 NativeClass LeaseMethods();

@@ -14,7 +14,7 @@ public final class DBStatistics {
     /** Levels that are told apart. */
     public static final int LEVELS = 8;
 
-    private static final int SCALARS = 60;
+    private static final int SCALARS = 61;
 
     static final int NUMBERS = SCALARS + 4 * LEVELS;
 
@@ -124,7 +124,7 @@ public final class DBStatistics {
      * not grow with what was removed before, as scans remember where they found nothing.
      */
     public long recordsSteppedOver() {
-        return numbers[59];
+        return numbers[60];
     }
 
     /** Files that a filter kept from being read. */
@@ -140,6 +140,11 @@ public final class DBStatistics {
     /** Microseconds for which writes waited. */
     public long stallMicros() {
         return numbers[21];
+    }
+
+    /** Files that background jobs found damaged; see {@link BackgroundEvent}. */
+    public long damagedFiles() {
+        return numbers[59];
     }
 
     /** Flushes, compactions and collections of garbage that failed. */

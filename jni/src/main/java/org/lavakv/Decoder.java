@@ -110,7 +110,7 @@ final class Decoder {
     }
 
     /** The number of things that follow, each of so many bytes at least. */
-    private int count(int bytesMin) throws LavaDBException {
+    int count(int bytesMin) throws LavaDBException {
         int count = int32();
         if (count < 0) {
             throw malformed("counts " + count + " things");

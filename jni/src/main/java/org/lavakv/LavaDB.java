@@ -4,8 +4,6 @@ import static org.lavakv.BoundedCall.DONE;
 
 import java.io.File;
 import java.io.IOException;
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.lang.ref.Reference;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -47,7 +45,6 @@ public final class LavaDB extends NativeObject {
     /** What {@link #get} answers for a key that has no value. */
     public static final int NOT_FOUND = -1;
 
-    private static final Logger LOG = System.getLogger(LavaDB.class.getName());
     private static final int WAIT_MS = 100;
 
     private static final int FLAG_LOWER_EXCLUSIVE = 1;
@@ -159,8 +156,8 @@ public final class LavaDB extends NativeObject {
         List<Origin> left = openSnapshots.take();
         if (!left.isEmpty()) {
             String engine = new String(leftOpen0(handle), StandardCharsets.UTF_8);
-            LOG.log(
-                    Level.WARNING,
+            Warnings.warn(
+                    LavaDB.class,
                     OpenSnapshots.warning(path, left)
                             + (engine.isEmpty()
                                     ? ""

@@ -3,8 +3,6 @@ package org.lavakv;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
@@ -28,8 +26,6 @@ final class NativeLibraryLoader {
 
     /** Copies loaded in this process, over all class loaders: a property, since statics differ. */
     static final String COPIES_PROPERTY = "org.lavakv.library.copies";
-
-    private static final Logger LOG = System.getLogger(NativeLibraryLoader.class.getName());
 
     private static final int ELF_MAGIC = 0x7f454c46;
     private static final int ELF_HEADER_BYTES = 64;
@@ -77,15 +73,19 @@ final class NativeLibraryLoader {
                                 System.getProperties()
                                         .merge(COPIES_PROPERTY, "1", NativeLibraryLoader::sum));
         if (copies > 1) {
-            LOG.log(
-                    Level.WARNING,
+            warn(
                     "Loaded copy number "
                             + copies
                             + " of Lava's native library in this process, for another class loader."
                             + " Each copy in use has its own threads and block cache; memory leases"
                             + " add up. To share one, put Lava's jar into Flink's lib directory and"
-                            + " not into the job's jar.");
+                            + " not into the job's jar.",
+                    null);
         }
+    }
+
+    private static void warn(String message, IOException cause) {
+        Warnings.warn(NativeLibraryLoader.class, message, cause);
     }
 
     private static String sum(Object a, Object b) {
@@ -200,10 +200,7 @@ final class NativeLibraryLoader {
             try {
                 own.close();
             } catch (IOException e) {
-                LOG.log(
-                        Level.WARNING,
-                        "cannot delete the copy of the native library in " + own.path(),
-                        e);
+                warn("cannot delete the copy of the native library in " + own.path(), e);
             }
         }
     }

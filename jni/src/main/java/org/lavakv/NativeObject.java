@@ -1,7 +1,5 @@
 package org.lavakv;
 
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.lang.ref.Cleaner;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -20,7 +18,6 @@ abstract class NativeObject implements AutoCloseable {
 
     static final AtomicLong LEAKED = new AtomicLong();
 
-    private static final Logger LOG = System.getLogger(NativeObject.class.getName());
     private static final Cleaner CLEANER = Cleaner.create();
 
     final long handle;
@@ -85,8 +82,8 @@ abstract class NativeObject implements AutoCloseable {
             }
             if (release0(handle)) {
                 try {
-                    LOG.log(
-                            Level.WARNING,
+                    Warnings.warn(
+                            NativeObject.class,
                             what
                                     + " was not closed before it became unreachable; its native memory was"
                                     + " freed now. It was opened "

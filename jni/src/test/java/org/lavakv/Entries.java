@@ -45,6 +45,7 @@ final class Entries {
         entries.put("time", db::time);
         entries.put("setValuePolicy", () -> db.setValuePolicy(ValuePolicy.AUTOMATIC));
         entries.put("takeValueDecisions", db::takeValueDecisions);
+        entries.put("takeBackgroundEvents", () -> BackgroundEvent.takeAll(db));
         EntryLog log = db.entryLog();
         entries.put("entryLog getExternal", () -> log.getExternal(t, k, 0));
         entries.put("entryLog roll", log::roll);

@@ -20,8 +20,8 @@ import org.apache.flink.runtime.state.DefaultOperatorStateBackendBuilder;
 import org.apache.flink.runtime.state.OperatorStateBackend;
 import org.apache.flink.util.TernaryBoolean;
 import org.lavakv.Host;
-import org.lavakv.LavaDB;
 import org.lavakv.flink.memory.MemorySettings;
+import org.lavakv.flink.shared.NativeLibrary;
 import org.lavakv.local.PrivateFiles;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -153,7 +153,7 @@ public class LavaStateBackend extends AbstractManagedMemoryStateBackend
         LavaSettings settings = settings();
         File workingDirectory = environment.getTaskManagerInfo().getTmpWorkingDirectory();
         File libraryDirectory = settings.libraryDirectory();
-        LavaDB.loadLibrary(libraryDirectory == null ? workingDirectory : libraryDirectory);
+        NativeLibrary.load(libraryDirectory == null ? workingDirectory : libraryDirectory);
         settings.backgroundThreads().ifPresent(Host::setBackgroundThreads);
         settings.backgroundCpu().ifPresent(Host::setBackgroundCpu);
         settings.spaceProcessLimit().ifPresent(Host::setSpaceLimit);

@@ -5,14 +5,8 @@ import static org.lavakv.flink.testing.BackendFixture.ALL;
 import static org.lavakv.flink.testing.BackendFixture.remote;
 
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Random;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.RunnableFuture;
-import java.util.logging.Handler;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
-import java.util.logging.StreamHandler;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.runtime.checkpoint.CheckpointOptions;
@@ -30,6 +24,7 @@ import org.lavakv.Host;
 import org.lavakv.LavaDB;
 import org.lavakv.flink.testing.BackendFixture;
 import org.lavakv.flink.testing.HangingUploads;
+import org.lavakv.flink.testing.LogLines;
 
 /** The storage of checkpoints hangs, and the job goes on. */
 @Timeout(120)
@@ -151,23 +146,11 @@ class HangingUploadTest {
         write(0);
         // The thread that has the snapshot.
         hang(1, true);
-        List<String> logged = new CopyOnWriteArrayList<>();
-        Handler handler =
-                new StreamHandler() {
-                    @Override
-                    public synchronized void publish(LogRecord warning) {
-                        logged.add(warning.getMessage());
-                    }
-                };
-        Logger logger = Logger.getLogger(LavaDB.class.getName());
-        logger.addHandler(handler);
-        try {
+        try (LogLines log = new LogLines(LavaDB.class.getName(), true)) {
             fixture.close(backend);
-        } finally {
-            logger.removeHandler(handler);
+            assertThat(log.lines()).isEmpty();
         }
         assertThat(async.isAlive()).isTrue();
         assertThat(Host.getStatistics().instancesOpen()).isZero();
-        assertThat(logged).isEmpty();
     }
 }

@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whose instances are open in this copy of the library, and the thread that reports on them: it is
- * there from the first to the last.
+ * Whose instances are open in this copy of the library, and the threads that report on them and log
+ * what their background jobs met: they are there from the first to the last.
  *
  * <p>Threads: any. Ownership: whoever adds an instance closes its registration before the instance.
  *
@@ -28,6 +28,7 @@ public final class HostReports {
 
     private final Set<ReportedInstance> instances = new LinkedHashSet<>();
     @Nullable private HostReportThread thread;
+    @Nullable private BackgroundEventLog events;
 
     /** An instance's place in the reports; closing it again does nothing. */
     public interface Registration extends AutoCloseable {
@@ -53,6 +54,9 @@ public final class HostReports {
             if (instances.isEmpty() && thread == null && !interval.isZero()) {
                 start(directory, interval);
             }
+            if (events == null) {
+                startEvents();
+            }
             instances.add(added);
         }
         return () -> remove(added);
@@ -68,9 +72,32 @@ public final class HostReports {
         }
     }
 
-    private synchronized void remove(ReportedInstance removed) {
+    private void startEvents() {
+        BackgroundEventLog started = new BackgroundEventLog(this);
+        try {
+            started.start();
+            events = started;
+        } catch (OutOfMemoryError noThread) {
+            LOG.warn(
+                    "There is no thread that logs what Lava's background jobs meet; it is logged as"
+                            + " backends close.",
+                    noThread);
+        }
+    }
+
+    private void remove(ReportedInstance removed) {
+        // While it is still open.
+        BackgroundEventLog.log(removed);
+        removeLogged(removed);
+    }
+
+    private synchronized void removeLogged(ReportedInstance removed) {
         instances.remove(removed);
         instances.removeIf(ReportedInstance::isLost);
+        if (instances.isEmpty() && events != null) {
+            events.end();
+            events = null;
+        }
         if (instances.isEmpty() && thread != null) {
             // Under the lock: the next first instance's file has the same name.
             thread.end();

@@ -6,6 +6,7 @@ import java.lang.ref.WeakReference;
 import java.util.List;
 import javax.annotation.Nullable;
 import org.apache.flink.util.ResourceGuard;
+import org.lavakv.BackgroundEvent;
 import org.lavakv.DBStatistics;
 import org.lavakv.LavaDBException;
 import org.lavakv.VolumeFigures;
@@ -74,6 +75,22 @@ final class ReportedInstance {
             throw new UncheckedIOException(
                     new IOException(
                             "reading what was decided about values of " + directory, malformed));
+        } catch (IOException | IllegalStateException closed) {
+            return List.of();
+        }
+    }
+
+    /** What background jobs met since the last call; empty when the instance is closed. */
+    List<BackgroundEvent> takeBackgroundEvents() {
+        LavaInstance open = instance.get();
+        if (open == null) {
+            return List.of();
+        }
+        try (ResourceGuard.Lease lease = open.resourceGuard().acquireResource()) {
+            return BackgroundEvent.takeAll(open.db());
+        } catch (LavaDBException malformed) {
+            throw new UncheckedIOException(
+                    new IOException("reading what jobs of " + directory + " met", malformed));
         } catch (IOException | IllegalStateException closed) {
             return List.of();
         }

@@ -141,6 +141,7 @@ public final class LavaMetrics {
         group.gauge("block-reads", s.gauge(DBStatistics::blockReads));
         group.gauge("stall-micros", s.gauge(DBStatistics::stallMicros));
         group.gauge("background-errors", s.gauge(DBStatistics::backgroundErrors));
+        group.gauge("damaged-files", s.gauge(DBStatistics::damagedFiles));
         group.gauge("snapshots-open", s.gauge(DBStatistics::snapshotsOpen));
         for (int level = 0; level < DBStatistics.LEVELS; level++) {
             int of = level;

@@ -3,7 +3,6 @@ package org.lavakv.flink.shared;
 import java.io.IOException;
 import java.util.List;
 import org.lavakv.EntryLog;
-import org.lavakv.LavaDB;
 import org.lavakv.LavaDBException;
 
 /** Reads changes out of a segment, wherever it is. Threads: any, without state. */
@@ -19,7 +18,7 @@ public final class SharedEntries {
      */
     public static List<byte[]> decode(String file, long offset, byte[] bytes) throws IOException {
         // The backend has loaded it, if it is Lava; else the directory for temporary files must do.
-        LavaDB.loadLibrary(null);
+        NativeLibrary.load(null);
         try {
             return EntryLog.decode(file, offset, bytes, 0, bytes.length);
         } catch (LavaDBException e) {

@@ -14,7 +14,7 @@ import org.apache.logging.log4j.core.config.Configurator;
 import org.apache.logging.log4j.core.config.Property;
 
 /**
- * Keeps what a class logs until it is closed; all of it is at level INFO.
+ * Keeps what a class logs until it is closed.
  *
  * <p>Threads: any may log and read.
  */
@@ -22,11 +22,22 @@ public final class LogLines extends AbstractAppender implements AutoCloseable {
 
     private final List<String> lines = new CopyOnWriteArrayList<>();
     private final String logger;
+    private final boolean withLevels;
 
-    /** Begins to keep what the logger of this name logs. */
+    /** Begins to keep what the logger of this name logs, all of which is at level INFO. */
     public LogLines(String logger) {
+        this(logger, false);
+    }
+
+    /**
+     * Begins to keep what the logger of this name logs.
+     *
+     * @param withLevels at any level, whose name stands before each line
+     */
+    public LogLines(String logger, boolean withLevels) {
         super("lines of " + logger, null, null, false, Property.EMPTY_ARRAY);
         this.logger = logger;
+        this.withLevels = withLevels;
         Configurator.setLevel(logger, Level.INFO);
         start();
         logger().addAppender(this);
@@ -43,8 +54,13 @@ public final class LogLines extends AbstractAppender implements AutoCloseable {
 
     @Override
     public void append(LogEvent event) {
-        assertThat(event.getLevel()).isEqualTo(Level.INFO);
-        lines.add(event.getMessage().getFormattedMessage());
+        String line = event.getMessage().getFormattedMessage();
+        if (withLevels) {
+            lines.add(event.getLevel() + " " + line);
+        } else {
+            assertThat(event.getLevel()).isEqualTo(Level.INFO);
+            lines.add(line);
+        }
     }
 
     @Override

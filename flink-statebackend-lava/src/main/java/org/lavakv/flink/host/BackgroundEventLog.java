@@ -1,0 +1,111 @@
+package org.lavakv.flink.host;
+
+import java.time.Duration;
+import java.util.List;
+import org.lavakv.BackgroundEvent;
+import org.lavakv.Status;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Brings to the log what background jobs of instances met, which no call tells: damaged files, a
+ * disk that is full or away. The engine says each once.
+ *
+ * <p>Threads: a daemon of its own asks every second, since the engine's threads never call into
+ * Java; {@link #end} from any.
+ *
+ * <p>Errors: none; what fails is logged, the first time.
+ */
+final class BackgroundEventLog implements Runnable {
+
+    static final String NAME = "lava-background-events";
+
+    private static final Logger LOG = LoggerFactory.getLogger(BackgroundEventLog.class);
+    private static final Duration INTERVAL = Duration.ofSeconds(1);
+    private static final int MILLIS_PER_SECOND = 1000;
+
+    private final HostReports reports;
+    private boolean ended;
+
+    BackgroundEventLog(HostReports reports) {
+        this.reports = reports;
+    }
+
+    void start() {
+        Thread thread = new Thread(this, NAME);
+        thread.setDaemon(true);
+        // Not what of the job happens to be the thread's that opened the first backend.
+        thread.setContextClassLoader(null);
+        thread.start();
+    }
+
+    /** The thread may still be on its way out when this returns. */
+    synchronized void end() {
+        ended = true;
+        notifyAll();
+    }
+
+    @Override
+    public void run() {
+        try {
+            while (awaitNext()) {
+                reports.instances().forEach(BackgroundEventLog::log);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private synchronized boolean awaitNext() throws InterruptedException {
+        if (!ended) {
+            wait(INTERVAL.toMillis());
+        }
+        return !ended;
+    }
+
+    /** Logs what the instance has to tell since the last call. */
+    static void log(ReportedInstance instance) {
+        try {
+            List<BackgroundEvent> events = instance.takeBackgroundEvents();
+            events.forEach(event -> log(instance, event));
+        } catch (RuntimeException e) {
+            LOG.warn("Asking {} what its background jobs met failed.", instance.directory(), e);
+        }
+    }
+
+    private static void log(ReportedInstance of, BackgroundEvent event) {
+        if (event.code() == Status.Code.CORRUPTION && !event.isOver()) {
+            LOG.error(
+                    "A file of Lava's state is damaged, of operator {} of job {} in {}: {}."
+                            + " States in the file: {}. What is sound can still be read. The next"
+                            + " checkpoint fails, so that the state is restored from the last one;"
+                            + " look at the disk.",
+                    of.operator,
+                    of.job,
+                    of.directory(),
+                    event.message(),
+                    event.tables().isEmpty() ? "not known" : String.join(", ", event.tables()));
+        } else if (event.isOver()) {
+            LOG.info(
+                    "Background jobs on Lava's state work again, of operator {} of job {} in {},"
+                            + " after {} failures within {} s. The first was {}: {}.",
+                    of.operator,
+                    of.job,
+                    of.directory(),
+                    event.failures(),
+                    (System.currentTimeMillis() - event.sinceMillis()) / MILLIS_PER_SECOND,
+                    event.code(),
+                    event.message());
+        } else {
+            LOG.warn(
+                    "Background jobs on Lava's state fail, of operator {} of job {} in {}, with {}:"
+                            + " {}. They are tried again, and one more line tells when they work"
+                            + " again.",
+                    of.operator,
+                    of.job,
+                    of.directory(),
+                    event.code(),
+                    event.message());
+        }
+    }
+}

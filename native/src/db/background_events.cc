@@ -1,0 +1,71 @@
+#include "db/background_events.h"
+
+#include <utility>
+
+namespace lava {
+
+void BackgroundEvents::Failed(Work work, const Status& status, int64_t now_ms) {
+  Fault& fault = faults_[status.code()];
+  const bool begins = fault.failing.empty();
+  fault.failing.insert(work);
+  if (!begins) {
+    ++fault.began.failures;
+    return;
+  }
+  fault.began = {.code = status.code(),
+                 .over = false,
+                 .message = std::string(status.message()),
+                 .tables = {},
+                 .failures = 1,
+                 .since_ms = now_ms};
+  Add(fault.began);
+}
+
+void BackgroundEvents::Worked(Work work) {
+  for (auto at = faults_.begin(); at != faults_.end();) {
+    Fault& fault = at->second;
+    if (fault.failing.erase(work) == 0 || !fault.failing.empty()) {
+      ++at;
+      continue;
+    }
+    fault.began.over = true;
+    Add(std::move(fault.began));
+    at = faults_.erase(at);
+  }
+}
+
+void BackgroundEvents::Damaged(const FileId& id, const Status& status,
+                               std::vector<std::string> tables, int64_t now_ms) {
+  if (!damaged_.emplace(id, status).second) return;
+  Add({.code = status.code(),
+       .over = false,
+       .message = std::string(status.message()),
+       .tables = std::move(tables),
+       .failures = 1,
+       .since_ms = now_ms});
+}
+
+const Status* BackgroundEvents::DamageOf(const FileId& id) const {
+  const auto found = damaged_.find(id);
+  return found == damaged_.end() ? nullptr : &found->second;
+}
+
+Status BackgroundEvents::Corruption() const {
+  const auto found = faults_.find(Status::Code::kCorruption);
+  return found == faults_.end() ? Status::OK() : Status::Corruption(found->second.began.message);
+}
+
+std::vector<BackgroundEvent> BackgroundEvents::Take() {
+  std::vector<BackgroundEvent> taken(waiting_.begin(), waiting_.end());
+  waiting_.clear();
+  any_ = false;
+  return taken;
+}
+
+void BackgroundEvents::Add(BackgroundEvent event) {
+  if (waiting_.size() >= kWaitingMax) waiting_.pop_front();
+  waiting_.push_back(std::move(event));
+  any_ = true;
+}
+
+}  // namespace lava
