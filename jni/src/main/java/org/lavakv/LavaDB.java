@@ -4,11 +4,13 @@ import static org.lavakv.BoundedCall.DONE;
 
 import java.io.File;
 import java.io.IOException;
+import java.lang.System.Logger.Level;
 import java.lang.ref.Reference;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
+import org.lavakv.log.LibraryLog;
 
 /**
  * An instance of LavaKV: tables of keys and values in one directory.
@@ -45,6 +47,7 @@ public final class LavaDB extends NativeObject {
     /** What {@link #get} answers for a key that has no value. */
     public static final int NOT_FOUND = -1;
 
+    private static final LibraryLog LOG = LibraryLog.of(LavaDB.class);
     private static final int WAIT_MS = 100;
 
     private static final int FLAG_LOWER_EXCLUSIVE = 1;
@@ -156,8 +159,8 @@ public final class LavaDB extends NativeObject {
         List<Origin> left = openSnapshots.take();
         if (!left.isEmpty()) {
             String engine = new String(leftOpen0(handle), StandardCharsets.UTF_8);
-            Warnings.warn(
-                    LavaDB.class,
+            LOG.log(
+                    Level.WARNING,
                     OpenSnapshots.warning(path, left)
                             + (engine.isEmpty()
                                     ? ""

@@ -3,12 +3,14 @@ package org.lavakv;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.function.Consumer;
 import org.lavakv.local.OwnedPath;
 import org.lavakv.local.PrivateFiles;
+import org.lavakv.log.LibraryLog;
 
 /**
  * Copies the native library out of the jar and loads the copy. Each class loader needs a file of
@@ -26,6 +28,8 @@ final class NativeLibraryLoader {
 
     /** Copies loaded in this process, over all class loaders: a property, since statics differ. */
     static final String COPIES_PROPERTY = "org.lavakv.library.copies";
+
+    private static final LibraryLog LOG = LibraryLog.of(NativeLibraryLoader.class);
 
     private static final int ELF_MAGIC = 0x7f454c46;
     private static final int ELF_HEADER_BYTES = 64;
@@ -85,7 +89,7 @@ final class NativeLibraryLoader {
     }
 
     private static void warn(String message, IOException cause) {
-        Warnings.warn(NativeLibraryLoader.class, message, cause);
+        LOG.log(Level.WARNING, message, cause);
     }
 
     private static String sum(Object a, Object b) {

@@ -1,7 +1,9 @@
 package org.lavakv;
 
+import java.lang.System.Logger.Level;
 import java.lang.ref.Cleaner;
 import java.util.concurrent.atomic.AtomicLong;
+import org.lavakv.log.LibraryLog;
 
 /**
  * Something native that is closed by its owner. The native handle stays valid until this object is
@@ -18,6 +20,7 @@ abstract class NativeObject implements AutoCloseable {
 
     static final AtomicLong LEAKED = new AtomicLong();
 
+    private static final LibraryLog LOG = LibraryLog.of(NativeObject.class);
     private static final Cleaner CLEANER = Cleaner.create();
 
     final long handle;
@@ -82,8 +85,8 @@ abstract class NativeObject implements AutoCloseable {
             }
             if (release0(handle)) {
                 try {
-                    Warnings.warn(
-                            NativeObject.class,
+                    LOG.log(
+                            Level.WARNING,
                             what
                                     + " was not closed before it became unreachable; its native memory was"
                                     + " freed now. It was opened "

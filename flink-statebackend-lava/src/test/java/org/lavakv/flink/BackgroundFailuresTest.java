@@ -134,10 +134,11 @@ class BackgroundFailuresTest {
     @Test
     void aDiskThatIsAwayIsLoggedOnceWhenItBeginsAndOnceWhenItEnds() throws Exception {
         write(0);
-        Path directory = Files.list(fixture.instanceDirectories().get(0))
-                .filter(Files::isDirectory)
-                .findFirst()
-                .orElse(fixture.instanceDirectories().get(0));
+        Path directory =
+                Files.list(fixture.instanceDirectories().get(0))
+                        .filter(Files::isDirectory)
+                        .findFirst()
+                        .orElse(fixture.instanceDirectories().get(0));
         Path away = directory.resolveSibling(directory.getFileName() + ".away");
         try (LogLines log = new LogLines(LOG, true)) {
             Files.move(directory, away);
@@ -164,7 +165,9 @@ class BackgroundFailuresTest {
             fixture.close(backend);
             left.forEach(Snapshot::close);
             assertThat(log.lines()).hasSize(1);
-            assertThat(log.lines().get(0)).startsWith("WARN").contains("with 1 snapshot of it open");
+            assertThat(log.lines().get(0))
+                    .startsWith("WARN")
+                    .contains("with 1 snapshot of it open");
         }
     }
 }

@@ -1,7 +1,6 @@
 package org.lavakv.local;
 
 import java.io.IOException;
-import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -18,6 +17,7 @@ import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Set;
+import org.lavakv.log.LibraryLog;
 
 /**
  * Finds what processes left that were killed, and removes it. A process is dead for certain when
@@ -32,7 +32,7 @@ import java.util.Set;
  */
 final class Leftovers {
 
-    private static final Logger LOG = System.getLogger(Leftovers.class.getName());
+    private static final LibraryLog LOG = LibraryLog.of(Leftovers.class);
 
     private static final int CONTENT_BYTES_MAX = 256;
 

@@ -1,7 +1,6 @@
 package org.lavakv.local;
 
 import java.io.IOException;
-import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -13,6 +12,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.lavakv.log.LibraryLog;
 
 /**
  * A file in a directory that says, by its lock, whether the process lives that made it; what this
@@ -26,7 +26,7 @@ import java.util.regex.Pattern;
  */
 final class OwnerFile {
 
-    private static final Logger LOG = System.getLogger(OwnerFile.class.getName());
+    private static final LibraryLog LOG = LibraryLog.of(OwnerFile.class);
 
     static final String PREFIX = "lava-owner-";
     private static final Pattern NAME = Pattern.compile(PREFIX + "(([0-9a-f]{32})-\\d+-\\d+)");

@@ -2,6 +2,6 @@
  * What a process keeps on the machine that it runs on: for its user alone, and removed by the next
  * process when its own one was killed.
  *
- * <p>Uses nothing of the other packages.
+ * <p>Of the other packages uses only the log.
  */
 package org.lavakv.local;

@@ -2,12 +2,14 @@ package org.lavakv.flink.shared;
 
 import java.io.File;
 import java.io.IOException;
+import java.lang.System.Logger.Level;
 import javax.annotation.Nullable;
 import org.lavakv.LavaDB;
-import org.lavakv.Warnings;
+import org.lavakv.log.LibraryLog;
+import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Loads the native library, whose warnings go to the TaskManager's log. Threads: any. */
+/** Loads the native library; what the bindings log goes to the TaskManager's log. Threads: any. */
 public final class NativeLibrary {
 
     private NativeLibrary() {}
@@ -19,11 +21,25 @@ public final class NativeLibrary {
      */
     public static void load(@Nullable File directory) throws IOException {
         // Before: that a copy is not the first in the process is told as it is loaded.
-        Warnings.setSink(NativeLibrary::warn);
+        LibraryLog.setSink(NativeLibrary::log);
         LavaDB.loadLibrary(directory);
     }
 
-    private static void warn(Class<?> source, String message, @Nullable Throwable cause) {
-        LoggerFactory.getLogger(source).warn(message, cause);
+    private static void log(
+            Level level, Class<?> source, String message, @Nullable Throwable cause) {
+        Logger log = LoggerFactory.getLogger(source);
+        switch (level) {
+            case ERROR:
+                log.error(message, cause);
+                break;
+            case WARNING:
+                log.warn(message, cause);
+                break;
+            case INFO:
+                log.info(message, cause);
+                break;
+            default:
+                log.debug(message, cause);
+        }
     }
 }

@@ -1,0 +1,2 @@
+/** Where the bindings log. */
+package org.lavakv.log;
