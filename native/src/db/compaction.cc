@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/guarded.h"
 #include "db/db_impl.h"
 #include "db/version_search.h"
 #include "job/compaction_scope.h"
@@ -58,6 +59,7 @@ PickerOptions DBImpl::MakePickerOptions() const {
 // Holds state.
 void DBImpl::ScheduleCompactions() {
   if (closed_.load()) return;
+  AdoptLeft();
   if (!manifest_status_.ok()) {
     while (ManualActive()) FinishManual(manifest_status_);
     return;
@@ -134,7 +136,7 @@ std::optional<CompactionPlan> DBImpl::PlanRewrite() const {
 // Holds state.
 void DBImpl::FinishManual(const Status& status) {
   ++manual_finished_;
-  manual_status_ = status;
+  if (!Tried([&] { manual_status_ = status; })) manual_status_ = Status(status.code(), {});
   manual_sequence_ = next_manual_sequence_;
   manual_compacted_ = false;
   changed_.notify_all();
@@ -163,11 +165,11 @@ DBImpl::CompactionTask DBImpl::MakeTask(const CompactionPlan& plan) const {
 void DBImpl::MarkBusy(const CompactionTask& task, bool busy) {
   for (const CompactionInput::Level& level : task.input.inputs) {
     for (const FileEntry& entry : level.entries) {
-      EntryKey key(entry.file->id, entry.lower);
       if (busy) {
-        busy_.insert(std::move(key));
+        busy_.emplace(entry.file->id, entry.lower);
       } else {
-        busy_.erase(key);
+        const auto found = busy_.find(std::pair<FileId, Slice>(entry.file->id, entry.lower));
+        if (found != busy_.end()) busy_.erase(found);
       }
     }
   }
@@ -177,35 +179,49 @@ void DBImpl::MarkBusy(const CompactionTask& task, bool busy) {
 void DBImpl::StartCompaction(CompactionTask task) {
   if (!task.trivial_move && !task.values_chosen) TakeAlong(PlanValueMerge(task.input), &task);
   task.input.version = ScopeOf(task.input);
-  MarkBusy(task, true);
-  ++running_compactions_;
   const os::Priority priority = task.priority;
   auto shared = std::make_shared<CompactionTask>(std::move(task));
-  compactions_.insert(shared);
-  Submit(priority, [this, weak = std::weak_ptr<CompactionTask>(shared)] {
-    if (std::shared_ptr<CompactionTask> queued = weak.lock()) RunCompactionJob(std::move(queued));
-  });
+  try {
+    MarkBusy(*shared, true);
+    compactions_.insert(shared);
+    Submit(priority, [this, weak = std::weak_ptr<CompactionTask>(shared)] {
+      if (std::shared_ptr<CompactionTask> queued = weak.lock()) RunCompactionJob(std::move(queued));
+    });
+  } catch (const std::bad_alloc&) {
+    MarkBusy(*shared, false);
+    order_spent_ -= shared->order_bytes;
+    compactions_.erase(shared);
+    throw;
+  }
+  ++running_compactions_;
 }
 
 void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
   const uint64_t began_us = clock_->MonotonicMicros();
-  std::optional<JobMemory::Grant> memory =
-      lease_->job_memory()->TryBegin(budget_.counter(MemoryPurpose::kCompactions),
-                                     task->trivial_move ? 0 : WorkingSetOf(task->input));
-  if (!memory) return PutOff(std::move(task));
   bool installed = false;
-  {
-    std::lock_guard<std::mutex> state(state_mutex_);
-    task->input.drop_time = DropTimeNow();
-  }
-  Status status = Compact(*task, &installed);
-  // Bytes that were read wrong once may be read right; a file that is damaged stays so.
-  if (status.IsCorruption() && !cancelled_) status = Compact(*task, &installed);
+  std::optional<JobMemory::Grant> memory;
+  const Status status = Guarded("compaction in", path_, [&] {
+    std::optional<JobMemory::Grant> granted =
+        lease_->job_memory()->TryBegin(budget_.counter(MemoryPurpose::kCompactions),
+                                       task->trivial_move ? 0 : WorkingSetOf(task->input));
+    if (!granted) return Status::OK();
+    memory.emplace(std::move(*granted));
+    {
+      std::lock_guard<std::mutex> state(state_mutex_);
+      task->input.drop_time = DropTimeNow();
+    }
+    Status compacted = Compact(*task, &installed);
+    // Bytes that were read wrong once may be read right; a file that is damaged stays so.
+    if (compacted.IsCorruption() && !cancelled_) compacted = Compact(*task, &installed);
+    return compacted;
+  });
+  if (!memory && status.ok()) return PutOff(std::move(task));
   {
     std::lock_guard<std::mutex> state(state_mutex_);
     MarkBusy(*task, false);
     --running_compactions_;
     compactions_.erase(task);
+    changed_.notify_all();
     if (status.ok()) {
       Worked(BackgroundEvents::Work::kCompaction);
       // Its like is planned again.
@@ -213,14 +229,11 @@ void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
       if (!installed && task->manual) manual_compacted_ = false;
     } else if (!cancelled_) {
       order_spent_ -= task->order_bytes;
-      AvoidInputs(task->input, status);
+      (void)Tried([&] { AvoidInputs(task->input, status); });
       Failed(BackgroundEvents::Work::kCompaction, status, began_us);
       if (task->manual) FinishManual(status);
     }
-    ScheduleCompactions();
-    ScheduleGc();
-    ReportJobs();
-    changed_.notify_all();
+    ScheduleAll();
   }
   // The inputs may be named by nothing else any more: their readers close outside the lock.
   task.reset();
@@ -238,8 +251,8 @@ void DBImpl::PutOff(std::shared_ptr<CompactionTask> task) {
     if (task->manual) manual_compacted_ = false;
     order_spent_ -= task->order_bytes;  // nothing was brought in order for it
     compactions_.erase(task);
-    ReportJobs();
     changed_.notify_all();
+    (void)Tried([this] { ReportJobs(); });
   }
   task.reset();
   AwaitMemory();
@@ -289,6 +302,7 @@ Status DBImpl::InstallCompaction(const CompactionTask& task, const CompactionOut
   std::lock_guard<std::mutex> install(install_mutex_);
   {
     std::lock_guard<std::mutex> state(state_mutex_);
+    AdoptLeft();
     *installed = MayDrop(task, output);
     if (!*installed) {
       for (const auto& file : output.files) obsolete_[file->id.FileName()] = file;
@@ -299,8 +313,7 @@ Status DBImpl::InstallCompaction(const CompactionTask& task, const CompactionOut
   LAVA_RETURN_IF_ERROR(Log(edit));
   std::lock_guard<std::mutex> state(state_mutex_);
   if (!task.trivial_move) LearnMet(task, output);
-  AdoptVersion();
-  PublishView();
+  Adopt();
   return Status::OK();
 }
 

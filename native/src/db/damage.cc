@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/guarded.h"
 #include "db/db_impl.h"
 
 // What becomes of jobs that fail. A file that is damaged cannot be compacted or collected however
@@ -41,18 +42,19 @@ DBImpl::Backoff& DBImpl::BackoffOf(BackgroundEvents::Work work) {
 void DBImpl::Failed(BackgroundEvents::Work work, const Status& status, uint64_t began_us) {
   Counters::Add(&counters_.background_errors, 1);
   Backoff& backoff = BackoffOf(work);
-  backoff.status = status;
+  if (!Tried([&] { backoff.status = status; })) backoff.status = Status(status.code(), {});
   backoff.wait_us =
       std::clamp(backoff.wait_us * 2, environment_.retry_us_min, environment_.retry_us_max);
   backoff.began_us = began_us;
   backoff.retry_at_us = clock_->MonotonicMicros() + backoff.wait_us;
-  NoteDamage(work, status);
+  // Without memory it is told when it is met the next time.
+  (void)Tried([&] { NoteDamage(work, status); });
 }
 
 // Holds state.
 void DBImpl::Worked(BackgroundEvents::Work work) {
   BackoffOf(work) = Backoff();
-  events_.Worked(work);
+  (void)Tried([&] { events_.Worked(work); });
 }
 
 // Holds state.
@@ -146,8 +148,10 @@ void DBImpl::NoteRemoval(const Status& status) {
 
 // Holds state. Of work that nothing waits for.
 void DBImpl::Note(BackgroundEvents::Work work, const Status& status) {
-  if (status.ok()) return events_.Worked(work);
-  events_.Failed(work, status, clock_->WallMillis());
+  (void)Tried([&] {
+    if (status.ok()) return events_.Worked(work);
+    events_.Failed(work, status, clock_->WallMillis());
+  });
 }
 
 std::vector<BackgroundEvent> DBImpl::TakeBackgroundEvents() {

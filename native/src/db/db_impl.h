@@ -185,7 +185,9 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   struct FlushGroup {
     std::vector<std::shared_ptr<SealedRun>> runs;  // newest first
     bool running = false;
-    bool done = false;  // flushed, waits to be installed behind older groups
+    bool done = false;    // flushed, waits to be installed behind older groups
+    bool logged = false;  // the manifest has it, and readers do not see it yet
+    VersionEdit edit;     // then
     std::shared_ptr<FileMeta> file;
     std::vector<std::shared_ptr<ValueFileMeta>> value_files;
   };
@@ -207,6 +209,13 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
     uint64_t began_us = 0;
   };
   using EntryKey = std::pair<FileId, std::string>;
+  struct EntryOrder {
+    using is_transparent = void;
+    template <typename A, typename B>
+    bool operator()(const A& a, const B& b) const {
+      return a.first != b.first ? a.first < b.first : Slice(a.second) < Slice(b.second);
+    }
+  };
   // Failed work waits before it is tried again.
   struct Backoff {
     Status status;          // of the last attempt
@@ -384,20 +393,31 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Status ReplayRecord(Slice record, WriteLock* write, Replayed* replayed);
   // flush.cc
   Status FlushHere(WriteLock* lock);
-  void SealLocked();                                          // holds write
-  void SealBothLocked();                                      // holds write and state
-  void PublishView();                                         // holds state
+  void SealLocked();      // holds write
+  void SealBothLocked();  // holds write and state
+  void PublishView();     // holds state
+  using SealedRuns = std::vector<std::shared_ptr<SealedRun>>;
+  std::unique_ptr<ReadView> NewView(std::shared_ptr<MemTable> active, const SealedRuns& sealed,
+                                    std::shared_ptr<const Version> version) const;
+  void Publish(std::unique_ptr<ReadView> view);               // holds state
   void UpdateAttention();                                     // holds state
   uint32_t L0Depth() const;                                   // holds state
   void ScheduleFlushes(bool force);                           // holds state
   void StartFlush(const std::shared_ptr<FlushGroup>& group);  // holds state
   void RunFlushJob(const std::shared_ptr<FlushGroup>& group);
   Status InstallFlushes();
-  Status InstallGroup(const FlushGroup& group);
+  Status Flush(FlushGroup* group);
+  void NoteObsolete(const VersionEdit& edit);  // holds install and state
+  Status InstallGroup(const std::shared_ptr<FlushGroup>& group);
+  Status LogGroup(FlushGroup* group);
+  void CommitGroup(const std::shared_ptr<FlushGroup>& group);  // holds state
+  void Adopt();                                                // holds state
+  void AdoptLeft();                                            // holds state
+  void ScheduleAll();                                          // holds state
   void Failed(BackgroundEvents::Work work, const Status& status, uint64_t began_us);
-  void Worked(BackgroundEvents::Work work);         // holds state
-  Backoff& BackoffOf(BackgroundEvents::Work work);  // holds state
-  Status Log(const VersionEdit& edit);              // holds install
+  void Worked(BackgroundEvents::Work work);                          // holds state
+  Backoff& BackoffOf(BackgroundEvents::Work work);                   // holds state
+  Status Log(const VersionEdit& edit, FlushGroup* group = nullptr);  // holds install
 
   // compaction.cc
   PickerView MakePickerView(const Version& version) const;  // holds state
@@ -479,8 +499,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   uint64_t FirstLarge() const;
 
   // space.cc
-  void AdoptVersion();           // holds install and state
-  void ChargeMetadata();         // holds state
+  void AdoptVersion();           // holds state
   void CountSpace();             // holds state
   void UpdateSpace();            // holds state
   uint64_t PinnedBytes() const;  // holds state
@@ -523,6 +542,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   bool IsCurrent(const StoredFile* file) const;              // holds state; statistics.cc
   std::map<uint64_t, TableOptions> TableOptionsNow() const;  // holds state
   void Submit(os::Priority priority, std::function<void()> job);
+  bool TrySubmit(os::Priority priority, std::function<void()> job) noexcept;
+  void JobThrew() noexcept;
 
   const DBOptions options_;
   const std::string path_;
@@ -605,6 +626,9 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   std::condition_variable changed_;  // of anything guarded by state
   // Guarded by state from here on.
   std::shared_ptr<const Version> version_ = std::make_shared<Version>();
+  std::shared_ptr<const Version> logged_version_ = version_;  // that the manifest has
+  // It is not version_ because there was no memory for that: nothing is planned meanwhile.
+  bool adoption_due_ = false;
   uint64_t metadata_bytes_ = 0;  // charged for it
   uint32_t l0_depth_ = 0;  // of version_; only known from the stall's trigger on, else no less
   std::vector<std::shared_ptr<SealedRun>> sealed_;        // newest first
@@ -638,7 +662,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   uint64_t hidden_bytes_ = 0;  // by records of upper levels, about
   MetBelow met_below_;
   std::array<bool, kLevelCountMax> met_known_{};
-  std::set<EntryKey> busy_;
+  std::set<EntryKey, EntryOrder> busy_;
   std::set<std::shared_ptr<CompactionTask>> compactions_;  // queued or running
   std::array<std::string, kLevelCountMax> cursors_;        // of the picker
   // Requests of CompactAll() have numbers. One runs at a time; those that come meanwhile share the
@@ -656,9 +680,10 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   FilesByName obsolete_;
   FilesByName failed_outputs_;  // of edits that failed
   // Segments whose values a flush wrote elsewhere, by file name; guarded by state.
-  std::map<std::string, std::weak_ptr<const LogSegment>> dead_segments_;
+  using SegmentsByName = std::map<std::string, std::weak_ptr<const LogSegment>>;
+  SegmentsByName dead_segments_;
   // Those that have become value files, as long as somebody may read them as segments.
-  std::map<std::string, std::weak_ptr<const LogSegment>> kept_segments_;
+  SegmentsByName kept_segments_;
   // Those of which the other layer may need entries, by the sequence of their first; guarded by
   // state.
   std::map<uint64_t, HeldSegment> held_entries_;

@@ -307,10 +307,13 @@ Status DBImpl::LogReleased(uint64_t through) {
     return Status::OK();
   VersionEdit edit;
   edit.entries_released = through;
+  {
+    std::lock_guard<std::mutex> state(state_mutex_);
+    AdoptLeft();
+  }
   LAVA_RETURN_IF_ERROR(Log(edit));
   std::lock_guard<std::mutex> state(state_mutex_);
-  AdoptVersion();
-  PublishView();
+  Adopt();
   return Status::OK();
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/guarded.h"
 #include "db/db_impl.h"
 #include "db/version_search.h"
 #include "policy/overlap_depth.h"
@@ -34,9 +35,9 @@ Status DBImpl::FlushHere(WriteLock* lock) {
     std::lock_guard<std::mutex> state(state_mutex_);
     SealBothLocked();
     group->runs = sealed_;
+    flush_groups_.push_back(group);
     group->running = true;
     ++running_flushes_;
-    flush_groups_.push_back(group);
   }
   lock->unlock();
   RunFlushJob(group);
@@ -51,9 +52,17 @@ void DBImpl::SealBothLocked() {
   const bool logged = wal_ != nullptr && wal_->last() > sealed_to_;
   const bool nothing = active_->empty() && dropped_in_active_.empty() && segments_.empty();
   if (closed_.load() || (nothing && !logged)) return;
+  // All memory is taken before anything changes.
+  auto run = std::make_shared<SealedRun>();
+  std::shared_ptr<MemTable> next = MemTable::Create(budget_.counter(MemoryPurpose::kMemtables));
+  SealedRuns sealed{run};
+  sealed.insert(sealed.end(), sealed_.begin(), sealed_.end());
+  std::unique_ptr<ReadView> view = NewView(next, sealed, version_);
+  if (large_values_)
+    for (const auto& [id, table] : tables_)
+      if (const uint64_t apart = table->TakeApart(); apart > 0) run->apart[id] = apart;
   active_->Seal();
   Counters::Add(&counters_.memtable_killed_bytes, active_->killed_bytes());
-  auto run = std::make_shared<SealedRun>();
   run->memtable = std::move(active_);
   run->segments = std::exchange(segments_, {});
   segment_.reset();
@@ -62,31 +71,37 @@ void DBImpl::SealBothLocked() {
   segment_full_ = false;
   run->sequence = ++seal_sequence_;
   if (wal_ != nullptr) run->wal_last = sealed_to_ = wal_->last();
-  run->dropped_tables = std::move(dropped_in_active_);
-  dropped_in_active_.clear();
-  if (large_values_)
-    for (const auto& [id, table] : tables_)
-      if (const uint64_t apart = table->TakeApart(); apart > 0) run->apart[id] = apart;
-  sealed_.insert(sealed_.begin(), std::move(run));
-  active_ = MemTable::Create(budget_.counter(MemoryPurpose::kMemtables));
+  run->dropped_tables = std::exchange(dropped_in_active_, {});
+  sealed_ = std::move(sealed);
+  active_ = std::move(next);
   active_bytes_ = 0;
-  PublishView();
+  Publish(std::move(view));
 }
 
 // Holds state.
-void DBImpl::PublishView() {
-  auto* view = new ReadView();
-  view->active = active_;
-  view->sealed = sealed_;
-  view->version = version_;
+void DBImpl::PublishView() { Publish(NewView(active_, sealed_, version_)); }
+
+// Holds state. Takes the memory that Publish() would need.
+std::unique_ptr<ReadView> DBImpl::NewView(std::shared_ptr<MemTable> active,
+                                          const SealedRuns& sealed,
+                                          std::shared_ptr<const Version> version) const {
+  auto view = std::make_unique<ReadView>();
   const ViewRef before = view_.Get();
-  view->totals = before && before->version == version_ ? before->totals : TotalsOf(*version_);
+  view->totals = before && before->version == version ? before->totals : TotalsOf(*version);
+  view->active = std::move(active);
+  view->sealed = sealed;
+  view->version = std::move(version);
+  return view;
+}
+
+// Holds state. The view is of what active_, sealed_ and version_ are now. Does not fail.
+void DBImpl::Publish(std::unique_ptr<ReadView> view) {
   l0_depth_ = L0Depth();
   flushing_ = !sealed_.empty();
   has_older_ = flushing_ || HasFiles(*version_);
-  UpdateSpace();
+  (void)Tried([this] { UpdateSpace(); });  // the next view makes up for it
   UpdateAttention();
-  view_.Set(ViewRef(view));
+  view_.Set(ViewRef(view.release()));
   changed_.notify_all();
 }
 
@@ -100,9 +115,13 @@ void DBImpl::UpdateAttention() {
 uint32_t DBImpl::L0Depth() const {
   const std::vector<FileEntry>& files = version_->levels[0];
   if (files.size() < options_.l0_stall_trigger) return static_cast<uint32_t>(files.size());
-  std::vector<KeyRange> ranges;
-  for (const FileEntry& entry : files) ranges.push_back({entry.lower, entry.upper});
-  return OverlapDepth(ranges);
+  auto depth = static_cast<uint32_t>(files.size());
+  (void)Tried([&] {
+    std::vector<KeyRange> ranges;
+    for (const FileEntry& entry : files) ranges.push_back({entry.lower, entry.upper});
+    depth = OverlapDepth(ranges);
+  });
+  return depth;
 }
 
 // Holds state. force: failed flushes are tried again at once.
@@ -132,21 +151,51 @@ void DBImpl::ScheduleFlushes(bool force) {
 
 // Holds state.
 void DBImpl::StartFlush(const std::shared_ptr<FlushGroup>& group) {
-  group->running = true;
-  ++running_flushes_;
   // A queued job keeps nothing alive: Close() lets go of all memory whether or not it runs.
   Submit(os::Priority::kFlush, [this, weak = std::weak_ptr<FlushGroup>(group)] {
     if (const std::shared_ptr<FlushGroup> queued = weak.lock()) return RunFlushJob(queued);
     // Another flush's end installed the group while this retry was queued.
     std::lock_guard<std::mutex> state(state_mutex_);
     --running_flushes_;
-    ReportJobs();
     changed_.notify_all();
+    ReportJobs();
   });
+  group->running = true;
+  ++running_flushes_;
 }
 
 void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {
   const uint64_t began_us = clock_->MonotonicMicros();
+  const Status status = Guarded("flush in", path_, [&] { return Flush(group.get()); });
+  {
+    std::lock_guard<std::mutex> state(state_mutex_);
+    // What nobody else reads goes now, and so do segments below.
+    if (std::find(flush_groups_.begin(), flush_groups_.end(), group) == flush_groups_.end())
+      group->runs.clear();
+    group->running = false;
+    --running_flushes_;
+    changed_.notify_all();
+    if (status.ok()) {
+      Worked(BackgroundEvents::Work::kFlush);
+    } else if (!cancelled_) {
+      ++flush_failures_;
+      Failed(BackgroundEvents::Work::kFlush, status, began_us);
+    }
+    if (status.ok()) (void)Tried([this] { ScheduleFlushes(false); });
+    ScheduleAll();
+  }
+  RemoveObsoleteFiles();
+}
+
+// Holds state. At a job's end. What there is no memory for is planned when another ends, or when a
+// write waits for it.
+void DBImpl::ScheduleAll() {
+  (void)Tried([this] { ScheduleCompactions(); });
+  (void)Tried([this] { ScheduleGc(); });
+  (void)Tried([this] { ReportJobs(); });
+}
+
+Status DBImpl::Flush(FlushGroup* group) {
   FlushInput input;
   bool flushed;
   {
@@ -159,7 +208,7 @@ void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {
     // A snapshot may lie over files that have left the version since it was taken.
     input.tables = TableOptionsNow();
     input.nothing_older =
-        flush_groups_.front() == group && !HasFiles(*version_) && snapshots_->size() == 0;
+        flush_groups_.front().get() == group && !HasFiles(*version_) && snapshots_->size() == 0;
   }
   Status status;
   FlushOutput output;
@@ -181,30 +230,7 @@ void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {
       if (group->file) Counters::Add(&counters_.flush_bytes_written, group->file->bytes);
     }
   }
-  if (status.ok()) status = InstallFlushes();
-  input.runs.clear();
-  input.segments.clear();
-  memory.reset();
-  {
-    std::lock_guard<std::mutex> state(state_mutex_);
-    // What nobody else reads goes now, and so do segments below.
-    if (std::find(flush_groups_.begin(), flush_groups_.end(), group) == flush_groups_.end())
-      group->runs.clear();
-    group->running = false;
-    --running_flushes_;
-    if (status.ok()) {
-      Worked(BackgroundEvents::Work::kFlush);
-    } else if (!cancelled_) {
-      ++flush_failures_;
-      Failed(BackgroundEvents::Work::kFlush, status, began_us);
-    }
-    if (status.ok()) ScheduleFlushes(false);
-    ScheduleCompactions();
-    ScheduleGc();
-    ReportJobs();
-    changed_.notify_all();
-  }
-  RemoveObsoleteFiles();
+  return status.ok() ? InstallFlushes() : status;
 }
 
 // Oldest first, and only as far as the oldest is done: a run never becomes a file before the runs
@@ -218,18 +244,39 @@ Status DBImpl::InstallFlushes() {
       if (flush_groups_.empty() || !flush_groups_.front()->done) return Status::OK();
       group = flush_groups_.front();
     }
-    LAVA_RETURN_IF_ERROR(InstallGroup(*group));
+    LAVA_RETURN_IF_ERROR(InstallGroup(group));
   }
 }
 
+// Holds install. First the manifest has the group's file, then readers do. Where there is no memory
+// between, the next attempt goes on from there.
+Status DBImpl::InstallGroup(const std::shared_ptr<FlushGroup>& group) {
+  if (!group->logged) LAVA_RETURN_IF_ERROR(LogGroup(group.get()));
+  // A trim that fails is made up for by the next; the records are passed by.
+  const std::optional<uint64_t> wal_flushed = group->edit.wal_flushed;
+  const Status trimmed = wal_flushed ? wal_->Flushed(*wal_flushed) : Status::OK();
+  if (wal_ != nullptr) RemoveReplayedSegments();
+  std::lock_guard<std::mutex> state(state_mutex_);
+  if (wal_flushed) Note(BackgroundEvents::Work::kLog, trimmed);
+  adoption_due_ = true;
+  CommitGroup(group);
+  adoption_due_ = false;
+  (void)Tried([&] {
+    DropReleased();
+    ChooseBounds(*group);
+  });
+  return Status::OK();
+}
+
 // Holds install.
-Status DBImpl::InstallGroup(const FlushGroup& group) {
+Status DBImpl::LogGroup(FlushGroup* group) {
   VersionEdit edit;
-  if (group.file != nullptr) edit.Add(0, {group.file, group.file->lower, group.file->upper});
-  for (const std::shared_ptr<ValueFileMeta>& file : group.value_files) edit.AddBorn(file);
+  if (group->file != nullptr) edit.Add(0, {group->file, group->file->lower, group->file->upper});
+  for (const std::shared_ptr<ValueFileMeta>& file : group->value_files) edit.AddBorn(file);
   {
     std::lock_guard<std::mutex> state(state_mutex_);
-    for (const std::shared_ptr<SealedRun>& run : group.runs) {
+    AdoptLeft();
+    for (const std::shared_ptr<SealedRun>& run : group->runs) {
       for (uint64_t id : run->dropped_tables)
         // Not when it was created anew since.
         if (manifest_->state().tables.contains(id) && !known_tables_.contains(id) &&
@@ -237,34 +284,52 @@ Status DBImpl::InstallGroup(const FlushGroup& group) {
           edit.dropped.push_back(id);
     }
   }
-  if (wal_ != nullptr) edit.wal_flushed = group.runs.front()->wal_last;
-  if (group.file != nullptr || !edit.dropped.empty() || edit.wal_flushed)
-    LAVA_RETURN_IF_ERROR(Log(edit));
-  // A trim that fails is made up for by the next; the records are passed by.
-  const Status trimmed = edit.wal_flushed ? wal_->Flushed(*edit.wal_flushed) : Status::OK();
-  if (wal_ != nullptr) RemoveReplayedSegments();
-  std::lock_guard<std::mutex> state(state_mutex_);
-  if (edit.wal_flushed) Note(BackgroundEvents::Work::kLog, trimmed);
-  for (const std::shared_ptr<SealedRun>& run : group.runs) {
+  if (wal_ != nullptr) edit.wal_flushed = group->runs.front()->wal_last;
+  group->edit = edit;
+  if (group->file == nullptr && edit.dropped.empty() && !edit.wal_flushed) return Status::OK();
+  return Log(edit, group);
+}
+
+// Holds state. Takes all memory before anything that cannot be done again.
+void DBImpl::CommitGroup(const std::shared_ptr<FlushGroup>& group) {
+  for (const std::shared_ptr<SealedRun>& run : group->runs) {
     for (const std::shared_ptr<LogSegment>& segment : run->segments) {
       const auto kept = [&segment](const auto& file) { return file->id == segment->id(); };
-      const bool lives = std::any_of(group.value_files.begin(), group.value_files.end(), kept);
+      const bool lives = std::any_of(group->value_files.begin(), group->value_files.end(), kept);
       (lives ? kept_segments_ : dead_segments_)[segment->id().ValueFileName()] = segment;
     }
   }
+  const uint64_t installed = group->runs.front()->sequence;
+  SealedRuns left(sealed_.begin(), sealed_.end() - static_cast<ptrdiff_t>(group->runs.size()));
+  std::unique_ptr<ReadView> view = NewView(active_, left, logged_version_);
+  snapshots_->RunsFlushed(group->runs, group->edit);
+  sealed_ = std::move(left);
   AdoptVersion();
-  DropReleased();
-  ChooseBounds(group);
-  installed_sequence_ = group.runs.front()->sequence;
-  sealed_.resize(sealed_.size() - group.runs.size());
-  snapshots_->RunsFlushed(group.runs, edit);
+  installed_sequence_ = installed;
   flush_groups_.pop_front();
-  PublishView();
-  return Status::OK();
+  Publish(std::move(view));
 }
 
-// Holds install.
-Status DBImpl::Log(const VersionEdit& edit) {
+// Holds state. Readers get what the manifest has.
+void DBImpl::Adopt() {
+  adoption_due_ = true;
+  if (!flush_groups_.empty() && flush_groups_.front()->logged) {
+    CommitGroup(std::shared_ptr<FlushGroup>(flush_groups_.front()));
+  } else {
+    std::unique_ptr<ReadView> view = NewView(active_, sealed_, logged_version_);
+    AdoptVersion();
+    Publish(std::move(view));
+  }
+  adoption_due_ = false;
+}
+
+// Holds state. What there was no memory for when it was logged.
+void DBImpl::AdoptLeft() {
+  if (adoption_due_) Adopt();
+}
+
+// Holds install. group: whose edit it is, or null.
+Status DBImpl::Log(const VersionEdit& edit, FlushGroup* group) {
   // New files' names are durable before the edit that names them.
   Status status;
   const bool any_new = !edit.added.empty() || !edit.values_added.empty();
@@ -281,20 +346,28 @@ Status DBImpl::Log(const VersionEdit& edit) {
       failed_outputs_[added.file->id.ValueFileName()] = added.file;
     return status;
   }
+  logged_version_ = manifest_->state().version;
+  if (group != nullptr) group->logged = true;
   obsolete_.merge(failed_outputs_);
   failed_outputs_.clear();
+  // Without memory for that they stay until the next open.
+  (void)Tried([&] { NoteObsolete(edit); });
+  return status;
+}
+
+// Holds install and state.
+void DBImpl::NoteObsolete(const VersionEdit& edit) {
   for (const VersionEdit::RemovedFile& removed : edit.removed) {
     // A file that only moves lives on in the new version: it expires when it leaves that.
     for (const FileEntry& entry : version_->levels[removed.level])
       if (entry.file->id == removed.id) obsolete_[removed.id.FileName()] = entry.file;
   }
-  const auto& value_files = manifest_->state().version->value_files;
+  const auto& value_files = logged_version_->value_files;
   for (const auto& [id, entry] : version_->value_files) {
     if (value_files.contains(id)) continue;
     obsolete_[id.ValueFileName()] = entry.file;
     gc_baselines_.erase(id);
   }
-  return status;
 }
 
 Status DBImpl::WaitUntil(const std::function<bool()>& flushed, uint32_t timeout_ms,
@@ -336,10 +409,18 @@ Status DBImpl::Flush(uint32_t timeout_ms) {
 }
 
 void DBImpl::Submit(os::Priority priority, std::function<void()> job) {
-  executor_->Submit(priority, [gate = gate_, job = std::move(job)] {
+  executor_->Submit(priority, [this, gate = gate_, job = std::move(job)] {
     Gate::Visit visit(gate.get());
-    if (visit) job();
+    if (visit && !Tried(job)) JobThrew();
   });
 }
+
+// For what is asked for again when it was not done.
+bool DBImpl::TrySubmit(os::Priority priority, std::function<void()> job) noexcept {
+  return Tried([&] { Submit(priority, std::move(job)); });
+}
+
+// Flushes, compactions and collections do not: this is one that is asked for again.
+void DBImpl::JobThrew() noexcept { Counters::Add(&counters_.background_errors, 1); }
 
 }  // namespace lava

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/guarded.h"
 #include "db/db_impl.h"
 #include "job/ttl_filter.h"
 #include "manifest/garbage.h"
@@ -54,6 +55,7 @@ bool HasAllExpired(const ValueFileMeta& file, const std::map<uint64_t, TableOpti
 // for the disk, and each makes the next one's choice better.
 void DBImpl::ScheduleGc() {
   if (closed_.load() || !manifest_status_.ok()) return;
+  AdoptLeft();
   // What lives is judged by all key files: there is time until they are there.
   if (late_files_.any_key_file() || IsKeyFileDamaged()) return;
   if (version_->value_files.empty() || options_.gc_garbage_percent > 100) return;
@@ -110,51 +112,47 @@ bool DBImpl::StartCollection(const std::vector<ValueFileGarbage>& all) {
                                                 static_cast<double>(raw));
   }
   collections_.insert(task);
-  Submit(os::Priority::kGc, [this, weak = std::weak_ptr<GcTask>(task)] {
+  const bool submitted = TrySubmit(os::Priority::kGc, [this, weak = std::weak_ptr<GcTask>(task)] {
     if (std::shared_ptr<GcTask> queued = weak.lock()) RunGcJob(std::move(queued));
   });
-  return true;
+  if (!submitted) collections_.erase(task);
+  return submitted;
 }
 
 void DBImpl::RunGcJob(std::shared_ptr<GcTask> task) {
-  {
-    // Tables that were registered since it was queued may expire, too.
-    std::lock_guard<std::mutex> state(state_mutex_);
-    task->input.tables = TableOptionsNow();
-    task->input.now_ms = DropTimeNow().older_ms;
-    task->began_us = clock_->MonotonicMicros();
-  }
-  std::optional<JobMemory::Grant> memory = lease_->job_memory()->TryBegin(
-      budget_.counter(MemoryPurpose::kCollections), WorkingSetOf(task->input));
-  if (!memory) {
+  const uint64_t began_us = task->began_us = clock_->MonotonicMicros();
+  std::optional<JobMemory::Grant> memory;
+  const Status status = Guarded("collection in", path_, [&] {
     {
+      // Tables that were registered since it was queued may expire, too.
       std::lock_guard<std::mutex> state(state_mutex_);
-      collections_.erase(task);
-      ReportJobs();
-      changed_.notify_all();
+      task->input.tables = TableOptionsNow();
+      task->input.now_ms = DropTimeNow().older_ms;
     }
-    task.reset();
-    return AwaitMemory();
-  }
-  const uint64_t began_us = task->began_us;
-  Status status = CollectGarbage(*task);
-  // See RunCompactionJob().
-  if (status.IsCorruption() && !cancelled_) status = CollectGarbage(*task);
+    std::optional<JobMemory::Grant> granted = lease_->job_memory()->TryBegin(
+        budget_.counter(MemoryPurpose::kCollections), WorkingSetOf(task->input));
+    if (granted) memory.emplace(std::move(*granted));
+    Status collected = memory ? CollectGarbage(*task) : Status::OK();
+    // See RunCompactionJob().
+    if (collected.IsCorruption() && !cancelled_) collected = CollectGarbage(*task);
+    return collected;
+  });
+  const bool put_off = !memory && status.ok();
   {
     std::lock_guard<std::mutex> state(state_mutex_);
     collections_.erase(task);
-    if (status.ok()) {
-      Worked(BackgroundEvents::Work::kCollection);
-    } else if (!cancelled_) {
-      Failed(BackgroundEvents::Work::kCollection, status, began_us);
-    }
-    ScheduleGc();
-    ScheduleCompactions();  // with nothing left to collect, some are made for what they expose
-    ReportJobs();
     changed_.notify_all();
+    if (!put_off && status.ok()) Worked(BackgroundEvents::Work::kCollection);
+    if (!status.ok() && !cancelled_) Failed(BackgroundEvents::Work::kCollection, status, began_us);
+    if (put_off) {
+      (void)Tried([this] { ReportJobs(); });
+    } else {
+      ScheduleAll();  // with nothing left to collect, compactions are made for what they expose
+    }
   }
   // The inputs may be named by nothing else any more: their readers close outside the lock.
   task.reset();
+  if (put_off) return AwaitMemory();
   memory.reset();
   RemoveObsoleteFiles();
   if (status.ok()) RetryOnceSpaceIsMade();
@@ -189,6 +187,7 @@ Status DBImpl::InstallGc(const GcTask& task, const GcOutput& output, bool* insta
   std::lock_guard<std::mutex> install(install_mutex_);
   {
     std::lock_guard<std::mutex> state(state_mutex_);
+    AdoptLeft();
     *installed = MayDrop(task, output);
     if (!*installed) {
       for (const auto& file : output.files) obsolete_[file->id.ValueFileName()] = file;
@@ -235,12 +234,13 @@ Status DBImpl::InstallGc(const GcTask& task, const GcOutput& output, bool* insta
   LAVA_RETURN_IF_ERROR(Log(edit));
   std::lock_guard<std::mutex> state(state_mutex_);
   LearnFreed(task, output);
-  AdoptVersion();
-  for (const ValueFileGarbage& garbage : GarbageOf(*version_)) {
-    for (const std::shared_ptr<ValueFileMeta>& file : output.files)
-      if (garbage.file == file) gc_baselines_[file->id] = garbage.referenced;
-  }
-  PublishView();
+  Adopt();
+  (void)Tried([&] {
+    for (const ValueFileGarbage& garbage : GarbageOf(*version_)) {
+      for (const std::shared_ptr<ValueFileMeta>& file : output.files)
+        if (garbage.file == file) gc_baselines_[file->id] = garbage.referenced;
+    }
+  });
   return Status::OK();
 }
 

@@ -3,6 +3,7 @@
 #include <set>
 #include <utility>
 
+#include "base/guarded.h"
 #include "db/db_impl.h"
 #include "fs/posix_file_system.h"
 #include "os/random.h"
@@ -107,8 +108,9 @@ DBImpl::DBImpl(const DBOptions& options, std::string path, const DBEnvironment& 
 }
 
 DBImpl::~DBImpl() {
-  while (Close().IsBusy()) {
-  }
+  // Closing is done again from where there was no memory for it.
+  bool closed = false;
+  while (!closed) (void)Tried([&] { closed = !Close().IsBusy(); });
 }
 
 Status DBImpl::CheckOptions() const {
@@ -183,6 +185,7 @@ Status DBImpl::OpenVersion(std::span<const ImportSource> imports) {
   std::lock_guard<std::mutex> write(write_mutex_);
   std::lock_guard<std::mutex> state(state_mutex_);
   active_ = MemTable::Create(budget_.counter(MemoryPurpose::kMemtables));
+  logged_version_ = manifest_->state().version;
   AdoptVersion();
   known_tables_ = manifest_->state().tables;
   PublishView();

@@ -35,7 +35,7 @@ void DBImpl::LookAtProcess() {
 }
 
 void DBImpl::RequestSpace() {
-  Submit(os::Priority::kFlush, [this] {
+  (void)TrySubmit(os::Priority::kFlush, [this] {
     RemoveObsoleteFiles();
     std::lock_guard<std::mutex> state(state_mutex_);
     CountSpace();
@@ -54,7 +54,7 @@ void DBImpl::RequestSpace() {
 }
 
 void DBImpl::RequestGiveUp(uint64_t snapshot) {
-  Submit(os::Priority::kFlush, [this, snapshot] {
+  (void)TrySubmit(os::Priority::kFlush, [this, snapshot] {
     if (snapshots_->oldest() == snapshot && snapshots_->GiveUpOldest())
       Counters::Add(&counters_.snapshots_given_up, 1);
     RemoveObsoleteFiles();

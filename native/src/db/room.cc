@@ -131,7 +131,7 @@ void DBImpl::RelieveLease() {
 
 void DBImpl::RequestSeal() {
   if (seal_requested_.exchange(true)) return;
-  Submit(os::Priority::kFlush, [this] {
+  const bool submitted = TrySubmit(os::Priority::kFlush, [this] {
     std::lock_guard<std::mutex> write(write_mutex_);
     seal_requested_ = false;
     // It may have been sealed for another reason meanwhile.
@@ -143,10 +143,12 @@ void DBImpl::RequestSeal() {
     SealLocked();
     executor_->Urge(os::Priority::kFlush);  // for another instance, whose writers wait
   });
+  if (!submitted) seal_requested_ = false;
 }
 
+// Called where nothing may fail. What was waited for is looked for when another job ends, too.
 void DBImpl::MemoryFreed() {
-  Submit(os::Priority::kCompaction, [this] {
+  (void)TrySubmit(os::Priority::kCompaction, [this] {
     std::lock_guard<std::mutex> state(state_mutex_);
     ScheduleCompactions();
     ScheduleGc();

@@ -1,4 +1,5 @@
 #include "base/check.h"
+#include "base/guarded.h"
 #include "db/db_impl.h"
 #include "db/snapshot_impl.h"
 
@@ -44,13 +45,14 @@ uint64_t SnapshotRegistry::oldest() const {
 void SnapshotRegistry::RunsFlushed(const std::vector<std::shared_ptr<SealedRun>>& runs,
                                    const VersionEdit& edit) {
   const uint64_t file_bytes = NewBytesOf(edit);
+  std::vector<std::pair<SnapshotImpl*, std::unique_ptr<ReadView>>> flushed;
   std::lock_guard<std::mutex> lock(mutex_);
   for (const auto& [number, snapshot] : snapshots_) {
     const ViewRef old = snapshot->view_.Get();
     // Runs leave oldest first, and a snapshot has all runs of a group or none.
     if (old->sealed.empty() || old->sealed.back() != runs.back()) continue;
     LAVA_CHECK(old->sealed.size() >= runs.size());
-    auto* view = new ReadView();
+    auto view = std::make_unique<ReadView>();
     view->sealed.assign(old->sealed.begin(), old->sealed.end() - runs.size());
     view->version = old->version;
     view->totals = old->totals;
@@ -60,8 +62,12 @@ void SnapshotRegistry::RunsFlushed(const std::vector<std::shared_ptr<SealedRun>>
       LAVA_CHECK(applied.ok());  // new files alone fit any version
       view->version = std::move(version);
     }
+    flushed.emplace_back(snapshot, std::move(view));
+  }
+  // Nothing below takes memory.
+  for (auto& [snapshot, view] : flushed) {
     snapshot->file_bytes_ += file_bytes;
-    snapshot->view_.Set(ViewRef(view));
+    snapshot->view_.Set(ViewRef(view.release()));
   }
 }
 
@@ -112,7 +118,8 @@ SnapshotImpl::SnapshotImpl(DBImpl* db, std::shared_ptr<Gate> gate,
 }
 
 SnapshotImpl::~SnapshotImpl() {
-  FlushWhatItSealed();
+  // Without memory the next write or checkpoint has it flushed.
+  (void)Tried([this] { FlushWhatItSealed(); });
   registry_->Remove(this);
   view_.Set(ViewRef());
   Gate::Visit visit(gate_.get());
@@ -174,13 +181,13 @@ Result<std::shared_ptr<Snapshot>> DBImpl::TakeSnapshot() {
   // In one go: else the run may be in a file already, and count as nothing that was sealed.
   std::lock_guard<std::mutex> state(state_mutex_);
   SealBothLocked();
-  auto* view = new ReadView();
+  auto view = std::make_unique<ReadView>();
   view->sealed = sealed_;
   view->version = version_;
   view->totals = view_.Get()->totals;
   if (!sealed_.empty()) sealed_.front()->ends_snapshot = true;
   return std::shared_ptr<Snapshot>(std::make_shared<SnapshotImpl>(
-      this, gate_, snapshots_, ViewRef(view), known_tables_, flush_failures_));
+      this, gate_, snapshots_, ViewRef(view.release()), known_tables_, flush_failures_));
 }
 
 }  // namespace lava

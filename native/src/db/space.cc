@@ -1,27 +1,26 @@
 #include <algorithm>
 
+#include "base/guarded.h"
 #include "db/db_impl.h"
 
 namespace lava {
-// Holds install and state. The view is the caller's to publish.
+// Holds state. The view is the caller's to publish. Does not fail: what there is no
+// memory for is counted by the next version.
 void DBImpl::AdoptVersion() {
-  version_ = manifest_->state().version;
-  ChargeMetadata();
-  const VersionSpace space = SpaceOf(*version_, met_below_);
-  space_use_.file_bytes = space.key_file_bytes + space.value_file_bytes;
-  space_use_.live_bytes = space.live_bytes;
-  hidden_bytes_ = space.hidden_key_bytes + space.hidden_value_bytes;
-  // What was damaged may have gone: a value file whose values all died.
-  if (!avoided_.empty() && DamageOf(*version_).ok()) avoided_.clear();
-}
-
-// Holds state.
-void DBImpl::ChargeMetadata() {
-  MemoryCounter* const counter = budget_.counter(MemoryPurpose::kMetadata);
-  const uint64_t before = metadata_bytes_;
-  metadata_bytes_ = MemoryOf(*version_);
-  if (metadata_bytes_ > before) counter->Charge(metadata_bytes_ - before);
-  if (metadata_bytes_ < before) counter->Release(before - metadata_bytes_);
+  version_ = logged_version_;
+  (void)Tried([this] {
+    MemoryCounter* const counter = budget_.counter(MemoryPurpose::kMetadata);
+    const uint64_t bytes = MemoryOf(*version_), before = metadata_bytes_;
+    if (bytes > before) counter->Charge(bytes - before);
+    metadata_bytes_ = bytes;
+    if (bytes < before) counter->Release(before - bytes);
+    const VersionSpace space = SpaceOf(*version_, met_below_);
+    space_use_.file_bytes = space.key_file_bytes + space.value_file_bytes;
+    space_use_.live_bytes = space.live_bytes;
+    hidden_bytes_ = space.hidden_key_bytes + space.hidden_value_bytes;
+    // What was damaged may have gone: a value file whose values all died.
+    if (!avoided_.empty() && DamageOf(*version_).ok()) avoided_.clear();
+  });
 }
 
 // Holds state.

@@ -46,15 +46,15 @@ Result<Table*> DBImpl::CreateTable(std::string_view name, const TableOptions& op
   if (dropped) LAVA_RETURN_IF_ERROR(LogCreate(registration));
   std::lock_guard<std::mutex> state(state_mutex_);
   known_tables_[id] = registration;
-  std::unique_ptr<TableImpl>& table = tables_[id];
-  if (table == nullptr) {
-    table = std::make_unique<TableImpl>(this, std::string(name), id, options);
-    table->SetChosenLarge(FirstLarge());
-    table->dead().Init(budget_.counter(MemoryPurpose::kReaders), DeadRangeBytesMax());
-  } else {
-    table->SetOptions(options);
+  const auto known = tables_.find(id);
+  if (known != tables_.end()) {
+    known->second->SetOptions(options);
+    return static_cast<Table*>(known->second.get());
   }
-  return static_cast<Table*>(table.get());
+  auto table = std::make_unique<TableImpl>(this, std::string(name), id, options);
+  table->SetChosenLarge(FirstLarge());
+  table->dead().Init(budget_.counter(MemoryPurpose::kReaders), DeadRangeBytesMax());
+  return static_cast<Table*>(tables_.emplace(id, std::move(table)).first->second.get());
 }
 
 uint64_t DBImpl::DeadRangeBytesMax() const {

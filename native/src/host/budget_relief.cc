@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <utility>
 
 namespace lava {
@@ -24,15 +25,20 @@ BudgetRelief::~BudgetRelief() {
   pool_.reset();
 }
 
-void BudgetRelief::Start() {
+bool BudgetRelief::Start() {
   std::lock_guard<std::mutex> lock(mutex_);
   started_again_ = true;
   changed_.notify_all();
-  if (std::exchange(running_, true)) {
+  if (running_) {
     pool_->Poke();
-  } else {
-    pool_->Submit([this] { Run(); });
+    return true;
   }
+  try {
+    pool_->Submit([this] { Run(); });
+    running_ = true;
+  } catch (const std::bad_alloc&) {  // whoever asks next starts it
+  }
+  return running_;
 }
 
 void BudgetRelief::Run() {
@@ -41,7 +47,11 @@ void BudgetRelief::Run() {
   while (!stopping_) {
     if (std::exchange(started_again_, false)) wait = kFirstWait;
     lock.unlock();
-    const bool done = step_();
+    bool done = false;
+    try {
+      done = step_();
+    } catch (const std::bad_alloc&) {  // tried again
+    }
     lock.lock();
     if (done && !started_again_) break;
     changed_.wait_for(lock, wait, [this] { return stopping_ || started_again_; });

@@ -19,8 +19,9 @@ class BudgetRelief {
   /// step gives back what it can, and says whether nothing is left to do; called without a lock.
   explicit BudgetRelief(std::function<bool()> step);
   ~BudgetRelief();
-  /// Steps are made from now on: soon, then less and less often, each second at last.
-  void Start();
+  /// Steps are made from now on: soon, then less and less often, each second at last. False when
+  /// there is no memory for that: whoever asks next starts it.
+  bool Start();
 
  private:
   void Run();

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/guarded.h"
 #include "host/host_impl.h"
 #include "memory/free_heap.h"
 #include "memory/page_pool.h"
@@ -46,7 +47,10 @@ LeaseImpl::LeaseImpl(HostImpl* host, uint64_t capacity_bytes, uint64_t write_buf
   budget_.SetLimit(Chargeable(capacity_bytes));
 }
 
-LeaseImpl::~LeaseImpl() { host_->LeaseEnded(this); }
+// What there is no memory for now, the next lease's end does.
+LeaseImpl::~LeaseImpl() {
+  (void)Tried([this] { host_->LeaseEnded(this); });
+}
 
 uint64_t LeaseImpl::write_buffer_bytes() const {
   const uint64_t memtables = write_buffer_used_bytes();
@@ -181,11 +185,7 @@ void HostImpl::Charged() {
 void HostImpl::GiveBackHeap() {
   if (heap_asked_for_.exchange(true)) return;
   std::lock_guard<std::mutex> lock(heap_mutex_);
-  if (heap_relief_ == nullptr) {
-    heap_asked_for_ = false;
-  } else {
-    heap_relief_->Start();
-  }
+  if (heap_relief_ == nullptr || !heap_relief_->Start()) heap_asked_for_ = false;
 }
 
 uint64_t HostImpl::KeptBytesMax() const {

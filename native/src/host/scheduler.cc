@@ -114,14 +114,20 @@ Scheduler::Queued Scheduler::queued() const {
 
 void Scheduler::Submit(FairQueue::Client client, os::Priority priority, std::function<void()> run) {
   LAVA_CHECK(run != nullptr && LevelOf(priority) < kLevels);
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    const FairQueue::Ticket ticket = next_ticket_++;
-    jobs_.emplace(ticket, Job{priority, std::move(run)});
-    queue_.Push(client, LevelOf(priority), ticket);
-    BeginMore();
-  }
+  std::lock_guard<std::mutex> lock(mutex_);
+  running_.reserve(runners_ + 1);
+  // First: one that finds no job of its own takes another's, or goes.
   pool_->Submit([this] { RunNext(); });
+  ++runners_;
+  const FairQueue::Ticket ticket = next_ticket_++;
+  const auto at = jobs_.emplace(ticket, Job{priority, std::move(run)}).first;
+  try {
+    queue_.Push(client, LevelOf(priority), ticket);
+  } catch (...) {
+    jobs_.erase(at);
+    throw;
+  }
+  BeginMore();
 }
 
 void Scheduler::Urge(FairQueue::Client client, os::Priority priority) {
@@ -134,33 +140,41 @@ void Scheduler::Urge(FairQueue::Client client, os::Priority priority) {
 }
 
 void Scheduler::Drop(FairQueue::Client client) {
-  std::vector<Job> dropped;  // what they own goes outside the lock
+  std::map<FairQueue::Ticket, Job> dropped;  // what they own goes outside the lock
   std::lock_guard<std::mutex> lock(mutex_);
   for (const FairQueue::Ticket ticket : queue_.RemoveClient(client))
-    dropped.push_back(std::move(jobs_.extract(ticket).mapped()));
+    dropped.insert(jobs_.extract(ticket));
   BeginMore();
   may_begin_.notify_all();  // nothing at all may be left
 }
 
 // On a thread of the pool, once for each job that was submitted: takes whichever is to go first.
+// Takes no memory itself, for then the job would be lost.
 void Scheduler::RunNext() {
   Lock lock(mutex_);
   const std::optional<FairQueue::Pick> pick = Take(&lock);
-  if (!pick) return;
+  if (!pick) {
+    --runners_;
+    return;
+  }
   Job job = std::move(jobs_.extract(pick->ticket).mapped());
   Running running{this, pick->client, job.priority, pick->level <= kUrgent};
-  const auto place = running_.insert(running_.end(), &running);
+  running_.push_back(&running);
   BeginMore();
   lock.unlock();
   running.counted_until_us = time_->ThreadCpuMicros();
   running_here_ = &running;
-  job.run();
+  try {
+    job.run();
+  } catch (...) {  // it has told what it could
+  }
   job.run = nullptr;  // what the job owned goes outside the lock
   running_here_ = nullptr;
   lock.lock();
   Charge(&running);
   queue_.Settle(*pick, running.used_us);
-  running_.erase(place);
+  running_.erase(std::find(running_.begin(), running_.end(), &running));
+  --runners_;
   BeginMore();
 }
 

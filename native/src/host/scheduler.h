@@ -4,10 +4,10 @@
 #include <atomic>
 #include <condition_variable>
 #include <functional>
-#include <list>
+#include <map>
 #include <memory>
 #include <mutex>
-#include <unordered_map>
+#include <vector>
 
 #include "os/executor.h"
 #include "os/thread_pool.h"
@@ -116,9 +116,10 @@ class Scheduler final : private os::Pacer {
   std::condition_variable may_go_on_;  // some job that sleeps
   FairQueue queue_;
   CpuBudget budget_;
-  std::unordered_map<FairQueue::Ticket, Job> jobs_;  // queued
+  std::map<FairQueue::Ticket, Job> jobs_;  // queued
   FairQueue::Ticket next_ticket_ = 0;
-  std::list<Running*> running_;
+  std::vector<Running*> running_;
+  size_t runners_ = 0;  // calls of RunNext() that are queued or run
   uint32_t asleep_ = 0;
   uint32_t pool_threads_;
   bool stopping_ = false;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/guarded.h"
 
 namespace lava {
 
@@ -19,7 +20,7 @@ OutputFiles::~OutputFiles() {
   files_.clear();  // readers go before their files
   for (const std::string& path : created_) {
     // What cannot be removed now is removed by recovery, since no manifest names it.
-    (void)context_.file_system->Remove(path).ok();
+    (void)Tried([&] { (void)context_.file_system->Remove(path).ok(); });
   }
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/coding.h"
+#include "base/guarded.h"
 #include "lava/list_format.h"
 
 namespace lava {
@@ -43,7 +44,7 @@ ValueOutput::~ValueOutput() {
   files_.clear();  // readers go before their files
   for (const std::string& path : created_) {
     // What cannot be removed now is removed by recovery, since no manifest names it.
-    (void)context_.file_system->Remove(path).ok();
+    (void)Tried([&] { (void)context_.file_system->Remove(path).ok(); });
   }
 }
 

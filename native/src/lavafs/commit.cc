@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/guarded.h"
 #include "lavafs/volume_impl.h"
 
 namespace lava::lavafs {
@@ -11,11 +12,16 @@ void VolumeImpl::Record(const Change& change) {
   const bool of_contents = change.type == Type::kExtents || change.type == Type::kSize;
   // To the journal a file is gone with its last name, though it is written on.
   const bool in_memory_only = of_contents && metadata_.inode(change.inode).links == 0;
-  const Status done = metadata_.Apply(change, &freed);
-  LAVA_CHECK(done.ok());
-  if (in_memory_only) return;
-  EncodeChange(change, &pending_);
-  pending_ends_.push_back(pending_.size());
+  try {
+    const Status done = metadata_.Apply(change, &freed);
+    LAVA_CHECK(done.ok());
+    if (in_memory_only) return;
+    EncodeChange(change, &pending_);
+    pending_ends_.push_back(pending_.size());
+  } catch (const std::bad_alloc&) {
+    Fail(NoMemory("change", device_->name()));  // a part of the change may have been made
+    throw;
+  }
   recorded_++;
   Free(std::move(freed));
 }
@@ -47,7 +53,9 @@ Status VolumeImpl::Commit(Lock* lock, Reach reach) {
       continue;
     }
     committing_ = true;
-    const Status done = WriteJournal(lock, reach);
+    const Status done =
+        Guarded("write the journal of", device_->name(), [&] { return WriteJournal(lock, reach); });
+    if (!lock->owns_lock()) lock->lock();
     committing_ = false;
     if (!done.ok()) Fail(done);
     ReleaseFreed();
@@ -130,12 +138,15 @@ void VolumeImpl::StartCompactionIfDue(Lock* lock) {
   // Its errors are those of the volume, which the next change tells, or want of space, with which
   // the next one tries again.
   const auto compact = [this] { (void)CompactJournal(); };
-  if (options_.run_in_background) {
-    options_.run_in_background(compact);
-  } else {
-    compact();
-  }
+  const bool asked = Tried([&] {
+    if (options_.run_in_background) {
+      options_.run_in_background(compact);
+    } else {
+      compact();
+    }
+  });
   lock->lock();
+  if (!asked) compaction_due_ = false;  // the next change asks again
 }
 
 }  // namespace lava::lavafs

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/guarded.h"
 #include "lavafs/volume_impl.h"
 
 namespace lava::lavafs {
@@ -10,12 +11,25 @@ namespace lava::lavafs {
 // what a mount would make of the journal so far, so that nobody waits until it is copied. Until the
 // superblock names that, the journal before it is the one that counts, and leads to the same place.
 Status VolumeImpl::CompactJournal() {
+  bool begun = false;
+  Status done = Guarded("compact the journal of", device_->name(), [&] { return Compact(&begun); });
+  if (!begun) return done;
+  // It threw, which leaves the place in the journal unknown.
+  Lock lock(mutex_);
+  committing_ = compacting_ = false;
+  Fail(done);
+  committed_.notify_all();
+  return done;
+}
+
+// *begun: it holds others off. Not any more when it returns.
+Status VolumeImpl::Compact(bool* begun) {
   Lock lock(mutex_);
   committed_.wait(lock, [this] { return !committing_ && !compacting_; });
   compaction_due_ = false;
   LAVA_RETURN_IF_ERROR(Usable());
   LAVA_ASSIGN_OR_RETURN(const uint32_t tail, TakeJournalExtent());
-  committing_ = compacting_ = true;
+  committing_ = compacting_ = *begun = true;
   Status done = GoOnIn(tail, &lock);
   committing_ = false;
   committed_.notify_all();
@@ -30,9 +44,12 @@ Status VolumeImpl::CompactJournal() {
     JournalStart start;
     std::string checkpoint;
     std::vector<size_t> ends;
-    done = EncodeMetadata(last_sequence, &checkpoint, &ends);
-    if (done.ok()) done = WriteCheckpoint(checkpoint, ends, resume, &start, &extents);
-    const bool is_full = done.IsNoSpace();
+    done = Guarded("write a checkpoint of", device_->name(), [&] {
+      const Status encoded = EncodeMetadata(last_sequence, &checkpoint, &ends);
+      return encoded.ok() ? WriteCheckpoint(checkpoint, ends, resume, &start, &extents) : encoded;
+    });
+    // Of the device or of memory.
+    const bool is_full = done.IsNoSpace() || done.code() == Status::Code::kMemoryLimit;
     if (done.ok()) done = device_->Sync();
     if (done.ok()) {
       superblock_.journal = start;
@@ -56,7 +73,7 @@ Status VolumeImpl::CompactJournal() {
   } else {
     Fail(done);
   }
-  compacting_ = false;
+  compacting_ = *begun = false;
   committed_.notify_all();
   return done;
 }

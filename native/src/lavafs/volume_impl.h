@@ -85,6 +85,7 @@ class VolumeImpl : public Volume {
   Status JumpToNewExtent(uint64_t durable);
 
   // compaction.cc
+  Status Compact(bool* begun);
   Status GoOnIn(uint32_t extent, Lock* lock);
   Status EncodeMetadata(uint64_t last_sequence, std::string* changes, std::vector<size_t>* ends);
   Status WriteCheckpoint(Slice changes, const std::vector<size_t>& ends, const JournalStart& tail,

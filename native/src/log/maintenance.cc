@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/guarded.h"
 #include "log/lava_log_impl.h"
 
 namespace lava::log {
@@ -33,7 +34,7 @@ void LavaLogImpl::ScheduleMaintenance(Lock* lock) {
     job_->queued = true;
   }
   lock->unlock();
-  options_.executor->Submit(os::Priority::kGc, [job = job_] {
+  const auto maintain = [job = job_] {
     // Close waits for this lock, and so for what runs.
     std::lock_guard<std::mutex> running(job->running);
     LavaLogImpl* log = nullptr;
@@ -41,12 +42,18 @@ void LavaLogImpl::ScheduleMaintenance(Lock* lock) {
       std::lock_guard<std::mutex> inner(job->mutex);
       log = job->log;
     }
-    if (log != nullptr) (void)log->Maintain();
+    // What fails is tried again when there is more to do.
+    if (log != nullptr) (void)Guarded("maintain a log", "", [log] { return log->Maintain(); });
     // Not before: what it commits itself asks for no other. What came meanwhile the next commit
     // sees.
     std::lock_guard<std::mutex> inner(job->mutex);
     job->queued = false;
-  });
+  };
+  const bool submitted = Tried([&] { options_.executor->Submit(os::Priority::kGc, maintain); });
+  if (!submitted) {
+    std::lock_guard<std::mutex> inner(job_->mutex);
+    job_->queued = false;
+  }
   lock->lock();
 }
 

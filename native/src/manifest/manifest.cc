@@ -5,6 +5,7 @@
 
 #include "base/coding.h"
 #include "base/framing.h"
+#include "base/guarded.h"
 
 namespace lava {
 namespace {
@@ -182,7 +183,8 @@ Status Manifest::LogAndApply(const VersionEdit& edit) {
   ManifestState next = state_;
   LAVA_RETURN_IF_ERROR(ApplyEdit(edit, &next));
   const bool new_log = log_ == nullptr || log_->size() >= options_.roll_over_bytes;
-  const Status status = new_log ? StartLog(next) : AppendEdit(edit);
+  const Status status = Guarded("log to the manifest of", options_.directory,
+                                [&] { return new_log ? StartLog(next) : AppendEdit(edit); });
   if (!status.ok()) {
     log_.reset();
     return status;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/guarded.h"
 
 namespace lava {
 
@@ -29,9 +30,10 @@ bool MemoryBudget::TryAdd(uint64_t bytes) {
   return true;
 }
 
+// What an observer has no memory for now, it does at the next charge: this one stands.
 void MemoryBudget::Tell() {
   for (MemoryBudget* level = this; level != nullptr; level = level->parent_)
-    if (level->observer_ != nullptr) level->observer_->Charged();
+    if (level->observer_ != nullptr) (void)Tried([level] { level->observer_->Charged(); });
 }
 
 void MemoryCounter::Charge(uint64_t bytes) {

@@ -58,6 +58,8 @@ class ScopedCharge {
   }
   ScopedCharge(const ScopedCharge&) = delete;
   ScopedCharge& operator=(const ScopedCharge&) = delete;
+  /// It stays charged: its owner releases it.
+  void Keep() { counter_ = nullptr; }
   /// False when it was refused; then it holds nothing. Once.
   [[nodiscard]] bool Try(MemoryCounter* counter, uint64_t bytes) {
     if (!counter->TryCharge(bytes)) return false;

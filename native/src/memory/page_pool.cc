@@ -33,19 +33,19 @@ char* MapPages(size_t bytes, bool huge) {
   return memory;
 }
 
-void Unmap(char* memory, size_t bytes);
+// False when the kernel refuses, which it does when the process would have more maps than it may.
+bool Unmap(char* memory, size_t bytes) { return munmap(memory, bytes) == 0; }
 
 // At a multiple of a huge page's size, so that a piece is one.
 char* MapHugePages(size_t bytes) {
   char* const memory = Map(bytes + PagePool::kHugeBytes);
   const size_t before = -reinterpret_cast<uintptr_t>(memory) & (PagePool::kHugeBytes - 1);
-  if (before > 0) Unmap(memory, before);
-  Unmap(memory + before + bytes, PagePool::kHugeBytes - before);
+  // What stays are addresses that nobody has touched.
+  if (before > 0) (void)Unmap(memory, before);
+  (void)Unmap(memory + before + bytes, PagePool::kHugeBytes - before);
   (void)madvise(memory + before, bytes, MADV_HUGEPAGE);
   return memory + before;
 }
-
-void Unmap(char* memory, size_t bytes) { LAVA_CHECK(munmap(memory, bytes) == 0); }
 
 }  // namespace
 
@@ -56,7 +56,12 @@ PagePool& PagePool::Process() {
 
 PagePool::~PagePool() {
   LAVA_CHECK(used_bytes_ == 0);
-  for (char* range : ranges_) Unmap(range, kRangeBytes);
+  for (char* range : ranges_) (void)Unmap(range, kRangeBytes);
+  for (Refused* left = refused_; left != nullptr;) {
+    Refused* const next = left->next;
+    (void)Unmap(reinterpret_cast<char*>(left), left->bytes);
+    left = next;
+  }
 }
 
 size_t PagePool::RoundUp(size_t bytes) {
@@ -71,29 +76,76 @@ size_t PagePool::ClassOf(size_t rounded) {
 // Holds the mutex. Classes divide the range, and each other: nothing is left over but at its end.
 char* PagePool::Carve(size_t bytes) {
   Range& range = bytes == kHugeBytes ? huge_ : small_;
+  // Free() takes no memory: each piece has its place in both lists.
+  FreeList& free = free_[ClassOf(bytes)];
+  for (std::vector<char*>* list : {&free.resident, &free.returned})
+    if (list->capacity() <= free.pieces)
+      list->reserve(std::max<size_t>(16, 2 * list->capacity()));
   if (kRangeBytes - range.used < bytes) {
+    ranges_.reserve(ranges_.size() + 1);
     range = {bytes == kHugeBytes ? MapHugePages(kRangeBytes) : MapPages(kRangeBytes, false), 0};
     ranges_.push_back(range.memory);
   }
+  ++free.pieces;
   char* const memory = range.memory + range.used;
   range.used += bytes;
   return memory;
 }
 
-char* PagePool::TakeLarge(size_t bytes) {
-  char* const memory =
-      kPools ? MapPages(bytes, bytes >= kHugeBytes)
-             : static_cast<char*>(::operator new (bytes, std::align_val_t{kPageBytes}));
+char* PagePool::TakeLarge(size_t bytes, bool zeroed) {
+  char* memory = TakeRefused(bytes, zeroed);
+  if (memory == nullptr)
+    memory = kPools ? MapPages(bytes, bytes >= kHugeBytes)
+                    : static_cast<char*>(::operator new (bytes, std::align_val_t{kPageBytes}));
   std::lock_guard<std::mutex> lock(mutex_);
   used_bytes_ += bytes;
   large_bytes_ += bytes;
   return memory;
 }
 
+// What the kernel did not take back is used again; null: there is none of this size.
+char* PagePool::TakeRefused(size_t bytes, bool zeroed) {
+  if (refused_bytes_.load(std::memory_order_relaxed) == 0) return nullptr;
+  char* memory = nullptr;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (Refused** at = &refused_; *at != nullptr; at = &(*at)->next) {
+      if ((*at)->bytes != bytes) continue;
+      memory = reinterpret_cast<char*>(*at);
+      *at = (*at)->next;
+      refused_bytes_ -= bytes;
+      break;
+    }
+  }
+  if (memory != nullptr && zeroed) std::memset(memory, 0, bytes);
+  return memory;
+}
+
+// Of a large piece. Where the kernel refuses, its pages go back at least, but for the first, and it
+// is tried again when others are freed.
+void PagePool::FreeLarge(char* memory, size_t bytes) {
+  if (!Unmap(memory, bytes)) {
+    refusals_.fetch_add(1, std::memory_order_relaxed);
+    (void)GiveBack(memory + kPageBytes, bytes - kPageBytes);
+    std::lock_guard<std::mutex> lock(mutex_);
+    refused_ = new (memory) Refused{refused_, bytes};
+    refused_bytes_ += bytes;
+    return;
+  }
+  if (refused_bytes_.load(std::memory_order_relaxed) == 0) return;
+  std::lock_guard<std::mutex> lock(mutex_);
+  while (refused_ != nullptr) {
+    const Refused first = *refused_;
+    if (!Unmap(reinterpret_cast<char*>(refused_), first.bytes)) return;
+    refused_ = first.next;
+    refused_bytes_ -= first.bytes;
+  }
+}
+
 char* PagePool::Allocate(size_t bytes, bool zeroed) {
   const size_t rounded = RoundUp(bytes);
   if (!kPools || !IsPooled(rounded)) {
-    char* const memory = TakeLarge(rounded);
+    char* const memory = TakeLarge(rounded, zeroed);
     if (zeroed && !kPools) std::memset(memory, 0, bytes);
     return memory;
   }
@@ -123,7 +175,7 @@ void PagePool::Free(char* memory, size_t bytes) {
   LAVA_CHECK(memory != nullptr);
   const size_t rounded = RoundUp(bytes);
   const bool large = !kPools || !IsPooled(rounded);
-  if (large && kPools) Unmap(memory, rounded);
+  if (large && kPools) FreeLarge(memory, rounded);
   if (large && !kPools) ::operator delete (memory, std::align_val_t{kPageBytes});
   const uint64_t kept_max = KeptBytesMax();
   std::unique_lock<std::mutex> lock(mutex_);
@@ -134,15 +186,17 @@ void PagePool::Free(char* memory, size_t bytes) {
     return;
   }
   FreeList& free = free_[ClassOf(rounded)];
-  if (kept_bytes_ + rounded <= kept_max) {
-    kept_bytes_ += rounded;
-    free.resident.push_back(memory);
-    return;
+  if (kept_bytes_ + rounded > kept_max) {
+    lock.unlock();
+    const bool returned = GiveBack(memory, rounded);
+    lock.lock();
+    if (returned) {
+      free.returned.push_back(memory);
+      return;
+    }
   }
-  lock.unlock();
-  GiveBack(memory, rounded);
-  lock.lock();
-  free.returned.push_back(memory);
+  kept_bytes_ += rounded;
+  free.resident.push_back(memory);
 }
 
 void PagePool::Fit() {
@@ -157,8 +211,14 @@ void PagePool::Fit() {
       free.resident.pop_back();
       kept_bytes_ -= kPageBytes << n;
       lock.unlock();
-      GiveBack(memory, kPageBytes << n);
+      const bool returned = GiveBack(memory, kPageBytes << n);
       lock.lock();
+      if (!returned) {
+        // The next call tries again.
+        kept_bytes_ += kPageBytes << n;
+        free.resident.push_back(memory);
+        return;
+      }
       free.returned.push_back(memory);
     }
   }
@@ -169,15 +229,19 @@ uint64_t PagePool::KeptBytesMax() const {
   return std::max<uint64_t>(room == nullptr ? 0 : room->KeptBytesMax(), kKeptBytesMin);
 }
 
-void PagePool::GiveBack(char* memory, size_t bytes) {
-  LAVA_CHECK(madvise(memory, bytes, MADV_DONTNEED) == 0);
+// False when the kernel refuses: then the pages stay resident.
+bool PagePool::GiveBack(char* memory, size_t bytes) {
+  if (madvise(memory, bytes, MADV_DONTNEED) == 0) return true;
+  refusals_.fetch_add(1, std::memory_order_relaxed);
+  return false;
 }
 
 PagePool::Statistics PagePool::statistics() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return {.used_bytes = used_bytes_,
           .kept_bytes = kept_bytes_,
-          .reserved_bytes = ranges_.size() * kRangeBytes + large_bytes_};
+          .reserved_bytes = ranges_.size() * kRangeBytes + large_bytes_ + refused_bytes_,
+          .refusals = refusals_.load(std::memory_order_relaxed)};
 }
 
 }  // namespace lava

@@ -21,7 +21,9 @@ namespace lava {
 /// again costs more than to use, the more so in small pieces.
 /// Threads:    any.
 /// Ownership:  whoever allocated frees, with the same size.
-/// Errors:     std::bad_alloc when the system has no memory or addresses left.
+/// Errors:     std::bad_alloc of Allocate() when the system has no memory or addresses left. Free()
+///             takes no memory and does not fail: pages that the kernel does not take back, because
+///             the process has as many maps as it may, are kept, counted and used again.
 class PagePool {
  public:
   static constexpr size_t kPageBytes = 4096;
@@ -60,6 +62,7 @@ class PagePool {
     uint64_t used_bytes = 0;      // allocated now
     uint64_t kept_bytes = 0;      // freed, and resident
     uint64_t reserved_bytes = 0;  // of addresses
+    uint64_t refusals = 0;        // times that the kernel did not take pages back
   };
   Statistics statistics() const;
 
@@ -72,6 +75,12 @@ class PagePool {
   };
   struct FreeList {
     std::vector<char*> resident, returned;  // the latter read as zero
+    size_t pieces = 0;                      // that were ever made
+  };
+  // At the front of a large piece that the kernel did not take back.
+  struct Refused {
+    Refused* next;
+    size_t bytes;
   };
 
   static size_t ClassOf(size_t rounded);
@@ -79,9 +88,11 @@ class PagePool {
     return rounded <= kPooledBytesMax || rounded == kHugeBytes;
   }
   char* Carve(size_t bytes);
-  char* TakeLarge(size_t bytes);
+  char* TakeLarge(size_t bytes, bool zeroed);
+  char* TakeRefused(size_t bytes, bool zeroed);
+  void FreeLarge(char* memory, size_t bytes);
   uint64_t KeptBytesMax() const;
-  static void GiveBack(char* memory, size_t bytes);
+  bool GiveBack(char* memory, size_t bytes);
 
   mutable std::mutex mutex_;
   std::array<FreeList, kClasses> free_;
@@ -89,6 +100,9 @@ class PagePool {
   Range small_, huge_;  // the last ranges of each kind
   uint64_t used_bytes_ = 0, large_bytes_ = 0;
   std::atomic<uint64_t> kept_bytes_{0};  // written under the mutex
+  Refused* refused_ = nullptr;
+  std::atomic<uint64_t> refused_bytes_{0};  // written under the mutex
+  std::atomic<uint64_t> refusals_{0};
   std::atomic<const Room*> room_;
 };
 

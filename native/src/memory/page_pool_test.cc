@@ -1,13 +1,41 @@
 #include "memory/page_pool.h"
 
+#include <errno.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <map>
 #include <random>
 #include <thread>
+#include <vector>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define LAVA_OWN_UNMAP 0  // the sanitizers have theirs
+#else
+#define LAVA_OWN_UNMAP 1
+namespace {
+// As when the process has as many maps as it may.
+std::atomic<bool> kernel_refuses{false};
+int Refusal() {
+  errno = ENOMEM;
+  return -1;
+}
+}  // namespace
+extern "C" {
+int munmap(void* memory, size_t bytes) noexcept {
+  return kernel_refuses ? Refusal() : static_cast<int>(syscall(SYS_munmap, memory, bytes));
+}
+int madvise(void* memory, size_t bytes, int advice) noexcept {
+  if (kernel_refuses && advice == MADV_DONTNEED) return Refusal();
+  return static_cast<int>(syscall(SYS_madvise, memory, bytes, advice));
+}
+}
+#endif
 
 namespace lava {
 namespace {
@@ -184,6 +212,39 @@ TEST(PageArray, IsZeroAndMoves) {
     for (size_t i = 0; i < count; ++i) ASSERT_EQ(array[i], i);
   }
 }
+
+#if LAVA_OWN_UNMAP
+TEST(PagePool, PagesThatTheKernelDoesNotTakeBackAreKeptAndUsedAgain) {
+  constexpr size_t kLarge = kMax + 3 * kPage;
+  PagePool pool;
+  std::vector<char*> small;
+  for (size_t bytes = 0; bytes < 2 * PagePool::kKeptBytesMin; bytes += kMax)
+    small.push_back(pool.Allocate(kMax));
+  for (char* piece : small) std::memset(piece, 1, kMax);
+  char* const large = pool.Allocate(kLarge);
+  std::memset(large, 1, kLarge);
+  const uint64_t reserved = pool.statistics().reserved_bytes;
+  kernel_refuses = true;
+  for (char* piece : small) pool.Free(piece, kMax);
+  pool.Free(large, kLarge);
+  pool.Fit();
+  EXPECT_GT(pool.statistics().refusals, 0u);
+  EXPECT_EQ(pool.statistics().used_bytes, 0u);
+  EXPECT_EQ(pool.statistics().kept_bytes, small.size() * kMax) << "resident, whatever the room";
+  EXPECT_EQ(pool.statistics().reserved_bytes, reserved);
+  // Zeroed where that is asked for, though it is not fresh.
+  char* const again = pool.Allocate(kLarge, /*zeroed=*/true);
+  EXPECT_EQ(again, large);
+  EXPECT_TRUE(std::all_of(again, again + kLarge, [](char c) { return c == 0; }));
+  pool.Free(again, kLarge);
+  kernel_refuses = false;
+  // The next that is freed takes it along, and Fit() the others.
+  pool.Free(pool.Allocate(kLarge + kPage), kLarge + kPage);
+  EXPECT_EQ(pool.statistics().reserved_bytes, reserved - kLarge);
+  pool.Fit();
+  EXPECT_LE(pool.statistics().kept_bytes, PagePool::kKeptBytesMin);
+}
+#endif
 
 }  // namespace
 }  // namespace lava

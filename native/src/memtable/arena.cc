@@ -25,8 +25,26 @@ uint8_t Arena::ClassOf(size_t bytes) {
   return static_cast<uint8_t>(16 + (shift - 7) * 4 + quarter - 1);
 }
 
+namespace {
+
+// So that what is pushed next, up to `count` in all, takes no memory.
+template <typename T>
+void MakePlaces(size_t count, std::vector<T>* in) {
+  if (in->capacity() < count) in->reserve(std::max(count, 2 * in->capacity()));
+}
+
+}  // namespace
+
+// All memory is taken before anything changes. Free() takes none.
 uint32_t Arena::NewChunk(size_t bytes) {
-  counter_->Charge(bytes);
+  if (free_chunks_.empty()) {
+    MakePlaces(chunks_.size() + 1, &chunks_);
+    MakePlaces(chunks_.size() + 1, &bases_);
+    MakePlaces(chunks_.size() + 1, &free_chunks_);
+  }
+  ScopedCharge charge(counter_, bytes);
+  char* const memory = PagePool::Process().Allocate(bytes);
+  charge.Keep();
   charged_bytes_ += bytes;
   uint32_t index;
   if (!free_chunks_.empty()) {
@@ -39,8 +57,8 @@ uint32_t Arena::NewChunk(size_t bytes) {
     chunks_.emplace_back();
     bases_.push_back(nullptr);
   }
-  chunks_[index] = {PagePool::Process().Allocate(bytes), bytes};
-  bases_[index] = chunks_[index].base;
+  chunks_[index] = {memory, bytes};
+  bases_[index] = memory;
   return index;
 }
 

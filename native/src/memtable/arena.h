@@ -37,7 +37,7 @@ class Arena {
   Arena& operator=(const Arena&) = delete;
 
   /// A slot of at least this many bytes, 8-byte aligned, uninitialized. *slot_class is needed
-  /// to free it.
+  /// to free it. Errors: std::bad_alloc; nothing has changed then.
   Ref Allocate(size_t bytes, uint8_t* slot_class);
   void Free(Ref ref, uint8_t slot_class);
   /// What a slot of this class holds; of a slot of its own chunk, what was asked for.

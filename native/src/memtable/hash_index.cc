@@ -8,8 +8,9 @@ void HashIndex::Grow() {
   const uint32_t shift = slots_.get() == nullptr ? 32 - 5 : shift_ - 1;
   LAVA_CHECK(shift > 0);  // 2^32 slots; the owner seals long before
   const uint64_t size = uint64_t{1} << (32 - shift);
-  counter_->Charge(size * sizeof(Slot));
+  ScopedCharge charge(counter_, size * sizeof(Slot));
   PageArray<Slot> slots(size);
+  charge.Keep();
   if (slots_.get() != nullptr) {
     for (uint64_t i = 0; i <= mask_; ++i)
       if (slots_[i].ref != Arena::kNull) PutSlot(slots.get(), size - 1, shift, slots_[i]);

@@ -34,9 +34,13 @@ class HashIndex {
     const Slot* slot = FindSlot(arena, hash, key, prefix_delete);
     return slot == nullptr ? Arena::kNull : slot->ref;
   }
-  /// The entry must not be there yet.
-  void Insert(uint32_t hash, Arena::Ref ref) {
+  /// Takes the memory that the next Insert() needs. Errors: std::bad_alloc; nothing has changed.
+  void MakePlace() {
     if (count_ >= limit_) Grow();
+  }
+  /// The entry must not be there yet. Takes no memory behind MakePlace().
+  void Insert(uint32_t hash, Arena::Ref ref) {
+    MakePlace();
     PutSlot(slots_.get(), mask_, shift_, {hash, ref});
     ++count_;
   }

@@ -48,6 +48,39 @@ class MemTableImpl::Reading {
   RwSpinLock* const lock_;
 };
 
+// Gives a slot back, unless it is kept.
+class MemTableImpl::FreeUnless {
+ public:
+  FreeUnless(Arena* arena, Arena::Ref ref, uint8_t slot_class)
+      : arena_(arena), ref_(ref), slot_class_(slot_class) {}
+  ~FreeUnless() {
+    if (arena_ != nullptr) arena_->Free(ref_, slot_class_);
+  }
+  FreeUnless(const FreeUnless&) = delete;
+  FreeUnless& operator=(const FreeUnless&) = delete;
+  void Keep() { arena_ = nullptr; }
+
+ private:
+  Arena* arena_;
+  const Arena::Ref ref_;
+  const uint8_t slot_class_;
+};
+
+// Ordering, by a reader.
+class MemTableImpl::Ordering {
+ public:
+  explicit Ordering(const MemTableImpl& table) : table_(table) { table_.lock_.Lock(); }
+  ~Ordering() {
+    table_.UpdateCharge();
+    table_.lock_.Unlock();
+  }
+  Ordering(const Ordering&) = delete;
+  Ordering& operator=(const Ordering&) = delete;
+
+ private:
+  const MemTableImpl& table_;
+};
+
 class MemTableImpl::Writing {
  public:
   explicit Writing(const MemTableImpl& table) : table_(table) {
@@ -99,6 +132,9 @@ Entry* MemTableImpl::FindEntry(Slice key, bool prefix_delete, uint32_t* hash) {
 void MemTableImpl::NewEntry(uint32_t hash, Slice key, RecordKind kind, uint32_t prefix_bytes,
                             Slice value) {
   LAVA_DCHECK(prefix_bytes <= key.size() && key.size() < (1u << 24));
+  // All memory is taken before anything changes.
+  hash_.MakePlace();
+  if (pending_.size() == pending_.capacity()) GrowPending();
   size_t capacity = kInlineBytesMin;
   if (value.size() <= kInlineValueBytesMax &&
       sizeof(Entry) + key.size() + value.size() <= Arena::kSlotBytesMax) {
@@ -111,21 +147,36 @@ void MemTableImpl::NewEntry(uint32_t hash, Slice key, RecordKind kind, uint32_t 
   entry->key_word = static_cast<uint32_t>(key.size() << 8) | static_cast<uint32_t>(kind);
   entry->prefix_word = prefix_bytes << 8 | slot_class;
   std::memcpy(entry->data(), key.data(), key.size());
-  SetValue(entry, value);
-  hash_.Insert(hash, ref);
-
-  if (pending_.size() == pending_.capacity()) {
-    const size_t grown = std::max<size_t>(64, pending_.capacity() * 2);
-    counter_->Charge(grown * sizeof(Arena::Ref));
-    pending_.reserve(grown);
-    counter_->Release(pending_charged_);
-    pending_charged_ = grown * sizeof(Arena::Ref);
+  if (value.size() > capacity) {
+    FreeUnless guard(&arena_, ref, slot_class);
+    SetValue(entry, value);
+    guard.Keep();
+  } else {
+    SetValue(entry, value);
   }
+  hash_.Insert(hash, ref);
   pending_.push_back(ref);
   ordered_.store(false, std::memory_order_relaxed);
   Add(&record_count_, 1);
   Add(&live_bytes_, key.size());
-  if (read_in_order_ && pending_.size() >= kPendingMax) OrderLocked();
+  if (read_in_order_ && pending_.size() >= kPendingMax) OrderIfThereIsMemory();
+}
+
+void MemTableImpl::GrowPending() {
+  const size_t grown = std::max<size_t>(64, pending_.capacity() * 2);
+  ScopedCharge charge(counter_, grown * sizeof(Arena::Ref));
+  pending_.reserve(grown);
+  charge.Keep();
+  counter_->Release(pending_charged_);
+  pending_charged_ = grown * sizeof(Arena::Ref);
+}
+
+// What it would have put in order waits for who reads it.
+void MemTableImpl::OrderIfThereIsMemory() const {
+  try {
+    OrderLocked();
+  } catch (const std::bad_alloc&) {
+  }
 }
 
 size_t MemTableImpl::InlineCapacity(const Entry& entry) const {
@@ -145,51 +196,46 @@ void MemTableImpl::FreeExternal(Entry* entry) {
   entry->set_external(false);
 }
 
-// Replaces the value; counts live bytes, not killed ones.
+// Replaces the value; counts live bytes, not killed ones. Memory is taken before anything changes.
 void MemTableImpl::SetValue(Entry* entry, Slice value) {
-  Add(&live_bytes_, value.size() - entry->value_bytes);
-  entry->value_bytes = static_cast<uint32_t>(value.size());
+  const size_t old_bytes = entry->value_bytes;
   if (value.size() <= InlineCapacity(*entry)) {
     FreeExternal(entry);
     if (!value.empty()) std::memcpy(entry->value_area(), value.data(), value.size());
-    return;
+  } else {
+    const size_t bytes = entry->external() ? SlotBytes(*entry) : 0;
+    if (bytes < value.size() || IsMuchTooLarge(bytes, value.size())) {
+      uint8_t slot_class;
+      const Arena::Ref ref = arena_.Allocate(value.size(), &slot_class);
+      FreeExternal(entry);
+      entry->set_value_slot({ref, slot_class});
+      entry->set_external(true);
+    }
+    std::memcpy(arena_.At(entry->value_slot().ref), value.data(), value.size());
   }
-  Entry::ValueSlot slot{};
-  if (entry->external()) {
-    slot = entry->value_slot();
-    const size_t bytes = SlotBytes(*entry);
-    if (bytes < value.size() || IsMuchTooLarge(bytes, value.size())) FreeExternal(entry);
-  }
-  if (!entry->external()) {
-    uint8_t slot_class;
-    slot.ref = arena_.Allocate(value.size(), &slot_class);
-    slot.slot_class = slot_class;
-    entry->set_value_slot(slot);
-    entry->set_external(true);
-  }
-  std::memcpy(arena_.At(slot.ref), value.data(), value.size());
+  entry->value_bytes = static_cast<uint32_t>(value.size());
+  Add(&live_bytes_, value.size() - old_bytes);
 }
 
-void MemTableImpl::AppendValue(Entry* entry, Slice tail) {
-  if (tail.empty()) return;
-  const size_t old_bytes = entry->value_bytes;
-  const size_t total = old_bytes + tail.size();
+// Puts the tail behind the first `kept` bytes of the value. Memory is taken before anything changes.
+void MemTableImpl::AppendValue(Entry* entry, size_t kept, Slice tail) {
+  const size_t total = kept + tail.size();
   LAVA_CHECK(total <= UINT32_MAX);  // twice the largest value; the owner seals before
   const size_t capacity = entry->external() ? SlotBytes(*entry) : InlineCapacity(*entry);
   if (total > capacity) {
     // Doubling keeps the copying linear in what was appended.
     uint8_t slot_class;
-    const Arena::Ref ref = arena_.Allocate(std::max(total, old_bytes * 2), &slot_class);
-    const Slice old = EntryValue(arena_, *entry);
+    const Arena::Ref ref = arena_.Allocate(std::max(total, kept * 2), &slot_class);
+    const Slice old = EntryValue(arena_, *entry).substr(0, kept);
     if (!old.empty()) std::memcpy(arena_.At(ref), old.data(), old.size());
     FreeExternal(entry);
     entry->set_value_slot({ref, slot_class});
     entry->set_external(true);
   }
   char* value = entry->external() ? arena_.At(entry->value_slot().ref) : entry->value_area();
-  std::memcpy(value + old_bytes, tail.data(), tail.size());
+  if (!tail.empty()) std::memcpy(value + kept, tail.data(), tail.size());
+  Add(&live_bytes_, total - entry->value_bytes);
   entry->value_bytes = static_cast<uint32_t>(total);
-  Add(&live_bytes_, tail.size());
 }
 
 void MemTableImpl::Put(Slice key, uint32_t prefix_bytes, Slice value) {
@@ -219,10 +265,11 @@ void MemTableImpl::PutKind(RecordKind kind, Slice key, uint32_t prefix_bytes, Sl
   uint32_t hash;
   Entry* entry = FindEntry(key, false, &hash);
   if (entry == nullptr) return NewEntry(hash, key, kind, prefix_bytes, value);
-  Add(&killed_bytes_, entry->value_bytes);
+  const uint64_t killed = entry->value_bytes;
+  SetValue(entry, value);
+  Add(&killed_bytes_, killed);
   entry->set_kind(kind);
   entry->set_prefix_bytes(prefix_bytes);
-  SetValue(entry, value);
 }
 
 void MemTableImpl::Delete(Slice key, uint32_t prefix_bytes) {
@@ -255,10 +302,10 @@ void MemTableImpl::AppendKind(RecordKind append, Slice key, uint32_t prefix_byte
     return NewEntry(hash, key, kind, prefix_bytes, segments);
   }
   LAVA_CHECK(entry->kind() != RecordKind::kPutReference);  // a list has parts instead
+  AppendValue(entry, entry->value_bytes, segments);
   if (entry->kind() == RecordKind::kDelete) entry->set_kind(RecordKind::kPut);
   if (HasParts(append)) entry->set_kind(WithParts(entry->kind()));
   entry->set_prefix_bytes(prefix_bytes);
-  AppendValue(entry, segments);
 }
 
 Slice MemTableImpl::Tail(Slice key, size_t bytes) const {
@@ -274,13 +321,14 @@ void MemTableImpl::ReplaceTail(Slice key, size_t bytes, Slice parts) {
   uint32_t hash;
   Entry* entry = FindEntry(key, false, &hash);
   LAVA_CHECK(entry != nullptr && entry->value_bytes >= bytes && IsList(entry->kind()));
+  AppendValue(entry, entry->value_bytes - bytes, parts);
   entry->set_kind(WithParts(entry->kind()));
-  entry->value_bytes -= static_cast<uint32_t>(bytes);
-  Add(&live_bytes_, uint64_t{0} - bytes);
-  AppendValue(entry, parts);
   if (!entry->external() || !IsMuchTooLarge(SlotBytes(*entry), entry->value_bytes)) return;
-  const std::string left(EntryValue(arena_, *entry));
-  SetValue(entry, left);
+  try {
+    const std::string left(EntryValue(arena_, *entry));
+    SetValue(entry, left);
+  } catch (const std::bad_alloc&) {  // the slot is larger than need be
+  }
 }
 
 bool MemTableImpl::CoveredByTombstone(Slice key, uint32_t prefix_bytes) const {
@@ -309,10 +357,10 @@ void MemTableImpl::EraseEntry(Arena::Ref ref) {
   arena_.Free(ref, entry->slot_class());
 }
 
-// Erases the entries in [begin, end) that covered() says; an empty end is none.
+// Erases the entries in [begin, end) that covered() says; an empty end is none. They are in order,
+// but for new ones that are kept. Takes no memory.
 template <typename Covered>
 void MemTableImpl::EraseRange(Slice begin, Slice end, const Covered& covered) {
-  OrderLocked();
   TreeIndex::Position position = tree_.Seek({begin, true});
   while (position.valid()) {
     const Arena::Ref ref = tree_.At(position);
@@ -334,17 +382,19 @@ void MemTableImpl::EraseRange(Slice begin, Slice end, const Covered& covered) {
 
 void MemTableImpl::DeletePrefix(Slice prefix) {
   Writing writing(*this);
+  OrderLocked();
+  const auto bytes = static_cast<uint32_t>(prefix.size());
+  if (prefix_delete_lengths_.insert(bytes).second) ChargeTombstones();
+  uint32_t hash;
+  if (FindEntry(prefix, true, &hash) == nullptr) {
+    NewEntry(hash, prefix, RecordKind::kPrefixDelete, bytes, Slice());
+    Add(&prefix_delete_count_, 1);
+  }
   EraseRange(prefix, Slice(), [&](const Entry& entry) {
     if (!entry.key().starts_with(prefix)) return Verdict::kEnd;
     const bool self = entry.is_prefix_delete() && entry.key_bytes() == prefix.size();
     return self ? Verdict::kKeep : Verdict::kErase;
   });
-  uint32_t hash;
-  if (FindEntry(prefix, true, &hash) != nullptr) return;
-  const auto bytes = static_cast<uint32_t>(prefix.size());
-  NewEntry(hash, prefix, RecordKind::kPrefixDelete, bytes, Slice());
-  Add(&prefix_delete_count_, 1);
-  if (prefix_delete_lengths_.insert(bytes).second) ChargeTombstones();
 }
 
 // What stands outside of the arena. It grows in small steps, so it is charged when it has grown.
@@ -358,6 +408,7 @@ void MemTableImpl::ChargeTombstones() {
 
 void MemTableImpl::ErasePrefix(Slice prefix) {
   Writing writing(*this);
+  OrderLocked();
   EraseRange(prefix, Slice(), [&](const Entry& entry) {
     return entry.key().starts_with(prefix) ? Verdict::kErase : Verdict::kEnd;
   });
@@ -366,14 +417,15 @@ void MemTableImpl::ErasePrefix(Slice prefix) {
 void MemTableImpl::DeleteRange(Slice begin, Slice end) {
   if (begin >= end) return;
   Writing writing(*this);
+  OrderLocked();
+  range_tombstones_.Add(begin, end);
+  has_range_tombstones_.store(1, std::memory_order_relaxed);
   EraseRange(begin, end, [&](const Entry& entry) {
     // A prefix tombstone that reaches beyond the end still hides what is there.
     const bool beyond = entry.is_prefix_delete() && end.starts_with(entry.key());
     return beyond ? Verdict::kKeep : Verdict::kErase;
   });
-  range_tombstones_.Add(begin, end);
   ChargeTombstones();
-  has_range_tombstones_.store(1, std::memory_order_relaxed);
 }
 
 void MemTableImpl::Erase(Slice key) {
@@ -417,9 +469,16 @@ void MemTableImpl::OrderLocked() const {
     return true;
   });
   SortEntries(arena_, &pending_);
-  for (const Arena::Ref ref : pending_) {
-    tree_.Insert(ref);
-    if (active) EntryAt(self->arena_, ref)->set_in_tree();
+  size_t inserted = 0;
+  try {
+    for (; inserted < pending_.size(); ++inserted) {
+      tree_.Insert(pending_[inserted]);
+      if (active) EntryAt(self->arena_, pending_[inserted])->set_in_tree();
+    }
+  } catch (const std::bad_alloc&) {
+    // The rest waits for the next time.
+    pending_.erase(pending_.begin(), pending_.begin() + static_cast<ptrdiff_t>(inserted));
+    throw;
   }
   pending_.clear();
   if (!active) {
@@ -432,10 +491,8 @@ void MemTableImpl::OrderLocked() const {
 
 void MemTableImpl::Order() const {
   if (ordered_.load(std::memory_order_acquire)) return;
-  lock_.Lock();
+  Ordering ordering(*this);
   OrderLocked();
-  UpdateCharge();
-  lock_.Unlock();
 }
 
 void MemTableImpl::Seal() {
@@ -461,16 +518,14 @@ void MemTableImpl::CopyRange(Slice from, bool exclusive, Slice upper, size_t cou
     Order();
     return CopyLocked(from, exclusive, upper, count, keys_only, out);
   }
-  lock_.LockShared();
-  const bool ordered = ordered_.load(std::memory_order_relaxed);
-  if (ordered) CopyLocked(from, exclusive, upper, count, keys_only, out);
-  lock_.UnlockShared();
-  if (ordered) return;
-  lock_.Lock();
+  {
+    Reading reading(*this);
+    if (ordered_.load(std::memory_order_relaxed))
+      return CopyLocked(from, exclusive, upper, count, keys_only, out);
+  }
+  Ordering ordering(*this);
   OrderLocked();
-  UpdateCharge();
   CopyLocked(from, exclusive, upper, count, keys_only, out);
-  lock_.Unlock();
 }
 
 void MemTableImpl::CopyLocked(Slice from, bool exclusive, Slice upper, size_t count, bool keys_only,

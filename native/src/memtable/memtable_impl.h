@@ -73,6 +73,8 @@ class MemTableImpl final : public MemTable, public std::enable_shared_from_this<
   class Reading;
   enum class Verdict { kErase, kKeep, kEnd };
   class Writing;
+  class Ordering;
+  class FreeUnless;
   using Counter = std::atomic<uint64_t>;
   static uint64_t Load(const Counter& c) { return c.load(std::memory_order_relaxed); }
   // Written under the lock only, so no read-modify-write instruction is needed.
@@ -86,7 +88,9 @@ class MemTableImpl final : public MemTable, public std::enable_shared_from_this<
   size_t InlineCapacity(const Entry& entry) const;
   size_t SlotBytes(const Entry& entry) const;  // of an external value
   void SetValue(Entry* entry, Slice value);
-  void AppendValue(Entry* entry, Slice tail);
+  void AppendValue(Entry* entry, size_t kept, Slice tail);
+  void GrowPending();
+  void OrderIfThereIsMemory() const;
   void FreeExternal(Entry* entry);
   void EraseEntry(Arena::Ref ref);
   void CopyLocked(Slice from, bool exclusive, Slice upper, size_t count, bool keys_only,

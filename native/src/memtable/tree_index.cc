@@ -191,9 +191,26 @@ void TreeIndex::Insert(Arena::Ref entry) {
   SplitLeaf(&path, at, entry);
 }
 
+// Takes the inner nodes that a split at the path's end needs: one for each full node above it, and
+// one for a new root. What is not used is there for the next split.
+void TreeIndex::MakeSpares(const Path& path) {
+  uint32_t needed = 0, level = path.depth;
+  while (level > 0 && InnerAt(path.steps[level - 1].node)->count == kFanout) {
+    ++needed;
+    --level;
+  }
+  if (level == 0) ++needed;
+  while (spare_count_ < needed) {
+    spares_[spare_count_] = NewNode<Inner>();
+    ++spare_count_;
+  }
+}
+
 // Splits the full leaf at the path's end and puts the entry, which belongs at index `at`, into
-// the half that it belongs to. Entries that come in order leave full leaves behind.
+// the half that it belongs to. Entries that come in order leave full leaves behind. All memory is
+// taken before anything changes.
 void TreeIndex::SplitLeaf(Path* path, uint32_t at, Arena::Ref entry) {
+  MakeSpares(*path);
   const Arena::Ref right_ref = NewNode<Leaf>();
   Leaf* left = LeafAt(path->leaf);
   Leaf* right = LeafAt(right_ref);
@@ -230,7 +247,7 @@ void TreeIndex::SplitLeaf(Path* path, uint32_t at, Arena::Ref entry) {
 // Puts a new child behind the one that the path takes at this level's parent.
 void TreeIndex::InsertChild(Path* path, uint32_t level, Arena::Ref separator, Arena::Ref child) {
   if (level == 0) {
-    const Arena::Ref ref = NewNode<Inner>();
+    const Arena::Ref ref = spares_[--spare_count_];
     Inner* root = InnerAt(ref);
     root->count = 2;
     root->children[0] = root_;
@@ -244,7 +261,7 @@ void TreeIndex::InsertChild(Path* path, uint32_t level, Arena::Ref separator, Ar
   Inner* inner = InnerAt(step.node);
   uint32_t at = step.child + 1;
   if (inner->count == kFanout) {
-    const Arena::Ref right_ref = NewNode<Inner>();
+    const Arena::Ref right_ref = spares_[--spare_count_];
     Inner* right = InnerAt(right_ref);
     const uint32_t split = at == kFanout ? kFanout - 1 : kFanout / 2;
     const Arena::Ref middle = inner->separators[split];
@@ -284,9 +301,9 @@ void TreeIndex::Erase(Arena::Ref entry) {
   RemoveLeaf(path);
 }
 
-// Takes the empty leaf at the path's end out; a neighbour takes over its keys.
+// Takes the empty leaf at the path's end out; a neighbour takes over its keys. Takes no memory.
 void TreeIndex::RemoveLeaf(const Path& path) {
-  const std::string low(path.leaf_fences.has_low ? path.leaf_fences.low : Slice());
+  const Slice low = path.leaf_fences.has_low ? path.leaf_fences.low : Slice();
   Leaf* leaf = LeafAt(path.leaf);
   if (leaf->previous != Arena::kNull) LeafAt(leaf->previous)->next = leaf->next;
   if (leaf->next != Arena::kNull) LeafAt(leaf->next)->previous = leaf->previous;
@@ -304,7 +321,7 @@ void TreeIndex::RemoveLeaf(const Path& path) {
   }
   Inner* inner = InnerAt(path.steps[level - 1].node);
   const uint32_t child = path.steps[level - 1].child;
-  FreeSeparator(inner->separators[std::max(child, 1u)]);
+  const Arena::Ref separator = inner->separators[std::max(child, 1u)];
   RemoveAt(inner->fragments, inner->count, std::max(child, 1u));
   RemoveAt(inner->separators, inner->count, std::max(child, 1u));
   RemoveAt(inner->children, inner->count, child);
@@ -315,6 +332,7 @@ void TreeIndex::RemoveLeaf(const Path& path) {
     nodes_.Free(old, NodeAt(old)->slot_class);
   }
   Refence(low);
+  FreeSeparator(separator);  // low may stand in it
 }
 
 // Corrects shared_bytes on the way to the key, whose nodes have been given more keys to hold.

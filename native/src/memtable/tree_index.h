@@ -17,9 +17,9 @@ class TreeIndex {
  public:
   TreeIndex(const Arena* entries, Arena* nodes) : entries_(*entries), nodes_(*nodes) {}
 
-  /// The entry's place must not be taken.
+  /// The entry's place must not be taken. Errors: std::bad_alloc; nothing has changed then.
   void Insert(Arena::Ref entry);
-  /// Takes the entry out; it must be there.
+  /// Takes the entry out; it must be there. Takes no memory.
   void Erase(Arena::Ref entry);
 
   /// A position in the tree. Invalidated by Insert and Erase.
@@ -100,6 +100,7 @@ class TreeIndex {
 
   void SetShared(Node* node, uint32_t shared_bytes);
   void InsertInLeaf(Leaf* leaf, uint32_t at, Arena::Ref entry);
+  void MakeSpares(const Path& path);
   void SplitLeaf(Path* path, uint32_t at, Arena::Ref entry);
   void InsertChild(Path* path, uint32_t level, Arena::Ref separator, Arena::Ref child);
   void RemoveLeaf(const Path& path);
@@ -108,6 +109,8 @@ class TreeIndex {
   const Arena& entries_;
   Arena& nodes_;
   Arena::Ref root_ = Arena::kNull;
+  std::array<Arena::Ref, kDepthMax + 1> spares_{};  // inner nodes for splits
+  uint32_t spare_count_ = 0;
   // The last leaf, for entries that come in order.
   Arena::Ref last_leaf_ = Arena::kNull;
 };

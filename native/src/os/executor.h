@@ -18,6 +18,7 @@ inline constexpr uint32_t kPriorities = 4;
 class Executor {
  public:
   virtual ~Executor() = default;
+  /// Errors: std::bad_alloc; the job is not queued then. One that throws has no other effect.
   virtual void Submit(Priority priority, std::function<void()> job) = 0;
   /// Somebody waits for the jobs of a priority that are queued or run now: until they have ended
   /// they go before all that nobody waits for, of any priority, and the CPU budget only slows them.

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <exception>
 #include <list>
 #include <mutex>
 #include <string>
@@ -96,9 +97,10 @@ class ThreadPoolImpl final : public ThreadPool {
     const sigset_t blocked = SignalsOfOthers();
     sigset_t before;
     LAVA_CHECK(pthread_sigmask(SIG_BLOCK, &blocked, &before) == 0);
-    auto self = running_.emplace(running_.end());
     bool started = false;
+    auto self = running_.end();
     try {
+      self = running_.emplace(running_.end());
       auto body = [this, self, number = next_number_] {
         const std::string name = "lava-bg-" + std::to_string(number % 1'000'000);
         (void)pthread_setname_np(pthread_self(), name.c_str());  // 15 characters at most
@@ -109,12 +111,22 @@ class ThreadPoolImpl final : public ThreadPool {
       ++live_;
       ++starting_;
       started = true;
-    } catch (const std::system_error&) {
-      // The system has no thread left: others do the job, or the next call tries again.
-      running_.erase(self);
+    } catch (const std::exception&) {
+      // The system has no thread or no memory left: others do the job, or the next call tries again.
+      if (self != running_.end()) running_.erase(self);
     }
     LAVA_CHECK(pthread_sigmask(SIG_SETMASK, &before, nullptr) == 0);
     return started;
+  }
+
+  // A job tells its failures itself, where somebody knows what to do about them. One that throws
+  // all the same must not end the process.
+  static void Run(std::function<void()>* job) {
+    try {
+      (*job)();
+    } catch (...) {
+    }
+    *job = nullptr;  // what the job owned goes outside the lock
   }
 
   void Work(std::list<std::thread>::iterator self) {
@@ -132,8 +144,7 @@ class ThreadPoolImpl final : public ThreadPool {
       std::function<void()> job = std::move(queue_.front());
       queue_.pop_front();
       lock.unlock();
-      job();
-      job = nullptr;  // what the job owned goes outside the lock
+      Run(&job);
       lock.lock();
     }
     --live_;

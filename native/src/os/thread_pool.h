@@ -13,6 +13,7 @@ namespace lava::os {
 class ThreadPool {
  public:
   virtual ~ThreadPool() = default;
+  /// Errors: std::bad_alloc; the job is not queued then. One that throws has no other effect.
   virtual void Submit(std::function<void()> job) = 0;
   /// Tries again to start threads that jobs wait for and the system refused; cheap.
   virtual void Poke() = 0;

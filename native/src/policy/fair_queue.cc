@@ -12,35 +12,41 @@ FairQueue::Client FairQueue::AddClient() {
   return next_client_++;
 }
 
-std::vector<FairQueue::Ticket> FairQueue::RemoveClient(Client client) {
+std::list<FairQueue::Ticket> FairQueue::RemoveClient(Client client) {
   LAVA_CHECK(clients_.erase(client) == 1);
-  std::vector<Ticket> dropped;
+  std::list<Ticket> dropped;
   for (Level& level : levels_) {
     const auto it = level.shares.find(client);
     if (it == level.shares.end()) continue;
-    const Share& share = it->second;
-    dropped.insert(dropped.end(), share.jobs.begin(), share.jobs.end());
+    Share& share = it->second;
     level.queued -= share.jobs.size();
+    dropped.splice(dropped.end(), share.jobs);
     level.waiting.erase({share.start, share.arrival, client});
     level.shares.erase(it);
   }
   return dropped;
 }
 
-void FairQueue::Wait(Level* level, Client client, Share* share) {
+// The client waits in the level, at the place of its first job. node: its place before.
+void FairQueue::Wait(Level* level, Client client, Share* share, Waiting::node_type node) {
   share->start = std::max(level->now, share->end);
-  level->waiting.insert({share->start, share->arrival, client});
+  node.value() = {share->start, share->arrival, client};
+  level->waiting.insert(std::move(node));
 }
 
 void FairQueue::Push(Client client, uint32_t number, Ticket ticket) {
   LAVA_CHECK(number < levels_.size() && clients_.contains(client));
   Level& level = levels_[number];
   Share& share = level.shares[client];
-  share.jobs.push_back(ticket);
+  // All memory is taken before anything changes.
+  std::list<Ticket> job{ticket};
+  Waiting place;
+  if (share.jobs.empty()) place.insert({0, 0, client});
+  share.jobs.splice(share.jobs.end(), job);
   ++level.queued;
-  if (share.jobs.size() > 1) return;
+  if (place.empty()) return;
   share.arrival = next_arrival_++;
-  Wait(&level, client, &share);
+  Wait(&level, client, &share, place.extract(place.begin()));
 }
 
 FairQueue::Levels FairQueue::levels_with_jobs() const {
@@ -55,7 +61,7 @@ std::optional<FairQueue::Pick> FairQueue::Pop(Levels of) {
     Level& level = levels_[number];
     if ((of & Bit(number)) == 0 || level.waiting.empty()) continue;
     const auto [start, arrival, client] = *level.waiting.begin();
-    level.waiting.erase(level.waiting.begin());
+    Waiting::node_type place = level.waiting.extract(level.waiting.begin());
     Share& share = level.shares.at(client);
     const Pick pick{client, number, share.jobs.front(), share.expected};
     share.jobs.pop_front();
@@ -63,7 +69,7 @@ std::optional<FairQueue::Pick> FairQueue::Pop(Levels of) {
     level.now = std::max(level.now, start);
     share.end = start + pick.expected;
     share.arrival = next_arrival_++;
-    if (!share.jobs.empty()) Wait(&level, client, &share);
+    if (!share.jobs.empty()) Wait(&level, client, &share, std::move(place));
     return pick;
   }
   return std::nullopt;
@@ -79,8 +85,8 @@ void FairQueue::Settle(const Pick& pick, uint64_t cost) {
   share.end = share.end - pick.expected + cost;
   share.expected = cost;
   if (share.jobs.empty()) return;
-  level.waiting.erase({share.start, share.arrival, pick.client});
-  Wait(&level, pick.client, &share);
+  Wait(&level, pick.client, &share,
+       level.waiting.extract({share.start, share.arrival, pick.client}));
 }
 
 void FairQueue::Move(Client client, uint32_t from, uint32_t to) {
@@ -89,10 +95,15 @@ void FairQueue::Move(Client client, uint32_t from, uint32_t to) {
   const auto it = level.shares.find(client);
   if (it == level.shares.end() || it->second.jobs.empty()) return;
   Share& share = it->second;
-  const std::list<Ticket> moved = std::exchange(share.jobs, {});
-  level.queued -= moved.size();
-  level.waiting.erase({share.start, share.arrival, client});
-  for (const Ticket ticket : moved) Push(client, to, ticket);
+  Share& target = levels_[to].shares[client];
+  Waiting::node_type place = level.waiting.extract({share.start, share.arrival, client});
+  level.queued -= share.jobs.size();
+  levels_[to].queued += share.jobs.size();
+  const bool waits = !target.jobs.empty();
+  target.jobs.splice(target.jobs.end(), share.jobs);
+  if (waits) return;
+  target.arrival = next_arrival_++;
+  Wait(&levels_[to], client, &target, std::move(place));
 }
 
 }  // namespace lava

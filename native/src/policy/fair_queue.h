@@ -37,9 +37,10 @@ class FairQueue {
 
   /// Clients' numbers are never used again.
   Client AddClient();
-  /// Returns what it had queued.
-  std::vector<Ticket> RemoveClient(Client client);
+  /// Returns what it had queued. Takes no memory.
+  std::list<Ticket> RemoveClient(Client client);
 
+  /// Errors: std::bad_alloc; nothing has changed then. Pop() and Settle() take no memory.
   void Push(Client client, uint32_t level, Ticket ticket);
   /// A set of levels, by their bits.
   using Levels = uint32_t;
@@ -62,14 +63,15 @@ class FairQueue {
     uint64_t start = 0, arrival = 0;  // of the first of jobs: its place in waiting
   };
   using Place = std::tuple<uint64_t, uint64_t, Client>;  // start, arrival
+  using Waiting = std::set<Place>;
   struct Level {
     std::map<Client, Share> shares;  // of those that ever had a job here
-    std::set<Place> waiting;
+    Waiting waiting;
     uint64_t now = 0;  // virtual: the start of the last job that began
     uint64_t queued = 0;
   };
 
-  void Wait(Level* level, Client client, Share* share);
+  void Wait(Level* level, Client client, Share* share, Waiting::node_type node);
 
   std::vector<Level> levels_;
   std::set<Client> clients_;

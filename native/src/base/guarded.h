@@ -1,0 +1,55 @@
+#pragma once
+
+#include <exception>
+#include <new>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "lava/status.h"
+
+namespace lava {
+
+/// MemoryLimit: the system refused memory. Has no message when there is none for that, either.
+inline Status NoMemory(std::string_view doing, std::string_view where) noexcept {
+  try {
+    return Status::MemoryLimit(std::string(doing) + " " + std::string(where) +
+                               ": the system refused memory; data is as it was before. Give the "
+                               "process more memory, or use less in it");
+  } catch (...) {
+    return Status(Status::Code::kMemoryLimit, std::string());
+  }
+}
+
+/// What work() answers; what it throws becomes a Status. doing, where: what is being done, and with
+/// which directory, for messages.
+template <typename Work>
+Status Guarded(std::string_view doing, std::string_view where, Work&& work) noexcept {
+  try {
+    return std::forward<Work>(work)();
+  } catch (const std::bad_alloc&) {
+    return NoMemory(doing, where);
+  } catch (const std::exception& e) {
+    try {
+      return Status::IOError(std::string(doing) + " " + std::string(where) +
+                             ": failed in a way that is not known: " + e.what());
+    } catch (...) {
+      return Status(Status::Code::kIOError, std::string());
+    }
+  } catch (...) {
+    return Status(Status::Code::kIOError, std::string());
+  }
+}
+
+/// Does what may be left undone: whether it was done.
+template <typename Work>
+bool Tried(Work&& work) noexcept {
+  try {
+    std::forward<Work>(work)();
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
+}  // namespace lava

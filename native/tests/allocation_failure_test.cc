@@ -1,0 +1,346 @@
+// Every allocation of a history fails once, of jobs and of callers: nothing ends the process, no
+// answer is wrong, and afterwards all goes on. The program's own malloc and mmap refuse.
+
+#include <errno.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <new>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "db_test_util.h"
+#include "host/host_impl.h"
+#include "memory/page_pool.h"
+#include "testing/count.h"
+#include "testing/variable.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define LAVA_OWN_MALLOC 0  // the sanitizers have theirs
+#else
+#define LAVA_OWN_MALLOC 1
+#endif
+
+extern "C" {
+void* __libc_malloc(size_t);
+void* __libc_realloc(void*, size_t);
+void* __libc_calloc(size_t, size_t);
+void* __libc_memalign(size_t, size_t);
+}
+
+namespace {
+
+/// Which allocation of the threads that take part fails: by number, from 0, and then each so many.
+struct Plan {
+  std::atomic<int64_t> left{-1};  // allocations until the next that fails; below 0: none does
+  std::atomic<int64_t> every{0};  // 0: once
+  std::atomic<uint64_t> asked{0}, refused{0};
+  std::atomic<bool> others{false};  // threads that did not say so themselves take part
+};
+Plan plan;
+thread_local int takes_part = 0;  // 1: yes, -1: never
+
+bool Refuses() {
+  const bool takes = takes_part == 1 || (takes_part == 0 && plan.others.load());
+  if (!takes) return false;
+  plan.asked.fetch_add(1);
+  if (plan.left.load() < 0 || plan.left.fetch_sub(1) != 0) return false;
+  const int64_t every = plan.every.load();
+  if (every > 0) plan.left.store(every);
+  plan.refused.fetch_add(1);
+  errno = ENOMEM;
+  return true;
+}
+
+}  // namespace
+
+#if LAVA_OWN_MALLOC
+extern "C" {
+void* malloc(size_t bytes) { return Refuses() ? nullptr : __libc_malloc(bytes); }
+void* calloc(size_t count, size_t bytes) {
+  return Refuses() ? nullptr : __libc_calloc(count, bytes);
+}
+void* aligned_alloc(size_t alignment, size_t bytes) {
+  return Refuses() ? nullptr : __libc_memalign(alignment, bytes);
+}
+int posix_memalign(void** out, size_t alignment, size_t bytes) {
+  *out = Refuses() ? nullptr : __libc_memalign(alignment, bytes);
+  return *out == nullptr ? ENOMEM : 0;
+}
+void* realloc(void* memory, size_t bytes) {
+  return Refuses() ? nullptr : __libc_realloc(memory, bytes);
+}
+void* mmap(void* address, size_t bytes, int protection, int flags, int file,
+           off_t offset) noexcept {
+  if ((flags & MAP_ANONYMOUS) != 0 && Refuses()) return MAP_FAILED;
+  return reinterpret_cast<void*>(
+      syscall(SYS_mmap, address, bytes, protection, flags, file, offset));
+}
+}
+#endif
+
+namespace lava::testing {
+namespace {
+
+/// The calling thread's allocations count while it lives.
+class Armed {
+ public:
+  Armed() { takes_part = 1; }
+  ~Armed() { takes_part = -1; }
+  Armed(const Armed&) = delete;
+  Armed& operator=(const Armed&) = delete;
+};
+
+void Fail(int64_t at, int64_t every = 0) {
+  plan.every = every;
+  plan.refused = 0;
+  plan.asked = 0;
+  plan.left = at;
+}
+void FailNone() { plan.left = -1; }
+
+std::string Value(int i) {
+  std::string value = "value of " + std::to_string(i) + " ";
+  value.resize(20 + static_cast<size_t>(i % 7) * 300 + (i % 31 == 0 ? 40'000 : 0), 'v');
+  return value;
+}
+
+/// What a small history does to a database, beside what a map says that it holds then.
+class AllocationFailure : public ::testing::Test {
+ protected:
+  AllocationFailure() { takes_part = -1; }
+  ~AllocationFailure() override {
+    FailNone();
+    plan.others = false;
+  }
+
+  using Call = std::function<Status()>;
+  // A call that threw or failed has changed nothing; one that is Busy is made again.
+  bool Done(const Call& call) {
+    for (int i = 0; i < 1000; ++i) {
+      Status status;
+      try {
+        const Armed armed;
+        status = call();
+      } catch (const std::bad_alloc&) {
+        return false;
+      }
+      if (status.ok()) return true;
+      if (!status.IsBusy()) {
+        EXPECT_GT(plan.refused.load(), 0u) << status.ToString();
+        return false;
+      }
+      RunJobs(1);
+    }
+    ADD_FAILURE() << "busy for ever";
+    return false;
+  }
+  void RunJobs(uint64_t jobs_max) {
+    for (uint64_t n = 0; n < jobs_max && db_->executor().pending() > 0; ++n) {
+      db_->clock().Advance(10'000);
+      try {
+        const Armed armed;
+        db_->executor().RunOne();
+      } catch (...) {
+        ADD_FAILURE() << "a job threw";
+      }
+    }
+  }
+  DB* db() { return db_->get(); }
+
+  void Open() {
+    db_ = std::make_unique<SimDB>(3);
+    db_->options().memtable_bytes = 1 << 20;
+    db_->options().l0_compaction_trigger = 2;
+    db_->options().value_file_bytes = 64 << 10;
+    db_->options().gc_garbage_percent = 10;
+    db_->environment().retry_us_min = 1;
+    ASSERT_OK(db_->Open());
+    map_ = *db()->CreateTable("map", {.kind = TableKind::kMap, .separation_bytes = 800});
+    list_ = *db()->CreateTable("list", {.kind = TableKind::kList});
+  }
+  void Put(int key, int value) {
+    if (Done([&] { return db()->Put(map_, {K(1, Key(key)), 3}, Value(value)); }))
+      model_[Key(key)] = Value(value);
+  }
+  void Delete(int key) {
+    if (Done([&] { return db()->Delete(map_, {K(1, Key(key)), 3}); })) model_.erase(Key(key));
+  }
+  void Append(int key, const std::string& element) {
+    if (Done([&] { return db()->Append(list_, {K(1, Key(key))}, ListOf({element})); }))
+      lists_[Key(key)].append(ListOf({element}));
+  }
+  // Of all keys with one first letter.
+  void DeletePrefix(char letter) {
+    const std::string prefix = K(1, std::string(1, letter) + "/");
+    if (Done([&] { return db()->DeletePrefix(map_, prefix); }))
+      std::erase_if(model_, [&](const auto& entry) { return entry.first[0] == letter; });
+  }
+  void DeleteRange(int from, int to) {
+    if (Done([&] { return db()->DeleteRange(map_, K(1, Key(from)), K(1, Key(to))); }))
+      std::erase_if(model_, [&](const auto& entry) {
+        return entry.first >= Key(from) && entry.first < Key(to);
+      });
+  }
+  static std::string Key(int i) {
+    return std::string(1, static_cast<char>('a' + i % 4)) + "/" + std::to_string(1000 + i);
+  }
+
+  // Looked at without failures.
+  void Check(const std::string& when) {
+    const int64_t left = plan.left.exchange(-1);
+    std::vector<Model::Entry> entries;
+    const Status scanned = db_->ScanAll(map_, {}, &entries);
+    ASSERT_TRUE(scanned.ok()) << when << ": " << scanned.ToString();
+    ASSERT_EQ(entries.size(), model_.size()) << when;
+    for (const auto& [key, value] : model_) ASSERT_EQ(db_->Get(map_, K(1, key), 3), value) << when;
+    for (const auto& [key, value] : lists_) ASSERT_EQ(db_->Get(list_, K(1, key)), value) << when;
+    plan.left = left;
+  }
+
+  void Play() {
+    for (int i = 0; i < 24; ++i) Put(i, i);
+    for (int i = 0; i < 6; ++i) Append(i % 3, Value(i));
+    for (int i = 0; i < 8; ++i) Put(i * 3, i * 3 + 1);
+    DeletePrefix('b');
+    Done([&] { return db()->Flush(0); });
+    RunJobs(4);
+    ASSERT_NO_FATAL_FAILURE(Check("after a flush"));
+    std::shared_ptr<Snapshot> snapshot;
+    Done([&] {
+      auto taken = db()->TakeSnapshot();
+      if (taken.ok()) snapshot = *taken;
+      return taken.status();
+    });
+    for (int i = 0; i < 24; i += 2) Put(i, i + 31);
+    for (int i = 0; i < 6; ++i) Append(i % 3, "small" + std::to_string(i));
+    DeleteRange(4, 9);
+    Delete(2);
+    if (snapshot != nullptr) Done([&] { return snapshot->WaitFlushed(0); });
+    ASSERT_NO_FATAL_FAILURE(Check("beside a snapshot"));
+    std::vector<Snapshot::File> files;
+    std::string metadata;
+    if (snapshot != nullptr) Done([&] { return snapshot->Files(&files, &metadata); });
+    snapshot.reset();
+    for (int i = 0; i < 10; ++i) Put(i, i + 62);
+    Append(1, Value(3));
+    Done([&] { return db()->Flush(0); });
+    RunJobs(100);
+    uint64_t ticket = 0;
+    Done([&] { return db()->CompactAll(0, &ticket); });
+    RunJobs(100);
+    ASSERT_NO_FATAL_FAILURE(Check("after compactions"));
+  }
+
+  // A call may be told of a job that failed before it; the next one works.
+  static void ToldAtMostOnce(const Call& call) {
+    Status status = call();
+    if (status.code() == Status::Code::kMemoryLimit) status = call();
+    ASSERT_OK(status);
+  }
+  // All goes on, and what is there is there for who opens it again.
+  void GoOn() {
+    FailNone();
+    ASSERT_NO_FATAL_FAILURE(Check("at the end"));
+    Put(90, 90);
+    ToldAtMostOnce([this] { return db_->Flush(); });
+    ToldAtMostOnce([this] { return db_->CompactAll(); });
+    db_->executor().RunUntilIdle();
+    ASSERT_NO_FATAL_FAILURE(Check("after all went on"));
+    ASSERT_OK(db_->Open());
+    map_ = *db()->CreateTable("map", {.kind = TableKind::kMap, .separation_bytes = 800});
+    list_ = *db()->CreateTable("list", {.kind = TableKind::kList});
+    ASSERT_NO_FATAL_FAILURE(Check("opened again"));
+    db_.reset();
+    const HostStatistics s = Host::Get().statistics();
+    ASSERT_EQ(s.charged_bytes, 0u)
+        << "a charge was left behind, of memtables " << s.memtable_bytes << ", readers "
+        << s.table_reader_bytes << ", metadata " << s.metadata_bytes << ", scans " << s.scan_bytes
+        << ", jobs " << s.flush_job_bytes + s.compaction_job_bytes + s.gc_job_bytes << ", cache "
+        << s.cache_used_bytes;
+    model_.clear();
+    lists_.clear();
+  }
+
+  std::unique_ptr<SimDB> db_;
+  Table* map_ = nullptr;
+  Table* list_ = nullptr;
+  std::map<std::string, std::string> model_, lists_;
+};
+
+#if LAVA_OWN_MALLOC
+TEST_F(AllocationFailure, NoneEndsTheProcessOrMakesAnAnswerWrong) {
+  Fail(-1);
+  ASSERT_NO_FATAL_FAILURE(Open());
+  ASSERT_NO_FATAL_FAILURE(Play());
+  const auto all = static_cast<int64_t>(plan.asked.load());
+  ASSERT_NO_FATAL_FAILURE(GoOn());
+  ASSERT_GT(all, 1000);
+  const int64_t step = static_cast<int64_t>(Variable("LAVA_TEST_STEP", 7));
+  uint64_t refused = 0;
+  for (int64_t n = 0; n < all && !HasFatalFailure() && !HasNonfatalFailure(); n += step) {
+    SCOPED_TRACE("allocation " + std::to_string(n));
+    ASSERT_NO_FATAL_FAILURE(Open());
+    // Now and then one after the other, so that what is done about one fails, too.
+    Fail(n, n % 5 == 0 ? 3 + n % 41 : 0);
+    ASSERT_NO_FATAL_FAILURE(Play());
+    refused += plan.refused;
+    ASSERT_NO_FATAL_FAILURE(GoOn());
+  }
+  Count(refused, "allocations refused");
+  EXPECT_GE(refused, static_cast<uint64_t>(all / step / 2));
+}
+
+/// On the host's own threads, which nobody catches anything for.
+TEST_F(AllocationFailure, InABackgroundThreadFailsItsJobAlone) {
+  for (int64_t n = 0; n < 60 && !HasFatalFailure(); ++n) {
+    SCOPED_TRACE("each " + std::to_string(n + 3) + "th allocation of a background thread");
+    ChosenFileSystem files;
+    DBOptions options;
+    options.lease = *Host::Get().Acquire(64 << 20, 0.5);
+    options.file_system = &files;
+    options.memtable_bytes = 1 << 20;
+    options.l0_compaction_trigger = 2;
+    DBEnvironment environment;
+    environment.retry_us_min = environment.retry_us_max = 1;
+    auto db = OpenDB(options, "/db", {}, environment);
+    ASSERT_OK(db.status());
+    Table* const table =
+        *(*db)->CreateTable("t", {.kind = TableKind::kMap, .separation_bytes = 800});
+    Fail(n, n + 3);
+    plan.others = true;
+    for (int i = 0; i < 200; ++i) {
+      Status status;
+      do {
+        status = (*db)->Put(table, {std::string(1, '\0') + Key(i)}, Value(i));
+      } while (status.IsBusy() || status.code() == Status::Code::kMemoryLimit);
+      ASSERT_OK(status);
+      if (i % 40 == 39) static_cast<void>((*db)->Flush(20));
+    }
+    plan.others = false;
+    FailNone();
+    UntilDone([&] {
+      const Status status = (*db)->Flush(100);
+      return status.code() == Status::Code::kMemoryLimit ? Status::Busy() : status;
+    });
+    for (int i = 0; i < 200; ++i) {
+      PinnedValue value;
+      ASSERT_OK((*db)->Get(table, {std::string(1, '\0') + Key(i)}, &value, nullptr));
+      ASSERT_EQ(value.data(), Value(i));
+    }
+    ASSERT_OK((*db)->Close());
+  }
+}
+#endif
+
+}  // namespace
+}  // namespace lava::testing
