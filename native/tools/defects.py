@@ -258,22 +258,24 @@ DEFECTS = [
            "expired || late_files_.Contains(garbage.file->id)", ("space",)),
     # Lifetimes.
     Defect("files are removed though a snapshot names them", "src/db/files.cc",
-           "if (expired) dead.push_back(candidate.first);", "dead.push_back(candidate.first);",
+           "if (expired) to->insert(from->extract(candidate));",
+           "to->insert(from->extract(candidate));",
            ("metamorphic", "stress")),
     # The gap between the two questions made wide enough to be hit within seconds.
     Defect("a file that a reader closes while obsolete ones are looked for is forgotten",
            "src/db/files.cc",
-           "if (expired) dead.push_back(candidate.first);\n      return expired;",
-           "if (expired) dead.push_back(candidate.first);\n"
-           "      const auto until = std::chrono::steady_clock::now() + "
+           "if (expired) to->insert(from->extract(candidate));",
+           "const auto until = std::chrono::steady_clock::now() + "
            "std::chrono::microseconds(20);\n"
-           "      while (std::chrono::steady_clock::now() < until) {\n      }\n"
-           "      return candidate.second.expired();", ("stress",)),
+           "        while (std::chrono::steady_clock::now() < until) {\n        }\n"
+           "        if (expired)\n          to->insert(from->extract(candidate));\n"
+           "        else if (candidate->second.expired())\n          from->erase(candidate);",
+           ("stress",)),
     Defect("moved files are still watched when a close has let go of all versions",
            "src/db/open.cc", "    obsolete_.clear();\n", "", ("concurrency",)),
     Defect("files that nothing names stay", "src/db/files.cc",
-           "NoteRemoval(fs_->Remove(path_ + \"/\" + name));",
-           "if (name.empty()) NoteRemoval(fs_->Remove(path_));", ANSWERS),
+           "NoteRemoval(fs_->Remove(path_ + \"/\" + files->begin()->first));",
+           "if (files->begin()->first.empty()) NoteRemoval(fs_->Remove(path_));", ANSWERS),
     Defect("memory is not given back to the counter", "src/memtable/arena.cc",
            "counter_->Release(charged_bytes_);\n}", "}", ("metamorphic", "stress")),
     Defect("a value is handed out without its block's pin", "src/db/read.cc",
@@ -384,6 +386,26 @@ DEFECTS = [
     Defect("a write is told of an attempt that began before it", "src/db/damage.cc",
            "backoff.began_us = began_us;",
            "backoff.began_us = std::max(began_us, clock_->MonotonicMicros());", ("lifecycle",)),
+    # Allocations that fail.
+    Defect("a value's length changes before its memory is there", "src/memtable/memtable_impl.cc",
+           "      uint8_t slot_class;\n"
+           "      const Arena::Ref ref = arena_.Allocate(value.size(), &slot_class);",
+           "      uint8_t slot_class;\n"
+           "      entry->value_bytes = static_cast<uint32_t>(value.size());\n"
+           "      const Arena::Ref ref = arena_.Allocate(value.size(), &slot_class);",
+           ("allocation",)),
+    Defect("a flush that finds no memory is never done", "src/db/flush.cc",
+           "Guarded(\"flush in\", path_, [&] { return Flush(group.get()); });",
+           "Flush(group.get());", ("allocation",)),
+    Defect("a compaction that finds no memory keeps its inputs to itself", "src/db/compaction.cc",
+           "    MarkBusy(*shared, false);\n", "", ("allocation",)),
+    Defect("what the manifest has is not adopted once there is memory", "src/db/flush.cc",
+           "if (adoption_due_) Adopt();", "static_cast<void>(adoption_due_);", ("allocation",)),
+    Defect("half of a run's entries are put in order twice", "src/memtable/memtable_impl.cc",
+           "    pending_.erase(pending_.begin(), pending_.begin() + static_cast<ptrdiff_t>(inserted));\n",
+           "", ("allocation",)),
+    Defect("pages that the kernel does not take back are lost", "src/memory/page_pool.cc",
+           "    refused_ = new (memory) Refused{refused_, bytes};\n", "", ("memory",)),
     # What jobs meet.
     Defect("a corruption that a compaction meets is not told", "src/db/background_events.cc",
            "if (!damaged_.emplace(id, status).second) return;",
@@ -398,7 +420,7 @@ DEFECTS = [
     Defect("nobody is told that a full disk has room again", "src/db/background_events.cc",
            "    Add(std::move(fault.began));\n", "", ("damage",)),
     Defect("what was read wrong once passes for damage", "src/db/compaction.cc",
-           "if (status.IsCorruption() && !cancelled_) status = Compact(*task);", "", ("damage",)),
+           "if (compacted.IsCorruption() && !cancelled_) compacted = Compact(*task);", "", ("damage",)),
     Defect("a write waits for ever for a damaged file", "src/db/room.cc",
            "if (!flush && running == 0 && !avoided_.empty()) return DamageOf(*version_);", "",
            ("damage",)),
@@ -454,7 +476,7 @@ DEFECTS = [
            "  LAVA_ASSIGN_OR_RETURN(const ViewRef view, ViewOf(nullptr));\n"
            "  ScanPageWriter writer(request,", ANSWERS),
     Defect("what a dropped snapshot sealed is not flushed", "src/db/snapshot.cc",
-           "FlushWhatItSealed();\n  registry_->Remove(this);", "registry_->Remove(this);",
+           "  (void)Tried([this] { FlushWhatItSealed(); });\n", "",
            ("checkpoint",)),
     Defect("a merge shows a key of two runs twice", "src/job/merging_iterator.cc",
            "At(age).key < At(heap_.front()).key", "At(age).key <= At(heap_.front()).key",
@@ -473,11 +495,11 @@ DEFECTS = [
     Defect("a memtable that a replay seals passes for all that the log has", "src/db/wal.cc",
            "last_ = flushed_;", "", ("wal", "crash")),
     Defect("records are trimmed before the manifest names the file", "src/db/flush.cc",
-           "if (wal_ != nullptr) edit.wal_flushed = group.runs.front()->wal_last;",
-           "if (wal_ != nullptr) {\n    edit.wal_flushed = group.runs.front()->wal_last;\n"
+           "if (wal_ != nullptr) edit.wal_flushed = group->runs.front()->wal_last;",
+           "if (wal_ != nullptr) {\n    edit.wal_flushed = group->runs.front()->wal_last;\n"
            "    static_cast<void>(wal_->Flushed(*edit.wal_flushed));\n  }", ("wal", "crash")),
     Defect("the manifest does not say what of the log is in files", "src/db/flush.cc",
-           "if (wal_ != nullptr) edit.wal_flushed = group.runs.front()->wal_last;", "",
+           "if (wal_ != nullptr) edit.wal_flushed = group->runs.front()->wal_last;", "",
            ("wal", "crash")),
     Defect("deleted ranges are not logged", "src/db/write.cc",
            "LAVA_RETURN_IF_ERROR(LogRangeDelete(*impl, lower, upper));", "", ("wal", "crash")),
@@ -543,7 +565,7 @@ DEFECTS = [
            "return replayed.lost ? Status::OK() : ReplayRecord(record, &write, &replayed);",
            "return ReplayRecord(record, &write, &replayed);", ("value log", "crash")),
     Defect("no flush tells how many values died in memory", "src/db/flush.cc",
-           "  ChooseBounds(group);\n", "", ("value log",)),
+           "    ChooseBounds(*group);\n", "", ("value log",)),
     Defect("a scan of the active memtable passes logged values by", "src/db/scan.cc",
            "if (entry.kind == RecordKind::kPutReference || HasParts(entry.kind)) {",
            "if (HasParts(entry.kind)) {",
@@ -585,7 +607,7 @@ DEFECTS = [
            "= {\"another\", nullptr, next_entry_ - skipped_};",
            ("entries", "metamorphic")),
     Defect("a segment goes though the layer above holds it", "src/db/files.cc",
-           "!kept_segments_.contains(candidate.first) && !IsHeld(candidate.first);",
+           "!kept_segments_.contains(at->first) && !IsHeld(at->first);",
            "true;", ("entries",)),
     Defect("a segment of entries names a key's first value", "src/job/entry_segment.cc",
            "if (i + 1 < named_.size() && KeyOf(named_[i + 1]) == KeyOf(named) &&\n"
@@ -663,7 +685,8 @@ DEFECTS = [
            "MarkBusy(*task, false);\n    --running_compactions_;\n    if (task->manual)",
            "--running_compactions_;\n    if (task->manual)", ("refusals",)),
     Defect("pages that were given back are kept", "src/memory/page_pool.cc",
-           "LAVA_CHECK(madvise(memory, bytes, MADV_DONTNEED) == 0);", "(void)memory, (void)bytes;",
+           "if (madvise(memory, bytes, MADV_DONTNEED) == 0) return true;",
+           "if (memory != nullptr && bytes > 0) return true;",
            ("memory",)),
     Defect("pages that were freed stay where a charge needs their room", "src/host/host.cc",
            "compare_exchange_weak(peak, cached)) continue;\n  PagePool::Process().Fit();",

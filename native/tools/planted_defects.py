@@ -26,6 +26,7 @@ COPIED = ["CMakeLists.txt", "include", "src", "testing", "tests", "bench", "fuzz
 TESTS = {
     "metamorphic": ("metamorphic_test", {"LAVA_TEST_HISTORIES": "40"}),
     "crash": ("db_crash_test", {"LAVA_TEST_SEEDS": "12"}),
+    "allocation": ("allocation_failure_test", {}),
     "checkpoint": ("db_checkpoint_test", {}),
     "damage": ("db_damage_test", {}),
     "concurrency": ("db_concurrency_test", {}),

@@ -59,6 +59,7 @@ struct HostStatistics {
   uint64_t over_budget_bytes = 0;
   uint64_t jobs_put_off = 0;       // until others give memory back
   uint64_t memory_overdrafts = 0;  // jobs that were let go on with more than the budget has
+  uint64_t page_refusals = 0;      // times that the kernel did not take freed pages back
   uint32_t instances_open = 0;
   uint32_t threads = 0;
   uint32_t leases_open = 0;

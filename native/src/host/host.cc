@@ -319,6 +319,7 @@ HostStatistics HostImpl::statistics() const {
   out.charged_bytes = std::min(before, budget_.charged()) + out.cache_used_bytes;
   out.jobs_put_off = job_memory_totals_.put_off.load(std::memory_order_relaxed);
   out.memory_overdrafts = job_memory_totals_.overdrafts.load(std::memory_order_relaxed);
+  out.page_refusals = PagePool::Process().statistics().refusals;
   out.budget_bytes = capacity_bytes_;
   if (!leases_.empty())
     out.over_budget_bytes = out.charged_bytes - std::min(out.charged_bytes, out.budget_bytes);

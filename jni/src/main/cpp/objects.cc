@@ -147,6 +147,7 @@ void HostNumbers(JNIEnv* env, jclass, jlongArray out) {
         s.space_used_bytes,
         s.space_live_bytes,
         s.space_limit_bytes,
+        s.page_refusals,
     };
     const std::vector<jlong> numbers(std::begin(values), std::end(values));
     CopyNumbers(env, numbers, out);

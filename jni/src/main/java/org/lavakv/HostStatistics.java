@@ -9,7 +9,7 @@ package org.lavakv;
  */
 public final class HostStatistics {
 
-    static final int NUMBERS = 41;
+    static final int NUMBERS = 42;
 
     private final long[] numbers;
 
@@ -231,5 +231,10 @@ public final class HostStatistics {
     /** The process's limit of space; 0: none. */
     public long spaceLimitBytes() {
         return numbers[40];
+    }
+
+    /** Times that the kernel did not take freed pages back; they are kept and used again. */
+    public long pageRefusals() {
+        return numbers[41];
     }
 }

@@ -15,7 +15,7 @@ final class LavaLibrary {
      * library refuses to load beside another one. Change the last number with every change of a
      * native method or of the bytes that pass the boundary.
      */
-    static final String BUILD_ID = "lavakv-jni 0.1.0-SNAPSHOT interface 11";
+    static final String BUILD_ID = "lavakv-jni 0.1.0-SNAPSHOT interface 12";
 
     private static volatile boolean loaded;
 

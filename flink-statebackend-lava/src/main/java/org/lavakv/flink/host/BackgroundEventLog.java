@@ -3,6 +3,7 @@ package org.lavakv.flink.host;
 import java.time.Duration;
 import java.util.List;
 import org.lavakv.BackgroundEvent;
+import org.lavakv.Host;
 import org.lavakv.Status;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,6 +26,7 @@ final class BackgroundEventLog implements Runnable {
     private static final int MILLIS_PER_SECOND = 1000;
 
     private final HostReports reports;
+    private boolean toldOfPages; // the thread's
     private boolean ended;
 
     BackgroundEventLog(HostReports reports) {
@@ -50,6 +52,7 @@ final class BackgroundEventLog implements Runnable {
         try {
             while (awaitNext()) {
                 reports.instances().forEach(BackgroundEventLog::log);
+                logPageRefusals();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -61,6 +64,17 @@ final class BackgroundEventLog implements Runnable {
             wait(INTERVAL.toMillis());
         }
         return !ended;
+    }
+
+    /** The first is told, the rest is a metric's. */
+    private void logPageRefusals() {
+        if (!toldOfPages && Host.getStatistics().pageRefusals() > 0) {
+            toldOfPages = true;
+            LOG.warn(
+                    "The kernel did not take memory back that Lava freed, since the process has as"
+                            + " many memory maps as it may. Lava keeps the pages and uses them"
+                            + " again. Raise vm.max_map_count.");
+        }
     }
 
     /** Logs what the instance has to tell since the last call. */

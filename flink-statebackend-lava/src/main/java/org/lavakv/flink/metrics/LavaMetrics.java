@@ -200,6 +200,7 @@ public final class LavaMetrics {
         memory.gauge("bindings", s.gauge(HostStatistics::bindingBytes));
         memory.gauge("jobs-put-off", s.gauge(HostStatistics::jobsPutOff));
         memory.gauge("overdrafts", s.gauge(HostStatistics::memoryOverdrafts));
+        memory.gauge("page-refusals", s.gauge(HostStatistics::pageRefusals));
         memory.gauge("over-budget", s.gauge(HostStatistics::overBudgetBytes));
     }
 
