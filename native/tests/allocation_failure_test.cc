@@ -139,9 +139,14 @@ class AllocationFailure : public ::testing::Test {
         EXPECT_GT(plan.refused.load(), 0u) << status.ToString();
         return false;
       }
+      if (i == 100) FailNone();  // a job that takes more than comes between two failures waits
+      db_->clock().Advance(10'000);
       RunJobs(1);
     }
-    ADD_FAILURE() << "busy for ever";
+    const DBStatistics s = db()->statistics();
+    ADD_FAILURE() << "busy for ever with " << s.sealed_runs << " sealed runs, " << s.running_flushes
+                  << " flushes, " << s.running_compactions << " compactions, " << s.running_gc
+                  << " collections and " << db_->executor().pending() << " queued jobs";
     return false;
   }
   void RunJobs(uint64_t jobs_max) {

@@ -34,13 +34,19 @@ void BlockQueue::GrowFiles() {
     if (uses_of(i) != kFree) Append(&Page::file, nullptr, &files_[HeadOf(at(i).key.file)], i);
 }
 
-uint32_t BlockQueue::Add(Entry entry, uint32_t bytes, CacheUse* use, bool known) {
+void BlockQueue::MakePlace() {
   if (free_.empty()) {
     const uint32_t begin = end();
+    // Remove() takes no memory: each entry has its place here.
+    free_.reserve(begin + kPageEntries);
     pages_.push_back(std::make_unique<Page>());
     for (uint32_t i = kPageEntries; i > 0; --i) free_.push_back(begin + i - 1);
   }
   if (count_ + 1 > kEntriesPerHead * files_.size()) GrowFiles();
+}
+
+uint32_t BlockQueue::Add(Entry entry, uint32_t bytes, CacheUse* use, bool known) {
+  MakePlace();
   const uint32_t i = free_.back();
   free_.pop_back();
   Append(&Page::file, nullptr, &files_[HeadOf(entry.key.file)], i);

@@ -34,6 +34,8 @@ class BlockQueue {
   uint32_t bytes_of(uint32_t i) const { return page(i).bytes[i % kPageEntries]; }
   CacheUse* use_of(uint32_t i) const { return page(i).use[i % kPageEntries]; }
 
+  /// Takes the memory that the next Add() needs. Errors: std::bad_alloc; nothing has changed then.
+  void MakePlace();
   /// known: it was evicted not long ago, and is not put on trial again.
   uint32_t Add(Entry entry, uint32_t bytes, CacheUse* use, bool known);
   /// Gives back all memory with the last entry.

@@ -4,6 +4,8 @@
 #include <bit>
 #include <utility>
 
+#include "base/guarded.h"
+
 namespace lava {
 
 template <typename Matches>
@@ -24,13 +26,16 @@ void CacheShard::Table::Place(uint64_t slot) {
   slots_[i] = slot;
 }
 
+void CacheShard::Table::MakePlace() {
+  if (2 * (count_ + 1) <= slots_.size()) return;
+  std::vector<uint64_t> old(slots_.size() + slots_.size() / 4 + kSlotsMin, 0);
+  old.swap(slots_);
+  for (const uint64_t slot : old)
+    if (slot != 0) Place(slot);
+}
+
 void CacheShard::Table::Insert(uint64_t hash, uint32_t place) {
-  if (2 * (count_ + 1) > slots_.size()) {
-    std::vector<uint64_t> old(slots_.size() + slots_.size() / 4 + kSlotsMin, 0);
-    old.swap(slots_);
-    for (const uint64_t slot : old)
-      if (slot != 0) Place(slot);
-  }
+  MakePlace();
   Place(TagOf(hash) << 32 | (place + 1));
   ++count_;
 }
@@ -79,7 +84,8 @@ BlockCache::Ref CacheShard::Drop(size_t part, uint32_t i, uint64_t hash) {
 
 void CacheShard::FitGhosts() {
   const size_t slots = std::bit_floor(table_.slots() / 2);
-  if (ghosts_.slots() != slots) ghosts_.Resize(slots);
+  // Without memory for that they stay as they are.
+  if (ghosts_.slots() != slots) (void)Tried([&] { ghosts_.Resize(slots); });
 }
 
 BlockCache::Ref CacheShard::Lookup(const Key& key, CacheUse* use) {
@@ -110,6 +116,14 @@ CacheShard::Inserted CacheShard::Insert(const Key& key, BlockCache::Ref block, u
   std::lock_guard lock(mutex_);
   if (const uint32_t old = Find(key); old != BlockQueue::kNone) {
     out.block = parts_[part].queue.at(old).block;
+    return out;
+  }
+  const bool has_place = Tried([&] {
+    parts_[part].queue.MakePlace();
+    table_.MakePlace();
+  });
+  if (!has_place) {
+    out.block = std::move(block);
     return out;
   }
   out.ghost_age = ghosts_.Take(key.hash, now);
@@ -173,7 +187,9 @@ std::array<uint64_t, 2> CacheShard::EraseFile(uint64_t file) {
     const BlockQueue& queue = parts_[number].queue;
     for (uint32_t i; (i = queue.FindOf(file)) != BlockQueue::kNone;) {
       freed[number] += queue.bytes_of(i);
-      dropped.push_back(Drop(number, i, HashOf(queue.at(i).key)));
+      BlockCache::Ref block = Drop(number, i, HashOf(queue.at(i).key));
+      // Without memory it goes here, under the lock.
+      (void)Tried([&] { dropped.push_back(std::move(block)); });
     }
   }
   FitGhosts();

@@ -38,6 +38,7 @@ class CacheShard {
     uint32_t ghost_age = Ghosts::kNever;
   };
   /// now: of the segment's clock. A block that was evicted at most known_age ago needs no trial.
+  /// Where there is no memory for a place the block is handed back, as one that was not added.
   Inserted Insert(const Key& key, BlockCache::Ref block, uint64_t charge, CacheUse* use,
                   uint32_t now, uint32_t known_age);
   /// Looks at kStepsMax blocks and at each once at most, or until bytes are free; returns what it
@@ -63,6 +64,8 @@ class CacheShard {
 
     template <typename Matches>
     uint32_t Find(uint64_t hash, Matches matches) const;
+    /// Takes the memory that the next Insert() needs.
+    void MakePlace();
     void Insert(uint64_t hash, uint32_t place);
     void Remove(uint64_t hash, uint32_t place);
     size_t slots() const { return slots_.size(); }

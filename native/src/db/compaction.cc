@@ -99,6 +99,7 @@ void DBImpl::ScheduleCompactions() {
 void DBImpl::ScheduleManual() {
   if (running_compactions_ > 0 || late_files_.any_key_file()) return;
   if (installed_sequence_ < manual_sequence_) {
+    ScheduleFlushes(false);  // there may have been no memory for it before
     if (running_flushes_ == 0 && !flush_backoff_.status.ok()) FinishManual(flush_backoff_.status);
     return;
   }
@@ -109,10 +110,10 @@ void DBImpl::ScheduleManual() {
   if (wait) return;
   if (!plan) plan = PlanRewrite();
   if (!plan) return FinishManual(Status::OK());
-  manual_compacted_ = true;
   CompactionTask task = MakeTask(*plan);
   task.manual = true;
   StartCompaction(std::move(task));
+  manual_compacted_ = true;
 }
 
 // Holds state. All is in one level, but records in it may have expired since they got there.

@@ -79,8 +79,7 @@ char* PagePool::Carve(size_t bytes) {
   // Free() takes no memory: each piece has its place in both lists.
   FreeList& free = free_[ClassOf(bytes)];
   for (std::vector<char*>* list : {&free.resident, &free.returned})
-    if (list->capacity() <= free.pieces)
-      list->reserve(std::max<size_t>(16, 2 * list->capacity()));
+    if (list->capacity() <= free.pieces) list->reserve(std::max<size_t>(16, 2 * list->capacity()));
   if (kRangeBytes - range.used < bytes) {
     ranges_.reserve(ranges_.size() + 1);
     range = {bytes == kHugeBytes ? MapHugePages(kRangeBytes) : MapPages(kRangeBytes, false), 0};
