@@ -1,11 +1,8 @@
 // Every allocation of a history fails once, of jobs and of callers: nothing ends the process, no
-// answer is wrong, and afterwards all goes on. The program's own malloc and mmap refuse.
+// answer is wrong, and afterwards all goes on. The program's own malloc refuses.
 
 #include <errno.h>
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <functional>
@@ -78,12 +75,6 @@ int posix_memalign(void** out, size_t alignment, size_t bytes) {
 }
 void* realloc(void* memory, size_t bytes) {
   return Refuses() ? nullptr : __libc_realloc(memory, bytes);
-}
-void* mmap(void* address, size_t bytes, int protection, int flags, int file,
-           off_t offset) noexcept {
-  if ((flags & MAP_ANONYMOUS) != 0 && Refuses()) return MAP_FAILED;
-  return reinterpret_cast<void*>(
-      syscall(SYS_mmap, address, bytes, protection, flags, file, offset));
 }
 }
 #endif

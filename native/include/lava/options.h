@@ -23,7 +23,7 @@ inline constexpr uint64_t kValueBytesMax = kListBytesMax;
 /// kValueInMemoryAlways, goes to a value file as it is written, and memory holds a reference to it.
 inline constexpr uint64_t kValueMemtableShare = 4, kValueInMemoryAlways = 1u << 20;
 /// Of an entry of the log that an instance shares with the layer above it.
-inline constexpr uint64_t kEntryBytesMax = 1u << 30;  // 1 GiB
+inline constexpr uint64_t kEntryBytesMax = 1u << 30;   // 1 GiB
 inline constexpr uint32_t kTableNameBytesMax = 65535;  // what Flink's formats hold; it may be empty
 inline constexpr uint32_t kTableIdBytes = 5;           // a 40-bit hash of the table's name
 

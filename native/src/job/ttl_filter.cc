@@ -109,8 +109,7 @@ TtlFilter::Verdict TtlFilter::ApplyParts(const TableOptions& options, Record* re
       return Verdict::kKeep;
     }
     if (!part.is_reference) continue;
-    if (reference.timestamp &&
-        Drops(static_cast<int64_t>(*reference.timestamp), options.ttl_ms))
+    if (reference.timestamp && Drops(static_cast<int64_t>(*reference.timestamp), options.ttl_ms))
       continue;
     AppendListPart(part, &left_);
     parts_left = true;

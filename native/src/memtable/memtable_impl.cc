@@ -217,7 +217,8 @@ void MemTableImpl::SetValue(Entry* entry, Slice value) {
   Add(&live_bytes_, value.size() - old_bytes);
 }
 
-// Puts the tail behind the first `kept` bytes of the value. Memory is taken before anything changes.
+// Puts the tail behind the first `kept` bytes of the value. Memory is taken before anything
+// changes.
 void MemTableImpl::AppendValue(Entry* entry, size_t kept, Slice tail) {
   const size_t total = kept + tail.size();
   LAVA_CHECK(total <= UINT32_MAX);  // twice the largest value; the owner seals before

@@ -112,7 +112,8 @@ class ThreadPoolImpl final : public ThreadPool {
       ++starting_;
       started = true;
     } catch (const std::exception&) {
-      // The system has no thread or no memory left: others do the job, or the next call tries again.
+      // The system has no thread or no memory left: others do the job, or the next call tries
+      // again.
       if (self != running_.end()) running_.erase(self);
     }
     LAVA_CHECK(pthread_sigmask(SIG_SETMASK, &before, nullptr) == 0);
