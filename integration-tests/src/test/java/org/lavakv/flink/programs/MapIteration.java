@@ -216,7 +216,7 @@ final class MapIteration extends Step {
                 case PUT_OTHERS:
                     Map<String, String> others = new TreeMap<>();
                     for (int i = 0; i < OTHERS; i++) {
-                        others.put(i + userKey + number, text);
+                        others.put(i + "|" + userKey + number, text);
                     }
                     map.putAll(others);
                     break;
