@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""Checks that the native library loads on the oldest supported system and shows nothing else.
+"""Checks that the native library loads on the oldest supported system, shows nothing else, and is
+hardened.
 
 Usage: check_symbols.py FILE
 Fails, naming each symbol, when FILE needs one that is newer than glibc 2.34, exports one that is
-not a JNI entry point, has no JNI_OnLoad, or needs a shared library that a user may not have.
+not a JNI entry point, has no JNI_OnLoad, or needs a shared library that a user may not have. Fails,
+too, when its relocations can be written to after loading, its stack can be executed, or the
+engine's own functions were compiled without stack protector or without FORTIFY.
 """
 
 import re
@@ -44,7 +47,51 @@ def exports(names):
     return found
 
 
+# The engine's functions that have buffers on their stacks are several hundred.
+PROTECTED_FUNCTIONS_MIN = 100
+
+
+def checked_functions(path):
+    """How many of the engine's functions call the stack protector, and how many FORTIFY's checks.
+
+    The libraries that are linked in were hardened by whoever built them: they do not count.
+    """
+    protected, fortified = set(), set()
+    function = ""
+    command = ["objdump", "-d", "--no-show-raw-insn", path]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as listing:
+        for line in listing.stdout:
+            begins = re.match(r"^[0-9a-f]+ <(\S+)>:$", line)
+            if begins:
+                function = begins.group(1)
+            elif "4lava" in function and "_chk" in line:
+                called = re.search(r"<(__\w+_chk\w*)@plt>", line)
+                if called:
+                    is_stack = called.group(1) == "__stack_chk_fail"
+                    (protected if is_stack else fortified).add(function)
+    if listing.returncode != 0:
+        raise subprocess.CalledProcessError(listing.returncode, command)
+    return len(protected), len(fortified)
+
+
+def weaknesses(path):
+    segments = run("readelf", "-lW", path)
+    if not re.search(r"^\s*GNU_RELRO\s", segments, re.MULTILINE):
+        yield "has no segment that is read-only after relocation (RELRO)"
+    if not re.search(r"\bNOW\b", run("readelf", "-dW", path)):
+        yield "resolves symbols late, so that RELRO is only partial"
+    stack = re.search(r"^\s*GNU_STACK(?:\s+0x[0-9a-f]+){5}\s+([RWE ]+?)\s+0x", segments, re.MULTILINE)
+    if stack is None or "E" in stack.group(1):
+        yield "asks for a stack that can be executed"
+    protected, fortified = checked_functions(path)
+    if protected < PROTECTED_FUNCTIONS_MIN:
+        yield f"has the stack protector in only {protected} of the engine's functions"
+    if fortified == 0:
+        yield "has FORTIFY's checks in none of the engine's functions"
+
+
 def problems(path):
+    yield from weaknesses(path)
     yield from too_new(run("objdump", "-T", path))
     exported = exports(run("nm", "-D", "--defined-only", path))
     for name in exported:
