@@ -420,7 +420,7 @@ DEFECTS = [
     Defect("nobody is told that a full disk has room again", "src/db/background_events.cc",
            "    Add(std::move(fault.began));\n", "", ("damage",)),
     Defect("what was read wrong once passes for damage", "src/db/compaction.cc",
-           "if (compacted.IsCorruption() && !cancelled_) compacted = Compact(*task);", "", ("damage",)),
+           "if (compacted.IsCorruption() && !cancelled_) compacted = Compact(*task, &installed);", "", ("damage",)),
     Defect("a write waits for ever for a damaged file", "src/db/room.cc",
            "if (!flush && running == 0 && !avoided_.empty()) return DamageOf(*version_);", "",
            ("damage",)),
