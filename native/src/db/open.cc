@@ -355,7 +355,8 @@ void DBImpl::TearDown() {
     collections_.clear();
     late_files_.Clear();
     for (const auto& [id, table] : tables_) table->dead().Clear();
-    version_ = std::make_shared<Version>();
+    version_ = logged_version_ = std::make_shared<Version>();
+    adoption_due_ = false;
     budget_.counter(MemoryPurpose::kMetadata)->Release(std::exchange(metadata_bytes_, 0));
     // No version holds its files any more, so a late Flush() would take what only moved for dead.
     obsolete_.clear();

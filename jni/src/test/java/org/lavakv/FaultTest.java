@@ -104,6 +104,7 @@ class FaultTest extends LavaTestBase {
                         "containsPrefix0",
                         "multiGet0",
                         "scan0",
+                        "scanTables0",
                         "put0",
                         "delete0",
                         "append0",

@@ -152,7 +152,7 @@ class BackgroundFailuresTest {
             awaitLines(log, 2);
             fixture.close(backend);
             assertThat(log.lines()).hasSize(2);
-            assertThat(log.lines().get(0)).startsWith("WARN").contains("IO_ERROR");
+            assertThat(log.lines().get(0)).startsWith("WARN").contains("No such file");
             assertThat(log.lines().get(1)).startsWith("INFO").contains("work again");
         }
     }

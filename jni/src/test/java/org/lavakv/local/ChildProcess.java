@@ -63,6 +63,6 @@ final class ChildProcess implements AutoCloseable {
 
     @Override
     public void close() {
-        process.destroyForcibly();
+        process.destroyForcibly().onExit().join(); // its locks are free only then
     }
 }
