@@ -199,7 +199,9 @@ Status SpaceQuota::Await(const Place* place, uint64_t round, uint64_t waited_us,
     ChooseCollectors();
     return Status::OK();
   }
-  if (total_.file_bytes + total_.copied_bytes < limits_.high_bytes) {
+  // In a volume other things may fill it, for which no wait helps.
+  const bool pinned = total_.pinned_bytes > 0;
+  if (pinned && total_.file_bytes + total_.copied_bytes < limits_.high_bytes) {
     if (waited_us < pinned_wait_us || GiveUpOldest()) return Status::OK();
   }
   return Full(*place);
