@@ -1,6 +1,9 @@
 package org.lavakv.flink.snapshot;
 
 import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
+import org.apache.flink.runtime.state.StreamStateHandle;
+import org.apache.flink.runtime.state.filemerging.EmptySegmentFileStateHandle;
+import org.apache.flink.runtime.state.filemerging.SegmentFileStateHandle;
 import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
 
 /**
@@ -23,8 +26,16 @@ public final class RocksDbRefusal {
 
     private RocksDbRefusal() {}
 
-    /** The entry; it has no bytes in the checkpoint's storage. */
-    static HandleAndLocalPath entry() {
-        return HandleAndLocalPath.of(new ByteStreamStateHandle("lava-refusal", new byte[0]), NAME);
+    /**
+     * The entry; it has no bytes in the checkpoint's storage.
+     *
+     * @param beside a handle of the same checkpoint: where Flink merges files, all are segments
+     */
+    static HandleAndLocalPath entry(StreamStateHandle beside) {
+        StreamStateHandle empty =
+                beside instanceof SegmentFileStateHandle
+                        ? EmptySegmentFileStateHandle.INSTANCE
+                        : new ByteStreamStateHandle("lava-refusal", new byte[0]);
+        return HandleAndLocalPath.of(empty, NAME);
     }
 }

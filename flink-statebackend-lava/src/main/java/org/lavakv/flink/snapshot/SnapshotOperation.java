@@ -291,7 +291,7 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
         List<HandleAndLocalPath> sharedFiles = new ArrayList<>();
         List<HandleAndLocalPath> privateFiles = new ArrayList<>(upload.descriptions());
         (mode.sharedState() ? sharedFiles : privateFiles).addAll(upload.dataFiles());
-        privateFiles.add(RocksDbRefusal.entry());
+        privateFiles.add(RocksDbRefusal.entry(privateFiles.get(0).getHandle()));
         IncrementalRemoteKeyedStateHandle remote =
                 new IncrementalRemoteKeyedStateHandle(
                         context.backendUid(),
