@@ -55,10 +55,15 @@ abstract class AbstractLavaMergingState<K, N, IN, SV, OUT> extends AbstractLavaS
             }
         }
         setCurrentNamespace(target);
-        if (merged != null) {
-            SV current = getInternal();
+        if (merging.isEmpty()) {
+            return;
+        }
+        SV result = mergeNullable(merged, getInternal());
+        if (result == null) { // what was merged has expired
+            deleteMerged(merging);
+        } else {
             out.clear();
-            valueSerializer.serialize(current == null ? merged : merge(merged, current), out);
+            valueSerializer.serialize(result, out);
             writeMerged(false, merging);
         }
     }

@@ -1,6 +1,7 @@
 package org.lavakv.flink.state;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import org.apache.flink.api.common.state.State;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
@@ -227,6 +228,24 @@ public abstract class AbstractLavaState<K, N, V> implements InternalKvState<K, N
             throw new IOException(failure("Merging namespaces of", e), e);
         } finally {
             written();
+        }
+    }
+
+    /**
+     * Deletes the value of the current key and namespace, and those of the sources, in one batch.
+     */
+    final void deleteMerged(List<byte[]> sources) throws IOException {
+        List<byte[]> all = new ArrayList<>(sources);
+        all.add(copyKey());
+        WriteBatch batch = new WriteBatch();
+        try {
+            for (byte[] key : all) {
+                views.beforeWrite(key, key.length, 0);
+                batch.delete(table, key, 0, key.length, 0);
+            }
+            db.write(batch);
+        } catch (LavaDBException e) {
+            throw new IOException(failure("Merging namespaces of", e), e);
         }
     }
 
