@@ -170,7 +170,7 @@ struct RecycledPage {
   }
 };
 
-jint Scan(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray lower, jint lower_len,
+jint Scan(JNIEnv* env, jclass, jlong handle, jlong table, jbyteArray lower, jint lower_len,
           jbyteArray upper, jint upper_len, jint flags, jint prefix_len, jint skip_key_bytes,
           jint entries_max, jint bytes_max, jlong snapshot, jbyteArray out, jint out_room) {
   return Entry(env, jint{0}, [&]() -> jint {
@@ -219,7 +219,7 @@ std::string PackSections(const std::vector<ScanSection>& sections) {
   return packed;
 }
 
-jint ScanTables(JNIEnv* env, jobject, jlong handle, jlongArray table_numbers, jint after_table,
+jint ScanTables(JNIEnv* env, jclass, jlong handle, jlongArray table_numbers, jint after_table,
                 jbyteArray after_key, jint after_key_len, jint flags, jint entries_max,
                 jint bytes_max, jlong snapshot, jbyteArray out, jint out_room) {
   return Entry(env, jint{0}, [&]() -> jint {
@@ -250,10 +250,16 @@ NativeClass DatabaseReads() {
       Native("contains0", "(JJ[BIIIJ)Z", reinterpret_cast<void*>(Contains)),
       Native("containsPrefix0", "(JJ[BII)Z", reinterpret_cast<void*>(ContainsPrefix)),
       Native("multiGet0", "(JJ[BJ)[B", reinterpret_cast<void*>(MultiGet)),
+  };
+  return {"org/lavakv/LavaDB", methods};
+}
+
+NativeClass DatabaseScans() {
+  static const JNINativeMethod methods[] = {
       Native("scan0", "(JJ[BI[BIIIIIIJ[BI)I", reinterpret_cast<void*>(Scan)),
       Native("scanTables0", "(J[JI[BIIIIJ[BI)I", reinterpret_cast<void*>(ScanTables)),
   };
-  return {"org/lavakv/LavaDB", methods};
+  return {"org/lavakv/DatabaseScan", methods};
 }
 
 }  // namespace lava::jni

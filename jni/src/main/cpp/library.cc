@@ -14,10 +14,10 @@ constexpr jint kJniVersion = JNI_VERSION_10;
 constexpr char kBuildId[] = "lava-build-id:" LAVA_JNI_BUILD_ID;
 
 NativeClass (*const kClasses[])() = {
-    DatabaseReads,   DatabaseWrites,         DatabaseAdministration, SnapshotMethods,
-    HostMethods,     LeaseMethods,           ObjectMethods,          LibraryMethods,
-    MetadataMethods, VolumeMethods,          VolumeInputMethods,     VolumeOutputMethods,
-    EntryLogMethods, BackgroundEventMethods,
+    DatabaseReads,       DatabaseScans,   DatabaseWrites,         DatabaseAdministration,
+    SnapshotMethods,     HostMethods,     LeaseMethods,           ObjectMethods,
+    LibraryMethods,      MetadataMethods, VolumeMethods,          VolumeInputMethods,
+    VolumeOutputMethods, EntryLogMethods, BackgroundEventMethods,
 };
 
 const char* OwnBuildId() { return std::strchr(kBuildId, ':') + 1; }

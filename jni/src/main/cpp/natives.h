@@ -15,6 +15,7 @@ struct NativeClass {
 
 /// LavaDB has several lists, by what its methods do.
 NativeClass DatabaseReads();
+NativeClass DatabaseScans();
 NativeClass DatabaseWrites();
 NativeClass DatabaseAdministration();
 NativeClass EntryLogMethods();

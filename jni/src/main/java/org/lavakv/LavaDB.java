@@ -50,14 +50,11 @@ public final class LavaDB extends NativeObject {
     private static final LibraryLog LOG = LibraryLog.of(LavaDB.class);
     private static final int WAIT_MS = 100;
 
-    private static final int FLAG_LOWER_EXCLUSIVE = 1;
-    private static final int FLAG_KEYS_ONLY = 2;
-    private static final int FLAG_PAST_CACHE = 4;
-
     private final String path;
     private final OpenSnapshots openSnapshots = new OpenSnapshots();
     private final AtomicLong stalledNanos = new AtomicLong();
     private volatile MissingFiles missingFiles;
+    private final DatabaseScan scans = new DatabaseScan(this);
 
     private LavaDB(long handle, String path) {
         super(handle, "a database (org.lavakv.LavaDB) in " + path);
@@ -348,49 +345,7 @@ public final class LavaDB extends NativeObject {
      */
     public void scan(TableHandle t, ScanOptions o, ScanPage page, Snapshot s)
             throws LavaDBException {
-        long table = own(t);
-        long snapshot = own(s);
-        try {
-            while (true) {
-                try {
-                    scan(table, o, page, snapshot);
-                    return;
-                } catch (LavaDBException e) {
-                    bringWhatIsNeeded(e);
-                }
-            }
-        } finally {
-            Reference.reachabilityFence(s);
-        }
-    }
-
-    private void scan(long table, ScanOptions o, ScanPage page, long snapshot)
-            throws LavaDBException {
-        int flags =
-                (o.lowerExclusive ? FLAG_LOWER_EXCLUSIVE : 0)
-                        | (o.keysOnly ? FLAG_KEYS_ONLY : 0)
-                        | (o.fillCache ? 0 : FLAG_PAST_CACHE);
-        int needed = pageRoom(o.bytesMax);
-        do {
-            byte[] out = page.reserve(needed);
-            needed =
-                    scan0(
-                            handle,
-                            table,
-                            o.lower,
-                            o.lowerBytes,
-                            o.upper,
-                            o.upperBytes,
-                            flags,
-                            o.prefixBytes,
-                            o.skipKeyBytes,
-                            o.entriesMax,
-                            o.bytesMax,
-                            snapshot,
-                            out,
-                            out.length);
-        } while (needed != DONE);
-        page.filled();
+        scans.scan(t, o, page, s);
     }
 
     /**
@@ -401,50 +356,7 @@ public final class LavaDB extends NativeObject {
      * @param s may be null: the newest state, and pages as those of {@link #scan}
      */
     public void scanTables(TablesScan o, ScanPage page, Snapshot s) throws LavaDBException {
-        long[] tables = new long[o.tables.size()];
-        for (int i = 0; i < tables.length; i++) {
-            tables[i] = own(o.tables.get(i));
-        }
-        long snapshot = own(s);
-        try {
-            while (true) {
-                try {
-                    scanTables(tables, o, page, snapshot);
-                    return;
-                } catch (LavaDBException e) {
-                    bringWhatIsNeeded(e);
-                }
-            }
-        } finally {
-            Reference.reachabilityFence(s);
-        }
-    }
-
-    private void scanTables(long[] tables, TablesScan o, ScanPage page, long snapshot)
-            throws LavaDBException {
-        int needed = pageRoom(o.bytesMax);
-        do {
-            byte[] out = page.reserve(needed);
-            needed =
-                    scanTables0(
-                            handle,
-                            tables,
-                            o.afterTable,
-                            o.afterKey,
-                            o.afterKey.length,
-                            o.fillCache ? 0 : FLAG_PAST_CACHE,
-                            o.entriesMax,
-                            o.bytesMax,
-                            snapshot,
-                            out,
-                            out.length);
-        } while (needed != DONE);
-        page.filled();
-    }
-
-    /** Room for a full page and its last key, so that only a large entry needs a second call. */
-    private static int pageRoom(int bytesMax) {
-        return (int) Math.min(Integer.MAX_VALUE - 64L, bytesMax + 1024L);
+        scans.scanTables(o, page, s);
     }
 
     // ---------------------------------------------------------------------- files that come later
@@ -474,7 +386,8 @@ public final class LavaDB extends NativeObject {
         missingFiles = files;
     }
 
-    private void bringWhatIsNeeded(LavaDBException e) throws LavaDBException {
+    /** Waits for the file that a read needs, if the error says so; else throws the error. */
+    void bringWhatIsNeeded(LavaDBException e) throws LavaDBException {
         if (e.getCode() != Status.Code.NEEDS_FILE) {
             throw e;
         }
@@ -719,7 +632,7 @@ public final class LavaDB extends NativeObject {
         return t.pointer;
     }
 
-    private long own(Snapshot s) {
+    long own(Snapshot s) {
         if (s == null) {
             return 0;
         }
@@ -791,39 +704,6 @@ public final class LavaDB extends NativeObject {
             throws LavaDBException;
 
     private native byte[] multiGet0(long handle, long table, byte[] request, long snapshot)
-            throws LavaDBException;
-
-    /** Zero, or how many bytes out would have to hold. */
-    private native int scan0(
-            long handle,
-            long table,
-            byte[] lower,
-            int lowerLen,
-            byte[] upper,
-            int upperLen,
-            int flags,
-            int prefixLen,
-            int skipKeyBytes,
-            int entriesMax,
-            int bytesMax,
-            long snapshot,
-            byte[] out,
-            int outRoom)
-            throws LavaDBException;
-
-    /** Zero, or how many bytes out would have to hold. */
-    private native int scanTables0(
-            long handle,
-            long[] tables,
-            int afterTable,
-            byte[] afterKey,
-            int afterKeyLen,
-            int flags,
-            int entriesMax,
-            int bytesMax,
-            long snapshot,
-            byte[] out,
-            int outRoom)
             throws LavaDBException;
 
     private native byte[] missingFiles0(long handle) throws LavaDBException;

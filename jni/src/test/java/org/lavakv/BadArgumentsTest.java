@@ -293,23 +293,24 @@ class BadArgumentsTest extends LavaTestBase {
             refuses("append0", h, list.pointer, k, 0, 2, a, off, len);
             refuses("deletePrefix0", h, p, a, off, len);
         }
+        DatabaseScan scans = new DatabaseScan(db);
         for (int len : new int[] {-1, 3, MAX, MIN}) {
             refuses("deleteRange0", h, p, k, len, k, 2);
             refuses("deleteRange0", h, p, k, 2, k, len);
             refuses("write0", h, k, len);
-            refuses("scan0", h, p, k, len, k, 0, 0, 0, 0, 9, 9, 0L, new byte[99], 99);
-            refuses("scan0", h, p, k, 0, k, len, 0, 0, 0, 9, 9, 0L, new byte[99], 99);
+            refusedBy(scans, "scan0", h, p, k, len, k, 0, 0, 0, 0, 9, 9, 0L, new byte[99], 99);
+            refusedBy(scans, "scan0", h, p, k, 0, k, len, 0, 0, 0, 9, 9, 0L, new byte[99], 99);
         }
         long[] ts = {p};
         for (int len : new int[] {-1, 3, MAX, MIN}) {
-            refuses("scanTables0", h, ts, 0, k, len, 0, 9, 9, 0L, new byte[99], 99);
+            refusedBy(scans, "scanTables0", h, ts, 0, k, len, 0, 9, 9, 0L, new byte[99], 99);
         }
-        refuses("scanTables0", h, ts, -1, k, 2, 0, 9, 9, 0L, new byte[99], 99);
-        refuses("scanTables0", h, ts, 1, k, 2, 0, 9, 9, 0L, new byte[99], 99);
-        refuses("scanTables0", h, null, 0, k, 0, 0, 9, 9, 0L, new byte[99], 99);
+        refusedBy(scans, "scanTables0", h, ts, -1, k, 2, 0, 9, 9, 0L, new byte[99], 99);
+        refusedBy(scans, "scanTables0", h, ts, 1, k, 2, 0, 9, 9, 0L, new byte[99], 99);
+        refusedBy(scans, "scanTables0", h, null, 0, k, 0, 0, 9, 9, 0L, new byte[99], 99);
         for (int room : new int[] {-1, 100, MAX, MIN}) {
-            refuses("scanTables0", h, ts, 0, k, 0, 0, 9, 9, 0L, new byte[99], room);
-            refuses("scan0", h, p, k, 0, k, 0, 0, 0, 0, 9, 9, 0L, new byte[99], room);
+            refusedBy(scans, "scanTables0", h, ts, 0, k, 0, 0, 9, 9, 0L, new byte[99], room);
+            refusedBy(scans, "scan0", h, p, k, 0, k, 0, 0, 0, 0, 9, 9, 0L, new byte[99], room);
         }
         put(db, t, "k", "value");
         refuses("get0", h, p, k, 0, 2, 0, new byte[4], 0, 5);

@@ -103,8 +103,6 @@ class FaultTest extends LavaTestBase {
                         "contains0",
                         "containsPrefix0",
                         "multiGet0",
-                        "scan0",
-                        "scanTables0",
                         "put0",
                         "delete0",
                         "append0",
@@ -124,6 +122,7 @@ class FaultTest extends LavaTestBase {
                         "tableStatistics0",
                         "leftOpen0",
                         "verifyFile0"));
+        known.put(DatabaseScan.class, Set.of("scan0", "scanTables0"));
         known.put(
                 EntryLog.class,
                 Set.of(

@@ -2,6 +2,7 @@ package org.lavakv.local;
 
 import java.io.IOException;
 import java.io.OutputStream;
+import java.lang.System.Logger.Level;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileAlreadyExistsException;
@@ -14,6 +15,7 @@ import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.EnumSet;
 import java.util.Set;
+import org.lavakv.log.LibraryLog;
 
 /**
  * Makes local files and directories that only their user can read and enter (0600 and 0700),
@@ -24,6 +26,8 @@ import java.util.Set;
  * <p>Threads: any, without state. Errors: as {@link Files}.
  */
 public final class PrivateFiles {
+
+    private static final LibraryLog LOG = LibraryLog.of(PrivateFiles.class);
 
     private static final Set<PosixFilePermission> FILE =
             PosixFilePermissions.fromString("rw-------");
@@ -125,8 +129,10 @@ public final class PrivateFiles {
                 narrow.retainAll(now);
                 Files.setPosixFilePermissions(to, narrow);
             }
-        } catch (IOException | UnsupportedOperationException keepsNone) {
-            return;
+        } catch (UnsupportedOperationException e) {
+            LOG.log(Level.DEBUG, to + " is on a file system without permissions.", e);
+        } catch (IOException e) {
+            LOG.log(Level.WARNING, "Others may be able to read " + to + ": " + e.getMessage(), e);
         }
     }
 
@@ -141,8 +147,13 @@ public final class PrivateFiles {
             if (!Files.getPosixFilePermissions(made, LinkOption.NOFOLLOW_LINKS).equals(wanted)) {
                 Files.setPosixFilePermissions(made, wanted);
             }
-        } catch (IOException | UnsupportedOperationException keepsNone) {
-            return;
+        } catch (UnsupportedOperationException e) {
+            LOG.log(Level.DEBUG, made + " is on a file system without permissions.", e);
+        } catch (IOException e) {
+            LOG.log(
+                    Level.WARNING,
+                    "The permissions of " + made + " stay as they are: " + e.getMessage(),
+                    e);
         }
     }
 }
