@@ -1,0 +1,139 @@
+package org.lavakv;
+
+import static org.lavakv.BoundedCall.DONE;
+
+import java.lang.ref.Reference;
+
+/**
+ * Scans of one instance: a page of one table, or of several at once. {@link LavaDB} has the public
+ * calls.
+ *
+ * <p>Threads: any. Ownership: the instance must outlive it.
+ */
+final class DatabaseScan {
+
+    private static final int FLAG_LOWER_EXCLUSIVE = 1;
+    private static final int FLAG_KEYS_ONLY = 2;
+    private static final int FLAG_PAST_CACHE = 4;
+
+    /** Fills what it is given; says 0, or how many bytes that would have to hold. */
+    private interface Fill {
+        int into(byte[] out) throws LavaDBException;
+    }
+
+    private final LavaDB db;
+
+    DatabaseScan(LavaDB db) {
+        this.db = db;
+    }
+
+    /** See {@link LavaDB#scan}. */
+    void scan(TableHandle t, ScanOptions o, ScanPage page, Snapshot s) throws LavaDBException {
+        long table = db.own(t);
+        long snapshot = db.own(s);
+        int flags =
+                (o.lowerExclusive ? FLAG_LOWER_EXCLUSIVE : 0)
+                        | (o.keysOnly ? FLAG_KEYS_ONLY : 0)
+                        | (o.fillCache ? 0 : FLAG_PAST_CACHE);
+        fill(
+                page,
+                o.bytesMax,
+                s,
+                out ->
+                        scan0(
+                                db.handle,
+                                table,
+                                o.lower,
+                                o.lowerBytes,
+                                o.upper,
+                                o.upperBytes,
+                                flags,
+                                o.prefixBytes,
+                                o.skipKeyBytes,
+                                o.entriesMax,
+                                o.bytesMax,
+                                snapshot,
+                                out,
+                                out.length));
+    }
+
+    /** See {@link LavaDB#scanTables}. */
+    void scanTables(TablesScan o, ScanPage page, Snapshot s) throws LavaDBException {
+        long[] tables = new long[o.tables.size()];
+        for (int i = 0; i < tables.length; i++) {
+            tables[i] = db.own(o.tables.get(i));
+        }
+        long snapshot = db.own(s);
+        fill(
+                page,
+                o.bytesMax,
+                s,
+                out ->
+                        scanTables0(
+                                db.handle,
+                                tables,
+                                o.afterTable,
+                                o.afterKey,
+                                o.afterKey.length,
+                                o.fillCache ? 0 : FLAG_PAST_CACHE,
+                                o.entriesMax,
+                                o.bytesMax,
+                                snapshot,
+                                out,
+                                out.length));
+    }
+
+    // Repeats the call with more room, and when a file that it needs has come.
+    private void fill(ScanPage page, int bytesMax, Snapshot s, Fill fill) throws LavaDBException {
+        try {
+            int needed = roomFor(bytesMax);
+            while (needed != DONE) {
+                try {
+                    needed = fill.into(page.reserve(needed));
+                } catch (LavaDBException e) {
+                    db.bringWhatIsNeeded(e);
+                }
+            }
+            page.filled();
+        } finally {
+            Reference.reachabilityFence(s);
+            Reference.reachabilityFence(db); // the native calls are static
+        }
+    }
+
+    /** Room for a full page and its last key, so that only a large entry needs a second call. */
+    private static int roomFor(int bytesMax) {
+        return (int) Math.min(Integer.MAX_VALUE - 64L, bytesMax + 1024L);
+    }
+
+    private static native int scan0(
+            long handle,
+            long table,
+            byte[] lower,
+            int lowerLen,
+            byte[] upper,
+            int upperLen,
+            int flags,
+            int prefixLen,
+            int skipKeyBytes,
+            int entriesMax,
+            int bytesMax,
+            long snapshot,
+            byte[] out,
+            int outRoom)
+            throws LavaDBException;
+
+    private static native int scanTables0(
+            long handle,
+            long[] tables,
+            int afterTable,
+            byte[] afterKey,
+            int afterKeyLen,
+            int flags,
+            int entriesMax,
+            int bytesMax,
+            long snapshot,
+            byte[] out,
+            int outRoom)
+            throws LavaDBException;
+}
