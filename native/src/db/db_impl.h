@@ -652,6 +652,10 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   std::deque<std::string> value_decisions_;  // the last ones, if they are kept
   uint64_t ordering_needs_ = 0;              // the credit below which PlanOrdering() need not look
   uint64_t order_spent_ = 0;  // raw bytes that compactions wrote anew for the sake of scans
+  // The file that PlanOrdering() chose last, how tangled it was, and the credit for the same again.
+  std::string ordered_lower_;
+  uint32_t ordered_tangle_ = 0;
+  uint64_t ordered_needs_ = 0;
   // What versions take beside the limits; what is pinned only where a limit in bytes needs it.
   SpaceUse space_use_;
   SpacePressure space_;

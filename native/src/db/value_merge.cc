@@ -209,8 +209,16 @@ std::optional<DBImpl::CompactionTask> DBImpl::PlanOrdering() {
   // All at once, or as many as a job takes: what is brought in order bit by bit is written again
   // and again. And the keys are written again for it.
   if (unpaid > 0 || merged < 2 || bytes < level[most].file->bytes) return LookAgainAt(cost);
+  // Hot and cold values go to files of their own, so a file may be as tangled after it was put in
+  // order as before. It is put in order again once scans have earned as much again as was spent.
+  if (level[most].lower == ordered_lower_ && tangle >= ordered_tangle_ &&
+      OrderCredit() < ordered_needs_)
+    return LookAgainAt(ordered_needs_);
+  ordered_lower_ = level[most].lower;
+  ordered_tangle_ = tangle;
   ordering_needs_ = 0;
   TakeAlong(values, &task);
+  ordered_needs_ = OrderCredit() + std::max(order_spent_, OrderingStep());
   return task;
 }
 
