@@ -121,6 +121,35 @@ TEST(DBValueMerge, WhatIsScannedComesInOrderThoughNobodyWritesAnyMore) {
   ExpectAll(&db, db.Values());
 }
 
+// Two keys of five were overwritten, so their values are hot and go to files of their own: two hot
+// files lie across three cold ones. Two sorted runs remain after the ordering, as many as are too
+// many.
+TEST(DBValueMerge, AnOrderingThatLeavesAsManySortedRunsIsNotRepeatedAtOnce) {
+  ValueDB db;
+  db.options().value_merge_scan_percent = 1'000'000;
+  db.options().value_sorted_runs_max = 2;
+  db.options().value_file_bytes = 20'000;
+  ASSERT_OK(db.Open());
+  Table* t = db.Values();
+  FillEntangled(&db, t);
+  for (int run = 0; run < 4; ++run) {
+    for (int i = 0; i < 10; ++i) {
+      const std::string key = "k" + std::to_string(i) + std::to_string(run);
+      ASSERT_OK(db->Put(t, {K(1, key)}, Large(key)));
+    }
+  }
+  ASSERT_OK(db.CompactAll());
+  constexpr uint64_t kScans = 5, kBytes = uint64_t{1000} * 10 * kRuns;
+  for (uint64_t i = 0; i < kScans; ++i) {
+    ExpectAll(&db, t);
+    db.executor().RunUntilIdle();
+  }
+  const DBStatistics s = db->statistics();
+  EXPECT_GE(s.merged_for_order_bytes, kBytes);
+  EXPECT_LE(s.merged_for_order_bytes, kScans * kBytes) << "more than scans fetched";
+  EXPECT_EQ(s.value_overlap_at_level[1], 2u) << "hot and cold";
+}
+
 TEST(DBValueMerge, OrderOfWhatACheckpointHasCostsItsUpload) {
   ValueDB db;
   db.options().value_merge_scan_percent = 100;

@@ -520,8 +520,9 @@ void MemTableImpl::CopyRange(Slice from, bool exclusive, Slice upper, size_t cou
     return CopyLocked(from, exclusive, upper, count, keys_only, out);
   }
   {
+    // The table may be sealed since: then there is no lock, and who put it in order says so here.
     Reading reading(*this);
-    if (ordered_.load(std::memory_order_relaxed))
+    if (ordered_.load(std::memory_order_acquire))
       return CopyLocked(from, exclusive, upper, count, keys_only, out);
   }
   Ordering ordering(*this);
