@@ -23,7 +23,7 @@ namespace {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr uint64_t kSeeds = 1;
 #else
-constexpr uint64_t kSeeds = 24;
+constexpr uint64_t kSeeds = 12;
 #endif
 constexpr uint64_t kAllUpTo = 12;  // images of one moment
 constexpr uint64_t kDrawn = 6;

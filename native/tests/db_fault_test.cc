@@ -27,7 +27,7 @@ constexpr uint64_t kSampledStep = 45;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr uint64_t kStep = kSampledStep;
 #else
-constexpr uint64_t kStep = 1;
+constexpr uint64_t kStep = 2;
 #endif
 constexpr uint64_t kForeverStep = 7;
 

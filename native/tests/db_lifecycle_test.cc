@@ -163,7 +163,8 @@ TEST(DBLifecycle, LimitsAreNamed) {
   EXPECT_EQ(db.Get(t, largest), "v");
   ASSERT_OK(db.Flush());
   EXPECT_EQ(db.Get(t, largest), "v");
-  EXPECT_NE(message(db->Put(t, {largest + "k"}, "v")).find("1048576"), std::string::npos);
+  EXPECT_NE(message(db->Put(t, {largest + "k"}, "v")).find(std::to_string(kKeyBytesMax)),
+            std::string::npos);
   EXPECT_NE(message(db->Put(t, {K(16, "k")}, "v")).find("0 to 15"), std::string::npos);
   message(db->Put(t, {""}, "v"));
   message(db->Put(t, {K(1, "k"), 9}, "v"));

@@ -7,6 +7,7 @@
 #include "db_value_test_util.h"
 
 // Values and lists that are too large for the memory: they go to value files as they are written.
+// Keys of several MiB.
 namespace lava::testing {
 namespace {
 
@@ -253,6 +254,89 @@ TEST(DBOversizeLease, AListThatGrowsBySmallAppendsIsNotBroughtTogether) {
   EXPECT_GT(db->statistics().value_raw_bytes, list.size() / 2) << "its parts are in value files";
   EXPECT_LT(db->statistics().bytes_at_level[1] + db->statistics().bytes_at_level[6], 2u << 20);
 }
+
+// Keys above 1 MiB were refused. Keys of several MiB, the longest among them, live through
+// everything under a lease that few of them fit into.
+class DBLongKeys : public ::testing::TestWithParam<WalMode> {
+ protected:
+  static std::string KeyOf(const std::string& prefix, size_t bytes) {
+    std::string key = K(1, prefix);
+    key.resize(bytes, 'k');
+    return key;
+  }
+  Status Open() {
+    db_.options().lease = lease_;
+    db_.options().wal = GetParam();
+    db_.options().gc_garbage_percent = 1;
+    return db_.Open();
+  }
+  Table* Values() { return db_.Values("v"); }
+  Table* Maps() { return db_.Values("m", {.kind = TableKind::kMap}); }
+  Status Put(Table* table, KeyRef key, const std::string& value) {
+    return db_.Finish([&] { return db_->Put(table, key, value); });
+  }
+  void ExpectAll(const std::map<std::string, std::string>& model, Table* table,
+                 const std::string& when) {
+    for (const auto& [key, value] : model)
+      EXPECT_TRUE(db_.Get(table, key) == value) << when << ", key of " << key.size() << " bytes";
+    std::vector<Model::Entry> entries;
+    EXPECT_OK(db_.ScanAll(table, {}, &entries));
+    EXPECT_TRUE(entries == (std::vector<Model::Entry>{model.begin(), model.end()})) << when;
+  }
+
+  static constexpr uint64_t kMiB = 1 << 20;
+  const std::shared_ptr<Lease> lease_ = *Host::Get().Acquire(24 << 20, 0.5);
+  ValueDB db_;
+};
+
+TEST_P(DBLongKeys, LiveThroughEverything) {
+  ASSERT_OK(Open());
+  std::map<std::string, std::string> values, maps;
+  const auto put = [&](const std::string& name, size_t bytes, const std::string& value) {
+    const std::string key = KeyOf(name, bytes);
+    ASSERT_OK(Put(Values(), {key}, value));
+    values[key] = value;
+  };
+  put("a", kMiB + 1, "inline");
+  put("b", 2 * kMiB, Large("apart"));
+  put("c", 3 * kMiB, Large("apart, too"));
+  put("d", GetParam() == WalMode::kNone ? kKeyBytesMax : 4 * kMiB, "the longest");
+  // Keys that differ in their last byte alone, beneath a prefix of their length.
+  const std::string prefix = KeyOf("p", 2 * kMiB);
+  for (const char* end : {"1", "2", "3"}) {
+    ASSERT_OK(Put(Maps(), {prefix + end, static_cast<uint32_t>(prefix.size())}, Large(end)));
+    maps[prefix + end] = Large(end);
+  }
+  ExpectAll(values, Values(), "in memory");
+  ExpectAll(maps, Maps(), "in memory");
+  ASSERT_OK(db_.Flush());
+  ExpectAll(values, Values(), "flushed");
+  ExpectAll(maps, Maps(), "flushed");
+  db_.TakeTo("/copy");
+  put("b", 2 * kMiB, Large("written over"));
+  ASSERT_OK(Put(Maps(), {prefix + "2", static_cast<uint32_t>(prefix.size())}, Large("over")));
+  maps[prefix + "2"] = Large("over");
+  ASSERT_OK(db_.Settle());
+  ExpectAll(values, Values(), "compacted and collected");
+  ExpectAll(maps, Maps(), "compacted and collected");
+  ASSERT_OK(db_.Finish([&] { return db_->Delete(Values(), {KeyOf("c", 3 * kMiB)}); }));
+  values.erase(KeyOf("c", 3 * kMiB));
+  ASSERT_OK(db_.Finish([&] { return db_->DeletePrefix(Maps(), prefix); }));
+  ExpectAll(values, Values(), "deleted");
+  ExpectAll({}, Maps(), "deleted");
+  if (GetParam() == WalMode::kNone) ASSERT_OK(db_.Flush());
+  ASSERT_OK(Open());
+  ExpectAll(values, Values(), "opened again");
+  ExpectAll({}, Maps(), "opened again");
+  ASSERT_OK(db_.Settle());
+  ExpectAll(values, Values(), "at the end");
+  for (const std::string& path : db_.files.Paths())
+    if (path.starts_with("/db/") && (path.ends_with(".ksst") || path.ends_with(".vsst"))) {
+      EXPECT_OK(VerifyStoredFile(&db_.files, path, {}));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, DBLongKeys, ::testing::Values(WalMode::kNone, WalMode::kWalSync));
 
 }  // namespace
 }  // namespace lava::testing

@@ -14,7 +14,8 @@ class FileSystem;
 }
 
 /// Limits that are part of the contract; a call beyond one is refused with InvalidArgument.
-inline constexpr uint64_t kKeyBytesMax = 1u << 20;  // 1 MiB
+/// 16 MiB - 1 KiB: with what the engine adds to it, a key's length fits 24 bits.
+inline constexpr uint64_t kKeyBytesMax = (16u << 20) - 1024;
 /// Of a value, and of a list with all that was appended to it: with its key it still fits a Java
 /// array. A list that grows beyond becomes a ListSegment::kTooLong, since nobody could read it.
 inline constexpr uint64_t kListBytesMax = (2ull << 30) - (4u << 20);

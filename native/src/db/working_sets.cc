@@ -14,11 +14,17 @@ constexpr uint64_t kReferenceBytes = 16;
 // A file's bytes before compression, about, for one of its own.
 constexpr uint64_t kInflated = 4;
 
+// As if all keys were as long as the first, and no more than the file can hold.
+uint64_t KeyBytesOf(uint64_t records, const std::string& lower, uint64_t bytes_max) {
+  return std::min(records * lower.size(), bytes_max);
+}
+
 void AddInput(const FileMeta& file, JobShape* shape) {
+  const uint64_t key_bytes = KeyBytesOf(file.records, file.lower, file.raw_bytes);
   shape->records += file.records;
-  shape->key_bytes += file.records * file.lower.size();
+  shape->key_bytes += key_bytes;
   shape->index_bytes += kInflated * file.bytes;  // all of a file may be references
-  shape->value_bytes += file.raw_bytes - std::min(file.raw_bytes, file.records * file.lower.size());
+  shape->value_bytes += file.raw_bytes - key_bytes;
 }
 
 void AddValues(const ValueFileMeta& file, JobShape* shape) {
@@ -101,7 +107,7 @@ uint64_t DBImpl::WorkingSetOf(const GcInput& input) const {
   for (const std::shared_ptr<ValueFileMeta>& file : input.files) {
     ++shape.inputs;
     shape.records += file->records;
-    shape.key_bytes += file->records * file->lower.size();
+    shape.key_bytes += KeyBytesOf(file->records, file->lower, kInflated * file->bytes);
     AddValues(*file, &shape);
   }
   return input.files.empty() ? 0 : CollectionWorkingSet(shape);

@@ -1,6 +1,7 @@
 #include "job/merging_iterator.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -43,8 +44,7 @@ class MergingIterator final : public RecordIterator {
   }
   void Seek(Slice target) override {
     Reset();
-    for (RecordIterator* records : records_) records->Seek(target);
-    LearnPrefixDeletes(target);
+    SeekAll(target);
     Start();
   }
   void Next() override {
@@ -74,8 +74,10 @@ class MergingIterator final : public RecordIterator {
   }
 
   void Reset();
+  void SeekAll(Slice target);
   void Start();
   void LearnPrefixDeletes(Slice target);
+  void SeekPrefixDeletes(Slice target);
   bool Look(uint32_t age);
   void Push(uint32_t age);
   uint32_t Pop();
@@ -146,6 +148,14 @@ void MergingIterator::Start() {
 }
 
 // A walk that starts inside a prefix has passed the prefix delete at the prefix's own place.
+void MergingIterator::SeekAll(Slice target) {
+  const bool is_long = options_.prefix_bytes_hint == 0 && target.size() > options_.long_key_bytes;
+  if (is_long) SeekPrefixDeletes(target);
+  for (RecordIterator* records : records_) records->Seek(target);
+  if (!is_long) LearnPrefixDeletes(target);
+}
+
+// Asks for each prefix of the target, which costs its length squared and reads next to nothing.
 void MergingIterator::LearnPrefixDeletes(Slice target) {
   const size_t first =
       options_.prefix_bytes_hint != 0 ? options_.prefix_bytes_hint : options_.prefix_bytes_min;
@@ -162,6 +172,38 @@ void MergingIterator::LearnPrefixDeletes(Slice target) {
       newest = age;
       deleted_.push_back({std::string(prefix), age});
     }
+  }
+}
+
+// Moves each run from one record that may begin the target to the next: a few seeks, however long
+// the target is.
+void MergingIterator::SeekPrefixDeletes(Slice target) {
+  std::map<size_t, uint32_t> newest_by_bytes;
+  for (uint32_t age = 0; age < runs_.size() && status_.ok(); ++age) {
+    if (!runs_[age]->has_prefix_deletes()) continue;
+    RecordIterator& records = *records_[age];
+    for (size_t bytes = options_.prefix_bytes_min; bytes < target.size();) {
+      records.Seek(target.substr(0, bytes));
+      if (!records.Valid()) {
+        if (Status status = records.status(); !status.ok()) return Fail(std::move(status));
+        break;
+      }
+      const Record& found = records.record();
+      const size_t shared = static_cast<size_t>(
+          std::mismatch(found.key.begin(), found.key.end(), target.begin(), target.end()).first -
+          found.key.begin());
+      if (shared == target.size() || (shared < found.key.size() && found.key > target)) break;
+      // What begins the target and comes behind this record is longer than what they share.
+      if (shared == found.key.size() && found.kind == RecordKind::kPrefixDelete)
+        newest_by_bytes.try_emplace(shared, age);
+      bytes = shared + 1;
+    }
+  }
+  uint32_t newest = kNoAge;
+  for (const auto& [bytes, age] : newest_by_bytes) {
+    if (age >= newest) continue;
+    newest = age;
+    deleted_.push_back({std::string(target.substr(0, bytes)), age});
   }
 }
 
@@ -231,8 +273,7 @@ bool MergingIterator::StepOver() {
     case SteppedOver::Next::kSeek: {
       const Slice target = options_.stepped_over->target();
       Reset();
-      for (RecordIterator* records : records_) records->Seek(target);
-      LearnPrefixDeletes(target);
+      SeekAll(target);
       for (uint32_t age = 0; age < runs_.size() && status_.ok(); ++age) Push(age);
       break;
     }
@@ -417,6 +458,7 @@ std::string MergingIterator::HiddenEnd(uint32_t age, Slice key) const {
 // must not be jumped over.
 bool MergingIterator::PrefixDeleteReachesOver(uint32_t age, Slice key, Slice end) {
   if (!runs_[age]->has_prefix_deletes()) return false;
+  if (end.size() > options_.long_key_bytes) return true;  // to know costs more than some steps
   for (size_t bytes = 1; bytes < end.size(); ++bytes) {
     const Slice prefix = end.substr(0, bytes);
     if (prefix < key) continue;

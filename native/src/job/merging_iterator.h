@@ -62,6 +62,9 @@ struct MergeOptions {
   /// prefix of the target that can be (0: not known, then all from prefix_bytes_min are asked).
   uint32_t prefix_bytes_hint = 0;
   uint32_t prefix_bytes_min = 1;
+  /// From this length of a target on, the runs are searched for such prefixes with seeks, whose
+  /// number does not depend on the length.
+  size_t long_key_bytes = 512;
 };
 
 /// Merges runs, newest first: newer records shadow older ones of their key, a prefix delete or

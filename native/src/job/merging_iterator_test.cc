@@ -7,6 +7,7 @@
 #include "base/list_parts.h"
 #include "lava/list_format.h"
 #include "memtable/memtable.h"
+#include "testing/random.h"
 
 namespace lava {
 namespace {
@@ -86,9 +87,11 @@ class MergingIteratorTest : public ::testing::Test {
     it->SeekToFirst();
     return Rest(*it);
   }
-  std::string From(const std::vector<std::string>& runs, Slice target, uint32_t hint = 0) {
+  std::string From(const std::vector<std::string>& runs, Slice target, uint32_t hint = 0,
+                   size_t long_key_bytes = 512) {
     MergeOptions options;
     options.prefix_bytes_hint = hint;
+    options.long_key_bytes = long_key_bytes;
     const auto it = Merge(runs, options);
     it->Seek(target);
     return Rest(*it);
@@ -179,6 +182,38 @@ TEST_F(MergingIteratorTest, SeekIntoADeletedPrefixLearnsOfIt) {
   EXPECT_EQ(From(runs, "n"), "+n=2");
   // The newest tombstone decides, whichever prefix it stands at.
   EXPECT_EQ(From({"!mm", "+mma=1 +mx=1", "!m", "+mmb=2 +my=2"}, "mma"), "+mx=1");
+}
+
+TEST_F(MergingIteratorTest, ALongTargetLearnsOfTheSamePrefixDeletesAsAShortOne) {
+  testing::Random random(7);
+  const auto key = [&] {
+    std::string made;
+    for (uint64_t i = random.Uniform(6) + 1; i > 0; --i)
+      made += static_cast<char>('a' + random.Uniform(3));
+    return made;
+  };
+  size_t shown = 0;
+  for (int round = 0; round < 500; ++round) {
+    std::vector<std::string> runs(1 + random.Uniform(4));
+    for (std::string& run : runs)
+      for (uint64_t i = random.Uniform(12); i > 0; --i)
+        run += (random.OneIn(3) ? "!" + key() : "+" + key() + "=" + std::to_string(i)) + " ";
+    for (int i = 0; i < 10; ++i) {
+      const std::string target = key();
+      const std::string found = From(runs, target, 0, 0);
+      ASSERT_EQ(found, From(runs, target)) << target;
+      shown += found.size();
+    }
+  }
+  EXPECT_GT(shown, 10'000u);
+}
+
+// Each prefix of the target was asked for: the square of its length.
+TEST_F(MergingIteratorTest, ASeekToALongKeyTakesSeeksAndNotALookupForEachByte) {
+  std::string target(4 << 20, 'k');
+  EXPECT_EQ(From({"!" + target.substr(0, 1 << 20), "+a=1 +" + target + "=2 +z=3"}, target), "+z=3");
+  target[2 << 20] = 'j';
+  EXPECT_EQ(From({"!b", "+" + target + "=2 +z=3"}, target), "+" + target + "=2 +z=3");
 }
 
 TEST_F(MergingIteratorTest, SeeksGoBothWays) {

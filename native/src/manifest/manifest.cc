@@ -182,7 +182,9 @@ Status Manifest::LogAndApply(const VersionEdit& edit) {
   if (!failed_sync_.ok()) return failed_sync_;
   ManifestState next = state_;
   LAVA_RETURN_IF_ERROR(ApplyEdit(edit, &next));
-  const bool new_log = log_ == nullptr || log_->size() >= options_.roll_over_bytes;
+  // A snapshot that is longer than the limit by itself must not be written again for each edit.
+  const bool new_log =
+      log_ == nullptr || log_->size() >= std::max(options_.roll_over_bytes, 2 * snapshot_bytes_);
   const Status status = Guarded("log to the manifest of", options_.directory,
                                 [&] { return new_log ? StartLog(next) : AppendEdit(edit); });
   if (!status.ok()) {
@@ -230,6 +232,7 @@ Status Manifest::StartLog(const ManifestState& next) {
   }
   const uint64_t previous = number_;
   number_ = number;
+  snapshot_bytes_ = bytes.size();
   log_ = std::move(log);
   frames_ = std::move(frames);
   // Garbage if it stays; the next open removes it.

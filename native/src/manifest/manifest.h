@@ -23,7 +23,9 @@ class Manifest {
     fs::FileSystem* file_system = nullptr;
     std::string directory;
     bool sync = false;
-    uint64_t roll_over_bytes = 4 << 20;  // a longer log is replaced by a snapshot of the state
+    /// A log that is longer, and twice as long as the snapshot that it began with, is replaced by a
+    /// snapshot of the state.
+    uint64_t roll_over_bytes = 4 << 20;
   };
 
   /// Starts from nothing; nothing is written before the first edit.
@@ -72,6 +74,7 @@ class Manifest {
   ManifestState state_;
   FileTable files_;              // of the replay; empty afterwards
   uint64_t number_ = 0;          // of the log that CURRENT names
+  uint64_t snapshot_bytes_ = 0;  // that the log began with
   uint64_t highest_number_ = 0;  // ever tried, so that a failed log's name is not used again
   std::unique_ptr<fs::AppendFile> log_;  // null: the next edit starts a new log
   std::unique_ptr<FrameWriter> frames_;

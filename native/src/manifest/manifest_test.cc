@@ -106,6 +106,16 @@ TEST_F(ManifestTest, EveryCallThatFailsLeavesTheOldOrTheNewState) {
   }
 }
 
+// Each edit wrote the whole state once the state was longer than the limit.
+TEST_F(ManifestTest, AStateThatIsLongerThanTheLimitIsNotWrittenForEachEdit) {
+  auto manifest = Manifest::Fresh(Options());
+  for (uint64_t n = 1; n <= 200; ++n) ASSERT_TRUE(AddFile(manifest.get(), n).ok());
+  const uint64_t number = manifest->number();
+  for (uint64_t n = 201; n <= 300; ++n) ASSERT_TRUE(AddFile(manifest.get(), n).ok());
+  EXPECT_LE(manifest->number(), number + 1);
+  EXPECT_EQ(*Recovered(), 300u);
+}
+
 TEST_F(ManifestTest, AReadThatEndsEarlyIsNoTornEnd) {
   for (const bool sync : {false, true}) {
     {

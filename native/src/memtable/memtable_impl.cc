@@ -131,6 +131,7 @@ Entry* MemTableImpl::FindEntry(Slice key, bool prefix_delete, uint32_t* hash) {
 
 void MemTableImpl::NewEntry(uint32_t hash, Slice key, RecordKind kind, uint32_t prefix_bytes,
                             Slice value) {
+  static_assert(kKeyBytesMax + 64 < (1u << 24));
   LAVA_DCHECK(prefix_bytes <= key.size() && key.size() < (1u << 24));
   // All memory is taken before anything changes.
   hash_.MakePlace();

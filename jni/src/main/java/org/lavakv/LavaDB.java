@@ -36,7 +36,7 @@ import org.lavakv.log.LibraryLog;
 public final class LavaDB extends NativeObject {
 
     /** The longest key. */
-    public static final int KEY_BYTES_MAX = 1 << 20;
+    public static final int KEY_BYTES_MAX = (16 << 20) - 1024;
 
     /**
      * The longest value, and the most that one append adds: it fits a Java array. The memory of the

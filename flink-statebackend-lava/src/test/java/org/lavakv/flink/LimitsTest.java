@@ -37,7 +37,7 @@ class LimitsTest {
     private static final int MAX = LavaDB.KEY_BYTES_MAX;
 
     /** Key group, the length of a string, and what VoidNamespace writes. */
-    private static final int OVERHEAD = 1 + 3 + 1;
+    private static final int OVERHEAD = 1 + 4 + 1;
 
     private static final String LONGEST_KEY = "k".repeat(MAX - OVERHEAD);
     private static final String TOO_LONG_KEY = LONGEST_KEY + "k";
@@ -108,7 +108,7 @@ class LimitsTest {
     void maps() throws Exception {
         MapState<String, Integer> map = BackendFixture.map(backend);
         // The key has one byte, and one for its length.
-        String longest = "u".repeat(MAX - 1 - 2 - 1 - 3);
+        String longest = "u".repeat(MAX - 1 - 2 - 1 - 4);
         String tooLong = longest + "u";
         backend.setCurrentKey("k");
         map.put(longest, 1);
@@ -141,7 +141,7 @@ class LimitsTest {
     @Test
     void timers() throws Exception {
         // Key group, time, and the key with its length; VoidNamespace writes a byte.
-        String longest = "k".repeat(MAX - 1 - 8 - 3 - 1);
+        String longest = "k".repeat(MAX - 1 - 8 - 4 - 1);
         String tooLong = longest + "k";
         KeyGroupedInternalPriorityQueue<TimerHeapInternalTimer<String, VoidNamespace>> queue =
                 backend.create(
