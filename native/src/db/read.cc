@@ -11,16 +11,21 @@ namespace {
 // A value beyond this is charged for as long as it is on its way to the caller.
 constexpr uint64_t kChargedBytesMin = 64 << 10;
 
-// Keeps a large value, or what holds it, and is charged with it.
+// Keeps a large value, or what holds it, and is charged with it: to the lease, since a caller may
+// let go of it after the instance has gone.
 struct ChargedValue {
+  std::shared_ptr<Lease> lease;
   std::optional<ScopedCharge> charge;
   std::string bytes;
   std::shared_ptr<const void> pin;
 };
 
-std::shared_ptr<ChargedValue> NewCharged(MemoryCounter* counter, uint64_t bytes) {
+std::shared_ptr<ChargedValue> NewCharged(const std::shared_ptr<Lease>& lease, uint64_t bytes) {
   auto value = std::make_shared<ChargedValue>();
-  if (bytes >= kChargedBytesMin) value->charge.emplace(counter, bytes);
+  if (bytes < kChargedBytesMin) return value;
+  value->lease = lease;
+  MemoryBudget* const slot = static_cast<LeaseImpl*>(lease.get())->budget();
+  value->charge.emplace(slot->counter(MemoryPurpose::kScans), bytes);
   return value;
 }
 
@@ -61,7 +66,7 @@ Status DBImpl::ResolveReference(const ReadView& view, Lookup* lookup) const {
         "checkpoint");
   const ValueReference reference = *lookup->reference();
   if (!reference.is_logged()) return ResolveInFile(view, reference, lookup);
-  const auto copy = NewCharged(budget_.counter(MemoryPurpose::kScans), reference.raw_bytes);
+  const auto copy = NewCharged(options_.lease, reference.raw_bytes);
   LAVA_RETURN_IF_ERROR(ReadLoggedValue(view, lookup->key(), reference, &copy->bytes));
   lookup->Resolve(copy->bytes, copy);
   return Status::OK();
@@ -78,7 +83,7 @@ Status DBImpl::ResolveInFile(const ReadView& view, const ValueReference& referen
   }
   // Before its file is known to have so much nothing is charged for it.
   LAVA_RETURN_IF_ERROR(ValueFetch(*view.version).CheckSize(reference));
-  const auto held = NewCharged(budget_.counter(MemoryPurpose::kScans), reference.raw_bytes);
+  const auto held = NewCharged(options_.lease, reference.raw_bytes);
   LAVA_RETURN_IF_ERROR(
       ReadValue(*view.version, lookup->key(), reference, true, &value, &held->pin));
   lookup->Resolve(value, held);
@@ -92,7 +97,7 @@ Status DBImpl::ResolveList(const ReadView& view, Lookup* lookup) const {
   LAVA_RETURN_IF_ERROR(list.Read(lookup->value()));
   if (const ValueReference* const only = list.only_in_file(); only != nullptr)
     return ResolveInFile(view, *only, lookup);
-  const auto whole = NewCharged(budget_.counter(MemoryPurpose::kScans), list.bytes());
+  const auto whole = NewCharged(options_.lease, list.bytes());
   LAVA_RETURN_IF_ERROR(ReadList(view, lookup->key(), list, &whole->bytes));
   lookup->Resolve(whole->bytes, whole);
   return Status::OK();
