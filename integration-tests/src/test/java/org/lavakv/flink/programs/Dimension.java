@@ -14,13 +14,13 @@ enum Dimension {
     /** Timers move while they are gone over. */
     TIMER_VIEWS(true),
     /** The clock steps back, and what is written then is flushed and compacted. */
-    CLOCK_BACK(false),
+    CLOCK_BACK(true),
     /** The clock is ahead for a while, and files are written meanwhile. */
-    CLOCK_AHEAD_AND_BACK(false),
+    CLOCK_AHEAD_AND_BACK(true),
     /** Values and lists are larger than Lava's memory. */
-    LARGE(false),
+    LARGE(true),
     /** Names of states are empty or very long. */
-    NAMES(false);
+    NAMES(true);
 
     private final boolean on;
 
