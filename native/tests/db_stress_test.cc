@@ -28,9 +28,7 @@
 namespace lava::testing {
 namespace {
 
-#if defined(__SANITIZE_THREAD__)
-constexpr uint64_t kRuns = 600;
-#elif defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 constexpr uint64_t kRuns = 300;
 #else
 constexpr uint64_t kRuns = 1000;
