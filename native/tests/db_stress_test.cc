@@ -28,8 +28,10 @@
 namespace lava::testing {
 namespace {
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_THREAD__)
 constexpr uint64_t kRuns = 300;
+#elif defined(__SANITIZE_ADDRESS__)
+constexpr uint64_t kRuns = 150;
 #else
 constexpr uint64_t kRuns = 1000;
 #endif
