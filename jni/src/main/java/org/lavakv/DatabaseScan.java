@@ -16,11 +16,6 @@ final class DatabaseScan {
     private static final int FLAG_KEYS_ONLY = 2;
     private static final int FLAG_PAST_CACHE = 4;
 
-    /** Fills what it is given; says 0, or how many bytes that would have to hold. */
-    private interface Fill {
-        int into(byte[] out) throws LavaDBException;
-    }
-
     private final LavaDB db;
 
     DatabaseScan(LavaDB db) {
@@ -35,26 +30,36 @@ final class DatabaseScan {
                 (o.lowerExclusive ? FLAG_LOWER_EXCLUSIVE : 0)
                         | (o.keysOnly ? FLAG_KEYS_ONLY : 0)
                         | (o.fillCache ? 0 : FLAG_PAST_CACHE);
-        fill(
-                page,
-                o.bytesMax,
-                s,
-                out ->
-                        scan0(
-                                db.handle,
-                                table,
-                                o.lower,
-                                o.lowerBytes,
-                                o.upper,
-                                o.upperBytes,
-                                flags,
-                                o.prefixBytes,
-                                o.skipKeyBytes,
-                                o.entriesMax,
-                                o.bytesMax,
-                                snapshot,
-                                out,
-                                out.length));
+        try {
+            int needed = roomFor(o.bytesMax);
+            while (needed != DONE) {
+                byte[] out = page.reserve(needed);
+                try {
+                    // Not through a lambda: one page must allocate nothing, compiled or not.
+                    needed =
+                            scan0(
+                                    db.handle,
+                                    table,
+                                    o.lower,
+                                    o.lowerBytes,
+                                    o.upper,
+                                    o.upperBytes,
+                                    flags,
+                                    o.prefixBytes,
+                                    o.skipKeyBytes,
+                                    o.entriesMax,
+                                    o.bytesMax,
+                                    snapshot,
+                                    out,
+                                    out.length);
+                } catch (LavaDBException e) {
+                    db.bringWhatIsNeeded(e);
+                }
+            }
+            page.filled();
+        } finally {
+            keepReachable(s);
+        }
     }
 
     /** See {@link LavaDB#scanTables}. */
@@ -64,41 +69,38 @@ final class DatabaseScan {
             tables[i] = db.own(o.tables.get(i));
         }
         long snapshot = db.own(s);
-        fill(
-                page,
-                o.bytesMax,
-                s,
-                out ->
-                        scanTables0(
-                                db.handle,
-                                tables,
-                                o.afterTable,
-                                o.afterKey,
-                                o.afterKey.length,
-                                o.fillCache ? 0 : FLAG_PAST_CACHE,
-                                o.entriesMax,
-                                o.bytesMax,
-                                snapshot,
-                                out,
-                                out.length));
-    }
-
-    // Repeats the call with more room, and when a file that it needs has come.
-    private void fill(ScanPage page, int bytesMax, Snapshot s, Fill fill) throws LavaDBException {
         try {
-            int needed = roomFor(bytesMax);
+            int needed = roomFor(o.bytesMax);
             while (needed != DONE) {
+                byte[] out = page.reserve(needed);
                 try {
-                    needed = fill.into(page.reserve(needed));
+                    needed =
+                            scanTables0(
+                                    db.handle,
+                                    tables,
+                                    o.afterTable,
+                                    o.afterKey,
+                                    o.afterKey.length,
+                                    o.fillCache ? 0 : FLAG_PAST_CACHE,
+                                    o.entriesMax,
+                                    o.bytesMax,
+                                    snapshot,
+                                    out,
+                                    out.length);
                 } catch (LavaDBException e) {
                     db.bringWhatIsNeeded(e);
                 }
             }
             page.filled();
         } finally {
-            Reference.reachabilityFence(s);
-            Reference.reachabilityFence(db); // the native calls are static
+            keepReachable(s);
         }
+    }
+
+    /** The native calls are static: nothing else keeps what their handles belong to. */
+    private void keepReachable(Snapshot s) {
+        Reference.reachabilityFence(s);
+        Reference.reachabilityFence(db);
     }
 
     /** Room for a full page and its last key, so that only a large entry needs a second call. */
