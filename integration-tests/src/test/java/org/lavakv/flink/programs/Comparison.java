@@ -25,6 +25,7 @@ final class Comparison {
     private final Program program;
     private final List<Job> jobs = new ArrayList<>();
     private MockEnvironment environment;
+    private final ShownAgain.Counts counts = new ShownAgain.Counts();
     private int at;
 
     private Comparison(Program program) {
@@ -48,8 +49,9 @@ final class Comparison {
      * Runs it.
      *
      * @param root an empty directory
+     * @return what the steps back of the clock did
      */
-    static void run(Program program, Path root) throws Exception {
+    static ShownAgain.Counts run(Program program, Path root) throws Exception {
         Comparison comparison = new Comparison(program);
         try {
             comparison.start(root);
@@ -66,6 +68,7 @@ final class Comparison {
             throw t;
         }
         comparison.close();
+        return comparison.counts;
     }
 
     private void start(Path root) throws Exception {
@@ -80,7 +83,7 @@ final class Comparison {
                     job,
                     "start",
                     () -> {
-                        job.start(program.setup.ranges, List.of());
+                        job.start(program.setup.ranges);
                         return "started";
                     });
         }
@@ -96,20 +99,35 @@ final class Comparison {
     private void compare(Step step) throws Exception {
         Map<String, Object> answers = new TreeMap<>();
         for (Job job : jobs) {
-            answers.put(name(job), asked(job, step.toString(), () -> step.run(job)));
+            answers.put(job.name(), asked(job, step.toString(), () -> step.run(job)));
         }
         requireSame(answers, step + " is answered differently");
+        if (step.showsExpiredAgain()) {
+            settle(step);
+        }
         for (Cell cell : step.cells()) {
             Map<String, Object> held = new TreeMap<>();
             for (Job job : jobs) {
                 held.put(
-                        name(job),
+                        job.name(),
                         asked(job, "read " + cell, () -> job.of(cell.key).live(cell).toString()));
             }
             requireSame(held, "Behind \"" + step + "\" what is held differs in " + cell);
         }
         if (step.comparesAll()) {
             compareAll(step);
+        }
+    }
+
+    private void settle(Step step) throws Exception {
+        String difference;
+        try {
+            difference = ShownAgain.settle(jobs, program.setup.states, counts);
+        } catch (Exception e) {
+            throw new Difference(at, "Settling what \"" + step + "\" shows fails: " + e, e);
+        }
+        if (difference != null) {
+            throw new Difference(at, "Behind \"" + step + "\" " + difference, null);
         }
     }
 
@@ -123,21 +141,17 @@ final class Comparison {
         for (String what : all.keySet()) {
             Map<String, Object> held = new TreeMap<>();
             for (int i = 0; i < jobs.size(); i++) {
-                held.put(name(jobs.get(i)), contents.get(i).getOrDefault(what, "nothing"));
+                held.put(jobs.get(i).name(), contents.get(i).getOrDefault(what, "nothing"));
             }
             requireSame(held, "Behind \"" + step + "\" what is held differs in " + what);
         }
-    }
-
-    private static String name(Job job) {
-        return job.kind() + " (job " + job.index + ")";
     }
 
     private <T> T asked(Job job, String what, Callable<T> question) throws Difference {
         try {
             return question.call();
         } catch (Throwable t) {
-            throw new Difference(at, name(job) + " fails in \"" + what + "\": " + t, t);
+            throw new Difference(at, job.name() + " fails in \"" + what + "\": " + t, t);
         }
     }
 

@@ -13,13 +13,10 @@ enum Dimension {
     KEY_VIEWS(true),
     /** Timers move while they are gone over. */
     TIMER_VIEWS(true),
-    /**
-     * The clock steps back, and what is written then is flushed and compacted. Off, as is the next
-     * one: the comparison does not know yet that what was expired before such a step may be gone.
-     */
-    CLOCK_BACK(false),
+    /** The clock steps back, and what is written then is flushed and compacted. */
+    CLOCK_BACK(true),
     /** The clock is ahead for a while, and files are written meanwhile. */
-    CLOCK_AHEAD_AND_BACK(false),
+    CLOCK_AHEAD_AND_BACK(true),
     /** Values and lists are larger than Lava's memory. */
     LARGE(true),
     /** Names of states are empty or very long. */

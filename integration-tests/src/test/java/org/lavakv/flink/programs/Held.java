@@ -24,7 +24,9 @@ final class Held {
     @Nullable final Object userKey;
 
     @Nullable final Object value;
-    private final long written;
+
+    /** The timestamp that TTL is judged by; without TTL, the least of all. */
+    final long written;
 
     private Held(@Nullable Object userKey, @Nullable Object value) {
         this.userKey = userKey;

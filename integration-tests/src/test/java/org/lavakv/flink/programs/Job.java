@@ -43,8 +43,8 @@ final class Job implements AutoCloseable {
     private final List<JobSubtask> subtasks = new ArrayList<>();
     private final Map<Integer, Snapshot> snapshots = new HashMap<>();
     private final SharedStateRegistry registry = new SharedStateRegistryImpl();
+    private final Clock clock = new Clock(Setup.BEGIN_MS, () -> System.nanoTime() / 1_000_000);
     private BackendKind kind;
-    private long now = Setup.BEGIN_MS;
     private int directories;
 
     /**
@@ -73,11 +73,16 @@ final class Job implements AutoCloseable {
     }
 
     long now() {
-        return now;
+        return clock.now();
     }
 
-    void stepClock(long millis) {
-        now += millis;
+    Clock clock() {
+        return clock;
+    }
+
+    /** What it is called where answers differ. */
+    String name() {
+        return kind + " (job " + index + ")";
     }
 
     List<JobSubtask> subtasks() {
@@ -97,8 +102,14 @@ final class Job implements AutoCloseable {
 
     // ---------------------------------------------------------------------- life
 
-    /** Its subtasks begin, with nothing or with what the handles hold. */
-    void start(List<KeyGroupRange> ranges, List<KeyedStateHandle> handles) throws Exception {
+    /** Its subtasks begin with nothing. */
+    void start(List<KeyGroupRange> ranges) throws Exception {
+        clock.start(kind.isLava());
+        start(ranges, List.of());
+    }
+
+    private void start(List<KeyGroupRange> ranges, List<KeyedStateHandle> handles)
+            throws Exception {
         for (KeyGroupRange range : ranges) {
             Path directory = Files.createDirectories(root.resolve("files-" + directories++));
             subtasks.add(new JobSubtask(this, range, handles, directory));
@@ -123,6 +134,7 @@ final class Job implements AutoCloseable {
         snapshots.values().removeIf(snapshot -> !snapshot.isFinished());
         end();
         kind = from.kind.crosses() ? next : from.backend;
+        clock.start(kind.isLava(), from.past());
         start(ranges, from.handles());
     }
 
@@ -149,7 +161,7 @@ final class Job implements AutoCloseable {
         for (JobSubtask subtask : subtasks) {
             parts.add(subtask.snapshot(id, of, streams));
         }
-        snapshots.put(id, new Snapshot(of, kind, parts));
+        snapshots.put(id, new Snapshot(of, kind, parts, clock.past()));
     }
 
     private CheckpointStreamFactory streams(int id) throws IOException {
@@ -176,7 +188,7 @@ final class Job implements AutoCloseable {
      */
     void completeSnapshot(int id, boolean heard) throws Exception {
         Snapshot snapshot = snapshots.get(id);
-        snapshot.finish();
+        snapshot.finish(clock.now());
         for (KeyedStateHandle handle : snapshot.handles()) {
             handle.registerSharedStates(registry, id);
         }

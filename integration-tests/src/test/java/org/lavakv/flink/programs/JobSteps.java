@@ -19,8 +19,13 @@ final class JobSteps {
 
         @Override
         Object run(Job job) {
-            job.stepClock(millis);
+            job.clock().step(millis);
             return job.now();
+        }
+
+        @Override
+        boolean showsExpiredAgain() {
+            return millis < 0;
         }
 
         @Override
@@ -34,6 +39,7 @@ final class JobSteps {
         @Override
         Object run(Job job) throws Exception {
             if (job.kind().isLava()) {
+                job.clock().believe();
                 for (JobSubtask subtask : job.subtasks()) {
                     ((LavaKeyedStateBackend<?>) subtask.backend).compact();
                 }
@@ -140,6 +146,11 @@ final class JobSteps {
             }
             job.restart(snapshot, ranges, next.get(job.index));
             return "restarted";
+        }
+
+        @Override
+        boolean showsExpiredAgain() {
+            return true;
         }
 
         @Override

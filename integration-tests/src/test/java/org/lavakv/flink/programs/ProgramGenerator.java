@@ -315,9 +315,7 @@ final class ProgramGenerator {
         List<StateSpec> expiring = states(state -> state.ttl != null);
         int which = random.nextInt(8);
         if (expiring.isEmpty() || which > 3) {
-            steps.add(
-                    new JobSteps.StepClock(
-                            any(random, 1L, 500L, 1_000L, 30_000L, 1_800_000L) * Setup.TIME_UNIT));
+            steps.add(new JobSteps.StepClock(any(random, 1L, 500L, 1_000L, 30_000L, 1_800_000L)));
         } else if (which > 1) {
             addStepBack(expiring.get(random.nextInt(expiring.size())));
         } else {

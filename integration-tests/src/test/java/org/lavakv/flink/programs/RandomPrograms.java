@@ -34,6 +34,7 @@ final class RandomPrograms {
         AtomicLong compared = new AtomicLong();
         AtomicLong withRocksDb = new AtomicLong();
         AtomicLong steps = new AtomicLong();
+        ShownAgain.Counts counts = new ShownAgain.Counts();
         AtomicReference<String> failure = new AtomicReference<>();
         AtomicReference<Throwable> cause = new AtomicReference<>();
         System.out.println("Random programs of seeds " + first + " to " + (first + count - 1));
@@ -47,7 +48,8 @@ final class RandomPrograms {
                                         && (seed = next.getAndIncrement()) < first + count) {
                                     try {
                                         Program program = ProgramGenerator.of(seed);
-                                        Comparison.Difference difference = run(seed, program);
+                                        Comparison.Difference difference =
+                                                run(seed, program, counts);
                                         if (difference != null) {
                                             cause.compareAndSet(null, difference);
                                             failure.compareAndSet(
@@ -74,15 +76,35 @@ final class RandomPrograms {
         System.out.println("COUNT " + compared + " programs compared on hashmap and Lava");
         System.out.println("COUNT " + withRocksDb + " programs compared on RocksDB, too");
         System.out.println("COUNT " + steps + " steps of programs");
+        print(counts);
         if (failure.get() != null) {
             fail(failure.get(), cause.get());
         }
     }
 
-    private static Comparison.Difference run(long seed, Program program) throws Exception {
+    private static void print(ShownAgain.Counts counts) {
+        System.out.println(
+                "COUNT "
+                        + (counts.neverExpired + counts.expired)
+                        + " values compared when clocks of programs went back");
+        System.out.println(
+                "COUNT "
+                        + counts.expired
+                        + " values compared that only clocks which nobody believed called expired");
+        System.out.println(
+                "COUNT " + counts.doubtful + " values of programs that Lava might have dropped");
+        System.out.println(
+                "COUNT " + counts.gone + " values of programs that Lava had rightly dropped");
+    }
+
+    private static Comparison.Difference run(long seed, Program program, ShownAgain.Counts counts)
+            throws Exception {
         Path root = Files.createTempDirectory("program-" + seed + "-");
         try {
-            Comparison.run(program, root);
+            ShownAgain.Counts more = Comparison.run(program, root);
+            synchronized (counts) {
+                counts.add(more);
+            }
             return null;
         } catch (Comparison.Difference difference) {
             return difference;
@@ -94,7 +116,9 @@ final class RandomPrograms {
     private static String message(long seed, Program program, Comparison.Difference difference)
             throws Exception {
         Failing shrunk =
-                Shrinker.shrunk(new Failing(program, difference), smaller -> run(seed, smaller));
+                Shrinker.shrunk(
+                        new Failing(program, difference),
+                        smaller -> run(seed, smaller, new ShownAgain.Counts()));
         return "Program "
                 + seed
                 + " fails. "

@@ -17,9 +17,6 @@ final class Setup {
     /** What the clocks say at first. */
     static final long BEGIN_MS = 1_700_000_000_000L;
 
-    /** Until Lava asks Flink's clock, its own runs on while a program's stands still. */
-    static final long TIME_UNIT = Dimension.CLOCK_BACK.isOn() ? 1 : 1_000;
-
     /** What Lava has of each slot; the others' memory is not limited. */
     private static final long MEMORY_BYTES = 8L << 20;
 
@@ -97,7 +94,7 @@ final class Setup {
         return random.nextBoolean()
                 ? null
                 : new StateSpec.Ttl(
-                        any(random, 1_000L, 60_000L, 3_600_000L) * TIME_UNIT,
+                        any(random, 1_000L, 60_000L, 3_600_000L),
                         any(random, UpdateType.OnCreateAndWrite, UpdateType.OnReadAndWrite),
                         any(random, StateVisibility.values()),
                         random.nextBoolean());

@@ -50,27 +50,45 @@ final class Snapshot {
 
     private final List<RunnableFuture<SnapshotResult<KeyedStateHandle>>> parts;
     private final List<KeyedStateHandle> handles = new ArrayList<>();
+    private Clock.Past past;
     private boolean finished;
 
+    /**
+     * @param past what the job's clock said until now
+     */
     Snapshot(
             Kind kind,
             BackendKind backend,
-            List<RunnableFuture<SnapshotResult<KeyedStateHandle>>> parts) {
+            List<RunnableFuture<SnapshotResult<KeyedStateHandle>>> parts,
+            Clock.Past past) {
         this.kind = kind;
         this.backend = backend;
         this.parts = parts;
+        this.past = past;
     }
 
     boolean isFinished() {
         return finished;
     }
 
-    /** Runs what is asynchronous; nothing if it has run. */
-    void finish() throws Exception {
+    /** By which clocks something may have been dropped of what it holds. */
+    Clock.Past past() {
+        return past;
+    }
+
+    /**
+     * Runs what is asynchronous; nothing if it has run.
+     *
+     * @param now what the job's clock says
+     */
+    void finish(long now) throws Exception {
         if (finished) {
             return;
         }
         finished = true;
+        if (backend.isLava() && kind == Kind.CANONICAL_SAVEPOINT) {
+            past = past.savedAt(now);
+        }
         for (RunnableFuture<SnapshotResult<KeyedStateHandle>> part : parts) {
             part.run();
             KeyedStateHandle handle = part.get().getJobManagerOwnedSnapshot();

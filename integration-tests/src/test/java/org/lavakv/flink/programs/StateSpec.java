@@ -34,7 +34,9 @@ final class StateSpec {
         final long millis;
         final UpdateType update;
         final StateVisibility visibility;
-        private final boolean cleansSavepoints;
+
+        /** Whether Lava leaves what has expired out of canonical savepoints. */
+        final boolean cleansSavepoints;
 
         Ttl(long millis, UpdateType update, StateVisibility visibility, boolean cleansSavepoints) {
             this.millis = millis;

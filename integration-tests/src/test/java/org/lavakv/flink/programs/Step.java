@@ -23,6 +23,11 @@ abstract class Step {
         return List.of();
     }
 
+    /** Whether values may be shown behind this step that had expired before. */
+    boolean showsExpiredAgain() {
+        return false;
+    }
+
     /** Whether everything that the jobs hold is compared behind this step. */
     boolean comparesAll() {
         return false;
