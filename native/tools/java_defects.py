@@ -34,6 +34,9 @@ JAVA_DEFECTS = [
     in_plugin("every write records what the key had", "engine/ViewGroup.java",
               "return Arrays.compareUnsigned(key, off, off + len, passed, 0, passed.length) > 0;",
               "return off >= 0;", ITERATORS),
+    # The clock.
+    in_plugin("the engine is to believe each step ahead of the clock", "engine/EngineClock.java",
+              "db.setTime(now);\n        told = now;", "db.believeTime(now);\n        told = now;"),
     # What the backend says of itself.
     in_plugin("objects are reused though timers are on the heap", "LavaKeyedStateBackend.java",
               "return heapTimers == null;", "return true;", ("answers",)),
