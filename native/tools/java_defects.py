@@ -37,6 +37,8 @@ JAVA_DEFECTS = [
     # The clock.
     in_plugin("the engine is to believe each step ahead of the clock", "engine/EngineClock.java",
               "db.setTime(now);\n        told = now;", "db.believeTime(now);\n        told = now;"),
+    in_plugin("the engine is not told that the clock goes back", "engine/EngineClock.java",
+              "if (now < last || now - last >= STEP_MS) {", "if (now - last >= STEP_MS) {"),
     # What the backend says of itself.
     in_plugin("objects are reused though timers are on the heap", "LavaKeyedStateBackend.java",
               "return heapTimers == null;", "return true;", ("answers",)),

@@ -7,27 +7,29 @@ import java.util.Set;
 import java.util.function.LongSupplier;
 
 /**
- * The clock that a job's TTL is judged by, and what Lava may have dropped by all that it said so
- * far. It never says again what it said before: a value's timestamp tells when it was written.
+ * The clock that a job's TTL is judged by. It knows which values Lava may have dropped by all that
+ * it said so far. It never says the same moment twice: a value's timestamp tells when the value was
+ * written.
  *
- * <p>Lava drops nothing by a step ahead before it believes that: after the steady clock went on as
- * far, after the step has stood for as long as it is itself, or at once if it is told to. So what
- * it believes goes on at most twice as fast as the steady clock. By a clock that it does not
- * believe it drops what was written since the step and is older than the TTL by the steady clock. A
- * canonical savepoint leaves out what has expired by the clock, if the TTL says so.
+ * <p>Lava drops nothing by a step ahead before it believes the step: after the steady clock went on
+ * as far, after the step has stood for as long as it is itself, or at once if a caller says so. So
+ * the time that Lava believes goes on at most twice as fast as the steady clock. By a clock that it
+ * does not believe, Lava drops only values that were written since the step, and that are older
+ * than the TTL by the steady clock. A canonical savepoint leaves out values that have expired by
+ * the clock, if the TTL says so.
  *
  * <p>Threads: one. Units: milliseconds.
  */
 final class Clock {
 
-    /** What may be dropped while the clock stands. */
+    /** Whose rules say which values go while the clock stands. */
     private enum Drops {
         NOTHING,
         AS_LAVA,
         AS_SAVEPOINT
     }
 
-    /** From one step of the clock to the next, or something else that changes what is dropped. */
+    /** The time from one step of the clock, or start of a backend, to the next. */
     private static final class Moment {
         private final long now;
         private final Drops drops;
@@ -43,7 +45,7 @@ final class Clock {
         }
     }
 
-    /** What a snapshot remembers of the clock: what was dropped from its values. */
+    /** The clock as a snapshot remembers it: its values were dropped by that. */
     static final class Past {
         private final List<Moment> moments;
         private final long base;
@@ -55,7 +57,7 @@ final class Clock {
             this.baseSteady = baseSteady;
         }
 
-        /** The same, after a canonical savepoint of it was written when the clock said this. */
+        /** The same of a canonical savepoint whose values were written when the clock said this. */
         Past savedAt(long now) {
             List<Moment> more = new ArrayList<>(moments);
             more.add(new Moment(now, Drops.AS_SAVEPOINT, now));
@@ -67,7 +69,7 @@ final class Clock {
     private final long steadyBegin;
     private final Set<Long> said = new HashSet<>();
 
-    /** What came before the present moment. */
+    /** All before the present moment. */
     private final List<Moment> moments = new ArrayList<>();
 
     private long now;
@@ -109,14 +111,14 @@ final class Clock {
         baseSteady = steady.getAsLong();
     }
 
-    /** What there is to drop from is new, on Lava or on a backend that drops nothing. */
+    /** A backend begins empty: Lava, or one that drops nothing. */
     void start(boolean onLava) {
         moments.clear();
         drops = onLava ? Drops.AS_LAVA : Drops.NOTHING;
         believe();
     }
 
-    /** What there is to drop from comes from a snapshot. */
+    /** A backend begins with the values of a snapshot. */
     void start(boolean onLava, Past past) {
         moments.clear();
         moments.addAll(past.moments);
@@ -126,7 +128,7 @@ final class Clock {
         believeStepBack();
     }
 
-    /** What is to be remembered of a snapshot that is taken now. */
+    /** The past of a snapshot that is taken now. */
     Past past() {
         List<Moment> all = new ArrayList<>(moments);
         all.add(new Moment(now, drops, believed()));
@@ -134,8 +136,8 @@ final class Clock {
     }
 
     /**
-     * Whether a value may be gone that a backend without cleanup has: whether it had expired at any
-     * moment since it was written by a clock that Lava drops by.
+     * Whether the backends that the job had may have dropped a value: whether the value had expired
+     * at any moment since it was written, by a time that Lava drops by.
      *
      * @param written the value's timestamp
      */
@@ -193,7 +195,7 @@ final class Clock {
         return Math.min(now, believable());
     }
 
-    /** What Lava can believe by now if the clock says it. */
+    /** The latest that Lava can believe by now, if the clock says it. */
     private long believable() {
         // The engine's milliseconds are rounded otherwise than those here.
         return base + 2 * (steady.getAsLong() - baseSteady) + 2;

@@ -49,7 +49,7 @@ final class Comparison {
      * Runs it.
      *
      * @param root an empty directory
-     * @return what the steps back of the clock did
+     * @return how many values were compared when the clock went back
      */
     static ShownAgain.Counts run(Program program, Path root) throws Exception {
         Comparison comparison = new Comparison(program);

@@ -80,7 +80,7 @@ final class Job implements AutoCloseable {
         return clock;
     }
 
-    /** What it is called where answers differ. */
+    /** Its name where answers differ. */
     String name() {
         return kind + " (job " + index + ")";
     }

@@ -335,7 +335,7 @@ final class ProgramGenerator {
         steps.add(new JobSteps.CompareAll());
     }
 
-    /** For a while the clock is ahead, and files are written meanwhile. */
+    /** For a while the clock is ahead, and files are written meanwhile and behind that. */
     private void addStepAheadAndBack(StateSpec state) {
         if (!Dimension.CLOCK_AHEAD_AND_BACK.isOn()) {
             return;
@@ -350,6 +350,9 @@ final class ProgramGenerator {
             takeSnapshot();
         }
         steps.add(new JobSteps.StepClock(-millis));
+        for (int i = random.nextInt(3); i > 0; i--) {
+            addBulk(state, 3 * MANY, 200);
+        }
         steps.add(new JobSteps.CompareAll());
     }
 

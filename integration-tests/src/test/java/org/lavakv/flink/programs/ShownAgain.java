@@ -11,28 +11,29 @@ import java.util.stream.Collectors;
 import javax.annotation.Nullable;
 
 /**
- * What a job's clock shows again when it goes back, though Lava may have dropped it meanwhile, and
- * rightly.
+ * Values that a clock shows again when it goes back, though Lava may rightly have dropped them
+ * meanwhile.
  *
- * <p>Such values may be there or not, each for itself; all others must be there. Then they are
- * taken away from all jobs, so that nothing that a program does later depends on them.
+ * <p>Each such value may be there or not on a job that may have dropped it. All other values must
+ * be there. Then such values are taken away from all jobs, so that nothing that a program does
+ * later depends on them.
  *
  * <p>Threads: one.
  */
 final class ShownAgain {
 
-    /** How many values with a TTL were held against each other. */
+    /** How many values with a TTL were compared. */
     static final class Counts {
-        /** That had never been expired. */
+        /** Values that had never been expired. */
         long neverExpired;
 
-        /** That had been expired, but by no clock that any job drops by. */
+        /** Values that had been expired, but by no clock that a job drops by. */
         long expired;
 
-        /** That a job may have dropped. */
+        /** Values that a job may have dropped. */
         long doubtful;
 
-        /** That a job had dropped. */
+        /** Values that a job had dropped. */
         long gone;
 
         void add(Counts more) {
@@ -141,7 +142,7 @@ final class ShownAgain {
         counts.gone += all - doubtful.stream().mapToInt(Set::size).min().orElse(all);
     }
 
-    /** What is left of a list is written anew, the same for all jobs. */
+    /** The rest of a list is written anew, the same for all jobs. */
     private void takeAway(Cell cell, List<List<Held>> live) throws Exception {
         Set<String> userKeys = new LinkedHashSet<>();
         boolean any = false;

@@ -22,7 +22,7 @@ class ShownAgainTest {
     private long ttl;
     private int runs;
 
-    /** A step that loses what a cell holds on some backends, and tells nobody. */
+    /** A step that loses a cell's values on some backends, and tells nobody. */
     private static final class Lose extends Step {
         private final Cell cell;
         private final Predicate<BackendKind> on;
@@ -41,7 +41,9 @@ class ShownAgainTest {
         }
     }
 
-    /** From now on Lava may drop what has expired, and drops nothing. */
+    /**
+     * From now on Lava may drop expired values, as far as the comparison knows. Lava hears nothing.
+     */
     private static final class Believe extends Step {
         @Override
         Object run(Job job) {
@@ -140,7 +142,7 @@ class ShownAgainTest {
                 .hasMessageContaining("what the clock shows again differs in");
     }
 
-    /** Nothing later depends on what may be gone, and what is not is the same everywhere. */
+    /** Nothing later depends on values that may be gone; all others stay the same everywhere. */
     @Test
     void whatMayBeGoneIsTakenAway() throws Exception {
         ShownAgain.Counts counts =

@@ -54,7 +54,7 @@ final class Snapshot {
     private boolean finished;
 
     /**
-     * @param past what the job's clock said until now
+     * @param past the job's clock until now
      */
     Snapshot(
             Kind kind,
