@@ -12,12 +12,25 @@ namespace {
 
 // Keys beyond it are rare enough to be read with their values as a whole.
 constexpr size_t kPiecesKeyBytesMax = 64 << 10;
+constexpr size_t kChecksumBytes = 8;  // of a trailer, at its end
 
 struct Front {
   uint32_t birth = 0, stored_bytes = 0;
   size_t bytes = 0;  // before the stored value
   uint64_t record_bytes = 0;
 };
+
+// The bytes from `at` on up to where pieces of this size begin in the file, so that direct reads
+// are of whole blocks; at least as many as stand before a value, and none from end on.
+Status ReadPiece(const fs::RandomFile& file, uint64_t at, uint64_t end, const PiecewiseRead& read,
+                 Slice* piece) {
+  const uint64_t size = read.buffer.size();
+  uint64_t length = size - at % size;
+  if (length < kRecordFrontBytes + kPiecesKeyBytesMax) length = size;
+  length = std::min(length, end - at);
+  *piece = Slice(read.buffer.data(), length);
+  return file.Read(at, length, read.buffer.data());
+}
 
 // False when it is not one of this key.
 bool ParseFront(Slice bytes, uint64_t room, Slice key, Front* front) {
@@ -31,25 +44,36 @@ bool ParseFront(Slice bytes, uint64_t room, Slice key, Front* front) {
   return found == key && front->record_bytes <= room;
 }
 
-// The stored value, and with it the record's checksum.
-Status AddValue(const fs::RandomFile& file, uint64_t unique_id, uint64_t offset, Slice front_bytes,
-                const Front& front, Slice trailer, const PiecewiseRead& read) {
+// What of a piece that begins at `at` is within [begin, end).
+Slice Within(Slice piece, uint64_t at, uint64_t begin, uint64_t end) {
+  const uint64_t from = std::clamp(begin, at, at + piece.size());
+  const uint64_t to = std::clamp(end, from, at + piece.size());
+  return piece.substr(from - at, to - from);
+}
+
+// piece: the record's first bytes, in the buffer.
+Status AddValue(const fs::RandomFile& file, uint64_t unique_id, uint64_t offset, Slice piece,
+                const Front& front, const PiecewiseRead& read) {
+  const uint64_t value_begin = offset + front.bytes, value_end = value_begin + front.stored_bytes;
+  const uint64_t record_end = offset + front.record_bytes;
   PieceChecksum checksum(unique_id, offset);
-  checksum.Add(front_bytes);
-  const uint64_t end = offset + front.bytes + front.stored_bytes;
-  for (uint64_t at = offset + front.bytes; at < end;) {
-    // Up to where pieces of this size begin in the file, so that direct reads are of whole blocks.
-    const uint64_t room = read.buffer.size() - at % read.buffer.size();
-    const size_t length = static_cast<size_t>(std::min(room, end - at));
-    LAVA_RETURN_IF_ERROR(file.Read(at, length, read.buffer.data()));
-    const Slice piece(read.buffer.data(), length);
-    checksum.Add(piece);
-    LAVA_RETURN_IF_ERROR(read.sink->Add(piece));
-    at += length;
+  std::string trailer;
+  for (uint64_t at = offset;;) {
+    const Slice value = Within(piece, at, value_begin, value_end);
+    checksum.Add(Within(piece, at, offset, record_end - kChecksumBytes));
+    if (!value.empty()) LAVA_RETURN_IF_ERROR(read.sink->Add(value));
+    trailer.append(Within(piece, at, value_end, record_end));
+    at += piece.size();
+    if (at >= record_end) break;
+    LAVA_RETURN_IF_ERROR(ReadPiece(file, at, record_end, read, &piece));
   }
-  checksum.Add(trailer.substr(0, trailer.size() - 8));
-  if (checksum.Sum() == DecodeFixed64(trailer.data() + trailer.size() - 8)) return Status::OK();
-  return WrongChecksum(file.path(), offset, front.record_bytes);
+  if (checksum.Sum() != DecodeFixed64(trailer.data() + kBlockTrailerBytes - kChecksumBytes))
+    return WrongChecksum(file.path(), offset, front.record_bytes);
+  // What has shrunk by compression is shorter than its raw bytes.
+  if (trailer[0] == static_cast<char>(Compression::kNone) &&
+      DecodeFixed32(trailer.data() + 1) == read.raw_bytes)
+    return Status::OK();
+  return CorruptionAt(file.path(), offset, "a record's codec or raw length is impossible");
 }
 
 }  // namespace
@@ -58,26 +82,17 @@ Result<bool> ReadInPieces(const fs::RandomFile& file, uint64_t unique_id, uint64
                           uint64_t bytes, Slice key, std::optional<uint32_t> birth,
                           const PiecewiseRead& read) {
   if (key.size() > kPiecesKeyBytesMax) return false;
-  std::string front_bytes;
   Front front;
-  for (uint64_t end = offset + bytes;; offset += front.record_bytes) {
+  Slice piece;
+  for (const uint64_t end = offset + bytes;; offset += front.record_bytes) {
     if (offset >= end) return false;
-    front_bytes.resize(std::min<uint64_t>(kRecordFrontBytes + key.size(), end - offset));
-    LAVA_RETURN_IF_ERROR(file.Read(offset, front_bytes.size(), front_bytes.data()));
-    if (!ParseFront(front_bytes, end - offset, key, &front)) return false;
+    LAVA_RETURN_IF_ERROR(ReadPiece(file, offset, end, read, &piece));
+    if (!ParseFront(piece, end - offset, key, &front)) return false;
     if (birth ? front.birth == *birth : front.record_bytes == bytes) break;
     if (!birth) return false;
   }
-  char trailer[kBlockTrailerBytes];
-  LAVA_RETURN_IF_ERROR(
-      file.Read(offset + front.record_bytes - kBlockTrailerBytes, kBlockTrailerBytes, trailer));
-  const bool plain = trailer[0] == static_cast<char>(Compression::kNone) &&
-                     DecodeFixed32(trailer + 1) == read.raw_bytes &&
-                     front.stored_bytes == read.raw_bytes;
-  if (!plain) return false;
-  front_bytes.resize(front.bytes);
-  LAVA_RETURN_IF_ERROR(AddValue(file, unique_id, offset, front_bytes, front,
-                                Slice(trailer, kBlockTrailerBytes), read));
+  if (front.stored_bytes != read.raw_bytes) return false;
+  LAVA_RETURN_IF_ERROR(AddValue(file, unique_id, offset, piece, front, read));
   return true;
 }
 
