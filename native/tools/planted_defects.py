@@ -75,6 +75,7 @@ TESTS = {
     "wal": ("db_wal_test", {}),
     "working sets": ("working_sets_test", {}),
     "oversize": ("db_oversize_test", {}),
+    "pieces": ("db_pieces_test", {}),
     "on a volume": ("db_volume_test", {}),
 }
 # The same of the plugin's tests: class, and how much of it.

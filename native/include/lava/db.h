@@ -13,6 +13,7 @@
 #include "lava/slice.h"
 #include "lava/status.h"
 #include "lava/ttl_time.h"
+#include "lava/value_pieces.h"
 
 namespace lava {
 
@@ -365,9 +366,16 @@ class DB {
   virtual std::vector<TableInfo> ListTables() const = 0;
 
   virtual Status Put(Table* table, KeyRef key, Slice value) = 0;
+  /// As Put(), of a value that need not be in memory as a whole. Of one that the budget's share of
+  /// memtables has no room for, pieces go to a value file as they come; whoever else writes waits.
+  /// Errors: also the source's. Busy: nothing of it was kept.
+  virtual Status PutFrom(Table* table, KeyRef key, ValueSource* value) = 0;
   virtual Status Delete(Table* table, KeyRef key) = 0;
   /// segments: list_format.h. Only for TableKind::kList. Reads nothing.
   virtual Status Append(Table* table, KeyRef key, Slice segments) = 0;
+  /// As Append(), of segments that need not be in memory as a whole; with a write-ahead log, whose
+  /// record has them, they are. Errors: as PutFrom().
+  virtual Status AppendFrom(Table* table, KeyRef key, ValueSource* segments) = 0;
   /// Deletes all keys that start with prefix and were written with prefix_bytes == its length.
   /// Writes nothing when there are none.
   virtual Status DeletePrefix(Table* table, Slice prefix) = 0;
@@ -425,6 +433,13 @@ class DB {
   /// NotFound when absent. snapshot may be null: the newest state.
   virtual Status Get(Table* table, KeyRef key, PinnedValue* value,
                      Snapshot* snapshot = nullptr) = 0;
+  /// As Get(), but what has more than kWholeBytesMax and is in value files goes to the sink, so
+  /// that no more of it than a piece is in memory, if it is stored uncompressed; *value is empty
+  /// then. The sink's Begin() tells which of both it is. Errors: also the sink's. After any but
+  /// NotFound, what the sink got must not be used: a checksum is known when all of its bytes are
+  /// there.
+  virtual Status GetTo(Table* table, KeyRef key, PinnedValue* value, ValueSink* sink,
+                       Snapshot* snapshot = nullptr) = 0;
   /// OK or NotFound; never reads a separated value.
   virtual Status Contains(Table* table, KeyRef key, Snapshot* snapshot = nullptr) = 0;
   /// Whether any key of the table that was written with prefix_bytes == prefix.size() starts with

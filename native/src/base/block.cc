@@ -1,7 +1,6 @@
 #include "base/block.h"
 
 #include "base/coding.h"
-#include "base/hash.h"
 
 namespace lava {
 
@@ -28,16 +27,20 @@ void SealBlock(uint64_t unique_id, uint64_t offset, Compression codec, uint32_t 
   PutFixed64(block, BlockChecksum(unique_id, offset, *block));
 }
 
-std::string SealPieces(uint64_t unique_id, uint64_t offset, Compression codec, uint32_t raw_bytes,
-                       Slice front, Slice rest) {
+PieceChecksum::PieceChecksum(uint64_t unique_id, uint64_t offset) {
+  XXH3_INITSTATE(&state_);
+  XXH3_64bits_reset_withSeed(&state_, SeedOf(unique_id, offset));
+}
+
+void PieceChecksum::Add(Slice piece) { XXH3_64bits_update(&state_, piece.data(), piece.size()); }
+
+uint64_t PieceChecksum::Sum() const { return XXH3_64bits_digest(&state_); }
+
+std::string PieceChecksum::Seal(Compression codec, uint32_t raw_bytes) {
   std::string trailer(1, static_cast<char>(codec));
   PutFixed32(&trailer, raw_bytes);
-  XXH3_state_t state;
-  XXH3_INITSTATE(&state);
-  XXH3_64bits_reset_withSeed(&state, SeedOf(unique_id, offset));
-  for (const Slice piece : {front, rest, Slice(trailer)})
-    XXH3_64bits_update(&state, piece.data(), piece.size());
-  PutFixed64(&trailer, XXH3_64bits_digest(&state));
+  Add(trailer);
+  PutFixed64(&trailer, Sum());
   return trailer;
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/hash.h"
 #include "lava/options.h"
 #include "lava/slice.h"
 #include "lava/status.h"
@@ -30,9 +31,19 @@ uint64_t BlockChecksum(uint64_t unique_id, uint64_t offset, Slice payload_and_he
 void SealBlock(uint64_t unique_id, uint64_t offset, Compression codec, uint32_t raw_bytes,
                std::string* block);
 
-/// The trailer of a block whose payload stands in two pieces.
-std::string SealPieces(uint64_t unique_id, uint64_t offset, Compression codec, uint32_t raw_bytes,
-                       Slice front, Slice rest);
+/// The checksum of a block that comes in pieces, which may be cut anywhere. Threads: one.
+class PieceChecksum {
+ public:
+  PieceChecksum(uint64_t unique_id, uint64_t offset);
+  void Add(Slice piece);
+  /// Of what was added so far.
+  uint64_t Sum() const;
+  /// The trailer of a block whose payload was added.
+  std::string Seal(Compression codec, uint32_t raw_bytes);
+
+ private:
+  XXH3_state_t state_;
+};
 
 /// A block's trailer, once its checksum is right.
 struct BlockTrailer {

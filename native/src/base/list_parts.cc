@@ -1,5 +1,7 @@
 #include "base/list_parts.h"
 
+#include <algorithm>
+
 #include "base/coding.h"
 #include "lava/list_format.h"
 
@@ -75,6 +77,48 @@ bool IsWritableList(Slice list) {
     if (kind != ListSegment::kElement && kind != ListSegment::kJoined) return false;
   }
   return true;
+}
+
+// False when the head goes on in the next piece.
+bool ListScan::AddHead(Slice* piece) {
+  while (!piece->empty()) {
+    const char next = piece->front();
+    piece->remove_prefix(1);
+    head_[head_bytes_++] = next;
+    if ((next & 0x80) != 0 && head_bytes_ < kHeadBytesMax) continue;
+    uint64_t head = 0;
+    Slice bytes(head_, head_bytes_);
+    const bool read = GetVarint64(&bytes, &head);
+    const auto kind = static_cast<ListSegment>(head & 3);
+    malformed_ = !read || (kind != ListSegment::kElement && kind != ListSegment::kJoined);
+    head_bytes_ = stamp_bytes_ = 0;
+    left_ = head >> 2;
+    joined_ = kind == ListSegment::kJoined;
+    return true;
+  }
+  return false;
+}
+
+void ListScan::EndSegment() {
+  if (joined_ || stamp_bytes_ < kStampBytes) {
+    all_stamped_ = false;
+    return;
+  }
+  const uint64_t written = DecodeBigEndian(stamp_, kStampBytes);
+  if (!newest_ || static_cast<int64_t>(written) > static_cast<int64_t>(*newest_)) newest_ = written;
+}
+
+void ListScan::Add(Slice piece) {
+  while (!piece.empty() && !malformed_) {
+    if (left_ == 0 && !AddHead(&piece)) return;
+    const auto taken = static_cast<size_t>(std::min<uint64_t>(left_, piece.size()));
+    const size_t stamped = std::min(taken, kStampBytes - stamp_bytes_);
+    std::copy_n(piece.data(), stamped, stamp_ + stamp_bytes_);
+    stamp_bytes_ += stamped;
+    piece.remove_prefix(taken);
+    left_ -= taken;
+    if (left_ == 0 && !malformed_) EndSegment();
+  }
 }
 
 }  // namespace lava

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,5 +38,28 @@ Status ReferenceOf(const ListPart& part, ValueReference* reference);
 Status WholeListBytes(Slice list, uint64_t* bytes);
 /// Whether the bytes are segments that a caller may write: elements, joined or not.
 bool IsWritableList(Slice list);
+
+/// What can be told of a list that comes in pieces, which may be cut anywhere.
+/// Threads:    one.
+class ListScan {
+ public:
+  void Add(Slice piece);
+  /// As IsWritableList(), of all that was added.
+  bool is_writable() const { return !malformed_ && head_bytes_ == 0 && left_ == 0; }
+  /// The newest of the big-endian timestamps that the elements begin with; none when one of them
+  /// has none.
+  std::optional<uint64_t> newest() const { return all_stamped_ ? newest_ : std::nullopt; }
+
+ private:
+  bool AddHead(Slice* piece);
+  void EndSegment();
+
+  static constexpr size_t kHeadBytesMax = 10, kStampBytes = 8;
+  char head_[kHeadBytesMax], stamp_[kStampBytes];
+  size_t head_bytes_ = 0, stamp_bytes_ = 0;
+  uint64_t left_ = 0;  // of the segment
+  bool joined_ = false, malformed_ = false, all_stamped_ = true;
+  std::optional<uint64_t> newest_;
+};
 
 }  // namespace lava

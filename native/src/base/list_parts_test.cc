@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "base/coding.h"
 #include "base/lookup.h"
 #include "lava/list_format.h"
 
@@ -127,6 +130,57 @@ TEST(ListParts, ExistenceNeedsNone) {
   EXPECT_TRUE(lookup.done());
   lookup.Finish();
   EXPECT_TRUE(lookup.found());
+}
+
+void AddInPieces(Slice list, size_t piece_bytes, ListScan* scan) {
+  for (; !list.empty(); list.remove_prefix(std::min(piece_bytes, list.size())))
+    scan->Add(list.substr(0, piece_bytes));
+}
+
+TEST(ListScan, TellsWhatMayBeWrittenWhereverItIsCut) {
+  std::string joined;
+  AppendListSegment(ListSegment::kJoined, "a,b", &joined);
+  const std::string list =
+      Element("one") + Element("") + joined + Element(std::string(300, 'x')) + Element("last");
+  for (size_t piece_bytes : {1, 2, 3, 7, 100, 1000}) {
+    for (size_t end = 0; end <= list.size(); ++end) {
+      ListScan scan;
+      AddInPieces(Slice(list).substr(0, end), piece_bytes, &scan);
+      EXPECT_EQ(scan.is_writable(), IsWritableList(Slice(list).substr(0, end))) << end;
+    }
+    for (const std::string& wrong :
+         {list + Reference(7, 10), Reference(7, 10), std::string(10, '\xff'),
+          std::string(9, '\xff') + '\x01', std::string(9, '\xff') + '\x02', std::string("\x80")}) {
+      ListScan scan;
+      AddInPieces(wrong, piece_bytes, &scan);
+      EXPECT_FALSE(scan.is_writable());
+      EXPECT_FALSE(IsWritableList(wrong));
+    }
+  }
+}
+
+TEST(ListScan, FindsTheNewestElement) {
+  const auto stamped = [](int64_t written) {
+    std::string element;
+    PutBigEndian(&element, static_cast<uint64_t>(written), 8);
+    return Element(element + "rest");
+  };
+  for (size_t piece_bytes : {1, 3, 8, 11, 1000}) {
+    const auto newest = [&](const std::string& list) {
+      ListScan scan;
+      AddInPieces(list, piece_bytes, &scan);
+      EXPECT_TRUE(scan.is_writable());
+      return scan.newest();
+    };
+    EXPECT_EQ(newest(stamped(5) + stamped(9) + stamped(7)), 9u);
+    EXPECT_EQ(newest(stamped(-5) + stamped(-9)), static_cast<uint64_t>(-5));
+    EXPECT_EQ(newest(stamped(5) + Element("short") + stamped(7)), std::nullopt);
+    EXPECT_EQ(newest(stamped(5) + Element("")), std::nullopt);
+    std::string joined;
+    AppendListSegment(ListSegment::kJoined, "12345678,12345678", &joined);
+    EXPECT_EQ(newest(stamped(5) + joined), std::nullopt);
+    EXPECT_EQ(newest(""), std::nullopt);
+  }
 }
 
 }  // namespace

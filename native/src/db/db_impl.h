@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -101,8 +102,10 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   std::vector<TableInfo> ListTables() const override;
 
   Status Put(Table* table, KeyRef key, Slice value) override;
+  Status PutFrom(Table* table, KeyRef key, ValueSource* value) override;
   Status Delete(Table* table, KeyRef key) override;
   Status Append(Table* table, KeyRef key, Slice segments) override;
+  Status AppendFrom(Table* table, KeyRef key, ValueSource* segments) override;
   Status DeletePrefix(Table* table, Slice prefix) override;
   Status DeleteRange(Table* table, Slice lower, Slice upper) override;
   Status Write(const WriteBatch& batch) override;
@@ -121,7 +124,11 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
                         const std::function<Status(uint64_t, Slice)>& entry) override;
   std::string EntrySegmentName(uint64_t segment) const override;
 
-  Status Get(Table* table, KeyRef key, PinnedValue* value, Snapshot* snapshot) override;
+  Status Get(Table* table, KeyRef key, PinnedValue* value, Snapshot* snapshot) override {
+    return GetTo(table, key, value, nullptr, snapshot);
+  }
+  Status GetTo(Table* table, KeyRef key, PinnedValue* value, ValueSink* sink,
+               Snapshot* snapshot) override;
   Status Contains(Table* table, KeyRef key, Snapshot* snapshot) override;
   Status ContainsPrefix(Table* table, Slice prefix, Snapshot* snapshot) override;
   Status MultiGet(Table* table, std::span<const KeyRef> keys, std::span<PinnedValue> values,
@@ -241,19 +248,23 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Status CheckTable(Table* table, TableImpl** impl) const;
   Status CheckKey(const TableImpl& table, KeyRef key) const;
   Status CheckValue(const TableImpl& table, Slice value) const;
+  static Status CheckValueBytes(const TableImpl& table, uint64_t bytes);
+  static Status NotWritable(const TableImpl& table);
   Status CheckOperation(const WriteBatch& batch, const WriteBatch::Operation& operation,
                         TableImpl** table) const;
   Status CheckBound(const TableImpl& table, Slice bound, std::string_view name) const;
   uint64_t MemtableBytesOf(const WriteBatch& batch) const;
   // value_log.cc; holds write.
   /// Whether the value is too large for the memtable, so that it goes to a value file at once.
-  bool IsOversize(Slice value) const { return value.size() > in_memory_bytes_max_; }
+  bool IsOversize(Slice value) const { return IsOversize(value.size()); }
+  bool IsOversize(uint64_t bytes) const { return bytes > in_memory_bytes_max_; }
   bool IsLarge(const TableImpl& table, Slice value) const {
     return large_values_ && IsApart(table, value) && value.size() >= LargeBytesOf(table);
   }
-  static bool IsApart(const TableImpl& table, Slice value) {
+  static bool IsApart(const TableImpl& table, Slice value) { return IsApart(table, value.size()); }
+  static bool IsApart(const TableImpl& table, uint64_t bytes) {
     const uint64_t separated = table.separation_now();
-    return separated != 0 && value.size() >= separated && table.kind() != TableKind::kList;
+    return separated != 0 && bytes >= separated && table.kind() != TableKind::kList;
   }
   /// What is appended to a list; its elements must not be looked at one by one.
   static bool IsApartOfList(const TableImpl& table, Slice segments) {
@@ -267,6 +278,12 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   }
   /// Puts the value into the active memtable's segment; *reference replaces it.
   Status LogValue(const TableImpl& table, Slice internal_key, Slice value, std::string* reference);
+  /// The same of one that comes in pieces. Errors: also the source's.
+  Status LogFrom(const TableImpl& table, Slice internal_key, ValueSource* value,
+                 std::string* reference);
+  /// write(reference) appends a value of so many bytes to segment_.
+  template <typename Body>
+  Status LogBy(uint64_t bytes, std::string* reference, const Body& write);
   /// The same for a batch: one string for each operation, empty where its value is small; none when
   /// all are.
   Status LogValues(const WriteBatch& batch, std::vector<std::string>* references);
@@ -365,9 +382,21 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Result<ViewRef> ViewOf(Snapshot* snapshot) const;
   Status LookUp(const ReadView& view, Lookup* lookup) const;
   static bool HasExpired(const ReadView& view, const TableImpl& table, const Lookup& lookup);
-  Status ResolveReference(const ReadView& view, Lookup* lookup) const;
-  Status ResolveInFile(const ReadView& view, const ValueReference& reference, Lookup* lookup) const;
-  Status ResolveList(const ReadView& view, Lookup* lookup) const;
+  Status ResolveReference(const ReadView& view, Lookup* lookup, ValueSink* sink) const;
+  Status ResolveInFile(const ReadView& view, const ValueReference& reference, Lookup* lookup,
+                       ValueSink* sink) const;
+  Status ResolveList(const ReadView& view, Lookup* lookup, ValueSink* sink) const;
+  // value_pieces.cc
+  template <typename Body>
+  Status WithWhole(ValueSource* value, const Body& write);
+  bool GoesInPieces(uint64_t bytes, const ValueSink* sink) const {
+    return bytes > std::min(kWholeBytesMax, in_memory_bytes_max_) && sink != nullptr;
+  }
+  /// To the sink, and *lookup has an empty value then.
+  Status AddInPieces(const ReadView& view, const ValueReference& reference, Lookup* lookup,
+                     ValueSink* sink) const;
+  Status AddInPieces(const ReadView& view, const ListLayout& list, Lookup* lookup,
+                     ValueSink* sink) const;
 
   // scan.cc
   struct ScanRange;

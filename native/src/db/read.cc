@@ -58,22 +58,23 @@ bool DBImpl::HasExpired(const ReadView& view, const TableImpl& table, const Look
 }
 
 // Fetches a value that is in a value file.
-Status DBImpl::ResolveReference(const ReadView& view, Lookup* lookup) const {
+Status DBImpl::ResolveReference(const ReadView& view, Lookup* lookup, ValueSink* sink) const {
   if (lookup->reference() == nullptr) return Status::OK();
   if (lookup->malformed())
     return Status::Corruption(
         "a list stands on a reference to a value file: restore from a "
         "checkpoint");
   const ValueReference reference = *lookup->reference();
-  if (!reference.is_logged()) return ResolveInFile(view, reference, lookup);
+  if (!reference.is_logged()) return ResolveInFile(view, reference, lookup, sink);
+  if (GoesInPieces(reference.raw_bytes, sink)) return AddInPieces(view, reference, lookup, sink);
   const auto copy = NewCharged(options_.lease, reference.raw_bytes);
   LAVA_RETURN_IF_ERROR(ReadLoggedValue(view, lookup->key(), reference, &copy->bytes));
   lookup->Resolve(copy->bytes, copy);
   return Status::OK();
 }
 
-Status DBImpl::ResolveInFile(const ReadView& view, const ValueReference& reference,
-                             Lookup* lookup) const {
+Status DBImpl::ResolveInFile(const ReadView& view, const ValueReference& reference, Lookup* lookup,
+                             ValueSink* sink) const {
   Slice value;
   std::shared_ptr<const void> pin;
   if (reference.raw_bytes < kChargedBytesMin) [[likely]] {
@@ -83,6 +84,7 @@ Status DBImpl::ResolveInFile(const ReadView& view, const ValueReference& referen
   }
   // Before its file is known to have so much nothing is charged for it.
   LAVA_RETURN_IF_ERROR(ValueFetch(*view.version).CheckSize(reference));
+  if (GoesInPieces(reference.raw_bytes, sink)) return AddInPieces(view, reference, lookup, sink);
   const auto held = NewCharged(options_.lease, reference.raw_bytes);
   LAVA_RETURN_IF_ERROR(
       ReadValue(*view.version, lookup->key(), reference, true, &value, &held->pin));
@@ -91,19 +93,21 @@ Status DBImpl::ResolveInFile(const ReadView& view, const ValueReference& referen
 }
 
 // Puts what a list has in value files into its place.
-Status DBImpl::ResolveList(const ReadView& view, Lookup* lookup) const {
+Status DBImpl::ResolveList(const ReadView& view, Lookup* lookup, ValueSink* sink) const {
   if (!lookup->has_parts()) return Status::OK();
   ListLayout list;
   LAVA_RETURN_IF_ERROR(list.Read(lookup->value()));
   if (const ValueReference* const only = list.only_in_file(); only != nullptr)
-    return ResolveInFile(view, *only, lookup);
+    return ResolveInFile(view, *only, lookup, sink);
+  if (GoesInPieces(list.bytes(), sink)) return AddInPieces(view, list, lookup, sink);
   const auto whole = NewCharged(options_.lease, list.bytes());
   LAVA_RETURN_IF_ERROR(ReadList(view, lookup->key(), list, &whole->bytes));
   lookup->Resolve(whole->bytes, whole);
   return Status::OK();
 }
 
-Status DBImpl::Get(Table* table, KeyRef key, PinnedValue* value, Snapshot* snapshot) {
+Status DBImpl::GetTo(Table* table, KeyRef key, PinnedValue* value, ValueSink* sink,
+                     Snapshot* snapshot) {
   TableImpl* impl;
   LAVA_RETURN_IF_ERROR(CheckTable(table, &impl));
   LAVA_RETURN_IF_ERROR(CheckKey(*impl, key));
@@ -114,10 +118,10 @@ Status DBImpl::Get(Table* table, KeyRef key, PinnedValue* value, Snapshot* snaps
   Lookup lookup(internal.slice(), InternalPrefix(key.prefix_bytes), value->storage());
   LAVA_RETURN_IF_ERROR(LookUp(*view, &lookup));
   if (HasExpired(*view, *impl, lookup)) return Status::NotFound();
-  LAVA_RETURN_IF_ERROR(ResolveReference(*view, &lookup));
+  LAVA_RETURN_IF_ERROR(ResolveReference(*view, &lookup, sink));
   lookup.Finish();
   if (!lookup.found()) return Status::NotFound();
-  LAVA_RETURN_IF_ERROR(ResolveList(*view, &lookup));
+  LAVA_RETURN_IF_ERROR(ResolveList(*view, &lookup, sink));
   value->Pin(lookup.value(), lookup.pin());
   return Status::OK();
 }

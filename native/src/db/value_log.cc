@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "db/checked_source.h"
 #include "db/db_impl.h"
 #include "job/value_output.h"
 #include "lava/list_format.h"
@@ -13,6 +14,9 @@ constexpr uint64_t kSegmentRecordsMax = 64 << 10;
 // Values of this size on have a segment each: it lives or dies as a whole, and no flush has to
 // write such a value anew because its neighbours died.
 constexpr uint64_t kOwnSegmentBytes = 4 << 20;
+// A value of more than this part of the lease is not compressed: to decompress it, a read would
+// need it and its compressed form in memory, uncompressed it comes in pieces.
+constexpr uint64_t kCompressedLeaseShare = 8;
 
 std::shared_ptr<const LogSegment> SegmentOf(const MemTable& table, const FileId& birth) {
   const auto segments = std::static_pointer_cast<const LogSegments>(table.attachment());
@@ -60,9 +64,11 @@ Status ReadList(const ReadView& view, Slice key, const ListLayout& list, std::st
 Status DBImpl::MakeSegment() {
   if (segment_ != nullptr) return Status::OK();
   const FileId id = NextFile();
-  const ValueLogOptions options{.compression = options_.value_compression,
-                                .sync = syncs(),
-                                .memory = budget_.counter(MemoryPurpose::kMemtables)};
+  const ValueLogOptions options{
+      .compression = options_.value_compression,
+      .sync = syncs(),
+      .memory = budget_.counter(MemoryPurpose::kMemtables),
+      .compressed_bytes_max = lease_->capacity_bytes() / kCompressedLeaseShare};
   // Through the page cache: a value is written, and maybe read, at once.
   LAVA_ASSIGN_OR_RETURN(std::shared_ptr<LogSegment> segment,
                         LogSegment::Create(FilesOf(options_, nullptr),
@@ -82,15 +88,13 @@ void DBImpl::Attach(std::shared_ptr<LogSegment> segment) {
   active_->Attach(std::move(attached));
 }
 
-Status DBImpl::LogValue(const TableImpl& table, Slice internal_key, Slice value,
-                        std::string* reference) {
-  if (value.size() >= kOwnSegmentBytes) segment_.reset();
+template <typename Body>
+Status DBImpl::LogBy(uint64_t bytes, std::string* reference, const Body& write) {
+  if (bytes >= kOwnSegmentBytes) segment_.reset();
   LAVA_RETURN_IF_ERROR(MakeSegment());
   ValueReference logged;
-  logged.timestamp = TimestampOf(table.options(), value);
   const uint64_t before = segment_->bytes();
-  const Status status =
-      segment_->Append(internal_key, value, options_.wal == WalMode::kWalSync, &logged);
+  const Status status = write(&logged);
   segment_bytes_ += segment_->bytes() - before;
   segment_full_ = !segment_->sound() || segment_bytes_ >= options_.value_file_bytes ||
                   segment_->records() >= kSegmentRecordsMax;
@@ -100,6 +104,25 @@ Status DBImpl::LogValue(const TableImpl& table, Slice internal_key, Slice value,
   LAVA_DCHECK(reference->size() <= kLoggedBytesMax);
   Counters::AddUnshared(&counters_.values_logged, 1);
   return Status::OK();
+}
+
+Status DBImpl::LogValue(const TableImpl& table, Slice internal_key, Slice value,
+                        std::string* reference) {
+  return LogBy(value.size(), reference, [&](ValueReference* logged) {
+    logged->timestamp = TimestampOf(table.options(), value);
+    return segment_->Append(internal_key, value, options_.wal == WalMode::kWalSync, logged);
+  });
+}
+
+Status DBImpl::LogFrom(const TableImpl& table, Slice internal_key, ValueSource* value,
+                       std::string* reference) {
+  CheckedSource checked(value, table.kind());
+  return LogBy(value->size(), reference, [&](ValueReference* logged) {
+    const Status status =
+        segment_->AppendFrom(internal_key, &checked, options_.wal == WalMode::kWalSync, logged);
+    logged->timestamp = checked.Timestamp(table.options());
+    return checked.is_writable() ? status : NotWritable(table);
+  });
 }
 
 // Holds write. A list may have several parts, and in one segment only one of them may live: they

@@ -64,12 +64,20 @@ Status DBImpl::CheckKey(const TableImpl& table, KeyRef key) const {
 }
 
 Status DBImpl::CheckValue(const TableImpl& table, Slice value) const {
-  if (value.size() > kValueBytesMax)
-    return Limit("value", table.name(), value.size(), kValueBytesMax);
+  LAVA_RETURN_IF_ERROR(CheckValueBytes(table, value.size()));
   if (table.kind() == TableKind::kList && !IsWritableList(value)) [[unlikely]]
-    return Status::InvalidArgument("value of list '" + table.name() +
-                                   "' is not one of whole segments, see lava/list_format.h");
+    return NotWritable(table);
   return Status::OK();
+}
+
+Status DBImpl::CheckValueBytes(const TableImpl& table, uint64_t bytes) {
+  return bytes <= kValueBytesMax ? Status::OK()
+                                 : Limit("value", table.name(), bytes, kValueBytesMax);
+}
+
+Status DBImpl::NotWritable(const TableImpl& table) {
+  return Status::InvalidArgument("value of list '" + table.name() +
+                                 "' is not one of whole segments, see lava/list_format.h");
 }
 
 Status DBImpl::CheckOperation(const WriteBatch& batch, const WriteBatch::Operation& operation,

@@ -29,14 +29,19 @@ Status ListLayout::Read(Slice list) {
 void ListLayout::Place(Slice key, char* to, uint64_t offset, ValueFetch* fetch,
                        std::vector<Logged>* logged) const {
   for (const Part& part : parts_) {
-    if (part.reference && part.reference->is_logged())
-      logged->push_back({*part.reference, offset});
-    else if (part.reference)
-      fetch->Add(key, *part.reference, offset);
-    else
-      std::copy(part.bytes.begin(), part.bytes.end(), to + offset);
+    Place(part, key, to, offset, fetch, logged);
     offset += part.raw_bytes();
   }
+}
+
+void ListLayout::Place(const Part& part, Slice key, char* to, uint64_t offset, ValueFetch* fetch,
+                       std::vector<Logged>* logged) {
+  if (part.reference && part.reference->is_logged())
+    logged->push_back({*part.reference, offset});
+  else if (part.reference)
+    fetch->Add(key, *part.reference, offset);
+  else
+    std::copy(part.bytes.begin(), part.bytes.end(), to + offset);
 }
 
 Status ListLayout::Fetch(const Version& version, Slice key, std::string* whole,

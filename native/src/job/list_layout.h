@@ -37,6 +37,9 @@ class ListLayout {
   /// the rest to what is fetched to there; or to *logged, for the caller to read.
   void Place(Slice key, char* to, uint64_t offset, ValueFetch* fetch,
              std::vector<Logged>* logged) const;
+  /// The same of one part.
+  static void Place(const Part& part, Slice key, char* to, uint64_t offset, ValueFetch* fetch,
+                    std::vector<Logged>* logged);
   /// The whole list, but for what is logged. Errors: those of the files' readers.
   Status Fetch(const Version& version, Slice key, std::string* whole,
                std::vector<Logged>* logged) const;

@@ -9,6 +9,11 @@ namespace {
 // A record is written at once, so that others can read it.
 constexpr size_t kBufferBytes = 64 << 10;
 
+LoggedRecord RecordOf(const ValueReference& reference) {
+  return {reference.logged_offset, reference.logged_bytes,
+          static_cast<uint32_t>(reference.raw_bytes), 0};
+}
+
 }  // namespace
 
 Status LogSegment::Begin(const ValueLogOptions& options) {
@@ -33,15 +38,27 @@ Status LogSegment::Settle(Status appended, bool synced) {
   return appended;
 }
 
-Status LogSegment::Append(Slice key, Slice value, bool synced, ValueReference* reference) {
-  LoggedRecord record;
-  LAVA_RETURN_IF_ERROR(Settle(writer_->Append(key, value, 0, &record), synced));
+void LogSegment::Refer(const LoggedRecord& record, ValueReference* reference) {
   ++records_;
   largest_bytes_ = std::max(largest_bytes_, record.bytes);
   reference->birth = id_;
-  reference->raw_bytes = value.size();
+  reference->raw_bytes = record.raw_bytes;
   reference->logged_offset = record.offset;
   reference->logged_bytes = record.bytes;
+}
+
+Status LogSegment::Append(Slice key, Slice value, bool synced, ValueReference* reference) {
+  LoggedRecord record;
+  LAVA_RETURN_IF_ERROR(Settle(writer_->Append(key, value, 0, &record), synced));
+  Refer(record, reference);
+  return Status::OK();
+}
+
+Status LogSegment::AppendFrom(Slice key, ValueSource* value, bool synced,
+                              ValueReference* reference) {
+  LoggedRecord record;
+  LAVA_RETURN_IF_ERROR(Settle(writer_->AppendFrom(key, value, 0, &record), synced));
+  Refer(record, reference);
   return Status::OK();
 }
 
@@ -52,20 +69,31 @@ Status LogSegment::Sync() {
   return status;
 }
 
-Status LogSegment::Read(Slice key, const ValueReference& reference, std::string* value) const {
-  const LoggedRecord record{reference.logged_offset, reference.logged_bytes,
-                            static_cast<uint32_t>(reference.raw_bytes), 0};
+Result<std::shared_ptr<fs::RandomFile>> LogSegment::FileWith(uint64_t end) const {
   std::shared_ptr<fs::RandomFile> file;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     file = file_;
   }
-  if (file == nullptr || file->size() < record.end()) {
+  if (file == nullptr || file->size() < end) {
     LAVA_ASSIGN_OR_RETURN(file, file_system_->OpenRandom(path_));
     std::lock_guard<std::mutex> lock(mutex_);
     if (file_ == nullptr || file_->size() < file->size()) file_ = file;
   }
+  return file;
+}
+
+Status LogSegment::Read(Slice key, const ValueReference& reference, std::string* value) const {
+  const LoggedRecord record = RecordOf(reference);
+  LAVA_ASSIGN_OR_RETURN(const std::shared_ptr<fs::RandomFile> file, FileWith(record.end()));
   return ReadLogged(*file, key, record, value);
+}
+
+Result<bool> LogSegment::ReadInPieces(Slice key, const ValueReference& reference,
+                                      const PiecewiseRead& read) const {
+  const LoggedRecord record = RecordOf(reference);
+  LAVA_ASSIGN_OR_RETURN(const std::shared_ptr<fs::RandomFile> file, FileWith(record.end()));
+  return ReadLoggedInPieces(*file, key, record, read);
 }
 
 std::unique_ptr<ValueLogWriter> LogSegment::TakeWriter() {

@@ -31,6 +31,9 @@ class LogSegment {
   /// device; else what outlives the process.
   /// Errors: those of ValueLogWriter; the segment takes no more then.
   Status Append(Slice key, Slice value, bool synced, ValueReference* reference);
+  /// The same of a value that need not be in memory as a whole. Errors: also the source's, which
+  /// end the segment, too.
+  Status AppendFrom(Slice key, ValueSource* value, bool synced, ValueReference* reference);
   /// What was appended is on the device. Nothing to do for one that was ended.
   Status Sync();
   /// False once a write failed: no index can be written behind that.
@@ -51,6 +54,10 @@ class LogSegment {
   /// The value that a reference with a place in this segment stands for, whether it has become a
   /// value file meanwhile or not. Errors: Corruption, IOError, naming the path.
   Status Read(Slice key, const ValueReference& reference, std::string* value) const;
+  /// The same piece by piece. False, and the sink got nothing: Read() tells more. Errors: also the
+  /// sink's; one may come when the sink has all pieces.
+  Result<bool> ReadInPieces(Slice key, const ValueReference& reference,
+                            const PiecewiseRead& read) const;
 
   /// What ends it; null when that was tried before, or it is not sound.
   std::unique_ptr<ValueLogWriter> TakeWriter();
@@ -71,6 +78,9 @@ class LogSegment {
   uint64_t bytes_ = 0, records_ = 0, largest_bytes_ = 0;
 
  private:
+  void Refer(const LoggedRecord& record, ValueReference* reference);
+  Result<std::shared_ptr<fs::RandomFile>> FileWith(uint64_t end) const;
+
   fs::FileSystem* const file_system_;
   mutable std::mutex mutex_;
   mutable std::shared_ptr<fs::RandomFile> file_;  // as long as it was when it was opened

@@ -74,6 +74,19 @@ Result<bool> FindValue(const Version& version, Slice key, const ValueReference& 
   });
 }
 
+Result<bool> ReadValueInPieces(const Version& version, Slice key, const ValueReference& reference,
+                               const PiecewiseRead& read) {
+  bool done = false;
+  LAVA_ASSIGN_OR_RETURN(
+      const bool found,
+      AskPlaces(version, key, reference, [&](const ValueFileMeta& file, uint64_t* raw_bytes) {
+        LAVA_ASSIGN_OR_RETURN(done, ReaderOf(file)->GetInPieces(key, reference.birth, read));
+        *raw_bytes = read.raw_bytes;
+        return Status::OK();
+      }));
+  return found && done;
+}
+
 Status ReadValue(const Version& version, Slice key, const ValueReference& reference,
                  bool fill_cache, Slice* value, std::shared_ptr<const void>* pin) {
   LAVA_ASSIGN_OR_RETURN(const bool found,

@@ -28,6 +28,11 @@ Status ReadValue(const Version& version, Slice key, const ValueReference& refere
 Result<bool> FindValue(const Version& version, Slice key, const ValueReference& reference,
                        bool fill_cache, Slice* value, std::shared_ptr<const void>* pin);
 
+/// The same piece by piece, past the cache. False, and the sink got nothing: ReadValue() gets it,
+/// or tells more. Errors: also the sink's; one may come when the sink has all pieces.
+Result<bool> ReadValueInPieces(const Version& version, Slice key, const ValueReference& reference,
+                               const PiecewiseRead& read);
+
 /// What to say of a reference whose value no file has: it was lost.
 Status ValueIsLost(const ValueReference& reference);
 

@@ -166,15 +166,19 @@ uint64_t StoredBytesOf(uint32_t birth, uint64_t key_bytes, uint64_t record_bytes
   return 0;
 }
 
+Status WrongChecksum(const std::string& path, uint64_t offset, uint64_t record_bytes) {
+  return CorruptionAt(path, offset,
+                      "the checksum of the record of " + std::to_string(record_bytes) +
+                          " bytes is wrong: restore the file from a checkpoint");
+}
+
 Status DecodeRecord(const RecordSource& source, uint64_t offset, Slice bytes, RecordView* record) {
   if (const char* error = SplitRecord(bytes, record); error != nullptr)
     return CorruptionAt(source.path, offset, error);
   const char* trailer = bytes.data() + record->bytes - kBlockTrailerBytes;
   if (DecodeFixed64(trailer + 5) !=
       BlockChecksum(source.unique_id, offset, bytes.substr(0, record->bytes - 8))) {
-    return CorruptionAt(source.path, offset,
-                        "the checksum of the record of " + std::to_string(record->bytes) +
-                            " bytes is wrong: restore the file from a checkpoint");
+    return WrongChecksum(source.path, offset, record->bytes);
   }
   uint8_t codec = static_cast<uint8_t>(trailer[0]);
   record->value.codec = static_cast<Compression>(codec);

@@ -92,6 +92,9 @@ struct RecordSource {
 /// it tells.
 Status DecodeRecord(const RecordSource& source, uint64_t offset, Slice bytes, RecordView* record);
 
+/// What to say of a record that is not what was written.
+Status WrongChecksum(const std::string& path, uint64_t offset, uint64_t record_bytes);
+
 /// Reads the lengths of the record whose first bytes are front, kRecordFrontBytes or all that is
 /// left; null, or what is wrong. room: from its beginning to where records end.
 const char* RecordBytes(Slice front, uint64_t room, uint64_t* bytes);

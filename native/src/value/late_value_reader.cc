@@ -58,6 +58,13 @@ Status LateValueReader::Get(Slice key, const FileId& birth, bool fill_cache, Sli
   return here != nullptr ? here->Get(key, birth, fill_cache, value, pin) : NotHere();
 }
 
+Result<bool> LateValueReader::GetInPieces(Slice key, const FileId& birth,
+                                          const PiecewiseRead& read) const {
+  const ValueReader* here = reader();
+  if (here == nullptr) return NotHere();
+  return here->GetInPieces(key, birth, read);
+}
+
 std::unique_ptr<ValueScanner> LateValueReader::NewScanner(uint64_t piece_bytes_max) const {
   const ValueReader* here = reader();
   if (here == nullptr) return std::make_unique<FailedScanner>(NotHere());

@@ -23,6 +23,8 @@ class LateValueReader final : public ValueReader {
   Status Presence() const override;
   Status Get(Slice key, const FileId& birth, bool fill_cache, Slice* value,
              std::shared_ptr<const void>* pin) const override;
+  Result<bool> GetInPieces(Slice key, const FileId& birth,
+                           const PiecewiseRead& read) const override;
   std::unique_ptr<ValueScanner> NewScanner(uint64_t piece_bytes_max) const override;
   Status Locate(Slice key, const FileId& birth, ValuePlace* place) const override;
   Result<bool> CopyCached(const ValuePlace& place, Slice key, const FileId& birth,

@@ -1,5 +1,7 @@
 #include "value/value_log_writer.h"
 
+#include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -28,6 +30,7 @@ class LogWriter final : public ValueLogWriter {
   }
 
   Status Append(Slice key, Slice value, uint32_t birth, LoggedRecord* record) override;
+  Status AppendFrom(Slice key, ValueSource* value, uint32_t birth, LoggedRecord* record) override;
   Status Flush() override { return Keep(file_->Flush()); }
   Status Sync() override { return Keep(file_->SyncData()); }
   uint64_t bytes() const override { return records_end_; }
@@ -46,6 +49,13 @@ class LogWriter final : public ValueLogWriter {
   void Write(Slice bytes);
   void WriteRecord(Slice key, Slice value, uint32_t birth);
   void WriteLarge(Slice key, Slice value, uint32_t birth);
+  void WritePieces(Slice key, ValueSource* value, uint32_t birth);
+  Status Check(Slice key, uint64_t value_bytes, uint32_t birth) const;
+  Status Wrote(uint64_t offset, uint64_t value_bytes, uint32_t birth, LoggedRecord* record);
+  bool Compresses(uint64_t value_bytes) const {
+    return options_.compression != Compression::kNone &&
+           value_bytes <= options_.compressed_bytes_max;
+  }
   BlockHandle WriteBlock(Slice raw);
 
   const ValueLogOptions options_;
@@ -71,24 +81,50 @@ void LogWriter::Write(Slice bytes) {
   offset_ += bytes.size();
 }
 
-Status LogWriter::Append(Slice key, Slice value, uint32_t birth, LoggedRecord* record) {
+Status LogWriter::Check(Slice key, uint64_t value_bytes, uint32_t birth) const {
   if (!status_.ok()) return status_;
   if (finished_ || index_) return Invalid("the value log has ended");
   if (birth >= kLogBirthsMax) return Invalid("a key has too many values in one log");
-  if (key.size() > kRecordKeyBytesMax || value.size() > kRecordValueBytesMax)
+  if (key.size() > kRecordKeyBytesMax || value_bytes > kRecordValueBytesMax)
     return Invalid("a key of " + std::to_string(key.size()) + " bytes, or a value of " +
-                   std::to_string(value.size()) + ", is beyond the limit");
-  const uint64_t offset = offset_;
-  if (value.size() > kBufferKeptBytesMax)
-    WriteLarge(key, value, birth);
-  else
-    WriteRecord(key, value, birth);
-  *record = {offset, offset_ - offset, static_cast<uint32_t>(value.size()), birth};
+                   std::to_string(value_bytes) + ", is beyond the limit");
+  return Status::OK();
+}
+
+// Of the record that was written from offset on.
+Status LogWriter::Wrote(uint64_t offset, uint64_t value_bytes, uint32_t birth,
+                        LoggedRecord* record) {
+  *record = {offset, offset_ - offset, static_cast<uint32_t>(value_bytes), birth};
   while (births_.size() <= birth) births_.push_back({{id_.origin, id_.number + births_.size()}});
   records_end_ = offset_;
   if (record_.capacity() > kBufferKeptBytesMax) record_ = {};
   if (compressed_.capacity() > kBufferKeptBytesMax) compressed_ = {};
   return status_;
+}
+
+Status LogWriter::Append(Slice key, Slice value, uint32_t birth, LoggedRecord* record) {
+  LAVA_RETURN_IF_ERROR(Check(key, value.size(), birth));
+  const uint64_t offset = offset_;
+  if (value.size() > kBufferKeptBytesMax)
+    WriteLarge(key, value, birth);
+  else
+    WriteRecord(key, value, birth);
+  return Wrote(offset, value.size(), birth, record);
+}
+
+Status LogWriter::AppendFrom(Slice key, ValueSource* value, uint32_t birth, LoggedRecord* record) {
+  const uint64_t size = value->size();
+  LAVA_RETURN_IF_ERROR(Check(key, size, birth));
+  // To be compressed it has to be in memory as a whole.
+  ScopedCharge memory;
+  if (Compresses(size) && (options_.memory == nullptr || memory.Try(options_.memory, size))) {
+    const auto whole = std::make_unique_for_overwrite<char[]>(size);
+    LAVA_RETURN_IF_ERROR(ReadWhole(value, whole.get()));
+    return Append(key, Slice(whole.get(), size), birth, record);
+  }
+  const uint64_t offset = offset_;
+  WritePieces(key, value, birth);
+  return Wrote(offset, size, birth, record);
 }
 
 void LogWriter::WriteRecord(Slice key, Slice value, uint32_t birth) {
@@ -104,16 +140,37 @@ void LogWriter::WriteRecord(Slice key, Slice value, uint32_t birth) {
 // memory for what comes out.
 void LogWriter::WriteLarge(Slice key, Slice value, uint32_t birth) {
   ScopedCharge memory;
-  const bool granted = options_.memory == nullptr || memory.Try(options_.memory, value.size());
+  const bool compresses = Compresses(value.size()) &&
+                          (options_.memory == nullptr || memory.Try(options_.memory, value.size()));
   const Compression codec =
-      granted ? compressor_.Compress(value, &compressed_) : Compression::kNone;
+      compresses ? compressor_.Compress(value, &compressed_) : Compression::kNone;
   const Slice stored = codec == Compression::kNone ? value : Slice(compressed_);
   EncodeRecordFront(birth, key, stored.size(), &record_);
-  const std::string trailer = SealPieces(footer_.unique_id, offset_, codec,
-                                         static_cast<uint32_t>(value.size()), record_, stored);
+  PieceChecksum checksum(footer_.unique_id, offset_);
+  checksum.Add(record_);
+  checksum.Add(stored);
   Write(record_);
   Write(stored);
-  Write(trailer);
+  Write(checksum.Seal(codec, static_cast<uint32_t>(value.size())));
+}
+
+void LogWriter::WritePieces(Slice key, ValueSource* value, uint32_t birth) {
+  std::optional<ScopedCharge> memory;
+  if (options_.memory != nullptr) memory.emplace(options_.memory, kPieceBytes);
+  const auto buffer = std::make_unique_for_overwrite<char[]>(kPieceBytes);
+  EncodeRecordFront(birth, key, value->size(), &record_);
+  PieceChecksum checksum(footer_.unique_id, offset_);
+  checksum.Add(record_);
+  Write(record_);
+  for (uint64_t at = 0; at < value->size() && status_.ok();) {
+    const auto length = static_cast<size_t>(std::min<uint64_t>(kPieceBytes, value->size() - at));
+    if (!Keep(value->Read(at, length, buffer.get())).ok()) return;
+    const Slice piece(buffer.get(), length);
+    checksum.Add(piece);
+    Write(piece);
+    at += length;
+  }
+  Write(checksum.Seal(Compression::kNone, static_cast<uint32_t>(value->size())));
 }
 
 Status LogWriter::AddLive(Slice key, const LoggedRecord& record) {
@@ -204,6 +261,11 @@ Status ReadLogged(const fs::RandomFile& file, Slice key, const LoggedRecord& at,
   if (!Decompress(record.value.codec, record.value.bytes, value->data(), at.raw_bytes))
     return CorruptionAt(file.path(), at.offset, "a value does not decompress to its raw length");
   return Status::OK();
+}
+
+Result<bool> ReadLoggedInPieces(const fs::RandomFile& file, Slice key, const LoggedRecord& at,
+                                const PiecewiseRead& read) {
+  return ReadInPieces(file, UniqueIdOf(file.path()), at.offset, at.bytes, key, std::nullopt, read);
 }
 
 }  // namespace lava

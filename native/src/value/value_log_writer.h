@@ -8,8 +8,10 @@
 #include "lava/options.h"
 #include "lava/slice.h"
 #include "lava/status.h"
+#include "lava/value_pieces.h"
 #include "memory/memory_counter.h"
 #include "value/log_index.h"
+#include "value/record_pieces.h"
 #include "value/value_file.h"
 
 namespace lava {
@@ -23,6 +25,8 @@ struct ValueLogOptions {
   /// Charged with what a large value is compressed to; where it refuses, the value is stored as it
   /// is. Null: not charged.
   MemoryCounter* memory = nullptr;
+  /// Larger values are stored as they are, so that they can be read in pieces. Units: bytes.
+  uint64_t compressed_bytes_max = UINT64_MAX;
 };
 
 /// Writes one segment of an instance's value log (docs/vsst-format.md, version 3; DiffKV 4): large
@@ -44,6 +48,10 @@ class ValueLogWriter {
   /// stand for as many numbers behind the file's, and are its own, too, something must live of each
   /// up to the highest.
   virtual Status Append(Slice key, Slice value, uint32_t birth, LoggedRecord* record) = 0;
+  /// The same of a value that need not be in memory as a whole: without an error, each byte of the
+  /// source was asked for once, in order. Errors: also the source's.
+  virtual Status AppendFrom(Slice key, ValueSource* value, uint32_t birth,
+                            LoggedRecord* record) = 0;
   virtual Status Flush() = 0;
   virtual Status Sync() = 0;
   /// Bytes of all records.
@@ -59,5 +67,8 @@ class ValueLogWriter {
 /// Errors: Corruption: there is no sound record of this key, with path and offset; IOError.
 Status ReadLogged(const fs::RandomFile& file, Slice key, const LoggedRecord& record,
                   std::string* value);
+/// The same piece by piece; false as of ReadInPieces(), and then ReadLogged() tells more.
+Result<bool> ReadLoggedInPieces(const fs::RandomFile& file, Slice key, const LoggedRecord& record,
+                                const PiecewiseRead& read);
 
 }  // namespace lava

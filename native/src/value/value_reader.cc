@@ -58,6 +58,8 @@ class ValueSstReader final : public ValueReader {
 
   Status Get(Slice key, const FileId& birth, bool fill_cache, Slice* value,
              std::shared_ptr<const void>* pin) const override;
+  Result<bool> GetInPieces(Slice key, const FileId& birth,
+                           const PiecewiseRead& read) const override;
   std::unique_ptr<ValueScanner> NewScanner(uint64_t piece_bytes_max) const override;
   Status Locate(Slice key, const FileId& birth, ValuePlace* place) const override {
     if (!InBounds(key, birth)) return Status::NotFound();
@@ -265,6 +267,16 @@ Status ValueSstReader::Get(Slice key, const FileId& birth, bool fill_cache, Slic
   *value = found->value;
   *pin = std::move(found);
   return Status::OK();
+}
+
+Result<bool> ValueSstReader::GetInPieces(Slice key, const FileId& birth,
+                                         const PiecewiseRead& read) const {
+  ValuePlace place;
+  LAVA_RETURN_IF_ERROR(Locate(key, birth, &place));
+  const auto at = std::find(head_->births.begin(), head_->births.end(), birth);
+  CountReads(1, place.bytes);
+  return ReadInPieces(*head_->file, head_->footer.unique_id, place.offset, place.bytes, key,
+                      static_cast<uint32_t>(at - head_->births.begin()), read);
 }
 
 Status ValueSstReader::WrongSize(uint64_t offset, uint64_t bytes, uint64_t expected) const {

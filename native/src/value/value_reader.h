@@ -13,6 +13,7 @@
 #include "lava/slice.h"
 #include "lava/status.h"
 #include "memory/memory_counter.h"
+#include "value/record_pieces.h"
 #include "value/scan_ahead.h"
 #include "value/value_file.h"
 
@@ -96,6 +97,11 @@ class ValueReader : public Attachment {
   /// fill_cache: small values stay in the cache's data segment.
   virtual Status Get(Slice key, const FileId& birth, bool fill_cache, Slice* value,
                      std::shared_ptr<const void>* pin) const = 0;
+  /// The same piece by piece, past the cache. False, and the sink got nothing: it cannot be read so
+  /// (compressed, not what is expected), and Get() tells more. Errors: also the sink's; one may
+  /// come when the sink has all pieces.
+  virtual Result<bool> GetInPieces(Slice key, const FileId& birth,
+                                   const PiecewiseRead& read) const = 0;
   /// piece_bytes_max: of what it reads at once while keys go on from where they were.
   virtual std::unique_ptr<ValueScanner> NewScanner(uint64_t piece_bytes_max) const = 0;
 

@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "array_pieces.h"
 #include "handles.h"
 #include "jni_util.h"
 #include "natives.h"
@@ -35,9 +36,15 @@ jint Get(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray key, jint k
     KeyBytes key_room(&ThreadScratch().key);
     const Slice bytes = CopyIn(env, key, key_off, key_len, "key", &key_room);
     ScratchValue value;
-    Status status =
-        use->db()->Get(ToTable(table), {bytes, CheckPrefix(prefix_len, bytes.size())}, value.get());
+    ArraySink sink(env, out, out_off, out_room);
+    Status status = use->db()->GetTo(ToTable(table), {bytes, CheckPrefix(prefix_len, bytes.size())},
+                                     value.get(), &sink);
     if (status.IsNotFound()) return kNotFound;
+    if (sink.begun()) [[unlikely]] {
+      jint length = 0;
+      sink.Finish(std::move(status), &length);
+      return length;
+    }
     Check(std::move(status));
     const jint length = Length(value.data());
     if (length <= out_room) CopyOut(env, value.data(), out, out_off, out_room);
@@ -53,9 +60,14 @@ jbyteArray GetNew(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray ke
     KeyBytes key_room(&ThreadScratch().key);
     const Slice bytes = CopyIn(env, key, key_off, key_len, "key", &key_room);
     ScratchValue value;
-    Status status = use->db()->Get(ToTable(table), {bytes, CheckPrefix(prefix_len, bytes.size())},
-                                   value.get(), view.get());
+    ArraySink sink(env);
+    Status status = use->db()->GetTo(ToTable(table), {bytes, CheckPrefix(prefix_len, bytes.size())},
+                                     value.get(), &sink, view.get());
     if (status.IsNotFound()) return nullptr;
+    if (sink.begun()) [[unlikely]] {
+      jint length = 0;
+      return sink.Finish(std::move(status), &length);
+    }
     Check(std::move(status));
     return NewArray(env, value.data());
   });

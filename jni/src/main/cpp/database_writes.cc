@@ -1,3 +1,4 @@
+#include "array_pieces.h"
 #include "handles.h"
 #include "jni_util.h"
 #include "natives.h"
@@ -24,10 +25,15 @@ jint Put(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray key, jint k
          jint key_len, jint prefix_len, jbyteArray value, jint value_off, jint value_len) {
   return WriteEntry(env, handle, [&](DB* db, Scratch& scratch) {
     KeyBytes key_room(&scratch.key);
-    ValueBytes value_room(&scratch.value);
     const Slice k = CopyIn(env, key, key_off, key_len, "key", &key_room);
+    const KeyRef ref{k, CheckPrefix(prefix_len, k.size())};
+    if (value_len > kWholeArrayMax) [[unlikely]] {
+      ArraySource source(env, value, value_off, value_len, "value");
+      return Settled(env, db->PutFrom(ToTable(table), ref, &source));
+    }
+    ValueBytes value_room(&scratch.value);
     const Slice v = CopyIn(env, value, value_off, value_len, "value", &value_room);
-    return db->Put(ToTable(table), {k, CheckPrefix(prefix_len, k.size())}, v);
+    return db->Put(ToTable(table), ref, v);
   });
 }
 
@@ -44,8 +50,12 @@ jint Append(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray key, jin
             jint key_len, jbyteArray segments, jint off, jint len) {
   return WriteEntry(env, handle, [&](DB* db, Scratch& scratch) {
     KeyBytes key_room(&scratch.key);
-    ValueBytes value_room(&scratch.value);
     const Slice k = CopyIn(env, key, key_off, key_len, "key", &key_room);
+    if (len > kWholeArrayMax) [[unlikely]] {
+      ArraySource source(env, segments, off, len, "segments");
+      return Settled(env, db->AppendFrom(ToTable(table), {k, 0}, &source));
+    }
+    ValueBytes value_room(&scratch.value);
     const Slice v = CopyIn(env, segments, off, len, "segments", &value_room);
     return db->Append(ToTable(table), {k, 0}, v);
   });

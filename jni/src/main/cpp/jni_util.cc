@@ -10,7 +10,6 @@ std::atomic<Fault> injected_fault{Fault::kNone};
 namespace {
 
 constexpr jint kInternalCode = 100;  // Status.Code.INTERNAL, which only the bindings know
-constexpr size_t kJavaArrayMax = std::numeric_limits<jint>::max() - 8;
 
 // Weak: a strong reference from native code to a class of ours would keep its loader, and so this
 // library, for ever. The loader keeps the classes while any native method can run.
@@ -232,11 +231,16 @@ void CopyOut(JNIEnv* env, Slice bytes, jbyteArray array, jint off, jint room) {
                           reinterpret_cast<const jbyte*>(bytes.data()));
 }
 
+void ThrowTooLarge(uint64_t bytes) {
+  throw JavaError{
+      JavaError::Kind::kStatus,
+      Status::MemoryLimit("a result of " + std::to_string(bytes) +
+                          " bytes does not fit into a Java array: ask for less at once"),
+      {}};
+}
+
 jbyteArray NewArray(JNIEnv* env, Slice bytes) {
-  if (bytes.size() > kJavaArrayMax) {
-    Check(Status::MemoryLimit("a result of " + std::to_string(bytes.size()) +
-                              " bytes does not fit into a Java array: ask for less at once"));
-  }
+  if (bytes.size() > kJavaArrayMax) ThrowTooLarge(bytes.size());
   jbyteArray array = env->NewByteArray(static_cast<jsize>(bytes.size()));
   if (array == nullptr) throw JavaError{JavaError::Kind::kPending, Status::OK(), {}};
   env->SetByteArrayRegion(array, 0, static_cast<jsize>(bytes.size()),

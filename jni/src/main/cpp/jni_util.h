@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <new>
 #include <span>
@@ -163,6 +164,9 @@ std::string CopyPath(JNIEnv* env, jbyteArray array);
 /// The one way out for bytes into an existing array; the JVM checks the range.
 /// Errors:     a pending Java exception, nothing copied.
 void CopyOut(JNIEnv* env, Slice bytes, jbyteArray array, jint off, jint room);
+inline constexpr size_t kJavaArrayMax = std::numeric_limits<jint>::max() - 8;
+/// Of a result that no array can hold.
+[[noreturn]] void ThrowTooLarge(uint64_t bytes);
 /// A new Java array with these bytes.
 jbyteArray NewArray(JNIEnv* env, Slice bytes);
 /// Fills a long[] of exactly this length.

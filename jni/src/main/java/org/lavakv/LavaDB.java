@@ -211,7 +211,8 @@ public final class LavaDB extends NativeObject {
     // ---------------------------------------------------------------------- reading
 
     /**
-     * Copies a key's value to out from outOff on.
+     * Copies a key's value to out from outOff on. After an exception what stands there means
+     * nothing: a large value comes in pieces, and its checksum is known at its end.
      *
      * @param prefixLen length of the prefix that {@link #deletePrefix} may delete this key by; 0:
      *     none. Always the same for a key.

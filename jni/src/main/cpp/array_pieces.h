@@ -1,0 +1,60 @@
+#pragma once
+
+#include "jni_util.h"
+#include "lava/value_pieces.h"
+
+namespace lava::jni {
+
+/// Arrays up to this size are copied as a whole.
+inline constexpr jint kWholeArrayMax = static_cast<jint>(kWholeBytesMax);
+
+/// The bytes of a Java array, which the engine takes in pieces.
+/// Threads:    of the native call.
+/// Errors:     of Read(): a pending Java exception.
+class ArraySource final : public ValueSource {
+ public:
+  /// Throws unless array[off, off + len) is there.
+  ArraySource(JNIEnv* env, jbyteArray array, jint off, jint len, const char* what);
+  uint64_t size() const override { return static_cast<uint64_t>(len_); }
+  Status Read(uint64_t offset, size_t length, char* to) override;
+
+ private:
+  JNIEnv* const env_;
+  const jbyteArray array_;
+  const jint off_, len_;
+};
+
+/// A Java array that the engine fills in pieces: a new one, or room in the caller's.
+/// Threads:    of the native call.
+class ArraySink final : public ValueSink {
+ public:
+  explicit ArraySink(JNIEnv* env) : env_(env) {}
+  ArraySink(JNIEnv* env, jbyteArray out, jint off, jint room)
+      : env_(env), is_new_(false), array_(out), off_(off), room_(room) {}
+  bool Begin(uint64_t bytes) override;
+  Status Add(Slice piece) override;
+
+  /// Whether the value came here.
+  bool begun() const { return begun_; }
+  /// After a call for which that is so. *length: of the value; of one that room is too small for,
+  /// nothing was copied. Throws the call's error, and what went wrong here.
+  jbyteArray Finish(Status status, jint* length);
+
+ private:
+  bool HasRoom() const;
+
+  JNIEnv* const env_;
+  const bool is_new_ = true;
+  bool begun_ = false;
+  jbyteArray array_ = nullptr;
+  jint off_ = 0, room_ = 0;
+  uint64_t bytes_ = 0, done_ = 0;
+};
+
+/// A status that a call gave that used them, once no Java exception is pending.
+inline Status Settled(JNIEnv* env, Status status) {
+  if (env->ExceptionCheck()) throw JavaError{JavaError::Kind::kPending, Status::OK(), {}};
+  return status;
+}
+
+}  // namespace lava::jni

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "base/list_parts.h"
+#include "job/value_output.h"
+#include "lava/value_pieces.h"
+
+namespace lava {
+
+/// Passes a source on, and learns of its bytes what CheckValue() and TimestampOf() would of the
+/// whole value, once all of them have come, in order.
+/// Threads:    one. Ownership: borrows the source.
+class CheckedSource final : public ValueSource {
+ public:
+  CheckedSource(ValueSource* source, TableKind kind)
+      : source_(source), is_list_(kind == TableKind::kList) {}
+  uint64_t size() const override { return source_->size(); }
+  /// Errors: those of the source; InvalidArgument with the last piece of what is no list.
+  Status Read(uint64_t offset, size_t length, char* to) override {
+    LAVA_RETURN_IF_ERROR(source_->Read(offset, length, to));
+    const Slice piece(to, length);
+    front_.append(piece.substr(0, kFrontBytes - front_.size()));
+    if (!is_list_) return Status::OK();
+    list_.Add(piece);
+    is_writable_ = list_.is_writable() || offset + length < size();
+    return is_writable_ ? Status::OK() : Status::InvalidArgument("not a list");
+  }
+  /// False once a list has ended that is none.
+  bool is_writable() const { return is_writable_; }
+  std::optional<uint64_t> Timestamp(const TableOptions& options) const {
+    return options.ttl_layout == TtlLayout::kList ? list_.newest() : TimestampOf(options, front_);
+  }
+
+ private:
+  // As far as timestamps of single values stand.
+  static constexpr size_t kFrontBytes = 16;
+  ValueSource* const source_;
+  const bool is_list_;
+  bool is_writable_ = true;
+  std::string front_;
+  ListScan list_;
+};
+
+}  // namespace lava
