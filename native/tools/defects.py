@@ -552,6 +552,8 @@ DEFECTS = [
     Defect("the value file of a list goes before the list lets go of it",
            "src/job/gc_job.cc", "reference.timestamp.reset();  // a read", "// a read",
            ("oversize",)),
+    Defect("the segment of a list's part goes when the part expires", "src/job/logged_values.cc",
+           "stays.timestamp.reset();", "", ("oversize",)),
     Defect("a segment that a write tore is written on", "src/db/value_log.cc",
            "segment_full_ = !segment_->sound() ||", "segment_full_ =", ("value log", "fault")),
     Defect("what rots in a log that was not synced passes for torn by a power cut that was none",
