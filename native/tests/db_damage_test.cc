@@ -42,7 +42,7 @@ class DamageTest : public ::testing::Test {
       db_.clock().Advance(10'000);
       static_cast<void>(db_.CompactAll());
       db_->SetValuePolicy(ValuePolicy::kAutomatic);  // looks for what is to be done
-      db_.executor().RunUntilIdle();
+      ASSERT_OK(db_.RunJobs());
     }
   }
   Status Checkpoint() {
@@ -101,7 +101,7 @@ TEST_F(DamageTest, AWriteThatWouldWaitForADamagedFileIsToldOfIt) {
   a_ = *db_->CreateTable("a", {.kind = TableKind::kMap});
   Fill(a_, 0, 20);
   Fill(a_, 20, 40);
-  db_.executor().RunUntilIdle();
+  ASSERT_OK(db_.RunJobs());
   ASSERT_EQ(db_->statistics().files_at_level[1], 1u);
   const std::string damaged = FileOf(".ksst");
   FlipByteOf(damaged, Value(39));
@@ -125,7 +125,7 @@ TEST_F(DamageTest, AFileThatACollectionFindsDamagedIsToldOnceAndFailsTheCheckpoi
   FlipByteOf(damaged, Value(17));
   ASSERT_OK(db_.CollectFrom(1));
   Table* const again = db_.Values("b");
-  db_.executor().RunUntilIdle();
+  ASSERT_OK(db_.RunJobs());
   const std::vector<BackgroundEvent> events = db_->TakeBackgroundEvents();
   ASSERT_EQ(events.size(), 1u);
   EXPECT_EQ(events[0].code, Status::Code::kCorruption);

@@ -174,6 +174,27 @@ TEST_F(DBOversize, ElementsThatExpireGoWithTheirPart) {
   EXPECT_EQ(db_.Get(Expiring(), K(1, "l")), "NotFound");
 }
 
+// Reads of a list need each of its parts until a compaction has taken the expired ones off it.
+TEST_F(DBOversize, ACollectionLeavesExpiredPartsThatAListNames) {
+  const int64_t begin = db_.clock().WallMillis();
+  const std::string part = ListOf({Stamped(begin, 5'000)});
+  ASSERT_OK(db_->Append(Expiring(), {K(1, "l")}, part));
+  ASSERT_OK(db_->Append(Expiring(), {K(1, "l")}, part));
+  ASSERT_OK(db_->Put(Expiring(), {K(1, "garbage")}, part));  // to the last segment
+  ASSERT_OK(db_.Flush());
+  ASSERT_OK(db_->Delete(Expiring(), {K(1, "garbage")}));
+  ASSERT_OK(db_.CompactAll());
+  db_.clock().Advance(1'500);
+  ASSERT_OK(db_.CollectFrom(1));
+  Expiring();
+  ASSERT_OK(db_.RunJobs());
+  EXPECT_GT(db_->statistics().gc_jobs, 0u);
+  EXPECT_EQ(db_.Get(Expiring(), K(1, "l")), part + part);
+  ASSERT_OK(db_->Put(Expiring(), {K(1, "z")}, ListOf({Stamped(begin + 1'500, 10)})));
+  ASSERT_OK(db_.CompactAll());
+  EXPECT_EQ(db_.Get(Expiring(), K(1, "l")), "NotFound");
+}
+
 TEST_F(DBOversize, AWriteThatFailsLeavesWhatWasThere) {
   ASSERT_OK(db_->Put(Values(), {K(1, "k")}, Large("before", 5'000)));
   ASSERT_OK(db_->Append(Lists(), {K(1, "l")}, ListOf({Large("before", 5'000)})));

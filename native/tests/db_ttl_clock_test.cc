@@ -64,9 +64,9 @@ class DBTtlClock : public ::testing::TestWithParam<TtlLayout> {
   void Drop() {
     ASSERT_OK(db_->Put(table_, {K(9, "stir")}, ValueOf(0)));
     ASSERT_OK(db_.Flush());
-    db_.executor().RunUntilIdle();
+    ASSERT_OK(db_.RunJobs());
     ASSERT_OK(db_.CompactAll());
-    db_.executor().RunUntilIdle();
+    ASSERT_OK(db_.RunJobs());
   }
   int There(int from = 0) {
     int there = 0;
@@ -158,9 +158,9 @@ TEST_P(DBTtlClock, AStepBackDuringAJobHoldsForIt) {
     // Each job reads it when it begins and when it ends.
     db_.clock().StepWallAtReading(reading, -kTtlMs / 2);
     ASSERT_OK(db_.Flush());
-    db_.executor().RunUntilIdle();
+    ASSERT_OK(db_.RunJobs());
     ASSERT_OK(db_.CompactAll());
-    db_.executor().RunUntilIdle();
+    ASSERT_OK(db_.RunJobs());
     db_.clock().StepWallAtReading(0, 0);
     const DBStatistics s = db_->statistics();
     if (s.records_expired + s.value_files_expired == 0) {

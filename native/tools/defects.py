@@ -552,6 +552,8 @@ DEFECTS = [
     Defect("the value file of a list goes before the list lets go of it",
            "src/job/gc_job.cc", "reference.timestamp.reset();  // a read", "// a read",
            ("oversize",)),
+    Defect("the segment of a list's part goes when the part expires", "src/job/logged_values.cc",
+           "stays.timestamp.reset();", "", ("oversize",)),
     # Those that come and go in pieces.
     Defect("a piece is left out of the checksum of what is written",
            "src/value/value_log_writer.cc", "checksum.Add(piece);",

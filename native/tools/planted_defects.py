@@ -72,7 +72,6 @@ TESTS = {
     "volumes": ("lavafs_test", {}),
     "wal": ("db_wal_test", {}),
     "value log": ("db_value_log_test", {}),
-    "wal": ("db_wal_test", {}),
     "working sets": ("working_sets_test", {}),
     "oversize": ("db_oversize_test", {}),
     "pieces": ("db_pieces_test", {}),
