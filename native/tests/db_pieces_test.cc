@@ -479,8 +479,7 @@ TEST_P(DBPieces, FaultsOfFilesAreTold) {
 }
 
 TEST_P(DBPieces, ADamagedByteIsFoundInAnyPiece) {
-  const std::string value = Bytes(3 * kMiB + 5, 1);
-  const auto damage_all = [&](const std::string& when) {
+  const auto damage_all = [&](const std::string& value, const std::string& when) {
     for (const std::string& path : db_.ValueFileNames()) {
       const std::string content = *db_.files.Content(path);
       const size_t begin = content.find(value.substr(0, 100));
@@ -505,10 +504,13 @@ TEST_P(DBPieces, ADamagedByteIsFoundInAnyPiece) {
     }
     ADD_FAILURE() << "no file has the value";
   };
-  ASSERT_OK(Put(Values(), K(1, "k"), value));
-  damage_all("in memory");
+  // Each has a file of its own. What was damaged is not written on.
+  const std::string first = Bytes(5 * kMiB + 5, 1), second = Bytes(5 * kMiB + 5, 2);
+  ASSERT_OK(Put(Values(), K(1, "k"), first));
+  damage_all(first, "in memory");
+  ASSERT_OK(Put(Values(), K(1, "k"), second));
   ASSERT_OK(db_.Flush());
-  damage_all("flushed");
+  damage_all(second, "flushed");
 }
 
 TEST_P(DBPieces, WhatIsNoListIsRefused) {
