@@ -114,6 +114,7 @@ TEST_F(ScanTablesTest, ShowsWhatAScanForEachTableAndPartitionShows) {
   const std::vector<std::string> names = {"one", "two", "three", "list four", "list five"};
   const std::vector<Table*> all = Tables(names);
   const std::vector<Table*> some = Tables({"two", "list five"});
+  const std::vector<Table*> others = Tables({"one", "three"});  // tables follow the last of them
   for (uint64_t seed = 1; seed <= 8; ++seed) {
     Random random(seed);
     for (int round = 0; round < 6; ++round) {
@@ -129,6 +130,8 @@ TEST_F(ScanTablesTest, ShowsWhatAScanForEachTableAndPartitionShows) {
       EXPECT_EQ(Together(all, snapshot->get(), request), before) << seed << ", " << round;
       EXPECT_EQ(Together(all, nullptr, request), OneByOne(all, nullptr)) << seed << ", " << round;
       EXPECT_EQ(Together(some, nullptr, request), OneByOne(some, nullptr)) << seed << ", " << round;
+      EXPECT_EQ(Together(others, nullptr, request), OneByOne(others, nullptr))
+          << seed << ", " << round;
       if (random.Uniform(2) == 0) ASSERT_OK(db_.Flush());
       if (random.Uniform(3) == 0) ASSERT_OK(db_.CompactAll());
     }

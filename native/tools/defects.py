@@ -741,7 +741,7 @@ DEFECTS = [
            "bytes = shared + 1;\n", "bytes = target.size();\n", ("job",)),
     Defect("an older prefix delete of a long key counts as the newest",
            "src/job/merging_iterator.cc",
-           "if (age >= newest) continue;\n", "", ("job",)),
+           "if (age >= newest) continue;\n", "if (age == newest) continue;\n", ("job",)),
     Defect("a manifest that is longer than its limit is written anew for each edit",
            "src/manifest/manifest.cc",
            "std::max(options_.roll_over_bytes, 2 * snapshot_bytes_)", "options_.roll_over_bytes",
