@@ -16,6 +16,7 @@
 #include "fs/posix_test_util.h"
 #include "host/host_impl.h"
 #include "memory/page_pool.h"
+#include "memory/slot_heap.h"
 #include "testing/chosen_file_system.h"
 #include "testing/count.h"
 #include "testing/random.h"
@@ -41,10 +42,11 @@ void ExpectThreads(size_t threads) {
   EXPECT_EQ(ThreadCount(), threads);
 }
 
-// Under sanitizers, whose own malloc tells nothing, always 0.
+// Of malloc, of which sanitizers' own tells nothing, and of the pool, which has what is large.
 uint64_t HeapBytes() {
   const struct mallinfo2 info = mallinfo2();
-  return info.uordblks + info.hblkhd;
+  SlotHeap::Process().GiveBackFree();  // or sizes that were used once would count
+  return info.uordblks + info.hblkhd + PagePool::Process().used_bytes();
 }
 
 uint64_t ResidentBytes() {
@@ -246,8 +248,8 @@ class HostLeaseEnds : public HostPromises {
     ends_ = *Host::Get().Acquire(kEnds, 0.5);
   }
   // Inline values, so that they are in blocks of the cache.
-  void FillCache(size_t instance, uint64_t keys, uint64_t cached_bytes) {
-    for (uint64_t n = 0; n < keys; ++n) ASSERT_NO_FATAL_FAILURE(Put(instance, n, 500));
+  void FillCache(size_t instance, uint64_t keys, uint64_t cached_bytes, size_t bytes = 500) {
+    for (uint64_t n = 0; n < keys; ++n) ASSERT_NO_FATAL_FAILURE(Put(instance, n, bytes));
     UntilDone([&] { return opened_[instance].db->Flush(100); });
     for (uint64_t n = 0; n < keys; ++n) ASSERT_NO_FATAL_FAILURE(Get(instance, n));
     ASSERT_GT(Host::Get().statistics().cache_used_bytes, cached_bytes);
@@ -286,6 +288,18 @@ TEST_F(HostLeaseEnds, ItsMemoryGoesBackToTheSystem) {
   EXPECT_GT(ResidentBytes(), before + kLarge / 3) << "there was nothing to give back";
   ends_.reset();
   // What the other lease has, what is kept for the next, and what stands between it in the heap.
+  EXPECT_LT(ResidentBytes(), before + kStays + PagePool::kKeptBytesMin + (8 << 20));
+}
+
+// Values apart that are cached one by one: too small for the page pool.
+TEST_F(HostLeaseEnds, ItsSmallBlocksGoBackToTheSystem) {
+  constexpr uint64_t kLarge = 64 << 20;
+  const uint64_t before = ResidentBytes();
+  ends_ = *Host::Get().Acquire(kLarge, 0.5);
+  ASSERT_NO_FATAL_FAILURE(Open(0));
+  ASSERT_NO_FATAL_FAILURE(FillCache(0, 60'000, kLarge / 2, 1000));
+  EXPECT_GT(ResidentBytes(), before + kLarge / 3) << "there was nothing to give back";
+  ends_.reset();
   EXPECT_LT(ResidentBytes(), before + kStays + PagePool::kKeptBytesMin + (8 << 20));
 }
 #endif

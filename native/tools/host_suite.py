@@ -193,6 +193,15 @@ def compare_neighbour(options, directory, report):
     compare_memory(report, name, rounds)
 
 
+def compare_mixed(options, directory, report):
+    name = f"{options.mixed_instances} with values to {options.mixed_value_bytes >> 10} KiB"
+    flags = {"instances": options.mixed_instances, "memory-mib": options.mixed_memory_mib,
+             "value-bytes": options.mixed_value_bytes, "seconds": options.mixed_seconds}
+    rounds = play_rounds(options, "mixed", flags, name, directory)
+    report.compare(name, "mix", "1/s", rounds, throughput("mixed", "seconds"))
+    compare_memory(report, name, rounds)
+
+
 def compare_cycles(options, directory, report):
     flags = {"operations": options.cycles, "memory-mib": options.memory_mib}
     name = f"{options.cycles} cycles"
@@ -209,7 +218,7 @@ def parse():
     def numbers(text):
         return [int(word) for word in text.split(",")]
     parser = argparse.ArgumentParser(prog="bin/bench host", description=__doc__)
-    parser.add_argument("--cases", default="instances,idle,neighbour,cycles")
+    parser.add_argument("--cases", default="instances,idle,neighbour,cycles,mixed")
     parser.add_argument("--instances", type=numbers, default=[1, 100, 1000])
     parser.add_argument("--values", type=numbers, default=[1024, 100], help="bytes of a value")
     parser.add_argument("--memory-mib", type=int, default=512, help="of each engine")
@@ -221,6 +230,10 @@ def parse():
     parser.add_argument("--cycles", type=int, default=1000)
     parser.add_argument("--reads-per-second", type=int, default=5000, help="beside the writer")
     parser.add_argument("--seconds", type=int, default=10, help="of reads, alone and beside it")
+    parser.add_argument("--mixed-instances", type=int, default=4)
+    parser.add_argument("--mixed-memory-mib", type=int, default=128, help="of each engine")
+    parser.add_argument("--mixed-value-bytes", type=int, default=1 << 20, help="the largest")
+    parser.add_argument("--mixed-seconds", type=int, default=60)
     parser.add_argument("--fs", choices=("posix", "lavafs"), default="posix",
                         help="Lava's; RocksDB is always on ordinary files")
     parser.add_argument("--peers", default="rocksdb", help="or nothing: only Lava and the goals")
@@ -237,7 +250,8 @@ def parse():
 
 def main():
     parser, options = parse()
-    plays = {"idle": compare_idle, "neighbour": compare_neighbour, "cycles": compare_cycles}
+    plays = {"idle": compare_idle, "neighbour": compare_neighbour, "cycles": compare_cycles,
+             "mixed": compare_mixed}
     if not set(options.cases) <= {"instances", *plays}:
         parser.error(f"--cases: of {', '.join(['instances', *plays])}")
     build("host_bench")

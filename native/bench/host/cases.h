@@ -21,7 +21,7 @@ struct CaseOptions {
   uint64_t operations = 1'000'000;   // of the mix; of `cycles`, how many
   double seconds_max = 120;          // of a phase: it ends then with what it has done
   uint64_t reads_per_second = 5000;  // offered, of `neighbour`
-  double seconds = 10;               // of each part of `neighbour`
+  double seconds = 10;               // of each part of `neighbour`; of all of `mixed`
 };
 
 /// Load, updates and gets, checkpoints beside them, scans, and a rescaling, over all instances
@@ -34,6 +34,9 @@ void RunCycles(const CaseOptions& options);
 /// All instances but one are read at a fixed rate, first alone, then while that one is written as
 /// fast as it may.
 void RunNeighbour(const CaseOptions& options);
+/// A thread for each instance, values from some bytes to value_bytes, checkpoints beside them and
+/// restores from these: resident memory with what malloc keeps of mixed sizes.
+void RunMixed(const CaseOptions& options);
 
 /// Prints a row.
 void Print(const Json& row);

@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "memory/page_pool.h"
+
 namespace lava::bench {
 namespace {
 
@@ -71,7 +73,8 @@ uint64_t ThreadCpuNs() {
 
 HeapBytes HeapNow() {
   const struct mallinfo2 info = mallinfo2();
-  return {info.uordblks + info.hblkhd, info.fordblks};
+  const PagePool::Statistics pool = PagePool::Process().statistics();
+  return {info.uordblks + info.hblkhd + pool.used_bytes, info.fordblks + pool.kept_bytes};
 }
 
 void MemorySampler::Peaks::Take(uint64_t resident_now, const Tracked& now) {

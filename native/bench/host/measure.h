@@ -43,7 +43,7 @@ uint32_t ThreadCount();
 uint32_t OpenFileCount();
 /// CPU time of the calling thread. Units: nanoseconds.
 uint64_t ThreadCpuNs();
-/// What malloc has given out, and what it keeps free, over all its arenas.
+/// What malloc and the page pool have given out, and what they keep free.
 struct HeapBytes {
   uint64_t used = 0, free = 0;
 };

@@ -20,7 +20,6 @@ namespace {
 constexpr uint32_t kAlignmentDefault = 4096;
 constexpr uint32_t kAlignmentMax = 64 << 10;
 constexpr size_t kReadBytesMax = 1 << 20;
-constexpr size_t kPooledBytesMin = 64 << 10;
 
 bool SetDirect(int descriptor, bool on) {
   const int flags = fcntl(descriptor, F_GETFL);
@@ -54,7 +53,7 @@ void SystemTurnOff(int descriptor) { (void)SetDirect(descriptor, false); }
 AlignedBuffer::AlignedBuffer(size_t bytes, size_t alignment)
     : bytes_(static_cast<size_t>(RoundUp(bytes, alignment))) {
   LAVA_CHECK(std::has_single_bit(alignment) && bytes > 0);
-  from_pool_ = bytes_ >= kPooledBytesMin && alignment <= PagePool::kPageBytes;
+  from_pool_ = bytes_ >= PagePool::kPageBytes && alignment <= PagePool::kPageBytes;
   memory_ = from_pool_ ? PagePool::Process().Allocate(bytes_)
                        : static_cast<char*>(std::aligned_alloc(alignment, bytes_));
   if (memory_ == nullptr) throw std::bad_alloc();

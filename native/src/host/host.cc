@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <tuple>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "host/host_impl.h"
 #include "memory/free_heap.h"
 #include "memory/page_pool.h"
+#include "memory/slot_heap.h"
 #include "policy/working_sets.h"
 
 namespace lava {
@@ -19,8 +21,13 @@ constexpr uint64_t kUncountedShare = 16;
 // One part in so many may be pages that memtables gave back and will take again, besides what the
 // budget has left.
 constexpr uint64_t kKeptShare = 32;
+constexpr uint64_t kKeptLeastMin = 1 << 20;
 // The cache has shrunk by one part of the capacity in so many: worth a walk through the heap.
 constexpr uint64_t kHeapShare = 32;
+// Free heap is given back while charges come and go, at most so often, and for at most one part of
+// the time in so many.
+constexpr auto kHeapInterval = std::chrono::milliseconds(200);
+constexpr int kHeapTimeShare = 100;
 constexpr uint64_t kLooksPerSeal = 8;
 // Of a lease that ends: less is not worth a walk through the heap.
 constexpr uint64_t kTrimmedBytesMin = 16 << 20;
@@ -138,7 +145,7 @@ Result<std::shared_ptr<Lease>> HostImpl::Acquire(uint64_t capacity_bytes,
 }
 
 void HostImpl::LeaseEnded(LeaseImpl* lease) {
-  const uint64_t peak = std::max<uint64_t>(cache_peak_bytes_, cache_->used_bytes());
+  const uint64_t peak = std::max<uint64_t>(heap_peak_bytes_, CachedInHeap());
   {
     std::lock_guard<std::mutex> lock(mutex_);
     leases_.remove(lease);
@@ -151,11 +158,10 @@ void HostImpl::LeaseEnded(LeaseImpl* lease) {
       relief_->Start();
     }
   }
-  // Blocks of the cache come from malloc, which else keeps all that they took.
+  // Small blocks of the cache come from malloc, which else keeps all that they took.
   if (lease->capacity_bytes() >= kTrimmedBytesMin &&
-      peak > cache_->used_bytes() + lease->capacity_bytes() / kHeapShare) {
-    GiveBackFreeHeap();
-    cache_peak_bytes_ = cache_->used_bytes();
+      peak > CachedInHeap() + lease->capacity_bytes() / kHeapShare) {
+    GiveBackHeapNow();
   }
 }
 
@@ -171,17 +177,41 @@ void HostImpl::ResizeCache() {
 
 void HostImpl::Charged() {
   cache_->Trim();
-  const uint64_t cached = cache_->used_bytes();
-  uint64_t peak = cache_peak_bytes_.load(std::memory_order_relaxed);
-  while (cached > peak && !cache_peak_bytes_.compare_exchange_weak(peak, cached)) continue;
+  const uint64_t in_heap = CachedInHeap();
+  uint64_t peak = heap_peak_bytes_.load(std::memory_order_relaxed);
+  while (in_heap > peak && !heap_peak_bytes_.compare_exchange_weak(peak, in_heap)) continue;
   PagePool::Process().Fit();
   const uint64_t capacity = capacity_bytes_.load(std::memory_order_relaxed);
-  const uint64_t resident = budget_.total().used() + peak + peak / kUncountedShare;
-  if (peak > cached + capacity / kHeapShare && resident > capacity) GiveBackHeap();
+  const uint64_t others = budget_.total().used() + cache_->used_bytes() - in_heap;
+  const uint64_t resident = others + peak + peak / kUncountedShare;
+  const bool has_shrunk = peak > in_heap + capacity / kHeapShare && resident > capacity;
+  if (has_shrunk || SteadyClock::now() >= next_heap_look_.load(std::memory_order_relaxed))
+    GiveBackHeap();
 }
 
-// What the cache evicts for others' charges stays resident as malloc's free memory, while theirs
-// comes from the page pool. Not on the caller's thread, which may hold locks.
+// What the cache evicts of small blocks stays resident as malloc's free memory, as does what the
+// process's other parts free: the JVM's buffers for streams are as large as what is written.
+// Nobody is charged for that memory, so it goes back to the system a few times a second.
+void HostImpl::GiveBackHeapNow() {
+  const SteadyClock::time_point began = SteadyClock::now();
+  SlotHeap::Process().GiveBackFree();
+  GiveBackFreeHeap();
+  const SteadyClock::time_point end = SteadyClock::now();
+  const SteadyClock::duration wait =
+      std::max<SteadyClock::duration>(kHeapInterval, kHeapTimeShare * (end - began));
+  next_heap_look_ = end + wait;
+  heap_peak_bytes_ = CachedInHeap();
+}
+
+// Of the cache's bytes those that do not come from the page pool: blocks of less than
+// SlotHeap::kBytesMin. An estimate: what of the pool is neither memtables nor the cache hides some.
+uint64_t HostImpl::CachedInHeap() const {
+  const uint64_t cached = cache_->used_bytes();
+  const uint64_t both = cached + budget_.counter(MemoryPurpose::kMemtables).used();
+  return std::min(cached, both - std::min(both, PagePool::Process().used_bytes()));
+}
+
+// Not on the caller's thread, which may hold locks.
 void HostImpl::GiveBackHeap() {
   if (heap_asked_for_.exchange(true)) return;
   std::lock_guard<std::mutex> lock(heap_mutex_);
@@ -190,11 +220,18 @@ void HostImpl::GiveBackHeap() {
 
 uint64_t HostImpl::KeptBytesMax() const {
   const uint64_t capacity = capacity_bytes_.load(std::memory_order_relaxed);
-  // What the cache once had may still be resident, and more: its blocks come from malloc.
-  const uint64_t cached = cache_peak_bytes_.load(std::memory_order_relaxed);
-  const uint64_t used = budget_.total().used() + cached + cached / kUncountedShare;
+  // Not all that is charged comes from the pool, and not all that does is charged. What the cache
+  // once had of malloc may still be resident.
+  const uint64_t charged = budget_.total().used() + cache_->used_bytes();
+  const uint64_t peak = heap_peak_bytes_.load(std::memory_order_relaxed);
+  const uint64_t in_heap = peak + peak / kUncountedShare;
+  const uint64_t used = std::max(charged, PagePool::Process().used_bytes() + in_heap);
   const uint64_t most = Chargeable(capacity) + capacity / kKeptShare;
-  return most - std::min(most, used);
+  // Some may always stay, so that what comes and goes alone does not fault each time.
+  const uint64_t least = capacity == 0 ? PagePool::kKeptBytesMin
+                                       : std::clamp<uint64_t>(capacity / kKeptShare, kKeptLeastMin,
+                                                              PagePool::kKeptBytesMin);
+  return std::max(most - std::min(most, used), least);
 }
 
 // Caller holds mutex_.
@@ -225,8 +262,7 @@ std::unique_ptr<os::Executor> HostImpl::InstanceOpened() {
     own_jobs_ = scheduler_->NewClient();
     std::lock_guard<std::mutex> heap(heap_mutex_);
     heap_relief_ = std::make_unique<BudgetRelief>([this] {
-      GiveBackFreeHeap();
-      cache_peak_bytes_ = cache_->used_bytes();
+      GiveBackHeapNow();
       heap_asked_for_ = false;
       return true;
     });

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <list>
 #include <memory>
@@ -118,6 +119,7 @@ class HostImpl final : public Host, public PagePool::Room, private ChargeObserve
   void SetChargeGate(ChargeObserver* gate) { charge_gate_ = gate; }
 
  private:
+  using SteadyClock = std::chrono::steady_clock;
   friend class LeaseImpl;
   void LeaseEnded(LeaseImpl* lease);
   void ResizeCache();
@@ -126,6 +128,8 @@ class HostImpl final : public Host, public PagePool::Room, private ChargeObserve
   void Charged() override;
   bool Allows(uint64_t bytes) override;
   void GiveBackHeap();
+  void GiveBackHeapNow();
+  uint64_t CachedInHeap() const;
   void RunInBackground(std::function<void()> job);
 
   // Everything but the cache, which gets what this leaves of the leases. Charged by who uses the
@@ -143,10 +147,11 @@ class HostImpl final : public Host, public PagePool::Room, private ChargeObserve
   double cpu_cores_ = 0;
   uint32_t instances_open_ = 0;
   std::list<LeaseImpl*> leases_;
-  std::atomic<uint64_t> capacity_bytes_{0};    // of all leases
-  std::atomic<uint64_t> cache_peak_bytes_{0};  // since free heap was given back
-  std::unique_ptr<BudgetRelief> relief_;       // until the last instance closes
+  std::atomic<uint64_t> capacity_bytes_{0};   // of all leases
+  std::atomic<uint64_t> heap_peak_bytes_{0};  // of CachedInHeap() since free heap was given back
+  std::unique_ptr<BudgetRelief> relief_;      // until the last instance closes
   std::atomic<bool> heap_asked_for_{false};
+  std::atomic<SteadyClock::time_point> next_heap_look_{};  // when free heap is given back again
   std::mutex heap_mutex_;                      // a leaf, whoever charges may hold any other
   std::unique_ptr<BudgetRelief> heap_relief_;  // from the first instance to the last
   WalRegistry wals_{budget_.counter(MemoryPurpose::kMetadata),

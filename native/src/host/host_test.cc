@@ -187,8 +187,9 @@ uint64_t ResidentBytes() {
   return resident * PagePool::kPageBytes;
 }
 
-TEST(Host, WhatTheCacheEvictsForOthersDoesNotStayResident) {
-  constexpr uint64_t kMiB = 1 << 20, kBlock = 4000;
+// Small blocks come from malloc, larger ones from the page pool.
+void EvictForOthers(uint64_t block_bytes) {
+  constexpr uint64_t kMiB = 1 << 20;
   const auto lease = Host::Get().Acquire(128 * kMiB, 0.5);
   ASSERT_TRUE(lease.ok());
   HostImpl* const host = Impl(lease->get())->host();
@@ -196,8 +197,8 @@ TEST(Host, WhatTheCacheEvictsForOthersDoesNotStayResident) {
   BlockCache* const cache = host->cache();
   const uint64_t file = cache->NewFileId();
   std::vector<std::string> between;  // so that the heap's end does not come down
-  for (uint64_t i = 0; i * kBlock < 110 * kMiB; ++i) {
-    cache->Insert({file, i}, kData, std::make_shared<HeapBlock>(kBlock));
+  for (uint64_t i = 0; i * block_bytes < 110 * kMiB; ++i) {
+    cache->Insert({file, i}, kData, std::make_shared<HeapBlock>(block_bytes));
     if (i % 16 == 0) between.emplace_back(100, 'x');
   }
   const uint64_t before = ResidentBytes();
@@ -209,6 +210,34 @@ TEST(Host, WhatTheCacheEvictsForOthersDoesNotStayResident) {
   EXPECT_GE(gone(), 30 * kMiB) << "of 50 MiB that were evicted";
   readers->Release(60 * kMiB);
   cache->EraseFile(file);
+  host->InstanceClosed(std::move(client));
+}
+
+TEST(Host, WhatTheCacheEvictsForOthersDoesNotStayResident) {
+  for (const uint64_t block_bytes : {1000, 4000}) EvictForOthers(block_bytes);
+}
+
+TEST(Host, WhatOthersFreedDoesNotStayResidentWhileTheBudgetIsUsed) {
+  constexpr uint64_t kMiB = 1 << 20;
+  const auto lease = Host::Get().Acquire(128 * kMiB, 0.5);
+  ASSERT_TRUE(lease.ok());
+  HostImpl* const host = Impl(lease->get())->host();
+  std::unique_ptr<os::Executor> client = host->InstanceOpened();
+  std::vector<std::string> others, between;  // the latter keep the heap's end where it is
+  for (uint64_t i = 0; i < 64 * 1024; ++i) {
+    others.emplace_back(1000, 'x');
+    if (i % 16 == 0) between.emplace_back(100, 'x');
+  }
+  const uint64_t before = ResidentBytes();
+  others.clear();
+  MemoryCounter* const readers = Impl(lease->get())->budget()->counter(MemoryPurpose::kReaders);
+  const auto gone = [&] { return before - std::min(before, ResidentBytes()); };
+  for (int i = 0; i < 10'000 && gone() < 30 * kMiB; ++i) {
+    readers->Charge(1000);
+    readers->Release(1000);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_GE(gone(), 30 * kMiB) << "of 62 MiB that were freed";
   host->InstanceClosed(std::move(client));
 }
 #endif

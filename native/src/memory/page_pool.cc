@@ -1,9 +1,6 @@
 #include "memory/page_pool.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <new>
 
@@ -19,227 +16,203 @@ constexpr bool kPools = false;
 constexpr bool kPools = true;
 #endif
 
-char* Map(size_t bytes) {
-  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) throw std::bad_alloc();
-  return static_cast<char*>(memory);
-}
-
-// A huge page is resident whole for the sake of its first byte. Best effort.
-char* MapPages(size_t bytes, bool huge) {
-  char* const memory = Map(bytes);
-  (void)madvise(memory, bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
-  return memory;
-}
-
-// False when the kernel refuses, which it does when the process would have more maps than it may.
-bool Unmap(char* memory, size_t bytes) { return munmap(memory, bytes) == 0; }
-
-// At a multiple of a huge page's size, so that a piece is one.
-char* MapHugePages(size_t bytes) {
-  char* const memory = Map(bytes + PagePool::kHugeBytes);
-  const size_t before = -reinterpret_cast<uintptr_t>(memory) & (PagePool::kHugeBytes - 1);
-  // What stays are addresses that nobody has touched.
-  if (before > 0) (void)Unmap(memory, before);
-  (void)Unmap(memory + before + bytes, PagePool::kHugeBytes - before);
-  (void)madvise(memory + before, bytes, MADV_HUGEPAGE);
-  return memory + before;
-}
-
 }  // namespace
 
 PagePool& PagePool::Process() {
-  static PagePool* const pool = new PagePool();
+  // Whatever allocates from it may be what makes it, so it is not made by operator new.
+  alignas(PagePool) static char memory[sizeof(PagePool)];
+  static PagePool* const pool = new (memory) PagePool();
   return *pool;
 }
 
-PagePool::~PagePool() {
-  LAVA_CHECK(used_bytes_ == 0);
-  for (char* range : ranges_) (void)Unmap(range, kRangeBytes);
-  for (Refused* left = refused_; left != nullptr;) {
-    Refused* const next = left->next;
-    (void)Unmap(reinterpret_cast<char*>(left), left->bytes);
-    left = next;
-  }
+PagePool::~PagePool() { LAVA_CHECK(used_bytes_ == 0); }
+
+PagePool::Kind PagePool::KindOf(size_t rounded) {
+  if (!kPools || rounded > SpanHeap::kSpanBytesMax) return Kind::kMapped;
+  return rounded == kHugeBytes ? Kind::kHuge : Kind::kSpan;
 }
 
-size_t PagePool::RoundUp(size_t bytes) {
-  if (bytes <= kPooledBytesMax) return std::bit_ceil(bytes < kPageBytes ? kPageBytes : bytes);
-  return (bytes + kPageBytes - 1) & ~(kPageBytes - 1);
-}
-
-size_t PagePool::ClassOf(size_t rounded) {
-  return static_cast<size_t>(std::countr_zero(rounded) - std::countr_zero(kPageBytes));
-}
-
-// Holds the mutex. Classes divide the range, and each other: nothing is left over but at its end.
-char* PagePool::Carve(size_t bytes) {
-  Range& range = bytes == kHugeBytes ? huge_ : small_;
-  // Free() takes no memory: each piece has its place in both lists.
-  FreeList& free = free_[ClassOf(bytes)];
-  for (std::vector<char*>* list : {&free.resident, &free.returned})
-    if (list->capacity() <= free.pieces) list->reserve(std::max<size_t>(16, 2 * list->capacity()));
-  if (kRangeBytes - range.used < bytes) {
-    ranges_.reserve(ranges_.size() + 1);
-    range = {bytes == kHugeBytes ? MapHugePages(kRangeBytes) : MapPages(kRangeBytes, false), 0};
-    ranges_.push_back(range.memory);
-  }
-  ++free.pieces;
-  char* const memory = range.memory + range.used;
-  range.used += bytes;
+char* PagePool::Map(size_t bytes) {
+  char* const memory =
+      kPools ? MapMemory(bytes, kPageBytes, true)
+             : static_cast<char*>(::operator new (bytes, std::align_val_t{kPageBytes}));
+  if (memory == nullptr) throw std::bad_alloc();
+  CountMapped(bytes, true);
   return memory;
 }
 
-char* PagePool::TakeLarge(size_t bytes, bool zeroed) {
-  char* memory = TakeRefused(bytes, zeroed);
-  if (memory == nullptr)
-    memory = kPools ? MapPages(bytes, bytes >= kHugeBytes)
-                    : static_cast<char*>(::operator new (bytes, std::align_val_t{kPageBytes}));
-  std::lock_guard<std::mutex> lock(mutex_);
-  used_bytes_ += bytes;
-  large_bytes_ += bytes;
-  return memory;
-}
-
-// What the kernel did not take back is used again; null: there is none of this size.
-char* PagePool::TakeRefused(size_t bytes, bool zeroed) {
-  if (refused_bytes_.load(std::memory_order_relaxed) == 0) return nullptr;
-  char* memory = nullptr;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    for (Refused** at = &refused_; *at != nullptr; at = &(*at)->next) {
-      if ((*at)->bytes != bytes) continue;
-      memory = reinterpret_cast<char*>(*at);
-      *at = (*at)->next;
-      refused_bytes_ -= bytes;
-      break;
-    }
-  }
-  if (memory != nullptr && zeroed) std::memset(memory, 0, bytes);
-  return memory;
-}
-
-// Of a large piece. Where the kernel refuses, its pages go back at least, but for the first, and it
-// is tried again when others are freed.
-void PagePool::FreeLarge(char* memory, size_t bytes) {
-  if (!Unmap(memory, bytes)) {
+void PagePool::Unmap(char* memory, size_t bytes) {
+  if (!kPools) {
+    ::operator delete (memory, std::align_val_t{kPageBytes});
+  } else if (!UnmapMemory(memory, bytes)) {
     refusals_.fetch_add(1, std::memory_order_relaxed);
-    (void)GiveBack(memory + kPageBytes, bytes - kPageBytes);
-    std::lock_guard<std::mutex> lock(mutex_);
-    refused_ = new (memory) Refused{refused_, bytes};
-    refused_bytes_ += bytes;
-    return;
+    (void)GiveBackMemory(memory, bytes);  // only its addresses are lost then
   }
-  if (refused_bytes_.load(std::memory_order_relaxed) == 0) return;
+  CountMapped(bytes, false);
+}
+
+void PagePool::CountMapped(uint64_t bytes, bool used) {
   std::lock_guard<std::mutex> lock(mutex_);
-  while (refused_ != nullptr) {
-    const Refused first = *refused_;
-    if (!Unmap(reinterpret_cast<char*>(refused_), first.bytes)) return;
-    refused_ = first.next;
-    refused_bytes_ -= first.bytes;
-  }
+  const uint64_t more = used ? bytes : -bytes;
+  used_bytes_ += more;
+  mapped_bytes_ += more;
 }
 
 char* PagePool::Allocate(size_t bytes, bool zeroed) {
   const size_t rounded = RoundUp(bytes);
-  if (!kPools || !IsPooled(rounded)) {
-    char* const memory = TakeLarge(rounded, zeroed);
-    if (zeroed && !kPools) std::memset(memory, 0, bytes);
-    return memory;
-  }
-  char* memory = nullptr;
-  bool is_zero = true;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    FreeList& free = free_[ClassOf(rounded)];
-    if (!free.resident.empty()) {
-      memory = free.resident.back();
-      free.resident.pop_back();
-      kept_bytes_ -= rounded;
-      is_zero = false;
-    } else if (!free.returned.empty()) {
-      memory = free.returned.back();
-      free.returned.pop_back();
-    } else {
-      memory = Carve(rounded);
-    }
-    used_bytes_ += rounded;
-  }
+  const Kind kind = KindOf(rounded);
+  bool is_zero = kPools;
+  char* const memory =
+      kind == Kind::kMapped ? Map(rounded) : AllocateFromRange(kind, rounded, &is_zero);
   if (zeroed && !is_zero) std::memset(memory, 0, bytes);
   return memory;
+}
+
+char* PagePool::AllocateFromRange(Kind kind, size_t rounded, bool* is_zero) {
+  Span* span;
+  if (kind == Kind::kSpan) {
+    span = TakeSpan(static_cast<uint32_t>(rounded / kPageBytes), is_zero);
+  } else {
+    std::lock_guard<std::mutex> lock(mutex_);
+    Span::State state;
+    span = spans_.TakeHuge(&state);
+    *is_zero = state == Span::State::kReturned;
+    if (span != nullptr) {
+      if (!*is_zero) kept_bytes_ -= rounded;
+      used_bytes_ += rounded;
+    }
+  }
+  if (span == nullptr) throw std::bad_alloc();
+  return SpanHeap::MemoryOf(span);
+}
+
+Span* PagePool::TakeSpan(uint32_t pages, bool* is_zero) noexcept {
+  Span* span;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    Span::State state;
+    span = spans_.Take(pages, &state);
+    *is_zero = state == Span::State::kReturned;
+    if (span == nullptr) return nullptr;
+    const uint64_t bytes = uint64_t{pages} * kPageBytes;
+    if (!*is_zero) kept_bytes_ -= bytes;
+    used_bytes_ += bytes;
+  }
+  if (*is_zero) Fit();  // what is kept was in too small pieces, and has less room now
+  return span;
 }
 
 void PagePool::Free(char* memory, size_t bytes) {
   LAVA_CHECK(memory != nullptr);
   const size_t rounded = RoundUp(bytes);
-  const bool large = !kPools || !IsPooled(rounded);
-  if (large && kPools) FreeLarge(memory, rounded);
-  if (large && !kPools) ::operator delete (memory, std::align_val_t{kPageBytes});
-  const uint64_t kept_max = KeptBytesMax();
-  std::unique_lock<std::mutex> lock(mutex_);
-  LAVA_CHECK(used_bytes_ >= rounded);
-  used_bytes_ -= rounded;
-  if (large) {
-    large_bytes_ -= rounded;
+  const Kind kind = KindOf(rounded);
+  if (kind == Kind::kMapped) {
+    Unmap(memory, rounded);
     return;
   }
-  FreeList& free = free_[ClassOf(rounded)];
-  if (kept_bytes_ + rounded > kept_max) {
+  Span* const span = Range::Of(memory)->SpanAt(memory);
+  LAVA_CHECK(span->pages * kPageBytes == rounded && span->state == Span::State::kUsed);
+  FreeToRange(kind, span);
+}
+
+void PagePool::PutSpan(Span* span) noexcept { FreeToRange(Kind::kSpan, span); }
+
+void PagePool::FreeToRange(Kind kind, Span* span) noexcept {
+  const uint64_t bytes = uint64_t{span->pages} * kPageBytes;
+  const uint64_t kept_max = KeptBytesMax();
+  std::unique_lock<std::mutex> lock(mutex_);
+  LAVA_CHECK(used_bytes_ >= bytes);
+  Span::State state = Span::State::kResident;
+  if (kept_bytes_ + bytes > kept_max) {
     lock.unlock();
-    const bool returned = GiveBack(memory, rounded);
+    const bool given = GiveBackMemory(SpanHeap::MemoryOf(span), bytes);
     lock.lock();
-    if (returned) {
-      free.returned.push_back(memory);
-      return;
+    if (given) {
+      state = Span::State::kReturned;
+    } else {
+      refusals_.fetch_add(1, std::memory_order_relaxed);
     }
   }
-  kept_bytes_ += rounded;
-  free.resident.push_back(memory);
+  used_bytes_ -= bytes;
+  Put(kind, span, state);
+}
+
+// Holds the mutex.
+void PagePool::Put(Kind kind, Span* span, Span::State state) {
+  const uint64_t bytes = uint64_t{span->pages} * kPageBytes;
+  if (state == Span::State::kResident) {
+    kept_bytes_ += bytes;
+  } else {
+    returned_bytes_ += bytes;
+  }
+  if (kind == Kind::kHuge) {
+    spans_.PutHuge(span, state);
+  } else {
+    spans_.Put(span, state);
+  }
+}
+
+char* PagePool::AllocateOwned(size_t bytes, bool zeroed) noexcept {
+  if (bytes > PTRDIFF_MAX) return nullptr;  // or rounding up would pass the end
+  const size_t rounded = RoundUp(bytes);
+  if (rounded <= SpanHeap::kSpanBytesMax) {
+    bool is_zero;
+    Span* const span = TakeSpan(static_cast<uint32_t>(rounded / kPageBytes), &is_zero);
+    if (span == nullptr) return nullptr;
+    char* const memory = SpanHeap::MemoryOf(span);
+    if (zeroed && !is_zero) std::memset(memory, 0, bytes);
+    return memory;
+  }
+  char* const memory = MapOwned(rounded);
+  if (memory != nullptr) CountMapped(rounded, true);
+  return memory;
+}
+
+void PagePool::FreeOwned(char* memory) noexcept {
+  if (!IsMappedByItself(memory)) return PutSpan(Range::Of(memory)->SpanAt(memory));
+  const size_t bytes = OwnedBytes(memory);
+  UnmapOwned(memory);
+  CountMapped(bytes, false);
 }
 
 void PagePool::Fit() {
   uint64_t most = KeptBytesMax();
   if (kept_bytes_.load(std::memory_order_relaxed) <= most) return;
-  most = std::max<uint64_t>(most - kFitBytes, kKeptBytesMin);
+  most -= std::min<uint64_t>(most, kFitBytes);
   std::unique_lock<std::mutex> lock(mutex_);
-  for (size_t n = kClasses; n-- > 0;) {  // few large pieces rather than many small ones
-    FreeList& free = free_[n];
-    while (!free.resident.empty() && kept_bytes_ > most) {
-      char* const memory = free.resident.back();
-      free.resident.pop_back();
-      kept_bytes_ -= kPageBytes << n;
-      lock.unlock();
-      const bool returned = GiveBack(memory, kPageBytes << n);
-      lock.lock();
-      if (!returned) {
-        // The next call tries again.
-        kept_bytes_ += kPageBytes << n;
-        free.resident.push_back(memory);
-        return;
-      }
-      free.returned.push_back(memory);
+  while (kept_bytes_ > most) {  // few large pieces rather than many small ones
+    Kind kind = Kind::kHuge;
+    Span* span = spans_.TakeResidentHuge();
+    if (span == nullptr) {
+      kind = Kind::kSpan;
+      const uint64_t pages = (kept_bytes_ - most + kPageBytes - 1) / kPageBytes;
+      span = spans_.TakeLargestResident(static_cast<uint32_t>(pages));
+    }
+    LAVA_CHECK(span != nullptr);
+    const uint64_t bytes = uint64_t{span->pages} * kPageBytes;
+    kept_bytes_ -= bytes;
+    lock.unlock();
+    const bool given = GiveBackMemory(SpanHeap::MemoryOf(span), bytes);
+    lock.lock();
+    Put(kind, span, given ? Span::State::kReturned : Span::State::kResident);
+    if (!given) {  // nor would it take the next; the next call tries again
+      refusals_.fetch_add(1, std::memory_order_relaxed);
+      return;
     }
   }
 }
 
 uint64_t PagePool::KeptBytesMax() const {
   const Room* const room = room_.load(std::memory_order_acquire);
-  return std::max<uint64_t>(room == nullptr ? 0 : room->KeptBytesMax(), kKeptBytesMin);
-}
-
-// False when the kernel refuses: then the pages stay resident.
-bool PagePool::GiveBack(char* memory, size_t bytes) {
-  if (madvise(memory, bytes, MADV_DONTNEED) == 0) return true;
-  refusals_.fetch_add(1, std::memory_order_relaxed);
-  return false;
+  return room == nullptr ? kKeptBytesMin : room->KeptBytesMax();
 }
 
 PagePool::Statistics PagePool::statistics() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return {.used_bytes = used_bytes_,
           .kept_bytes = kept_bytes_,
-          .reserved_bytes = ranges_.size() * kRangeBytes + large_bytes_ + refused_bytes_,
+          .reserved_bytes = spans_.reserved_bytes() + mapped_bytes_,
+          .returned_bytes = returned_bytes_,
           .refusals = refusals_.load(std::memory_order_relaxed)};
 }
 

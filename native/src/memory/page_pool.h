@@ -1,34 +1,35 @@
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <mutex>
-#include <vector>
+#include <utility>
+
+#include "memory/span_heap.h"
 
 namespace lava {
 
-/// Memory in whole pages for what comes and goes in bulk: chunks of memtables, buffers of jobs. It
-/// comes from large reserved ranges and goes back to the system page by page, apart from the
-/// process's malloc: so what is resident follows what is used, whichever malloc that is, and no
-/// small allocation in between keeps freed memory.
+/// Memory in whole pages for what comes and goes in bulk: chunks of memtables, buffers of jobs,
+/// blocks, values. It comes from large reserved ranges and goes back to the system page by page,
+/// apart from the process's malloc: so what is resident follows what is used, whichever malloc that
+/// is, and no small allocation in between keeps freed memory.
 ///
-/// Sizes are rounded up to powers of two below 1 MiB, and to pages above. Of 2 MiB each piece is
-/// one huge page, where the system has them. What was freed stays resident for the next as long as
-/// there is room; the rest is given back, only its addresses are kept. To give back and to fault in
-/// again costs more than to use, the more so in small pieces.
+/// Sizes are rounded up to pages. Of 2 MiB each piece is one huge page, where the system has them;
+/// what is larger than SpanHeap::kSpanBytesMax is mapped by itself. What was freed stays resident
+/// for the next as long as there is room; the rest is given back, only its addresses are kept. To
+/// give back and to fault in again costs more than to use, the more so in small pieces.
 /// Threads:    any.
 /// Ownership:  whoever allocated frees, with the same size.
 /// Errors:     std::bad_alloc of Allocate() when the system has no memory or addresses left. Free()
-///             takes no memory and does not fail: pages that the kernel does not take back, because
-///             the process has as many maps as it may, are kept, counted and used again.
+///             takes no memory and does not fail. Pages of a span that the kernel does not take
+///             back are kept, counted and used again. A map of its own that the kernel does not
+///             take back, because the process has as many maps as it may, gives its pages back and
+///             loses only its addresses.
 class PagePool {
  public:
-  static constexpr size_t kPageBytes = 4096;
-  static constexpr size_t kPooledBytesMax = size_t{1} << 20;
-  static constexpr size_t kHugeBytes = size_t{2} << 20;
+  static constexpr size_t kPageBytes = kMemoryPageBytes;
+  static constexpr size_t kHugeBytes = kHugePageBytes;
   static constexpr size_t kKeptBytesMin = size_t{8} << 20;
   static constexpr size_t kFitBytes = size_t{1} << 20;
 
@@ -44,64 +45,56 @@ class PagePool {
   ~PagePool();
   PagePool(const PagePool&) = delete;
   PagePool& operator=(const PagePool&) = delete;
-  /// The process's. Never destroyed.
+  /// The process's. Never destroyed, and made without malloc.
   static PagePool& Process();
 
   /// At least this many bytes, page-aligned, of any content; zeroed: all zero.
   char* Allocate(size_t bytes, bool zeroed = false);
   void Free(char* memory, size_t bytes);
+  /// The same, but small pages whatever the size, memory that IsOwnedMemory(), and freed without a
+  /// size. Null when the system has none left.
+  char* AllocateOwned(size_t bytes, bool zeroed = false) noexcept;
+  void FreeOwned(char* memory) noexcept;
+  /// A span, which is owned memory, too; null when the system has none left.
+  Span* TakeSpan(uint32_t pages, bool* is_zero) noexcept;
+  void PutSpan(Span* span) noexcept;
+
   /// room must outlive the pool.
   void SetRoom(const Room* room) { room_.store(room, std::memory_order_release); }
   /// Gives back what no longer has room, and kFitBytes more. To be called when the room may have
   /// shrunk: cheap while it has not.
   void Fit();
   /// What Allocate() takes for so many bytes.
-  static size_t RoundUp(size_t bytes);
+  static constexpr size_t RoundUp(size_t bytes) {
+    return bytes == 0 ? kPageBytes : (bytes + kPageBytes - 1) & ~(kPageBytes - 1);
+  }
 
   struct Statistics {
     uint64_t used_bytes = 0;      // allocated now
     uint64_t kept_bytes = 0;      // freed, and resident
     uint64_t reserved_bytes = 0;  // of addresses
+    uint64_t returned_bytes = 0;  // given back to the system so far
     uint64_t refusals = 0;        // times that the kernel did not take pages back
   };
   Statistics statistics() const;
+  uint64_t used_bytes() const { return used_bytes_.load(std::memory_order_relaxed); }
 
  private:
-  static constexpr size_t kRangeBytes = size_t{64} << 20;
-  static constexpr size_t kClasses = 10;  // 4 KiB to 1 MiB, and kHugeBytes
-  struct Range {
-    char* memory = nullptr;
-    size_t used = kRangeBytes;
-  };
-  struct FreeList {
-    std::vector<char*> resident, returned;  // the latter read as zero
-    size_t pieces = 0;                      // that were ever made
-  };
-  // At the front of a large piece that the kernel did not take back.
-  struct Refused {
-    Refused* next;
-    size_t bytes;
-  };
-
-  static size_t ClassOf(size_t rounded);
-  static bool IsPooled(size_t rounded) {
-    return rounded <= kPooledBytesMax || rounded == kHugeBytes;
-  }
-  char* Carve(size_t bytes);
-  char* TakeLarge(size_t bytes, bool zeroed);
-  char* TakeRefused(size_t bytes, bool zeroed);
-  void FreeLarge(char* memory, size_t bytes);
+  enum class Kind : uint8_t { kSpan, kHuge, kMapped };
+  static Kind KindOf(size_t rounded);
+  char* AllocateFromRange(Kind kind, size_t rounded, bool* is_zero);
+  void FreeToRange(Kind kind, Span* span) noexcept;
+  void Put(Kind kind, Span* span, Span::State state);
+  char* Map(size_t bytes);
+  void Unmap(char* memory, size_t bytes);
+  void CountMapped(uint64_t bytes, bool used);
   uint64_t KeptBytesMax() const;
-  bool GiveBack(char* memory, size_t bytes);
 
   mutable std::mutex mutex_;
-  std::array<FreeList, kClasses> free_;
-  std::vector<char*> ranges_;
-  Range small_, huge_;  // the last ranges of each kind
-  uint64_t used_bytes_ = 0, large_bytes_ = 0;
-  std::atomic<uint64_t> kept_bytes_{0};  // written under the mutex
-  Refused* refused_ = nullptr;
-  std::atomic<uint64_t> refused_bytes_{0};  // written under the mutex
+  SpanHeap spans_;                       // guarded by the mutex
+  std::atomic<uint64_t> used_bytes_{0};  // these are written under the mutex
+  std::atomic<uint64_t> kept_bytes_{0};
+  uint64_t mapped_bytes_ = 0, returned_bytes_ = 0;
   std::atomic<uint64_t> refusals_{0};
   std::atomic<const Room*> room_;
 };

@@ -11,7 +11,9 @@
 #include <cstring>
 #include <map>
 #include <random>
+#include <set>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -40,14 +42,13 @@ int madvise(void* memory, size_t bytes, int advice) noexcept {
 namespace lava {
 namespace {
 
-constexpr size_t kPage = PagePool::kPageBytes, kMax = PagePool::kPooledBytesMax;
+constexpr size_t kPage = PagePool::kPageBytes, kMax = size_t{1} << 20;
 
-TEST(PagePool, RoundsToClassesAndAboveThemToPages) {
+TEST(PagePool, RoundsToPages) {
   EXPECT_EQ(PagePool::RoundUp(1), kPage);
   EXPECT_EQ(PagePool::RoundUp(kPage), kPage);
   EXPECT_EQ(PagePool::RoundUp(kPage + 1), 2 * kPage);
-  EXPECT_EQ(PagePool::RoundUp(5 * kPage), 8 * kPage);
-  EXPECT_EQ(PagePool::RoundUp(kMax), kMax);
+  EXPECT_EQ(PagePool::RoundUp(5 * kPage), 5 * kPage);
   EXPECT_EQ(PagePool::RoundUp(kMax + 1), kMax + kPage);
 }
 
@@ -146,7 +147,7 @@ TEST(PagePool, KeepsWhatThereIsRoomFor) {
   EXPECT_EQ(resident_bytes(), room.bytes - PagePool::kFitBytes);
   room.bytes = 0;
   pool.Fit();
-  EXPECT_EQ(pool.statistics().kept_bytes, PagePool::kKeptBytesMin);
+  EXPECT_EQ(pool.statistics().kept_bytes, 0u);
 }
 
 TEST(PagePool, HugePiecesAreWholeHugePagesAndGoBackLikeOthers) {
@@ -171,11 +172,63 @@ TEST(PagePool, HugePiecesAreWholeHugePagesAndGoBackLikeOthers) {
 
 TEST(PagePool, WhatIsTooLargeForItIsMappedByItself) {
   PagePool pool;
+  constexpr size_t kBytes = SpanHeap::kSpanBytesMax + kPage;
   const uint64_t before = pool.statistics().reserved_bytes;
-  char* memory = pool.Allocate(3 * kMax);
-  EXPECT_EQ(pool.statistics().reserved_bytes, before + 3 * kMax);
-  pool.Free(memory, 3 * kMax);
+  char* memory = pool.Allocate(kBytes);
+  EXPECT_EQ(pool.statistics().reserved_bytes, before + kBytes);
+  pool.Free(memory, kBytes);
   EXPECT_EQ(pool.statistics().reserved_bytes, before);
+  EXPECT_EQ(pool.statistics().kept_bytes, 0u);
+}
+
+TEST(PagePool, FreeNeighboursServeALargerPiece) {
+  RoomForTest room;
+  room.bytes = 64 << 20;
+  PagePool pool(&room);
+  std::vector<char*> pieces;
+  for (int i = 0; i < 64; ++i) pieces.push_back(pool.Allocate(16 * kPage));
+  for (int i = 0; i < 64; i += 2) pool.Free(pieces[static_cast<size_t>(i)], 16 * kPage);
+  for (int i = 1; i < 64; i += 2) pool.Free(pieces[static_cast<size_t>(i)], 16 * kPage);
+  EXPECT_EQ(pool.statistics().kept_bytes, 64 * 16 * kPage);
+  char* const all = pool.Allocate(64 * 16 * kPage);
+  EXPECT_EQ(all, *std::min_element(pieces.begin(), pieces.end()));
+  EXPECT_EQ(pool.statistics().kept_bytes, 0u);
+  pool.Free(all, 64 * 16 * kPage);
+}
+
+TEST(PagePool, WhatIsUsedAndKeptIsWhatIsResident) {
+  RoomForTest room;
+  PagePool pool(&room);
+  std::mt19937 random(3);
+  std::vector<std::pair<char*, size_t>> held;
+  uint64_t ranges_bytes = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    if (held.size() > 60 || (!held.empty() && random() % 2 == 0)) {
+      std::swap(held[random() % held.size()], held.back());
+      pool.Free(held.back().first, held.back().second);
+      held.pop_back();
+    } else {
+      const size_t bytes = 1 + random() % (random() % 4 == 0 ? kMax : 64 << 10);
+      held.emplace_back(pool.Allocate(bytes), bytes);
+      // Whole pages are used: what is resident must not be less.
+      for (size_t at = 0; at < bytes; at += kPage) held.back().first[at] = 1;
+    }
+    room.bytes = random() % 2 == 0 ? 0 : 32 << 20;
+    if (i % 64 == 0) pool.Fit();
+  }
+  std::set<Range*> ranges;
+  for (const auto& [memory, bytes] : held) ranges.insert(Range::Of(memory));
+  uint64_t resident = 0;
+  constexpr size_t kFacts = (sizeof(Range) + kPage - 1) / kPage * kPage;
+  for (Range* range : ranges) {
+    ranges_bytes += Range::kBytes;
+    resident += ResidentPages(reinterpret_cast<char*>(range) + kFacts, Range::kBytes - kFacts);
+  }
+  const PagePool::Statistics s = pool.statistics();
+  EXPECT_EQ(resident * kPage, s.used_bytes + s.kept_bytes);
+  EXPECT_EQ(s.reserved_bytes, ranges_bytes) << "one range is enough";
+  EXPECT_GT(s.returned_bytes, 0u);
+  for (const auto& [memory, bytes] : held) pool.Free(memory, bytes);
 }
 #endif
 
@@ -215,34 +268,41 @@ TEST(PageArray, IsZeroAndMoves) {
 
 #if LAVA_OWN_UNMAP
 TEST(PagePool, PagesThatTheKernelDoesNotTakeBackAreKeptAndUsedAgain) {
-  constexpr size_t kLarge = kMax + 3 * kPage;
   PagePool pool;
-  std::vector<char*> small;
+  std::vector<char*> pieces;
   for (size_t bytes = 0; bytes < 2 * PagePool::kKeptBytesMin; bytes += kMax)
-    small.push_back(pool.Allocate(kMax));
-  for (char* piece : small) std::memset(piece, 1, kMax);
-  char* const large = pool.Allocate(kLarge);
-  std::memset(large, 1, kLarge);
+    pieces.push_back(pool.Allocate(kMax));
+  for (char* piece : pieces) std::memset(piece, 1, kMax);
   const uint64_t reserved = pool.statistics().reserved_bytes;
   kernel_refuses = true;
-  for (char* piece : small) pool.Free(piece, kMax);
-  pool.Free(large, kLarge);
+  for (char* piece : pieces) pool.Free(piece, kMax);
   pool.Fit();
   EXPECT_GT(pool.statistics().refusals, 0u);
   EXPECT_EQ(pool.statistics().used_bytes, 0u);
-  EXPECT_EQ(pool.statistics().kept_bytes, small.size() * kMax) << "resident, whatever the room";
-  EXPECT_EQ(pool.statistics().reserved_bytes, reserved);
+  EXPECT_EQ(pool.statistics().kept_bytes, pieces.size() * kMax) << "resident, whatever the room";
   // Zeroed where that is asked for, though it is not fresh.
-  char* const again = pool.Allocate(kLarge, /*zeroed=*/true);
-  EXPECT_EQ(again, large);
-  EXPECT_TRUE(std::all_of(again, again + kLarge, [](char c) { return c == 0; }));
-  pool.Free(again, kLarge);
+  char* const again = pool.Allocate(kMax, /*zeroed=*/true);
+  EXPECT_TRUE(std::all_of(again, again + kMax, [](char c) { return c == 0; }));
+  EXPECT_EQ(pool.statistics().reserved_bytes, reserved);
+  pool.Free(again, kMax);
   kernel_refuses = false;
-  // The next that is freed takes it along, and Fit() the others.
-  pool.Free(pool.Allocate(kLarge + kPage), kLarge + kPage);
-  EXPECT_EQ(pool.statistics().reserved_bytes, reserved - kLarge);
   pool.Fit();
   EXPECT_LE(pool.statistics().kept_bytes, PagePool::kKeptBytesMin);
+}
+
+TEST(PagePool, AMapThatTheKernelDoesNotTakeBackIsNotUsedAnyMore) {
+  constexpr size_t kBytes = SpanHeap::kSpanBytesMax + kPage;
+  PagePool pool;
+  char* const memory = pool.Allocate(kBytes);
+  kernel_refuses = true;
+  pool.Free(memory, kBytes);
+  kernel_refuses = false;
+  EXPECT_EQ(pool.statistics().refusals, 1u);
+  EXPECT_EQ(pool.statistics().used_bytes, 0u);
+  char* const next = pool.Allocate(kBytes);
+  EXPECT_NE(next, memory);
+  pool.Free(next, kBytes);
+  EXPECT_EQ(munmap(memory, kBytes), 0);
 }
 #endif
 

@@ -42,10 +42,11 @@ uint32_t Arena::NewChunk(size_t bytes) {
     MakePlaces(chunks_.size() + 1, &bases_);
     MakePlaces(chunks_.size() + 1, &free_chunks_);
   }
-  ScopedCharge charge(counter_, bytes);
+  const uint64_t taken = PagePool::RoundUp(bytes);
+  ScopedCharge charge(counter_, taken);
   char* const memory = PagePool::Process().Allocate(bytes);
   charge.Keep();
-  charged_bytes_ += bytes;
+  charged_bytes_ += taken;
   uint32_t index;
   if (!free_chunks_.empty()) {
     index = free_chunks_.back();
@@ -103,8 +104,9 @@ void Arena::Free(Ref ref, uint8_t slot_class) {
   Chunk& chunk = chunks_[index];
   LAVA_DCHECK(chunk.base != nullptr);
   PagePool::Process().Free(chunk.base, chunk.bytes);
-  counter_->Release(chunk.bytes);
-  charged_bytes_ -= chunk.bytes;
+  const uint64_t taken = PagePool::RoundUp(chunk.bytes);
+  counter_->Release(taken);
+  charged_bytes_ -= taken;
   chunk = {};
   bases_[index] = nullptr;
   free_chunks_.push_back(index);

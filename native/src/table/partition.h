@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cache/block_cache.h"
+#include "memory/large_memory.h"
 #include "table/bloom.h"
 #include "table/data_block.h"
 #include "table/index_block.h"
@@ -129,7 +130,7 @@ struct TrailingAllocator {
 template <typename T>
 std::shared_ptr<T> MakeTrailing(size_t trailing_bytes, char** trailing) {
   auto object = std::allocate_shared<T>(TrailingAllocator<T>(trailing_bytes, trailing));
-  object->bytes = sizeof(T) + 2 * TrailingAllocator<T>::kAlignment + trailing_bytes;
+  object->bytes = AllocatedBytes(sizeof(T) + 2 * TrailingAllocator<T>::kAlignment + trailing_bytes);
   return object;
 }
 

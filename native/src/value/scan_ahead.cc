@@ -5,11 +5,13 @@
 #include <string>
 #include <utility>
 
+#include "memory/large_memory.h"
+
 namespace lava {
 namespace {
 
 struct PieceAhead final : CachedBlock {
-  size_t charge() const override { return sizeof(*this) + bytes.capacity(); }
+  size_t charge() const override { return sizeof(*this) + AllocatedBytes(bytes.capacity() + 1); }
   std::string bytes;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "memory/large_memory.h"
 #include "value/key_iterator.h"
 #include "value/value_head.h"
 #include "value/verify.h"
@@ -18,7 +19,7 @@ constexpr uint64_t kCachedBytesMax = 64 << 10;
 constexpr uint64_t kCachedRecordBytesMax = kCachedBytesMax + kRecordOverheadBytesMax;
 
 struct CachedPartition final : CachedBlock {
-  size_t charge() const override { return sizeof(*this) + payload.capacity(); }
+  size_t charge() const override { return sizeof(*this) + AllocatedBytes(payload.capacity() + 1); }
   std::string payload;
   PartitionView view;
 };
@@ -27,7 +28,7 @@ struct CachedPartition final : CachedBlock {
 struct CachedValue final : CachedBlock {
   explicit CachedValue(uint64_t memory_bytes)
       : memory(std::make_unique_for_overwrite<char[]>(memory_bytes)), bytes(memory_bytes) {}
-  size_t charge() const override { return sizeof(*this) + bytes; }
+  size_t charge() const override { return sizeof(*this) + AllocatedBytes(bytes); }
   std::unique_ptr<char[]> memory;
   uint64_t bytes;
   Slice key, value;

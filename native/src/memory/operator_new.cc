@@ -1,0 +1,76 @@
+// This library's own operator new: what is large comes from the page pool (large_memory.h), all
+// else from malloc. Hidden in the shared library, so that nobody else's is replaced.
+
+#include <cstdlib>
+#include <new>
+
+#include "memory/large_memory.h"
+
+// malloc as it is without wrapped_malloc.cc, which would look at the size again.
+extern "C" {
+void* __real_malloc(size_t bytes);
+void __real_free(void* memory);
+}
+
+namespace {
+
+using lava::IsLarge;
+using lava::SlotHeap;
+
+void* TryAllocate(size_t bytes) {
+  return IsLarge(bytes) ? SlotHeap::Process().Allocate(bytes) : __real_malloc(bytes);
+}
+
+void* TryAllocate(size_t bytes, size_t alignment) {
+  if (!IsLarge(bytes) || alignment > lava::kMemoryPageBytes) {
+    return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  }
+  // Slots are aligned to 256, pages to all that is asked for.
+  if (alignment > 256 && bytes <= SlotHeap::kSlotBytesMax) bytes = SlotHeap::kSlotBytesMax + 1;
+  return SlotHeap::Process().Allocate(bytes);
+}
+
+// As the standard has it: the handler frees something or throws.
+template <typename... Arguments>
+[[gnu::noinline]] void* AllocateAgain(Arguments... arguments) {
+  for (;;) {
+    const std::new_handler handler = std::get_new_handler();
+    if (handler == nullptr) throw std::bad_alloc();
+    handler();
+    if (void* const memory = TryAllocate(arguments...); memory != nullptr) return memory;
+  }
+}
+
+void Release(void* memory) noexcept {
+  if (lava::IsOwnedMemory(memory)) [[unlikely]] {
+    SlotHeap::Process().Free(memory);
+  } else {
+    __real_free(memory);
+  }
+}
+
+}  // namespace
+
+void* operator new(size_t bytes) {
+  if (bytes == 0) bytes = 1;
+  void* const memory = TryAllocate(bytes);
+  return memory != nullptr ? memory : AllocateAgain(bytes);
+}
+
+void* operator new(size_t bytes, std::align_val_t alignment) {
+  if (bytes == 0) bytes = 1;
+  const auto align = static_cast<size_t>(alignment);
+  void* const memory = TryAllocate(bytes, align);
+  return memory != nullptr ? memory : AllocateAgain(bytes, align);
+}
+
+void operator delete(void* memory) noexcept { Release(memory); }
+void operator delete(void* memory, size_t bytes) noexcept {
+  if (bytes < SlotHeap::kBytesMin) {
+    __real_free(memory);
+  } else {
+    Release(memory);
+  }
+}
+void operator delete(void* memory, std::align_val_t) noexcept { Release(memory); }
+void operator delete(void* memory, size_t, std::align_val_t) noexcept { Release(memory); }

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+#include "memory/page_pool.h"
+
+namespace lava {
+
+/// Memory of 2 KiB and more by address alone, as malloc has it, from a page pool: up to 32 KiB from
+/// slots, eight sizes to a doubling, of spans that go back whole; above that in whole pages.
+/// Threads:    any.
+/// Ownership:  whoever allocated frees, before the heap's end.
+/// Errors:     null when the system has no memory left.
+class SlotHeap {
+ public:
+  static constexpr size_t kBytesMin = 2048, kSlotBytesMax = size_t{32} << 10;
+
+  explicit SlotHeap(PagePool* pool) : pool_(pool) {}
+  ~SlotHeap();
+  SlotHeap(const SlotHeap&) = delete;
+  SlotHeap& operator=(const SlotHeap&) = delete;
+  /// The process's. Never destroyed, and made without malloc.
+  static SlotHeap& Process();
+
+  /// At least this many bytes, not less than kBytesMin; aligned to 256.
+  void* Allocate(size_t bytes, bool zeroed = false) noexcept;
+  void Free(void* memory) noexcept;
+  /// Gives spans that have no slot in use to the pool. Each size keeps one of them otherwise.
+  void GiveBackFree() noexcept;
+  /// What memory has.
+  static size_t BytesOf(const void* memory);
+  /// What Allocate() takes for so many bytes.
+  static constexpr size_t RoundUp(size_t bytes) {
+    return bytes > kSlotBytesMax ? PagePool::RoundUp(bytes) : BytesOfClass(ClassOf(bytes));
+  }
+
+ private:
+  // Of (2^s, 2^(s+1)] bytes there are eight classes. A span has 8 to 16 pages.
+  static constexpr size_t kShiftMin = 10, kClasses = 5 * 8;
+  static constexpr size_t ClassOf(size_t bytes) {
+    const size_t shift = static_cast<size_t>(std::bit_width(bytes - 1)) - 1;
+    const size_t step = size_t{1} << (shift - 3);
+    return (shift - kShiftMin) * 8 + (bytes - (size_t{1} << shift) + step - 1) / step - 1;
+  }
+  static constexpr size_t BytesOfClass(size_t n) { return (9 + n % 8) << (n / 8 + kShiftMin - 3); }
+  static constexpr uint32_t PagesOfClass(size_t n) { return static_cast<uint32_t>(9 + n % 8); }
+  static constexpr uint32_t SlotsOfClass(size_t n) {
+    return static_cast<uint32_t>(PagesOfClass(n) * kMemoryPageBytes / BytesOfClass(n));
+  }
+  struct Class {
+    std::mutex mutex;
+    SpanList with_free_slots;
+  };
+
+  char* AllocateSlot(size_t n) noexcept;
+  void FreeSlot(Span* span, size_t slot) noexcept;
+  Span* NewSpan(size_t n) noexcept;
+  static uint16_t AllSlots(size_t n) { return static_cast<uint16_t>((1u << SlotsOfClass(n)) - 1); }
+  static Span* SpanOf(const void* memory);
+
+  PagePool* const pool_;
+  std::array<Class, kClasses> classes_;
+};
+
+}  // namespace lava
