@@ -17,6 +17,7 @@
 
 #include "db_test_util.h"
 #include "host/host_impl.h"
+#include "memory/large_memory.h"
 #include "memory/page_pool.h"
 #include "testing/count.h"
 #include "testing/variable.h"
@@ -275,6 +276,8 @@ class AllocationFailure : public ::testing::Test {
 
 #if LAVA_OWN_MALLOC
 TEST_F(AllocationFailure, NoneEndsTheProcessOrMakesAnAnswerWrong) {
+  // This program's malloc must see large allocations, too: none comes from the page pool.
+  large_bytes_min = SIZE_MAX;
   Fail(-1);
   ASSERT_NO_FATAL_FAILURE(Open());
   ASSERT_NO_FATAL_FAILURE(Play());

@@ -9,7 +9,7 @@ namespace lava::bench {
 namespace {
 
 constexpr uint64_t kSmallKeys = 20'000, kLargeKeys = 64;
-constexpr uint64_t kOperationsBetweenScans = 4096, kScanEntries = 5000;
+constexpr uint64_t kOperationsBetweenScans = 4096, kMixedScanEntries = 5000;
 
 /// A thread's part: its own instance, under numbers that grow by restores.
 class MixedUser {
@@ -27,7 +27,7 @@ class MixedUser {
     for (; done % 64 > 0 || SecondsSince(began) < seconds; ++done) {
       Operate();
       if (done % kOperationsBetweenScans == 0)
-        (void)instances_.Scan(instance_, KeyOf(0), kScanEntries);
+        (void)instances_.Scan(instance_, KeyOf(0), kMixedScanEntries);
     }
     return done;
   }
@@ -93,7 +93,8 @@ void RunMixed(const CaseOptions& options) {
       const size_t lower = count + 2 * (static_cast<size_t>(round) * count + n);
       instances->Split(to + "/" + std::to_string(n), lower, lower + 1);
       for (const size_t half : {lower, lower + 1}) {
-        (void)instances->Scan(half, std::string(1, half == lower ? '\0' : '\x80'), kScanEntries);
+        (void)instances->Scan(half, std::string(1, half == lower ? '\0' : '\x80'),
+                              kMixedScanEntries);
         instances->Close(half);
       }
     }

@@ -83,7 +83,9 @@ TEST_F(ScanAheadTest, PiecesAreTheCachesAndGo) {
   EXPECT_GT(one, ScanAhead::kPieceBytesMax);
   EXPECT_EQ(use_.used_bytes.load(), one);
   for (uint64_t page = 2; page < 100; ++page) Pass(page * 20'000, page * 20'000 + 20'000);
-  EXPECT_LE(cache_->used_bytes(), ScanAhead::kPieceBytesMax + 1000) << "one is kept, the last";
+  // An allocation is rounded up by an eighth at most.
+  EXPECT_LE(cache_->used_bytes(), ScanAhead::kPieceBytesMax * 9 / 8 + 1000)
+      << "one is kept, the last";
   // What the cache could not keep is no loss, but not done again at once.
   const uint64_t capacity = cache_->capacity_bytes();
   cache_->SetCapacity(0);
