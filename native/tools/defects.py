@@ -55,7 +55,7 @@ DEFECTS = [
            "if (done.ok() && sync) done = files->SyncDirectory(fs::DirectoryOf(path));", "",
            ("host",)),
     Defect("a file that could not be opened ends the log", "src/log/physical.cc",
-           "return asked ? Synced(status) : status;", "return Synced(status);", ("log fault",)),
+           "return asked ? Synced(status) : status;", "return Synced(status);", ("log",)),
     Defect("a file's rights follow the umask and its maker", "src/fs/posix_descriptor.cc",
            "if ((flags & O_CREAT) != 0) MakePrivate(descriptor, kFileMode);", "", ("files",)),
     Defect("a batch straddles a seal", "src/db/write.cc",

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "testing/chosen_file_system.h"
+#include "testing/fault_file_system.h"
 #include "testing/mem_file_system.h"
 #include "testing/random.h"
 #include "testing/sim_executor.h"
@@ -122,6 +123,30 @@ TEST_F(LavaLogTest, TheNumberOfARemovedFileIsNotUsedAgain) {
     Open();
     EXPECT_EQ(Read(a, 3), "new");
   }
+}
+
+// As when the process has no file descriptor left for a moment.
+TEST_F(LavaLogTest, AFileThatCannotBeOpenedToBeSyncedFailsOneWriteAlone) {
+  testing::FaultFileSystem faults(&files_);
+  options_.file_system = &faults;
+  Open();
+  const LogId a = Create("a");
+  Append(a, 1, "before");
+  // What was written of the file in which a write failed has to be synced before another begins.
+  faults.Arm({.fault = testing::Fault::kShortWrite, .only = testing::FileCall::kAppend});
+  const auto append = [&](uint64_t lsn) {
+    return log_->Append(a, lsn, "refused", Durability::kSynced);
+  };
+  EXPECT_FALSE(append(2).ok());
+  faults.Arm({.fault = testing::Fault::kNotOpened, .only = testing::FileCall::kSyncFile});
+  EXPECT_TRUE(append(2).IsIOError());
+  EXPECT_EQ(faults.fired(), 1u);
+  Append(a, 3, "after");
+  EXPECT_TRUE(log_->Sync().ok());
+  ASSERT_NO_FATAL_FAILURE(Open());
+  EXPECT_EQ(Read(a, 1), "before");
+  EXPECT_EQ(Read(a, 3), "after");
+  log_.reset();
 }
 
 // As a host without threads does, and as one whose job comes late.
