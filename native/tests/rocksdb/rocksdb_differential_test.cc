@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <optional>
 
+#include "memory/large_memory.h"
 #include "testing/count.h"
 #include "testing/variable.h"
 #include "tests/history/generator.h"
@@ -19,6 +21,13 @@
 // LAVA_TEST_HISTORIES, LAVA_TEST_OPERATIONS and LAVA_TEST_KEEP are those of metamorphic_test.
 namespace lava::testing {
 namespace {
+
+// RocksDB asks malloc how much each of its blocks has. This program's operator new is RocksDB's,
+// too, so none of its memory may come from the page pool.
+[[maybe_unused]] const bool has_malloc_alone = [] {
+  large_bytes_min = SIZE_MAX;
+  return true;
+}();
 
 std::string AnswerTo(Player* player, const History& history, size_t index) {
   return index == history.size() ? player->AtEnd() : player->Apply(history[index]);
