@@ -10,6 +10,7 @@
 #include "memory/free_heap.h"
 #include "memory/page_pool.h"
 #include "memory/slot_heap.h"
+#include "os/clock.h"
 #include "policy/working_sets.h"
 
 namespace lava {
@@ -25,8 +26,8 @@ constexpr uint64_t kKeptLeastMin = 1 << 20;
 // The cache has shrunk by one part of the capacity in so many: worth a walk through the heap.
 constexpr uint64_t kHeapShare = 32;
 // Free heap is given back while charges come and go, at most so often, and for at most one part of
-// the time in so many.
-constexpr auto kHeapInterval = std::chrono::milliseconds(200);
+// a processor's time in so many.
+constexpr auto kHeapInterval = std::chrono::milliseconds(100);
 constexpr int kHeapTimeShare = 100;
 constexpr uint64_t kLooksPerSeal = 8;
 // Of a lease that ends: less is not worth a walk through the heap.
@@ -193,13 +194,13 @@ void HostImpl::Charged() {
 // process's other parts free: the JVM's buffers for streams are as large as what is written.
 // Nobody is charged for that memory, so it goes back to the system a few times a second.
 void HostImpl::GiveBackHeapNow() {
-  const SteadyClock::time_point began = SteadyClock::now();
+  // CPU time: on a busy machine a call that is interrupted would else put off the next by seconds.
+  const uint64_t began_us = os::ThreadCpuMicros();
   SlotHeap::Process().GiveBackFree();
   GiveBackFreeHeap();
-  const SteadyClock::time_point end = SteadyClock::now();
-  const SteadyClock::duration wait =
-      std::max<SteadyClock::duration>(kHeapInterval, kHeapTimeShare * (end - began));
-  next_heap_look_ = end + wait;
+  const std::chrono::microseconds used(os::ThreadCpuMicros() - began_us);
+  next_heap_look_ =
+      SteadyClock::now() + std::max<SteadyClock::duration>(kHeapInterval, kHeapTimeShare * used);
   heap_peak_bytes_ = CachedInHeap();
 }
 
