@@ -71,7 +71,7 @@ char* PagePool::Allocate(size_t bytes, bool zeroed) {
 char* PagePool::AllocateFromRange(Kind kind, size_t rounded, bool* is_zero) {
   Span* span;
   if (kind == Kind::kSpan) {
-    span = TakeSpan(static_cast<uint32_t>(rounded / kPageBytes), is_zero);
+    span = TakeSpan(static_cast<uint32_t>(rounded / kPageBytes), false, is_zero);
   } else {
     std::lock_guard<std::mutex> lock(mutex_);
     Span::State state;
@@ -86,7 +86,7 @@ char* PagePool::AllocateFromRange(Kind kind, size_t rounded, bool* is_zero) {
   return SpanHeap::MemoryOf(span);
 }
 
-Span* PagePool::TakeSpan(uint32_t pages, bool* is_zero) noexcept {
+Span* PagePool::TakeSpan(uint32_t pages, bool of_slots, bool* is_zero) noexcept {
   Span* span;
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -94,6 +94,7 @@ Span* PagePool::TakeSpan(uint32_t pages, bool* is_zero) noexcept {
     span = spans_.Take(pages, &state);
     *is_zero = state == Span::State::kReturned;
     if (span == nullptr) return nullptr;
+    if (of_slots) SpanHeap::MarkSlots(span);
     const uint64_t bytes = uint64_t{pages} * kPageBytes;
     if (!*is_zero) kept_bytes_ -= bytes;
     used_bytes_ += bytes;
@@ -157,7 +158,7 @@ char* PagePool::AllocateOwned(size_t bytes, bool zeroed) noexcept {
   const size_t rounded = RoundUp(bytes);
   if (rounded <= SpanHeap::kSpanBytesMax) {
     bool is_zero;
-    Span* const span = TakeSpan(static_cast<uint32_t>(rounded / kPageBytes), &is_zero);
+    Span* const span = TakeSpan(static_cast<uint32_t>(rounded / kPageBytes), false, &is_zero);
     if (span == nullptr) return nullptr;
     char* const memory = SpanHeap::MemoryOf(span);
     if (zeroed && !is_zero) std::memset(memory, 0, bytes);

@@ -40,7 +40,7 @@ class PagePool {
     virtual uint64_t KeptBytesMax() const = 0;
   };
 
-  /// room may be null: kKeptBytesMin, which is kept anyway.
+  /// room may be null: then kKeptBytesMin may stay resident.
   explicit PagePool(const Room* room = nullptr) : room_(room) {}
   ~PagePool();
   PagePool(const PagePool&) = delete;
@@ -55,8 +55,9 @@ class PagePool {
   /// size. Null when the system has none left.
   char* AllocateOwned(size_t bytes, bool zeroed = false) noexcept;
   void FreeOwned(char* memory) noexcept;
-  /// A span, which is owned memory, too; null when the system has none left.
-  Span* TakeSpan(uint32_t pages, bool* is_zero) noexcept;
+  /// A span, which is owned memory, too, and maybe one that is cut into slots; null when the system
+  /// has none left.
+  Span* TakeSpan(uint32_t pages, bool of_slots, bool* is_zero) noexcept;
   void PutSpan(Span* span) noexcept;
 
   /// room must outlive the pool.

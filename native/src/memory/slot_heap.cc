@@ -50,13 +50,8 @@ char* SlotHeap::AllocateSlot(size_t n) noexcept {
 
 Span* SlotHeap::NewSpan(size_t n) noexcept {
   bool is_zero;
-  Span* const span = pool_->TakeSpan(PagesOfClass(n), &is_zero);
+  Span* const span = pool_->TakeSpan(PagesOfClass(n), true, &is_zero);
   if (span == nullptr) return nullptr;
-  const auto first_page = static_cast<uint32_t>(span - Range::Of(span)->spans.data());
-  for (uint32_t page = 0; page < PagesOfClass(n); ++page) {
-    span[page].state = Span::State::kSlots;
-    span[page].first_page = first_page;
-  }
   span->slot_class = static_cast<uint8_t>(n);
   span->free_slots = AllSlots(n);
   return span;

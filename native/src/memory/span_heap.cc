@@ -217,6 +217,14 @@ Span* SpanHeap::Take(uint32_t pages, Span::State* state) {
   return span;
 }
 
+void SpanHeap::MarkSlots(Span* span) {
+  const auto first_page = static_cast<uint32_t>(span - Range::Of(span)->spans.data());
+  for (uint32_t page = 0; page < span->pages; ++page) {
+    span[page].state = Span::State::kSlots;
+    span[page].first_page = first_page;
+  }
+}
+
 void SpanHeap::Put(Span* span, Span::State state) {
   Range* const range = Range::Of(span);
   uint32_t pages = span->pages;

@@ -79,6 +79,9 @@ class SpanHeap {
 
   /// Used then. state: what it was before. Null when the system has no addresses left.
   Span* Take(uint32_t pages, Span::State* state);
+  /// Says of each page of a used span that the span is cut into slots. Under the caller's lock, as
+  /// neighbours look at the span's ends.
+  static void MarkSlots(Span* span);
   /// Used by nobody now: joined with its neighbours of the same state.
   void Put(Span* span, Span::State state);
   /// The largest resident span, used then, or so many pages of it; null if there is none.
