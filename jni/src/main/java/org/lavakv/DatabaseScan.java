@@ -24,42 +24,7 @@ final class DatabaseScan {
 
     /** See {@link LavaDB#scan}. */
     void scan(TableHandle t, ScanOptions o, ScanPage page, Snapshot s) throws LavaDBException {
-        long table = db.own(t);
-        long snapshot = db.own(s);
-        int flags =
-                (o.lowerExclusive ? FLAG_LOWER_EXCLUSIVE : 0)
-                        | (o.keysOnly ? FLAG_KEYS_ONLY : 0)
-                        | (o.fillCache ? 0 : FLAG_PAST_CACHE);
-        try {
-            int needed = roomFor(o.bytesMax);
-            while (needed != DONE) {
-                byte[] out = page.reserve(needed);
-                try {
-                    // Not through a lambda: one page must allocate nothing, compiled or not.
-                    needed =
-                            scan0(
-                                    db.handle,
-                                    table,
-                                    o.lower,
-                                    o.lowerBytes,
-                                    o.upper,
-                                    o.upperBytes,
-                                    flags,
-                                    o.prefixBytes,
-                                    o.skipKeyBytes,
-                                    o.entriesMax,
-                                    o.bytesMax,
-                                    snapshot,
-                                    out,
-                                    out.length);
-                } catch (LavaDBException e) {
-                    db.bringWhatIsNeeded(e);
-                }
-            }
-            page.filled();
-        } finally {
-            keepReachable(s);
-        }
+        fill(page, o.bytesMax, s, db.own(t), o, null, null);
     }
 
     /** See {@link LavaDB#scanTables}. */
@@ -68,39 +33,81 @@ final class DatabaseScan {
         for (int i = 0; i < tables.length; i++) {
             tables[i] = db.own(o.tables.get(i));
         }
+        fill(page, o.bytesMax, s, 0, null, tables, o);
+    }
+
+    /**
+     * Fills the page by one of both scans, and repeats the call with more room, and when a file
+     * that it needs has come. Without a lambda: a page must allocate nothing, compiled or not.
+     */
+    private void fill(
+            ScanPage page,
+            int bytesMax,
+            Snapshot s,
+            long table,
+            ScanOptions ofTable,
+            long[] tables,
+            TablesScan ofTables)
+            throws LavaDBException {
         long snapshot = db.own(s);
         try {
-            int needed = roomFor(o.bytesMax);
+            int needed = roomFor(bytesMax);
             while (needed != DONE) {
                 byte[] out = page.reserve(needed);
                 try {
                     needed =
-                            scanTables0(
-                                    db.handle,
-                                    tables,
-                                    o.afterTable,
-                                    o.afterKey,
-                                    o.afterKey.length,
-                                    o.fillCache ? 0 : FLAG_PAST_CACHE,
-                                    o.entriesMax,
-                                    o.bytesMax,
-                                    snapshot,
-                                    out,
-                                    out.length);
+                            ofTable != null
+                                    ? scanInto(out, table, ofTable, snapshot)
+                                    : scanInto(out, tables, ofTables, snapshot);
                 } catch (LavaDBException e) {
                     db.bringWhatIsNeeded(e);
                 }
             }
             page.filled();
         } finally {
-            keepReachable(s);
+            Reference.reachabilityFence(s);
+            Reference.reachabilityFence(db); // the native calls are static
         }
     }
 
-    /** The native calls are static: nothing else keeps what their handles belong to. */
-    private void keepReachable(Snapshot s) {
-        Reference.reachabilityFence(s);
-        Reference.reachabilityFence(db);
+    /** Says 0, or how many bytes the array would have to hold. */
+    private int scanInto(byte[] out, long table, ScanOptions o, long snapshot)
+            throws LavaDBException {
+        int flags =
+                (o.lowerExclusive ? FLAG_LOWER_EXCLUSIVE : 0)
+                        | (o.keysOnly ? FLAG_KEYS_ONLY : 0)
+                        | (o.fillCache ? 0 : FLAG_PAST_CACHE);
+        return scan0(
+                db.handle,
+                table,
+                o.lower,
+                o.lowerBytes,
+                o.upper,
+                o.upperBytes,
+                flags,
+                o.prefixBytes,
+                o.skipKeyBytes,
+                o.entriesMax,
+                o.bytesMax,
+                snapshot,
+                out,
+                out.length);
+    }
+
+    private int scanInto(byte[] out, long[] tables, TablesScan o, long snapshot)
+            throws LavaDBException {
+        return scanTables0(
+                db.handle,
+                tables,
+                o.afterTable,
+                o.afterKey,
+                o.afterKey.length,
+                o.fillCache ? 0 : FLAG_PAST_CACHE,
+                o.entriesMax,
+                o.bytesMax,
+                snapshot,
+                out,
+                out.length);
     }
 
     /** Room for a full page and its last key, so that only a large entry needs a second call. */
