@@ -18,6 +18,9 @@ if [ -n "${JAVA_HOME:-}" ]; then
   PATH=$JAVA_HOME/bin:$PATH
 fi
 
+# Java takes the encoding of file names from the locale, and a fresh container's is ASCII.
+export LC_ALL=C.UTF-8
+
 say() { printf '%s\n' "$*"; }
 die() {
   printf '%s\n' "$*" >&2

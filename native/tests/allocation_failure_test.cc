@@ -19,6 +19,7 @@
 #include "host/host_impl.h"
 #include "memory/large_memory.h"
 #include "memory/page_pool.h"
+#include "memtable/memtable.h"
 #include "testing/count.h"
 #include "testing/variable.h"
 
@@ -297,6 +298,41 @@ TEST_F(AllocationFailure, NoneEndsTheProcessOrMakesAnAnswerWrong) {
   }
   Count(refused, "allocations refused");
   EXPECT_GE(refused, static_cast<uint64_t>(all / step / 2));
+}
+
+/// Memory ends while a memtable's entries are put in order: some are in the tree then, some wait.
+TEST_F(AllocationFailure, AnEntryIsPutInOrderOnceWhereverMemoryEnds) {
+  constexpr int kEntries = 2000;  // the tree takes several chunks for them
+  uint64_t ended_amid = 0;
+  bool refused = true;
+  for (int64_t n = 0; refused; ++n) {
+    SCOPED_TRACE("allocation " + std::to_string(n));
+    MemoryCounter counter;
+    auto memtable = MemTable::Create(&counter);
+    for (int i = 0; i < kEntries; ++i) memtable->Put(K(1, std::to_string(10'000 + i)), 3, "value");
+    MemTable::Copied page;
+    Fail(n);
+    try {
+      const Armed armed;
+      memtable->CopyRange("", false, "", 1, true, &page);
+    } catch (const std::bad_alloc&) {
+      ++ended_amid;
+    }
+    refused = plan.refused > 0;
+    FailNone();
+    // Entries go from the tree and from what waits alike.
+    for (int i = 0; i < kEntries; i += 2) memtable->Erase(K(1, std::to_string(10'000 + i)));
+    auto it = memtable->NewIterator(true);
+    int i = 1;
+    for (it->Seek(""); it->Valid(); it->Next(), i += 2) {
+      ASSERT_EQ(it->record().key, K(1, std::to_string(10'000 + i)));
+    }
+    ASSERT_OK(it->status());
+    ASSERT_EQ(i, kEntries + 1);
+    ASSERT_EQ(memtable->record_count(), static_cast<uint64_t>(kEntries / 2));
+  }
+  Count(ended_amid, "times that memory ended while a memtable was put in order");
+  EXPECT_GE(ended_amid, 3u);
 }
 
 /// On the host's own threads, which nobody catches anything for.

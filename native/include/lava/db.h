@@ -277,7 +277,7 @@ struct DBStatistics {
   uint64_t memtable_killed_bytes = 0;   // keys and values that died before they were flushed
   /// CPU time of the threads that ran jobs, failed ones included.
   uint64_t flush_cpu_us = 0, compaction_cpu_us = 0, gc_cpu_us = 0;
-  uint64_t values_logged = 0;         // put into the value log, with a write-ahead log
+  uint64_t values_logged = 0;         // written to a value file by their own put: large, or logged
   uint64_t files_refused_direct = 0;  // go through the page cache though direct I/O was asked for
   uint64_t snapshots_given_up = 0;    // because writes needed the space that they kept
   /// Of the block cache: what it holds of this instance's files now, and lookups since the instance

@@ -13,11 +13,6 @@
 namespace lava {
 namespace {
 
-// Each byte is compared with the next at once: a loop takes minutes under ThreadSanitizer.
-bool IsFilledWith(char mark, const char* memory, size_t bytes) {
-  return memory[0] == mark && std::memcmp(memory, memory + 1, bytes - 1) == 0;
-}
-
 TEST(SlotHeap, RoundsByAnEighthAtMostAndAboveSlotsToPages) {
   size_t last = 0;
   for (size_t bytes = SlotHeap::kBytesMin; bytes <= SlotHeap::kSlotBytesMax; ++bytes) {
@@ -35,6 +30,11 @@ TEST(SlotHeap, RoundsByAnEighthAtMostAndAboveSlotsToPages) {
 }
 
 #if !defined(__SANITIZE_ADDRESS__)
+// Each byte is compared with the next at once: a loop takes minutes under ThreadSanitizer.
+bool IsFilledWith(char mark, const char* memory, size_t bytes) {
+  return memory[0] == mark && std::memcmp(memory, memory + 1, bytes - 1) == 0;
+}
+
 TEST(SlotHeap, WhatIsAllocatedIsApartAndKeepsItsContents) {
   PagePool pool;
   SlotHeap heap(&pool);
