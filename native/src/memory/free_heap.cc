@@ -2,11 +2,19 @@
 
 #include <malloc.h>
 
+#include <cstddef>
+
 namespace lava {
+namespace {
+
+// At the heap's end, for the next small allocations: none of them calls the system at once.
+constexpr size_t kKeptBytes = 256 << 10;
+
+}  // namespace
 
 void GiveBackFreeHeap() {
 #if defined(__GLIBC__)
-  (void)malloc_trim(0);
+  if (gives_back_free_heap.load(std::memory_order_relaxed)) (void)malloc_trim(kKeptBytes);
 #endif
 }
 

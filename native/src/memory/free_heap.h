@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+
 namespace lava {
 
 /// Gives what the process's malloc keeps of freed memory back to the system, as far as that malloc
@@ -7,5 +9,9 @@ namespace lava {
 /// locks meanwhile: for when much was freed at once and nobody waits.
 /// Threads: any.
 void GiveBackFreeHeap();
+
+/// Off: GiveBackFreeHeap() does nothing. For tests of what one thread calls: malloc may make it
+/// wait for a thread that gives heap back.
+inline std::atomic<bool> gives_back_free_heap{true};
 
 }  // namespace lava
