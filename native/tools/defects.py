@@ -410,7 +410,8 @@ DEFECTS = [
            "    pending_.erase(pending_.begin(), pending_.begin() + static_cast<ptrdiff_t>(inserted));\n",
            "", ("allocation",)),
     Defect("pages that the kernel does not take back are lost", "src/memory/page_pool.cc",
-           "  Put(kind, span, state);\n}\n\n// Holds", "  if (state != Span::State::kResident || kept_max > 0) "
+           "  Put(kind, span, state);\n}\n\n// Holds",
+           "  if (state == Span::State::kReturned || kept_bytes_ + bytes <= kept_max) "
            "Put(kind, span, state);\n}\n\n// Holds", ("memory",)),
     # What jobs meet.
     Defect("a corruption that a compaction meets is not told", "src/db/background_events.cc",
