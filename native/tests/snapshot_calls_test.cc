@@ -8,8 +8,10 @@
 
 #include <cerrno>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "host/host_impl.h"
 #include "memory/free_heap.h"
 #include "tests/db_real_test_util.h"
 
@@ -108,15 +110,16 @@ class SnapshotCallsTest : public RealDBTest {
 
 // The flush of what it seals is submitted, which wakes a thread, when the snapshot is first used.
 TEST_F(SnapshotCallsTest, ASnapshotMakesNone) {
-  // Another thread that does so holds malloc's lock, for at most 1 % of the time: not to be met
-  // here.
-  gives_back_free_heap = false;
   ASSERT_NO_FATAL_FAILURE(Open());
   for (int round = 0; round < 10; ++round) {
     // Settled, so that a thread waits for work, and none is in the way.
     ASSERT_NO_FATAL_FAILURE(Overwrite(5));
     ASSERT_NO_FATAL_FAILURE(Settle());
     ASSERT_NO_FATAL_FAILURE(Overwrite(5));
+    // Free heap has just gone back, and no other thread holds malloc's lock for that any more.
+    const HostImpl* const host = Impl(options_.lease.get())->host();
+    while (host->gives_back_heap()) std::this_thread::yield();
+    GiveBackFreeHeap();
     EXPECT_EQ(CallsOfASnapshot(), std::vector<long>()) << "round " << round;
   }
 }

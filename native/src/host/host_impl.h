@@ -115,6 +115,8 @@ class HostImpl final : public Host, public PagePool::Room, private ChargeObserve
   std::unique_ptr<os::Executor> InstanceOpened();
   void InstanceClosed(std::unique_ptr<os::Executor> client);
 
+  /// For tests: whether a thread gives free heap back now, and so may hold malloc's lock.
+  bool gives_back_heap() const { return heap_asked_for_; }
   /// For tests: asked before each charge that may be refused; null: nobody. It must outlive that.
   void SetChargeGate(ChargeObserver* gate) { charge_gate_ = gate; }
 

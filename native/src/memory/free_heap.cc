@@ -14,7 +14,7 @@ constexpr size_t kKeptBytes = 256 << 10;
 
 void GiveBackFreeHeap() {
 #if defined(__GLIBC__)
-  if (gives_back_free_heap.load(std::memory_order_relaxed)) (void)malloc_trim(kKeptBytes);
+  (void)malloc_trim(kKeptBytes);
 #endif
 }
 
