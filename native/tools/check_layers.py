@@ -33,7 +33,9 @@ LAYERS = {
 }
 LAYERS["db"] = set(LAYERS)
 # Folders of native/tools that look into the engine, as tests do; nothing of it includes them.
-TOOLS = {"inspect", "volume"}
+TOOLS = {"inspect", "thread_safety", "volume"}
+# Locks are the same everywhere, so what has public headers alone may include these, too.
+LOCKS = {"base/mutex.h", "base/thread_annotations.h"}
 # A job returns an edit; only the database writes it.
 FORBIDDEN_HEADERS = {"job": {"manifest/manifest.h"}}
 
@@ -45,7 +47,7 @@ RULES = [
     ("a signal handler", re.compile(CALL.format("signal|sigaction")), set(), False),
     (
         "a thread",
-        re.compile(r"\bstd::(?:thread|jthread|async)\b|" + CALL.format("pthread_create")),
+        re.compile(r"\bstd::(?:thread\b(?!::id)|jthread\b|async\b)|" + CALL.format("pthread_create")),
         {"os"},
         True,
     ),
@@ -177,7 +179,7 @@ class Checker:
 
     def check_public_only(self, path):
         for number, quote, header in self.includes(path):
-            if quote != '"' or header.startswith("lava/"):
+            if quote != '"' or header.startswith("lava/") or header in LOCKS:
                 continue
             if not (path.parent / header).exists():
                 self.report(path, number, f"{header}: only include/lava may be included here")

@@ -283,8 +283,9 @@ DEFECTS = [
            "value->Pin(lookup.value(), lookup.pin());", "value->Pin(lookup.value(), nullptr);",
            ANSWERS, "address"),
     Defect("close does not wait for jobs", "src/db/gate.h",
-           "return empty_.wait_for(lock, wait_max, [this] { return inside_ == 0; });",
-           "return wait_max.count() >= 0;", ("stress",), "address"),
+           "while (inside_ > 0 && empty_.WaitUntil(&mutex_, deadline)) {\n    }\n"
+           "    return inside_ == 0;",
+           "return deadline.time_since_epoch().count() >= 0;", ("stress",), "address"),
     Defect("a compaction forgets older files that begin within its range",
            "src/job/compaction_scope.cc", "entry.lower < range.upper);",
            "entry.lower < range.lower);", ANSWERS),
@@ -341,8 +342,8 @@ DEFECTS = [
            "if (op->counts && op->kind != Op::Kind::kMeta) written.push_back(op->log);\n"
            "    op->done = true;  // its caller may take it away from here on",
            "op->done = true;\n"
-           "    lock->unlock();\n"
-           "    lock->lock();\n"
+           "    mutex_.Unlock();\n"
+           "    mutex_.Lock();\n"
            "    if (op->counts && op->kind != Op::Kind::kMeta) written.push_back(op->log);",
            ("log stress",), "thread"),
     # LavaFS.
@@ -354,7 +355,7 @@ DEFECTS = [
     Defect("removed space is used again before the removal is durable", "src/lavafs/commit.cc",
            "options_.power_safe ? durable_ : written_", "recorded_", ("volume",)),
     Defect("a mount does not say that what it found is synced", "src/lavafs/volume.cc",
-           "LAVA_RETURN_IF_ERROR(journal_.Fits(0) ? journal_.Write({}, durable_sequence_, true)",
+           "LAVA_RETURN_IF_ERROR(journal_.Fits(0) ? journal_.Write({}, durable, true)",
            "LAVA_RETURN_IF_ERROR(journal_.Fits(0) ? Status::OK()", ("volume",)),
     Defect("numbers of transactions that a power cut took are used again", "src/lavafs/image.cc",
            "if (!same_boot) image.end", "if (false) image.end", ("volumes",)),
@@ -410,9 +411,10 @@ DEFECTS = [
            "    pending_.erase(pending_.begin(), pending_.begin() + static_cast<ptrdiff_t>(inserted));\n",
            "", ("allocation",)),
     Defect("pages that the kernel does not take back are lost", "src/memory/page_pool.cc",
-           "  Put(kind, span, state);\n}\n\n// Holds",
+           "  used_bytes_ -= bytes;\n  Put(kind, span, state);",
+           "  used_bytes_ -= bytes;\n"
            "  if (state == Span::State::kReturned || kept_bytes_ + bytes <= kept_max) "
-           "Put(kind, span, state);\n}\n\n// Holds", ("memory",)),
+           "Put(kind, span, state);", ("memory",)),
     # What jobs meet.
     Defect("a corruption that a compaction meets is not told", "src/db/background_events.cc",
            "if (!damaged_.emplace(id, status).second) return;",
@@ -598,8 +600,8 @@ DEFECTS = [
            "if (*written_under == WalRecord::kSynced) return false;", "", ("value log",)),
     Defect("a value that a power cut took from a log that is not synced is passed by alone",
            "src/db/write_ahead.cc",
-           "return replayed.lost ? Status::OK() : ReplayRecord(record, &write, &replayed);",
-           "return ReplayRecord(record, &write, &replayed);", ("value log", "crash")),
+           "return replayed.lost ? Status::OK() : ReplayRecord(record, &replayed);",
+           "return ReplayRecord(record, &replayed);", ("value log", "crash")),
     Defect("no flush tells how many values died in memory", "src/db/flush.cc",
            "    ChooseBounds(*group);\n", "", ("value log",)),
     Defect("a scan of the active memtable passes logged values by", "src/db/scan.cc",

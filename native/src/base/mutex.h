@@ -107,8 +107,7 @@ class CondVar {
   bool WaitFor(Mutex* mutex, std::chrono::duration<Rep, Period> most) LAVA_REQUIRES(mutex) {
     return WaitUntil(mutex, std::chrono::steady_clock::now() + most);
   }
-  bool WaitUntil(Mutex* mutex, std::chrono::steady_clock::time_point until)
-      LAVA_REQUIRES(mutex) {
+  bool WaitUntil(Mutex* mutex, std::chrono::steady_clock::time_point until) LAVA_REQUIRES(mutex) {
     Held held(mutex);
     return changed_.wait_until(held.lock, until) == std::cv_status::no_timeout;
   }

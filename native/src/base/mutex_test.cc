@@ -14,7 +14,8 @@ TEST(Mutex, OneThreadHoldsItAtATime) {
   bool taken = true;
   std::thread([&]() LAVA_NO_THREAD_SAFETY_ANALYSIS {  // the analysis knows one thread
     taken = mutex.TryLock();
-  }).join();
+  })
+      .join();
   EXPECT_FALSE(taken);
 }
 

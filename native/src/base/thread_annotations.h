@@ -32,6 +32,7 @@
 #define LAVA_RELEASE_SHARED(...) LAVA_THREAD_ANNOTATION(release_shared_capability(__VA_ARGS__))
 /// The function checks at run time that the caller holds the lock.
 #define LAVA_ASSERT_CAPABILITY(lock) LAVA_THREAD_ANNOTATION(assert_capability(lock))
+#define LAVA_ASSERT_SHARED_CAPABILITY(lock) LAVA_THREAD_ANNOTATION(assert_shared_capability(lock))
 /// The function returns the lock.
 #define LAVA_RETURN_CAPABILITY(lock) LAVA_THREAD_ANNOTATION(lock_returned(lock))
 /// The analysis skips the function. A comment beside each use says why.

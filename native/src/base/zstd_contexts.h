@@ -3,10 +3,11 @@
 #include <zstd.h>
 
 #include <memory>
-#include <mutex>
 #include <new>
 #include <utility>
 #include <vector>
+
+#include "base/mutex.h"
 
 namespace lava {
 
@@ -33,20 +34,20 @@ class ZstdContexts {
     return contexts;
   }
   /// std::bad_alloc without memory for another.
-  ZstdPtr<Context> Take() {
+  ZstdPtr<Context> Take() LAVA_EXCLUDES(mutex_) {
     if (ZstdPtr<Context> context = TakeKept()) return context;
     ZstdPtr<Context> context = New(static_cast<Context*>(nullptr));
     if (context == nullptr) throw std::bad_alloc();
     return context;
   }
   /// Frees it if there are enough, or it has grown too large to keep.
-  void Give(ZstdPtr<Context> context) {
+  void Give(ZstdPtr<Context> context) LAVA_EXCLUDES(mutex_) {
     if (Bytes(context.get()) > kKeptBytesMax) return;
-    std::lock_guard lock(mutex_);
+    MutexLock lock(&mutex_);
     if (free_.size() < kKeptMax) free_.push_back(std::move(context));
   }
-  size_t kept() {
-    std::lock_guard lock(mutex_);
+  size_t kept() LAVA_EXCLUDES(mutex_) {
+    MutexLock lock(&mutex_);
     return free_.size();
   }
 
@@ -60,16 +61,16 @@ class ZstdContexts {
   static size_t Bytes(const ZSTD_CCtx* context) { return ZSTD_sizeof_CCtx(context); }
   static size_t Bytes(const ZSTD_DCtx* context) { return ZSTD_sizeof_DCtx(context); }
 
-  ZstdPtr<Context> TakeKept() {
-    std::lock_guard lock(mutex_);
+  ZstdPtr<Context> TakeKept() LAVA_EXCLUDES(mutex_) {
+    MutexLock lock(&mutex_);
     if (free_.empty()) return nullptr;
     ZstdPtr<Context> context = std::move(free_.back());
     free_.pop_back();
     return context;
   }
 
-  std::mutex mutex_;
-  std::vector<ZstdPtr<Context>> free_;
+  Mutex mutex_;
+  std::vector<ZstdPtr<Context>> free_ LAVA_GUARDED_BY(mutex_);
 };
 
 /// Calls decompress(ZSTD_DCtx*), which gives a size as zstd does, and tells whether it is bytes.

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "cache/cache_shard.h"
 #include "policy/cache_border.h"
 
@@ -26,7 +26,6 @@ struct SegmentState {
   std::atomic<uint64_t> evicted_in_tick{0};
   std::atomic<uint32_t> ticks{0};
   std::atomic<uint64_t> missed_cost{0};  // see CachePeriod, since the last judgement
-  double worth = 0;                      // of a byte; under the border's lock
   /// By tick: bytes that were evicted in it and did not come back.
   std::array<std::atomic<int64_t>, kMarginAge + 1> out{};
 
@@ -46,14 +45,15 @@ struct SegmentState {
     out[(ticks.load(std::memory_order_relaxed) - age) % out.size()].fetch_sub(
         static_cast<int64_t>(bytes), std::memory_order_relaxed);
   }
-  void Judge(double capacity) {
+  /// What a byte of it is worth, after what it was.
+  double Judge(double worth, double capacity) {
     int64_t out_bytes = 0;
     for (const auto& bytes : out)
       out_bytes += std::max<int64_t>(bytes.load(std::memory_order_relaxed), 0);
     const uint64_t cost = missed_cost.exchange(0, std::memory_order_relaxed);
-    worth = SmoothCacheWorth(worth, {.missed_cost = static_cast<double>(cost),
-                                     .out_bytes = static_cast<double>(out_bytes),
-                                     .capacity_bytes = capacity});
+    return SmoothCacheWorth(worth, {.missed_cost = static_cast<double>(cost),
+                                    .out_bytes = static_cast<double>(out_bytes),
+                                    .capacity_bytes = capacity});
   }
 };
 
@@ -138,20 +138,20 @@ class ShardedCache final : public BlockCache {
   }
 
   /// Moves the border once for so many bytes inserted. Who comes while another does it goes on.
-  void JudgeBorder(uint64_t inserted, uint64_t capacity) {
+  void JudgeBorder(uint64_t inserted, uint64_t capacity) LAVA_EXCLUDES(border_mutex_) {
     const auto size = static_cast<double>(capacity);
     const uint64_t so_far = inserted_.fetch_add(inserted, std::memory_order_relaxed) + inserted;
     if (static_cast<double>(so_far) < kCachePeriodShare * size) return;
-    const std::unique_lock lock(border_mutex_, std::try_to_lock);
-    if (!lock) return;
+    if (!border_mutex_.TryLock()) return;
     inserted_.store(0, std::memory_order_relaxed);
-    for (SegmentState& state : segments_) state.Judge(size);
+    for (size_t i = 0; i < segments_.size(); ++i) worths_[i] = segments_[i].Judge(worths_[i], size);
     border_.store(
         MoveCacheBorder({.border = border_.load(std::memory_order_relaxed),
                          .index_used = static_cast<double>(UsedBy(Segment::kIndex)) / size,
-                         .index_worth = Of(Segment::kIndex).worth,
-                         .data_worth = Of(Segment::kData).worth}),
+                         .index_worth = worths_[static_cast<size_t>(Segment::kIndex)],
+                         .data_worth = worths_[static_cast<size_t>(Segment::kData)]}),
         std::memory_order_relaxed);
+    border_mutex_.Unlock();
   }
 
   /// Which segment gives way.
@@ -218,7 +218,8 @@ class ShardedCache final : public BlockCache {
   ChargeObserver* const observer_;
   std::array<SegmentState, 2> segments_;
   std::atomic<uint64_t> reserved_{0};  // of both, and of blocks that are about to come
-  std::mutex border_mutex_;            // of judgements; below no other lock
+  Mutex border_mutex_;                 // of judgements; below no other lock
+  std::array<double, 2> worths_ LAVA_GUARDED_BY(border_mutex_){};  // of a byte, by segment
   std::atomic<double> border_{1 - kCacheFloorShare};
   std::atomic<uint64_t> inserted_{0};  // since the last judgement
   std::atomic<uint64_t> next_file_{1};

@@ -84,13 +84,17 @@ BlockCache::Ref CacheShard::Drop(size_t part, uint32_t i, uint64_t hash) {
 
 void CacheShard::FitGhosts() {
   const size_t slots = std::bit_floor(table_.slots() / 2);
+  if (ghosts_.slots() == slots) return;
   // Without memory for that they stay as they are.
-  if (ghosts_.slots() != slots) (void)Tried([&] { ghosts_.Resize(slots); });
+  (void)Tried([&] {
+    mutex_.AssertHeld();
+    ghosts_.Resize(slots);
+  });
 }
 
 BlockCache::Ref CacheShard::Lookup(const Key& key, CacheUse* use) {
+  MutexLock lock(&mutex_);
   Part& part = parts_[Number(key.segment)];
-  std::lock_guard lock(mutex_);
   const uint32_t i = Find(key);
   if (i == BlockQueue::kNone) {
     ++part.misses;
@@ -104,7 +108,7 @@ BlockCache::Ref CacheShard::Lookup(const Key& key, CacheUse* use) {
 }
 
 BlockCache::Ref CacheShard::Peek(const Key& key) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(&mutex_);
   const uint32_t i = Find(key);
   return i == BlockQueue::kNone ? nullptr : parts_[Number(key.segment)].queue.at(i).block;
 }
@@ -113,12 +117,13 @@ CacheShard::Inserted CacheShard::Insert(const Key& key, BlockCache::Ref block, u
                                         CacheUse* use, uint32_t now, uint32_t known_age) {
   const size_t part = Number(key.segment);
   Inserted out;
-  std::lock_guard lock(mutex_);
+  MutexLock lock(&mutex_);
   if (const uint32_t old = Find(key); old != BlockQueue::kNone) {
     out.block = parts_[part].queue.at(old).block;
     return out;
   }
   const bool has_place = Tried([&] {
+    mutex_.AssertHeld();
     parts_[part].queue.MakePlace();
     table_.MakePlace();
   });
@@ -141,7 +146,7 @@ CacheShard::Inserted CacheShard::Insert(const Key& key, BlockCache::Ref block, u
 uint64_t CacheShard::Evict(Segment segment, uint64_t bytes, uint32_t now, size_t* steps) {
   std::array<BlockCache::Ref, kStepsMax> dropped;  // destroyed outside the lock
   const size_t number = Number(segment);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(&mutex_);
   BlockQueue& queue = parts_[number].queue;
   uint64_t freed = 0;
   size_t made = 0;
@@ -170,7 +175,7 @@ uint64_t CacheShard::Evict(Segment segment, uint64_t bytes, uint32_t now, size_t
 uint64_t CacheShard::Erase(const Key& key) {
   BlockCache::Ref dropped;  // destroyed outside the lock
   const size_t part = Number(key.segment);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(&mutex_);
   const uint32_t i = Find(key);
   if (i == BlockQueue::kNone) return 0;
   const uint64_t freed = parts_[part].queue.bytes_of(i);
@@ -182,7 +187,7 @@ uint64_t CacheShard::Erase(const Key& key) {
 std::array<uint64_t, 2> CacheShard::EraseFile(uint64_t file) {
   std::vector<BlockCache::Ref> dropped;
   std::array<uint64_t, 2> freed{};
-  std::lock_guard lock(mutex_);
+  MutexLock lock(&mutex_);
   for (size_t number = 0; number < parts_.size(); ++number) {
     const BlockQueue& queue = parts_[number].queue;
     for (uint32_t i; (i = queue.FindOf(file)) != BlockQueue::kNone;) {
@@ -197,12 +202,12 @@ std::array<uint64_t, 2> CacheShard::EraseFile(uint64_t file) {
 }
 
 size_t CacheShard::count(Segment segment) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(&mutex_);
   return parts_[Number(segment)].queue.count();
 }
 
 void CacheShard::AddTo(BlockCache::Statistics* out) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(&mutex_);
   for (size_t number = 0; number < parts_.size(); ++number) {
     const Part& part = parts_[number];
     BlockCache::SegmentStatistics& to = number == 0 ? out->index : out->data;

@@ -2,9 +2,9 @@
 
 #include <array>
 #include <cstdint>
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.h"
 #include "cache/block_cache.h"
 #include "cache/block_queue.h"
 #include "cache/ghosts.h"
@@ -29,8 +29,8 @@ class CacheShard {
     Key(const CacheKey& cache_key, Segment of) : key(cache_key), segment(of), hash(HashOf(key)) {}
   };
 
-  BlockCache::Ref Lookup(const Key& key, CacheUse* use);
-  BlockCache::Ref Peek(const Key& key) const;
+  BlockCache::Ref Lookup(const Key& key, CacheUse* use) LAVA_EXCLUDES(mutex_);
+  BlockCache::Ref Peek(const Key& key) const LAVA_EXCLUDES(mutex_);
 
   struct Inserted {
     BlockCache::Ref block;  // what stands under the key afterwards
@@ -40,17 +40,18 @@ class CacheShard {
   /// now: of the segment's clock. A block that was evicted at most known_age ago needs no trial.
   /// Where there is no memory for a place the block is handed back, as one that was not added.
   Inserted Insert(const Key& key, BlockCache::Ref block, uint64_t charge, CacheUse* use,
-                  uint32_t now, uint32_t known_age);
+                  uint32_t now, uint32_t known_age) LAVA_EXCLUDES(mutex_);
   /// Looks at kStepsMax blocks and at each once at most, or until bytes are free; returns what it
   /// freed. *steps: how many it looked at.
-  uint64_t Evict(Segment segment, uint64_t bytes, uint32_t now, size_t* steps);
+  uint64_t Evict(Segment segment, uint64_t bytes, uint32_t now, size_t* steps)
+      LAVA_EXCLUDES(mutex_);
   /// Returns what it freed.
-  uint64_t Erase(const Key& key);
+  uint64_t Erase(const Key& key) LAVA_EXCLUDES(mutex_);
   /// Returns what it freed, by segment.
-  std::array<uint64_t, 2> EraseFile(uint64_t file);
+  std::array<uint64_t, 2> EraseFile(uint64_t file) LAVA_EXCLUDES(mutex_);
 
-  size_t count(Segment segment) const;
-  void AddTo(BlockCache::Statistics* out) const;
+  size_t count(Segment segment) const LAVA_EXCLUDES(mutex_);
+  void AddTo(BlockCache::Statistics* out) const LAVA_EXCLUDES(mutex_);
 
   static uint64_t ChargeOf(const CachedBlock& block) { return block.charge() + kEntryCharge; }
 
@@ -96,15 +97,15 @@ class CacheShard {
   /// The entry's place in the table: its index in the queue, and the segment.
   static uint32_t PlaceOf(size_t part, uint32_t i) { return i << 1 | static_cast<uint32_t>(part); }
   /// Of the key's segment; BlockQueue::kNone.
-  uint32_t Find(const Key& key) const;
-  BlockCache::Ref Drop(size_t part, uint32_t i, uint64_t hash);
+  uint32_t Find(const Key& key) const LAVA_REQUIRES(mutex_);
+  BlockCache::Ref Drop(size_t part, uint32_t i, uint64_t hash) LAVA_REQUIRES(mutex_);
   /// The ghosts follow the table's size.
-  void FitGhosts();
+  void FitGhosts() LAVA_REQUIRES(mutex_);
 
-  mutable std::mutex mutex_;
-  Table table_;
-  std::array<Part, 2> parts_;
-  Ghosts ghosts_;
+  mutable Mutex mutex_;
+  Table table_ LAVA_GUARDED_BY(mutex_);
+  std::array<Part, 2> parts_ LAVA_GUARDED_BY(mutex_);
+  Ghosts ghosts_ LAVA_GUARDED_BY(mutex_);
 };
 
 }  // namespace lava

@@ -19,7 +19,6 @@ constexpr uint64_t kDropCacheShare = 64;
 
 }  // namespace
 
-// Holds state.
 PickerView DBImpl::MakePickerView(const Version& version) const {
   uint32_t levels = options_.level_count;
   for (uint32_t n = levels; n < kLevelCountMax; ++n)
@@ -56,7 +55,6 @@ PickerOptions DBImpl::MakePickerOptions() const {
           .upload_cost_percent = takes_checkpoints_ ? options_.gc_upload_cost_percent : 0};
 }
 
-// Holds state.
 void DBImpl::ScheduleCompactions() {
   if (closed_.load()) return;
   AdoptLeft();
@@ -94,8 +92,8 @@ void DBImpl::ScheduleCompactions() {
   }
 }
 
-// Holds state. Everything that was sealed before CompactAll() goes to the last level, alone and in
-// one compaction: files that come meanwhile are left to the next one, else it might never end.
+// Everything that was sealed before CompactAll() goes to the last level, alone and in one
+// compaction: files that come meanwhile are left to the next one, else it might never end.
 void DBImpl::ScheduleManual() {
   if (running_compactions_ > 0 || late_files_.any_key_file()) return;
   if (installed_sequence_ < manual_sequence_) {
@@ -116,7 +114,7 @@ void DBImpl::ScheduleManual() {
   manual_compacted_ = true;
 }
 
-// Holds state. All is in one level, but records in it may have expired since they got there.
+// All is in one level, but records in it may have expired since they got there.
 std::optional<CompactionPlan> DBImpl::PlanRewrite() const {
   const bool expires = std::any_of(tables_.begin(), tables_.end(), [](const auto& table) {
     return table.second->options().ttl_ms > 0;
@@ -134,16 +132,18 @@ std::optional<CompactionPlan> DBImpl::PlanRewrite() const {
   return std::nullopt;
 }
 
-// Holds state.
 void DBImpl::FinishManual(const Status& status) {
   ++manual_finished_;
-  if (!Tried([&] { manual_status_ = status; })) manual_status_ = Status(status.code(), {});
+  if (!Tried([&] {
+        state_mutex_.AssertHeld();
+        manual_status_ = status;
+      }))
+    manual_status_ = Status(status.code(), {});
   manual_sequence_ = next_manual_sequence_;
   manual_compacted_ = false;
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
-// Holds state.
 DBImpl::CompactionTask DBImpl::MakeTask(const CompactionPlan& plan) const {
   CompactionTask task;
   task.trivial_move = plan.trivial_move;
@@ -162,7 +162,6 @@ DBImpl::CompactionTask DBImpl::MakeTask(const CompactionPlan& plan) const {
   return task;
 }
 
-// Holds state.
 void DBImpl::MarkBusy(const CompactionTask& task, bool busy) {
   for (const CompactionInput::Level& level : task.input.inputs) {
     for (const FileEntry& entry : level.entries) {
@@ -176,7 +175,6 @@ void DBImpl::MarkBusy(const CompactionTask& task, bool busy) {
   }
 }
 
-// Holds state.
 void DBImpl::StartCompaction(CompactionTask task) {
   if (!task.trivial_move && !task.values_chosen) TakeAlong(PlanValueMerge(task.input), &task);
   task.input.version = ScopeOf(task.input);
@@ -208,7 +206,7 @@ void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
     if (!granted) return Status::OK();
     memory.emplace(std::move(*granted));
     {
-      std::lock_guard<std::mutex> state(state_mutex_);
+      MutexLock state(&state_mutex_);
       task->input.drop_time = DropTimeNow();
     }
     Status compacted = Compact(*task, &installed);
@@ -218,11 +216,11 @@ void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
   });
   if (!memory && status.ok()) return PutOff(std::move(task));
   {
-    std::lock_guard<std::mutex> state(state_mutex_);
+    MutexLock state(&state_mutex_);
     MarkBusy(*task, false);
     --running_compactions_;
     compactions_.erase(task);
-    changed_.notify_all();
+    changed_.NotifyAll();
     if (status.ok()) {
       Worked(BackgroundEvents::Work::kCompaction);
       // Its like is planned again.
@@ -230,7 +228,10 @@ void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
       if (!installed && task->manual) manual_compacted_ = false;
     } else if (!cancelled_) {
       order_spent_ -= task->order_bytes;
-      (void)Tried([&] { AvoidInputs(task->input, status); });
+      (void)Tried([&] {
+        state_mutex_.AssertHeld();
+        AvoidInputs(task->input, status);
+      });
       Failed(BackgroundEvents::Work::kCompaction, status, began_us);
       if (task->manual) FinishManual(status);
     }
@@ -246,14 +247,17 @@ void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
 // There is no memory for it: what it was for is looked for anew when other jobs end.
 void DBImpl::PutOff(std::shared_ptr<CompactionTask> task) {
   {
-    std::lock_guard<std::mutex> state(state_mutex_);
+    MutexLock state(&state_mutex_);
     MarkBusy(*task, false);
     --running_compactions_;
     if (task->manual) manual_compacted_ = false;
     order_spent_ -= task->order_bytes;  // nothing was brought in order for it
     compactions_.erase(task);
-    changed_.notify_all();
-    (void)Tried([this] { ReportJobs(); });
+    changed_.NotifyAll();
+    (void)Tried([this] {
+      state_mutex_.AssertHeld();
+      ReportJobs();
+    });
   }
   task.reset();
   AwaitMemory();
@@ -300,9 +304,9 @@ Status DBImpl::InstallCompaction(const CompactionTask& task, const CompactionOut
   for (const std::shared_ptr<FileMeta>& file : output.files)
     edit.Add(task.input.output_level, {file, file->lower, file->upper});
   for (const std::shared_ptr<ValueFileMeta>& file : output.value_files) edit.AddBorn(file);
-  std::lock_guard<std::mutex> install(install_mutex_);
+  MutexLock install(&install_mutex_);
   {
-    std::lock_guard<std::mutex> state(state_mutex_);
+    MutexLock state(&state_mutex_);
     AdoptLeft();
     *installed = MayDrop(task, output);
     if (!*installed) {
@@ -312,16 +316,15 @@ Status DBImpl::InstallCompaction(const CompactionTask& task, const CompactionOut
     }
   }
   LAVA_RETURN_IF_ERROR(Log(edit));
-  std::lock_guard<std::mutex> state(state_mutex_);
+  MutexLock state(&state_mutex_);
   if (!task.trivial_move) LearnMet(task, output);
   Adopt();
   return Status::OK();
 }
 
-// Holds write.
 void DBImpl::RequestManual(uint64_t* ticket) {
   SealLocked();
-  std::lock_guard<std::mutex> state(state_mutex_);
+  MutexLock state(&state_mutex_);
   if (manual_requested_ - manual_finished_ < 2) ++manual_requested_;
   // One that runs may have planned already; then the number stands for the next.
   const bool next = manual_requested_ - manual_finished_ == 2;
@@ -334,11 +337,11 @@ Status DBImpl::CompactAll(uint32_t timeout_ms, uint64_t* ticket) {
   const auto deadline = std::chrono::steady_clock::now() +
                         std::chrono::milliseconds(std::min(timeout_ms, environment_.wait_ms_max));
   if (*ticket == 0) {
-    std::lock_guard<std::mutex> write(write_mutex_);
+    MutexLock write(&write_mutex_);
     if (closed_.load()) return Status::Closed("the instance was closed");
     RequestManual(ticket);
   }
-  StateLock state(state_mutex_);
+  MutexLock state(&state_mutex_);
   if (*ticket > manual_requested_)
     return Status::InvalidArgument("compact all: the ticket is of no call before");
   // On every call: what failed before may be due again.
@@ -346,7 +349,7 @@ Status DBImpl::CompactAll(uint32_t timeout_ms, uint64_t* ticket) {
   ScheduleCompactions();
   while (manual_finished_ < *ticket) {
     if (closed_.load()) return Status::Closed("the instance was closed");
-    if (changed_.wait_until(state, deadline) == std::cv_status::timeout) break;
+    if (!changed_.WaitUntil(&state_mutex_, deadline)) break;
   }
   return manual_finished_ < *ticket ? Status::Busy() : manual_status_;
 }
@@ -387,7 +390,6 @@ JobContext DBImpl::MakeJobContext(uint32_t output_level) {
   return context;
 }
 
-// Holds state.
 std::map<uint64_t, TableOptions> DBImpl::TableOptionsNow() const {
   std::map<uint64_t, TableOptions> options;
   for (const auto& [id, table] : tables_) {

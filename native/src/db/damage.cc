@@ -32,13 +32,12 @@ std::vector<uint64_t> KeysOf(const Map& map) {
 
 }  // namespace
 
-// Holds state.
 DBImpl::Backoff& DBImpl::BackoffOf(BackgroundEvents::Work work) {
   if (work == BackgroundEvents::Work::kFlush) return flush_backoff_;
   return work == BackgroundEvents::Work::kCompaction ? compaction_backoff_ : gc_backoff_;
 }
 
-// Holds state. Of flushes, compactions and collections.
+// Of flushes, compactions and collections.
 void DBImpl::Failed(BackgroundEvents::Work work, const Status& status, uint64_t began_us) {
   Counters::Add(&counters_.background_errors, 1);
   Backoff& backoff = BackoffOf(work);
@@ -48,16 +47,20 @@ void DBImpl::Failed(BackgroundEvents::Work work, const Status& status, uint64_t 
   backoff.began_us = began_us;
   backoff.retry_at_us = clock_->MonotonicMicros() + backoff.wait_us;
   // Without memory it is told when it is met the next time.
-  (void)Tried([&] { NoteDamage(work, status); });
+  (void)Tried([&] {
+    state_mutex_.AssertHeld();
+    NoteDamage(work, status);
+  });
 }
 
-// Holds state.
 void DBImpl::Worked(BackgroundEvents::Work work) {
   BackoffOf(work) = Backoff();
-  (void)Tried([&] { events_.Worked(work); });
+  (void)Tried([&] {
+    state_mutex_.AssertHeld();
+    events_.Worked(work);
+  });
 }
 
-// Holds state.
 std::vector<std::string> DBImpl::NamesOf(const std::vector<uint64_t>& tables) const {
   std::vector<std::string> names;
   for (const uint64_t id : tables) {
@@ -67,7 +70,7 @@ std::vector<std::string> DBImpl::NamesOf(const std::vector<uint64_t>& tables) co
   return names;
 }
 
-// Holds state. Messages of corruption name the file.
+// Messages of corruption name the file.
 std::optional<DBImpl::DamagedFile> DBImpl::FindDamaged(std::string_view message) const {
   const auto names = [message](const std::string& file) {
     return message.find(file) != std::string_view::npos;
@@ -82,7 +85,6 @@ std::optional<DBImpl::DamagedFile> DBImpl::FindDamaged(std::string_view message)
   return std::nullopt;
 }
 
-// Holds state.
 void DBImpl::NoteDamage(BackgroundEvents::Work work, const Status& status) {
   const int64_t now_ms = clock_->WallMillis();
   std::optional<DamagedFile> file;
@@ -98,7 +100,7 @@ void DBImpl::NoteDamage(BackgroundEvents::Work work, const Status& status) {
   BackoffOf(work) = Backoff();
 }
 
-// Holds state. A compaction can fail for a file that is none of its inputs, to which they refer.
+// A compaction can fail for a file that is none of its inputs, to which they refer.
 void DBImpl::AvoidInputs(const CompactionInput& input, const Status& status) {
   if (!status.IsCorruption()) return;
   const std::optional<DamagedFile> file = FindDamaged(status.message());
@@ -109,7 +111,7 @@ void DBImpl::AvoidInputs(const CompactionInput& input, const Status& status) {
     for (const FileEntry& entry : level.entries) avoided_.insert(entry.file->id);
 }
 
-// Holds state. Which values live cannot be told without all keys.
+// Which values live cannot be told without all keys.
 bool DBImpl::IsKeyFileDamaged() const {
   if (!events_.any_damage()) return false;
   for (const auto& level : version_->levels)
@@ -118,10 +120,9 @@ bool DBImpl::IsKeyFileDamaged() const {
   return false;
 }
 
-// Holds state.
 Status DBImpl::DamageOf(const Version& version) const {
   if (!events_.any_damage()) return events_.Corruption();
-  const auto told = [this](const FileId& id) {
+  const auto told = [this](const FileId& id) LAVA_REQUIRES(state_mutex_) {
     const Status* const damage = events_.DamageOf(id);
     return damage == nullptr
                ? Status::OK()
@@ -134,7 +135,7 @@ Status DBImpl::DamageOf(const Version& version) const {
 }
 
 Status DBImpl::DamageIn(const Version& version) const {
-  std::lock_guard<std::mutex> state(state_mutex_);
+  MutexLock state(&state_mutex_);
   return DamageOf(version).WithContext("checkpoint of " + path_);
 }
 
@@ -142,21 +143,22 @@ Status DBImpl::DamageIn(const Version& version) const {
 void DBImpl::NoteRemoval(const Status& status) {
   const bool failed = !status.ok() && !status.IsNotFound();
   if (failed) Counters::Add(&counters_.background_errors, 1);
-  std::lock_guard<std::mutex> state(state_mutex_);
+  MutexLock state(&state_mutex_);
   Note(BackgroundEvents::Work::kRemoval, failed ? status : Status::OK());
 }
 
-// Holds state. Of work that nothing waits for.
+// Of work that nothing waits for.
 void DBImpl::Note(BackgroundEvents::Work work, const Status& status) {
   (void)Tried([&] {
+    state_mutex_.AssertHeld();
     if (status.ok()) return events_.Worked(work);
     events_.Failed(work, status, clock_->WallMillis());
   });
 }
 
 std::vector<BackgroundEvent> DBImpl::TakeBackgroundEvents() {
-  if (!events_.any()) return {};
-  std::lock_guard<std::mutex> state(state_mutex_);
+  if (!HasBackgroundEvents()) return {};
+  MutexLock state(&state_mutex_);
   return events_.Take();
 }
 

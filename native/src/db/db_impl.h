@@ -1,17 +1,16 @@
 #pragma once
 
 #include <algorithm>
-#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "db/background_events.h"
 #include "db/counters.h"
 #include "db/environment.h"
@@ -74,17 +73,10 @@ std::vector<Snapshot::File> FilesOf(const Version& version);
 
 /// The instance behind lava/db.h.
 ///
-/// Lock order: a thread that holds a lock of this table takes only locks further down.
-///   close_mutex_     closing, from its first step to the last
-///   install_mutex_   the manifest, and so the order of versions; held over manifest I/O
-///   write_mutex_     writes to the active memtable, and its seal
-///   state_mutex_     everything named "guarded by state" below; never held over I/O
-///   SnapshotRegistry the list of open snapshots
-///   SpaceQuota       what instances take; it calls RequestSpace() and the like, which take no lock
-///   ViewCell         a reference being counted
-/// Outside the table: LeaseImpl's mutex is held while it calls active_bytes() and RequestSeal(),
-/// which take no lock of the instance; Gate and Executor have mutexes under which nothing of the
-/// instance is called.
+/// Locks: members and functions say which of the four mutexes they need, and the compiler checks
+/// that; docs/locks.md has their order. Outside of it: LeaseImpl's mutex is held while it calls
+/// active_bytes() and RequestSeal(), which take no lock of the instance; Gate and Executor have
+/// mutexes under which nothing of the instance is called.
 ///
 /// Runs: active memtable, then sealed_ (newest first), then version. Sealed runs leave sealed_ for
 /// L0 oldest first, whatever order their flushes finish in.
@@ -185,9 +177,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   void FlushSealed();
 
  private:
-  using StateLock = std::unique_lock<std::mutex>;
-  using WriteLock = std::unique_lock<std::mutex>;
-
   // Adjacent sealed runs that are flushed into one file. Guarded by state.
   struct FlushGroup {
     std::vector<std::shared_ptr<SealedRun>> runs;  // newest first
@@ -233,14 +222,15 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   // open.cc, import.cc
   Status CheckOptions() const;
   Status OpenVersion(std::span<const ImportSource> imports);
-  Status OpenManifest(std::span<const ImportSource> imports, VersionEdit* first);
-  Status OpenWal(VersionEdit* first);
+  Status OpenManifest(std::span<const ImportSource> imports, VersionEdit* first)
+      LAVA_REQUIRES(install_mutex_);
+  Status OpenWal(VersionEdit* first) LAVA_REQUIRES(install_mutex_);
   bool syncs() const { return options_.sync || options_.wal != WalMode::kNone; }
   Status BuildImport(std::span<const ImportSource> imports, VersionEdit* first);
   Status OpenFiles(const Version& version, std::span<const ImportSource> imports);
   Status OpenKeyFile(FileMeta* meta);
-  Status RemoveUnnamedFiles();
-  void TearDown();
+  Status RemoveUnnamedFiles() LAVA_REQUIRES(install_mutex_);
+  void TearDown() LAVA_REQUIRES(close_mutex_);
   JobContext MakeJobContext(uint32_t output_level);
   FileId NextFile(uint64_t numbers = 1);
 
@@ -254,7 +244,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
                         TableImpl** table) const;
   Status CheckBound(const TableImpl& table, Slice bound, std::string_view name) const;
   uint64_t MemtableBytesOf(const WriteBatch& batch) const;
-  // value_log.cc; holds write.
+  // value_log.cc.
   /// Whether the value is too large for the memtable, so that it goes to a value file at once.
   bool IsOversize(Slice value) const { return IsOversize(value.size()); }
   bool IsOversize(uint64_t bytes) const { return bytes > in_memory_bytes_max_; }
@@ -277,37 +267,43 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
                                                          : options_.large_value_bytes;
   }
   /// Puts the value into the active memtable's segment; *reference replaces it.
-  Status LogValue(const TableImpl& table, Slice internal_key, Slice value, std::string* reference);
+  Status LogValue(const TableImpl& table, Slice internal_key, Slice value, std::string* reference)
+      LAVA_REQUIRES(write_mutex_);
   /// The same of one that comes in pieces. Errors: also the source's.
   Status LogFrom(const TableImpl& table, Slice internal_key, ValueSource* value,
-                 std::string* reference);
+                 std::string* reference) LAVA_REQUIRES(write_mutex_);
   /// write(reference) appends a value of so many bytes to segment_.
   template <typename Body>
-  Status LogBy(uint64_t bytes, std::string* reference, const Body& write);
+  Status LogBy(uint64_t bytes, std::string* reference, const Body& write)
+      LAVA_REQUIRES(write_mutex_);
   /// The same for a batch: one string for each operation, empty where its value is small; none when
   /// all are.
-  Status LogValues(const WriteBatch& batch, std::vector<std::string>* references);
+  Status LogValues(const WriteBatch& batch, std::vector<std::string>* references)
+      LAVA_REQUIRES(write_mutex_);
   Status LogAppended(const TableImpl& table, Slice internal_key, Slice segments,
-                     std::string* reference);
-  void PutLogged(const TableImpl& table, Slice internal_key, uint32_t prefix_bytes,
-                 Slice reference);
-  void AppendLogged(Slice internal_key, uint32_t prefix_bytes, Slice reference);
-  Status MakeSegment();
-  void Attach(std::shared_ptr<LogSegment> segment);
+                     std::string* reference) LAVA_REQUIRES(write_mutex_);
+  void PutLogged(const TableImpl& table, Slice internal_key, uint32_t prefix_bytes, Slice reference)
+      LAVA_REQUIRES(write_mutex_);
+  void AppendLogged(Slice internal_key, uint32_t prefix_bytes, Slice reference)
+      LAVA_REQUIRES(write_mutex_);
+  Status MakeSegment() LAVA_REQUIRES(write_mutex_);
+  void Attach(std::shared_ptr<LogSegment> segment) LAVA_REQUIRES(write_mutex_);
   void SyncSegments();
-  void RemoveReplayedSegments();
+  void RemoveReplayedSegments() LAVA_REQUIRES(install_mutex_);
   static constexpr uint64_t kLoggedBytesMax = 96;
-  // entries.cc; hold write.
-  Status MakeEntrySegment();
+  // entries.cc.
+  Status MakeEntrySegment() LAVA_REQUIRES(write_mutex_);
   Status LogEntry(Slice entry, const EntrySegment::Value* value, EntryLocation* location,
-                  ValueReference* reference);
-  Status BindPut(const TableImpl& table, Slice entry, EntryLocation* location);
-  Status BindAppend(const TableImpl& table, Slice entry, EntryLocation* location);
+                  ValueReference* reference) LAVA_REQUIRES(write_mutex_);
+  Status BindPut(const TableImpl& table, Slice entry, EntryLocation* location)
+      LAVA_REQUIRES(write_mutex_);
+  Status BindAppend(const TableImpl& table, Slice entry, EntryLocation* location)
+      LAVA_REQUIRES(write_mutex_);
   std::shared_ptr<EntrySegment> HeldEntries(uint64_t segment) const;  // takes state
-  bool IsHeld(const std::string& name) const;                         // holds state
-  bool IsOfTree(const std::string& name) const;                       // holds state
-  bool IsOwn(const std::string& name) const;                          // holds install
-  Status FindEntries();
+  bool IsHeld(const std::string& name) const LAVA_REQUIRES(state_mutex_);
+  bool IsOfTree(const std::string& name) const LAVA_REQUIRES(state_mutex_);
+  bool IsOwn(const std::string& name) const LAVA_REQUIRES(install_mutex_);
+  Status FindEntries() LAVA_REQUIRES(install_mutex_);
   Status JudgeEnd(const vsst::EntryFileReader& reader, const Status& unsound) const;
   struct HeldSegment {
     std::string name;                       // of the file
@@ -316,66 +312,74 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   };
   Status WalkEntries(const std::map<uint64_t, HeldSegment>& segments, uint64_t* end, uint64_t* seen,
                      const std::function<Status(uint64_t, Slice)>& entry) const;
-  void EndEntryRun();
-  Status LogReleased(uint64_t through);  // holds install
-  void DropReleased();                   // holds install and state
+  void EndEntryRun() LAVA_REQUIRES(write_mutex_);
+  Status LogReleased(uint64_t through) LAVA_REQUIRES(install_mutex_);
+  void DropReleased() LAVA_REQUIRES(install_mutex_, state_mutex_);
   Status ReadHeld(const EntryLocation& location, std::string* bytes) const;
   uint64_t EntryBytesMax() const {
     return std::max(2 * memtable_limit_, options_.value_file_bytes);
   }
   /// appended: bytes that were appended, or 0: it was a put.
-  void NoteWrite(TableImpl* table, Slice internal_key, uint32_t prefix_bytes, size_t appended) {
+  void NoteWrite(TableImpl* table, Slice internal_key, uint32_t prefix_bytes, size_t appended)
+      LAVA_REQUIRES(write_mutex_) {
     last_write_table_ = table;
     last_write_.assign(internal_key);
     last_write_prefix_bytes_ = prefix_bytes;
     last_write_appended_ = appended;
   }
-  // write_ahead.cc; the log's part of a write, before the memtable's; holds write.
-  Status LogWrite(WalRecord::Kind kind, Slice internal_key, uint32_t prefix_bytes, Slice value);
-  Status LogReference(Slice internal_key, uint32_t prefix_bytes, Slice reference);
+  // write_ahead.cc; the log's part of a write, before the memtable's.
+  Status LogWrite(WalRecord::Kind kind, Slice internal_key, uint32_t prefix_bytes, Slice value)
+      LAVA_REQUIRES(write_mutex_);
+  Status LogReference(Slice internal_key, uint32_t prefix_bytes, Slice reference)
+      LAVA_REQUIRES(write_mutex_);
   uint64_t LoggedUnder() const;
   /// references: for each operation what stands for its value, or empty; may be empty itself.
-  Status LogWrite(const WriteBatch& batch, const std::vector<std::string>& references);
+  Status LogWrite(const WriteBatch& batch, const std::vector<std::string>& references)
+      LAVA_REQUIRES(write_mutex_);
   struct Replayed {
     bool lost = false;                              // from a record on all is
     std::unique_ptr<fs::RandomFile> segment;        // the last that was read
     std::map<uint64_t, TableRegistration> dropped;  // that the manifest has
     std::map<uint64_t, TableRegistration> created;  // that it may not have
   };
-  Status LogRangeDelete(const TableImpl& table, Slice lower, Slice upper);
+  Status LogRangeDelete(const TableImpl& table, Slice lower, Slice upper)
+      LAVA_REQUIRES(write_mutex_);
   /// With the range delete of all that the table has.
-  Status LogDrop(const TableImpl& table);
+  Status LogDrop(const TableImpl& table) LAVA_REQUIRES(write_mutex_);
   /// Of a table whose drop the log has.
   Status LogCreate(const TableRegistration& table);
   Status ReplayWal();
-  Status ReplayTables(WriteLock* write, Replayed* replayed);
+  Status ReplayTables(Replayed* replayed) LAVA_REQUIRES(write_mutex_);
   Status CheckReplayed(const WalRecord::Change& change) const;
   /// The replay so far.
   Status ReadReplayed(const WalRecord::Change& change, Replayed* replayed,
                       std::string* value) const;
   bool MayBeCut(std::optional<uint64_t> written_under) const;
-  Status ReplayTable(const WalRecord::Change& change, Replayed* replayed);
-  void ReplayChange(const WalRecord::Change& change, Slice value);
-  void Apply(const WriteBatch& batch, const WriteBatch::Operation& operation, Slice reference);
-  void DeleteLocked(Slice internal_key, uint32_t prefix_bytes);
-  void DeletePrefixLocked(Slice internal_prefix);
+  Status ReplayTable(const WalRecord::Change& change, Replayed* replayed)
+      LAVA_REQUIRES(write_mutex_);
+  void ReplayChange(const WalRecord::Change& change, Slice value) LAVA_REQUIRES(write_mutex_);
+  void Apply(const WriteBatch& batch, const WriteBatch::Operation& operation, Slice reference)
+      LAVA_REQUIRES(write_mutex_);
+  void DeleteLocked(Slice internal_key, uint32_t prefix_bytes) LAVA_REQUIRES(write_mutex_);
+  void DeletePrefixLocked(Slice internal_prefix) LAVA_REQUIRES(write_mutex_);
   /// Calls range(begin, end) for each partition's part of a range of a table, in internal keys.
   void ForEachRange(const TableImpl& table, Slice lower, Slice upper,
                     const std::function<void(Slice, Slice)>& range) const;
-  void DeleteRangeLocked(const TableImpl& table, Slice lower, Slice upper);
+  void DeleteRangeLocked(const TableImpl& table, Slice lower, Slice upper)
+      LAVA_REQUIRES(write_mutex_);
   uint32_t InternalPrefix(uint32_t user_prefix_bytes) const {
     return user_prefix_bytes == 0 ? 0 : user_prefix_bytes + kTableIdBytes;
   }
   enum class Purpose : uint8_t { kStore, kFree };  // the latter is let past the limits of space
-  Status MakeRoom(WriteLock* lock, uint64_t bytes, Purpose purpose = Purpose::kStore);
-  Status MakeRoomSlow(WriteLock* lock, uint64_t bytes, Purpose purpose);
+  Status MakeRoom(uint64_t bytes, Purpose purpose = Purpose::kStore) LAVA_REQUIRES(write_mutex_);
+  Status MakeRoomSlow(uint64_t bytes, Purpose purpose) LAVA_REQUIRES(write_mutex_);
   void CountStall(Room waited_for, bool for_space, uint64_t us);
-  Room JudgeRoom(uint64_t bytes) const;
-  Status StalledStatus(Room room);
-  void UrgeSpace();
+  Room JudgeRoom(uint64_t bytes) const LAVA_REQUIRES(write_mutex_, state_mutex_);
+  Status StalledStatus(Room room) LAVA_REQUIRES(write_mutex_, state_mutex_);
+  void UrgeSpace() LAVA_REQUIRES(state_mutex_);
   uint64_t WorthSealing() const;
   void RelieveLease();
-  void Wrote(uint64_t user_bytes);
+  void Wrote(uint64_t user_bytes) LAVA_REQUIRES(write_mutex_);
   bool OlderMayHavePrefix(Slice internal_prefix) const;
 
   // read.cc
@@ -419,56 +423,66 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Status ShowTables(const std::vector<TableImpl*>& tables, const ReadView& view,
                     RecordIterator* records, ScanPageWriter* writer, TablesScanPage* page) const;
 
-  Status ReplayRecord(Slice record, WriteLock* write, Replayed* replayed);
+  Status ReplayRecord(Slice record, Replayed* replayed) LAVA_REQUIRES(write_mutex_);
   // flush.cc
-  Status FlushHere(WriteLock* lock);
-  void SealLocked();      // holds write
-  void SealBothLocked();  // holds write and state
-  void PublishView();     // holds state
+  Status FlushHere() LAVA_REQUIRES(write_mutex_);
+  void SealLocked() LAVA_REQUIRES(write_mutex_);
+  void SealBothLocked() LAVA_REQUIRES(write_mutex_, state_mutex_);
+  /// What only changes under both locks may be read under either.
+  const std::shared_ptr<MemTable>& active_now() const
+      LAVA_REQUIRES(state_mutex_) LAVA_NO_THREAD_SAFETY_ANALYSIS {
+    return active_;
+  }
+  void PublishView() LAVA_REQUIRES(state_mutex_);
   using SealedRuns = std::vector<std::shared_ptr<SealedRun>>;
   std::unique_ptr<ReadView> NewView(std::shared_ptr<MemTable> active, const SealedRuns& sealed,
-                                    std::shared_ptr<const Version> version) const;
-  void Publish(std::unique_ptr<ReadView> view);               // holds state
-  void UpdateAttention();                                     // holds state
-  uint32_t L0Depth() const;                                   // holds state
-  void ScheduleFlushes(bool force);                           // holds state
-  void StartFlush(const std::shared_ptr<FlushGroup>& group);  // holds state
+                                    std::shared_ptr<const Version> version) const
+      LAVA_REQUIRES(state_mutex_);
+  void Publish(std::unique_ptr<ReadView> view) LAVA_REQUIRES(state_mutex_);
+  void UpdateAttention() LAVA_REQUIRES(state_mutex_);
+  uint32_t L0Depth() const LAVA_REQUIRES(state_mutex_);
+  void ScheduleFlushes(bool force) LAVA_REQUIRES(state_mutex_);
+  void StartFlush(const std::shared_ptr<FlushGroup>& group) LAVA_REQUIRES(state_mutex_);
   void RunFlushJob(const std::shared_ptr<FlushGroup>& group);
   Status InstallFlushes();
   Status Flush(FlushGroup* group);
-  void NoteObsolete(const VersionEdit& edit);  // holds install and state
-  Status InstallGroup(const std::shared_ptr<FlushGroup>& group);
-  Status LogGroup(FlushGroup* group);
-  void CommitGroup(const std::shared_ptr<FlushGroup>& group);  // holds state
-  void Adopt();                                                // holds state
-  void AdoptLeft();                                            // holds state
-  void ScheduleAll();                                          // holds state
-  void Failed(BackgroundEvents::Work work, const Status& status, uint64_t began_us);
-  void Worked(BackgroundEvents::Work work);                          // holds state
-  Backoff& BackoffOf(BackgroundEvents::Work work);                   // holds state
-  Status Log(const VersionEdit& edit, FlushGroup* group = nullptr);  // holds install
+  void NoteObsolete(const VersionEdit& edit) LAVA_REQUIRES(install_mutex_, state_mutex_);
+  Status InstallGroup(const std::shared_ptr<FlushGroup>& group) LAVA_REQUIRES(install_mutex_);
+  Status LogGroup(FlushGroup* group) LAVA_REQUIRES(install_mutex_);
+  void CommitGroup(const std::shared_ptr<FlushGroup>& group) LAVA_REQUIRES(state_mutex_);
+  void Adopt() LAVA_REQUIRES(state_mutex_);
+  void AdoptLeft() LAVA_REQUIRES(state_mutex_);
+  void ScheduleAll() LAVA_REQUIRES(state_mutex_);
+  void Failed(BackgroundEvents::Work work, const Status& status, uint64_t began_us)
+      LAVA_REQUIRES(state_mutex_);
+  void Worked(BackgroundEvents::Work work) LAVA_REQUIRES(state_mutex_);
+  Backoff& BackoffOf(BackgroundEvents::Work work) LAVA_REQUIRES(state_mutex_);
+  Status Log(const VersionEdit& edit, FlushGroup* group = nullptr) LAVA_REQUIRES(install_mutex_);
 
   // compaction.cc
-  PickerView MakePickerView(const Version& version) const;  // holds state
-  PickerOptions MakePickerOptions() const;
-  void ScheduleCompactions();                                                 // holds state
-  void ScheduleManual();                                                      // holds state
-  std::optional<CompactionPlan> PlanRewrite() const;                          // holds state
-  bool ManualActive() const { return manual_finished_ < manual_requested_; }  // holds state
-  void RequestManual(uint64_t* ticket);                                       // holds write
-  void FinishManual(const Status& status);                                    // holds state
-  CompactionTask MakeTask(const CompactionPlan& plan) const;                  // holds state
-  void StartCompaction(CompactionTask task);                                  // holds state
+  PickerView MakePickerView(const Version& version) const LAVA_REQUIRES(state_mutex_);
+  PickerOptions MakePickerOptions() const LAVA_REQUIRES(state_mutex_);
+  void ScheduleCompactions() LAVA_REQUIRES(state_mutex_);
+  void ScheduleManual() LAVA_REQUIRES(state_mutex_);
+  std::optional<CompactionPlan> PlanRewrite() const LAVA_REQUIRES(state_mutex_);
+  bool ManualActive() const LAVA_REQUIRES(state_mutex_) {
+    return manual_finished_ < manual_requested_;
+  }
+  void RequestManual(uint64_t* ticket) LAVA_REQUIRES(write_mutex_);
+  void FinishManual(const Status& status) LAVA_REQUIRES(state_mutex_);
+  CompactionTask MakeTask(const CompactionPlan& plan) const LAVA_REQUIRES(state_mutex_);
+  void StartCompaction(CompactionTask task) LAVA_REQUIRES(state_mutex_);
   void RunCompactionJob(std::shared_ptr<CompactionTask> task);
   Status Compact(const CompactionTask& task, bool* installed);
   Status InstallCompaction(const CompactionTask& task, const CompactionOutput& output,
                            bool* installed);
-  void MarkBusy(const CompactionTask& task, bool busy);
+  void MarkBusy(const CompactionTask& task, bool busy) LAVA_REQUIRES(state_mutex_);
 
-  // ttl_time.cc; all hold state
-  DropTime DropTimeNow();
-  bool MayDrop(const CompactionTask& task, const CompactionOutput& output);
-  bool MayDrop(const GcTask& task, const GcOutput& output);
+  // ttl_time.cc
+  DropTime DropTimeNow() LAVA_REQUIRES(state_mutex_);
+  bool MayDrop(const CompactionTask& task, const CompactionOutput& output)
+      LAVA_REQUIRES(state_mutex_);
+  bool MayDrop(const GcTask& task, const GcOutput& output) LAVA_REQUIRES(state_mutex_);
 
   // working_sets.cc
   JobShape ShapeOf(const std::map<uint64_t, TableOptions>& tables) const;
@@ -480,96 +494,107 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   void AwaitMemory();
 
   // gc.cc
-  void ScheduleGc();                                                   // holds state
-  bool StartCollection(const std::vector<ValueFileGarbage>& garbage);  // holds state
+  void ScheduleGc() LAVA_REQUIRES(state_mutex_);
+  bool StartCollection(const std::vector<ValueFileGarbage>& garbage) LAVA_REQUIRES(state_mutex_);
   void RunGcJob(std::shared_ptr<GcTask> task);
   Status CollectGarbage(const GcTask& task);
   Status InstallGc(const GcTask& task, const GcOutput& output, bool* installed);
 
   // value_merge.cc
-  uint64_t OrderCredit() const;                           // holds state
-  std::set<const ValueFileMeta*> BusyValueFiles() const;  // holds state; with what expires
-  uint64_t MergedBytesMax() const;                        // holds state
+  uint64_t OrderCredit() const LAVA_REQUIRES(state_mutex_);
+  std::set<const ValueFileMeta*> BusyValueFiles() const
+      LAVA_REQUIRES(state_mutex_);  // with what expires
+  uint64_t MergedBytesMax() const LAVA_REQUIRES(state_mutex_);
   struct ValueMergePlan {
     std::vector<const ValueFileMeta*> candidates;
     std::vector<MergeableFile> files;       // the same
     std::vector<ValueMergeReason> reasons;  // of each
   };
-  ValueMergePlan PlanValueMerge(const CompactionInput& input) const;  // holds state
-  void TakeAlong(const ValueMergePlan& plan, CompactionTask* task);   // holds state
-  std::optional<CompactionTask> PlanOrdering();                       // holds state
-  std::nullopt_t LookAgainAt(uint64_t credit);                        // holds state
-  uint32_t OrderUploadCost() const;                                   // holds state
+  ValueMergePlan PlanValueMerge(const CompactionInput& input) const LAVA_REQUIRES(state_mutex_);
+  void TakeAlong(const ValueMergePlan& plan, CompactionTask* task) LAVA_REQUIRES(state_mutex_);
+  std::optional<CompactionTask> PlanOrdering() LAVA_REQUIRES(state_mutex_);
+  std::nullopt_t LookAgainAt(uint64_t credit) LAVA_REQUIRES(state_mutex_);
+  uint32_t OrderUploadCost() const LAVA_REQUIRES(state_mutex_);
   uint64_t OrderingStep() const;
   void LookForOrdering();
   void NoteDecision(const CompactionInput& input, const ValueFileMeta& file,
-                    const MergeableFile& judged, ValueMergeReason reason);  // holds state
+                    const MergeableFile& judged, ValueMergeReason reason)
+      LAVA_REQUIRES(state_mutex_);
 
-  // damage.cc; hold state.
+  // damage.cc.
   struct DamagedFile {
     FileId id;
     bool is_key_file = false;
     std::vector<std::string> tables;
   };
-  std::optional<DamagedFile> FindDamaged(std::string_view message) const;
-  std::vector<std::string> NamesOf(const std::vector<uint64_t>& tables) const;
-  void NoteDamage(BackgroundEvents::Work work, const Status& status);
-  void AvoidInputs(const CompactionInput& input, const Status& status);
-  bool Avoids(const FileId& file) const { return !avoided_.empty() && avoided_.contains(file); }
-  Status DamageOf(const Version& version) const;
-  bool IsKeyFileDamaged() const;
-  void Note(BackgroundEvents::Work work, const Status& status);
+  std::optional<DamagedFile> FindDamaged(std::string_view message) const
+      LAVA_REQUIRES(state_mutex_);
+  std::vector<std::string> NamesOf(const std::vector<uint64_t>& tables) const
+      LAVA_REQUIRES(state_mutex_);
+  void NoteDamage(BackgroundEvents::Work work, const Status& status) LAVA_REQUIRES(state_mutex_);
+  void AvoidInputs(const CompactionInput& input, const Status& status) LAVA_REQUIRES(state_mutex_);
+  bool Avoids(const FileId& file) const LAVA_REQUIRES(state_mutex_) {
+    return !avoided_.empty() && avoided_.contains(file);
+  }
+  Status DamageOf(const Version& version) const LAVA_REQUIRES(state_mutex_);
+  bool IsKeyFileDamaged() const LAVA_REQUIRES(state_mutex_);
+  void Note(BackgroundEvents::Work work, const Status& status) LAVA_REQUIRES(state_mutex_);
+  /// An atomic inside says so without the lock.
+  bool HasBackgroundEvents() const LAVA_NO_THREAD_SAFETY_ANALYSIS { return events_.any(); }
   void NoteRemoval(const Status& status);  // takes state itself
 
-  // separation.cc; hold state; after a flush.
-  void ChooseBounds(const FlushGroup& flushed);
-  void ChooseSeparations(const FileMeta& flushed);
-  void ChooseLarges(const FlushGroup& flushed);
+  // separation.cc; after a flush.
+  void ChooseBounds(const FlushGroup& flushed) LAVA_REQUIRES(state_mutex_);
+  void ChooseSeparations(const FileMeta& flushed) LAVA_REQUIRES(state_mutex_);
+  void ChooseLarges(const FlushGroup& flushed) LAVA_REQUIRES(state_mutex_);
   uint64_t FirstLarge() const;
 
   // space.cc
-  void AdoptVersion();           // holds state
-  void CountSpace();             // holds state
-  void UpdateSpace();            // holds state
-  uint64_t PinnedBytes() const;  // holds state
-  void LearnFreed(const GcTask& task, const GcOutput& output);
-  uint64_t FreedBytesPerSecond() const {
+  void AdoptVersion() LAVA_REQUIRES(state_mutex_);
+  void CountSpace() LAVA_REQUIRES(state_mutex_);
+  void UpdateSpace() LAVA_REQUIRES(state_mutex_);
+  uint64_t PinnedBytes() const LAVA_REQUIRES(state_mutex_);
+  void LearnFreed(const GcTask& task, const GcOutput& output) LAVA_REQUIRES(state_mutex_);
+  uint64_t FreedBytesPerSecond() const LAVA_REQUIRES(state_mutex_) {
     return freed_us_ == 0 ? 0
                           : static_cast<uint64_t>(static_cast<double>(freed_bytes_) * 1e6 /
                                                   static_cast<double>(freed_us_));
   }
-  void LearnMet(const CompactionTask& task, const CompactionOutput& output);  // holds state
-  Status AwaitSpace(uint64_t* until_us, bool* go_on);  // holds write and state
-  Status MakeSpace(bool* go_on);                       // holds write and state
-  void PayForSpace(uint64_t bytes);                    // holds write and state
-  uint32_t GcJobsMax() const;                          // holds state
+  void LearnMet(const CompactionTask& task, const CompactionOutput& output)
+      LAVA_REQUIRES(state_mutex_);
+  Status AwaitSpace(uint64_t* until_us, bool* go_on) LAVA_REQUIRES(write_mutex_, state_mutex_);
+  Status MakeSpace(bool* go_on) LAVA_REQUIRES(write_mutex_, state_mutex_);
+  void PayForSpace(uint64_t bytes) LAVA_REQUIRES(write_mutex_, state_mutex_);
+  uint32_t GcJobsMax() const LAVA_REQUIRES(state_mutex_);
   /// The last flush found no space. Holds state.
-  bool IsDiskFull() const { return flush_backoff_.status.IsNoSpace(); }
+  bool IsDiskFull() const LAVA_REQUIRES(state_mutex_) { return flush_backoff_.status.IsNoSpace(); }
   void RetryOnceSpaceIsMade();
-  GcEffort GcEffortNow() const;                         // holds state
-  bool IsInCheckpoint(const FileId& value_file) const;  // holds state
+  GcEffort GcEffortNow() const LAVA_REQUIRES(state_mutex_);
+  bool IsInCheckpoint(const FileId& value_file) const LAVA_REQUIRES(state_mutex_);
   /// What jobs work against: this instance's limits, or the process's when it is its turn. Holds
   /// state.
-  SpacePressure WorkPressure() const { return Stronger(space_, process_.work); }
+  SpacePressure WorkPressure() const LAVA_REQUIRES(state_mutex_) {
+    return Stronger(space_, process_.work);
+  }
   /// How long a write waits for what only snapshots keep: a checkpoint's upload ends by itself, but
   /// may hang, and what local recovery keeps may need the very thread that waits.
   static constexpr uint64_t kPinnedWaitUs = 30'000'000;
 
   // process_space.cc
-  SpaceReport MakeSpaceReport() const;  // holds state
-  void ReportSpace();                   // holds state
-  void ReportJobs();                    // holds state
-  void LookAtProcess();                 // holds state
-  Status AwaitProcess(bool* go_on);     // holds write and state
+  SpaceReport MakeSpaceReport() const LAVA_REQUIRES(state_mutex_);
+  void ReportSpace() LAVA_REQUIRES(state_mutex_);
+  void ReportJobs() LAVA_REQUIRES(state_mutex_);
+  void LookAtProcess() LAVA_REQUIRES(state_mutex_);
+  Status AwaitProcess(bool* go_on) LAVA_REQUIRES(write_mutex_, state_mutex_);
 
   /// What one table may remember of ranges that show nothing; tables.cc.
   uint64_t DeadRangeBytesMax() const;
   static constexpr uint64_t kDeadRangeBytesMin = 64 << 10;
   static constexpr uint64_t kDeadRangeLeaseShare = 64;
 
-  Status LogTable(const TableRegistration& table);           // holds install; tables.cc
-  bool IsCurrent(const StoredFile* file) const;              // holds state; statistics.cc
-  std::map<uint64_t, TableOptions> TableOptionsNow() const;  // holds state
+  Status LogTable(const TableRegistration& table) LAVA_REQUIRES(install_mutex_);  // tables.cc
+  bool IsCurrent(const StoredFile* file) const LAVA_REQUIRES(state_mutex_);       // statistics.cc
+  std::map<uint64_t, TableOptions> TableOptionsNow() const LAVA_REQUIRES(state_mutex_);
   void Submit(os::Priority priority, std::function<void()> job);
   bool TrySubmit(os::Priority priority, std::function<void()> job) noexcept;
   void JobThrew() noexcept;
@@ -601,44 +626,48 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   std::shared_ptr<SnapshotRegistry> snapshots_ = std::make_shared<SnapshotRegistry>(quota_);
   std::unique_ptr<fs::DirectoryLock> directory_lock_;
 
-  mutable std::mutex close_mutex_;  // before all others
-  bool torn_down_ = false;          // guarded by close
-  std::string left_open_;           // guarded by close
+  mutable Mutex close_mutex_ LAVA_ACQUIRED_BEFORE(install_mutex_);
+  bool torn_down_ LAVA_GUARDED_BY(close_mutex_) = false;
+  std::string left_open_ LAVA_GUARDED_BY(close_mutex_);
 
-  std::mutex install_mutex_;
-  std::unique_ptr<Manifest> manifest_;  // guarded by install
-  std::unique_ptr<Wal> wal_;            // null: none; appended to under write
+  Mutex install_mutex_ LAVA_ACQUIRED_BEFORE(write_mutex_);
+  std::unique_ptr<Manifest> manifest_ LAVA_GUARDED_BY(install_mutex_);
+  std::unique_ptr<Wal> wal_;  // null: none; appended to under write
 
-  std::mutex write_mutex_;
-  std::shared_ptr<MemTable> active_;         // changed under write and state
-  std::vector<uint64_t> dropped_in_active_;  // guarded by write
-  WalRecord wal_record_;                     // guarded by write
-  std::string reference_;                    // guarded by write
+  Mutex write_mutex_ LAVA_ACQUIRED_BEFORE(state_mutex_);
+  std::shared_ptr<MemTable> active_ LAVA_GUARDED_BY(write_mutex_);  // changed under write and state
+  std::vector<uint64_t> dropped_in_active_ LAVA_GUARDED_BY(write_mutex_);
+  WalRecord wal_record_ LAVA_GUARDED_BY(write_mutex_);
+  std::string reference_ LAVA_GUARDED_BY(write_mutex_);
   // All that the active memtable refers to, and those of them that values and entries go to, or
-  // null; guarded by write.
-  std::vector<std::shared_ptr<LogSegment>> segments_;
-  std::shared_ptr<LogSegment> segment_;
-  std::shared_ptr<EntrySegment> entries_;
-  uint64_t segment_bytes_ = 0;  // of all segments of values that it refers to; guarded by write
-  uint64_t entry_bytes_ = 0;    // of all segments of entries that it refers to; guarded by write
-  bool segment_full_ = false;   // the memtable takes no more logged values; guarded by write
+  // null.
+  std::vector<std::shared_ptr<LogSegment>> segments_ LAVA_GUARDED_BY(write_mutex_);
+  std::shared_ptr<LogSegment> segment_ LAVA_GUARDED_BY(write_mutex_);
+  std::shared_ptr<EntrySegment> entries_ LAVA_GUARDED_BY(write_mutex_);
+  // Of all segments of values that it refers to.
+  uint64_t segment_bytes_ LAVA_GUARDED_BY(write_mutex_) = 0;
+  // Of all segments of entries that it refers to.
+  uint64_t entry_bytes_ LAVA_GUARDED_BY(write_mutex_) = 0;
+  // The memtable takes no more logged values.
+  bool segment_full_ LAVA_GUARDED_BY(write_mutex_) = false;
   std::atomic<uint64_t> next_entry_{1};       // its sequence; written under write
   std::atomic<uint64_t> current_entries_{0};  // the number of entries_, or 0; written under write
-  uint64_t skipped_ = 0;  // sequences right before it that failed; guarded by write
-  // The last write, if the next entry may end with its value: its internal key; guarded by write.
-  std::string last_write_;
-  TableImpl* last_write_table_ = nullptr;  // null: none
-  uint32_t last_write_prefix_bytes_ = 0;   // of the internal key
-  size_t last_write_appended_ = 0;
-  bool binds_ = false;         // somebody asks; guarded by write
-  uint64_t sealed_to_ = 0;     // the log's last record in a sealed run; guarded by write
-  bool large_values_ = false;  // whether there is a value log
+  uint64_t skipped_ LAVA_GUARDED_BY(write_mutex_) = 0;  // sequences right before it that failed
+  // The last write, if the next entry may end with its value: its internal key.
+  std::string last_write_ LAVA_GUARDED_BY(write_mutex_);
+  TableImpl* last_write_table_ LAVA_GUARDED_BY(write_mutex_) = nullptr;  // null: none
+  uint32_t last_write_prefix_bytes_ LAVA_GUARDED_BY(write_mutex_) = 0;   // of the internal key
+  size_t last_write_appended_ LAVA_GUARDED_BY(write_mutex_) = 0;
+  bool binds_ LAVA_GUARDED_BY(write_mutex_) = false;      // somebody asks
+  uint64_t sealed_to_ LAVA_GUARDED_BY(write_mutex_) = 0;  // the log's last record in a sealed run
+  bool large_values_ = false;                             // whether there is a value log
   // Files of an earlier run that the write-ahead log may refer to up to a record.
-  std::vector<std::string> replayed_segments_;  // guarded by install
-  uint64_t replayed_to_ = 0;                    // guarded by install
-  uint64_t stalled_since_us_ = 0;               // when the write that waits came; guarded by write
-  uint64_t slowed_until_us_ = 0;                // by the limits of space; guarded by write
-  uint64_t space_round_ = 0;  // of the quota, when that write met it; 0: not yet; guarded by write
+  std::vector<std::string> replayed_segments_ LAVA_GUARDED_BY(install_mutex_);
+  uint64_t replayed_to_ LAVA_GUARDED_BY(install_mutex_) = 0;
+  uint64_t stalled_since_us_ LAVA_GUARDED_BY(write_mutex_) = 0;  // when the write that waits came
+  uint64_t slowed_until_us_ LAVA_GUARDED_BY(write_mutex_) = 0;   // by the limits of space
+  // Of the quota, when that write met it; 0: not yet.
+  uint64_t space_round_ LAVA_GUARDED_BY(write_mutex_) = 0;
   std::atomic<uint64_t> active_bytes_{0};  // arena bytes, for the lease
   std::atomic<bool> seal_requested_{false};
 
@@ -651,80 +680,99 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   ViewCell view_;
   std::atomic<uint64_t> ordering_look_at_{0};  // when so many bytes were scanned
 
-  mutable std::mutex state_mutex_;
-  std::condition_variable changed_;  // of anything guarded by state
-  // Guarded by state from here on.
-  std::shared_ptr<const Version> version_ = std::make_shared<Version>();
-  std::shared_ptr<const Version> logged_version_ = version_;  // that the manifest has
+  mutable Mutex state_mutex_;
+  CondVar changed_;  // of anything guarded by state_mutex_
+  std::shared_ptr<const Version> version_ LAVA_GUARDED_BY(state_mutex_) =
+      std::make_shared<Version>();
+  // That the manifest has.
+  std::shared_ptr<const Version> logged_version_ LAVA_GUARDED_BY(state_mutex_) = version_;
   // It is not version_ because there was no memory for that: nothing is planned meanwhile.
-  bool adoption_due_ = false;
-  uint64_t metadata_bytes_ = 0;  // charged for it
-  uint32_t l0_depth_ = 0;  // of version_; only known from the stall's trigger on, else no less
-  std::vector<std::shared_ptr<SealedRun>> sealed_;        // newest first
-  std::deque<std::shared_ptr<FlushGroup>> flush_groups_;  // oldest first; covers sealed_'s end
-  uint64_t seal_sequence_ = 0;
-  uint64_t installed_sequence_ = 0;  // the newest run that is in the version
-  uint64_t flush_failures_ = 0;
+  bool adoption_due_ LAVA_GUARDED_BY(state_mutex_) = false;
+  uint64_t metadata_bytes_ LAVA_GUARDED_BY(state_mutex_) = 0;  // charged for it
+  // Of version_; only known from the stall's trigger on, else no less.
+  uint32_t l0_depth_ LAVA_GUARDED_BY(state_mutex_) = 0;
+  std::vector<std::shared_ptr<SealedRun>> sealed_ LAVA_GUARDED_BY(state_mutex_);  // newest first
+  // Oldest first; covers sealed_'s end.
+  std::deque<std::shared_ptr<FlushGroup>> flush_groups_ LAVA_GUARDED_BY(state_mutex_);
+  uint64_t seal_sequence_ LAVA_GUARDED_BY(state_mutex_) = 0;
+  // The newest run that is in the version.
+  uint64_t installed_sequence_ LAVA_GUARDED_BY(state_mutex_) = 0;
+  uint64_t flush_failures_ LAVA_GUARDED_BY(state_mutex_) = 0;
   std::atomic<uint64_t> flush_failures_seen_{0};  // of Flush()
-  Backoff flush_backoff_, compaction_backoff_, gc_backoff_;
-  BackgroundEvents events_;
-  std::set<FileId> avoided_;  // damaged ones, and those that cannot be compacted without them
-  Status manifest_status_;
-  uint32_t running_flushes_ = 0, running_compactions_ = 0;
-  std::set<std::shared_ptr<GcTask>> collections_;  // queued or running
+  Backoff flush_backoff_ LAVA_GUARDED_BY(state_mutex_);
+  Backoff compaction_backoff_ LAVA_GUARDED_BY(state_mutex_);
+  Backoff gc_backoff_ LAVA_GUARDED_BY(state_mutex_);
+  BackgroundEvents events_ LAVA_GUARDED_BY(state_mutex_);
+  // Damaged ones, and those that cannot be compacted without them.
+  std::set<FileId> avoided_ LAVA_GUARDED_BY(state_mutex_);
+  Status manifest_status_ LAVA_GUARDED_BY(state_mutex_);
+  uint32_t running_flushes_ LAVA_GUARDED_BY(state_mutex_) = 0;
+  uint32_t running_compactions_ LAVA_GUARDED_BY(state_mutex_) = 0;
+  // Queued or running.
+  std::set<std::shared_ptr<GcTask>> collections_ LAVA_GUARDED_BY(state_mutex_);
   // What references named of a value file's births when the collector wrote it: it has no garbage
   // before that has fallen, whatever its births' other files have.
-  std::map<FileId, uint64_t> gc_baselines_;
-  bool takes_checkpoints_ = false;
-  uint64_t in_checkpoint_below_ = 0;  // value files of this origin by number; others all are
-  ValuePolicy value_policy_;
-  std::deque<std::string> value_decisions_;  // the last ones, if they are kept
-  uint64_t ordering_needs_ = 0;              // the credit below which PlanOrdering() need not look
-  uint64_t order_spent_ = 0;  // raw bytes that compactions wrote anew for the sake of scans
+  std::map<FileId, uint64_t> gc_baselines_ LAVA_GUARDED_BY(state_mutex_);
+  bool takes_checkpoints_ LAVA_GUARDED_BY(state_mutex_) = false;
+  // Value files of this origin by number; others all are.
+  uint64_t in_checkpoint_below_ LAVA_GUARDED_BY(state_mutex_) = 0;
+  ValuePolicy value_policy_ LAVA_GUARDED_BY(state_mutex_);
+  // The last ones, if they are kept.
+  std::deque<std::string> value_decisions_ LAVA_GUARDED_BY(state_mutex_);
+  // The credit below which PlanOrdering() need not look.
+  uint64_t ordering_needs_ LAVA_GUARDED_BY(state_mutex_) = 0;
+  // Raw bytes that compactions wrote anew for the sake of scans.
+  uint64_t order_spent_ LAVA_GUARDED_BY(state_mutex_) = 0;
   // The file that PlanOrdering() chose last, how tangled it was, and the credit for the same again.
-  std::string ordered_lower_;
-  uint32_t ordered_tangle_ = 0;
-  uint64_t ordered_needs_ = 0;
+  std::string ordered_lower_ LAVA_GUARDED_BY(state_mutex_);
+  uint32_t ordered_tangle_ LAVA_GUARDED_BY(state_mutex_) = 0;
+  uint64_t ordered_needs_ LAVA_GUARDED_BY(state_mutex_) = 0;
   // What versions take beside the limits; what is pinned only where a limit in bytes needs it.
-  SpaceUse space_use_;
-  SpacePressure space_;
-  SpaceQuota::Place space_place_;  // guarded by the quota
-  SpaceVerdict process_;           // of the quota, at the last look
+  SpaceUse space_use_ LAVA_GUARDED_BY(state_mutex_);
+  SpacePressure space_ LAVA_GUARDED_BY(state_mutex_);
+  SpaceQuota::Place space_place_;                       // guarded by the quota
+  SpaceVerdict process_ LAVA_GUARDED_BY(state_mutex_);  // of the quota, at the last look
   // Raw, by collections of late, and the time that they took.
-  uint64_t freed_bytes_ = 0, freed_us_ = 0;
-  uint64_t hidden_bytes_ = 0;  // by records of upper levels, about
-  MetBelow met_below_;
-  std::array<bool, kLevelCountMax> met_known_{};
-  std::set<EntryKey, EntryOrder> busy_;
-  std::set<std::shared_ptr<CompactionTask>> compactions_;  // queued or running
-  std::array<std::string, kLevelCountMax> cursors_;        // of the picker
+  uint64_t freed_bytes_ LAVA_GUARDED_BY(state_mutex_) = 0;
+  uint64_t freed_us_ LAVA_GUARDED_BY(state_mutex_) = 0;
+  uint64_t hidden_bytes_ LAVA_GUARDED_BY(state_mutex_) = 0;  // by records of upper levels, about
+  MetBelow met_below_ LAVA_GUARDED_BY(state_mutex_);
+  std::array<bool, kLevelCountMax> met_known_ LAVA_GUARDED_BY(state_mutex_){};
+  std::set<EntryKey, EntryOrder> busy_ LAVA_GUARDED_BY(state_mutex_);
+  // Queued or running.
+  std::set<std::shared_ptr<CompactionTask>> compactions_ LAVA_GUARDED_BY(state_mutex_);
+  std::array<std::string, kLevelCountMax> cursors_ LAVA_GUARDED_BY(state_mutex_);  // of the picker
   // Requests of CompactAll() have numbers. One runs at a time; those that come meanwhile share the
   // next number.
-  uint64_t manual_requested_ = 0, manual_finished_ = 0;
-  uint64_t manual_sequence_ = 0;       // the newest run that the running one must take in
-  uint64_t next_manual_sequence_ = 0;  // the same of the next
-  bool manual_compacted_ = false;      // the running one's compaction has begun
-  Status manual_status_;               // of the last that finished
-  std::map<uint64_t, TableRegistration> known_tables_;
-  std::map<uint64_t, std::unique_ptr<TableImpl>> tables_;  // registered in this run
-  std::vector<std::unique_ptr<TableImpl>> dropped_tables_;
+  uint64_t manual_requested_ LAVA_GUARDED_BY(state_mutex_) = 0;
+  uint64_t manual_finished_ LAVA_GUARDED_BY(state_mutex_) = 0;
+  // The newest run that the running one must take in.
+  uint64_t manual_sequence_ LAVA_GUARDED_BY(state_mutex_) = 0;
+  uint64_t next_manual_sequence_ LAVA_GUARDED_BY(state_mutex_) = 0;  // the same of the next
+  // The running one's compaction has begun.
+  bool manual_compacted_ LAVA_GUARDED_BY(state_mutex_) = false;
+  Status manual_status_ LAVA_GUARDED_BY(state_mutex_);  // of the last that finished
+  std::map<uint64_t, TableRegistration> known_tables_ LAVA_GUARDED_BY(state_mutex_);
+  // Registered in this run.
+  std::map<uint64_t, std::unique_ptr<TableImpl>> tables_ LAVA_GUARDED_BY(state_mutex_);
+  std::vector<std::unique_ptr<TableImpl>> dropped_tables_ LAVA_GUARDED_BY(state_mutex_);
   // Left the current version; removed when nothing names them any more.
   using FilesByName = std::map<std::string, std::weak_ptr<StoredFile>>;
-  FilesByName obsolete_;
-  FilesByName failed_outputs_;  // of edits that failed
-  // Segments whose values a flush wrote elsewhere, by file name; guarded by state.
+  FilesByName obsolete_ LAVA_GUARDED_BY(state_mutex_);
+  FilesByName failed_outputs_ LAVA_GUARDED_BY(state_mutex_);  // of edits that failed
+  // Segments whose values a flush wrote elsewhere, by file name.
   using SegmentsByName = std::map<std::string, std::weak_ptr<const LogSegment>>;
-  SegmentsByName dead_segments_;
+  SegmentsByName dead_segments_ LAVA_GUARDED_BY(state_mutex_);
   // Those that have become value files, as long as somebody may read them as segments.
-  SegmentsByName kept_segments_;
-  // Those of which the other layer may need entries, by the sequence of their first; guarded by
-  // state.
-  std::map<uint64_t, HeldSegment> held_entries_;
-  uint64_t released_to_ = 0;  // the other layer's durable position; guarded by state
-  LateFiles late_files_;
-  TtlClock ttl_clock_;
-  std::optional<TtlTime> time_before_;
-  bool time_told_ = false;  // by SetTime(); until then it is the system's
+  SegmentsByName kept_segments_ LAVA_GUARDED_BY(state_mutex_);
+  // Those of which the other layer may need entries, by the sequence of their first.
+  std::map<uint64_t, HeldSegment> held_entries_ LAVA_GUARDED_BY(state_mutex_);
+  uint64_t released_to_ LAVA_GUARDED_BY(state_mutex_) = 0;  // the other layer's durable position
+  LateFiles late_files_ LAVA_GUARDED_BY(state_mutex_);
+  TtlClock ttl_clock_ LAVA_GUARDED_BY(state_mutex_);
+  std::optional<TtlTime> time_before_ LAVA_GUARDED_BY(state_mutex_);
+  // By SetTime(); until then it is the system's.
+  bool time_told_ LAVA_GUARDED_BY(state_mutex_) = false;
 };
 
 }  // namespace lava

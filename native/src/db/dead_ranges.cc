@@ -33,7 +33,7 @@ DeadRanges::Ranges::iterator DeadRanges::At(Slice key) {
 }
 
 bool DeadRanges::Find(Slice key, std::string* end) const {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   const auto range = const_cast<DeadRanges*>(this)->At(key);
   if (range == ranges_.end()) return false;
   end->assign(range->second.end);
@@ -41,7 +41,7 @@ bool DeadRanges::Find(Slice key, std::string* end) const {
 }
 
 void DeadRanges::Wrote(Slice key) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   for (Walk* walk : walks_) {
     if (key < walk->lower_ || key >= walk->written_) continue;
     try {
@@ -109,36 +109,36 @@ void DeadRanges::ForgetHalf() {
 }
 
 void DeadRanges::Clear() {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   while (!ranges_.empty()) Erase(ranges_.begin());
   SetWatches();
 }
 
 size_t DeadRanges::size() const {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   return ranges_.size();
 }
 
 uint64_t DeadRanges::bytes() const {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   return bytes_;
 }
 
 DeadRanges::Walk::Walk(DeadRanges* ranges, Slice lower, Slice upper)
     : ranges_(ranges), lower_(lower), written_(upper) {
-  std::lock_guard<std::mutex> lock(ranges_->mutex_);
+  MutexLock lock(&ranges_->mutex_);
   ranges_->walks_.push_back(this);
   ranges_->SetWatches();
 }
 
 DeadRanges::Walk::~Walk() {
-  std::lock_guard<std::mutex> lock(ranges_->mutex_);
+  MutexLock lock(&ranges_->mutex_);
   std::erase(ranges_->walks_, this);
   ranges_->SetWatches();
 }
 
 void DeadRanges::Walk::Remember(Slice begin, Slice end) {
-  std::lock_guard<std::mutex> lock(ranges_->mutex_);
+  MutexLock lock(&ranges_->mutex_);
   end = std::min(end, Slice(written_));
   if (begin >= end) return;
   try {

@@ -3,10 +3,10 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "job/merging_iterator.h"
 #include "lava/slice.h"
 #include "memory/memory_counter.h"
@@ -63,7 +63,7 @@ class DeadRanges {
 
    private:
     friend class DeadRanges;
-    void Take(Slice begin, Slice end);
+    void Take(Slice begin, Slice end) LAVA_REQUIRES(ranges_->mutex_);
 
     DeadRanges* const ranges_;
     const std::string lower_;
@@ -79,22 +79,22 @@ class DeadRanges {
   using Ranges = std::map<std::string, Range, std::less<>>;
 
   static uint64_t BytesOf(const std::string& begin, const Range& range);
-  Ranges::iterator At(Slice key);
-  void Insert(std::string begin, Range range);
-  void Erase(Ranges::iterator range);
-  void Split(Ranges::iterator range, Slice key);
-  void ForgetHalf();
-  void SetWatches() {
+  Ranges::iterator At(Slice key) LAVA_REQUIRES(mutex_);
+  void Insert(std::string begin, Range range) LAVA_REQUIRES(mutex_);
+  void Erase(Ranges::iterator range) LAVA_REQUIRES(mutex_);
+  void Split(Ranges::iterator range, Slice key) LAVA_REQUIRES(mutex_);
+  void ForgetHalf() LAVA_REQUIRES(mutex_);
+  void SetWatches() LAVA_REQUIRES(mutex_) {
     watches_.store(!ranges_.empty() || !walks_.empty(), std::memory_order_seq_cst);
   }
 
   MemoryCounter* memory_ = nullptr;
   uint64_t bytes_max_ = 0;
   std::atomic<bool> watches_{false};
-  mutable std::mutex mutex_;  // for what follows
-  Ranges ranges_;             // by their first key; disjoint
-  uint64_t bytes_ = 0;
-  std::vector<Walk*> walks_;
+  mutable Mutex mutex_;
+  Ranges ranges_ LAVA_GUARDED_BY(mutex_);  // by their first key; disjoint
+  uint64_t bytes_ LAVA_GUARDED_BY(mutex_) = 0;
+  std::vector<Walk*> walks_ LAVA_GUARDED_BY(mutex_);
 };
 
 /// Tells the ranges of a record that shows something, once readers can see it: also when the write

@@ -40,7 +40,7 @@ std::string DBImpl::EntrySegmentName(uint64_t segment) const {
   return FileId{origin_, segment}.ValueFileName();
 }
 
-// Holds write. A memtable has as many as it takes; what died in them goes with its flush.
+// A memtable has as many as it takes; what died in them goes with its flush.
 Status DBImpl::MakeEntrySegment() {
   if (entries_ != nullptr && entries_->sound() && entries_->bytes() < options_.value_file_bytes &&
       entries_->records() < kEntrySegmentRecordsMax)
@@ -58,7 +58,7 @@ Status DBImpl::MakeEntrySegment() {
   {
     // Together: who drops what was released must not take it for one that has ended without
     // entries.
-    std::lock_guard<std::mutex> state(state_mutex_);
+    MutexLock state(&state_mutex_);
     current_entries_ = id.number;
     held_entries_[next_entry_] = {id.ValueFileName(), segment, next_entry_ - skipped_};
   }
@@ -66,13 +66,12 @@ Status DBImpl::MakeEntrySegment() {
   return Status::OK();
 }
 
-// Holds write. Entries do not go to their segment any more.
+// Entries do not go to their segment any more.
 void DBImpl::EndEntryRun() {
   entries_.reset();
   current_entries_ = 0;
 }
 
-// Holds write.
 Status DBImpl::LogEntry(Slice entry, const EntrySegment::Value* value, EntryLocation* location,
                         ValueReference* reference) {
   LAVA_RETURN_IF_ERROR(MakeEntrySegment());
@@ -102,8 +101,8 @@ Status DBImpl::AppendEntry(Slice entry, EntryLocation* location) {
   if (entry.size() > kEntryBytesMax)
     return Status::InvalidArgument("an entry has " + std::to_string(entry.size()) +
                                    " bytes, the limit is " + std::to_string(kEntryBytesMax));
-  WriteLock lock(write_mutex_);
-  LAVA_RETURN_IF_ERROR(MakeRoom(&lock, 0));
+  MutexLock lock(&write_mutex_);
+  LAVA_RETURN_IF_ERROR(MakeRoom(0));
   return LogEntry(entry, nullptr, location, nullptr);
 }
 
@@ -123,8 +122,8 @@ Status DBImpl::PutExternal(Table* table, KeyRef key, Slice value, Slice entry,
                                    std::to_string(value.size()) + ", or is too long");
   const InternalKey internal(options_.partition_bytes, impl->id_bytes(), key.key);
   const uint32_t prefix_bytes = InternalPrefix(key.prefix_bytes);
-  WriteLock lock(write_mutex_);
-  LAVA_RETURN_IF_ERROR(MakeRoom(&lock, key.key.size() + 2 * kLoggedBytesMax));
+  MutexLock lock(&write_mutex_);
+  LAVA_RETURN_IF_ERROR(MakeRoom(key.key.size() + 2 * kLoggedBytesMax));
   const EntrySegment::Value logged{internal.slice(), value, static_cast<uint32_t>(inline_bytes),
                                    impl->id(), TimestampOf(impl->options(), value)};
   ValueReference reference;
@@ -146,7 +145,7 @@ Status DBImpl::PutExternal(Table* table, KeyRef key, Slice value, Slice entry,
 
 // With a write-ahead log the write's record there has the value, so nothing more is logged.
 Status DBImpl::BindExternal(Slice entry, EntryLocation* location) {
-  WriteLock lock(write_mutex_);
+  MutexLock lock(&write_mutex_);
   if (closed_.load()) return Status::Closed("the instance was closed");
   binds_ = true;
   const TableImpl* const table = std::exchange(last_write_table_, nullptr);
@@ -196,7 +195,7 @@ Status DBImpl::BindAppend(const TableImpl& table, Slice entry, EntryLocation* lo
 }
 
 std::shared_ptr<EntrySegment> DBImpl::HeldEntries(uint64_t segment) const {
-  std::lock_guard<std::mutex> state(state_mutex_);
+  MutexLock state(&state_mutex_);
   for (const auto& [first, held] : held_entries_)
     if (held.segment != nullptr && held.segment->id().number == segment) return held.segment;
   return nullptr;
@@ -262,7 +261,7 @@ Status DBImpl::ReadEntryValue(const EntryLocation& location, std::string* value)
 }
 
 Status DBImpl::RollEntries() {
-  WriteLock lock(write_mutex_);
+  MutexLock lock(&write_mutex_);
   if (closed_.load()) return Status::Closed("the instance was closed");
   EndEntryRun();
   return Status::OK();
@@ -272,7 +271,7 @@ Status DBImpl::FinishEntries(uint64_t segment) {
   const Gate::Visit visit(gate_.get());
   if (!visit) return Status::Closed("the instance was closed");
   {
-    WriteLock lock(write_mutex_);
+    MutexLock lock(&write_mutex_);
     if (entries_ != nullptr && entries_->id().number == segment)
       return Status::InvalidArgument("entries still go to segment " + EntrySegmentName(segment));
   }
@@ -287,11 +286,11 @@ Status DBImpl::ReleaseEntries(uint64_t through) {
   const Gate::Visit visit(gate_.get());
   if (!visit) return Status::Closed("the instance was closed");
   {
-    std::lock_guard<std::mutex> install(install_mutex_);
+    MutexLock install(&install_mutex_);
     through = std::min(through, next_entry_ - 1);
     LAVA_RETURN_IF_ERROR(LogReleased(through));
     {
-      std::lock_guard<std::mutex> state(state_mutex_);
+      MutexLock state(&state_mutex_);
       released_to_ = std::max(released_to_, through);
       DropReleased();
     }
@@ -301,23 +300,23 @@ Status DBImpl::ReleaseEntries(uint64_t through) {
   return Status::OK();
 }
 
-// Holds install. Before a segment goes: else the next opening would miss its entries.
+// Before a segment goes: else the next opening would miss its entries.
 Status DBImpl::LogReleased(uint64_t through) {
   if (wal_ == nullptr || through <= manifest_->state().entries_released.value_or(0))
     return Status::OK();
   VersionEdit edit;
   edit.entries_released = through;
   {
-    std::lock_guard<std::mutex> state(state_mutex_);
+    MutexLock state(&state_mutex_);
     AdoptLeft();
   }
   LAVA_RETURN_IF_ERROR(Log(edit));
-  std::lock_guard<std::mutex> state(state_mutex_);
+  MutexLock state(&state_mutex_);
   Adopt();
   return Status::OK();
 }
 
-// Holds install and state. The segment that entries still go to waits for its memtable's flush.
+// The segment that entries still go to waits for its memtable's flush.
 void DBImpl::DropReleased() {
   while (!held_entries_.empty()) {
     const auto held = held_entries_.begin();
@@ -343,7 +342,7 @@ bool DBImpl::IsOfTree(const std::string& name) const {
                      [&name](const auto& file) { return file.first.ValueFileName() == name; });
 }
 
-// Holds install. Others' files came with a checkpoint, and their entries are for those.
+// Others' files came with a checkpoint, and their entries are for those.
 bool DBImpl::IsOwn(const std::string& name) const {
   const std::vector<Origin>& own = manifest_->state().origins;
   return std::any_of(own.begin(), own.end(), [&name](const Origin& origin) {
@@ -355,6 +354,7 @@ bool DBImpl::IsOwn(const std::string& name) const {
 // Holds install, before anybody has the instance. In `none` no entry outlives the process.
 Status DBImpl::FindEntries() {
   if (wal_ == nullptr) return Status::OK();
+  std::map<uint64_t, HeldSegment> held;
   LAVA_ASSIGN_OR_RETURN(const std::vector<std::string> names, fs_->List(path_));
   for (const std::string& name : names) {
     if (!name.ends_with(".vsst") || !IsOwn(name)) continue;
@@ -367,18 +367,22 @@ Status DBImpl::FindEntries() {
     std::string entry;
     const Status status = reader.Next(&entry);
     if (status.ok())
-      held_entries_[reader.sequence()] = {name, nullptr, reader.sequence() - reader.skipped()};
+      held[reader.sequence()] = {name, nullptr, reader.sequence() - reader.skipped()};
     else
       LAVA_RETURN_IF_ERROR(JudgeEnd(reader, status));
   }
-  released_to_ = manifest_->state().entries_released.value_or(0);
+  const uint64_t released = manifest_->state().entries_released.value_or(0);
   // What was released is there for the tree alone.
-  while (held_entries_.size() > 1 && std::next(held_entries_.begin())->first <= released_to_ + 1)
-    held_entries_.erase(held_entries_.begin());
-  uint64_t end = released_to_ + 1, seen = released_to_;
+  while (held.size() > 1 && std::next(held.begin())->first <= released + 1)
+    held.erase(held.begin());
+  uint64_t end = released + 1, seen = released;
   LAVA_RETURN_IF_ERROR(
-      WalkEntries(held_entries_, &end, &seen, [](uint64_t, Slice) { return Status::OK(); }));
-  if (seen == released_to_) held_entries_.clear();
+      WalkEntries(held, &end, &seen, [](uint64_t, Slice) { return Status::OK(); }));
+  if (seen == released) held.clear();
+  MutexLock write(&write_mutex_);
+  MutexLock state(&state_mutex_);
+  held_entries_ = std::move(held);
+  released_to_ = released;
   next_entry_ = seen + 1;
   // So that what is behind a loss is not found again before what comes now.
   skipped_ = next_entry_ - end;
@@ -441,7 +445,7 @@ Status DBImpl::RecoverEntries(uint64_t after, const std::function<Status(uint64_
   std::map<uint64_t, HeldSegment> segments;  // by their first entries
   uint64_t from = after;
   {
-    std::lock_guard<std::mutex> state(state_mutex_);
+    MutexLock state(&state_mutex_);
     from = std::max(from, released_to_);
     for (const auto& [first, held] : held_entries_)
       if (held.segment == nullptr) segments[first] = held;

@@ -11,10 +11,10 @@ void DBImpl::RemoveObsoleteFiles() {
   FilesByName dead;
   SegmentsByName dead_segments;
   {
-    std::lock_guard<std::mutex> state(state_mutex_);
+    MutexLock state(&state_mutex_);
     // Views from before the flush read a segment that has become a value file as such.
     std::erase_if(kept_segments_, [](const auto& segment) { return segment.second.expired(); });
-    const auto take = [this](auto* from, auto* to) {
+    const auto take = [this](auto* from, auto* to) LAVA_REQUIRES(state_mutex_) {
       for (auto at = from->begin(); at != from->end();) {
         // Asked once: it may expire between two questions, and would be forgotten.
         const bool expired =
@@ -24,7 +24,11 @@ void DBImpl::RemoveObsoleteFiles() {
       }
     };
     take(&obsolete_, &dead);
-    if (!dead.empty()) (void)Tried([this] { ReportJobs(); });
+    if (!dead.empty())
+      (void)Tried([this] {
+        state_mutex_.AssertHeld();
+        ReportJobs();
+      });
     take(&dead_segments_, &dead_segments);
   }
   const bool removed = Tried([&] {
@@ -36,7 +40,7 @@ void DBImpl::RemoveObsoleteFiles() {
     remove(&dead_segments);
   });
   if (removed) return;
-  std::lock_guard<std::mutex> state(state_mutex_);
+  MutexLock state(&state_mutex_);
   obsolete_.merge(dead);
   dead_segments_.merge(dead_segments);
 }

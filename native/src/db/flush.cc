@@ -15,38 +15,38 @@ constexpr size_t kFlushGroupsMax = 2;
 
 }  // namespace
 
-// Holds write.
 void DBImpl::SealLocked() {
-  std::lock_guard<std::mutex> state(state_mutex_);
+  MutexLock state(&state_mutex_);
   SealBothLocked();
   ScheduleFlushes(false);
 }
 
 // What a snapshot sealed. It may be flushed by now.
 void DBImpl::FlushSealed() {
-  std::lock_guard<std::mutex> state(state_mutex_);
+  MutexLock state(&state_mutex_);
   ScheduleFlushes(false);
 }
 
-// Holds write, but not while it runs. In this thread, and all of it.
-Status DBImpl::FlushHere(WriteLock* lock) {
+// In this thread, and all of it; the write mutex is given back meanwhile.
+Status DBImpl::FlushHere() {
   auto group = std::make_shared<FlushGroup>();
   {
-    std::lock_guard<std::mutex> state(state_mutex_);
+    MutexLock state(&state_mutex_);
     SealBothLocked();
     group->runs = sealed_;
     flush_groups_.push_back(group);
     group->running = true;
     ++running_flushes_;
   }
-  lock->unlock();
-  RunFlushJob(group);
-  lock->lock();
-  std::lock_guard<std::mutex> state(state_mutex_);
+  {
+    MutexUnlock others(&write_mutex_);
+    RunFlushJob(group);
+  }
+  MutexLock state(&state_mutex_);
   return sealed_.empty() ? Status::OK() : flush_backoff_.status;
 }
 
-// Holds write and state. The flush is left to be scheduled.
+// The flush is left to be scheduled.
 void DBImpl::SealBothLocked() {
   // Also when all of it has died: its log is to be trimmed.
   const bool logged = wal_ != nullptr && wal_->last() > sealed_to_;
@@ -78,10 +78,9 @@ void DBImpl::SealBothLocked() {
   Publish(std::move(view));
 }
 
-// Holds state.
-void DBImpl::PublishView() { Publish(NewView(active_, sealed_, version_)); }
+void DBImpl::PublishView() { Publish(NewView(active_now(), sealed_, version_)); }
 
-// Holds state. Takes the memory that Publish() would need.
+// Takes the memory that Publish() would need.
 std::unique_ptr<ReadView> DBImpl::NewView(std::shared_ptr<MemTable> active,
                                           const SealedRuns& sealed,
                                           std::shared_ptr<const Version> version) const {
@@ -94,24 +93,26 @@ std::unique_ptr<ReadView> DBImpl::NewView(std::shared_ptr<MemTable> active,
   return view;
 }
 
-// Holds state. The view is of what active_, sealed_ and version_ are now. Does not fail.
+// The view is of what active_, sealed_ and version_ are now. Does not fail.
 void DBImpl::Publish(std::unique_ptr<ReadView> view) {
   l0_depth_ = L0Depth();
   flushing_ = !sealed_.empty();
   has_older_ = flushing_ || HasFiles(*version_);
-  (void)Tried([this] { UpdateSpace(); });  // the next view makes up for it
+  (void)Tried([this] {
+    state_mutex_.AssertHeld();
+    UpdateSpace();
+  });  // the next view makes up for it
   UpdateAttention();
   view_.Set(ViewRef(view.release()));
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
-// Holds state.
 void DBImpl::UpdateAttention() {
   attention_ = closed_.load() || !manifest_status_.ok() || l0_depth_ >= options_.l0_stall_trigger ||
                space_.slow > 0;
 }
 
-// Holds state. The number of files unless they are so many that it matters.
+// The number of files unless they are so many that it matters.
 uint32_t DBImpl::L0Depth() const {
   const std::vector<FileEntry>& files = version_->levels[0];
   if (files.size() < options_.l0_stall_trigger) return static_cast<uint32_t>(files.size());
@@ -124,7 +125,7 @@ uint32_t DBImpl::L0Depth() const {
   return depth;
 }
 
-// Holds state. force: failed flushes are tried again at once.
+// force: failed flushes are tried again at once.
 void DBImpl::ScheduleFlushes(bool force) {
   if (closed_.load()) return;
   const bool may_retry = force || flush_backoff_.status.ok() ||
@@ -149,15 +150,14 @@ void DBImpl::ScheduleFlushes(bool force) {
   }
 }
 
-// Holds state.
 void DBImpl::StartFlush(const std::shared_ptr<FlushGroup>& group) {
   // A queued job keeps nothing alive: Close() lets go of all memory whether or not it runs.
   Submit(os::Priority::kFlush, [this, weak = std::weak_ptr<FlushGroup>(group)] {
     if (const std::shared_ptr<FlushGroup> queued = weak.lock()) return RunFlushJob(queued);
     // Another flush's end installed the group while this retry was queued.
-    std::lock_guard<std::mutex> state(state_mutex_);
+    MutexLock state(&state_mutex_);
     --running_flushes_;
-    changed_.notify_all();
+    changed_.NotifyAll();
     ReportJobs();
   });
   group->running = true;
@@ -168,38 +168,45 @@ void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {
   const uint64_t began_us = clock_->MonotonicMicros();
   const Status status = Guarded("flush in", path_, [&] { return Flush(group.get()); });
   {
-    std::lock_guard<std::mutex> state(state_mutex_);
+    MutexLock state(&state_mutex_);
     // What nobody else reads goes now, and so do segments below.
     if (std::find(flush_groups_.begin(), flush_groups_.end(), group) == flush_groups_.end())
       group->runs.clear();
     group->running = false;
     --running_flushes_;
-    changed_.notify_all();
+    changed_.NotifyAll();
     if (status.ok()) {
       Worked(BackgroundEvents::Work::kFlush);
     } else if (!cancelled_) {
       ++flush_failures_;
       Failed(BackgroundEvents::Work::kFlush, status, began_us);
     }
-    if (status.ok()) (void)Tried([this] { ScheduleFlushes(false); });
+    if (status.ok())
+      (void)Tried([this] {
+        state_mutex_.AssertHeld();
+        ScheduleFlushes(false);
+      });
     ScheduleAll();
   }
   RemoveObsoleteFiles();
 }
 
-// Holds state. At a job's end. What there is no memory for is planned when another ends, or when a
-// write waits for it.
+// At a job's end. What there is no memory for is planned when another ends, or when a write waits
+// for it.
 void DBImpl::ScheduleAll() {
-  (void)Tried([this] { ScheduleCompactions(); });
-  (void)Tried([this] { ScheduleGc(); });
-  (void)Tried([this] { ReportJobs(); });
+  for (const auto schedule :
+       {&DBImpl::ScheduleCompactions, &DBImpl::ScheduleGc, &DBImpl::ReportJobs})
+    (void)Tried([&] {
+      state_mutex_.AssertHeld();
+      (this->*schedule)();
+    });
 }
 
 Status DBImpl::Flush(FlushGroup* group) {
   FlushInput input;
   bool flushed;
   {
-    std::lock_guard<std::mutex> state(state_mutex_);
+    MutexLock state(&state_mutex_);
     flushed = group->done;  // only the install failed the last time
     for (const std::shared_ptr<SealedRun>& run : group->runs) {
       input.runs.push_back(run->memtable);
@@ -220,7 +227,7 @@ Status DBImpl::Flush(FlushGroup* group) {
     status = RunFlush(MakeJobContext(0), input, &output);
   }
   {
-    std::lock_guard<std::mutex> state(state_mutex_);
+    MutexLock state(&state_mutex_);
     if (!flushed && status.ok()) {
       group->done = true;
       group->file = std::move(output.file);
@@ -236,11 +243,11 @@ Status DBImpl::Flush(FlushGroup* group) {
 // Oldest first, and only as far as the oldest is done: a run never becomes a file before the runs
 // that are older than it.
 Status DBImpl::InstallFlushes() {
-  std::lock_guard<std::mutex> install(install_mutex_);
+  MutexLock install(&install_mutex_);
   while (true) {
     std::shared_ptr<FlushGroup> group;
     {
-      std::lock_guard<std::mutex> state(state_mutex_);
+      MutexLock state(&state_mutex_);
       if (flush_groups_.empty() || !flush_groups_.front()->done) return Status::OK();
       group = flush_groups_.front();
     }
@@ -248,33 +255,34 @@ Status DBImpl::InstallFlushes() {
   }
 }
 
-// Holds install. First the manifest has the group's file, then readers do. Where there is no memory
-// between, the next attempt goes on from there.
+// First the manifest has the group's file, then readers do. Where there is no memory between, the
+// next attempt goes on from there.
 Status DBImpl::InstallGroup(const std::shared_ptr<FlushGroup>& group) {
   if (!group->logged) LAVA_RETURN_IF_ERROR(LogGroup(group.get()));
   // A trim that fails is made up for by the next; the records are passed by.
   const std::optional<uint64_t> wal_flushed = group->edit.wal_flushed;
   const Status trimmed = wal_flushed ? wal_->Flushed(*wal_flushed) : Status::OK();
   if (wal_ != nullptr) RemoveReplayedSegments();
-  std::lock_guard<std::mutex> state(state_mutex_);
+  MutexLock state(&state_mutex_);
   if (wal_flushed) Note(BackgroundEvents::Work::kLog, trimmed);
   adoption_due_ = true;
   CommitGroup(group);
   adoption_due_ = false;
   (void)Tried([&] {
+    install_mutex_.AssertHeld();
+    state_mutex_.AssertHeld();
     DropReleased();
     ChooseBounds(*group);
   });
   return Status::OK();
 }
 
-// Holds install.
 Status DBImpl::LogGroup(FlushGroup* group) {
   VersionEdit edit;
   if (group->file != nullptr) edit.Add(0, {group->file, group->file->lower, group->file->upper});
   for (const std::shared_ptr<ValueFileMeta>& file : group->value_files) edit.AddBorn(file);
   {
-    std::lock_guard<std::mutex> state(state_mutex_);
+    MutexLock state(&state_mutex_);
     AdoptLeft();
     for (const std::shared_ptr<SealedRun>& run : group->runs) {
       for (uint64_t id : run->dropped_tables)
@@ -290,7 +298,7 @@ Status DBImpl::LogGroup(FlushGroup* group) {
   return Log(edit, group);
 }
 
-// Holds state. Takes all memory before anything that cannot be done again.
+// Takes all memory before anything that cannot be done again.
 void DBImpl::CommitGroup(const std::shared_ptr<FlushGroup>& group) {
   for (const std::shared_ptr<SealedRun>& run : group->runs) {
     for (const std::shared_ptr<LogSegment>& segment : run->segments) {
@@ -301,7 +309,7 @@ void DBImpl::CommitGroup(const std::shared_ptr<FlushGroup>& group) {
   }
   const uint64_t installed = group->runs.front()->sequence;
   SealedRuns left(sealed_.begin(), sealed_.end() - static_cast<ptrdiff_t>(group->runs.size()));
-  std::unique_ptr<ReadView> view = NewView(active_, left, logged_version_);
+  std::unique_ptr<ReadView> view = NewView(active_now(), left, logged_version_);
   snapshots_->RunsFlushed(group->runs, group->edit);
   sealed_ = std::move(left);
   AdoptVersion();
@@ -310,32 +318,32 @@ void DBImpl::CommitGroup(const std::shared_ptr<FlushGroup>& group) {
   Publish(std::move(view));
 }
 
-// Holds state. Readers get what the manifest has.
+// Readers get what the manifest has.
 void DBImpl::Adopt() {
   adoption_due_ = true;
   if (!flush_groups_.empty() && flush_groups_.front()->logged) {
     CommitGroup(std::shared_ptr<FlushGroup>(flush_groups_.front()));
   } else {
-    std::unique_ptr<ReadView> view = NewView(active_, sealed_, logged_version_);
+    std::unique_ptr<ReadView> view = NewView(active_now(), sealed_, logged_version_);
     AdoptVersion();
     Publish(std::move(view));
   }
   adoption_due_ = false;
 }
 
-// Holds state. What there was no memory for when it was logged.
+// What there was no memory for when it was logged.
 void DBImpl::AdoptLeft() {
   if (adoption_due_) Adopt();
 }
 
-// Holds install. group: whose edit it is, or null.
+// group: whose edit it is, or null.
 Status DBImpl::Log(const VersionEdit& edit, FlushGroup* group) {
   // New files' names are durable before the edit that names them.
   Status status;
   const bool any_new = !edit.added.empty() || !edit.values_added.empty();
   if (syncs() && any_new) status = fs_->SyncDirectory(path_);
   if (status.ok()) status = manifest_->LogAndApply(edit);
-  std::lock_guard<std::mutex> state(state_mutex_);
+  MutexLock state(&state_mutex_);
   if (!status.ok()) {
     manifest_status_ = manifest_->failed_sync();
     if (!manifest_status_.ok()) attention_ = true;
@@ -351,11 +359,14 @@ Status DBImpl::Log(const VersionEdit& edit, FlushGroup* group) {
   obsolete_.merge(failed_outputs_);
   failed_outputs_.clear();
   // Without memory for that they stay until the next open.
-  (void)Tried([&] { NoteObsolete(edit); });
+  (void)Tried([&] {
+    install_mutex_.AssertHeld();
+    state_mutex_.AssertHeld();
+    NoteObsolete(edit);
+  });
   return status;
 }
 
-// Holds install and state.
 void DBImpl::NoteObsolete(const VersionEdit& edit) {
   for (const VersionEdit::RemovedFile& removed : edit.removed) {
     // A file that only moves lives on in the new version: it expires when it leaves that.
@@ -374,7 +385,7 @@ Status DBImpl::WaitUntil(const std::function<bool()>& flushed, uint32_t timeout_
                          std::atomic<uint64_t>* failures_seen) {
   const auto deadline = std::chrono::steady_clock::now() +
                         std::chrono::milliseconds(std::min(timeout_ms, environment_.wait_ms_max));
-  StateLock state(state_mutex_);
+  MutexLock state(&state_mutex_);
   bool forced = false;
   while (true) {
     if (closed_.load()) return Status::Closed("the instance was closed");
@@ -388,7 +399,7 @@ Status DBImpl::WaitUntil(const std::function<bool()>& flushed, uint32_t timeout_
       executor_->Poke();
       forced = true;
     }
-    if (changed_.wait_until(state, deadline) == std::cv_status::timeout)
+    if (!changed_.WaitUntil(&state_mutex_, deadline))
       return flushed() ? Status::OK() : Status::Busy();
   }
 }
@@ -396,14 +407,18 @@ Status DBImpl::WaitUntil(const std::function<bool()>& flushed, uint32_t timeout_
 Status DBImpl::Flush(uint32_t timeout_ms) {
   uint64_t sequence;
   {
-    std::lock_guard<std::mutex> write(write_mutex_);
+    MutexLock write(&write_mutex_);
     if (closed_.load()) return Status::Closed("the instance was closed");
     SealLocked();
-    std::lock_guard<std::mutex> state(state_mutex_);
+    MutexLock state(&state_mutex_);
     sequence = seal_sequence_;
   }
-  const Status status = WaitUntil([this, sequence] { return installed_sequence_ >= sequence; },
-                                  timeout_ms, &flush_failures_seen_);
+  const Status status = WaitUntil(
+      [this, sequence] {
+        state_mutex_.AssertHeld();
+        return installed_sequence_ >= sequence;
+      },
+      timeout_ms, &flush_failures_seen_);
   RemoveObsoleteFiles();
   return status;
 }

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
-#include <mutex>
+
+#include "base/mutex.h"
 
 namespace lava {
 
@@ -16,21 +16,24 @@ class Gate {
  public:
   /// False when closed; else Leave() must follow.
   bool Enter() {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     if (closed_) return false;
     ++inside_;
     return true;
   }
   void Leave() {
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (--inside_ == 0) empty_.notify_all();
+    MutexLock lock(&mutex_);
+    if (--inside_ == 0) empty_.NotifyAll();
   }
   /// Turns newcomers away and waits until nobody is inside; false when somebody still is after
   /// the time given.
   bool Close(std::chrono::milliseconds wait_max) {
-    std::unique_lock<std::mutex> lock(mutex_);
+    const auto deadline = std::chrono::steady_clock::now() + wait_max;
+    MutexLock lock(&mutex_);
     closed_ = true;
-    return empty_.wait_for(lock, wait_max, [this] { return inside_ == 0; });
+    while (inside_ > 0 && empty_.WaitUntil(&mutex_, deadline)) {
+    }
+    return inside_ == 0;
   }
 
   class Visit {
@@ -48,10 +51,10 @@ class Gate {
   };
 
  private:
-  std::mutex mutex_;
-  std::condition_variable empty_;
-  bool closed_ = false;
-  uint32_t inside_ = 0;
+  Mutex mutex_;
+  CondVar empty_;
+  bool closed_ LAVA_GUARDED_BY(mutex_) = false;
+  uint32_t inside_ LAVA_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace lava

@@ -51,8 +51,8 @@ bool HasAllExpired(const ValueFileMeta& file, const std::map<uint64_t, TableOpti
   return !file.tables.empty();
 }
 
-// Holds state. One collection at a time while there is space enough: it competes with compactions
-// for the disk, and each makes the next one's choice better.
+// One collection at a time while there is space enough: it competes with compactions for the
+// disk, and each makes the next one's choice better.
 void DBImpl::ScheduleGc() {
   if (closed_.load() || !manifest_status_.ok()) return;
   AdoptLeft();
@@ -68,7 +68,6 @@ void DBImpl::ScheduleGc() {
   if (collections_.empty()) Worked(BackgroundEvents::Work::kCollection);
 }
 
-// Holds state.
 bool DBImpl::StartCollection(const std::vector<ValueFileGarbage>& all) {
   const std::set<const ValueFileMeta*> busy = BusyValueFiles();
   auto task = std::make_shared<GcTask>();
@@ -125,7 +124,7 @@ void DBImpl::RunGcJob(std::shared_ptr<GcTask> task) {
   const Status status = Guarded("collection in", path_, [&] {
     {
       // Tables that were registered since it was queued may expire, too.
-      std::lock_guard<std::mutex> state(state_mutex_);
+      MutexLock state(&state_mutex_);
       task->input.tables = TableOptionsNow();
       task->input.now_ms = DropTimeNow().older_ms;
     }
@@ -139,13 +138,16 @@ void DBImpl::RunGcJob(std::shared_ptr<GcTask> task) {
   });
   const bool put_off = !memory && status.ok();
   {
-    std::lock_guard<std::mutex> state(state_mutex_);
+    MutexLock state(&state_mutex_);
     collections_.erase(task);
-    changed_.notify_all();
+    changed_.NotifyAll();
     if (!put_off && status.ok()) Worked(BackgroundEvents::Work::kCollection);
     if (!status.ok() && !cancelled_) Failed(BackgroundEvents::Work::kCollection, status, began_us);
     if (put_off) {
-      (void)Tried([this] { ReportJobs(); });
+      (void)Tried([this] {
+        state_mutex_.AssertHeld();
+        ReportJobs();
+      });
     } else {
       ScheduleAll();  // with nothing left to collect, compactions are made for what they expose
     }
@@ -184,9 +186,9 @@ Status DBImpl::CollectGarbage(const GcTask& task) {
 // places are made from the version as it is now: births may have gone since the job began.
 // Not *installed: the clock went back below what the output was made by.
 Status DBImpl::InstallGc(const GcTask& task, const GcOutput& output, bool* installed) {
-  std::lock_guard<std::mutex> install(install_mutex_);
+  MutexLock install(&install_mutex_);
   {
-    std::lock_guard<std::mutex> state(state_mutex_);
+    MutexLock state(&state_mutex_);
     AdoptLeft();
     *installed = MayDrop(task, output);
     if (!*installed) {
@@ -226,16 +228,17 @@ Status DBImpl::InstallGc(const GcTask& task, const GcOutput& output, bool* insta
     if (!added.places.empty()) {
       edit.values_added.push_back(std::move(added));
     } else {  // all that it was to hold has died meanwhile
-      std::lock_guard<std::mutex> state(state_mutex_);
+      MutexLock state(&state_mutex_);
       obsolete_[file->id.ValueFileName()] = file;
     }
   }
   if (edit.values_removed.empty()) return Status::OK();
   LAVA_RETURN_IF_ERROR(Log(edit));
-  std::lock_guard<std::mutex> state(state_mutex_);
+  MutexLock state(&state_mutex_);
   LearnFreed(task, output);
   Adopt();
   (void)Tried([&] {
+    state_mutex_.AssertHeld();
     for (const ValueFileGarbage& garbage : GarbageOf(*version_)) {
       for (const std::shared_ptr<ValueFileMeta>& file : output.files)
         if (garbage.file == file) gc_baselines_[file->id] = garbage.referenced;

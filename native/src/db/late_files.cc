@@ -70,7 +70,7 @@ Status DBImpl::FileArrived(const std::string& name) {
   std::shared_ptr<FileMeta> key_file;
   std::shared_ptr<ValueFileMeta> value_file;
   {
-    std::lock_guard<std::mutex> state(state_mutex_);
+    MutexLock state(&state_mutex_);
     const LateFiles::Late* late = late_files_.Find(name);
     if (late == nullptr)
       return Status::InvalidArgument("no file " + name + " is missing in " + path_);
@@ -91,25 +91,25 @@ Status DBImpl::FileArrived(const std::string& name) {
   // What could not be opened is still missing.
   if (!status.ok() && (key_file != nullptr || value_file != nullptr))
     return status.IsNotFound() ? Status::IOError("the file " + path + " is not there") : status;
-  std::lock_guard<std::mutex> state(state_mutex_);
+  MutexLock state(&state_mutex_);
   late_files_.Erase(name);
   // Both look at all files: not for each one that is of no use to them.
   if (key_file != nullptr) ScheduleCompactions();
   const bool last_key_file = key_file != nullptr && !late_files_.any_key_file();
   if (last_key_file || !late_files_.AnyOf(*version_)) ScheduleGc();
   ReportJobs();
-  changed_.notify_all();
+  changed_.NotifyAll();
   return status;
 }
 
 std::vector<Snapshot::File> DBImpl::MissingFiles() const {
   std::vector<Snapshot::File> missing;
   std::set<FileId> seen;  // a file may stand several times in a version
-  const auto add = [&](const StoredFile& file, std::string name) {
+  const auto add = [&](const StoredFile& file, std::string name) LAVA_REQUIRES(state_mutex_) {
     if (late_files_.Contains(file.id) && seen.insert(file.id).second)
       missing.push_back({std::move(name), file.bytes, file.crc32c, true});
   };
-  std::lock_guard<std::mutex> state(state_mutex_);
+  MutexLock state(&state_mutex_);
   if (late_files_.empty()) return missing;
   for (const auto& level : version_->levels)
     for (const FileEntry& entry : level) add(*entry.file, entry.file->id.FileName());
@@ -118,7 +118,7 @@ std::vector<Snapshot::File> DBImpl::MissingFiles() const {
 }
 
 void DBImpl::MarkMissing(std::vector<Snapshot::File>* files) const {
-  std::lock_guard<std::mutex> state(state_mutex_);
+  MutexLock state(&state_mutex_);
   if (late_files_.empty()) return;
   for (Snapshot::File& file : *files) file.missing = late_files_.Find(file.name) != nullptr;
 }

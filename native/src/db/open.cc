@@ -162,13 +162,13 @@ Status DBImpl::Start(std::span<const ImportSource> imports) {
 
   LAVA_RETURN_IF_ERROR(OpenVersion(imports));
   LAVA_RETURN_IF_ERROR(ReplayWal());
-  std::lock_guard<std::mutex> install(install_mutex_);
+  MutexLock install(&install_mutex_);
   RemoveReplayedSegments();
   return Status::OK();
 }
 
 Status DBImpl::OpenVersion(std::span<const ImportSource> imports) {
-  std::lock_guard<std::mutex> install(install_mutex_);
+  MutexLock install(&install_mutex_);
   VersionEdit first;
   LAVA_RETURN_IF_ERROR(OpenManifest(imports, &first));
   LAVA_RETURN_IF_ERROR(OpenWal(&first));
@@ -182,8 +182,8 @@ Status DBImpl::OpenVersion(std::span<const ImportSource> imports) {
   lease_->Join(this);
   quota_->Join(&space_place_, this);
   joined_ = true;
-  std::lock_guard<std::mutex> write(write_mutex_);
-  std::lock_guard<std::mutex> state(state_mutex_);
+  MutexLock write(&write_mutex_);
+  MutexLock state(&state_mutex_);
   active_ = MemTable::Create(budget_.counter(MemoryPurpose::kMemtables));
   logged_version_ = manifest_->state().version;
   AdoptVersion();
@@ -231,6 +231,7 @@ Status DBImpl::OpenFiles(const Version& version, std::span<const ImportSource> i
     for (const FileEntry& entry : level) {
       if (entry.file->reader != nullptr) continue;
       if (missing.contains(entry.file->id.FileName())) {
+        MutexLock state(&state_mutex_);
         late_files_.Add(entry.file);
       } else {
         LAVA_RETURN_IF_ERROR(OpenKeyFile(entry.file.get()));
@@ -241,6 +242,7 @@ Status DBImpl::OpenFiles(const Version& version, std::span<const ImportSource> i
   for (const auto& [id, entry] : version.value_files) {
     if (entry.file->reader != nullptr) continue;
     if (missing.contains(id.ValueFileName())) {
+      MutexLock state(&state_mutex_);
       late_files_.Add(entry.file);
       continue;
     }
@@ -283,6 +285,7 @@ Status DBImpl::RemoveUnnamedFiles() {
     const bool unnamed = IsDataFile(name) && !named.contains(name);
     if (!unnamed && !manifest_->IsObsolete(name)) continue;
     if (wal_ != nullptr && name.ends_with(".vsst")) {
+      MutexLock state(&state_mutex_);
       if (!IsHeld(name)) replayed_segments_.push_back(name);
       continue;
     }
@@ -297,15 +300,15 @@ FileId DBImpl::NextFile(uint64_t numbers) {
 }
 
 Status DBImpl::Close() {
-  std::lock_guard<std::mutex> close(close_mutex_);
+  MutexLock close(&close_mutex_);
   if (torn_down_) return Status::OK();
   if (!closed_.load()) {
     {
       // Else PublishView() could look at closed_ before, and call writers off attention behind it.
-      std::lock_guard<std::mutex> state(state_mutex_);
+      MutexLock state(&state_mutex_);
       closed_ = true;
       attention_ = true;
-      changed_.notify_all();
+      changed_.NotifyAll();
     }
     cancelled_ = true;
     if (joined_) lease_->Leave(this);
@@ -320,7 +323,7 @@ Status DBImpl::Close() {
 }
 
 std::string DBImpl::LeftOpen() const {
-  std::lock_guard<std::mutex> close(close_mutex_);
+  MutexLock close(&close_mutex_);
   return left_open_;
 }
 
@@ -331,16 +334,16 @@ void DBImpl::TearDown() {
   {
     // Else a writer or a snapshot that is not told yet would lose the view amid its work, or
     // publish another behind this.
-    std::lock_guard<std::mutex> write(write_mutex_);
-    std::lock_guard<std::mutex> state(state_mutex_);
+    MutexLock write(&write_mutex_);
+    MutexLock state(&state_mutex_);
     view_.Set(ViewRef());
   }
   RemoveObsoleteFiles();
   SyncSegments();
   {
-    std::lock_guard<std::mutex> install(install_mutex_);
-    std::lock_guard<std::mutex> write(write_mutex_);
-    std::lock_guard<std::mutex> state(state_mutex_);
+    MutexLock install(&install_mutex_);
+    MutexLock write(&write_mutex_);
+    MutexLock state(&state_mutex_);
     manifest_.reset();
     segment_.reset();
     entries_.reset();

@@ -5,7 +5,6 @@
 // What an instance does for the process's limit of space, see host/space_quota.h.
 namespace lava {
 
-// Holds state.
 SpaceReport DBImpl::MakeSpaceReport() const {
   SpaceReport report;
   report.use = space_use_;
@@ -19,17 +18,16 @@ SpaceReport DBImpl::MakeSpaceReport() const {
   return report;
 }
 
-// Holds state.
 void DBImpl::ReportSpace() { process_ = quota_->Update(&space_place_, MakeSpaceReport()); }
 
-// Holds state. After jobs: what they were for may be to be had elsewhere now.
+// After jobs: what they were for may be to be had elsewhere now.
 void DBImpl::ReportJobs() {
   if (!quota_->limited()) return;
   CountSpace();
   ReportSpace();
 }
 
-// Holds state. Others may have changed what the process's limit says.
+// Others may have changed what the process's limit says.
 void DBImpl::LookAtProcess() {
   if (quota_->epoch() != process_.epoch) ReportSpace();
 }
@@ -37,7 +35,7 @@ void DBImpl::LookAtProcess() {
 void DBImpl::RequestSpace() {
   (void)TrySubmit(os::Priority::kFlush, [this] {
     RemoveObsoleteFiles();
-    std::lock_guard<std::mutex> state(state_mutex_);
+    MutexLock state(&state_mutex_);
     CountSpace();
     ReportSpace();
     const SpaceVerdict looked_by = process_;
@@ -58,17 +56,17 @@ void DBImpl::RequestGiveUp(uint64_t snapshot) {
     if (snapshots_->oldest() == snapshot && snapshots_->GiveUpOldest())
       Counters::Add(&counters_.snapshots_given_up, 1);
     RemoveObsoleteFiles();
-    std::lock_guard<std::mutex> state(state_mutex_);
+    MutexLock state(&state_mutex_);
     CountSpace();
     process_ = quota_->Answer(&space_place_, MakeSpaceReport(), SpaceVerdict());
   });
 }
 
 // Without a lock: a write that misses it looks again when its time is up.
-void DBImpl::SpaceFreed() { changed_.notify_all(); }
+void DBImpl::SpaceFreed() { changed_.NotifyAll(); }
 
-// Holds write and state. The process's limit is full: others may have to make room, and this
-// instance when it is its turn.
+// The process's limit is full: others may have to make room, and this instance when it is its
+// turn.
 Status DBImpl::AwaitProcess(bool* go_on) {
   CountSpace();
   ReportSpace();

@@ -4,23 +4,23 @@
 
 namespace lava {
 
-// Holds write. The common case: a few loads.
-Status DBImpl::MakeRoom(WriteLock* lock, uint64_t bytes, Purpose purpose) {
+// The common case: a few loads.
+Status DBImpl::MakeRoom(uint64_t bytes, Purpose purpose) {
   last_write_table_ = nullptr;  // another comes
   if (!attention_.load(std::memory_order_relaxed) && !quota_->pressing() && !segment_full_ &&
       active_->arena_bytes() + bytes <= memtable_limit_ &&
       lease_->write_buffer_used_bytes() + bytes <= lease_->write_buffer_bytes()) [[likely]]
     return Status::OK();
-  return MakeRoomSlow(lock, bytes, purpose);
+  return MakeRoomSlow(bytes, purpose);
 }
 
-Status DBImpl::MakeRoomSlow(WriteLock* lock, uint64_t bytes, Purpose purpose) {
+Status DBImpl::MakeRoomSlow(uint64_t bytes, Purpose purpose) {
   const uint64_t started_us = clock_->MonotonicMicros();
   const uint64_t deadline_us = started_us + uint64_t{environment_.wait_ms_max} * 1000;
   Room waited_for = Room::kFree;
   while (true) {
     if (closed_.load()) return Status::Closed("the instance was closed");
-    StateLock state(state_mutex_);
+    MutexLock state(&state_mutex_);
     if (!manifest_status_.ok()) return manifest_status_;
     const Room room = JudgeRoom(bytes);
     bool go_on = room == Room::kFree || room == Room::kSeal;
@@ -39,18 +39,18 @@ Status DBImpl::MakeRoomSlow(WriteLock* lock, uint64_t bytes, Purpose purpose) {
     if (go_on || now_us >= deadline_us) CountStall(waited_for, for_space, now_us - started_us);
     if (go_on) {
       if (for_space) PayForSpace(bytes);
-      state.unlock();
+      state.Unlock();
       if (room == Room::kSeal) SealLocked();
       RelieveLease();
       return Status::OK();
     }
     if (now_us >= deadline_us) return Status::Busy();
     // Readers of the memtable and other writers go on while this one waits.
-    lock->unlock();
+    MutexUnlock others(&write_mutex_);
     RelieveLease();
-    changed_.wait_for(state, std::chrono::microseconds(until_us - std::min(until_us, now_us)));
-    state.unlock();
-    lock->lock();
+    changed_.WaitFor(&state_mutex_,
+                     std::chrono::microseconds(until_us - std::min(until_us, now_us)));
+    state.Unlock();
   }
 }
 
@@ -65,7 +65,6 @@ void DBImpl::CountStall(Room waited_for, bool for_space, uint64_t us) {
   }
 }
 
-// Holds write and state.
 Room DBImpl::JudgeRoom(uint64_t bytes) const {
   return JudgeWrite({.l0_depth = l0_depth_,
                      .l0_stall_trigger = options_.l0_stall_trigger,
@@ -80,10 +79,10 @@ Room DBImpl::JudgeRoom(uint64_t bytes) const {
                      .lease_members = lease_->member_count()});
 }
 
-// Holds write and state. Gets the work going that the writer waits for, and tells when it cannot
-// succeed. An attempt that began before this write came first (it may have been told Busy since) is
-// made again for it: so an error is never older than the write that is told it, and the first write
-// after space has returned goes on.
+// Gets the work going that the writer waits for, and tells when it cannot succeed. An attempt
+// that began before this write came first (it may have been told Busy since) is made again for
+// it: so an error is never older than the write that is told it, and the first write after space
+// has returned goes on.
 Status DBImpl::StalledStatus(Room room) {
   const bool flush = room == Room::kWaitForFlush;
   const uint32_t& running = flush ? running_flushes_ : running_compactions_;
@@ -112,7 +111,7 @@ Status DBImpl::StalledStatus(Room room) {
   return running == 0 ? backoff.status : Status::OK();
 }
 
-// Holds state. A write waits for what makes space, or shows what can.
+// A write waits for what makes space, or shows what can.
 void DBImpl::UrgeSpace() {
   for (const os::Priority priority :
        {os::Priority::kGc, os::Priority::kL0Compaction, os::Priority::kCompaction})
@@ -132,12 +131,12 @@ void DBImpl::RelieveLease() {
 void DBImpl::RequestSeal() {
   if (seal_requested_.exchange(true)) return;
   const bool submitted = TrySubmit(os::Priority::kFlush, [this] {
-    std::lock_guard<std::mutex> write(write_mutex_);
+    MutexLock write(&write_mutex_);
     seal_requested_ = false;
     // It may have been sealed for another reason meanwhile.
     if (active_->arena_bytes() < WorthSealing()) return;
     {
-      std::lock_guard<std::mutex> state(state_mutex_);
+      MutexLock state(&state_mutex_);
       if (!sealed_.empty()) return;  // see LeaseMember::active_bytes()
     }
     SealLocked();
@@ -149,7 +148,7 @@ void DBImpl::RequestSeal() {
 // Called where nothing may fail. What was waited for is looked for when another job ends, too.
 void DBImpl::MemoryFreed() {
   (void)TrySubmit(os::Priority::kCompaction, [this] {
-    std::lock_guard<std::mutex> state(state_mutex_);
+    MutexLock state(&state_mutex_);
     ScheduleCompactions();
     ScheduleGc();
   });

@@ -22,23 +22,23 @@ uint64_t NewBytesOf(const VersionEdit& edit) {
 }  // namespace
 
 void SnapshotRegistry::Add(SnapshotImpl* snapshot) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   snapshot->number_ = quota_->NextSnapshot();
   snapshots_[snapshot->number_] = snapshot;
 }
 
 void SnapshotRegistry::Remove(SnapshotImpl* snapshot) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   snapshots_.erase(snapshot->number_);
 }
 
 size_t SnapshotRegistry::size() const {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   return snapshots_.size();
 }
 
 uint64_t SnapshotRegistry::oldest() const {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   return snapshots_.empty() ? SpaceReport::kNoSnapshot : snapshots_.begin()->first;
 }
 
@@ -46,7 +46,7 @@ void SnapshotRegistry::RunsFlushed(const std::vector<std::shared_ptr<SealedRun>>
                                    const VersionEdit& edit) {
   const uint64_t file_bytes = NewBytesOf(edit);
   std::vector<std::pair<SnapshotImpl*, std::unique_ptr<ReadView>>> flushed;
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   for (const auto& [number, snapshot] : snapshots_) {
     const ViewRef old = snapshot->view_.Get();
     // Runs leave oldest first, and a snapshot has all runs of a group or none.
@@ -73,7 +73,7 @@ void SnapshotRegistry::RunsFlushed(const std::vector<std::shared_ptr<SealedRun>>
 
 std::string SnapshotRegistry::Clear() {
   constexpr size_t kDescribedMax = 8;
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   std::string text;
   if (!snapshots_.empty()) text = "snapshots open: " + std::to_string(snapshots_.size()) + "\n";
   const auto now = std::chrono::steady_clock::now();
@@ -94,7 +94,7 @@ std::string SnapshotRegistry::Clear() {
 }
 
 bool SnapshotRegistry::GiveUpOldest() {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   if (snapshots_.empty()) return false;
   SnapshotImpl* snapshot = snapshots_.begin()->second;
   snapshots_.erase(snapshots_.begin());
@@ -176,10 +176,10 @@ Status SnapshotImpl::Files(std::vector<File>* files, std::string* metadata) {
 }
 
 Result<std::shared_ptr<Snapshot>> DBImpl::TakeSnapshot() {
-  std::lock_guard<std::mutex> write(write_mutex_);
+  MutexLock write(&write_mutex_);
   if (closed_.load()) return Status::Closed("the instance was closed");
   // In one go: else the run may be in a file already, and count as nothing that was sealed.
-  std::lock_guard<std::mutex> state(state_mutex_);
+  MutexLock state(&state_mutex_);
   SealBothLocked();
   auto view = std::make_unique<ReadView>();
   view->sealed = sealed_;

@@ -4,10 +4,10 @@
 #include <chrono>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "base/backtrace.h"
+#include "base/mutex.h"
 #include "db/gate.h"
 #include "db/read_view.h"
 #include "host/space_quota.h"
@@ -39,8 +39,8 @@ class SnapshotRegistry {
 
  private:
   SpaceQuota* const quota_;  // numbers the snapshots of all instances by age
-  mutable std::mutex mutex_;
-  std::map<uint64_t, SnapshotImpl*> snapshots_;  // by age
+  mutable Mutex mutex_;
+  std::map<uint64_t, SnapshotImpl*> snapshots_ LAVA_GUARDED_BY(mutex_);  // by age
 };
 
 /// See lava/db.h. Its view is replaced as its sealed runs become files, in seal order; at the end

@@ -4,11 +4,12 @@
 #include "db/db_impl.h"
 
 namespace lava {
-// Holds state. The view is the caller's to publish. Does not fail: what there is no
-// memory for is counted by the next version.
+// The view is the caller's to publish. Does not fail: what there is no memory for is counted by
+// the next version.
 void DBImpl::AdoptVersion() {
   version_ = logged_version_;
   (void)Tried([this] {
+    state_mutex_.AssertHeld();
     MemoryCounter* const counter = budget_.counter(MemoryPurpose::kMetadata);
     const uint64_t bytes = MemoryOf(*version_), before = metadata_bytes_;
     if (bytes > before) counter->Charge(bytes - before);
@@ -23,7 +24,6 @@ void DBImpl::AdoptVersion() {
   });
 }
 
-// Holds state.
 void DBImpl::CountSpace() {
   const bool counts_pins = space_limits_.high_bytes > 0 || quota_->limited();
   space_use_.pinned_bytes = counts_pins ? PinnedBytes() : 0;
@@ -34,14 +34,12 @@ void DBImpl::CountSpace() {
     space_use_.copied_bytes += task->copied_bytes;
 }
 
-// Holds state.
 void DBImpl::UpdateSpace() {
   CountSpace();
   space_ = JudgeSpace(space_use_, space_limits_);
   ReportSpace();
 }
 
-// Holds state.
 uint64_t DBImpl::PinnedBytes() const {
   uint64_t bytes = 0;
   for (const auto& [name, weak] : obsolete_) {
@@ -51,7 +49,7 @@ uint64_t DBImpl::PinnedBytes() const {
   return bytes;
 }
 
-// Holds state. L0 is left out: what is in it now came after what was compacted.
+// L0 is left out: what is in it now came after what was compacted.
 void DBImpl::LearnMet(const CompactionTask& task, const CompactionOutput& output) {
   const std::vector<CompactionInput::Level>& inputs = task.input.inputs;
   const uint32_t level = inputs.front().level;
@@ -73,7 +71,7 @@ void DBImpl::LearnMet(const CompactionTask& task, const CompactionOutput& output
   met_known_[level] = true;
 }
 
-// Holds write and state. Whether a write goes on past the low limits, or until when it waits.
+// Whether a write goes on past the low limits, or until when it waits.
 Status DBImpl::AwaitSpace(uint64_t* until_us, bool* go_on) {
   if (process_.writes.stop) {
     LAVA_RETURN_IF_ERROR(AwaitProcess(go_on));
@@ -85,7 +83,7 @@ Status DBImpl::AwaitSpace(uint64_t* until_us, bool* go_on) {
   return Status::OK();
 }
 
-// Holds write and state. Gets going what makes space, and tells when nothing does.
+// Gets going what makes space, and tells when nothing does.
 Status DBImpl::MakeSpace(bool* go_on) {
   UpdateSpace();  // what was pinned may be gone
   *go_on = !space_.stop;
@@ -135,13 +133,13 @@ Status DBImpl::MakeSpace(bool* go_on) {
 // Behind a job that has removed files: what it made room for is tried before anybody is told that
 // there was none.
 void DBImpl::RetryOnceSpaceIsMade() {
-  std::lock_guard<std::mutex> state(state_mutex_);
+  MutexLock state(&state_mutex_);
   if (!IsDiskFull()) return;
   flush_backoff_.began_us = flush_backoff_.retry_at_us = 0;
   ScheduleFlushes(false);
 }
 
-// Holds write and state. Counts what is written while writes are slowed.
+// Counts what is written while writes are slowed.
 void DBImpl::PayForSpace(uint64_t bytes) {
   uint64_t rate =
       SlowedBytesPerSecond(space_, options_.slowed_bytes_per_second, FreedBytesPerSecond());
@@ -155,7 +153,7 @@ void DBImpl::PayForSpace(uint64_t bytes) {
   slowed_until_us_ = std::max(slowed_until_us_, now_us) + bytes * 1'000'000 / rate;
 }
 
-// Holds state. How fast collections make room, all that run now together.
+// How fast collections make room, all that run now together.
 void DBImpl::LearnFreed(const GcTask& task, const GcOutput& output) {
   uint64_t freed = 0, kept = 0;
   for (const auto* files : {&task.input.files, &task.input.expired})
@@ -166,13 +164,11 @@ void DBImpl::LearnFreed(const GcTask& task, const GcOutput& output) {
   freed_us_ = freed_us_ * 3 / 4 + took_us;
 }
 
-// Holds state.
 uint32_t DBImpl::GcJobsMax() const {
   if (options_.gc_jobs_max > 0) return options_.gc_jobs_max;
   return std::max(executor_->thread_count(), 2u) - 1;
 }
 
-// Holds state.
 GcEffort DBImpl::GcEffortNow() const {
   const SpacePressure pressure = WorkPressure();
   return JudgeGcEffort(
@@ -184,14 +180,14 @@ GcEffort DBImpl::GcEffortNow() const {
        .last_resort = (pressure.stop || IsDiskFull()) && running_compactions_ == 0});
 }
 
-// Holds state. Files of other origins came with a checkpoint.
+// Files of other origins came with a checkpoint.
 bool DBImpl::IsInCheckpoint(const FileId& value_file) const {
   return value_file.origin != origin_ || value_file.number < in_checkpoint_below_;
 }
 
 // What collections copy of it is uploaded again.
 void DBImpl::GoesIntoCheckpoint(const Version& version) {
-  std::lock_guard<std::mutex> state(state_mutex_);
+  MutexLock state(&state_mutex_);
   takes_checkpoints_ = true;
   for (const auto& [id, entry] : version.value_files)
     if (id.origin == origin_) in_checkpoint_below_ = std::max(in_checkpoint_below_, id.number + 1);

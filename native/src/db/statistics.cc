@@ -48,7 +48,7 @@ DBStatistics DBImpl::statistics() const {
   }
   MetBelow met_below;
   {
-    std::lock_guard<std::mutex> state(state_mutex_);
+    MutexLock state(&state_mutex_);
     out.pending_compaction_bytes =
         PendingCompactionBytes(MakePickerView(*version_), MakePickerOptions());
     out.running_flushes = running_flushes_;
@@ -116,7 +116,6 @@ DBStatistics DBImpl::statistics() const {
   return out;
 }
 
-// Holds state.
 bool DBImpl::IsCurrent(const StoredFile* file) const {
   for (const auto& level : version_->levels)
     for (const FileEntry& entry : level)

@@ -21,11 +21,11 @@ Result<Table*> DBImpl::CreateTable(std::string_view name, const TableOptions& op
                                    " bytes, the limit is " + std::to_string(kTableNameBytesMax));
   LAVA_RETURN_IF_ERROR(CheckTableOptions(name, options));
   const uint64_t id = environment_.table_id_of_name(name);
-  std::lock_guard<std::mutex> install(install_mutex_);
+  MutexLock install(&install_mutex_);
   if (closed_.load()) return Status::Closed("the instance was closed");
   bool log = true, dropped = false;
   {
-    std::lock_guard<std::mutex> state(state_mutex_);
+    MutexLock state(&state_mutex_);
     auto known = known_tables_.find(id);
     if (known != known_tables_.end()) {
       const TableRegistration& old = known->second;
@@ -44,7 +44,7 @@ Result<Table*> DBImpl::CreateTable(std::string_view name, const TableOptions& op
   if (log) LAVA_RETURN_IF_ERROR(LogTable(registration));
   // Else a replay would drop the table again.
   if (dropped) LAVA_RETURN_IF_ERROR(LogCreate(registration));
-  std::lock_guard<std::mutex> state(state_mutex_);
+  MutexLock state(&state_mutex_);
   known_tables_[id] = registration;
   const auto known = tables_.find(id);
   if (known != tables_.end()) {
@@ -61,7 +61,6 @@ uint64_t DBImpl::DeadRangeBytesMax() const {
   return std::max<uint64_t>(kDeadRangeBytesMin, lease_->capacity_bytes() / kDeadRangeLeaseShare);
 }
 
-// Holds install.
 Status DBImpl::LogTable(const TableRegistration& table) {
   VersionEdit edit;
   edit.registered.push_back(table);
@@ -80,15 +79,15 @@ Status DBImpl::SetTableOptions(Table* table, const TableOptions& options) {
 Status DBImpl::DropTable(Table* table) {
   TableImpl* impl;
   LAVA_RETURN_IF_ERROR(CheckTable(table, &impl));
-  std::lock_guard<std::mutex> install(install_mutex_);
-  WriteLock write(write_mutex_);
+  MutexLock install(&install_mutex_);
+  MutexLock write(&write_mutex_);
   if (closed_.load()) return Status::Closed("the instance was closed");
   if (impl->dropped()) return Status::Closed("table '" + impl->name() + "' was dropped");
   LAVA_RETURN_IF_ERROR(LogDrop(*impl));
   DeleteRangeLocked(*impl, {}, {});
   dropped_in_active_.push_back(impl->id());
   Wrote(0);
-  std::lock_guard<std::mutex> state(state_mutex_);
+  MutexLock state(&state_mutex_);
   impl->SetDropped();
   impl->dead().Clear();
   known_tables_.erase(impl->id());
@@ -99,7 +98,7 @@ Status DBImpl::DropTable(Table* table) {
 }
 
 std::vector<TableInfo> DBImpl::ListTables() const {
-  std::lock_guard<std::mutex> state(state_mutex_);
+  MutexLock state(&state_mutex_);
   std::vector<TableInfo> tables;
   for (const auto& [id, table] : known_tables_) tables.push_back({table.name, id, table.options});
   return tables;

@@ -9,7 +9,7 @@
 namespace lava {
 
 void DBImpl::SetTime(int64_t now_ms) {
-  std::lock_guard<std::mutex> state(state_mutex_);
+  MutexLock state(&state_mutex_);
   if (!std::exchange(time_told_, true)) {
     // What the system's clock said is of no use to a caller with a clock of its own.
     ttl_clock_ = TtlClock();
@@ -19,13 +19,13 @@ void DBImpl::SetTime(int64_t now_ms) {
 }
 
 void DBImpl::BelieveTime(int64_t now_ms) {
-  std::lock_guard<std::mutex> state(state_mutex_);
+  MutexLock state(&state_mutex_);
   time_told_ = true;
   ttl_clock_.Believe(now_ms, clock_->MonotonicMicros());
 }
 
 void DBImpl::ContinueTime(const TtlTime& before) {
-  std::lock_guard<std::mutex> state(state_mutex_);
+  MutexLock state(&state_mutex_);
   if (time_told_) return;
   time_before_ = before;
   ttl_clock_ = TtlClock();
@@ -33,23 +33,22 @@ void DBImpl::ContinueTime(const TtlTime& before) {
 }
 
 TtlTime DBImpl::time() const {
-  std::lock_guard<std::mutex> state(state_mutex_);
+  MutexLock state(&state_mutex_);
   return ttl_clock_.time();
 }
 
-// Holds state.
 DropTime DBImpl::DropTimeNow() {
   const int64_t wall_ms = clock_->WallMillis();
   if (!time_told_) ttl_clock_.Tell(wall_ms, clock_->MonotonicMicros());
   return ttl_clock_.drop_time(wall_ms);
 }
 
-// Holds state. Whether a compaction's output may be installed.
+// Whether a compaction's output may be installed.
 bool DBImpl::MayDrop(const CompactionTask& task, const CompactionOutput& output) {
   return MayStillDrop(output.dropped, task.input.drop_time, DropTimeNow());
 }
 
-// Holds state. The same of a collection's.
+// The same of a collection's.
 bool DBImpl::MayDrop(const GcTask& task, const GcOutput& output) {
   const int64_t now_ms = DropTimeNow().older_ms;
   const std::map<uint64_t, TableOptions>& tables = task.input.tables;

@@ -60,7 +60,7 @@ Status ReadList(const ReadView& view, Slice key, const ListLayout& list, std::st
   return Status::OK();
 }
 
-// Holds write. One that is full or torn is sealed with its memtable by what makes room for a write.
+// One that is full or torn is sealed with its memtable by what makes room for a write.
 Status DBImpl::MakeSegment() {
   if (segment_ != nullptr) return Status::OK();
   const FileId id = NextFile();
@@ -80,7 +80,6 @@ Status DBImpl::MakeSegment() {
   return Status::OK();
 }
 
-// Holds write.
 void DBImpl::Attach(std::shared_ptr<LogSegment> segment) {
   segments_.push_back(std::move(segment));
   auto attached = std::make_shared<LogSegments>();
@@ -109,6 +108,7 @@ Status DBImpl::LogBy(uint64_t bytes, std::string* reference, const Body& write) 
 Status DBImpl::LogValue(const TableImpl& table, Slice internal_key, Slice value,
                         std::string* reference) {
   return LogBy(value.size(), reference, [&](ValueReference* logged) {
+    write_mutex_.AssertHeld();
     logged->timestamp = TimestampOf(table.options(), value);
     return segment_->Append(internal_key, value, options_.wal == WalMode::kWalSync, logged);
   });
@@ -118,6 +118,7 @@ Status DBImpl::LogFrom(const TableImpl& table, Slice internal_key, ValueSource* 
                        std::string* reference) {
   CheckedSource checked(value, table.kind());
   return LogBy(value->size(), reference, [&](ValueReference* logged) {
+    write_mutex_.AssertHeld();
     const Status status =
         segment_->AppendFrom(internal_key, &checked, options_.wal == WalMode::kWalSync, logged);
     logged->timestamp = checked.Timestamp(table.options());
@@ -125,15 +126,15 @@ Status DBImpl::LogFrom(const TableImpl& table, Slice internal_key, ValueSource* 
   });
 }
 
-// Holds write. A list may have several parts, and in one segment only one of them may live: they
-// are told apart by their births.
+// A list may have several parts, and in one segment only one of them may live: they are told
+// apart by their births.
 Status DBImpl::LogAppended(const TableImpl& table, Slice internal_key, Slice segments,
                            std::string* reference) {
   segment_.reset();
   return LogValue(table, internal_key, segments, reference);
 }
 
-// Holds write. What LogValue() or LogAppended() gave takes the value's place.
+// What LogValue() or LogAppended() gave takes the value's place.
 void DBImpl::PutLogged(const TableImpl& table, Slice internal_key, uint32_t prefix_bytes,
                        Slice reference) {
   if (table.kind() != TableKind::kList)
@@ -154,8 +155,8 @@ void DBImpl::SyncSegments() {
   if (options_.wal != WalMode::kWal) return;
   std::vector<std::shared_ptr<LogSegment>> segments;
   {
-    std::lock_guard<std::mutex> write(write_mutex_);
-    std::lock_guard<std::mutex> state(state_mutex_);
+    MutexLock write(&write_mutex_);
+    MutexLock state(&state_mutex_);
     segments = segments_;
     for (const std::shared_ptr<SealedRun>& run : sealed_)
       segments.insert(segments.end(), run->segments.begin(), run->segments.end());
@@ -165,7 +166,7 @@ void DBImpl::SyncSegments() {
   if (!segments.empty()) static_cast<void>(fs_->SyncDirectory(path_));
 }
 
-// Holds install. Once all that the log said when this run began is in files.
+// Once all that the log said when this run began is in files.
 void DBImpl::RemoveReplayedSegments() {
   if (replayed_segments_.empty() || manifest_->state().wal_flushed.value_or(0) < replayed_to_)
     return;

@@ -76,19 +76,18 @@ bool IsLowEnough(const Version& version, uint32_t output_level) {
 
 }  // namespace
 
-// Holds state. What scans fetched pays for what is written anew so that they fetch it in order.
+// What scans fetched pays for what is written anew so that they fetch it in order.
 uint64_t DBImpl::OrderCredit() const {
   const uint64_t scanned = counters_.scan_value_bytes.load(std::memory_order_relaxed);
   const uint64_t earned = scanned / 100 * options_.value_merge_scan_percent;
   return earned - std::min(earned, order_spent_);
 }
 
-// Holds state. In percent, beside writing a byte of a file that a checkpoint has.
+// In percent, beside writing a byte of a file that a checkpoint has.
 uint32_t DBImpl::OrderUploadCost() const {
   return takes_checkpoints_ ? options_.gc_upload_cost_percent : 0;
 }
 
-// Holds state.
 std::set<const ValueFileMeta*> DBImpl::BusyValueFiles() const {
   std::set<const ValueFileMeta*> busy;
   for (const std::shared_ptr<GcTask>& task : collections_)
@@ -99,14 +98,14 @@ std::set<const ValueFileMeta*> DBImpl::BusyValueFiles() const {
   return busy;
 }
 
-// Holds state. Both the old and the new values are there until the compaction ends.
+// Both the old and the new values are there until the compaction ends.
 uint64_t DBImpl::MergedBytesMax() const {
   const uint64_t most = kMergedFilesMax * options_.value_file_bytes;
   if (space_.garbage_bytes > 0) return std::min(most, space_.garbage_bytes / kMergedShare);
   return value_policy_ == ValuePolicy::kMerge ? UINT64_MAX : most;
 }
 
-// Holds state. What becomes of the values of each file that the compaction reaches.
+// What becomes of the values of each file that the compaction reaches.
 DBImpl::ValueMergePlan DBImpl::PlanValueMerge(const CompactionInput& input) const {
   ValueMergePlan plan;
   const Version& version = *input.version;
@@ -145,7 +144,7 @@ DBImpl::ValueMergePlan DBImpl::PlanValueMerge(const CompactionInput& input) cons
   return plan;
 }
 
-// Holds state. Which value files the compaction takes along.
+// Which value files the compaction takes along.
 void DBImpl::TakeAlong(const ValueMergePlan& plan, CompactionTask* task) {
   task->values_chosen = true;
   for (size_t i = 0; i < plan.files.size(); ++i) {
@@ -162,16 +161,16 @@ void DBImpl::TakeAlong(const ValueMergePlan& plan, CompactionTask* task) {
   order_spent_ += task->order_bytes;
 }
 
-// Holds state. PlanOrdering() looks again when scans have earned so much, or one step more.
+// PlanOrdering() looks again when scans have earned so much, or one step more.
 std::nullopt_t DBImpl::LookAgainAt(uint64_t credit) {
   const uint64_t now = OrderCredit();
   ordering_needs_ = credit > now ? credit : now + OrderingStep();
   return std::nullopt;
 }
 
-// Holds state. A key file of the last level is rewritten for its values' sake, when nothing else
-// is to be done and scans have paid for enough of them: who scans what nobody writes any more would
-// else wait for ever for a compaction that takes them along.
+// A key file of the last level is rewritten for its values' sake, when nothing else is to be done
+// and scans have paid for enough of them: who scans what nobody writes any more would else wait
+// for ever for a compaction that takes them along.
 std::optional<DBImpl::CompactionTask> DBImpl::PlanOrdering() {
   if (value_policy_ != ValuePolicy::kAutomatic || options_.value_sorted_runs_max == 0 ||
       running_compactions_ > 0 || !collections_.empty() || IsDiskFull() ||
@@ -234,12 +233,11 @@ void DBImpl::LookForOrdering() {
   if (scanned < at || !ordering_look_at_.compare_exchange_strong(at, scanned + OrderingStep()))
     return;
   Submit(os::Priority::kCompaction, [this] {
-    std::lock_guard<std::mutex> state(state_mutex_);
+    MutexLock state(&state_mutex_);
     ScheduleCompactions();
   });
 }
 
-// Holds state.
 void DBImpl::NoteDecision(const CompactionInput& input, const ValueFileMeta& file,
                           const MergeableFile& judged, ValueMergeReason reason) {
   if (reason == ValueMergeReason::kDirty)
@@ -259,14 +257,14 @@ void DBImpl::NoteDecision(const CompactionInput& input, const ValueFileMeta& fil
 }
 
 std::vector<std::string> DBImpl::TakeValueDecisions() {
-  std::lock_guard<std::mutex> state(state_mutex_);
+  MutexLock state(&state_mutex_);
   std::vector<std::string> taken(value_decisions_.begin(), value_decisions_.end());
   value_decisions_.clear();
   return taken;
 }
 
 void DBImpl::SetValuePolicy(ValuePolicy policy) {
-  std::lock_guard<std::mutex> state(state_mutex_);
+  MutexLock state(&state_mutex_);
   value_policy_ = policy;
   ScheduleCompactions();
   ScheduleGc();

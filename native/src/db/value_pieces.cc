@@ -113,8 +113,8 @@ Status DBImpl::PutFrom(Table* table, KeyRef key, ValueSource* value) {
     return WithWhole(value, [&](Slice whole) { return Put(table, key, whole); });
   const InternalKey internal(options_.partition_bytes, impl->id_bytes(), key.key);
   const uint32_t prefix_bytes = InternalPrefix(key.prefix_bytes);
-  WriteLock lock(write_mutex_);
-  LAVA_RETURN_IF_ERROR(MakeRoom(&lock, key.key.size() + 2 * kLoggedBytesMax));
+  MutexLock lock(&write_mutex_);
+  LAVA_RETURN_IF_ERROR(MakeRoom(key.key.size() + 2 * kLoggedBytesMax));
   const LiveNote note(impl->dead(), internal.slice());
   if (large_values_ && IsApart(*impl, value->size())) impl->CountApart();
   LAVA_RETURN_IF_ERROR(LogFrom(*impl, internal.slice(), value, &reference_));
@@ -133,8 +133,8 @@ Status DBImpl::AppendFrom(Table* table, KeyRef key, ValueSource* segments) {
   if (!IsOversize(segments->size()) || wal_ != nullptr || impl->kind() != TableKind::kList)
     return WithWhole(segments, [&](Slice whole) { return Append(table, key, whole); });
   const InternalKey internal(options_.partition_bytes, impl->id_bytes(), key.key);
-  WriteLock lock(write_mutex_);
-  LAVA_RETURN_IF_ERROR(MakeRoom(&lock, key.key.size() + 2 * kLoggedBytesMax));
+  MutexLock lock(&write_mutex_);
+  LAVA_RETURN_IF_ERROR(MakeRoom(key.key.size() + 2 * kLoggedBytesMax));
   segment_.reset();  // as LogAppended() does
   LAVA_RETURN_IF_ERROR(LogFrom(*impl, internal.slice(), segments, &reference_));
   const LiveNote note(impl->dead(), internal.slice());

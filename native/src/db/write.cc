@@ -99,8 +99,8 @@ Status DBImpl::Put(Table* table, KeyRef key, Slice value) {
   // Asked once: the table's bound may change.
   const bool large = IsOversize(value) || IsLarge(*impl, value);
   const uint64_t bytes = key.key.size() + (large ? kLoggedBytesMax : value.size());
-  WriteLock lock(write_mutex_);
-  LAVA_RETURN_IF_ERROR(MakeRoom(&lock, bytes + kRecordOverheadBytes));
+  MutexLock lock(&write_mutex_);
+  LAVA_RETURN_IF_ERROR(MakeRoom(bytes + kRecordOverheadBytes));
   const uint32_t prefix_bytes = InternalPrefix(key.prefix_bytes);
   const LiveNote note(impl->dead(), internal.slice());
   if (large_values_ && IsApart(*impl, value)) [[unlikely]]
@@ -125,8 +125,8 @@ Status DBImpl::Delete(Table* table, KeyRef key) {
   LAVA_RETURN_IF_ERROR(CheckTable(table, &impl));
   LAVA_RETURN_IF_ERROR(CheckKey(*impl, key));
   const InternalKey internal(options_.partition_bytes, impl->id_bytes(), key.key);
-  WriteLock lock(write_mutex_);
-  LAVA_RETURN_IF_ERROR(MakeRoom(&lock, key.key.size() + kRecordOverheadBytes, Purpose::kFree));
+  MutexLock lock(&write_mutex_);
+  LAVA_RETURN_IF_ERROR(MakeRoom(key.key.size() + kRecordOverheadBytes, Purpose::kFree));
   LAVA_RETURN_IF_ERROR(
       LogWrite(WalRecord::Kind::kDelete, internal.slice(), InternalPrefix(key.prefix_bytes), {}));
   DeleteLocked(internal.slice(), InternalPrefix(key.prefix_bytes));
@@ -144,8 +144,8 @@ Status DBImpl::Append(Table* table, KeyRef key, Slice segments) {
   const InternalKey internal(options_.partition_bytes, impl->id_bytes(), key.key);
   const bool large = IsOversize(segments);
   const uint64_t bytes = key.key.size() + (large ? kLoggedBytesMax : segments.size());
-  WriteLock lock(write_mutex_);
-  LAVA_RETURN_IF_ERROR(MakeRoom(&lock, bytes + kRecordOverheadBytes));
+  MutexLock lock(&write_mutex_);
+  LAVA_RETURN_IF_ERROR(MakeRoom(bytes + kRecordOverheadBytes));
   if (large) [[unlikely]]
     LAVA_RETURN_IF_ERROR(LogAppended(*impl, internal.slice(), segments, &reference_));
   LAVA_RETURN_IF_ERROR(LogWrite(WalRecord::Kind::kAppend, internal.slice(),
@@ -166,8 +166,8 @@ Status DBImpl::DeletePrefix(Table* table, Slice prefix) {
   LAVA_RETURN_IF_ERROR(CheckTable(table, &impl));
   LAVA_RETURN_IF_ERROR(CheckKey(*impl, {prefix, 0}));
   const InternalKey internal(options_.partition_bytes, impl->id_bytes(), prefix);
-  WriteLock lock(write_mutex_);
-  LAVA_RETURN_IF_ERROR(MakeRoom(&lock, prefix.size() + kRecordOverheadBytes, Purpose::kFree));
+  MutexLock lock(&write_mutex_);
+  LAVA_RETURN_IF_ERROR(MakeRoom(prefix.size() + kRecordOverheadBytes, Purpose::kFree));
   LAVA_RETURN_IF_ERROR(LogWrite(WalRecord::Kind::kDeletePrefix, internal.slice(), 0, {}));
   DeletePrefixLocked(internal.slice());
   Wrote(prefix.size());
@@ -184,8 +184,8 @@ Status DBImpl::Write(const WriteBatch& batch) {
   if (batch.byte_count() > kListBytesMax)
     return Status::InvalidArgument("a batch has " + std::to_string(batch.byte_count()) +
                                    " bytes, the limit is " + std::to_string(kListBytesMax));
-  WriteLock lock(write_mutex_);
-  LAVA_RETURN_IF_ERROR(MakeRoom(&lock, MemtableBytesOf(batch)));
+  MutexLock lock(&write_mutex_);
+  LAVA_RETURN_IF_ERROR(MakeRoom(MemtableBytesOf(batch)));
   std::vector<std::string> references;
   LAVA_RETURN_IF_ERROR(LogValues(batch, &references));
   LAVA_RETURN_IF_ERROR(LogWrite(batch, references));
@@ -275,9 +275,9 @@ Status DBImpl::DeleteRange(Table* table, Slice lower, Slice upper) {
   if (!lower.empty()) LAVA_RETURN_IF_ERROR(CheckBound(*impl, lower, "lower"));
   if (!upper.empty()) LAVA_RETURN_IF_ERROR(CheckBound(*impl, upper, "upper"));
   if (!upper.empty() && lower >= upper) return Status::OK();
-  WriteLock lock(write_mutex_);
+  MutexLock lock(&write_mutex_);
   LAVA_RETURN_IF_ERROR(
-      MakeRoom(&lock, lower.size() + upper.size() + 2 * kRecordOverheadBytes, Purpose::kFree));
+      MakeRoom(lower.size() + upper.size() + 2 * kRecordOverheadBytes, Purpose::kFree));
   LAVA_RETURN_IF_ERROR(LogRangeDelete(*impl, lower, upper));
   DeleteRangeLocked(*impl, lower, upper);
   Wrote(lower.size() + upper.size());
@@ -312,11 +312,12 @@ void DBImpl::ForEachRange(const TableImpl& table, Slice lower, Slice upper,
 }
 
 void DBImpl::DeleteRangeLocked(const TableImpl& table, Slice lower, Slice upper) {
-  ForEachRange(table, lower, upper,
-               [this](Slice begin, Slice end) { active_->DeleteRange(begin, end); });
+  ForEachRange(table, lower, upper, [this](Slice begin, Slice end) {
+    write_mutex_.AssertHeld();
+    active_->DeleteRange(begin, end);
+  });
 }
 
-// Holds write.
 void DBImpl::Wrote(uint64_t user_bytes) {
   active_bytes_.store(active_->arena_bytes(), std::memory_order_relaxed);
   Counters::AddUnshared(&counters_.writes, 1);

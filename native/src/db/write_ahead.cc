@@ -41,6 +41,7 @@ Status DBImpl::OpenWal(VersionEdit* first) {
   first->wal_flushed = flushed.value_or(0);
   large_values_ = options_.large_value_bytes != 0;
   replayed_to_ = wal_->last();
+  MutexLock write(&write_mutex_);
   sealed_to_ = flushed.value_or(0);
   return Status::OK();
 }
@@ -90,6 +91,7 @@ Status DBImpl::LogRangeDelete(const TableImpl& table, Slice lower, Slice upper) 
   if (wal_ == nullptr) return Status::OK();
   wal_record_.Clear();
   ForEachRange(table, lower, upper, [this](Slice begin, Slice end) {
+    write_mutex_.AssertHeld();
     wal_record_.Add(WalRecord::Kind::kDeleteRange, begin, 0, end);
   });
   return wal_->Append(wal_record_);
@@ -99,6 +101,7 @@ Status DBImpl::LogDrop(const TableImpl& table) {
   if (wal_ == nullptr) return Status::OK();
   wal_record_.Clear();
   ForEachRange(table, {}, {}, [this](Slice begin, Slice end) {
+    write_mutex_.AssertHeld();
     wal_record_.Add(WalRecord::Kind::kDeleteRange, begin, 0, end);
   });
   wal_record_.Add(WalRecord::Kind::kDropTable, TableStart(0, options_.partition_bytes, table.id()),
@@ -112,7 +115,7 @@ Status DBImpl::LogCreate(const TableRegistration& table) {
   edit.registered.push_back(table);
   std::string value;
   EncodeEdit(edit, &value);
-  WriteLock write(write_mutex_);
+  MutexLock write(&write_mutex_);
   wal_record_.Clear();
   wal_record_.Add(WalRecord::Kind::kCreateTable, TableStart(0, options_.partition_bytes, table.id),
                   0, value);
@@ -124,38 +127,35 @@ Status DBImpl::LogCreate(const TableRegistration& table) {
 // become.
 Status DBImpl::ReplayWal() {
   if (wal_ == nullptr) return Status::OK();
-  WriteLock write(write_mutex_);
+  MutexLock write(&write_mutex_);
   Replayed replayed;
-  LAVA_RETURN_IF_ERROR(wal_->Replay([this, &write, &replayed](Slice record) {
-    return replayed.lost ? Status::OK() : ReplayRecord(record, &write, &replayed);
+  LAVA_RETURN_IF_ERROR(wal_->Replay([this, &replayed](Slice record) {
+    write_mutex_.AssertHeld();
+    return replayed.lost ? Status::OK() : ReplayRecord(record, &replayed);
   }));
-  LAVA_RETURN_IF_ERROR(ReplayTables(&write, &replayed));
+  LAVA_RETURN_IF_ERROR(ReplayTables(&replayed));
   // What is passed by must not be found by the next opening, behind what is written now.
-  return replayed.lost ? FlushHere(&write) : Status::OK();
+  return replayed.lost ? FlushHere() : Status::OK();
 }
 
 // A flush amid the replay may have taken tables out of the manifest that were created anew.
-Status DBImpl::ReplayTables(WriteLock* write, Replayed* replayed) {
-  write->unlock();
-  Status status;
-  {
-    std::lock_guard<std::mutex> install(install_mutex_);
-    for (const auto& [id, table] : replayed->created) {
-      if (status.ok() && !manifest_->state().tables.contains(id)) status = LogTable(table);
-    }
+Status DBImpl::ReplayTables(Replayed* replayed) {
+  MutexUnlock others(&write_mutex_);
+  MutexLock install(&install_mutex_);
+  for (const auto& [id, table] : replayed->created) {
+    if (!manifest_->state().tables.contains(id)) LAVA_RETURN_IF_ERROR(LogTable(table));
   }
-  write->lock();
-  return status;
+  return Status::OK();
 }
 
-// Holds write. A table that was created anew is in the manifest as it is now, and in the record as
-// it was then.
+// A table that was created anew is in the manifest as it is now, and in the record as it was
+// then.
 Status DBImpl::ReplayTable(const WalRecord::Change& change, Replayed* replayed) {
   const uint64_t id = TableIdOf(change.key, options_.partition_bytes);
   if (change.kind == WalRecord::Kind::kDropTable) {
     dropped_in_active_.push_back(id);
     replayed->created.erase(id);
-    std::lock_guard<std::mutex> state(state_mutex_);
+    MutexLock state(&state_mutex_);
     if (auto known = known_tables_.extract(id)) replayed->dropped.insert(std::move(known));
     return Status::OK();
   }
@@ -168,13 +168,13 @@ Status DBImpl::ReplayTable(const WalRecord::Change& change, Replayed* replayed) 
   const TableRegistration table =
       before != replayed->dropped.end() ? before->second : edit.registered.front();
   replayed->created[id] = table;
-  std::lock_guard<std::mutex> state(state_mutex_);
+  MutexLock state(&state_mutex_);
   known_tables_[id] = table;
   return Status::OK();
 }
 
 // All or nothing.
-Status DBImpl::ReplayRecord(Slice record, WriteLock* write, Replayed* replayed) {
+Status DBImpl::ReplayRecord(Slice record, Replayed* replayed) {
   std::vector<WalRecord::Change> changes;
   std::vector<std::string> values;  // that were logged, in their order
   uint64_t bytes = record.size();
@@ -189,7 +189,7 @@ Status DBImpl::ReplayRecord(Slice record, WriteLock* write, Replayed* replayed) 
   }
   const bool fits = active_->arena_bytes() + bytes <= memtable_limit_ &&
                     lease_->write_buffer_used_bytes() + bytes <= lease_->write_buffer_bytes();
-  if (!fits && !active_->empty()) LAVA_RETURN_IF_ERROR(FlushHere(write));
+  if (!fits && !active_->empty()) LAVA_RETURN_IF_ERROR(FlushHere());
   auto value = values.begin();
   for (const WalRecord::Change& change : changes) {
     if (IsOfTable(change)) {
@@ -252,7 +252,6 @@ Status DBImpl::CheckReplayed(const WalRecord::Change& change) const {
                             " of partition and table");
 }
 
-// Holds write.
 void DBImpl::ReplayChange(const WalRecord::Change& change, Slice value) {
   switch (change.kind) {
     case WalRecord::Kind::kPut:

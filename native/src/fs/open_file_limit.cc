@@ -25,7 +25,7 @@ OpenFileLimit* OpenFileLimit::Process() {
 }
 
 void OpenFileLimit::Add(EvictableFile* file) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   places_[file] = files_.insert(files_.end(), file);
   if (files_.size() <= files_max_) return;
   uint32_t closed = 0;
@@ -33,7 +33,7 @@ void OpenFileLimit::Add(EvictableFile* file) {
 }
 
 void OpenFileLimit::Remove(EvictableFile* file) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   const auto place = places_.find(file);
   if (place == places_.end()) return;
   files_.erase(place->second);
@@ -41,19 +41,19 @@ void OpenFileLimit::Remove(EvictableFile* file) {
 }
 
 uint32_t OpenFileLimit::Evict(uint32_t count) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   uint32_t closed = 0;
   Sweep(count, /*force=*/true, &closed);
   return closed;
 }
 
 uint32_t OpenFileLimit::open_files() const {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   return static_cast<uint32_t>(files_.size());
 }
 
 void OpenFileLimit::SetFilesMax(uint32_t files_max) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   files_max_ = files_max;
   if (files_.size() <= files_max_) return;
   uint32_t closed = 0;

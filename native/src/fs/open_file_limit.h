@@ -2,8 +2,9 @@
 
 #include <cstdint>
 #include <list>
-#include <mutex>
 #include <unordered_map>
+
+#include "base/mutex.h"
 
 namespace lava::fs {
 
@@ -27,23 +28,23 @@ class OpenFileLimit {
   static OpenFileLimit* Process();
 
   /// Counts a file that was just opened; may evict others. Overshoots while all are in use.
-  void Add(EvictableFile* file);
+  void Add(EvictableFile* file) LAVA_EXCLUDES(mutex_);
   /// Forgets a file; it is not touched afterwards. No effect when it was evicted.
-  void Remove(EvictableFile* file);
+  void Remove(EvictableFile* file) LAVA_EXCLUDES(mutex_);
   /// Closes up to `count` files whatever their age (the process ran out of descriptors).
-  uint32_t Evict(uint32_t count);
+  uint32_t Evict(uint32_t count) LAVA_EXCLUDES(mutex_);
 
-  uint32_t open_files() const;
-  void SetFilesMax(uint32_t files_max);
+  uint32_t open_files() const LAVA_EXCLUDES(mutex_);
+  void SetFilesMax(uint32_t files_max) LAVA_EXCLUDES(mutex_);
 
  private:
-  void Sweep(uint32_t wanted, bool force, uint32_t* closed);
+  void Sweep(uint32_t wanted, bool force, uint32_t* closed) LAVA_REQUIRES(mutex_);
 
-  mutable std::mutex mutex_;
-  uint32_t files_max_;
+  mutable Mutex mutex_;
+  uint32_t files_max_ LAVA_GUARDED_BY(mutex_);
   using Files = std::list<EvictableFile*>;
-  Files files_;  // the front is asked first
-  std::unordered_map<EvictableFile*, Files::iterator> places_;
+  Files files_ LAVA_GUARDED_BY(mutex_);  // the front is asked first
+  std::unordered_map<EvictableFile*, Files::iterator> places_ LAVA_GUARDED_BY(mutex_);
 };
 
 }  // namespace lava::fs

@@ -12,10 +12,10 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
-#include <mutex>
 #include <utility>
 
 #include "base/check.h"
+#include "base/mutex.h"
 #include "fs/posix_descriptor.h"
 #include "fs/posix_error.h"
 #include "fs/uring.h"
@@ -154,7 +154,7 @@ class PosixBlockDevice : public BlockDevice {
 
   Status Grow(uint64_t bytes) override {
     if (!is_file_) return Status::NotSupported("grow " + path_ + ": it is a device");
-    std::lock_guard<std::mutex> lock(growing_);
+    MutexLock lock(&growing_);
     const uint64_t now = size();
     if (bytes <= now) return Status::OK();
     int rc;
@@ -210,7 +210,7 @@ class PosixBlockDevice : public BlockDevice {
   const bool is_file_;
   DirectIo direct_;
   std::atomic<uint32_t> alignment_{1};
-  std::mutex growing_;
+  Mutex growing_;  // the file, from its size on
 };
 
 Status RingWrite::Finish() {

@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <mutex>
 #include <set>
 #include <utility>
 
+#include "base/mutex.h"
 #include "fs/posix_descriptor.h"
 #include "fs/posix_error.h"
 
@@ -26,17 +26,17 @@ class HeldDirectories {
     return *held;
   }
   bool Insert(Id id) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     return ids_.insert(id).second;
   }
   void Erase(Id id) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     ids_.erase(id);
   }
 
  private:
-  std::mutex mutex_;
-  std::set<Id> ids_;
+  Mutex mutex_;
+  std::set<Id> ids_ LAVA_GUARDED_BY(mutex_);
 };
 
 class PosixDirectoryLock : public DirectoryLock {

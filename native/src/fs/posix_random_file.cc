@@ -6,10 +6,10 @@
 
 #include <atomic>
 #include <cerrno>
-#include <mutex>
 #include <utility>
 
 #include "base/check.h"
+#include "base/mutex.h"
 #include "fs/posix_descriptor.h"
 #include "fs/posix_error.h"
 
@@ -92,7 +92,7 @@ class PosixRandomFile : public RandomFile, public EvictableFile {
       if (!refused) return got;
       // First off, then 0: whoever sees that reads what is not aligned. Nobody opens the file again
       // meanwhile, since this reader is not released.
-      std::lock_guard<std::mutex> lock(reopen_mutex_);
+      MutexLock lock(&reopen_mutex_);
       if (alignment_.load() != 0) direct_->TurnOff(descriptor);
       alignment_.store(0);
     }
@@ -111,8 +111,8 @@ class PosixRandomFile : public RandomFile, public EvictableFile {
 
   void Release() const { state_.fetch_sub(kOneReader); }
 
-  Result<int> Reopen() const {
-    std::lock_guard<std::mutex> lock(reopen_mutex_);
+  Result<int> Reopen() const LAVA_EXCLUDES(reopen_mutex_) {
+    MutexLock lock(&reopen_mutex_);
     uint64_t state = state_.fetch_add(kOneReader);
     if (IsOpen(state)) return DescriptorOf(state);  // another reader was faster
     Result<int> descriptor = OpenSame();
@@ -128,7 +128,7 @@ class PosixRandomFile : public RandomFile, public EvictableFile {
   }
 
   // The file that was opened first, or an error: never what took over its name.
-  Result<int> OpenSame() const {
+  Result<int> OpenSame() const LAVA_REQUIRES(reopen_mutex_) {
     LAVA_ASSIGN_OR_RETURN(const int descriptor, OpenDescriptor(path_, O_RDONLY, "open again"));
     struct stat st {};
     if (fstat(descriptor, &st) != 0) {
@@ -153,7 +153,7 @@ class PosixRandomFile : public RandomFile, public EvictableFile {
   mutable std::atomic<uint64_t> state_;
   mutable std::atomic<uint32_t> alignment_;  // of direct reads; 0: through the page cache
   mutable std::atomic<bool> used_{true};
-  mutable std::mutex reopen_mutex_;
+  mutable Mutex reopen_mutex_;  // of who opens it again, or turns direct reads off
 };
 
 }  // namespace

@@ -4,9 +4,10 @@
 
 #include <atomic>
 #include <cerrno>
-#include <mutex>
 #include <utility>
 #include <vector>
+
+#include "base/mutex.h"
 
 namespace lava::fs {
 namespace {
@@ -128,7 +129,7 @@ class Rings {
   std::unique_ptr<Ring> Take() {
     if (refused_.load(std::memory_order_relaxed)) return nullptr;
     {
-      std::lock_guard<std::mutex> lock(mutex_);
+      MutexLock lock(&mutex_);
       if (!free_.empty()) {
         std::unique_ptr<Ring> ring = std::move(free_.back());
         free_.pop_back();
@@ -159,15 +160,15 @@ class Rings {
   }
   void GiveBack(std::unique_ptr<Ring> ring) {
     if (!ring->is_usable()) return;
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     if (free_.size() < kRingsKept) free_.push_back(std::move(ring));
   }
 
  private:
   std::atomic<bool> refused_{false};
   std::atomic<uint64_t> reads_{0}, bytes_read_{0}, writes_{0}, bytes_written_{0};
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Ring>> free_;
+  Mutex mutex_;
+  std::vector<std::unique_ptr<Ring>> free_ LAVA_GUARDED_BY(mutex_);
 };
 
 class TakenUring final : public Uring {

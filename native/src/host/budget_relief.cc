@@ -18,17 +18,17 @@ BudgetRelief::BudgetRelief(std::function<bool()> step)
 
 BudgetRelief::~BudgetRelief() {
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     stopping_ = true;
-    changed_.notify_all();
+    changed_.NotifyAll();
   }
   pool_.reset();
 }
 
 bool BudgetRelief::Start() {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   started_again_ = true;
-  changed_.notify_all();
+  changed_.NotifyAll();
   if (running_) {
     pool_->Poke();
     return true;
@@ -42,19 +42,20 @@ bool BudgetRelief::Start() {
 }
 
 void BudgetRelief::Run() {
-  std::unique_lock<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   std::chrono::milliseconds wait = kFirstWait;
   while (!stopping_) {
     if (std::exchange(started_again_, false)) wait = kFirstWait;
-    lock.unlock();
+    lock.Unlock();
     bool done = false;
     try {
       done = step_();
     } catch (const std::bad_alloc&) {  // tried again
     }
-    lock.lock();
+    lock.Lock();
     if (done && !started_again_) break;
-    changed_.wait_for(lock, wait, [this] { return stopping_ || started_again_; });
+    const auto until = std::chrono::steady_clock::now() + wait;
+    while (!stopping_ && !started_again_ && changed_.WaitUntil(&mutex_, until)) continue;
     wait = std::min(2 * wait, kWaitMax);
   }
   running_ = false;

@@ -1,10 +1,9 @@
 #pragma once
 
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "os/thread_pool.h"
 
 namespace lava {
@@ -21,15 +20,17 @@ class BudgetRelief {
   ~BudgetRelief();
   /// Steps are made from now on: soon, then less and less often, each second at last. False when
   /// there is no memory for that: whoever asks next starts it.
-  bool Start();
+  bool Start() LAVA_EXCLUDES(mutex_);
 
  private:
-  void Run();
+  void Run() LAVA_EXCLUDES(mutex_);
 
   const std::function<bool()> step_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool running_ = false, started_again_ = false, stopping_ = false;
+  Mutex mutex_;
+  CondVar changed_;
+  bool running_ LAVA_GUARDED_BY(mutex_) = false;
+  bool started_again_ LAVA_GUARDED_BY(mutex_) = false;
+  bool stopping_ LAVA_GUARDED_BY(mutex_) = false;
   std::unique_ptr<os::ThreadPool> pool_;
 };
 

@@ -68,13 +68,13 @@ uint64_t LeaseImpl::write_buffer_bytes() const {
 }
 
 void LeaseImpl::Join(LeaseMember* member) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   members_.push_back(member);
   member_count_ = static_cast<uint32_t>(members_.size());
 }
 
 void LeaseImpl::Leave(LeaseMember* member) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   members_.remove(member);
   member_count_ = static_cast<uint32_t>(members_.size());
 }
@@ -83,8 +83,7 @@ void LeaseImpl::RelievePressure(uint64_t bytes_min) {
   const uint64_t used = write_buffer_used_bytes();
   const uint64_t looked_at = looked_at_.load(std::memory_order_relaxed);
   if (used >= looked_at && used - looked_at < bytes_min / kLooksPerSeal) return;
-  std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
-  if (!lock) return;
+  if (!mutex_.TryLock()) return;
   looked_at_.store(used, std::memory_order_relaxed);
   LeaseMember* largest = nullptr;
   uint64_t largest_bytes = bytes_min;
@@ -95,12 +94,13 @@ void LeaseImpl::RelievePressure(uint64_t bytes_min) {
     largest_bytes = bytes;
   }
   if (largest != nullptr) largest->RequestSeal();
+  mutex_.Unlock();  // nothing before it throws
 }
 
 void LeaseImpl::Relieve() {
   const uint64_t used = write_buffer_used_bytes(), share = write_buffer_bytes();
   if (used_bytes() <= budget_.limit() || used <= share) return;
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   std::vector<std::pair<uint64_t, LeaseMember*>> active;
   uint64_t going = used;  // flushes free it, or show how much of it is left
   for (LeaseMember* member : members_) {
@@ -138,7 +138,7 @@ Result<std::shared_ptr<Lease>> HostImpl::Acquire(uint64_t capacity_bytes,
   const auto write_buffer_bytes =
       static_cast<uint64_t>(std::floor(static_cast<double>(capacity_bytes) * write_buffer_ratio));
   auto lease = std::make_shared<LeaseImpl>(this, capacity_bytes, write_buffer_bytes);
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   leases_.push_back(lease.get());
   capacity_bytes_ += capacity_bytes;
   ResizeCache();
@@ -148,7 +148,7 @@ Result<std::shared_ptr<Lease>> HostImpl::Acquire(uint64_t capacity_bytes,
 void HostImpl::LeaseEnded(LeaseImpl* lease) {
   const uint64_t peak = std::max<uint64_t>(heap_peak_bytes_, CachedInHeap());
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     leases_.remove(lease);
     capacity_bytes_ -= lease->capacity_bytes();
     ResizeCache();
@@ -166,7 +166,7 @@ void HostImpl::LeaseEnded(LeaseImpl* lease) {
   }
 }
 
-// Caller holds mutex_. With the last lease the capacity is 0 and the cache lets go of all blocks.
+// With the last lease the capacity is 0 and the cache lets go of all blocks.
 void HostImpl::ResizeCache() {
   const uint64_t chargeable = Chargeable(capacity_bytes_);
   // For the flushes that may run at once, see JobMemory.
@@ -215,7 +215,7 @@ uint64_t HostImpl::CachedInHeap() const {
 // Not on the caller's thread, which may hold locks.
 void HostImpl::GiveBackHeap() {
   if (heap_asked_for_.exchange(true)) return;
-  std::lock_guard<std::mutex> lock(heap_mutex_);
+  MutexLock lock(&heap_mutex_);
   if (heap_relief_ == nullptr || !heap_relief_->Start()) heap_asked_for_ = false;
 }
 
@@ -235,7 +235,6 @@ uint64_t HostImpl::KeptBytesMax() const {
   return std::max(most - std::min(most, used), least);
 }
 
-// Caller holds mutex_.
 bool HostImpl::IsWithinBudget() const {
   return budget_.total().used() + cache_->used_bytes() <= Chargeable(capacity_bytes_);
 }
@@ -244,7 +243,7 @@ bool HostImpl::IsWithinBudget() const {
 // have been sealed by nobody when only idle instances have them.
 bool HostImpl::Relieve() {
   cache_->Trim();
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   if (IsWithinBudget()) return true;
   for (LeaseImpl* lease : leases_) lease->Relieve();
   return false;
@@ -256,12 +255,12 @@ bool HostImpl::Allows(uint64_t bytes) {
 }
 
 std::unique_ptr<os::Executor> HostImpl::InstanceOpened() {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   if (scheduler_ == nullptr) {
     scheduler_ = std::make_unique<Scheduler>(threads_, Scheduler::Setup{.totals = &job_totals_});
     scheduler_->SetCpu(cpu_cores_);
     own_jobs_ = scheduler_->NewClient();
-    std::lock_guard<std::mutex> heap(heap_mutex_);
+    MutexLock heap(&heap_mutex_);
     heap_relief_ = std::make_unique<BudgetRelief>([this] {
       GiveBackHeapNow();
       heap_asked_for_ = false;
@@ -278,12 +277,12 @@ void HostImpl::InstanceClosed(std::unique_ptr<os::Executor> client) {
   std::unique_ptr<os::Executor> last_jobs;
   std::unique_ptr<BudgetRelief> relief, heap_relief;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     if (--instances_open_ > 0) return;
     last = std::move(scheduler_);
     last_jobs = std::move(own_jobs_);
     relief = std::move(relief_);
-    std::lock_guard<std::mutex> heap(heap_mutex_);
+    MutexLock heap(&heap_mutex_);
     heap_relief = std::move(heap_relief_);
     heap_asked_for_ = false;
   }
@@ -292,21 +291,21 @@ void HostImpl::InstanceClosed(std::unique_ptr<os::Executor> client) {
 }
 
 void HostImpl::SetBackgroundThreads(uint32_t count) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   threads_ = std::max(count, 1u);
   if (scheduler_ != nullptr) scheduler_->SetThreadCount(threads_);
   ResizeCache();
 }
 
 void HostImpl::SetBackgroundCpu(double cores) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   cpu_cores_ = std::isfinite(cores) && cores > 0 ? cores : 0;
   if (scheduler_ != nullptr) scheduler_->SetCpu(cpu_cores_);
 }
 
 void HostImpl::RunInBackground(std::function<void()> job) {
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     if (own_jobs_ != nullptr) {
       own_jobs_->Submit(os::Priority::kCompaction, std::move(job));
       return;
@@ -349,7 +348,7 @@ HostStatistics HostImpl::statistics() const {
   out.space_used_bytes = space.used_bytes;
   out.space_live_bytes = space.live_bytes;
   out.space_limit_bytes = space.limit_bytes;
-  std::lock_guard<std::mutex> lock(mutex_);  // the budget that holds for these charges
+  MutexLock lock(&mutex_);  // the budget that holds for these charges
   // Memory goes from one to the other meanwhile; it must not count twice.
   const uint64_t before = budget_.charged();
   out.cache_used_bytes = cache_->used_bytes();

@@ -5,8 +5,8 @@
 #include <functional>
 #include <list>
 #include <memory>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "cache/block_cache.h"
 #include "host/budget_relief.h"
 #include "host/job_memory.h"
@@ -52,26 +52,26 @@ class LeaseImpl final : public Lease {
   MemoryBudget* budget() { return &budget_; }
   JobMemory* job_memory() { return &job_memory_; }
 
-  void Join(LeaseMember* member);
-  void Leave(LeaseMember* member);
+  void Join(LeaseMember* member) LAVA_EXCLUDES(mutex_);
+  void Leave(LeaseMember* member) LAVA_EXCLUDES(mutex_);
   /// How many instances share it now.
   uint32_t member_count() const { return member_count_.load(std::memory_order_relaxed); }
   /// Asks the member whose active memtable is largest to seal, if it has at least bytes_min. Does
   /// nothing while another thread does it, and does not look at all members for each write: not
   /// before memtables have grown by a part of bytes_min or shrunk since it looked last.
-  void RelievePressure(uint64_t bytes_min);
+  void RelievePressure(uint64_t bytes_min) LAVA_EXCLUDES(mutex_);
   /// For the process, which is over its budget. If this lease is beyond its limit, and its
   /// memtables beyond what they may take of it, asks as many members to seal, the largest first, as
   /// free the difference with what is being flushed. Asking again does no harm.
-  void Relieve();
+  void Relieve() LAVA_EXCLUDES(mutex_);
 
  private:
   HostImpl* const host_;
   const uint64_t capacity_bytes_, write_buffer_bytes_;
   MemoryBudget budget_;
   JobMemory job_memory_;
-  std::mutex mutex_;
-  std::list<LeaseMember*> members_;
+  Mutex mutex_;
+  std::list<LeaseMember*> members_ LAVA_GUARDED_BY(mutex_);
   std::atomic<uint32_t> member_count_{0};        // of members_, for a look without the lock
   std::atomic<uint64_t> looked_at_{UINT64_MAX};  // bytes of memtables at the last look
 };
@@ -84,10 +84,10 @@ class HostImpl final : public Host, public PagePool::Room, private ChargeObserve
   HostImpl();
 
   Result<std::shared_ptr<Lease>> Acquire(uint64_t capacity_bytes,
-                                         double write_buffer_ratio) override;
-  HostStatistics statistics() const override;
-  void SetBackgroundThreads(uint32_t count) override;
-  void SetBackgroundCpu(double cores) override;
+                                         double write_buffer_ratio) override LAVA_EXCLUDES(mutex_);
+  HostStatistics statistics() const override LAVA_EXCLUDES(mutex_);
+  void SetBackgroundThreads(uint32_t count) override LAVA_EXCLUDES(mutex_);
+  void SetBackgroundCpu(double cores) override LAVA_EXCLUDES(mutex_);
   void SetSpaceLimit(uint64_t high_bytes, uint64_t low_bytes) override {
     space_.SetLimit(high_bytes, low_bytes);
   }
@@ -112,8 +112,8 @@ class HostImpl final : public Host, public PagePool::Room, private ChargeObserve
   WalRegistry* wals() { return &wals_; }
   /// An instance's part of the scheduler that all share: that is made by the first
   /// InstanceOpened(), and dropped by the last InstanceClosed().
-  std::unique_ptr<os::Executor> InstanceOpened();
-  void InstanceClosed(std::unique_ptr<os::Executor> client);
+  std::unique_ptr<os::Executor> InstanceOpened() LAVA_EXCLUDES(mutex_, heap_mutex_);
+  void InstanceClosed(std::unique_ptr<os::Executor> client) LAVA_EXCLUDES(mutex_, heap_mutex_);
 
   /// For tests: whether a thread gives free heap back now, and so may hold malloc's lock.
   bool gives_back_heap() const { return heap_asked_for_; }
@@ -123,16 +123,16 @@ class HostImpl final : public Host, public PagePool::Room, private ChargeObserve
  private:
   using SteadyClock = std::chrono::steady_clock;
   friend class LeaseImpl;
-  void LeaseEnded(LeaseImpl* lease);
-  void ResizeCache();
-  bool IsWithinBudget() const;
-  bool Relieve();
+  void LeaseEnded(LeaseImpl* lease) LAVA_EXCLUDES(mutex_);
+  void ResizeCache() LAVA_REQUIRES(mutex_);
+  bool IsWithinBudget() const LAVA_REQUIRES(mutex_);
+  bool Relieve() LAVA_EXCLUDES(mutex_);
   void Charged() override;
   bool Allows(uint64_t bytes) override;
-  void GiveBackHeap();
+  void GiveBackHeap() LAVA_EXCLUDES(heap_mutex_);
   void GiveBackHeapNow();
   uint64_t CachedInHeap() const;
-  void RunInBackground(std::function<void()> job);
+  void RunInBackground(std::function<void()> job) LAVA_EXCLUDES(mutex_);
 
   // Everything but the cache, which gets what this leaves of the leases. Charged by who uses the
   // process's host only: when there is a cache.
@@ -141,21 +141,23 @@ class HostImpl final : public Host, public PagePool::Room, private ChargeObserve
   SpaceQuota space_;
   std::atomic<ChargeObserver*> charge_gate_{nullptr};
   std::unique_ptr<BlockCache> cache_;
-  mutable std::mutex mutex_;
-  std::unique_ptr<Scheduler> scheduler_;
-  std::unique_ptr<os::Executor> own_jobs_;  // of volumes
+  mutable Mutex mutex_;
+  std::unique_ptr<Scheduler> scheduler_ LAVA_GUARDED_BY(mutex_);
+  std::unique_ptr<os::Executor> own_jobs_ LAVA_GUARDED_BY(mutex_);  // of volumes
   Scheduler::Totals job_totals_;
-  uint32_t threads_ = 2;
-  double cpu_cores_ = 0;
-  uint32_t instances_open_ = 0;
-  std::list<LeaseImpl*> leases_;
+  uint32_t threads_ LAVA_GUARDED_BY(mutex_) = 2;
+  double cpu_cores_ LAVA_GUARDED_BY(mutex_) = 0;
+  uint32_t instances_open_ LAVA_GUARDED_BY(mutex_) = 0;
+  std::list<LeaseImpl*> leases_ LAVA_GUARDED_BY(mutex_);
   std::atomic<uint64_t> capacity_bytes_{0};   // of all leases
   std::atomic<uint64_t> heap_peak_bytes_{0};  // of CachedInHeap() since free heap was given back
-  std::unique_ptr<BudgetRelief> relief_;      // until the last instance closes
+  std::unique_ptr<BudgetRelief> relief_ LAVA_GUARDED_BY(mutex_);  // until the last instance closes
   std::atomic<bool> heap_asked_for_{false};
   std::atomic<SteadyClock::time_point> next_heap_look_{};  // when free heap is given back again
-  std::mutex heap_mutex_;                      // a leaf, whoever charges may hold any other
-  std::unique_ptr<BudgetRelief> heap_relief_;  // from the first instance to the last
+  // A leaf, whoever charges may hold any other.
+  Mutex heap_mutex_ LAVA_ACQUIRED_AFTER(mutex_);
+  // From the first instance to the last.
+  std::unique_ptr<BudgetRelief> heap_relief_ LAVA_GUARDED_BY(heap_mutex_);
   WalRegistry wals_{budget_.counter(MemoryPurpose::kMetadata),
                     [this](std::function<void()> job) { RunInBackground(std::move(job)); }};
   VolumeRegistry volumes_{budget_.counter(MemoryPurpose::kFileBuffers),

@@ -8,13 +8,13 @@ namespace lava {
 
 JobMemory::Grant JobMemory::Begin(MemoryCounter* counter, uint64_t bytes) {
   counter->Charge(bytes);
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   ++flushes_;
   return Grant(this, counter, bytes, /*is_flush=*/true);
 }
 
 std::optional<JobMemory::Grant> JobMemory::TryBegin(MemoryCounter* counter, uint64_t bytes) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   // What takes nothing never waits.
   const bool drains = refusals_ >= kRefusalsMax && others_ > 0 && bytes > 0;
   if (drains || !counter->TryCharge(bytes)) {
@@ -31,7 +31,7 @@ std::optional<JobMemory::Grant> JobMemory::TryBegin(MemoryCounter* counter, uint
 }
 
 bool JobMemory::Await(MemoryWaiter* waiter) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   if (others_ == 0) return false;
   if (std::find(waiters_.begin(), waiters_.end(), waiter) == waiters_.end())
     waiters_.push_back(waiter);
@@ -39,13 +39,13 @@ bool JobMemory::Await(MemoryWaiter* waiter) {
 }
 
 void JobMemory::Forget(MemoryWaiter* waiter) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   waiters_.remove(waiter);
 }
 
 void JobMemory::End(MemoryCounter* counter, uint64_t bytes, bool is_flush) {
   counter->Release(bytes);
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   uint32_t& running = is_flush ? flushes_ : others_;
   LAVA_CHECK(running > 0);
   --running;
@@ -56,7 +56,7 @@ void JobMemory::End(MemoryCounter* counter, uint64_t bytes, bool is_flush) {
 }
 
 uint32_t JobMemory::running() const {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   return flushes_ + others_;
 }
 

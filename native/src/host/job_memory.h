@@ -3,9 +3,9 @@
 #include <atomic>
 #include <cstdint>
 #include <list>
-#include <mutex>
 #include <optional>
 
+#include "base/mutex.h"
 #include "memory/memory_counter.h"
 
 namespace lava {
@@ -67,26 +67,27 @@ class JobMemory {
   };
 
   /// For flushes.
-  Grant Begin(MemoryCounter* counter, uint64_t bytes);
+  Grant Begin(MemoryCounter* counter, uint64_t bytes) LAVA_EXCLUDES(mutex_);
   /// For other jobs; none when there is not enough.
-  std::optional<Grant> TryBegin(MemoryCounter* counter, uint64_t bytes);
+  std::optional<Grant> TryBegin(MemoryCounter* counter, uint64_t bytes) LAVA_EXCLUDES(mutex_);
   /// For whom TryBegin() gave none, once it has put its job back: it is told when a job ends,
   /// unless it is forgotten before. False when none but flushes runs: it may try again at once.
-  bool Await(MemoryWaiter* waiter);
+  bool Await(MemoryWaiter* waiter) LAVA_EXCLUDES(mutex_);
   /// The waiter is not called any more once this returns.
-  void Forget(MemoryWaiter* waiter);
+  void Forget(MemoryWaiter* waiter) LAVA_EXCLUDES(mutex_);
 
-  uint32_t running() const;  // flushes, too
+  uint32_t running() const LAVA_EXCLUDES(mutex_);  // flushes, too
   static constexpr uint32_t kRefusalsMax = 32;
 
  private:
-  void End(MemoryCounter* counter, uint64_t bytes, bool is_flush);
+  void End(MemoryCounter* counter, uint64_t bytes, bool is_flush) LAVA_EXCLUDES(mutex_);
 
   Totals& totals_;
-  mutable std::mutex mutex_;
-  std::list<MemoryWaiter*> waiters_;   // each once
-  uint32_t flushes_ = 0, others_ = 0;  // that run
-  uint32_t refusals_ = 0;              // since none but flushes ran
+  mutable Mutex mutex_;
+  std::list<MemoryWaiter*> waiters_ LAVA_GUARDED_BY(mutex_);  // each once
+  uint32_t flushes_ LAVA_GUARDED_BY(mutex_) = 0;              // that run
+  uint32_t others_ LAVA_GUARDED_BY(mutex_) = 0;               // other jobs that run
+  uint32_t refusals_ LAVA_GUARDED_BY(mutex_) = 0;             // since none but flushes ran
 };
 
 }  // namespace lava

@@ -34,9 +34,8 @@ class SystemTime final : public SchedulerTime {
  public:
   uint64_t NowMicros() override { return os::MonotonicMicros(); }
   uint64_t ThreadCpuMicros() override { return os::ThreadCpuMicros(); }
-  void Wait(std::condition_variable* changed, std::unique_lock<std::mutex>* lock,
-            uint64_t us_max) override {
-    changed->wait_for(*lock, std::chrono::microseconds(us_max));
+  void Wait(CondVar* changed, Mutex* mutex, uint64_t us_max) override LAVA_REQUIRES(mutex) {
+    changed->WaitFor(mutex, std::chrono::microseconds(us_max));
   }
 };
 
@@ -77,35 +76,35 @@ Scheduler::Scheduler(uint32_t threads, Setup setup)
 
 Scheduler::~Scheduler() {
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     LAVA_CHECK(jobs_.empty());
     stopping_ = true;
-    may_begin_.notify_all();
-    may_go_on_.notify_all();
+    may_begin_.NotifyAll();
+    may_go_on_.NotifyAll();
   }
   pool_.reset();
 }
 
 std::unique_ptr<os::Executor> Scheduler::NewClient() {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   return std::make_unique<Client>(this, queue_.AddClient());
 }
 
 void Scheduler::SetThreadCount(uint32_t count) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   threads_ = std::max(count, 1u);
   BeginMore();
 }
 
 void Scheduler::SetCpu(double cores) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   budget_.SetCores(cores, time_->NowMicros());
   BeginMore();
-  may_go_on_.notify_all();
+  may_go_on_.NotifyAll();
 }
 
 Scheduler::Queued Scheduler::queued() const {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   Queued queued{.urgent = queue_.queued(kUrgentFlush) + queue_.queued(kUrgent)};
   for (uint32_t n = 0; n < os::kPriorities; ++n)
     queued.others[n] = queue_.queued(LevelOf(static_cast<os::Priority>(n)));
@@ -114,7 +113,7 @@ Scheduler::Queued Scheduler::queued() const {
 
 void Scheduler::Submit(FairQueue::Client client, os::Priority priority, std::function<void()> run) {
   LAVA_CHECK(run != nullptr && LevelOf(priority) < kLevels);
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   running_.reserve(runners_ + 1);
   // First: one that finds no job of its own takes another's, or goes.
   pool_->Submit([this] { RunNext(); });
@@ -131,28 +130,28 @@ void Scheduler::Submit(FairQueue::Client client, os::Priority priority, std::fun
 }
 
 void Scheduler::Urge(FairQueue::Client client, os::Priority priority) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   queue_.Move(client, LevelOf(priority), UrgentLevelOf(priority));
   for (Running* running : running_)
     if (running->client == client && running->priority == priority) running->urgent = true;
   BeginMore();
-  may_go_on_.notify_all();
+  may_go_on_.NotifyAll();
 }
 
 void Scheduler::Drop(FairQueue::Client client) {
   std::map<FairQueue::Ticket, Job> dropped;  // what they own goes outside the lock
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   for (const FairQueue::Ticket ticket : queue_.RemoveClient(client))
     dropped.insert(jobs_.extract(ticket));
   BeginMore();
-  may_begin_.notify_all();  // nothing at all may be left
+  may_begin_.NotifyAll();  // nothing at all may be left
 }
 
 // On a thread of the pool, once for each job that was submitted: takes whichever is to go first.
 // Takes no memory itself, for then the job would be lost.
 void Scheduler::RunNext() {
-  Lock lock(mutex_);
-  const std::optional<FairQueue::Pick> pick = Take(&lock);
+  MutexLock lock(&mutex_);
+  const std::optional<FairQueue::Pick> pick = Take();
   if (!pick) {
     --runners_;
     return;
@@ -161,7 +160,7 @@ void Scheduler::RunNext() {
   Running running{this, pick->client, job.priority, pick->level <= kUrgent};
   running_.push_back(&running);
   BeginMore();
-  lock.unlock();
+  lock.Unlock();
   running.counted_until_us = time_->ThreadCpuMicros();
   running_here_ = &running;
   try {
@@ -170,7 +169,7 @@ void Scheduler::RunNext() {
   }
   job.run = nullptr;  // what the job owned goes outside the lock
   running_here_ = nullptr;
-  lock.lock();
+  lock.Lock();
   Charge(&running);
   queue_.Settle(*pick, running.used_us);
   running_.erase(std::find(running_.begin(), running_.end(), &running));
@@ -179,11 +178,11 @@ void Scheduler::RunNext() {
 }
 
 // Waits while there are only jobs that may not begin.
-std::optional<FairQueue::Pick> Scheduler::Take(Lock* lock) {
+std::optional<FairQueue::Pick> Scheduler::Take() {
   while (!stopping_ && !jobs_.empty()) {
     if (auto pick = queue_.Pop(MayBegin())) return pick;
     const uint64_t debt_us = budget_.PaidInUs(time_->NowMicros());
-    time_->Wait(&may_begin_, lock, debt_us > 0 ? std::min(debt_us, kWaitUs) : kWaitUs);
+    time_->Wait(&may_begin_, &mutex_, debt_us > 0 ? std::min(debt_us, kWaitUs) : kWaitUs);
   }
   return std::nullopt;
 }
@@ -217,7 +216,7 @@ void Scheduler::BeginMore() {
     pool_threads_ = wanted;
     pool_->SetThreadCount(wanted);
   }
-  if (any) may_begin_.notify_all();
+  if (any) may_begin_.NotifyAll();
 }
 
 uint64_t Scheduler::Charge(Running* running) {
@@ -234,7 +233,7 @@ uint64_t Scheduler::Charge(Running* running) {
 void Scheduler::Pace(const std::atomic<bool>* cancelled) {
   Running* const running = running_here_;
   if (running == nullptr || running->scheduler != this) return;
-  Lock lock(mutex_);
+  MutexLock lock(&mutex_);
   const uint64_t used_us = Charge(running);
   if (running->priority == os::Priority::kFlush) return;
   uint64_t slept_us = 0;
@@ -246,15 +245,15 @@ void Scheduler::Pace(const std::atomic<bool>* cancelled) {
       left_us = std::min(left_us, own_us - std::min(own_us, slept_us));
     }
     if (left_us == 0) return;
-    slept_us += Sleep(&lock, std::min(left_us, kSliceUs));
+    slept_us += Sleep(std::min(left_us, kSliceUs));
   }
 }
 
-uint64_t Scheduler::Sleep(Lock* lock, uint64_t us_max) {
+uint64_t Scheduler::Sleep(uint64_t us_max) {
   const uint64_t began_us = time_->NowMicros();
   ++asleep_;
   BeginMore();
-  time_->Wait(&may_go_on_, lock, us_max);
+  time_->Wait(&may_go_on_, &mutex_, us_max);
   --asleep_;
   const uint64_t slept_us = time_->NowMicros() - began_us;
   totals_.paced_us.fetch_add(slept_us, std::memory_order_relaxed);

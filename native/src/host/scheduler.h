@@ -2,13 +2,12 @@
 
 #include <array>
 #include <atomic>
-#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.h"
 #include "os/executor.h"
 #include "os/thread_pool.h"
 #include "policy/cpu_budget.h"
@@ -24,8 +23,7 @@ class SchedulerTime {
   virtual uint64_t NowMicros() = 0;
   virtual uint64_t ThreadCpuMicros() = 0;  // that the calling thread has used
   /// Waits until *changed is notified, or for so long; for less, too.
-  virtual void Wait(std::condition_variable* changed, std::unique_lock<std::mutex>* lock,
-                    uint64_t us_max) = 0;
+  virtual void Wait(CondVar* changed, Mutex* mutex, uint64_t us_max) LAVA_REQUIRES(mutex) = 0;
   static SchedulerTime* System();
 };
 
@@ -59,23 +57,22 @@ class Scheduler final : private os::Pacer {
   ~Scheduler() override;
 
   /// An instance's part. Dropping it drops its queued jobs, and does not wait for running ones.
-  std::unique_ptr<os::Executor> NewClient();
+  std::unique_ptr<os::Executor> NewClient() LAVA_EXCLUDES(mutex_);
 
   uint32_t thread_count() const { return threads_.load(std::memory_order_relaxed); }
-  void SetThreadCount(uint32_t count);
+  void SetThreadCount(uint32_t count) LAVA_EXCLUDES(mutex_);
   /// Cores for all jobs together; 0: no limit. Takes effect at once.
-  void SetCpu(double cores);
+  void SetCpu(double cores) LAVA_EXCLUDES(mutex_);
 
   const Totals& totals() const { return totals_; }
   struct Queued {
     uint64_t urgent = 0;  // somebody waits for them
     std::array<uint64_t, os::kPriorities> others{};
   };
-  Queued queued() const;
+  Queued queued() const LAVA_EXCLUDES(mutex_);
 
  private:
   class Client;
-  using Lock = std::unique_lock<std::mutex>;
   struct Job {
     os::Priority priority;
     std::function<void()> run;
@@ -85,44 +82,44 @@ class Scheduler final : private os::Pacer {
     const Scheduler* scheduler;
     FairQueue::Client client;
     os::Priority priority;
-    bool urgent;                    // somebody waits for it
+    bool urgent;                    // somebody waits for it; under the scheduler's mutex
     uint64_t counted_until_us = 0;  // of the thread's CPU time
     uint64_t used_us = 0;
   };
   static thread_local Running* running_here_;
 
-  void Submit(FairQueue::Client client, os::Priority priority, std::function<void()> run);
-  void Urge(FairQueue::Client client, os::Priority priority);
-  void Drop(FairQueue::Client client);
-  void RunNext();
-  std::optional<FairQueue::Pick> Take(Lock* lock);
-  void Pace(const std::atomic<bool>* cancelled) override;
-  // All under the lock.
-  uint64_t Charge(Running* running);
-  uint64_t Sleep(Lock* lock, uint64_t us_max);
+  void Submit(FairQueue::Client client, os::Priority priority, std::function<void()> run)
+      LAVA_EXCLUDES(mutex_);
+  void Urge(FairQueue::Client client, os::Priority priority) LAVA_EXCLUDES(mutex_);
+  void Drop(FairQueue::Client client) LAVA_EXCLUDES(mutex_);
+  void RunNext() LAVA_EXCLUDES(mutex_);
+  std::optional<FairQueue::Pick> Take() LAVA_REQUIRES(mutex_);
+  void Pace(const std::atomic<bool>* cancelled) override LAVA_EXCLUDES(mutex_);
+  uint64_t Charge(Running* running) LAVA_REQUIRES(mutex_);
+  uint64_t Sleep(uint64_t us_max) LAVA_REQUIRES(mutex_);
   struct Begun {
     uint64_t urgent = 0, others = 0;  // but for flushes
   };
-  Begun begun() const;
-  FairQueue::Levels MayBegin();
-  void BeginMore();
+  Begun begun() const LAVA_REQUIRES(mutex_);
+  FairQueue::Levels MayBegin() LAVA_REQUIRES(mutex_);
+  void BeginMore() LAVA_REQUIRES(mutex_);
 
   Totals own_totals_;
   Totals& totals_;
   SchedulerTime* const time_;
   std::atomic<uint32_t> threads_;
-  mutable std::mutex mutex_;
-  std::condition_variable may_begin_;  // something
-  std::condition_variable may_go_on_;  // some job that sleeps
-  FairQueue queue_;
-  CpuBudget budget_;
-  std::map<FairQueue::Ticket, Job> jobs_;  // queued
-  FairQueue::Ticket next_ticket_ = 0;
-  std::vector<Running*> running_;
-  size_t runners_ = 0;  // calls of RunNext() that are queued or run
-  uint32_t asleep_ = 0;
-  uint32_t pool_threads_;
-  bool stopping_ = false;
+  mutable Mutex mutex_;
+  CondVar may_begin_;  // something
+  CondVar may_go_on_;  // some job that sleeps
+  FairQueue queue_ LAVA_GUARDED_BY(mutex_);
+  CpuBudget budget_ LAVA_GUARDED_BY(mutex_);
+  std::map<FairQueue::Ticket, Job> jobs_ LAVA_GUARDED_BY(mutex_);  // queued
+  FairQueue::Ticket next_ticket_ LAVA_GUARDED_BY(mutex_) = 0;
+  std::vector<Running*> running_ LAVA_GUARDED_BY(mutex_);
+  size_t runners_ LAVA_GUARDED_BY(mutex_) = 0;  // calls of RunNext() that are queued or run
+  uint32_t asleep_ LAVA_GUARDED_BY(mutex_) = 0;
+  uint32_t pool_threads_ LAVA_GUARDED_BY(mutex_);
+  bool stopping_ LAVA_GUARDED_BY(mutex_) = false;
   std::unique_ptr<os::ThreadPool> pool_;  // gets a RunNext() for each job
 };
 

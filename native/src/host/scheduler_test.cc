@@ -25,16 +25,14 @@ class TestTime final : public SchedulerTime {
   explicit TestTime(bool passes) : passes_(passes) {}
   uint64_t NowMicros() override { return now_us_; }
   uint64_t ThreadCpuMicros() override { return used_us_; }
-  void Wait(std::condition_variable* changed, std::unique_lock<std::mutex>* lock,
-            uint64_t us_max) override {
+  void Wait(CondVar* changed, Mutex* mutex, uint64_t us_max) override LAVA_REQUIRES(mutex) {
     ++waits_;
     if (passes_) {
       now_us_ += us_max;
-      lock->unlock();
+      MutexUnlock unlock(mutex);
       std::this_thread::yield();
-      lock->lock();
     } else {
-      changed->wait_for(*lock, std::chrono::milliseconds(1));
+      changed->WaitFor(mutex, std::chrono::milliseconds(1));
     }
   }
   void Work(uint64_t us) { used_us_ += us; }  // of the thread that calls

@@ -47,14 +47,14 @@ class VolumeJobs::Ticket {
     const std::function<void()> job = std::exchange(job_, nullptr);
     if (job == nullptr) return;
     {
-      std::lock_guard<std::mutex> lock(jobs_->mutex_);
+      MutexLock lock(&jobs_->mutex_);
       if (jobs_->stopped_) return;
       ++jobs_->running_;
     }
     job();
-    std::lock_guard<std::mutex> lock(jobs_->mutex_);
+    MutexLock lock(&jobs_->mutex_);
     --jobs_->running_;
-    jobs_->idle_.notify_all();
+    jobs_->idle_.NotifyAll();
   }
 
  private:
@@ -68,9 +68,9 @@ void VolumeJobs::Run(std::function<void()> job) {
 }
 
 void VolumeJobs::Stop() {
-  std::unique_lock<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   stopped_ = true;
-  idle_.wait(lock, [this] { return running_ == 0; });
+  while (running_ != 0) idle_.Wait(&mutex_);
 }
 
 SharedVolumeImpl::SharedVolumeImpl(Setup setup)
@@ -153,7 +153,7 @@ Status SharedVolumeImpl::RemoveDirectory(Slice directory) {
 
 Status SharedVolumeImpl::Pin(const std::string& marker, Slice directory,
                              std::span<const std::string> names) {
-  std::lock_guard<std::mutex> lock(pins_mutex_);
+  MutexLock lock(&pins_mutex_);
   // First the marker: a pin without one would be dropped.
   LAVA_RETURN_IF_ERROR(
       WritePinMarker(outside_, marker, {.volume_path = path_, .uuid = uuid()}, power_safe_));
@@ -172,7 +172,7 @@ Status SharedVolumeImpl::Pin(const std::string& marker, Slice directory,
 }
 
 Status SharedVolumeImpl::DropStalePins() {
-  std::lock_guard<std::mutex> lock(pins_mutex_);
+  MutexLock lock(&pins_mutex_);
   for (const std::string& directory : volume_->ListDirectories()) {
     if (IsStalePin(outside_, directory)) LAVA_RETURN_IF_ERROR(RemoveWithFiles(directory));
   }

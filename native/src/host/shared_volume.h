@@ -1,12 +1,11 @@
 #pragma once
 
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "host/space_quota.h"
 #include "lava/volume.h"
 #include "lavafs/volume.h"
@@ -22,17 +21,17 @@ class VolumeJobs : public std::enable_shared_from_this<VolumeJobs> {
   using Submit = std::function<void(std::function<void()>)>;
   explicit VolumeJobs(Submit submit) : submit_(std::move(submit)) {}
   /// Runs the job; by whoever drops it, if nobody else will.
-  void Run(std::function<void()> job);
+  void Run(std::function<void()> job) LAVA_EXCLUDES(mutex_);
   /// Waits for the job that runs, if any; no other begins.
-  void Stop();
+  void Stop() LAVA_EXCLUDES(mutex_);
 
  private:
   class Ticket;
   const Submit submit_;
-  std::mutex mutex_;
-  std::condition_variable idle_;
-  bool stopped_ = false;
-  uint32_t running_ = 0;
+  Mutex mutex_;
+  CondVar idle_;
+  bool stopped_ LAVA_GUARDED_BY(mutex_) = false;
+  uint32_t running_ LAVA_GUARDED_BY(mutex_) = 0;
 };
 
 /// The volume behind lava/volume.h. See there.
@@ -63,8 +62,8 @@ class SharedVolumeImpl final : public SharedVolume {
   Result<std::vector<std::string>> ListFiles(Slice directory) override;
   Status RemoveDirectory(Slice directory) override;
   Status Pin(const std::string& marker, Slice directory,
-             std::span<const std::string> names) override;
-  Status DropStalePins() override;
+             std::span<const std::string> names) override LAVA_EXCLUDES(pins_mutex_);
+  Status DropStalePins() override LAVA_EXCLUDES(pins_mutex_);
 
   const lavafs::Uuid& uuid() const { return volume_->uuid(); }
   bool is_healthy() { return volume_->Health().ok(); }
@@ -72,9 +71,9 @@ class SharedVolumeImpl final : public SharedVolume {
   SpaceQuota* quota() { return &quota_; }
   bool HasDirectory(Slice directory) { return volume_->List(directory).ok(); }
   /// Removes what instances of a process that is gone left behind, and stale pins.
-  Status RemoveAllButPins();
+  Status RemoveAllButPins() LAVA_EXCLUDES(pins_mutex_);
   /// Ends it: the file goes unless something is pinned. Nobody uses it any more.
-  Status Unmount();
+  Status Unmount() LAVA_EXCLUDES(pins_mutex_);
 
  private:
   Status RemoveWithFiles(Slice directory);
@@ -86,7 +85,7 @@ class SharedVolumeImpl final : public SharedVolume {
   const bool direct_io_wanted_, power_safe_;
   fs::FileSystem* const outside_;
   SpaceQuota quota_;
-  std::mutex pins_mutex_;  // a pin is whole or not there
+  Mutex pins_mutex_;  // a pin is whole or not there
 };
 
 }  // namespace lava

@@ -25,7 +25,7 @@ void Add(const SpaceUse& use, uint64_t sign, SpaceUse* total) {
 }  // namespace
 
 void SpaceQuota::SetLimit(uint64_t high_bytes, uint64_t low_bytes) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   if (limits_.high_bytes == high_bytes && limits_.low_bytes == low_bytes) return;
   limits_.high_bytes = high_bytes;
   limits_.low_bytes = low_bytes;
@@ -43,15 +43,15 @@ void SpaceQuota::SetLimit(uint64_t high_bytes, uint64_t low_bytes) {
 void SpaceQuota::LimitTo(VolumeLimit volume, SpaceQuota* process) {
   const uint64_t high_bytes = volume.file_bytes_max;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     volume_ = std::move(volume);
     process_ = process;
   }
   SetLimit(high_bytes, 0);
 }
 
-// Under the lock. In a volume everything counts that is there, also what is no instance's: local
-// copies, and the unused ends of files' last extents.
+// In a volume everything counts that is there, also what is no instance's: local copies, and the
+// unused ends of files' last extents.
 SpaceUse SpaceQuota::TotalNow() const {
   SpaceUse total = total_;
   if (!volume_) return total;
@@ -62,13 +62,13 @@ SpaceUse SpaceQuota::TotalNow() const {
 }
 
 void SpaceQuota::Join(Place* place, SpaceMember* member) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   place->member = member;
   places_.push_back(place);
 }
 
 void SpaceQuota::Leave(Place* place) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   if (place->member == nullptr) return;
   place->member = nullptr;
   places_.remove(place);
@@ -77,19 +77,18 @@ void SpaceQuota::Leave(Place* place) {
   Judge();
 }
 
-// Under the lock.
 void SpaceQuota::AddToTotal(const SpaceUse& use, uint64_t sign) {
   Add(use, sign, &total_);
   if (process_ != nullptr) process_->AddOnVolumes(use, sign);
 }
 
 void SpaceQuota::AddOnVolumes(const SpaceUse& use, uint64_t sign) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   Add(use, sign, &on_volumes_);
 }
 
 SpaceVerdict SpaceQuota::Update(Place* place, const SpaceReport& report) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   Put(place, report);
   Judge();
   return VerdictOf(*place);
@@ -97,7 +96,7 @@ SpaceVerdict SpaceQuota::Update(Place* place, const SpaceReport& report) {
 
 SpaceVerdict SpaceQuota::Answer(Place* place, const SpaceReport& report,
                                 const SpaceVerdict& looked_by) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   Put(place, report);
   place->asked = place->giving_up = false;
   if (!report.busy && looked_by.collects) place->spent_step = looked_by.step;
@@ -106,7 +105,6 @@ SpaceVerdict SpaceQuota::Answer(Place* place, const SpaceReport& report,
   return VerdictOf(*place);
 }
 
-// Under the lock.
 void SpaceQuota::Put(Place* place, const SpaceReport& report) {
   if (place->member == nullptr) return;
   const SpaceUse& before = place->report.use;
@@ -118,7 +116,6 @@ void SpaceQuota::Put(Place* place, const SpaceReport& report) {
   place->report = report;
 }
 
-// Under the lock.
 void SpaceQuota::Judge() {
   if (limits_.high_bytes == 0 && pressure_.fullness == 0) return;
   const bool was_full = pressure_.stop;
@@ -131,7 +128,6 @@ void SpaceQuota::Judge() {
     for (Place* place : places_) place->member->SpaceFreed();
 }
 
-// Under the lock.
 void SpaceQuota::ChooseCollectors() {
   garbage_most_ = 0;
   for (Place* place : places_) place->collects = false;
@@ -153,7 +149,6 @@ void SpaceQuota::ChooseCollectors() {
   }
 }
 
-// Under the lock.
 SpaceVerdict SpaceQuota::VerdictOf(const Place& place) const {
   SpaceVerdict verdict{.writes = pressure_,
                        .work = {},
@@ -167,11 +162,11 @@ SpaceVerdict SpaceQuota::VerdictOf(const Place& place) const {
 }
 
 uint64_t SpaceQuota::NextRound() {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   return ++round_;
 }
 
-// Under the lock. Whether nothing is to be expected of it, as it was asked in the round or later.
+// Whether nothing is to be expected of it, as it was asked in the round or later.
 bool SpaceQuota::HasLooked(const Place& place, uint64_t round) const {
   if (place.report.busy) return false;
   const bool has_any = GarbageOf(place.report.use) > 0;
@@ -181,7 +176,7 @@ bool SpaceQuota::HasLooked(const Place& place, uint64_t round) const {
 
 Status SpaceQuota::Await(const Place* place, uint64_t round, uint64_t waited_us,
                          uint64_t pinned_wait_us) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   if (!pressure_.stop) return Status::OK();
   bool all_looked = true;
   for (Place* other : places_) {
@@ -207,7 +202,7 @@ Status SpaceQuota::Await(const Place* place, uint64_t round, uint64_t waited_us,
   return Full(*place);
 }
 
-// Under the lock. One at a time: it may be enough.
+// One at a time: it may be enough.
 bool SpaceQuota::GiveUpOldest() {
   Place* oldest = nullptr;
   for (Place* place : places_) {
@@ -224,7 +219,6 @@ bool SpaceQuota::GiveUpOldest() {
   return true;
 }
 
-// Under the lock.
 Status SpaceQuota::Full(const Place& place) const {
   const Place* most = &place;
   std::string failure;
@@ -260,7 +254,7 @@ std::string SpaceQuota::Remedy() const {
 }
 
 uint64_t SpaceQuota::BytesPerSecond(Place* place, uint64_t bytes_per_second_max, uint64_t now_us) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   if (place->paid_us + kWritesForUs <= now_us) ++writers_;
   place->paid_us = std::max(now_us, uint64_t{1});
   uint64_t freed = 0;
@@ -275,7 +269,7 @@ uint64_t SpaceQuota::BytesPerSecond(Place* place, uint64_t bytes_per_second_max,
 }
 
 SpaceQuota::Statistics SpaceQuota::statistics() const {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   return {.used_bytes = TakenBy(total_) + TakenBy(on_volumes_),
           .live_bytes = total_.live_bytes + on_volumes_.live_bytes,
           .limit_bytes = limits_.high_bytes};

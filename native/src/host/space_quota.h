@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <functional>
 #include <list>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "lava/status.h"
 #include "policy/space_shares.h"
 
@@ -80,34 +80,37 @@ class SpaceQuota {
   };
 
   /// 0: no limit. low_bytes 0: nine tenths of it.
-  void SetLimit(uint64_t high_bytes, uint64_t low_bytes);
+  void SetLimit(uint64_t high_bytes, uint64_t low_bytes) LAVA_EXCLUDES(mutex_);
   /// The limit is what a volume can hold. Before the first member joins. process: its statistics
   /// have what is on the volume, too, while its limit is not about that; may be null.
-  void LimitTo(VolumeLimit volume, SpaceQuota* process);
+  void LimitTo(VolumeLimit volume, SpaceQuota* process) LAVA_EXCLUDES(mutex_);
   bool limited() const { return limited_.load(std::memory_order_relaxed); }
   /// Whether writes must look at all: the low limit is passed. For the path of every write.
   bool pressing() const { return pressing_.load(std::memory_order_relaxed); }
   /// Changes with what any verdict says.
   uint64_t epoch() const { return epoch_.load(std::memory_order_relaxed); }
 
-  void Join(Place* place, SpaceMember* member);
+  void Join(Place* place, SpaceMember* member) LAVA_EXCLUDES(mutex_);
   /// Gives its share back. The member is not called any more once this returns.
-  void Leave(Place* place);
+  void Leave(Place* place) LAVA_EXCLUDES(mutex_);
 
   /// Whenever the instance's files or jobs have changed.
-  SpaceVerdict Update(Place* place, const SpaceReport& report);
+  SpaceVerdict Update(Place* place, const SpaceReport& report) LAVA_EXCLUDES(mutex_);
   /// What RequestSpace() and RequestGiveUp() asked for was done, by the verdict given.
-  SpaceVerdict Answer(Place* place, const SpaceReport& report, const SpaceVerdict& looked_by);
+  SpaceVerdict Answer(Place* place, const SpaceReport& report, const SpaceVerdict& looked_by)
+      LAVA_EXCLUDES(mutex_);
 
   /// For a write that finds the limit full: answers from before do not count for it.
-  uint64_t NextRound();
+  uint64_t NextRound() LAVA_EXCLUDES(mutex_);
   /// Asks whoever may free something. OK: wait, or the limit is full no more. After pinned_wait_us
   /// the oldest snapshot of the process is given up, if snapshots alone keep it full.
   /// Errors: NoSpace when all have answered since the round and there is nothing to free.
-  Status Await(const Place* place, uint64_t round, uint64_t waited_us, uint64_t pinned_wait_us);
+  Status Await(const Place* place, uint64_t round, uint64_t waited_us, uint64_t pinned_wait_us)
+      LAVA_EXCLUDES(mutex_);
 
   /// How fast an instance may write now that writes are slowed; counts it as one that does.
-  uint64_t BytesPerSecond(Place* place, uint64_t bytes_per_second_max, uint64_t now_us);
+  uint64_t BytesPerSecond(Place* place, uint64_t bytes_per_second_max, uint64_t now_us)
+      LAVA_EXCLUDES(mutex_);
 
   /// Grows with the age of snapshots over all instances.
   uint64_t NextSnapshot() { return next_snapshot_.fetch_add(1, std::memory_order_relaxed); }
@@ -115,40 +118,40 @@ class SpaceQuota {
   struct Statistics {
     uint64_t used_bytes = 0, live_bytes = 0, limit_bytes = 0;
   };
-  Statistics statistics() const;
+  Statistics statistics() const LAVA_EXCLUDES(mutex_);
 
  private:
-  // All under the lock.
-  void Put(Place* place, const SpaceReport& report);
-  void Judge();
-  void ChooseCollectors();
-  SpaceVerdict VerdictOf(const Place& place) const;
-  bool HasLooked(const Place& place, uint64_t round) const;
-  bool GiveUpOldest();
-  Status Full(const Place& place) const;
-  SpaceUse TotalNow() const;
-  void AddToTotal(const SpaceUse& use, uint64_t sign);
-  void AddOnVolumes(const SpaceUse& use, uint64_t sign);  // takes the lock
-  std::string Remedy() const;
+  void Put(Place* place, const SpaceReport& report) LAVA_REQUIRES(mutex_);
+  void Judge() LAVA_REQUIRES(mutex_);
+  void ChooseCollectors() LAVA_REQUIRES(mutex_);
+  SpaceVerdict VerdictOf(const Place& place) const LAVA_REQUIRES(mutex_);
+  bool HasLooked(const Place& place, uint64_t round) const LAVA_REQUIRES(mutex_);
+  bool GiveUpOldest() LAVA_REQUIRES(mutex_);
+  Status Full(const Place& place) const LAVA_REQUIRES(mutex_);
+  SpaceUse TotalNow() const LAVA_REQUIRES(mutex_);
+  void AddToTotal(const SpaceUse& use, uint64_t sign) LAVA_REQUIRES(mutex_);
+  void AddOnVolumes(const SpaceUse& use, uint64_t sign) LAVA_EXCLUDES(mutex_);
+  std::string Remedy() const LAVA_REQUIRES(mutex_);
 
   // Read by every write and hardly ever written: on a line of its own.
   alignas(64) std::atomic<bool> pressing_{false};
   std::atomic<bool> limited_{false};
   alignas(64) std::atomic<uint64_t> epoch_{1};
   std::atomic<uint64_t> next_snapshot_{0};
-  mutable std::mutex mutex_;
-  SpaceLimits limits_;
-  std::optional<VolumeLimit> volume_;
-  SpaceQuota* process_ = nullptr;  // its mutex is taken under this one's
-  SpaceUse on_volumes_;            // of quotas whose process_ this is
-  std::list<Place*> places_;
-  SpaceUse total_;
-  SpacePressure pressure_;
-  uint32_t step_ = 0;
-  uint64_t garbage_most_ = 0;  // of those that collect
-  uint64_t round_ = 0;
-  uint64_t counted_at_us_ = 0;  // writers_
-  uint32_t writers_ = 0;
+  mutable Mutex mutex_;
+  SpaceLimits limits_ LAVA_GUARDED_BY(mutex_);
+  std::optional<VolumeLimit> volume_ LAVA_GUARDED_BY(mutex_);
+  // Its mutex is taken under this one's.
+  SpaceQuota* process_ LAVA_GUARDED_BY(mutex_) = nullptr;
+  SpaceUse on_volumes_ LAVA_GUARDED_BY(mutex_);  // of quotas whose process_ this is
+  std::list<Place*> places_ LAVA_GUARDED_BY(mutex_);
+  SpaceUse total_ LAVA_GUARDED_BY(mutex_);
+  SpacePressure pressure_ LAVA_GUARDED_BY(mutex_);
+  uint32_t step_ LAVA_GUARDED_BY(mutex_) = 0;
+  uint64_t garbage_most_ LAVA_GUARDED_BY(mutex_) = 0;  // of those that collect
+  uint64_t round_ LAVA_GUARDED_BY(mutex_) = 0;
+  uint64_t counted_at_us_ LAVA_GUARDED_BY(mutex_) = 0;  // writers_
+  uint32_t writers_ LAVA_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace lava

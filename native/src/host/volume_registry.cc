@@ -120,7 +120,7 @@ Result<std::shared_ptr<SharedVolume>> VolumeRegistry::Open(const std::string& di
     LAVA_ASSIGN_OR_RETURN(capacity_bytes, fs::DiskBytes(canonical));
     capacity_bytes = std::max(capacity_bytes, kCapacityBytesMin);
   }
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   for (Mounted& mounted : mounted_) {
     if (mounted.directory == canonical && mounted.volume->is_healthy()) return Share(&mounted);
   }
@@ -157,7 +157,7 @@ Result<uint32_t> VolumeRegistry::RemoveStale(const std::string& directory) {
   LAVA_ASSIGN_OR_RETURN(const bool there, Posix()->Exists(directory));
   if (!there) return 0;
   LAVA_RETURN_IF_ERROR(fs::CheckPrivateDirectory(directory));
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   LAVA_ASSIGN_OR_RETURN(Leftovers leftovers, FindLeftovers(directory, false));
   RemoveUnpinned(&leftovers);
   return static_cast<uint32_t>(leftovers.found.size());
@@ -240,7 +240,7 @@ Result<PinnedFiles> VolumeRegistry::OpenPinned(const std::string& marker,
   }
   LAVA_RETURN_IF_ERROR(fs::CheckPrivateDirectory(directory));
   const std::string pin = PinDirectory(marker);
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   Mounted* mounted = nullptr;
   for (Mounted& candidate : mounted_) {
     if (candidate.volume->path() == found.volume_path) mounted = &candidate;
@@ -265,7 +265,7 @@ std::shared_ptr<SharedVolume> VolumeRegistry::Share(Mounted* mounted) {
 }
 
 void VolumeRegistry::Release(SharedVolumeImpl* volume) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   for (Mounted& mounted : mounted_) {
     if (mounted.volume.get() != volume) continue;
     if (--mounted.references == 0) Unmount(&mounted);

@@ -2,11 +2,11 @@
 
 #include <list>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "host/shared_volume.h"
 #include "lava/host.h"
 
@@ -25,9 +25,11 @@ class VolumeRegistry {
   /// See Host.
   Result<std::shared_ptr<SharedVolume>> Open(const std::string& directory,
                                              const VolumeOptions& options,
-                                             std::vector<std::string>* left_behind);
-  Result<PinnedFiles> OpenPinned(const std::string& marker, const VolumeOptions& options);
-  Result<uint32_t> RemoveStale(const std::string& directory);
+                                             std::vector<std::string>* left_behind)
+      LAVA_EXCLUDES(mutex_);
+  Result<PinnedFiles> OpenPinned(const std::string& marker, const VolumeOptions& options)
+      LAVA_EXCLUDES(mutex_);
+  Result<uint32_t> RemoveStale(const std::string& directory) LAVA_EXCLUDES(mutex_);
 
  private:
   struct Mounted {
@@ -37,22 +39,24 @@ class VolumeRegistry {
   };
   struct Leftovers;
 
-  // All with the mutex held.
-  std::shared_ptr<SharedVolume> Share(Mounted* mounted);
+  std::shared_ptr<SharedVolume> Share(Mounted* mounted) LAVA_REQUIRES(mutex_);
   Result<Mounted*> Mount(const std::string& directory, const std::string& path,
-                         std::unique_ptr<fs::BlockDevice> device, const VolumeOptions& options);
+                         std::unique_ptr<fs::BlockDevice> device, const VolumeOptions& options)
+      LAVA_REQUIRES(mutex_);
   Result<Mounted*> MountNew(const std::string& directory, uint64_t capacity_bytes,
-                            Leftovers* leftovers, const VolumeOptions& options);
+                            Leftovers* leftovers, const VolumeOptions& options)
+      LAVA_REQUIRES(mutex_);
+  // The next two with the mutex held, too: one looks for volumes at a time.
   static Result<Leftovers> FindLeftovers(const std::string& directory, bool direct_io);
   static void RemoveUnpinned(Leftovers* leftovers);
-  void Unmount(Mounted* mounted);
-  void Release(SharedVolumeImpl* volume);  // takes the mutex
+  void Unmount(Mounted* mounted) LAVA_REQUIRES(mutex_);
+  void Release(SharedVolumeImpl* volume) LAVA_EXCLUDES(mutex_);
 
   MemoryCounter* const buffers_;
   const VolumeJobs::Submit submit_;
   SpaceQuota* const process_;
-  std::mutex mutex_;
-  std::list<Mounted> mounted_;
+  Mutex mutex_;
+  std::list<Mounted> mounted_ LAVA_GUARDED_BY(mutex_);
 };
 
 }  // namespace lava

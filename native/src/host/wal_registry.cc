@@ -28,10 +28,10 @@ std::list<WalRegistry::Opened>::iterator WalRegistry::Find(fs::FileSystem* file_
 Result<std::shared_ptr<log::LavaLog>> WalRegistry::Open(fs::FileSystem* file_system,
                                                         std::shared_ptr<SharedVolume> keep,
                                                         const std::string& directory) {
-  Lock lock(mutex_);
+  MutexLock lock(&mutex_);
   auto at = Find(file_system, directory);
   while (at != opened_.end() && at->busy) {
-    changed_.wait(lock);
+    changed_.Wait(&mutex_);
     at = Find(file_system, directory);
   }
   if (at != opened_.end()) return Share(&*at);
@@ -39,11 +39,11 @@ Result<std::shared_ptr<log::LavaLog>> WalRegistry::Open(fs::FileSystem* file_sys
   opened->file_system = file_system;
   opened->directory = directory;
   opened->keep = std::move(keep);
-  lock.unlock();
+  lock.Unlock();
   const Status status = OpenLog(opened);
-  lock.lock();
+  lock.Lock();
   opened->busy = false;
-  changed_.notify_all();
+  changed_.NotifyAll();
   if (status.ok()) return Share(opened);
   opened_.erase(Find(file_system, directory));
   return status;
@@ -60,7 +60,6 @@ Status WalRegistry::OpenLog(Opened* opened) {
   return Status::OK();
 }
 
-// Holds the mutex.
 std::shared_ptr<log::LavaLog> WalRegistry::Share(Opened* opened) {
   ++opened->references;
   return {opened->log.get(), [this, opened](log::LavaLog*) { Release(opened); }};
@@ -68,17 +67,17 @@ std::shared_ptr<log::LavaLog> WalRegistry::Share(Opened* opened) {
 
 void WalRegistry::Release(Opened* opened) {
   std::shared_ptr<SharedVolume> keep;  // goes without the mutex
-  Lock lock(mutex_);
+  MutexLock lock(&mutex_);
   if (--opened->references > 0) return;
   opened->busy = true;
-  lock.unlock();
+  lock.Unlock();
   // What a failed close leaves the next recovery reads.
   (void)opened->log->Close();
   opened->log.reset();
-  lock.lock();
+  lock.Lock();
   keep = std::move(opened->keep);
   opened_.remove_if([opened](const Opened& one) { return &one == opened; });
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
 }  // namespace lava

@@ -1,13 +1,12 @@
 #pragma once
 
-#include <condition_variable>
 #include <functional>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 
+#include "base/mutex.h"
 #include "fs/file_system.h"
 #include "lava/host.h"
 #include "log/lava_log.h"
@@ -29,7 +28,7 @@ class WalRegistry {
   /// Ownership: file_system must outlive the log; keep is what keeps that alive, and may be null.
   Result<std::shared_ptr<log::LavaLog>> Open(fs::FileSystem* file_system,
                                              std::shared_ptr<SharedVolume> keep,
-                                             const std::string& directory);
+                                             const std::string& directory) LAVA_EXCLUDES(mutex_);
 
  private:
   struct Opened {
@@ -41,17 +40,17 @@ class WalRegistry {
     uint32_t references = 0;
     bool busy = true;  // it is being opened or closed, without the mutex
   };
-  using Lock = std::unique_lock<std::mutex>;
-  std::list<Opened>::iterator Find(fs::FileSystem* file_system, const std::string& directory);
-  Status OpenLog(Opened* opened);
-  std::shared_ptr<log::LavaLog> Share(Opened* opened);
-  void Release(Opened* opened);
+  std::list<Opened>::iterator Find(fs::FileSystem* file_system, const std::string& directory)
+      LAVA_REQUIRES(mutex_);
+  Status OpenLog(Opened* opened) LAVA_EXCLUDES(mutex_);
+  std::shared_ptr<log::LavaLog> Share(Opened* opened) LAVA_REQUIRES(mutex_);
+  void Release(Opened* opened) LAVA_EXCLUDES(mutex_);
 
   MemoryCounter* const memory_;
   const Run run_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::list<Opened> opened_;
+  Mutex mutex_;
+  CondVar changed_;
+  std::list<Opened> opened_ LAVA_GUARDED_BY(mutex_);
 };
 
 }  // namespace lava

@@ -66,7 +66,7 @@ void EntrySegment::Charge() {
 }
 
 Status EntrySegment::End() {
-  std::lock_guard<std::mutex> lock(end_mutex_);
+  MutexLock lock(&end_mutex_);
   if (!ended_) {
     ended_ = sound_ ? WriteIndex()
                     : Status::IOError(path_ + ": a write to it failed before, so it has no end");

@@ -2,12 +2,12 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "base/mutex.h"
 #include "job/log_segment.h"
 #include "manifest/version.h"
 #include "memory/memory_counter.h"
@@ -51,7 +51,7 @@ class EntrySegment final : public LogSegment {
 
   /// It becomes a value file as it stands. The first call does it, later ones tell the same.
   /// Errors: as ValueLogWriter::Finish(); the values in it can still be read.
-  Status End();
+  Status End() LAVA_EXCLUDES(end_mutex_);
   /// Once End() was OK.
   const ValueFileProperties& properties() const { return properties_; }
   const std::map<uint64_t, TableShare>& tables() const { return tables_; }
@@ -68,7 +68,7 @@ class EntrySegment final : public LogSegment {
   EntrySegment(fs::FileSystem* file_system, std::string path, const FileId& id,
                MemoryCounter* counter)
       : LogSegment(file_system, std::move(path), id, kLogBirthsMax), counter_(counter) {}
-  Status WriteIndex();
+  Status WriteIndex() LAVA_REQUIRES(end_mutex_);
   void Charge();
   Slice KeyOf(const Named& named) const {
     return Slice(keys_).substr(named.key_offset, named.key_bytes);
@@ -82,8 +82,9 @@ class EntrySegment final : public LogSegment {
   std::unordered_map<uint64_t, uint32_t> appended_;
   uint64_t charged_ = 0;
 
-  std::mutex end_mutex_;
-  std::optional<Status> ended_;  // guarded by end
+  Mutex end_mutex_;
+  std::optional<Status> ended_ LAVA_GUARDED_BY(end_mutex_);
+  // Written by the first End() alone, and read behind it.
   ValueFileProperties properties_;
   std::map<uint64_t, TableShare> tables_;
 };

@@ -72,12 +72,12 @@ Status LogSegment::Sync() {
 Result<std::shared_ptr<fs::RandomFile>> LogSegment::FileWith(uint64_t end) const {
   std::shared_ptr<fs::RandomFile> file;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     file = file_;
   }
   if (file == nullptr || file->size() < end) {
     LAVA_ASSIGN_OR_RETURN(file, file_system_->OpenRandom(path_));
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     if (file_ == nullptr || file_->size() < file->size()) file_ = file;
   }
   return file;

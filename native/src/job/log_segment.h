@@ -2,10 +2,10 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/record.h"
 #include "base/value_reference.h"
 #include "fs/file_system.h"
@@ -79,11 +79,12 @@ class LogSegment {
 
  private:
   void Refer(const LoggedRecord& record, ValueReference* reference);
-  Result<std::shared_ptr<fs::RandomFile>> FileWith(uint64_t end) const;
+  Result<std::shared_ptr<fs::RandomFile>> FileWith(uint64_t end) const LAVA_EXCLUDES(mutex_);
 
   fs::FileSystem* const file_system_;
-  mutable std::mutex mutex_;
-  mutable std::shared_ptr<fs::RandomFile> file_;  // as long as it was when it was opened
+  mutable Mutex mutex_;
+  // As long as it was when it was opened.
+  mutable std::shared_ptr<fs::RandomFile> file_ LAVA_GUARDED_BY(mutex_);
 };
 
 /// The segments that references of one memtable may name. Threads: immutable.

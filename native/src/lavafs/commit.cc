@@ -44,24 +44,28 @@ void VolumeImpl::ReleaseFreed() {
   }
 }
 
-Status VolumeImpl::Commit(Lock* lock, Reach reach) {
+Status VolumeImpl::Commit(Reach reach) {
   const uint64_t wanted = recorded_;
   while ((reach == Reach::kDurable ? durable_ : written_) < wanted) {
     if (!failure_.ok()) return failure_;
     if (committing_) {
-      committed_.wait(*lock);
+      committed_.Wait(&mutex_);
       continue;
     }
     committing_ = true;
-    const Status done =
-        Guarded("write the journal of", device_->name(), [&] { return WriteJournal(lock, reach); });
-    if (!lock->owns_lock()) lock->lock();
+    committer_.Begin();
+    const Status done = Guarded("write the journal of", device_->name(), [&] {
+      mutex_.AssertHeld();
+      committer_.AssertHeld();
+      return WriteJournal(reach);
+    });
+    committer_.End();
     committing_ = false;
     if (!done.ok()) Fail(done);
     ReleaseFreed();
-    committed_.notify_all();
+    committed_.NotifyAll();
   }
-  StartCompactionIfDue(lock);
+  StartCompactionIfDue();
   return Status::OK();
 }
 
@@ -71,7 +75,7 @@ void VolumeImpl::Fail(const Status& status) {
                                 " takes no more changes, close it and mount it again");
 }
 
-Status VolumeImpl::WriteJournal(Lock* lock, Reach reach) {
+Status VolumeImpl::WriteJournal(Reach reach) {
   const std::string changes = std::exchange(pending_, {});
   const std::vector<size_t> ends = std::exchange(pending_ends_, {});
   const uint64_t upto = recorded_;
@@ -79,20 +83,21 @@ Status VolumeImpl::WriteJournal(Lock* lock, Reach reach) {
   const bool dirty = contents != contents_synced_;
   const bool durably = reach == Reach::kDurable, doubtful = doubtful_;
   uint64_t durable = durable_sequence_;
-  lock->unlock();
-  Status done;
   // Contents first: a size must never be found without them. And what is in the journal but
   // doubtful counts only when a later transaction says that it was synced.
   const bool synced = durably && (dirty || doubtful);
-  if (synced) {
-    done = device_->Sync();
-    durable = journal_.sequence();
-  }
   const bool ordered = synced || !dirty;
   const bool writes = !changes.empty() || (durably && doubtful);
-  if (done.ok() && writes) done = WriteTransactions(changes, ends, durable, ordered);
-  if (done.ok() && durably) done = device_->Sync();
-  lock->lock();
+  Status done;
+  {
+    MutexUnlock unlock(&mutex_);
+    if (synced) {
+      done = device_->Sync();
+      durable = journal_.sequence();
+    }
+    if (done.ok() && writes) done = WriteTransactions(changes, ends, durable, ordered);
+    if (done.ok() && durably) done = device_->Sync();
+  }
   journal_written_bytes_ = journal_.bytes_written();
   LAVA_RETURN_IF_ERROR(done);
   written_ = upto;
@@ -123,29 +128,31 @@ Status VolumeImpl::WriteTransactions(Slice changes, const std::vector<size_t>& e
 Status VolumeImpl::JumpToNewExtent(uint64_t durable) {
   uint32_t extent = 0;
   {
-    Lock lock(mutex_);
+    MutexLock lock(&mutex_);
     LAVA_ASSIGN_OR_RETURN(extent, TakeJournalExtent());
     journal_extents_.push_back(extent);
   }
   return journal_.Jump(extent, durable);
 }
 
-void VolumeImpl::StartCompactionIfDue(Lock* lock) {
+void VolumeImpl::StartCompactionIfDue() {
   if (compacting_ || compaction_due_ || closed_ || !failure_.ok()) return;
   if (journal_written_bytes_ - compacted_at_ < JournalBytesDue()) return;
   compaction_due_ = true;
-  lock->unlock();
-  // Its errors are those of the volume, which the next change tells, or want of space, with which
-  // the next one tries again.
-  const auto compact = [this] { (void)CompactJournal(); };
-  const bool asked = Tried([&] {
-    if (options_.run_in_background) {
-      options_.run_in_background(compact);
-    } else {
-      compact();
-    }
-  });
-  lock->lock();
+  bool asked = false;
+  {
+    MutexUnlock unlock(&mutex_);
+    // Its errors are those of the volume, which the next change tells, or want of space, with which
+    // the next one tries again.
+    const auto compact = [this] { (void)CompactJournal(); };
+    asked = Tried([&] {
+      if (options_.run_in_background) {
+        options_.run_in_background(compact);
+      } else {
+        compact();
+      }
+    });
+  }
   if (!asked) compaction_due_ = false;  // the next change asks again
 }
 

@@ -15,31 +15,33 @@ Status VolumeImpl::CompactJournal() {
   Status done = Guarded("compact the journal of", device_->name(), [&] { return Compact(&begun); });
   if (!begun) return done;
   // It threw, which leaves the place in the journal unknown.
-  Lock lock(mutex_);
+  MutexLock lock(&mutex_);
   committing_ = compacting_ = false;
   Fail(done);
-  committed_.notify_all();
+  committed_.NotifyAll();
   return done;
 }
 
 // *begun: it holds others off. Not any more when it returns.
 Status VolumeImpl::Compact(bool* begun) {
-  Lock lock(mutex_);
-  committed_.wait(lock, [this] { return !committing_ && !compacting_; });
+  MutexLock lock(&mutex_);
+  while (committing_ || compacting_) committed_.Wait(&mutex_);
   compaction_due_ = false;
   LAVA_RETURN_IF_ERROR(Usable());
   LAVA_ASSIGN_OR_RETURN(const uint32_t tail, TakeJournalExtent());
   committing_ = compacting_ = *begun = true;
-  Status done = GoOnIn(tail, &lock);
+  committer_.Begin();
+  Status done = GoOnIn(tail);
+  const JournalStart resume = journal_.place().start;
+  const uint64_t last_sequence = journal_.sequence();
+  committer_.End();
   committing_ = false;
-  committed_.notify_all();
+  committed_.NotifyAll();
   if (done.ok()) {
     const std::vector<uint32_t> before(journal_extents_.begin(), journal_extents_.end() - 1);
     journal_extents_ = {tail};
-    const JournalStart resume = journal_.place().start;
-    const uint64_t last_sequence = journal_.sequence();
     const uint64_t written = journal_written_bytes_;
-    lock.unlock();
+    lock.Unlock();
     std::vector<uint32_t> extents;
     JournalStart start;
     std::string checkpoint;
@@ -56,7 +58,7 @@ Status VolumeImpl::Compact(bool* begun) {
       superblock_.generation++;
       done = WriteSuperblocks();
     }
-    lock.lock();
+    lock.Lock();
     const std::vector<uint32_t>& kept = done.ok() ? extents : before;
     const std::vector<uint32_t>& gone = done.ok() ? before : extents;
     compacted_at_ = written;
@@ -74,7 +76,7 @@ Status VolumeImpl::Compact(bool* begun) {
     Fail(done);
   }
   compacting_ = *begun = false;
-  committed_.notify_all();
+  committed_.NotifyAll();
   return done;
 }
 
@@ -91,12 +93,14 @@ Status VolumeImpl::EncodeMetadata(uint64_t last_sequence, std::string* changes,
 }
 
 // Writes what is pending, and the jump to a new extent behind it.
-Status VolumeImpl::GoOnIn(uint32_t extent, Lock* lock) {
-  LAVA_RETURN_IF_ERROR(WriteJournal(lock, Reach::kWritten));
+Status VolumeImpl::GoOnIn(uint32_t extent) {
+  LAVA_RETURN_IF_ERROR(WriteJournal(Reach::kWritten));
   const uint64_t durable = durable_sequence_;
-  lock->unlock();
-  const Status done = journal_.Jump(extent, durable);
-  lock->lock();
+  Status done;
+  {
+    MutexUnlock unlock(&mutex_);
+    done = journal_.Jump(extent, durable);
+  }
   journal_written_bytes_ = journal_.bytes_written();
   journal_extents_.push_back(extent);
   return done;
@@ -106,7 +110,7 @@ Status VolumeImpl::WriteCheckpoint(Slice changes, const std::vector<size_t>& end
                                    const JournalStart& tail, JournalStart* start,
                                    std::vector<uint32_t>* extents) {
   const auto take = [&]() -> Result<uint32_t> {
-    Lock lock(mutex_);
+    MutexLock lock(&mutex_);
     LAVA_ASSIGN_OR_RETURN(const uint32_t extent, TakeJournalExtent());
     extents->push_back(extent);
     return extent;

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <utility>
+
+#include "base/mutex.h"
 
 namespace lava::lavafs {
 namespace {
@@ -29,8 +30,8 @@ Place PlaceOf(Slice path) {
 
 // Directories that this process holds; a volume is mounted by one process.
 struct Held {
-  std::mutex mutex;
-  std::set<std::string, std::less<>> directories;
+  Mutex mutex;
+  std::set<std::string, std::less<>> directories LAVA_GUARDED_BY(mutex);
 };
 
 class HeldDirectory : public fs::DirectoryLock {
@@ -38,7 +39,7 @@ class HeldDirectory : public fs::DirectoryLock {
   HeldDirectory(std::shared_ptr<Held> held, std::string directory)
       : held_(std::move(held)), directory_(std::move(directory)) {}
   ~HeldDirectory() override {
-    std::lock_guard<std::mutex> lock(held_->mutex);
+    MutexLock lock(&held_->mutex);
     held_->directories.erase(directory_);
   }
 
@@ -128,7 +129,7 @@ class LavaFileSystem : public fs::FileSystem {
   Result<std::unique_ptr<fs::DirectoryLock>> Lock(const std::string& directory) override {
     const Slice name = WithoutSlashes(directory);
     LAVA_RETURN_IF_ERROR(volume_->List(name).status().WithContext("lock " + directory));
-    std::lock_guard<std::mutex> lock(held_->mutex);
+    MutexLock lock(&held_->mutex);
     if (!held_->directories.emplace(name).second) {
       return Status::Busy("lock " + directory +
                           ": in use by this process; close it or use another one");

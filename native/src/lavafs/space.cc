@@ -40,7 +40,7 @@ uint64_t VolumeImpl::Reserve(bool may_use_reserve) const {
 }
 
 uint64_t VolumeImpl::FileBytesMax() {
-  Lock lock(mutex_);
+  MutexLock lock(&mutex_);
   const uint64_t capacity = superblock_.capacity_bytes;
   const uint64_t journal = std::min(options_.journal_bytes_max, capacity / 16) +
                            (kJournalExtents + 1) * superblock_.extent_bytes;
@@ -100,7 +100,7 @@ std::optional<uint32_t> VolumeImpl::NewDirectory() {
   return number;
 }
 
-Status VolumeImpl::Extend(Lock* lock, uint32_t inode, uint32_t extents, uint32_t extents_liked,
+Status VolumeImpl::Extend(uint32_t inode, uint32_t extents, uint32_t extents_liked,
                           bool may_use_reserve) {
   while (true) {
     LAVA_RETURN_IF_ERROR(Usable());
@@ -115,7 +115,7 @@ Status VolumeImpl::Extend(Lock* lock, uint32_t inode, uint32_t extents, uint32_t
     if (grew) continue;
     const uint64_t to_free = freed_extents_;
     if (to_free > 0) {
-      LAVA_RETURN_IF_ERROR(Commit(lock, options_.power_safe ? Reach::kDurable : Reach::kWritten));
+      LAVA_RETURN_IF_ERROR(Commit(options_.power_safe ? Reach::kDurable : Reach::kWritten));
       if (freed_extents_ < to_free) continue;
     }
     if (!much_to_free || !Grow(wanted - std::min<uint64_t>(wanted, extents_.free_count()))) {
@@ -144,7 +144,7 @@ Result<uint32_t> VolumeImpl::TakeJournalExtent() {
 Status VolumeImpl::TrimFreeSpace() {
   std::vector<ExtentRun> trimmed;
   {
-    Lock lock(mutex_);
+    MutexLock lock(&mutex_);
     LAVA_RETURN_IF_ERROR(Usable());
     const uint64_t keep = options_.idle_reserve_bytes / superblock_.extent_bytes;
     uint64_t free = extents_.free_count();
@@ -165,7 +165,7 @@ Status VolumeImpl::TrimFreeSpace() {
       done = device_->Discard(uint64_t{run.first} * superblock_.extent_bytes,
                               uint64_t{run.count} * superblock_.extent_bytes);
     }
-    Lock lock(mutex_);
+    MutexLock lock(&mutex_);
     extents_.Give(run);
   }
   return done;

@@ -79,6 +79,7 @@ VolumeImpl::VolumeImpl(std::unique_ptr<fs::BlockDevice> device, const MountOptio
       durable_sequence_(image.last_sequence) {}
 
 Status VolumeImpl::Begin(bool mend_superblocks) {
+  committer_.AssertHeld();  // nobody else has it yet
   // What was read may not be on the device yet: it counts from now on, so it must be, and the
   // journal must say so.
   LAVA_RETURN_IF_ERROR(device_->Sync());
@@ -87,9 +88,15 @@ Status VolumeImpl::Begin(bool mend_superblocks) {
     LAVA_RETURN_IF_ERROR(WriteSuperblocks());
   }
   // Extents that are free only by doubtful transactions are written to when it says so, not before.
-  LAVA_RETURN_IF_ERROR(journal_.Fits(0) ? journal_.Write({}, durable_sequence_, true)
-                                        : JumpToNewExtent(durable_sequence_));
+  uint64_t durable = 0;
+  {
+    MutexLock lock(&mutex_);
+    durable = durable_sequence_;
+  }
+  LAVA_RETURN_IF_ERROR(journal_.Fits(0) ? journal_.Write({}, durable, true)
+                                        : JumpToNewExtent(durable));
   LAVA_RETURN_IF_ERROR(device_->Sync());
+  MutexLock lock(&mutex_);
   durable_sequence_ = journal_.sequence();
   return Status::OK();
 }
@@ -103,16 +110,16 @@ Status VolumeImpl::WriteSuperblocks() {
 }
 
 Status VolumeImpl::Close() {
-  Lock lock(mutex_);
+  MutexLock lock(&mutex_);
   if (closed_) return Status::OK();
-  const Status done = Commit(&lock, Reach::kDurable);
-  committed_.wait(lock, [this] { return !committing_ && !compacting_; });
+  const Status done = Commit(Reach::kDurable);
+  while (committing_ || compacting_) committed_.Wait(&mutex_);
   closed_ = true;
   return done;
 }
 
 Status VolumeImpl::Health() {
-  Lock lock(mutex_);
+  MutexLock lock(&mutex_);
   return Usable();
 }
 
@@ -148,7 +155,7 @@ Status VolumeImpl::NeedsFile(Slice directory, Slice name, Slice operation,
 }
 
 Status VolumeImpl::MakeDirectory(Slice directory) {
-  Lock lock(mutex_);
+  MutexLock lock(&mutex_);
   LAVA_RETURN_IF_ERROR(Usable());
   if (metadata_.FindDirectory(directory).has_value()) return Status::OK();
   if (!IsDirectoryName(directory)) {
@@ -159,11 +166,11 @@ Status VolumeImpl::MakeDirectory(Slice directory) {
   const std::optional<uint32_t> number = NewDirectory();
   if (!number.has_value()) return Full("make directory " + std::string(directory));
   Record({.type = Change::Type::kMakeDirectory, .directory = *number, .name = directory});
-  return Commit(&lock, Reach::kWritten);
+  return Commit(Reach::kWritten);
 }
 
 Status VolumeImpl::RemoveDirectory(Slice directory) {
-  Lock lock(mutex_);
+  MutexLock lock(&mutex_);
   LAVA_RETURN_IF_ERROR(Usable());
   uint32_t number = 0;
   LAVA_RETURN_IF_ERROR(NeedsDirectory(directory, "remove directory", &number));
@@ -172,23 +179,23 @@ Status VolumeImpl::RemoveDirectory(Slice directory) {
                         ": it has " + std::to_string(metadata_.FilesIn(number)) + " files");
   }
   Record({.type = Change::Type::kRemoveDirectory, .directory = number});
-  return Commit(&lock, Reach::kWritten);
+  return Commit(Reach::kWritten);
 }
 
 std::vector<std::string> VolumeImpl::ListDirectories() {
-  Lock lock(mutex_);
+  MutexLock lock(&mutex_);
   return metadata_.DirectoryNames();
 }
 
 Result<std::vector<std::string>> VolumeImpl::List(Slice directory) {
-  Lock lock(mutex_);
+  MutexLock lock(&mutex_);
   uint32_t number = 0;
   LAVA_RETURN_IF_ERROR(NeedsDirectory(directory, "list", &number));
   return metadata_.List(number);
 }
 
 Result<FileStatus> VolumeImpl::Stat(Slice directory, Slice name) {
-  Lock lock(mutex_);
+  MutexLock lock(&mutex_);
   uint32_t directory_number = 0, inode = 0;
   LAVA_RETURN_IF_ERROR(NeedsFile(directory, name, "look at", &directory_number, &inode));
   return FileStatus{.size = metadata_.inode(inode).size,
@@ -209,7 +216,7 @@ Status VolumeImpl::NeedsPlaces(Slice operation, const FilePath& from, const File
 }
 
 Status VolumeImpl::Rename(Slice directory, Slice name, Slice to_directory, Slice to_name) {
-  Lock lock(mutex_);
+  MutexLock lock(&mutex_);
   Places places;
   LAVA_RETURN_IF_ERROR(NeedsPlaces("rename", {directory, name}, {to_directory, to_name}, &places));
   Record({.type = Change::Type::kRename,
@@ -217,11 +224,11 @@ Status VolumeImpl::Rename(Slice directory, Slice name, Slice to_directory, Slice
           .to_directory = places.to,
           .name = name,
           .to_name = to_name});
-  return Commit(&lock, Reach::kWritten);
+  return Commit(Reach::kWritten);
 }
 
 Status VolumeImpl::Link(Slice directory, Slice name, Slice to_directory, Slice to_name) {
-  Lock lock(mutex_);
+  MutexLock lock(&mutex_);
   Places places;
   LAVA_RETURN_IF_ERROR(NeedsPlaces("link", {directory, name}, {to_directory, to_name}, &places));
   if (metadata_.Find(places.to, to_name).has_value()) {
@@ -232,29 +239,29 @@ Status VolumeImpl::Link(Slice directory, Slice name, Slice to_directory, Slice t
           .inode = places.inode,
           .directory = places.to,
           .name = to_name});
-  return Commit(&lock, Reach::kWritten);
+  return Commit(Reach::kWritten);
 }
 
 Status VolumeImpl::Remove(Slice directory, Slice name) {
-  Lock lock(mutex_);
+  MutexLock lock(&mutex_);
   LAVA_RETURN_IF_ERROR(Usable());
   uint32_t directory_number = 0, inode = 0;
   LAVA_RETURN_IF_ERROR(NeedsFile(directory, name, "remove", &directory_number, &inode));
   Record({.type = Change::Type::kUnlink, .directory = directory_number, .name = name});
-  return Commit(&lock, Reach::kWritten);
+  return Commit(Reach::kWritten);
 }
 
 Status VolumeImpl::SyncMetadata() {
-  Lock lock(mutex_);
+  MutexLock lock(&mutex_);
   LAVA_RETURN_IF_ERROR(Usable());
-  return Commit(&lock, Reach::kDurable);
+  return Commit(Reach::kDurable);
 }
 
 Status VolumeImpl::SyncAll() {
   LAVA_RETURN_IF_ERROR(SyncMetadata());
   const uint64_t contents = contents_written_.load();
   const Status synced = device_->Sync();
-  Lock lock(mutex_);
+  MutexLock lock(&mutex_);
   if (synced.ok()) {
     contents_synced_ = std::max(contents_synced_, contents);
   } else {
@@ -264,13 +271,13 @@ Status VolumeImpl::SyncAll() {
 }
 
 uint64_t VolumeImpl::UsedBytes() {
-  Lock lock(mutex_);
+  MutexLock lock(&mutex_);
   const uint64_t used = extents_.count() - extents_.free_count();
   return (used - std::min(used, freed_extents_)) * superblock_.extent_bytes;
 }
 
 VolumeStatistics VolumeImpl::Statistics() {
-  Lock lock(mutex_);
+  MutexLock lock(&mutex_);
   const uint64_t extent_bytes = superblock_.extent_bytes;
   VolumeStatistics all;
   all.capacity_bytes = superblock_.capacity_bytes;

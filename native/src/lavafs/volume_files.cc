@@ -134,7 +134,7 @@ class AppendImpl : public VolumeFile {
 
   void LetGo() {
     if (std::exchange(inode_closed_, true)) return;
-    VolumeImpl::Lock lock(volume_->mutex_);
+    MutexLock lock(&volume_->mutex_);
     std::vector<ExtentRun> freed;
     volume_->metadata_.Close(inode_, &freed);
     volume_->Free(std::move(freed));
@@ -143,13 +143,13 @@ class AppendImpl : public VolumeFile {
   Status Settle(VolumeImpl::Reach reach) {
     LAVA_RETURN_IF_ERROR(Usable());
     LAVA_RETURN_IF_ERROR(Keep(WriteOut()));
-    VolumeImpl::Lock lock(volume_->mutex_);
+    MutexLock lock(&volume_->mutex_);
     LAVA_RETURN_IF_ERROR(Keep(volume_->Usable()));
     if (settled_ != size_ || open_ended_) RecordSize(false);
-    return Keep(volume_->Commit(&lock, reach));
+    return Keep(volume_->Commit(reach));
   }
 
-  void RecordSize(bool open_ended) {
+  void RecordSize(bool open_ended) LAVA_REQUIRES(volume_->mutex_) {
     volume_->Record(
         {.type = Change::Type::kSize, .inode = inode_, .size = size_, .open_ended = open_ended});
     settled_ = size_;
@@ -158,19 +158,19 @@ class AppendImpl : public VolumeFile {
 
   Status SyncContents() {
     const uint64_t contents = volume_->contents_written_.load();
-    VolumeImpl::Lock lock(volume_->mutex_);
+    MutexLock lock(&volume_->mutex_);
     LAVA_RETURN_IF_ERROR(volume_->Usable());
     const bool new_metadata = !open_ended_ || synced_layout_bytes_ != layout_.bytes();
     if (!open_ended_) RecordSize(true);
     volume_->metadata_.SetSize(inode_, size_);
     if (new_metadata) {
-      LAVA_RETURN_IF_ERROR(volume_->Commit(&lock, VolumeImpl::Reach::kDurable));
+      LAVA_RETURN_IF_ERROR(volume_->Commit(VolumeImpl::Reach::kDurable));
       synced_layout_bytes_ = layout_.bytes();
     }
     if (volume_->contents_synced_ >= contents) return Status::OK();
-    lock.unlock();
+    lock.Unlock();
     const Status done = volume_->device_->Sync();
-    lock.lock();
+    lock.Lock();
     if (!done.ok()) {
       // What others wrote may be lost, too.
       volume_->Fail(done);
@@ -215,7 +215,7 @@ class AppendImpl : public VolumeFile {
       if (begun->is_lost()) {
         buffer_.Leak();  // Whichever of the two it was.
         begun_buffer_.Leak();
-        VolumeImpl::Lock lock(volume_->mutex_);
+        MutexLock lock(&volume_->mutex_);
         volume_->Fail(one);
       }
     }
@@ -251,10 +251,10 @@ class AppendImpl : public VolumeFile {
   Status Extend(uint64_t bytes) {
     const uint32_t extent_bytes = volume_->superblock_.extent_bytes;
     const uint64_t extents = (bytes - layout_.bytes() + extent_bytes - 1) / extent_bytes;
-    VolumeImpl::Lock lock(volume_->mutex_);
+    MutexLock lock(&volume_->mutex_);
     // A large file gets as much at a time, so that its extents are few runs and few transactions.
     const uint64_t liked = layout_.bytes() < kLargeStepBytes ? 0 : kLargeStepBytes / extent_bytes;
-    LAVA_RETURN_IF_ERROR(volume_->Extend(&lock, inode_, static_cast<uint32_t>(extents),
+    LAVA_RETURN_IF_ERROR(volume_->Extend(inode_, static_cast<uint32_t>(extents),
                                          static_cast<uint32_t>(liked), may_use_reserve_));
     layout_ = Layout(volume_->metadata_.RunsOf(inode_), extent_bytes);
     return Status::OK();
@@ -288,7 +288,7 @@ class RandomImpl : public fs::RandomFile {
         layout_(std::move(layout)),
         size_(size) {}
   ~RandomImpl() override {
-    VolumeImpl::Lock lock(volume_->mutex_);
+    MutexLock lock(&volume_->mutex_);
     std::vector<ExtentRun> freed;
     volume_->metadata_.Close(inode_, &freed);
     volume_->Free(std::move(freed));
@@ -342,7 +342,7 @@ class RandomImpl : public fs::RandomFile {
 
 Result<std::unique_ptr<VolumeFile>> VolumeImpl::Create(Slice directory, Slice name,
                                                        size_t buffer_bytes, bool may_use_reserve) {
-  Lock lock(mutex_);
+  MutexLock lock(&mutex_);
   LAVA_RETURN_IF_ERROR(Usable());
   uint32_t directory_number = 0;
   LAVA_RETURN_IF_ERROR(NeedsDirectory(directory, "create a file in", &directory_number));
@@ -363,7 +363,7 @@ Result<std::unique_ptr<VolumeFile>> VolumeImpl::Create(Slice directory, Slice na
 }
 
 Result<std::unique_ptr<fs::RandomFile>> VolumeImpl::Open(Slice directory, Slice name) {
-  Lock lock(mutex_);
+  MutexLock lock(&mutex_);
   uint32_t directory_number = 0, inode = 0;
   LAVA_RETURN_IF_ERROR(NeedsFile(directory, name, "open", &directory_number, &inode));
   metadata_.Open(inode);

@@ -1,15 +1,14 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "lavafs/image.h"
 #include "lavafs/volume.h"
 
@@ -21,28 +20,31 @@ class VolumeImpl : public Volume {
  public:
   VolumeImpl(std::unique_ptr<fs::BlockDevice> device, const MountOptions& options, Image image);
   /// What a mount writes before anything else.
-  Status Begin(bool mend_superblocks);
+  Status Begin(bool mend_superblocks) LAVA_EXCLUDES(mutex_);
 
-  Status Close() override;
-  Status MakeDirectory(Slice directory) override;
-  Status RemoveDirectory(Slice directory) override;
-  std::vector<std::string> ListDirectories() override;
-  Result<std::vector<std::string>> List(Slice directory) override;
+  Status Close() override LAVA_EXCLUDES(mutex_);
+  Status MakeDirectory(Slice directory) override LAVA_EXCLUDES(mutex_);
+  Status RemoveDirectory(Slice directory) override LAVA_EXCLUDES(mutex_);
+  std::vector<std::string> ListDirectories() override LAVA_EXCLUDES(mutex_);
+  Result<std::vector<std::string>> List(Slice directory) override LAVA_EXCLUDES(mutex_);
   Result<std::unique_ptr<VolumeFile>> Create(Slice directory, Slice name, size_t buffer_bytes,
-                                             bool may_use_reserve) override;
-  Result<std::unique_ptr<fs::RandomFile>> Open(Slice directory, Slice name) override;
-  Result<FileStatus> Stat(Slice directory, Slice name) override;
-  Status Rename(Slice directory, Slice name, Slice to_directory, Slice to_name) override;
-  Status Link(Slice directory, Slice name, Slice to_directory, Slice to_name) override;
-  Status Remove(Slice directory, Slice name) override;
-  Status SyncMetadata() override;
-  Status SyncAll() override;
-  Status CompactJournal() override;
-  Status TrimFreeSpace() override;
-  VolumeStatistics Statistics() override;
-  uint64_t UsedBytes() override;
-  uint64_t FileBytesMax() override;
-  Status Health() override;
+                                             bool may_use_reserve) override LAVA_EXCLUDES(mutex_);
+  Result<std::unique_ptr<fs::RandomFile>> Open(Slice directory, Slice name) override
+      LAVA_EXCLUDES(mutex_);
+  Result<FileStatus> Stat(Slice directory, Slice name) override LAVA_EXCLUDES(mutex_);
+  Status Rename(Slice directory, Slice name, Slice to_directory, Slice to_name) override
+      LAVA_EXCLUDES(mutex_);
+  Status Link(Slice directory, Slice name, Slice to_directory, Slice to_name) override
+      LAVA_EXCLUDES(mutex_);
+  Status Remove(Slice directory, Slice name) override LAVA_EXCLUDES(mutex_);
+  Status SyncMetadata() override LAVA_EXCLUDES(mutex_);
+  Status SyncAll() override LAVA_EXCLUDES(mutex_);
+  Status CompactJournal() override LAVA_EXCLUDES(mutex_);
+  Status TrimFreeSpace() override LAVA_EXCLUDES(mutex_);
+  VolumeStatistics Statistics() override LAVA_EXCLUDES(mutex_);
+  uint64_t UsedBytes() override LAVA_EXCLUDES(mutex_);
+  uint64_t FileBytesMax() override LAVA_EXCLUDES(mutex_);
+  Status Health() override LAVA_EXCLUDES(mutex_);
   bool is_direct() const override { return device_->alignment() > 1; }
   uint64_t boot() const override { return options_.boot; }
   const Uuid& uuid() const override { return superblock_.uuid; }
@@ -50,15 +52,21 @@ class VolumeImpl : public Volume {
  private:
   friend class AppendImpl;
   friend class RandomImpl;
-  using Lock = std::unique_lock<std::mutex>;
 
   // What a commit promises of the changes before it.
   enum class Reach { kWritten, kDurable };
 
-  // names.cc; all with the mutex held
-  Status NeedsDirectory(Slice directory, Slice operation, uint32_t* number) const;
+  // Who set committing_: the compiler's name for it, nothing is locked.
+  struct LAVA_CAPABILITY("role") Committer {
+    void Begin() LAVA_ACQUIRE() {}
+    void End() LAVA_RELEASE() {}
+    void AssertHeld() const LAVA_ASSERT_CAPABILITY(this) {}
+  };
+
+  Status NeedsDirectory(Slice directory, Slice operation, uint32_t* number) const
+      LAVA_REQUIRES(mutex_);
   Status NeedsFile(Slice directory, Slice name, Slice operation, uint32_t* directory_number,
-                   uint32_t* inode) const;
+                   uint32_t* inode) const LAVA_REQUIRES(mutex_);
   struct FilePath {
     Slice directory, name;
   };
@@ -67,75 +75,85 @@ class VolumeImpl : public Volume {
   };
   // A file that is to have another name: that it is there, and that the name may be.
   Status NeedsPlaces(Slice operation, const FilePath& from, const FilePath& to,
-                     Places* places) const;
+                     Places* places) const LAVA_REQUIRES(mutex_);
   std::string PathOf(Slice directory, Slice name) const;
 
-  // commit.cc; with the mutex held, if not said otherwise
-  void Record(const Change& change);  // carries it out, and gathers it
-  void Free(std::vector<ExtentRun> runs);
-  void ReleaseFreed();
-  Status Commit(Lock* lock, Reach reach);
-  Status WriteJournal(Lock* lock, Reach reach);
-  void StartCompactionIfDue(Lock* lock);
-  void Fail(const Status& status);
-  Status Usable() const;
-  // By whoever set committing_, without the mutex.
+  // commit.cc; those that write give the mutex back meanwhile
+  void Record(const Change& change) LAVA_REQUIRES(mutex_);  // carries it out, and gathers it
+  void Free(std::vector<ExtentRun> runs) LAVA_REQUIRES(mutex_);
+  void ReleaseFreed() LAVA_REQUIRES(mutex_);
+  Status Commit(Reach reach) LAVA_REQUIRES(mutex_);
+  Status WriteJournal(Reach reach) LAVA_REQUIRES(mutex_, committer_);
+  void StartCompactionIfDue() LAVA_REQUIRES(mutex_);
+  void Fail(const Status& status) LAVA_REQUIRES(mutex_);
+  Status Usable() const LAVA_REQUIRES(mutex_);
   Status WriteTransactions(Slice changes, const std::vector<size_t>& ends, uint64_t durable,
-                           bool ordered);
-  Status JumpToNewExtent(uint64_t durable);
+                           bool ordered) LAVA_REQUIRES(committer_) LAVA_EXCLUDES(mutex_);
+  Status JumpToNewExtent(uint64_t durable) LAVA_REQUIRES(committer_) LAVA_EXCLUDES(mutex_);
 
   // compaction.cc
-  Status Compact(bool* begun);
-  Status GoOnIn(uint32_t extent, Lock* lock);
+  Status Compact(bool* begun) LAVA_EXCLUDES(mutex_);
+  Status GoOnIn(uint32_t extent) LAVA_REQUIRES(mutex_, committer_);
   Status EncodeMetadata(uint64_t last_sequence, std::string* changes, std::vector<size_t>* ends);
   Status WriteCheckpoint(Slice changes, const std::vector<size_t>& ends, const JournalStart& tail,
-                         JournalStart* start, std::vector<uint32_t>* extents);
+                         JournalStart* start, std::vector<uint32_t>* extents) LAVA_EXCLUDES(mutex_);
   Status WriteSuperblocks();
 
-  // space.cc; with the mutex held
-  uint64_t JournalBytesDue() const;  // as many until it is compacted
-  uint64_t Reserve(bool may_use_reserve) const;
+  // space.cc
+  uint64_t JournalBytesDue() const LAVA_REQUIRES(mutex_);  // as many until it is compacted
+  uint64_t Reserve(bool may_use_reserve) const LAVA_REQUIRES(mutex_);
   // So many extents for a file, or none and NoSpace; extents_liked if there is room for them.
   // Makes removals durable when space is short.
-  Status Extend(Lock* lock, uint32_t inode, uint32_t extents, uint32_t extents_liked,
-                bool may_use_reserve);
-  Result<uint32_t> TakeJournalExtent();
-  bool Grow(uint64_t extents);  // false: see grow_error_
-  std::optional<uint32_t> NewInode();
-  std::optional<uint32_t> NewDirectory();
-  Status Full(const std::string& operation) const;
+  Status Extend(uint32_t inode, uint32_t extents, uint32_t extents_liked, bool may_use_reserve)
+      LAVA_REQUIRES(mutex_);
+  Result<uint32_t> TakeJournalExtent() LAVA_REQUIRES(mutex_);
+  bool Grow(uint64_t extents) LAVA_REQUIRES(mutex_);  // false: see grow_error_
+  std::optional<uint32_t> NewInode() LAVA_REQUIRES(mutex_);
+  std::optional<uint32_t> NewDirectory() LAVA_REQUIRES(mutex_);
+  Status Full(const std::string& operation) const LAVA_REQUIRES(mutex_);
 
   const std::unique_ptr<fs::BlockDevice> device_;
   const MountOptions options_;
-  std::mutex mutex_;
-  std::condition_variable committed_;
+  Mutex mutex_;
+  CondVar committed_;
+  Committer committer_;
+  // Never changes but for its journal and generation, which are whoever's who set compacting_.
   Superblock superblock_;
-  Metadata metadata_;
-  ExtentMap extents_;
-  std::vector<uint32_t> journal_extents_;
-  JournalWriter journal_;  // by whoever set committing_
+  Metadata metadata_ LAVA_GUARDED_BY(mutex_);
+  ExtentMap extents_ LAVA_GUARDED_BY(mutex_);
+  std::vector<uint32_t> journal_extents_ LAVA_GUARDED_BY(mutex_);
+  JournalWriter journal_ LAVA_GUARDED_BY(committer_);
 
   // Changes that no transaction has yet, encoded, and where each ends.
-  std::string pending_;
-  std::vector<size_t> pending_ends_;
-  uint64_t recorded_ = 0, written_ = 0, durable_ = 0;  // changes
-  uint64_t durable_sequence_ = 0;
-  bool doubtful_ = false;  // a transaction in the journal would not count after a power cut
-  bool committing_ = false, compacting_ = false, compaction_due_ = false, closed_ = false;
-  Status failure_;
-  Status grow_error_;  // why the device could not grow the last time
+  std::string pending_ LAVA_GUARDED_BY(mutex_);
+  std::vector<size_t> pending_ends_ LAVA_GUARDED_BY(mutex_);
+  // Changes.
+  uint64_t recorded_ LAVA_GUARDED_BY(mutex_) = 0;
+  uint64_t written_ LAVA_GUARDED_BY(mutex_) = 0;
+  uint64_t durable_ LAVA_GUARDED_BY(mutex_) = 0;
+  uint64_t durable_sequence_ LAVA_GUARDED_BY(mutex_) = 0;
+  // A transaction in the journal would not count after a power cut.
+  bool doubtful_ LAVA_GUARDED_BY(mutex_) = false;
+  bool committing_ LAVA_GUARDED_BY(mutex_) = false;
+  bool compacting_ LAVA_GUARDED_BY(mutex_) = false;
+  bool compaction_due_ LAVA_GUARDED_BY(mutex_) = false;
+  bool closed_ LAVA_GUARDED_BY(mutex_) = false;
+  Status failure_ LAVA_GUARDED_BY(mutex_);
+  Status grow_error_ LAVA_GUARDED_BY(mutex_);  // why the device could not grow the last time
   // Writes of contents; those up to contents_synced_ are on the device.
   std::atomic<uint64_t> contents_written_{0};
-  uint64_t contents_synced_ = 0;
+  uint64_t contents_synced_ LAVA_GUARDED_BY(mutex_) = 0;
   // Extents that are free once the changes up to `change` are as safe as power_safe asks for.
   struct Freed {
     uint64_t change;
     std::vector<ExtentRun> runs;
   };
-  std::deque<Freed> freed_;
-  uint64_t freed_extents_ = 0;
-  uint64_t journal_written_bytes_ = 0, compacted_at_ = 0;  // the one as it was at the other
-  uint64_t compactions_ = 0, checkpoint_bytes_ = 0;
+  std::deque<Freed> freed_ LAVA_GUARDED_BY(mutex_);
+  uint64_t freed_extents_ LAVA_GUARDED_BY(mutex_) = 0;
+  uint64_t journal_written_bytes_ LAVA_GUARDED_BY(mutex_) = 0;
+  uint64_t compacted_at_ LAVA_GUARDED_BY(mutex_) = 0;  // what that was at the last compaction
+  uint64_t compactions_ LAVA_GUARDED_BY(mutex_) = 0;
+  uint64_t checkpoint_bytes_ LAVA_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace lava::lavafs

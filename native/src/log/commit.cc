@@ -16,19 +16,19 @@ std::string LavaLogImpl::Describe(const char* what, LogId id, uint64_t lsn) cons
 Status LavaLogImpl::CommitAll(const Batch& ops) {
   if (ops.empty()) return Status::OK();
   Waiter waiter;
-  Lock lock(mutex_);
+  MutexLock lock(&mutex_);
   if (closed_) return Status::Closed(options_.directory + ": the log was closed");
   for (Op* const op : ops) {
     op->waiter = &waiter;
     queue_.push_back(op);
   }
-  if (gathering_) gathered_.notify_one();
+  if (gathering_) gathered_.NotifyOne();
   // Ops are done in the order of the queue.
   while (!ops.back()->done) {
     if (!leading_ && queue_.front()->waiter == &waiter) {
-      Lead(&lock);
+      Lead();
     } else {
-      waiter.wake.wait(lock);
+      waiter.wake.Wait(&mutex_);
     }
   }
   for (Op* const op : ops) {
@@ -44,20 +44,23 @@ Status LavaLogImpl::RunExclusive(std::function<Status()> what) {
   return Commit(&op);
 }
 
-void LavaLogImpl::Lead(Lock* lock) {
+void LavaLogImpl::Lead() {
   leading_ = true;
-  Gather(lock);
+  leader_.Begin();
+  Gather();
   const Batch batch = TakeBatch();
-  lock->unlock();
-  const uint64_t began = os::MonotonicMicros();
-  const Status status =
-      batch.front()->kind == Op::Kind::kExclusive ? Status::OK() : WriteBatch(batch);
-  const uint64_t took = os::MonotonicMicros() - began;
-  if (batch.front()->kind == Op::Kind::kExclusive) {
-    Op* const op = batch.front();
-    op->status = failed_.ok() ? op->exclusive() : failed_;
+  Status status;
+  uint64_t took = 0;
+  {
+    MutexUnlock unlock(&mutex_);
+    const uint64_t began = os::MonotonicMicros();
+    if (batch.front()->kind != Op::Kind::kExclusive) status = WriteBatch(batch);
+    took = os::MonotonicMicros() - began;
+    if (batch.front()->kind == Op::Kind::kExclusive) {
+      Op* const op = batch.front();
+      op->status = failed().ok() ? op->exclusive() : failed();
+    }
   }
-  lock->lock();
   if (status.ok()) Apply(batch);
   const bool synced = std::any_of(batch.begin(), batch.end(), [](const Op* op) {
     return op->counts && op->durability == Durability::kSynced;
@@ -69,20 +72,22 @@ void LavaLogImpl::Lead(Lock* lock) {
     if (op->counts && !status.ok()) op->status = status;
     if (op->counts && op->kind != Op::Kind::kMeta) written.push_back(op->log);
     op->done = true;  // its caller may take it away from here on
-    if (op->waiter != nullptr) op->waiter->wake.notify_one();
+    if (op->waiter != nullptr) op->waiter->wake.NotifyOne();
   }
-  lock->unlock();
-  doomed_.clear();  // removes files, unless they are still read
-  // What fails here fails again, and is told, when the next batch needs it.
-  if (status.ok() && failed_.ok()) (void)Tidy(written);
-  lock->lock();
+  {
+    MutexUnlock unlock(&mutex_);
+    doomed_.clear();  // removes files, unless they are still read
+    // What fails here fails again, and is told, when the next batch needs it.
+    if (status.ok() && failed().ok()) (void)Tidy(written);
+  }
   ChargeIndex();
+  leader_.End();
   leading_ = false;
-  if (!queue_.empty()) queue_.front()->waiter->wake.notify_one();
-  ScheduleMaintenance(lock);
+  if (!queue_.empty()) queue_.front()->waiter->wake.NotifyOne();
+  ScheduleMaintenance();
 }
 
-void LavaLogImpl::Gather(Lock* lock) {
+void LavaLogImpl::Gather() {
   // Writers that the last sync let go come again at once: without a short wait every second batch
   // would have one of them, and the others would wait for two syncs each.
   const bool syncs = queue_.front()->durability == Durability::kSynced &&
@@ -90,8 +95,8 @@ void LavaLogImpl::Gather(Lock* lock) {
   if (!syncs || last_batch_ops_ < 2 || queue_.size() >= last_batch_ops_) return;
   const uint64_t micros = std::min(options_.gather_micros, last_sync_micros_ / 4);
   gathering_ = true;
-  gathered_.wait_for(*lock, std::chrono::microseconds(micros),
-                     [this] { return queue_.size() >= last_batch_ops_; });
+  const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(micros);
+  while (queue_.size() < last_batch_ops_ && gathered_.WaitUntil(&mutex_, until)) continue;
   gathering_ = false;
 }
 
@@ -232,7 +237,7 @@ Status LavaLogImpl::WriteFrame(PhysicalLogWriter* writer, FrameType type, Slice 
 }
 
 Status LavaLogImpl::Synced(Status status) {
-  Lock lock(mutex_);
+  MutexLock lock(&mutex_);
   ++statistics_.syncs;
   if (!status.ok()) failed_ = status;
   return status;
@@ -283,7 +288,7 @@ void LavaLogImpl::ApplyMeta(const MetaOp& op) {
 Status LavaLogImpl::AskPacks(LogId id, uint64_t lsn, uint64_t* generation) {
   std::vector<std::pair<Pack, std::shared_ptr<DataFile>>> packs;
   {
-    Lock lock(mutex_);
+    MutexLock lock(&mutex_);
     const LogicalLog* const log = index_.Find(id);
     if (log == nullptr || lsn > log->last_lsn()) {
       *generation = 0;

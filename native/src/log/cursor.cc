@@ -119,7 +119,7 @@ Status LavaLogImpl::EntriesFrom(LogId id, uint64_t lsn, std::vector<Found>* foun
                                 uint64_t* until) {
   std::vector<std::pair<Pack, std::shared_ptr<DataFile>>> packs;
   {
-    Lock lock(mutex_);
+    MutexLock lock(&mutex_);
     const LogicalLog* const log = index_.Find(id);
     if (log == nullptr) {
       return Status::NotFound(Describe("scan from", id, lsn) + ": there is no such log");

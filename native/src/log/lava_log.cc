@@ -21,10 +21,10 @@ Result<std::unique_ptr<LavaLog>> LavaLog::Open(const LogOptions& options) {
 
 LavaLogImpl::~LavaLogImpl() {
   {
-    std::lock_guard<std::mutex> lock(job_->mutex);
+    MutexLock lock(&job_->mutex);
     job_->log = nullptr;
   }
-  std::lock_guard<std::mutex> running(job_->running);
+  MutexLock running(&job_->running);
   if (options_.memory != nullptr) options_.memory->Release(charged_bytes_);
 }
 
@@ -38,14 +38,14 @@ Result<LogId> LavaLogImpl::Create(const std::string& name) {
 }
 
 Result<LogId> LavaLogImpl::Find(const std::string& name) {
-  Lock lock(mutex_);
+  MutexLock lock(&mutex_);
   const LogicalLog* const log = index_.FindByName(name);
   if (log != nullptr) return log->id();
   return Status::NotFound("no logical log " + name + " in " + options_.directory);
 }
 
 std::vector<std::pair<LogId, std::string>> LavaLogImpl::List() {
-  Lock lock(mutex_);
+  MutexLock lock(&mutex_);
   std::vector<std::pair<LogId, std::string>> logs;
   for (const auto& [id, log] : index_.logs()) logs.emplace_back(id, log->name());
   return logs;
@@ -93,7 +93,7 @@ Status LavaLogImpl::Read(LogId id, uint64_t lsn, std::string* data) {
   Entry entry;
   std::vector<std::pair<Pack, std::shared_ptr<DataFile>>> packs;
   {
-    Lock lock(mutex_);
+    MutexLock lock(&mutex_);
     const LogicalLog* const log = index_.Find(id);
     if (log == nullptr) {
       return Status::NotFound(Describe("read", id, lsn) + ": there is no such log");
@@ -123,7 +123,7 @@ Status LavaLogImpl::Read(LogId id, uint64_t lsn, std::string* data) {
 }
 
 Status LavaLogImpl::Bounds(LogId id, uint64_t* trimmed_to, uint64_t* last_lsn) {
-  Lock lock(mutex_);
+  MutexLock lock(&mutex_);
   const LogicalLog* const log = index_.Find(id);
   if (log == nullptr) return Status::NotFound(Describe("bounds", id, 0) + ": no such log");
   *trimmed_to = log->trimmed_to();
@@ -132,11 +132,14 @@ Status LavaLogImpl::Bounds(LogId id, uint64_t* trimmed_to, uint64_t* last_lsn) {
 }
 
 Status LavaLogImpl::Sync() {
-  return RunExclusive([this] { return SyncFiles(true); });
+  return RunExclusive([this] {
+    leader_.AssertHeld();
+    return SyncFiles(true);
+  });
 }
 
-// Holds the mutex. What is written is in the index, whatever the budget says: sealing and trimming
-// are what makes it smaller.
+// What is written is in the index, whatever the budget says: sealing and trimming are what makes it
+// smaller.
 void LavaLogImpl::ChargeIndex() {
   if (options_.memory == nullptr) return;
   const uint64_t now = index_.memory_bytes_so_far();
@@ -146,12 +149,12 @@ void LavaLogImpl::ChargeIndex() {
 }
 
 void LavaLogImpl::CountWritten(uint64_t bytes) {
-  Lock lock(mutex_);
+  MutexLock lock(&mutex_);
   statistics_.written_bytes += bytes;
 }
 
 LavaLog::Statistics LavaLogImpl::statistics() {
-  Lock lock(mutex_);
+  MutexLock lock(&mutex_);
   Statistics now = statistics_;
   now.logical_logs = index_.logs().size();
   now.data_files = index_.files().size();
@@ -164,13 +167,13 @@ LavaLog::Statistics LavaLogImpl::statistics() {
 
 Status LavaLogImpl::Close() {
   {
-    std::lock_guard<std::mutex> lock(job_->mutex);
+    MutexLock lock(&job_->mutex);
     job_->log = nullptr;
   }
-  std::lock_guard<std::mutex> running(job_->running);
+  MutexLock running(&job_->running);
   // It says how far everything reaches, so that damage anywhere is told from a torn end.
   LAVA_RETURN_IF_ERROR(Checkpoint());
-  Lock lock(mutex_);
+  MutexLock lock(&mutex_);
   closed_ = true;
   return Status::OK();
 }

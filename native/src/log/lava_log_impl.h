@@ -1,15 +1,14 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "log/checkpoint.h"
 #include "log/index.h"
 #include "log/lava_log.h"
@@ -23,24 +22,24 @@ class LavaLogImpl : public LavaLog {
  public:
   explicit LavaLogImpl(const LogOptions& options) : options_(options) {}
   ~LavaLogImpl() override;
-  Status Recover();
+  Status Recover() LAVA_EXCLUDES(mutex_);
 
-  Result<LogId> Create(const std::string& name) override;
-  Result<LogId> Find(const std::string& name) override;
-  std::vector<std::pair<LogId, std::string>> List() override;
-  Status Delete(LogId id) override;
+  Result<LogId> Create(const std::string& name) override LAVA_EXCLUDES(mutex_);
+  Result<LogId> Find(const std::string& name) override LAVA_EXCLUDES(mutex_);
+  std::vector<std::pair<LogId, std::string>> List() override LAVA_EXCLUDES(mutex_);
+  Status Delete(LogId id) override LAVA_EXCLUDES(mutex_);
   Status Append(LogId id, uint64_t lsn, Slice data, Durability durability,
-                Location* location) override;
-  Status Trim(LogId id, uint64_t lsn, Durability durability) override;
-  Status Read(LogId id, uint64_t lsn, std::string* data) override;
-  Status Bounds(LogId id, uint64_t* trimmed_to, uint64_t* last_lsn) override;
+                Location* location) override LAVA_EXCLUDES(mutex_);
+  Status Trim(LogId id, uint64_t lsn, Durability durability) override LAVA_EXCLUDES(mutex_);
+  Status Read(LogId id, uint64_t lsn, std::string* data) override LAVA_EXCLUDES(mutex_);
+  Status Bounds(LogId id, uint64_t* trimmed_to, uint64_t* last_lsn) override LAVA_EXCLUDES(mutex_);
   std::unique_ptr<Cursor> NewCursor(LogId id) override;
-  Status Sync() override;
-  Status Maintain() override;
-  Status Checkpoint() override;
-  Status CollectOldest() override;
-  Statistics statistics() override;
-  Status Close() override;
+  Status Sync() override LAVA_EXCLUDES(mutex_);
+  Status Maintain() override LAVA_EXCLUDES(mutex_, maintenance_mutex_);
+  Status Checkpoint() override LAVA_EXCLUDES(mutex_, maintenance_mutex_);
+  Status CollectOldest() override LAVA_EXCLUDES(mutex_, maintenance_mutex_);
+  Statistics statistics() override LAVA_EXCLUDES(mutex_);
+  Status Close() override LAVA_EXCLUDES(mutex_, maintenance_mutex_);
 
   /// For cursors: the entries of a log from lsn on, ascending, with their files; *until: all up to
   /// there are among them. None: there is nothing behind.
@@ -48,11 +47,12 @@ class LavaLogImpl : public LavaLog {
     Entry entry;
     std::shared_ptr<DataFile> file;
   };
-  Status EntriesFrom(LogId id, uint64_t lsn, std::vector<Found>* found, uint64_t* until);
+  Status EntriesFrom(LogId id, uint64_t lsn, std::vector<Found>* found, uint64_t* until)
+      LAVA_EXCLUDES(mutex_);
 
  private:
   struct Waiter {
-    std::condition_variable wake;
+    CondVar wake;
   };
   struct Op {
     enum class Kind : uint8_t { kAppend, kMove, kMeta, kExclusive };
@@ -73,62 +73,76 @@ class LavaLogImpl : public LavaLog {
     Waiter* waiter = nullptr;
   };
   using Batch = std::vector<Op*>;
-  using Lock = std::unique_lock<std::mutex>;
+
+  // Who leads: the compiler's name for it, nothing is locked. leading_ keeps others from it.
+  struct LAVA_CAPABILITY("role") Leader {
+    void Begin() LAVA_ACQUIRE() {}
+    void End() LAVA_RELEASE() {}
+    void AssertHeld() const LAVA_ASSERT_CAPABILITY(this) {}
+  };
 
   // commit.cc
-  Status Commit(Op* op) { return CommitAll({op}); }
-  Status CommitAll(const Batch& ops);
-  Status RunExclusive(std::function<Status()> what);
-  void Lead(Lock* lock);
-  void Gather(Lock* lock);
-  Batch TakeBatch();
-  void Judge(Op* op, const Batch& before);
-  Status JudgeAppend(Op* op, const Batch& before);
-  Status JudgeMeta(Op* op, const Batch& before);
-  Status WriteBatch(const Batch& batch);
-  Status WriteMeta(const Batch& batch, bool sync);
-  Status WriteData(const Batch& batch, bool sync);
+  Status Commit(Op* op) LAVA_EXCLUDES(mutex_) { return CommitAll({op}); }
+  Status CommitAll(const Batch& ops) LAVA_EXCLUDES(mutex_);
+  Status RunExclusive(std::function<Status()> what) LAVA_EXCLUDES(mutex_);
+  void Lead() LAVA_REQUIRES(mutex_);
+  void Gather() LAVA_REQUIRES(mutex_);
+  Batch TakeBatch() LAVA_REQUIRES(mutex_, leader_);
+  void Judge(Op* op, const Batch& before) LAVA_REQUIRES(mutex_, leader_);
+  Status JudgeAppend(Op* op, const Batch& before) LAVA_REQUIRES(mutex_);
+  Status JudgeMeta(Op* op, const Batch& before) LAVA_REQUIRES(mutex_, leader_);
+  Status WriteBatch(const Batch& batch) LAVA_REQUIRES(leader_) LAVA_EXCLUDES(mutex_);
+  Status WriteMeta(const Batch& batch, bool sync) LAVA_REQUIRES(leader_) LAVA_EXCLUDES(mutex_);
+  Status WriteData(const Batch& batch, bool sync) LAVA_REQUIRES(leader_) LAVA_EXCLUDES(mutex_);
   Status WriteFrame(PhysicalLogWriter* writer, FrameType type, Slice payload, bool sync,
-                    bool* broken);
+                    bool* broken) LAVA_REQUIRES(leader_) LAVA_EXCLUDES(mutex_);
   /// What a sync answered: a failed one is final.
-  Status Synced(Status status);
-  void Apply(const Batch& batch);
-  void ApplyMeta(const MetaOp& op);
-  Status AskPacks(LogId id, uint64_t lsn, uint64_t* generation);
+  Status Synced(Status status) LAVA_REQUIRES(leader_) LAVA_EXCLUDES(mutex_);
+  void Apply(const Batch& batch) LAVA_REQUIRES(mutex_, leader_);
+  void ApplyMeta(const MetaOp& op) LAVA_REQUIRES(mutex_, leader_);
+  /// For the leader without the mutex, which is what the analysis does not know.
+  const Status& failed() const LAVA_REQUIRES(leader_) LAVA_NO_THREAD_SAFETY_ANALYSIS {
+    return failed_;
+  }
+  Index& index() LAVA_REQUIRES(leader_) LAVA_NO_THREAD_SAFETY_ANALYSIS { return index_; }
+  Status AskPacks(LogId id, uint64_t lsn, uint64_t* generation) LAVA_EXCLUDES(mutex_);
   std::string Describe(const char* what, LogId id, uint64_t lsn) const;
 
-  // physical.cc: the leader's
-  Status EnsureData();
-  Status EnsureMeta();
-  Status SyncByName(FileKind kind, uint32_t number);
-  Status SyncFiles(bool data);
+  // physical.cc
+  Status EnsureData() LAVA_REQUIRES(leader_) LAVA_EXCLUDES(mutex_);
+  Status EnsureMeta() LAVA_REQUIRES(leader_) LAVA_EXCLUDES(mutex_);
+  Status SyncByName(FileKind kind, uint32_t number) LAVA_REQUIRES(leader_) LAVA_EXCLUDES(mutex_);
+  Status SyncFiles(bool data) LAVA_REQUIRES(leader_) LAVA_EXCLUDES(mutex_);
   Status NewFile(FileKind kind, uint32_t number, FileHeader* header,
-                 std::unique_ptr<PhysicalLogWriter>* writer);
-  Status Tidy(const std::vector<LogId>& written);
-  Status PackSome(LogicalLog* log, size_t keep);
-  Status PackUnderPressure();
-  Status SealData();
-  Status WriteIndexFile(uint32_t number);
+                 std::unique_ptr<PhysicalLogWriter>* writer) LAVA_REQUIRES(leader_)
+      LAVA_EXCLUDES(mutex_);
+  Status Tidy(const std::vector<LogId>& written) LAVA_REQUIRES(leader_) LAVA_EXCLUDES(mutex_);
+  Status PackSome(LogicalLog* log, size_t keep) LAVA_REQUIRES(leader_) LAVA_EXCLUDES(mutex_);
+  Status PackUnderPressure() LAVA_REQUIRES(leader_) LAVA_EXCLUDES(mutex_);
+  Status SealData() LAVA_REQUIRES(leader_) LAVA_EXCLUDES(mutex_);
+  Status WriteIndexFile(uint32_t number) LAVA_REQUIRES(leader_) LAVA_EXCLUDES(mutex_);
   using Packs = std::vector<std::pair<LogicalLog*, Pack>>;
   Status WritePacksAndDirectory(uint32_t number, bool beside, PhysicalLogWriter* writer,
-                                Packs* packs, uint64_t* directory_offset);
+                                Packs* packs, uint64_t* directory_offset) LAVA_REQUIRES(leader_);
   Status WritePack(LogicalLog* log, size_t begin, bool beside, PhysicalLogWriter* writer,
-                   Pack* pack);
-  void Sealed(uint32_t number, uint64_t bytes, const Packs& packs);
-  Status RollMeta();
+                   Pack* pack) LAVA_REQUIRES(leader_);
+  void Sealed(uint32_t number, uint64_t bytes, const Packs& packs) LAVA_REQUIRES(leader_)
+      LAVA_EXCLUDES(mutex_);
+  Status RollMeta() LAVA_REQUIRES(leader_) LAVA_EXCLUDES(mutex_);
 
   // maintenance.cc
-  Status RemoveDataFile(uint32_t number);
-  Status MoveLiving(const std::shared_ptr<DataFile>& file);
+  Status RemoveDataFile(uint32_t number) LAVA_REQUIRES(maintenance_mutex_) LAVA_EXCLUDES(mutex_);
+  Status MoveLiving(const std::shared_ptr<DataFile>& file) LAVA_REQUIRES(maintenance_mutex_)
+      LAVA_EXCLUDES(mutex_);
   Status MovePack(const std::shared_ptr<DataFile>& file, LogId id, const Pack& pack,
-                  uint64_t trimmed_to);
-  Status Collect(bool any);
-  Status RemoveBefore(uint32_t meta);
-  uint32_t FileToCollect(bool any) const;
-  bool NeedsMaintenance() const;
-  void ScheduleMaintenance(Lock* lock);
-  void CountWritten(uint64_t bytes);
-  void ChargeIndex();
+                  uint64_t trimmed_to) LAVA_REQUIRES(maintenance_mutex_) LAVA_EXCLUDES(mutex_);
+  Status Collect(bool any) LAVA_EXCLUDES(mutex_, maintenance_mutex_);
+  Status RemoveBefore(uint32_t meta) LAVA_REQUIRES(maintenance_mutex_);
+  uint32_t FileToCollect(bool any) const LAVA_REQUIRES(mutex_);
+  bool NeedsMaintenance() const LAVA_REQUIRES(mutex_);
+  void ScheduleMaintenance() LAVA_REQUIRES(mutex_);
+  void CountWritten(uint64_t bytes) LAVA_EXCLUDES(mutex_);
+  void ChargeIndex() LAVA_REQUIRES(mutex_);
 
   // recovery.cc
   Status RemoveLeftOver(const std::vector<std::string>& names);
@@ -140,40 +154,45 @@ class LavaLogImpl : public LavaLog {
   const LogOptions options_;
   std::unique_ptr<fs::DirectoryLock> directory_lock_;
 
-  std::mutex mutex_;
-  std::deque<Op*> queue_;
-  bool leading_ = false;
-  bool gathering_ = false;
-  bool closed_ = false;
-  std::condition_variable gathered_;
-  size_t last_batch_ops_ = 0;
-  uint64_t last_sync_micros_ = 0;
-  Status failed_;  // a failed sync: final
-  Index index_;
-  bool files_changed_ = true;  // whether one may be to be collected
-  Statistics statistics_;
-  uint64_t charged_bytes_ = 0;
+  Mutex mutex_;
+  std::deque<Op*> queue_ LAVA_GUARDED_BY(mutex_);
+  bool leading_ LAVA_GUARDED_BY(mutex_) = false;
+  bool gathering_ LAVA_GUARDED_BY(mutex_) = false;
+  bool closed_ LAVA_GUARDED_BY(mutex_) = false;
+  CondVar gathered_;
+  size_t last_batch_ops_ LAVA_GUARDED_BY(mutex_) = 0;
+  uint64_t last_sync_micros_ LAVA_GUARDED_BY(mutex_) = 0;
+  // Only the leader changes these two, under the mutex, so it reads them without it: failed(),
+  // index(). But that a file is unreadable a collection says, and no leader asks.
+  Status failed_ LAVA_GUARDED_BY(mutex_);  // a failed sync: final
+  Index index_ LAVA_GUARDED_BY(mutex_);
+  bool files_changed_ LAVA_GUARDED_BY(mutex_) = true;  // whether one may be to be collected
+  Statistics statistics_ LAVA_GUARDED_BY(mutex_);
+  uint64_t charged_bytes_ LAVA_GUARDED_BY(mutex_) = 0;
 
-  // The leader's.
-  std::unique_ptr<PhysicalLogWriter> data_;  // null: the next append makes one
-  uint64_t data_size_ = 0;                   // what of it is acknowledged
-  bool data_broken_ = false;                 // a write failed: its index goes to a file beside it
-  std::unique_ptr<PhysicalLogWriter> meta_;
-  uint64_t meta_size_ = 0;
-  bool meta_broken_ = false;
-  std::vector<std::shared_ptr<DataFile>> doomed_;
-  uint32_t next_data_ = 1;
-  uint32_t last_meta_ = 0;        // ever tried
-  uint32_t last_sound_meta_ = 0;  // that the next one follows; 0: none
+  Leader leader_;
+  // Null: the next append makes one.
+  std::unique_ptr<PhysicalLogWriter> data_ LAVA_GUARDED_BY(leader_);
+  uint64_t data_size_ LAVA_GUARDED_BY(leader_) = 0;  // what of it is acknowledged
+  // A write failed: its index goes to a file beside it.
+  bool data_broken_ LAVA_GUARDED_BY(leader_) = false;
+  std::unique_ptr<PhysicalLogWriter> meta_ LAVA_GUARDED_BY(leader_);
+  uint64_t meta_size_ LAVA_GUARDED_BY(leader_) = 0;
+  bool meta_broken_ LAVA_GUARDED_BY(leader_) = false;
+  std::vector<std::shared_ptr<DataFile>> doomed_ LAVA_GUARDED_BY(leader_);
+  uint32_t next_data_ LAVA_GUARDED_BY(leader_) = 1;
+  uint32_t last_meta_ LAVA_GUARDED_BY(leader_) = 0;        // ever tried
+  uint32_t last_sound_meta_ LAVA_GUARDED_BY(leader_) = 0;  // that the next one follows; 0: none
   std::atomic<uint64_t> data_since_checkpoint_{0};
   std::atomic<uint64_t> meta_since_checkpoint_{0};
 
-  std::mutex maintenance_mutex_;  // one checkpoint or collection at a time
+  // One checkpoint or collection at a time.
+  Mutex maintenance_mutex_ LAVA_ACQUIRED_BEFORE(mutex_);
   struct Job {
-    std::mutex running;
-    std::mutex mutex;            // of what follows
-    LavaLogImpl* log = nullptr;  // null: it was closed
-    bool queued = false;
+    Mutex running LAVA_ACQUIRED_BEFORE(mutex);
+    Mutex mutex;
+    LavaLogImpl* log LAVA_GUARDED_BY(mutex) = nullptr;  // null: it was closed
+    bool queued LAVA_GUARDED_BY(mutex) = false;
   };
   std::shared_ptr<Job> job_ = std::make_shared<Job>();
 };

@@ -25,36 +25,35 @@ bool LavaLogImpl::NeedsMaintenance() const {
   return files_changed_ && FileToCollect(false) != 0;
 }
 
-// Holds the mutex, and lets go of it for the call: an executor may run the job at once.
-void LavaLogImpl::ScheduleMaintenance(Lock* lock) {
+// Lets go of the mutex for the call: an executor may run the job at once.
+void LavaLogImpl::ScheduleMaintenance() {
   if (options_.executor == nullptr || !failed_.ok() || !NeedsMaintenance()) return;
   {
-    std::lock_guard<std::mutex> job(job_->mutex);
+    MutexLock job(&job_->mutex);
     if (job_->queued || job_->log == nullptr) return;  // it is being closed
     job_->queued = true;
   }
-  lock->unlock();
+  MutexUnlock unlock(&mutex_);
   const auto maintain = [job = job_] {
     // Close waits for this lock, and so for what runs.
-    std::lock_guard<std::mutex> running(job->running);
+    MutexLock running(&job->running);
     LavaLogImpl* log = nullptr;
     {
-      std::lock_guard<std::mutex> inner(job->mutex);
+      MutexLock inner(&job->mutex);
       log = job->log;
     }
     // What fails is tried again when there is more to do.
     if (log != nullptr) (void)Guarded("maintain a log", "", [log] { return log->Maintain(); });
     // Not before: what it commits itself asks for no other. What came meanwhile the next commit
     // sees.
-    std::lock_guard<std::mutex> inner(job->mutex);
+    MutexLock inner(&job->mutex);
     job->queued = false;
   };
   const bool submitted = Tried([&] { options_.executor->Submit(os::Priority::kGc, maintain); });
   if (!submitted) {
-    std::lock_guard<std::mutex> inner(job_->mutex);
+    MutexLock inner(&job_->mutex);
     job_->queued = false;
   }
-  lock->lock();
 }
 
 uint32_t LavaLogImpl::FileToCollect(bool any) const {
@@ -79,7 +78,7 @@ Status LavaLogImpl::Maintain() {
   for (;;) {
     bool checkpoint = false;
     {
-      Lock lock(mutex_);
+      MutexLock lock(&mutex_);
       checkpoint = data_since_checkpoint_ >= options_.checkpoint_bytes ||
                    meta_since_checkpoint_ >= options_.checkpoint_bytes / 4;
     }
@@ -93,11 +92,11 @@ Status LavaLogImpl::Maintain() {
 Status LavaLogImpl::CollectOldest() { return Collect(true); }
 
 Status LavaLogImpl::Collect(bool any) {
-  std::lock_guard<std::mutex> one(maintenance_mutex_);
+  MutexLock one(&maintenance_mutex_);
   std::shared_ptr<DataFile> file;
   bool living = false;
   {
-    Lock lock(mutex_);
+    MutexLock lock(&mutex_);
     const uint32_t number = FileToCollect(any);
     files_changed_ = number != 0;
     if (number == 0) {
@@ -110,7 +109,7 @@ Status LavaLogImpl::Collect(bool any) {
   if (living) {
     const Status status = MoveLiving(file);
     if (!status.ok()) {
-      Lock lock(mutex_);
+      MutexLock lock(&mutex_);
       // What is damaged stays for its readers, and would only fail again.
       if (status.IsCorruption()) index_.FindFile(file->number())->unreadable = true;
       return status.WithContext("collect " + file->path());
@@ -127,7 +126,7 @@ Status LavaLogImpl::RemoveDataFile(uint32_t number) {
   op.durability = Durability::kSynced;
   op.meta = {.kind = MetaOp::Kind::kRemoveFile, .log = number};
   LAVA_RETURN_IF_ERROR(Commit(&op));
-  Lock lock(mutex_);
+  MutexLock lock(&mutex_);
   ++statistics_.collections;
   return Status::OK();
 }
@@ -139,7 +138,7 @@ Status LavaLogImpl::MoveLiving(const std::shared_ptr<DataFile>& file) {
     for (const Pack& pack : log.packs) {
       uint64_t trimmed_to = 0;
       {
-        Lock lock(mutex_);
+        MutexLock lock(&mutex_);
         const LogicalLog* const known = index_.Find(log.log);
         if (known == nullptr) break;
         trimmed_to = known->trimmed_to();
@@ -189,26 +188,27 @@ Status LavaLogImpl::MovePack(const std::shared_ptr<DataFile>& file, LogId id, co
     }
     LAVA_RETURN_IF_ERROR(CommitAll(batch));
   }
-  Lock lock(mutex_);
+  MutexLock lock(&mutex_);
   statistics_.collected_bytes_read += read;
   return Status::OK();
 }
 
 Status LavaLogImpl::Checkpoint() {
-  std::lock_guard<std::mutex> one(maintenance_mutex_);
+  MutexLock one(&maintenance_mutex_);
   CheckpointStart start;
   // Changes of names from here on go to a file that the checkpoint does not take away, and records
   // stand behind the place that it names; what it has of either beside that is replayed over it.
   LAVA_RETURN_IF_ERROR(RunExclusive([&] {
+    leader_.AssertHeld();
     Status rolled = RollMeta();
     if (!rolled.ok()) return rolled;
     start.meta = last_meta_;
     start.next_data = next_data_;
-    start.next_id = index_.next_id();
+    start.next_id = index().next_id();
     const bool writing = data_ != nullptr && !data_broken_;
     start.data = data_ != nullptr ? data_->header().number : next_data_;
     start.data_offset = writing ? data_size_ : 0;
-    for (const auto& [number, info] : index_.files()) {
+    for (const auto& [number, info] : index().files()) {
       if (info.sealed) start.sealed.emplace_back(number, info.record_bytes);
     }
     start.data_sequence = writing ? data_->next_sequence() : 0;
@@ -223,7 +223,7 @@ Status LavaLogImpl::Checkpoint() {
     std::string encoded;
     uint64_t logs = 0;
     {
-      Lock lock(mutex_);
+      MutexLock lock(&mutex_);
       auto at = index_.logs().lower_bound(next);
       for (; at != index_.logs().end() && logs < kLogsAtOnce; ++at, ++logs) {
         CheckpointWriter::Encode(*at->second, start, index_.active(), &encoded);
@@ -237,7 +237,7 @@ Status LavaLogImpl::Checkpoint() {
   LAVA_RETURN_IF_ERROR(Sync());
   LAVA_RETURN_IF_ERROR(writer->Finish());
   {
-    Lock lock(mutex_);
+    MutexLock lock(&mutex_);
     ++statistics_.checkpoints;
     statistics_.written_bytes += writer->size();
   }

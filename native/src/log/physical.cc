@@ -52,7 +52,7 @@ Status LavaLogImpl::EnsureData() {
   LAVA_RETURN_IF_ERROR(NewFile(FileKind::kData, number, &header, &writer));
   data_size_ = writer->size();
   data_ = std::move(writer);
-  Lock lock(mutex_);
+  MutexLock lock(&mutex_);
   index_.AddFile(std::make_shared<DataFile>(options_.file_system, options_.directory, header));
   index_.SetActive(number);
   return Status::OK();
@@ -100,7 +100,7 @@ Status LavaLogImpl::WritePack(LogicalLog* log, size_t begin, bool beside, Physic
   *pack = {.first = entries.front().lsn,
            .last = entries.back().lsn,
            .count = static_cast<uint32_t>(entries.size()),
-           .file = index_.active(),
+           .file = index().active(),
            .offset = static_cast<uint32_t>(writer->size()),
            .bytes = static_cast<uint32_t>(payload.size() + kFrameHeaderBytes),
            .in_index_file = beside};
@@ -119,16 +119,16 @@ Status LavaLogImpl::PackSome(LogicalLog* log, size_t keep) {
     }
     CountWritten(data_->size() - data_size_);
     data_size_ = data_->size();
-    Lock lock(mutex_);
+    MutexLock lock(&mutex_);
     index_.Packed(log, pack);
   }
   return Status::OK();
 }
 
 Status LavaLogImpl::PackUnderPressure() {
-  const uint64_t allowed = std::max(kDirectBytesMin, index_.live_bytes() / kDirectShare);
-  if (index_.direct_entries() * sizeof(Entry) <= allowed) return Status::OK();
-  for (const auto& [id, log] : index_.logs()) LAVA_RETURN_IF_ERROR(PackSome(log.get(), 0));
+  const uint64_t allowed = std::max(kDirectBytesMin, index().live_bytes() / kDirectShare);
+  if (index().direct_entries() * sizeof(Entry) <= allowed) return Status::OK();
+  for (const auto& [id, log] : index().logs()) LAVA_RETURN_IF_ERROR(PackSome(log.get(), 0));
   return Status::OK();
 }
 
@@ -136,7 +136,7 @@ Status LavaLogImpl::Tidy(const std::vector<LogId>& written) {
   if (data_ == nullptr || data_broken_) return Status::OK();
   if (data_size_ >= options_.file_bytes) return SealData();
   for (const LogId id : written) {
-    if (LogicalLog* const log = index_.Find(id)) {
+    if (LogicalLog* const log = index().Find(id)) {
       LAVA_RETURN_IF_ERROR(PackSome(log, options_.direct_entries));
     }
   }
@@ -147,7 +147,7 @@ Status LavaLogImpl::WritePacksAndDirectory(uint32_t number, bool beside, Physica
                                            Packs* packs, uint64_t* directory_offset) {
   Directory directory;
   directory.records_end = data_size_;
-  for (const auto& [id, log] : index_.logs()) {
+  for (const auto& [id, log] : index().logs()) {
     Directory::OfLog of_log{.log = id, .packs = {}};
     for (const Pack& pack : log->packs()) {
       if (pack.file == number) of_log.packs.push_back(pack);
@@ -171,7 +171,7 @@ Status LavaLogImpl::WritePacksAndDirectory(uint32_t number, bool beside, Physica
 }
 
 void LavaLogImpl::Sealed(uint32_t number, uint64_t bytes, const Packs& packs) {
-  Lock lock(mutex_);
+  MutexLock lock(&mutex_);
   for (const auto& [log, pack] : packs) index_.Packed(log, pack);
   DataFileInfo* const info = index_.FindFile(number);
   info->sealed = true;
@@ -183,7 +183,7 @@ void LavaLogImpl::Sealed(uint32_t number, uint64_t bytes, const Packs& packs) {
 
 Status LavaLogImpl::SealData() {
   const uint32_t number = data_->header().number;
-  LAVA_CHECK(number == index_.active());
+  LAVA_CHECK(number == index().active());
   Packs packs;
   uint64_t directory = 0;
   Status status = WritePacksAndDirectory(number, false, data_.get(), &packs, &directory);
@@ -205,7 +205,7 @@ Status LavaLogImpl::SealData() {
     status = data_->Sync();
   }
   if (!status.ok()) {
-    Lock lock(mutex_);
+    MutexLock lock(&mutex_);
     failed_ = status;
     return status;
   }
@@ -217,7 +217,7 @@ Status LavaLogImpl::SealData() {
 
 Status LavaLogImpl::WriteIndexFile(uint32_t number) {
   LAVA_RETURN_IF_ERROR(SyncFiles(false));  // as SealData does
-  FileHeader header = index_.FindFile(number)->file->header();
+  FileHeader header = index().FindFile(number)->file->header();
   header.kind = FileKind::kIndex;
   const std::string path = PathOf(FileKind::kIndex, number);
   const std::string unfinished = path + kUnfinished;

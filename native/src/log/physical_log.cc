@@ -84,7 +84,7 @@ Status DataFile::Present(Status status) {
 }
 
 Result<DataFile::File> DataFile::Open(const std::string& path, uint64_t end, File* cached) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   if (*cached == nullptr || (*cached)->size() < end) {
     Result<std::unique_ptr<fs::RandomFile>> file = file_system_->OpenRandom(path);
     if (!file.ok()) return Present(std::move(file).status());

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "base/framing.h"
+#include "base/mutex.h"
 #include "fs/file_system.h"
 #include "log/format.h"
 
@@ -91,7 +91,7 @@ class DataFile {
 
  private:
   using File = std::shared_ptr<fs::RandomFile>;
-  Result<File> Open(const std::string& path, uint64_t end, File* cached);
+  Result<File> Open(const std::string& path, uint64_t end, File* cached) LAVA_EXCLUDES(mutex_);
   Result<bool> TrailerOf(const std::string& path, uint64_t* directory_offset, File* file);
   Status ReadFrame(const std::string& path, File* cached, uint64_t offset, uint64_t bytes,
                    FrameType type, std::string* memory, Slice* payload);
@@ -99,8 +99,10 @@ class DataFile {
   fs::FileSystem* const file_system_;
   const FileHeader header_;
   const std::string path_, index_path_;
-  std::mutex mutex_;  // of the two
-  File data_, index_;
+  Mutex mutex_;
+  // Open() gets the address of one of these, and takes the mutex.
+  File data_ LAVA_GUARDED_BY(mutex_);
+  File index_ LAVA_GUARDED_BY(mutex_);
   bool doomed_ = false;
 };
 

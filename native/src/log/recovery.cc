@@ -12,16 +12,23 @@ Status LavaLogImpl::Recover() {
   LAVA_ASSIGN_OR_RETURN(directory_lock_, files->Lock(options_.directory));
   LogImage image;
   LAVA_RETURN_IF_ERROR(ReadLogImage(files, options_.directory, &image));
-  job_->log = this;
-  index_ = std::move(image.index);
+  {
+    MutexLock lock(&job_->mutex);
+    job_->log = this;
+  }
+  leader_.AssertHeld();  // nobody else has the log yet
   last_meta_ = image.last_meta;
   last_sound_meta_ = image.last_sound_meta;
   meta_size_ = image.meta_bytes;
   next_data_ = image.next_data;
   data_size_ = image.data_bytes;
   data_since_checkpoint_ = image.tail_bytes;
-  statistics_.recovered_bytes_read = image.read_bytes;
-  ChargeIndex();
+  {
+    MutexLock lock(&mutex_);
+    index_ = std::move(image.index);
+    statistics_.recovered_bytes_read = image.read_bytes;
+    ChargeIndex();
+  }
   if (image.fresh) {
     LAVA_RETURN_IF_ERROR(RemoveLeftOver(image.left_over));
     return Checkpoint();
@@ -30,7 +37,7 @@ Status LavaLogImpl::Recover() {
   // before anything is left out because of it, and what is in the other before its index says so.
   LAVA_RETURN_IF_ERROR(RollMeta());
   LAVA_RETURN_IF_ERROR(RemoveLeftOver(image.left_over));
-  const uint32_t active = index_.active();
+  const uint32_t active = index().active();
   if (active == 0) return Status::OK();
   LAVA_RETURN_IF_ERROR(SyncByName(FileKind::kData, active));
   return WriteIndexFile(active);

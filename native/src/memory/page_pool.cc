@@ -52,7 +52,7 @@ void PagePool::Unmap(char* memory, size_t bytes) {
 }
 
 void PagePool::CountMapped(uint64_t bytes, bool used) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   const uint64_t more = used ? bytes : -bytes;
   used_bytes_ += more;
   mapped_bytes_ += more;
@@ -73,7 +73,7 @@ char* PagePool::AllocateFromRange(Kind kind, size_t rounded, bool* is_zero) {
   if (kind == Kind::kSpan) {
     span = TakeSpan(static_cast<uint32_t>(rounded / kPageBytes), false, is_zero);
   } else {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     Span::State state;
     span = spans_.TakeHuge(&state);
     *is_zero = state == Span::State::kReturned;
@@ -89,7 +89,7 @@ char* PagePool::AllocateFromRange(Kind kind, size_t rounded, bool* is_zero) {
 Span* PagePool::TakeSpan(uint32_t pages, bool of_slots, bool* is_zero) noexcept {
   Span* span;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     Span::State state;
     span = spans_.Take(pages, &state);
     *is_zero = state == Span::State::kReturned;
@@ -121,13 +121,13 @@ void PagePool::PutSpan(Span* span) noexcept { FreeToRange(Kind::kSpan, span); }
 void PagePool::FreeToRange(Kind kind, Span* span) noexcept {
   const uint64_t bytes = uint64_t{span->pages} * kPageBytes;
   const uint64_t kept_max = KeptBytesMax();
-  std::unique_lock<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   LAVA_CHECK(used_bytes_ >= bytes);
   Span::State state = Span::State::kResident;
   if (kept_bytes_ + bytes > kept_max) {
-    lock.unlock();
+    lock.Unlock();
     const bool given = GiveBackMemory(SpanHeap::MemoryOf(span), bytes);
-    lock.lock();
+    lock.Lock();
     if (given) {
       state = Span::State::kReturned;
     } else {
@@ -138,7 +138,6 @@ void PagePool::FreeToRange(Kind kind, Span* span) noexcept {
   Put(kind, span, state);
 }
 
-// Holds the mutex.
 void PagePool::Put(Kind kind, Span* span, Span::State state) {
   const uint64_t bytes = uint64_t{span->pages} * kPageBytes;
   if (state == Span::State::kResident) {
@@ -178,9 +177,9 @@ void PagePool::FreeOwned(char* memory) noexcept {
 
 void PagePool::Fit() {
   uint64_t most = KeptBytesMax();
-  if (kept_bytes_.load(std::memory_order_relaxed) <= most) return;
+  if (kept_bytes() <= most) return;
   most -= std::min<uint64_t>(most, kFitBytes);
-  std::unique_lock<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   while (kept_bytes_ > most) {  // few large pieces rather than many small ones
     Kind kind = Kind::kHuge;
     Span* span = spans_.TakeResidentHuge();
@@ -192,9 +191,9 @@ void PagePool::Fit() {
     LAVA_CHECK(span != nullptr);
     const uint64_t bytes = uint64_t{span->pages} * kPageBytes;
     kept_bytes_ -= bytes;
-    lock.unlock();
+    lock.Unlock();
     const bool given = GiveBackMemory(SpanHeap::MemoryOf(span), bytes);
-    lock.lock();
+    lock.Lock();
     Put(kind, span, given ? Span::State::kReturned : Span::State::kResident);
     if (!given) {  // nor would it take the next; the next call tries again
       refusals_.fetch_add(1, std::memory_order_relaxed);
@@ -209,7 +208,7 @@ uint64_t PagePool::KeptBytesMax() const {
 }
 
 PagePool::Statistics PagePool::statistics() const {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   return {.used_bytes = used_bytes_,
           .kept_bytes = kept_bytes_,
           .reserved_bytes = spans_.reserved_bytes() + mapped_bytes_,

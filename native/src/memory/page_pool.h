@@ -3,9 +3,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <utility>
 
+#include "base/mutex.h"
 #include "memory/span_heap.h"
 
 namespace lava {
@@ -49,22 +49,22 @@ class PagePool {
   static PagePool& Process();
 
   /// At least this many bytes, page-aligned, of any content; zeroed: all zero.
-  char* Allocate(size_t bytes, bool zeroed = false);
-  void Free(char* memory, size_t bytes);
+  char* Allocate(size_t bytes, bool zeroed = false) LAVA_EXCLUDES(mutex_);
+  void Free(char* memory, size_t bytes) LAVA_EXCLUDES(mutex_);
   /// The same, but small pages whatever the size, memory that IsOwnedMemory(), and freed without a
   /// size. Null when the system has none left.
-  char* AllocateOwned(size_t bytes, bool zeroed = false) noexcept;
-  void FreeOwned(char* memory) noexcept;
+  char* AllocateOwned(size_t bytes, bool zeroed = false) noexcept LAVA_EXCLUDES(mutex_);
+  void FreeOwned(char* memory) noexcept LAVA_EXCLUDES(mutex_);
   /// A span, which is owned memory, too, and maybe one that is cut into slots; null when the system
   /// has none left.
-  Span* TakeSpan(uint32_t pages, bool of_slots, bool* is_zero) noexcept;
-  void PutSpan(Span* span) noexcept;
+  Span* TakeSpan(uint32_t pages, bool of_slots, bool* is_zero) noexcept LAVA_EXCLUDES(mutex_);
+  void PutSpan(Span* span) noexcept LAVA_EXCLUDES(mutex_);
 
   /// room must outlive the pool.
   void SetRoom(const Room* room) { room_.store(room, std::memory_order_release); }
   /// Gives back what no longer has room, and kFitBytes more. To be called when the room may have
   /// shrunk: cheap while it has not.
-  void Fit();
+  void Fit() LAVA_EXCLUDES(mutex_);
   /// What Allocate() takes for so many bytes.
   static constexpr size_t RoundUp(size_t bytes) {
     return bytes == 0 ? kPageBytes : (bytes + kPageBytes - 1) & ~(kPageBytes - 1);
@@ -77,25 +77,32 @@ class PagePool {
     uint64_t returned_bytes = 0;  // given back to the system so far
     uint64_t refusals = 0;        // times that the kernel did not take pages back
   };
-  Statistics statistics() const;
-  uint64_t used_bytes() const { return used_bytes_.load(std::memory_order_relaxed); }
+  Statistics statistics() const LAVA_EXCLUDES(mutex_);
+  // Atomic: whoever reads it needs no mutex.
+  uint64_t used_bytes() const LAVA_NO_THREAD_SAFETY_ANALYSIS {
+    return used_bytes_.load(std::memory_order_relaxed);
+  }
 
  private:
   enum class Kind : uint8_t { kSpan, kHuge, kMapped };
   static Kind KindOf(size_t rounded);
-  char* AllocateFromRange(Kind kind, size_t rounded, bool* is_zero);
-  void FreeToRange(Kind kind, Span* span) noexcept;
-  void Put(Kind kind, Span* span, Span::State state);
-  char* Map(size_t bytes);
-  void Unmap(char* memory, size_t bytes);
-  void CountMapped(uint64_t bytes, bool used);
-  uint64_t KeptBytesMax() const;
+  char* AllocateFromRange(Kind kind, size_t rounded, bool* is_zero) LAVA_EXCLUDES(mutex_);
+  void FreeToRange(Kind kind, Span* span) noexcept LAVA_EXCLUDES(mutex_);
+  void Put(Kind kind, Span* span, Span::State state) LAVA_REQUIRES(mutex_);
+  char* Map(size_t bytes) LAVA_EXCLUDES(mutex_);
+  void Unmap(char* memory, size_t bytes) LAVA_EXCLUDES(mutex_);
+  void CountMapped(uint64_t bytes, bool used) LAVA_EXCLUDES(mutex_);
+  // Atomic: whoever reads it needs no mutex.
+  uint64_t kept_bytes() const LAVA_NO_THREAD_SAFETY_ANALYSIS {
+    return kept_bytes_.load(std::memory_order_relaxed);
+  }
+  uint64_t KeptBytesMax() const LAVA_EXCLUDES(mutex_);
 
-  mutable std::mutex mutex_;
-  SpanHeap spans_;                       // guarded by the mutex
-  std::atomic<uint64_t> used_bytes_{0};  // these are written under the mutex
-  std::atomic<uint64_t> kept_bytes_{0};
-  uint64_t mapped_bytes_ = 0, returned_bytes_ = 0;
+  mutable Mutex mutex_;
+  SpanHeap spans_ LAVA_GUARDED_BY(mutex_);
+  std::atomic<uint64_t> used_bytes_ LAVA_GUARDED_BY(mutex_){0};
+  std::atomic<uint64_t> kept_bytes_ LAVA_GUARDED_BY(mutex_){0};
+  uint64_t mapped_bytes_ LAVA_GUARDED_BY(mutex_) = 0, returned_bytes_ LAVA_GUARDED_BY(mutex_) = 0;
   std::atomic<uint64_t> refusals_{0};
   std::atomic<const Room*> room_;
 };

@@ -35,7 +35,7 @@ void* SlotHeap::Allocate(size_t bytes, bool zeroed) noexcept {
 // others become empty.
 char* SlotHeap::AllocateSlot(size_t n) noexcept {
   Class& of = classes_[n];
-  std::lock_guard<std::mutex> lock(of.mutex);
+  MutexLock lock(&of.mutex);
   Span* span = of.with_free_slots.first();
   if (span == nullptr) {
     span = NewSpan(n);
@@ -79,7 +79,7 @@ void SlotHeap::FreeSlot(Span* span, size_t slot) noexcept {
   const uint16_t all = AllSlots(span->slot_class);
   Class& of = classes_[span->slot_class];
   {
-    std::lock_guard<std::mutex> lock(of.mutex);
+    MutexLock lock(&of.mutex);
     LAVA_CHECK((span->free_slots & bit) == 0);  // freed twice
     if (span->free_slots == 0) of.with_free_slots.Push(span);
     span->free_slots = static_cast<uint16_t>(span->free_slots | bit);
@@ -95,12 +95,12 @@ void SlotHeap::GiveBackFree() noexcept {
   for (size_t n = 0; n < kClasses; ++n) {
     SpanList free;
     {
-      std::lock_guard<std::mutex> lock(classes_[n].mutex);
-      SpanList& list = classes_[n].with_free_slots;
-      for (Span *span = list.first(), *next = nullptr; span != nullptr; span = next) {
+      Class& of = classes_[n];
+      MutexLock lock(&of.mutex);
+      for (Span *span = of.with_free_slots.first(), *next = nullptr; span != nullptr; span = next) {
         next = span->next;
         if (span->free_slots != AllSlots(n)) continue;
-        list.Remove(span);
+        of.with_free_slots.Remove(span);
         free.Push(span);
       }
     }

@@ -4,8 +4,8 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "memory/page_pool.h"
 
 namespace lava {
@@ -52,8 +52,8 @@ class SlotHeap {
     return static_cast<uint32_t>(PagesOfClass(n) * kMemoryPageBytes / BytesOfClass(n));
   }
   struct Class {
-    std::mutex mutex;
-    SpanList with_free_slots;
+    Mutex mutex;  // taken before the pool's
+    SpanList with_free_slots LAVA_GUARDED_BY(mutex);
   };
 
   char* AllocateSlot(size_t n) noexcept;

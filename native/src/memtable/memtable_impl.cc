@@ -1,6 +1,5 @@
 #include "memtable/memtable_impl.h"
 
-#include <mutex>
 #include <new>
 
 #include "base/check.h"
@@ -33,12 +32,14 @@ bool IsList(RecordKind kind) {
 
 }  // namespace
 
-class MemTableImpl::Reading {
+// Takes no lock of a sealed run, of which only pending_ and the tree may change still.
+class LAVA_SCOPED_CAPABILITY MemTableImpl::Reading {
  public:
-  explicit Reading(const MemTableImpl& table) : lock_(table.sealed() ? nullptr : &table.lock_) {
+  explicit Reading(const MemTableImpl& table) LAVA_ACQUIRE_SHARED(table.lock_)
+      : lock_(table.sealed() ? nullptr : &table.lock_) {
     if (lock_ != nullptr) lock_->LockShared();
   }
-  ~Reading() {
+  ~Reading() LAVA_RELEASE() {
     if (lock_ != nullptr) lock_->UnlockShared();
   }
   Reading(const Reading&) = delete;
@@ -67,10 +68,12 @@ class MemTableImpl::FreeUnless {
 };
 
 // Ordering, by a reader.
-class MemTableImpl::Ordering {
+class LAVA_SCOPED_CAPABILITY MemTableImpl::Ordering {
  public:
-  explicit Ordering(const MemTableImpl& table) : table_(table) { table_.lock_.Lock(); }
-  ~Ordering() {
+  explicit Ordering(const MemTableImpl& table) LAVA_ACQUIRE(table.lock_) : table_(table) {
+    table_.lock_.Lock();
+  }
+  ~Ordering() LAVA_RELEASE() {
     table_.UpdateCharge();
     table_.lock_.Unlock();
   }
@@ -81,13 +84,13 @@ class MemTableImpl::Ordering {
   const MemTableImpl& table_;
 };
 
-class MemTableImpl::Writing {
+class LAVA_SCOPED_CAPABILITY MemTableImpl::Writing {
  public:
-  explicit Writing(const MemTableImpl& table) : table_(table) {
+  explicit Writing(const MemTableImpl& table) LAVA_ACQUIRE(table.lock_) : table_(table) {
     LAVA_DCHECK(!table.sealed());
     table_.lock_.Lock();
   }
-  ~Writing() {
+  ~Writing() LAVA_RELEASE() {
     table_.UpdateCharge();
     table_.lock_.Unlock();
   }
@@ -311,6 +314,7 @@ void MemTableImpl::AppendKind(RecordKind append, Slice key, uint32_t prefix_byte
 }
 
 Slice MemTableImpl::Tail(Slice key, size_t bytes) const {
+  Reading reading(*this);  // a reader may put entries in order beside it
   const Entry* entry = FindEntry(key, false);
   if (entry == nullptr || entry->value_bytes < bytes || !IsList(entry->kind())) return {};
   Slice value = EntryValue(arena_, *entry);
@@ -463,11 +467,11 @@ void MemTableImpl::OrderLocked() const {
   read_in_order_ = true;
   // After the seal point readers look at entries without a lock: nothing of them is written.
   const bool active = !sealed();
-  auto* self = const_cast<MemTableImpl*>(this);
+  auto& arena = const_cast<Arena&>(arena_);
   std::erase_if(pending_, [&](Arena::Ref ref) {
-    Entry* entry = EntryAt(self->arena_, ref);
+    Entry* entry = EntryAt(arena, ref);
     if (!entry->erased()) return false;
-    if (active) self->arena_.Free(ref, entry->slot_class());
+    if (active) arena.Free(ref, entry->slot_class());
     return true;
   });
   SortEntries(arena_, &pending_);
@@ -475,7 +479,7 @@ void MemTableImpl::OrderLocked() const {
   try {
     for (; inserted < pending_.size(); ++inserted) {
       tree_.Insert(pending_[inserted]);
-      if (active) EntryAt(self->arena_, pending_[inserted])->set_in_tree();
+      if (active) EntryAt(arena, pending_[inserted])->set_in_tree();
     }
   } catch (const std::bad_alloc&) {
     // The rest waits for the next time.
@@ -505,6 +509,11 @@ void MemTableImpl::Seal() {
 }
 
 void MemTableImpl::RecordAt(TreeIndex::Position position, Record* record) const {
+  AssertSettled();
+  ReadRecord(position, record);
+}
+
+void MemTableImpl::ReadRecord(TreeIndex::Position position, Record* record) const {
   const Entry& entry = *EntryAt(arena_, tree_.At(position));
   record->key = entry.key();
   record->kind = entry.kind();
@@ -518,6 +527,7 @@ void MemTableImpl::CopyRange(Slice from, bool exclusive, Slice upper, size_t cou
   out->entries.clear();
   if (sealed()) {
     Order();
+    AssertSettled();
     return CopyLocked(from, exclusive, upper, count, keys_only, out);
   }
   {
@@ -537,7 +547,7 @@ void MemTableImpl::CopyLocked(Slice from, bool exclusive, Slice upper, size_t co
   Record record;
   bool last_is_prefix_delete = false;
   for (; position.valid(); position = tree_.Next(position)) {
-    RecordAt(position, &record);
+    ReadRecord(position, &record);
     if (exclusive && record.key == from) continue;
     if (!upper.empty() && record.key >= upper) break;
     if (out->entries.size() >= count) {

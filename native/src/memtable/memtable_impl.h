@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/check.h"
+#include "base/thread_annotations.h"
 #include "memtable/arena.h"
 #include "memtable/hash_index.h"
 #include "memtable/memtable.h"
@@ -28,46 +30,56 @@ class MemTableImpl final : public MemTable, public std::enable_shared_from_this<
   explicit MemTableImpl(MemoryCounter* counter);
   ~MemTableImpl() override;
 
-  void Put(Slice key, uint32_t prefix_bytes, Slice value) override;
-  void PutReference(Slice key, uint32_t prefix_bytes, Slice reference) override;
-  void PutParts(Slice key, uint32_t prefix_bytes, Slice parts) override;
-  void Delete(Slice key, uint32_t prefix_bytes) override;
-  void Append(Slice key, uint32_t prefix_bytes, Slice segments) override;
-  void AppendParts(Slice key, uint32_t prefix_bytes, Slice parts) override;
-  Slice Tail(Slice key, size_t bytes) const override;
-  void ReplaceTail(Slice key, size_t bytes, Slice parts) override;
-  void DeletePrefix(Slice prefix) override;
-  void DeleteRange(Slice begin, Slice end) override;
-  void ErasePrefix(Slice prefix) override;
-  void Erase(Slice key) override;
+  void Put(Slice key, uint32_t prefix_bytes, Slice value) override LAVA_EXCLUDES(lock_);
+  void PutReference(Slice key, uint32_t prefix_bytes, Slice reference) override
+      LAVA_EXCLUDES(lock_);
+  void PutParts(Slice key, uint32_t prefix_bytes, Slice parts) override LAVA_EXCLUDES(lock_);
+  void Delete(Slice key, uint32_t prefix_bytes) override LAVA_EXCLUDES(lock_);
+  void Append(Slice key, uint32_t prefix_bytes, Slice segments) override LAVA_EXCLUDES(lock_);
+  void AppendParts(Slice key, uint32_t prefix_bytes, Slice parts) override LAVA_EXCLUDES(lock_);
+  Slice Tail(Slice key, size_t bytes) const override LAVA_EXCLUDES(lock_);
+  void ReplaceTail(Slice key, size_t bytes, Slice parts) override LAVA_EXCLUDES(lock_);
+  void DeletePrefix(Slice prefix) override LAVA_EXCLUDES(lock_);
+  void DeleteRange(Slice begin, Slice end) override LAVA_EXCLUDES(lock_);
+  void ErasePrefix(Slice prefix) override LAVA_EXCLUDES(lock_);
+  void Erase(Slice key) override LAVA_EXCLUDES(lock_);
 
-  void Get(Lookup* lookup) const override;
+  void Get(Lookup* lookup) const override LAVA_EXCLUDES(lock_);
   void CopyRange(Slice from, bool exclusive, Slice upper, size_t count, bool keys_only,
-                 Copied* out) const override;
+                 Copied* out) const override LAVA_EXCLUDES(lock_);
   std::unique_ptr<RecordIterator> NewIterator(bool keys_only) const override;
-  bool HasPrefixDelete(Slice prefix) const override;
+  bool HasPrefixDelete(Slice prefix) const override LAVA_EXCLUDES(lock_);
 
-  void Seal() override;
+  void Seal() override LAVA_EXCLUDES(lock_);
   bool sealed() const override { return sealed_.load(std::memory_order_acquire); }
-  RangeTombstoneSet range_tombstones() const override;
+  RangeTombstoneSet range_tombstones() const override LAVA_EXCLUDES(lock_);
 
   bool empty() const override { return record_count() == 0 && !has_range_tombstones(); }
   uint64_t record_count() const override { return Load(record_count_); }
   bool has_prefix_deletes() const override { return Load(prefix_delete_count_) != 0; }
   bool has_range_tombstones() const override { return Load(has_range_tombstones_) != 0; }
-  void Attach(std::shared_ptr<const Attachment> attachment) override;
-  std::shared_ptr<const Attachment> attachment() const override;
+  void Attach(std::shared_ptr<const Attachment> attachment) override LAVA_EXCLUDES(lock_);
+  std::shared_ptr<const Attachment> attachment() const override LAVA_EXCLUDES(lock_);
   uint64_t arena_bytes() const override { return Load(charged_bytes_); }
   uint64_t killed_bytes() const override { return Load(killed_bytes_); }
   uint64_t live_bytes() const override { return Load(live_bytes_); }
 
   /// The walk over a sealed run, in place. Order() must have been called.
-  TreeIndex::Position FirstSealed() const { return tree_.First(); }
-  TreeIndex::Position SeekSealed(const Place& place) const { return tree_.Seek(place); }
-  TreeIndex::Position NextSealed(TreeIndex::Position p) const { return tree_.Next(p); }
+  TreeIndex::Position FirstSealed() const {
+    AssertSettled();
+    return tree_.First();
+  }
+  TreeIndex::Position SeekSealed(const Place& place) const {
+    AssertSettled();
+    return tree_.Seek(place);
+  }
+  TreeIndex::Position NextSealed(TreeIndex::Position p) const {
+    AssertSettled();
+    return tree_.Next(p);
+  }
   void RecordAt(TreeIndex::Position position, Record* record) const;
-  /// Puts pending entries into the tree if there are any. Takes the lock.
-  void Order() const;
+  /// Puts pending entries into the tree if there are any.
+  void Order() const LAVA_EXCLUDES(lock_);
 
  private:
   class Reading;
@@ -77,49 +89,57 @@ class MemTableImpl final : public MemTable, public std::enable_shared_from_this<
   class FreeUnless;
   using Counter = std::atomic<uint64_t>;
   static uint64_t Load(const Counter& c) { return c.load(std::memory_order_relaxed); }
-  // Written under the lock only, so no read-modify-write instruction is needed.
-  static void Add(Counter* c, uint64_t n) {
+  // Counters are written under the lock only, so no read-modify-write instruction is needed.
+  void Add(Counter* c, uint64_t n) LAVA_REQUIRES(lock_) {
     c->store(c->load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
   }
+  // For behind Order(): of a sealed run nothing changes any more then, so readers need no lock.
+  void AssertSettled() const LAVA_ASSERT_SHARED_CAPABILITY(lock_) { LAVA_DCHECK(sealed()); }
 
-  Entry* FindEntry(Slice key, bool prefix_delete, uint32_t* hash);
-  const Entry* FindEntry(Slice key, bool prefix_delete) const;
-  void NewEntry(uint32_t hash, Slice key, RecordKind kind, uint32_t prefix_bytes, Slice value);
-  size_t InlineCapacity(const Entry& entry) const;
-  size_t SlotBytes(const Entry& entry) const;  // of an external value
-  void SetValue(Entry* entry, Slice value);
-  void AppendValue(Entry* entry, size_t kept, Slice tail);
-  void GrowPending();
-  void OrderIfThereIsMemory() const;
-  void FreeExternal(Entry* entry);
-  void EraseEntry(Arena::Ref ref);
+  Entry* FindEntry(Slice key, bool prefix_delete, uint32_t* hash) LAVA_REQUIRES(lock_);
+  const Entry* FindEntry(Slice key, bool prefix_delete) const LAVA_REQUIRES_SHARED(lock_);
+  void NewEntry(uint32_t hash, Slice key, RecordKind kind, uint32_t prefix_bytes, Slice value)
+      LAVA_REQUIRES(lock_);
+  size_t InlineCapacity(const Entry& entry) const LAVA_REQUIRES_SHARED(lock_);
+  // Of an external value.
+  size_t SlotBytes(const Entry& entry) const LAVA_REQUIRES_SHARED(lock_);
+  void SetValue(Entry* entry, Slice value) LAVA_REQUIRES(lock_);
+  void AppendValue(Entry* entry, size_t kept, Slice tail) LAVA_REQUIRES(lock_);
+  void GrowPending() LAVA_REQUIRES(lock_);
+  void OrderIfThereIsMemory() const LAVA_REQUIRES(lock_);
+  void FreeExternal(Entry* entry) LAVA_REQUIRES(lock_);
+  void EraseEntry(Arena::Ref ref) LAVA_REQUIRES(lock_);
+  void ReadRecord(TreeIndex::Position position, Record* record) const LAVA_REQUIRES_SHARED(lock_);
   void CopyLocked(Slice from, bool exclusive, Slice upper, size_t count, bool keys_only,
-                  Copied* out) const;
+                  Copied* out) const LAVA_REQUIRES_SHARED(lock_);
   template <typename Covered>
-  void EraseRange(Slice begin, Slice end, const Covered& covered);
-  bool CoveredByTombstone(Slice key, uint32_t prefix_bytes) const;
-  void OrderLocked() const;
-  void UpdateCharge() const;
-  void ChargeTombstones();
+  void EraseRange(Slice begin, Slice end, const Covered& covered) LAVA_REQUIRES(lock_);
+  bool CoveredByTombstone(Slice key, uint32_t prefix_bytes) const LAVA_REQUIRES_SHARED(lock_);
+  void OrderLocked() const LAVA_REQUIRES(lock_);
+  void UpdateCharge() const LAVA_REQUIRES(lock_);
+  void ChargeTombstones() LAVA_REQUIRES(lock_);
 
   MemoryCounter* const counter_;
   mutable RwSpinLock lock_;
   std::atomic<bool> sealed_{false};
-  mutable std::atomic<bool> ordered_{true};  // pending_ is empty
-  Arena arena_;                              // entries and values
-  mutable Arena tree_arena_;                 // nodes of tree_
-  HashIndex hash_;
-  mutable TreeIndex tree_;
-  mutable std::vector<Arena::Ref> pending_;
-  mutable uint64_t pending_charged_ = 0;
-  mutable bool read_in_order_ = false;
-  RangeTombstoneSet range_tombstones_;
-  std::set<uint32_t> prefix_delete_lengths_;  // that ever stood in this run
-  uint64_t tombstones_charged_ = 0;           // range_tombstones_ and prefix_delete_lengths_
+  mutable std::atomic<bool> ordered_{true};          // pending_ is empty
+  Arena arena_ LAVA_GUARDED_BY(lock_);               // entries and values
+  mutable Arena tree_arena_ LAVA_GUARDED_BY(lock_);  // nodes of tree_
+  HashIndex hash_ LAVA_GUARDED_BY(lock_);
+  mutable TreeIndex tree_ LAVA_GUARDED_BY(lock_);
+  mutable std::vector<Arena::Ref> pending_ LAVA_GUARDED_BY(lock_);
+  mutable uint64_t pending_charged_ LAVA_GUARDED_BY(lock_) = 0;
+  mutable bool read_in_order_ LAVA_GUARDED_BY(lock_) = false;
+  RangeTombstoneSet range_tombstones_ LAVA_GUARDED_BY(lock_);
+  // That ever stood in this run.
+  std::set<uint32_t> prefix_delete_lengths_ LAVA_GUARDED_BY(lock_);
+  // range_tombstones_ and prefix_delete_lengths_.
+  uint64_t tombstones_charged_ LAVA_GUARDED_BY(lock_) = 0;
 
-  void PutKind(RecordKind kind, Slice key, uint32_t prefix_bytes, Slice value);
-  void AppendKind(RecordKind append, Slice key, uint32_t prefix_bytes, Slice segments);
-  std::shared_ptr<const Attachment> attachment_;
+  void PutKind(RecordKind kind, Slice key, uint32_t prefix_bytes, Slice value) LAVA_EXCLUDES(lock_);
+  void AppendKind(RecordKind append, Slice key, uint32_t prefix_bytes, Slice segments)
+      LAVA_EXCLUDES(lock_);
+  std::shared_ptr<const Attachment> attachment_ LAVA_GUARDED_BY(lock_);
   Counter record_count_{0}, prefix_delete_count_{0}, has_range_tombstones_{0};
   mutable Counter charged_bytes_{0};
   Counter killed_bytes_{0}, live_bytes_{0};

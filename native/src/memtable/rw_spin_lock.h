@@ -4,14 +4,16 @@
 #include <cstdint>
 #include <thread>
 
+#include "base/thread_annotations.h"
+
 namespace lava {
 
 /// A reader/writer lock of one word for short critical sections that seldom meet: it spins, then
 /// yields. One writer at a time waits before readers that come after it.
 /// Threads:    any thread. Not recursive.
-class RwSpinLock {
+class LAVA_CAPABILITY("spin lock") RwSpinLock {
  public:
-  void Lock() {
+  void Lock() LAVA_ACQUIRE() {
     uint32_t expected = 0;
     if (state_.compare_exchange_strong(expected, kWriter, std::memory_order_acquire)) return;
     for (uint32_t round = 0;; ++round) {
@@ -22,16 +24,16 @@ class RwSpinLock {
     for (uint32_t round = 0; state_.load(std::memory_order_acquire) != kWriter; ++round)
       Pause(round);
   }
-  void Unlock() { state_.fetch_and(~kWriter, std::memory_order_release); }
+  void Unlock() LAVA_RELEASE() { state_.fetch_and(~kWriter, std::memory_order_release); }
 
-  void LockShared() {
+  void LockShared() LAVA_ACQUIRE_SHARED() {
     for (uint32_t round = 0;; ++round) {
       if ((state_.fetch_add(1, std::memory_order_acquire) & kWriter) == 0) return;
       state_.fetch_sub(1, std::memory_order_relaxed);
       while ((state_.load(std::memory_order_relaxed) & kWriter) != 0) Pause(round++);
     }
   }
-  void UnlockShared() { state_.fetch_sub(1, std::memory_order_release); }
+  void UnlockShared() LAVA_RELEASE_SHARED() { state_.fetch_sub(1, std::memory_order_release); }
 
  private:
   static constexpr uint32_t kWriter = 1u << 31;

@@ -5,17 +5,16 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <deque>
 #include <exception>
 #include <list>
-#include <mutex>
 #include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include "base/check.h"
+#include "base/mutex.h"
 
 namespace lava::os {
 namespace {
@@ -43,13 +42,13 @@ class ThreadPoolImpl final : public ThreadPool {
     std::deque<std::function<void()>> dropped;
     std::list<std::thread> threads;
     {
-      std::lock_guard<std::mutex> lock(mutex_);
+      MutexLock lock(&mutex_);
       stopping_ = true;
       std::swap(dropped, queue_);
       // Splicing keeps the iterators that the threads hold to their own entries valid.
       threads.splice(threads.end(), running_);
     }
-    wake_.notify_all();
+    wake_.NotifyAll();
     for (std::thread& thread : threads) thread.join();
     for (std::thread& thread : ended_) thread.join();
   }
@@ -58,42 +57,42 @@ class ThreadPoolImpl final : public ThreadPool {
     LAVA_CHECK(job != nullptr);
     std::list<std::thread> ended;
     {
-      std::lock_guard<std::mutex> lock(mutex_);
+      MutexLock lock(&mutex_);
       if (stopping_) return;  // from a job that runs during destruction: dropped like the rest
       queue_.push_back(std::move(job));
       ended.splice(ended.end(), ended_);
       StartWanted();
     }
-    wake_.notify_one();
+    wake_.NotifyOne();
     for (std::thread& thread : ended) thread.join();  // has nothing left to do
   }
 
   void Poke() override {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     if (!stopping_) StartWanted();
   }
 
   uint32_t thread_count() const override {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     return count_;
   }
 
   void SetThreadCount(uint32_t count) override {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     count_ = std::clamp(count, 1u, kThreadsMax);
     StartWanted();
-    wake_.notify_all();
+    wake_.NotifyAll();
   }
 
  private:
-  // Under the lock. As many as jobs wait for, also those that could not be started before.
-  void StartWanted() {
+  // As many as jobs wait for, also those that could not be started before.
+  void StartWanted() LAVA_REQUIRES(mutex_) {
     while (queue_.size() > uint64_t{idle_} + starting_ && live_ < count_ && Start()) {
     }
   }
 
-  // Under the lock. The new thread inherits the mask that stands at its creation.
-  bool Start() {
+  // The new thread inherits the mask that stands at its creation.
+  bool Start() LAVA_REQUIRES(mutex_) {
     const sigset_t blocked = SignalsOfOthers();
     sigset_t before;
     LAVA_CHECK(pthread_sigmask(SIG_BLOCK, &blocked, &before) == 0);
@@ -130,42 +129,48 @@ class ThreadPoolImpl final : public ThreadPool {
     *job = nullptr;  // what the job owned goes outside the lock
   }
 
-  void Work(std::list<std::thread>::iterator self) {
-    std::unique_lock<std::mutex> lock(mutex_);
+  // Whether a thread has anything to do but wait.
+  bool IsWanted() const LAVA_REQUIRES(mutex_) {
+    return stopping_ || !queue_.empty() || live_ > count_;
+  }
+
+  void Work(std::list<std::thread>::iterator self) LAVA_EXCLUDES(mutex_) {
+    MutexLock lock(&mutex_);
     --starting_;
     while (!stopping_ && live_ <= count_) {
       if (queue_.empty()) {
         ++idle_;
-        const bool woken = wake_.wait_for(
-            lock, kIdleMax, [this] { return stopping_ || !queue_.empty() || live_ > count_; });
+        const auto until = std::chrono::steady_clock::now() + kIdleMax;
+        bool in_time = true;
+        while (in_time && !IsWanted()) in_time = wake_.WaitUntil(&mutex_, until);
         --idle_;
-        if (!woken) break;
+        if (!IsWanted()) break;
         continue;
       }
       std::function<void()> job = std::move(queue_.front());
       queue_.pop_front();
-      lock.unlock();
+      lock.Unlock();
       Run(&job);
-      lock.lock();
+      lock.Lock();
     }
     --live_;
     // A job that this thread was woken for but did not take must not wait for the next Submit.
-    if (!queue_.empty()) wake_.notify_one();
+    if (!queue_.empty()) wake_.NotifyOne();
     if (!stopping_) ended_.splice(ended_.end(), running_, self);
   }
 
   const ThreadStarter start_;
-  mutable std::mutex mutex_;
-  std::condition_variable wake_;
-  std::deque<std::function<void()>> queue_;
-  uint32_t count_;
-  uint32_t live_ = 0;  // started and not about to end
-  uint32_t idle_ = 0;
-  uint32_t starting_ = 0;  // started, and not at their first job yet
-  uint64_t next_number_ = 0;
-  bool stopping_ = false;
-  std::list<std::thread> running_;
-  std::list<std::thread> ended_;  // joined by the next Submit
+  mutable Mutex mutex_;
+  CondVar wake_;
+  std::deque<std::function<void()>> queue_ LAVA_GUARDED_BY(mutex_);
+  uint32_t count_ LAVA_GUARDED_BY(mutex_);
+  uint32_t live_ LAVA_GUARDED_BY(mutex_) = 0;  // started and not about to end
+  uint32_t idle_ LAVA_GUARDED_BY(mutex_) = 0;
+  uint32_t starting_ LAVA_GUARDED_BY(mutex_) = 0;  // started, and not at their first job yet
+  uint64_t next_number_ LAVA_GUARDED_BY(mutex_) = 0;
+  bool stopping_ LAVA_GUARDED_BY(mutex_) = false;
+  std::list<std::thread> running_ LAVA_GUARDED_BY(mutex_);
+  std::list<std::thread> ended_ LAVA_GUARDED_BY(mutex_);  // joined by the next Submit
 };
 
 }  // namespace

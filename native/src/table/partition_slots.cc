@@ -1,24 +1,20 @@
 #include "table/partition_slots.h"
 
-#include <emmintrin.h>
-
 #include <utility>
 
 namespace lava::ksst {
 
-class PartitionSlot::Guard {
+class LAVA_SCOPED_CAPABILITY PartitionSlot::Guard {
  public:
-  explicit Guard(PartitionSlot* slot) : locked_(slot->locked_) {
-    while (locked_.exchange(true, std::memory_order_acquire)) {
-      while (locked_.load(std::memory_order_relaxed)) _mm_pause();
-    }
+  explicit Guard(PartitionSlot* slot) LAVA_ACQUIRE(slot->lock_) : lock_(slot->lock_) {
+    lock_.Lock();
   }
-  ~Guard() { locked_.store(false, std::memory_order_release); }
+  ~Guard() LAVA_RELEASE() { lock_.Unlock(); }
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
 
  private:
-  std::atomic<bool>& locked_;
+  SpinLock& lock_;
 };
 
 bool PartitionSlot::Yield(const CachedPartition* partition) {

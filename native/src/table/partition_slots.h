@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/thread_annotations.h"
 #include "table/partition.h"
 
 namespace lava::ksst {
@@ -42,16 +43,28 @@ class PartitionSlots {
 class alignas(64) PartitionSlot {
  public:
   /// Drops the reference, unless the slot was asked since the last Yield(). True if it is gone.
-  bool Yield(const CachedPartition* partition);
+  bool Yield(const CachedPartition* partition) LAVA_EXCLUDES(lock_);
 
  private:
   friend class PartitionSlots;
   class Guard;
+  class LAVA_CAPABILITY("spin lock") SpinLock {
+   public:
+    void Lock() LAVA_ACQUIRE() {
+      while (locked_.exchange(true, std::memory_order_acquire)) {
+        while (locked_.load(std::memory_order_relaxed)) __builtin_ia32_pause();
+      }
+    }
+    void Unlock() LAVA_RELEASE() { locked_.store(false, std::memory_order_release); }
 
-  std::atomic<bool> locked_{false};
-  bool asked_ = false;
-  BloomView filter_;
-  std::shared_ptr<const CachedPartition> partition_;
+   private:
+    std::atomic<bool> locked_{false};
+  };
+
+  SpinLock lock_;
+  bool asked_ LAVA_GUARDED_BY(lock_) = false;
+  BloomView filter_ LAVA_GUARDED_BY(lock_);
+  std::shared_ptr<const CachedPartition> partition_ LAVA_GUARDED_BY(lock_);
 };
 
 }  // namespace lava::ksst

@@ -22,7 +22,7 @@ uint64_t ScanAhead::AheadBytesMax() const {
   return std::min(kPieceBytesMax, cache_->capacity_bytes() / 64);
 }
 
-// Holds the mutex. Null when no scan was about to come here.
+// Null when no scan was about to come here.
 ScanAhead::Stream* ScanAhead::StreamAt(uint64_t begin) {
   Stream* nearest = nullptr;
   for (Stream& stream : streams_) {
@@ -37,7 +37,7 @@ ScanAhead::Page ScanAhead::Begin(uint64_t begin, uint64_t end, double pages_left
   Page page;
   page.end_ = end;
   const uint64_t span = std::max<uint64_t>(end - begin, 1);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(&mutex_);
   Stream* stream = StreamAt(begin);
   const bool known = stream != nullptr;
   bool lost = false;
@@ -66,7 +66,6 @@ ScanAhead::Page ScanAhead::Begin(uint64_t begin, uint64_t end, double pages_left
   return page;
 }
 
-// Holds the mutex.
 void ScanAhead::Forget(Stream* stream) {
   if (stream->piece_bytes > 0)
     cache_->Erase(KeyOf(stream->piece_offset), BlockCache::Segment::kData);
@@ -76,7 +75,7 @@ void ScanAhead::Forget(Stream* stream) {
 void ScanAhead::Keep(const Page& page, Slice bytes) {
   auto piece = std::make_shared<PieceAhead>();
   piece->bytes.assign(bytes.data(), bytes.size());
-  std::lock_guard lock(mutex_);
+  MutexLock lock(&mutex_);
   Stream& stream = streams_[page.stream_];
   if (stream.next != page.end_ || stream.piece_bytes > 0) return;  // another scan's meanwhile
   stream.piece_offset = page.end_;

@@ -2,8 +2,8 @@
 
 #include <array>
 #include <cstdint>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "cache/block_cache.h"
 #include "lava/slice.h"
 
@@ -48,8 +48,8 @@ class ScanAhead {
   /// and none behind end; the scan wants at most pages_left as large as it. If a page before was
   /// here, too, as much is read ahead as half of what the scan has passed in the file, or a part of
   /// the page where the cache did not keep that until now.
-  Page Begin(uint64_t begin, uint64_t end, double pages_left);
-  void Keep(const Page& page, Slice bytes);
+  Page Begin(uint64_t begin, uint64_t end, double pages_left) LAVA_EXCLUDES(mutex_);
+  void Keep(const Page& page, Slice bytes) LAVA_EXCLUDES(mutex_);
 
  private:
   static constexpr size_t kStreams = 4;
@@ -67,15 +67,15 @@ class ScanAhead {
     return {cache_file_, uint64_t{1} << 63 | piece_offset};
   }
   uint64_t AheadBytesMax() const;
-  Stream* StreamAt(uint64_t begin);
-  void Forget(Stream* stream);
+  Stream* StreamAt(uint64_t begin) LAVA_REQUIRES(mutex_);
+  void Forget(Stream* stream) LAVA_REQUIRES(mutex_);
 
   BlockCache* const cache_;
   const uint64_t cache_file_, records_end_;
   CacheUse* const use_;
-  std::mutex mutex_;
-  std::array<Stream, kStreams> streams_;
-  uint64_t pages_ = 0;
+  Mutex mutex_;
+  std::array<Stream, kStreams> streams_ LAVA_GUARDED_BY(mutex_);
+  uint64_t pages_ LAVA_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace lava

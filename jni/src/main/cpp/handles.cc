@@ -78,12 +78,12 @@ bool DatabaseHandle::Free() {
 }
 
 Status VolumeOutputHandle::Append(Slice data) {
-  const std::lock_guard lock(mutex_);
+  MutexLock lock(&mutex_);
   return output_->Append(data);
 }
 
 Status VolumeOutputHandle::Finish() {
-  const std::lock_guard lock(mutex_);
+  MutexLock lock(&mutex_);
   return output_->Close();
 }
 

@@ -5,11 +5,11 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "lava/db.h"
 #include "lava/host.h"
 #include "lava/volume.h"
@@ -223,8 +223,8 @@ class VolumeOutputHandle final : public Handle {
       : Handle(kKind), volume_(std::move(volume)), output_(std::move(output)) {}
   Gate& gate() noexcept override { return gate_; }
   std::string ClosedMessage() const override { return "this new file of a volume is closed"; }
-  Status Append(Slice data);
-  Status Finish();
+  Status Append(Slice data) LAVA_EXCLUDES(mutex_);
+  Status Finish() LAVA_EXCLUDES(mutex_);
 
  protected:
   bool Free() override {
@@ -235,9 +235,9 @@ class VolumeOutputHandle final : public Handle {
 
  private:
   Gate gate_;
-  std::mutex mutex_;  // the engine's file is for one thread; Java may come with several
+  Mutex mutex_;  // the engine's file is for one thread; Java may come with several
   std::shared_ptr<SharedVolume> volume_;
-  std::unique_ptr<VolumeOutput> output_;
+  std::unique_ptr<VolumeOutput> output_ LAVA_PT_GUARDED_BY(mutex_);
 };
 
 [[noreturn]] void ThrowClosed(std::string message);
