@@ -17,6 +17,7 @@
 
 #include "db_test_util.h"
 #include "host/host_impl.h"
+#include "host/wal_registry.h"
 #include "memory/large_memory.h"
 #include "memory/page_pool.h"
 #include "memtable/memtable.h"
@@ -333,6 +334,30 @@ TEST_F(AllocationFailure, AnEntryIsPutInOrderOnceWhereverMemoryEnds) {
   }
   Count(ended_amid, "times that memory ended while a memtable was put in order");
   EXPECT_GE(ended_amid, 3u);
+}
+
+/// One that wants a log waits for another that opens it: also when there is no memory for that.
+TEST_F(AllocationFailure, ALogThatCouldNotBeOpenedOpensTheNextTime) {
+  uint64_t ended = 0;
+  bool refused = true;
+  for (int64_t n = 0; refused; ++n) {
+    SCOPED_TRACE("allocation " + std::to_string(n));
+    ChosenFileSystem files;
+    MemoryCounter counter;
+    WalRegistry registry(&counter, [](const std::function<void()>&) {});
+    Fail(n);
+    try {
+      const Armed armed;
+      if (!registry.Open(&files, nullptr, "/wal").ok()) ++ended;
+    } catch (const std::bad_alloc&) {
+      ++ended;
+    }
+    refused = plan.refused > 0;
+    FailNone();
+    ASSERT_OK(registry.Open(&files, nullptr, "/wal").status());
+  }
+  Count(ended, "times that memory ended while a log was opened");
+  EXPECT_GE(ended, 20u);
 }
 
 /// On the host's own threads, which nobody catches anything for.

@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <new>
 
 namespace lava::fs {
 namespace {
@@ -26,7 +27,13 @@ OpenFileLimit* OpenFileLimit::Process() {
 
 void OpenFileLimit::Add(EvictableFile* file) {
   MutexLock lock(&mutex_);
-  places_[file] = files_.insert(files_.end(), file);
+  const auto place = files_.insert(files_.end(), file);
+  try {
+    places_[file] = place;
+  } catch (const std::bad_alloc&) {
+    files_.erase(place);
+    throw;
+  }
   if (files_.size() <= files_max_) return;
   uint32_t closed = 0;
   Sweep(static_cast<uint32_t>(files_.size()) - files_max_, /*force=*/false, &closed);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/shared_reference.h"
 #include "fs/places.h"
 #include "fs/posix_block_device.h"
 #include "fs/posix_error.h"
@@ -259,9 +260,11 @@ Result<PinnedFiles> VolumeRegistry::OpenPinned(const std::string& marker,
 }
 
 std::shared_ptr<SharedVolume> VolumeRegistry::Share(Mounted* mounted) {
+  SharedVolumeImpl* const volume = mounted->volume.get();
+  std::shared_ptr<SharedVolume> shared =
+      SharedReference<SharedVolume>(volume, [this, volume] { Release(volume); });
   ++mounted->references;
-  return {mounted->volume.get(),
-          [this](SharedVolume* volume) { Release(static_cast<SharedVolumeImpl*>(volume)); }};
+  return shared;
 }
 
 void VolumeRegistry::Release(SharedVolumeImpl* volume) {

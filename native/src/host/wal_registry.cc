@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/guarded.h"
+#include "base/shared_reference.h"
+
 namespace lava {
 namespace {
 
@@ -35,12 +38,14 @@ Result<std::shared_ptr<log::LavaLog>> WalRegistry::Open(fs::FileSystem* file_sys
     at = Find(file_system, directory);
   }
   if (at != opened_.end()) return Share(&*at);
-  Opened* const opened = &opened_.emplace_back();
-  opened->file_system = file_system;
-  opened->directory = directory;
-  opened->keep = std::move(keep);
+  Opened fresh;
+  fresh.file_system = file_system;
+  fresh.directory = directory;
+  fresh.keep = std::move(keep);
+  Opened* const opened = &opened_.emplace_back(std::move(fresh));
   lock.Unlock();
-  const Status status = OpenLog(opened);
+  // Others wait for the end of this, also when there is no memory.
+  const Status status = Guarded("open the log in", directory, [&] { return OpenLog(opened); });
   lock.Lock();
   opened->busy = false;
   changed_.NotifyAll();
@@ -61,8 +66,10 @@ Status WalRegistry::OpenLog(Opened* opened) {
 }
 
 std::shared_ptr<log::LavaLog> WalRegistry::Share(Opened* opened) {
+  std::shared_ptr<log::LavaLog> shared =
+      SharedReference(opened->log.get(), [this, opened] { Release(opened); });
   ++opened->references;
-  return {opened->log.get(), [this, opened](log::LavaLog*) { Release(opened); }};
+  return shared;
 }
 
 void WalRegistry::Release(Opened* opened) {

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace lava {
+
+/// A shared pointer to an object that somebody else owns and counts: release() runs when the last
+/// copy of the pointer goes. A deleter would also run when there is no memory for the pointer, in
+/// the middle of the call that makes it; release() does not.
+/// Ownership: the object must live until release() runs.
+/// Errors: std::bad_alloc; release() never runs then.
+template <typename Object, typename Release>
+std::shared_ptr<Object> SharedReference(Object* object, Release release) {
+  struct Reference {
+    std::optional<Release> release;
+    ~Reference() {
+      if (release) (*release)();
+    }
+  };
+  auto reference = std::make_shared<Reference>();
+  reference->release.emplace(std::move(release));
+  return {std::move(reference), object};
+}
+
+}  // namespace lava
