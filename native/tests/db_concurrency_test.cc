@@ -496,10 +496,9 @@ class FrozenTime final : public SchedulerTime {
  public:
   uint64_t NowMicros() override { return 0; }
   uint64_t ThreadCpuMicros() override { return used_us += expensive ? 1'000'000 : 0; }
-  void Wait(std::condition_variable* changed, std::unique_lock<std::mutex>* lock,
-            uint64_t) override {
+  void Wait(CondVar* changed, Mutex* mutex, uint64_t) override LAVA_REQUIRES(mutex) {
     waits = waits + expensive;
-    changed->wait_for(*lock, std::chrono::milliseconds(1));
+    changed->WaitFor(mutex, std::chrono::milliseconds(1));
   }
   std::atomic<bool> expensive{false};
   std::atomic<uint64_t> used_us{0}, waits{0};
