@@ -96,11 +96,15 @@ class MemDirectoryLock : public fs::DirectoryLock {
  public:
   MemDirectoryLock(MemFileSystem* owner, std::string directory)
       : owner_(owner), directory_(std::move(directory)) {}
-  ~MemDirectoryLock() override { owner_->Unlock(directory_); }
+  ~MemDirectoryLock() override {
+    if (taken_) owner_->Unlock(directory_);
+  }
+  void SetTaken() { taken_ = true; }
 
  private:
   MemFileSystem* const owner_;
   const std::string directory_;
+  bool taken_ = false;
 };
 
 MemFileSystem::MemFileSystem() {
@@ -245,17 +249,19 @@ Status MemFileSystem::SyncFile(const std::string& path, bool* asked) {
 }
 
 Result<std::unique_ptr<fs::DirectoryLock>> MemFileSystem::Lock(const std::string& directory) {
+  auto made = std::make_unique<MemDirectoryLock>(this, directory);
   std::unique_lock<std::mutex> lock(mutex_);
   if (names_.directories.count(directory) == 0) return Missing("lock", directory);
   if (!locked_.insert(directory).second) {
     return Status::Busy("lock " + directory + ": in use by this process");
   }
+  made->SetTaken();
   const std::string name = directory + "/LOCK";
   if (names_.files.count(name) == 0) {
     Change({"", name, std::make_shared<Node>()});
     Mutated(std::move(lock));
   }
-  return std::unique_ptr<fs::DirectoryLock>(std::make_unique<MemDirectoryLock>(this, directory));
+  return std::unique_ptr<fs::DirectoryLock>(std::move(made));
 }
 
 std::unique_ptr<CrashableFileSystem> MemFileSystem::CrashClone(CrashMode mode,

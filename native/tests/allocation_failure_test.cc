@@ -16,6 +16,8 @@
 #include <vector>
 
 #include "db_test_util.h"
+#include "fs/posix_directory_lock.h"
+#include "fs/posix_test_util.h"
 #include "host/host_impl.h"
 #include "host/wal_registry.h"
 #include "memory/large_memory.h"
@@ -334,6 +336,31 @@ TEST_F(AllocationFailure, AnEntryIsPutInOrderOnceWhereverMemoryEnds) {
   }
   Count(ended_amid, "times that memory ended while a memtable was put in order");
   EXPECT_GE(ended_amid, 3u);
+}
+
+class LockAllocationFailure : public fs::PosixTest {
+ protected:
+  LockAllocationFailure() { takes_part = -1; }
+  ~LockAllocationFailure() override { FailNone(); }
+};
+
+TEST_F(LockAllocationFailure, ADirectoryThatCouldNotBeLockedIsNotHeld) {
+  uint64_t ended = 0;
+  bool refused = true;
+  for (int64_t n = 0; refused; ++n) {
+    SCOPED_TRACE("allocation " + std::to_string(n));
+    Fail(n);
+    try {
+      const Armed armed;
+      if (!fs::LockPosixDirectory(directory_).ok()) ++ended;
+    } catch (const std::bad_alloc&) {
+      ++ended;
+    }
+    refused = plan.refused > 0;
+    FailNone();
+    ASSERT_OK(fs::LockPosixDirectory(directory_).status());
+  }
+  EXPECT_GE(ended, 2u);
 }
 
 /// One that wants a log waits for another that opens it: also when there is no memory for that.

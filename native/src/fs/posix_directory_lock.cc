@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -39,47 +40,46 @@ class HeldDirectories {
   std::set<Id> ids_ LAVA_GUARDED_BY(mutex_);
 };
 
-class PosixDirectoryLock : public DirectoryLock {
- public:
-  PosixDirectoryLock(int descriptor, HeldDirectories::Id id) : descriptor_(descriptor), id_(id) {}
-  ~PosixDirectoryLock() override {
-    (void)close(descriptor_);  // gives the flock up
-    HeldDirectories::Get().Erase(id_);
-  }
-
- private:
-  const int descriptor_;
-  const HeldDirectories::Id id_;
-};
-
 Status InUse(const std::string& directory, const char* by) {
   return Status::Busy("lock " + directory + ": in use by " + by + "; close it or use another one");
 }
 
+// Gives back what it took so far, also when a lock is only half made.
+class PosixDirectoryLock : public DirectoryLock {
+ public:
+  ~PosixDirectoryLock() override {
+    if (descriptor_ >= 0) (void)close(descriptor_);  // gives the flock up
+    if (id_) HeldDirectories::Get().Erase(*id_);
+  }
+
+  Status Take(const std::string& directory) {
+    struct stat st {};
+    if (stat(directory.c_str(), &st) != 0) return PosixError("lock", directory, errno);
+    const HeldDirectories::Id id{st.st_dev, st.st_ino};
+    if (!HeldDirectories::Get().Insert(id)) return InUse(directory, "this process");
+    id_ = id;
+    LAVA_ASSIGN_OR_RETURN(descriptor_,
+                          OpenDescriptor(directory + "/LOCK", O_RDWR | O_CREAT, "lock"));
+    int rc;
+    do {
+      rc = flock(descriptor_, LOCK_EX | LOCK_NB);
+    } while (rc != 0 && errno == EINTR);
+    if (rc == 0) return Status::OK();
+    return errno == EWOULDBLOCK ? InUse(directory, "another process")
+                                : PosixError("lock", directory, errno);
+  }
+
+ private:
+  int descriptor_ = -1;
+  std::optional<HeldDirectories::Id> id_;
+};
+
 }  // namespace
 
 Result<std::unique_ptr<DirectoryLock>> LockPosixDirectory(const std::string& directory) {
-  struct stat st {};
-  if (stat(directory.c_str(), &st) != 0) return PosixError("lock", directory, errno);
-  const HeldDirectories::Id id{st.st_dev, st.st_ino};
-  if (!HeldDirectories::Get().Insert(id)) return InUse(directory, "this process");
-  Result<int> descriptor = OpenDescriptor(directory + "/LOCK", O_RDWR | O_CREAT, "lock");
-  if (!descriptor.ok()) {
-    HeldDirectories::Get().Erase(id);
-    return std::move(descriptor).status();
-  }
-  int rc;
-  do {
-    rc = flock(*descriptor, LOCK_EX | LOCK_NB);
-  } while (rc != 0 && errno == EINTR);
-  if (rc == 0) {
-    return std::unique_ptr<DirectoryLock>(std::make_unique<PosixDirectoryLock>(*descriptor, id));
-  }
-  const int error = errno;
-  (void)close(*descriptor);
-  HeldDirectories::Get().Erase(id);
-  if (error == EWOULDBLOCK) return InUse(directory, "another process");
-  return PosixError("lock", directory, error);
+  auto lock = std::make_unique<PosixDirectoryLock>();
+  LAVA_RETURN_IF_ERROR(lock->Take(directory));
+  return std::unique_ptr<DirectoryLock>(std::move(lock));
 }
 
 }  // namespace lava::fs

@@ -78,8 +78,8 @@ void WalRegistry::Release(Opened* opened) {
   if (--opened->references > 0) return;
   opened->busy = true;
   lock.Unlock();
-  // What a failed close leaves the next recovery reads.
-  (void)opened->log->Close();
+  // What a failed close leaves the next recovery reads. Nothing may be thrown here.
+  (void)Tried([opened] { (void)opened->log->Close(); });
   opened->log.reset();
   lock.Lock();
   keep = std::move(opened->keep);

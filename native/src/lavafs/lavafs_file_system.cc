@@ -36,16 +36,23 @@ struct Held {
 
 class HeldDirectory : public fs::DirectoryLock {
  public:
-  HeldDirectory(std::shared_ptr<Held> held, std::string directory)
-      : held_(std::move(held)), directory_(std::move(directory)) {}
+  HeldDirectory(std::shared_ptr<Held> held, Slice directory)
+      : held_(std::move(held)), directory_(directory) {}
   ~HeldDirectory() override {
+    if (!taken_) return;
     MutexLock lock(&held_->mutex);
     held_->directories.erase(directory_);
+  }
+  /// False when another has it.
+  bool Take() {
+    MutexLock lock(&held_->mutex);
+    return taken_ = held_->directories.insert(directory_).second;
   }
 
  private:
   const std::shared_ptr<Held> held_;
   const std::string directory_;
+  bool taken_ = false;
 };
 
 class LavaFileSystem : public fs::FileSystem {
@@ -129,13 +136,12 @@ class LavaFileSystem : public fs::FileSystem {
   Result<std::unique_ptr<fs::DirectoryLock>> Lock(const std::string& directory) override {
     const Slice name = WithoutSlashes(directory);
     LAVA_RETURN_IF_ERROR(volume_->List(name).status().WithContext("lock " + directory));
-    MutexLock lock(&held_->mutex);
-    if (!held_->directories.emplace(name).second) {
+    auto lock = std::make_unique<HeldDirectory>(held_, name);
+    if (!lock->Take()) {
       return Status::Busy("lock " + directory +
                           ": in use by this process; close it or use another one");
     }
-    return std::unique_ptr<fs::DirectoryLock>(
-        std::make_unique<HeldDirectory>(held_, std::string(name)));
+    return std::unique_ptr<fs::DirectoryLock>(std::move(lock));
   }
 
   uint64_t boot() const override { return volume_->boot(); }
