@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <iterator>
 #include <utility>
 #include <vector>
@@ -109,6 +110,7 @@ class SharedList {
     auto operator<=>(const const_iterator& other) const {
       return chunk_ != other.chunk_ ? chunk_ <=> other.chunk_ : item_ <=> other.item_;
     }
+    const SharedList* list() const { return list_; }
     /// Where it is in the list, from 0.
     size_t index() const { return (chunk_ == 0 ? 0 : list_->ends_[chunk_ - 1]) + item_; }
 
@@ -121,6 +123,11 @@ class SharedList {
     size_t chunk_ = 0, item_ = 0;
   };
   using iterator = const_iterator;
+
+  SharedList() = default;
+  SharedList(std::initializer_list<T> items) {
+    for (const T& item : items) push_back(item);
+  }
 
   size_t size() const { return ends_.empty() ? 0 : ends_.back(); }
   bool empty() const { return ends_.empty(); }
@@ -142,6 +149,13 @@ class SharedList {
     const auto item = std::partition_point(items.begin(), items.end(), before);
     return {this, static_cast<size_t>(chunk - chunks_.begin()),
             static_cast<size_t>(item - items.begin())};
+  }
+
+  /// The same within [first, last), in a list in which that holds for all items.
+  template <typename Before>
+  const_iterator PartitionPoint(const_iterator first, const_iterator last,
+                                const Before& before) const {
+    return std::clamp(PartitionPoint(before), first, last);
   }
 
   /// The item stands before the one at `at` then.

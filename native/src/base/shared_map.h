@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "base/check.h"
 #include "base/shared_list.h"
 
 namespace lava {
@@ -28,6 +29,12 @@ class SharedMap {
     return at != end() && at->first == key ? at : end();
   }
   bool contains(const Key& key) const { return find(key) != end(); }
+  /// The value at the key, which must be there.
+  const Value& at(const Key& key) const {
+    const const_iterator found = find(key);
+    LAVA_CHECK(found != end());
+    return found->second;
+  }
 
   /// The value at the key, which is made if there is none, to be changed.
   Value& operator[](const Key& key) { return *emplace(key, Value()).first; }

@@ -446,7 +446,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   void RunFlushJob(const std::shared_ptr<FlushGroup>& group);
   Status InstallFlushes();
   Status Flush(FlushGroup* group);
-  void NoteObsolete(const VersionEdit& edit) LAVA_REQUIRES(install_mutex_, state_mutex_);
+  void NoteObsolete() LAVA_REQUIRES(install_mutex_, state_mutex_);
   Status InstallGroup(const std::shared_ptr<FlushGroup>& group) LAVA_REQUIRES(install_mutex_);
   Status LogGroup(FlushGroup* group) LAVA_REQUIRES(install_mutex_);
   void CommitGroup(const std::shared_ptr<FlushGroup>& group) LAVA_REQUIRES(state_mutex_);
@@ -593,7 +593,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   static constexpr uint64_t kDeadRangeLeaseShare = 64;
 
   Status LogTable(const TableRegistration& table) LAVA_REQUIRES(install_mutex_);  // tables.cc
-  bool IsCurrent(const StoredFile* file) const LAVA_REQUIRES(state_mutex_);       // statistics.cc
   std::map<uint64_t, TableOptions> TableOptionsNow() const LAVA_REQUIRES(state_mutex_);
   void Submit(os::Priority priority, std::function<void()> job);
   bool TrySubmit(os::Priority priority, std::function<void()> job) noexcept;

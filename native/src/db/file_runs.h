@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "base/record.h"
 #include "db/read_view.h"
@@ -31,7 +32,7 @@ Status ForEachFileRun(const Version& version, Slice lower, Slice upper, Slice pr
                       const TableReader::IterateOptions& options, const ExpectedEntries& expected,
                       Visit visit) {
   TableReader::IterateOptions of_run = options;
-  const auto any_may_hold = [&](std::span<const FileEntry> entries) -> Result<bool> {
+  const auto any_may_hold = [&](const auto& entries) -> Result<bool> {
     if (prefix.empty()) return true;
     for (const FileEntry& entry : entries) {
       LAVA_ASSIGN_OR_RETURN(const bool may, ReaderOf(entry)->MayHavePrefix(prefix));
@@ -41,14 +42,14 @@ Status ForEachFileRun(const Version& version, Slice lower, Slice upper, Slice pr
   };
   for (const FileEntry& entry : version.levels[0]) {
     if (Slice(entry.upper) <= lower || (!upper.empty() && Slice(entry.lower) >= upper)) continue;
-    LAVA_ASSIGN_OR_RETURN(const bool may, any_may_hold({&entry, 1}));
+    LAVA_ASSIGN_OR_RETURN(const bool may, any_may_hold(std::span(&entry, 1)));
     if (!may) continue;
     of_run.expected_bytes = expected.BytesOf(entry.file->bytes);
     LAVA_ASSIGN_OR_RETURN(const bool more, visit(NewFileRun(entry, of_run)));
     if (!more) return Status::OK();
   }
   for (uint32_t n = 1; n < kLevelCountMax; ++n) {
-    const std::span<const FileEntry> entries = Overlapping(version.levels[n], lower, upper);
+    const FileRange entries = Overlapping(version.levels[n], lower, upper);
     if (entries.empty()) continue;
     LAVA_ASSIGN_OR_RETURN(const bool may, any_may_hold(entries));
     if (!may) continue;

@@ -114,7 +114,7 @@ void DBImpl::UpdateAttention() {
 
 // The number of files unless they are so many that it matters.
 uint32_t DBImpl::L0Depth() const {
-  const std::vector<FileEntry>& files = version_->levels[0];
+  const FileList& files = version_->levels[0];
   if (files.size() < options_.l0_stall_trigger) return static_cast<uint32_t>(files.size());
   auto depth = static_cast<uint32_t>(files.size());
   (void)Tried([&] {
@@ -354,30 +354,26 @@ Status DBImpl::Log(const VersionEdit& edit, FlushGroup* group) {
       failed_outputs_[added.file->id.ValueFileName()] = added.file;
     return status;
   }
+  const bool files_changed = logged_version_ != manifest_->state().version;
   logged_version_ = manifest_->state().version;
   if (group != nullptr) group->logged = true;
   obsolete_.merge(failed_outputs_);
   failed_outputs_.clear();
+  if (!files_changed) return status;
   // Without memory for that they stay until the next open.
   (void)Tried([&] {
     install_mutex_.AssertHeld();
     state_mutex_.AssertHeld();
-    NoteObsolete(edit);
+    NoteObsolete();
   });
   return status;
 }
 
-void DBImpl::NoteObsolete(const VersionEdit& edit) {
-  for (const VersionEdit::RemovedFile& removed : edit.removed) {
-    // A file that only moves lives on in the new version: it expires when it leaves that.
-    for (const FileEntry& entry : version_->levels[removed.level])
-      if (entry.file->id == removed.id) obsolete_[removed.id.FileName()] = entry.file;
-  }
-  const auto& value_files = logged_version_->value_files;
-  for (const auto& [id, entry] : version_->value_files) {
-    if (value_files.contains(id)) continue;
-    obsolete_[id.ValueFileName()] = entry.file;
-    gc_baselines_.erase(id);
+// What moves lives on in the new version, and is told when it leaves that.
+void DBImpl::NoteObsolete() {
+  for (const Version::LeftFile& left : logged_version_->left) {
+    obsolete_[left.name()] = left.file;
+    gc_baselines_.erase(left.id);
   }
 }
 

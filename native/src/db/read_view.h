@@ -35,10 +35,8 @@ struct FileTotals {
 inline FileTotals TotalsOf(const Version& version) {
   FileTotals totals;
   for (uint32_t n = 0; n < kLevelCountMax; ++n) {
-    for (const FileEntry& entry : version.levels[n]) {
-      totals.records += entry.file->records;
-      totals.level_bytes[n] += entry.file->bytes;
-    }
+    totals.records += version.sums.levels[n].entry_records;
+    totals.level_bytes[n] = version.sums.levels[n].entry_bytes;
   }
   return totals;
 }

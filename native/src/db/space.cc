@@ -11,7 +11,7 @@ void DBImpl::AdoptVersion() {
   (void)Tried([this] {
     state_mutex_.AssertHeld();
     MemoryCounter* const counter = budget_.counter(MemoryPurpose::kMetadata);
-    const uint64_t bytes = MemoryOf(*version_), before = metadata_bytes_;
+    const uint64_t bytes = sizeof(Version) + version_->sums.memory_bytes, before = metadata_bytes_;
     if (bytes > before) counter->Charge(bytes - before);
     metadata_bytes_ = bytes;
     if (bytes < before) counter->Release(before - bytes);
@@ -44,7 +44,7 @@ uint64_t DBImpl::PinnedBytes() const {
   uint64_t bytes = 0;
   for (const auto& [name, weak] : obsolete_) {
     const std::shared_ptr<StoredFile> file = weak.lock();
-    if (file != nullptr && !IsCurrent(file.get())) bytes += file->bytes;
+    if (file != nullptr) bytes += file->bytes;
   }
   return bytes;
 }

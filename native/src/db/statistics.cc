@@ -116,14 +116,6 @@ DBStatistics DBImpl::statistics() const {
   return out;
 }
 
-bool DBImpl::IsCurrent(const StoredFile* file) const {
-  for (const auto& level : version_->levels)
-    for (const FileEntry& entry : level)
-      if (entry.file.get() == file) return true;
-  const auto value_file = version_->value_files.find(file->id);
-  return value_file != version_->value_files.end() && value_file->second.file.get() == file;
-}
-
 TableStatistics DBImpl::table_statistics(Table* table) const {
   TableStatistics out;
   TableImpl* impl;

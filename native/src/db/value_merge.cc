@@ -179,7 +179,7 @@ std::optional<DBImpl::CompactionTask> DBImpl::PlanOrdering() {
   uint32_t last = kLevelCountMax - 1;
   while (last > 0 && version_->levels[last].empty()) --last;
   if (last == 0) return std::nullopt;
-  const std::vector<FileEntry>& level = version_->levels[last];
+  const FileList& level = version_->levels[last];
   size_t most = 0;
   uint32_t tangle = 0;
   for (size_t i = 0; i < level.size(); ++i) {

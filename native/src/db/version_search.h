@@ -12,11 +12,9 @@ inline const TableReader* ReaderOf(const FileEntry& entry) {
 }
 
 /// The entries of a level >= 1 that overlap [lower, upper); an empty upper has no end.
-inline std::span<const FileEntry> Overlapping(const std::vector<FileEntry>& level, Slice lower,
-                                              Slice upper) {
+inline FileRange Overlapping(const FileList& level, Slice lower, Slice upper) {
   const auto begin =
-      std::upper_bound(level.begin(), level.end(), lower,
-                       [](Slice k, const FileEntry& entry) { return k < entry.upper; });
+      level.PartitionPoint([lower](const FileEntry& entry) { return Slice(entry.upper) <= lower; });
   auto end = begin;
   while (end != level.end() && (upper.empty() || end->lower < upper)) ++end;
   return {begin, end};

@@ -13,7 +13,7 @@ namespace lava {
 struct CompactionInput {
   struct Level {
     uint32_t level = 0;
-    std::vector<FileEntry> entries;  // in the version's order
+    FileList entries;  // in the version's order
   };
   std::vector<Level> inputs;  // newest first: L0, then deeper
   uint32_t output_level = 0;  // 0: within L0

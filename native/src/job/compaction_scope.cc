@@ -56,17 +56,17 @@ std::shared_ptr<const Version> ScopeOf(const CompactionInput& input) {
   auto scope = std::make_shared<Version>();
   const Range range = RangeOf(input);
   for (uint32_t n = 0; n < kLevelCountMax; ++n) {
-    const std::vector<FileEntry>& level = input.version->levels[n];
+    const FileList& level = input.version->levels[n];
     auto begin = level.begin(), end = level.end();
     if (n > 0) {
-      begin = std::partition_point(begin, end, [&](const FileEntry& entry) {
+      begin = level.PartitionPoint([&](const FileEntry& entry) {
         return !entry.upper.empty() && Slice(entry.upper) <= range.lower;
       });
-      end = std::partition_point(begin, end,
-                                 [&](const FileEntry& entry) { return Overlaps(entry, range); });
+      end = begin;
+      while (end != level.end() && Overlaps(*end, range)) ++end;
     }
-    std::copy_if(begin, end, std::back_inserter(scope->levels[n]),
-                 [&](const FileEntry& entry) { return Overlaps(entry, range); });
+    for (; begin != end; ++begin)
+      if (Overlaps(*begin, range)) scope->levels[n].push_back(*begin);
   }
   for (const CompactionInput::Level& level : input.inputs) {
     for (const FileEntry& entry : level.entries) {

@@ -109,20 +109,18 @@ class FileRun final : public MergeRun {
   RangeTombstoneSet tombstones_;
 };
 
-// The index of the first entry that ends behind the key.
-size_t FindEntry(std::span<const FileEntry> entries, Slice key) {
-  const auto it = std::partition_point(entries.begin(), entries.end(), [&](const FileEntry& e) {
-    return !e.upper.empty() && Slice(e.upper) <= key;
-  });
-  return static_cast<size_t>(it - entries.begin());
+// The first entry that ends behind the key.
+FileList::const_iterator FindEntry(const FileRange& entries, Slice key) {
+  return entries.PartitionPoint(
+      [key](const FileEntry& e) { return !e.upper.empty() && Slice(e.upper) <= key; });
 }
 
 class LevelIterator final : public RecordIterator {
  public:
-  LevelIterator(std::span<const FileEntry> entries, const TableReader::IterateOptions& options)
+  LevelIterator(const FileRange& entries, const TableReader::IterateOptions& options)
       : entries_(entries), options_(options) {}
   bool Valid() const override { return current_ != nullptr && current_->Valid(); }
-  void SeekToFirst() override { Enter(0, nullptr); }
+  void SeekToFirst() override { Enter(entries_.begin(), nullptr); }
   void Seek(Slice target) override { Enter(FindEntry(entries_, target), &target); }
   void Next() override {
     current_->Next();
@@ -132,15 +130,15 @@ class LevelIterator final : public RecordIterator {
   Status status() const override { return current_ == nullptr ? Status::OK() : current_->status(); }
 
  private:
-  void Enter(size_t index, const Slice* target) {
-    if (index >= entries_.size()) {
+  void Enter(FileList::const_iterator at, const Slice* target) {
+    if (at == entries_.end()) {
       current_.reset();
       return;
     }
     // Seeks within one file keep its iterator.
-    if (current_ == nullptr || index != index_)
-      current_ = std::make_unique<ClippedIterator>(entries_[index], options_);
-    index_ = index;
+    if (current_ == nullptr || at != at_)
+      current_ = std::make_unique<ClippedIterator>(*at, options_);
+    at_ = at;
     if (target != nullptr)
       current_->Seek(*target);
     else
@@ -150,24 +148,24 @@ class LevelIterator final : public RecordIterator {
   // An error stays where it is: the walk must not go on behind it.
   void SkipEmpty() {
     while (current_ != nullptr && !current_->Valid() && current_->status().ok()) {
-      if (++index_ >= entries_.size()) {
+      if (++at_ == entries_.end()) {
         current_.reset();
         return;
       }
-      current_ = std::make_unique<ClippedIterator>(entries_[index_], options_);
+      current_ = std::make_unique<ClippedIterator>(*at_, options_);
       current_->SeekToFirst();
     }
   }
 
-  const std::span<const FileEntry> entries_;
+  const FileRange entries_;
   const TableReader::IterateOptions options_;
-  size_t index_ = 0;
+  FileList::const_iterator at_;  // of current_
   std::unique_ptr<ClippedIterator> current_;
 };
 
 class LevelRun final : public MergeRun {
  public:
-  LevelRun(std::span<const FileEntry> entries, const TableReader::IterateOptions& options)
+  LevelRun(const FileRange& entries, const TableReader::IterateOptions& options)
       : entries_(entries), records_(entries, options) {
     for (const FileEntry& e : entries) {
       has_range_tombstones_ |= e.file->range_tombstones != 0;
@@ -195,11 +193,10 @@ class LevelRun final : public MergeRun {
 
  private:
   const FileEntry* EntryOf(Slice key) const {
-    const size_t index = FindEntry(entries_, key);
-    if (index == entries_.size() || key < entries_[index].lower) return nullptr;
-    return &entries_[index];
+    const auto at = FindEntry(entries_, key);
+    return at == entries_.end() || key < at->lower ? nullptr : &*at;
   }
-  const std::span<const FileEntry> entries_;
+  const FileRange entries_;
   LevelIterator records_;
   bool has_range_tombstones_ = false;
   bool has_prefix_deletes_ = false;
@@ -218,7 +215,7 @@ std::unique_ptr<MergeRun> NewFileRun(const FileEntry& entry,
   return std::make_unique<FileRun>(entry, options);
 }
 
-std::unique_ptr<MergeRun> NewLevelRun(std::span<const FileEntry> entries,
+std::unique_ptr<MergeRun> NewLevelRun(const FileRange& entries,
                                       const TableReader::IterateOptions& options) {
   return std::make_unique<LevelRun>(entries, options);
 }

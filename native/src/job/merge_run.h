@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "base/range_tombstones.h"
@@ -36,7 +35,7 @@ std::unique_ptr<MergeRun> NewFileRun(const FileEntry& entry,
                                      const TableReader::IterateOptions& options);
 /// Files of one deeper level, ascending and disjoint, as one run. Opens an iterator on a file
 /// when the walk comes to it. The entries are not copied and must outlive the run.
-std::unique_ptr<MergeRun> NewLevelRun(std::span<const FileEntry> entries,
+std::unique_ptr<MergeRun> NewLevelRun(const FileRange& entries,
                                       const TableReader::IterateOptions& options);
 
 /// Whether [a_lower, a_upper) and [b_lower, b_upper) meet; an empty upper has no end.

@@ -24,7 +24,7 @@ class LevelRunTest : public ::testing::Test {
     return keys;
   }
   TreeForTest tree_;
-  std::vector<FileEntry> level_;
+  FileList level_;
 };
 
 TEST_F(LevelRunTest, WalksFileAfterFile) {
@@ -43,9 +43,9 @@ TEST_F(LevelRunTest, WalksFileAfterFile) {
 }
 
 TEST_F(LevelRunTest, BoundsHideRecords) {
-  level_[0].lower = K("b");
-  level_[1].upper = K("f");
-  level_[2].lower = K("k");
+  level_.Mutable(level_.begin()).lower = K("b");
+  level_.Mutable(level_.begin() + 1).upper = K("f");
+  level_.Mutable(level_.begin() + 2).lower = K("k");
   const auto run = NewLevelRun(level_, {});
   run->records().SeekToFirst();
   EXPECT_EQ(Walk(run->records()), "bcek");
@@ -73,7 +73,8 @@ TEST(FileRun, PrefixDeletesWithinBoundsOnly) {
   EXPECT_FALSE(*NewFileRun(entry, {})->HasPrefixDelete(K("mn")));
   entry.upper = K("m");
   EXPECT_FALSE(*NewFileRun(entry, {})->HasPrefixDelete(K("mm")));
-  const std::vector<FileEntry> level = {tree.version()->levels[0][0]};
+  FileList level;
+  level.push_back(tree.version()->levels[0][0]);
   const auto run = NewLevelRun(level, {});
   EXPECT_TRUE(run->has_prefix_deletes());
   EXPECT_TRUE(*run->HasPrefixDelete(K("mm")));

@@ -36,11 +36,9 @@ Status OutputFiles::OpenFile() {
 }
 
 void OutputFiles::CountOverlap(Slice key) {
-  while (below_index_ < limits_.below.size()) {
-    const FileEntry& entry = limits_.below[below_index_];
-    if (entry.upper.empty() || key < entry.upper) return;
-    if (writer_ != nullptr) overlap_bytes_ += entry.file->bytes;
-    ++below_index_;
+  for (; below_ != limits_.below.end(); ++below_) {
+    if (below_->upper.empty() || key < below_->upper) return;
+    if (writer_ != nullptr) overlap_bytes_ += below_->file->bytes;
   }
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -14,7 +13,7 @@ namespace lava {
 struct OutputLimits {
   uint64_t file_bytes = 0;
   uint64_t overlap_bytes = 0;  // of the level below
-  std::span<const FileEntry> below;
+  FileRange below;
 };
 
 /// Writes a job's records, which come in order, into one or more files: ascending, disjoint, never
@@ -48,7 +47,7 @@ class OutputFiles {
   FileId id_;
   std::string begin_;           // where the current file's keys begin; empty: at the start
   std::string carried_prefix_;  // of the last prefix delete written, the outermost
-  size_t below_index_ = 0;
+  FileList::const_iterator below_ = limits_.below.begin();
   uint64_t overlap_bytes_ = 0;
   uint64_t bytes_written_ = 0;
   std::vector<std::shared_ptr<FileMeta>> files_;

@@ -9,7 +9,7 @@ namespace {
 
 TEST(OutputFiles, EndsBeforeItOverlapsTooMuchOfTheLevelBelow) {
   TreeForTest tree;
-  std::vector<FileEntry> below;
+  FileList below;
   for (char c = 'a'; c < 'i'; ++c) {
     auto file = std::make_shared<FileMeta>();
     file->bytes = 100;

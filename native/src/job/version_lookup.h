@@ -59,9 +59,9 @@ class ValueScan {
 };
 
 /// The entry of a level >= 1 that may hold key, or null.
-inline const FileEntry* FindEntry(const std::vector<FileEntry>& level, Slice key) {
-  auto it = std::upper_bound(level.begin(), level.end(), key,
-                             [](Slice k, const FileEntry& entry) { return k < entry.upper; });
+inline const FileEntry* FindEntry(const FileList& level, Slice key) {
+  const auto it =
+      level.PartitionPoint([key](const FileEntry& entry) { return Slice(entry.upper) <= key; });
   return it != level.end() && it->lower <= key ? &*it : nullptr;
 }
 

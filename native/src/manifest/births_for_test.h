@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "manifest/garbage.h"
+#include "manifest/sums.h"
 #include "manifest/version_edit.h"
 
 namespace lava {
@@ -76,6 +78,13 @@ inline std::string ValuesOf(const Version& version) {
   return text;
 }
 
+/// What edits keep must be what a count of all gives.
+inline void ExpectSums(const Version& version) {
+  EXPECT_EQ(version.sums, CountSums(version));
+  for (const auto& [id, entry] : version.value_files)
+    EXPECT_EQ(entry.garbage, GarbageOf(version, *entry.file)) << "of file " << id.number;
+}
+
 class BirthsForTest {
  public:
   BirthsForTest() {
@@ -93,6 +102,7 @@ class BirthsForTest {
     const Status status = ApplyEdit(edit, &state_);
     EXPECT_EQ(status.ToString(), replayed_status.ToString());
     EXPECT_EQ(Values(), ValuesOf(*replayed_.version));
+    ExpectSums(version());
     return status;
   }
   void Apply(const VersionEdit& edit) {

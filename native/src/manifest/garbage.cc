@@ -1,7 +1,6 @@
 #include "manifest/garbage.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "manifest/births.h"
@@ -43,35 +42,35 @@ uint64_t Share(uint64_t part, uint64_t of, uint64_t whole) {
 
 }  // namespace
 
-std::vector<ValueFileGarbage> GarbageOf(const Version& version) {
-  std::map<FileId, BirthView> births;
-  for (const auto& [id, birth] : version.births) births.emplace(id, ViewOf(id, *birth));
-  std::vector<ValueFileGarbage> out;
-  for (const auto& [id, entry] : version.value_files) {
-    ValueFileGarbage garbage;
-    garbage.file = entry.file;
-    garbage.raw_bytes = entry.file->raw_bytes;
-    for (const BirthShare& share : entry.file->births) {
-      const auto it = births.find(share.birth);
-      if (it == births.end()) {  // nothing names it any more
-        garbage.garbage_min += share.raw_bytes;
-        garbage.garbage_max += share.raw_bytes;
-        garbage.garbage_estimate += share.raw_bytes;
-        continue;
-      }
-      const BirthView& view = it->second;
-      const uint64_t dead = view.held - view.referenced;
-      garbage.referenced += view.referenced;
-      garbage.garbage_min += share.raw_bytes - std::min(share.raw_bytes, view.referenced);
-      // References to what was inherited may be ghosts, and then reach nothing.
-      garbage.garbage_max += view.inherited
-                                 ? share.raw_bytes
-                                 : share.raw_bytes - std::min(share.raw_bytes, view.referenced_min);
-      garbage.garbage_estimate +=
-          std::min(share.raw_bytes, Share(share.raw_bytes, dead, view.held));
+ValueGarbage GarbageOf(const Version& version, const ValueFileMeta& file) {
+  ValueGarbage garbage;
+  for (const BirthShare& share : file.births) {
+    const auto birth = version.births.find(share.birth);
+    if (birth == version.births.end()) {  // nothing names it any more
+      garbage.min += share.raw_bytes;
+      garbage.max += share.raw_bytes;
+      garbage.estimate += share.raw_bytes;
+      continue;
     }
-    out.push_back(std::move(garbage));
+    const BirthView view = ViewOf(share.birth, *birth->second);
+    const uint64_t dead = view.held - view.referenced;
+    garbage.referenced += view.referenced;
+    garbage.min += share.raw_bytes - std::min(share.raw_bytes, view.referenced);
+    // References to what was inherited may be ghosts, and then reach nothing.
+    garbage.max += view.inherited
+                       ? share.raw_bytes
+                       : share.raw_bytes - std::min(share.raw_bytes, view.referenced_min);
+    garbage.estimate += std::min(share.raw_bytes, Share(share.raw_bytes, dead, view.held));
   }
+  return garbage;
+}
+
+std::vector<ValueFileGarbage> GarbageOf(const Version& version) {
+  std::vector<ValueFileGarbage> out;
+  out.reserve(version.value_files.size());
+  for (const auto& [id, entry] : version.value_files)
+    out.push_back({entry.file, entry.file->raw_bytes, entry.garbage.min, entry.garbage.max,
+                   entry.garbage.estimate, entry.garbage.referenced});
   return out;
 }
 

@@ -11,6 +11,10 @@ namespace lava {
 /// What of a value file in a version no reference reaches, in raw bytes of values, as far as the
 /// version tells: references that a newer record hides still count as reaching (Scavenger calls
 /// that hidden garbage), until a compaction drops them.
+/// Costs a look at each birth that the file holds.
+ValueGarbage GarbageOf(const Version& version, const ValueFileMeta& file);
+
+/// The same of a version's file, with the file.
 struct ValueFileGarbage {
   std::shared_ptr<ValueFileMeta> file;
   uint64_t raw_bytes = 0;
@@ -22,7 +26,7 @@ struct ValueFileGarbage {
   uint64_t referenced = 0;
 };
 
-/// One for each value file, ascending by id. Costs a pass over all births.
+/// One for each value file, ascending by id: what the version knows of it.
 std::vector<ValueFileGarbage> GarbageOf(const Version& version);
 
 }  // namespace lava

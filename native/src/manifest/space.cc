@@ -1,7 +1,6 @@
 #include "manifest/space.h"
 
 #include <algorithm>
-#include <set>
 
 namespace lava {
 namespace {
@@ -28,27 +27,25 @@ VersionSpace SpaceOf(const Version& version, const MetBelow& met) {
   VersionSpace space;
   uint32_t last = kLevelCountMax - 1;
   while (last > 0 && version.levels[last].empty()) --last;
-  std::set<const FileMeta*> seen;  // a file may stand several times in a version
-  uint64_t named = 0, raw = 0;
+  uint64_t named = 0;
   for (uint32_t level = 0; level <= last; ++level) {
-    const std::vector<FileEntry>& files = version.levels[level];
-    const double hiding = met.Hiding(level, std::max(last, 1u));
-    for (size_t i = 0; i < files.size(); ++i) {
-      const FileMeta& file = *files[i].file;
-      if (!seen.insert(&file).second) continue;
-      const uint64_t referenced = ReferencedBytes(file);
-      space.key_file_bytes += file.bytes;
-      named += referenced;
+    const VersionSums::Level& sums = version.sums.levels[level];
+    space.key_file_bytes += sums.file_bytes;
+    named += sums.referenced_bytes;
+    if (level == last && last > 0) continue;
+    uint64_t bytes = sums.file_bytes, referenced = sums.referenced_bytes;
+    if (level == last && !version.levels[0].empty()) {
       // The oldest file of L0 lies over nothing when it is all there is.
-      if (level == last && (last > 0 || i + 1 == files.size())) continue;
-      space.hidden_key_bytes += Part(file.bytes, hiding);
-      space.hidden_raw_value_bytes += Part(referenced, hiding);
+      const FileMeta& oldest = *version.levels[0].back().file;
+      bytes -= std::min(bytes, oldest.bytes);
+      referenced -= std::min(referenced, ReferencedBytes(oldest));
     }
+    const double hiding = met.Hiding(level, std::max(last, 1u));
+    space.hidden_key_bytes += Part(bytes, hiding);
+    space.hidden_raw_value_bytes += Part(referenced, hiding);
   }
-  for (const auto& [id, entry] : version.value_files) {
-    raw += entry.file->raw_bytes;
-    space.value_file_bytes += entry.file->bytes;
-  }
+  const uint64_t raw = version.sums.value_raw_bytes;
+  space.value_file_bytes = version.sums.value_file_bytes;
   named = std::min(named, raw);  // clipped entries name more than is there
   space.hidden_raw_value_bytes = std::min(named, space.hidden_raw_value_bytes);
   const double stored =

@@ -32,7 +32,7 @@ struct MetBelow {
   double Hiding(uint32_t level, uint32_t last) const;
 };
 
-/// Costs a pass over the births that each key file names.
+/// By the sums that the version keeps.
 VersionSpace SpaceOf(const Version& version, const MetBelow& met);
 
 /// Raw bytes of all values that the file's references name.

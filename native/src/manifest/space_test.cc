@@ -1,6 +1,7 @@
 #include "manifest/space.h"
 
 #include "manifest/births_for_test.h"
+#include "manifest/sums.h"
 
 namespace lava {
 namespace {
@@ -26,6 +27,12 @@ void Hold(Version* version, uint64_t number, uint64_t raw_bytes, uint64_t bytes)
   version->value_files[file->id] = {file, 1};
 }
 
+// No edit made it.
+VersionSpace SpaceIn(Version version, const MetBelow& met) {
+  version.sums = CountSums(version);
+  return SpaceOf(version, met);
+}
+
 MetBelow Met(double part) {
   MetBelow met;
   met.part.fill(part);
@@ -46,12 +53,12 @@ TEST(Space, ARecordThatPassesOneLevelMayMeetAnOlderOneInTheNext) {
 TEST(Space, OneRunHidesNothing) {
   Version version = TreeOf({{}, {Keys(1, 100, {}), Keys(2, 50, {})}});
   for (const double overwritten : {0.0, 1.0}) {
-    const VersionSpace space = SpaceOf(version, Met(overwritten));
+    const VersionSpace space = SpaceIn(version, Met(overwritten));
     EXPECT_EQ(space.key_file_bytes, 150u);
     EXPECT_EQ(space.live_bytes, 150u);
     EXPECT_EQ(space.hidden_key_bytes, 0u);
   }
-  EXPECT_EQ(SpaceOf(Version(), Met(1)).live_bytes, 0u);
+  EXPECT_EQ(SpaceIn(Version(), Met(1)).live_bytes, 0u);
 }
 
 TEST(Space, UpperRecordsHideAsManyBytesAsCompactionsFoundOverwritten) {
@@ -62,30 +69,30 @@ TEST(Space, UpperRecordsHideAsManyBytesAsCompactionsFoundOverwritten) {
   Hold(&version, 11, 1000, 500);
   Hold(&version, 12, 3000, 1500);
   Hold(&version, 13, 10000, 5000);
-  VersionSpace space = SpaceOf(version, Met(0));
+  VersionSpace space = SpaceIn(version, Met(0));
   EXPECT_EQ(space.live_bytes, 140u + 7000u);
-  space = SpaceOf(version, Met(1));
+  space = SpaceIn(version, Met(1));
   EXPECT_EQ(space.hidden_key_bytes, 40u);
   EXPECT_EQ(space.hidden_raw_value_bytes, 4000u);
   EXPECT_EQ(space.hidden_value_bytes, 2000u);
   EXPECT_EQ(space.live_bytes, 100u + 5000u);
   // Half of the middle level hides something, and three quarters of what lies above both.
-  EXPECT_EQ(SpaceOf(version, Met(0.5)).hidden_key_bytes, 7u + 15u);
-  EXPECT_EQ(SpaceOf(version, Met(0.5)).hidden_raw_value_bytes, 750u + 1500u);
+  EXPECT_EQ(SpaceIn(version, Met(0.5)).hidden_key_bytes, 7u + 15u);
+  EXPECT_EQ(SpaceIn(version, Met(0.5)).hidden_raw_value_bytes, 750u + 1500u);
 }
 
 TEST(Space, WhatNoReferenceNamesDoesNotLive) {
   Version version = TreeOf({{}, {Keys(1, 100, {{IdOf(11), 1, 400}})}});
   Hold(&version, 11, 1000, 1000);
-  const VersionSpace space = SpaceOf(version, Met(1));
+  const VersionSpace space = SpaceIn(version, Met(1));
   EXPECT_EQ(space.value_file_bytes, 1000u);
   EXPECT_EQ(space.live_bytes, 500u);
 }
 
 TEST(Space, FilesOfL0HideEachOtherWhenThereIsNothingElse) {
   Version version = TreeOf({{Keys(2, 20, {}), Keys(1, 100, {})}});
-  EXPECT_EQ(SpaceOf(version, Met(1)).live_bytes, 100u);
-  EXPECT_EQ(SpaceOf(version, Met(0)).live_bytes, 120u);
+  EXPECT_EQ(SpaceIn(version, Met(1)).live_bytes, 100u);
+  EXPECT_EQ(SpaceIn(version, Met(0)).live_bytes, 120u);
 }
 
 TEST(Space, AFileThatStandsTwiceIsThereOnce) {
@@ -93,7 +100,7 @@ TEST(Space, AFileThatStandsTwiceIsThereOnce) {
   Version version;
   version.levels[1] = {{file, "a", "c"}, {file, "m", "p"}};
   Hold(&version, 11, 1000, 1000);
-  const VersionSpace space = SpaceOf(version, Met(1));
+  const VersionSpace space = SpaceIn(version, Met(1));
   EXPECT_EQ(space.key_file_bytes, 100u);
   EXPECT_EQ(space.live_bytes, 1100u);
 }

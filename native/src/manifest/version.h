@@ -11,6 +11,8 @@
 
 #include "base/file_id.h"
 #include "base/record.h"
+#include "base/shared_list.h"
+#include "base/shared_map.h"
 #include "base/value_reference.h"
 #include "lava/options.h"
 #include "lava/slice.h"
@@ -75,6 +77,34 @@ struct FileEntry {
   std::string lower, upper;
   bool clipped() const { return lower != file->lower || upper != file->upper; }
 };
+using FileList = SharedList<FileEntry>;
+
+/// A part of a level.
+/// Ownership: borrows the list, which must not change meanwhile.
+class FileRange {
+ public:
+  FileRange() = default;
+  FileRange(FileList::const_iterator begin, FileList::const_iterator end)
+      : begin_(begin), end_(end) {}
+  /// All of it.
+  FileRange(const FileList& list) : begin_(list.begin()), end_(list.end()) {}
+
+  FileList::const_iterator begin() const { return begin_; }
+  FileList::const_iterator end() const { return end_; }
+  size_t size() const { return static_cast<size_t>(end_ - begin_); }
+  bool empty() const { return begin_ == end_; }
+  const FileEntry& operator[](size_t index) const {
+    return *(begin_ + static_cast<ptrdiff_t>(index));
+  }
+  /// The first entry for which before() is false; it must be true for all before that one.
+  template <typename Before>
+  FileList::const_iterator PartitionPoint(const Before& before) const {
+    return empty() ? end_ : begin_.list()->PartitionPoint(begin_, end_, before);
+  }
+
+ private:
+  FileList::const_iterator begin_, end_;
+};
 
 /// Where values that were born under one name are now, for keys in [lower, upper).
 struct Placement {
@@ -95,27 +125,55 @@ struct Birth {
   std::map<uint64_t, int64_t> expired_to_ms;
 };
 
+/// What of a value file in a version no reference reaches, in raw bytes of values, see garbage.h.
+struct ValueGarbage {
+  uint64_t min = 0, max = 0, estimate = 0;
+  uint64_t referenced = 0;  // what references name of the births that the file holds
+  bool operator==(const ValueGarbage&) const = default;
+};
+
+/// Sums over the files and births of a version. Units: bytes on storage unless said otherwise.
+struct VersionSums {
+  struct Level {
+    uint64_t entry_bytes = 0, entry_records = 0;  // of all entries
+    /// Of the files that have no entry in a higher level, each once; raw bytes that they name.
+    uint64_t file_bytes = 0, referenced_bytes = 0;
+    bool operator==(const Level&) const = default;
+  };
+  std::array<Level, kLevelCountMax> levels;
+  uint64_t value_file_bytes = 0, value_raw_bytes = 0;
+  uint64_t memory_bytes = 0;  // that the version keeps in memory, about
+  bool operator==(const VersionSums&) const = default;
+};
+
 /// An immutable state of the tree. L0: newest first, may overlap. Deeper levels: ascending,
 /// disjoint. Births and value files follow from edits and from the key files: a birth that no key
 /// file names any more is gone, and a value file in which no birth is left.
+/// A copy shares what an edit does not change, see SharedList.
 struct Version {
-  std::array<std::vector<FileEntry>, kLevelCountMax> levels;
-  std::map<FileId, std::shared_ptr<const Birth>> births;
+  std::array<FileList, kLevelCountMax> levels;
+  SharedMap<FileId, std::shared_ptr<const Birth>> births;
   struct ValueEntry {
     std::shared_ptr<ValueFileMeta> file;
     uint32_t placements = 0;
+    ValueGarbage garbage = {};
   };
-  std::map<FileId, ValueEntry> value_files;
-
-  uint64_t LevelBytes(uint32_t level) const;
+  SharedMap<FileId, ValueEntry> value_files;
+  /// Kept by edits.
+  VersionSums sums;
+  /// Files that the last edit took out of the version for good.
+  struct LeftFile {
+    FileId id;
+    bool is_value_file = false;
+    std::weak_ptr<StoredFile> file;
+    std::string name() const { return is_value_file ? id.ValueFileName() : id.FileName(); }
+  };
+  std::vector<LeftFile> left;
 };
 
 /// Whether the reference, of a key of this table, is to a value that had expired when others of its
 /// birth were dropped for that.
 bool HasExpired(const Version& version, uint64_t table, const ValueReference& reference);
-
-/// What the version keeps in memory of its files, about: shared parts count for each version.
-uint64_t MemoryOf(const Version& version);
 
 /// A registered table in the manifest.
 struct TableRegistration {

@@ -1,85 +1,9 @@
 #include "manifest/version_edit.h"
 
-#include <algorithm>
-#include <set>
-
-#include "manifest/births.h"
+#include "manifest/version_builder.h"
 
 namespace lava {
 namespace {
-
-Status TooOld(const VersionEdit::RemovedFile& removed) {
-  return Status::InvalidArgument("version edit: input " + removed.id.FileName() +
-                                 " is no longer in level " + std::to_string(removed.level));
-}
-
-Status RemoveEntries(const VersionEdit& edit, Version* version, size_t* l0_position) {
-  bool any_l0 = false;
-  for (const VersionEdit::RemovedFile& removed : edit.removed) {
-    auto& level = version->levels[removed.level];
-    auto it = std::find_if(level.begin(), level.end(), [&](const FileEntry& entry) {
-      return entry.file->id == removed.id && entry.lower == removed.lower;
-    });
-    if (it == level.end()) return TooOld(removed);
-    if (removed.level == 0) {
-      const auto position = static_cast<size_t>(it - level.begin());
-      *l0_position = any_l0 ? std::min(*l0_position, position) : position;
-      any_l0 = true;
-    }
-    NameBirths(*it, -1, version);
-    level.erase(it);
-  }
-  return Status::OK();
-}
-
-// One file may stand several times, but shows every key at most once.
-Status CheckSeveralStands(const VersionEdit& edit, const Version& version) {
-  std::map<FileId, std::vector<const FileEntry*>> stands;
-  for (const auto& added : edit.added) stands[added.entry.file->id];
-  if (stands.empty()) return Status::OK();
-  for (const auto& level : version.levels) {
-    for (const FileEntry& entry : level) {
-      auto it = stands.find(entry.file->id);
-      if (it != stands.end()) it->second.push_back(&entry);
-    }
-  }
-  for (auto& [id, entries] : stands) {
-    std::sort(entries.begin(), entries.end(),
-              [](const FileEntry* a, const FileEntry* b) { return a->lower < b->lower; });
-    for (size_t i = 1; i < entries.size(); ++i) {
-      if (entries[i - 1]->upper > entries[i]->lower)
-        return Status::InvalidArgument("version edit: file " + id.FileName() +
-                                       " would stand twice with overlapping bounds");
-    }
-  }
-  return Status::OK();
-}
-
-Status AddEntries(const VersionEdit& edit, size_t l0_position, Version* version) {
-  std::set<uint32_t> touched;
-  for (const VersionEdit::AddedFile& added : edit.added) {
-    auto& level = version->levels[added.level];
-    NameBirths(added.entry, 1, version);
-    if (added.level == 0) {
-      level.insert(level.begin() + static_cast<ptrdiff_t>(l0_position++), added.entry);
-    } else {
-      level.push_back(added.entry);
-      touched.insert(added.level);
-    }
-  }
-  for (uint32_t n : touched) {
-    auto& level = version->levels[n];
-    std::sort(level.begin(), level.end(),
-              [](const FileEntry& a, const FileEntry& b) { return a.lower < b.lower; });
-    for (size_t i = 1; i < level.size(); ++i) {
-      if (level[i - 1].upper > level[i].lower)
-        return Status::InvalidArgument("version edit: files " + level[i - 1].file->id.FileName() +
-                                       " and " + level[i].file->id.FileName() +
-                                       " overlap in level " + std::to_string(n));
-    }
-  }
-  return CheckSeveralStands(edit, *version);
-}
 
 Status ApplyTables(const VersionEdit& edit, std::map<uint64_t, TableRegistration>* tables) {
   for (uint64_t id : edit.dropped) {
@@ -119,14 +43,7 @@ VersionEdit SnapshotOf(const ManifestState& state) {
 }
 
 Status ApplyToVersion(const VersionEdit& edit, Version* version) {
-  size_t l0_position = 0;
-  LAVA_RETURN_IF_ERROR(RemoveValueFiles(edit, version));
-  LAVA_RETURN_IF_ERROR(RemoveEntries(edit, version, &l0_position));
-  LAVA_RETURN_IF_ERROR(AddEntries(edit, l0_position, version));
-  LAVA_RETURN_IF_ERROR(AddValueFiles(edit, version));
-  ExpireBirths(edit, version);
-  PruneBirths(edit, version);
-  return Status::OK();
+  return VersionBuilder(version).Apply(edit);
 }
 
 Status ApplyEdit(const VersionEdit& edit, ManifestState* state) {

@@ -1,0 +1,74 @@
+#include "manifest/sums.h"
+
+#include <set>
+
+#include "manifest/space.h"
+
+namespace lava {
+namespace {
+
+// What allocation adds to a thing, and a tree's node to its entry.
+constexpr uint64_t kAllocationBytes = 16, kNodeBytes = 48;
+
+// By its size: copies of one string may have other capacities.
+uint64_t MemoryOf(const std::string& s) { return s.size() < sizeof(s) / 2 ? 0 : s.size() + 1; }
+
+uint64_t MemoryOf(const ValueFileMeta& file) {
+  return sizeof(file) + 2 * kAllocationBytes + MemoryOf(file.lower) + MemoryOf(file.upper) +
+         file.tables.size() * (kNodeBytes + 32) + file.births.capacity() * sizeof(BirthShare) +
+         sizeof(FileId) + sizeof(Version::ValueEntry);
+}
+
+}  // namespace
+
+uint64_t MemoryOf(const FileEntry& entry) {
+  const FileMeta& file = *entry.file;
+  return sizeof(entry) + MemoryOf(entry.lower) + MemoryOf(entry.upper) + sizeof(file) +
+         2 * kAllocationBytes + MemoryOf(file.lower) + MemoryOf(file.upper) +
+         file.tables.size() * (kNodeBytes + 24) + file.births.capacity() * sizeof(BirthShare);
+}
+
+uint64_t MemoryOf(const Birth& birth) {
+  uint64_t bytes = sizeof(birth) + 2 * kAllocationBytes + sizeof(FileId) + sizeof(void*) * 2 +
+                   birth.places.size() * sizeof(Placement) +
+                   birth.expired_to_ms.size() * (kNodeBytes + 16);
+  for (const Placement& place : birth.places)
+    bytes += MemoryOf(place.lower) + MemoryOf(place.upper);
+  return bytes;
+}
+
+void CountValueFile(const ValueFileMeta& file, bool added, VersionSums* sums) {
+  const auto count = [added](uint64_t* sum, uint64_t by) { *sum += added ? by : 0 - by; };
+  count(&sums->value_file_bytes, file.bytes);
+  count(&sums->value_raw_bytes, file.raw_bytes);
+  count(&sums->memory_bytes, MemoryOf(file));
+}
+
+std::optional<uint32_t> HighestStand(const Version& version, const FileMeta& file) {
+  std::optional<uint32_t> highest;
+  ForEachStand(version, file, [&highest](uint32_t level, const FileEntry&) {
+    if (!highest) highest = level;
+  });
+  return highest;
+}
+
+VersionSums CountSums(const Version& version) {
+  VersionSums sums;
+  std::set<const FileMeta*> seen;  // a file may stand several times in a version
+  for (uint32_t n = 0; n < kLevelCountMax; ++n) {
+    VersionSums::Level& level = sums.levels[n];
+    for (const FileEntry& entry : version.levels[n]) {
+      level.entry_bytes += entry.file->bytes;
+      level.entry_records += entry.file->records;
+      sums.memory_bytes += MemoryOf(entry);
+      if (!seen.insert(entry.file.get()).second) continue;
+      level.file_bytes += entry.file->bytes;
+      level.referenced_bytes += ReferencedBytes(*entry.file);
+    }
+  }
+  for (const auto& [id, birth] : version.births) sums.memory_bytes += MemoryOf(*birth);
+  for (const auto& [id, entry] : version.value_files) CountValueFile(*entry.file, true, &sums);
+  return sums;
+}
+
+}  // namespace lava

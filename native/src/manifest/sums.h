@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "manifest/version.h"
+
+namespace lava {
+
+/// Counts the sums of a version from its files and births alone. For tests, for assertions, and for
+/// versions that no edit made: all others keep their sums as edits change them.
+VersionSums CountSums(const Version& version);
+
+/// What a part of a version takes in memory, about.
+uint64_t MemoryOf(const FileEntry& entry);
+uint64_t MemoryOf(const Birth& birth);
+/// Counts a value file in or out.
+void CountValueFile(const ValueFileMeta& file, bool added, VersionSums* sums);
+
+/// Calls visit(level, entry) for each entry of the file in the version, highest level first, until
+/// it returns false if it returns bool.
+template <typename Visit>
+void ForEachStand(const Version& version, const FileMeta& file, const Visit& visit) {
+  const auto ends_before = [&file](const FileEntry& entry) {
+    return !entry.upper.empty() && entry.upper <= file.lower;
+  };
+  for (uint32_t level = 0; level < kLevelCountMax; ++level) {
+    const FileList& entries = version.levels[level];
+    auto at = level == 0 ? entries.begin() : entries.PartitionPoint(ends_before);
+    for (; at != entries.end(); ++at) {
+      if (level > 0 && !file.upper.empty() && at->lower >= file.upper) break;
+      if (at->file->id == file.id) visit(level, *at);
+    }
+  }
+}
+
+/// The highest level (the lowest number) that has an entry of the file, if any has.
+std::optional<uint32_t> HighestStand(const Version& version, const FileMeta& file);
+
+}  // namespace lava

@@ -1,0 +1,256 @@
+#include "manifest/version_builder.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/check.h"
+#include "manifest/garbage.h"
+#include "manifest/space.h"
+#include "manifest/sums.h"
+
+namespace lava {
+namespace {
+
+Status TooOld(const VersionEdit::RemovedFile& removed) {
+  return Status::InvalidArgument("version edit: input " + removed.id.FileName() +
+                                 " is no longer in level " + std::to_string(removed.level));
+}
+
+Status Overlap(const FileEntry& a, const FileEntry& b, uint32_t level) {
+  return Status::InvalidArgument("version edit: files " + a.file->id.FileName() + " and " +
+                                 b.file->id.FileName() + " overlap in level " +
+                                 std::to_string(level));
+}
+
+Status Refused(const FileId& id, const std::string& why) {
+  return Status::InvalidArgument("version edit: value file " + id.ValueFileName() + " " + why);
+}
+
+FileList::const_iterator Find(const FileList& level, const VersionEdit::RemovedFile& removed) {
+  const auto is_it = [&](const FileEntry& entry) {
+    return entry.file->id == removed.id && entry.lower == removed.lower;
+  };
+  if (removed.level == 0) return std::find_if(level.begin(), level.end(), is_it);
+  const auto at =
+      level.PartitionPoint([&](const FileEntry& entry) { return entry.lower < removed.lower; });
+  return at != level.end() && is_it(*at) ? at : level.end();
+}
+
+// One file may stand several times, but shows every key at most once.
+Status CheckStands(const Version& version, const FileMeta& file) {
+  std::vector<const FileEntry*> stands;
+  ForEachStand(version, file, [&](uint32_t, const FileEntry& entry) { stands.push_back(&entry); });
+  std::sort(stands.begin(), stands.end(),
+            [](const FileEntry* a, const FileEntry* b) { return a->lower < b->lower; });
+  for (size_t i = 1; i < stands.size(); ++i) {
+    if (stands[i - 1]->upper > stands[i]->lower)
+      return Status::InvalidArgument("version edit: file " + file.id.FileName() +
+                                     " would stand twice with overlapping bounds");
+  }
+  return Status::OK();
+}
+
+void AddTo(uint64_t* sum, uint64_t by, bool added) { *sum += added ? by : 0 - by; }
+
+}  // namespace
+
+Status VersionBuilder::Apply(const VersionEdit& edit) {
+  LAVA_RETURN_IF_ERROR(RemoveValueFiles(edit));
+  LAVA_RETURN_IF_ERROR(RemoveEntries(edit));
+  LAVA_RETURN_IF_ERROR(AddEntries(edit));
+  LAVA_RETURN_IF_ERROR(AddValueFiles(edit));
+  ExpireBirths(edit);
+  PruneBirths();
+  CountBirths();
+  JudgeGarbage();
+  NoteLeft();
+  LAVA_DCHECK(version_->sums == CountSums(*version_));
+  return Status::OK();
+}
+
+Status VersionBuilder::RemoveValueFiles(const VersionEdit& edit) {
+  for (const FileId& id : edit.values_removed) {
+    const auto entry = version_->value_files.find(id);
+    if (entry == version_->value_files.end()) return Refused(id, "is no longer in the version");
+    const std::shared_ptr<ValueFileMeta> file = entry->second.file;
+    for (const BirthShare& share : file->births) {
+      if (!version_->births.contains(share.birth)) continue;
+      const auto is_it = [&id](const Placement& place) { return place.file->id == id; };
+      for (size_t n = std::erase_if(Change(share.birth)->places, is_it); n > 0; --n)
+        DropPlacement(id);
+    }
+  }
+  return Status::OK();
+}
+
+Status VersionBuilder::RemoveEntries(const VersionEdit& edit) {
+  bool any_l0 = false;
+  for (const VersionEdit::RemovedFile& removed : edit.removed) {
+    FileList& level = version_->levels[removed.level];
+    const auto at = Find(level, removed);
+    if (at == level.end()) return TooOld(removed);
+    if (removed.level == 0) {
+      l0_position_ = any_l0 ? std::min(l0_position_, at.index()) : at.index();
+      any_l0 = true;
+    }
+    const FileEntry entry = *at;
+    removed_files_[removed.id] = entry.file;
+    NameBirths(entry, false);
+    CountEntry(removed.level, entry, false, [&] { level.erase(at); });
+  }
+  return Status::OK();
+}
+
+Status VersionBuilder::AddEntries(const VersionEdit& edit) {
+  for (const VersionEdit::AddedFile& added : edit.added) LAVA_RETURN_IF_ERROR(AddEntry(added));
+  for (const VersionEdit::AddedFile& added : edit.added)
+    LAVA_RETURN_IF_ERROR(CheckStands(*version_, *added.entry.file));
+  return Status::OK();
+}
+
+Status VersionBuilder::AddEntry(const VersionEdit::AddedFile& added) {
+  const FileEntry& entry = added.entry;
+  FileList& level = version_->levels[added.level];
+  auto at = level.begin() + static_cast<ptrdiff_t>(added.level == 0 ? l0_position_++ : 0);
+  if (added.level > 0) {
+    at = level.PartitionPoint([&](const FileEntry& other) { return other.lower < entry.lower; });
+    if (at != level.begin() && std::prev(at)->upper > entry.lower)
+      return Overlap(*std::prev(at), entry, added.level);
+    if (at != level.end() && entry.upper > at->lower) return Overlap(entry, *at, added.level);
+  }
+  NameBirths(entry, true);
+  CountEntry(added.level, entry, true, [&] { level.insert(at, entry); });
+  return Status::OK();
+}
+
+Status VersionBuilder::AddValueFiles(const VersionEdit& edit) {
+  for (const VersionEdit::AddedValueFile& added : edit.values_added) {
+    const FileId& id = added.file->id;
+    if (version_->value_files.contains(id)) return Refused(id, "is in the version already");
+    for (const VersionEdit::AddedValueFile::Place& place : added.places) {
+      std::vector<Placement>& places = Change(place.birth)->places;
+      const bool twice = std::any_of(places.begin(), places.end(), [&](const Placement& there) {
+        return there.file->id == id && there.lower == place.lower;
+      });
+      if (twice) return Refused(id, "would hold one birth twice from the same bound on");
+      places.push_back({added.file, place.lower, place.upper});
+    }
+    if (added.places.empty()) continue;
+    Version::ValueEntry& entry = version_->value_files[id];
+    entry.file = added.file;
+    entry.placements = static_cast<uint32_t>(added.places.size());
+    CountValueFile(*added.file, true, &version_->sums);
+    value_files_.insert(id);
+  }
+  return Status::OK();
+}
+
+void VersionBuilder::ExpireBirths(const VersionEdit& edit) {
+  for (const VersionEdit::ExpiredBirth& expired : edit.births_expired) {
+    if (!version_->births.contains(expired.birth)) continue;
+    std::map<uint64_t, int64_t>& marks = Change(expired.birth)->expired_to_ms;
+    const auto [mark, is_new] = marks.try_emplace(expired.table, expired.timestamp_ms);
+    if (!is_new) mark->second = std::max(mark->second, expired.timestamp_ms);
+  }
+}
+
+void VersionBuilder::PruneBirths() {
+  std::erase_if(births_, [this](const auto& changed) {
+    const auto& [id, birth] = changed;
+    if (birth->named_by > 0) return false;
+    for (const Placement& place : birth->places) DropPlacement(place.file->id);
+    version_->births.erase(id);
+    return true;
+  });
+}
+
+// Those as they were before were taken off when the first change copied them.
+void VersionBuilder::CountBirths() {
+  for (const auto& [id, birth] : births_) {
+    version_->sums.memory_bytes += MemoryOf(*birth);
+    Touch(*birth);
+  }
+}
+
+void VersionBuilder::JudgeGarbage() {
+  for (const FileId& id : value_files_) {
+    const auto entry = version_->value_files.find(id);
+    if (entry == version_->value_files.end()) continue;
+    const ValueGarbage garbage = GarbageOf(*version_, *entry->second.file);
+    version_->value_files.Mutable(entry).garbage = garbage;
+  }
+}
+
+void VersionBuilder::NoteLeft() {
+  version_->left.clear();
+  for (const auto& [id, file] : removed_files_)
+    if (!HighestStand(*version_, *file)) version_->left.push_back({id, false, file});
+  for (const auto& [id, file] : removed_value_files_)
+    if (!version_->value_files.contains(id)) version_->left.push_back({id, true, file});
+}
+
+template <typename ChangeLevel>
+void VersionBuilder::CountEntry(uint32_t level, const FileEntry& entry, bool added,
+                                const ChangeLevel& change) {
+  const FileMeta& file = *entry.file;
+  const auto count_highest = [&](std::optional<uint32_t> stand, bool is_there) {
+    if (!stand) return;
+    VersionSums::Level& sums = version_->sums.levels[*stand];
+    AddTo(&sums.file_bytes, file.bytes, is_there);
+    AddTo(&sums.referenced_bytes, ReferencedBytes(file), is_there);
+  };
+  const std::optional<uint32_t> before = HighestStand(*version_, file);
+  change();
+  const std::optional<uint32_t> after = HighestStand(*version_, file);
+  if (before != after) {
+    count_highest(before, false);
+    count_highest(after, true);
+  }
+  AddTo(&version_->sums.levels[level].entry_bytes, file.bytes, added);
+  AddTo(&version_->sums.levels[level].entry_records, file.records, added);
+  AddTo(&version_->sums.memory_bytes, MemoryOf(entry), added);
+}
+
+void VersionBuilder::NameBirths(const FileEntry& entry, bool added) {
+  for (const BirthShare& share : entry.file->births) {
+    Birth* const birth = Change(share.birth);
+    AddTo(&birth->named_by, 1, added);
+    AddTo(entry.clipped() ? &birth->clipped_records : &birth->records, share.records, added);
+    AddTo(entry.clipped() ? &birth->clipped_raw_bytes : &birth->raw_bytes, share.raw_bytes, added);
+  }
+}
+
+Birth* VersionBuilder::Change(const FileId& id) {
+  std::shared_ptr<Birth>& changed = births_[id];
+  if (changed != nullptr) return changed.get();
+  std::shared_ptr<const Birth>& slot = version_->births[id];
+  if (slot == nullptr) {
+    changed = std::make_shared<Birth>();
+  } else {
+    changed = std::make_shared<Birth>(*slot);
+    version_->sums.memory_bytes -= MemoryOf(*slot);
+    Touch(*slot);
+  }
+  slot = changed;
+  return changed.get();
+}
+
+void VersionBuilder::Touch(const Birth& birth) {
+  for (const Placement& place : birth.places) value_files_.insert(place.file->id);
+}
+
+void VersionBuilder::DropPlacement(const FileId& file) {
+  const auto entry = version_->value_files.find(file);
+  LAVA_CHECK(entry != version_->value_files.end() && entry->second.placements > 0);
+  if (entry->second.placements > 1) {
+    --version_->value_files.Mutable(entry).placements;
+    return;
+  }
+  const std::shared_ptr<ValueFileMeta> meta = entry->second.file;
+  removed_value_files_[file] = meta;
+  CountValueFile(*meta, false, &version_->sums);
+  version_->value_files.erase(entry);
+}
+
+}  // namespace lava

@@ -1,0 +1,191 @@
+#include "manifest/version_builder.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "manifest/births_for_test.h"
+
+namespace lava {
+namespace {
+
+/// Flushes, compactions, moves and collections of a tree whose keys are numbers of four digits.
+class RandomTree {
+ public:
+  explicit RandomTree(uint64_t seed) : random_(seed) { Import(); }
+
+  /// One edit. False: there is nothing to do it with.
+  bool Step() {
+    switch (random_() % 8) {
+      case 0:
+      case 1:
+      case 2:
+        return Flush();
+      case 3:
+        return Move();
+      case 4:
+      case 5:
+        return Collect();
+      default:
+        return Compact();
+    }
+  }
+  const Version& version() const { return *state_.version; }
+  std::shared_ptr<const Version> shared() const { return state_.version; }
+
+ private:
+  static std::string Key(uint64_t n) { return std::to_string(1000 + n % 9000); }
+
+  void Apply(const VersionEdit& edit) {
+    const std::shared_ptr<const Version> before = state_.version;
+    const Status status = ApplyEdit(edit, &state_);
+    ASSERT_TRUE(status.ok()) << status.ToString();
+    ExpectLeft(*before);
+  }
+  // The version tells just the files that are in it no more.
+  void ExpectLeft(const Version& before) {
+    std::set<std::string> left, told;
+    for (const auto& level : before.levels)
+      for (const FileEntry& entry : level)
+        if (!HighestStand(version(), *entry.file)) left.insert(entry.file->id.FileName());
+    for (const auto& [id, entry] : before.value_files)
+      if (!version().value_files.contains(id)) left.insert(id.ValueFileName());
+    for (const Version::LeftFile& file : version().left) told.insert(file.name());
+    EXPECT_EQ(told, left);
+  }
+
+  // One file twice, as a checkpoint's that two instances share.
+  void Import() {
+    VersionEdit edit;
+    edit.partition_bytes = 1;
+    const auto born = BornFile(++number_, 10, 1000, Key(0), Key(8999));
+    const auto keys = KeyFileOf(++number_, {{born->id, 10, 1000}}, Key(0), Key(8000));
+    edit.Add(2, {keys, Key(0), Key(2000)});
+    edit.Add(3, {keys, Key(4000), Key(7000)});
+    edit.AddBorn(born);
+    Apply(edit);
+  }
+  bool Flush() {
+    const uint64_t begin = random_() % 8000, end = begin + 1 + random_() % 900;
+    VersionEdit edit;
+    const auto born = BornFile(++number_, 10, 1000, Key(begin), Key(end));
+    edit.Add(0, WholeOf(KeyFileOf(++number_, {{born->id, 10, 1000}}, Key(begin), Key(end))));
+    edit.AddBorn(born);
+    Apply(edit);
+    return true;
+  }
+  // An entry of some level, and its level.
+  const FileEntry* Choose(uint32_t* level) {
+    *level = random_() % 4;
+    const FileList& files = version().levels[*level];
+    return files.empty() ? nullptr
+                         : &files[*level == 0 ? files.size() - 1 : random_() % files.size()];
+  }
+  std::vector<FileEntry> Within(uint32_t level, const std::string& lower,
+                                const std::string& upper) {
+    std::vector<FileEntry> found;
+    for (const FileEntry& entry : version().levels[level])
+      if (entry.upper > lower && entry.lower < upper) found.push_back(entry);
+    return found;
+  }
+  bool Move() {
+    uint32_t level;
+    const FileEntry* const entry = Choose(&level);
+    if (entry == nullptr || !Within(level + 1, entry->lower, entry->upper).empty()) return false;
+    VersionEdit edit;
+    edit.Remove(level, *entry);
+    edit.Add(level + 1, *entry);
+    Apply(edit);
+    return true;
+  }
+  bool Compact() {
+    uint32_t level;
+    const FileEntry* const first = Choose(&level);
+    if (first == nullptr) return false;
+    std::vector<FileEntry> upper{*first}, below;
+    std::string from = first->lower, to = first->upper;
+    for (size_t known = SIZE_MAX; known != below.size();) {
+      known = below.size();
+      below = Within(level + 1, from, to);
+      for (const FileEntry& entry : below) {
+        from = std::min(from, entry.lower);
+        to = std::max(to, entry.upper);
+      }
+    }
+    VersionEdit edit;
+    std::map<FileId, uint64_t> named;
+    for (const FileEntry& entry : upper) edit.Remove(level, entry);
+    for (const FileEntry& entry : below) edit.Remove(level + 1, entry);
+    for (const auto* entries : {&upper, &below})
+      for (const FileEntry& entry : *entries)
+        for (const BirthShare& share : entry.file->births) named[share.birth] += share.raw_bytes;
+    // Into several files, and some of what was named has died.
+    const uint64_t begin = std::stoull(from), end = std::stoull(to);
+    const uint64_t files = std::min<uint64_t>(1 + random_() % 3, end - begin);
+    for (uint64_t n = 0; n < files; ++n) {
+      std::vector<BirthShare> births;
+      for (const auto& [id, bytes] : named)
+        if (random_() % 4 != 0)
+          births.push_back({id, 1, bytes / files * (random_() % 100) / 100 + 1});
+      const std::string lower = std::to_string(begin + (end - begin) * n / files);
+      const std::string ends = std::to_string(begin + (end - begin) * (n + 1) / files);
+      edit.Add(level + 1, WholeOf(KeyFileOf(++number_, std::move(births), lower, ends)));
+    }
+    Apply(edit);
+    return true;
+  }
+  bool Collect() {
+    if (version().value_files.empty()) return false;
+    const auto input = version().value_files.begin() +
+                       static_cast<ptrdiff_t>(random_() % version().value_files.size());
+    const std::shared_ptr<ValueFileMeta> file = input->second.file;
+    VersionEdit edit;
+    edit.values_removed.push_back(file->id);
+    std::vector<BirthShare> births;
+    std::vector<VersionEdit::AddedValueFile::Place> places;
+    for (const BirthShare& share : file->births) {
+      const auto birth = version().births.find(share.birth);
+      if (birth == version().births.end()) continue;
+      births.push_back({share.birth, 1, share.raw_bytes / 2 + 1});
+      for (const Placement& place : birth->second->places)
+        if (place.file == file) places.push_back({share.birth, place.lower, place.upper});
+    }
+    const auto output = ValueFileOf(++number_, file->lower, file->upper, std::move(births));
+    edit.values_added.push_back({output, std::move(places)});
+    if (random_() % 4 == 0) edit.births_expired.push_back({file->births[0].birth, 5, 70});
+    Apply(edit);
+    return true;
+  }
+
+  std::mt19937_64 random_;
+  uint64_t number_ = 0;
+  ManifestState state_;
+};
+
+TEST(VersionBuilder, KeepsSumsAndGarbageAsACountOfAllGivesThem) {
+  for (uint64_t seed = 1; seed <= 8; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomTree tree(seed);
+    int steps = 0;
+    for (int i = 0; i < 600 && !::testing::Test::HasFailure(); ++i) {
+      if (!tree.Step()) continue;
+      ++steps;
+      ExpectSums(tree.version());
+    }
+    EXPECT_GT(steps, 300);
+    EXPECT_GT(tree.version().births.size(), 20u);
+  }
+}
+
+TEST(VersionBuilder, LeavesOlderVersionsAsTheyWere) {
+  RandomTree tree(9);
+  std::vector<std::pair<std::shared_ptr<const Version>, std::string>> older;
+  for (int i = 0; i < 400; ++i) {
+    if (tree.Step() && i % 20 == 0) older.emplace_back(tree.shared(), ValuesOf(tree.version()));
+    for (const auto& [version, values] : older) ASSERT_EQ(ValuesOf(*version), values);
+  }
+  for (const auto& [version, values] : older) ExpectSums(*version);
+}
+
+}  // namespace
+}  // namespace lava
