@@ -277,6 +277,9 @@ struct DBStatistics {
   uint64_t memtable_killed_bytes = 0;   // keys and values that died before they were flushed
   /// CPU time of the threads that ran jobs, failed ones included.
   uint64_t flush_cpu_us = 0, compaction_cpu_us = 0, gc_cpu_us = 0;
+  /// Versions that jobs installed, and the CPU time of that: writing the manifest and publishing.
+  uint64_t versions_installed = 0, install_cpu_us = 0;
+  uint64_t files_installed = 0;  // that these versions added or took out, moved ones twice
   uint64_t values_logged = 0;         // written to a value file by their own put: large, or logged
   uint64_t files_refused_direct = 0;  // go through the page cache though direct I/O was asked for
   uint64_t snapshots_given_up = 0;    // because writes needed the space that they kept

@@ -19,7 +19,24 @@ constexpr uint64_t kDropCacheShare = 64;
 
 }  // namespace
 
-PickerView DBImpl::MakePickerView(const Version& version) const {
+PlanInputs DBImpl::TakePlanInputs() const {
+  MutexLock state(&state_mutex_);
+  PlanInputs inputs;
+  inputs.version = version_;
+  inputs.tables = TableOptionsNow();
+  inputs.avoided = avoided_;
+  inputs.pressure = WorkPressure();
+  inputs.own_pressure = space_;
+  inputs.live_bytes = space_use_.live_bytes;
+  inputs.hidden_bytes = hidden_bytes_;
+  inputs.disk_full = IsDiskFull();
+  inputs.takes_checkpoints = takes_checkpoints_;
+  inputs.in_checkpoint_below = in_checkpoint_below_;
+  return inputs;
+}
+
+PickerView DBImpl::MakePickerView(const PlanInputs& inputs) const {
+  const Version& version = *inputs.version;
   uint32_t levels = options_.level_count;
   for (uint32_t n = levels; n < kLevelCountMax; ++n)
     if (!version.levels[n].empty()) levels = n + 1;
@@ -30,13 +47,13 @@ PickerView DBImpl::MakePickerView(const Version& version) const {
     view.levels[n].reserve(version.levels[n].size());
     for (const FileEntry& entry : version.levels[n]) {
       PickerFile file{.bytes = entry.file->bytes,
-                      .referenced_bytes = n == 0 || WorkPressure().slow > 0 || IsDiskFull()
+                      .referenced_bytes = n == 0 || inputs.pressure.slow > 0 || inputs.disk_full
                                               ? ReferencedBytes(*entry.file)
                                               : 0,
                       .lower = entry.lower,
                       .upper = entry.upper,
                       .busy = busy_.contains({entry.file->id, entry.lower}) ||
-                              late_files_.Contains(entry.file->id) || Avoids(entry.file->id),
+                              late_files_.Contains(entry.file->id) || inputs.Avoids(entry.file->id),
                       .clipped = entry.clipped()};
       view.l0_busy = view.l0_busy || (n == 0 && file.busy);
       view.levels[n].push_back(file);
@@ -45,26 +62,31 @@ PickerView DBImpl::MakePickerView(const Version& version) const {
   return view;
 }
 
-PickerOptions DBImpl::MakePickerOptions() const {
+PickerOptions DBImpl::MakePickerOptions(const PlanInputs& inputs) const {
   return {.l0_trigger = options_.l0_compaction_trigger,
           .l0_trigger_max = options_.l0_stall_trigger * 2 / 3,
-          .combines_l0 = WorkPressure().slow <= 0 && !IsDiskFull(),
+          .combines_l0 = inputs.pressure.slow <= 0 && !inputs.disk_full,
           .level1_bytes = options_.level1_bytes,
           .level_multiplier = options_.level_multiplier,
           .target_file_bytes = options_.target_file_bytes,
-          .upload_cost_percent = takes_checkpoints_ ? options_.gc_upload_cost_percent : 0};
+          .upload_cost_percent = inputs.takes_checkpoints ? options_.gc_upload_cost_percent : 0};
 }
 
+// Plans on the version of its begin. Files that leave the version meanwhile are inputs of jobs that
+// are busy until they end, and files that come are planned for by the next call.
 void DBImpl::ScheduleCompactions() {
   if (closed_.load()) return;
-  AdoptLeft();
-  if (!manifest_status_.ok()) {
-    while (ManualActive()) FinishManual(manifest_status_);
+  Status manifest_status;
+  {
+    MutexLock state(&state_mutex_);
+    AdoptLeft();
+    manifest_status = manifest_status_;
+    if (manifest_status.ok() && IsBackingOff(compaction_backoff_)) return;
+  }
+  if (!manifest_status.ok()) {
+    while (ManualActive()) FinishManual(manifest_status);
     return;
   }
-  if (!compaction_backoff_.status.ok() &&
-      clock_->MonotonicMicros() < compaction_backoff_.retry_at_us)
-    return;
   while (ManualActive()) {
     const uint64_t finished = manual_finished_;
     ScheduleManual();
@@ -73,22 +95,27 @@ void DBImpl::ScheduleCompactions() {
   // One thread stays free for flushes where there are several.
   const uint32_t running_max = std::max(executor_->thread_count(), 2u) - 1;
   while (running_compactions_ < running_max) {
-    const PickerView view = MakePickerView(*version_);
-    std::optional<CompactionPlan> plan = PickCompaction(view, MakePickerOptions());
+    const PlanInputs inputs = TakePlanInputs();
+    const PickerView view = MakePickerView(inputs);
+    const PickerOptions options = MakePickerOptions(inputs);
+    std::optional<CompactionPlan> plan = PickCompaction(view, options);
     // What upper levels hide becomes garbage that can be collected.
     const bool collecting = !collections_.empty();
-    if (!plan && ((IsDiskFull() && !collecting) ||
-                  ShouldExpose(WorkPressure(), hidden_bytes_, space_use_.live_bytes, collecting)))
-      plan = PickExposing(view, MakePickerOptions());
+    if (!plan &&
+        ((inputs.disk_full && !collecting) ||
+         ShouldExpose(inputs.pressure, inputs.hidden_bytes, inputs.live_bytes, collecting)))
+      plan = PickExposing(view, options);
     if (!plan) {
-      std::optional<CompactionTask> ordering = PlanOrdering();
-      if (ordering) StartCompaction(std::move(*ordering));
+      std::optional<CompactionTask> ordering = PlanOrdering(inputs);
+      if (ordering) StartCompaction(inputs, std::move(*ordering));
+      if (running_compactions_ > 0) return;
       // What failed may be left undone for good.
-      if (running_compactions_ == 0) Worked(BackgroundEvents::Work::kCompaction);
+      MutexLock state(&state_mutex_);
+      Worked(BackgroundEvents::Work::kCompaction);
       return;
     }
     if (!plan->cursor.empty()) cursors_[plan->level] = plan->cursor;
-    StartCompaction(MakeTask(*plan));
+    StartCompaction(inputs, MakeTask(inputs, *plan));
   }
 }
 
@@ -96,37 +123,45 @@ void DBImpl::ScheduleCompactions() {
 // compaction: files that come meanwhile are left to the next one, else it might never end.
 void DBImpl::ScheduleManual() {
   if (running_compactions_ > 0 || late_files_.any_key_file()) return;
-  if (installed_sequence_ < manual_sequence_) {
-    ScheduleFlushes(false);  // there may have been no memory for it before
-    if (running_flushes_ == 0 && !flush_backoff_.status.ok()) FinishManual(flush_backoff_.status);
-    return;
+  Status failed;
+  {
+    MutexLock state(&state_mutex_);
+    if (installed_sequence_ < manual_sequence_) {
+      ScheduleFlushes(false);  // there may have been no memory for it before
+      if (running_flushes_ > 0 || flush_backoff_.status.ok()) return;
+      failed = flush_backoff_.status;
+    }
   }
+  if (!failed.ok()) return FinishManual(failed);
   if (manual_compacted_) return FinishManual(Status::OK());
-  if (!avoided_.empty()) return FinishManual(DamageOf(*version_));
+  const PlanInputs inputs = TakePlanInputs();
+  if (!inputs.avoided.empty()) {
+    MutexLock state(&state_mutex_);
+    return FinishManual(DamageOf(*inputs.version));
+  }
   bool wait = false;
-  std::optional<CompactionPlan> plan = PickCompactAll(MakePickerView(*version_), &wait);
+  std::optional<CompactionPlan> plan = PickCompactAll(MakePickerView(inputs), &wait);
   if (wait) return;
-  if (!plan) plan = PlanRewrite();
+  if (!plan) plan = PlanRewrite(inputs);
   if (!plan) return FinishManual(Status::OK());
-  CompactionTask task = MakeTask(*plan);
+  CompactionTask task = MakeTask(inputs, *plan);
   task.manual = true;
-  StartCompaction(std::move(task));
+  StartCompaction(inputs, std::move(task));
   manual_compacted_ = true;
 }
 
 // All is in one level, but records in it may have expired since they got there.
-std::optional<CompactionPlan> DBImpl::PlanRewrite() const {
-  const bool expires = std::any_of(tables_.begin(), tables_.end(), [](const auto& table) {
-    return table.second->options().ttl_ms > 0;
-  });
+std::optional<CompactionPlan> DBImpl::PlanRewrite(const PlanInputs& inputs) {
+  const bool expires = std::any_of(inputs.tables.begin(), inputs.tables.end(),
+                                   [](const auto& table) { return table.second.ttl_ms > 0; });
   if (!expires) return std::nullopt;
   for (uint32_t n = kLevelCountMax; n-- > 1;) {
-    if (version_->levels[n].empty()) continue;
+    if (inputs.version->levels[n].empty()) continue;
     CompactionPlan plan;
     plan.level = plan.output_level = n;
     CompactionPlan::Input& input = plan.inputs.emplace_back();
     input.level = n;
-    for (uint32_t i = 0; i < version_->levels[n].size(); ++i) input.files.push_back(i);
+    for (uint32_t i = 0; i < inputs.version->levels[n].size(); ++i) input.files.push_back(i);
     return plan;
   }
   return std::nullopt;
@@ -135,30 +170,30 @@ std::optional<CompactionPlan> DBImpl::PlanRewrite() const {
 void DBImpl::FinishManual(const Status& status) {
   ++manual_finished_;
   if (!Tried([&] {
-        state_mutex_.AssertHeld();
+        jobs_mutex_.AssertHeld();
         manual_status_ = status;
       }))
     manual_status_ = Status(status.code(), {});
   manual_sequence_ = next_manual_sequence_;
   manual_compacted_ = false;
-  changed_.NotifyAll();
+  jobs_changed_.NotifyAll();
 }
 
-DBImpl::CompactionTask DBImpl::MakeTask(const CompactionPlan& plan) const {
+CompactionTask DBImpl::MakeTask(const PlanInputs& inputs, const CompactionPlan& plan) const {
   CompactionTask task;
   task.trivial_move = plan.trivial_move;
   task.priority = plan.level == 0 ? os::Priority::kL0Compaction : os::Priority::kCompaction;
   task.input.output_level = plan.output_level;
-  task.input.version = version_;
+  task.input.version = inputs.version;
   task.input.target_file_bytes = options_.target_file_bytes;
   task.input.overlap_bytes_max = kOverlapFilesMax * options_.target_file_bytes;
   for (const CompactionPlan::Input& input : plan.inputs) {
     CompactionInput::Level level;
     level.level = input.level;
-    for (uint32_t i : input.files) level.entries.push_back(version_->levels[input.level][i]);
+    for (uint32_t i : input.files) level.entries.push_back(inputs.version->levels[input.level][i]);
     task.input.inputs.push_back(std::move(level));
   }
-  task.input.tables = TableOptionsNow();
+  task.input.tables = inputs.tables;
   return task;
 }
 
@@ -175,8 +210,9 @@ void DBImpl::MarkBusy(const CompactionTask& task, bool busy) {
   }
 }
 
-void DBImpl::StartCompaction(CompactionTask task) {
-  if (!task.trivial_move && !task.values_chosen) TakeAlong(PlanValueMerge(task.input), &task);
+void DBImpl::StartCompaction(const PlanInputs& inputs, CompactionTask task) {
+  if (!task.trivial_move && !task.values_chosen)
+    TakeAlong(inputs, PlanValueMerge(inputs, task.input), &task);
   task.input.version = ScopeOf(task.input);
   const os::Priority priority = task.priority;
   auto shared = std::make_shared<CompactionTask>(std::move(task));
@@ -193,6 +229,27 @@ void DBImpl::StartCompaction(CompactionTask task) {
     throw;
   }
   ++running_compactions_;
+  copied_bytes_ += shared->copied_bytes;
+  ++jobs_in_flight_;
+}
+
+// The job is neither queued nor running any more. The caller counts it out of jobs_in_flight_ once
+// its successors are planned.
+void DBImpl::EndCompaction(const std::shared_ptr<CompactionTask>& task) {
+  MarkBusy(*task, false);
+  --running_compactions_;
+  copied_bytes_ -= task->copied_bytes;
+  compactions_.erase(task);
+}
+
+void DBImpl::JobEnded() {
+  --jobs_in_flight_;
+  MutexLock state(&state_mutex_);
+  (void)Tried([this] {
+    state_mutex_.AssertHeld();
+    ReportJobs();
+  });
+  NotifyChanged();
 }
 
 void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
@@ -205,10 +262,7 @@ void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
                                        task->trivial_move ? 0 : WorkingSetOf(task->input));
     if (!granted) return Status::OK();
     memory.emplace(std::move(*granted));
-    {
-      MutexLock state(&state_mutex_);
-      task->input.drop_time = DropTimeNow();
-    }
+    task->input.drop_time = expiry_time_.Now();
     Status compacted = Compact(*task, &installed);
     // Bytes that were read wrong once may be read right; a file that is damaged stays so.
     if (compacted.IsCorruption() && !cancelled_) compacted = Compact(*task, &installed);
@@ -216,27 +270,29 @@ void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
   });
   if (!memory && status.ok()) return PutOff(std::move(task));
   {
-    MutexLock state(&state_mutex_);
-    MarkBusy(*task, false);
-    --running_compactions_;
-    compactions_.erase(task);
-    changed_.NotifyAll();
-    if (status.ok()) {
-      Worked(BackgroundEvents::Work::kCompaction);
+    MutexLock jobs(&jobs_mutex_);
+    EndCompaction(task);
+    if (status.ok() || !cancelled_) {
+      MutexLock state(&state_mutex_);
+      if (status.ok()) {
+        Worked(BackgroundEvents::Work::kCompaction);
+      } else {
+        (void)Tried([&] {
+          state_mutex_.AssertHeld();
+          AvoidInputs(task->input, status);
+        });
+        Failed(BackgroundEvents::Work::kCompaction, status, began_us);
+      }
+    }
+    if (status.ok() ? !installed : !cancelled_) {
       // Its like is planned again.
-      if (!installed) order_spent_ -= task->order_bytes;
-      if (!installed && task->manual) manual_compacted_ = false;
-    } else if (!cancelled_) {
       order_spent_ -= task->order_bytes;
-      (void)Tried([&] {
-        state_mutex_.AssertHeld();
-        AvoidInputs(task->input, status);
-      });
-      Failed(BackgroundEvents::Work::kCompaction, status, began_us);
-      if (task->manual) FinishManual(status);
+      if (task->manual && status.ok()) manual_compacted_ = false;
+      if (task->manual && !status.ok()) FinishManual(status);
     }
     ScheduleAll();
   }
+  JobEnded();
   // The inputs may be named by nothing else any more: their readers close outside the lock.
   task.reset();
   memory.reset();
@@ -247,18 +303,12 @@ void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
 // There is no memory for it: what it was for is looked for anew when other jobs end.
 void DBImpl::PutOff(std::shared_ptr<CompactionTask> task) {
   {
-    MutexLock state(&state_mutex_);
-    MarkBusy(*task, false);
-    --running_compactions_;
+    MutexLock jobs(&jobs_mutex_);
+    EndCompaction(task);
     if (task->manual) manual_compacted_ = false;
     order_spent_ -= task->order_bytes;  // nothing was brought in order for it
-    compactions_.erase(task);
-    changed_.NotifyAll();
-    (void)Tried([this] {
-      state_mutex_.AssertHeld();
-      ReportJobs();
-    });
   }
+  JobEnded();
   task.reset();
   AwaitMemory();
 }
@@ -305,13 +355,15 @@ Status DBImpl::InstallCompaction(const CompactionTask& task, const CompactionOut
     edit.Add(task.input.output_level, {file, file->lower, file->upper});
   for (const std::shared_ptr<ValueFileMeta>& file : output.value_files) edit.AddBorn(file);
   MutexLock install(&install_mutex_);
+  const CpuSpan cpu(&counters_.install_cpu_us);
   {
     MutexLock state(&state_mutex_);
     AdoptLeft();
-    *installed = MayDrop(task, output);
+    *installed = MayStillDrop(output.dropped, task.input.drop_time, expiry_time_.Now());
     if (!*installed) {
-      for (const auto& file : output.files) obsolete_[file->id.FileName()] = file;
-      for (const auto& file : output.value_files) obsolete_[file->id.ValueFileName()] = file;
+      for (const auto& file : output.files) obsolete_files_.Add(file->id.FileName(), file);
+      for (const auto& file : output.value_files)
+        obsolete_files_.Add(file->id.ValueFileName(), file);
       return Status::OK();
     }
   }
@@ -319,29 +371,33 @@ Status DBImpl::InstallCompaction(const CompactionTask& task, const CompactionOut
   MutexLock state(&state_mutex_);
   if (!task.trivial_move) LearnMet(task, output);
   Adopt();
+  Counters::Add(&counters_.versions_installed, 1);
   return Status::OK();
 }
 
-void DBImpl::RequestManual(uint64_t* ticket) {
-  SealLocked();
-  MutexLock state(&state_mutex_);
+uint64_t DBImpl::RequestManual(uint64_t sequence) {
   if (manual_requested_ - manual_finished_ < 2) ++manual_requested_;
   // One that runs may have planned already; then the number stands for the next.
   const bool next = manual_requested_ - manual_finished_ == 2;
-  (next ? next_manual_sequence_ : manual_sequence_) = seal_sequence_;
-  *ticket = manual_requested_;
-  ScheduleFlushes(/*force=*/true);
+  uint64_t& last = next ? next_manual_sequence_ : manual_sequence_;
+  last = std::max(last, sequence);
+  return manual_requested_;
 }
 
 Status DBImpl::CompactAll(uint32_t timeout_ms, uint64_t* ticket) {
   const auto deadline = std::chrono::steady_clock::now() +
                         std::chrono::milliseconds(std::min(timeout_ms, environment_.wait_ms_max));
+  uint64_t sequence = 0;
   if (*ticket == 0) {
     MutexLock write(&write_mutex_);
     if (closed_.load()) return Status::Closed("the instance was closed");
-    RequestManual(ticket);
+    SealLocked();
+    MutexLock state(&state_mutex_);
+    sequence = seal_sequence_;
+    ScheduleFlushes(/*force=*/true);
   }
-  MutexLock state(&state_mutex_);
+  MutexLock jobs(&jobs_mutex_);
+  if (*ticket == 0) *ticket = RequestManual(sequence);
   if (*ticket > manual_requested_)
     return Status::InvalidArgument("compact all: the ticket is of no call before");
   // On every call: what failed before may be due again.
@@ -349,7 +405,7 @@ Status DBImpl::CompactAll(uint32_t timeout_ms, uint64_t* ticket) {
   ScheduleCompactions();
   while (manual_finished_ < *ticket) {
     if (closed_.load()) return Status::Closed("the instance was closed");
-    if (!changed_.WaitUntil(&state_mutex_, deadline)) break;
+    if (!jobs_changed_.WaitUntil(&jobs_mutex_, deadline)) break;
   }
   return manual_finished_ < *ticket ? Status::Busy() : manual_status_;
 }

@@ -32,7 +32,7 @@ std::vector<uint64_t> KeysOf(const Map& map) {
 
 }  // namespace
 
-DBImpl::Backoff& DBImpl::BackoffOf(BackgroundEvents::Work work) {
+Backoff& DBImpl::BackoffOf(BackgroundEvents::Work work) {
   if (work == BackgroundEvents::Work::kFlush) return flush_backoff_;
   return work == BackgroundEvents::Work::kCompaction ? compaction_backoff_ : gc_backoff_;
 }

@@ -14,9 +14,12 @@
 #include "db/background_events.h"
 #include "db/counters.h"
 #include "db/environment.h"
+#include "db/expiry_time.h"
 #include "db/gate.h"
 #include "db/internal_key.h"
+#include "db/job_plans.h"
 #include "db/late_files.h"
+#include "db/obsolete_files.h"
 #include "db/read_view.h"
 #include "db/snapshot_impl.h"
 #include "db/table_impl.h"
@@ -24,15 +27,11 @@
 #include "host/host_impl.h"
 #include "job/compaction_job.h"
 #include "job/entry_segment.h"
-#include "job/flush_job.h"
-#include "job/gc_job.h"
 #include "job/list_layout.h"
 #include "manifest/manifest.h"
 #include "manifest/space.h"
 #include "policy/compaction_picker.h"
 #include "policy/gc_effort.h"
-#include "policy/space_limits.h"
-#include "policy/ttl_clock.h"
 #include "policy/value_rules.h"
 #include "policy/working_sets.h"
 #include "policy/write_throttle.h"
@@ -73,7 +72,7 @@ std::vector<Snapshot::File> FilesOf(const Version& version);
 
 /// The instance behind lava/db.h.
 ///
-/// Locks: members and functions say which of the four mutexes they need, and the compiler checks
+/// Locks: members and functions say which of the five mutexes they need, and the compiler checks
 /// that; docs/locks.md has their order. Outside of it: LeaseImpl's mutex is held while it calls
 /// active_bytes() and RequestSeal(), which take no lock of the instance; Gate and Executor have
 /// mutexes under which nothing of the instance is called.
@@ -135,10 +134,10 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Status CompactAll(uint32_t timeout_ms, uint64_t* ticket) override;
   std::vector<Snapshot::File> MissingFiles() const override;
   Status FileArrived(const std::string& name) override;
-  void SetTime(int64_t now_ms) override;
-  void BelieveTime(int64_t now_ms) override;
-  void ContinueTime(const TtlTime& before) override;
-  TtlTime time() const override;
+  void SetTime(int64_t now_ms) override { expiry_time_.Tell(now_ms); }
+  void BelieveTime(int64_t now_ms) override { expiry_time_.Believe(now_ms); }
+  void ContinueTime(const TtlTime& before) override { expiry_time_.Continue(before); }
+  TtlTime time() const override { return expiry_time_.time(); }
   void SetValuePolicy(ValuePolicy policy) override;
   std::vector<std::string> TakeValueDecisions() override;
   std::vector<BackgroundEvent> TakeBackgroundEvents() override;
@@ -177,33 +176,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   void FlushSealed();
 
  private:
-  // Adjacent sealed runs that are flushed into one file. Guarded by state.
-  struct FlushGroup {
-    std::vector<std::shared_ptr<SealedRun>> runs;  // newest first
-    bool running = false;
-    bool done = false;    // flushed, waits to be installed behind older groups
-    bool logged = false;  // the manifest has it, and readers do not see it yet
-    VersionEdit edit;     // then
-    std::shared_ptr<FileMeta> file;
-    std::vector<std::shared_ptr<ValueFileMeta>> value_files;
-  };
-  // A compaction in flight. Its inputs are in busy_.
-  struct CompactionTask {
-    CompactionInput input;
-    bool trivial_move = false;
-    bool manual = false;
-    bool values_chosen = false;  // input.merged_values is final
-    uint64_t copied_bytes = 0;   // of value files, thought to be written
-    uint64_t order_bytes = 0;    // that scans have paid for, raw
-    os::Priority priority = os::Priority::kCompaction;
-  };
-  // A collection of value files in flight.
-  struct GcTask {
-    GcInput input;
-    uint64_t garbage_bytes = 0;  // thought to be freed
-    uint64_t copied_bytes = 0;   // thought to be written
-    uint64_t began_us = 0;
-  };
   using EntryKey = std::pair<FileId, std::string>;
   struct EntryOrder {
     using is_transparent = void;
@@ -211,12 +183,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
     bool operator()(const A& a, const B& b) const {
       return a.first != b.first ? a.first < b.first : Slice(a.second) < Slice(b.second);
     }
-  };
-  // Failed work waits before it is tried again.
-  struct Backoff {
-    Status status;          // of the last attempt
-    uint64_t began_us = 0;  // that attempt
-    uint64_t retry_at_us = 0, wait_us = 0;
   };
 
   // open.cc, import.cc
@@ -375,7 +341,10 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Status MakeRoomSlow(uint64_t bytes, Purpose purpose) LAVA_REQUIRES(write_mutex_);
   void CountStall(Room waited_for, bool for_space, uint64_t us);
   Room JudgeRoom(uint64_t bytes) const LAVA_REQUIRES(write_mutex_, state_mutex_);
-  Status StalledStatus(Room room) LAVA_REQUIRES(write_mutex_, state_mutex_);
+  Status Relieve(Room room, uint64_t since_us, bool* relieved)
+      LAVA_EXCLUDES(write_mutex_, jobs_mutex_, state_mutex_);
+  Status RelieveMemtables(uint64_t since_us) LAVA_EXCLUDES(write_mutex_, jobs_mutex_, state_mutex_);
+  Status RelieveLevel0(uint64_t since_us) LAVA_EXCLUDES(write_mutex_, jobs_mutex_, state_mutex_);
   void UrgeSpace() LAVA_REQUIRES(state_mutex_);
   uint64_t WorthSealing() const;
   void RelieveLease();
@@ -424,6 +393,11 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
                     RecordIterator* records, ScanPageWriter* writer, TablesScanPage* page) const;
 
   Status ReplayRecord(Slice record, Replayed* replayed) LAVA_REQUIRES(write_mutex_);
+  /// Wakes all who wait for a change of what the state mutex guards.
+  void NotifyChanged() LAVA_REQUIRES(state_mutex_) {
+    ++changes_;
+    changed_.NotifyAll();
+  }
   // flush.cc
   Status FlushHere() LAVA_REQUIRES(write_mutex_);
   void SealLocked() LAVA_REQUIRES(write_mutex_);
@@ -444,45 +418,47 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   void ScheduleFlushes(bool force) LAVA_REQUIRES(state_mutex_);
   void StartFlush(const std::shared_ptr<FlushGroup>& group) LAVA_REQUIRES(state_mutex_);
   void RunFlushJob(const std::shared_ptr<FlushGroup>& group);
-  Status InstallFlushes();
-  Status Flush(FlushGroup* group);
-  void NoteObsolete() LAVA_REQUIRES(install_mutex_, state_mutex_);
-  Status InstallGroup(const std::shared_ptr<FlushGroup>& group) LAVA_REQUIRES(install_mutex_);
+  Status InstallFlushes(std::vector<Flushed>* installed);
+  Status Flush(FlushGroup* group, std::vector<Flushed>* installed);
+  Status InstallGroup(const std::shared_ptr<FlushGroup>& group, std::vector<Flushed>* installed)
+      LAVA_REQUIRES(install_mutex_);
   Status LogGroup(FlushGroup* group) LAVA_REQUIRES(install_mutex_);
   void CommitGroup(const std::shared_ptr<FlushGroup>& group) LAVA_REQUIRES(state_mutex_);
   void Adopt() LAVA_REQUIRES(state_mutex_);
   void AdoptLeft() LAVA_REQUIRES(state_mutex_);
-  void ScheduleAll() LAVA_REQUIRES(state_mutex_);
+  void ScheduleAll() LAVA_REQUIRES(jobs_mutex_);
   void Failed(BackgroundEvents::Work work, const Status& status, uint64_t began_us)
       LAVA_REQUIRES(state_mutex_);
   void Worked(BackgroundEvents::Work work) LAVA_REQUIRES(state_mutex_);
   Backoff& BackoffOf(BackgroundEvents::Work work) LAVA_REQUIRES(state_mutex_);
+  bool IsBackingOff(const Backoff& backoff) const {
+    return !backoff.status.ok() && clock_->MonotonicMicros() < backoff.retry_at_us;
+  }
   Status Log(const VersionEdit& edit, FlushGroup* group = nullptr) LAVA_REQUIRES(install_mutex_);
 
   // compaction.cc
-  PickerView MakePickerView(const Version& version) const LAVA_REQUIRES(state_mutex_);
-  PickerOptions MakePickerOptions() const LAVA_REQUIRES(state_mutex_);
-  void ScheduleCompactions() LAVA_REQUIRES(state_mutex_);
-  void ScheduleManual() LAVA_REQUIRES(state_mutex_);
-  std::optional<CompactionPlan> PlanRewrite() const LAVA_REQUIRES(state_mutex_);
-  bool ManualActive() const LAVA_REQUIRES(state_mutex_) {
+  PlanInputs TakePlanInputs() const LAVA_REQUIRES(jobs_mutex_) LAVA_EXCLUDES(state_mutex_);
+  PickerView MakePickerView(const PlanInputs& inputs) const LAVA_REQUIRES(jobs_mutex_);
+  PickerOptions MakePickerOptions(const PlanInputs& inputs) const;
+  void ScheduleCompactions() LAVA_REQUIRES(jobs_mutex_) LAVA_EXCLUDES(write_mutex_, state_mutex_);
+  void ScheduleManual() LAVA_REQUIRES(jobs_mutex_);
+  static std::optional<CompactionPlan> PlanRewrite(const PlanInputs& inputs);
+  bool ManualActive() const LAVA_REQUIRES(jobs_mutex_) {
     return manual_finished_ < manual_requested_;
   }
-  void RequestManual(uint64_t* ticket) LAVA_REQUIRES(write_mutex_);
-  void FinishManual(const Status& status) LAVA_REQUIRES(state_mutex_);
-  CompactionTask MakeTask(const CompactionPlan& plan) const LAVA_REQUIRES(state_mutex_);
-  void StartCompaction(CompactionTask task) LAVA_REQUIRES(state_mutex_);
+  /// sequence: of the newest run that is to be compacted. Returns the request's number.
+  uint64_t RequestManual(uint64_t sequence) LAVA_REQUIRES(jobs_mutex_);
+  void FinishManual(const Status& status) LAVA_REQUIRES(jobs_mutex_);
+  CompactionTask MakeTask(const PlanInputs& inputs, const CompactionPlan& plan) const;
+  void StartCompaction(const PlanInputs& inputs, CompactionTask task) LAVA_REQUIRES(jobs_mutex_);
+  void EndCompaction(const std::shared_ptr<CompactionTask>& task) LAVA_REQUIRES(jobs_mutex_);
+  /// A job has ended, and what follows from that is planned.
+  void JobEnded() LAVA_EXCLUDES(jobs_mutex_, state_mutex_);
   void RunCompactionJob(std::shared_ptr<CompactionTask> task);
   Status Compact(const CompactionTask& task, bool* installed);
   Status InstallCompaction(const CompactionTask& task, const CompactionOutput& output,
                            bool* installed);
-  void MarkBusy(const CompactionTask& task, bool busy) LAVA_REQUIRES(state_mutex_);
-
-  // ttl_time.cc
-  DropTime DropTimeNow() LAVA_REQUIRES(state_mutex_);
-  bool MayDrop(const CompactionTask& task, const CompactionOutput& output)
-      LAVA_REQUIRES(state_mutex_);
-  bool MayDrop(const GcTask& task, const GcOutput& output) LAVA_REQUIRES(state_mutex_);
+  void MarkBusy(const CompactionTask& task, bool busy) LAVA_REQUIRES(jobs_mutex_);
 
   // working_sets.cc
   JobShape ShapeOf(const std::map<uint64_t, TableOptions>& tables) const;
@@ -494,32 +470,35 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   void AwaitMemory();
 
   // gc.cc
-  void ScheduleGc() LAVA_REQUIRES(state_mutex_);
-  bool StartCollection(const std::vector<ValueFileGarbage>& garbage) LAVA_REQUIRES(state_mutex_);
+  void ScheduleGc() LAVA_REQUIRES(jobs_mutex_) LAVA_EXCLUDES(write_mutex_, state_mutex_);
+  bool StartCollection(const PlanInputs& inputs, const std::vector<ValueFileGarbage>& garbage)
+      LAVA_REQUIRES(jobs_mutex_);
   void RunGcJob(std::shared_ptr<GcTask> task);
   Status CollectGarbage(const GcTask& task);
   Status InstallGc(const GcTask& task, const GcOutput& output, bool* installed);
 
   // value_merge.cc
-  uint64_t OrderCredit() const LAVA_REQUIRES(state_mutex_);
+  uint64_t OrderCredit() const LAVA_REQUIRES(jobs_mutex_);
   std::set<const ValueFileMeta*> BusyValueFiles() const
-      LAVA_REQUIRES(state_mutex_);  // with what expires
-  uint64_t MergedBytesMax() const LAVA_REQUIRES(state_mutex_);
+      LAVA_REQUIRES(jobs_mutex_);  // with what expires
+  uint64_t MergedBytesMax(const PlanInputs& inputs) const LAVA_REQUIRES(jobs_mutex_);
   struct ValueMergePlan {
     std::vector<const ValueFileMeta*> candidates;
     std::vector<MergeableFile> files;       // the same
     std::vector<ValueMergeReason> reasons;  // of each
   };
-  ValueMergePlan PlanValueMerge(const CompactionInput& input) const LAVA_REQUIRES(state_mutex_);
-  void TakeAlong(const ValueMergePlan& plan, CompactionTask* task) LAVA_REQUIRES(state_mutex_);
-  std::optional<CompactionTask> PlanOrdering() LAVA_REQUIRES(state_mutex_);
-  std::nullopt_t LookAgainAt(uint64_t credit) LAVA_REQUIRES(state_mutex_);
-  uint32_t OrderUploadCost() const LAVA_REQUIRES(state_mutex_);
+  ValueMergePlan PlanValueMerge(const PlanInputs& inputs, const CompactionInput& input) const
+      LAVA_REQUIRES(jobs_mutex_);
+  void TakeAlong(const PlanInputs& inputs, const ValueMergePlan& plan, CompactionTask* task)
+      LAVA_REQUIRES(jobs_mutex_);
+  std::optional<CompactionTask> PlanOrdering(const PlanInputs& inputs) LAVA_REQUIRES(jobs_mutex_);
+  std::nullopt_t LookAgainAt(uint64_t credit) LAVA_REQUIRES(jobs_mutex_);
+  uint32_t OrderUploadCost(const PlanInputs& inputs) const;
   uint64_t OrderingStep() const;
   void LookForOrdering();
   void NoteDecision(const CompactionInput& input, const ValueFileMeta& file,
                     const MergeableFile& judged, ValueMergeReason reason)
-      LAVA_REQUIRES(state_mutex_);
+      LAVA_REQUIRES(jobs_mutex_);
 
   // damage.cc.
   struct DamagedFile {
@@ -533,9 +512,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
       LAVA_REQUIRES(state_mutex_);
   void NoteDamage(BackgroundEvents::Work work, const Status& status) LAVA_REQUIRES(state_mutex_);
   void AvoidInputs(const CompactionInput& input, const Status& status) LAVA_REQUIRES(state_mutex_);
-  bool Avoids(const FileId& file) const LAVA_REQUIRES(state_mutex_) {
-    return !avoided_.empty() && avoided_.contains(file);
-  }
   Status DamageOf(const Version& version) const LAVA_REQUIRES(state_mutex_);
   bool IsKeyFileDamaged() const LAVA_REQUIRES(state_mutex_);
   void Note(BackgroundEvents::Work work, const Status& status) LAVA_REQUIRES(state_mutex_);
@@ -544,16 +520,15 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   void NoteRemoval(const Status& status);  // takes state itself
 
   // separation.cc; after a flush.
-  void ChooseBounds(const FlushGroup& flushed) LAVA_REQUIRES(state_mutex_);
-  void ChooseSeparations(const FileMeta& flushed) LAVA_REQUIRES(state_mutex_);
-  void ChooseLarges(const FlushGroup& flushed) LAVA_REQUIRES(state_mutex_);
+  void ChooseBounds(const std::vector<Flushed>& installed) LAVA_EXCLUDES(state_mutex_);
+  void ChooseSeparations(const FileMeta& flushed);
+  void ChooseLarges(const Flushed& flushed);
   uint64_t FirstLarge() const;
 
   // space.cc
   void AdoptVersion() LAVA_REQUIRES(state_mutex_);
   void CountSpace() LAVA_REQUIRES(state_mutex_);
   void UpdateSpace() LAVA_REQUIRES(state_mutex_);
-  uint64_t PinnedBytes() const LAVA_REQUIRES(state_mutex_);
   void LearnFreed(const GcTask& task, const GcOutput& output) LAVA_REQUIRES(state_mutex_);
   uint64_t FreedBytesPerSecond() const LAVA_REQUIRES(state_mutex_) {
     return freed_us_ == 0 ? 0
@@ -562,15 +537,17 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   }
   void LearnMet(const CompactionTask& task, const CompactionOutput& output)
       LAVA_REQUIRES(state_mutex_);
-  Status AwaitSpace(uint64_t* until_us, bool* go_on) LAVA_REQUIRES(write_mutex_, state_mutex_);
-  Status MakeSpace(bool* go_on) LAVA_REQUIRES(write_mutex_, state_mutex_);
+  Status AwaitSpace(uint64_t* until_us, bool* go_on, bool* relieve)
+      LAVA_REQUIRES(write_mutex_, state_mutex_);
+  Status MakeSpace(uint64_t since_us, bool* go_on)
+      LAVA_EXCLUDES(write_mutex_, jobs_mutex_, state_mutex_);
   void PayForSpace(uint64_t bytes) LAVA_REQUIRES(write_mutex_, state_mutex_);
-  uint32_t GcJobsMax() const LAVA_REQUIRES(state_mutex_);
+  uint32_t GcJobsMax() const;
   /// The last flush found no space. Holds state.
   bool IsDiskFull() const LAVA_REQUIRES(state_mutex_) { return flush_backoff_.status.IsNoSpace(); }
   void RetryOnceSpaceIsMade();
-  GcEffort GcEffortNow() const LAVA_REQUIRES(state_mutex_);
-  bool IsInCheckpoint(const FileId& value_file) const LAVA_REQUIRES(state_mutex_);
+  GcEffort GcEffortNow(const PlanInputs& inputs) const LAVA_REQUIRES(jobs_mutex_);
+  bool IsInCheckpoint(const PlanInputs& inputs, const FileId& value_file) const;
   /// What jobs work against: this instance's limits, or the process's when it is its turn. Holds
   /// state.
   SpacePressure WorkPressure() const LAVA_REQUIRES(state_mutex_) {
@@ -604,6 +581,9 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   const std::unique_ptr<fs::FileSystem> own_files_;  // of direct I/O; may be null
   fs::FileSystem* const fs_;
   Clock* const clock_;
+  ExpiryTime expiry_time_{clock_};
+  ObsoleteFiles obsolete_files_;
+  LateFiles late_files_;
   const std::shared_ptr<Lease> lease_owner_;
   LeaseImpl* const lease_;
   SpaceQuota* const quota_ = QuotaOf(options_, lease_);
@@ -633,7 +613,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   std::unique_ptr<Manifest> manifest_ LAVA_GUARDED_BY(install_mutex_);
   std::unique_ptr<Wal> wal_;  // null: none; appended to under write
 
-  Mutex write_mutex_ LAVA_ACQUIRED_BEFORE(state_mutex_);
+  Mutex write_mutex_ LAVA_ACQUIRED_BEFORE(jobs_mutex_);
   std::shared_ptr<MemTable> active_ LAVA_GUARDED_BY(write_mutex_);  // changed under write and state
   std::vector<uint64_t> dropped_in_active_ LAVA_GUARDED_BY(write_mutex_);
   WalRecord wal_record_ LAVA_GUARDED_BY(write_mutex_);
@@ -679,8 +659,49 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   ViewCell view_;
   std::atomic<uint64_t> ordering_look_at_{0};  // when so many bytes were scanned
 
+  // Of what is planned and runs. Planning looks at all files, so nobody takes it who holds write.
+  mutable Mutex jobs_mutex_ LAVA_ACQUIRED_BEFORE(state_mutex_);
+  CondVar jobs_changed_;  // manual_finished_, or closed_
+  // Queued or running.
+  std::set<std::shared_ptr<GcTask>> collections_ LAVA_GUARDED_BY(jobs_mutex_);
+  // What references named of a value file's births when the collector wrote it: it has no garbage
+  // before that has fallen, whatever its births' other files have.
+  std::map<FileId, uint64_t> gc_baselines_ LAVA_GUARDED_BY(jobs_mutex_);
+  ValuePolicy value_policy_ LAVA_GUARDED_BY(jobs_mutex_);
+  // The last ones, if they are kept.
+  std::deque<std::string> value_decisions_ LAVA_GUARDED_BY(jobs_mutex_);
+  // The credit below which PlanOrdering() need not look.
+  uint64_t ordering_needs_ LAVA_GUARDED_BY(jobs_mutex_) = 0;
+  // Raw bytes that compactions wrote anew for the sake of scans.
+  uint64_t order_spent_ LAVA_GUARDED_BY(jobs_mutex_) = 0;
+  // The file that PlanOrdering() chose last, how tangled it was, and the credit for the same again.
+  std::string ordered_lower_ LAVA_GUARDED_BY(jobs_mutex_);
+  uint32_t ordered_tangle_ LAVA_GUARDED_BY(jobs_mutex_) = 0;
+  uint64_t ordered_needs_ LAVA_GUARDED_BY(jobs_mutex_) = 0;
+  std::set<EntryKey, EntryOrder> busy_ LAVA_GUARDED_BY(jobs_mutex_);
+  // Queued or running.
+  std::set<std::shared_ptr<CompactionTask>> compactions_ LAVA_GUARDED_BY(jobs_mutex_);
+  std::array<std::string, kLevelCountMax> cursors_ LAVA_GUARDED_BY(jobs_mutex_);  // of the picker
+  // Requests of CompactAll() have numbers. One runs at a time; those that come meanwhile share the
+  // next number.
+  uint64_t manual_requested_ LAVA_GUARDED_BY(jobs_mutex_) = 0;
+  uint64_t manual_finished_ LAVA_GUARDED_BY(jobs_mutex_) = 0;
+  // The newest run that the running one must take in.
+  uint64_t manual_sequence_ LAVA_GUARDED_BY(jobs_mutex_) = 0;
+  uint64_t next_manual_sequence_ LAVA_GUARDED_BY(jobs_mutex_) = 0;  // the same of the next
+  // The running one's compaction has begun.
+  bool manual_compacted_ LAVA_GUARDED_BY(jobs_mutex_) = false;
+  Status manual_status_ LAVA_GUARDED_BY(jobs_mutex_);  // of the last that finished
+  // Changed under jobs; read by anyone.
+  std::atomic<uint32_t> running_compactions_{0}, running_collections_{0};
+  std::atomic<uint64_t> copied_bytes_{
+      0};  // of value files, by jobs in flight, thought to be written
+  // Queued, running, or ended with their successors not planned yet; flushes, too.
+  std::atomic<uint32_t> jobs_in_flight_{0};
+
   mutable Mutex state_mutex_;
-  CondVar changed_;  // of anything guarded by state_mutex_
+  CondVar changed_;                   // of anything guarded by state_mutex_
+  std::atomic<uint64_t> changes_{0};  // so often changed_ was notified
   std::shared_ptr<const Version> version_ LAVA_GUARDED_BY(state_mutex_) =
       std::make_shared<Version>();
   // That the manifest has.
@@ -706,26 +727,9 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   std::set<FileId> avoided_ LAVA_GUARDED_BY(state_mutex_);
   Status manifest_status_ LAVA_GUARDED_BY(state_mutex_);
   uint32_t running_flushes_ LAVA_GUARDED_BY(state_mutex_) = 0;
-  uint32_t running_compactions_ LAVA_GUARDED_BY(state_mutex_) = 0;
-  // Queued or running.
-  std::set<std::shared_ptr<GcTask>> collections_ LAVA_GUARDED_BY(state_mutex_);
-  // What references named of a value file's births when the collector wrote it: it has no garbage
-  // before that has fallen, whatever its births' other files have.
-  std::map<FileId, uint64_t> gc_baselines_ LAVA_GUARDED_BY(state_mutex_);
   bool takes_checkpoints_ LAVA_GUARDED_BY(state_mutex_) = false;
   // Value files of this origin by number; others all are.
   uint64_t in_checkpoint_below_ LAVA_GUARDED_BY(state_mutex_) = 0;
-  ValuePolicy value_policy_ LAVA_GUARDED_BY(state_mutex_);
-  // The last ones, if they are kept.
-  std::deque<std::string> value_decisions_ LAVA_GUARDED_BY(state_mutex_);
-  // The credit below which PlanOrdering() need not look.
-  uint64_t ordering_needs_ LAVA_GUARDED_BY(state_mutex_) = 0;
-  // Raw bytes that compactions wrote anew for the sake of scans.
-  uint64_t order_spent_ LAVA_GUARDED_BY(state_mutex_) = 0;
-  // The file that PlanOrdering() chose last, how tangled it was, and the credit for the same again.
-  std::string ordered_lower_ LAVA_GUARDED_BY(state_mutex_);
-  uint32_t ordered_tangle_ LAVA_GUARDED_BY(state_mutex_) = 0;
-  uint64_t ordered_needs_ LAVA_GUARDED_BY(state_mutex_) = 0;
   // What versions take beside the limits; what is pinned only where a limit in bytes needs it.
   SpaceUse space_use_ LAVA_GUARDED_BY(state_mutex_);
   SpacePressure space_ LAVA_GUARDED_BY(state_mutex_);
@@ -737,41 +741,13 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   uint64_t hidden_bytes_ LAVA_GUARDED_BY(state_mutex_) = 0;  // by records of upper levels, about
   MetBelow met_below_ LAVA_GUARDED_BY(state_mutex_);
   std::array<bool, kLevelCountMax> met_known_ LAVA_GUARDED_BY(state_mutex_){};
-  std::set<EntryKey, EntryOrder> busy_ LAVA_GUARDED_BY(state_mutex_);
-  // Queued or running.
-  std::set<std::shared_ptr<CompactionTask>> compactions_ LAVA_GUARDED_BY(state_mutex_);
-  std::array<std::string, kLevelCountMax> cursors_ LAVA_GUARDED_BY(state_mutex_);  // of the picker
-  // Requests of CompactAll() have numbers. One runs at a time; those that come meanwhile share the
-  // next number.
-  uint64_t manual_requested_ LAVA_GUARDED_BY(state_mutex_) = 0;
-  uint64_t manual_finished_ LAVA_GUARDED_BY(state_mutex_) = 0;
-  // The newest run that the running one must take in.
-  uint64_t manual_sequence_ LAVA_GUARDED_BY(state_mutex_) = 0;
-  uint64_t next_manual_sequence_ LAVA_GUARDED_BY(state_mutex_) = 0;  // the same of the next
-  // The running one's compaction has begun.
-  bool manual_compacted_ LAVA_GUARDED_BY(state_mutex_) = false;
-  Status manual_status_ LAVA_GUARDED_BY(state_mutex_);  // of the last that finished
   std::map<uint64_t, TableRegistration> known_tables_ LAVA_GUARDED_BY(state_mutex_);
   // Registered in this run.
   std::map<uint64_t, std::unique_ptr<TableImpl>> tables_ LAVA_GUARDED_BY(state_mutex_);
   std::vector<std::unique_ptr<TableImpl>> dropped_tables_ LAVA_GUARDED_BY(state_mutex_);
-  // Left the current version; removed when nothing names them any more.
-  using FilesByName = std::map<std::string, std::weak_ptr<StoredFile>>;
-  FilesByName obsolete_ LAVA_GUARDED_BY(state_mutex_);
-  FilesByName failed_outputs_ LAVA_GUARDED_BY(state_mutex_);  // of edits that failed
-  // Segments whose values a flush wrote elsewhere, by file name.
-  using SegmentsByName = std::map<std::string, std::weak_ptr<const LogSegment>>;
-  SegmentsByName dead_segments_ LAVA_GUARDED_BY(state_mutex_);
-  // Those that have become value files, as long as somebody may read them as segments.
-  SegmentsByName kept_segments_ LAVA_GUARDED_BY(state_mutex_);
   // Those of which the other layer may need entries, by the sequence of their first.
   std::map<uint64_t, HeldSegment> held_entries_ LAVA_GUARDED_BY(state_mutex_);
   uint64_t released_to_ LAVA_GUARDED_BY(state_mutex_) = 0;  // the other layer's durable position
-  LateFiles late_files_ LAVA_GUARDED_BY(state_mutex_);
-  TtlClock ttl_clock_ LAVA_GUARDED_BY(state_mutex_);
-  std::optional<TtlTime> time_before_ LAVA_GUARDED_BY(state_mutex_);
-  // By SetTime(); until then it is the system's.
-  bool time_told_ LAVA_GUARDED_BY(state_mutex_) = false;
 };
 
 }  // namespace lava

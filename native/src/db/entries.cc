@@ -337,7 +337,7 @@ void DBImpl::DropReleased() {
 
 // Holds state: whether versions name the file, or did and somebody may read it still.
 bool DBImpl::IsOfTree(const std::string& name) const {
-  return obsolete_.contains(name) ||
+  return obsolete_files_.Contains(name) ||
          std::any_of(version_->value_files.begin(), version_->value_files.end(),
                      [&name](const auto& file) { return file.first.ValueFileName() == name; });
 }

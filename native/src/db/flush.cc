@@ -37,6 +37,7 @@ Status DBImpl::FlushHere() {
     flush_groups_.push_back(group);
     group->running = true;
     ++running_flushes_;
+    ++jobs_in_flight_;
   }
   {
     MutexUnlock others(&write_mutex_);
@@ -104,7 +105,7 @@ void DBImpl::Publish(std::unique_ptr<ReadView> view) {
   });  // the next view makes up for it
   UpdateAttention();
   view_.Set(ViewRef(view.release()));
-  changed_.NotifyAll();
+  NotifyChanged();
 }
 
 void DBImpl::UpdateAttention() {
@@ -155,18 +156,22 @@ void DBImpl::StartFlush(const std::shared_ptr<FlushGroup>& group) {
   Submit(os::Priority::kFlush, [this, weak = std::weak_ptr<FlushGroup>(group)] {
     if (const std::shared_ptr<FlushGroup> queued = weak.lock()) return RunFlushJob(queued);
     // Another flush's end installed the group while this retry was queued.
-    MutexLock state(&state_mutex_);
-    --running_flushes_;
-    changed_.NotifyAll();
-    ReportJobs();
+    {
+      MutexLock state(&state_mutex_);
+      --running_flushes_;
+    }
+    JobEnded();
   });
   group->running = true;
   ++running_flushes_;
+  ++jobs_in_flight_;
 }
 
 void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {
   const uint64_t began_us = clock_->MonotonicMicros();
-  const Status status = Guarded("flush in", path_, [&] { return Flush(group.get()); });
+  std::vector<Flushed> flushed;
+  const Status status = Guarded("flush in", path_, [&] { return Flush(group.get(), &flushed); });
+  (void)Tried([&] { ChooseBounds(flushed); });
   {
     MutexLock state(&state_mutex_);
     // What nobody else reads goes now, and so do segments below.
@@ -174,7 +179,7 @@ void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {
       group->runs.clear();
     group->running = false;
     --running_flushes_;
-    changed_.NotifyAll();
+    NotifyChanged();
     if (status.ok()) {
       Worked(BackgroundEvents::Work::kFlush);
     } else if (!cancelled_) {
@@ -186,23 +191,29 @@ void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {
         state_mutex_.AssertHeld();
         ScheduleFlushes(false);
       });
+  }
+  {
+    MutexLock jobs(&jobs_mutex_);
     ScheduleAll();
   }
+  JobEnded();
   RemoveObsoleteFiles();
 }
 
 // At a job's end. What there is no memory for is planned when another ends, or when a write waits
 // for it.
 void DBImpl::ScheduleAll() {
-  for (const auto schedule :
-       {&DBImpl::ScheduleCompactions, &DBImpl::ScheduleGc, &DBImpl::ReportJobs})
-    (void)Tried([&] {
-      state_mutex_.AssertHeld();
-      (this->*schedule)();
-    });
+  (void)Tried([this] {
+    jobs_mutex_.AssertHeld();
+    ScheduleCompactions();
+  });
+  (void)Tried([this] {
+    jobs_mutex_.AssertHeld();
+    ScheduleGc();
+  });
 }
 
-Status DBImpl::Flush(FlushGroup* group) {
+Status DBImpl::Flush(FlushGroup* group, std::vector<Flushed>* installed) {
   FlushInput input;
   bool flushed;
   {
@@ -237,12 +248,12 @@ Status DBImpl::Flush(FlushGroup* group) {
       if (group->file) Counters::Add(&counters_.flush_bytes_written, group->file->bytes);
     }
   }
-  return status.ok() ? InstallFlushes() : status;
+  return status.ok() ? InstallFlushes(installed) : status;
 }
 
 // Oldest first, and only as far as the oldest is done: a run never becomes a file before the runs
 // that are older than it.
-Status DBImpl::InstallFlushes() {
+Status DBImpl::InstallFlushes(std::vector<Flushed>* installed) {
   MutexLock install(&install_mutex_);
   while (true) {
     std::shared_ptr<FlushGroup> group;
@@ -251,13 +262,15 @@ Status DBImpl::InstallFlushes() {
       if (flush_groups_.empty() || !flush_groups_.front()->done) return Status::OK();
       group = flush_groups_.front();
     }
-    LAVA_RETURN_IF_ERROR(InstallGroup(group));
+    LAVA_RETURN_IF_ERROR(InstallGroup(group, installed));
   }
 }
 
 // First the manifest has the group's file, then readers do. Where there is no memory between, the
 // next attempt goes on from there.
-Status DBImpl::InstallGroup(const std::shared_ptr<FlushGroup>& group) {
+Status DBImpl::InstallGroup(const std::shared_ptr<FlushGroup>& group,
+                            std::vector<Flushed>* installed) {
+  const CpuSpan cpu(&counters_.install_cpu_us);
   if (!group->logged) LAVA_RETURN_IF_ERROR(LogGroup(group.get()));
   // A trim that fails is made up for by the next; the records are passed by.
   const std::optional<uint64_t> wal_flushed = group->edit.wal_flushed;
@@ -268,11 +281,16 @@ Status DBImpl::InstallGroup(const std::shared_ptr<FlushGroup>& group) {
   adoption_due_ = true;
   CommitGroup(group);
   adoption_due_ = false;
+  Counters::Add(&counters_.versions_installed, 1);
   (void)Tried([&] {
     install_mutex_.AssertHeld();
     state_mutex_.AssertHeld();
     DropReleased();
-    ChooseBounds(*group);
+    Flushed& flushed = installed->emplace_back();
+    flushed.file = group->file;
+    flushed.value_files = group->value_files;
+    for (const std::shared_ptr<SealedRun>& run : group->runs)
+      for (const auto& [id, count] : run->apart) flushed.separated_puts[id] += count;
   });
   return Status::OK();
 }
@@ -304,7 +322,7 @@ void DBImpl::CommitGroup(const std::shared_ptr<FlushGroup>& group) {
     for (const std::shared_ptr<LogSegment>& segment : run->segments) {
       const auto kept = [&segment](const auto& file) { return file->id == segment->id(); };
       const bool lives = std::any_of(group->value_files.begin(), group->value_files.end(), kept);
-      (lives ? kept_segments_ : dead_segments_)[segment->id().ValueFileName()] = segment;
+      obsolete_files_.AddSegment(segment, /*became_file=*/lives);
     }
   }
   const uint64_t installed = group->runs.front()->sequence;
@@ -343,38 +361,33 @@ Status DBImpl::Log(const VersionEdit& edit, FlushGroup* group) {
   const bool any_new = !edit.added.empty() || !edit.values_added.empty();
   if (syncs() && any_new) status = fs_->SyncDirectory(path_);
   if (status.ok()) status = manifest_->LogAndApply(edit);
-  MutexLock state(&state_mutex_);
+  const std::shared_ptr<const Version>& logged = manifest_->state().version;
+  bool files_changed = false;
+  {
+    MutexLock state(&state_mutex_);
+    if (status.ok()) {
+      files_changed = logged_version_ != logged;
+      logged_version_ = logged;
+      if (group != nullptr) group->logged = true;
+    } else {
+      manifest_status_ = manifest_->failed_sync();
+      if (!manifest_status_.ok()) attention_ = true;
+    }
+  }
   if (!status.ok()) {
-    manifest_status_ = manifest_->failed_sync();
-    if (!manifest_status_.ok()) attention_ = true;
-    // The edit may be in the log all the same: its files stay until a later edit is safe there.
-    for (const VersionEdit::AddedFile& added : edit.added)
-      failed_outputs_[added.entry.file->id.FileName()] = added.entry.file;
-    for (const VersionEdit::AddedValueFile& added : edit.values_added)
-      failed_outputs_[added.file->id.ValueFileName()] = added.file;
+    obsolete_files_.AddFailed(edit);
     return status;
   }
-  const bool files_changed = logged_version_ != manifest_->state().version;
-  logged_version_ = manifest_->state().version;
-  if (group != nullptr) group->logged = true;
-  obsolete_.merge(failed_outputs_);
-  failed_outputs_.clear();
+  obsolete_files_.EditIsSafe(edit);
+  Counters::Add(&counters_.files_installed, edit.added.size() + edit.removed.size() +
+                                                edit.values_added.size() +
+                                                edit.values_removed.size());
   if (!files_changed) return status;
   // Without memory for that they stay until the next open.
   (void)Tried([&] {
-    install_mutex_.AssertHeld();
-    state_mutex_.AssertHeld();
-    NoteObsolete();
+    for (const Version::LeftFile& left : logged->left) obsolete_files_.Add(left.name(), left.file);
   });
   return status;
-}
-
-// What moves lives on in the new version, and is told when it leaves that.
-void DBImpl::NoteObsolete() {
-  for (const Version::LeftFile& left : logged_version_->left) {
-    obsolete_[left.name()] = left.file;
-    gc_baselines_.erase(left.id);
-  }
 }
 
 Status DBImpl::WaitUntil(const std::function<bool()>& flushed, uint32_t timeout_ms,

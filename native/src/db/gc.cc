@@ -51,33 +51,54 @@ bool HasAllExpired(const ValueFileMeta& file, const std::map<uint64_t, TableOpti
   return !file.tables.empty();
 }
 
+// Whether everything has still expired that a collection dropped for that.
+static bool HasStillExpired(const GcInput& input, const GcOutput& output, int64_t now_ms) {
+  const auto expired = [&](const auto& noted) {
+    const auto table = input.tables.find(noted.first.second);
+    return table != input.tables.end() &&
+           HasExpired(&table->second, static_cast<uint64_t>(noted.second), now_ms);
+  };
+  return std::all_of(output.births_expired.begin(), output.births_expired.end(), expired) &&
+         std::all_of(input.expired.begin(), input.expired.end(),
+                     [&](const auto& file) { return HasAllExpired(*file, input.tables, now_ms); });
+}
+
 // One collection at a time while there is space enough: it competes with compactions for the
 // disk, and each makes the next one's choice better.
 void DBImpl::ScheduleGc() {
-  if (closed_.load() || !manifest_status_.ok()) return;
-  AdoptLeft();
-  // What lives is judged by all key files: there is time until they are there.
-  if (late_files_.any_key_file() || IsKeyFileDamaged()) return;
-  if (version_->value_files.empty() || options_.gc_garbage_percent > 100) return;
-  if (!gc_backoff_.status.ok() && clock_->MonotonicMicros() < gc_backoff_.retry_at_us) return;
-  if (collections_.size() >= GcEffortNow().jobs) return;
-  const std::vector<ValueFileGarbage> garbage = GarbageOf(*version_);
-  while (collections_.size() < GcEffortNow().jobs && StartCollection(garbage)) {
+  if (closed_.load()) return;
+  {
+    MutexLock state(&state_mutex_);
+    if (!manifest_status_.ok()) return;
+    AdoptLeft();
+    // What lives is judged by all key files: there is time until they are there.
+    if (late_files_.any_key_file() || IsKeyFileDamaged() || IsBackingOff(gc_backoff_)) return;
   }
+  const PlanInputs inputs = TakePlanInputs();
+  const Version& version = *inputs.version;
+  if (version.value_files.empty() || options_.gc_garbage_percent > 100) return;
+  if (collections_.size() >= GcEffortNow(inputs).jobs) return;
+  std::erase_if(gc_baselines_, [&version](const auto& baseline) {
+    return !version.value_files.contains(baseline.first);
+  });
+  const std::vector<ValueFileGarbage> garbage = GarbageOf(version);
+  while (collections_.size() < GcEffortNow(inputs).jobs && StartCollection(inputs, garbage)) {
+  }
+  if (!collections_.empty()) return;
   // What failed may be left undone for good.
-  if (collections_.empty()) Worked(BackgroundEvents::Work::kCollection);
+  MutexLock state(&state_mutex_);
+  Worked(BackgroundEvents::Work::kCollection);
 }
 
-bool DBImpl::StartCollection(const std::vector<ValueFileGarbage>& all) {
+bool DBImpl::StartCollection(const PlanInputs& inputs, const std::vector<ValueFileGarbage>& all) {
   const std::set<const ValueFileMeta*> busy = BusyValueFiles();
   auto task = std::make_shared<GcTask>();
-  task->input.version = version_;
-  const std::map<uint64_t, TableOptions> tables = TableOptionsNow();
-  const int64_t now_ms = DropTimeNow().older_ms;
+  task->input.version = inputs.version;
+  const int64_t now_ms = expiry_time_.Now().older_ms;
   std::vector<GcFile> files;
   for (const ValueFileGarbage& garbage : all) {
     const bool is_busy = busy.contains(garbage.file.get());
-    const bool expired = HasAllExpired(*garbage.file, tables, now_ms);
+    const bool expired = HasAllExpired(*garbage.file, inputs.tables, now_ms);
     if (expired && !is_busy) {
       task->input.expired.push_back(garbage.file);
       task->garbage_bytes += garbage.raw_bytes;
@@ -85,22 +106,22 @@ bool DBImpl::StartCollection(const std::vector<ValueFileGarbage>& all) {
     GcFile& file = files.emplace_back();
     file.raw_bytes = garbage.raw_bytes;
     file.garbage = garbage.garbage_estimate;
-    file.busy =
-        is_busy || expired || late_files_.Contains(garbage.file->id) || Avoids(garbage.file->id);
+    file.busy = is_busy || expired || late_files_.Contains(garbage.file->id) ||
+                inputs.Avoids(garbage.file->id);
     file.hot = garbage.file->hot;
-    file.in_checkpoint = IsInCheckpoint(garbage.file->id);
+    file.in_checkpoint = IsInCheckpoint(inputs, garbage.file->id);
     const auto baseline = gc_baselines_.find(garbage.file->id);
     if (baseline != gc_baselines_.end())
       file.garbage =
           std::min(file.garbage, baseline->second - std::min(baseline->second, garbage.referenced));
   }
-  const GcEffort effort = GcEffortNow();
+  const GcEffort effort = GcEffortNow(inputs);
   const std::vector<size_t> picked =
       RulesOf(value_policy_)
           .PickCollection(files, {.garbage_percent = effort.garbage_percent,
                                   .checkpoint_percent = effort.checkpoint_percent,
                                   .live_bytes_max = options_.value_file_bytes,
-                                  .last_resort = effort.last_resort || WorkPressure().slow > 0});
+                                  .last_resort = effort.last_resort || inputs.pressure.slow > 0});
   if (picked.empty() && task->input.expired.empty()) return false;
   for (const size_t i : picked) {
     task->input.files.push_back(all[i].file);
@@ -114,8 +135,14 @@ bool DBImpl::StartCollection(const std::vector<ValueFileGarbage>& all) {
   const bool submitted = TrySubmit(os::Priority::kGc, [this, weak = std::weak_ptr<GcTask>(task)] {
     if (std::shared_ptr<GcTask> queued = weak.lock()) RunGcJob(std::move(queued));
   });
-  if (!submitted) collections_.erase(task);
-  return submitted;
+  if (!submitted) {
+    collections_.erase(task);
+    return false;
+  }
+  ++running_collections_;
+  copied_bytes_ += task->copied_bytes;
+  ++jobs_in_flight_;
+  return true;
 }
 
 void DBImpl::RunGcJob(std::shared_ptr<GcTask> task) {
@@ -126,7 +153,7 @@ void DBImpl::RunGcJob(std::shared_ptr<GcTask> task) {
       // Tables that were registered since it was queued may expire, too.
       MutexLock state(&state_mutex_);
       task->input.tables = TableOptionsNow();
-      task->input.now_ms = DropTimeNow().older_ms;
+      task->input.now_ms = expiry_time_.Now().older_ms;
     }
     std::optional<JobMemory::Grant> granted = lease_->job_memory()->TryBegin(
         budget_.counter(MemoryPurpose::kCollections), WorkingSetOf(task->input));
@@ -138,20 +165,20 @@ void DBImpl::RunGcJob(std::shared_ptr<GcTask> task) {
   });
   const bool put_off = !memory && status.ok();
   {
-    MutexLock state(&state_mutex_);
+    MutexLock jobs(&jobs_mutex_);
     collections_.erase(task);
-    changed_.NotifyAll();
-    if (!put_off && status.ok()) Worked(BackgroundEvents::Work::kCollection);
-    if (!status.ok() && !cancelled_) Failed(BackgroundEvents::Work::kCollection, status, began_us);
-    if (put_off) {
-      (void)Tried([this] {
-        state_mutex_.AssertHeld();
-        ReportJobs();
-      });
-    } else {
-      ScheduleAll();  // with nothing left to collect, compactions are made for what they expose
+    --running_collections_;
+    copied_bytes_ -= task->copied_bytes;
+    {
+      MutexLock state(&state_mutex_);
+      if (!put_off && status.ok()) Worked(BackgroundEvents::Work::kCollection);
+      if (!status.ok() && !cancelled_)
+        Failed(BackgroundEvents::Work::kCollection, status, began_us);
     }
+    // With nothing left to collect, compactions are made for what they expose.
+    if (!put_off) ScheduleAll();
   }
+  JobEnded();
   // The inputs may be named by nothing else any more: their readers close outside the lock.
   task.reset();
   if (put_off) return AwaitMemory();
@@ -187,12 +214,13 @@ Status DBImpl::CollectGarbage(const GcTask& task) {
 // Not *installed: the clock went back below what the output was made by.
 Status DBImpl::InstallGc(const GcTask& task, const GcOutput& output, bool* installed) {
   MutexLock install(&install_mutex_);
+  const CpuSpan cpu(&counters_.install_cpu_us);
   {
     MutexLock state(&state_mutex_);
     AdoptLeft();
-    *installed = MayDrop(task, output);
+    *installed = HasStillExpired(task.input, output, expiry_time_.Now().older_ms);
     if (!*installed) {
-      for (const auto& file : output.files) obsolete_[file->id.ValueFileName()] = file;
+      for (const auto& file : output.files) obsolete_files_.Add(file->id.ValueFileName(), file);
       return Status::OK();
     }
   }
@@ -228,22 +256,29 @@ Status DBImpl::InstallGc(const GcTask& task, const GcOutput& output, bool* insta
     if (!added.places.empty()) {
       edit.values_added.push_back(std::move(added));
     } else {  // all that it was to hold has died meanwhile
-      MutexLock state(&state_mutex_);
-      obsolete_[file->id.ValueFileName()] = file;
+      obsolete_files_.Add(file->id.ValueFileName(), file);
     }
   }
   if (edit.values_removed.empty()) return Status::OK();
   LAVA_RETURN_IF_ERROR(Log(edit));
+  {
+    // Before anybody can plan with the outputs.
+    MutexLock jobs(&jobs_mutex_);
+    (void)Tried([&] {
+      jobs_mutex_.AssertHeld();
+      install_mutex_.AssertHeld();
+      const Version& logged = *manifest_->state().version;
+      for (const std::shared_ptr<ValueFileMeta>& file : output.files) {
+        const auto entry = logged.value_files.find(file->id);
+        if (entry != logged.value_files.end())
+          gc_baselines_[file->id] = entry->second.garbage.referenced;
+      }
+    });
+  }
   MutexLock state(&state_mutex_);
   LearnFreed(task, output);
   Adopt();
-  (void)Tried([&] {
-    state_mutex_.AssertHeld();
-    for (const ValueFileGarbage& garbage : GarbageOf(*version_)) {
-      for (const std::shared_ptr<ValueFileMeta>& file : output.files)
-        if (garbage.file == file) gc_baselines_[file->id] = garbage.referenced;
-    }
-  });
+  Counters::Add(&counters_.versions_installed, 1);
   return Status::OK();
 }
 

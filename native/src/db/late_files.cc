@@ -10,39 +10,55 @@ namespace lava {
 void LateFiles::Add(const std::shared_ptr<FileMeta>& file) {
   std::string name = file->id.FileName();
   file->reader = std::make_shared<LateTableReader>(name);
+  MutexLock lock(&mutex_);
+  if (!ids_.insert(file->id).second) return;
   by_name_[std::move(name)] = {file->id, true, file, {}};
-  ids_.insert(file->id);
+  ++files_;
   ++key_files_;
 }
 
 void LateFiles::Add(const std::shared_ptr<ValueFileMeta>& file) {
   std::string name = file->id.ValueFileName();
   file->reader = std::make_shared<LateValueReader>(name);
+  MutexLock lock(&mutex_);
+  if (!ids_.insert(file->id).second) return;
   by_name_[std::move(name)] = {file->id, false, {}, file};
-  ids_.insert(file->id);
+  ++files_;
 }
 
-const LateFiles::Late* LateFiles::Find(const std::string& name) const {
+std::optional<LateFiles::Late> LateFiles::Find(const std::string& name) const {
+  MutexLock lock(&mutex_);
   const auto found = by_name_.find(name);
-  return found == by_name_.end() ? nullptr : &found->second;
+  if (found == by_name_.end()) return std::nullopt;
+  return found->second;
+}
+
+bool LateFiles::Contains(const FileId& id) const {
+  if (empty()) return false;
+  MutexLock lock(&mutex_);
+  return ids_.contains(id);
 }
 
 void LateFiles::Erase(const std::string& name) {
+  MutexLock lock(&mutex_);
   const auto found = by_name_.find(name);
   if (found == by_name_.end()) return;
+  --files_;
   if (found->second.is_key_file) --key_files_;
   ids_.erase(found->second.id);
   by_name_.erase(found);
 }
 
 void LateFiles::Clear() {
+  MutexLock lock(&mutex_);
   by_name_.clear();
   ids_.clear();
-  key_files_ = 0;
+  files_ = key_files_ = 0;
 }
 
 bool LateFiles::AnyOf(const Version& version) const {
   if (any_key_file()) return true;
+  MutexLock lock(&mutex_);
   for (const FileId& id : ids_)
     if (version.value_files.contains(id)) return true;
   return false;
@@ -70,10 +86,8 @@ Status DBImpl::FileArrived(const std::string& name) {
   std::shared_ptr<FileMeta> key_file;
   std::shared_ptr<ValueFileMeta> value_file;
   {
-    MutexLock state(&state_mutex_);
-    const LateFiles::Late* late = late_files_.Find(name);
-    if (late == nullptr)
-      return Status::InvalidArgument("no file " + name + " is missing in " + path_);
+    const std::optional<LateFiles::Late> late = late_files_.Find(name);
+    if (!late) return Status::InvalidArgument("no file " + name + " is missing in " + path_);
     key_file = late->key_file.lock();
     value_file = late->value_file.lock();
   }
@@ -91,36 +105,44 @@ Status DBImpl::FileArrived(const std::string& name) {
   // What could not be opened is still missing.
   if (!status.ok() && (key_file != nullptr || value_file != nullptr))
     return status.IsNotFound() ? Status::IOError("the file " + path + " is not there") : status;
-  MutexLock state(&state_mutex_);
   late_files_.Erase(name);
-  // Both look at all files: not for each one that is of no use to them.
-  if (key_file != nullptr) ScheduleCompactions();
   const bool last_key_file = key_file != nullptr && !late_files_.any_key_file();
-  if (last_key_file || !late_files_.AnyOf(*version_)) ScheduleGc();
+  std::shared_ptr<const Version> version;
+  {
+    MutexLock state(&state_mutex_);
+    version = version_;
+  }
+  {
+    // Both look at all files: not for each one that is of no use to them.
+    MutexLock jobs(&jobs_mutex_);
+    if (key_file != nullptr) ScheduleCompactions();
+    if (last_key_file || !late_files_.AnyOf(*version)) ScheduleGc();
+  }
+  MutexLock state(&state_mutex_);
   ReportJobs();
-  changed_.NotifyAll();
+  NotifyChanged();
   return status;
 }
 
 std::vector<Snapshot::File> DBImpl::MissingFiles() const {
   std::vector<Snapshot::File> missing;
   std::set<FileId> seen;  // a file may stand several times in a version
-  const auto add = [&](const StoredFile& file, std::string name) LAVA_REQUIRES(state_mutex_) {
+  const auto add = [&](const StoredFile& file, std::string name) {
     if (late_files_.Contains(file.id) && seen.insert(file.id).second)
       missing.push_back({std::move(name), file.bytes, file.crc32c, true});
   };
-  MutexLock state(&state_mutex_);
   if (late_files_.empty()) return missing;
-  for (const auto& level : version_->levels)
+  const ViewRef view = view_.Get();
+  if (!view) return missing;
+  for (const auto& level : view->version->levels)
     for (const FileEntry& entry : level) add(*entry.file, entry.file->id.FileName());
-  for (const auto& [id, entry] : version_->value_files) add(*entry.file, id.ValueFileName());
+  for (const auto& [id, entry] : view->version->value_files) add(*entry.file, id.ValueFileName());
   return missing;
 }
 
 void DBImpl::MarkMissing(std::vector<Snapshot::File>* files) const {
-  MutexLock state(&state_mutex_);
   if (late_files_.empty()) return;
-  for (Snapshot::File& file : *files) file.missing = late_files_.Find(file.name) != nullptr;
+  for (Snapshot::File& file : *files) file.missing = late_files_.Find(file.name).has_value();
 }
 
 }  // namespace lava

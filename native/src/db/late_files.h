@@ -1,16 +1,19 @@
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
+#include "base/mutex.h"
 #include "manifest/version.h"
 
 namespace lava {
 
 /// The files of an instance that were imported before they are there.
-/// Threads:    guarded by the DB's state mutex.
+/// Threads:    any; empty() and any_key_file() take no lock.
 class LateFiles {
  public:
   struct Late {
@@ -24,22 +27,23 @@ class LateFiles {
   /// Hangs a reader onto the file that answers NeedsFile.
   void Add(const std::shared_ptr<FileMeta>& file);
   void Add(const std::shared_ptr<ValueFileMeta>& file);
-  /// Null when no file of this name is missing.
-  const Late* Find(const std::string& name) const;
+  /// Nothing when no file of this name is missing.
+  std::optional<Late> Find(const std::string& name) const;
   void Erase(const std::string& name);
   void Clear();
 
-  bool empty() const { return by_name_.empty(); }
-  bool Contains(const FileId& id) const { return !ids_.empty() && ids_.contains(id); }
+  bool empty() const { return files_.load(std::memory_order_relaxed) == 0; }
+  bool Contains(const FileId& id) const;
   /// Versions never lose one of these: compactions leave them alone.
-  bool any_key_file() const { return key_files_ > 0; }
+  bool any_key_file() const { return key_files_.load(std::memory_order_relaxed) > 0; }
   /// Whether one of them belongs to the version; the others may never come.
   bool AnyOf(const Version& version) const;
 
  private:
-  std::map<std::string, Late> by_name_;
-  std::set<FileId> ids_;
-  size_t key_files_ = 0;
+  mutable Mutex mutex_;
+  std::map<std::string, Late> by_name_ LAVA_GUARDED_BY(mutex_);
+  std::set<FileId> ids_ LAVA_GUARDED_BY(mutex_);
+  std::atomic<size_t> files_{0}, key_files_{0};  // changed under the mutex
 };
 
 }  // namespace lava

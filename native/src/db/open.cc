@@ -182,13 +182,16 @@ Status DBImpl::OpenVersion(std::span<const ImportSource> imports) {
   lease_->Join(this);
   quota_->Join(&space_place_, this);
   joined_ = true;
-  MutexLock write(&write_mutex_);
-  MutexLock state(&state_mutex_);
-  active_ = MemTable::Create(budget_.counter(MemoryPurpose::kMemtables));
-  logged_version_ = manifest_->state().version;
-  AdoptVersion();
-  known_tables_ = manifest_->state().tables;
-  PublishView();
+  {
+    MutexLock write(&write_mutex_);
+    MutexLock state(&state_mutex_);
+    active_ = MemTable::Create(budget_.counter(MemoryPurpose::kMemtables));
+    logged_version_ = manifest_->state().version;
+    AdoptVersion();
+    known_tables_ = manifest_->state().tables;
+    PublishView();
+  }
+  MutexLock jobs(&jobs_mutex_);
   ScheduleCompactions();
   ScheduleGc();
   return Status::OK();
@@ -231,7 +234,6 @@ Status DBImpl::OpenFiles(const Version& version, std::span<const ImportSource> i
     for (const FileEntry& entry : level) {
       if (entry.file->reader != nullptr) continue;
       if (missing.contains(entry.file->id.FileName())) {
-        MutexLock state(&state_mutex_);
         late_files_.Add(entry.file);
       } else {
         LAVA_RETURN_IF_ERROR(OpenKeyFile(entry.file.get()));
@@ -242,7 +244,6 @@ Status DBImpl::OpenFiles(const Version& version, std::span<const ImportSource> i
   for (const auto& [id, entry] : version.value_files) {
     if (entry.file->reader != nullptr) continue;
     if (missing.contains(id.ValueFileName())) {
-      MutexLock state(&state_mutex_);
       late_files_.Add(entry.file);
       continue;
     }
@@ -308,7 +309,11 @@ Status DBImpl::Close() {
       MutexLock state(&state_mutex_);
       closed_ = true;
       attention_ = true;
-      changed_.NotifyAll();
+      NotifyChanged();
+    }
+    {
+      MutexLock jobs(&jobs_mutex_);
+      jobs_changed_.NotifyAll();
     }
     cancelled_ = true;
     if (joined_) lease_->Leave(this);
@@ -343,6 +348,7 @@ void DBImpl::TearDown() {
   {
     MutexLock install(&install_mutex_);
     MutexLock write(&write_mutex_);
+    MutexLock jobs(&jobs_mutex_);
     MutexLock state(&state_mutex_);
     manifest_.reset();
     segment_.reset();
@@ -362,8 +368,7 @@ void DBImpl::TearDown() {
     adoption_due_ = false;
     budget_.counter(MemoryPurpose::kMetadata)->Release(std::exchange(metadata_bytes_, 0));
     // No version holds its files any more, so a late Flush() would take what only moved for dead.
-    obsolete_.clear();
-    failed_outputs_.clear();
+    obsolete_files_.Clear();
     directory_lock_.reset();
   }
   wal.reset();

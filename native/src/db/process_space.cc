@@ -9,9 +9,8 @@ SpaceReport DBImpl::MakeSpaceReport() const {
   SpaceReport report;
   report.use = space_use_;
   // It is busy, too, as long as jobs wait for files that have not arrived.
-  report.busy = running_flushes_ + running_compactions_ > 0 || !collections_.empty() ||
-                late_files_.any_key_file();
-  if (!collections_.empty()) report.freed_bytes_per_second = FreedBytesPerSecond();
+  report.busy = jobs_in_flight_ > 0 || late_files_.any_key_file();
+  if (running_collections_ > 0) report.freed_bytes_per_second = FreedBytesPerSecond();
   if (space_use_.pinned_bytes > 0) report.oldest_snapshot = snapshots_->oldest();
   for (const Backoff* backoff : {&gc_backoff_, &compaction_backoff_, &flush_backoff_})
     if (!backoff->status.ok()) report.failure = backoff->status.ToString();
@@ -35,17 +34,22 @@ void DBImpl::LookAtProcess() {
 void DBImpl::RequestSpace() {
   (void)TrySubmit(os::Priority::kFlush, [this] {
     RemoveObsoleteFiles();
-    MutexLock state(&state_mutex_);
-    CountSpace();
-    ReportSpace();
-    const SpaceVerdict looked_by = process_;
-    // Once for each write that waits, in whatever instance: else it would fail without a pause.
-    if (looked_by.writes.stop && looked_by.retry)
-      for (Backoff* backoff : {&flush_backoff_, &compaction_backoff_, &gc_backoff_})
-        backoff->retry_at_us = 0;
-    ScheduleFlushes(false);
+    MutexLock jobs(&jobs_mutex_);
+    SpaceVerdict looked_by;
+    {
+      MutexLock state(&state_mutex_);
+      CountSpace();
+      ReportSpace();
+      looked_by = process_;
+      // Once for each write that waits, in whatever instance: else it would fail without a pause.
+      if (looked_by.writes.stop && looked_by.retry)
+        for (Backoff* backoff : {&flush_backoff_, &compaction_backoff_, &gc_backoff_})
+          backoff->retry_at_us = 0;
+      ScheduleFlushes(false);
+    }
     ScheduleGc();
     ScheduleCompactions();  // which expose more when nothing is collected
+    MutexLock state(&state_mutex_);
     if (looked_by.writes.stop) UrgeSpace();
     process_ = quota_->Answer(&space_place_, MakeSpaceReport(), looked_by);
   });
@@ -63,7 +67,10 @@ void DBImpl::RequestGiveUp(uint64_t snapshot) {
 }
 
 // Without a lock: a write that misses it looks again when its time is up.
-void DBImpl::SpaceFreed() { changed_.NotifyAll(); }
+void DBImpl::SpaceFreed() {
+  ++changes_;
+  changed_.NotifyAll();
+}
 
 // The process's limit is full: others may have to make room, and this instance when it is its
 // turn.

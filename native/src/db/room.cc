@@ -18,39 +18,56 @@ Status DBImpl::MakeRoomSlow(uint64_t bytes, Purpose purpose) {
   const uint64_t started_us = clock_->MonotonicMicros();
   const uint64_t deadline_us = started_us + uint64_t{environment_.wait_ms_max} * 1000;
   Room waited_for = Room::kFree;
+  bool may_pass_limit = false;  // there is space again, or nothing more can be given back
   while (true) {
     if (closed_.load()) return Status::Closed("the instance was closed");
     MutexLock state(&state_mutex_);
     if (!manifest_status_.ok()) return manifest_status_;
     const Room room = JudgeRoom(bytes);
-    bool go_on = room == Room::kFree || room == Room::kSeal;
+    const bool behind = room == Room::kWaitForFlush || room == Room::kWaitForCompaction;
+    if (behind) waited_for = room;
     LookAtProcess();
     const bool slowed = space_.slow > 0 || process_.writes.slow > 0;
-    const bool for_space = go_on && slowed && purpose == Purpose::kStore;
-    if (!go_on) waited_for = room;
+    const bool for_space = !behind && slowed && purpose == Purpose::kStore;
     if (stalled_since_us_ == 0) stalled_since_us_ = started_us;
     uint64_t until_us = deadline_us;
-    const Status hopeless = !go_on      ? StalledStatus(room)
-                            : for_space ? AwaitSpace(&until_us, &go_on)
-                                        : Status::OK();
+    bool go_on = !behind, relieve = behind;
+    Status hopeless;
+    if (for_space) hopeless = AwaitSpace(&until_us, &go_on, &relieve);
+    if (relieve && !behind && may_pass_limit) go_on = true;
     if (go_on || !hopeless.ok()) stalled_since_us_ = space_round_ = 0;
     LAVA_RETURN_IF_ERROR(hopeless);
-    const uint64_t now_us = clock_->MonotonicMicros();
-    if (go_on || now_us >= deadline_us) CountStall(waited_for, for_space, now_us - started_us);
     if (go_on) {
+      CountStall(waited_for, for_space, clock_->MonotonicMicros() - started_us);
       if (for_space) PayForSpace(bytes);
       state.Unlock();
       if (room == Room::kSeal) SealLocked();
       RelieveLease();
       return Status::OK();
     }
-    if (now_us >= deadline_us) return Status::Busy();
-    // Readers of the memtable and other writers go on while this one waits.
-    MutexUnlock others(&write_mutex_);
-    RelieveLease();
-    changed_.WaitFor(&state_mutex_,
-                     std::chrono::microseconds(until_us - std::min(until_us, now_us)));
+    const uint64_t changes = changes_, since_us = stalled_since_us_;
     state.Unlock();
+    bool relieved = false, out_of_time = false;
+    {
+      // Readers of the memtable and other writers go on meanwhile.
+      MutexUnlock others(&write_mutex_);
+      if (relieve) hopeless = Relieve(room, since_us, &relieved);
+      const uint64_t now_us = clock_->MonotonicMicros();
+      out_of_time = now_us >= deadline_us;
+      if (hopeless.ok() && !relieved && !out_of_time) {
+        RelieveLease();
+        MutexLock waits(&state_mutex_);
+        if (changes_ == changes)
+          changed_.WaitFor(&state_mutex_,
+                           std::chrono::microseconds(until_us - std::min(until_us, now_us)));
+      }
+    }
+    if (!hopeless.ok()) stalled_since_us_ = space_round_ = 0;
+    LAVA_RETURN_IF_ERROR(hopeless);
+    may_pass_limit |= relieved;
+    if (relieved || !out_of_time) continue;
+    CountStall(waited_for, for_space, clock_->MonotonicMicros() - started_us);
+    return Status::Busy();
   }
 }
 
@@ -79,36 +96,57 @@ Room DBImpl::JudgeRoom(uint64_t bytes) const {
                      .lease_members = lease_->member_count()});
 }
 
-// Gets the work going that the writer waits for, and tells when it cannot succeed. An attempt
-// that began before this write came first (it may have been told Busy since) is made again for
-// it: so an error is never older than the write that is told it, and the first write after space
-// has returned goes on.
-Status DBImpl::StalledStatus(Room room) {
-  const bool flush = room == Room::kWaitForFlush;
-  const uint32_t& running = flush ? running_flushes_ : running_compactions_;
-  Backoff& backoff = flush ? flush_backoff_ : compaction_backoff_;
+// Gets the work going that a write waits for, and tells when that work cannot succeed. An attempt
+// that began before the write came is made again for the write, which may have been told Busy
+// since. So a write only reports errors that happened after the write began, and the first write
+// after space has returned goes on.
+Status DBImpl::Relieve(Room room, uint64_t since_us, bool* relieved) {
   executor_->Poke();
-  if (flush && IsDiskFull()) {
-    // Garbage may be what fills it.
-    ScheduleGc();
-    ScheduleCompactions();
-    UrgeSpace();
-    if (running_compactions_ > 0 || !collections_.empty()) return Status::OK();
-  }
-  if (running == 0 && !backoff.status.ok()) {
-    if (backoff.began_us >= stalled_since_us_) return backoff.status;
-    backoff.retry_at_us = 0;
-  }
-  ScheduleFlushes(false);
-  if (flush) {
+  if (room == Room::kWaitForFlush) return RelieveMemtables(since_us);
+  if (room == Room::kWaitForCompaction) return RelieveLevel0(since_us);
+  return MakeSpace(since_us, relieved);
+}
+
+Status DBImpl::RelieveMemtables(uint64_t since_us) {
+  const auto flush = [&]() LAVA_REQUIRES(state_mutex_) {
+    if (running_flushes_ == 0 && !flush_backoff_.status.ok()) {
+      if (flush_backoff_.began_us >= since_us) return flush_backoff_.status;
+      flush_backoff_.retry_at_us = 0;
+    }
+    ScheduleFlushes(false);
     executor_->Urge(os::Priority::kFlush);
-  } else {
-    ScheduleCompactions();
-    executor_->Urge(os::Priority::kL0Compaction);
-    executor_->Urge(os::Priority::kCompaction);  // one may have what L0 is to be merged with
+    return running_flushes_ == 0 ? flush_backoff_.status : Status::OK();
+  };
+  {
+    MutexLock state(&state_mutex_);
+    if (!IsDiskFull()) return flush();
   }
-  if (!flush && running == 0 && !avoided_.empty()) return DamageOf(*version_);
-  return running == 0 ? backoff.status : Status::OK();
+  // Garbage may be what fills it.
+  MutexLock jobs(&jobs_mutex_);
+  ScheduleGc();
+  ScheduleCompactions();
+  MutexLock state(&state_mutex_);
+  UrgeSpace();
+  if (running_compactions_ + running_collections_ > 0) return Status::OK();
+  return flush();
+}
+
+Status DBImpl::RelieveLevel0(uint64_t since_us) {
+  MutexLock jobs(&jobs_mutex_);
+  {
+    MutexLock state(&state_mutex_);
+    if (running_compactions_ == 0 && !compaction_backoff_.status.ok()) {
+      if (compaction_backoff_.began_us >= since_us) return compaction_backoff_.status;
+      compaction_backoff_.retry_at_us = 0;
+    }
+    ScheduleFlushes(false);
+  }
+  ScheduleCompactions();
+  executor_->Urge(os::Priority::kL0Compaction);
+  executor_->Urge(os::Priority::kCompaction);  // one may have what L0 is to be merged with
+  MutexLock state(&state_mutex_);
+  if (running_compactions_ > 0) return Status::OK();
+  return avoided_.empty() ? compaction_backoff_.status : DamageOf(*version_);
 }
 
 // A write waits for what makes space, or shows what can.
@@ -148,7 +186,7 @@ void DBImpl::RequestSeal() {
 // Called where nothing may fail. What was waited for is looked for when another job ends, too.
 void DBImpl::MemoryFreed() {
   (void)TrySubmit(os::Priority::kCompaction, [this] {
-    MutexLock state(&state_mutex_);
+    MutexLock jobs(&jobs_mutex_);
     ScheduleCompactions();
     ScheduleGc();
   });

@@ -26,9 +26,11 @@ std::map<uint64_t, uint64_t> RecordsByTable(const Version& version) {
 
 }  // namespace
 
-void DBImpl::ChooseBounds(const FlushGroup& flushed) {
-  if (flushed.file != nullptr) ChooseSeparations(*flushed.file);
-  if (large_values_) ChooseLarges(flushed);
+void DBImpl::ChooseBounds(const std::vector<Flushed>& installed) {
+  for (const Flushed& flushed : installed) {
+    if (flushed.file != nullptr) ChooseSeparations(*flushed.file);
+    if (large_values_) ChooseLarges(flushed);
+  }
 }
 
 // What a table begins with.
@@ -37,13 +39,12 @@ uint64_t DBImpl::FirstLarge() const {
                      UINT64_MAX);
 }
 
-void DBImpl::ChooseLarges(const FlushGroup& flushed) {
-  std::map<uint64_t, uint64_t> put, kept;
-  for (const std::shared_ptr<SealedRun>& run : flushed.runs)
-    for (const auto& [id, count] : run->apart) put[id] += count;
+void DBImpl::ChooseLarges(const Flushed& flushed) {
+  std::map<uint64_t, uint64_t> kept;
   for (const std::shared_ptr<ValueFileMeta>& file : flushed.value_files)
     for (const auto& [id, share] : file->tables) kept[id] += share.records;
-  for (const auto& [id, count] : put) {
+  MutexLock state(&state_mutex_);
+  for (const auto& [id, count] : flushed.separated_puts) {
     const auto table = tables_.find(id);
     if (table == tables_.end()) continue;
     table->second->CountApartFlushed(count, kept[id], kApartRemembered);
@@ -58,11 +59,16 @@ void DBImpl::ChooseLarges(const FlushGroup& flushed) {
 // For the tables that want their bound found.
 void DBImpl::ChooseSeparations(const FileMeta& flushed) {
   bool any = false;
-  for (const auto& [id, counts] : flushed.tables) {
-    const auto table = tables_.find(id);
-    if (table == tables_.end()) continue;
-    table->second->CountWritten(counts.first, kWritesRemembered);
-    any |= table->second->options().separation_bytes == kSeparationAutomatic;
+  std::shared_ptr<const Version> version;
+  {
+    MutexLock state(&state_mutex_);
+    version = version_;
+    for (const auto& [id, counts] : flushed.tables) {
+      const auto table = tables_.find(id);
+      if (table == tables_.end()) continue;
+      table->second->CountWritten(counts.first, kWritesRemembered);
+      any |= table->second->options().separation_bytes == kSeparationAutomatic;
+    }
   }
   if (!any) return;
   const TableProperties& properties = ReaderOf(flushed)->properties();
@@ -70,7 +76,7 @@ void DBImpl::ChooseSeparations(const FileMeta& flushed) {
   const uint64_t written = counters_.value_bytes_written.load(std::memory_order_relaxed);
   SeparationInput input{
       .key_bytes = properties.raw_key_bytes / std::max<uint64_t>(1, properties.records),
-      .tree_bytes = TreeBytes(*version_),
+      .tree_bytes = TreeBytes(*version),
       .memtable_bytes = memtable_limit_,
       .level1_bytes = options_.level1_bytes,
       .level_multiplier = options_.level_multiplier};
@@ -78,7 +84,8 @@ void DBImpl::ChooseSeparations(const FileMeta& flushed) {
   if (copied > 0)
     input.copied_per_byte =
         static_cast<double>(copied) / static_cast<double>(std::max<uint64_t>(1, written));
-  const std::map<uint64_t, uint64_t> records = RecordsByTable(*version_);
+  const std::map<uint64_t, uint64_t> records = RecordsByTable(*version);
+  MutexLock state(&state_mutex_);
   for (const auto& [id, table] : tables_) {
     if (table->options().separation_bytes != kSeparationAutomatic) continue;
     const auto known = records.find(id);

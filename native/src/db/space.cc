@@ -26,27 +26,14 @@ void DBImpl::AdoptVersion() {
 
 void DBImpl::CountSpace() {
   const bool counts_pins = space_limits_.high_bytes > 0 || quota_->limited();
-  space_use_.pinned_bytes = counts_pins ? PinnedBytes() : 0;
-  space_use_.copied_bytes = 0;
-  for (const std::shared_ptr<GcTask>& task : collections_)
-    space_use_.copied_bytes += task->copied_bytes;
-  for (const std::shared_ptr<CompactionTask>& task : compactions_)
-    space_use_.copied_bytes += task->copied_bytes;
+  space_use_.pinned_bytes = counts_pins ? obsolete_files_.pinned_bytes() : 0;
+  space_use_.copied_bytes = copied_bytes_;
 }
 
 void DBImpl::UpdateSpace() {
   CountSpace();
   space_ = JudgeSpace(space_use_, space_limits_);
   ReportSpace();
-}
-
-uint64_t DBImpl::PinnedBytes() const {
-  uint64_t bytes = 0;
-  for (const auto& [name, weak] : obsolete_) {
-    const std::shared_ptr<StoredFile> file = weak.lock();
-    if (file != nullptr) bytes += file->bytes;
-  }
-  return bytes;
 }
 
 // L0 is left out: what is in it now came after what was compacted.
@@ -71,35 +58,48 @@ void DBImpl::LearnMet(const CompactionTask& task, const CompactionOutput& output
   met_known_[level] = true;
 }
 
-// Whether a write goes on past the low limits, or until when it waits.
-Status DBImpl::AwaitSpace(uint64_t* until_us, bool* go_on) {
+// Whether a write goes on past the low limits, or until when it waits. *relieve: it waits at the
+// instance's high limit.
+Status DBImpl::AwaitSpace(uint64_t* until_us, bool* go_on, bool* relieve) {
   if (process_.writes.stop) {
     LAVA_RETURN_IF_ERROR(AwaitProcess(go_on));
     if (!*go_on) return Status::OK();
   }
-  if (space_.stop) return MakeSpace(go_on);
-  *go_on = clock_->MonotonicMicros() >= slowed_until_us_;
-  *until_us = std::min(*until_us, slowed_until_us_);
+  *relieve = space_.stop;
+  *go_on = !space_.stop && clock_->MonotonicMicros() >= slowed_until_us_;
+  *until_us = std::min(*until_us, space_.stop ? *until_us : slowed_until_us_);
   return Status::OK();
 }
 
-// Gets going what makes space, and tells when nothing does.
-Status DBImpl::MakeSpace(bool* go_on) {
-  UpdateSpace();  // what was pinned may be gone
-  *go_on = !space_.stop;
-  if (*go_on) return Status::OK();
-  executor_->Poke();
-  ScheduleFlushes(false);
+// Gets going what makes space, and tells when nothing does. Holds jobs from the plan to the answer:
+// else a job could end in between, whose successors are not planned yet.
+Status DBImpl::MakeSpace(uint64_t since_us, bool* go_on) {
+  RemoveObsoleteFiles();  // what was pinned may be gone
+  MutexLock jobs(&jobs_mutex_);
+  std::shared_ptr<const Version> version;
+  bool flushing = false;
+  {
+    MutexLock state(&state_mutex_);
+    UpdateSpace();
+    *go_on = !space_.stop;
+    if (*go_on) return Status::OK();
+    ScheduleFlushes(false);
+    version = version_;
+    flushing = running_flushes_ > 0;
+  }
   ScheduleGc();
   ScheduleCompactions();  // which expose more when nothing is collected
+  MutexLock state(&state_mutex_);
   UrgeSpace();
-  if (running_flushes_ + running_compactions_ > 0 || !collections_.empty()) return Status::OK();
+  if (running_compactions_ + running_collections_ > 0) return Status::OK();
+  // What a flush brought is not planned for yet.
+  if (flushing || running_flushes_ > 0 || version != version_) return Status::OK();
   // Some of what could be given back may wait for files that have not arrived.
   if (late_files_.AnyOf(*version_)) return Status::OK();
   if (!avoided_.empty()) return DamageOf(*version_);
   for (Backoff* backoff : {&flush_backoff_, &compaction_backoff_, &gc_backoff_}) {
     if (backoff->status.ok()) continue;
-    if (backoff->began_us >= stalled_since_us_) return backoff->status;
+    if (backoff->began_us >= since_us) return backoff->status;
     backoff->retry_at_us = 0;
     return Status::OK();
   }
@@ -114,7 +114,7 @@ Status DBImpl::MakeSpace(bool* go_on) {
   }
   const bool pinned = space_use_.file_bytes < space_limits_.high_bytes;
   if (pinned) {
-    if (clock_->MonotonicMicros() - stalled_since_us_ < kPinnedWaitUs) return Status::OK();
+    if (clock_->MonotonicMicros() - since_us < kPinnedWaitUs) return Status::OK();
     // A checkpoint can be made again; the job would have to be restored from one.
     if (snapshots_->GiveUpOldest()) {
       Counters::Add(&counters_.snapshots_given_up, 1);
@@ -160,7 +160,7 @@ void DBImpl::LearnFreed(const GcTask& task, const GcOutput& output) {
     for (const std::shared_ptr<ValueFileMeta>& file : *files) freed += file->raw_bytes;
   for (const std::shared_ptr<ValueFileMeta>& file : output.files) kept += file->raw_bytes;
   const uint64_t took_us = std::max<uint64_t>(1, clock_->MonotonicMicros() - task.began_us);
-  freed_bytes_ = freed_bytes_ * 3 / 4 + (freed - std::min(freed, kept)) * collections_.size();
+  freed_bytes_ = freed_bytes_ * 3 / 4 + (freed - std::min(freed, kept)) * running_collections_;
   freed_us_ = freed_us_ * 3 / 4 + took_us;
 }
 
@@ -169,28 +169,30 @@ uint32_t DBImpl::GcJobsMax() const {
   return std::max(executor_->thread_count(), 2u) - 1;
 }
 
-GcEffort DBImpl::GcEffortNow() const {
-  const SpacePressure pressure = WorkPressure();
+GcEffort DBImpl::GcEffortNow(const PlanInputs& inputs) const {
+  const SpacePressure& pressure = inputs.pressure;
   return JudgeGcEffort(
       {.garbage_percent = options_.gc_garbage_percent,
-       .fullness = IsDiskFull() ? 1 : pressure.fullness,
+       .fullness = inputs.disk_full ? 1 : pressure.fullness,
        .allowed_percent = pressure.bytes ? 0 : pressure.garbage_percent,
        .jobs_max = GcJobsMax(),
        .upload_cost_percent = options_.gc_upload_cost_percent,
-       .last_resort = (pressure.stop || IsDiskFull()) && running_compactions_ == 0});
+       .last_resort = (pressure.stop || inputs.disk_full) && running_compactions_ == 0});
 }
 
 // Files of other origins came with a checkpoint.
-bool DBImpl::IsInCheckpoint(const FileId& value_file) const {
-  return value_file.origin != origin_ || value_file.number < in_checkpoint_below_;
+bool DBImpl::IsInCheckpoint(const PlanInputs& inputs, const FileId& value_file) const {
+  return value_file.origin != origin_ || value_file.number < inputs.in_checkpoint_below;
 }
 
 // What collections copy of it is uploaded again.
 void DBImpl::GoesIntoCheckpoint(const Version& version) {
+  uint64_t below = 0;
+  for (const auto& [id, entry] : version.value_files)
+    if (id.origin == origin_) below = std::max(below, id.number + 1);
   MutexLock state(&state_mutex_);
   takes_checkpoints_ = true;
-  for (const auto& [id, entry] : version.value_files)
-    if (id.origin == origin_) in_checkpoint_below_ = std::max(in_checkpoint_below_, id.number + 1);
+  in_checkpoint_below_ = std::max(in_checkpoint_below_, below);
 }
 
 }  // namespace lava

@@ -46,15 +46,19 @@ DBStatistics DBImpl::statistics() const {
     out.live_files += out.value_files;
     out.live_file_bytes += out.value_file_bytes;
   }
+  out.pinned_file_bytes = obsolete_files_.pinned_bytes();
   MetBelow met_below;
   {
-    MutexLock state(&state_mutex_);
+    MutexLock jobs(&jobs_mutex_);
+    const PlanInputs inputs = TakePlanInputs();
     out.pending_compaction_bytes =
-        PendingCompactionBytes(MakePickerView(*version_), MakePickerOptions());
+        PendingCompactionBytes(MakePickerView(inputs), MakePickerOptions(inputs));
+  }
+  {
+    MutexLock state(&state_mutex_);
     out.running_flushes = running_flushes_;
     out.running_compactions = running_compactions_;
-    out.running_gc = collections_.size();
-    out.pinned_file_bytes = PinnedBytes();
+    out.running_gc = running_collections_;
     out.damaged_files = events_.damaged_files();
     met_below = met_below_;
     out.space_pressure_percent =
@@ -110,6 +114,9 @@ DBStatistics DBImpl::statistics() const {
   out.flush_cpu_us = get(counters_.flush_cpu_us);
   out.compaction_cpu_us = get(counters_.compaction_cpu_us);
   out.gc_cpu_us = get(counters_.gc_cpu_us);
+  out.versions_installed = get(counters_.versions_installed);
+  out.install_cpu_us = get(counters_.install_cpu_us);
+  out.files_installed = get(counters_.files_installed);
   out.files_refused_direct = fs_->files_refused_direct();
   out.snapshots_given_up = get(counters_.snapshots_given_up);
   out.snapshots_open = snapshots_->size();

@@ -84,8 +84,8 @@ uint64_t DBImpl::OrderCredit() const {
 }
 
 // In percent, beside writing a byte of a file that a checkpoint has.
-uint32_t DBImpl::OrderUploadCost() const {
-  return takes_checkpoints_ ? options_.gc_upload_cost_percent : 0;
+uint32_t DBImpl::OrderUploadCost(const PlanInputs& inputs) const {
+  return inputs.takes_checkpoints ? options_.gc_upload_cost_percent : 0;
 }
 
 std::set<const ValueFileMeta*> DBImpl::BusyValueFiles() const {
@@ -99,14 +99,16 @@ std::set<const ValueFileMeta*> DBImpl::BusyValueFiles() const {
 }
 
 // Both the old and the new values are there until the compaction ends.
-uint64_t DBImpl::MergedBytesMax() const {
+uint64_t DBImpl::MergedBytesMax(const PlanInputs& inputs) const {
   const uint64_t most = kMergedFilesMax * options_.value_file_bytes;
-  if (space_.garbage_bytes > 0) return std::min(most, space_.garbage_bytes / kMergedShare);
+  const uint64_t garbage = inputs.own_pressure.garbage_bytes;
+  if (garbage > 0) return std::min(most, garbage / kMergedShare);
   return value_policy_ == ValuePolicy::kMerge ? UINT64_MAX : most;
 }
 
 // What becomes of the values of each file that the compaction reaches.
-DBImpl::ValueMergePlan DBImpl::PlanValueMerge(const CompactionInput& input) const {
+DBImpl::ValueMergePlan DBImpl::PlanValueMerge(const PlanInputs& inputs,
+                                              const CompactionInput& input) const {
   ValueMergePlan plan;
   const Version& version = *input.version;
   if (version.value_files.empty() || input.output_level == 0) return plan;
@@ -128,24 +130,24 @@ DBImpl::ValueMergePlan DBImpl::PlanValueMerge(const CompactionInput& input) cons
          .garbage = garbage.garbage_estimate,
          .referenced = garbage.referenced,
          .reached = reached,
-         .busy = busy.contains(&file) || late_files_.Contains(file.id) || Avoids(file.id),
-         .in_checkpoint = IsInCheckpoint(file.id)});
+         .busy = busy.contains(&file) || late_files_.Contains(file.id) || inputs.Avoids(file.id),
+         .in_checkpoint = IsInCheckpoint(inputs, file.id)});
   }
-  const GcEffort effort = GcEffortNow();
+  const GcEffort effort = GcEffortNow(inputs);
   const ValueMergeOptions options{.output_level = input.output_level,
                                   .low_enough = IsLowEnough(version, input.output_level),
                                   .garbage_percent = effort.garbage_percent,
                                   .checkpoint_percent = effort.checkpoint_percent,
                                   .sorted_runs_max = options_.value_sorted_runs_max,
                                   .order_bytes_max = OrderCredit(),
-                                  .upload_cost_percent = OrderUploadCost(),
-                                  .bytes_max = MergedBytesMax()};
+                                  .upload_cost_percent = OrderUploadCost(inputs),
+                                  .bytes_max = MergedBytesMax(inputs)};
   plan.reasons = RulesOf(value_policy_).JudgeMerge(plan.files, options);
   return plan;
 }
 
 // Which value files the compaction takes along.
-void DBImpl::TakeAlong(const ValueMergePlan& plan, CompactionTask* task) {
+void DBImpl::TakeAlong(const PlanInputs& inputs, const ValueMergePlan& plan, CompactionTask* task) {
   task->values_chosen = true;
   for (size_t i = 0; i < plan.files.size(); ++i) {
     const MergeableFile& file = plan.files[i];
@@ -153,7 +155,7 @@ void DBImpl::TakeAlong(const ValueMergePlan& plan, CompactionTask* task) {
     if (!IsMerged(plan.reasons[i])) continue;
     task->input.merged_values.insert(plan.candidates[i]);
     if (plan.reasons[i] == ValueMergeReason::kTangled && value_policy_ == ValuePolicy::kAutomatic)
-      task->order_bytes += OrderCost(file, OrderUploadCost());
+      task->order_bytes += OrderCost(file, OrderUploadCost(inputs));
     const auto raw = static_cast<double>(std::max<uint64_t>(1, file.raw_bytes));
     task->copied_bytes += static_cast<uint64_t>(static_cast<double>(plan.candidates[i]->bytes) *
                                                 static_cast<double>(file.reached) / raw);
@@ -171,36 +173,37 @@ std::nullopt_t DBImpl::LookAgainAt(uint64_t credit) {
 // A key file of the last level is rewritten for its values' sake, when nothing else is to be done
 // and scans have paid for enough of them: who scans what nobody writes any more would else wait
 // for ever for a compaction that takes them along.
-std::optional<DBImpl::CompactionTask> DBImpl::PlanOrdering() {
+std::optional<CompactionTask> DBImpl::PlanOrdering(const PlanInputs& inputs) {
+  const Version& version = *inputs.version;
   if (value_policy_ != ValuePolicy::kAutomatic || options_.value_sorted_runs_max == 0 ||
-      running_compactions_ > 0 || !collections_.empty() || IsDiskFull() ||
-      WorkPressure().slow > 0 || OrderCredit() < ordering_needs_)
+      running_compactions_ > 0 || !collections_.empty() || inputs.disk_full ||
+      inputs.pressure.slow > 0 || OrderCredit() < ordering_needs_)
     return std::nullopt;
   uint32_t last = kLevelCountMax - 1;
-  while (last > 0 && version_->levels[last].empty()) --last;
+  while (last > 0 && version.levels[last].empty()) --last;
   if (last == 0) return std::nullopt;
-  const FileList& level = version_->levels[last];
+  const FileList& level = version.levels[last];
   size_t most = 0;
   uint32_t tangle = 0;
   for (size_t i = 0; i < level.size(); ++i) {
-    const uint32_t of = TangleOf(*version_, level[i]);
+    const uint32_t of = TangleOf(version, level[i]);
     if (of > tangle) most = i;
     tangle = std::max(tangle, of);
   }
   if (tangle < options_.value_sorted_runs_max || late_files_.Contains(level[most].file->id) ||
-      Avoids(level[most].file->id))
+      inputs.Avoids(level[most].file->id))
     return LookAgainAt(0);
   CompactionPlan plan;
   plan.level = plan.output_level = last;
   plan.inputs.push_back({last, {static_cast<uint32_t>(most)}});
-  CompactionTask task = MakeTask(plan);
-  const ValueMergePlan values = PlanValueMerge(task.input);
+  CompactionTask task = MakeTask(inputs, plan);
+  const ValueMergePlan values = PlanValueMerge(inputs, task.input);
   uint64_t bytes = 0, cost = 0;
   uint32_t merged = 0, unpaid = 0;
   for (size_t i = 0; i < values.files.size(); ++i) {
     const bool is_merged = values.reasons[i] == ValueMergeReason::kTangled;
     if (!is_merged && values.reasons[i] != ValueMergeReason::kUnpaid) continue;
-    cost += OrderCost(values.files[i], OrderUploadCost());
+    cost += OrderCost(values.files[i], OrderUploadCost(inputs));
     unpaid += is_merged ? 0 : 1;
     merged += is_merged ? 1 : 0;
     bytes += is_merged ? values.files[i].reached : 0;
@@ -216,7 +219,7 @@ std::optional<DBImpl::CompactionTask> DBImpl::PlanOrdering() {
   ordered_lower_ = level[most].lower;
   ordered_tangle_ = tangle;
   ordering_needs_ = 0;
-  TakeAlong(values, &task);
+  TakeAlong(inputs, values, &task);
   ordered_needs_ = OrderCredit() + std::max(order_spent_, OrderingStep());
   return task;
 }
@@ -233,7 +236,7 @@ void DBImpl::LookForOrdering() {
   if (scanned < at || !ordering_look_at_.compare_exchange_strong(at, scanned + OrderingStep()))
     return;
   Submit(os::Priority::kCompaction, [this] {
-    MutexLock state(&state_mutex_);
+    MutexLock jobs(&jobs_mutex_);
     ScheduleCompactions();
   });
 }
@@ -257,14 +260,14 @@ void DBImpl::NoteDecision(const CompactionInput& input, const ValueFileMeta& fil
 }
 
 std::vector<std::string> DBImpl::TakeValueDecisions() {
-  MutexLock state(&state_mutex_);
+  MutexLock jobs(&jobs_mutex_);
   std::vector<std::string> taken(value_decisions_.begin(), value_decisions_.end());
   value_decisions_.clear();
   return taken;
 }
 
 void DBImpl::SetValuePolicy(ValuePolicy policy) {
-  MutexLock state(&state_mutex_);
+  MutexLock jobs(&jobs_mutex_);
   value_policy_ = policy;
   ScheduleCompactions();
   ScheduleGc();

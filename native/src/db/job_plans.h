@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "db/read_view.h"
+#include "job/compaction_job.h"
+#include "job/flush_job.h"
+#include "job/gc_job.h"
+#include "manifest/version_edit.h"
+#include "os/executor.h"
+#include "policy/space_limits.h"
+
+namespace lava {
+
+/// Adjacent sealed runs that are flushed into one file.
+/// Threads:    guarded by the DB's state mutex.
+struct FlushGroup {
+  std::vector<std::shared_ptr<SealedRun>> runs;  // newest first
+  bool running = false;
+  bool done = false;    // flushed, waits to be installed behind older groups
+  bool logged = false;  // the manifest has it, and readers do not see it yet
+  VersionEdit edit;     // then
+  std::shared_ptr<FileMeta> file;
+  std::vector<std::shared_ptr<ValueFileMeta>> value_files;
+};
+
+/// What a flush brought, for the bounds that follow from it.
+struct Flushed {
+  std::shared_ptr<FileMeta> file;  // null: no key is left
+  std::vector<std::shared_ptr<ValueFileMeta>> value_files;
+  std::map<uint64_t, uint64_t> separated_puts;  // by table
+};
+
+/// A compaction in flight. Its inputs are busy.
+struct CompactionTask {
+  CompactionInput input;
+  bool trivial_move = false;
+  bool manual = false;
+  bool values_chosen = false;  // input.merged_values is final
+  uint64_t copied_bytes = 0;   // of value files, thought to be written
+  uint64_t order_bytes = 0;    // that scans have paid for, raw
+  os::Priority priority = os::Priority::kCompaction;
+};
+
+/// A collection of value files in flight.
+struct GcTask {
+  GcInput input;
+  uint64_t garbage_bytes = 0;  // thought to be freed
+  uint64_t copied_bytes = 0;   // thought to be written
+  uint64_t began_us = 0;
+};
+
+/// What jobs are planned by: taken at once under the DB's state mutex, and looked at without that
+/// mutex, because planning looks at every file.
+struct PlanInputs {
+  std::shared_ptr<const Version> version;
+  std::map<uint64_t, TableOptions> tables;
+  std::set<FileId> avoided;    // damaged ones, and those that cannot be compacted without them
+  SpacePressure pressure;      // what jobs work against
+  SpacePressure own_pressure;  // by the instance's own limits
+  uint64_t live_bytes = 0, hidden_bytes = 0;
+  bool disk_full = false;
+  bool takes_checkpoints = false;
+  uint64_t in_checkpoint_below = 0;  // value files of this origin by number; others all are
+
+  bool Avoids(const FileId& file) const { return !avoided.empty() && avoided.contains(file); }
+};
+
+/// Failed work waits before it is tried again.
+struct Backoff {
+  Status status;          // of the last attempt
+  uint64_t began_us = 0;  // that attempt
+  uint64_t retry_at_us = 0, wait_us = 0;
+};
+
+}  // namespace lava
