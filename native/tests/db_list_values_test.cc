@@ -2,7 +2,7 @@
 #include "db/verify_file.h"
 #include "db_value_test_util.h"
 
-// Lists whose elements are in value files, as a user meets them (design: lists).
+// Lists whose elements are in value files, as a user meets them.
 namespace lava::testing {
 namespace {
 

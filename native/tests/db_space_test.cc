@@ -159,7 +159,7 @@ TEST(DBSpace, WritesAreSlowedBetweenTheLimits) {
   EXPECT_OK(db.Put(1, 1));
 }
 
-// Scenario 8: a slow upload at the limit fails the checkpoint, not the job.
+// A slow upload at the limit fails the checkpoint, not the job.
 TEST(DBSpace, WhatSnapshotsKeepIsWaitedForThenTheOldestIsGivenUp) {
   SpaceDB db;
   db.options().space_high_bytes = 300'000;

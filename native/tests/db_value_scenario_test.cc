@@ -4,8 +4,8 @@
 #include "base/coding.h"
 #include "db_value_test_util.h"
 
-// The cases of the design's scenarios 1 and 2 that broke earlier drafts: what may declare a value
-// dead, where values are after rescaling, and what may happen while a collector runs.
+// Cases that are easy to get wrong: which records may declare a value dead, where values are after
+// rescaling, and which changes may happen while a collector runs.
 namespace lava::testing {
 namespace {
 

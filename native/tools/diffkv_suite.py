@@ -7,7 +7,7 @@ Keys of 24 bytes, values of the generalized Pareto distribution (1 KB on average
 load, insert a tenth more, update three times the data, get, scan, and YCSB's core workloads, by
 Zipf's law with an exponent of 0.9 and uniformly. Prints medians of ratios over the rounds (above 1:
 Lava is better) and writes benchmarks/results/diffkv.jsonl. Rows whose peer is the goal compare
-Lava's ratio with what issue 9 asks for.
+Lava's ratio with the goals of this suite.
 """
 
 import argparse

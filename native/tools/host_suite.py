@@ -4,7 +4,7 @@ it up for a slot (one cache, a WriteBufferManager charged to it), one after anot
 rounds.
 
 Prints medians of ratios over the rounds (above 1: Lava is better) and writes
-benchmarks/results/host.jsonl. Rows whose peer is the goal compare Lava with what issue 4 asks for;
+benchmarks/results/host.jsonl. Rows whose peer is the goal compare Lava with the goals of this suite;
 "share of 1" is throughput beside that of one instance with the same load. Settled throughput counts
 the time until background work has nothing left to do. Times in the engine leave out what reads
 waited behind each other; waiting is what of it a read neither ran nor was ready to run. Creating

@@ -9,7 +9,8 @@
 namespace lava {
 
 /// A list's value is a sequence of segments, so that folding operands is concatenation and reads
-/// nothing (design: lists). A segment is varint32(length << 2 | kind), then length bytes:
+/// nothing (docs/decisions/21-lists.md). A segment is varint32(length << 2 | kind), then length
+/// bytes:
 ///   kind 0: one element, as its serializer wrote it;
 ///   kind 1: several elements joined by one byte ',' without known boundaries (restored from a
 ///           canonical savepoint);

@@ -12,7 +12,7 @@
 namespace lava {
 
 std::string TrainDictionary(Slice samples, std::span<const size_t> sizes, size_t bytes_max) {
-  // docs/decisions-values.md has what other values give and take. 2^f counters of 4 bytes.
+  // docs/decisions/18-compression.md has the effect of other values. 2^f counters of 4 bytes.
   ZDICT_fastCover_params_t params{};
   params.k = 200;
   params.d = 8;

@@ -13,10 +13,10 @@
 
 namespace lava {
 
-/// Lists of which some are in value files (design: lists). A flush or compaction that moves
-/// segments out writes them as one value under the list's key, and a segment of kind kReference
-/// takes their place: a value's identity stays (key, birth), so lists are folded without being
-/// read, and the collector moves what they refer to as it does any value.
+/// Lists of which some parts are in value files (docs/decisions/21-lists.md). A flush or compaction
+/// that moves segments out writes them as one value under the list's key, and a segment of kind
+/// kReference takes their place: a value's identity stays (key, birth), so lists are folded without
+/// being read, and the collector moves the parts as it does any value.
 
 /// A part of such a list: segments that stand in it, or one reference.
 struct ListPart {

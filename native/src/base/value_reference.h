@@ -11,7 +11,7 @@ namespace lava {
 
 /// What stands for a value that was moved to a value file. It says where the value was born, not
 /// where it is now: a version's inheritance maps births to files, so the collector moves values
-/// without touching the tree (design: key SSTs; LavaStore 3.3.2).
+/// without touching the tree (LavaStore 3.3.2).
 struct ValueReference {
   FileId birth;
   uint64_t raw_bytes = 0;             // of the value

@@ -117,8 +117,7 @@ TEST(CompactionJob, AFileOfRangeTombstonesAlone) {
   EXPECT_TRUE(tree.Compact(tree.PlanLevels(1, 2)).files.empty());
 }
 
-// Scenario 1d: an expired record above an older one becomes a tombstone until nothing older is
-// left.
+// An expired record above an older one becomes a tombstone until nothing older is left.
 TEST(CompactionJob, ExpiredRecordHidesWhatIsOlder) {
   TreeForTest tree;
   tree.tables[7] = {TableKind::kValue, TtlLayout::kValue, 100};

@@ -10,8 +10,8 @@
 namespace lava {
 
 struct GcInput {
-  /// What is installed: liveness is judged by its files alone, never by what is in memory. What is
-  /// dead there stays dead; what dies later is at worst copied in vain (design: dead stays dead).
+  /// The installed version. Its files alone decide liveness, never the memtables. A value that is
+  /// dead there stays dead; a value that dies later is at worst copied in vain.
   std::shared_ptr<const Version> version;
   std::vector<std::shared_ptr<ValueFileMeta>> files;  // to collect, of that version
   /// To be dropped as they are: all in them has expired.

@@ -21,7 +21,7 @@ class ChargeObserver {
 };
 
 /// A level of the budget's tree (process, slot, instance), with a counter for each purpose: what is
-/// charged to one of them is charged to the levels above, too (design: memory budget).
+/// charged to one of them is charged to the levels above (docs/decisions/38-memory-budget.md).
 /// Threads:    any thread.
 /// Ownership:  the parent must outlive the child, and this its counters' users.
 /// Units:      bytes.

@@ -11,12 +11,12 @@ namespace {
 constexpr double kReferenceBytes = 24, kRecordBytes = 24;
 // What a scan pays for one value that stands elsewhere, as bytes written: between 1 and 4 KiB
 // scans of values that are written as often as they are shown come out even
-// (docs/decisions-values.md).
+// (docs/decisions/19-separation-bound.md).
 constexpr double kScanBytes = 8 << 10;
 constexpr double kFlushesPerL0Compaction = 4;
 // Of a value that was logged as it was put: what refers to it in the write-ahead log, and what its
 // sync costs, as bytes written: with values of 8 to 16 KiB devices are written as much either way
-// (docs/decisions-values.md).
+// (docs/decisions/26-value-log.md).
 constexpr double kLoggedBytes = 100, kSyncBytes = 12 << 10;
 // When less of a value log lives, the flush writes it anew.
 constexpr double kDiedInLogMax = 0.25;

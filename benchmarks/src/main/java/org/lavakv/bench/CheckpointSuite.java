@@ -204,7 +204,7 @@ final class CheckpointSuite implements Callable<Integer> {
     @Option(
             names = "--full",
             description =
-                    "issue 6's size: 100 instances, 2 GiB of state, 4 GiB of memory; some hours")
+                    "The full size: 100 instances, 2 GiB of state, 4 GiB of memory; some hours")
     private boolean full;
 
     @Option(

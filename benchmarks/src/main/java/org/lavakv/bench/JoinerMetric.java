@@ -1,6 +1,6 @@
 package org.lavakv.bench;
 
-/** What a run of the joiner is measured by, and what issue 4 asks of Lava there. */
+/** The measures of a run of the joiner, and the goals of Lava there. */
 enum JoinerMetric implements Metric {
     /** Done, while the same were offered to both. */
     OPERATIONS("operations", "1/s", Double.NaN),

@@ -171,7 +171,7 @@ final class RescaleSuite implements Callable<Integer> {
         return modes;
     }
 
-    /** What issue 6 asks of a restore that rescales, with local files, and of savepoints. */
+    /** The goals of restores that rescale, of restores from local files, and of savepoints. */
     private static Goal goal(String one, RescaleMetric metric, RescaleMode peer) {
         if (one.equals(CANONICAL)) {
             return metric == RescaleMetric.SAVEPOINT || metric == RescaleMetric.RESTORE

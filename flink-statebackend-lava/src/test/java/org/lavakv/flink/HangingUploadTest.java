@@ -106,7 +106,7 @@ class HangingUploadTest {
         uploads.awaitHanging();
     }
 
-    /** Scenario 7e: what an upload has not taken yet holds no memory that writers need. */
+    /** Files that an upload has not read yet hold no memory that writers need. */
     @Test
     void writersGoOnWhileAnUploadHangs() throws Exception {
         write(0);

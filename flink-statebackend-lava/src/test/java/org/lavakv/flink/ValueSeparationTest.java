@@ -605,7 +605,7 @@ class ValueSeparationTest {
 
     // ---------------------------------------------------------------------- other parallelisms
 
-    /** Scenario 2a: one value file adopted by two, collected apart or not, united again. */
+    /** Two instances adopt one value file, collect it or not, and are united again. */
     @ParameterizedTest
     @CsvSource({"false, false", "true, false", "false, true", "true, true"})
     void outAndInAgainWithCollectionsBetween(boolean inLow, boolean inHigh) throws Exception {

@@ -40,7 +40,7 @@ import org.lavakv.flink.LavaKeyedStateBackend;
 import org.lavakv.flink.testing.BackendFixture;
 import org.lavakv.flink.testing.StateContent;
 
-/** Checkpoints restored with another parallelism (scenario 2a and its relatives). */
+/** Checkpoints restored with another parallelism. */
 @Timeout(300)
 class RescaleTest {
 
@@ -106,7 +106,7 @@ class RescaleTest {
         outAndIn(true);
     }
 
-    /** Scenario 5: a table is known by its state's name, whatever came first where. */
+    /** A table is known by its state's name, whatever the order of registration. */
     @ParameterizedTest(name = "by canonical savepoints: {0}")
     @ValueSource(booleans = {false, true})
     void subtasksThatRegisterStatesInDifferentOrderScaleIn(boolean savepoints) throws Exception {

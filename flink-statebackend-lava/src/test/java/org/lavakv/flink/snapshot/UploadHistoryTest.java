@@ -15,7 +15,7 @@ import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
 import org.junit.jupiter.api.Test;
 
-/** Which files a checkpoint may name instead of uploading them (scenario 7b). */
+/** Which files a checkpoint may name instead of uploading them. */
 class UploadHistoryTest {
 
     private final UploadHistory history = new UploadHistory(Collections.emptySortedMap(), -1);

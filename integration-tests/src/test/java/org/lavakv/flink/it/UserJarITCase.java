@@ -71,7 +71,7 @@ class UserJarITCase {
         threeCopies(CountingJob.PARALLELISM);
     }
 
-    /** Scenario 9: Flink hands out one shared resource an id, and each copy has a lease class. */
+    /** Flink has one shared resource for each id, and each copy has a lease class of its own. */
     @Test
     void threeCopiesHaveFixedMemoryOfTheTaskManager() throws Exception {
         start("memory.managed", "false", "memory.fixed-per-tm", "48mb");
