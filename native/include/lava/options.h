@@ -62,8 +62,9 @@ struct TableOptions {
   int64_t ttl_ms = 0;  // 0: nothing expires
   /// Values of this size and above are moved out of the tree into value files (LavaStore 3.3,
   /// DiffKV 4). 0: none; lists with TTL are not. Holds for what is flushed or compacted from now
-  /// on; not kept in files: every open says it anew. kSeparationAutomatic: found by itself. Whatever
-  /// it says, values that are too large for the memtable (kValueMemtableShare) go to value files.
+  /// on; not kept in files: every open says it anew. kSeparationAutomatic: found by itself.
+  /// Whatever it says, values that are too large for the memtable (kValueMemtableShare) go to value
+  /// files.
   uint64_t separation_bytes = 0;
 };
 
