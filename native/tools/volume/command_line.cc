@@ -258,7 +258,7 @@ int Run(const std::vector<std::string>& arguments, std::ostream& out, std::ostre
       ->transform(CLI::AsSizeValue(false));
   format->add_option("--extent", a.format.extent_bytes, "a power of two")
       ->transform(CLI::AsSizeValue(false))
-      ->default_str("1MiB");
+      ->default_str("256KiB");
   format->add_flag("--force", a.force, "Though there is something");
   format->callback([&] { code = Format(a, output); });
   define("mount-check", "Check a volume without changing it", Check)
