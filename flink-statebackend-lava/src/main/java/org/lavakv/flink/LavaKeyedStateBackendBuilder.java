@@ -22,6 +22,7 @@ import org.apache.flink.runtime.state.heap.HeapPriorityQueueSnapshotRestoreWrapp
 import org.apache.flink.runtime.state.metrics.LatencyTrackingStateConfig;
 import org.apache.flink.runtime.state.metrics.SizeTrackingStateConfig;
 import org.lavakv.flink.engine.EngineClock;
+import org.lavakv.flink.engine.InstanceOpener;
 import org.lavakv.flink.engine.LavaInstance;
 import org.lavakv.flink.engine.StateContext;
 import org.lavakv.flink.host.HostReports;
@@ -101,7 +102,7 @@ public class LavaKeyedStateBackendBuilder<K> extends AbstractKeyedStateBackendBu
         }
     }
 
-    private LavaInstanceOpener newOpener() throws BackendBuildingException {
+    private InstanceOpener newOpener() throws BackendBuildingException {
         Environment environment = parameters.getEnv();
         SlotMemory memory;
         try {
@@ -129,17 +130,21 @@ public class LavaKeyedStateBackendBuilder<K> extends AbstractKeyedStateBackendBu
         if (volumes == null) {
             VolumeFiles.removeUnused(new File(directory, VOLUMES));
         }
-        return new LavaInstanceOpener(
-                home,
-                volumes,
-                settings.volumeOptions(),
+        InstanceOpener.Parts parts = new InstanceOpener.Parts();
+        parts.home = home;
+        parts.volumes = volumes;
+        parts.volumeOptions = settings.volumeOptions();
+        parts.options =
                 settings.dbOptions()
-                        .setGcUploadCostPercent(incremental ? settings.uploadCostPercent() : 0),
-                settings.separation(),
-                keyGroupRange,
+                        .setGcUploadCostPercent(incremental ? settings.uploadCostPercent() : 0);
+        parts.separation = settings.separation();
+        parts.keyGroupRange = keyGroupRange;
+        parts.keyGroupPrefixBytes =
                 CompositeKeySerializationUtils.computeRequiredBytesInKeyGroupPrefix(
-                        numberOfKeyGroups),
-                memory);
+                        numberOfKeyGroups);
+        parts.lease = memory.lease();
+        parts.leaseRelease = memory;
+        return new InstanceOpener(parts);
     }
 
     /** The directory of volumes, or null. */
@@ -174,11 +179,11 @@ public class LavaKeyedStateBackendBuilder<K> extends AbstractKeyedStateBackendBu
     }
 
     private RestoreRequest<K> restoreRequest(
-            LavaInstanceOpener opener,
+            InstanceOpener opener,
             @Nullable HeapPriorityQueueSetFactory heapTimers,
             Map<String, HeapPriorityQueueSnapshotRestoreWrapper<?>> heapTimerStates) {
         return new RestoreRequest.Builder<K>()
-                .setInstanceFactory(opener)
+                .setOpener(opener)
                 .setCancelStreamRegistry(cancelStreamRegistry)
                 .setUserCodeClassLoader(userCodeClassLoader)
                 .setKeySerializerProvider(keySerializerProvider)

@@ -38,7 +38,6 @@ final class CanonicalRestore<K> {
     private static final int BATCH_BYTES = 512 << 10;
 
     private final RestoreRequest<K> request;
-    private final InstanceOpener opener;
     private final WriteBatch batch = new WriteBatch(BATCH_BYTES);
 
     /** Names of the states, by their numbers in the current handle. */
@@ -53,14 +52,14 @@ final class CanonicalRestore<K> {
     /** Where in the savepoint the restore is, beside its offset. */
     private String place = "";
 
-    CanonicalRestore(RestoreRequest<K> request, InstanceOpener opener) {
+    CanonicalRestore(RestoreRequest<K> request) {
         this.request = request;
-        this.opener = opener;
     }
 
     RestoreResult restore() throws Exception {
         long begin = System.nanoTime();
-        LavaInstance instance = opener.open(Collections.emptyList());
+        LavaInstance instance =
+                request.opener().open(Collections.emptyList(), request.cancelStreamRegistry());
         StateTables tables = new StateTables(instance);
         StateDescriptions<K> descriptions =
                 new StateDescriptions<>(

@@ -32,28 +32,26 @@ public final class LavaRestore {
      */
     public static <K> RestoreResult restore(RestoreRequest<K> request)
             throws BackendBuildingException {
-        InstanceOpener opener =
-                new InstanceOpener(request.factory(), request.cancelStreamRegistry());
         boolean done = false;
         try {
-            RestoreResult result = dispatch(request, opener);
-            opener.finish();
+            RestoreResult result = dispatch(request);
+            request.opener().finish();
             done = true;
             return result;
         } catch (Exception e) {
             throw translate(request, e);
         } finally {
             if (!done) {
-                opener.abandon();
+                request.opener().abandon();
             }
         }
     }
 
-    private static <K> RestoreResult dispatch(RestoreRequest<K> request, InstanceOpener opener)
-            throws Exception {
+    private static <K> RestoreResult dispatch(RestoreRequest<K> request) throws Exception {
         List<KeyedStateHandle> handles = request.stateHandles();
         if (handles.isEmpty()) {
-            LavaInstance instance = opener.open(Collections.emptyList());
+            LavaInstance instance =
+                    request.opener().open(Collections.emptyList(), request.cancelStreamRegistry());
             return RestoreResult.fresh(instance, new StateTables(instance), null);
         }
         LOG.info(
@@ -61,9 +59,9 @@ public final class LavaRestore {
                 request.keyGroupRange().prettyPrintInterval(),
                 handles.size());
         if (handles.get(0) instanceof IncrementalKeyedStateHandle) {
-            return new NativeRestore<>(request, opener).restore();
+            return new NativeRestore<>(request).restore();
         }
-        return new CanonicalRestore<>(request, opener).restore();
+        return new CanonicalRestore<>(request).restore();
     }
 
     private static BackendBuildingException translate(RestoreRequest<?> request, Exception e) {

@@ -56,11 +56,9 @@ final class NativeRestore<K> {
     private static final long RETRY_MS = 1_000;
 
     private final RestoreRequest<K> request;
-    private final InstanceOpener opener;
 
-    NativeRestore(RestoreRequest<K> request, InstanceOpener opener) {
+    NativeRestore(RestoreRequest<K> request) {
         this.request = request;
-        this.opener = opener;
     }
 
     RestoreResult restore() throws Exception {
@@ -103,7 +101,7 @@ final class NativeRestore<K> {
                             predecessor.shown().getEndKeyGroup(),
                             missing(predecessor, late)));
         }
-        LavaInstance instance = opener.open(imports);
+        LavaInstance instance = request.opener().open(imports, cancel());
         if (!late.isEmpty()) {
             fetchLater(instance, late);
         }
@@ -129,7 +127,7 @@ final class NativeRestore<K> {
                 IncrementalKeyedStateHandle incremental = (IncrementalKeyedStateHandle) handle;
                 tasks.add(
                         streams ->
-                                Predecessor.read(incremental, shown, request.factory(), streams));
+                                Predecessor.read(incremental, shown, request.opener(), streams));
             }
         }
         return transfer.run(tasks, cancel(), Predecessor::close, SETTLE_MS);
@@ -220,7 +218,7 @@ final class NativeRestore<K> {
             List<Predecessor> predecessors,
             Collection<FileSource> sources)
             throws Exception {
-        InstanceFiles files = request.factory().files();
+        InstanceFiles files = request.opener().files();
         List<ParallelTransfer.Task<String>> tasks = new ArrayList<>();
         long bytes = 0;
         for (FileSource source : sources) {
@@ -294,7 +292,7 @@ final class NativeRestore<K> {
 
     /** Not among the database's own files, where no others may be. */
     private Path directory() throws IOException {
-        return request.factory().directory().toPath();
+        return request.opener().directory().toPath();
     }
 
     private static String timersName(int predecessor) {

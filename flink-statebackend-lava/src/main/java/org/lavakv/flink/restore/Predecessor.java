@@ -23,7 +23,7 @@ import org.lavakv.FileInfo;
 import org.lavakv.LavaDBException;
 import org.lavakv.MetadataInfo;
 import org.lavakv.TableInfo;
-import org.lavakv.flink.engine.LavaInstanceFactory;
+import org.lavakv.flink.engine.InstanceOpener;
 import org.lavakv.flink.snapshot.CheckpointDescription;
 import org.lavakv.flink.snapshot.HeapTimerFile;
 import org.lavakv.flink.snapshot.PackedFiles;
@@ -75,19 +75,19 @@ final class Predecessor implements AutoCloseable {
      * Reads a handle's descriptions.
      *
      * @param shown which of its key groups are wanted
-     * @param factory finds what is kept on this machine
+     * @param opener finds what is kept on this machine
      * @param streams open streams are registered here
      * @throws IOException when it is not Lava's, or damaged; names the file
      */
     static Predecessor read(
             IncrementalKeyedStateHandle handle,
             KeyGroupRange shown,
-            LavaInstanceFactory factory,
+            InstanceOpener opener,
             CloseableRegistry streams)
             throws IOException {
         Located located =
                 handle instanceof IncrementalLocalKeyedStateHandle
-                        ? locate((IncrementalLocalKeyedStateHandle) handle, factory)
+                        ? locate((IncrementalLocalKeyedStateHandle) handle, opener)
                         : locate((IncrementalRemoteKeyedStateHandle) handle);
         boolean done = false;
         try {
@@ -142,12 +142,12 @@ final class Predecessor implements AutoCloseable {
     }
 
     private static Located locate(
-            IncrementalLocalKeyedStateHandle handle, LavaInstanceFactory factory)
+            IncrementalLocalKeyedStateHandle handle, InstanceOpener opener)
             throws IOException {
         Path directory = handle.getDirectoryStateHandle().getDirectory();
         return new Located(
                 directory,
-                factory.kept(directory),
+                opener.kept(directory),
                 null,
                 FileSource.local(
                         new FileInfo(CheckpointDescription.FILE_NAME, -1, 0),

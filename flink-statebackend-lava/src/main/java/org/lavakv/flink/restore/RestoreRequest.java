@@ -15,14 +15,14 @@ import org.apache.flink.runtime.state.StateBackend.CustomInitializationMetrics;
 import org.apache.flink.runtime.state.StateSerializerProvider;
 import org.apache.flink.runtime.state.heap.HeapPriorityQueueSetFactory;
 import org.apache.flink.runtime.state.heap.HeapPriorityQueueSnapshotRestoreWrapper;
-import org.lavakv.flink.engine.LavaInstanceFactory;
+import org.lavakv.flink.engine.InstanceOpener;
 import org.lavakv.flink.engine.RestoreProgress;
 
 /**
  * What a restore needs to know.
  *
- * <p>Threads: one. Ownership: all stays the caller's, but for the factory, which the restore opens
- * or discards.
+ * <p>Threads: one. Ownership: all stays the caller's, but for the opener, which the restore
+ * finishes or abandons.
  */
 public final class RestoreRequest<K> {
 
@@ -32,16 +32,16 @@ public final class RestoreRequest<K> {
         this.b = builder;
     }
 
-    LavaInstanceFactory factory() {
-        return b.factory;
+    InstanceOpener opener() {
+        return b.opener;
     }
 
     KeyGroupRange keyGroupRange() {
-        return b.factory.keyGroupRange();
+        return b.opener.keyGroupRange();
     }
 
     int keyGroupPrefixBytes() {
-        return b.factory.keyGroupPrefixBytes();
+        return b.opener.keyGroupPrefixBytes();
     }
 
     int numberOfKeyGroups() {
@@ -93,7 +93,7 @@ public final class RestoreRequest<K> {
 
     /** Collects a request. Threads: one. */
     public static final class Builder<K> {
-        private LavaInstanceFactory factory;
+        private InstanceOpener opener;
         private int numberOfKeyGroups;
         private CloseableRegistry cancelStreamRegistry;
         private ClassLoader userCodeClassLoader;
@@ -108,8 +108,8 @@ public final class RestoreRequest<K> {
                 new HashMap<>();
 
         /** Opens the instance; also says which key groups it has. */
-        public Builder<K> setInstanceFactory(LavaInstanceFactory factory) {
-            this.factory = factory;
+        public Builder<K> setOpener(InstanceOpener opener) {
+            this.opener = opener;
             return this;
         }
 
@@ -180,7 +180,7 @@ public final class RestoreRequest<K> {
         }
 
         public RestoreRequest<K> build() {
-            Objects.requireNonNull(factory, "factory");
+            Objects.requireNonNull(opener, "opener");
             Objects.requireNonNull(cancelStreamRegistry, "cancelStreamRegistry");
             Objects.requireNonNull(userCodeClassLoader, "userCodeClassLoader");
             Objects.requireNonNull(keySerializerProvider, "keySerializerProvider");

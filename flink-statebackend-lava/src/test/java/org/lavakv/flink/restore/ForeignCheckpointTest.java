@@ -3,7 +3,7 @@ package org.lavakv.flink.restore;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.io.File;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.UUID;
@@ -16,56 +16,38 @@ import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.StateSerializerProvider;
 import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.lavakv.ImportSource;
-import org.lavakv.flink.engine.LavaInstance;
-import org.lavakv.flink.engine.LavaInstanceFactory;
-import org.lavakv.flink.storage.InstanceFiles;
-import org.lavakv.flink.storage.KeptFiles;
+import org.junit.jupiter.api.io.TempDir;
+import org.lavakv.flink.engine.InstanceOpener;
+import org.lavakv.local.OwnedPath;
 
 /** Checkpoints that are not Lava's are refused before anything native is touched. */
 class ForeignCheckpointTest {
 
+    @TempDir Path directory;
+
     private final CloseableRegistry registry = new CloseableRegistry();
-    private final Factory factory = new Factory();
+    private int memoryReleases;
+    private InstanceOpener opener;
 
-    private static final class Factory implements LavaInstanceFactory {
-        private boolean discarded;
+    /** Without options and a lease it could not open anything. */
+    @BeforeEach
+    void newOpener() throws IOException {
+        InstanceOpener.Parts parts = new InstanceOpener.Parts();
+        parts.home = OwnedPath.claim(directory, "instance", "");
+        parts.keyGroupRange = KeyGroupRange.of(0, 7);
+        parts.keyGroupPrefixBytes = 1;
+        parts.leaseRelease = () -> memoryReleases++;
+        opener = new InstanceOpener(parts);
+    }
 
-        @Override
-        public File directory() {
-            throw new AssertionError("no directory is needed to refuse");
-        }
-
-        @Override
-        public InstanceFiles files() {
-            throw new AssertionError("no files are needed to refuse");
-        }
-
-        @Override
-        public KeptFiles kept(Path directory) {
-            throw new AssertionError("nothing was kept here");
-        }
-
-        @Override
-        public KeyGroupRange keyGroupRange() {
-            return KeyGroupRange.of(0, 7);
-        }
-
-        @Override
-        public int keyGroupPrefixBytes() {
-            return 1;
-        }
-
-        @Override
-        public LavaInstance open(List<ImportSource> imports) {
-            throw new AssertionError("nothing is opened to refuse");
-        }
-
-        @Override
-        public void discard() {
-            discarded = true;
-        }
+    /** Nothing was made in the opener's directory, and the memory was given back once. */
+    private void assertAbandoned() {
+        assertThat(directory).isEmptyDirectory();
+        assertThat(memoryReleases).isEqualTo(1);
+        opener.abandon();
+        assertThat(memoryReleases).isEqualTo(1);
     }
 
     private static HandleAndLocalPath file(String name) {
@@ -77,7 +59,7 @@ class ForeignCheckpointTest {
             throws BackendBuildingException {
         LavaRestore.restore(
                 new RestoreRequest.Builder<Integer>()
-                        .setInstanceFactory(factory)
+                        .setOpener(opener)
                         .setNumberOfKeyGroups(8)
                         .setCancelStreamRegistry(registry)
                         .setUserCodeClassLoader(getClass().getClassLoader())
@@ -107,7 +89,7 @@ class ForeignCheckpointTest {
                 .hasMessageContaining("Checkpoint 12 was not written by Lava")
                 .hasMessageContaining("MANIFEST-000004")
                 .hasMessageContaining("canonical savepoint");
-        assertThat(factory.discarded).isTrue();
+        assertAbandoned();
     }
 
     @Test
@@ -116,7 +98,7 @@ class ForeignCheckpointTest {
                 .isInstanceOf(BackendBuildingException.class)
                 .hasMessageContaining("remote-LAVA-CHECKPOINT")
                 .hasMessageContaining("offset 0");
-        assertThat(factory.discarded).isTrue();
+        assertAbandoned();
     }
 
     @Test
@@ -125,6 +107,6 @@ class ForeignCheckpointTest {
         assertThatThrownBy(() -> restore(List.of(), List.of(file("LAVA-CHECKPOINT"))))
                 .isInstanceOf(BackendBuildingException.class)
                 .hasCauseInstanceOf(CancelTaskException.class);
-        assertThat(factory.discarded).isTrue();
+        assertAbandoned();
     }
 }
