@@ -9,6 +9,7 @@ import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.sli
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import java.io.Serializable;
 import org.junit.jupiter.api.Test;
 
 /** Packages use each other in one direction only. */
@@ -59,6 +60,7 @@ class LayersTest {
                         ROOT,
                         ROOT + ".state..",
                         ROOT + ".timers..",
+                        ROOT + ".checkpoint..",
                         ROOT + ".snapshot..",
                         ROOT + ".restore..",
                         ROOT + ".memory..",
@@ -88,6 +90,51 @@ class LayersTest {
                 .dependOnClassesThat(
                         resideInAPackage(ROOT + "..")
                                 .and(not(resideInAPackage(ROOT + ".shared.."))))
+                .check(classes);
+    }
+
+    @Test
+    void snapshotAndRestoreDoNotKnowEachOther() {
+        noClasses()
+                .that()
+                .resideInAPackage(ROOT + ".restore..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage(ROOT + ".snapshot..")
+                .check(classes);
+        noClasses()
+                .that()
+                .resideInAPackage(ROOT + ".snapshot..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage(ROOT + ".restore..")
+                .check(classes);
+    }
+
+    @Test
+    void whatSnapshotAndRestoreShareUsesStorageOnly() {
+        noClasses()
+                .that()
+                .resideInAPackage(ROOT + ".checkpoint..")
+                .should()
+                .dependOnClassesThat(
+                        resideInAPackage(ROOT + "..")
+                                .and(
+                                        not(
+                                                resideInAnyPackage(
+                                                        ROOT + ".checkpoint..",
+                                                        ROOT + ".storage.."))))
+                .check(classes);
+    }
+
+    /** Java would write a class's name into checkpoints. */
+    @Test
+    void whatSnapshotAndRestoreShareIsNotSerializable() {
+        noClasses()
+                .that()
+                .resideInAPackage(ROOT + ".checkpoint..")
+                .should()
+                .beAssignableTo(Serializable.class)
                 .check(classes);
     }
 

@@ -12,7 +12,7 @@ import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.filemerging.SegmentFileStateHandle;
 import org.lavakv.FileInfo;
 import org.lavakv.TableInfo;
-import org.lavakv.flink.snapshot.PackedFiles;
+import org.lavakv.flink.checkpoint.PackedFiles;
 import org.lavakv.flink.storage.LocalFile;
 
 /**

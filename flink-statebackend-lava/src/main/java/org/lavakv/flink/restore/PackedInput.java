@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import org.apache.flink.core.fs.FSDataInputStream;
 import org.apache.flink.util.IOUtils;
-import org.lavakv.flink.snapshot.PackedFiles;
+import org.lavakv.flink.checkpoint.PackedFiles;
 
 /**
  * Reads one file out of a pack, and ends where it ends.

@@ -6,9 +6,9 @@ import java.util.TreeMap;
 import java.util.UUID;
 import javax.annotation.Nullable;
 import org.lavakv.TtlTime;
+import org.lavakv.flink.checkpoint.UploadedFiles;
 import org.lavakv.flink.engine.LavaInstance;
 import org.lavakv.flink.engine.StateTables;
-import org.lavakv.flink.snapshot.UploadedFiles;
 
 /**
  * A restored backend's database and states, and how its checkpoints go on.

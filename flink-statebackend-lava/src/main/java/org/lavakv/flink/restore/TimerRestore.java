@@ -11,11 +11,11 @@ import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
 import org.lavakv.LavaDBException;
 import org.lavakv.TableHandle;
 import org.lavakv.WriteBatch;
+import org.lavakv.flink.checkpoint.HeapTimerFile;
 import org.lavakv.flink.engine.LavaInstance;
 import org.lavakv.flink.engine.StateTable;
 import org.lavakv.flink.engine.StateTables;
 import org.lavakv.flink.engine.TableCursor;
-import org.lavakv.flink.snapshot.HeapTimerFile;
 
 /**
  * Brings the timers of Lava's own checkpoints to where the job keeps them now, from the engine's

@@ -2,6 +2,6 @@
  * Restores: from Lava's own checkpoints by adopting their files, from canonical savepoints of any
  * backend by writing their entries.
  *
- * <p>Layer: uses snapshot, engine, storage and the bindings ({@code org.lavakv}).
+ * <p>Layer: uses checkpoint, engine, storage and the bindings ({@code org.lavakv}).
  */
 package org.lavakv.flink.restore;

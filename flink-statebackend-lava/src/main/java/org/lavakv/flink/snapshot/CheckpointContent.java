@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import javax.annotation.Nullable;
 import org.lavakv.CheckpointFiles;
 import org.lavakv.FileInfo;
+import org.lavakv.flink.checkpoint.CheckpointDescription;
 
 /**
  * What goes into one checkpoint.

@@ -7,9 +7,13 @@ import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.runtime.state.CompositeKeySerializationUtils;
 import org.apache.flink.runtime.state.heap.HeapPriorityQueueStateSnapshot;
+import org.lavakv.flink.checkpoint.HeapTimerFile;
 
-/** Timers on the heap, as the canonical format has them: key group and timer, no value. */
-final class HeapTimerSource implements KeyGroupSource {
+/**
+ * Timers on the heap, as the canonical format and {@link HeapTimerFile} have them: key group and
+ * timer, no value.
+ */
+final class HeapTimerSource implements KeyGroupSource, HeapTimerFile.Timers {
 
     private static final byte[] NO_VALUE = {};
 
@@ -25,6 +29,11 @@ final class HeapTimerSource implements KeyGroupSource {
         this.timers = timers;
         this.serializer = (TypeSerializer<Object>) timers.getMetaInfo().getElementSerializer();
         this.keyGroupPrefixBytes = keyGroupPrefixBytes;
+    }
+
+    @Override
+    public String state() {
+        return timers.getMetaInfo().getName();
     }
 
     @Override

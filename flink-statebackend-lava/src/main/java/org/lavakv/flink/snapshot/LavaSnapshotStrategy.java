@@ -27,6 +27,8 @@ import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
 import org.apache.flink.util.ResourceGuard;
 import org.lavakv.Snapshot;
 import org.lavakv.TtlTime;
+import org.lavakv.flink.checkpoint.ParallelTransfer;
+import org.lavakv.flink.checkpoint.UploadedFiles;
 import org.lavakv.flink.engine.LavaInstance;
 import org.lavakv.flink.engine.StateTable;
 import org.lavakv.flink.engine.StateTables;

@@ -11,6 +11,8 @@ import org.apache.flink.runtime.state.LocalSnapshotDirectoryProvider;
 import org.apache.flink.runtime.state.SnapshotDirectory;
 import org.apache.flink.util.FileUtils;
 import org.lavakv.FileInfo;
+import org.lavakv.flink.checkpoint.CheckpointDescription;
+import org.lavakv.flink.checkpoint.HeapTimerFile;
 import org.lavakv.flink.storage.CopySeal;
 import org.lavakv.flink.storage.HardLinks;
 import org.lavakv.flink.storage.InstanceFiles;

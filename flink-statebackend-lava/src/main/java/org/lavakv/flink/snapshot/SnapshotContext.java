@@ -6,6 +6,7 @@ import javax.annotation.Nullable;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.LocalRecoveryConfig;
+import org.lavakv.flink.checkpoint.ParallelTransfer;
 import org.lavakv.flink.engine.LavaInstance;
 
 /** What all checkpoints of a backend share. Threads: any. */

@@ -28,6 +28,10 @@ import org.lavakv.CheckpointFiles;
 import org.lavakv.FileInfo;
 import org.lavakv.LavaDBException;
 import org.lavakv.Snapshot;
+import org.lavakv.flink.checkpoint.CheckpointDescription;
+import org.lavakv.flink.checkpoint.CheckpointIdentity;
+import org.lavakv.flink.checkpoint.HeapTimerFile;
+import org.lavakv.flink.checkpoint.UploadedFiles;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -152,12 +156,12 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
     private FileInfo writeTimers(Path file, CloseableRegistry registry) throws IOException {
         ResourceGuard.Lease lease = context.instance().resourceGuard().acquireResource();
         try {
-            return HeapTimerFile.write(
-                    file,
-                    resources.heapTimers(),
-                    context.keyGroupRange(),
-                    context.instance().keyGroupPrefixBytes(),
-                    registry);
+            int prefixBytes = context.instance().keyGroupPrefixBytes();
+            List<HeapTimerSource> timers =
+                    resources.heapTimers().stream()
+                            .map(state -> new HeapTimerSource(state, prefixBytes))
+                            .collect(Collectors.toList());
+            return HeapTimerFile.write(file, timers, context.keyGroupRange(), registry);
         } finally {
             lease.close();
         }

@@ -12,6 +12,8 @@ import org.apache.flink.runtime.checkpoint.filemerging.FileMergingSnapshotManage
 import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
 import org.apache.flink.runtime.state.PlaceholderStreamStateHandle;
 import org.apache.flink.runtime.state.StreamStateHandle;
+import org.lavakv.flink.checkpoint.PackedFiles;
+import org.lavakv.flink.checkpoint.UploadedFiles;
 
 /**
  * Which files and packs each checkpoint uploaded, from the last completed one on: what the next

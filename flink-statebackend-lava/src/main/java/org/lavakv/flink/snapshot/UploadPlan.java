@@ -14,6 +14,7 @@ import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocal
 import org.apache.flink.runtime.state.PlaceholderStreamStateHandle;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.lavakv.FileInfo;
+import org.lavakv.flink.checkpoint.PackedFiles;
 
 /**
  * What one checkpoint does with each of the engine's files: names what an earlier one uploaded,

@@ -72,8 +72,8 @@ import org.lavakv.flink.LavaKeyedStateBackend;
 import org.lavakv.flink.LavaOptions;
 import org.lavakv.flink.LavaOptions.TimerService;
 import org.lavakv.flink.LavaStateBackend;
-import org.lavakv.flink.snapshot.CheckpointDescription;
-import org.lavakv.flink.snapshot.PackedFiles;
+import org.lavakv.flink.checkpoint.CheckpointDescription;
+import org.lavakv.flink.checkpoint.PackedFiles;
 import org.lavakv.flink.snapshot.RocksDbRefusal;
 import org.lavakv.flink.testing.BackendFixture;
 

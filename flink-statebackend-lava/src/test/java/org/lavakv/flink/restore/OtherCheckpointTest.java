@@ -24,7 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.lavakv.flink.snapshot.CheckpointDescription;
+import org.lavakv.flink.checkpoint.CheckpointDescription;
 import org.lavakv.flink.testing.BackendFixture;
 import org.lavakv.flink.testing.StateContent;
 

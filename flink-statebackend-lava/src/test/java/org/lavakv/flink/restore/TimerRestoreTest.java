@@ -45,7 +45,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.lavakv.flink.LavaOptions;
 import org.lavakv.flink.LavaOptions.TimerService;
-import org.lavakv.flink.snapshot.HeapTimerFile;
+import org.lavakv.flink.checkpoint.HeapTimerFile;
 import org.lavakv.flink.testing.BackendFixture;
 import org.lavakv.flink.testing.CountingStringSerializer;
 import org.lavakv.flink.testing.StateContent;

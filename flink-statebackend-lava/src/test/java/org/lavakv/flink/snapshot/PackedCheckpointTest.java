@@ -57,6 +57,8 @@ import org.lavakv.flink.LavaConfigurableOptions;
 import org.lavakv.flink.LavaKeyedStateBackend;
 import org.lavakv.flink.LavaOptions;
 import org.lavakv.flink.LavaStateBackend;
+import org.lavakv.flink.checkpoint.CheckpointDescription;
+import org.lavakv.flink.checkpoint.PackedFiles;
 import org.lavakv.flink.testing.BackendFixture;
 import org.lavakv.flink.testing.ForwardingStreams;
 import org.lavakv.flink.testing.StateContent;

@@ -29,6 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.lavakv.flink.LavaConfigurableOptions;
 import org.lavakv.flink.LavaKeyedStateBackend;
 import org.lavakv.flink.LavaOptions;
+import org.lavakv.flink.checkpoint.PackedFiles;
 import org.lavakv.flink.testing.BackendFixture;
 
 /**

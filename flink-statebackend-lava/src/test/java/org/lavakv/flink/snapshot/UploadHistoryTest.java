@@ -14,6 +14,8 @@ import org.apache.flink.runtime.state.PlaceholderStreamStateHandle;
 import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
 import org.junit.jupiter.api.Test;
+import org.lavakv.flink.checkpoint.PackedFiles;
+import org.lavakv.flink.checkpoint.UploadedFiles;
 
 /** Which files a checkpoint may name instead of uploading them. */
 class UploadHistoryTest {

@@ -17,6 +17,8 @@ import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
 import org.apache.flink.runtime.state.memory.MemCheckpointStreamFactory;
 import org.junit.jupiter.api.Test;
 import org.lavakv.FileInfo;
+import org.lavakv.flink.checkpoint.PackedFiles;
+import org.lavakv.flink.checkpoint.UploadedFiles;
 
 /** What a checkpoint does with each of its files. */
 class UploadPlanTest {

@@ -1,4 +1,4 @@
-package org.lavakv.flink.snapshot;
+package org.lavakv.flink.checkpoint;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;

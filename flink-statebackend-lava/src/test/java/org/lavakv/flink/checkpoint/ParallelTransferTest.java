@@ -1,4 +1,4 @@
-package org.lavakv.flink.snapshot;
+package org.lavakv.flink.checkpoint;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

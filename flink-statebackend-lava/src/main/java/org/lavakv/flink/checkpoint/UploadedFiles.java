@@ -1,4 +1,4 @@
-package org.lavakv.flink.snapshot;
+package org.lavakv.flink.checkpoint;
 
 import java.util.Collection;
 import java.util.List;
@@ -34,11 +34,11 @@ public final class UploadedFiles {
         this.packed = packed.only(names::contains);
     }
 
-    List<HandleAndLocalPath> handles() {
+    public List<HandleAndLocalPath> handles() {
         return handles;
     }
 
-    PackedFiles packed() {
+    public PackedFiles packed() {
         return packed;
     }
 }

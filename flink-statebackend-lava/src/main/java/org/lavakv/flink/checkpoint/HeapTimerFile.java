@@ -1,4 +1,4 @@
-package org.lavakv.flink.snapshot;
+package org.lavakv.flink.checkpoint;
 
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
@@ -19,7 +19,6 @@ import org.apache.flink.core.fs.CloseableRegistry;
 import org.apache.flink.core.memory.DataInputViewStreamWrapper;
 import org.apache.flink.core.memory.DataOutputViewStreamWrapper;
 import org.apache.flink.runtime.state.KeyGroupRange;
-import org.apache.flink.runtime.state.heap.HeapPriorityQueueStateSnapshot;
 import org.lavakv.FileInfo;
 import org.lavakv.flink.storage.LocalFileOutput;
 
@@ -39,6 +38,20 @@ public final class HeapTimerFile {
 
     private static final int TIMERS_PER_CANCEL_CHECK = 256;
 
+    /** The timers of one state, by key group. */
+    public interface Timers {
+        String state();
+
+        /** Goes before the first timer of a key group. */
+        void seek(int keyGroup) throws IOException;
+
+        /** Goes to the key group's next timer, if there is one. */
+        boolean next() throws IOException;
+
+        /** Key group and timer in the engine's form, until the next move. */
+        byte[] key();
+    }
+
     /** Gets every timer of a file. */
     public interface Visitor {
         /**
@@ -55,11 +68,10 @@ public final class HeapTimerFile {
      *
      * @param cancel closing it ends the writing, as an interrupt does
      */
-    static FileInfo write(
+    public static FileInfo write(
             Path file,
-            List<HeapPriorityQueueStateSnapshot<?>> states,
+            List<? extends Timers> states,
             KeyGroupRange keyGroupRange,
-            int keyGroupPrefixBytes,
             CloseableRegistry cancel)
             throws IOException {
         CRC32C crc = new CRC32C();
@@ -68,9 +80,8 @@ public final class HeapTimerFile {
                         new DataOutputViewStreamWrapper(
                                 new BufferedOutputStream(new CheckedOutputStream(bytes, crc)))) {
             out.writeInt(states.size());
-            for (HeapPriorityQueueStateSnapshot<?> state : states) {
-                out.writeUTF(state.getMetaInfo().getName());
-                HeapTimerSource timers = new HeapTimerSource(state, keyGroupPrefixBytes);
+            for (Timers timers : states) {
+                out.writeUTF(timers.state());
                 for (int keyGroup : keyGroupRange) {
                     timers.seek(keyGroup);
                     for (long n = 0; timers.next(); n++) {

@@ -1,4 +1,4 @@
-package org.lavakv.flink.snapshot;
+package org.lavakv.flink.checkpoint;
 
 import java.nio.ByteBuffer;
 import java.util.Objects;
@@ -57,7 +57,7 @@ public final class CheckpointIdentity {
      * Flink's description of the states with this behind it: magic, identity, CRC32C of both.
      * Whatever reads the description ignores that.
      */
-    byte[] behind(byte[] stateMeta) {
+    public byte[] behind(byte[] stateMeta) {
         ByteBuffer out = ByteBuffer.allocate(stateMeta.length + BEHIND_BYTES);
         out.put(stateMeta).putLong(MAGIC);
         write(out);

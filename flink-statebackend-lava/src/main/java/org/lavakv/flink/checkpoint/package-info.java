@@ -1,0 +1,9 @@
+/**
+ * What snapshots write and restores read: the forms of a checkpoint's own files, its handles, and
+ * how its files are copied.
+ *
+ * <p>Layer: uses storage and the bindings ({@code org.lavakv}); snapshot and restore use this
+ * package. No class here may be Serializable: Java would write the class's name into checkpoints,
+ * and the class could never be renamed or moved again.
+ */
+package org.lavakv.flink.checkpoint;
