@@ -5,6 +5,7 @@ import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.runtime.state.CompositeKeySerializationUtils;
 import org.apache.flink.util.FlinkRuntimeException;
+import org.apache.flink.util.Preconditions;
 
 /**
  * Builds the keys of all states of a backend in one reusable buffer, byte for byte as Flink's own
@@ -79,14 +80,15 @@ public final class CompositeKeyBuilder<K> {
     }
 
     /**
-     * Puts a map's key behind what {@link #withNamespace} wrote.
+     * Puts a map's key behind what the last {@link #withNamespace} wrote, in the place of an
+     * earlier map's key. Other states share the buffer, so only what cannot use another state may
+     * happen between the two calls.
      *
      * @return the length of the whole key
      */
-    public <U> int withUserKey(
-            NamespaceBytes<?> namespace, U userKey, TypeSerializer<U> userKeySerializer)
-            throws IOException {
-        withNamespace(namespace);
+    public <U> int withUserKey(U userKey, TypeSerializer<U> userKeySerializer) throws IOException {
+        Preconditions.checkState(prefixOwner != null, "A map's key goes behind a namespace.");
+        out.setPosition(prefixEnd);
         userKeySerializer.serialize(userKey, out);
         return out.length();
     }

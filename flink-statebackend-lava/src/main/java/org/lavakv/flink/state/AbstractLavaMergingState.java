@@ -21,7 +21,10 @@ abstract class AbstractLavaMergingState<K, N, IN, SV, OUT> extends AbstractLavaS
 
     @Override
     public SV getInternal() throws IOException {
-        int length = read();
+        return value(read());
+    }
+
+    private SV value(int length) throws IOException {
         return length < 0 ? null : valueSerializer.deserialize(reader.input(0, length));
     }
 
@@ -47,9 +50,10 @@ abstract class AbstractLavaMergingState<K, N, IN, SV, OUT> extends AbstractLavaS
         for (N source : new LinkedHashSet<>(sources)) {
             if (source != null && !source.equals(target)) {
                 setCurrentNamespace(source);
-                SV value = getInternal();
+                byte[] key = copyKey();
+                SV value = value(read(key, key.length));
                 if (value != null) {
-                    merging.add(copyKey());
+                    merging.add(key);
                     merged = mergeNullable(merged, value);
                 }
             }
@@ -58,13 +62,15 @@ abstract class AbstractLavaMergingState<K, N, IN, SV, OUT> extends AbstractLavaS
         if (merging.isEmpty()) {
             return;
         }
-        SV result = mergeNullable(merged, getInternal());
+        byte[] key = copyKey();
+        SV result = mergeNullable(merged, value(read(key, key.length)));
         if (result == null) { // what was merged has expired
-            deleteMerged(merging);
+            merging.add(key);
+            deleteAll(merging);
         } else {
             out.clear();
             valueSerializer.serialize(result, out);
-            writeMerged(false, merging);
+            writeMerged(key, false, merging);
         }
     }
 

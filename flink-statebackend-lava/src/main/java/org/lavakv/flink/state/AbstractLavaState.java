@@ -1,7 +1,6 @@
 package org.lavakv.flink.state;
 
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
 import org.apache.flink.api.common.state.State;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
@@ -168,8 +167,13 @@ public abstract class AbstractLavaState<K, N, V> implements InternalKvState<K, N
     /** Reads the value of the current key and namespace; negative when there is none. */
     final int read() throws IOException {
         int length = keys.withNamespace(namespace);
+        return read(keys.buffer(), length);
+    }
+
+    /** Reads the value of a key with its namespace; negative when there is none. */
+    final int read(byte[] key, int length) throws IOException {
         try {
-            return reader.read(db, table, keys.buffer(), length, 0);
+            return reader.read(db, table, key, length, 0);
         } catch (LavaDBException e) {
             throw new IOException(failure("Reading", e), e);
         }
@@ -194,15 +198,15 @@ public abstract class AbstractLavaState<K, N, V> implements InternalKvState<K, N
     }
 
     /**
-     * Writes {@link #out} as the value of the current key and namespace, and deletes the values
-     * that it was made of: in one batch, so that after a failure all is as it was. What is too
-     * large for a batch is written before its sources are deleted.
+     * Writes {@link #out} as the value of a key, and deletes the values that it was made of: in one
+     * batch, so that after a failure all is as it was. What is too large for a batch is written
+     * before its sources are deleted.
      *
+     * @param key with its namespace, as the sources
      * @param append whether it goes behind what the list already has there
-     * @param sources keys with their namespaces; none is the current one
+     * @param sources none is the key itself
      */
-    final void writeMerged(boolean append, List<byte[]> sources) throws IOException {
-        byte[] key = copyKey();
+    final void writeMerged(byte[] key, boolean append, List<byte[]> sources) throws IOException {
         WriteBatch batch = new WriteBatch();
         try {
             views.beforeWrite(key, key.length, 0);
@@ -231,12 +235,8 @@ public abstract class AbstractLavaState<K, N, V> implements InternalKvState<K, N
         }
     }
 
-    /**
-     * Deletes the value of the current key and namespace, and those of the sources, in one batch.
-     */
-    final void deleteMerged(List<byte[]> sources) throws IOException {
-        List<byte[]> all = new ArrayList<>(sources);
-        all.add(copyKey());
+    /** Deletes the values of keys with their namespaces in one batch. */
+    final void deleteAll(List<byte[]> all) throws IOException {
         WriteBatch batch = new WriteBatch();
         try {
             for (byte[] key : all) {

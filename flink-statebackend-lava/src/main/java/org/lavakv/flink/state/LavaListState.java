@@ -156,16 +156,17 @@ final class LavaListState<K, N, V> extends AbstractLavaState<K, N, List<V>>
                 if (source != null && !source.equals(target)) {
                     setCurrentNamespace(source);
                     // Segments of several lists one after the other are those of the joined list.
-                    int length = read();
+                    byte[] key = copyKey();
+                    int length = read(key, key.length);
                     if (length >= 0) {
                         out.write(reader.buffer(), 0, length);
-                        merging.add(copyKey());
+                        merging.add(key);
                     }
                 }
             }
             setCurrentNamespace(target);
             if (!merging.isEmpty()) {
-                writeMerged(true, merging);
+                writeMerged(copyKey(), true, merging);
             }
         } catch (IOException e) {
             throw new FlinkRuntimeException(failure("Merging namespaces of", e), e);

@@ -62,7 +62,7 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
     @Override
     public UV get(UK userKey) throws IOException {
         int prefix = keys.withNamespace(namespace);
-        int length = keys.withUserKey(namespace, userKey, userKeySerializer);
+        int length = keys.withUserKey(userKey, userKeySerializer);
         try {
             int valueLength = reader.read(db, table, keys.buffer(), length, prefix);
             return valueLength < 0 ? null : userValue(reader.input(0, valueLength));
@@ -79,7 +79,7 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
     public void put(UK userKey, UV userValue) throws IOException {
         writeUserValue(userValue);
         int prefix = keys.withNamespace(namespace);
-        int length = keys.withUserKey(namespace, userKey, userKeySerializer);
+        int length = keys.withUserKey(userKey, userKeySerializer);
         putSerialized(keys.buffer(), length, prefix);
     }
 
@@ -108,12 +108,14 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
         if (map == null) {
             return;
         }
-        int prefix = keys.withNamespace(namespace);
         batch.clear();
         try {
             for (Map.Entry<UK, UV> entry : map.entrySet()) {
                 writeUserValue(entry.getValue());
-                int length = keys.withUserKey(namespace, entry.getKey(), userKeySerializer);
+                UK userKey = entry.getKey();
+                // For each entry: the given map may read another state while it is iterated over.
+                int prefix = keys.withNamespace(namespace);
+                int length = keys.withUserKey(userKey, userKeySerializer);
                 views.beforeWrite(keys.buffer(), length, prefix);
                 batch.put(
                         table,
@@ -151,7 +153,7 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
     @Override
     public void remove(UK userKey) throws IOException {
         int prefix = keys.withNamespace(namespace);
-        int length = keys.withUserKey(namespace, userKey, userKeySerializer);
+        int length = keys.withUserKey(userKey, userKeySerializer);
         deleteSerialized(keys.buffer(), length, prefix);
     }
 
@@ -167,7 +169,7 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
     @Override
     public boolean contains(UK userKey) throws IOException {
         int prefix = keys.withNamespace(namespace);
-        int length = keys.withUserKey(namespace, userKey, userKeySerializer);
+        int length = keys.withUserKey(userKey, userKeySerializer);
         try {
             return db.contains(table, keys.buffer(), 0, length, prefix);
         } catch (LavaDBException e) {

@@ -74,10 +74,10 @@ class CompositeKeyBuilderTest {
                                     namespaceSerializer,
                                     userKey,
                                     StringSerializer.INSTANCE);
-                    int length = lava.withUserKey(current, userKey, StringSerializer.INSTANCE);
+                    int length = lava.withUserKey(userKey, StringSerializer.INSTANCE);
                     assertThat(Arrays.copyOf(lava.buffer(), length)).isEqualTo(whole);
-                    assertThat(lava.withNamespace(current)).isEqualTo(expected.length);
                 }
+                assertThat(lava.withNamespace(current)).isEqualTo(expected.length);
             }
         }
     }
@@ -117,5 +117,7 @@ class CompositeKeyBuilderTest {
         assertThatThrownBy(() -> builder.withNamespace(namespace))
                 .isInstanceOf(NullPointerException.class)
                 .hasMessageContaining("No namespace set");
+        assertThatThrownBy(() -> builder.withUserKey("user", StringSerializer.INSTANCE))
+                .isInstanceOf(IllegalStateException.class);
     }
 }
