@@ -4,12 +4,6 @@
 #include <utility>
 
 namespace lava::jni {
-namespace {
-
-// Nobody sees it: the Java exception that is pending is what the caller gets.
-Status Pending() { return Status::IOError("a Java array could not be copied"); }
-
-}  // namespace
 
 ArraySource::ArraySource(JNIEnv* env, jbyteArray array, jint off, jint len, const char* what)
     : env_(env), array_(array), off_(off), len_(len) {
@@ -21,9 +15,12 @@ ArraySource::ArraySource(JNIEnv* env, jbyteArray array, jint off, jint len, cons
 }
 
 Status ArraySource::Read(uint64_t offset, size_t length, char* to) {
+  if (length > size() || offset > size() - length)
+    return Status::InvalidArgument("a read past the end of a Java array");
+  // No exception can be pending behind this: the range was checked above and at the begin.
   env_->GetByteArrayRegion(array_, off_ + static_cast<jint>(offset), static_cast<jsize>(length),
                            reinterpret_cast<jbyte*>(to));
-  return env_->ExceptionCheck() ? Pending() : Status::OK();
+  return Status::OK();
 }
 
 bool ArraySink::HasRoom() const {
@@ -44,15 +41,18 @@ bool ArraySink::Begin(uint64_t bytes) {
 Status ArraySink::Add(Slice piece) {
   if (piece.size() > bytes_ - done_)
     return Status::Corruption("a value has more bytes than it had");
+  // No exception can be pending behind this: Begin() made the array or checked its range.
   env_->SetByteArrayRegion(array_, off_ + static_cast<jint>(done_),
                            static_cast<jsize>(piece.size()),
                            reinterpret_cast<const jbyte*>(piece.data()));
   done_ += piece.size();
-  return env_->ExceptionCheck() ? Pending() : Status::OK();
+  return Status::OK();
 }
 
 jbyteArray ArraySink::Finish(Status status, jint* length) {
-  Check(Settled(env_, std::move(status)));
+  if (is_new_ && array_ == nullptr && bytes_ <= kJavaArrayMax)  // NewByteArray() failed
+    throw JavaError{JavaError::Kind::kPending, Status::OK(), {}};
+  Check(std::move(status));
   if (bytes_ > kJavaArrayMax) ThrowTooLarge(bytes_);
   *length = static_cast<jint>(bytes_);
   if (*length > room_) return nullptr;

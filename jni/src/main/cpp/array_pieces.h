@@ -10,7 +10,6 @@ inline constexpr jint kWholeArrayMax = static_cast<jint>(kWholeBytesMax);
 
 /// The bytes of a Java array, which the engine takes in pieces.
 /// Threads:    of the native call.
-/// Errors:     of Read(): a pending Java exception.
 class ArraySource final : public ValueSource {
  public:
   /// Throws unless array[off, off + len) is there.
@@ -50,11 +49,5 @@ class ArraySink final : public ValueSink {
   jint off_ = 0, room_ = 0;
   uint64_t bytes_ = 0, done_ = 0;
 };
-
-/// A status that a call gave that used them, once no Java exception is pending.
-inline Status Settled(JNIEnv* env, Status status) {
-  if (env->ExceptionCheck()) throw JavaError{JavaError::Kind::kPending, Status::OK(), {}};
-  return status;
-}
 
 }  // namespace lava::jni

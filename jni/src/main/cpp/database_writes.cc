@@ -29,7 +29,7 @@ jint Put(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray key, jint k
     const KeyRef ref{k, CheckPrefix(prefix_len, k.size())};
     if (value_len > kWholeArrayMax) [[unlikely]] {
       ArraySource source(env, value, value_off, value_len, "value");
-      return Settled(env, db->PutFrom(ToTable(table), ref, &source));
+      return db->PutFrom(ToTable(table), ref, &source);
     }
     ValueBytes value_room(&scratch.value);
     const Slice v = CopyIn(env, value, value_off, value_len, "value", &value_room);
@@ -53,7 +53,7 @@ jint Append(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray key, jin
     const Slice k = CopyIn(env, key, key_off, key_len, "key", &key_room);
     if (len > kWholeArrayMax) [[unlikely]] {
       ArraySource source(env, segments, off, len, "segments");
-      return Settled(env, db->AppendFrom(ToTable(table), {k, 0}, &source));
+      return db->AppendFrom(ToTable(table), {k, 0}, &source);
     }
     ValueBytes value_room(&scratch.value);
     const Slice v = CopyIn(env, segments, off, len, "segments", &value_room);

@@ -150,6 +150,8 @@ Slice CopyIn(JNIEnv* env, jbyteArray array, jint off, jint len, const char* what
   CheckRange(array, off, len, what);
   char* to = room->Room(static_cast<size_t>(len));
   env->GetByteArrayRegion(array, off, len, reinterpret_cast<jbyte*>(to));
+  // Java checked the range, too. But without this question a call that forgot to would go on with
+  // bytes that nobody copied; measured, it costs about 5 of the 130 ns of contains().
   if (env->ExceptionCheck()) [[unlikely]] {
     throw JavaError{JavaError::Kind::kPending, Status::OK(), {}};
   }
