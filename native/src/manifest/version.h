@@ -169,6 +169,10 @@ struct Version {
     std::string name() const { return is_value_file ? id.ValueFileName() : id.FileName(); }
   };
   std::vector<LeftFile> left;
+
+  /// For messages: a line for each level, entry, value file with its garbage, and birth. Bounds are
+  /// in hexadecimal and cut off, so that keys are among it.
+  std::string DebugString() const;
 };
 
 /// Whether the reference, of a key of this table, is to a value that had expired when others of its

@@ -66,6 +66,9 @@ struct VersionEdit {
   /// Up to which sequence the layer above needs no entries any more; with a write-ahead log only.
   std::optional<uint64_t> entries_released;
 
+  /// For messages: a line for each change, as Version::DebugString().
+  std::string DebugString() const;
+
   void Add(uint32_t level, FileEntry entry) { added.push_back({level, std::move(entry)}); }
   /// A value file in which everything was born.
   void AddBorn(std::shared_ptr<ValueFileMeta> file) {
