@@ -9,6 +9,7 @@
 #include "db_test_util.h"
 #include "job/job_context.h"
 #include "testing/fault_file_system.h"
+#include "testing/recording_listener.h"
 #include "value/value_reader.h"
 
 namespace lava::testing {
@@ -27,6 +28,16 @@ class ValueDB : public FaultyFiles, public SimDB {
     options().l0_compaction_trigger = 100;
     options().l0_stall_trigger = 200;
     options().gc_garbage_percent = 101;
+    options().listeners = {heard_};
+  }
+  /// Of all openings.
+  RecordingListener& heard() { return *heard_; }
+  /// Runs jobs until one more event of the kind is told. False when there is nothing left to run.
+  bool RunUntilTold(EventKind kind) {
+    const size_t before = heard_->count(kind);
+    while (heard_->count(kind) == before)
+      if (!executor().RunOne()) return false;
+    return true;
   }
 
   static TableOptions Separated(uint64_t bytes = 100) {
@@ -81,6 +92,9 @@ class ValueDB : public FaultyFiles, public SimDB {
     }
     return metadata;
   }
+
+ private:
+  const std::shared_ptr<RecordingListener> heard_ = std::make_shared<RecordingListener>();
 };
 
 /// A value that is moved out, and unlike every other.

@@ -29,6 +29,7 @@ TESTS = {
     "allocation": ("allocation_failure_test", {}),
     "checkpoint": ("db_checkpoint_test", {}),
     "damage": ("db_damage_test", {}),
+    "events": ("db_events_test", {}),
     "concurrency": ("db_concurrency_test", {}),
     "cache": ("cache_test", {}),
     "corruption": ("corruption_test", {}),

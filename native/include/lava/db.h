@@ -279,7 +279,7 @@ struct DBStatistics {
   uint64_t flush_cpu_us = 0, compaction_cpu_us = 0, gc_cpu_us = 0;
   /// Versions that jobs installed, and the CPU time of that: writing the manifest and publishing.
   uint64_t versions_installed = 0, install_cpu_us = 0;
-  uint64_t files_installed = 0;  // that these versions added or took out, moved ones twice
+  uint64_t files_installed = 0;       // that these versions added or took out, moved ones twice
   uint64_t values_logged = 0;         // written to a value file by their own put: large, or logged
   uint64_t files_refused_direct = 0;  // go through the page cache though direct I/O was asked for
   uint64_t snapshots_given_up = 0;    // because writes needed the space that they kept
@@ -289,9 +289,11 @@ struct DBStatistics {
   /// Of stall_us, what was waited for flushes, and for compactions of level 0; a write that waited
   /// for several things counts where it waited last.
   uint64_t flush_stall_us = 0, compaction_stall_us = 0;
-  uint64_t external_values = 0;  // that are stored in entries of the layer above
-  uint64_t entry_bytes = 0;      // of entries that were logged
-  uint64_t damaged_files = 0;    // that jobs found damaged; see BackgroundEvent
+  uint64_t external_values = 0;    // that are stored in entries of the layer above
+  uint64_t entry_bytes = 0;        // of entries that were logged
+  uint64_t damaged_files = 0;      // that jobs found damaged; see BackgroundEvent
+  uint64_t listener_failures = 0;  // calls of listeners that threw
+  uint64_t events_dropped = 0;     // that listeners were not told, for want of memory
 };
 /// What an instance's jobs met that no call tells by itself.
 struct BackgroundEvent {
@@ -299,6 +301,7 @@ struct BackgroundEvent {
   /// What failed has worked again. Never so with a damaged file: it stays damaged.
   bool over = false;
   std::string message;  // what was being done, with file and offset; no keys
+  std::string file;     // the name of a damaged file; else empty
   /// Of a damaged file: the names of the tables that it holds records of. Empty otherwise.
   std::vector<std::string> tables;
   uint64_t failures = 0;  // attempts that failed so, until now

@@ -3,9 +3,11 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace lava {
 
+class EventListener;
 class Lease;
 class SharedVolume;
 
@@ -164,6 +166,9 @@ struct DBOptions {
   uint32_t l0_compaction_trigger = 4;
   uint32_t l0_stall_trigger = 24;  // writes answer Busy when so many files of L0 cover one key
   uint32_t sealed_runs_max = 4;    // writes answer Busy at this many unflushed runs
+
+  /// Are told of flushes, compactions and other events: see event_listener.h.
+  std::vector<std::shared_ptr<EventListener>> listeners;
 };
 
 }  // namespace lava

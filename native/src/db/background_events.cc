@@ -15,6 +15,7 @@ void BackgroundEvents::Failed(Work work, const Status& status, int64_t now_ms) {
   fault.began = {.code = status.code(),
                  .over = false,
                  .message = std::string(status.message()),
+                 .file = {},
                  .tables = {},
                  .failures = 1,
                  .since_ms = now_ms};
@@ -34,12 +35,13 @@ void BackgroundEvents::Worked(Work work) {
   }
 }
 
-void BackgroundEvents::Damaged(const FileId& id, const Status& status,
+void BackgroundEvents::Damaged(const FileId& id, std::string name, const Status& status,
                                std::vector<std::string> tables, int64_t now_ms) {
   if (!damaged_.emplace(id, status).second) return;
   Add({.code = status.code(),
        .over = false,
        .message = std::string(status.message()),
+       .file = std::move(name),
        .tables = std::move(tables),
        .failures = 1,
        .since_ms = now_ms});
@@ -62,7 +64,30 @@ std::vector<BackgroundEvent> BackgroundEvents::Take() {
   return taken;
 }
 
+void BackgroundEvents::Tell(const BackgroundEvent& event) {
+  if (!event.file.empty()) {
+    notifier_->Queue(&EventListener::OnDamage, [&event] {
+      DamageInfo info;
+      info.file = event.file;
+      info.status = Status(event.code, event.message);
+      info.tables = event.tables;
+      return info;
+    });
+    return;
+  }
+  const auto told =
+      event.over ? &EventListener::OnBackgroundErrorEnd : &EventListener::OnBackgroundErrorBegin;
+  notifier_->Queue(told, [&event] {
+    BackgroundErrorInfo info;
+    info.status = Status(event.code, event.message);
+    info.since_ms = event.since_ms;
+    info.failures = event.failures;
+    return info;
+  });
+}
+
 void BackgroundEvents::Add(BackgroundEvent event) {
+  Tell(event);
   if (waiting_.size() >= kWaitingMax) waiting_.pop_front();
   waiting_.push_back(std::move(event));
   any_ = true;

@@ -99,15 +99,22 @@ void DBImpl::ScheduleCompactions() {
     const PickerView view = MakePickerView(inputs);
     const PickerOptions options = MakePickerOptions(inputs);
     std::optional<CompactionPlan> plan = PickCompaction(view, options);
+    CompactionCause cause =
+        plan && plan->level == 0 ? CompactionCause::kLevel0 : CompactionCause::kLevelSize;
     // What upper levels hide becomes garbage that can be collected.
     const bool collecting = !collections_.empty();
     if (!plan &&
         ((inputs.disk_full && !collecting) ||
-         ShouldExpose(inputs.pressure, inputs.hidden_bytes, inputs.live_bytes, collecting)))
+         ShouldExpose(inputs.pressure, inputs.hidden_bytes, inputs.live_bytes, collecting))) {
       plan = PickExposing(view, options);
+      cause = CompactionCause::kExposure;
+    }
     if (!plan) {
       std::optional<CompactionTask> ordering = PlanOrdering(inputs);
-      if (ordering) StartCompaction(inputs, std::move(*ordering));
+      if (ordering) {
+        ordering->cause = CompactionCause::kOrder;
+        StartCompaction(inputs, std::move(*ordering));
+      }
       if (running_compactions_ > 0) return;
       // What failed may be left undone for good.
       MutexLock state(&state_mutex_);
@@ -115,7 +122,9 @@ void DBImpl::ScheduleCompactions() {
       return;
     }
     if (!plan->cursor.empty()) cursors_[plan->level] = plan->cursor;
-    StartCompaction(inputs, MakeTask(inputs, *plan));
+    CompactionTask task = MakeTask(inputs, *plan);
+    task.cause = cause;
+    StartCompaction(inputs, std::move(task));
   }
 }
 
@@ -146,6 +155,7 @@ void DBImpl::ScheduleManual() {
   if (!plan) return FinishManual(Status::OK());
   CompactionTask task = MakeTask(inputs, *plan);
   task.manual = true;
+  task.cause = CompactionCause::kManual;
   StartCompaction(inputs, std::move(task));
   manual_compacted_ = true;
 }
@@ -254,7 +264,7 @@ void DBImpl::JobEnded() {
 
 void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
   const uint64_t began_us = clock_->MonotonicMicros();
-  bool installed = false;
+  CompactionInfo told;
   std::optional<JobMemory::Grant> memory;
   const Status status = Guarded("compaction in", path_, [&] {
     std::optional<JobMemory::Grant> granted =
@@ -263,9 +273,11 @@ void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
     if (!granted) return Status::OK();
     memory.emplace(std::move(*granted));
     task->input.drop_time = expiry_time_.Now();
-    Status compacted = Compact(*task, &installed);
+    Describe(*task, &told);
+    notifier_->BeginJob(&EventListener::OnCompactionBegin, &told);
+    Status compacted = Compact(*task, &told);
     // Bytes that were read wrong once may be read right; a file that is damaged stays so.
-    if (compacted.IsCorruption() && !cancelled_) compacted = Compact(*task, &installed);
+    if (compacted.IsCorruption() && !cancelled_) compacted = Compact(*task, &told);
     return compacted;
   });
   if (!memory && status.ok()) return PutOff(std::move(task));
@@ -284,7 +296,7 @@ void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
         Failed(BackgroundEvents::Work::kCompaction, status, began_us);
       }
     }
-    if (status.ok() ? !installed : !cancelled_) {
+    if (status.ok() ? !told.installed : !cancelled_) {
       // Its like is planned again.
       order_spent_ -= task->order_bytes;
       if (task->manual && status.ok()) manual_compacted_ = false;
@@ -297,6 +309,8 @@ void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
   task.reset();
   memory.reset();
   RemoveObsoleteFiles();
+  notifier_->EndJob(&EventListener::OnCompactionEnd, &told, status,
+                    clock_->MonotonicMicros() - began_us);
   if (status.ok()) RetryOnceSpaceIsMade();
 }
 
@@ -317,9 +331,21 @@ void DBImpl::AwaitMemory() {
   if (!lease_->job_memory()->Await(this)) MemoryFreed();
 }
 
-Status DBImpl::Compact(const CompactionTask& task, bool* installed) {
+void DBImpl::Describe(const CompactionTask& task, CompactionInfo* told) {
+  told->cause = task.cause;
+  told->trivial_move = task.trivial_move;
+  told->input_level = task.input.inputs.front().level;
+  told->output_level = task.input.output_level;
+  for (const CompactionInput::Level& level : task.input.inputs) {
+    told->input_files += static_cast<uint32_t>(level.entries.size());
+    for (const FileEntry& entry : level.entries) told->input_file_bytes += entry.file->bytes;
+  }
+  told->merged_value_files = static_cast<uint32_t>(task.input.merged_values.size());
+}
+
+Status DBImpl::Compact(const CompactionTask& task, CompactionInfo* told) {
   if (task.trivial_move) {
-    LAVA_RETURN_IF_ERROR(InstallCompaction(task, {}, installed));
+    LAVA_RETURN_IF_ERROR(InstallCompaction(task, {}, &told->installed));
     Counters::Add(&counters_.trivial_moves, 1);
     return Status::OK();
   }
@@ -330,8 +356,14 @@ Status DBImpl::Compact(const CompactionTask& task, bool* installed) {
     context.may_use_reserve = true;  // on a full disk it shows collections what is garbage
     LAVA_RETURN_IF_ERROR(RunCompaction(context, task.input, &output));
   }
-  LAVA_RETURN_IF_ERROR(InstallCompaction(task, output, installed));
-  if (!*installed) return Status::OK();
+  told->output_files = static_cast<uint32_t>(output.files.size());
+  told->output_value_files = static_cast<uint32_t>(output.value_files.size());
+  told->read_bytes = output.bytes_read;
+  told->written_bytes = output.bytes_written;
+  told->written_value_bytes = output.value_bytes_written;
+  told->records_expired = output.records_expired;
+  LAVA_RETURN_IF_ERROR(InstallCompaction(task, output, &told->installed));
+  if (!told->installed) return Status::OK();
   Counters::Add(&counters_.compactions, 1);
   Counters::Add(&counters_.compaction_bytes_read, output.bytes_read);
   Counters::Add(&counters_.compaction_bytes_written, output.bytes_written);
@@ -385,13 +417,19 @@ uint64_t DBImpl::RequestManual(uint64_t sequence) {
 }
 
 Status DBImpl::CompactAll(uint32_t timeout_ms, uint64_t* ticket) {
+  const Status status = CompactAllNow(timeout_ms, ticket);
+  notifier_->Deliver();
+  return status;
+}
+
+Status DBImpl::CompactAllNow(uint32_t timeout_ms, uint64_t* ticket) {
   const auto deadline = std::chrono::steady_clock::now() +
                         std::chrono::milliseconds(std::min(timeout_ms, environment_.wait_ms_max));
   uint64_t sequence = 0;
   if (*ticket == 0) {
     MutexLock write(&write_mutex_);
     if (closed_.load()) return Status::Closed("the instance was closed");
-    SealLocked();
+    SealLocked(FlushCause::kCompactAll);
     MutexLock state(&state_mutex_);
     sequence = seal_sequence_;
     ScheduleFlushes(/*force=*/true);

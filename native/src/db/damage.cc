@@ -94,7 +94,8 @@ void DBImpl::NoteDamage(BackgroundEvents::Work work, const Status& status) {
   if (!file->tables.empty())
     told = Status::Corruption(std::string(status.message()) + "; it holds state of " +
                               Quoted(file->tables));
-  events_.Damaged(file->id, told, std::move(file->tables), now_ms);
+  std::string name = file->is_key_file ? file->id.FileName() : file->id.ValueFileName();
+  events_.Damaged(file->id, std::move(name), told, std::move(file->tables), now_ms);
   avoided_.insert(file->id);
   // Other files are compacted and collected as before.
   BackoffOf(work) = Backoff();
@@ -139,8 +140,19 @@ Status DBImpl::DamageIn(const Version& version) const {
   return DamageOf(version).WithContext("checkpoint of " + path_);
 }
 
+void DBImpl::TellDeleted(const std::string& name, const Status& status) {
+  notifier_->Queue(&EventListener::OnFileDeleted, [&] {
+    FileDeletedInfo info;
+    info.file = name;
+    info.status = status;
+    return info;
+  });
+}
+
 // What stays is removed by the next open.
-void DBImpl::NoteRemoval(const Status& status) {
+void DBImpl::RemoveFile(const std::string& name) {
+  const Status status = fs_->Remove(path_ + "/" + name);
+  TellDeleted(name, status);
   const bool failed = !status.ok() && !status.IsNotFound();
   if (failed) Counters::Add(&counters_.background_errors, 1);
   MutexLock state(&state_mutex_);

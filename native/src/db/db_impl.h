@@ -14,6 +14,7 @@
 #include "db/background_events.h"
 #include "db/counters.h"
 #include "db/environment.h"
+#include "db/event_notifier.h"
 #include "db/expiry_time.h"
 #include "db/gate.h"
 #include "db/internal_key.h"
@@ -171,6 +172,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   /// Tells which of a snapshot's files are not there yet; late_files.cc.
   void MarkMissing(std::vector<Snapshot::File>* files) const;
   void GoesIntoCheckpoint(const Version& version);
+  Result<std::shared_ptr<Snapshot>> TakeSnapshotNow();
   /// Corruption when jobs found a file of the version damaged; damage.cc.
   Status DamageIn(const Version& version) const;
   void FlushSealed();
@@ -196,6 +198,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Status OpenFiles(const Version& version, std::span<const ImportSource> imports);
   Status OpenKeyFile(FileMeta* meta);
   Status RemoveUnnamedFiles() LAVA_REQUIRES(install_mutex_);
+  Status CloseNow();
   void TearDown() LAVA_REQUIRES(close_mutex_);
   JobContext MakeJobContext(uint32_t output_level);
   FileId NextFile(uint64_t numbers = 1);
@@ -341,6 +344,10 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Status MakeRoomSlow(uint64_t bytes, Purpose purpose) LAVA_REQUIRES(write_mutex_);
   void CountStall(Room waited_for, bool for_space, uint64_t us);
   Room JudgeRoom(uint64_t bytes) const LAVA_REQUIRES(write_mutex_, state_mutex_);
+  Status StallFailed(Room room, Purpose purpose, const Status& hopeless) LAVA_REQUIRES(write_mutex_)
+      LAVA_EXCLUDES(state_mutex_);
+  bool TellStall(Room room, Purpose purpose, bool go_on, const Status& status)
+      LAVA_REQUIRES(write_mutex_, state_mutex_);
   Status Relieve(Room room, uint64_t since_us, bool* relieved)
       LAVA_EXCLUDES(write_mutex_, jobs_mutex_, state_mutex_);
   Status RelieveMemtables(uint64_t since_us) LAVA_EXCLUDES(write_mutex_, jobs_mutex_, state_mutex_);
@@ -400,8 +407,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   }
   // flush.cc
   Status FlushHere() LAVA_REQUIRES(write_mutex_);
-  void SealLocked() LAVA_REQUIRES(write_mutex_);
-  void SealBothLocked() LAVA_REQUIRES(write_mutex_, state_mutex_);
+  void SealLocked(FlushCause cause) LAVA_REQUIRES(write_mutex_);
+  void SealBothLocked(FlushCause cause) LAVA_REQUIRES(write_mutex_, state_mutex_);
   /// What only changes under both locks may be read under either.
   const std::shared_ptr<MemTable>& active_now() const
       LAVA_REQUIRES(state_mutex_) LAVA_NO_THREAD_SAFETY_ANALYSIS {
@@ -419,7 +426,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   void StartFlush(const std::shared_ptr<FlushGroup>& group) LAVA_REQUIRES(state_mutex_);
   void RunFlushJob(const std::shared_ptr<FlushGroup>& group);
   Status InstallFlushes(std::vector<Flushed>* installed);
-  Status Flush(FlushGroup* group, std::vector<Flushed>* installed);
+  Status Flush(FlushGroup* group, FlushInfo* told, std::vector<Flushed>* installed);
   Status InstallGroup(const std::shared_ptr<FlushGroup>& group, std::vector<Flushed>* installed)
       LAVA_REQUIRES(install_mutex_);
   Status LogGroup(FlushGroup* group) LAVA_REQUIRES(install_mutex_);
@@ -446,6 +453,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   bool ManualActive() const LAVA_REQUIRES(jobs_mutex_) {
     return manual_finished_ < manual_requested_;
   }
+  Status CompactAllNow(uint32_t timeout_ms, uint64_t* ticket);
   /// sequence: of the newest run that is to be compacted. Returns the request's number.
   uint64_t RequestManual(uint64_t sequence) LAVA_REQUIRES(jobs_mutex_);
   void FinishManual(const Status& status) LAVA_REQUIRES(jobs_mutex_);
@@ -455,7 +463,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   /// A job has ended, and what follows from that is planned.
   void JobEnded() LAVA_EXCLUDES(jobs_mutex_, state_mutex_);
   void RunCompactionJob(std::shared_ptr<CompactionTask> task);
-  Status Compact(const CompactionTask& task, bool* installed);
+  static void Describe(const CompactionTask& task, CompactionInfo* told);
+  Status Compact(const CompactionTask& task, CompactionInfo* told);
   Status InstallCompaction(const CompactionTask& task, const CompactionOutput& output,
                            bool* installed);
   void MarkBusy(const CompactionTask& task, bool busy) LAVA_REQUIRES(jobs_mutex_);
@@ -474,7 +483,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   bool StartCollection(const PlanInputs& inputs, const std::vector<ValueFileGarbage>& garbage)
       LAVA_REQUIRES(jobs_mutex_);
   void RunGcJob(std::shared_ptr<GcTask> task);
-  Status CollectGarbage(const GcTask& task);
+  static void Describe(const GcTask& task, CollectionInfo* told);
+  Status CollectGarbage(const GcTask& task, CollectionInfo* told);
   Status InstallGc(const GcTask& task, const GcOutput& output, bool* installed);
 
   // value_merge.cc
@@ -517,7 +527,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   void Note(BackgroundEvents::Work work, const Status& status) LAVA_REQUIRES(state_mutex_);
   /// An atomic inside says so without the lock.
   bool HasBackgroundEvents() const LAVA_NO_THREAD_SAFETY_ANALYSIS { return events_.any(); }
-  void NoteRemoval(const Status& status);  // takes state itself
+  void RemoveFile(const std::string& name);  // takes state itself
+  void TellDeleted(const std::string& name, const Status& status);
 
   // separation.cc; after a flush.
   void ChooseBounds(const std::vector<Flushed>& installed) LAVA_EXCLUDES(state_mutex_);
@@ -545,6 +556,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   uint32_t GcJobsMax() const;
   /// The last flush found no space. Holds state.
   bool IsDiskFull() const LAVA_REQUIRES(state_mutex_) { return flush_backoff_.status.IsNoSpace(); }
+  bool GiveUpOldestSnapshot();
   void RetryOnceSpaceIsMade();
   GcEffort GcEffortNow(const PlanInputs& inputs) const LAVA_REQUIRES(jobs_mutex_);
   bool IsInCheckpoint(const PlanInputs& inputs, const FileId& value_file) const;
@@ -570,6 +582,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   static constexpr uint64_t kDeadRangeLeaseShare = 64;
 
   Status LogTable(const TableRegistration& table) LAVA_REQUIRES(install_mutex_);  // tables.cc
+  Status DropNow(TableImpl* impl);
   std::map<uint64_t, TableOptions> TableOptionsNow() const LAVA_REQUIRES(state_mutex_);
   void Submit(os::Priority priority, std::function<void()> job);
   bool TrySubmit(os::Priority priority, std::function<void()> job) noexcept;
@@ -578,6 +591,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   const DBOptions options_;
   const std::string path_;
   const DBEnvironment environment_;
+  const std::shared_ptr<EventNotifier> notifier_ =
+      std::make_shared<EventNotifier>(options_.listeners, path_);
   const std::unique_ptr<fs::FileSystem> own_files_;  // of direct I/O; may be null
   fs::FileSystem* const fs_;
   Clock* const clock_;
@@ -602,7 +617,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   std::atomic<uint64_t> next_file_number_{1};
   std::atomic<bool> cancelled_{false};
   std::shared_ptr<Gate> gate_ = std::make_shared<Gate>();
-  std::shared_ptr<SnapshotRegistry> snapshots_ = std::make_shared<SnapshotRegistry>(quota_);
+  std::shared_ptr<SnapshotRegistry> snapshots_ =
+      std::make_shared<SnapshotRegistry>(quota_, notifier_);
   std::unique_ptr<fs::DirectoryLock> directory_lock_;
 
   mutable Mutex close_mutex_ LAVA_ACQUIRED_BEFORE(install_mutex_);
@@ -722,7 +738,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Backoff flush_backoff_ LAVA_GUARDED_BY(state_mutex_);
   Backoff compaction_backoff_ LAVA_GUARDED_BY(state_mutex_);
   Backoff gc_backoff_ LAVA_GUARDED_BY(state_mutex_);
-  BackgroundEvents events_ LAVA_GUARDED_BY(state_mutex_);
+  BackgroundEvents events_ LAVA_GUARDED_BY(state_mutex_){notifier_.get()};
   // Damaged ones, and those that cannot be compacted without them.
   std::set<FileId> avoided_ LAVA_GUARDED_BY(state_mutex_);
   Status manifest_status_ LAVA_GUARDED_BY(state_mutex_);

@@ -297,6 +297,7 @@ Status DBImpl::ReleaseEntries(uint64_t through) {
     if (wal_ != nullptr) RemoveReplayedSegments();
   }
   RemoveObsoleteFiles();
+  notifier_->Deliver();
   return Status::OK();
 }
 

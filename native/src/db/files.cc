@@ -28,8 +28,7 @@ void DBImpl::RemoveObsoleteFiles() {
   obsolete_files_.GiveBack(std::move(held));
   const bool removed = Tried([&] {
     const auto remove = [this](auto* files) {
-      for (; !files->empty(); files->erase(files->begin()))
-        NoteRemoval(fs_->Remove(path_ + "/" + files->begin()->first));
+      for (; !files->empty(); files->erase(files->begin())) RemoveFile(files->begin()->first);
     };
     remove(&unused.files);
     remove(&unused.segments);

@@ -15,9 +15,9 @@ constexpr size_t kFlushGroupsMax = 2;
 
 }  // namespace
 
-void DBImpl::SealLocked() {
+void DBImpl::SealLocked(FlushCause cause) {
   MutexLock state(&state_mutex_);
-  SealBothLocked();
+  SealBothLocked(cause);
   ScheduleFlushes(false);
 }
 
@@ -32,7 +32,7 @@ Status DBImpl::FlushHere() {
   auto group = std::make_shared<FlushGroup>();
   {
     MutexLock state(&state_mutex_);
-    SealBothLocked();
+    SealBothLocked(FlushCause::kReplay);
     group->runs = sealed_;
     flush_groups_.push_back(group);
     group->running = true;
@@ -48,7 +48,7 @@ Status DBImpl::FlushHere() {
 }
 
 // The flush is left to be scheduled.
-void DBImpl::SealBothLocked() {
+void DBImpl::SealBothLocked(FlushCause cause) {
   // Also when all of it has died: its log is to be trimmed.
   const bool logged = wal_ != nullptr && wal_->last() > sealed_to_;
   const bool nothing = active_->empty() && dropped_in_active_.empty() && segments_.empty();
@@ -71,6 +71,7 @@ void DBImpl::SealBothLocked() {
   entry_bytes_ = segment_bytes_ = 0;
   segment_full_ = false;
   run->sequence = ++seal_sequence_;
+  run->cause = cause;
   if (wal_ != nullptr) run->wal_last = sealed_to_ = wal_->last();
   run->dropped_tables = std::exchange(dropped_in_active_, {});
   sealed_ = std::move(sealed);
@@ -110,7 +111,7 @@ void DBImpl::Publish(std::unique_ptr<ReadView> view) {
 
 void DBImpl::UpdateAttention() {
   attention_ = closed_.load() || !manifest_status_.ok() || l0_depth_ >= options_.l0_stall_trigger ||
-               space_.slow > 0;
+               space_.slow > 0 || notifier_->is_stalled();
 }
 
 // The number of files unless they are so many that it matters.
@@ -169,14 +170,17 @@ void DBImpl::StartFlush(const std::shared_ptr<FlushGroup>& group) {
 
 void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {
   const uint64_t began_us = clock_->MonotonicMicros();
+  FlushInfo told;
   std::vector<Flushed> flushed;
-  const Status status = Guarded("flush in", path_, [&] { return Flush(group.get(), &flushed); });
+  const Status status =
+      Guarded("flush in", path_, [&] { return Flush(group.get(), &told, &flushed); });
   (void)Tried([&] { ChooseBounds(flushed); });
   {
     MutexLock state(&state_mutex_);
     // What nobody else reads goes now, and so do segments below.
-    if (std::find(flush_groups_.begin(), flush_groups_.end(), group) == flush_groups_.end())
-      group->runs.clear();
+    told.installed =
+        std::find(flush_groups_.begin(), flush_groups_.end(), group) == flush_groups_.end();
+    if (told.installed) group->runs.clear();
     group->running = false;
     --running_flushes_;
     NotifyChanged();
@@ -198,6 +202,8 @@ void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {
   }
   JobEnded();
   RemoveObsoleteFiles();
+  notifier_->EndJob(&EventListener::OnFlushEnd, &told, status,
+                    clock_->MonotonicMicros() - began_us);
 }
 
 // At a job's end. What there is no memory for is planned when another ends, or when a write waits
@@ -213,7 +219,7 @@ void DBImpl::ScheduleAll() {
   });
 }
 
-Status DBImpl::Flush(FlushGroup* group, std::vector<Flushed>* installed) {
+Status DBImpl::Flush(FlushGroup* group, FlushInfo* told, std::vector<Flushed>* installed) {
   FlushInput input;
   bool flushed;
   {
@@ -227,7 +233,12 @@ Status DBImpl::Flush(FlushGroup* group, std::vector<Flushed>* installed) {
     input.tables = TableOptionsNow();
     input.nothing_older =
         flush_groups_.front().get() == group && !HasFiles(*version_) && snapshots_->size() == 0;
+    told->cause = group->runs.back()->cause;
   }
+  told->memtables = static_cast<uint32_t>(input.runs.size());
+  for (const std::shared_ptr<const MemTable>& run : input.runs)
+    told->memtable_bytes += run->arena_bytes();
+  notifier_->BeginJob(&EventListener::OnFlushBegin, told);
   Status status;
   FlushOutput output;
   std::optional<JobMemory::Grant> memory;
@@ -246,6 +257,11 @@ Status DBImpl::Flush(FlushGroup* group, std::vector<Flushed>* installed) {
       Counters::Add(&counters_.value_bytes_written, output.value_bytes_written);
       Counters::Add(&counters_.flushes, 1);
       if (group->file) Counters::Add(&counters_.flush_bytes_written, group->file->bytes);
+    }
+    if (group->done) {
+      told->files = static_cast<uint32_t>((group->file ? 1 : 0) + group->value_files.size());
+      told->file_bytes = group->file ? group->file->bytes : 0;
+      for (const auto& file : group->value_files) told->value_file_bytes += file->bytes;
     }
   }
   return status.ok() ? InstallFlushes(installed) : status;
@@ -418,7 +434,7 @@ Status DBImpl::Flush(uint32_t timeout_ms) {
   {
     MutexLock write(&write_mutex_);
     if (closed_.load()) return Status::Closed("the instance was closed");
-    SealLocked();
+    SealLocked(FlushCause::kRequested);
     MutexLock state(&state_mutex_);
     sequence = seal_sequence_;
   }
@@ -429,13 +445,16 @@ Status DBImpl::Flush(uint32_t timeout_ms) {
       },
       timeout_ms, &flush_failures_seen_);
   RemoveObsoleteFiles();
+  notifier_->Deliver();
   return status;
 }
 
 void DBImpl::Submit(os::Priority priority, std::function<void()> job) {
   executor_->Submit(priority, [this, gate = gate_, job = std::move(job)] {
     Gate::Visit visit(gate.get());
-    if (visit && !Tried(job)) JobThrew();
+    if (!visit) return;
+    if (!Tried(job)) JobThrew();
+    notifier_->Deliver();
   });
 }
 

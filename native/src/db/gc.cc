@@ -123,6 +123,11 @@ bool DBImpl::StartCollection(const PlanInputs& inputs, const std::vector<ValueFi
                                   .live_bytes_max = options_.value_file_bytes,
                                   .last_resort = effort.last_resort || inputs.pressure.slow > 0});
   if (picked.empty() && task->input.expired.empty()) return false;
+  if (picked.empty()) {
+    task->cause = CollectionCause::kExpired;
+  } else if (effort.last_resort || WorkPressure().slow > 0 || IsDiskFull()) {
+    task->cause = CollectionCause::kSpace;
+  }
   for (const size_t i : picked) {
     task->input.files.push_back(all[i].file);
     task->garbage_bytes += files[i].garbage;
@@ -147,6 +152,7 @@ bool DBImpl::StartCollection(const PlanInputs& inputs, const std::vector<ValueFi
 
 void DBImpl::RunGcJob(std::shared_ptr<GcTask> task) {
   const uint64_t began_us = task->began_us = clock_->MonotonicMicros();
+  CollectionInfo told;
   std::optional<JobMemory::Grant> memory;
   const Status status = Guarded("collection in", path_, [&] {
     {
@@ -157,10 +163,13 @@ void DBImpl::RunGcJob(std::shared_ptr<GcTask> task) {
     }
     std::optional<JobMemory::Grant> granted = lease_->job_memory()->TryBegin(
         budget_.counter(MemoryPurpose::kCollections), WorkingSetOf(task->input));
-    if (granted) memory.emplace(std::move(*granted));
-    Status collected = memory ? CollectGarbage(*task) : Status::OK();
+    if (!granted) return Status::OK();
+    memory.emplace(std::move(*granted));
+    Describe(*task, &told);
+    notifier_->BeginJob(&EventListener::OnCollectionBegin, &told);
+    Status collected = CollectGarbage(*task, &told);
     // See RunCompactionJob().
-    if (collected.IsCorruption() && !cancelled_) collected = CollectGarbage(*task);
+    if (collected.IsCorruption() && !cancelled_) collected = CollectGarbage(*task, &told);
     return collected;
   });
   const bool put_off = !memory && status.ok();
@@ -184,10 +193,21 @@ void DBImpl::RunGcJob(std::shared_ptr<GcTask> task) {
   if (put_off) return AwaitMemory();
   memory.reset();
   RemoveObsoleteFiles();
+  notifier_->EndJob(&EventListener::OnCollectionEnd, &told, status,
+                    clock_->MonotonicMicros() - began_us);
   if (status.ok()) RetryOnceSpaceIsMade();
 }
 
-Status DBImpl::CollectGarbage(const GcTask& task) {
+void DBImpl::Describe(const GcTask& task, CollectionInfo* told) {
+  told->cause = task.cause;
+  told->input_files = static_cast<uint32_t>(task.input.files.size());
+  told->expired_files = static_cast<uint32_t>(task.input.expired.size());
+  told->garbage_bytes = task.garbage_bytes;
+  for (const auto* files : {&task.input.files, &task.input.expired})
+    for (const std::shared_ptr<ValueFileMeta>& file : *files) told->input_file_bytes += file->bytes;
+}
+
+Status DBImpl::CollectGarbage(const GcTask& task, CollectionInfo* told) {
   GcOutput output;
   {
     const CpuSpan cpu(&counters_.gc_cpu_us);
@@ -195,9 +215,13 @@ Status DBImpl::CollectGarbage(const GcTask& task) {
     context.may_use_reserve = true;  // what a collection frees is more than what it writes
     LAVA_RETURN_IF_ERROR(RunGc(context, task.input, &output));
   }
-  bool installed = false;
-  LAVA_RETURN_IF_ERROR(InstallGc(task, output, &installed));
-  if (!installed) return Status::OK();
+  told->output_files = static_cast<uint32_t>(output.files.size());
+  told->read_bytes = output.bytes_read;
+  told->written_bytes = output.bytes_written;
+  told->values_dead = output.values_dead;
+  told->values_expired = output.values_expired;
+  LAVA_RETURN_IF_ERROR(InstallGc(task, output, &told->installed));
+  if (!told->installed) return Status::OK();
   Counters::Add(&counters_.gc_jobs, 1);
   Counters::Add(&counters_.gc_bytes_read, output.bytes_read);
   for (const std::shared_ptr<ValueFileMeta>& file : task.input.files)

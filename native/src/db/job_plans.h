@@ -10,6 +10,7 @@
 #include "job/compaction_job.h"
 #include "job/flush_job.h"
 #include "job/gc_job.h"
+#include "lava/event_listener.h"
 #include "manifest/version_edit.h"
 #include "os/executor.h"
 #include "policy/space_limits.h"
@@ -40,6 +41,7 @@ struct CompactionTask {
   CompactionInput input;
   bool trivial_move = false;
   bool manual = false;
+  CompactionCause cause = CompactionCause::kLevel0;
   bool values_chosen = false;  // input.merged_values is final
   uint64_t copied_bytes = 0;   // of value files, thought to be written
   uint64_t order_bytes = 0;    // that scans have paid for, raw
@@ -49,6 +51,7 @@ struct CompactionTask {
 /// A collection of value files in flight.
 struct GcTask {
   GcInput input;
+  CollectionCause cause = CollectionCause::kGarbage;
   uint64_t garbage_bytes = 0;  // thought to be freed
   uint64_t copied_bytes = 0;   // thought to be written
   uint64_t began_us = 0;

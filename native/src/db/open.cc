@@ -162,8 +162,11 @@ Status DBImpl::Start(std::span<const ImportSource> imports) {
 
   LAVA_RETURN_IF_ERROR(OpenVersion(imports));
   LAVA_RETURN_IF_ERROR(ReplayWal());
-  MutexLock install(&install_mutex_);
-  RemoveReplayedSegments();
+  {
+    MutexLock install(&install_mutex_);
+    RemoveReplayedSegments();
+  }
+  notifier_->Deliver();
   return Status::OK();
 }
 
@@ -291,6 +294,7 @@ Status DBImpl::RemoveUnnamedFiles() {
       continue;
     }
     const Status status = fs_->Remove(path_ + "/" + name);
+    TellDeleted(name, status);
     if (!status.ok() && !status.IsNotFound()) return status;
   }
   return Status::OK();
@@ -301,6 +305,12 @@ FileId DBImpl::NextFile(uint64_t numbers) {
 }
 
 Status DBImpl::Close() {
+  LAVA_RETURN_IF_ERROR(CloseNow());
+  notifier_->End();
+  return Status::OK();
+}
+
+Status DBImpl::CloseNow() {
   MutexLock close(&close_mutex_);
   if (torn_down_) return Status::OK();
   if (!closed_.load()) {
@@ -335,6 +345,8 @@ std::string DBImpl::LeftOpen() const {
 // Nobody is inside the gate, and nobody comes in any more.
 void DBImpl::TearDown() {
   left_open_ = snapshots_->Clear();
+  notifier_->StallIs(std::nullopt, Status::Closed("the instance was closed"),
+                     clock_->MonotonicMicros());
   std::unique_ptr<Wal> wal;  // goes without the mutexes: it may be the last of the log
   {
     // Else a writer or a snapshot that is not told yet would lose the view amid its work, or

@@ -57,8 +57,7 @@ void DBImpl::RequestSpace() {
 
 void DBImpl::RequestGiveUp(uint64_t snapshot) {
   (void)TrySubmit(os::Priority::kFlush, [this, snapshot] {
-    if (snapshots_->oldest() == snapshot && snapshots_->GiveUpOldest())
-      Counters::Add(&counters_.snapshots_given_up, 1);
+    if (snapshots_->oldest() == snapshot) (void)GiveUpOldestSnapshot();
     RemoveObsoleteFiles();
     MutexLock state(&state_mutex_);
     CountSpace();

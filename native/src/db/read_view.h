@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "job/log_segment.h"
+#include "lava/event_listener.h"
 #include "manifest/version.h"
 #include "memtable/memtable.h"
 
@@ -19,7 +20,8 @@ struct SealedRun {
   std::shared_ptr<MemTable> memtable;
   std::vector<std::shared_ptr<LogSegment>> segments;  // that it refers to
   uint64_t sequence = 0;                              // of the seal; never leaves memory
-  uint64_t wal_last = 0;       // the last record of the write-ahead log that is in it
+  uint64_t wal_last = 0;  // the last record of the write-ahead log that is in it
+  FlushCause cause = FlushCause::kMemtableFull;  // of the seal
   bool ends_snapshot = false;  // a snapshot ends with it: it never shares a file with newer runs
   std::vector<uint64_t> dropped_tables;  // whose range tombstones it holds
   /// Values that were put and are apart by their size, by table; with a write-ahead log alone.

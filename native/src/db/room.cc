@@ -36,12 +36,21 @@ Status DBImpl::MakeRoomSlow(uint64_t bytes, Purpose purpose) {
     if (for_space) hopeless = AwaitSpace(&until_us, &go_on, &relieve);
     if (relieve && !behind && may_pass_limit) go_on = true;
     if (go_on || !hopeless.ok()) stalled_since_us_ = space_round_ = 0;
+    if (notifier_->listening() && TellStall(room, purpose, go_on, hopeless)) {
+      state.Unlock();
+      MutexUnlock others(&write_mutex_);
+      notifier_->Deliver();
+      if (hopeless.ok()) continue;  // much may have changed meanwhile
+      return hopeless;
+    }
     LAVA_RETURN_IF_ERROR(hopeless);
     if (go_on) {
       CountStall(waited_for, for_space, clock_->MonotonicMicros() - started_us);
       if (for_space) PayForSpace(bytes);
+      const bool full = segment_full_ || active_->arena_bytes() + bytes > memtable_limit_;
+      const FlushCause cause = full ? FlushCause::kMemtableFull : FlushCause::kMemoryShared;
       state.Unlock();
-      if (room == Room::kSeal) SealLocked();
+      if (room == Room::kSeal) SealLocked(cause);
       RelieveLease();
       return Status::OK();
     }
@@ -62,13 +71,53 @@ Status DBImpl::MakeRoomSlow(uint64_t bytes, Purpose purpose) {
                            std::chrono::microseconds(until_us - std::min(until_us, now_us)));
       }
     }
-    if (!hopeless.ok()) stalled_since_us_ = space_round_ = 0;
-    LAVA_RETURN_IF_ERROR(hopeless);
+    if (!hopeless.ok()) {
+      stalled_since_us_ = space_round_ = 0;
+      return StallFailed(room, purpose, hopeless);
+    }
     may_pass_limit |= relieved;
     if (relieved || !out_of_time) continue;
     CountStall(waited_for, for_space, clock_->MonotonicMicros() - started_us);
     return Status::Busy();
   }
+}
+
+// Tells listeners that a stall ends because what was waited for cannot succeed.
+Status DBImpl::StallFailed(Room room, Purpose purpose, const Status& hopeless) {
+  if (!notifier_->listening()) return hopeless;
+  {
+    MutexLock state(&state_mutex_);
+    if (!TellStall(room, purpose, /*go_on=*/false, hopeless)) return hopeless;
+  }
+  MutexUnlock others(&write_mutex_);
+  notifier_->Deliver();
+  return hopeless;
+}
+
+// Whether listeners are to be told of a stall that began or ended.
+bool DBImpl::TellStall(Room room, Purpose purpose, bool go_on, const Status& status) {
+  const bool waits_for_jobs = room == Room::kWaitForFlush || room == Room::kWaitForCompaction;
+  const bool slowed = space_.slow > 0 || process_.writes.slow > 0;
+  // Deletes say nothing of whether others are slowed.
+  if (!waits_for_jobs && slowed && purpose == Purpose::kFree) return false;
+  std::optional<StallInfo> stall;
+  if (status.ok() && (waits_for_jobs || slowed)) {
+    stall.emplace();
+    if (waits_for_jobs) {
+      stall->cause = room == Room::kWaitForFlush ? StallCause::kFlush : StallCause::kLevel0;
+    } else if (go_on || (!process_.writes.stop && !space_.stop)) {
+      stall->cause = StallCause::kSpaceSlowdown;
+    } else {
+      stall->cause = process_.writes.stop ? StallCause::kSpaceOfProcess : StallCause::kSpaceLimit;
+    }
+    stall->memtables = static_cast<uint32_t>(sealed_.size());
+    stall->level0_files = static_cast<uint32_t>(version_->levels[0].size());
+    stall->file_bytes = space_use_.file_bytes;
+    stall->pinned_bytes = space_use_.pinned_bytes;
+  }
+  const bool told = notifier_->StallIs(stall, status, clock_->MonotonicMicros());
+  if (told) UpdateAttention();
+  return told;
 }
 
 void DBImpl::CountStall(Room waited_for, bool for_space, uint64_t us) {
@@ -177,7 +226,7 @@ void DBImpl::RequestSeal() {
       MutexLock state(&state_mutex_);
       if (!sealed_.empty()) return;  // see LeaseMember::active_bytes()
     }
-    SealLocked();
+    SealLocked(FlushCause::kMemoryShared);
     executor_->Urge(os::Priority::kFlush);  // for another instance, whose writers wait
   });
   if (!submitted) seal_requested_ = false;

@@ -12,6 +12,12 @@ uint64_t ArenaBytesOf(const ReadView& view) {
   return bytes;
 }
 
+uint64_t FileBytesOf(const VersionSums& sums) {
+  uint64_t bytes = sums.value_file_bytes;
+  for (const VersionSums::Level& level : sums.levels) bytes += level.file_bytes;
+  return bytes;
+}
+
 uint64_t NewBytesOf(const VersionEdit& edit) {
   uint64_t bytes = 0;
   for (const VersionEdit::AddedFile& added : edit.added) bytes += added.entry.file->bytes;
@@ -25,11 +31,23 @@ void SnapshotRegistry::Add(SnapshotImpl* snapshot) {
   MutexLock lock(&mutex_);
   snapshot->number_ = quota_->NextSnapshot();
   snapshots_[snapshot->number_] = snapshot;
+  notifier_->Queue(&EventListener::OnSnapshotTaken, [snapshot] { return snapshot->Info(); });
+}
+
+void SnapshotRegistry::TellEnd(const SnapshotImpl& snapshot, SnapshotEnd end) const {
+  notifier_->Queue(&EventListener::OnSnapshotReleased, [&snapshot, end] {
+    SnapshotInfo info = snapshot.Info();
+    info.end = end;
+    const auto held = std::chrono::steady_clock::now() - snapshot.taken_;
+    info.held_us =
+        static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(held).count());
+    return info;
+  });
 }
 
 void SnapshotRegistry::Remove(SnapshotImpl* snapshot) {
   MutexLock lock(&mutex_);
-  snapshots_.erase(snapshot->number_);
+  if (snapshots_.erase(snapshot->number_) > 0) TellEnd(*snapshot, SnapshotEnd::kReleased);
 }
 
 size_t SnapshotRegistry::size() const {
@@ -89,6 +107,7 @@ std::string SnapshotRegistry::Clear() {
   }
   if (described > kDescribedMax)
     text += "  and " + std::to_string(described - kDescribedMax) + " taken later\n";
+  for (const auto& [number, snapshot] : snapshots_) TellEnd(*snapshot, SnapshotEnd::kClosed);
   snapshots_.clear();
   return text;
 }
@@ -100,6 +119,7 @@ bool SnapshotRegistry::GiveUpOldest() {
   snapshots_.erase(snapshots_.begin());
   snapshot->given_up_ = true;
   snapshot->view_.Set(ViewRef());
+  TellEnd(*snapshot, SnapshotEnd::kGivenUp);
   return true;
 }
 
@@ -111,6 +131,7 @@ SnapshotImpl::SnapshotImpl(DBImpl* db, std::shared_ptr<Gate> gate,
       registry_(std::move(registry)),
       flush_is_due_(!view->sealed.empty()),
       sealed_bytes_(ArenaBytesOf(*view)),
+      version_bytes_(FileBytesOf(view->version->sums)),
       tables_(std::move(tables)),
       failures_seen_(failures_seen) {
   view_.Set(std::move(view));
@@ -122,8 +143,16 @@ SnapshotImpl::~SnapshotImpl() {
   (void)Tried([this] { FlushWhatItSealed(); });
   registry_->Remove(this);
   view_.Set(ViewRef());
-  Gate::Visit visit(gate_.get());
-  if (visit) db_->RemoveObsoleteFiles();
+  if (Gate::Visit visit(gate_.get()); visit) db_->RemoveObsoleteFiles();
+  registry_->notifier()->Deliver();
+}
+
+SnapshotInfo SnapshotImpl::Info() const {
+  SnapshotInfo info;
+  info.snapshot = number_;
+  info.memtable_bytes = sealed_bytes_;
+  info.file_bytes = version_bytes_;
+  return info;
 }
 
 void SnapshotImpl::FlushWhatItSealed() const {
@@ -153,6 +182,7 @@ Status SnapshotImpl::WaitFlushed(uint32_t timeout_ms) {
       },
       timeout_ms, &failures_seen_);
   db_->RemoveObsoleteFiles();
+  registry_->notifier()->Deliver();
   LAVA_RETURN_IF_ERROR(status);
   return View().status();
 }
@@ -176,11 +206,17 @@ Status SnapshotImpl::Files(std::vector<File>* files, std::string* metadata) {
 }
 
 Result<std::shared_ptr<Snapshot>> DBImpl::TakeSnapshot() {
+  Result<std::shared_ptr<Snapshot>> taken = TakeSnapshotNow();
+  notifier_->Deliver();
+  return taken;
+}
+
+Result<std::shared_ptr<Snapshot>> DBImpl::TakeSnapshotNow() {
   MutexLock write(&write_mutex_);
   if (closed_.load()) return Status::Closed("the instance was closed");
   // In one go: else the run may be in a file already, and count as nothing that was sealed.
   MutexLock state(&state_mutex_);
-  SealBothLocked();
+  SealBothLocked(FlushCause::kSnapshot);
   auto view = std::make_unique<ReadView>();
   view->sealed = sealed_;
   view->version = version_;

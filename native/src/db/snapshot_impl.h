@@ -8,6 +8,7 @@
 
 #include "base/backtrace.h"
 #include "base/mutex.h"
+#include "db/event_notifier.h"
 #include "db/gate.h"
 #include "db/read_view.h"
 #include "host/space_quota.h"
@@ -19,11 +20,13 @@ namespace lava {
 class DBImpl;
 class SnapshotImpl;
 
-/// The open snapshots of an instance. Shared by it and them, because either may end first.
+/// The open snapshots of an instance. Shared by it and them, because either may end first. Queues
+/// for listeners what becomes of each.
 /// Threads: any.
 class SnapshotRegistry {
  public:
-  explicit SnapshotRegistry(SpaceQuota* quota) : quota_(quota) {}
+  SnapshotRegistry(SpaceQuota* quota, std::shared_ptr<EventNotifier> notifier)
+      : quota_(quota), notifier_(std::move(notifier)) {}
   void Add(SnapshotImpl* snapshot);
   void Remove(SnapshotImpl* snapshot);
   /// The sealed runs have become the files that edit adds: views name these instead.
@@ -36,9 +39,13 @@ class SnapshotRegistry {
   size_t size() const;
   /// SpaceReport::kNoSnapshot when there is none.
   uint64_t oldest() const;
+  EventNotifier* notifier() const { return notifier_.get(); }
 
  private:
+  void TellEnd(const SnapshotImpl& snapshot, SnapshotEnd end) const;
+
   SpaceQuota* const quota_;  // numbers the snapshots of all instances by age
+  const std::shared_ptr<EventNotifier> notifier_;
   mutable Mutex mutex_;
   std::map<uint64_t, SnapshotImpl*> snapshots_ LAVA_GUARDED_BY(mutex_);  // by age
 };
@@ -56,6 +63,8 @@ class SnapshotImpl final : public Snapshot {
   Flushed flushed() const override { return {sealed_bytes_, file_bytes_.load()}; }
 
   DBImpl* db() const { return db_; }
+  /// As of when it was taken.
+  SnapshotInfo Info() const;
   /// Closed when the instance is; NoSpace when writes needed what the snapshot kept.
   Result<ViewRef> View() const;
 
@@ -73,6 +82,7 @@ class SnapshotImpl final : public Snapshot {
   // Until its first use or its end: taking it must not call the system, not even to wake a thread.
   mutable std::atomic<bool> flush_is_due_;
   const uint64_t sealed_bytes_;          // of the runs that the view began with
+  const uint64_t version_bytes_;         // of the files that it began with
   std::atomic<uint64_t> file_bytes_{0};  // of what they have become so far
   ViewCell view_;
   const std::map<uint64_t, TableRegistration> tables_;

@@ -116,8 +116,7 @@ Status DBImpl::MakeSpace(uint64_t since_us, bool* go_on) {
   if (pinned) {
     if (clock_->MonotonicMicros() - since_us < kPinnedWaitUs) return Status::OK();
     // A checkpoint can be made again; the job would have to be restored from one.
-    if (snapshots_->GiveUpOldest()) {
-      Counters::Add(&counters_.snapshots_given_up, 1);
+    if (GiveUpOldestSnapshot()) {
       Submit(os::Priority::kFlush, [this] { RemoveObsoleteFiles(); });
       return Status::OK();
     }
@@ -128,6 +127,12 @@ Status DBImpl::MakeSpace(uint64_t since_us, bool* go_on) {
       ", the limit is " + std::to_string(space_limits_.high_bytes) + " and about " +
       std::to_string(space_use_.live_bytes) +
       " bytes are in use, so nothing more can be given back: raise the limit, or keep less state");
+}
+
+bool DBImpl::GiveUpOldestSnapshot() {
+  if (!snapshots_->GiveUpOldest()) return false;
+  Counters::Add(&counters_.snapshots_given_up, 1);
+  return true;
 }
 
 // Behind a job that has removed files: what it made room for is tried before anybody is told that

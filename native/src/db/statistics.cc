@@ -120,6 +120,8 @@ DBStatistics DBImpl::statistics() const {
   out.files_refused_direct = fs_->files_refused_direct();
   out.snapshots_given_up = get(counters_.snapshots_given_up);
   out.snapshots_open = snapshots_->size();
+  out.listener_failures = notifier_->listener_failures();
+  out.events_dropped = notifier_->events_dropped();
   return out;
 }
 

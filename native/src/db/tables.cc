@@ -79,6 +79,12 @@ Status DBImpl::SetTableOptions(Table* table, const TableOptions& options) {
 Status DBImpl::DropTable(Table* table) {
   TableImpl* impl;
   LAVA_RETURN_IF_ERROR(CheckTable(table, &impl));
+  LAVA_RETURN_IF_ERROR(DropNow(impl));
+  notifier_->Deliver();
+  return Status::OK();
+}
+
+Status DBImpl::DropNow(TableImpl* impl) {
   MutexLock install(&install_mutex_);
   MutexLock write(&write_mutex_);
   if (closed_.load()) return Status::Closed("the instance was closed");
@@ -94,6 +100,11 @@ Status DBImpl::DropTable(Table* table) {
   auto it = tables_.find(impl->id());
   dropped_tables_.push_back(std::move(it->second));
   tables_.erase(it);
+  notifier_->Queue(&EventListener::OnTableDropped, [impl] {
+    TableDroppedInfo info;
+    info.table = impl->name();
+    return info;
+  });
   return Status::OK();
 }
 

@@ -170,9 +170,7 @@ void DBImpl::SyncSegments() {
 void DBImpl::RemoveReplayedSegments() {
   if (replayed_segments_.empty() || manifest_->state().wal_flushed.value_or(0) < replayed_to_)
     return;
-  for (const std::string& name : std::exchange(replayed_segments_, {})) {
-    NoteRemoval(fs_->Remove(path_ + "/" + name));
-  }
+  for (const std::string& name : std::exchange(replayed_segments_, {})) RemoveFile(name);
 }
 
 Status DBImpl::LogValues(const WriteBatch& batch, std::vector<std::string>* references) {

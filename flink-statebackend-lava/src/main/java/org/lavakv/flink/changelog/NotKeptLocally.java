@@ -15,8 +15,8 @@ import org.apache.flink.runtime.state.StreamStateHandle;
  * recovery or when the local disk was full, and from the changes since. It does not notice that a
  * part is missing, and restores what is there; the changes alone know nothing of the rest.
  *
- * <p>Threads: immutable. Java-serialized into what a TaskManager stores for its recovery, so that the
- * class keeps its name and its package.
+ * <p>Threads: immutable. Java-serialized into what a TaskManager stores for its recovery, so that
+ * the class keeps its name and its package.
  */
 final class NotKeptLocally implements StreamStateHandle {
     private static final long serialVersionUID = 1L;

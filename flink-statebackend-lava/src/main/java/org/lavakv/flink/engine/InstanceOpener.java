@@ -199,8 +199,7 @@ public final class InstanceOpener {
         Path home = parts.home.path();
         // Timers are state, too.
         createDirectories(home);
-        return VolumeFiles.open(
-                parts.volumes, parts.volumeOptions, home.getFileName().toString());
+        return VolumeFiles.open(parts.volumes, parts.volumeOptions, home.getFileName().toString());
     }
 
     private static void createDirectories(Path directory) throws IOException {

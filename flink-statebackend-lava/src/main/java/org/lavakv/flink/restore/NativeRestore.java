@@ -126,8 +126,7 @@ final class NativeRestore<K> {
                 ranges.add(shown);
                 IncrementalKeyedStateHandle incremental = (IncrementalKeyedStateHandle) handle;
                 tasks.add(
-                        streams ->
-                                Predecessor.read(incremental, shown, request.opener(), streams));
+                        streams -> Predecessor.read(incremental, shown, request.opener(), streams));
             }
         }
         return transfer.run(tasks, cancel(), Predecessor::close, SETTLE_MS);

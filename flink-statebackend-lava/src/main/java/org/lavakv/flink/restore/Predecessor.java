@@ -141,8 +141,7 @@ final class Predecessor implements AutoCloseable {
                 handle, shown, description, metadata, stateMeta, files, timers, located);
     }
 
-    private static Located locate(
-            IncrementalLocalKeyedStateHandle handle, InstanceOpener opener)
+    private static Located locate(IncrementalLocalKeyedStateHandle handle, InstanceOpener opener)
             throws IOException {
         Path directory = handle.getDirectoryStateHandle().getDirectory();
         return new Located(

@@ -1,0 +1,200 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lava/status.h"
+
+namespace lava {
+
+/// Why a memtable was sealed. A flush has the cause of the oldest memtable that it writes.
+enum class FlushCause : uint8_t {
+  kMemtableFull,  // it reached its limit of bytes
+  kMemoryShared,  // the memtables of the lease reached their limit together
+  kSnapshot,      // a snapshot was taken
+  kRequested,     // DB::Flush()
+  kCompactAll,    // DB::CompactAll()
+  kReplay,        // the instance was opened, and its write-ahead log was replayed
+};
+
+enum class CompactionCause : uint8_t {
+  kLevel0,     // level 0 has too many files
+  kLevelSize,  // a deeper level has too many bytes
+  kExposure,   // space is short, and upper levels hide garbage
+  kOrder,      // scans pay for values to be put in the order of their keys
+  kManual,     // DB::CompactAll()
+};
+
+enum class CollectionCause : uint8_t {
+  kGarbage,  // enough of a value file is garbage
+  kExpired,  // all values of the files have expired: they are dropped without being read
+  kSpace,    // space is short, so that less garbage suffices
+};
+
+/// What a write waits for.
+enum class StallCause : uint8_t {
+  kFlush,           // too many memtables wait for their flush
+  kLevel0,          // level 0 has too many files
+  kSpaceSlowdown,   // a low limit of space is passed: writes go on, slowed
+  kSpaceLimit,      // the instance's high limit of space is reached
+  kSpaceOfProcess,  // the high limit that several instances share is reached
+};
+
+enum class SnapshotEnd : uint8_t {
+  kReleased,  // its owner let it go
+  kGivenUp,   // writes needed the space of the files that it kept
+  kClosed,    // the instance was closed
+};
+
+/// The name of a cause as it stands in logs, such as "memtable full".
+std::string_view NameOf(FlushCause cause) noexcept;
+std::string_view NameOf(CompactionCause cause) noexcept;
+std::string_view NameOf(CollectionCause cause) noexcept;
+std::string_view NameOf(StallCause cause) noexcept;
+std::string_view NameOf(SnapshotEnd end) noexcept;
+
+/// What every event says.
+struct EventInfo {
+  std::string path;  // of the instance
+};
+
+/// What events of background jobs say besides. Each attempt is a job of its own.
+struct JobEventInfo : EventInfo {
+  uint64_t job = 0;  // joins begin and end; unique within an instance while it is open
+
+  // Known at the end:
+  Status status;             // Aborted: the instance is being closed
+  uint64_t duration_us = 0;  // until files that nobody needs any more were deleted, too
+  /// Readers see the result. False although the status is OK: of a flush, an older flush still
+  /// runs, and its end installs both; of other jobs, the result was thrown away because the clock
+  /// went back, or because nothing was left of the inputs.
+  bool installed = false;
+};
+
+struct FlushInfo : JobEventInfo {
+  FlushCause cause = FlushCause::kMemtableFull;
+  uint32_t memtables = 0;
+  uint64_t memtable_bytes = 0;
+
+  // Known at the end:
+  uint32_t files = 0;             // key and value files; 0: nothing was left to write
+  uint64_t file_bytes = 0;        // of the key file
+  uint64_t value_file_bytes = 0;  // of the value files
+};
+
+struct CompactionInfo : JobEventInfo {
+  CompactionCause cause = CompactionCause::kLevel0;
+  bool trivial_move = false;                   // files go to the next level as they are
+  uint32_t input_level = 0, output_level = 0;  // of the first inputs; equal: within one level
+  uint32_t input_files = 0;
+  uint64_t input_file_bytes = 0;
+  uint32_t merged_value_files = 0;  // whose values are written anew
+
+  // Known at the end:
+  uint32_t output_files = 0, output_value_files = 0;
+  uint64_t read_bytes = 0, written_bytes = 0;  // of key files
+  uint64_t written_value_bytes = 0;            // of value files
+  uint64_t records_expired = 0;
+};
+
+struct CollectionInfo : JobEventInfo {
+  CollectionCause cause = CollectionCause::kGarbage;
+  uint32_t input_files = 0, expired_files = 0;  // the latter are dropped unread
+  uint64_t input_file_bytes = 0;                // of both
+  uint64_t garbage_bytes = 0;                   // that the inputs are thought to have
+
+  // Known at the end:
+  uint32_t output_files = 0;
+  uint64_t read_bytes = 0, written_bytes = 0;
+  uint64_t values_dead = 0, values_expired = 0;  // that were left behind
+};
+
+/// A stall begins with the first write that has to wait, also when it answers Busy and is called
+/// again, and ends with the first write that need not wait or fails.
+struct StallInfo : EventInfo {
+  uint64_t stall = 0;  // joins begin and end
+  StallCause cause = StallCause::kFlush;
+  // When it began:
+  uint32_t memtables = 0;  // that wait for a flush
+  uint32_t level0_files = 0;
+  uint64_t file_bytes = 0;    // of the current version
+  uint64_t pinned_bytes = 0;  // of files that only snapshots keep, if they count
+
+  // Known at the end:
+  Status status;  // what the write was told; Closed: no write came any more
+  uint64_t duration_us = 0;
+};
+
+/// A file that a job found damaged. It stays damaged, so that there is no end.
+struct DamageInfo : EventInfo {
+  std::string file;  // its name in the directory
+  Status status;
+  std::vector<std::string> tables;  // that the file has records of
+};
+
+/// Background work fails in one way, until it works again.
+struct BackgroundErrorInfo : EventInfo {
+  Status status;
+  int64_t since_ms = 0;   // when it failed first, by the wall clock
+  uint64_t failures = 0;  // attempts until now
+};
+
+struct SnapshotInfo : EventInfo {
+  uint64_t snapshot = 0;        // joins both events; unique within the process, ascending by age
+  uint64_t memtable_bytes = 0;  // that were in no file when it was taken
+  uint64_t file_bytes = 0;      // of the files that it then had
+
+  // Known when it is released:
+  SnapshotEnd end = SnapshotEnd::kReleased;
+  uint64_t held_us = 0;
+};
+
+struct FileDeletedInfo : EventInfo {
+  std::string file;  // its name in the directory
+  Status status;     // of the removal; a file that stays is removed at the next opening
+};
+
+struct TableDroppedInfo : EventInfo {
+  std::string table;
+};
+
+/// Is told what an instance does by itself. Infos hold no keys and no values.
+///
+/// Threads:    any thread that works for the instance: background threads, a thread that waits for
+///             room to write, one that takes or releases a snapshot, flushes, compacts, drops a
+///             table, opens or closes the instance. One call at a time for each instance, in the
+///             order in which things happened; a listener of several instances is called by
+///             several threads at once. That thread waits for the listener, so listeners must be
+///             quick; other threads leave their events to it and go on.
+/// Locks:      none of the instance's is held. A listener may call the DB's const functions, but
+///             not LeftOpen(), and nothing that changes the instance or waits for it.
+/// Ownership:  shared by DBOptions::listeners and the DB, which lets go when it is destroyed. After
+///             Close() returned OK no listener is called any more.
+/// Errors:     what a listener throws is caught and counted in DBStatistics::listener_failures. An
+///             event is dropped, and counted in DBStatistics::events_dropped, when the system
+///             refuses memory for it, or when thousands wait for a slow listener. So a begin may
+///             lack its end, or an end its begin.
+class EventListener {
+ public:
+  virtual ~EventListener() = default;
+
+  virtual void OnFlushBegin(const FlushInfo&) {}
+  virtual void OnFlushEnd(const FlushInfo&) {}
+  virtual void OnCompactionBegin(const CompactionInfo&) {}
+  virtual void OnCompactionEnd(const CompactionInfo&) {}
+  virtual void OnCollectionBegin(const CollectionInfo&) {}
+  virtual void OnCollectionEnd(const CollectionInfo&) {}
+  virtual void OnStallBegin(const StallInfo&) {}
+  virtual void OnStallEnd(const StallInfo&) {}
+  virtual void OnDamage(const DamageInfo&) {}
+  virtual void OnBackgroundErrorBegin(const BackgroundErrorInfo&) {}
+  virtual void OnBackgroundErrorEnd(const BackgroundErrorInfo&) {}
+  virtual void OnSnapshotTaken(const SnapshotInfo&) {}
+  virtual void OnSnapshotReleased(const SnapshotInfo&) {}
+  virtual void OnFileDeleted(const FileDeletedInfo&) {}
+  virtual void OnTableDropped(const TableDroppedInfo&) {}
+};
+
+}  // namespace lava
