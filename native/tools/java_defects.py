@@ -59,6 +59,7 @@ JAVA_DEFECTS = [
               "views.beforeWrite(key, key.length, 0);\n            instance.db().put(",
               "instance.db().put("),
     in_plugin("merging windows destroys its sources first", "state/AbstractLavaMergingState.java",
-              "merging.add(copyKey());", "merging.add(copyKey());\n                    clear();",
+              "merging.add(key);\n                    merged",
+              "merging.add(key);\n                    clear();\n                    merged",
               ("large",)),
 ]
