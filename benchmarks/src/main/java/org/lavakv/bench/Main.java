@@ -9,7 +9,7 @@ import picocli.CommandLine.Command;
         description = "Runs one benchmark suite with Lava's peers and prints a table of ratios.",
         footer = {
             "",
-            "bin/bench kv, diffkv, fs, cache, host and log are native suites, see bin/bench kv --help."
+            "bin/bench kv, diffkv, files, fs, cache, host and log are native suites, see bin/bench kv --help."
         },
         subcommands = {
             StateSuite.class,
