@@ -125,7 +125,7 @@ bool DBImpl::StartCollection(const PlanInputs& inputs, const std::vector<ValueFi
   if (picked.empty() && task->input.expired.empty()) return false;
   if (picked.empty()) {
     task->cause = CollectionCause::kExpired;
-  } else if (effort.last_resort || WorkPressure().slow > 0 || IsDiskFull()) {
+  } else if (effort.last_resort || inputs.pressure.slow > 0 || inputs.disk_full) {
     task->cause = CollectionCause::kSpace;
   }
   for (const size_t i : picked) {
