@@ -39,7 +39,7 @@ public final class ScanPage {
     /** A section is, as int32: the table's place in the scan, partition, entries. */
     private static final int SECTION_BYTES = 12;
 
-    private byte[] buffer = new byte[512];
+    private byte[] buffer;
     private int count;
     private boolean done;
     private int lastKeyOffset;
@@ -57,7 +57,13 @@ public final class ScanPage {
     private int valueLength;
 
     /** An empty page. */
-    public ScanPage() {}
+    public ScanPage() {
+        this(new byte[512]);
+    }
+
+    private ScanPage(byte[] buffer) {
+        this.buffer = buffer;
+    }
 
     /** How many entries the page holds. */
     public int count() {
@@ -189,6 +195,30 @@ public final class ScanPage {
 
     public int lastKeyLength() {
         return lastKeyLength;
+    }
+
+    /** How much of the buffer the page's content takes. */
+    public int usedBytes() {
+        return sectionsOffset() + sections * SECTION_BYTES;
+    }
+
+    /** A page of its own with the same content, at the same entry, and no room for more. */
+    public ScanPage copy() {
+        ScanPage copy = new ScanPage(Arrays.copyOf(buffer, usedBytes()));
+        copy.count = count;
+        copy.done = done;
+        copy.lastKeyOffset = lastKeyOffset;
+        copy.lastKeyLength = lastKeyLength;
+        copy.sections = sections;
+        copy.section = section;
+        copy.sectionEnd = sectionEnd;
+        copy.visited = visited;
+        copy.nextOffset = nextOffset;
+        copy.keyOffset = keyOffset;
+        copy.keyLength = keyLength;
+        copy.valueOffset = valueOffset;
+        copy.valueLength = valueLength;
+        return copy;
     }
 
     /** Makes room; what the page held is gone. */

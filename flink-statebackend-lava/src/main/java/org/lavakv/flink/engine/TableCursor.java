@@ -35,7 +35,7 @@ public final class TableCursor implements AutoCloseable {
     private final TableHandle table;
     private final byte[] prefix;
     private final ScanOptions options = new ScanOptions();
-    private final ScanPage page;
+    private ScanPage page;
     private final int skipKeyBytes;
     private final boolean keysOnly;
     private int pageEntries;
@@ -273,6 +273,17 @@ public final class TableCursor implements AutoCloseable {
             lastKey = copyKey();
             current = false;
         }
+    }
+
+    ScanPage page() {
+        return page;
+    }
+
+    /** Leaves the page to others, and goes on with a copy of it. */
+    ScanPage leavePage() {
+        ScanPage left = page;
+        page = left.copy();
+        return left;
     }
 
     /** A copy of the current entry's value. */

@@ -19,6 +19,7 @@ import org.lavakv.LavaDBException;
 import org.lavakv.ScanPage;
 import org.lavakv.Snapshot;
 import org.lavakv.WriteBatch;
+import org.lavakv.flink.engine.LentPage;
 import org.lavakv.flink.engine.StateContext;
 import org.lavakv.flink.engine.StateTable;
 import org.lavakv.flink.engine.TableCursor;
@@ -36,14 +37,12 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
     private static final int QUERY_PAGE_BYTES = 1 << 20;
 
     /** One large value must not hold memory for the rest of the state's life. */
-    private static final int SPARE_PAGE_BYTES_MAX = 1 << 20;
-
     private static final int KEPT_BATCH_BYTES_MAX = 4 << 20;
 
     private WriteBatch batch = new WriteBatch();
     private TypeSerializer<UK> userKeySerializer;
     private TypeSerializer<UV> userValueSerializer;
-    private ScanPage sparePage;
+    private final LentPage lentPage = new LentPage();
 
     LavaMapState(StateContext<K> context) {
         super(context);
@@ -222,18 +221,6 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
         }
     }
 
-    private ScanPage takePage() {
-        ScanPage page = sparePage == null ? new ScanPage() : sparePage;
-        sparePage = null;
-        return page;
-    }
-
-    private void keepPage(ScanPage page) {
-        if (page.buffer().length <= SPARE_PAGE_BYTES_MAX) {
-            sparePage = page;
-        }
-    }
-
     /**
      * As of one moment, though the task goes on writing: from one page, or else from a snapshot.
      * Large maps that are asked for often make the engine seal and flush as often.
@@ -292,12 +279,11 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
         final byte[] prefix;
         final DataInputDeserializer input = new DataInputDeserializer();
         private final TableCursor cursor;
-        private ScanPage page;
         private boolean removable;
 
         MapIterator(byte[] prefix, boolean keysOnly) {
             this.prefix = prefix;
-            this.page = takePage();
+            ScanPage page = lentPage.take();
             try {
                 this.cursor =
                         TableCursor.ofPrefix(db, table, prefix, keysOnly, FIRST_PAGE_ENTRIES, page)
@@ -305,6 +291,7 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
             } catch (LavaDBException e) {
                 throw new FlinkRuntimeException(failure("Iterating over", e), e);
             }
+            lentPage.lentTo(cursor);
         }
 
         @Override
@@ -312,7 +299,7 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
             try {
                 boolean more = cursor.hasNext();
                 if (!more) {
-                    releasePage();
+                    lentPage.giveBack(cursor);
                 }
                 return more;
             } catch (LavaDBException e) {
@@ -355,14 +342,6 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
                 deleteSerialized(key, key.length, prefix.length);
             } catch (IOException e) {
                 throw new FlinkRuntimeException(e.getMessage(), e);
-            }
-        }
-
-        private void releasePage() {
-            if (page != null) {
-                cursor.detach();
-                keepPage(page);
-                page = null;
             }
         }
     }
