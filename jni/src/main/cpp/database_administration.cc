@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "db_options.h"
 #include "handles.h"
 #include "jni_util.h"
 #include "natives.h"
@@ -13,46 +14,6 @@ namespace {
 
 constexpr jint kBusy = static_cast<jint>(Status::Code::kBusy);
 
-DBOptions ToOptions(JNIEnv* env, jlongArray array) {
-  OptionNumbers in(env, array);
-  DBOptions o;
-  o.partition_bytes = in.Next32();
-  o.partition_first = in.Next32();
-  o.partition_last = in.Next32();
-  o.create_if_missing = in.Next() != 0;
-  o.sync = in.Next() != 0;
-  o.wal = ToWalMode(in.Next32());
-  o.large_value_bytes = in.Next();
-  o.use_direct_reads = in.Next() != 0;
-  o.use_direct_io_for_flush_and_compaction = in.Next() != 0;
-  o.memtable_bytes = in.Next();
-  o.block_bytes = in.Next32();
-  o.index_partition_bytes = in.Next32();
-  o.filter_bits_per_key = in.Next32();
-  o.compression = ToCompression(in.Next32());
-  o.bottom_compression = ToCompression(in.Next32());
-  o.target_file_bytes = in.Next();
-  o.value_file_bytes = in.Next();
-  o.value_compression = ToCompression(in.Next32());
-  o.value_policy = ToValuePolicy(in.Next32());
-  o.value_decisions_max = in.Next32();
-  o.gc_garbage_percent = in.Next32();
-  o.gc_jobs_max = in.Next32();
-  o.gc_upload_cost_percent = in.Next32();
-  o.space_low_percent = in.Next32();
-  o.space_high_percent = in.Next32();
-  o.space_low_bytes = in.Next();
-  o.space_high_bytes = in.Next();
-  o.level1_bytes = in.Next();
-  o.level_multiplier = in.Next32();
-  o.level_count = in.Next32();
-  o.l0_compaction_trigger = in.Next32();
-  o.l0_stall_trigger = in.Next32();
-  o.sealed_runs_max = in.Next32();
-  in.End();
-  return o;
-}
-
 /// The volume of a handle, or null for 0.
 std::shared_ptr<SharedVolume> ToVolume(jlong number) {
   if (number == 0) return nullptr;
@@ -62,7 +23,7 @@ std::shared_ptr<SharedVolume> ToVolume(jlong number) {
 
 DBOptions ToOptions(JNIEnv* env, jlongArray numbers, jlong lease, jlong volume,
                     jbyteArray wal_directory) {
-  DBOptions o = ToOptions(env, numbers);
+  DBOptions o = ToDbOptions(env, numbers);
   {
     Use<LeaseHandle> use(lease);
     o.lease = use->lease();

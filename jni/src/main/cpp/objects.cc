@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "db_options.h"
 #include "handles.h"
 #include "jni_util.h"
 #include "natives.h"
@@ -197,6 +198,14 @@ jbyteArray ReadMetadataInfo(JNIEnv* env, jclass, jbyteArray metadata) {
 
 // ---------------------------------------------------------------- LavaLibrary
 
+jbyteArray DbOptions(JNIEnv* env, jclass) {
+  return Entry<Declares::kNothing>(env, jbyteArray{}, [&]() -> jbyteArray {
+    Packer out;
+    PackDbOptions(&out);
+    return NewArray(env, out.bytes());
+  });
+}
+
 void SetFault(JNIEnv*, jclass, jint fault) { injected_fault.store(static_cast<Fault>(fault)); }
 
 }  // namespace
@@ -247,6 +256,7 @@ NativeClass MetadataMethods() {
 NativeClass LibraryMethods() {
   static const JNINativeMethod methods[] = {
       Native("setFault0", "(I)V", reinterpret_cast<void*>(SetFault)),
+      Native("dbOptions0", "()[B", reinterpret_cast<void*>(DbOptions)),
   };
   return {"org/lavakv/LavaLibrary", methods};
 }

@@ -20,40 +20,8 @@ public final class DBOptions {
      */
     public static final long AUTOMATIC_LARGE_VALUES = Long.MAX_VALUE;
 
-    private int partitionBytes = 1;
-    private int partitionFirst;
-    private int partitionLast = 0xff;
-    private boolean createIfMissing = true;
-    private boolean sync;
-    private WalMode walMode = WalMode.NONE;
+    private final long[] numbers = DBOption.defaults();
     private String walDir = "";
-    private long largeValueBytes = AUTOMATIC_LARGE_VALUES;
-    private boolean useDirectReads;
-    private boolean useDirectIoForFlushAndCompaction;
-    private long memtableBytes;
-    private int blockBytes = 4096;
-    private int indexPartitionBytes = 16384;
-    private int filterBitsPerKey = 10;
-    private CompressionType compression = CompressionType.LZ4;
-    private CompressionType bottomCompression = CompressionType.LZ4;
-    private long targetFileBytes = 32L << 20;
-    private long valueFileBytes = 64L << 20;
-    private CompressionType valueCompression = CompressionType.LZ4;
-    private ValuePolicy valuePolicy = ValuePolicy.AUTOMATIC;
-    private int valueDecisionsMax;
-    private int gcGarbagePercent = 25;
-    private int gcJobsMax;
-    private int gcUploadCostPercent;
-    private int spaceLowPercent;
-    private int spaceHighPercent;
-    private long spaceLowBytes;
-    private long spaceHighBytes;
-    private long level1Bytes = 128L << 20;
-    private int levelMultiplier = 10;
-    private int levelCount = 7;
-    private int l0CompactionTrigger = 4;
-    private int l0StallTrigger = 24;
-    private int sealedRunsMax = 4;
     private Volume volume;
 
     /** Options with the defaults that the setters name. */
@@ -64,26 +32,22 @@ public final class DBOptions {
      * Default: 1.
      */
     public DBOptions setPartitionBytes(int partitionBytes) {
-        this.partitionBytes = (int) notNegative(partitionBytes, "partitionBytes");
-        return this;
+        return set(DBOption.PARTITION_BYTES, partitionBytes);
     }
 
     /** The first partition that the instance may hold, as a big-endian number. Default: 0. */
     public DBOptions setPartitionFirst(int partitionFirst) {
-        this.partitionFirst = (int) notNegative(partitionFirst, "partitionFirst");
-        return this;
+        return set(DBOption.PARTITION_FIRST, partitionFirst);
     }
 
     /** The last partition that the instance may hold, inclusive. Default: 255. */
     public DBOptions setPartitionLast(int partitionLast) {
-        this.partitionLast = (int) notNegative(partitionLast, "partitionLast");
-        return this;
+        return set(DBOption.PARTITION_LAST, partitionLast);
     }
 
     /** Whether a directory without an instance is made one. Default: true. */
     public DBOptions setCreateIfMissing(boolean createIfMissing) {
-        this.createIfMissing = createIfMissing;
-        return this;
+        return set(DBOption.CREATE_IF_MISSING, createIfMissing ? 1 : 0);
     }
 
     /**
@@ -91,8 +55,7 @@ public final class DBOptions {
      * may lose the directory, but never make it open wrongly. Default: false.
      */
     public DBOptions setSync(boolean sync) {
-        this.sync = sync;
-        return this;
+        return set(DBOption.SYNC, sync ? 1 : 0);
     }
 
     /**
@@ -101,8 +64,7 @@ public final class DBOptions {
      * #setSync}. An instance that had a log is not opened without. Default: {@link WalMode#NONE}.
      */
     public DBOptions setWalMode(WalMode walMode) {
-        this.walMode = Objects.requireNonNull(walMode, "walMode");
-        return this;
+        return set(DBOption.WAL, Objects.requireNonNull(walMode, "walMode").number());
     }
 
     /**
@@ -121,8 +83,7 @@ public final class DBOptions {
      * #AUTOMATIC_LARGE_VALUES}.
      */
     public DBOptions setLargeValueBytes(long largeValueBytes) {
-        this.largeValueBytes = notNegative(largeValueBytes, "largeValueBytes");
-        return this;
+        return set(DBOption.LARGE_VALUE_BYTES, largeValueBytes);
     }
 
     /**
@@ -130,8 +91,7 @@ public final class DBOptions {
      * refuses it is read through the page cache. Default: false.
      */
     public DBOptions setUseDirectReads(boolean useDirectReads) {
-        this.useDirectReads = useDirectReads;
-        return this;
+        return set(DBOption.USE_DIRECT_READS, useDirectReads ? 1 : 0);
     }
 
     /**
@@ -139,8 +99,7 @@ public final class DBOptions {
      * through it. Default: false.
      */
     public DBOptions setUseDirectIoForFlushAndCompaction(boolean useDirectIo) {
-        this.useDirectIoForFlushAndCompaction = useDirectIo;
-        return this;
+        return set(DBOption.USE_DIRECT_IO_FOR_FLUSH_AND_COMPACTION, useDirectIo ? 1 : 0);
     }
 
     /**
@@ -148,44 +107,40 @@ public final class DBOptions {
      * 0.
      */
     public DBOptions setMemtableBytes(long memtableBytes) {
-        this.memtableBytes = notNegative(memtableBytes, "memtableBytes");
-        return this;
+        return set(DBOption.MEMTABLE_BYTES, memtableBytes);
     }
 
     /** Bytes of a data block before compression. Default: 4096. */
     public DBOptions setBlockBytes(int blockBytes) {
-        this.blockBytes = (int) notNegative(blockBytes, "blockBytes");
-        return this;
+        return set(DBOption.BLOCK_BYTES, blockBytes);
     }
 
     /** Bytes of a partition of a file's index. Default: 16384. */
     public DBOptions setIndexPartitionBytes(int indexPartitionBytes) {
-        this.indexPartitionBytes = (int) notNegative(indexPartitionBytes, "indexPartitionBytes");
-        return this;
+        return set(DBOption.INDEX_PARTITION_BYTES, indexPartitionBytes);
     }
 
     /** Bits a key in a file's filter; 0: no filters. Default: 10. */
     public DBOptions setFilterBitsPerKey(int filterBitsPerKey) {
-        this.filterBitsPerKey = (int) notNegative(filterBitsPerKey, "filterBitsPerKey");
-        return this;
+        return set(DBOption.FILTER_BITS_PER_KEY, filterBitsPerKey);
     }
 
     /** Compression of all levels but the last. Default: LZ4. */
     public DBOptions setCompression(CompressionType compression) {
-        this.compression = Objects.requireNonNull(compression, "compression");
-        return this;
+        return set(
+                DBOption.COMPRESSION, Objects.requireNonNull(compression, "compression").number());
     }
 
     /** Compression of the last level. Default: LZ4. */
     public DBOptions setBottomCompression(CompressionType bottomCompression) {
-        this.bottomCompression = Objects.requireNonNull(bottomCompression, "bottomCompression");
-        return this;
+        return set(
+                DBOption.BOTTOM_COMPRESSION,
+                Objects.requireNonNull(bottomCompression, "bottomCompression").number());
     }
 
     /** Bytes at which compaction starts a new file. Default: 32 MiB. */
     public DBOptions setTargetFileBytes(long targetFileBytes) {
-        this.targetFileBytes = notNegative(targetFileBytes, "targetFileBytes");
-        return this;
+        return set(DBOption.TARGET_FILE_BYTES, targetFileBytes);
     }
 
     /**
@@ -193,26 +148,25 @@ public final class DBOptions {
      * MiB.
      */
     public DBOptions setValueFileBytes(long valueFileBytes) {
-        this.valueFileBytes = notNegative(valueFileBytes, "valueFileBytes");
-        return this;
+        return set(DBOption.VALUE_FILE_BYTES, valueFileBytes);
     }
 
     /** Compression of each value in a value file. Default: LZ4. */
     public DBOptions setValueCompression(CompressionType valueCompression) {
-        this.valueCompression = Objects.requireNonNull(valueCompression, "valueCompression");
-        return this;
+        return set(
+                DBOption.VALUE_COMPRESSION,
+                Objects.requireNonNull(valueCompression, "valueCompression").number());
     }
 
     /** Who writes values anew; forced for comparison. Default: AUTOMATIC. */
     public DBOptions setValuePolicy(ValuePolicy valuePolicy) {
-        this.valuePolicy = Objects.requireNonNull(valuePolicy, "valuePolicy");
-        return this;
+        return set(
+                DBOption.VALUE_POLICY, Objects.requireNonNull(valuePolicy, "valuePolicy").number());
     }
 
     /** How many lines are kept for {@link LavaDB#takeValueDecisions}. Default: none. */
     public DBOptions setValueDecisionsMax(int valueDecisionsMax) {
-        this.valueDecisionsMax = (int) notNegative(valueDecisionsMax, "valueDecisionsMax");
-        return this;
+        return set(DBOption.VALUE_DECISIONS_MAX, valueDecisionsMax);
     }
 
     /**
@@ -220,8 +174,7 @@ public final class DBOptions {
      * 100: never. Default: 25.
      */
     public DBOptions setGcGarbagePercent(int gcGarbagePercent) {
-        this.gcGarbagePercent = (int) notNegative(gcGarbagePercent, "gcGarbagePercent");
-        return this;
+        return set(DBOption.GC_GARBAGE_PERCENT, gcGarbagePercent);
     }
 
     /**
@@ -229,8 +182,7 @@ public final class DBOptions {
      * background threads.
      */
     public DBOptions setGcJobsMax(int gcJobsMax) {
-        this.gcJobsMax = (int) notNegative(gcJobsMax, "gcJobsMax");
-        return this;
+        return set(DBOption.GC_JOBS_MAX, gcJobsMax);
     }
 
     /**
@@ -239,8 +191,7 @@ public final class DBOptions {
      * at more garbage, and the first level gathers more before it is compacted. Default: 0.
      */
     public DBOptions setGcUploadCostPercent(int gcUploadCostPercent) {
-        this.gcUploadCostPercent = (int) notNegative(gcUploadCostPercent, "gcUploadCostPercent");
-        return this;
+        return set(DBOption.GC_UPLOAD_COST_PERCENT, gcUploadCostPercent);
     }
 
     /**
@@ -249,8 +200,7 @@ public final class DBOptions {
      * allows.
      */
     public DBOptions setSpaceLowPercent(int spaceLowPercent) {
-        this.spaceLowPercent = (int) notNegative(spaceLowPercent, "spaceLowPercent");
-        return this;
+        return set(DBOption.SPACE_LOW_PERCENT, spaceLowPercent);
     }
 
     /**
@@ -258,8 +208,7 @@ public final class DBOptions {
      * above 100. Default: 0, no such limit.
      */
     public DBOptions setSpaceHighPercent(int spaceHighPercent) {
-        this.spaceHighPercent = (int) notNegative(spaceHighPercent, "spaceHighPercent");
-        return this;
+        return set(DBOption.SPACE_HIGH_PERCENT, spaceHighPercent);
     }
 
     /**
@@ -267,8 +216,7 @@ public final class DBOptions {
      * Default: 0, nine tenths of the high limit.
      */
     public DBOptions setSpaceLowBytes(long spaceLowBytes) {
-        this.spaceLowBytes = notNegative(spaceLowBytes, "spaceLowBytes");
-        return this;
+        return set(DBOption.SPACE_LOW_BYTES, spaceLowBytes);
     }
 
     /**
@@ -276,68 +224,61 @@ public final class DBOptions {
      * not. Default: 0, no such limit.
      */
     public DBOptions setSpaceHighBytes(long spaceHighBytes) {
-        this.spaceHighBytes = notNegative(spaceHighBytes, "spaceHighBytes");
-        return this;
+        return set(DBOption.SPACE_HIGH_BYTES, spaceHighBytes);
     }
 
     /** Bytes of level 1. Default: 128 MiB. */
     public DBOptions setLevel1Bytes(long level1Bytes) {
-        this.level1Bytes = notNegative(level1Bytes, "level1Bytes");
-        return this;
+        return set(DBOption.LEVEL1_BYTES, level1Bytes);
     }
 
     /** How many times larger than the level above it a level may be. Default: 10. */
     public DBOptions setLevelMultiplier(int levelMultiplier) {
-        this.levelMultiplier = (int) notNegative(levelMultiplier, "levelMultiplier");
-        return this;
+        return set(DBOption.LEVEL_MULTIPLIER, levelMultiplier);
     }
 
     /** Number of levels, level 0 included. Default: 7. */
     public DBOptions setLevelCount(int levelCount) {
-        this.levelCount = (int) notNegative(levelCount, "levelCount");
-        return this;
+        return set(DBOption.LEVEL_COUNT, levelCount);
     }
 
     /** Files in level 0 from which it is compacted. Default: 4. */
     public DBOptions setL0CompactionTrigger(int l0CompactionTrigger) {
-        this.l0CompactionTrigger = (int) notNegative(l0CompactionTrigger, "l0CompactionTrigger");
-        return this;
+        return set(DBOption.L0_COMPACTION_TRIGGER, l0CompactionTrigger);
     }
 
     /** Files in level 0 from which writes wait. Default: 24. */
     public DBOptions setL0StallTrigger(int l0StallTrigger) {
-        this.l0StallTrigger = (int) notNegative(l0StallTrigger, "l0StallTrigger");
-        return this;
+        return set(DBOption.L0_STALL_TRIGGER, l0StallTrigger);
     }
 
     /** Unflushed runs from which writes wait. Default: 4. */
     public DBOptions setSealedRunsMax(int sealedRunsMax) {
-        this.sealedRunsMax = (int) notNegative(sealedRunsMax, "sealedRunsMax");
-        return this;
+        return set(DBOption.SEALED_RUNS_MAX, sealedRunsMax);
     }
 
     public int partitionBytes() {
-        return partitionBytes;
+        return (int) get(DBOption.PARTITION_BYTES);
     }
 
     public int partitionFirst() {
-        return partitionFirst;
+        return (int) get(DBOption.PARTITION_FIRST);
     }
 
     public int partitionLast() {
-        return partitionLast;
+        return (int) get(DBOption.PARTITION_LAST);
     }
 
     public boolean createIfMissing() {
-        return createIfMissing;
+        return get(DBOption.CREATE_IF_MISSING) != 0;
     }
 
     public boolean sync() {
-        return sync;
+        return get(DBOption.SYNC) != 0;
     }
 
     public WalMode walMode() {
-        return walMode;
+        return WalMode.values()[(int) get(DBOption.WAL)];
     }
 
     public String walDir() {
@@ -345,111 +286,111 @@ public final class DBOptions {
     }
 
     public long largeValueBytes() {
-        return largeValueBytes;
+        return get(DBOption.LARGE_VALUE_BYTES);
     }
 
     public boolean useDirectReads() {
-        return useDirectReads;
+        return get(DBOption.USE_DIRECT_READS) != 0;
     }
 
     public boolean useDirectIoForFlushAndCompaction() {
-        return useDirectIoForFlushAndCompaction;
+        return get(DBOption.USE_DIRECT_IO_FOR_FLUSH_AND_COMPACTION) != 0;
     }
 
     public long memtableBytes() {
-        return memtableBytes;
+        return get(DBOption.MEMTABLE_BYTES);
     }
 
     public int blockBytes() {
-        return blockBytes;
+        return (int) get(DBOption.BLOCK_BYTES);
     }
 
     public int indexPartitionBytes() {
-        return indexPartitionBytes;
+        return (int) get(DBOption.INDEX_PARTITION_BYTES);
     }
 
     public int filterBitsPerKey() {
-        return filterBitsPerKey;
+        return (int) get(DBOption.FILTER_BITS_PER_KEY);
     }
 
     public CompressionType compression() {
-        return compression;
+        return CompressionType.values()[(int) get(DBOption.COMPRESSION)];
     }
 
     public CompressionType bottomCompression() {
-        return bottomCompression;
+        return CompressionType.values()[(int) get(DBOption.BOTTOM_COMPRESSION)];
     }
 
     public long targetFileBytes() {
-        return targetFileBytes;
+        return get(DBOption.TARGET_FILE_BYTES);
     }
 
     public long valueFileBytes() {
-        return valueFileBytes;
+        return get(DBOption.VALUE_FILE_BYTES);
     }
 
     public CompressionType valueCompression() {
-        return valueCompression;
+        return CompressionType.values()[(int) get(DBOption.VALUE_COMPRESSION)];
     }
 
     public ValuePolicy valuePolicy() {
-        return valuePolicy;
+        return ValuePolicy.values()[(int) get(DBOption.VALUE_POLICY)];
     }
 
     public int valueDecisionsMax() {
-        return valueDecisionsMax;
+        return (int) get(DBOption.VALUE_DECISIONS_MAX);
     }
 
     public int gcGarbagePercent() {
-        return gcGarbagePercent;
+        return (int) get(DBOption.GC_GARBAGE_PERCENT);
     }
 
     public int gcJobsMax() {
-        return gcJobsMax;
+        return (int) get(DBOption.GC_JOBS_MAX);
     }
 
     public int gcUploadCostPercent() {
-        return gcUploadCostPercent;
+        return (int) get(DBOption.GC_UPLOAD_COST_PERCENT);
     }
 
     public int spaceLowPercent() {
-        return spaceLowPercent;
+        return (int) get(DBOption.SPACE_LOW_PERCENT);
     }
 
     public int spaceHighPercent() {
-        return spaceHighPercent;
+        return (int) get(DBOption.SPACE_HIGH_PERCENT);
     }
 
     public long spaceLowBytes() {
-        return spaceLowBytes;
+        return get(DBOption.SPACE_LOW_BYTES);
     }
 
     public long spaceHighBytes() {
-        return spaceHighBytes;
+        return get(DBOption.SPACE_HIGH_BYTES);
     }
 
     public long level1Bytes() {
-        return level1Bytes;
+        return get(DBOption.LEVEL1_BYTES);
     }
 
     public int levelMultiplier() {
-        return levelMultiplier;
+        return (int) get(DBOption.LEVEL_MULTIPLIER);
     }
 
     public int levelCount() {
-        return levelCount;
+        return (int) get(DBOption.LEVEL_COUNT);
     }
 
     public int l0CompactionTrigger() {
-        return l0CompactionTrigger;
+        return (int) get(DBOption.L0_COMPACTION_TRIGGER);
     }
 
     public int l0StallTrigger() {
-        return l0StallTrigger;
+        return (int) get(DBOption.L0_STALL_TRIGGER);
     }
 
     public int sealedRunsMax() {
-        return sealedRunsMax;
+        return (int) get(DBOption.SEALED_RUNS_MAX);
     }
 
     /**
@@ -467,49 +408,21 @@ public final class DBOptions {
         return volume;
     }
 
-    /** The numbers as the native library reads them, by position. */
-    long[] toNative() {
-        return new long[] {
-            partitionBytes,
-            partitionFirst,
-            partitionLast,
-            createIfMissing ? 1 : 0,
-            sync ? 1 : 0,
-            walMode.number(),
-            largeValueBytes,
-            useDirectReads ? 1 : 0,
-            useDirectIoForFlushAndCompaction ? 1 : 0,
-            memtableBytes,
-            blockBytes,
-            indexPartitionBytes,
-            filterBitsPerKey,
-            compression.number(),
-            bottomCompression.number(),
-            targetFileBytes,
-            valueFileBytes,
-            valueCompression.number(),
-            valuePolicy.number(),
-            valueDecisionsMax,
-            gcGarbagePercent,
-            gcJobsMax,
-            gcUploadCostPercent,
-            spaceLowPercent,
-            spaceHighPercent,
-            spaceLowBytes,
-            spaceHighBytes,
-            level1Bytes,
-            levelMultiplier,
-            levelCount,
-            l0CompactionTrigger,
-            l0StallTrigger,
-            sealedRunsMax,
-        };
+    private DBOptions set(DBOption option, long value) {
+        if (value < 0) {
+            throw new IllegalArgumentException(
+                    option.javaName() + " must not be negative: " + value);
+        }
+        numbers[option.ordinal()] = value;
+        return this;
     }
 
-    private static long notNegative(long value, String name) {
-        if (value < 0) {
-            throw new IllegalArgumentException(name + " must not be negative: " + value);
-        }
-        return value;
+    private long get(DBOption option) {
+        return numbers[option.ordinal()];
+    }
+
+    /** The numbers as the native library reads them, in the order of {@link DBOption}. */
+    long[] toNative() {
+        return numbers.clone();
     }
 }

@@ -15,7 +15,7 @@ final class LavaLibrary {
      * library refuses to load beside another one. Change the last number with every change of a
      * native method or of the bytes that pass the boundary.
      */
-    static final String BUILD_ID = "lavakv-jni 0.1.0-SNAPSHOT interface 12";
+    static final String BUILD_ID = "lavakv-jni 0.1.0-SNAPSHOT interface 13";
 
     private static volatile boolean loaded;
 
@@ -46,4 +46,7 @@ final class LavaLibrary {
      * report, in a library that was built with them.
      */
     static native void setFault0(int fault);
+
+    /** For tests: how many numbers {@link DBOptions} has, and the name and default of each. */
+    static native byte[] dbOptions0();
 }

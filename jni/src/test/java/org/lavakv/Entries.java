@@ -144,6 +144,7 @@ final class Entries {
         entries.put("Volume.open", () -> Volume.open(path + "-volumes", volume).close());
         entries.put("Volume.openPinned", () -> Volume.openPinned(path, volume).close());
         entries.put("Volume.removeStale", () -> Volume.removeStale(path + "-volumes"));
+        entries.put("LavaLibrary.dbOptions", LavaLibrary::dbOptions0);
         entries.put("Host.acquire", () -> Host.acquire(1 << 20, 0.5).close());
         entries.put("Host.getStatistics", Host::getStatistics);
         entries.put("Host.setSpaceLimit", () -> Host.setSpaceLimit(0));

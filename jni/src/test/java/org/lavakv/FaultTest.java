@@ -167,7 +167,7 @@ class FaultTest extends LavaTestBase {
         known.put(VolumeInput.class, Set.of("size0", "read0"));
         known.put(VolumeOutput.class, Set.of("append0", "finish0"));
         known.put(MetadataInfo.class, Set.of("read0"));
-        known.put(LavaLibrary.class, Set.of("setFault0"));
+        known.put(LavaLibrary.class, Set.of("setFault0", "dbOptions0"));
         known.forEach(
                 (type, names) -> {
                     Set<String> natives = new TreeSet<>();

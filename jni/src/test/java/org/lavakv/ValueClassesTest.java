@@ -3,68 +3,11 @@ package org.lavakv;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.lang.reflect.Method;
-import java.util.Arrays;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** Options, codes and packed bytes, without the native library. */
 class ValueClassesTest {
-
-    @Test
-    void everyOptionHasAPlaceInTheNativeForm() throws Exception {
-        DBOptions o = new DBOptions();
-        int next = 40;
-        Set<Long> set = new HashSet<>();
-        for (Method m : DBOptions.class.getMethods()) {
-            if (m.getName().startsWith("set")) {
-                Class<?> type = m.getParameterTypes()[0];
-                if (type == int.class) {
-                    m.invoke(o, next);
-                    set.add((long) next++);
-                } else if (type == long.class) {
-                    m.invoke(o, (long) next);
-                    set.add((long) next++);
-                } else if (type == boolean.class) {
-                    m.invoke(o, m.getName().equals("setSync"));
-                } else if (type == CompressionType.class) {
-                    m.invoke(o, CompressionType.ZSTD);
-                } else if (type == ValuePolicy.class) {
-                    m.invoke(o, ValuePolicy.MERGE);
-                } else if (type == WalMode.class) {
-                    m.invoke(o, WalMode.WAL_SYNC);
-                } else {
-                    // Passed by its handle or its bytes, beside the numbers.
-                    assertThat(type).isIn(Volume.class, String.class);
-                }
-            }
-        }
-        List<Long> numbers = new java.util.ArrayList<>();
-        for (long number : o.toNative()) {
-            numbers.add(number);
-        }
-        assertThat(numbers).hasSize(33).containsAll(set);
-        assertThat(o.compression()).isEqualTo(CompressionType.ZSTD);
-        assertThat(o.valueCompression()).isEqualTo(CompressionType.ZSTD);
-        assertThat(numbers).filteredOn(number -> number == 2).hasSize(5);
-        assertThat(o.createIfMissing()).isFalse();
-        assertThat(o.sync()).isTrue();
-        assertThat(o.walMode()).isEqualTo(WalMode.WAL_SYNC);
-        assertThat(o.valuePolicy()).isEqualTo(ValuePolicy.MERGE);
-        assertThat(o.useDirectReads()).isFalse();
-        assertThat(o.useDirectIoForFlushAndCompaction()).isFalse();
-        long[] before = o.toNative();
-        o.setUseDirectReads(true);
-        assertThat(o.useDirectReads()).isTrue();
-        o.setUseDirectIoForFlushAndCompaction(true);
-        assertThat(o.useDirectIoForFlushAndCompaction()).isTrue();
-        long[] after = o.toNative();
-        assertThat(Arrays.mismatch(before, after)).isEqualTo(7);
-        assertThat(Arrays.copyOfRange(after, 7, 9)).containsExactly(1, 1);
-        assertThatThrownBy(() -> o.setCompression(null)).isInstanceOf(NullPointerException.class);
-    }
 
     @Test
     void everyOptionOfAVolumeHasAPlaceInTheNativeForm() {

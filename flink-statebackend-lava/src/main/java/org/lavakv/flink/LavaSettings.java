@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import javax.annotation.Nullable;
 import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.IllegalConfigurationException;
@@ -16,7 +17,6 @@ import org.apache.flink.core.fs.Path;
 import org.lavakv.CompressionType;
 import org.lavakv.DBOptions;
 import org.lavakv.TableOptions;
-import org.lavakv.ValuePolicy;
 import org.lavakv.VolumeOptions;
 import org.lavakv.flink.engine.Separation;
 import org.lavakv.flink.memory.MemorySettings;
@@ -31,7 +31,6 @@ import org.lavakv.flink.snapshot.PackLimits;
 final class LavaSettings {
 
     private static final long INT_BYTES_MAX = 64L << 20;
-    private static final int VALUE_DECISIONS_MAX = 1000; // between two reports
     private static final long VOLUME_BYTES_MIN = 32L << 20;
 
     private final ReadableConfig config;
@@ -77,17 +76,17 @@ final class LavaSettings {
         }
     }
 
-    private <T> T get(ConfigOption<T> option, Class<T> type) {
+    <T> T get(ConfigOption<T> option, Class<T> type) {
         return read(option, type).orElse(option.defaultValue());
     }
 
-    private int intBetween(ConfigOption<Integer> option, int min, int max) {
+    int intBetween(ConfigOption<Integer> option, int min, int max) {
         int value = get(option, Integer.class);
         check(value >= min && value <= max, option, value, min + " to " + max);
         return value;
     }
 
-    private long bytesBetween(ConfigOption<MemorySize> option, long min, long max) {
+    long bytesBetween(ConfigOption<MemorySize> option, long min, long max) {
         long value = get(option, MemorySize.class).getBytes();
         check(
                 value >= min && value <= max,
@@ -144,7 +143,7 @@ final class LavaSettings {
     }
 
     /** Volumes are made for direct I/O; for ordinary files a machine's spare memory is a cache. */
-    private boolean directIo() {
+    boolean directIo() {
         Boolean set = get(LavaConfigurableOptions.DIRECT_IO, Boolean.class);
         return set != null ? set : fileSystem() == LavaOptions.FileSystemType.LAVAFS;
     }
@@ -156,11 +155,8 @@ final class LavaSettings {
                 new VolumeOptions()
                         .setDirectIo(directIo())
                         .setCapacitySetting(LavaOptions.FILE_SYSTEM_CAPACITY.key());
-        if (get(LavaOptions.FILE_SYSTEM_CAPACITY, MemorySize.class) != null) {
-            options.setCapacityBytes(
-                    bytesBetween(
-                            LavaOptions.FILE_SYSTEM_CAPACITY, VOLUME_BYTES_MIN, Long.MAX_VALUE));
-        }
+        bytesIfSet(LavaOptions.FILE_SYSTEM_CAPACITY, VOLUME_BYTES_MIN, Long.MAX_VALUE)
+                .ifPresent(options::setCapacityBytes);
         return options;
     }
 
@@ -250,7 +246,7 @@ final class LavaSettings {
 
     /** Of the files of all instances of the process. Empty: what the process has. */
     Optional<Long> spaceProcessLimit() {
-        long bytes = optionalBytes(LavaConfigurableOptions.SPACE_PROCESS_LIMIT);
+        long bytes = limitBytes(LavaConfigurableOptions.SPACE_PROCESS_LIMIT);
         return bytes == 0 ? Optional.empty() : Optional.of(bytes);
     }
 
@@ -273,7 +269,7 @@ final class LavaSettings {
     }
 
     /** 0: not set. */
-    private int percent(ConfigOption<Double> option, double min) {
+    int percent(ConfigOption<Double> option, double min) {
         Double ratio = get(option, Double.class);
         if (ratio == null) {
             return 0;
@@ -283,13 +279,19 @@ final class LavaSettings {
     }
 
     /** 0: not set. */
-    private long optionalBytes(ConfigOption<MemorySize> option) {
-        return get(option, MemorySize.class) == null
-                ? 0
-                : bytesBetween(option, 1L << 20, Long.MAX_VALUE);
+    long limitBytes(ConfigOption<MemorySize> option) {
+        return bytesIfSet(option, 1L << 20, Long.MAX_VALUE).orElse(0);
     }
 
-    private CompressionType valueCompression() {
+    /** Empty: not set, and there is no default. */
+    OptionalLong bytesIfSet(ConfigOption<MemorySize> option, long min, long max) {
+        return get(option, MemorySize.class) == null
+                ? OptionalLong.empty()
+                : OptionalLong.of(bytesBetween(option, min, max));
+    }
+
+    /** Of each value in a value file. */
+    CompressionType valueCompression() {
         CompressionType own =
                 get(LavaConfigurableOptions.VALUE_SEPARATION_COMPRESSION, CompressionType.class);
         return own != null ? own : get(LavaConfigurableOptions.COMPRESSION, CompressionType.class);
@@ -297,55 +299,8 @@ final class LavaSettings {
 
     /** The engine's options, without what the instance's key groups decide. */
     DBOptions dbOptions() {
-        DBOptions options =
-                new DBOptions()
-                        .setBlockBytes(
-                                (int)
-                                        bytesBetween(
-                                                LavaConfigurableOptions.BLOCK_SIZE,
-                                                256,
-                                                INT_BYTES_MAX))
-                        .setCompression(
-                                get(LavaConfigurableOptions.COMPRESSION, CompressionType.class))
-                        .setValueCompression(valueCompression())
-                        .setBottomCompression(
-                                get(
-                                        LavaConfigurableOptions.BOTTOM_COMPRESSION,
-                                        CompressionType.class))
-                        .setTargetFileBytes(
-                                bytesBetween(
-                                        LavaConfigurableOptions.TARGET_FILE_SIZE,
-                                        64L << 10,
-                                        1L << 40))
-                        .setValueFileBytes(
-                                bytesBetween(
-                                        LavaConfigurableOptions.VALUE_FILE_SIZE,
-                                        64L << 10,
-                                        1L << 40))
-                        .setValuePolicy(
-                                get(LavaConfigurableOptions.VALUE_POLICY, ValuePolicy.class))
-                        .setValueDecisionsMax(
-                                get(LavaConfigurableOptions.VALUE_DECISIONS_LOGGED, Boolean.class)
-                                        ? VALUE_DECISIONS_MAX
-                                        : 0)
-                        .setGcGarbagePercent(
-                                intBetween(LavaConfigurableOptions.GC_GARBAGE_THRESHOLD, 1, 100))
-                        .setLevel1Bytes(
-                                bytesBetween(
-                                        LavaConfigurableOptions.LEVEL_BASE_SIZE,
-                                        64L << 10,
-                                        1L << 50))
-                        .setFilterBitsPerKey(
-                                intBetween(LavaConfigurableOptions.FILTER_BITS_PER_KEY, 0, 64));
-        options.setSpaceLowPercent(percent(LavaConfigurableOptions.SPACE_SOFT_LIMIT_RATIO, 1.0))
-                .setSpaceHighPercent(percent(LavaConfigurableOptions.SPACE_LIMIT_RATIO, 1.01))
-                .setSpaceLowBytes(optionalBytes(LavaConfigurableOptions.SPACE_SOFT_LIMIT))
-                .setSpaceHighBytes(optionalBytes(LavaConfigurableOptions.SPACE_LIMIT));
-        options.setUseDirectReads(directIo()).setUseDirectIoForFlushAndCompaction(directIo());
-        if (get(LavaConfigurableOptions.MEMTABLE_SIZE, MemorySize.class) != null) {
-            options.setMemtableBytes(
-                    bytesBetween(LavaConfigurableOptions.MEMTABLE_SIZE, 64L << 10, 1L << 30));
-        }
+        DBOptions options = new DBOptions();
+        EngineOptions.ROWS.forEach(row -> row.set(this, options));
         return options;
     }
 }
