@@ -36,7 +36,7 @@ import org.apache.flink.runtime.util.TestingTaskManagerRuntimeInfo;
  * StateBackend#createKeyedStateBackend}, each in a {@link Slot} with managed memory.
  */
 final class Backends {
-    /** Flink's maximum parallelism. */
+    /** The maximum parallelism, unless another is asked for. */
     static final int KEY_GROUPS = 128;
 
     private static final String PREFIX = "lava-bench";
@@ -135,6 +135,7 @@ final class Backends {
         private final TypeSerializer<K> keySerializer;
         private final Slot slot;
         private final Path parent;
+        private int maxParallelism = KEY_GROUPS;
         private KeyGroupRange keyGroups = KeyGroupRange.of(0, KEY_GROUPS - 1);
         private Collection<KeyedStateHandle> restored = Collections.emptyList();
         private LocalRecoveryConfig localRecovery =
@@ -149,6 +150,12 @@ final class Backends {
             this.keySerializer = keySerializer;
             this.slot = slot;
             this.parent = parent;
+        }
+
+        /** Instead of {@link #KEY_GROUPS}; the backend has all of them. */
+        Opening<K> maxParallelism(int number) {
+            maxParallelism = number;
+            return keyGroups(KeyGroupRange.of(0, number - 1));
         }
 
         /** Instead of all key groups. */
@@ -184,7 +191,7 @@ final class Backends {
                     new MockEnvironmentBuilder()
                             .setTaskName("bench")
                             .setMemoryManager(slot.memory)
-                            .setMaxParallelism(KEY_GROUPS)
+                            .setMaxParallelism(maxParallelism)
                             .setTaskManagerRuntimeInfo(runtimeInfo)
                             .setTaskStateManager(new TestTaskStateManager(localRecovery))
                             .build();
@@ -197,7 +204,7 @@ final class Backends {
                             new JobID(),
                             "bench",
                             keySerializer,
-                            KEY_GROUPS,
+                            maxParallelism,
                             keyGroups,
                             new KvStateRegistry()
                                     .createTaskRegistry(new JobID(), environment.getJobVertexId()),

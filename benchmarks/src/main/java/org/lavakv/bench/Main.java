@@ -19,6 +19,7 @@ import picocli.CommandLine.Command;
             CheckpointProcess.class,
             RescaleSuite.class,
             RescaleProcess.class,
+            SavepointSuite.class,
             XllSuite.class,
             XllProcess.class
         },

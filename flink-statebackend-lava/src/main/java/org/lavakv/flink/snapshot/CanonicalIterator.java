@@ -16,13 +16,27 @@ import org.apache.flink.util.IOUtils;
  * holds: the format knows no order of a state's entries. Timers stay in order, in which a heap
  * takes them best.
  *
+ * <p>There may be a million pairs of key group and state, of which few have entries: the others are
+ * not looked at one by one.
+ *
  * <p>Threads: one. Ownership: keys and values are fresh arrays; Flink's writer changes the keys.
  * Closes what it is given to close.
  */
 final class CanonicalIterator implements KeyValueStateIterator {
 
+    /** Knows which states have entries in a key group. */
+    interface StateIndex {
+
+        /**
+         * The next state of the key group, from that one on, that is to be asked for entries; the
+         * number of states, or more, when none is. Asked in the order of the savepoint.
+         */
+        int nextState(int keyGroup, int from) throws IOException;
+    }
+
     private final KeyGroupRange keyGroupRange;
     private final List<KeyGroupSource> sources;
+    private final StateIndex index;
     private final KeyGroupStreams streams;
     private final Closeable reading;
     private int keyGroup;
@@ -34,17 +48,20 @@ final class CanonicalIterator implements KeyValueStateIterator {
     /**
      * Goes to the first entry. The position in the list is a state's number.
      *
+     * @param index of those sources
      * @param streams where the writer opens the key groups' streams
      * @param reading closed with this, and if this fails
      */
     CanonicalIterator(
             KeyGroupRange keyGroupRange,
             List<KeyGroupSource> sources,
+            StateIndex index,
             KeyGroupStreams streams,
             Closeable reading)
             throws IOException {
         this.keyGroupRange = keyGroupRange;
         this.sources = sources;
+        this.index = index;
         this.streams = streams;
         this.reading = reading;
         this.keyGroup = keyGroupRange.getStartKeyGroup();
@@ -78,19 +95,23 @@ final class CanonicalIterator implements KeyValueStateIterator {
     /** Goes to the first entry of the next state, or key group, that has one. */
     private void nextSource() throws IOException {
         newState = true;
-        do {
-            stateId++;
-            if (stateId == sources.size()) {
-                stateId = 0;
-                keyGroup++;
-                newKeyGroup = true;
-                if (keyGroup > keyGroupRange.getEndKeyGroup()) {
-                    valid = false;
+        while (true) {
+            stateId = index.nextState(keyGroup, stateId + 1);
+            if (stateId < sources.size()) {
+                KeyGroupSource source = sources.get(stateId);
+                source.seek(keyGroup);
+                if (source.next()) {
                     return;
                 }
+            } else if (keyGroup < keyGroupRange.getEndKeyGroup()) {
+                keyGroup++;
+                stateId = -1;
+                newKeyGroup = true;
+            } else {
+                valid = false;
+                return;
             }
-            sources.get(stateId).seek(keyGroup);
-        } while (!sources.get(stateId).next());
+        }
     }
 
     @Override

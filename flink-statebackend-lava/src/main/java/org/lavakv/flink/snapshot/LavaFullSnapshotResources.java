@@ -118,7 +118,7 @@ public final class LavaFullSnapshotResources<K> implements FullSnapshotResources
         for (HeapPriorityQueueStateSnapshot<?> timers : heapTimers) {
             sources.add(new HeapTimerSource(timers, instance.keyGroupPrefixBytes()));
         }
-        return new CanonicalIterator(keyGroupRange, sources, streams, pages);
+        return new CanonicalIterator(keyGroupRange, sources, pages::nextState, streams, pages);
     }
 
     @Override

@@ -54,6 +54,7 @@ final class PagesAhead implements Closeable {
     private final LavaInstance instance;
     private final Snapshot snapshot;
     private final TablesScan scan;
+    private final int states;
     private final BlockingQueue<ScanPage> free = new ArrayBlockingQueue<>(PAGES);
 
     /** With room for how the reading ended. */
@@ -75,6 +76,7 @@ final class PagesAhead implements Closeable {
     PagesAhead(LavaInstance instance, Snapshot snapshot, List<TableHandle> tables) {
         this.instance = instance;
         this.snapshot = snapshot;
+        this.states = tables.size();
         this.scan =
                 new TablesScan(tables)
                         .setEntriesMax(PAGE_ENTRIES)
@@ -97,13 +99,40 @@ final class PagesAhead implements Closeable {
      */
     @Nullable
     ScanPage next(int keyGroup, int state) throws IOException {
+        if (!findSection() || !isOf(keyGroup) || front.page.sectionTable() != state) {
+            return null;
+        }
+        sectionWaits = false;
+        return front.page;
+    }
+
+    /**
+     * The first state of the key group whose entries were not asked for yet; the number of states
+     * when there is none.
+     *
+     * @param from the entries of states before it were asked for; returned if it is that number, or
+     *     above, where states are that have their entries elsewhere
+     */
+    int nextState(int keyGroup, int from) throws IOException {
+        if (from >= states) {
+            return from;
+        }
+        return findSection() && isOf(keyGroup) ? front.page.sectionTable() : states;
+    }
+
+    private boolean isOf(int keyGroup) {
+        return front.page.sectionPartition() == keyGroup;
+    }
+
+    /** Finds the first section that was not asked for; false when there is none. */
+    private boolean findSection() throws IOException {
         while (!sectionWaits) {
             if (front == null) {
                 front = take();
             }
             check(front);
             if (front.page == null) {
-                return null;
+                return false;
             }
             sectionWaits = front.page.nextSection();
             if (!sectionWaits) {
@@ -111,12 +140,7 @@ final class PagesAhead implements Closeable {
                 front = null;
             }
         }
-        ScanPage page = front.page;
-        if (page.sectionPartition() != keyGroup || page.sectionTable() != state) {
-            return null;
-        }
-        sectionWaits = false;
-        return page;
+        return true;
     }
 
     private static void check(Filled filled) throws IOException {

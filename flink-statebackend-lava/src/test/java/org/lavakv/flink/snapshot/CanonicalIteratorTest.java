@@ -22,6 +22,9 @@ class CanonicalIteratorTest {
     private static final StreamCompressionDecorator PLAIN =
             UncompressedStreamCompressionDecorator.INSTANCE;
 
+    /** Every state of every key group is asked. */
+    private static final CanonicalIterator.StateIndex ALL = (keyGroup, from) -> from;
+
     /** Entries "state/keyGroup/i", as many as given for each key group. */
     private static final class Entries implements KeyGroupSource {
         private final String state;
@@ -63,7 +66,7 @@ class CanonicalIteratorTest {
         List<String> lines = new ArrayList<>();
         CanonicalIterator it =
                 new CanonicalIterator(
-                        range, Arrays.asList(sources), new KeyGroupStreams(PLAIN), () -> {});
+                        range, Arrays.asList(sources), ALL, new KeyGroupStreams(PLAIN), () -> {});
         while (it.isValid()) {
             lines.add(
                     new String(it.key())
@@ -95,12 +98,51 @@ class CanonicalIteratorTest {
     }
 
     @Test
+    void statesThatHaveNothingInAKeyGroupAreNotAsked() throws IOException {
+        KeyGroupSource untouched =
+                new KeyGroupSource() {
+                    @Override
+                    public void seek(int keyGroup) {
+                        throw new AssertionError("asked for key group " + keyGroup);
+                    }
+
+                    @Override
+                    public boolean next() {
+                        throw new AssertionError("asked");
+                    }
+
+                    @Override
+                    public byte[] key() {
+                        return null;
+                    }
+
+                    @Override
+                    public byte[] value() {
+                        return null;
+                    }
+                };
+        Entries only = new Entries("b", 7, 1);
+        CanonicalIterator it =
+                new CanonicalIterator(
+                        KeyGroupRange.of(0, 9),
+                        Arrays.asList(untouched, only, untouched),
+                        (keyGroup, from) -> keyGroup == 7 && from <= 1 ? 1 : 3,
+                        new KeyGroupStreams(PLAIN),
+                        () -> {});
+        assertThat(it.key()).asString().isEqualTo("b/7/1");
+        assertThat(it.kvStateId()).isEqualTo(1);
+        it.next();
+        assertThat(it.isValid()).isFalse();
+    }
+
+    @Test
     void othersOfAStateGoPastTheWriterThatHasJustBegunWithIt() throws IOException {
         KeyGroupStreams streams = new KeyGroupStreams(PLAIN);
         CanonicalIterator it =
                 new CanonicalIterator(
                         KeyGroupRange.of(2, 3),
                         Arrays.asList(new Entries("a", 2, 1), new Entries("b", 2, 3, 3, 2)),
+                        ALL,
                         streams,
                         () -> {});
         ByteArrayOutputStream file = new ByteArrayOutputStream();
