@@ -108,8 +108,7 @@ final class SavepointSuite implements Callable<Integer> {
         } catch (NumberFormatException e) {
             // As below.
         }
-        throw new ParameterException(
-                spec.commandLine(), "not as in --cases=128x3x300000: " + text);
+        throw new ParameterException(spec.commandLine(), "not as in --cases=128x3x300000: " + text);
     }
 
     private void compare(Report report, Shape shape, Path parent) throws Exception {
@@ -176,8 +175,7 @@ final class SavepointSuite implements Callable<Integer> {
             RunnableFuture<SnapshotResult<KeyedStateHandle>> checkpoint =
                     store.checkpoint(open.backend, ++checkpoints);
             checkpoint.run();
-            store.completed(
-                    checkpoints, List.of(checkpoint.get().getJobManagerOwnedSnapshot()));
+            store.completed(checkpoints, List.of(checkpoint.get().getJobManagerOwnedSnapshot()));
             EngineThreads.awaitIdle();
         }
 
