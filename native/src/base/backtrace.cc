@@ -14,7 +14,7 @@ std::string Backtrace::ToString() const {
   const std::unique_ptr<char*, decltype(&std::free)> lines(
       ::backtrace_symbols(frames_.data(), count_), &std::free);
   std::string text;
-  // The first frame is the constructor's own.
+  // Frame 0 is the constructor.
   for (int i = 1; lines != nullptr && i < count_; ++i)
     text.append("    ").append(lines.get()[i]).append("\n");
   return text;

@@ -8,8 +8,8 @@
 
 namespace lava {
 
-/// The stack of whoever makes one, so that a leak's log can say where something was taken. Builds
-/// with NDEBUG keep nothing and say nothing.
+/// The call stack at construction, so that the report of a leak can say where the object was
+/// acquired. Empty in builds with NDEBUG.
 /// Threads:    a value.
 class Backtrace {
  public:
@@ -17,8 +17,8 @@ class Backtrace {
   std::string ToString() const { return {}; }
 #else
   Backtrace() noexcept;
-  /// A line a frame, innermost first, each indented and ended; "module(function+offset) [address]".
-  /// Functions have names where their module exports them; addr2line finds the others.
+  /// One indented line per frame, innermost first: "module(function+offset) [address]\n".
+  /// Only functions that their module exports have names; addr2line finds the others.
   std::string ToString() const;
 
  private:

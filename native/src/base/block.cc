@@ -57,7 +57,7 @@ Status CheckBlock(const std::string& path, uint64_t unique_id, const BlockHandle
   uint8_t codec = static_cast<uint8_t>(end[-static_cast<ptrdiff_t>(kBlockTrailerBytes)]);
   trailer->codec = static_cast<Compression>(codec);
   trailer->raw_bytes = DecodeFixed32(end - 12);
-  // lz4 and zstd's content size bound what a length can ask for; see Decompress.
+  // lz4's ratio and zstd's content size bound raw_bytes further: see RawBytesPossible.
   bool right = codec <= static_cast<uint8_t>(Compression::kZstd) &&
                trailer->raw_bytes <= kRawBlockBytesMax &&
                (codec != 0 || trailer->raw_bytes == handle.bytes);

@@ -10,51 +10,53 @@
 
 namespace lava {
 
-/// Blocks of all kinds of SST: a stored payload, then codec, raw length and a checksum.
+/// Blocks of key SSTs and value SSTs: a stored payload, then codec, raw length and a checksum.
 
 inline constexpr size_t kBlockTrailerBytes = 13;  // codec, raw bytes, checksum
-/// Before compression; a block has at least one record, so it may be larger than a value, which is
-/// a list with all its appends at most. Lengths of blocks are 32 bits.
+/// Largest block before compression. A block holds at least one whole record, and the largest value
+/// is a list with all its appends. Block lengths have 32 bits.
 inline constexpr uint64_t kRawBlockBytesMax = kListBytesMax + (64u << 20);
 static_assert(kRawBlockBytesMax <= UINT32_MAX);
 
-/// Where a block stands; bytes without the trailer. bytes 0 with offset 0: there is none.
+/// Location of a block; bytes excludes the trailer. Offset 0 with 0 bytes: no block.
 struct BlockHandle {
   uint64_t offset = 0;
   uint32_t bytes = 0;
   uint64_t end() const { return offset + bytes + kBlockTrailerBytes; }
 };
 
-/// The checksum of a block: its stored bytes, codec and raw length, its place and its file.
+/// The checksum of a block. Covers the stored bytes, codec, raw length, offset and file id.
 uint64_t BlockChecksum(uint64_t unique_id, uint64_t offset, Slice payload_and_head);
-/// Appends the trailer to *block, which holds the stored payload alone.
+/// Appends the trailer to *block, which must hold only the stored payload.
 void SealBlock(uint64_t unique_id, uint64_t offset, Compression codec, uint32_t raw_bytes,
                std::string* block);
 
-/// The checksum of a block that comes in pieces, which may be cut anywhere. Threads: one.
+/// The checksum of a block that arrives in pieces, cut at any byte. Threads: one.
 class PieceChecksum {
  public:
   PieceChecksum(uint64_t unique_id, uint64_t offset);
   void Add(Slice piece);
-  /// Of what was added so far.
+  /// The checksum of all bytes added so far.
   uint64_t Sum() const;
-  /// The trailer of a block whose payload was added.
+  /// Returns the block's trailer; call after the whole payload was added.
   std::string Seal(Compression codec, uint32_t raw_bytes);
 
  private:
   XXH3_state_t state_;
 };
 
-/// A block's trailer, once its checksum is right.
+/// A block's trailer, after its checksum was verified.
 struct BlockTrailer {
   Compression codec = Compression::kNone;
   uint32_t raw_bytes = 0;
 };
+/// Verifies a stored block and fills *trailer.
 /// stored: payload and trailer, handle.bytes + kBlockTrailerBytes bytes.
+/// Errors: Corruption on a wrong checksum, an unknown codec or an impossible raw length.
 Status CheckBlock(const std::string& path, uint64_t unique_id, const BlockHandle& handle,
                   Slice stored, BlockTrailer* trailer);
 
-/// "<path>: <what> at offset <offset>": a Corruption that says where and what was expected.
+/// A Corruption with the message "<path>: at offset <offset>: <what>".
 Status CorruptionAt(const std::string& path, uint64_t offset, const std::string& what);
 
 }  // namespace lava

@@ -7,14 +7,14 @@ namespace lava {
 
 }  // namespace lava
 
-/// An invariant whose breach would lose or invent data; stays on in release builds.
+/// Checks an invariant whose violation would lose or invent data; active in release builds.
 #define LAVA_CHECK(condition)                              \
   do {                                                     \
     if (!(condition)) [[unlikely]]                         \
       ::lava::CheckFailed(#condition, __FILE__, __LINE__); \
   } while (false)
 
-/// The same for hot paths: off in release builds.
+/// LAVA_CHECK for hot paths: off in release builds.
 #ifdef NDEBUG
 #define LAVA_DCHECK(condition)    \
   do {                            \

@@ -9,11 +9,11 @@ namespace lava {
 namespace {
 
 constexpr uint32_t kPolynomial = 0x82f63b78;  // reflected
-// Three streams of this many bytes run at a time: the instruction has a latency of three cycles
-// and starts one each cycle.
+// Three streams of this many bytes are computed in parallel: the crc32 instruction has a latency of
+// three cycles and a throughput of one per cycle.
 constexpr size_t kStreamBytes = 1024;
 
-// Tables that advance a checksum over kStreamBytes zero bytes, a byte of the checksum at a time.
+// Tables, one per byte of the checksum, that advance a checksum over kStreamBytes zero bytes.
 struct SkipTables {
   std::array<std::array<uint32_t, 256>, 4> of;
 };
@@ -25,7 +25,7 @@ constexpr uint32_t AdvanceZeroBytes(uint32_t crc, size_t bytes) {
 
 SkipTables MakeSkipTables() {
   SkipTables tables{};
-  // Advancing is linear: 32 single bits make all entries.
+  // Advancing is linear, so each entry is the XOR of the results for its single bits.
   std::array<uint32_t, 32> bit{};
   for (uint32_t i = 0; i < 32; ++i) bit[i] = AdvanceZeroBytes(1u << i, kStreamBytes);
   for (uint32_t byte = 0; byte < 4; ++byte) {

@@ -6,8 +6,8 @@
 
 namespace lava {
 
-/// CRC32C (Castagnoli) of data, as java.util.zip.CRC32C computes it. Incremental: pass what the
-/// bytes before gave as `before`.
+/// CRC32C (Castagnoli) of data, equal to java.util.zip.CRC32C. Incremental: `before` is the
+/// checksum of the preceding bytes.
 /// Threads:    any.
 uint32_t Crc32c(Slice data, uint32_t before = 0);
 

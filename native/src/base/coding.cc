@@ -89,7 +89,7 @@ const char* DecodeVarint64Slow(const char* from, const char* limit, uint64_t* va
   uint64_t result = 0;
   for (uint32_t shift = 0; shift < 64 && from < limit; shift += 7) {
     const uint64_t byte = static_cast<unsigned char>(*from++);
-    // The tenth byte holds the 64th bit alone.
+    // The tenth byte holds only the 64th bit.
     if (shift == 63 && byte > 1) return nullptr;
     result |= (byte & 0x7f) << shift;
     if (byte < 0x80) {

@@ -11,10 +11,10 @@ namespace lava {
 
 static_assert(std::endian::native == std::endian::little, "fixed numbers are stored as they are");
 
-/// Numbers on disk: fixed ones little endian, varints LEB128, keys' parts big endian so that they
-/// sort as numbers. Put... appends, Encode... writes to memory that the caller sized, Get... takes
-/// from the front of a slice.
-/// Threads:    none shared.
+/// Encodings of numbers on disk: fixed numbers are little endian, varints LEB128, parts of keys big
+/// endian so that they sort as numbers. Put... appends, Encode... writes to memory that the caller
+/// sized, Get... takes from the front of a slice.
+/// Threads:    any; no shared state.
 /// Errors:     Get... and ...Varint return false or null when the bytes end early or the number
 ///             does not fit its type; *in is then unchanged.
 
@@ -52,7 +52,7 @@ size_t VarintLength(uint64_t value);
 void PutVarint32(std::string* out, uint32_t value);
 void PutVarint64(std::string* out, uint64_t value);
 
-/// Longer numbers than one byte; use DecodeVarint32/64.
+/// Decode numbers of any length; callers use DecodeVarint32/64.
 const char* DecodeVarint32Slow(const char* from, const char* limit, uint32_t* value);
 const char* DecodeVarint64Slow(const char* from, const char* limit, uint64_t* value);
 

@@ -1,6 +1,6 @@
 #include "base/compression.h"
 
-#define LZ4_STATIC_LINKING_ONLY  // for fastReset: the library is linked in
+#define LZ4_STATIC_LINKING_ONLY  // for fastReset; lz4 is linked statically
 #include <lz4.h>
 
 #include <cstring>
@@ -13,10 +13,10 @@ namespace lava {
 
 namespace {
 
-// Blocks in a row that do not shrink before only one of kTryOneOf is tried.
+// After kTriedInVain blocks in a row that did not shrink, only one block in kTryOneOf is tried.
 constexpr uint32_t kTriedInVain = 16;
 constexpr uint32_t kTryOneOf = 8;
-// Outputs up to this size are written to memory that is not cleared each time.
+// Outputs up to this size go to a scratch buffer first, which saves clearing memory in resize().
 constexpr size_t kScratchBytes = 64 << 10;
 
 }  // namespace
@@ -38,7 +38,7 @@ Compressor::Compressor(Compression codec) : codec_(codec), contexts_(std::make_u
 Compressor::~Compressor() = default;
 
 Compression Compressor::Compress(Slice raw, std::string* out) {
-  // The output must fit in what is worth it: the codecs stop early when it does not.
+  // Largest output that is worth storing. A codec stops early when its output does not fit.
   const size_t worth = raw.size() - raw.size() / 8;
   if (codec_ == Compression::kNone || worth < 16 || raw.size() > LZ4_MAX_INPUT_SIZE)
     return Compression::kNone;
@@ -59,15 +59,15 @@ Compression Compressor::Compress(Slice raw, std::string* out) {
   return bytes == 0 ? Compression::kNone : codec_;
 }
 
-// 0: it does not fit.
+// Returns the bytes written; 0 if the output does not fit.
 size_t Compressor::CompressTo(Slice raw, char* out, size_t capacity) {
   if (codec_ == Compression::kLz4) {
-    // The table that a call leaves serves the next: clearing it takes as long as a small block.
+    // The next call reuses the hash table: clearing it takes as long as compressing a small block.
     const int written = LZ4_compress_fast_extState_fastReset(contexts_->lz4.get(), raw.data(), out,
                                                              static_cast<int>(raw.size()),
                                                              static_cast<int>(capacity), 1);
     if (written > 0) return static_cast<size_t>(written);
-    LZ4_initStream(contexts_->lz4.get(), sizeof(LZ4_stream_t));  // undefined behind a failure
+    LZ4_initStream(contexts_->lz4.get(), sizeof(LZ4_stream_t));  // undefined after a failure
     return 0;
   }
   const size_t written =

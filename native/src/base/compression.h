@@ -9,9 +9,9 @@
 
 namespace lava {
 
-/// Compresses blocks one after the other with one working set.
+/// Compresses a sequence of blocks and reuses the codec's memory.
 /// Threads:    one thread.
-/// Ownership:  the contexts of lz4 and zstd, freed on destruction.
+/// Ownership:  owns the contexts of lz4 and zstd; they are released on destruction.
 class Compressor {
  public:
   explicit Compressor(Compression codec);
@@ -19,8 +19,9 @@ class Compressor {
   Compressor(const Compressor&) = delete;
   Compressor& operator=(const Compressor&) = delete;
 
-  /// Fills *out and returns the codec; kNone (and *out untouched in meaning) when raw does not
-  /// shrink by an eighth, or was not tried: of what follows many that did not, one in eight is.
+  /// Fills *out and returns the codec. Returns kNone, with *out unspecified, if raw does not shrink
+  /// by an eighth or was not tried: after many blocks that did not shrink, only one block in eight
+  /// is tried.
   Compression Compress(Slice raw, std::string* out);
 
  private:
@@ -28,13 +29,13 @@ class Compressor {
   size_t CompressTo(Slice raw, char* out, size_t capacity);
 
   Compression codec_;
-  uint32_t in_vain_ = 0;  // blocks since one shrank, as far as it matters
+  uint32_t in_vain_ = 0;  // blocks since the last one that shrank; past kTriedInVain counts calls
   std::unique_ptr<Contexts> contexts_;
 };
 
-/// Whether raw_bytes can come out of payload at all; checked before raw_bytes are allocated.
+/// Whether payload can decompress to raw_bytes; callers check before they allocate raw_bytes.
 bool RawBytesPossible(Compression codec, Slice payload, uint32_t raw_bytes);
-/// Decompresses to exactly raw_bytes; false when payload is not what the codec writes.
+/// Decompresses to exactly raw_bytes; false if payload is malformed or has another size.
 /// Threads: any thread.
 bool Decompress(Compression codec, Slice payload, char* raw, uint32_t raw_bytes);
 

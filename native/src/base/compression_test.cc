@@ -43,7 +43,7 @@ TEST(CompressionTest, NoiseAndSmallBlocksStayRaw) {
   }
 }
 
-// What does not shrink costs little, and what does again is soon found.
+// Incompressible blocks cost little, and compressible blocks are soon detected again.
 TEST(CompressionTest, NoiseIsTriedLessAndLess) {
   testing::Random random(4);
   const std::string text(4096, 'x');
@@ -66,7 +66,7 @@ TEST(CompressionTest, NoiseIsTriedLessAndLess) {
   }
 }
 
-// One working set for blocks of all sizes, also behind one that does not shrink.
+// One Compressor handles blocks of all sizes, also after a block that does not shrink.
 TEST(CompressionTest, BlocksOfAllSizesOneAfterTheOther) {
   testing::Random random(6);
   for (Compression codec : {Compression::kLz4, Compression::kZstd}) {
@@ -131,7 +131,7 @@ TEST(CompressionTest, ImpossibleLengthsAreSeenBeforeAllocation) {
   EXPECT_FALSE(RawBytesPossible(Compression::kZstd, out, 1001));
   EXPECT_FALSE(RawBytesPossible(Compression::kLz4, "1234567890", 1 << 20));
   EXPECT_FALSE(RawBytesPossible(Compression::kNone, "1234567890", 11));
-  // More than lz4's own lengths can say; the payload is never looked at.
+  // Sizes beyond lz4's limits; the payload is never read.
   EXPECT_FALSE(RawBytesPossible(Compression::kLz4, Slice(out.data(), 100u << 20), 0x7e000001));
   EXPECT_FALSE(RawBytesPossible(Compression::kLz4, Slice(out.data(), size_t{3} << 30), 100));
 }

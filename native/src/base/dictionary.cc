@@ -1,7 +1,7 @@
 #include "base/dictionary.h"
 
-// Training with parameters that are given, not searched for, is not in the shared library's
-// interface; this one is linked statically.
+// Training with given parameters, without a search for the best ones, is not part of the shared
+// library's interface; zstd is linked statically here.
 #define ZDICT_STATIC_LINKING_ONLY
 #include <zdict.h>
 
@@ -12,7 +12,7 @@
 namespace lava {
 
 std::string TrainDictionary(Slice samples, std::span<const size_t> sizes, size_t bytes_max) {
-  // docs/decisions/18-compression.md has the effect of other values. 2^f counters of 4 bytes.
+  // docs/decisions/18-compression.md compares other values. f: training uses 2^f 4-byte counters.
   ZDICT_fastCover_params_t params{};
   params.k = 200;
   params.d = 8;
@@ -30,13 +30,13 @@ std::string TrainDictionary(Slice samples, std::span<const size_t> sizes, size_t
 
 struct DictionaryCompressor::Contexts {
   ZstdPtr<ZSTD_CDict> dictionary;
-  CompressContext zstd;  // refers to the dictionary, so it goes first
+  CompressContext zstd;  // refers to the dictionary, so it is destroyed first
 };
 
 DictionaryCompressor::DictionaryCompressor(Slice dictionary)
     : contexts_(std::make_unique<Contexts>()) {
   contexts_->dictionary.reset(ZSTD_createCDict(dictionary.data(), dictionary.size(), kZstdLevel));
-  // A file has one dictionary: frames need not say which.
+  // A file has one dictionary, so frames need no dictionary id.
   ZSTD_CCtx_setParameter(contexts_->zstd.get(), ZSTD_c_dictIDFlag, 0);
   ZSTD_CCtx_refCDict(contexts_->zstd.get(), contexts_->dictionary.get());
 }
@@ -61,7 +61,7 @@ Dictionary::Dictionary(std::unique_ptr<Digested> digested) : digested_(std::move
 Dictionary::~Dictionary() = default;
 
 std::unique_ptr<const Dictionary> Dictionary::Load(Slice bytes) {
-  // zstd takes anything else for a dictionary of raw content.
+  // zstd would accept any other bytes as a dictionary of raw content.
   if (ZSTD_getDictID_fromDict(bytes.data(), bytes.size()) == 0) return nullptr;
   auto digested = std::make_unique<Digested>();
   digested->zstd.reset(ZSTD_createDDict(bytes.data(), bytes.size()));

@@ -10,19 +10,19 @@
 
 namespace lava {
 
-/// zstd dictionaries: what values that are compressed each on its own have in common.
+/// zstd dictionaries: content common to values that are compressed individually.
 
-/// A zstd frame that needs the dictionary it was made with. Value files alone have it; it is never
-/// chosen as an option.
+/// Codec of a zstd frame that needs its dictionary to be decompressed. Only value files use it;
+/// options never name it.
 inline constexpr Compression kZstdDictionary = static_cast<Compression>(3);
 inline constexpr size_t kDictionaryBytesMax = 128 << 10;
 
-/// A dictionary of at most bytes_max for values like these samples, which stand one behind the
-/// other with these sizes; empty when they are too few or have nothing in common. The same samples
-/// give the same dictionary. Takes about 1 MiB besides.
+/// Trains a dictionary of at most bytes_max bytes. samples holds the sample values one after the
+/// other; sizes holds their sizes. Returns an empty string if the samples are too few or have
+/// nothing in common. Deterministic. Uses about 1 MiB of memory besides the result.
 std::string TrainDictionary(Slice samples, std::span<const size_t> sizes, size_t bytes_max);
 
-/// Compresses values one after the other with a dictionary.
+/// Compresses values individually with a dictionary.
 /// Threads:    one thread.
 /// Ownership:  copies the dictionary.
 class DictionaryCompressor {
@@ -32,7 +32,7 @@ class DictionaryCompressor {
   DictionaryCompressor(const DictionaryCompressor&) = delete;
   DictionaryCompressor& operator=(const DictionaryCompressor&) = delete;
 
-  /// Fills *out and returns kZstdDictionary, or kNone when raw does not shrink by an eighth.
+  /// Fills *out and returns kZstdDictionary; kNone if raw does not shrink by an eighth.
   Compression Compress(Slice raw, std::string* out);
 
  private:
@@ -40,19 +40,19 @@ class DictionaryCompressor {
   std::unique_ptr<Contexts> contexts_;
 };
 
-/// A dictionary made ready to decompress with.
-/// Threads:    any; const.
+/// A dictionary prepared for decompression.
+/// Threads:    any; immutable.
 /// Ownership:  copies the dictionary.
 class Dictionary {
  public:
-  /// Null when bytes are no zstd dictionary.
+  /// Null if bytes are not a zstd dictionary.
   static std::unique_ptr<const Dictionary> Load(Slice bytes);
   ~Dictionary();
   Dictionary(const Dictionary&) = delete;
   Dictionary& operator=(const Dictionary&) = delete;
 
-  /// Decompresses to exactly raw_bytes; false when payload is not what a DictionaryCompressor of
-  /// this dictionary writes.
+  /// Decompresses to exactly raw_bytes; false if zstd finds payload malformed or it has another
+  /// size. A frame of another dictionary may decompress to wrong bytes.
   bool Decompress(Slice payload, char* raw, uint32_t raw_bytes) const;
   size_t memory_bytes() const;
 

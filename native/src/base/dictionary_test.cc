@@ -99,7 +99,8 @@ TEST(DictionaryTest, AFrameMayNameItsDictionary) {
   EXPECT_FALSE(Dictionary::Load(other)->Decompress(out, back.data(), 300)) << "another's id";
 }
 
-/// Any dictionary but its own: another value, or none, but never a byte outside.
+/// Decompression with the wrong dictionary may give a wrong value or fail, but never writes out of
+/// bounds.
 TEST(DictionaryTest, AnotherDictionarysFrames) {
   const auto other = Dictionary::Load(Trained(77));
   DictionaryCompressor compressor(Trained());

@@ -7,14 +7,14 @@
 
 namespace lava {
 
-/// 128 random bits per successful open of an instance; never taken over from a checkpoint.
+/// 128 random bits, new at each successful open of an instance; never inherited from a checkpoint.
 struct Origin {
   uint64_t high = 0, low = 0;
   auto operator<=>(const Origin&) const = default;
   std::string ToString() const;  // 32 hex digits
 };
 
-/// The identity of a file, unique over all instances for ever.
+/// The identity of a file, unique across all instances and never reused.
 struct FileId {
   Origin origin;
   uint64_t number = 0;
@@ -23,7 +23,7 @@ struct FileId {
   std::string ValueFileName() const;  // of a value SST: "<origin>-<number>.vsst"
 };
 
-/// For tables in memory. Origins are random, numbers count up.
+/// Hash for tables in memory. XOR suffices: origins are random, numbers count up.
 struct FileIdHash {
   size_t operator()(const FileId& id) const {
     return static_cast<size_t>((id.origin.low ^ id.number) * 0x9E3779B97F4A7C15ull);

@@ -65,7 +65,7 @@ FrameReader::Outcome FrameReader::Next(Frame* frame) {
   const Soundness soundness = Judge(offset_, frame, &end);
   if (soundness != Soundness::kSound) return Unsound(soundness);
   if (frame->sequence != next_sequence_) {
-    // Its checksums hold, so it was written so: records are missing or repeated.
+    // The checksums are right, so the writer wrote this sequence: records are missing or repeated.
     return Corrupt("record has sequence " + std::to_string(frame->sequence) + " instead of " +
                    std::to_string(next_sequence_));
   }

@@ -40,7 +40,7 @@ struct Reading {
   Status status;
 };
 
-// Reads to the end; every frame it gives out must be one that was written.
+// Reads to the end; every frame must be one that was written.
 Reading ReadAll(const Log& log, Slice bytes, uint64_t durable_bytes, TailRule rule,
                 uint64_t file_id = kFileId) {
   FrameReader reader(bytes, {"log 1", file_id, kFirstSequence, durable_bytes, rule});
@@ -91,7 +91,7 @@ TEST(FramingTest, SinkGetsTheSameBytes) {
   EXPECT_TRUE(writer.Append(1, "x", [](Slice) { return Status::NoSpace("full"); }).IsNoSpace());
 }
 
-// Silent = 0: each bit of each byte below the durable length, under every rule.
+// No silent damage: flips each bit below the durable length, under every rule.
 TEST(FramingTest, EveryBitFlipBelowTheDurableLengthIsCorruption) {
   const Log log = MakeLog();
   for (const TailRule rule : {TailRule::kTruncated, TailRule::kLastUnsynced, TailRule::kUnsynced}) {
@@ -102,7 +102,7 @@ TEST(FramingTest, EveryBitFlipBelowTheDurableLengthIsCorruption) {
       ASSERT_EQ(reading.outcome, Outcome::kCorruption) << "bit " << bit;
       ASSERT_TRUE(reading.status.IsCorruption());
       ASSERT_NE(reading.status.message().find("log 1: offset"), std::string::npos);
-      // Everything before the damaged record is still given.
+      // All records before the damaged one are still returned.
       ASSERT_EQ(reading.frames == 0 ? 0 : log.ends[reading.frames - 1], reading.offset);
       ASSERT_LE(reading.offset, bit / 8);
       ASSERT_GT(log.ends[reading.frames], bit / 8);
@@ -110,7 +110,7 @@ TEST(FramingTest, EveryBitFlipBelowTheDurableLengthIsCorruption) {
   }
 }
 
-// Also without any known durable length, when only a process kill may have cut the log.
+// Holds even without a known durable length if only a process kill may have cut the log.
 TEST(FramingTest, EveryBitFlipOfAWholeLogIsCorruptionWhenOnlyTruncationIsTorn) {
   const Log log = MakeLog();
   for (size_t bit = 0; bit < log.bytes.size() * 8; ++bit) {
@@ -145,7 +145,7 @@ TEST(FramingTest, TruncationAtEachLengthIsATornTail) {
       ASSERT_EQ(reading.outcome, whole_end == length ? Outcome::kEnd : Outcome::kTornTail);
       ASSERT_EQ(reading.frames, whole);
       ASSERT_EQ(reading.offset, whole_end);
-      // The same cut below what was synced is damage.
+      // The same cut below the durable length is Corruption.
       ASSERT_EQ(ReadAll(log, cut, length + 1, rule).outcome, Outcome::kCorruption);
     }
   }

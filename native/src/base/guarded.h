@@ -10,7 +10,7 @@
 
 namespace lava {
 
-/// MemoryLimit: the system refused memory. Has no message when there is none for that, either.
+/// A MemoryLimit: the system refused memory. The message is empty if allocating it fails, too.
 inline Status NoMemory(std::string_view doing, std::string_view where) noexcept {
   try {
     return Status::MemoryLimit(std::string(doing) + " " + std::string(where) +
@@ -21,8 +21,8 @@ inline Status NoMemory(std::string_view doing, std::string_view where) noexcept 
   }
 }
 
-/// What work() answers; what it throws becomes a Status. doing, where: what is being done, and with
-/// which directory, for messages.
+/// Returns the Status of work(). An exception of work() becomes a Status: std::bad_alloc a
+/// MemoryLimit, any other an IOError. doing, where: the operation and its directory, for messages.
 template <typename Work>
 Status Guarded(std::string_view doing, std::string_view where, Work&& work) noexcept {
   try {
@@ -41,7 +41,7 @@ Status Guarded(std::string_view doing, std::string_view where, Work&& work) noex
   }
 }
 
-/// Does what may be left undone: whether it was done.
+/// Runs optional work. Returns false if work() threw.
 template <typename Work>
 bool Tried(Work&& work) noexcept {
   try {

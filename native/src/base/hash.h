@@ -11,7 +11,8 @@
 
 namespace lava {
 
-/// The 64-bit hash (XXH3) of filters, block checksums and table ids. It is on disk: never change.
+/// The 64-bit hash (XXH3) of filters, block checksums and table ids. Hashes are stored on disk, so
+/// the function must never change.
 /// Threads:    any.
 inline uint64_t Hash64(Slice data) { return XXH3_64bits(data.data(), data.size()); }
 inline uint64_t Hash64(Slice data, uint64_t seed) {

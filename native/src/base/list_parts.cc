@@ -20,7 +20,7 @@ bool NextSegment(Slice* in, ListSegment* kind, Slice* bytes) {
 
 Status SplitList(Slice list, std::vector<ListPart>* parts) {
   parts->clear();
-  const char* begin = list.data();  // of segments that stand together
+  const char* begin = list.data();  // of the current run of adjacent segments
   for (Slice rest = list; !rest.empty();) {
     const char* const at = rest.data();
     ListSegment kind;
@@ -79,7 +79,7 @@ bool IsWritableList(Slice list) {
   return true;
 }
 
-// False when the head goes on in the next piece.
+// False if the head continues in the next piece.
 bool ListScan::AddHead(Slice* piece) {
   while (!piece->empty()) {
     const char next = piece->front();

@@ -13,41 +13,41 @@
 
 namespace lava {
 
-/// Lists of which some parts are in value files (docs/decisions/21-lists.md). A flush or compaction
-/// that moves segments out writes them as one value under the list's key, and a segment of kind
-/// kReference takes their place: a value's identity stays (key, birth), so lists are folded without
-/// being read, and the collector moves the parts as it does any value.
+/// Lists with some parts in value files (docs/decisions/21-lists.md). A flush or compaction that
+/// moves segments out writes them as one value under the list's key and puts a kReference segment
+/// in their place. The moved value has the usual identity (key, birth), so lists fold without
+/// reading their parts, and the collector moves parts like any other value.
 
-/// A part of such a list: segments that stand in it, or one reference.
+/// A part of such a list: adjacent inline segments, or one reference.
 struct ListPart {
   bool is_reference = false;
-  Slice bytes;  // segments with their heads; or what stands for the reference
+  Slice bytes;  // segments with their heads, or the encoded reference
 };
 
-/// Splits a list into segments that stand together and references, in order; parts borrow from it.
-/// Errors: Corruption when it is no list.
+/// Splits a list into runs of inline segments and references, in order; parts borrow from list.
+/// Errors: Corruption if list is malformed.
 Status SplitList(Slice list, std::vector<ListPart>* parts);
-/// Appends a segment that stands for what the reference refers to.
+/// Appends a segment of kind kReference.
 void AppendListReference(const ValueReference& reference, std::string* list);
-/// Appends a part as it is.
+/// Appends a part unchanged.
 void AppendListPart(const ListPart& part, std::string* list);
-/// The reference of a part, as iterators show it.
-/// Errors: Corruption when the part is none.
+/// Decodes the reference of a part.
+/// Errors: Corruption if the part is not a reference or is malformed.
 Status ReferenceOf(const ListPart& part, ValueReference* reference);
-/// Bytes of the list with all that is elsewhere. Errors: Corruption.
+/// Size of the list including its parts in value files. Errors: Corruption.
 Status WholeListBytes(Slice list, uint64_t* bytes);
-/// Whether the bytes are segments that a caller may write: elements, joined or not.
+/// Whether list has only segments that a caller may write: elements, joined or not.
 bool IsWritableList(Slice list);
 
-/// What can be told of a list that comes in pieces, which may be cut anywhere.
+/// Examines a list that arrives in pieces, cut at any byte.
 /// Threads:    one.
 class ListScan {
  public:
   void Add(Slice piece);
-  /// As IsWritableList(), of all that was added.
+  /// IsWritableList() of all bytes added so far.
   bool is_writable() const { return !malformed_ && head_bytes_ == 0 && left_ == 0; }
-  /// The newest of the big-endian timestamps that the elements begin with; none when one of them
-  /// has none.
+  /// The newest (signed, big-endian) timestamp at the start of the elements. None if an element is
+  /// too short for a timestamp or elements are joined.
   std::optional<uint64_t> newest() const { return all_stamped_ ? newest_ : std::nullopt; }
 
  private:
@@ -57,7 +57,7 @@ class ListScan {
   static constexpr size_t kHeadBytesMax = 10, kStampBytes = 8;
   char head_[kHeadBytesMax], stamp_[kStampBytes];
   size_t head_bytes_ = 0, stamp_bytes_ = 0;
-  uint64_t left_ = 0;  // of the segment
+  uint64_t left_ = 0;  // bytes of the current segment still to come
   bool joined_ = false, malformed_ = false, all_stamped_ = true;
   std::optional<uint64_t> newest_;
 };

@@ -80,7 +80,7 @@ TEST(ListParts, CallersWriteElementsOnly) {
   EXPECT_FALSE(IsWritableList(Element("abc").substr(0, 2)));
 }
 
-// Newest first, as runs are asked.
+// Records are told newest first, in the order in which runs are asked.
 TEST(ListParts, ALookupFoldsPartsWithoutReadingThem) {
   Lookup lookup("k", 0);
   lookup.Tell(RecordKind::kAppend, Element("new"), nullptr);
@@ -109,7 +109,7 @@ TEST(ListParts, WhatIsElsewhereCountsForTheLimit) {
   EXPECT_TRUE(NextListSegment(&value, &kind, &bytes).IsInvalidArgument());
 }
 
-// A memtable's list may have grown to it by what is elsewhere alone.
+// A single record may exceed the limit through its parts in value files alone.
 TEST(ListParts, OneRecordMayBePastTheLimit) {
   for (const RecordKind kind : {RecordKind::kPutParts, RecordKind::kAppendParts}) {
     Lookup lookup("k", 0);

@@ -52,7 +52,7 @@ void Lookup::Tell(RecordKind kind, Slice value, std::shared_ptr<const void> pin)
     case RecordKind::kPutReference:
       break;
   }
-  // Readers refuse kinds that they do not know, so this is a mistake in the engine.
+  // Readers reject unknown kinds, so an unknown kind here is a bug in the engine.
   LAVA_CHECK(kind != RecordKind::kPutReference && "references are told by TellReference");
   LAVA_CHECK(false && "unknown record kind");
 }
@@ -67,7 +67,7 @@ void Lookup::TellReference(const ValueReference& reference) {
 void Lookup::Finish() {
   Fold();
   uint64_t whole = 0;
-  // What is malformed is told by who resolves it.
+  // The caller that resolves the parts reports a malformed list.
   if (has_parts_ && WholeListBytes(value_, &whole).ok() && whole > list_bytes_max)
     MarkTooLong(whole);
 }
@@ -75,7 +75,7 @@ void Lookup::Finish() {
 void Lookup::Fold() {
   done_ = true;
   if (operands_.empty()) return;
-  // A base value exists exactly when a kPut was told: it set pin_ or pointed value_ to storage.
+  // Only a kPut gives a base value: Tell() then set pin_ or pointed value_ at the storage.
   const bool base_pinned = pin_ != nullptr;
   const bool base_copied = !base_pinned && value_.data() != nullptr;
   if (!base_pinned && !base_copied && operands_.size() == 1) {

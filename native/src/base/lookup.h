@@ -15,15 +15,16 @@
 
 namespace lava {
 
-/// One point lookup. Runs are asked from the newest to the oldest; each tells the lookup what it
-/// holds until done(). A run tells its point record of the key first, then (unless done) any
-/// kPrefixDelete of the key's prefix or range tombstone over the key by Hide().
+/// One point lookup. Runs are asked from the newest to the oldest until done(). A run first passes
+/// its point record of the key to Tell(), then (unless done) calls Hide() if it has a kPrefixDelete
+/// of the key's prefix or a range tombstone over the key.
 /// Threads:    one thread.
-/// Ownership:  key must outlive it; values told to it are copied, or kept alive by their pin.
-///             value() borrows from pin() or from the storage: valid as long as that is untouched.
+/// Ownership:  key must outlive the lookup. Values passed to it are copied, or kept alive by their
+///             pin. value() borrows from pin() or from the storage: valid while the pin lives or
+///             the storage is unchanged.
 class Lookup {
  public:
-  /// storage (borrowed) takes what has to be copied or folded; null: the lookup's own.
+  /// storage (borrowed) receives copied and folded values; null: the lookup uses its own.
   Lookup(Slice key, uint32_t prefix_bytes, std::string* storage = nullptr)
       : key_(key),
         key_hash_(Hash64(key)),
@@ -33,28 +34,29 @@ class Lookup {
   Lookup& operator=(const Lookup&) = delete;
 
   Slice key() const { return key_; }
-  /// Hash64 of the key: made once for all runs.
+  /// Hash64 of the key, computed once for all runs.
   uint64_t key_hash() const { return key_hash_; }
   Slice prefix() const { return key_.substr(0, prefix_bytes_); }
   bool has_prefix() const { return prefix_bytes_ != 0; }
   bool done() const { return done_; }
 
-  /// A point record of the key. pin null: the value is copied.
+  /// Adds a point record of the key. pin null: the value is copied.
   void Tell(RecordKind kind, Slice value, std::shared_ptr<const void> pin);
-  /// A kPutReference record.
+  /// Adds a kPutReference record.
   void TellReference(const ValueReference& reference);
-  /// All that older runs hold of the key is hidden.
+  /// Hides the key's records in older runs.
   void Hide() { done_ = true; }
 
-  /// After all runs: whether the key exists, and its value: pinned if one record made it,
-  /// else folded (operands oldest first) into the storage.
+  /// After all runs: whether the key exists. The value is pinned if a single record holds it;
+  /// otherwise it is folded (operands oldest first) into the storage.
   bool found() const { return found_; }
-  /// The value is where this says; Resolve() takes it unless existence_only. Null: it is known.
+  /// Non-null: the value is in a value file, and the caller passes it to Resolve() unless
+  /// existence_only.
   const ValueReference* reference() const { return reference_ ? &*reference_ : nullptr; }
-  /// After Finish(): the value is a list of which parts are in value files; Resolve() takes the
-  /// whole of it.
+  /// After Finish(): the value is a list with parts in value files; the caller passes the complete
+  /// list to Resolve().
   bool has_parts() const { return has_parts_; }
-  /// Operands stand on a reference: a list never is one, so some file is damaged.
+  /// List operands follow a reference. A list is never a reference, so a file is damaged.
   bool malformed() const { return reference_ && !operands_.empty(); }
   void Resolve(Slice value, std::shared_ptr<const void> pin) {
     value_ = value;
@@ -63,17 +65,18 @@ class Lookup {
     has_parts_ = false;
   }
   Slice value() const { return value_; }
-  /// Keeps value() alive; null when value() is in the storage.
+  /// Keeps value() alive; null if value() is in the storage.
   const std::shared_ptr<const void>& pin() const { return pin_; }
   /// Folds operands into value(); call once, after the last run.
   void Finish();
   /// Set before the first run when only existence matters: values are neither copied nor pinned.
   bool existence_only = false;
-  /// A list that would be folded to more becomes a ListSegment::kTooLong.
+  /// A list whose folded size exceeds this limit becomes a ListSegment::kTooLong.
   uint64_t list_bytes_max = kListBytesMax;
 
  private:
-  // pin null: the bytes are in copy. Never a slice into copy: moving the operand would break it.
+  // pin null: the bytes are in copy. pinned never points into copy: moving the operand would
+  // invalidate the slice.
   struct Operand {
     Slice pinned;
     std::string copy;

@@ -62,7 +62,7 @@ TEST(LookupTest, DeleteAndPrefixDeleteHideOlderRuns) {
   }
 }
 
-// Bases and operands, each pinned or not: all fold to the same value, oldest first.
+// All combinations of pinned and copied bases and operands fold to the same value, oldest first.
 TEST(LookupTest, OperandsFoldOldestFirst) {
   for (int pins = 0; pins < 8; ++pins) {
     auto base = Pinned("base,");

@@ -11,8 +11,8 @@
 
 namespace lava {
 
-/// A mutex that the compiler knows: members name it with LAVA_GUARDED_BY, functions with
-/// LAVA_REQUIRES, and a build with Clang refuses code that breaks either.
+/// A mutex for Clang's thread safety analysis: members name it with LAVA_GUARDED_BY, functions with
+/// LAVA_REQUIRES, and a build with Clang rejects code that violates either.
 /// Threads: any. Not recursive.
 class LAVA_CAPABILITY("mutex") Mutex {
  public:
@@ -28,14 +28,14 @@ class LAVA_CAPABILITY("mutex") Mutex {
     ClearHolder();
     mutex_.unlock();
   }
-  /// Never waits. True: the calling thread holds the mutex now.
+  /// Never blocks. True: the calling thread now holds the mutex.
   [[nodiscard]] bool TryLock() LAVA_TRY_ACQUIRE(true) {
     if (!mutex_.try_lock()) return false;
     SetHolder();
     return true;
   }
-  /// Ends the process in debug builds unless the calling thread holds the mutex. Code that the
-  /// analysis cannot follow, such as a callback, tells the compiler so that the mutex is held.
+  /// Aborts in debug builds unless the calling thread holds the mutex. Also tells the compiler that
+  /// the mutex is held, in code that the analysis cannot follow, such as a callback.
   void AssertHeld() const LAVA_ASSERT_CAPABILITY(this) {
 #ifndef NDEBUG
     LAVA_CHECK(holder_.load(std::memory_order_relaxed) == std::this_thread::get_id());
@@ -55,8 +55,8 @@ class LAVA_CAPABILITY("mutex") Mutex {
   std::mutex mutex_;
 };
 
-/// Holds a mutex for as long as it lives. Unlock() and Lock() let it go and take it again in
-/// between. Threads: one. Ownership: the mutex must outlive it.
+/// Holds a mutex during its own lifetime. Unlock() and Lock() release and retake the mutex in
+/// between. Threads: one. Ownership: the mutex must outlive the lock.
 class LAVA_SCOPED_CAPABILITY MutexLock {
  public:
   explicit MutexLock(Mutex* mutex) LAVA_ACQUIRE(mutex) : mutex_(mutex) { mutex_->Lock(); }
@@ -80,8 +80,8 @@ class LAVA_SCOPED_CAPABILITY MutexLock {
   bool held_ = true;
 };
 
-/// Gives a mutex back that the caller holds, and takes it again at its end, also when an exception
-/// leaves the scope. Threads: one. Ownership: the mutex must outlive it.
+/// Releases a mutex that the caller holds and retakes it at the end of the scope, also when an
+/// exception leaves the scope. Threads: one. Ownership: the mutex must outlive this object.
 class LAVA_SCOPED_CAPABILITY MutexUnlock {
  public:
   explicit MutexUnlock(Mutex* mutex) LAVA_RELEASE(mutex) : mutex_(mutex) { mutex_->Unlock(); }
@@ -93,8 +93,8 @@ class LAVA_SCOPED_CAPABILITY MutexUnlock {
   Mutex* const mutex_;
 };
 
-/// Threads wait here for a change of what a mutex guards. A wait may end without a notification, so
-/// callers wait in a loop that looks at the guarded state.
+/// Lets threads wait for a change of state that a mutex guards. A wait may end without a
+/// notification, so callers wait in a loop that checks the guarded state.
 /// Threads: any.
 class CondVar {
  public:
@@ -102,7 +102,7 @@ class CondVar {
     Held held(mutex);
     changed_.wait(held.lock);
   }
-  /// False when the time was over before a notification came.
+  /// False if the time passed without a notification.
   template <typename Rep, typename Period>
   bool WaitFor(Mutex* mutex, std::chrono::duration<Rep, Period> most) LAVA_REQUIRES(mutex) {
     return WaitUntil(mutex, std::chrono::steady_clock::now() + most);
@@ -115,7 +115,7 @@ class CondVar {
   void NotifyAll() { changed_.notify_all(); }
 
  private:
-  // The standard library's view of a mutex that the caller holds before and after.
+  // Lends the caller's held mutex to std::condition_variable, which needs a std::unique_lock.
   struct Held {
     explicit Held(Mutex* held) : mutex(held), lock(held->mutex_, std::adopt_lock) {
       mutex->ClearHolder();

@@ -12,7 +12,7 @@ TEST(Mutex, OneThreadHoldsItAtATime) {
   Mutex mutex;
   MutexLock lock(&mutex);
   bool taken = true;
-  std::thread([&]() LAVA_NO_THREAD_SAFETY_ANALYSIS {  // the analysis knows one thread
+  std::thread([&]() LAVA_NO_THREAD_SAFETY_ANALYSIS {  // the analysis does not see the new thread
     taken = mutex.TryLock();
   })
       .join();

@@ -5,14 +5,14 @@
 namespace lava {
 namespace {
 
-// The first range that ends behind key: the only one that may cover it.
+// The first range that ends behind key: the only range that may cover the key.
 std::vector<RangeTombstone>::const_iterator FirstEndingBehind(
     const std::vector<RangeTombstone>& ranges, Slice key) {
   return std::upper_bound(ranges.begin(), ranges.end(), key,
                           [](Slice k, const RangeTombstone& r) { return k < Slice(r.end); });
 }
 
-// Short strings stand in the object itself.
+// Short strings are stored in the object itself.
 uint64_t HeapBytes(const std::string& s) {
   static const size_t inline_capacity = std::string().capacity();
   return s.capacity() > inline_capacity ? s.capacity() + 1 : 0;
@@ -23,7 +23,7 @@ uint64_t HeapBytes(const RangeTombstone& r) { return HeapBytes(r.begin) + HeapBy
 
 void RangeTombstoneSet::Add(Slice begin, Slice end) {
   if (begin >= end) return;
-  // All that touch [begin, end], neighbours included, become one.
+  // All ranges that overlap or touch [begin, end) become one.
   auto first = std::lower_bound(ranges_.begin(), ranges_.end(), begin,
                                 [](const RangeTombstone& r, Slice k) { return Slice(r.end) < k; });
   auto last = first;
@@ -33,7 +33,7 @@ void RangeTombstoneSet::Add(Slice begin, Slice end) {
     string_bytes_ += HeapBytes(*added);
     return;
   }
-  // Copies first: begin and end may point into the ranges that are about to change.
+  // Copy first: begin and end may point into the ranges that are about to change.
   std::string merged_begin(std::min(begin, Slice(first->begin)));
   std::string merged_end(std::max(end, Slice(std::prev(last)->end)));
   for (auto it = first; it != last; ++it) string_bytes_ -= HeapBytes(*it);

@@ -14,27 +14,27 @@ struct RangeTombstone {
   std::string end;
 };
 
-/// The range tombstones of one run: disjoint, sorted, adjacent ones joined. They hide records of
-/// older runs only, never of their own run.
-/// Threads:    const methods from any thread once filled; else one thread.
+/// The range tombstones of one run: disjoint and sorted; adjacent ranges are merged. They hide only
+/// records of older runs, never of their own run.
+/// Threads:    one thread while the set is filled; then const methods from any thread.
 class RangeTombstoneSet {
  public:
   bool empty() const { return ranges_.empty(); }
   std::span<const RangeTombstone> ranges() const { return ranges_; }
-  /// Adds [begin, end), merging what it touches. begin >= end adds nothing.
+  /// Adds [begin, end) and merges it with the ranges that it touches. begin >= end adds nothing.
   void Add(Slice begin, Slice end);
   bool Covers(Slice key) const;
   bool Overlaps(Slice begin, Slice end) const;
-  /// What of the set lies within [lower, upper); an empty upper has no end.
+  /// The intersection of the set with [lower, upper); an empty upper means no upper bound.
   RangeTombstoneSet Clip(Slice lower, Slice upper) const;
-  /// What the set takes on the heap, about.
+  /// Approximate heap usage of the set.
   uint64_t memory_bytes() const {
     return ranges_.capacity() * sizeof(RangeTombstone) + string_bytes_;
   }
 
  private:
   std::vector<RangeTombstone> ranges_;
-  uint64_t string_bytes_ = 0;  // on the heap, of ranges_
+  uint64_t string_bytes_ = 0;  // heap bytes of the strings in ranges_
 };
 
 }  // namespace lava

@@ -71,7 +71,7 @@ TEST(RangeTombstonesTest, Clips) {
   EXPECT_EQ(Text(set.Clip("a", "c")), "[b,c)");
 }
 
-// Against a set of single-byte keys.
+// Compares with a set of single-byte keys as the model.
 TEST(RangeTombstonesTest, AgreesWithASetOfKeys) {
   testing::Random random(5);
   for (int round = 0; round < 200; ++round) {

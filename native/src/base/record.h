@@ -8,15 +8,15 @@
 
 namespace lava {
 
-/// The kinds of record in a run or file. The numbers are on disk.
+/// The kinds of record in a run or file. The numbers are stored on disk.
 enum class RecordKind : uint8_t {
   kPut = 1,           // the key's value
   kDelete = 2,        // hides the key in older runs
-  kAppend = 3,        // list segments to put behind what older runs hold
-  kPrefixDelete = 4,  // hides all keys that start with this key in older runs; never in its own
+  kAppend = 3,        // list segments to append to the list in older runs
+  kPrefixDelete = 4,  // hides all keys with this prefix in older runs, never in its own run
   kPutReference = 5,  // kPut whose value is in a value file: see value_reference.h
-  kPutParts = 6,      // kPut of a list of which parts are in value files: see list_parts.h
-  kAppendParts = 7,   // kAppend of segments of which parts are there
+  kPutParts = 6,      // kPut of a list with parts in value files: see list_parts.h
+  kAppendParts = 7,   // kAppend of segments with parts in value files
 };
 
 constexpr bool IsAppend(RecordKind kind) {
@@ -25,17 +25,17 @@ constexpr bool IsAppend(RecordKind kind) {
 constexpr bool HasParts(RecordKind kind) {
   return kind == RecordKind::kPutParts || kind == RecordKind::kAppendParts;
 }
-/// The same of a list that has no parts elsewhere.
+/// The corresponding kind for a list without parts in value files.
 constexpr RecordKind WithoutParts(RecordKind kind) {
   if (kind == RecordKind::kPutParts) return RecordKind::kPut;
   return kind == RecordKind::kAppendParts ? RecordKind::kAppend : kind;
 }
-/// The same of a list that has.
+/// The corresponding kind for a list with parts in value files.
 constexpr RecordKind WithParts(RecordKind kind) {
   return IsAppend(kind) ? RecordKind::kAppendParts : RecordKind::kPutParts;
 }
 
-/// One record as it stands in a run. Keys here are internal keys: partition bytes, table id, rest.
+/// One record of a run. The key is an internal key: partition bytes, table id, rest.
 struct Record {
   Slice key;
   RecordKind kind = RecordKind::kPut;
@@ -43,25 +43,25 @@ struct Record {
   Slice value;
 };
 
-/// Walks the records of one run or a merge of runs: ascending by key, a kPrefixDelete before a
-/// point record of the same key.
+/// Iterates over the records of one run or a merge of runs: ascending by key, a kPrefixDelete
+/// before a point record of the same key.
 /// Threads:    one thread at a time.
-/// Ownership:  key() and value() are valid until the next call that is not const.
-/// Errors:     an error ends the walk: Valid() is false and status() says why. Check status()
-///             whenever Valid() turns false.
+/// Ownership:  the slices of record() are valid until the next non-const call.
+/// Errors:     an error ends the iteration: Valid() is false and status() has the error. Check
+///             status() whenever Valid() turns false.
 class RecordIterator {
  public:
   virtual ~RecordIterator() = default;
   virtual bool Valid() const = 0;
   virtual void SeekToFirst() = 0;
-  /// To the first record with key >= target.
+  /// Moves to the first record with key >= target.
   virtual void Seek(Slice target) = 0;
   virtual void Next() = 0;
   virtual const Record& record() const = 0;
   virtual Status status() const = 0;
 };
 
-/// What an owner may hang onto a lower layer's object without that layer knowing its type.
+/// Base of data that an owner attaches to an object of a lower layer, which does not know the type.
 struct Attachment {
   virtual ~Attachment() = default;
 };

@@ -11,11 +11,11 @@
 
 namespace lava {
 
-/// A sequence whose copies share what neither of them has changed since: a copy costs one reference
-/// for each chunk of kChunkItems items, and a change copies the chunk that it is in (a persistent
-/// vector, as immutable versions of a large set of files need it).
-/// Threads:    const methods beside each other, also of copies that share chunks; a change alone on
-///             its own copy.
+/// A sequence whose copies share the chunks that no copy has changed since: a copy costs one
+/// reference for each chunk of kChunkItems items, and a change copies only its own chunk (a
+/// persistent vector, for immutable versions of a large set of files).
+/// Threads:    const methods may run concurrently, also on copies that share chunks; a change needs
+///             exclusive access to its own copy only.
 /// Errors:     std::bad_alloc; the list may then only be assigned to or destroyed.
 template <typename T, size_t kChunkItems = 64>
 class SharedList {
@@ -44,8 +44,8 @@ class SharedList {
         delete chunk_;
     }
     const std::vector<T>& items() const { return chunk_->items; }
-    /// The items, to be changed: of a copy if others have the chunk, too. The acquire pairs with
-    /// the release of whoever had it before and has read it.
+    /// The items for modification; copies the chunk first if it is shared. The acquire pairs with
+    /// the release of a former holder, which may have read the items.
     std::vector<T>& Own() {
       if (chunk_->references.load(std::memory_order_acquire) != 1) {
         auto copy = ChunkRef(new Chunk);
@@ -63,7 +63,7 @@ class SharedList {
  public:
   using value_type = T;
 
-  /// A position in a list. Invalidated by each change of that list, not by those of its copies.
+  /// A position in a list. A change of the list invalidates it; changes of copies do not.
   class const_iterator {
    public:
     using iterator_category = std::random_access_iterator_tag;
@@ -111,7 +111,7 @@ class SharedList {
       return chunk_ != other.chunk_ ? chunk_ <=> other.chunk_ : item_ <=> other.item_;
     }
     const SharedList* list() const { return list_; }
-    /// Where it is in the list, from 0.
+    /// Position in the list, from 0.
     size_t index() const { return (chunk_ == 0 ? 0 : list_->ends_[chunk_ - 1]) + item_; }
 
    private:
@@ -137,8 +137,8 @@ class SharedList {
   const T& front() const { return chunks_.front().items().front(); }
   const T& back() const { return chunks_.back().items().back(); }
 
-  /// The first item for which before() is false, in a list in which all others stand behind it:
-  /// std::partition_point, with a search in chunks first.
+  /// The first item for which before() is false; before() must be true for all items in front of it
+  /// and false behind it. std::partition_point that searches the chunks first.
   template <typename Before>
   const_iterator PartitionPoint(const Before& before) const {
     const auto chunk =
@@ -151,14 +151,14 @@ class SharedList {
             static_cast<size_t>(item - items.begin())};
   }
 
-  /// The same within [first, last), in a list in which that holds for all items.
+  /// The same within [first, last). The whole list must be partitioned, not only this range.
   template <typename Before>
   const_iterator PartitionPoint(const_iterator first, const_iterator last,
                                 const Before& before) const {
     return std::clamp(PartitionPoint(before), first, last);
   }
 
-  /// The item stands before the one at `at` then.
+  /// Inserts the item before `at`.
   void insert(const_iterator at, T item) {
     if (chunks_.empty()) {
       chunks_.push_back(ChunkRef(new Chunk));
@@ -173,7 +173,7 @@ class SharedList {
     Count(at.chunk_);
   }
   void push_back(T item) { insert(end(), std::move(item)); }
-  /// Returns where the item behind it is then.
+  /// Returns the new position of the item that followed `at`.
   const_iterator erase(const_iterator at) {
     const size_t index = at.index();
     std::vector<T>& items = chunks_[at.chunk_].Own();
@@ -188,14 +188,14 @@ class SharedList {
     Count(chunk);
     return At(index);
   }
-  /// The item, to be changed in place.
+  /// The item at `at` for modification in place.
   T& Mutable(const_iterator at) { return chunks_[at.chunk_].Own()[at.item_]; }
   void clear() {
     chunks_.clear();
     ends_.clear();
   }
 
-  /// How many chunks there are, for tests.
+  /// Number of chunks, for tests.
   size_t chunk_count() const { return chunks_.size(); }
 
  private:
@@ -204,7 +204,8 @@ class SharedList {
     const auto chunk = static_cast<size_t>(end - ends_.begin());
     return {this, chunk, index - (chunk == 0 ? 0 : ends_[chunk - 1])};
   }
-  // In half, or where items only come at the end, so that full chunks stay behind.
+  // Splits a chunk in half; after an append to the last chunk only the new item moves, so that
+  // appending leaves full chunks.
   void Split(size_t chunk, bool at_end) {
     auto next = ChunkRef(new Chunk);
     std::vector<T>& to = next.Own();
@@ -217,7 +218,7 @@ class SharedList {
     chunks_.insert(chunks_.begin() + static_cast<ptrdiff_t>(chunk) + 1, std::move(next));
     ends_.push_back(0);
   }
-  // With a neighbour, if both fit into one. Returns the first chunk that changed.
+  // Merges a chunk with a neighbour if both fit into one. Returns the first chunk that changed.
   size_t Merge(size_t chunk) {
     const auto size = [this](size_t n) { return chunks_[n].items().size(); };
     size_t left = chunk;
@@ -232,14 +233,14 @@ class SharedList {
     ends_.pop_back();
     return left;
   }
-  // Sets ends_ anew from the chunk on.
+  // Recomputes ends_ from this chunk on.
   void Count(size_t chunk) {
     size_t end = chunk == 0 ? 0 : ends_[chunk - 1];
     for (; chunk < chunks_.size(); ++chunk) ends_[chunk] = end += chunks_[chunk].items().size();
   }
 
   std::vector<ChunkRef> chunks_;  // none is empty
-  std::vector<size_t> ends_;      // how many items there are up to each chunk's end
+  std::vector<size_t> ends_;      // number of items up to the end of each chunk
 };
 
 }  // namespace lava

@@ -48,7 +48,7 @@ TEST(SharedList, IsAVectorThatKeepsItsCopies) {
     std::vector<std::string>& model = now.model;
     const size_t at = model.empty() ? 0 : random() % model.size();
     const auto place = list.begin() + static_cast<ptrdiff_t>(at);
-    // Longer for a while, then shorter.
+    // The list grows for a while, then shrinks.
     const uint32_t kind = random() % 16;
     const bool grows = step / 500 % 2 == 0;
     if (kind == 0) {
@@ -104,7 +104,7 @@ TEST(SharedList, PartitionPointFindsWhatAVectorsDoes) {
   }
 }
 
-// A copy is read and given back while another changes.
+// One thread reads and destroys a copy while another thread changes the list.
 TEST(SharedListConcurrency, CopiesAreReadBesideChanges) {
   SharedList<std::string, 8> list;
   for (int i = 0; i < 200; ++i) list.push_back(std::string(40, 'a'));

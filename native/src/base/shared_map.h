@@ -8,8 +8,7 @@
 
 namespace lava {
 
-/// A sorted map whose copies share what neither of them has changed since, see SharedList, which
-/// its threads and errors are those of.
+/// A sorted map whose copies share unchanged chunks; see SharedList, also for threads and errors.
 template <typename Key, typename Value>
 class SharedMap {
  public:
@@ -29,16 +28,17 @@ class SharedMap {
     return at != end() && at->first == key ? at : end();
   }
   bool contains(const Key& key) const { return find(key) != end(); }
-  /// The value at the key, which must be there.
+  /// The value at the key, which must exist.
   const Value& at(const Key& key) const {
     const const_iterator found = find(key);
     LAVA_CHECK(found != end());
     return found->second;
   }
 
-  /// The value at the key, which is made if there is none, to be changed.
+  /// The value at the key for modification; created if there is none.
   Value& operator[](const Key& key) { return *emplace(key, Value()).first; }
-  /// The value at the key, to be changed, and whether it is new: then it is this one.
+  /// Inserts the value unless the key exists. Returns the key's value for modification, and whether
+  /// it was inserted.
   std::pair<Value*, bool> emplace(const Key& key, Value value) {
     const_iterator at = lower_bound(key);
     const bool is_new = at == end() || at->first != key;
@@ -49,10 +49,10 @@ class SharedMap {
     }
     return {&items_.Mutable(at).second, is_new};
   }
-  /// The value there, to be changed.
+  /// The value at `at` for modification.
   Value& Mutable(const_iterator at) { return items_.Mutable(at).second; }
   const_iterator erase(const_iterator at) { return items_.erase(at); }
-  /// How many were there.
+  /// Returns the number of items erased.
   size_t erase(const Key& key) {
     const const_iterator at = find(key);
     if (at == end()) return 0;

@@ -6,9 +6,9 @@
 
 namespace lava {
 
-/// A shared pointer to an object that somebody else owns and counts: release() runs when the last
-/// copy of the pointer goes. A deleter would also run when there is no memory for the pointer, in
-/// the middle of the call that makes it; release() does not.
+/// A shared pointer to an object whose owner counts references: release() runs when the last copy
+/// of the pointer is destroyed. A std::shared_ptr's deleter would also run if there is no memory
+/// for the pointer, in the middle of this call; release() does not.
 /// Ownership: the object must live until release() runs.
 /// Errors: std::bad_alloc; release() never runs then.
 template <typename Object, typename Release>

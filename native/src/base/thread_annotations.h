@@ -16,7 +16,7 @@
 #define LAVA_GUARDED_BY(lock) LAVA_THREAD_ANNOTATION(guarded_by(lock))
 /// The same for the object that the member points to.
 #define LAVA_PT_GUARDED_BY(lock) LAVA_THREAD_ANNOTATION(pt_guarded_by(lock))
-/// A thread that holds both locks takes this one first, or after the other.
+/// A thread that takes both locks takes this one before (or after) the other.
 #define LAVA_ACQUIRED_BEFORE(...) LAVA_THREAD_ANNOTATION(acquired_before(__VA_ARGS__))
 #define LAVA_ACQUIRED_AFTER(...) LAVA_THREAD_ANNOTATION(acquired_after(__VA_ARGS__))
 /// The caller holds the locks, and still holds them when the function returns.
@@ -24,7 +24,7 @@
 #define LAVA_REQUIRES_SHARED(...) LAVA_THREAD_ANNOTATION(requires_shared_capability(__VA_ARGS__))
 /// The caller does not hold the locks: the function takes them itself.
 #define LAVA_EXCLUDES(...) LAVA_THREAD_ANNOTATION(locks_excluded(__VA_ARGS__))
-/// The function takes the locks, or gives them back.
+/// The function takes or releases the locks.
 #define LAVA_ACQUIRE(...) LAVA_THREAD_ANNOTATION(acquire_capability(__VA_ARGS__))
 #define LAVA_ACQUIRE_SHARED(...) LAVA_THREAD_ANNOTATION(acquire_shared_capability(__VA_ARGS__))
 #define LAVA_TRY_ACQUIRE(...) LAVA_THREAD_ANNOTATION(try_acquire_capability(__VA_ARGS__))

@@ -9,22 +9,22 @@
 
 namespace lava {
 
-/// What stands for a value that was moved to a value file. It says where the value was born, not
-/// where it is now: a version's inheritance maps births to files, so the collector moves values
-/// without touching the tree (LavaStore 3.3.2).
+/// Replaces a value that was moved to a value file. A reference names the file in which the value
+/// was first written (its birth), not its current file: a version's inheritance maps births to
+/// files, so the collector moves values without touching the tree (LavaStore 3.3.2).
 struct ValueReference {
   FileId birth;
   uint64_t raw_bytes = 0;             // of the value
-  std::optional<uint64_t> timestamp;  // the 8 bytes of a TTL table's value that say when it was
-  /// In a memtable: where the value's record stands in the segment of a value log that is its
-  /// birth, as long as that is written. Such a reference does not go to a file.
+  std::optional<uint64_t> timestamp;  // in a TTL table: the 8 bytes of the value's write time
+  /// In a memtable: location of the value's record in the value-log segment that is its birth,
+  /// while that segment is being written. Such a reference is never written to a file.
   uint64_t logged_offset = 0, logged_bytes = 0;  // no bytes: the birth is a value file
 
   bool is_logged() const { return logged_bytes != 0; }
   auto operator<=>(const ValueReference&) const = default;
 };
 
-/// What one birth name has of records and raw bytes: in a value file, or referenced by a key SST.
+/// Records and raw bytes of one birth: in a value file, or referenced by a key SST.
 struct BirthShare {
   FileId birth;
   uint64_t records = 0;
@@ -32,11 +32,11 @@ struct BirthShare {
   auto operator<=>(const BirthShare&) const = default;
 };
 
-/// The value of a kPutReference record outside of its file: in merges, and what iterators show.
-/// 16 bytes origin, varint number, varint raw bytes, a byte of flags, then as these say 8 bytes
-/// timestamp, varint offset and varint bytes of where it was logged.
+/// Encodes the value of a kPutReference record as merges and iterators see it:
+/// 16 bytes origin, varint number, varint raw bytes, a byte of flags, then, if their flags are set,
+/// 8 bytes timestamp, and varint offset and varint bytes of the logged record.
 void EncodeReference(const ValueReference& reference, std::string* out);
-/// False when the bytes are no reference.
+/// False if the bytes are not a reference.
 bool DecodeReference(Slice bytes, ValueReference* reference);
 
 }  // namespace lava

@@ -22,25 +22,25 @@ using ZstdPtr = std::unique_ptr<T, FreeZstd>;
 
 inline constexpr int kZstdLevel = 1;
 
-/// A few contexts that nobody uses now. They are too large to make for every block, and to make
-/// one asks for the processor's features, which traps where that is virtual. Thread-local ones
-/// would outlive the library in the JVM's threads.
+/// A pool of a few unused zstd contexts. A context is too large to create for every block, and
+/// creating one queries the processor's features, which traps in virtual machines. Thread-local
+/// contexts would outlive the library in the JVM's threads.
 /// Threads:    any.
 template <typename Context>
 class ZstdContexts {
  public:
   static ZstdContexts& Get() {
-    static ZstdContexts& contexts = *new ZstdContexts;  // for jobs that run while a process exits
+    static ZstdContexts& contexts = *new ZstdContexts;  // leaked: jobs may run during exit
     return contexts;
   }
-  /// std::bad_alloc without memory for another.
+  /// Throws std::bad_alloc if no context is free and there is no memory for a new one.
   ZstdPtr<Context> Take() LAVA_EXCLUDES(mutex_) {
     if (ZstdPtr<Context> context = TakeKept()) return context;
     ZstdPtr<Context> context = New(static_cast<Context*>(nullptr));
     if (context == nullptr) throw std::bad_alloc();
     return context;
   }
-  /// Frees it if there are enough, or it has grown too large to keep.
+  /// Frees the context if the pool is full or the context has grown too large to keep.
   void Give(ZstdPtr<Context> context) LAVA_EXCLUDES(mutex_) {
     if (Bytes(context.get()) > kKeptBytesMax) return;
     MutexLock lock(&mutex_);
@@ -73,7 +73,8 @@ class ZstdContexts {
   std::vector<ZstdPtr<Context>> free_ LAVA_GUARDED_BY(mutex_);
 };
 
-/// Calls decompress(ZSTD_DCtx*), which gives a size as zstd does, and tells whether it is bytes.
+/// Calls decompress(ZSTD_DCtx*), which returns a size or error code of zstd. True if the result is
+/// the size `bytes`.
 /// Threads:    any.
 template <typename Decompress>
 bool DecompressWithContext(size_t bytes, Decompress decompress) {
@@ -84,7 +85,7 @@ bool DecompressWithContext(size_t bytes, Decompress decompress) {
   return !ZSTD_isError(written) && written == bytes;
 }
 
-/// A context to compress with, with no parameters set; given back on destruction.
+/// A compression context without parameters set; returns to the pool on destruction.
 /// Threads:    one thread.
 class CompressContext {
  public:
