@@ -4,8 +4,9 @@
 
 namespace lava::os {
 
-/// A number for this start of the machine: what was written before it may have been lost in a power
-/// cut, what was written since is there as long as the machine runs. 0: the kernel does not tell.
+/// A number that identifies the current boot of the machine. Unsynced data written before this boot
+/// may have been lost in a power cut; data written since is readable while the machine runs. 0: the
+/// kernel gives no boot id.
 /// Threads:    any.
 uint64_t BootId();
 

@@ -5,7 +5,7 @@
 namespace lava::os {
 
 /// Threads: any. Errors: none; the clocks exist on every Linux.
-uint64_t MonotonicMicros();  // never goes back; for intervals
+uint64_t MonotonicMicros();  // never goes backwards; for intervals
 int64_t WallMillis();        // since the epoch; may jump
 uint64_t ThreadCpuMicros();  // CPU time that the calling thread used
 

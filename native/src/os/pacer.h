@@ -4,14 +4,14 @@
 
 namespace lava::os {
 
-/// Slows background jobs down to the CPU time that they may use.
-/// Threads:    that of the job.
+/// Slows background jobs down to their CPU budget.
+/// Threads:    the thread of the job.
 class Pacer {
  public:
   virtual ~Pacer() = default;
-  /// Charges what the thread has used since the last call, and sleeps while the budget is in debt,
-  /// in short slices: it ends soon after *cancelled turns true (may be null). The caller holds no
-  /// lock. Costs about a microsecond otherwise: call it every few milliseconds of work.
+  /// Charges the thread's CPU time since the last call, and sleeps while the budget is in debt. The
+  /// sleep ends soon after *cancelled turns true (may be null). The caller must hold no lock. A
+  /// call without a sleep costs about a microsecond: call it every few milliseconds of work.
   virtual void Pace(const std::atomic<bool>* cancelled) = 0;
 };
 

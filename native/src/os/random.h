@@ -10,9 +10,9 @@ struct Random128 {
   friend bool operator==(const Random128&, const Random128&) = default;
 };
 
-/// 128 bits from the kernel's generator, for names that must be unique over all processes.
+/// 128 bits from the kernel's generator, for names that must be unique across all processes.
 /// Threads:    any.
-/// Errors:     none: aborts when the kernel has no generator.
+/// Errors:     none: aborts if the kernel has no generator.
 Random128 RandomBits128();
 
 }  // namespace lava::os

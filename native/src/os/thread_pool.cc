@@ -22,8 +22,8 @@ namespace {
 constexpr std::chrono::seconds kIdleMax{10};
 constexpr uint32_t kThreadsMax = 1024;
 
-// Signals are for the host's threads. Those that a fault raises stay open: blocked, they would
-// end the process without the host's crash report.
+// Signals belong to the host's threads, so pool threads block them. Fault signals stay unblocked: a
+// blocked fault would end the process without the host's crash report.
 sigset_t SignalsOfOthers() {
   sigset_t set;
   sigfillset(&set);
@@ -58,13 +58,13 @@ class ThreadPoolImpl final : public ThreadPool {
     std::list<std::thread> ended;
     {
       MutexLock lock(&mutex_);
-      if (stopping_) return;  // from a job that runs during destruction: dropped like the rest
+      if (stopping_) return;  // a job submitted this during destruction: drop it like the rest
       queue_.push_back(std::move(job));
       ended.splice(ended.end(), ended_);
       StartWanted();
     }
     wake_.NotifyOne();
-    for (std::thread& thread : ended) thread.join();  // has nothing left to do
+    for (std::thread& thread : ended) thread.join();  // returns at once: the thread has ended
   }
 
   void Poke() override {
@@ -85,13 +85,13 @@ class ThreadPoolImpl final : public ThreadPool {
   }
 
  private:
-  // As many as jobs wait for, also those that could not be started before.
+  // Starts a thread for each waiting job, also retrying threads that could not be started before.
   void StartWanted() LAVA_REQUIRES(mutex_) {
     while (queue_.size() > uint64_t{idle_} + starting_ && live_ < count_ && Start()) {
     }
   }
 
-  // The new thread inherits the mask that stands at its creation.
+  // A new thread inherits its creator's signal mask.
   bool Start() LAVA_REQUIRES(mutex_) {
     const sigset_t blocked = SignalsOfOthers();
     sigset_t before;
@@ -111,25 +111,25 @@ class ThreadPoolImpl final : public ThreadPool {
       ++starting_;
       started = true;
     } catch (const std::exception&) {
-      // The system has no thread or no memory left: others do the job, or the next call tries
-      // again.
+      // The system has no thread or memory left: other threads run the job, or the next call
+      // retries.
       if (self != running_.end()) running_.erase(self);
     }
     LAVA_CHECK(pthread_sigmask(SIG_SETMASK, &before, nullptr) == 0);
     return started;
   }
 
-  // A job tells its failures itself, where somebody knows what to do about them. One that throws
-  // all the same must not end the process.
+  // Jobs report failures themselves, to code that can handle them. An exception that a job throws
+  // nevertheless must not end the process.
   static void Run(std::function<void()>* job) {
     try {
       (*job)();
     } catch (...) {
     }
-    *job = nullptr;  // what the job owned goes outside the lock
+    *job = nullptr;  // frees what the job owns outside the lock
   }
 
-  // Whether a thread has anything to do but wait.
+  // Whether an idle thread must wake up: to run a job or to end.
   bool IsWanted() const LAVA_REQUIRES(mutex_) {
     return stopping_ || !queue_.empty() || live_ > count_;
   }
@@ -154,7 +154,8 @@ class ThreadPoolImpl final : public ThreadPool {
       lock.Lock();
     }
     --live_;
-    // A job that this thread was woken for but did not take must not wait for the next Submit.
+    // This thread may have consumed the wake-up for a job that it did not take. Pass it on, or the
+    // job waits for the next Submit.
     if (!queue_.empty()) wake_.NotifyOne();
     if (!stopping_) ended_.splice(ended_.end(), running_, self);
   }
@@ -164,9 +165,9 @@ class ThreadPoolImpl final : public ThreadPool {
   CondVar wake_;
   std::deque<std::function<void()>> queue_ LAVA_GUARDED_BY(mutex_);
   uint32_t count_ LAVA_GUARDED_BY(mutex_);
-  uint32_t live_ LAVA_GUARDED_BY(mutex_) = 0;  // started and not about to end
+  uint32_t live_ LAVA_GUARDED_BY(mutex_) = 0;  // started and not ending
   uint32_t idle_ LAVA_GUARDED_BY(mutex_) = 0;
-  uint32_t starting_ LAVA_GUARDED_BY(mutex_) = 0;  // started, and not at their first job yet
+  uint32_t starting_ LAVA_GUARDED_BY(mutex_) = 0;  // started, but not yet in Work()
   uint64_t next_number_ LAVA_GUARDED_BY(mutex_) = 0;
   bool stopping_ LAVA_GUARDED_BY(mutex_) = false;
   std::list<std::thread> running_ LAVA_GUARDED_BY(mutex_);

@@ -7,23 +7,24 @@
 
 namespace lava::os {
 
-/// Runs jobs in the order of their submission. The only starter of threads outside tests.
+/// Runs jobs in the order of their submission. Outside tests no other code starts threads.
 /// Threads:    any thread may submit. Jobs never block on other jobs.
-/// Ownership:  queued jobs are dropped (not run) on destruction, which waits for running ones.
+/// Ownership:  destruction drops queued jobs without running them, and waits for running jobs.
 class ThreadPool {
  public:
   virtual ~ThreadPool() = default;
-  /// Errors: std::bad_alloc; the job is not queued then. One that throws has no other effect.
+  /// Errors: std::bad_alloc; the job is then not queued. An exception that a job throws is ignored.
   virtual void Submit(std::function<void()> job) = 0;
-  /// Tries again to start threads that jobs wait for and the system refused; cheap.
+  /// Retries starting threads that queued jobs need and the system refused; cheap.
   virtual void Poke() = 0;
   virtual uint32_t thread_count() const = 0;
   virtual void SetThreadCount(uint32_t count) = 0;
 
-  /// Starts a thread. Errors: std::system_error when the system has none left.
+  /// Starts a thread. Errors: std::system_error if the system has no thread left.
   using ThreadStarter = std::function<std::thread(std::function<void()> body)>;
-  /// Threads start with the first job and end after a while without jobs; all signals blocked.
-  /// start: for tests; null: std::thread.
+  /// Makes a pool of at most count threads. Threads start when jobs need them and end after a while
+  /// without jobs. They block all signals except those of faults.
+  /// start: replaces std::thread in tests; may be null.
   static std::unique_ptr<ThreadPool> New(uint32_t count, ThreadStarter start = nullptr);
 };
 

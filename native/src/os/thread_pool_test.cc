@@ -51,7 +51,7 @@ TEST(ThreadPoolTest, AJobWithoutAThreadGetsOneLater) {
   pool->Poke();
   EXPECT_EQ(starts, 3) << "nothing waits";
 
-  // The next Submit starts what the one before could not.
+  // The next Submit also starts the thread that the previous one could not start.
   auto other = ThreadPool::New(2, [&](std::function<void()> body) {
     if (refuse) throw std::system_error(EAGAIN, std::generic_category());
     ++starts;
@@ -78,7 +78,7 @@ TEST(ThreadPoolTest, KeepsTheOrder) {
   auto pool = ThreadPool::New(1);
   for (int i = 0; i < 10; ++i) {
     pool->Submit([&, i] {
-      order.push_back(i);  // one thread
+      order.push_back(i);  // needs no lock: the pool has one thread
       done.Pass();
     });
   }
@@ -128,7 +128,7 @@ TEST(ThreadPoolTest, UsesAsManyThreadsAsItMay) {
         done.Pass();
       });
     }
-    inside.WaitFor(count);  // hangs when one job waits for another's thread
+    inside.WaitFor(count);  // hangs if a job has to wait for another job's thread
     go.Pass();
     done.WaitFor(count);
     EXPECT_EQ(ids.size(), count);
