@@ -7,7 +7,7 @@
 namespace lava {
 namespace {
 
-// At the heap's end, for the next small allocations: none of them calls the system at once.
+// Kept at the heap's end, so that the next small allocations need no system call.
 constexpr size_t kKeptBytes = 256 << 10;
 
 }  // namespace

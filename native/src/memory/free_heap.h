@@ -2,10 +2,9 @@
 
 namespace lava {
 
-/// Gives what the process's malloc keeps of freed memory back to the system, but for a little at
-/// the heap's end, as far as that malloc is glibc's; others do so by themselves, or not. Takes as
-/// long as there are free pages, and its locks meanwhile: for when much was freed at once and
-/// nobody waits.
+/// Returns freed memory that glibc's malloc has kept to the system, except for a little at the
+/// heap's end. Does nothing with other mallocs. The time grows with the number of free pages, and
+/// malloc's locks are held meanwhile: call it after much memory was freed, when nothing waits.
 /// Threads: any.
 void GiveBackFreeHeap();
 

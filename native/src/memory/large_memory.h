@@ -7,24 +7,24 @@
 
 namespace lava {
 
-/// Where this library's larger allocations come from: its operator new (operator_new.cc), and
-/// malloc as the libraries see it that are linked in (wrapped_malloc.cc), take what has
-/// SlotHeap::kBytesMin bytes or more from the page pool, so that what is resident follows what is
-/// used, whatever the process's malloc would keep. Sanitizers have an allocator of their own: built
-/// with them, the library has neither.
+/// Source of this library's large allocations. The library's operator new (operator_new.cc) and the
+/// malloc that its statically linked libraries call (wrapped_malloc.cc) take allocations of
+/// SlotHeap::kBytesMin bytes or more from the page pool. Resident memory thus follows used memory,
+/// whatever the process's malloc would keep. Sanitizer builds have neither, because sanitizers need
+/// their own allocator.
 ///
-/// From how many bytes on. A program that measures another engine in this process sets it to
-/// SIZE_MAX, before it allocates for that engine, so that only Lava has the pool.
+/// Smallest allocation, in bytes, that comes from the pool. A benchmark sets it to SIZE_MAX before
+/// it allocates for another engine, so that only Lava uses the pool.
 inline constinit std::atomic<size_t> large_bytes_min{SlotHeap::kBytesMin};
 
 inline bool IsLarge(size_t bytes) {
   return bytes >= large_bytes_min.load(std::memory_order_relaxed);
 }
 
-/// What an allocation of so many bytes takes, about: what a charge should count.
+/// Approximate memory that an allocation of so many bytes takes, for charges to a budget.
 constexpr size_t AllocatedBytes(size_t bytes) {
   if (bytes >= SlotHeap::kBytesMin) return SlotHeap::RoundUp(bytes);
-  return bytes <= 24 ? 32 : (bytes + 8 + 15) / 16 * 16;  // of glibc's malloc
+  return bytes <= 24 ? 32 : (bytes + 8 + 15) / 16 * 16;  // as glibc's malloc rounds
 }
 
 }  // namespace lava

@@ -21,7 +21,7 @@ TEST(LargeMemory, ChargesCountWhatIsTaken) {
   EXPECT_EQ(AllocatedBytes((1 << 20) + 1), (1u << 20) + kMemoryPageBytes);
 }
 
-// Sanitizers have an operator new of their own.
+// Sanitizers have their own operator new.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 constexpr size_t kSizes[] = {2048, 5000, 32 << 10, (32 << 10) + 1, 1 << 20, 20 << 20};
 
@@ -34,7 +34,7 @@ TEST(LargeMemory, WhatIsLargeDoesNotComeFromMalloc) {
   }
 }
 
-// A string grows in the system's libstdc++, where there is one, and a vector here.
+// A string may grow in the system's shared libstdc++; a vector grows in this program.
 TEST(LargeMemory, GrowsAndShrinksAcrossTheBorder) {
   std::string text;
   std::vector<char> bytes;
@@ -66,7 +66,7 @@ TEST(LargeMemory, AllFormsOfNewAndDeleteMatch) {
   EXPECT_EQ(::operator new (size_t{1} << 60, std::nothrow), nullptr);
 }
 
-// As the libraries that are linked in call it.
+// Calls malloc as statically linked libraries do.
 TEST(LargeMemory, MallocOfThisProgramIsTheSame) {
   for (const size_t bytes : kSizes) {
     auto* memory = static_cast<char*>(std::calloc(1, bytes));

@@ -30,7 +30,8 @@ bool MemoryBudget::TryAdd(uint64_t bytes) {
   return true;
 }
 
-// What an observer has no memory for now, it does at the next charge: this one stands.
+// An observer may throw for lack of memory. The charge still counts, and the next charge notifies
+// the observer again.
 void MemoryBudget::Tell() {
   for (MemoryBudget* level = this; level != nullptr; level = level->parent_)
     if (level->observer_ != nullptr) (void)Tried([level] { level->observer_->Charged(); });

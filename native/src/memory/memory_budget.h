@@ -9,26 +9,28 @@
 
 namespace lava {
 
-/// What a budget tells of charges.
+/// Observes and limits the charges of a budget.
+/// Threads:    called on the thread that charges.
 class ChargeObserver {
  public:
   virtual ~ChargeObserver() = default;
-  /// Once the sum includes bytes that are being charged, and before their purpose's counter does:
-  /// the time to make room. On the thread that charges; must not block nor charge.
+  /// Called during a charge, when total() already includes its bytes but the counter of their
+  /// purpose does not: the observer can make room before the memory is used. Must neither block nor
+  /// charge.
   virtual void Charged() = 0;
-  /// Whether a charge that may be refused is let through to the limits; on the thread that asks.
+  /// Called before a TryCharge() is checked against the limit. False: refuse the charge.
   virtual bool Allows(uint64_t /*bytes*/) { return true; }
 };
 
-/// A level of the budget's tree (process, slot, instance), with a counter for each purpose: what is
-/// charged to one of them is charged to the levels above (docs/decisions/38-memory-budget.md).
+/// A level of the budget's tree (process, slot, instance), with a counter for each purpose. A
+/// charge to a counter also counts at the levels above (docs/decisions/38-memory-budget.md).
 /// Threads:    any thread.
-/// Ownership:  the parent must outlive the child, and this its counters' users.
+/// Ownership:  the parent must outlive the child, and a budget must outlive users of its counters.
 /// Units:      bytes.
 class MemoryBudget {
  public:
-  /// observer (may be null, must outlive the budget) is told of charges here and below, and asked
-  /// before those that may be refused.
+  /// observer (may be null, must outlive the budget) sees the charges of this level and the levels
+  /// below.
   explicit MemoryBudget(MemoryBudget* parent = nullptr, ChargeObserver* observer = nullptr);
   MemoryBudget(const MemoryBudget&) = delete;
   MemoryBudget& operator=(const MemoryBudget&) = delete;
@@ -37,14 +39,14 @@ class MemoryBudget {
   const MemoryCounter& counter(MemoryPurpose purpose) const {
     return counters_[static_cast<size_t>(purpose)];
   }
-  /// The sum over all purposes, and what is being charged: never less than the sum of counters.
+  /// The sum over all purposes and charges in progress; never less than charged().
   const MemoryCounter& total() const { return total_; }
   /// The sum of the counters.
   uint64_t charged() const;
-  /// What charges that may be refused leave alone; no limit at first.
+  /// Sets the largest total that TryCharge() allows; initially unlimited. Charge() ignores it.
   void SetLimit(uint64_t bytes) { limit_.store(bytes, std::memory_order_relaxed); }
   uint64_t limit() const { return limit_.load(std::memory_order_relaxed); }
-  /// How many charges this level's limit or observer refused.
+  /// Number of charges that this level's limit or observer refused.
   uint64_t refusals() const { return refusals_.load(std::memory_order_relaxed); }
 
  private:
@@ -60,7 +62,7 @@ class MemoryBudget {
   std::atomic<uint64_t> refusals_{0};
 };
 
-/// As metrics name it.
+/// The purpose's name in metrics.
 std::string_view NameOf(MemoryPurpose purpose);
 
 }  // namespace lava

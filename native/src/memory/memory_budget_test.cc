@@ -45,7 +45,7 @@ TEST(MemoryBudget, ARefusedChargeCountsNowhere) {
   EXPECT_EQ(process.total().used(), 70u);
   EXPECT_EQ(slot.refusals() + process.refusals(), 2u);
   EXPECT_TRUE(scans->TryCharge(20));
-  // What must be charged passes limits, and refuses all that may be until it is gone.
+  // Charge() passes the limit, and TryCharge() fails until those bytes are released.
   scans->Charge(1000);
   EXPECT_FALSE(scans->TryCharge(1));
   scans->Release(1000);
@@ -93,7 +93,7 @@ TEST(MemoryBudget, AnObserverRefusesAsALimitDoes) {
   EXPECT_EQ(instance.total().used(), 0u);
   EXPECT_EQ(process.refusals(), 1u);
   EXPECT_TRUE(observer.seen.empty());
-  instance.counter(kScans)->Charge(13);  // is not asked for
+  instance.counter(kScans)->Charge(13);  // Charge() does not ask Allows()
   EXPECT_EQ(process.total().used(), 13u);
 }
 

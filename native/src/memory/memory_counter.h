@@ -7,21 +7,21 @@ namespace lava {
 
 class MemoryBudget;
 
-/// What memory is taken for: the leaves of the budget's tree.
+/// Purposes of memory: the leaves of the budget's tree.
 enum class MemoryPurpose : uint8_t {
-  kMemtables,  // active and sealed ones
-  kReaders,    // what open files keep outside the cache
-  kMetadata,   // versions: what an instance knows of its files
-  kScans,      // values on their way into a page, and what is read ahead for it
+  kMemtables,  // active and sealed memtables
+  kReaders,    // memory of open files outside the cache
+  kMetadata,   // versions: metadata of an instance's files
+  kScans,      // values being read into a page, and their read-ahead
   kFlushes,    // working sets of jobs
   kCompactions,
   kCollections,
-  kFileBuffers,  // of files that are written to volumes
-  kBindings,     // what threads of the bindings keep for their calls
+  kFileBuffers,  // buffers of files being written to volumes
+  kBindings,     // buffers that threads of the bindings keep for their calls
 };
 inline constexpr uint32_t kMemoryPurposes = 9;
 
-/// Bytes of one purpose at one level of the budget (MemoryBudget); made by itself, it only counts.
+/// Bytes of one purpose at one level of a MemoryBudget. A counter without a budget only counts.
 /// Threads:    any thread.
 /// Units:      bytes.
 class MemoryCounter {
@@ -30,10 +30,11 @@ class MemoryCounter {
   MemoryCounter(const MemoryCounter&) = delete;
   MemoryCounter& operator=(const MemoryCounter&) = delete;
 
-  /// Counts here and at every level above, whatever the limits: for what cannot be done without,
-  /// and is bounded by other means.
+  /// Counts here and at every level above, regardless of limits: for indispensable memory that is
+  /// bounded by other means.
   void Charge(uint64_t bytes);
-  /// The same if no level's limit is passed by it; else nothing is counted.
+  /// Charges unless a level's limit would be exceeded or an observer refuses. False: nothing was
+  /// counted.
   [[nodiscard]] bool TryCharge(uint64_t bytes);
   void Release(uint64_t bytes);
   uint64_t used() const { return used_.load(std::memory_order_relaxed); }
@@ -46,7 +47,7 @@ class MemoryCounter {
   std::atomic<uint64_t> used_{0};
 };
 
-/// Bytes charged for as long as it lives. Threads: one. Ownership: the counter must outlive it.
+/// Charges bytes during its lifetime. Threads: one. Ownership: the counter must outlive the charge.
 class ScopedCharge {
  public:
   ScopedCharge() = default;
@@ -58,9 +59,9 @@ class ScopedCharge {
   }
   ScopedCharge(const ScopedCharge&) = delete;
   ScopedCharge& operator=(const ScopedCharge&) = delete;
-  /// It stays charged: its owner releases it.
+  /// Leaves the bytes charged; the caller must release them.
   void Keep() { counter_ = nullptr; }
-  /// False when it was refused; then it holds nothing. Once.
+  /// False if the charge was refused; then nothing is held. To be called once.
   [[nodiscard]] bool Try(MemoryCounter* counter, uint64_t bytes) {
     if (!counter->TryCharge(bytes)) return false;
     counter_ = counter;

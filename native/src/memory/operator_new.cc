@@ -1,12 +1,12 @@
-// This library's own operator new: what is large comes from the page pool (large_memory.h), all
-// else from malloc. Hidden in the shared library, so that nobody else's is replaced.
+// This library's own operator new: large allocations come from the page pool (large_memory.h), all
+// others from malloc. Its symbols are hidden in the shared library, so other libraries keep theirs.
 
 #include <cstdlib>
 #include <new>
 
 #include "memory/large_memory.h"
 
-// malloc as it is without wrapped_malloc.cc, which would look at the size again.
+// The original malloc. The wrapper in wrapped_malloc.cc would check the size a second time.
 extern "C" {
 void* __real_malloc(size_t bytes);
 void __real_free(void* memory);
@@ -25,12 +25,12 @@ void* TryAllocate(size_t bytes, size_t alignment) {
   if (!IsLarge(bytes) || alignment > lava::kMemoryPageBytes) {
     return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
   }
-  // Slots are aligned to 256, pages to all that is asked for.
+  // Slots are aligned to 256 bytes; pages suffice for all alignments up to kMemoryPageBytes.
   if (alignment > 256 && bytes <= SlotHeap::kSlotBytesMax) bytes = SlotHeap::kSlotBytesMax + 1;
   return SlotHeap::Process().Allocate(bytes);
 }
 
-// As the standard has it: the handler frees something or throws.
+// Required by the standard: the new-handler frees memory or throws, then the allocation is retried.
 template <typename... Arguments>
 [[gnu::noinline]] void* AllocateAgain(Arguments... arguments) {
   for (;;) {

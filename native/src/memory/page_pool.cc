@@ -10,7 +10,8 @@ namespace lava {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__)
-// Each allocation by itself, so that what is written beside it or after its end is seen.
+// Each allocation is separate, so that AddressSanitizer finds out-of-bounds accesses and use after
+// free.
 constexpr bool kPools = false;
 #else
 constexpr bool kPools = true;
@@ -19,7 +20,7 @@ constexpr bool kPools = true;
 }  // namespace
 
 PagePool& PagePool::Process() {
-  // Whatever allocates from it may be what makes it, so it is not made by operator new.
+  // operator new may be the first caller, so creating the pool must not call operator new.
   alignas(PagePool) static char memory[sizeof(PagePool)];
   static PagePool* const pool = new (memory) PagePool();
   return *pool;
@@ -46,7 +47,7 @@ void PagePool::Unmap(char* memory, size_t bytes) {
     ::operator delete (memory, std::align_val_t{kPageBytes});
   } else if (!UnmapMemory(memory, bytes)) {
     refusals_.fetch_add(1, std::memory_order_relaxed);
-    (void)GiveBackMemory(memory, bytes);  // only its addresses are lost then
+    (void)GiveBackMemory(memory, bytes);  // then only the addresses are lost
   }
   CountMapped(bytes, false);
 }
@@ -99,7 +100,7 @@ Span* PagePool::TakeSpan(uint32_t pages, bool of_slots, bool* is_zero) noexcept 
     if (!*is_zero) kept_bytes_ -= bytes;
     used_bytes_ += bytes;
   }
-  if (*is_zero) Fit();  // what is kept was in too small pieces, and has less room now
+  if (*is_zero) Fit();  // no kept span was large enough, and now there is less room for kept spans
   return span;
 }
 
@@ -153,7 +154,7 @@ void PagePool::Put(Kind kind, Span* span, Span::State state) {
 }
 
 char* PagePool::AllocateOwned(size_t bytes, bool zeroed) noexcept {
-  if (bytes > PTRDIFF_MAX) return nullptr;  // or rounding up would pass the end
+  if (bytes > PTRDIFF_MAX) return nullptr;  // rounding up could overflow
   const size_t rounded = RoundUp(bytes);
   if (rounded <= SpanHeap::kSpanBytesMax) {
     bool is_zero;
@@ -180,7 +181,7 @@ void PagePool::Fit() {
   if (kept_bytes() <= most) return;
   most -= std::min<uint64_t>(most, kFitBytes);
   MutexLock lock(&mutex_);
-  while (kept_bytes_ > most) {  // few large pieces rather than many small ones
+  while (kept_bytes_ > most) {  // large spans first: few calls to the system
     Kind kind = Kind::kHuge;
     Span* span = spans_.TakeResidentHuge();
     if (span == nullptr) {
@@ -195,7 +196,7 @@ void PagePool::Fit() {
     const bool given = GiveBackMemory(SpanHeap::MemoryOf(span), bytes);
     lock.Lock();
     Put(kind, span, given ? Span::State::kReturned : Span::State::kResident);
-    if (!given) {  // nor would it take the next; the next call tries again
+    if (!given) {  // the kernel would refuse the next span, too; the next call tries again
       refusals_.fetch_add(1, std::memory_order_relaxed);
       return;
     }

@@ -10,22 +10,23 @@
 
 namespace lava {
 
-/// Memory in whole pages for what comes and goes in bulk: chunks of memtables, buffers of jobs,
-/// blocks, values. It comes from large reserved ranges and goes back to the system page by page,
-/// apart from the process's malloc: so what is resident follows what is used, whichever malloc that
-/// is, and no small allocation in between keeps freed memory.
+/// Allocates memory in whole pages for bulk data: chunks of memtables, buffers of jobs, blocks,
+/// values. The pool reserves large address ranges and returns pages to the system one by one,
+/// independently of the process's malloc. Resident memory thus follows used memory with any malloc,
+/// and small allocations in between cannot pin freed memory.
 ///
-/// Sizes are rounded up to pages. Of 2 MiB each piece is one huge page, where the system has them;
-/// what is larger than SpanHeap::kSpanBytesMax is mapped by itself. What was freed stays resident
-/// for the next as long as there is room; the rest is given back, only its addresses are kept. To
-/// give back and to fault in again costs more than to use, the more so in small pieces.
+/// Sizes are rounded up to pages. An allocation of exactly 2 MiB is one huge page, if the system
+/// has huge pages. Allocations above SpanHeap::kSpanBytesMax get a mapping of their own. Freed
+/// pages stay resident for later allocations while there is room. The pool returns all others to
+/// the system and keeps only their addresses. Returning pages and faulting them in again costs more
+/// than using them, especially in small pieces.
 /// Threads:    any.
-/// Ownership:  whoever allocated frees, with the same size.
-/// Errors:     std::bad_alloc of Allocate() when the system has no memory or addresses left. Free()
-///             takes no memory and does not fail. Pages of a span that the kernel does not take
-///             back are kept, counted and used again. A map of its own that the kernel does not
-///             take back, because the process has as many maps as it may, gives its pages back and
-///             loses only its addresses.
+/// Ownership:  the caller frees with the size that it allocated.
+/// Errors:     Allocate() throws std::bad_alloc if the system has no memory or addresses left.
+///             Free() needs no memory and does not fail. Pages of a span that the kernel does not
+///             take back are kept, counted and used again. If the kernel refuses to unmap a mapping
+///             because the process has too many, its pages are still returned and only its
+///             addresses are lost.
 class PagePool {
  public:
   static constexpr size_t kPageBytes = kMemoryPageBytes;
@@ -33,52 +34,52 @@ class PagePool {
   static constexpr size_t kKeptBytesMin = size_t{8} << 20;
   static constexpr size_t kFitBytes = size_t{1} << 20;
 
-  /// Says how much of what was freed may stay resident now; any thread, at each call that frees.
+  /// Decides how many freed bytes may stay resident. Called by any thread, at each call that frees.
   class Room {
    public:
     virtual ~Room() = default;
     virtual uint64_t KeptBytesMax() const = 0;
   };
 
-  /// room may be null: then kKeptBytesMin may stay resident.
+  /// room: may be null, then kKeptBytesMin may stay resident; must outlive the pool.
   explicit PagePool(const Room* room = nullptr) : room_(room) {}
   ~PagePool();
   PagePool(const PagePool&) = delete;
   PagePool& operator=(const PagePool&) = delete;
-  /// The process's. Never destroyed, and made without malloc.
+  /// The process's pool. Never destroyed; created without malloc.
   static PagePool& Process();
 
-  /// At least this many bytes, page-aligned, of any content; zeroed: all zero.
+  /// Returns at least this many bytes, page-aligned. Contents are undefined unless zeroed.
   char* Allocate(size_t bytes, bool zeroed = false) LAVA_EXCLUDES(mutex_);
   void Free(char* memory, size_t bytes) LAVA_EXCLUDES(mutex_);
-  /// The same, but small pages whatever the size, memory that IsOwnedMemory(), and freed without a
-  /// size. Null when the system has none left.
+  /// Like Allocate(), but always of small pages. IsOwnedMemory() is true for the result, and
+  /// FreeOwned() needs no size. Null if the system has no memory left.
   char* AllocateOwned(size_t bytes, bool zeroed = false) noexcept LAVA_EXCLUDES(mutex_);
   void FreeOwned(char* memory) noexcept LAVA_EXCLUDES(mutex_);
-  /// A span, which is owned memory, too, and maybe one that is cut into slots; null when the system
-  /// has none left.
+  /// Takes a span of owned memory; of_slots: marks it as cut into slots. *is_zero: whether the
+  /// memory is all zero. Null if the system has no memory left.
   Span* TakeSpan(uint32_t pages, bool of_slots, bool* is_zero) noexcept LAVA_EXCLUDES(mutex_);
   void PutSpan(Span* span) noexcept LAVA_EXCLUDES(mutex_);
 
   /// room must outlive the pool.
   void SetRoom(const Room* room) { room_.store(room, std::memory_order_release); }
-  /// Gives back what no longer has room, and kFitBytes more. To be called when the room may have
-  /// shrunk: cheap while it has not.
+  /// Returns kept pages that exceed the room, and kFitBytes more, to the system. Call it when the
+  /// room may have shrunk; cheap if it has not.
   void Fit() LAVA_EXCLUDES(mutex_);
-  /// What Allocate() takes for so many bytes.
+  /// Bytes that Allocate() takes for so many bytes.
   static constexpr size_t RoundUp(size_t bytes) {
     return bytes == 0 ? kPageBytes : (bytes + kPageBytes - 1) & ~(kPageBytes - 1);
   }
 
   struct Statistics {
     uint64_t used_bytes = 0;      // allocated now
-    uint64_t kept_bytes = 0;      // freed, and resident
-    uint64_t reserved_bytes = 0;  // of addresses
-    uint64_t returned_bytes = 0;  // given back to the system so far
-    uint64_t refusals = 0;        // times that the kernel did not take pages back
+    uint64_t kept_bytes = 0;      // freed but still resident
+    uint64_t reserved_bytes = 0;  // reserved addresses
+    uint64_t returned_bytes = 0;  // returned to the system so far
+    uint64_t refusals = 0;        // times that the kernel refused to take pages back
   };
   Statistics statistics() const LAVA_EXCLUDES(mutex_);
-  // Atomic: whoever reads it needs no mutex.
+  // Atomic: readers need no mutex.
   uint64_t used_bytes() const LAVA_NO_THREAD_SAFETY_ANALYSIS {
     return used_bytes_.load(std::memory_order_relaxed);
   }
@@ -92,7 +93,7 @@ class PagePool {
   char* Map(size_t bytes) LAVA_EXCLUDES(mutex_);
   void Unmap(char* memory, size_t bytes) LAVA_EXCLUDES(mutex_);
   void CountMapped(uint64_t bytes, bool used) LAVA_EXCLUDES(mutex_);
-  // Atomic: whoever reads it needs no mutex.
+  // Atomic: readers need no mutex.
   uint64_t kept_bytes() const LAVA_NO_THREAD_SAFETY_ANALYSIS {
     return kept_bytes_.load(std::memory_order_relaxed);
   }
@@ -107,8 +108,8 @@ class PagePool {
   std::atomic<const Room*> room_;
 };
 
-/// An array of zeroes from the process's pool, or from the heap while it is less than a page. T
-/// needs neither construction nor destruction. Threads: a value.
+/// A zero-initialised array from the process's pool, or from the heap if it is smaller than a page.
+/// T must need neither construction nor destruction. Threads: a value.
 template <typename T>
 class PageArray {
  public:

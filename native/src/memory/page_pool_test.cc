@@ -17,11 +17,11 @@
 #include <vector>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define LAVA_OWN_UNMAP 0  // the sanitizers have theirs
+#define LAVA_OWN_UNMAP 0  // sanitizers replace munmap themselves
 #else
 #define LAVA_OWN_UNMAP 1
 namespace {
-// As when the process has as many maps as it may.
+// Simulates a process that has reached its limit of mappings.
 std::atomic<bool> kernel_refuses{false};
 int Refusal() {
   errno = ENOMEM;
@@ -106,7 +106,7 @@ TEST(PagePool, FreedPagesGoBackToTheSystemButForAFew) {
   EXPECT_LE(resident * kPage, PagePool::kKeptBytesMin);
   EXPECT_EQ(pool.statistics().kept_bytes, PagePool::kKeptBytesMin);
   const uint64_t reserved = pool.statistics().reserved_bytes;
-  // The same addresses again, whatever their pages did meanwhile.
+  // The pool reuses the same addresses, whether their pages were kept or returned.
   for (size_t i = 0; i < kCount; ++i) {
     chunks[i] = pool.Allocate(kBytes, true);
     ASSERT_TRUE(std::all_of(chunks[i], chunks[i] + kBytes, [](char c) { return c == 0; }));
@@ -210,7 +210,7 @@ TEST(PagePool, WhatIsUsedAndKeptIsWhatIsResident) {
     } else {
       const size_t bytes = 1 + random() % (random() % 4 == 0 ? kMax : 64 << 10);
       held.emplace_back(pool.Allocate(bytes), bytes);
-      // Whole pages are used: what is resident must not be less.
+      // Touch every page: all allocated pages must be resident.
       for (size_t at = 0; at < bytes; at += kPage) held.back().first[at] = 1;
     }
     room.bytes = random() % 2 == 0 ? 0 : 32 << 20;
@@ -280,7 +280,7 @@ TEST(PagePool, PagesThatTheKernelDoesNotTakeBackAreKeptAndUsedAgain) {
   EXPECT_GT(pool.statistics().refusals, 0u);
   EXPECT_EQ(pool.statistics().used_bytes, 0u);
   EXPECT_EQ(pool.statistics().kept_bytes, pieces.size() * kMax) << "resident, whatever the room";
-  // Zeroed where that is asked for, though it is not fresh.
+  // Zeroed on request, although the memory is reused.
   char* const again = pool.Allocate(kMax, /*zeroed=*/true);
   EXPECT_TRUE(std::all_of(again, again + kMax, [](char c) { return c == 0; }));
   EXPECT_EQ(pool.statistics().reserved_bytes, reserved);

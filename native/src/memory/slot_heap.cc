@@ -8,7 +8,7 @@
 namespace lava {
 
 SlotHeap& SlotHeap::Process() {
-  // What it is made by may be what asks for it.
+  // operator new may be the first caller, so creating the heap must not call operator new.
   alignas(SlotHeap) static char memory[sizeof(SlotHeap)];
   static SlotHeap* const heap = new (memory) SlotHeap(&PagePool::Process());
   return *heap;
@@ -31,8 +31,8 @@ void* SlotHeap::Allocate(size_t bytes, bool zeroed) noexcept {
   return memory;
 }
 
-// Of spans that have a free slot the one that was full last is used first: it has the fewest, and
-// others become empty.
+// Uses the span that was full most recently: it has the fewest free slots, so other spans can
+// become empty.
 char* SlotHeap::AllocateSlot(size_t n) noexcept {
   Class& of = classes_[n];
   MutexLock lock(&of.mutex);
@@ -70,7 +70,7 @@ void SlotHeap::Free(void* memory) noexcept {
   if (span->state != Span::State::kSlots) return pool_->PutSpan(span);
   const auto offset = static_cast<size_t>(freed - SpanHeap::MemoryOf(span));
   const size_t bytes = BytesOfClass(span->slot_class);
-  LAVA_CHECK(offset % bytes == 0);  // else nobody allocated it
+  LAVA_CHECK(offset % bytes == 0);  // otherwise it was never allocated
   FreeSlot(span, offset / bytes);
 }
 
@@ -83,7 +83,7 @@ void SlotHeap::FreeSlot(Span* span, size_t slot) noexcept {
     LAVA_CHECK((span->free_slots & bit) == 0);  // freed twice
     if (span->free_slots == 0) of.with_free_slots.Push(span);
     span->free_slots = static_cast<uint16_t>(span->free_slots | bit);
-    // One stays for what comes and goes alone.
+    // Keep one empty span, for single allocations that come and go.
     const bool is_only = of.with_free_slots.first() == span && span->next == nullptr;
     if (span->free_slots != all || is_only) return;
     of.with_free_slots.Remove(span);

@@ -10,11 +10,12 @@
 
 namespace lava {
 
-/// Memory of 2 KiB and more by address alone, as malloc has it, from a page pool: up to 32 KiB from
-/// slots, eight sizes to a doubling, of spans that go back whole; above that in whole pages.
+/// Allocates memory of 2 KiB and more from a page pool and, like malloc, frees it by address alone.
+/// Up to 32 KiB come from slots, with eight slot sizes per doubling; a span of slots returns to the
+/// pool as a whole. Larger allocations are whole pages.
 /// Threads:    any.
-/// Ownership:  whoever allocated frees, before the heap's end.
-/// Errors:     null when the system has no memory left.
+/// Ownership:  the caller frees, before the heap is destroyed.
+/// Errors:     null if the system has no memory left.
 class SlotHeap {
  public:
   static constexpr size_t kBytesMin = 2048, kSlotBytesMax = size_t{32} << 10;
@@ -23,23 +24,23 @@ class SlotHeap {
   ~SlotHeap();
   SlotHeap(const SlotHeap&) = delete;
   SlotHeap& operator=(const SlotHeap&) = delete;
-  /// The process's. Never destroyed, and made without malloc.
+  /// The process's heap. Never destroyed; created without malloc.
   static SlotHeap& Process();
 
-  /// At least this many bytes, not less than kBytesMin; aligned to 256.
+  /// Returns at least this many bytes, aligned to 256. bytes must not be less than kBytesMin.
   void* Allocate(size_t bytes, bool zeroed = false) noexcept;
   void Free(void* memory) noexcept;
-  /// Gives spans that have no slot in use to the pool. Each size keeps one of them otherwise.
+  /// Returns all spans without a used slot to the pool. Free() keeps one such span per size.
   void GiveBackFree() noexcept;
-  /// What memory has.
+  /// Usable bytes of an allocation.
   static size_t BytesOf(const void* memory);
-  /// What Allocate() takes for so many bytes.
+  /// Bytes that Allocate() takes for so many bytes.
   static constexpr size_t RoundUp(size_t bytes) {
     return bytes > kSlotBytesMax ? PagePool::RoundUp(bytes) : BytesOfClass(ClassOf(bytes));
   }
 
  private:
-  // Of (2^s, 2^(s+1)] bytes there are eight classes. A span has 8 to 16 pages.
+  // Sizes in (2^s, 2^(s+1)] have eight classes. A span has 9 to 16 pages.
   static constexpr size_t kShiftMin = 10, kClasses = 5 * 8;
   static constexpr size_t ClassOf(size_t bytes) {
     const size_t shift = static_cast<size_t>(std::bit_width(bytes - 1)) - 1;

@@ -30,7 +30,7 @@ TEST(SlotHeap, RoundsByAnEighthAtMostAndAboveSlotsToPages) {
 }
 
 #if !defined(__SANITIZE_ADDRESS__)
-// Each byte is compared with the next at once: a loop takes minutes under ThreadSanitizer.
+// One memcmp compares each byte with the next: a loop takes minutes under ThreadSanitizer.
 bool IsFilledWith(char mark, const char* memory, size_t bytes) {
   return memory[0] == mark && std::memcmp(memory, memory + 1, bytes - 1) == 0;
 }
@@ -68,7 +68,7 @@ TEST(SlotHeap, WhatIsAllocatedIsApartAndKeepsItsContents) {
     held[memory] = {bytes, mark};
   }
   for (const auto& [memory, what] : held) heap.Free(memory);
-  // Of each of 33 sizes a span may stay, of 16 pages at most.
+  // Each of 33 sizes may keep a span of at most 16 pages.
   EXPECT_LE(pool.statistics().used_bytes, 33 * 16 * kMemoryPageBytes);
   heap.GiveBackFree();
   EXPECT_EQ(pool.statistics().used_bytes, 0u);

@@ -17,8 +17,8 @@ constexpr uint32_t kHugePages = kHugePageBytes / kMemoryPageBytes;
 static_assert(SpanHeap::kSpanPagesMax <= Range::kPages - kFirstPage);
 static_assert(kFirstPage > 1, "a range's first span is not where a map of its own begins");
 
-// Which multiples of a range's size begin a range or a map of its own, of the addresses that
-// processes have unless they ask for more.
+// One bit per multiple of a range's size: whether a range or a separate mapping begins there.
+// Covers the addresses that processes get unless they ask for higher ones.
 constexpr uint64_t kAddressBits = 47;
 constexpr uint64_t kPlaces = (uint64_t{1} << kAddressBits) / Range::kBytes;
 constinit std::array<std::atomic<uint64_t>, kPlaces / 64> owned{};
@@ -59,11 +59,11 @@ char* MapMemory(size_t bytes, size_t alignment, bool huge) {
   char* memory = static_cast<char*>(mapped);
   if (more > 0) {
     const size_t before = -reinterpret_cast<uintptr_t>(memory) & (alignment - 1);
-    if (before > 0) (void)UnmapMemory(memory, before);  // else only addresses are lost
+    if (before > 0) (void)UnmapMemory(memory, before);  // a failure loses only addresses
     memory += before;
     if (more > before) (void)UnmapMemory(memory + bytes, more - before);
   }
-  // A huge page is resident whole for the sake of its first byte. Best effort.
+  // Small pages by default: one touched byte makes a whole huge page resident. Best effort.
   (void)madvise(memory, bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
   return memory;
 }
@@ -90,7 +90,7 @@ void UnmapOwned(char* memory) {
   char* const map = memory - kMemoryPageBytes;
   const size_t bytes = OwnedBytes(memory) + kMemoryPageBytes;
   SetOwned(map, false);
-  if (!UnmapMemory(map, bytes)) (void)GiveBackMemory(map, bytes);  // only its addresses are lost
+  if (!UnmapMemory(map, bytes)) (void)GiveBackMemory(map, bytes);  // loses only the addresses
 }
 
 void SpanList::Push(Span* span) {
@@ -107,7 +107,7 @@ void SpanList::Remove(Span* span) {
   span->previous = span->next = nullptr;
 }
 
-// A bin for each length at first, then four for each doubling.
+// One bin per length up to kExactBins pages, then four bins per doubling.
 size_t SpanHeap::FreeSpans::BinOf(uint32_t pages) {
   if (pages <= kExactBins) return pages - 1;
   const auto shift = static_cast<uint32_t>(std::bit_width(pages)) - 1;
@@ -167,7 +167,7 @@ bool SpanHeap::AddRange() {
   char* const memory = MapMemory(Range::kBytes, Range::kBytes, false);
   if (memory == nullptr) return false;
   if (!SetOwned(memory, true)) return UnmapMemory(memory, Range::kBytes) && false;
-  auto* const range = reinterpret_cast<Range*>(memory);  // zeroes are what its facts begin with
+  auto* const range = reinterpret_cast<Range*>(memory);  // a Range is initially all zero
   Own(range);
   range->spans[kFirstPage - 1].state = Span::State::kUsed;  // no neighbour to join with
   Span* const all = &range->spans[kFirstPage];
@@ -176,7 +176,7 @@ bool SpanHeap::AddRange() {
   return true;
 }
 
-// The first huge page has the facts, and is none.
+// The first huge page's place holds the Range itself, in small pages.
 bool SpanHeap::AddHugeRange() {
   char* const memory = MapMemory(Range::kBytes, Range::kBytes, true);
   if (memory == nullptr) return false;

@@ -9,26 +9,26 @@ namespace lava {
 inline constexpr size_t kMemoryPageBytes = 4096;
 inline constexpr size_t kHugePageBytes = size_t{2} << 20;
 
-/// A run of pages of a range that is allocated or free as one. Its facts stand at its first page,
-/// and at its last those that its neighbour behind asks for.
+/// A run of pages in a range that is allocated or free as a unit. The Span of its first page
+/// describes it; the Span of its last page repeats pages and state for the neighbour behind.
 struct Span {
   enum class State : uint8_t {
-    kNone,  // a page inside of a span
+    kNone,  // a page inside a span
     kUsed,
     kSlots,     // used, and cut into slots (SlotHeap)
-    kResident,  // free, with its pages
-    kReturned,  // free, its pages given back to the system: they read as zero
+    kResident,  // free, its pages are resident
+    kReturned,  // free, its pages were returned to the system and read as zero
   };
   Span* previous = nullptr;  // in a list
   Span* next = nullptr;
   uint32_t pages = 0;
-  uint32_t first_page = 0;  // of a page of slots: where its span begins in the range
-  uint16_t free_slots = 0;  // a bit for each
+  uint32_t first_page = 0;  // for pages of kSlots: index of the span's first page in the range
+  uint16_t free_slots = 0;  // bit set: the slot is free
   uint8_t slot_class = 0;
   State state = State::kNone;
 };
 
-/// A list of spans that allocates nothing.
+/// An intrusive list of spans. Threads: the caller holds a lock.
 class SpanList {
  public:
   bool empty() const { return first_ == nullptr; }
@@ -40,8 +40,8 @@ class SpanList {
   Span* first_ = nullptr;
 };
 
-/// Addresses of kRangeBytes, at a multiple of that, which are cut into spans; the facts of spans
-/// stand at its beginning. A range is of small pages or of huge ones, of which a span is one.
+/// kBytes of addresses, aligned to kBytes, that are cut into spans; the Span of each page is stored
+/// at the beginning. A range has either small pages or huge pages; a huge page is one span.
 struct Range {
   static constexpr size_t kBytes = size_t{64} << 20;
   static constexpr size_t kPages = kBytes / kMemoryPageBytes;
@@ -57,18 +57,18 @@ struct Range {
            static_cast<size_t>(span - spans.data()) * kMemoryPageBytes;
   }
 
-  Range* next;  // of its heap
+  Range* next;  // in the heap's list
   std::array<Span, kPages> spans;
 };
 
-/// Spans of pages from ranges that it reserves: allocated, freed and joined with free neighbours.
-/// It does not itself give pages back. A resident span goes before a returned one, a small one
-/// before a large one.
-/// Threads:    the caller holds a lock. Allocates nothing from malloc.
-/// Ownership:  all memory until destruction.
+/// Allocates and frees spans of pages from ranges that it reserves; free neighbours are joined. The
+/// heap does not return pages to the system itself. Allocations prefer resident spans to returned
+/// ones, and small spans to large ones.
+/// Threads:    the caller holds a lock. Never calls malloc.
+/// Ownership:  owns all ranges until destruction.
 class SpanHeap {
  public:
-  /// Of one span. What is larger is mapped by itself.
+  /// Largest span. PagePool maps larger allocations separately.
   static constexpr size_t kSpanBytesMax = size_t{16} << 20;
   static constexpr uint32_t kSpanPagesMax = kSpanBytesMax / kMemoryPageBytes;
 
@@ -77,17 +77,17 @@ class SpanHeap {
   SpanHeap(const SpanHeap&) = delete;
   SpanHeap& operator=(const SpanHeap&) = delete;
 
-  /// Used then. state: what it was before. Null when the system has no addresses left.
+  /// Allocates a span. *state: its state before. Null if the system has no addresses left.
   Span* Take(uint32_t pages, Span::State* state);
-  /// Says of each page of a used span that the span is cut into slots. Under the caller's lock, as
-  /// neighbours look at the span's ends.
+  /// Marks every page of a used span as part of a span of slots. Needs the caller's lock, because
+  /// neighbours read the span's first and last page.
   static void MarkSlots(Span* span);
-  /// Used by nobody now: joined with its neighbours of the same state.
+  /// Frees a span and joins it with its neighbours of the same state.
   void Put(Span* span, Span::State state);
-  /// The largest resident span, used then, or so many pages of it; null if there is none.
+  /// Allocates the largest resident span, or pages_max pages of it; null if there is none.
   Span* TakeLargestResident(uint32_t pages_max);
 
-  /// The same for huge pages, each at a multiple of its size.
+  /// The same for huge pages, each aligned to its size.
   Span* TakeHuge(Span::State* state);
   void PutHuge(Span* span, Span::State state);
   Span* TakeResidentHuge();
@@ -108,7 +108,7 @@ class SpanHeap {
    private:
     static size_t BinOf(uint32_t pages);
     std::array<SpanList, kBins> bins_{};
-    std::array<uint64_t, 2> filled_{};  // a bit for each bin
+    std::array<uint64_t, 2> filled_{};  // bit set: the bin is not empty
   };
 
   FreeSpans* FreeOf(Span::State state) {
@@ -127,20 +127,22 @@ class SpanHeap {
 
 /// Whether memory lies in a range of any heap, or was mapped by MapOwned().
 bool IsOwnedMemory(const void* memory);
-/// Bytes mapped by themselves, page-aligned; null when the system has none.
+/// Allocates a separate mapping, page-aligned; null if the system has no memory or addresses left.
 char* MapOwned(size_t bytes);
-/// How many bytes it has, in whole pages.
+/// Size of an allocation of MapOwned(), in bytes, rounded up to whole pages.
 size_t OwnedBytes(const char* memory);
 void UnmapOwned(char* memory);
-/// Whether it begins a map of its own rather than a span.
+/// Whether owned memory is an allocation of MapOwned() rather than a span.
 inline bool IsMappedByItself(const void* memory) {
   const auto offset = reinterpret_cast<uintptr_t>(memory) & (Range::kBytes - 1);
-  return offset == kMemoryPageBytes;  // where a range has its facts
+  return offset == kMemoryPageBytes;  // a range has its array of Spans there
 }
 
-/// A map of zeroes; null when the system has none. Aligned to a huge page's size or a range's.
+/// A zeroed mapping; null if the system has no memory or addresses left. alignment: the size of a
+/// page, a huge page or a range. huge: asks for huge pages; otherwise declines them.
 char* MapMemory(size_t bytes, size_t alignment, bool huge);
-/// False when the system could not, as when it has no more maps: then all is as before.
+/// Unmaps memory, or returns its pages to the system and keeps its addresses. False: the system
+/// refused, for example because the process has too many mappings, and nothing has changed.
 bool UnmapMemory(char* memory, size_t bytes);
 bool GiveBackMemory(char* memory, size_t bytes);
 

@@ -1,6 +1,6 @@
-// What the linker puts in malloc's place (--wrap) for libraries that are linked in: zstd's
-// contexts, dictionaries and training are large, and come from the page pool as the engine's own
-// do.
+// Replaces malloc (linker option --wrap) in statically linked libraries. zstd's contexts,
+// dictionaries and training buffers are large and thus come from the page pool, like the engine's
+// own allocations.
 
 #include <algorithm>
 #include <cerrno>
