@@ -12,21 +12,22 @@ namespace lava {
 namespace {
 
 constexpr size_t kShardCount = 32;
-/// Ages of ghosts are counted in what was evicted of their segment: so many parts of the capacity.
+/// Ages of ghosts are counted in ticks: one tick per 1/kTicksOfCapacity of the capacity that was
+/// evicted from their segment.
 constexpr uint32_t kTicksOfCapacity = 256;
 constexpr uint32_t kKnownAge = kTicksOfCapacity / 4;
 constexpr auto kMarginAge = static_cast<uint32_t>(kTicksOfCapacity * kCacheMarginShare);
 
 using Segment = BlockCache::Segment;
 
-/// What the cache knows of a segment as a whole.
+/// State of a segment across all shards.
 struct SegmentState {
   std::atomic<uint64_t> used{0};        // of all shards: a busy shard may hold more than its share
-  std::atomic<size_t> next_evicted{0};  // shard whose turn it is
+  std::atomic<size_t> next_evicted{0};  // counter that selects the next shard to evict from
   std::atomic<uint64_t> evicted_in_tick{0};
   std::atomic<uint32_t> ticks{0};
-  std::atomic<uint64_t> missed_cost{0};  // see CachePeriod, since the last judgement
-  /// By tick: bytes that were evicted in it and did not come back.
+  std::atomic<uint64_t> missed_cost{0};  // since the last judgement; see CachePeriod
+  /// Per tick: bytes that were evicted in the tick and have not been inserted again.
   std::array<std::atomic<int64_t>, kMarginAge + 1> out{};
 
   void CountEvicted(uint64_t bytes, uint64_t capacity) {
@@ -45,7 +46,7 @@ struct SegmentState {
     out[(ticks.load(std::memory_order_relaxed) - age) % out.size()].fetch_sub(
         static_cast<int64_t>(bytes), std::memory_order_relaxed);
   }
-  /// What a byte of it is worth, after what it was.
+  /// Returns the new worth of a byte of this segment. worth: the previous one.
   double Judge(double worth, double capacity) {
     int64_t out_bytes = 0;
     for (const auto& bytes : out)
@@ -78,7 +79,7 @@ class ShardedCache final : public BlockCache {
     const uint64_t charge = CacheShard::ChargeOf(*block), capacity = capacity_bytes();
     if (charge > std::min<uint64_t>(capacity, UINT32_MAX)) return block;
     const CacheShard::Key key(cache_key, segment);
-    // Room first, then the block: what all charges and the cache have is never more than there is.
+    // Reserve before inserting, so that all charges and the cache together never exceed the memory.
     while (!TryReserve(charge))
       if (!EvictToCapacity(charge)) return block;
     if (observer_ != nullptr) observer_->Charged();
@@ -137,7 +138,8 @@ class ShardedCache final : public BlockCache {
                                  static_cast<double>(capacity));
   }
 
-  /// Moves the border once for so many bytes inserted. Who comes while another does it goes on.
+  /// Moves the border once per kCachePeriodShare of the capacity inserted. Returns at once while
+  /// another thread moves it.
   void JudgeBorder(uint64_t inserted, uint64_t capacity) LAVA_EXCLUDES(border_mutex_) {
     const auto size = static_cast<double>(capacity);
     const uint64_t so_far = inserted_.fetch_add(inserted, std::memory_order_relaxed) + inserted;
@@ -154,7 +156,7 @@ class ShardedCache final : public BlockCache {
     border_mutex_.Unlock();
   }
 
-  /// Which segment gives way.
+  /// The segment to evict from.
   Segment Loser(uint64_t capacity) const {
     const uint64_t index = UsedBy(Segment::kIndex);
     return index > BorderBytes(capacity) || UsedBy(Segment::kData) == 0 ? Segment::kIndex
@@ -174,9 +176,9 @@ class ShardedCache final : public BlockCache {
     reserved_.fetch_sub(bytes, std::memory_order_relaxed);
   }
 
-  /// Makes room for so many bytes more. Goes over the shards in turn, a few blocks each, as if they
-  /// were one: a shard of few but used blocks loses none to a neighbour's. False when pinned blocks
-  /// alone pass the capacity.
+  /// Evicts until `more` bytes fit. Visits the shards in turn, a few blocks each, so that they
+  /// behave like one queue: a shard with few but used blocks does not lose them in favour of
+  /// another shard's. False if pinned blocks alone exceed the capacity.
   bool EvictToCapacity(uint64_t more) {
     std::array<Turn, 2> turns;
     for (;;) {
@@ -196,13 +198,13 @@ class ShardedCache final : public BlockCache {
           loser, used - capacity, state.ticks.load(std::memory_order_relaxed), &steps);
       Release(&state, freed);
       if (freed > 0) state.CountEvicted(freed, capacity);
-      // An empty shard counts as a step, so that the turns end.
+      // An empty shard counts as a step, so that the loop ends.
       turn.left -= std::min(turn.left, std::max<size_t>(steps, 1));
     }
   }
   struct Turn {
     size_t visits = 0;
-    size_t left = SIZE_MAX;  // steps until all uses have run out, those told by Yield too
+    size_t left = SIZE_MAX;  // steps until all counts of uses are 0, also those set after Yield()
     bool Over() const { return left == 0; }
   };
   size_t StepsMax(Segment segment) const {
@@ -217,9 +219,9 @@ class ShardedCache final : public BlockCache {
   const MemoryCounter* const borrowed_;
   ChargeObserver* const observer_;
   std::array<SegmentState, 2> segments_;
-  std::atomic<uint64_t> reserved_{0};  // of both, and of blocks that are about to come
-  Mutex border_mutex_;                 // of judgements; below no other lock
-  std::array<double, 2> worths_ LAVA_GUARDED_BY(border_mutex_){};  // of a byte, by segment
+  std::atomic<uint64_t> reserved_{0};  // bytes of both segments and of blocks being inserted
+  Mutex border_mutex_;                 // serialises judgements; no other lock is taken under it
+  std::array<double, 2> worths_ LAVA_GUARDED_BY(border_mutex_){};  // worth of a byte, per segment
   std::atomic<double> border_{1 - kCacheFloorShare};
   std::atomic<uint64_t> inserted_{0};  // since the last judgement
   std::atomic<uint64_t> next_file_{1};

@@ -95,7 +95,7 @@ TEST(BlockCacheTest, PinnedBlocksStayAndAreCounted) {
   EXPECT_NE(cache->Lookup({1, 101}, kData), nullptr);
 }
 
-// A block that somebody keeps beside the cache.
+// A block with a holder outside the cache.
 struct KeptBlock final : CachedBlock {
   size_t charge() const override { return 1000; }
   bool Yield() const override {
@@ -149,7 +149,7 @@ TEST(BlockCacheTest, WhatIsBorrowedShrinksIt) {
   EXPECT_NE(cache->Lookup({1, 1}, kData), nullptr);
 }
 
-// Insertions and removals in an order that makes entries of the table move.
+// The order of insertions and removals makes entries of the table move.
 TEST(BlockCacheTest, FindsWhatItHoldsAmongManyRemovals) {
   auto cache = BlockCache::Create(uint64_t{1} << 30);
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> model;
@@ -192,7 +192,7 @@ TEST(BlockCacheTest, UsedBlocksAndIndexOutliveUnusedData) {
   EXPECT_EQ(kept, 5);
 }
 
-// Asks for a block as a reader does; whether it had to be read.
+// Looks up a block as a reader does. True: the block had to be read.
 bool Misses(BlockCache* cache, const CacheKey& key, BlockCache::Segment segment) {
   if (cache->Lookup(key, segment) != nullptr) return false;
   cache->Insert(key, segment, std::make_shared<TestBlock>(key.offset, 1000));
@@ -209,8 +209,8 @@ TEST(BlockCacheTest, AScanPassesUsedBlocksBy) {
   EXPECT_LT(missed, 40);
 }
 
-// Data that is asked for again and again beside an index that is walked over once: the index gives
-// way. And takes it back when it is the one that is asked for.
+// The index segment shrinks while data is read repeatedly and the index is read only once; it grows
+// again when the index is read repeatedly.
 TEST(BlockCacheTest, TheBorderMovesToWhereBytesEarnMore) {
   auto cache = BlockCache::Create(1'000'000);
   uint64_t state = 1, walked = 0;

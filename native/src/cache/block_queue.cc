@@ -37,7 +37,7 @@ void BlockQueue::GrowFiles() {
 void BlockQueue::MakePlace() {
   if (free_.empty()) {
     const uint32_t begin = end();
-    // Remove() takes no memory: each entry has its place here.
+    // Reserve a place for each entry, so that Remove() allocates nothing.
     free_.reserve(begin + kPageEntries);
     pages_.push_back(std::make_unique<Page>());
     for (uint32_t i = kPageEntries; i > 0; --i) free_.push_back(begin + i - 1);
@@ -84,7 +84,7 @@ BlockCache::Ref BlockQueue::Remove(uint32_t i) {
 bool BlockQueue::Advance(uint32_t* i) {
   if (trial_bytes_ * kTrialShare > bytes_ || trial_count_ == count_) {
     *i = trial_first_;
-    if (uses_of(*i) == kTrial) {  // if it cannot go, it is asked again after the others
+    if (uses_of(*i) == kTrial) {  // moved to the end, in case the caller cannot evict it
       Unlink(&Page::trial, &trial_first_, &trial_last_, *i);
       Append(&Page::trial, &trial_first_, &trial_last_, *i);
       return true;
@@ -97,7 +97,7 @@ bool BlockQueue::Advance(uint32_t* i) {
     if (hand_ >= end()) hand_ = 0;
     uint8_t& uses = uses_of(hand_);
     *i = hand_++;
-    if ((uses & kTrial) != 0) continue;  // a free one, too
+    if ((uses & kTrial) != 0) continue;  // kFree contains this bit, too
     if (uses == 0) return true;
     --uses;
     return false;

@@ -9,17 +9,18 @@
 
 namespace lava {
 
-/// The blocks of one segment in a shard, in the order in which they are evicted (S3-FIFO's idea). A
-/// new block is on trial first: the oldest of these goes as soon as trials have more than their
-/// share of the bytes, unless it was used. Those that were, and those that were evicted not long
-/// ago, stand on a clock. How often each was used lies apart from the rest, so that the hand walks
-/// over a byte a block: entries and blocks are cold memory, which it touches only to evict.
+/// The blocks of one segment in a shard, in eviction order (the idea of S3-FIFO). A new block
+/// starts on trial. When blocks on trial exceed their share of the bytes, the oldest of them is
+/// evicted, unless it was used. Used blocks, and new blocks that had been evicted recently, are on
+/// a clock. Counts of uses are stored separately from entries, so the clock's hand reads one byte
+/// per block: entries and blocks are cold memory, which the hand touches only to evict.
+/// Ownership:  holds a reference to each block.
 /// Threads:    one thread.
 class BlockQueue {
  public:
   static constexpr uint8_t kUsesMax = 3;
-  static constexpr uint64_t kTrialShare = 10;  // one part of so many
-  /// Bytes that an entry takes at most on the average: its place, and of the heads of files.
+  static constexpr uint64_t kTrialShare = 10;  // trials may have 1/kTrialShare of the bytes
+  /// Upper bound of an entry's average memory: its place, and its part of the lists' heads.
   static constexpr size_t kEntryCharge = 40 + 1 + 4 + 16 + 1;
 
   struct Entry {
@@ -34,23 +35,23 @@ class BlockQueue {
   uint32_t bytes_of(uint32_t i) const { return page(i).bytes[i % kPageEntries]; }
   CacheUse* use_of(uint32_t i) const { return page(i).use[i % kPageEntries]; }
 
-  /// Takes the memory that the next Add() needs. Errors: std::bad_alloc; nothing has changed then.
+  /// Allocates the memory that the next Add() needs. Errors: std::bad_alloc; then nothing changed.
   void MakePlace();
-  /// known: it was evicted not long ago, and is not put on trial again.
+  /// Returns the entry's index. known: the block was evicted recently and needs no trial.
   uint32_t Add(Entry entry, uint32_t bytes, CacheUse* use, bool known);
-  /// Gives back all memory with the last entry.
+  /// Allocates nothing. Removing the last entry frees all memory.
   BlockCache::Ref Remove(uint32_t i);
   void CountUse(uint32_t i) {
     if (uint8_t& uses = uses_of(i); (uses & kUsesMax) < kUsesMax) ++uses;
   }
-  /// As if it had been used often.
+  /// Sets the count of uses to its maximum.
   void CountUses(uint32_t i) { uses_of(i) |= kUsesMax; }
 
-  /// Looks at one entry; true if it is the one to evict: *i. Who leaves it there, finds others
-  /// first. There must be an entry.
+  /// Examines one entry. True: entry *i is to be evicted; if the caller keeps it, later calls offer
+  /// the other entries first. The queue must not be empty.
   bool Advance(uint32_t* i);
 
-  /// An entry of the file, or kNone. Costs no look at entries of other files but a few.
+  /// An entry of the file, or kNone. Looks at only a few entries of other files.
   uint32_t FindOf(uint64_t file) const;
   template <typename Visit>
   void ForEach(Visit visit) const {
@@ -63,13 +64,13 @@ class BlockQueue {
  private:
   static constexpr uint32_t kPageEntries = 64;
   static constexpr uint8_t kFree = 0xff;
-  static constexpr uint8_t kTrial = 4;  // beside the uses
+  static constexpr uint8_t kTrial = 4;  // flag above the count of uses
 
   struct Link {
     uint32_t before = kNone, behind = kNone;
   };
   using Links = std::array<Link, kPageEntries>;
-  // A lookup touches a byte of uses and one line of entries.
+  // A lookup touches one byte of uses and one cache line of entries.
   struct alignas(64) Page {
     Page() { uses.fill(kFree); }
     std::array<uint8_t, kPageEntries> uses;
@@ -85,8 +86,8 @@ class BlockQueue {
   uint8_t& uses_of(uint32_t i) { return page(i).uses[i % kPageEntries]; }
   uint8_t uses_of(uint32_t i) const { return page(i).uses[i % kPageEntries]; }
   Link& link(Links Page::*of, uint32_t i) { return (page(i).*of)[i % kPageEntries]; }
-  /// Puts it at the end of a list whose last entry is *last, or takes it out of any place. *first
-  /// is the oldest; may be null where nobody asks for it.
+  /// Appends entry i to a list, or removes it from any position. *last is the list's last entry,
+  /// *first its first; first may be null if the list has no use for it.
   void Append(Links Page::*of, uint32_t* first, uint32_t* last, uint32_t i);
   void Unlink(Links Page::*of, uint32_t* first, uint32_t* last, uint32_t i);
   void EndTrial(uint32_t i);
@@ -98,7 +99,8 @@ class BlockQueue {
   std::vector<std::unique_ptr<Page>> pages_;
   std::vector<uint32_t> free_;
   uint32_t trial_first_ = kNone, trial_last_ = kNone;
-  /// Last entries of lists, by the file's hash; a power of two, or none before the first entry.
+  /// Last entries of the lists of files, by the file's hash. The size is a power of two, or 0
+  /// before the first entry.
   std::vector<uint32_t> files_;
   uint32_t hand_ = 0;
   size_t count_ = 0, trial_count_ = 0;

@@ -15,7 +15,7 @@ BlockQueue::Entry EntryOf(uint64_t file, uint64_t offset) {
   return {{file, offset}, std::make_shared<TestBlock>(offset, 100)};
 }
 
-// Removes what is to be evicted until nothing is left; the offsets, in order.
+// Evicts all blocks; returns their offsets in order of eviction.
 std::vector<uint64_t> Drain(BlockQueue* queue) {
   std::vector<uint64_t> order;
   while (queue->count() > 0) {
@@ -62,7 +62,7 @@ TEST(BlockQueueTest, TrialsKeepTheirShare) {
   EXPECT_EQ(queue.at(i).key.offset, 95u);
 }
 
-// Who leaves the block that is to go, because it is pinned, comes to all others.
+// If the caller keeps each offered block because it is pinned, Advance() offers all other blocks.
 TEST(BlockQueueTest, WhatIsLeftIsAskedAgainAfterTheOthers) {
   for (const bool known : {false, true}) {
     BlockQueue queue;

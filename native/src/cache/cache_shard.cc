@@ -49,7 +49,7 @@ void CacheShard::Table::Remove(uint64_t hash, uint32_t place) {
   const uint64_t slot = tag << 32 | (place + 1);
   size_t hole = HomeOf(tag);
   while (slots_[hole] != slot) hole = After(hole);
-  // What stands behind the hole moves up, unless that would put it before its home.
+  // Slots behind the hole move up, unless a slot would then be in front of its home.
   for (size_t i = After(hole); slots_[i] != 0; i = After(i)) {
     if (Distance(i, HomeOf(slots_[i] >> 32)) < Distance(i, hole)) continue;
     slots_[hole] = slots_[i];
@@ -85,7 +85,7 @@ BlockCache::Ref CacheShard::Drop(size_t part, uint32_t i, uint64_t hash) {
 void CacheShard::FitGhosts() {
   const size_t slots = std::bit_floor(table_.slots() / 2);
   if (ghosts_.slots() == slots) return;
-  // Without memory for that they stay as they are.
+  // Without memory for the new size the ghosts stay as they are.
   (void)Tried([&] {
     mutex_.AssertHeld();
     ghosts_.Resize(slots);
@@ -156,7 +156,7 @@ uint64_t CacheShard::Evict(Segment segment, uint64_t bytes, uint32_t now, size_t
     if (!queue.Advance(&i)) continue;
     const BlockQueue::Entry& entry = queue.at(i);
     if (entry.block->yieldable() > 0 && !entry.block->Yield()) {
-      queue.CountUses(i);  // as if its uses had come through Lookup
+      queue.CountUses(i);  // its holder used the block without Lookup()
     } else if (entry.block.use_count() == 1) {
       freed += queue.bytes_of(i);
       const uint64_t hash = HashOf(entry.key);
@@ -193,7 +193,7 @@ std::array<uint64_t, 2> CacheShard::EraseFile(uint64_t file) {
     for (uint32_t i; (i = queue.FindOf(file)) != BlockQueue::kNone;) {
       freed[number] += queue.bytes_of(i);
       BlockCache::Ref block = Drop(number, i, HashOf(queue.at(i).key));
-      // Without memory it goes here, under the lock.
+      // Without memory for the vector the block is freed here, under the lock.
       (void)Tried([&] { dropped.push_back(std::move(block)); });
     }
   }

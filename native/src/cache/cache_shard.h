@@ -11,15 +11,15 @@
 
 namespace lava {
 
-/// A part of the cache behind its own lock.
+/// A part of the cache with its own lock.
 /// Threads:    any thread.
 class CacheShard {
  public:
   using Segment = BlockCache::Segment;
-  /// Bytes that an entry takes beside its block, at most on the average: 8 in each of two and a
-  /// half slots, and half as many ghosts of 4.
+  /// Upper bound of an entry's average memory besides its block: in the queue, 2.5 slots of 8 bytes
+  /// in the table, and half as many ghosts of 4 bytes.
   static constexpr size_t kEntryCharge = BlockQueue::kEntryCharge + 20 + 5;
-  static constexpr size_t kStepsMax = 8;  // of one call of Evict
+  static constexpr size_t kStepsMax = 8;  // blocks that one call of Evict() looks at
 
   struct Key {
     CacheKey key;
@@ -33,21 +33,21 @@ class CacheShard {
   BlockCache::Ref Peek(const Key& key) const LAVA_EXCLUDES(mutex_);
 
   struct Inserted {
-    BlockCache::Ref block;  // what stands under the key afterwards
-    bool added = false;     // it is the new one
+    BlockCache::Ref block;  // the key's block afterwards, or the caller's if it was not cached
+    bool added = false;     // whether the caller's block was cached
     uint32_t ghost_age = Ghosts::kNever;
   };
-  /// now: of the segment's clock. A block that was evicted at most known_age ago needs no trial.
-  /// Where there is no memory for a place the block is handed back, as one that was not added.
+  /// now: the segment's ticks. A block that was evicted at most known_age ticks ago needs no trial.
+  /// Without memory for an entry the caller's block is returned and not added.
   Inserted Insert(const Key& key, BlockCache::Ref block, uint64_t charge, CacheUse* use,
                   uint32_t now, uint32_t known_age) LAVA_EXCLUDES(mutex_);
-  /// Looks at kStepsMax blocks and at each once at most, or until bytes are free; returns what it
-  /// freed. *steps: how many it looked at.
+  /// Evicts until `bytes` are freed, in at most kStepsMax steps and no more steps than blocks.
+  /// Returns the bytes freed. *steps: number of steps.
   uint64_t Evict(Segment segment, uint64_t bytes, uint32_t now, size_t* steps)
       LAVA_EXCLUDES(mutex_);
-  /// Returns what it freed.
+  /// Returns the bytes freed.
   uint64_t Erase(const Key& key) LAVA_EXCLUDES(mutex_);
-  /// Returns what it freed, by segment.
+  /// Returns the bytes freed per segment.
   std::array<uint64_t, 2> EraseFile(uint64_t file) LAVA_EXCLUDES(mutex_);
 
   size_t count(Segment segment) const LAVA_EXCLUDES(mutex_);
@@ -56,16 +56,16 @@ class CacheShard {
   static uint64_t ChargeOf(const CachedBlock& block) { return block.charge() + kEntryCharge; }
 
  private:
-  /// Places of entries by key: open addressing with linear probing, two fifths to half full. A slot
-  /// holds 32 bits of the hash beside the place, so that a search touches no entry but the one that
-  /// it is for, and a removal none.
+  /// Hash table from keys to places of entries: open addressing with linear probing, two fifths to
+  /// half full. A slot holds 32 bits of the hash beside the place, so a search touches only the
+  /// entry that it looks for, and a removal touches none.
   class Table {
    public:
     static constexpr uint32_t kNone = UINT32_MAX;
 
     template <typename Matches>
     uint32_t Find(uint64_t hash, Matches matches) const;
-    /// Takes the memory that the next Insert() needs.
+    /// Allocates the memory that the next Insert() needs.
     void MakePlace();
     void Insert(uint64_t hash, uint32_t place);
     void Remove(uint64_t hash, uint32_t place);
@@ -73,11 +73,11 @@ class CacheShard {
 
    private:
     static constexpr size_t kSlotsMin = 16;
-    /// Without the low bits, which chose the shard.
+    /// The high bits of the hash: its low bits choose the shard.
     static uint64_t TagOf(uint64_t hash) { return hash >> 32; }
     size_t HomeOf(uint64_t tag) const { return tag * slots_.size() >> 32; }
     size_t After(size_t i) const { return i + 1 == slots_.size() ? 0 : i + 1; }
-    /// How far slot i is behind another.
+    /// Number of slots from `from` to i, with wrap-around.
     size_t Distance(size_t i, size_t from) const {
       return i >= from ? i - from : i + slots_.size() - from;
     }
@@ -94,12 +94,12 @@ class CacheShard {
 
   static uint64_t HashOf(const CacheKey& key);
   static size_t Number(Segment segment) { return static_cast<size_t>(segment); }
-  /// The entry's place in the table: its index in the queue, and the segment.
+  /// The entry's place as the table stores it: its index in the queue, and the segment.
   static uint32_t PlaceOf(size_t part, uint32_t i) { return i << 1 | static_cast<uint32_t>(part); }
-  /// Of the key's segment; BlockQueue::kNone.
+  /// Index of the key's entry in the queue of its segment, or BlockQueue::kNone.
   uint32_t Find(const Key& key) const LAVA_REQUIRES(mutex_);
   BlockCache::Ref Drop(size_t part, uint32_t i, uint64_t hash) LAVA_REQUIRES(mutex_);
-  /// The ghosts follow the table's size.
+  /// Resizes the ghosts in proportion to the table.
   void FitGhosts() LAVA_REQUIRES(mutex_);
 
   mutable Mutex mutex_;

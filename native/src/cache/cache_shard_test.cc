@@ -23,9 +23,9 @@ CacheShard::Inserted Put(CacheShard* shard, const CacheShard::Key& key, uint32_t
                        10);
 }
 
-// All keys have one home in the table: what stands behind a hole moves up.
+// All keys have the same home in the table, so a removal moves the slots behind the hole.
 TEST(CacheShardTest, KeysWithOneHome) {
-  constexpr uint64_t kCount = 40, kHomes = 128;  // slots for so many keys
+  constexpr uint64_t kCount = 40, kHomes = 128;  // kHomes: slots that kCount keys need
   CacheShard shard;
   std::vector<CacheShard::Key> keys;
   for (uint64_t offset = 0; keys.size() < kCount; ++offset) {

@@ -6,26 +6,27 @@
 
 namespace lava {
 
-/// Which blocks of a shard were evicted not long ago: 32 bits each, of the key's hash and of when.
-/// It forgets some of them, and may take one in millions of others for one of them.
+/// Remembers recently evicted blocks of a shard, in 32 bits each: a part of the key's hash and the
+/// time of eviction. Some blocks are forgotten, and about one in a million others is mistaken for a
+/// remembered block.
 /// Threads:    one thread.
-/// Units:      time in any; the caller's clock does not jump back.
+/// Units:      any unit of time; the caller's clock never goes backwards. Ages are modulo 1024.
 class Ghosts {
  public:
   static constexpr uint32_t kNever = UINT32_MAX;
 
   size_t slots() const { return slots_.size(); }
-  /// Room for so many (a power of two, or none); what it knew is forgotten.
+  /// Sets the number of slots (a power of two, or 0) and forgets all blocks.
   void Resize(size_t slots) { std::vector<uint32_t>(slots, 0).swap(slots_); }
 
   void Add(uint64_t hash, uint32_t now) {
     if (slots_.empty()) return;
     uint32_t* at = Bucket(hash);
-    // The older of the two makes room.
+    // Replaces the older of the bucket's two slots, unless one is empty.
     if (at[0] != 0 && (at[1] == 0 || AgeOf(at[1], now) > AgeOf(at[0], now))) ++at;
     *at = TagOf(hash) | (now & kTimeMask);
   }
-  /// How long ago it was evicted, or kNever; it is none of them any more.
+  /// Forgets the block and returns the time since its eviction; kNever if it was not remembered.
   uint32_t Take(uint64_t hash, uint32_t now) {
     if (slots_.empty()) return kNever;
     uint32_t* at = Bucket(hash);
@@ -39,7 +40,7 @@ class Ghosts {
  private:
   static constexpr uint32_t kTimeMask = 0x3ff;
 
-  // Never 0, which is an empty slot. Of other bits than the bucket and the shard.
+  // Never 0, which marks an empty slot. Uses other bits than the bucket and the shard.
   static uint32_t TagOf(uint64_t hash) {
     return static_cast<uint32_t>(hash >> 32 | 0x8000'0000u) & ~kTimeMask;
   }
