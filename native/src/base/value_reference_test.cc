@@ -19,7 +19,7 @@ TEST(ValueReference, RoundTrips) {
   for (const ValueReference& reference : kReferences) {
     std::string bytes;
     EncodeReference(reference, &bytes);
-    ValueReference read{{{9, 9}, 9}, 9, 9};  // what was there before is gone
+    ValueReference read{{{9, 9}, 9}, 9, 9};  // decoding must overwrite all fields
     ASSERT_TRUE(DecodeReference(bytes, &read));
     EXPECT_EQ(read, reference);
     EXPECT_EQ(read.timestamp.has_value(), reference.timestamp.has_value());

@@ -4,39 +4,41 @@
 
 namespace lava {
 
-/// What the border between the cache's segments is moved by. Shares are of the capacity.
+/// Input of MoveCacheBorder(). Units: shares of the cache's capacity; cost of misses per byte.
 struct CacheBorderInput {
-  double border = 0;      // what the index may take before it is evicted in data's stead
-  double index_used = 0;  // what it takes
-  double index_worth = 0, data_worth = 0;  // what a byte more would have spared of late
+  double border = 0;      // above this share, index blocks are evicted instead of data blocks
+  double index_used = 0;  // share that index blocks use
+  double index_worth = 0, data_worth = 0;  // recent cost of misses that one more byte would save
 };
 
-/// Of each segment, what the other never gets.
+/// Minimum share of each segment.
 inline constexpr double kCacheFloorShare = 1.0 / 16;
 inline constexpr double kCacheMarginShare = 1.0 / 64;
-/// A judgement is made after so much was inserted.
+/// The border is judged each time that this share of the capacity was inserted.
 inline constexpr double kCachePeriodShare = 1.0 / 32;
 
-/// What a miss costs: a read costs as much as reading and decompressing 16 KiB more.
+/// Cost of a miss, in bytes: a read costs as much as reading and decompressing 16 KiB more.
 constexpr double CacheMissCost(uint64_t bytes) { return static_cast<double>((16 << 10) + bytes); }
 
-/// What one period tells of a segment.
+/// Measurements of a segment in one period.
 struct CachePeriod {
-  /// What misses cost of blocks that were among the last kCacheMarginShare to be evicted.
+  /// Cost of misses on blocks that were among the last kCacheMarginShare of the capacity evicted.
   double missed_cost = 0;
-  double out_bytes = 0;  // of these blocks, those that did not come back
+  double out_bytes = 0;  // bytes of such blocks that have not come back
   double capacity_bytes = 1;
 };
-/// What a byte is worth to a segment after a period. By the byte that is out: an index that lacks
-/// three partitions misses no more often than data that lacks a hundred times as much. And mostly
-/// what it was before, so that a segment that loses nothing since it has what it needs is seldom
-/// tried.
+/// Returns the worth of a byte for a segment after a period. before: the previous worth. The cost
+/// of misses is divided by the bytes evicted: an index that lacks three partitions may miss no more
+/// often than data that lacks a hundred times as much. The previous worth has most of the weight,
+/// so the border seldom takes space from a segment that misses nothing because it has all it needs.
+/// Pure.
 double SmoothCacheWorth(double before, const CachePeriod& period);
 
-/// LavaStore 3.4: the border moves to where a byte earns the same on both sides. Pure. An index
-/// that earns as much gains ground, four times as fast as it loses it where data earns a quarter
-/// more; between the two nothing moves. What the index does not use is not counted as its ground,
-/// so that the first loss follows the first such judgement.
+/// LavaStore 3.4: moves the border to where a byte is worth the same on both sides. The index
+/// grows if its bytes are worth at least as much as those of data, and shrinks, at a quarter of
+/// that speed, if bytes of data are worth over a quarter more. In between the border stays. Unused
+/// bytes of the index segment do not count towards its share, so the segment can shrink at the
+/// first decision. Pure.
 double MoveCacheBorder(const CacheBorderInput& input);
 
 }  // namespace lava

@@ -9,7 +9,7 @@
 namespace lava {
 namespace {
 
-// What it becomes, in 256ths.
+// Returns the new borders, in 256ths.
 std::string Judge(const std::string& table) {
   std::istringstream lines(table);
   std::ostringstream out;
@@ -25,19 +25,19 @@ std::string Judge(const std::string& table) {
 }
 
 TEST(CacheBorder, MovesToWhereAByteEarnsMore) {
-  // border, used, what index and data would earn
+  // border, used, worth of index and data
   EXPECT_EQ(Judge("100 100  50  20\n"
                   "100 100  50  50\n"
                   "100 100  50  60\n"
                   "100 100  50  63\n"
                   "100 100   0   1\n"
                   "100 100   0   0\n"),
-            "104\n"    // index earns more
-            "104\n"    // as much
-            "100\n"    // less, but not by a quarter
-            "99\n"     // data by more than a quarter
-            "99\n"     // nothing is lost for want of index
-            "100\n");  // nothing on either side
+            "104\n"    // the index is worth more
+            "104\n"    // equal worth
+            "100\n"    // data is worth more, but not by a quarter
+            "99\n"     // data is worth over a quarter more
+            "99\n"     // the index is worth nothing
+            "100\n");  // both are worth nothing
 }
 
 TEST(CacheBorder, WhatTheIndexDoesNotUseIsNotItsGround) {
@@ -56,8 +56,8 @@ TEST(CacheBorder, EachSideKeepsAFloor) {
             "240\n");
 }
 
-// A model of a cache whose index needs a share of it and earns nothing beyond: the border comes to
-// rest beside it, whichever side it comes from.
+// Models a cache whose index needs a certain share and gains nothing from more: the border settles
+// at this share from either side.
 TEST(CacheBorder, RestsWhereTheIndexHasWhatItNeeds) {
   for (const double start : {kCacheFloorShare, 1 - kCacheFloorShare}) {
     const double needed = 0.4;

@@ -9,7 +9,7 @@ namespace {
 
 using Files = std::vector<PickerFile>;
 
-// So many files from the cursor on are weighed against each other.
+// Number of files, from the cursor on, that are compared.
 constexpr size_t kCandidatesMax = 8;
 // See L0Trigger().
 constexpr double kOfFiles = 10, kOfValues = 40;
@@ -19,7 +19,7 @@ bool EndsBefore(const PickerFile& file, Slice key) {
   return !file.upper.empty() && file.upper <= key;
 }
 
-// A range of keys; an empty upper has no end.
+// A range of keys; an empty upper means no upper bound.
 struct Bounds {
   Slice lower, upper;
   void Extend(const PickerFile& file) {
@@ -56,7 +56,7 @@ uint64_t LevelBytes(const Files& level) {
 double Score(const PickerView& view, const PickerOptions& options, uint32_t level) {
   if (level == 0)
     return static_cast<double>(view.levels[0].size()) / std::max(1u, L0Trigger(view, options));
-  // What a running compaction takes out of the level counts no more.
+  // Inputs of running compactions no longer count.
   uint64_t bytes = 0;
   for (const PickerFile& f : view.levels[level])
     if (!f.busy) bytes += f.bytes;
@@ -64,8 +64,8 @@ double Score(const PickerView& view, const PickerOptions& options, uint32_t leve
          static_cast<double>(std::max<uint64_t>(1, LevelTargetBytes(level, options)));
 }
 
-// A file may go down as it is when it meets nothing there. A clipped one is rewritten, so that
-// what it does not show is given back.
+// A single file that overlaps nothing below can move down unchanged. A clipped file is rewritten
+// instead, to free its hidden part.
 bool CanMove(const Files& level, const std::vector<uint32_t>& files, const Overlap& overlap) {
   return overlap.files.empty() && files.size() == 1 && !level[files[0]].clipped;
 }
@@ -75,7 +75,7 @@ std::optional<CompactionPlan> PickL0(const PickerView& view) {
   if (view.l0_busy || view.levels.size() < 2 || l0.empty()) return std::nullopt;
   if (std::any_of(l0.begin(), l0.end(), [](const PickerFile& f) { return f.busy; }))
     return std::nullopt;
-  // All of it: contiguous in age and down to the oldest.
+  // Take all of L0: the inputs must be contiguous in age and include the oldest file.
   CompactionPlan plan;
   CompactionPlan::Input input;
   Bounds bounds{l0[0].lower, l0[0].upper};
@@ -91,11 +91,11 @@ std::optional<CompactionPlan> PickL0(const PickerView& view) {
   return plan;
 }
 
-// Of files that follow each other in L0, none is more than kAlike times as large as another.
+// Adjacent L0 files are combined if no file is more than kAlike times as large as another.
 constexpr uint64_t kAlike = 2;
 
-// Of all such rows the newest that is long enough, so that small files are combined first; each
-// byte is then written once more for each time that L0 becomes l0_trigger times as large.
+// Picks the newest row of such files that is long enough, so small files are combined first. A byte
+// is then rewritten once each time that L0 grows by a factor of l0_trigger.
 std::optional<CompactionPlan> PickL0Combination(const PickerView& view,
                                                 const PickerOptions& options) {
   if (view.l0_busy || view.levels.size() < 2) return std::nullopt;
@@ -121,8 +121,8 @@ std::optional<CompactionPlan> PickL0Combination(const PickerView& view,
   return std::nullopt;
 }
 
-// Files next to each other that share the files they meet below are taken together: those are
-// rewritten once. `level[seed]` is taken; its neighbours while nothing more is met.
+// Takes level[seed] and the files behind it as long as they overlap no further files of the next
+// level: the files below are then rewritten once for all of them.
 void Grow(const Files& level, const Files& next, const Overlap& overlap, uint64_t bytes_max,
           uint32_t seed, std::vector<uint32_t>* files) {
   files->assign(1, seed);
@@ -157,7 +157,7 @@ std::optional<CompactionPlan> PickLevel(const PickerView& view, const PickerOpti
     Overlap overlap = FindOverlap(next, {files[i].lower, files[i].upper});
     if (overlap.busy) continue;
     ++weighed;
-    // Least bytes rewritten below for each byte that goes down.
+    // Prefer the fewest bytes rewritten below per byte that moves down.
     const bool better =
         !best || static_cast<double>(overlap.bytes) * static_cast<double>(files[*best].bytes) <
                      static_cast<double>(best_overlap.bytes) * static_cast<double>(files[i].bytes);
@@ -214,7 +214,7 @@ std::optional<CompactionPlan> PickCompaction(const PickerView& view, const Picke
     uint32_t level;
   };
   std::vector<Candidate> candidates;
-  // The last level has nowhere to go.
+  // The last level has no level below it.
   for (uint32_t level = 0; level + 1 < view.levels.size(); ++level) {
     const double score = Score(view, options, level);
     // A deeper level may be exactly full; L0 is due when it reaches its trigger.
@@ -228,7 +228,7 @@ std::optional<CompactionPlan> PickCompaction(const PickerView& view, const Picke
         c.level == 0 ? PickL0(view) : PickLevel(view, options, c.level);
     if (!plan) continue;
     plan->score = c.score;
-    // It costs nothing, and leaves less for the others to rewrite.
+    // A move costs nothing and leaves less for other compactions to rewrite.
     if (plan->trivial_move) return plan;
     if (!best) best = std::move(plan);
   }
@@ -241,7 +241,7 @@ std::optional<CompactionPlan> PickExposing(const PickerView& view, const PickerO
   uint32_t last = 0;
   for (uint32_t level = 0; level < view.levels.size(); ++level)
     if (!view.levels[level].empty()) last = level;
-  // Files of L0 hide each other's records, even with nothing below.
+  // Files of L0 hide each other's records, even if there are no files below.
   if (last == 0)
     return view.levels.empty() || view.levels[0].size() < 2 ? std::nullopt : PickL0(view);
   std::vector<std::pair<uint64_t, uint32_t>> levels;
@@ -293,7 +293,7 @@ std::optional<CompactionPlan> PickCompactAll(const PickerView& view, bool* wait)
 
 uint64_t PendingCompactionBytes(const PickerView& view, const PickerOptions& options) {
   if (view.levels.empty()) return 0;
-  uint64_t pending = 0, coming = 0;  // coming: what the level above pushes into this one
+  uint64_t pending = 0, coming = 0;  // coming: bytes that move into this level from above
   if (view.levels[0].size() >= L0Trigger(view, options)) {
     coming = LevelBytes(view.levels[0]);
     pending += coming;
@@ -305,7 +305,7 @@ uint64_t PendingCompactionBytes(const PickerView& view, const PickerOptions& opt
     coming = 0;
     if (bytes <= target) continue;
     coming = bytes - target;
-    // Each byte that goes down rewrites its share of the next level with it.
+    // Each byte that moves down rewrites its share of the next level.
     const uint64_t next = LevelBytes(view.levels[level + 1]);
     const double share = static_cast<double>(next) / static_cast<double>(bytes);
     pending += coming + static_cast<uint64_t>(static_cast<double>(coming) * share);

@@ -9,83 +9,83 @@
 
 namespace lava {
 
-/// A file as the picker sees it: one entry of a version. Bounds [lower, upper), an empty upper
-/// has no end. Of a clipped entry, bytes may be an estimate.
+/// A file as the picker sees it: one entry of a version. Bounds are [lower, upper); an empty upper
+/// means no upper bound. The bytes of a clipped entry may be an estimate.
 struct PickerFile {
   uint64_t bytes = 0;
-  uint64_t referenced_bytes = 0;  // of values in value files that it names
+  uint64_t referenced_bytes = 0;  // bytes of values in value files that the file references
   Slice lower, upper;
   bool busy = false;     // an input of a running compaction
-  bool clipped = false;  // shows less than the file holds
+  bool clipped = false;  // the entry shows only a part of the file
 };
-/// levels[0] newest first, deeper ones ascending and disjoint.
+/// levels[0] is ordered newest first; files of deeper levels are ascending and disjoint.
 struct PickerView {
   std::vector<std::vector<PickerFile>> levels;
-  /// Per level, where the last pick from it ended; empty: at the start. Kept by the caller, from
-  /// CompactionPlan::cursor.
+  /// Per level, the key at which the last pick ended; empty: start of the level. The caller keeps
+  /// it, from CompactionPlan::cursor.
   std::vector<std::string> cursors;
-  /// An L0 compaction is running: another may not start.
+  /// An L0 compaction is running; no other may start.
   bool l0_busy = false;
 };
 struct PickerOptions {
-  /// L0 is due from so many files on, unless rewriting L1 costs much beside what they hold: see
-  /// L0Trigger().
+  /// Number of files at which L0 is compacted, unless rewriting L1 is dear compared with the size
+  /// of L0: see L0Trigger().
   uint32_t l0_trigger = 4;
-  uint32_t l0_trigger_max = 16;  // never waited for more, if that is above l0_trigger
-  bool combines_l0 = true;       // not while space is short: it frees none
+  uint32_t l0_trigger_max = 16;  // upper bound of L0Trigger(), unless l0_trigger is larger
+  bool combines_l0 = true;       // false while space is short: combining files frees none
   uint64_t level1_bytes = 128ull << 20;
   uint32_t level_multiplier = 10;
   uint64_t target_file_bytes = 32ull << 20;
-  /// What it costs besides to write a byte again, in percent: the next checkpoint uploads it.
+  /// Additional cost of rewriting a byte, in percent, because the next checkpoint uploads it.
   uint32_t upload_cost_percent = 0;
 };
 
-/// Which files to compact, as indices into the view's levels.
+/// The files to compact, as indices into the view's levels.
 struct CompactionPlan {
   uint32_t level = 0;         // of the first inputs
-  uint32_t output_level = 1;  // level + 1, or more in a step of CompactAll
+  uint32_t output_level = 1;  // level + 1; more in PickCompactAll(); 0 if L0 files are combined
   struct Input {
     uint32_t level = 0;
     std::vector<uint32_t> files;  // ascending
   };
   std::vector<Input> inputs;  // newest level first
-  /// The one input level's files can move to output_level as they are.
+  /// The input file can move to output_level unchanged.
   bool trivial_move = false;
   double score = 0;
-  std::string cursor;  // for view.cursors[level]; empty: leave it
+  std::string cursor;  // new value of view.cursors[level]; empty: unchanged
 };
 
-/// The most urgent compaction that can start now, but any move before it; none when the tree is in
-/// shape. While L0 waits (L0Trigger) and nothing else is due, files of it that follow each other
-/// and are about as large as each other become one, in L0: l0_trigger of them or more (DiffKV 3.4,
-/// selective compaction). Reads then find fewer files, and L1 is rewritten less often.
-/// L0 counts by files and goes, from any of its files down to the oldest, to L1; a deeper level
-/// counts by bytes and gives the file that overlaps least of the next level, looking a few files
-/// ahead from the cursor. Files that are busy, or overlap busy ones, are left alone.
+/// Picks the most urgent compaction that can start now; moves go first. None if no level is due.
+/// While L0 waits (L0Trigger) and nothing else is due, l0_trigger or more adjacent L0 files of
+/// similar size are combined into one L0 file (DiffKV 3.4, selective compaction). Reads then find
+/// fewer files, and L1 is rewritten less often.
+/// L0 is due by its number of files and is compacted as a whole into L1. A deeper level is due by
+/// its bytes; of a few files from the cursor on, the file with the least overlap in the next level
+/// is picked. Files that are busy, or overlap busy ones, are left alone. Pure.
 std::optional<CompactionPlan> PickCompaction(const PickerView& view, const PickerOptions& options);
 
-/// The compaction that exposes most of what the records of upper levels hide, by the bytes that
-/// these and their values have: for when space is short and no level is over its target. None when
-/// all is in one sorted run.
+/// Picks a compaction that exposes hidden garbage, for when space is short but no level is over its
+/// target. Takes the level whose records, with their values, have the most bytes. None if all data
+/// is in one sorted run. Pure.
 std::optional<CompactionPlan> PickExposing(const PickerView& view, const PickerOptions& options);
 
-/// The next step of bringing everything into the last level that holds data (at least L1): one
-/// plan over all files. None when it is done (also: every clipped entry rewritten), or must wait
-/// for running compactions (*wait).
+/// The next step of moving all data to the last level that holds data (at least L1): one plan over
+/// all files. None if this is done, with every clipped entry rewritten, or if it must wait for
+/// running compactions (*wait). Pure.
 std::optional<CompactionPlan> PickCompactAll(const PickerView& view, bool* wait);
 
 /// Bytes that compactions must still move until every level is within its target.
 uint64_t PendingCompactionBytes(const PickerView& view, const PickerOptions& options);
 
-/// How many files of L0 are waited for: l0_trigger when L1 has at most ten times their bytes, or a
-/// fortieth of these with their values in value files; else four times as many, up to
-/// l0_trigger_max. References are small, so a few flushes of large values would rewrite a large L1
-/// again and again. Each file more makes reads dearer, in proportion, and each fewer the rewriting
-/// of L1, so where a byte that is written costs c times as much because it is uploaded, L1 may have
-/// sqrt(c) times less beside them.
+/// Number of files at which L0 is due: l0_trigger if L1 has at most ten times the bytes of L0, or a
+/// fortieth of the bytes of L0 including its values in value files. Otherwise four times
+/// l0_trigger, up to l0_trigger_max: references are small, so a few flushes of large values would
+/// rewrite a large L1 again and again. The cost of reads grows with the number of files, and the
+/// cost of rewriting L1 with its inverse. If written bytes cost c times as much because they are
+/// uploaded, the bounds on L1 are therefore lower by a factor of sqrt(c).
 uint32_t L0Trigger(const PickerView& view, const PickerOptions& options);
 
-/// The bytes that a level should hold; 0 for L0.
+/// Target size of a level in bytes; 0 for L0.
 uint64_t LevelTargetBytes(uint32_t level, const PickerOptions& options);
 
 }  // namespace lava

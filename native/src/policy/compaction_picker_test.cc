@@ -8,9 +8,9 @@
 namespace lava {
 namespace {
 
-// Cases are written as text. A file is lower-upper:bytes, then +bytes of values that it names, *
-// (busy) or ~ (clipped); "-" as the upper bound has no end. A level a line, L0 newest first;
-// "cursor N key" and "l0-busy" beside.
+// Cases are written as text, one level per line, L0 newest first. A file is lower-upper:bytes, then
+// +bytes of referenced values, * (busy) or ~ (clipped); the upper bound "-" means none. The lines
+// "cursor N key" and "l0-busy" are optional.
 struct Tree {
   explicit Tree(const std::string& text) {
     std::istringstream lines(text);

@@ -9,7 +9,7 @@ namespace lava {
 
 void CpuBudget::SetCores(double cores, uint64_t now_us) {
   LAVA_CHECK(std::isfinite(cores) && cores >= 0);
-  if (cores == cores_) return;  // else whoever says it again would be given another burst
+  if (cores == cores_) return;  // setting the same value again must not grant another burst
   cores_ = cores;
   balance_us_ = cores * kBurstUs;
   refilled_us_ = now_us;

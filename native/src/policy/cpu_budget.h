@@ -4,26 +4,27 @@
 
 namespace lava {
 
-/// Holds background work to so many cores: a bucket that CPU time drips into as time passes, and
-/// that what was used is taken from. It holds a quarter of a second's worth, so that over any t
-/// seconds no more is used than what t + 0.25 seconds earn and what each thread used since it asked
-/// last.
+/// Limits background work to a number of cores with a token bucket of CPU time. The bucket fills as
+/// time passes, holds at most a quarter of a second's worth, and pays for the CPU time used. Over
+/// any t seconds, work thus uses at most the CPU time that t + 0.25 seconds earn, plus the time
+/// that each thread used since it last asked.
 ///
-/// Work that somebody waits for may overdraw it, at the cost of all other work, which waits until
-/// the debt is paid. Such debt is forgiven above a second's worth: when it alone takes more than
-/// the budget for long, the budget does not hold, the others stand still, and within a second after
-/// it they go on. A pure calculation: time is passed in. Units:      microseconds of CPU time and,
-/// as `now_us`, of a clock that never goes back.
+/// Work that must not wait may overdraw the bucket, at the expense of all other work, which waits
+/// until the debt is paid. Such debt above one second's worth is forgiven. If this work alone
+/// exceeds the budget for long, the budget does not hold and other work stands still, but other
+/// work resumes within a second after the excess ends. A pure calculation: time is passed in.
+/// Threads:    one, or the caller's lock.
+/// Units:      microseconds of CPU time; now_us: microseconds of a clock that never goes backwards.
 class CpuBudget {
  public:
   static constexpr double kBurstUs = 250'000, kForgivenAboveUs = 1'000'000;  // times the cores
 
-  /// 0: no budget. The bucket begins full.
+  /// 0: no budget. A new value begins with a full bucket.
   void SetCores(double cores, uint64_t now_us);
   void Charge(uint64_t used_us, bool may_overdraw, uint64_t now_us);
-  /// How long until work may go on; 0: it may.
+  /// Time until the debt is paid; 0: work may continue.
   uint64_t PaidInUs(uint64_t now_us);
-  /// How long it takes to earn so much; 0 without a budget.
+  /// Time in which used_us is earned; 0 without a budget.
   uint64_t EarnedInUs(uint64_t used_us) const;
 
  private:

@@ -45,7 +45,7 @@ TEST(CpuBudget, WhatMayOverdrawLeavesASecondOfDebtAtMost) {
   budget.SetCores(0.5, 0);
   for (int i = 0; i < 100; ++i) budget.Charge(kSecond, true, 0);
   EXPECT_EQ(budget.PaidInUs(0), kSecond);
-  // What may not is charged in full, and that stays.
+  // Work that may not overdraw is charged in full, and its debt is not forgiven.
   budget.Charge(kSecond, false, 0);
   EXPECT_EQ(budget.PaidInUs(0), 3 * kSecond);
   budget.Charge(kSecond, true, 0);
@@ -73,8 +73,8 @@ TEST(CpuBudget, TimeThatGoesBackEarnsNothing) {
   EXPECT_EQ(budget.PaidInUs(kSecond), 100u);
 }
 
-// Workers that ask before each step, of random length, never use more than what was earned, the
-// burst and a step of each.
+// Workers ask before each step of random length. They never use more than the time earned, the
+// burst and one step each.
 TEST(CpuBudget, HoldsOverAnyInterval) {
   constexpr uint32_t kWorkers = 8;
   constexpr uint64_t kStepMax = 5000;

@@ -27,7 +27,7 @@ std::list<FairQueue::Ticket> FairQueue::RemoveClient(Client client) {
   return dropped;
 }
 
-// The client waits in the level, at the place of its first job. node: its place before.
+// Queues the client in the level at the place of its first job. node: its previous place, reused.
 void FairQueue::Wait(Level* level, Client client, Share* share, Waiting::node_type node) {
   share->start = std::max(level->now, share->end);
   node.value() = {share->start, share->arrival, client};
@@ -38,7 +38,7 @@ void FairQueue::Push(Client client, uint32_t number, Ticket ticket) {
   LAVA_CHECK(number < levels_.size() && clients_.contains(client));
   Level& level = levels_[number];
   Share& share = level.shares[client];
-  // All memory is taken before anything changes.
+  // Allocate all memory before anything changes.
   std::list<Ticket> job{ticket};
   Waiting place;
   if (share.jobs.empty()) place.insert({0, 0, client});

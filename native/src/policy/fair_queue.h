@@ -10,46 +10,49 @@
 
 namespace lava {
 
-/// Whose job goes next. Levels are strict: one of a lower number goes before all others. Within a
-/// level the client goes first that was served least, by start-time fair queueing: a job starts at
-/// the virtual time at which its client's job before it ended, or at the level's, if that is later.
-/// So a client that was idle has no credit for it, and a newcomer starts where the others are: its
-/// first job waits for no more than what each of them has begun. Jobs of one client in one level
-/// keep their order. A decision, without a clock or a lock.
+/// Decides which client's job runs next. Levels are strict: jobs of a lower level number run before
+/// all others. Within a level the least served client is next, by start-time fair queueing: a job
+/// starts at the virtual time at which its client's previous job ended, or at the level's virtual
+/// time, if that is later. An idle client thus earns no credit, and a new client starts level with
+/// the others: its first job waits for no more than the jobs that they have begun. Jobs of one
+/// client in one level keep their order. A decision, without a clock or a lock.
 ///
-/// What a job costs is known when it has ended. Until then it counts as much as its client's last
-/// one there, so that several threads do not all serve one client before the first bill comes.
-/// Units:      costs in microseconds of CPU time, or in anything else that adds up.
+/// The cost of a job is known when it has ended. Until then the job counts as much as its client's
+/// last job in the level, so that several threads do not all serve one client before its first cost
+/// is known.
+/// Threads:    one, or the caller's lock.
+/// Units:      costs in microseconds of CPU time, or in any other additive unit.
 class FairQueue {
  public:
   using Client = uint64_t;
-  using Ticket = uint64_t;  // stands for a job, the caller's to choose
+  using Ticket = uint64_t;  // identifies a job; chosen by the caller
   struct Pick {
     Client client;
     uint32_t level;
     Ticket ticket;
-    uint64_t expected;  // the cost that it was charged with
+    uint64_t expected;  // the cost charged in advance
   };
-  /// A job costs no less, so that clients take turns at jobs of no cost, too.
+  /// Minimum cost of a job, so that clients take turns even if their jobs cost nothing.
   static constexpr uint64_t kCostMin = 100;
 
   explicit FairQueue(uint32_t levels) : levels_(levels) {}  // 32 at most
 
-  /// Clients' numbers are never used again.
+  /// Numbers of clients are never reused.
   Client AddClient();
-  /// Returns what it had queued. Takes no memory.
+  /// Returns the client's queued jobs. Allocates nothing.
   std::list<Ticket> RemoveClient(Client client);
 
-  /// Errors: std::bad_alloc; nothing has changed then. Pop() and Settle() take no memory.
+  /// Errors: std::bad_alloc; then nothing changed. Pop() and Settle() allocate nothing.
   void Push(Client client, uint32_t level, Ticket ticket);
-  /// A set of levels, by their bits.
+  /// A set of levels, one bit each.
   using Levels = uint32_t;
   static constexpr Levels Bit(uint32_t level) { return Levels{1} << level; }
-  /// The next job of these levels.
+  /// Removes and returns the next job of these levels.
   std::optional<Pick> Pop(Levels of);
-  /// A job that Pop() gave has ended, and cost so much. Its client may be gone.
+  /// Settles the cost of a job from Pop() that has ended. Its client may have been removed.
   void Settle(const Pick& pick, uint64_t cost);
-  /// What the client has queued in one level goes behind what it has in the other.
+  /// Moves the client's queued jobs from one level behind its jobs in the other.
+  /// Errors: std::bad_alloc; then no job has moved.
   void Move(Client client, uint32_t from, uint32_t to);
 
   uint64_t queued(uint32_t level) const { return levels_[level].queued; }
@@ -58,16 +61,16 @@ class FairQueue {
  private:
   struct Share {
     std::list<Ticket> jobs;
-    uint64_t end = 0;  // virtual, of the last job that began
+    uint64_t end = 0;  // virtual end of the last job that began
     uint64_t expected = kCostMin;
-    uint64_t start = 0, arrival = 0;  // of the first of jobs: its place in waiting
+    uint64_t start = 0, arrival = 0;  // of the first job: its place in waiting
   };
   using Place = std::tuple<uint64_t, uint64_t, Client>;  // start, arrival
   using Waiting = std::set<Place>;
   struct Level {
-    std::map<Client, Share> shares;  // of those that ever had a job here
+    std::map<Client, Share> shares;  // of clients that ever had a job in the level
     Waiting waiting;
-    uint64_t now = 0;  // virtual: the start of the last job that began
+    uint64_t now = 0;  // virtual time: the latest start of a job that began
     uint64_t queued = 0;
   };
 

@@ -13,10 +13,10 @@
 namespace lava {
 namespace {
 
-// A script of lines, each with what must come of it behind "->":
+// Plays a script of lines; the expected result of a line follows "->":
 //   new <client>                   push <client> <level> <job>...       drop <client> -> <job>...
 //   move <client> <from> <to>      run [<level>...] -> <job>|-       cost <job> <cost>
-// A job that runs has no cost until "cost" says that it has ended.
+// A job runs until a "cost" line ends it.
 class Script {
  public:
   void Play(const std::string& script) {
@@ -241,12 +241,12 @@ TEST(FairQueue, ADroppedClientsJobsGoWithIt) {
   )");
 }
 
-// Threads without threads: time goes from the end of one job to that of the next.
+// Simulates threads: time advances from the end of one job to the end of the next.
 class Simulation {
  public:
   using Pick = FairQueue::Pick;
   using Cost = std::function<uint64_t(const Pick&)>;
-  // May push more.
+  // Called when a job begins; may push more jobs.
   using Began = std::function<void(const Pick&, uint64_t now)>;
 
   Simulation(uint32_t threads, FairQueue* queue) : queue_(*queue), idle_(threads) {}
@@ -279,7 +279,7 @@ class Simulation {
   std::priority_queue<End> ends_;
 };
 
-// A checkpoint of 100 instances: all flush and compact at the same moment.
+// Models a checkpoint of 100 instances: all flush and compact at the same moment.
 TEST(FairQueue, JobsOfManyClientsAtOnceAreServedByTheirShare) {
   constexpr uint64_t kClients = 100, kThreads = 2, kFlushUs = 20'000, kCompactionUs = 300'000;
   FairQueue queue(3);
@@ -298,7 +298,7 @@ TEST(FairQueue, JobsOfManyClientsAtOnceAreServedByTheirShare) {
              if (pick.level == 2) return;
              const uint64_t n = flushes[pick.client]++;
              EXPECT_EQ(pick.ticket, n) << "a client's jobs keep their order";
-             // Nobody has an n-th flush before all others have had one less.
+             // No client's n-th flush begins before all others have had n - 1.
              EXPECT_LE(now, (n + 1) * kClients * kFlushUs / kThreads);
              EXPECT_GE(now, n * kClients * kFlushUs / kThreads);
            });
@@ -307,8 +307,8 @@ TEST(FairQueue, JobsOfManyClientsAtOnceAreServedByTheirShare) {
   EXPECT_LT(last_compaction_us, flushed_us + kClients * kCompactionUs / kThreads);
 }
 
-// However much one client has queued, or goes on to queue, another's first job waits for no more
-// than what runs when it comes.
+// However many jobs one client queues, another client's first job waits only for jobs that already
+// run.
 TEST(FairQueue, OneThatSubmitsMuchDelaysAnotherByWhatRunsAlready) {
   constexpr uint64_t kThreads = 3, kJobUs = 100'000;
   FairQueue queue(3);
@@ -332,7 +332,7 @@ TEST(FairQueue, OneThatSubmitsMuchDelaysAnotherByWhatRunsAlready) {
   for (const auto& [client, waited] : waited_us) EXPECT_LE(waited, kJobUs);
 }
 
-// Clients with jobs of other sizes get as much time, not as many jobs.
+// Clients with jobs of different sizes get equal time, not equal numbers of jobs.
 TEST(FairQueue, SharesAreEqualWhateverJobsCost) {
   constexpr uint64_t kUs[] = {1'000, 10'000, 70'000};
   FairQueue queue(3);
@@ -349,7 +349,7 @@ TEST(FairQueue, SharesAreEqualWhateverJobsCost) {
     all = all && pick.ticket < 9'999;
     if (!all) return;
     for (const auto& [client, us] : served_us) {
-      // Two jobs at once, and one that was begun on what the last one cost.
+      // Difference: two concurrent jobs, and one that began at the expected cost.
       EXPECT_LE(us, served_us[1] + 3 * kUs[2]);
       EXPECT_LE(served_us[1], us + 3 * kUs[2]);
     }

@@ -9,8 +9,8 @@ namespace {
 constexpr double kOfAllowed = 1.5;
 constexpr double kGarbagePercentPatient = 90;
 
-// The garbage share, in percent, at which a freed byte costs what it did at percent without
-// uploads.
+// Returns the garbage share, in percent, at which a freed byte costs with uploads as much as it
+// costs at `percent` without uploads.
 double WithUploads(double percent, uint32_t upload_cost_percent) {
   if (percent <= 0) return 0;
   const double cost = 1 + upload_cost_percent / 100.0;
@@ -30,7 +30,7 @@ GcEffort JudgeGcEffort(const GcEffortInput& input) {
       std::clamp((input.fullness - kSpaceBusyFrom) / (1 - kSpaceBusyFrom), 0.0, 1.0);
   const uint32_t jobs_max = std::max(input.jobs_max, 1u);
   effort.jobs = 1 + static_cast<uint32_t>(std::floor(urgency * (jobs_max - 1)));
-  // While a ratio is far from used up.
+  // 1 while a ratio's quota of garbage is unused, 0 from kSpaceBusyFrom on.
   const double patience =
       input.allowed_percent > 0 ? std::clamp(1 - input.fullness / kSpaceBusyFrom, 0.0, 1.0) : 0;
   const auto percent = [&](double calm) {

@@ -35,7 +35,7 @@ TEST(GcEffort, GrowsWithFullnessToAllJobsAndTheLeastThreshold) {
 TEST(GcEffort, UploadsRaiseTheThresholdToTheSameCostForAFreedByte) {
   const GcEffort effort =
       JudgeGcEffort({.garbage_percent = 25, .jobs_max = 1, .upload_cost_percent = 100});
-  // 0.75 copied for 0.25 freed is 3; 0.6 copied at twice the cost for 0.4 freed is 3, too.
+  // Cost of a freed byte: 0.75 / 0.25 = 3 without uploads, 2 * 0.6 / 0.4 = 3 with uploads.
   EXPECT_EQ(effort.checkpoint_percent, 40u);
   EXPECT_EQ(effort.garbage_percent, 25u) << "of what is not uploaded yet";
   const GcEffort full = JudgeGcEffort(
@@ -53,12 +53,12 @@ TEST(GcEffort, ARatioLetsGarbageGatherUntilItIsNearlyUsedUp) {
   EXPECT_EQ(JudgeGcEffort(input).garbage_percent, 50u);
   input.fullness = 1;
   EXPECT_EQ(JudgeGcEffort(input).garbage_percent, kGarbagePercentMin);
-  // A threshold above what the ratio would choose stays, and so does that collection is off.
+  // A threshold above the ratio's choice is kept, and so is a threshold that turns collection off.
   input = {.garbage_percent = 70, .fullness = 0.75, .allowed_percent = 33};
   EXPECT_EQ(JudgeGcEffort(input).garbage_percent, 70u);
   input.garbage_percent = 101;
   EXPECT_EQ(JudgeGcEffort(input).garbage_percent, 101u);
-  // Files of almost nothing but garbage are collected whatever is allowed.
+  // Files that are almost all garbage are collected, however much garbage is allowed.
   input = {.garbage_percent = 25, .fullness = 0.75, .allowed_percent = 99};
   EXPECT_EQ(JudgeGcEffort(input).garbage_percent, 90u);
 }
@@ -71,7 +71,7 @@ TEST(GcEffort, AnyGarbageCountsAsTheLastResortAndNoneWhenCollectionIsOff) {
       101u);
   const GcEffort always = JudgeGcEffort({.garbage_percent = 0, .upload_cost_percent = 50});
   EXPECT_EQ(always.checkpoint_percent, 0u);
-  // A threshold below the least stays.
+  // A threshold below kGarbagePercentMin is kept.
   EXPECT_EQ(JudgeGcEffort({.garbage_percent = 2, .fullness = 1}).garbage_percent, 2u);
 }
 

@@ -7,7 +7,7 @@ namespace {
 
 constexpr double kOfTheDirtiest = 0.75;
 
-// Of a file that has garbage, and so bytes.
+// Share of garbage. The file must have garbage, so raw_bytes > 0.
 double Share(const GcFile& file) {
   return static_cast<double>(file.garbage) / static_cast<double>(file.raw_bytes);
 }
@@ -25,7 +25,7 @@ std::vector<size_t> PickGarbage(const std::vector<GcFile>& files, const GcOption
     if (static_cast<double>(file.garbage) * 100 >= static_cast<double>(file.raw_bytes) * percent)
       picked.push_back(i);
   }
-  // Ratios, with raw_bytes above 0 since garbage is.
+  // Compares shares of garbage. raw_bytes > 0, because garbage > 0.
   const auto dirtier = [&](size_t a, size_t b) {
     const double x =
         static_cast<double>(files[a].garbage) * static_cast<double>(files[b].raw_bytes);

@@ -6,26 +6,26 @@
 
 namespace lava {
 
-/// What a choice of value files to collect goes by. Units: raw bytes of values.
+/// A value file as PickGarbage() sees it. Units: raw bytes of values.
 struct GcFile {
   uint64_t raw_bytes = 0;
-  uint64_t garbage = 0;  // thought to be; never more than raw_bytes counts
+  uint64_t garbage = 0;  // estimate; may exceed raw_bytes
   bool busy = false;
-  bool hot = false;  // of keys that are written often
+  bool hot = false;  // values of keys that are written often
   bool in_checkpoint = false;
 };
 struct GcOptions {
-  uint32_t garbage_percent = 25;          // a file with less is left alone; above 100: all are
-  uint32_t checkpoint_percent = 25;       // the same for what a checkpoint has
-  uint64_t live_bytes_max = 64ull << 20;  // one job copies about so much at most
-  bool last_resort = false;               // writes wait for room
+  uint32_t garbage_percent = 25;          // files with less are left alone; above 100: all files
+  uint32_t checkpoint_percent = 25;       // the same for files that a checkpoint has
+  uint64_t live_bytes_max = 64ull << 20;  // a job copies at most about this much
+  bool last_resort = false;               // space is short: writes are slowed or wait
 };
-inline constexpr size_t kGcFilesMax = 8;  // of one job
+inline constexpr size_t kGcFilesMax = 8;  // per job
 
-/// The files that one job should collect together, the dirtiest first: what they free for each byte
-/// copied is most; none that is much cleaner than the first, which can wait for more garbage. Of
-/// equals a hot one (Scavenger 3.4.2), then the one that stands first. Empty when none is worth it.
-/// Pure.
+/// Picks the files that one job should collect together, dirtiest first, because they free the most
+/// per byte copied. A file much cleaner than the first is left to gather more garbage. Among equal
+/// files a hot one goes first (Scavenger 3.4.2), then the order of `files` decides. Empty if no
+/// file is worth collecting. Pure.
 std::vector<size_t> PickGarbage(const std::vector<GcFile>& files, const GcOptions& options);
 
 }  // namespace lava

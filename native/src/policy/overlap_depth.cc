@@ -5,7 +5,7 @@
 namespace lava {
 namespace {
 
-// Where ranges begin and end, each ascending; one without an end has none.
+// The begins and the ends of all ranges, each ascending. Ranges without an upper bound have no end.
 struct Borders {
   std::vector<Slice> begins, ends;
 
@@ -41,7 +41,7 @@ std::vector<uint32_t> OverlapCounts(const std::vector<KeyRange>& ranges) {
                            ? begins.end()
                            : std::lower_bound(begins.begin(), begins.end(), range.upper);
     const auto ended = std::upper_bound(ends.begin(), ends.end(), range.lower);
-    // All that begin before its end, less those that end before it begins, less itself.
+    // Ranges that begin before its end, less ranges that end before its begin, less itself.
     counts.push_back(static_cast<uint32_t>((begun - begins.begin()) - (ended - ends.begin()) - 1));
   }
   return counts;

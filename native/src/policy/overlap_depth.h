@@ -7,16 +7,16 @@
 
 namespace lava {
 
-/// [lower, upper); an empty upper has no end.
+/// [lower, upper); an empty upper means no upper bound.
 struct KeyRange {
   Slice lower, upper;
 };
 
-/// How many of the ranges cover one key, where they are most. Of files in L0 that is what a read
-/// pays; after a wide scale-in there may be many files, each with keys of its own.
+/// The largest number of ranges that cover the same key. For the files of L0 this is the cost of a
+/// read: after a wide scale-in L0 may have many files with disjoint keys. Pure.
 uint32_t OverlapDepth(const std::vector<KeyRange>& ranges);
 
-/// How many of the other ranges each one meets.
+/// For each range, the number of other ranges that it overlaps. Pure.
 std::vector<uint32_t> OverlapCounts(const std::vector<KeyRange>& ranges);
 
 }  // namespace lava

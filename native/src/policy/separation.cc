@@ -7,21 +7,21 @@
 namespace lava {
 namespace {
 
-// Of a record apart, beside its key: what refers to it, and what stands around it (docs/).
+// Overhead of a separated value besides its key: the reference in the tree, and the record around
+// the value in its file (docs/).
 constexpr double kReferenceBytes = 24, kRecordBytes = 24;
-// What a scan pays for one value that stands elsewhere, as bytes written: between 1 and 4 KiB
-// scans of values that are written as often as they are shown come out even
-// (docs/decisions/19-separation-bound.md).
+// Cost of one separated value to a scan, in bytes written. Values that are scanned as often as they
+// are written break even between 1 and 4 KiB (docs/decisions/19-separation-bound.md).
 constexpr double kScanBytes = 8 << 10;
 constexpr double kFlushesPerL0Compaction = 4;
-// Of a value that was logged as it was put: what refers to it in the write-ahead log, and what its
-// sync costs, as bytes written: with values of 8 to 16 KiB devices are written as much either way
+// Costs of a value that was logged when it was put: its reference in the write-ahead log, and its
+// sync, in bytes written. With values of 8 to 16 KiB both ways write devices equally much
 // (docs/decisions/26-value-log.md).
 constexpr double kLoggedBytes = 100, kSyncBytes = 12 << 10;
-// When less of a value log lives, the flush writes it anew.
+// A flush rewrites a value log if a larger share of its values has died.
 constexpr double kDiedInLogMax = 0.25;
 
-// The power of two from which on it pays clearly, when it comes out even at `even` bytes.
+// Returns a power of two from which separation clearly pays, if it breaks even at `even` bytes.
 uint64_t ClearBound(double even, uint64_t min, uint64_t max) {
   const double clear = std::min(2 * even, static_cast<double>(max));
   return std::clamp(std::bit_ceil(static_cast<uint64_t>(clear)), min, max);
@@ -41,7 +41,7 @@ double TreeWritesPerByte(const SeparationInput& input) {
   double writes = 1 + (flushed + std::min(tree, level1)) / flushed;
   if (tree > level1) {
     const double multiplier = std::max(2u, input.level_multiplier);
-    // A full level meets as much again as its multiplier; on average it is half full.
+    // A byte that enters a full level rewrites `multiplier` bytes; on average levels are half full.
     writes += std::log(tree / level1) / std::log(multiplier) * (1 + multiplier / 2);
   }
   return writes;
@@ -57,7 +57,7 @@ uint64_t ChooseSeparation(const SeparationInput& input, uint64_t current) {
                          (static_cast<double>(input.key_bytes) + kRecordBytes) * apart_writes +
                          kScanBytes * std::max(0.0, input.scanned_per_write);
     const double even = extra / (inline_writes - apart_writes);
-    // Only what is clearly larger pays for the second read.
+    // Only clearly larger values are worth the second read.
     bound = ClearBound(even, kSeparationBytesMin, kSeparationBytesMax);
   }
   return IsNear(bound, current) ? current : bound;
@@ -65,7 +65,7 @@ uint64_t ChooseSeparation(const SeparationInput& input, uint64_t current) {
 
 uint64_t ChooseLarge(const LargeInput& input, uint64_t current) {
   if (input.records < kLargeRecordsMin) return current;
-  // Neither side of the edge is left for a little.
+  // Hysteresis: small changes near the threshold do not switch.
   const double died_max = current == UINT64_MAX ? 0.8 * kDiedInLogMax : 1.2 * kDiedInLogMax;
   if (input.died_in_memory > died_max) return UINT64_MAX;
   const double extra = kLoggedBytes + (input.synced ? kSyncBytes : 0) +

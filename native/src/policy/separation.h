@@ -4,31 +4,31 @@
 
 namespace lava {
 
-/// What is known of one table and of the tree that it stands in.
+/// Statistics of one table and of its tree.
 struct SeparationInput {
   uint64_t records = 0;          // of the table, in files
-  uint64_t key_bytes = 32;       // of one, on average
-  double scanned_per_write = 0;  // entries that scans showed, for each that was written
+  uint64_t key_bytes = 32;       // average size of a key
+  double scanned_per_write = 0;  // entries returned by scans, per entry written
   uint64_t tree_bytes = 0;       // keys and values of all tables, as if all were inline
   uint64_t memtable_bytes = 16ull << 20;
   uint64_t level1_bytes = 128ull << 20;
   uint32_t level_multiplier = 10;
-  /// How often the collector writes a byte of a value file again.
+  /// How often the collector rewrites a byte of a value file.
   double copied_per_byte = 0.5;
 };
 
 inline constexpr uint64_t kSeparationBytesMin = 512, kSeparationBytesMax = 64 << 10;
-/// Fewer records say too little.
+/// Fewer records are not significant.
 inline constexpr uint64_t kSeparationRecordsMin = 10'000;
 
-/// From which size on a value costs less in a value file than in the tree (DiffKV 4.1, by cost
-/// instead of by a fixed size): in the tree it is written again with each compaction, apart its
-/// reference is, its key stands twice, and each scan that shows it reads elsewhere. A power of two
-/// within the limits above, or UINT64_MAX where the tree is so small that no size pays; current
-/// when too little is known, or when less than a factor of two lies between. Pure.
+/// Returns the size from which a value costs less in a value file than in the tree (DiffKV 4.1, by
+/// cost instead of by a fixed size). Each compaction rewrites an inline value. For a separated
+/// value it rewrites only the reference, but the key is stored twice, and each scan needs another
+/// read. A power of two within the limits above; UINT64_MAX if the tree is so small that no size
+/// pays; `current` if too little is known or the result is within a factor of two of it. Pure.
 uint64_t ChooseSeparation(const SeparationInput& input, uint64_t current);
 
-/// What is known of one table's values that are large enough to stand apart, in an instance with a
+/// Statistics of one table's values that are large enough to be separated, in an instance with a
 /// write-ahead log.
 struct LargeInput {
   bool synced = false;           // each write is durable when it returns
@@ -38,18 +38,19 @@ struct LargeInput {
 };
 
 inline constexpr uint64_t kLargeBytesMin = 8 << 10, kLargeBytesMax = 1 << 20;
-/// Fewer values say too little.
+/// Fewer values are not significant.
 inline constexpr uint64_t kLargeRecordsMin = 1000;
 
-/// From which size on a value costs less in a value log, which it reaches as it is put (DiffKV 4),
-/// than in the write-ahead log and then, by a flush, in a sorted value file: there it is written
-/// twice, unless it dies before; in the log it may cost a sync more, its index stays in memory, and
-/// each scan that shows it reads it by itself. A power of two within the limits above, or
-/// UINT64_MAX where no size pays; current when too little is known, or it is nearly the same. Pure.
+/// Returns the size from which a value costs less if it is written to a value log when it is put
+/// (DiffKV 4) than if it is written to the write-ahead log and a flush then writes it to a sorted
+/// value file. The second way writes a value twice, unless it dies before the flush. The value log
+/// may need one more sync, its index stays in memory, and scans read each value separately. A power
+/// of two within the limits above; UINT64_MAX if no size pays; `current` if too little is known or
+/// the result is within a factor of two of it. Pure.
 uint64_t ChooseLarge(const LargeInput& input, uint64_t current);
 
-/// How often a byte in the tree is written until it has come to rest: by the flush, in level 1 with
-/// every fourth flush, and on the way down through the deeper levels.
+/// How often a byte of the tree is written until it reaches its final level: by the flush, in level
+/// 1 with every fourth flush, and on the way down through the deeper levels. Pure.
 double TreeWritesPerByte(const SeparationInput& input);
 
 }  // namespace lava

@@ -8,7 +8,7 @@ namespace {
 constexpr double kLowShare = 0.9;       // of the garbage that a ratio allows
 constexpr double kLowBytesShare = 0.9;  // of a limit in bytes
 constexpr double kExposeFrom = 0.5;     // of the way between the limits
-constexpr uint64_t kHidesOfLive = 100;  // less than such a part of it hides nothing
+constexpr uint64_t kHidesOfLive = 100;  // fewer hidden bytes than this part of live are ignored
 constexpr uint64_t kHidesOfGarbage = 2;
 
 struct Limit {
@@ -46,7 +46,7 @@ SpacePressure JudgeSpace(const SpaceUse& use, const SpaceLimits& limits) {
     SpacePressure bytes =
         Judge({static_cast<double>(use.file_bytes + use.pinned_bytes + use.copied_bytes),
                std::min(low, high), high});
-    // A ratio may be let go, so it never hides that the bytes are full.
+    // A ratio may be ignored for a while, so it must not mask that the limit in bytes is reached.
     if (bytes.stop || bytes.fullness >= pressure.fullness) {
       pressure = bytes;
       pressure.bytes = true;

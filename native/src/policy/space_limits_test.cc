@@ -95,7 +95,7 @@ TEST(SpaceLimits, LimitsThatContradictEachOtherNeverStopBelowTheHighOne) {
                  {.low_percent = 300, .high_percent = 150, .live_bytes_floor = 0});
   EXPECT_FALSE(pressure.stop);
   EXPECT_EQ(pressure.slow, 0);
-  // All that lives always has room.
+  // A ratio below 100 % counts as 100 %: live data always has room.
   EXPECT_FALSE(JudgeSpace({.file_bytes = 999, .live_bytes = kLive},
                           {.high_percent = 50, .live_bytes_floor = 0})
                    .stop);

@@ -8,7 +8,7 @@ namespace lava {
 namespace {
 
 constexpr double kStepWidth = 0.05;
-constexpr uint64_t kOfMost = 2;  // one part in so many of the most garbage is much, too
+constexpr uint64_t kOfMost = 2;  // instances with 1/kOfMost of the most garbage collect, too
 
 bool MayHave(const SpaceShare& share, uint32_t step) {
   if (share.garbage_bytes == 0 || share.spent_step >= step) return false;

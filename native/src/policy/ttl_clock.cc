@@ -7,7 +7,7 @@
 namespace lava {
 namespace {
 
-// Neither wraps: a clock may say anything.
+// Saturating, because a clock may report any value.
 int64_t Plus(int64_t a, int64_t b) {
   int64_t sum;
   return __builtin_add_overflow(a, b, &sum) ? (b < 0 ? INT64_MIN : INT64_MAX) : sum;
@@ -25,7 +25,7 @@ int64_t MillisSince(uint64_t then_us, uint64_t now_us) {
 }  // namespace
 
 bool MayStillDrop(const DroppedExpiries& dropped, const DropTime& by, const DropTime& now) {
-  // What was recent for the job is older now if another jump came meanwhile.
+  // If another jump came meanwhile, records that were recent for the job are older ones now.
   const int64_t recent_ms = now.recent_from_ms <= by.recent_from_ms ? now.recent_ms : now.older_ms;
   return dropped.older_ms <= now.older_ms && dropped.recent_ms <= recent_ms;
 }
@@ -63,12 +63,12 @@ int64_t TtlClock::Proven(uint64_t steady_us) const {
   return Plus(base_ms_, MillisSince(base_us_, steady_us));
 }
 
-// The clock says no more than what is proven, or is believed.
+// Accepts now_ms: the clock is not ahead of the proven time, or its lead is believed.
 void TtlClock::Follow(int64_t now_ms, uint64_t steady_us) {
   older_ms_ = recent_ms_ = now_ms;
   lead_ms_ = stood_before_ms_ = stood_ms_ = 0;
   recent_from_ms_ = INT64_MAX;
-  // Rounding does not add up where the base stays.
+  // Keep the base if it agrees, so that rounding errors do not accumulate.
   if (now_ms == Proven(steady_us)) return;
   base_ms_ = now_ms;
   base_us_ = steady_us;
@@ -83,7 +83,7 @@ void TtlClock::BeginLead(int64_t now_ms, int64_t lead_ms, uint64_t steady_us) {
 
 void TtlClock::MeetLead(int64_t now_ms, int64_t lead_ms, uint64_t steady_us) {
   if (lead_ms_ == 0) return BeginLead(now_ms, lead_ms, steady_us);
-  // A part of it may have been taken back.
+  // The clock may have taken back a part of its lead.
   lead_ms_ = std::min(lead_ms_, lead_ms);
   stood_ms_ = Plus(stood_before_ms_, MillisSince(lead_since_us_, steady_us));
   if (stood_ms_ >= std::min(lead_ms_, kLeadMsMax)) {

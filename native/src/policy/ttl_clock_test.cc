@@ -7,7 +7,7 @@ namespace {
 
 constexpr int64_t kHour = 3'600'000, kStart = 1'700'000'000'000;
 
-// A clock that may be set, and a steady one beside it.
+// Has a wall clock that a test may set, and a steady clock.
 class TtlClockTest : public ::testing::Test {
  protected:
   void Pass(int64_t ms) {
@@ -22,7 +22,7 @@ class TtlClockTest : public ::testing::Test {
     wall_ms_ += ms;
     return Tell();
   }
-  // As a job does that is at work all the time: told each minute.
+  // Tells the time each minute, like a job that works all the time.
   DropTime PassAndTell(int64_t ms) {
     for (; ms > 60'000; ms -= 60'000) {
       Pass(60'000);
@@ -32,7 +32,7 @@ class TtlClockTest : public ::testing::Test {
     return Tell();
   }
 
-  // By how much the time that older records are judged by is behind the clock.
+  // Lag of the time that judges older records behind the wall clock.
   int64_t LagAfter(int64_t ms) {
     const int64_t older_ms = PassAndTell(ms).older_ms;
     return wall_ms_ - older_ms;
@@ -72,7 +72,7 @@ TEST_F(TtlClockTest, AStepAheadThatIsTakenBackDropsNothing) {
   EXPECT_EQ(PassAndTell(kHour).older_ms, kStart + 60'000 + kHour) << "by the steady clock";
   EXPECT_EQ(StepAndTell(-2 * kHour).older_ms, kStart + 60'000 + kHour);
   EXPECT_EQ(clock_.time().lead_ms, 0);
-  // Another one waits as long again.
+  // Another step waits just as long.
   StepAndTell(2 * kHour);
   EXPECT_EQ(LagAfter(kHour + 1000), 2 * kHour);
 }
@@ -129,7 +129,7 @@ TEST_F(TtlClockTest, AClockThatStandsIsNeverOutrun) {
   EXPECT_EQ(Tell().older_ms, kStart);
 }
 
-// A virtual machine that was suspended: the wall clock is right, and only that one knows.
+// Models a suspended virtual machine: only the wall clock knows of the pause, and it is right.
 TEST_F(TtlClockTest, AfterASuspensionDataStayAsLongAsThatWas) {
   Tell();
   EXPECT_EQ(StepAndTell(kHour).older_ms, kStart);
@@ -156,7 +156,7 @@ TEST_F(TtlClockTest, ACheckpointOfAMachineThatWasAheadGivesWay) {
   EXPECT_EQ(Tell().older_ms, kStart);
 }
 
-// Else a job that is restored every hour would never drop what is older than its longest pause.
+// Otherwise a job that is restored every hour would never believe a step of more than an hour.
 TEST_F(TtlClockTest, WhatAStepHasStoodIsCarriedOn) {
   Tell();
   StepAndTell(3 * kHour);
@@ -217,10 +217,10 @@ TEST_F(TtlClockTest, WhatAJobDroppedIsHeldAgainstTheTimeThatCame) {
   EXPECT_TRUE(MayStillDrop({100, 150}, by, by));
   EXPECT_FALSE(MayStillDrop({100, INT64_MIN}, by, {.older_ms = 99, .recent_ms = 99}));
   EXPECT_TRUE(MayStillDrop({99, INT64_MIN}, by, {.older_ms = 99, .recent_ms = 99}));
-  // Believed meanwhile.
+  // The jump is believed meanwhile.
   EXPECT_TRUE(MayStillDrop({100, 150}, by, {.older_ms = 151, .recent_ms = 151}));
   EXPECT_FALSE(MayStillDrop({100, 150}, by, {.older_ms = 149, .recent_ms = 149}));
-  // Another jump: recent ones have become older ones.
+  // After another jump, recent records have become older ones.
   const DropTime jumped{.older_ms = 101, .recent_ms = 200, .recent_from_ms = 190};
   EXPECT_FALSE(MayStillDrop({100, 150}, by, jumped));
   EXPECT_TRUE(MayStillDrop({100, INT64_MIN}, by, jumped));

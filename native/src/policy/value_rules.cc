@@ -8,10 +8,10 @@ namespace {
 using MergeReasons = std::vector<ValueMergeReason>;
 using Mergeables = std::vector<MergeableFile>;
 
-// References that the compaction does not reach keep what they name alive: so many may be left.
+// References outside the compaction keep their values alive; at most this percentage may remain.
 constexpr uint64_t kLeftPercentMax = 10;
-// A compaction reads and compresses again all that lives; the collector looks each key up and
-// copies. Above so many bytes a value the lookup is the cheaper.
+// A compaction reads and recompresses all live values; the collector looks up each key and copies.
+// Above this average size of values, in bytes, the collector is cheaper.
 constexpr uint64_t kMeanBytesMax = 1024;
 
 bool HasGarbage(const MergeableFile& file, const ValueMergeOptions& options) {
@@ -20,7 +20,7 @@ bool HasGarbage(const MergeableFile& file, const ValueMergeOptions& options) {
   return static_cast<double>(file.garbage) * 100 >= static_cast<double>(file.raw_bytes) * worth;
 }
 
-// Merging frees the file, and costs less than a collection would.
+// Whether merging frees the file and costs less than a collection.
 bool GoesWithInputs(const MergeableFile& file) {
   return file.raw_bytes / kMeanBytesMax <= file.records &&
          static_cast<double>(file.reached) * 100 >=
@@ -37,8 +37,8 @@ std::vector<uint32_t> OverlapsOf(const Mergeables& files) {
   return OverlapCounts(ranges);
 }
 
-// Those of one reason are taken while there is room, those with the most of something first; the
-// others are left for the reason given.
+// Limits the bytes that a compaction rewrites. Give() takes the files of one reason while there is
+// room, the highest measure first; the other files get a reason for being left.
 class Room {
  public:
   Room(const Mergeables& files, const ValueMergeOptions& options, MergeReasons* reasons)
@@ -76,7 +76,7 @@ class Room {
   MergeReasons& reasons_;
 };
 
-// What none of the policies merges; kOrdered for the others.
+// Reasons that hold under every policy; kOrdered if none applies.
 ValueMergeReason FirstLook(const MergeableFile& file) {
   if (file.reached == 0) return ValueMergeReason::kUnreached;
   return file.busy ? ValueMergeReason::kBusy : ValueMergeReason::kOrdered;
@@ -135,7 +135,7 @@ class GreedyRules final : public CollectRules {
  public:
   std::vector<size_t> PickCollection(const std::vector<GcFile>& files,
                                      const GcOptions& options) const override {
-    // Neither heat nor uploads count, and nothing is taken beside the first.
+    // Ignores heat and uploads, and takes only one file.
     std::vector<GcFile> plain = files;
     for (GcFile& file : plain) file.hot = file.in_checkpoint = false;
     std::vector<size_t> picked = PickGarbage(plain, options);

@@ -9,9 +9,9 @@
 namespace lava {
 namespace {
 
-// Files are written as text, one a line:
+// Files are written as text, one per line:
 //   lower-upper of 100 garbage 25 reached 75 [level 1] [records 10] [busy] [uploaded]
-// What is referenced is what is not garbage.
+// The bytes that are not garbage are referenced.
 struct FilesByText {
   explicit FilesByText(const std::string& text) {
     std::istringstream lines(text);

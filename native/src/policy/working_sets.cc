@@ -5,20 +5,20 @@
 namespace lava {
 namespace {
 
-constexpr uint64_t kReadAheadBytes = 256 << 10;  // of a file that is read from end to end
+constexpr uint64_t kReadAheadBytes = 256 << 10;  // of a file that is read sequentially
 constexpr uint64_t kZstdContextBytes = 1300 << 10;
 constexpr uint64_t kHeldValuesBytes = 5
-                                      << 20;  // before a file has its dictionary, training included
-constexpr uint64_t kCopiedBytes = 2 << 20;    // of what a collection reads and of what it copies
-// Of a record in a value file's index, beside its key, and of a partition in a key file's.
+                                      << 20;  // samples until a file has its dictionary, training
+constexpr uint64_t kCopiedBytes = 2 << 20;    // values that a collection has read and copies
+// Index memory per record of a value file, besides its key, and per partition of a key file.
 constexpr uint64_t kValueIndexBytes = 64, kPartitionIndexBytes = 160;
-// Records that are larger than a buffer stand in memory a few times: raw, compressed, with what a
-// string keeps for growing; and some are larger than others.
+// Records larger than a buffer are in memory several times: raw, compressed, and with a string's
+// spare capacity. Some records are also larger than the average.
 constexpr uint64_t kCopiesOfARecord = 10;
 
 uint64_t Mean(uint64_t bytes, uint64_t records) { return records == 0 ? 0 : bytes / records; }
 
-// How much of the whole one file has, and none has more than all.
+// The part of `whole` in one file: in proportion to its bytes, at most all of it.
 uint64_t PartOf(uint64_t whole, uint64_t file_bytes, uint64_t all_bytes) {
   if (all_bytes <= file_bytes) return whole;
   return static_cast<uint64_t>(static_cast<double>(whole) * static_cast<double>(file_bytes) /
@@ -36,7 +36,7 @@ uint64_t KeyFileWriter(const JobShape& shape) {
          kCopiesOfARecord * Mean(shape.key_bytes + shape.value_bytes, shape.records);
 }
 
-// Hot and cold ones are written beside each other.
+// A job writes a hot and a cold file at the same time.
 uint64_t ValueFileWriters(const JobShape& shape) {
   if (!shape.separates) return 0;
   const uint64_t records =
@@ -57,7 +57,7 @@ uint64_t FlushWorkingSet(const JobShape& shape) {
 uint64_t CompactionWorkingSet(const JobShape& shape) {
   const uint64_t input = kReadAheadBytes + 2 * (shape.block_bytes + shape.index_partition_bytes) +
                          kCopiesOfARecord * Mean(shape.value_bytes, shape.records);
-  // The list, and what it becomes when it is compressed.
+  // A list counts twice: raw and compressed.
   return shape.inputs * input + shape.merged_ahead_bytes + 2 * shape.together_bytes +
          KeyFileWriter(shape) + ValueFileWriters(shape);
 }

@@ -46,7 +46,7 @@ TEST(WorkingSets, OfACollectionHaveTheIndexThatItWrites) {
   shape.separated_records = 1000;
   const uint64_t few = CollectionWorkingSet(shape);
   shape.separated_records = 400'000;
-  // Until the file ends, each key and where its value stands.
+  // The index has each key and the location of its value until the file ends.
   EXPECT_GT(CollectionWorkingSet(shape) - few, 400'000u * 40);
 }
 

@@ -91,7 +91,7 @@ TEST(WriteThrottle, WorthSealing) {
   EXPECT_EQ(WorthSealingBytes(64 * kMiB, 8 * kMiB, 0), kMiB);
 }
 
-// Instances write in turn, one flush at a time ends now and then: the bound that the header states.
+// Instances write in turn, and a flush ends now and then. Checks the bound that the header states.
 TEST(WriteThrottle, ManyInstancesStayWithinTheirLease) {
   for (const uint32_t members : {1u, 3u, 10u, 100u, 400u}) {
     struct Instance {
