@@ -21,7 +21,7 @@ inline bool IsLarge(size_t bytes) {
   return bytes >= large_bytes_min.load(std::memory_order_relaxed);
 }
 
-/// Approximate memory that an allocation of so many bytes takes, for charges to a budget.
+/// Approximate memory that an allocation takes, for charges to a budget.
 constexpr size_t AllocatedBytes(size_t bytes) {
   if (bytes >= SlotHeap::kBytesMin) return SlotHeap::RoundUp(bytes);
   return bytes <= 24 ? 32 : (bytes + 8 + 15) / 16 * 16;  // as glibc's malloc rounds

@@ -66,7 +66,7 @@ class PagePool {
   /// Returns kept pages that exceed the room, and kFitBytes more, to the system. Call it when the
   /// room may have shrunk; cheap if it has not.
   void Fit() LAVA_EXCLUDES(mutex_);
-  /// Bytes that Allocate() takes for so many bytes.
+  /// Bytes that Allocate(bytes) takes from the pool.
   static constexpr size_t RoundUp(size_t bytes) {
     return bytes == 0 ? kPageBytes : (bytes + kPageBytes - 1) & ~(kPageBytes - 1);
   }

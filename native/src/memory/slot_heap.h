@@ -34,7 +34,7 @@ class SlotHeap {
   void GiveBackFree() noexcept;
   /// Usable bytes of an allocation.
   static size_t BytesOf(const void* memory);
-  /// Bytes that Allocate() takes for so many bytes.
+  /// Bytes that Allocate(bytes) takes from the pool, without the rest of a span of slots.
   static constexpr size_t RoundUp(size_t bytes) {
     return bytes > kSlotBytesMax ? PagePool::RoundUp(bytes) : BytesOfClass(ClassOf(bytes));
   }
