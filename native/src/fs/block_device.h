@@ -10,43 +10,45 @@
 
 namespace lava::fs {
 
-/// A write that goes on beside whoever began it.
-/// Ownership:  of the caller; the device outlives it, and the memory is the device's until
-/// Finish().
+/// A write that runs while its caller goes on.
+/// Ownership:  the caller's; the device must outlive it. The memory is the device's until Finish().
 class BegunWrite {
  public:
   virtual ~BegunWrite() = default;
-  /// Waits for it, and answers as Write() would have; exactly once, by any thread.
+  /// Waits for the write and returns what Write() would have returned. Called exactly once, by any
+  /// thread.
   virtual Status Finish() = 0;
-  /// After Finish(): nobody knows any more whether the device still reads the memory, which must
-  /// never be freed, or still writes the place.
+  /// After Finish(): whether the outcome of the write is unknown. If so, the device may still read
+  /// the memory, which must never be freed, and may still write the range.
   virtual bool is_lost() const { return false; }
 };
 
-/// What a volume lies on: one large file, a raw device, or memory in tests.
-/// Threads:    any; calls on ranges that do not overlap go on beside each other.
+/// The storage below a volume: one large file, a raw device, or memory in tests.
+/// Threads:    any; calls on ranges that do not overlap run in parallel.
 /// Units:      bytes. Offsets, lengths and memory must be multiples of alignment().
-/// Errors:     IOError or NoSpace, naming the device, offset and errno. After a failed Sync() what
-///             was written since the last one may be lost, and a later Sync() would not tell.
+/// Errors:     IOError or NoSpace, naming the device, offset and errno. After a failed Sync() all
+///             bytes written since the last successful one may be lost, and a later Sync() would
+///             not report that.
 class BlockDevice {
  public:
   virtual ~BlockDevice() = default;
-  /// Reads exactly length bytes; Corruption when the device ends before.
+  /// Reads exactly length bytes; Corruption when the device ends before that.
   virtual Status Read(uint64_t offset, size_t length, char* to) = 0;
-  /// Within size(). Until Sync() a power cut may leave any part of it, in sectors of 512 bytes.
+  /// Within size(). Before Sync() a power cut may keep any part of the write, in sectors of 512
+  /// bytes.
   virtual Status Write(uint64_t offset, Slice data) = 0;
-  /// Null when it cannot now: Write() it then.
+  /// Null when the write cannot be begun: call Write() instead.
   virtual std::unique_ptr<BegunWrite> BeginWrite(uint64_t /*offset*/, Slice /*data*/) {
     return nullptr;
   }
   virtual Status Sync() = 0;
   virtual uint64_t size() const = 0;
-  /// Makes it at least that large; new bytes are zero. NotSupported where it cannot grow.
+  /// Makes the device at least that large; new bytes are zero. NotSupported if it cannot grow.
   virtual Status Grow(uint64_t size) = 0;
-  /// Gives the range's space back to the system; its bytes are zero or what they were.
+  /// Gives the range's space back to the system; its bytes are zero or unchanged afterwards.
   virtual Status Discard(uint64_t offset, uint64_t length) = 0;
   virtual uint32_t alignment() const = 0;
-  /// Its descriptor, open as long as this is; see RandomFile::Share().
+  /// The device's descriptor, open until the device is destroyed; see RandomFile::Share().
   virtual SharedDescriptor Share() const { return {}; }
   virtual const std::string& name() const = 0;
 };

@@ -27,7 +27,7 @@ bool SetDirect(int descriptor, bool on) {
   return fcntl(descriptor, F_SETFL, on ? flags | O_DIRECT : flags & ~O_DIRECT) == 0;
 }
 
-// 0: the file says that it cannot be read directly.
+// 0: the file reports that it does not support direct I/O.
 uint32_t AlignmentOf([[maybe_unused]] int descriptor) {
 #ifdef STATX_DIOALIGN
   struct statx st {};
@@ -107,7 +107,7 @@ Result<size_t> DirectIo::Read(int descriptor, const std::string& path, uint64_t 
       std::memcpy(to + (from - offset), buffer.data() + (from - at), until - from);
       done = until - offset;
     }
-    // Of a block that came in part the rest is asked for: when none comes, the file ends there.
+    // The rest of a partly read block is requested again. No more bytes mean the end of the file.
     const uint64_t next = RoundDown(at + got, alignment);
     if (next == at || done == length) break;
     at = next;

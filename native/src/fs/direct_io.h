@@ -14,7 +14,9 @@
 namespace lava::fs {
 
 /// Memory whose address is a multiple of a device's block.
-/// Threads:    a value. Units: bytes; alignment is a power of two, size() a multiple of it.
+/// Threads:    a value.
+/// Errors:     std::bad_alloc from the constructor.
+/// Units:      bytes; alignment is a power of two, size() a multiple of it.
 class AlignedBuffer {
  public:
   AlignedBuffer() = default;
@@ -32,7 +34,7 @@ class AlignedBuffer {
 
   char* data() const { return memory_; }
   size_t size() const { return bytes_; }
-  /// Gives the memory up without freeing it: something may still write there.
+  /// Gives the memory up without freeing it, because the kernel may still write to it.
   void Leak() {
     memory_ = nullptr;
     bytes_ = 0;
@@ -47,7 +49,7 @@ class AlignedBuffer {
   }
   char* memory_ = nullptr;
   size_t bytes_ = 0;
-  bool from_pool_ = false;  // pages of the process's, which come and go with jobs
+  bool from_pool_ = false;  // pages of PagePool::Process()
 };
 
 constexpr uint64_t RoundDown(uint64_t bytes, uint64_t alignment) {
@@ -57,14 +59,14 @@ constexpr uint64_t RoundUp(uint64_t bytes, uint64_t alignment) {
   return RoundDown(bytes + alignment - 1, alignment);
 }
 
-/// I/O past the page cache (O_DIRECT) for the files of one file system, and how often it was
-/// refused: a file that cannot have it goes through the page cache like any other.
+/// I/O past the page cache (O_DIRECT) for the files of one file system. A file that rejects direct
+/// I/O goes through the page cache like any other, and is counted.
 /// Threads:    any.
 class DirectIo {
  public:
-  /// The calls that may refuse; tests put their own in.
+  /// The system calls that may reject direct I/O; tests replace them.
   struct Calls {
-    uint32_t (*turn_on)(int descriptor);  // O_DIRECT; what to align to, 0: refused
+    uint32_t (*turn_on)(int descriptor);  // O_DIRECT; the alignment, 0: rejected
     void (*turn_off)(int descriptor);
     ssize_t (*read)(int descriptor, void* to, size_t bytes, off_t offset);
     ssize_t (*write)(int descriptor, const void* from, size_t bytes, off_t offset);
@@ -73,17 +75,18 @@ class DirectIo {
 
   explicit DirectIo(const Calls& calls = System()) : calls_(calls) {}
 
-  /// What offsets, lengths and memory must be multiples of from now on. 0: refused, and counted.
+  /// Returns the alignment of offsets, lengths and memory from now on. 0: rejected, and counted.
   uint32_t TurnOn(int descriptor);
-  /// For a file that refuses only now that it is read or written.
+  /// For a file that rejects direct I/O only at its first read or write.
   void TurnOff(int descriptor);
 
-  /// Reads as ReadAt does, in whole blocks of `alignment`, by way of memory of at most 1 MiB.
-  /// Smaller reads are one call. *refused: the file must be turned off and read otherwise.
+  /// Reads as ReadAt does, in whole blocks of `alignment`, through a buffer of at most 1 MiB. A
+  /// read that fits in the buffer is one call. *refused: direct I/O must be turned off and the read
+  /// repeated without it.
   Result<size_t> Read(int descriptor, const std::string& path, uint64_t offset, size_t length,
                       uint32_t alignment, char* to, bool* refused) const;
   const Calls& calls() const { return calls_; }
-  /// Files that were to be read or written directly and could not be.
+  /// Files that rejected direct I/O.
   uint64_t files_refused() const { return files_refused_.load(std::memory_order_relaxed); }
 
  private:

@@ -18,7 +18,7 @@
 namespace lava::fs {
 namespace {
 
-// What the calls do that a test puts in. Static, since they are functions.
+// Faults that a test injects into the calls below. Reached by a global because those are functions.
 struct Faults {
   std::atomic<int> refuse_turns{0}, turns_off{0}, refuse_reads{0}, refuse_writes{0};
   std::atomic<int> reads{0}, writes{0}, misaligned{0};
@@ -31,7 +31,7 @@ bool IsAligned(const void* memory, size_t bytes, off_t offset) {
   return reinterpret_cast<uintptr_t>(memory) % 512 == 0 && bytes % 512 == 0 && offset % 512 == 0;
 }
 
-// Never refuses by itself: what is tested is the same where the tests' directory cannot do it.
+// Never refuses on its own, so that the tests also run where their directory has no direct I/O.
 uint32_t TurnOn(int descriptor) {
   if (faults->refuse_turns > 0) return 0;
   return std::max(DirectIo::System().turn_on(descriptor), 512u);
@@ -53,7 +53,7 @@ ssize_t Read(int descriptor, void* to, size_t bytes, off_t offset) {
 ssize_t Write(int descriptor, const void* from, size_t bytes, off_t offset) {
   ++faults->writes;
   if (!IsAligned(from, bytes, offset)) ++faults->misaligned;
-  // Refused until it is turned off.
+  // Refuses until direct I/O is turned off.
   if (faults->refuse_writes > 0 && faults->turns_off == 0) return errno = EINVAL, -1;
   if (faults->room < static_cast<int64_t>(bytes)) return errno = ENOSPC, -1;
   faults->room -= static_cast<int64_t>(bytes);
@@ -120,7 +120,7 @@ TEST_F(DirectIoTest, BuffersAreAligned) {
   EXPECT_EQ(RoundDown(4095, 4096), 0u);
 }
 
-// With the system's own calls, so that full buffers are written beside who fills the next.
+// With the system's own calls, so that full buffers are written while the next one is filled.
 TEST_F(DirectIoTest, WhatIsWrittenBesideTheCallerIsThereAfterEachFlush) {
   const auto files = NewPosixFileSystem(&limit_, {.direct_writes = true});
   for (const size_t step : {1000u, 65536u, 300'000u}) {
@@ -138,7 +138,7 @@ TEST_F(DirectIoTest, WhatIsWrittenBesideTheCallerIsThereAfterEachFlush) {
     ASSERT_TRUE(file->Append(std::string(3 * kBuffer, 'x')).ok());
     ASSERT_TRUE(file->Close().ok());
     ASSERT_TRUE(Content("a") == content + std::string(3 * kBuffer, 'x')) << step;
-    // Given up amid a write.
+    // Destroyed during a write.
     file = CreateOn(files.get(), "b", 2 * kBuffer);
     ASSERT_TRUE(file->Append(std::string(kBuffer, 'x')).ok());
   }
@@ -192,11 +192,11 @@ TEST_F(DirectIoTest, AReadIsOneCallUpToAMebibyte) {
   EXPECT_EQ(faults_.reads, 2);
   ExpectReads(*file, content, 1, (3 << 20) - 2);
   EXPECT_EQ(faults_.reads, 5);
-  // What the system cuts short goes on where it ended.
+  // A read that the system cuts short continues where it ended.
   faults_.short_bytes = 4096;
   ExpectReads(*file, content, 5000, 8000);
   EXPECT_EQ(faults_.reads, 8);
-  // Amid a block too, as some network file systems do.
+  // Also within a block, as on some network file systems.
   faults_.short_bytes = 4096 + 700;
   ExpectReads(*file, content, 5000, 8000);
   EXPECT_EQ(faults_.misaligned, 0);
@@ -239,7 +239,7 @@ TEST_F(DirectIoTest, WhatRefusesGoesThroughThePageCache) {
   EXPECT_EQ(direct_->files_refused_direct(), 2u);
 }
 
-// A device that refuses by itself, whatever the file system of the tests does.
+// This device rejects direct I/O on every machine, whatever the file system of the tests does.
 TEST_F(DirectIoTest, ADeviceThatRefusesIsFullAllTheSame) {
   const auto system = NewPosixFileSystem(&limit_, {.direct_writes = true});
   auto file = system->Create("/dev/full", kBuffer);

@@ -8,45 +8,45 @@
 
 namespace lava::fs {
 
-/// A part of a file that is to be read; the file outlives the reading.
+/// A range of a file to read; the file must outlive the reading.
 struct FileRange {
   const RandomFile* file = nullptr;
   uint64_t offset = 0, bytes = 0;
 };
 struct GatherLimits {
-  uint64_t gap_bytes_max = 4096;  // between ranges that come in one piece nevertheless
+  uint64_t gap_bytes_max = 4096;  // largest gap between two ranges of one piece
   uint64_t piece_bytes_max = 256 << 10;
-  uint64_t batch_bytes_max = 1 << 20;  // of all pieces of one Read(), or one range if that is more
+  uint64_t batch_bytes_max = 1 << 20;  // all pieces of one Read(); the first may be larger
 };
 
-/// Reads many ranges of files with few reads: what stands near each other comes in one piece, and
-/// all pieces are read beside each other.
+/// Reads many ranges of files with few reads: neighbouring ranges are read as one piece, and all
+/// pieces are read in parallel.
 /// Threads:    one thread.
-/// Ownership:  holds what it read until the next Read() or Clear().
-/// Errors:     of each piece by itself, as RandomFile::Read(): all ranges of the piece have it.
+/// Ownership:  holds the bytes it read until the next Read() or Clear().
+/// Errors:     per piece, as RandomFile::Read(); all ranges of a piece share its status.
 class GatheredReads {
  public:
   explicit GatheredReads(const GatherLimits& limits = {}) : limits_(limits) {}
 
-  /// Reads ranges, which are sorted by file and offset, from the first on, as many as the limits
-  /// allow: at least one of any. Returns how many.
+  /// Reads ranges, sorted by file and offset, in order: as many as the limits allow, and at least
+  /// one if there are any. Returns their number.
   size_t Read(std::span<const FileRange> ranges) {
     const size_t count = Begin(ranges);
     Finish();
     return count;
   }
-  /// The two halves of Read(): between them the reads go on beside the caller, where the system
-  /// can.
+  /// The two halves of Read(). Between them the reads run in parallel with the caller where the
+  /// system supports that.
   size_t Begin(std::span<const FileRange> ranges);
   void Finish() { batch_.Finish(); }
-  /// Of what follows, instead of the limits' batch_bytes_max.
+  /// Replaces the limits' batch_bytes_max for later calls.
   void SetBatchBytesMax(uint64_t bytes) { limits_.batch_bytes_max = bytes; }
   const Status& status(size_t range) const { return batch_.status(places_[range].piece); }
   Slice bytes(size_t range) const {
     const Place& place = places_[range];
     return batch_.bytes(place.piece).substr(place.offset, place.bytes);
   }
-  /// Of the last Read().
+  /// The next two are of the last Read().
   uint64_t pieces() const { return batch_.pieces(); }
   uint64_t bytes_read() const { return batch_.bytes_wanted(); }
   void Clear();

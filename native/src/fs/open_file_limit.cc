@@ -68,8 +68,8 @@ void OpenFileLimit::SetFilesMax(uint32_t files_max) {
 }
 
 void OpenFileLimit::Sweep(uint32_t wanted, bool force, uint32_t* closed) {
-  // Two rounds: the first may do no more than take second chances away. The newest file is asked
-  // last: its opener is about to read it.
+  // Two rounds, because the first may only clear second chances. The newest file is asked last: its
+  // opener is about to read it.
   for (size_t asked = 0, asked_max = files_.size() * 2; asked < asked_max; ++asked) {
     if (*closed == wanted || files_.empty()) return;
     EvictableFile* file = files_.front();

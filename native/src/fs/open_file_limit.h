@@ -8,30 +8,31 @@
 
 namespace lava::fs {
 
-/// A file whose descriptor may be closed while nobody reads; it opens again by itself.
+/// A file whose descriptor may be closed while nobody reads; the next read opens it again.
 class EvictableFile {
  public:
   virtual ~EvictableFile() = default;
-  /// Closes the descriptor unless it is in use or was used since the last call (a second chance;
-  /// force: closes it even then). True when it was closed. Called under the limit's lock.
+  /// Closes the descriptor unless it is in use, or was used since the last call (a second chance,
+  /// which `force` ignores). True when it was closed. Called under the limit's lock.
   virtual bool TryEvict(bool force) = 0;
 };
 
 /// Bounds how many files the process holds open for random reads, so that thousands of instances
-/// fit under `ulimit -n`: beyond it, the files that were not read for longest are closed.
+/// fit under `ulimit -n`. Above the bound, the least recently read files are closed.
 /// Threads:    any thread.
 /// Ownership:  files are borrowed from Add until Remove returns.
 class OpenFileLimit {
  public:
   explicit OpenFileLimit(uint32_t files_max) : files_max_(files_max) {}
-  /// The process's: half of RLIMIT_NOFILE, at most 16384. Never destroyed.
+  /// The limit of this process: half of RLIMIT_NOFILE, at most 16384. Never destroyed.
   static OpenFileLimit* Process();
 
-  /// Counts a file that was just opened; may evict others. Overshoots while all are in use.
+  /// Counts a file that was just opened; may evict others. The bound is exceeded while all are in
+  /// use.
   void Add(EvictableFile* file) LAVA_EXCLUDES(mutex_);
-  /// Forgets a file; it is not touched afterwards. No effect when it was evicted.
+  /// Forgets a file and does not touch it afterwards. No effect if it was evicted.
   void Remove(EvictableFile* file) LAVA_EXCLUDES(mutex_);
-  /// Closes up to `count` files whatever their age (the process ran out of descriptors).
+  /// Closes up to `count` files, recently used ones too: for a process without free descriptors.
   uint32_t Evict(uint32_t count) LAVA_EXCLUDES(mutex_);
 
   uint32_t open_files() const LAVA_EXCLUDES(mutex_);

@@ -7,14 +7,14 @@
 
 namespace lava::fs {
 
-/// The one absolute path, without links, of what is there. Errors: NotFound, IOError.
+/// The unique absolute path, without links, of an existing file. Errors: NotFound, IOError.
 Result<std::string> CanonicalPath(const std::string& path);
 
-/// OK when the directory is this user's and nobody else may enter it: whoever could put files there
-/// would get what is written to them. Errors: IOError that says what to do.
+/// OK when the directory belongs to this user and nobody else may enter it. Others who could put
+/// files there would receive the data written to them. Errors: IOError that says what to do.
 Status CheckPrivateDirectory(const std::string& path);
 
-/// Bytes of the disk that a path lies on, used or not. Errors: NotFound, IOError.
+/// Size of the disk that a path lies on, used or not, in bytes. Errors: NotFound, IOError.
 Result<uint64_t> DiskBytes(const std::string& path);
 
 }  // namespace lava::fs

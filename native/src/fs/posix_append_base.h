@@ -12,9 +12,11 @@
 
 namespace lava::fs {
 
-/// What all append files on a descriptor have in common: the first error, which makes the file
-/// useless, sync and close.
-/// Ownership:  the descriptor, closed by Close() or on destruction.
+/// The common part of all append files on a descriptor: sync, close, and the first error, which
+/// makes the file useless.
+/// Threads:    as AppendFile.
+/// Ownership:  owns the descriptor, which Close() or destruction closes.
+/// Errors:     as AppendFile.
 class PosixAppendBase : public AppendFile {
  public:
   ~PosixAppendBase() override {
@@ -48,7 +50,7 @@ class PosixAppendBase : public AppendFile {
   PosixAppendBase(std::string path, int descriptor)
       : path_(std::move(path)), descriptor_(descriptor) {}
 
-  /// The file is closed.
+  /// Called after the file was closed.
   virtual void FreeBuffer() = 0;
 
   Status Usable() const {
@@ -66,7 +68,7 @@ class PosixAppendBase : public AppendFile {
   uint64_t size_ = 0;
 
  private:
-  Status error_;  // the first; the file is useless after it
+  Status error_;  // the first one; the file is useless after it
 };
 
 }  // namespace lava::fs

@@ -25,7 +25,7 @@ class PosixAppendFile : public PosixAppendBase {
     size_ += data.size();
     if (data.size() > buffer_bytes_ - buffer_.size()) {
       LAVA_RETURN_IF_ERROR(Flush());
-      // What would not fit in the empty buffer either goes straight to the file.
+      // Data that would not fit in the empty buffer either goes straight to the file.
       if (data.size() >= buffer_bytes_) return Write(data);
     }
     buffer_.append(data);

@@ -8,8 +8,8 @@
 
 namespace lava::fs {
 
-/// Creates or truncates path with mode 0600. See FileSystem::Create. direct: null, or how the file
-/// is written past the page cache if it can be.
+/// Creates or truncates path with mode 0600. See FileSystem::Create. direct: null, or used to write
+/// the file past the page cache if the file supports it.
 Result<std::unique_ptr<AppendFile>> CreatePosixAppendFile(
     const std::string& path, size_t buffer_bytes, std::shared_ptr<DirectIo> direct = nullptr);
 

@@ -23,7 +23,7 @@
 namespace lava::fs {
 namespace {
 
-// Who holds the lock of a file, as the kernel lists it; 0: not told.
+// The id of the process that holds a file's lock, from /proc/locks; 0: unknown.
 int64_t HolderOf(const struct stat& st) {
   Result<int> locks = OpenDescriptor("/proc/locks", O_RDONLY, "open");
   if (!locks.ok()) return 0;
@@ -50,12 +50,12 @@ int64_t HolderOf(const struct stat& st) {
 
 class PosixBlockDevice;
 
-/// One whose call is in a ring.
+/// A write whose call is in a ring.
 class RingWrite final : public BegunWrite {
  public:
   RingWrite(PosixBlockDevice* device, std::unique_ptr<Uring> ring, const UringCall& call)
       : device_(device), ring_(std::move(ring)), call_(call) {}
-  // The ring must not go to anybody else with this write in it.
+  // The ring must not be reused while this write is in it.
   ~RingWrite() override {
     if (is_begun_) (void)Finish();
   }
@@ -97,7 +97,7 @@ class PosixBlockDevice : public BlockDevice {
                               std::to_string(offset) + " of " + path_ + ": it ends before");
   }
 
-  // The page cache takes what it is given at once.
+  // Only for direct I/O: a write to the page cache returns at once anyway.
   std::unique_ptr<BegunWrite> BeginWrite(uint64_t offset, Slice data) override {
     if (alignment() <= 1 || data.size() > kRingBytesMax) return nullptr;
     std::unique_ptr<Uring> ring = Uring::Take();
@@ -115,7 +115,7 @@ class PosixBlockDevice : public BlockDevice {
 
   Status Write(uint64_t offset, Slice data) override { return WriteFrom(0, offset, data); }
 
-  // The rest of a write of which `done` bytes are there.
+  // Continues a write of which `done` bytes have been written.
   Status WriteFrom(size_t done, uint64_t offset, Slice data) {
     done = Whole(done, data.size(), 0);
     while (done < data.size()) {
@@ -128,7 +128,7 @@ class PosixBlockDevice : public BlockDevice {
       const size_t before = done;
       done = Whole(done + static_cast<size_t>(put), data.size(), before);
       if (done == before) {
-        errno = EIO;  // a part of a block, which no device writes
+        errno = EIO;  // part of a block, which no device writes
         return Failed("write", data.size(), offset);
       }
     }
@@ -158,7 +158,7 @@ class PosixBlockDevice : public BlockDevice {
     const uint64_t now = size();
     if (bytes <= now) return Status::OK();
     int rc;
-    // The space itself, so that a write within the volume never finds the disk full.
+    // Allocates the space, so that a write within the volume never finds the disk full.
     do {
       rc = fallocate(descriptor_, 0, static_cast<off_t>(now), static_cast<off_t>(bytes - now));
     } while (rc != 0 && errno == EINTR);
@@ -175,7 +175,7 @@ class PosixBlockDevice : public BlockDevice {
       uint64_t range[2] = {offset, length};
       rc = ioctl(descriptor_, BLKDISCARD, range);
     }
-    // What cannot give space back keeps it.
+    // Devices and file systems that cannot give space back keep it.
     if (rc == 0 || errno == EOPNOTSUPP) return Status::OK();
     return PosixError("give back space of", path_, errno);
   }
@@ -185,13 +185,13 @@ class PosixBlockDevice : public BlockDevice {
   const std::string& name() const override { return path_; }
 
  private:
-  // Of a block that came in part the rest is asked for anew; without direct I/O any part counts.
+  // A block that was transferred in part is requested again; without direct I/O any part counts.
   size_t Whole(size_t done, size_t length, size_t before) const {
     const uint32_t block = alignment();
     if (done == length || block <= 1) return done;
     return std::max<size_t>(RoundDown(done, block), before);
   }
-  // Some file systems refuse direct I/O only when it is done; once is enough.
+  // Some file systems reject direct I/O only at a read or write. A second rejection is an error.
   bool Refused(int error) {
     if (error != EINVAL || alignment_.exchange(1) <= 1) return false;
     direct_.TurnOff(descriptor_);
@@ -210,7 +210,7 @@ class PosixBlockDevice : public BlockDevice {
   const bool is_file_;
   DirectIo direct_;
   std::atomic<uint32_t> alignment_{1};
-  Mutex growing_;  // the file, from its size on
+  Mutex growing_;  // held while the file grows from size()
 };
 
 Status RingWrite::Finish() {
@@ -221,7 +221,7 @@ Status RingWrite::Finish() {
                            std::to_string(call_.offset) + " of " + device_->name() +
                            ": io_uring does not answer any more");
   }
-  // What came short or not at all is written the usual way, which says what is wrong.
+  // A short or failed write is completed by plain writes, whose error says what is wrong.
   return device_->WriteFrom(call_.result > 0 ? static_cast<size_t>(call_.result) : 0, call_.offset,
                             {call_.memory, call_.length});
 }
@@ -254,7 +254,8 @@ Result<std::unique_ptr<BlockDevice>> OpenBlockDevice(const std::string& path,
     done = Status::InvalidArgument("open " + path + ": neither a file nor a block device");
   }
   if (done.ok() && !options.read_only) done = LockFor(path, descriptor, st);
-  // Whoever held it before may have removed it meanwhile; a lock of nobody's file keeps nobody out.
+  // The former holder may have removed the file meanwhile. A lock on a removed file excludes
+  // nobody.
   if (done.ok() && fstat(descriptor, &st) == 0 && st.st_nlink == 0) {
     done = Status::NotFound("open " + path + ": it was removed just now");
   }

@@ -28,7 +28,7 @@ class PosixBlockDeviceTest : public PosixTest {
     std::memcpy(memory.data(), content.data(), bytes);
     return memory;
   }
-  // Writes, reads again, grows: the same with and without direct I/O.
+  // Writes, reads back and grows; with direct I/O and without.
   void Use(BlockDevice* device) {
     ASSERT_TRUE(device->Grow(64 * kBlock).ok());
     EXPECT_EQ(device->size(), 64 * kBlock);
@@ -96,7 +96,7 @@ TEST_F(PosixBlockDeviceTest, ABegunWriteThatFailsSaysWhere) {
   EXPECT_NE(failed.message().find("4096 bytes at offset 8192 of " + Path("a")), std::string::npos);
 }
 
-// What the calls do that a test puts in.
+// Faults that a test injects into the calls below.
 std::atomic<int> refusals{0}, short_calls{0};
 uint32_t ClaimOn(int) { return 512; }
 void ClaimOff(int) {}
@@ -129,7 +129,7 @@ TEST_F(PosixBlockDeviceTest, DirectIoThatIsRefusedIsDoneWithout) {
   ASSERT_TRUE(device.ok());
   Use(device->get());
   EXPECT_EQ((*device)->alignment(), 1u);
-  // Refused once more it is an error.
+  // A second rejection is an error.
   refusals = 1;
   const AlignedBuffer memory = Filled(kBlock, 1);
   EXPECT_TRUE((*device)->Write(0, {memory.data(), kBlock}).IsIOError());
@@ -152,12 +152,12 @@ TEST_F(PosixBlockDeviceTest, AnotherProcessIsRefusedWithTheFirstOnesId) {
   ASSERT_EQ(byte, 'y');
   const Status refused = OpenBlockDevice(Path("a")).status();
   EXPECT_TRUE(refused.IsBusy());
-  // A sandbox may list no locks, or other numbers.
+  // A sandbox may list no locks, or other process ids.
   const std::string by(refused.message());
   EXPECT_TRUE(by.find("process " + std::to_string(child)) != std::string::npos ||
               by.find("another process") != std::string::npos)
       << by;
-  // Looking on is no use of it.
+  // Opening it read-only does not need the lock.
   EXPECT_TRUE(OpenBlockDevice(Path("a"), {.read_only = true}).ok());
   ASSERT_EQ(write(to_child[1], "x", 1), 1);
   int status = 0;

@@ -10,18 +10,17 @@
 
 namespace lava::fs {
 
-/// Opens path with O_CLOEXEC. With O_CREAT the file is for its user alone (0600) whatever the
-/// process's umask is, and so is a file that was there already, if it belongs to this user. When
-/// the process has no descriptor left, files that are open for random reads are closed and it is
-/// tried again.
+/// Opens path with O_CLOEXEC. With O_CREAT the file is for its user alone (0600), whatever the
+/// process's umask; that includes an existing file if it belongs to this user. When the process has
+/// no free descriptor, files that are open for random reads are closed and the open is retried.
 /// Threads:    any.
 /// Ownership:  the caller closes the descriptor.
 /// Errors:     as PosixError: "<operation> <path>: ...".
 Result<int> OpenDescriptor(const std::string& path, int flags, std::string_view operation);
 
-/// Gives a file or a directory these permissions if it belongs to this user. A file system that
-/// keeps no permissions decides by itself, as by the options of its mount; so a refusal is no
-/// error. Threads:    any.
+/// Gives a file or a directory these permissions if it belongs to this user. A rejection is no
+/// error, because some file systems keep no permissions of their own (mount options decide).
+/// Threads:    any.
 void MakePrivate(int descriptor, mode_t mode);
 
 /// Reads up to length bytes at offset; fewer only at the end of the file.

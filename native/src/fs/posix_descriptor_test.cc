@@ -43,8 +43,8 @@ TEST_F(PosixDescriptorTest, ExhaustionTakesDescriptorsFromReaders) {
   ASSERT_TRUE(created.ok());
   ASSERT_TRUE((*created)->Append("x").ok());
   ASSERT_TRUE((*created)->Close().ok());
-  // One eviction and read now: UBSan looks at a type for the first time through a pipe, for which
-  // there would be no descriptor below.
+  // Evicts and reads once now: UBSan checks each type for the first time through a pipe, for which
+  // no descriptor would be free below.
   {
     auto reader = posix->OpenRandom(Path("a"));
     ASSERT_TRUE(reader.ok());

@@ -15,9 +15,9 @@
 namespace lava::fs {
 namespace {
 
-// What file systems keep: to write less of a block, they read it before.
+// Block size of file systems. They read a block before they write part of it.
 constexpr uint32_t kBlockBytesMin = 4096;
-// By how much a file that is long grows ahead of its writes: one that makes it longer costs more.
+// How far a file grows ahead of its writes, because a write that extends the file costs more.
 constexpr uint64_t kAheadBytes = 8 << 20;
 
 class PosixDirectAppendFile : public PosixAppendBase {
@@ -71,14 +71,15 @@ class PosixDirectAppendFile : public PosixAppendBase {
 
  private:
   void FreeBuffer() override {
-    // A flush waited for it, or it is what failed; the descriptor may be another file's by now.
+    // No write is running: a flush waited for the last one, or that write failed. By now another
+    // file may have the descriptor's number.
     LAVA_CHECK(!is_behind_);
     buffer_ = AlignedBuffer();
     behind_ = AlignedBuffer();
     ring_.reset();
   }
 
-  // A full buffer is written beside the caller, who fills the other one meanwhile.
+  // Writes a full buffer while the caller fills the other one.
   Status WriteFull() {
     if (is_behind_) LAVA_RETURN_IF_ERROR(FinishBehind());
     if (!may_be_behind_) return WriteOut(filled_);
@@ -102,7 +103,7 @@ class PosixDirectAppendFile : public PosixAppendBase {
     return Status::OK();
   }
 
-  // Waits for the write that was begun, and writes what it left.
+  // Waits for the write that was begun, and writes the rest if it was short.
   Status FinishBehind() {
     is_behind_ = false;
     if (ring_->Finish(&call_) == Uring::Outcome::kLost) {
@@ -114,14 +115,15 @@ class PosixDirectAppendFile : public PosixAppendBase {
       flushed_ = end;
       return Status::OK();
     }
-    // It is told again what is wrong, if something is. Of a part of a block nothing counts.
+    // Writing the rest reports the error again, if there is one. A partly written block does not
+    // count.
     const uint64_t done = RoundDown(static_cast<uint64_t>(std::max(call_.result, 0)), block_bytes_);
     LAVA_RETURN_IF_ERROR(Write(behind_.data() + done, call_.length - done, call_.offset + done));
     flushed_ = end;
     return Status::OK();
   }
 
-  // Best effort. What fails may have grown the file in part.
+  // Best effort. fallocate may grow the file in part and then fail, so grown_ is raised anyway.
   void GrowAhead() {
     if (offset_ + filled_ <= grown_) return;
     (void)fallocate(descriptor_, 0, static_cast<off_t>(offset_), kAheadBytes);
@@ -134,7 +136,7 @@ class PosixDirectAppendFile : public PosixAppendBase {
     return Status::OK();
   }
 
-  // The buffer's first bytes, which are whole blocks; it is empty afterwards.
+  // Writes the first bytes of the buffer, which are whole blocks, and empties the buffer.
   Status WriteOut(size_t bytes) {
     LAVA_RETURN_IF_ERROR(Write(buffer_.data(), bytes, offset_));
     offset_ += bytes;
@@ -165,15 +167,15 @@ class PosixDirectAppendFile : public PosixAppendBase {
   const size_t buffer_bytes_;
   AlignedBuffer buffer_;
   size_t filled_ = 0;     // bytes in the buffer
-  uint64_t offset_ = 0;   // where the buffer begins in the file; whole blocks
-  uint64_t flushed_ = 0;  // bytes that stand in the file
-  uint64_t grown_ = 0;    // how long it was made, ahead of them
-  bool refused_ = false;  // goes through the page cache
-  // A full buffer that is being written, where the system does that beside the caller.
+  uint64_t offset_ = 0;   // offset of the buffer in the file; whole blocks
+  uint64_t flushed_ = 0;  // bytes written to the file
+  uint64_t grown_ = 0;    // length of the file with the space allocated ahead
+  bool refused_ = false;  // now goes through the page cache
+  // A full buffer that is being written, where the system does that in parallel.
   AlignedBuffer behind_;
   UringCall call_;
   std::unique_ptr<Uring> ring_;
-  bool may_be_behind_;  // calls that a test put in want to be called
+  bool may_be_behind_;  // false for calls of tests, which a ring would bypass
   bool is_behind_ = false;
 };
 

@@ -8,13 +8,15 @@
 
 namespace lava::fs {
 
-/// A file that is written past the page cache: in whole blocks, but for its last one, which a
-/// flush pads and cuts off at the file's length again, and writes anew when more was appended.
-/// buffer_bytes are two buffers, of at least a block each: while one is written, beside the caller
-/// where the system can, the other is filled. They are there from the first appends until Close().
-/// Between flushes the file may be longer than what was appended.
-/// descriptor: of an empty file, turned on with `alignment`; owned from now on.
-/// Errors:     as AppendFile. What the file refuses later goes through the page cache.
+/// A file that is written past the page cache, in whole blocks. A flush pads the last block, cuts
+/// the file off at its length again, and writes the block anew once more was appended. Between
+/// flushes the file may be longer than the appended bytes.
+/// buffer_bytes are split into two buffers of at least a block each. One is written, in parallel
+/// with the caller where the system supports that, while the other one is filled. They exist from
+/// the first appends until Close().
+/// Threads:    as AppendFile.
+/// Ownership:  takes the descriptor of an empty file, turned on with `alignment`.
+/// Errors:     as AppendFile. A file that rejects direct I/O later goes through the page cache.
 std::unique_ptr<AppendFile> NewPosixDirectAppendFile(std::string path, int descriptor,
                                                      size_t buffer_bytes, uint32_t alignment,
                                                      std::shared_ptr<DirectIo> direct);

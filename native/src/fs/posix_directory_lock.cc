@@ -18,7 +18,7 @@ namespace lava::fs {
 namespace {
 
 // Directories that this process holds. flock alone would let a process lock twice on network file
-// systems, where it is built from locks that a process owns as a whole.
+// systems, which emulate it by locks that belong to the whole process.
 class HeldDirectories {
  public:
   using Id = std::pair<dev_t, ino_t>;
@@ -44,11 +44,11 @@ Status InUse(const std::string& directory, const char* by) {
   return Status::Busy("lock " + directory + ": in use by " + by + "; close it or use another one");
 }
 
-// Gives back what it took so far, also when a lock is only half made.
+// Its destruction releases everything taken so far, even after a Take() that failed halfway.
 class PosixDirectoryLock : public DirectoryLock {
  public:
   ~PosixDirectoryLock() override {
-    if (descriptor_ >= 0) (void)close(descriptor_);  // gives the flock up
+    if (descriptor_ >= 0) (void)close(descriptor_);  // also releases the flock
     if (id_) HeldDirectories::Get().Erase(*id_);
   }
 

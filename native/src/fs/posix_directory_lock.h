@@ -7,7 +7,7 @@
 
 namespace lava::fs {
 
-/// See FileSystem::Lock. The lock ends with the process, however it ends.
+/// See FileSystem::Lock. The lock ends with the process, however the process ends.
 Result<std::unique_ptr<DirectoryLock>> LockPosixDirectory(const std::string& directory);
 
 }  // namespace lava::fs

@@ -23,7 +23,7 @@ TEST_F(PosixDirectoryLockTest, OneHolderInAProcess) {
 }
 
 TEST_F(PosixDirectoryLockTest, OneHolderOverProcesses) {
-  // The child's guard inside the process knows nothing of the parent: only flock can refuse it.
+  // The child's list of held directories does not contain the parent's: only flock can refuse it.
   int to_child[2];
   ASSERT_EQ(pipe(to_child), 0);
   const pid_t child = fork();

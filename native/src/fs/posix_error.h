@@ -8,7 +8,7 @@
 namespace lava::fs {
 
 /// The Status for a failed system call: NotFound for ENOENT, NoSpace for a full device or quota
-/// (names the directory), else IOError.
+/// (the message names the directory), otherwise IOError.
 Status PosixError(std::string_view operation, const std::string& path, int error);
 
 /// The directory part of a path; "." when it has none.

@@ -28,7 +28,7 @@ Result<struct stat> StatOf(const std::string& path) {
   return st;
 }
 
-// The errno, or 0. A umask takes rights away from a directory's user, too; those are given back.
+// Returns the errno, or 0. A umask may also take the user's own rights away; they are restored.
 int MakeDirectory(const std::string& path) {
   if (mkdir(path.c_str(), kDirectoryMode) != 0) return errno;
   struct stat st {};
@@ -38,8 +38,8 @@ int MakeDirectory(const std::string& path) {
   return 0;
 }
 
-// What others could read under its old name they could read here. Only what belongs to this user
-// can be, and is, narrowed; its user's own rights stay as they are.
+// Others could read the file under its new name, too. Only files of this user can be changed, and
+// their user's own rights stay.
 void NarrowLinked(const std::string& path) {
   struct stat st {};
   if (lstat(path.c_str(), &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid()) return;

@@ -8,16 +8,17 @@
 
 namespace lava::fs {
 
-/// Which files go past the page cache; one that refuses it does not, which is counted and no error.
+/// Which files bypass the page cache. A file that rejects that uses the cache and is counted.
 struct PosixOptions {
   bool direct_reads = false;   // at offsets
   bool direct_writes = false;  // see FileSystem::Create
   DirectIo::Calls calls = DirectIo::System();
 };
 
-/// The file system of the operating system; FileSystem::Posix() is one with the process's limit of
+/// The file system of the operating system. FileSystem::Posix() is one with the process's limit of
 /// open files. Lock() uses a file "LOCK" in the directory, which List() shows.
-/// Ownership:  limit must outlive it and all its files.
+/// Threads:    any.
+/// Ownership:  limit must outlive the file system and all its files.
 std::unique_ptr<FileSystem> NewPosixFileSystem(OpenFileLimit* limit,
                                                const PosixOptions& options = {});
 

@@ -105,7 +105,7 @@ TEST_F(PosixFileSystemTest, AllIsForTheUserAloneWhateverTheUmask) {
   }
 }
 
-// As a file that an older process made, or that is put there by hand.
+// Such as a file from an older process, or one put there by hand.
 TEST_F(PosixFileSystemTest, WhatOthersCouldReadTheyCannotReadOnceItIsWrittenOrLinked) {
   Write("file", "state");
   ASSERT_EQ(chmod(Path("file").c_str(), 0666), 0);

@@ -16,9 +16,9 @@
 namespace lava::fs {
 namespace {
 
-// The file's state in one word, so that reading takes no lock: the high half is the descriptor
-// plus one (0: closed), the low half counts the readers that use it. Only a state without readers
-// may become closed, by compare and swap, and only its winner calls close.
+// The file's state in one word, so that reading takes no lock. The high half is the descriptor plus
+// one (0: closed), the low half counts the readers that use it. Only a state without readers may
+// become closed, by compare and swap, and only the winner calls close.
 constexpr uint64_t kOneReader = 1;
 constexpr uint64_t Opened(int descriptor) { return (static_cast<uint64_t>(descriptor) + 1) << 32; }
 constexpr bool IsOpen(uint64_t state) { return state >> 32 != 0; }
@@ -90,8 +90,8 @@ class PosixRandomFile : public RandomFile, public EvictableFile {
       Result<size_t> got =
           direct_->Read(descriptor, path_, offset, length, alignment, to, &refused);
       if (!refused) return got;
-      // First off, then 0: whoever sees that reads what is not aligned. Nobody opens the file again
-      // meanwhile, since this reader is not released.
+      // alignment_ becomes 0 only after direct I/O is off, because readers that see 0 read
+      // unaligned. The file cannot be reopened meanwhile, since this reader is not released.
       MutexLock lock(&reopen_mutex_);
       if (alignment_.load() != 0) direct_->TurnOff(descriptor);
       alignment_.store(0);
@@ -120,14 +120,15 @@ class PosixRandomFile : public RandomFile, public EvictableFile {
       Release();
       return descriptor;
     }
-    // Keeps the count of readers, this one included, so nobody can evict it before it is used.
+    // Keeps the readers' count, which includes this one, so the file cannot be evicted before the
+    // read.
     state_.fetch_add(Opened(*descriptor));
     used_.store(true, std::memory_order_relaxed);
     limit_->Add(const_cast<PosixRandomFile*>(this));
     return descriptor;
   }
 
-  // The file that was opened first, or an error: never what took over its name.
+  // Opens the same file as at first; an error if another file has taken over its name.
   Result<int> OpenSame() const LAVA_REQUIRES(reopen_mutex_) {
     LAVA_ASSIGN_OR_RETURN(const int descriptor, OpenDescriptor(path_, O_RDONLY, "open again"));
     struct stat st {};
@@ -153,7 +154,7 @@ class PosixRandomFile : public RandomFile, public EvictableFile {
   mutable std::atomic<uint64_t> state_;
   mutable std::atomic<uint32_t> alignment_;  // of direct reads; 0: through the page cache
   mutable std::atomic<bool> used_{true};
-  mutable Mutex reopen_mutex_;  // of who opens it again, or turns direct reads off
+  mutable Mutex reopen_mutex_;  // held to reopen, or to turn direct reads off
 };
 
 }  // namespace

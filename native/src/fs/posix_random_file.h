@@ -9,10 +9,11 @@
 
 namespace lava::fs {
 
-/// Opens path for reads at offsets. Its descriptor may be closed between reads (see
-/// OpenFileLimit) and is then opened again by path: the path must not be renamed or removed while
-/// reads may come; a read after that returns IOError or NotFound, never another file's bytes.
-/// direct: null, or how the file is read past the page cache if it can be.
+/// Opens path for reads at offsets. The descriptor may be closed between reads (see OpenFileLimit)
+/// and is then opened again by path, so the path must not be renamed or removed while reads may
+/// come. A read after that returns IOError or NotFound, never another file's bytes.
+/// direct: null, or used to read the file past the page cache if the file supports it.
+/// Threads:    any.
 /// Ownership:  limit must outlive the file.
 Result<std::unique_ptr<RandomFile>> OpenPosixRandomFile(const std::string& path,
                                                         OpenFileLimit* limit,

@@ -8,7 +8,7 @@
 
 namespace lava::fs {
 
-/// A test with a fresh directory of its own, removed afterwards.
+/// A test with a fresh directory, which is removed afterwards.
 class PosixTest : public ::testing::Test {
  protected:
   PosixTest() {

@@ -18,9 +18,9 @@ bool CanBeRead(const RandomFile& file, uint64_t offset, size_t length) {
 
 }  // namespace
 
-// Reads that go on, and what must stay where it is meanwhile.
+// Running reads, and everything that must stay in place meanwhile.
 struct ReadBatch::Started {
-  // A file's descriptor for as long as it is read from.
+  // Keeps a file's descriptor open while it is read from.
   class DescriptorUse {
    public:
     explicit DescriptorUse(const RandomFile* file) : file_(file), shared_(file->Share()) {}
@@ -43,9 +43,9 @@ struct ReadBatch::Started {
   std::vector<DescriptorUse> uses;
   struct Of {
     size_t piece;
-    uint64_t before;  // bytes that are read ahead of it
+    uint64_t before;  // bytes read ahead of the piece, for alignment
   };
-  std::vector<Of> of;  // each read
+  std::vector<Of> of;  // one for each read
 };
 
 ReadBatch::ReadBatch(Mode mode) : mode_(mode) {}
@@ -132,7 +132,7 @@ void ReadBatch::Finish() {
     const auto [number, before] = started->of[i];
     const UringCall& read = started->reads[i];
     Piece* const piece = &pieces_[number];
-    // What came short or not at all is read again the usual way, which says what is wrong with it.
+    // A short or failed read is repeated by a plain read, whose error says what is wrong.
     if (lost || read.result < 0 || static_cast<uint64_t>(read.result) < before + piece->length)
       ReadAlone(piece);
     else

@@ -11,12 +11,12 @@
 
 namespace lava::fs {
 
-/// Reads pieces of several files beside each other where the system can (io_uring), else one after
-/// another: a device answers many requests in little more time than one.
+/// Reads pieces of several files in parallel where the system supports that (io_uring), otherwise
+/// one after another. A device answers many requests in little more time than one.
 /// Threads:    one thread.
-/// Ownership:  holds the memory of what it read until Clear() or its end; the files of Add() must
-///             outlive Run().
-/// Errors:     of each piece by itself, as RandomFile::Read().
+/// Ownership:  holds the bytes it read until Clear() or destruction; the files of Add() must
+///             outlive Run() or Finish().
+/// Errors:     per piece, as RandomFile::Read().
 class ReadBatch {
  public:
   enum class Mode { kBesideEachOther, kOneByOne };
@@ -25,24 +25,25 @@ class ReadBatch {
   ReadBatch(const ReadBatch&) = delete;
   ReadBatch& operator=(const ReadBatch&) = delete;
 
-  /// The number of the piece: 0, 1, ...
+  /// Returns the number of the piece: 0, 1, ...
   size_t Add(const RandomFile& file, uint64_t offset, size_t length);
-  /// Reads all that was added; once between two Clear().
+  /// Reads all added pieces; once between two Clear().
   void Run() {
     Begin();
     Finish();
   }
-  /// The two halves of Run(): between them the reads go on beside the caller, where the system can.
+  /// The two halves of Run(). Between them the reads run in parallel with the caller where
+  /// possible.
   void Begin();
   void Finish();
   const Status& status(size_t piece) const { return pieces_[piece].status; }
-  /// As many bytes as were asked for, if the status is OK; valid until Clear().
+  /// The requested bytes, if the status is OK; valid until Clear().
   Slice bytes(size_t piece) const { return pieces_[piece].bytes; }
   size_t pieces() const { return pieces_.size(); }
   uint64_t bytes_wanted() const { return bytes_wanted_; }
   void Clear();
 
-  /// Whether this process reads beside each other; false once the system refused to.
+  /// Whether this process can read in parallel; false once the system has refused.
   static bool IsParallel();
 
  private:
@@ -50,7 +51,7 @@ class ReadBatch {
     const RandomFile* file;
     uint64_t offset;
     size_t length;
-    AlignedBuffer memory;  // of a piece that is read alone
+    AlignedBuffer memory;  // if the piece is read alone
     Status status;
     Slice bytes;
   };
@@ -60,7 +61,7 @@ class ReadBatch {
 
   const Mode mode_;
   std::vector<Piece> pieces_;
-  AlignedBuffer memory_;              // of all pieces that are read beside each other
+  AlignedBuffer memory_;              // of all pieces that are read in parallel
   std::unique_ptr<Started> started_;  // between Begin() and Finish()
   uint64_t bytes_wanted_ = 0;
 };

@@ -118,7 +118,7 @@ TEST_F(DirectReadBatchTest, TwoGoOnBesideTheirCallerAndOneIsGivenUp) {
   EXPECT_EQ(first.pieces(), 0u);
 }
 
-// As containers do: from here on the process has no io_uring. False where it may not say so.
+// Takes io_uring away from the process, as containers do. False where seccomp is not allowed.
 bool RefuseRings() {
   sock_filter rules[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -134,7 +134,7 @@ bool RefuseRings() {
 using ReadBatchDeathTest = ReadBatchTest;
 
 TEST_F(ReadBatchDeathTest, ReadsOneByOneWhereTheSystemRefusesRings) {
-  // A process of its own that has made no ring yet.
+  // A separate process that has made no ring yet.
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   constexpr int kRight = 0, kWrong = 1, kNotRefused = 2, kMayNotSay = 3;
   const auto read = [this] {
@@ -170,7 +170,7 @@ TEST_F(ReadBatchTest, APieceThatFailsSaysWhyAndLeavesTheOthers) {
   }
 }
 
-// The file ends before what it was when it was opened.
+// The file is now shorter than it was when it was opened.
 TEST_F(ReadBatchTest, AFileThatWasCutIsCorruption) {
   std::filesystem::resize_file(Path("file1"), 1000);
   ReadBatch batch;

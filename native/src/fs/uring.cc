@@ -12,7 +12,7 @@
 namespace lava::fs {
 namespace {
 
-// As many as a collection reads at once, about.
+// About as many as a garbage collection reads at once.
 constexpr unsigned kDepth = 128;
 constexpr size_t kRingsKept = 8;
 
@@ -24,7 +24,7 @@ class Ring {
     const int error = -io_uring_queue_init(kDepth, &ring->ring_, 0);
     if (error != 0) return error;
     ring->is_made_ = true;
-    // A kernel from before 5.6 has rings, but no such calls.
+    // Kernels before 5.6 have rings, but not these calls.
     io_uring_probe* probe = io_uring_get_probe_ring(&ring->ring_);
     const bool can = probe != nullptr && io_uring_opcode_supported(probe, IORING_OP_READ) != 0 &&
                      io_uring_opcode_supported(probe, IORING_OP_WRITE) != 0;
@@ -62,11 +62,11 @@ class Ring {
     io_uring_prep_write(sqe, write->descriptor, write->memory, write->length, write->offset);
     io_uring_sqe_set_data(sqe, write);
     int n = 0;
-    // Waits for nothing: other calls of this name wait for one.
+    // Does not wait for a completion; Submit(1) waits for one.
     do {
       n = io_uring_submit_and_wait(&ring_, 0);
     } while (n == -EINTR);
-    is_usable_ = n == 1;  // else what was prepared is still in it
+    is_usable_ = n == 1;  // otherwise the ring still holds the prepared call
     return is_usable_;
   }
   Uring::Outcome Finish() {
@@ -87,16 +87,16 @@ class Ring {
       io_uring_sqe_set_data(sqe, &read);
     }
   }
-  // And waits for so many, if all could be submitted.
+  // Submits the prepared reads and waits for `wait` completions, if all could be submitted.
   void Submit(unsigned wait) {
     const int n = io_uring_submit_and_wait(&ring_, wait);
     if (n >= 0) {
       submitted_ += static_cast<size_t>(n);
     } else if (n != -EINTR && (done_ == submitted_ || (n != -EAGAIN && n != -EBUSY))) {
-      failed_ = true;  // what was not submitted never will be: the ring is thrown away
+      failed_ = true;  // the rest is never submitted: the ring is discarded
     }
   }
-  // False when nobody can tell any more what the kernel does.
+  // False when the state of the kernel's calls has become unknown.
   bool TakeCompletions(bool wait, size_t* done) {
     io_uring_cqe* cqe = nullptr;
     while (true) {
@@ -119,7 +119,7 @@ class Ring {
   bool is_usable_ = true;
 };
 
-/// The rings that nobody uses now. Never destroyed: threads may outlive static objects.
+/// The unused rings of the process. Never destroyed: threads may outlive static objects.
 class Rings {
  public:
   static Rings& Get() {
@@ -138,7 +138,7 @@ class Rings {
     }
     std::unique_ptr<Ring> ring;
     const int error = Ring::Make(&ring);
-    // Out of descriptors or memory is for now only.
+    // A lack of descriptors or memory is temporary.
     if (error != 0 && error != EMFILE && error != ENFILE && error != ENOMEM && error != EAGAIN)
       refused_.store(true, std::memory_order_relaxed);
     return ring;
