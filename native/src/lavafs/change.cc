@@ -51,7 +51,7 @@ bool GetSize(Slice* in, Change* change) {
 
 bool GetName(Slice* in, Slice* name) { return GetLengthPrefixed(in, name) && IsFileName(*name); }
 
-// What stands behind the type.
+// Reads the fields that follow the type.
 bool GetFields(Slice* in, Change* change) {
   using Type = Change::Type;
   switch (change->type) {

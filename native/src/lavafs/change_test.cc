@@ -77,7 +77,7 @@ TEST(Change, WhatNoVersionWritesIsRefused) {
     Slice in(&type, 1);
     EXPECT_TRUE(DecodeChange(&in).status().IsCorruption());
   }
-  // More runs than a change has.
+  // More runs than a change may have.
   std::string many(1, static_cast<char>(Type::kExtents));
   PutVarint32(&many, 1);
   PutVarint32(&many, 1u << 30);
@@ -95,7 +95,7 @@ TEST(Superblock, ComesBackAsItWasOrIsRefused) {
   ASSERT_EQ(block.size(), kBlockBytes);
   ASSERT_TRUE(DecodeSuperblock(block).ok());
   EXPECT_EQ(*DecodeSuperblock(block), superblock);
-  // Its sector is written whole or not at all.
+  // All bytes lie in one sector, which is written whole or not at all.
   EXPECT_EQ(block.find_last_not_of('\0') / 512, 0u);
   for (size_t at = 0; at < 80; at++) {
     std::string damaged = block;
@@ -132,7 +132,7 @@ TEST(Transaction, AnyDamagedByteIsSeen) {
         PeekTransaction(damaged, kBlockBytes, &read) && CheckTransaction(uuid, read, damaged);
     EXPECT_FALSE(whole) << at;
   }
-  // A length that leads away.
+  // A length that exceeds the extent.
   EncodeFixed32(bytes.data() + 4, kBlockBytes);
   EXPECT_FALSE(PeekTransaction(bytes, kBlockBytes, &read));
 }

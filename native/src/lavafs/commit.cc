@@ -10,7 +10,7 @@ void VolumeImpl::Record(const Change& change) {
   using Type = Change::Type;
   std::vector<ExtentRun> freed;
   const bool of_contents = change.type == Type::kExtents || change.type == Type::kSize;
-  // To the journal a file is gone with its last name, though it is written on.
+  // For the journal a file ends with its last name, even if it is still being written.
   const bool in_memory_only = of_contents && metadata_.inode(change.inode).links == 0;
   try {
     const Status done = metadata_.Apply(change, &freed);
@@ -30,10 +30,10 @@ void VolumeImpl::Free(std::vector<ExtentRun> runs) {
   if (runs.empty()) return;
   for (const ExtentRun& run : runs) freed_extents_ += run.count;
   freed_.push_back({.change = recorded_, .runs = std::move(runs)});
-  ReleaseFreed();  // of a file that was open when it was removed
+  ReleaseFreed();  // a file that was open when it was removed may be safe to free
 }
 
-// A removed file's extents must not get other contents while a crash may bring the file back.
+// A removed file's extents must not be reused while a crash may still bring the file back.
 void VolumeImpl::ReleaseFreed() {
   const uint64_t safe = options_.power_safe ? durable_ : written_;
   for (; !freed_.empty() && freed_.front().change <= safe; freed_.pop_front()) {
@@ -83,8 +83,8 @@ Status VolumeImpl::WriteJournal(Reach reach) {
   const bool dirty = contents != contents_synced_;
   const bool durably = reach == Reach::kDurable, doubtful = doubtful_;
   uint64_t durable = durable_sequence_;
-  // Contents first: a size must never be found without them. And what is in the journal but
-  // doubtful counts only when a later transaction says that it was synced.
+  // Contents are synced first, so that no size is found without them. Doubtful transactions count
+  // only once a later transaction says that they were synced.
   const bool synced = durably && (dirty || doubtful);
   const bool ordered = synced || !dirty;
   const bool writes = !changes.empty() || (durably && doubtful);
@@ -142,8 +142,8 @@ void VolumeImpl::StartCompactionIfDue() {
   bool asked = false;
   {
     MutexUnlock unlock(&mutex_);
-    // Its errors are those of the volume, which the next change tells, or want of space, with which
-    // the next one tries again.
+    // An error is either the volume's, which the next change reports, or a lack of space, after
+    // which the next change tries again.
     const auto compact = [this] { (void)CompactJournal(); };
     asked = Tried([&] {
       if (options_.run_in_background) {

@@ -7,14 +7,15 @@
 
 namespace lava::lavafs {
 
-// The journal goes on in an extent of its own while all metadata as of then is written elsewhere:
-// what a mount would make of the journal so far, so that nobody waits until it is copied. Until the
-// superblock names that, the journal before it is the one that counts, and leads to the same place.
+// Writes all metadata anew, as a checkpoint. Meanwhile the journal continues in an extent of its
+// own. The checkpoint comes from replaying the journal up to that extent, as a mount does, so no
+// writer waits for a copy of the metadata. Until the superblock names the checkpoint, the former
+// journal counts; it leads to the same extent.
 Status VolumeImpl::CompactJournal() {
   bool begun = false;
   Status done = Guarded("compact the journal of", device_->name(), [&] { return Compact(&begun); });
   if (!begun) return done;
-  // It threw, which leaves the place in the journal unknown.
+  // An exception leaves the position in the journal unknown.
   MutexLock lock(&mutex_);
   committing_ = compacting_ = false;
   Fail(done);
@@ -22,7 +23,7 @@ Status VolumeImpl::CompactJournal() {
   return done;
 }
 
-// *begun: it holds others off. Not any more when it returns.
+// *begun: commits or compactions wait for this one. False again on return, but not if it throws.
 Status VolumeImpl::Compact(bool* begun) {
   MutexLock lock(&mutex_);
   while (committing_ || compacting_) committed_.Wait(&mutex_);
@@ -50,7 +51,7 @@ Status VolumeImpl::Compact(bool* begun) {
       const Status encoded = EncodeMetadata(last_sequence, &checkpoint, &ends);
       return encoded.ok() ? WriteCheckpoint(checkpoint, ends, resume, &start, &extents) : encoded;
     });
-    // Of the device or of memory.
+    // Either the device or the memory is full.
     const bool is_full = done.IsNoSpace() || done.code() == Status::Code::kMemoryLimit;
     if (done.ok()) done = device_->Sync();
     if (done.ok()) {
@@ -80,7 +81,7 @@ Status VolumeImpl::Compact(bool* begun) {
   return done;
 }
 
-// As changes, and where each ends.
+// Encodes all metadata as changes; *ends gets the end of each.
 Status VolumeImpl::EncodeMetadata(uint64_t last_sequence, std::string* changes,
                                   std::vector<size_t>* ends) {
   LAVA_ASSIGN_OR_RETURN(const Metadata metadata,
@@ -92,7 +93,7 @@ Status VolumeImpl::EncodeMetadata(uint64_t last_sequence, std::string* changes,
   return Status::OK();
 }
 
-// Writes what is pending, and the jump to a new extent behind it.
+// Writes the pending changes and, behind them, a jump to a new extent.
 Status VolumeImpl::GoOnIn(uint32_t extent) {
   LAVA_RETURN_IF_ERROR(WriteJournal(Reach::kWritten));
   const uint64_t durable = durable_sequence_;

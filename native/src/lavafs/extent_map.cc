@@ -39,7 +39,7 @@ void ExtentMap::Give(const ExtentRun& run) {
   lowest_free_ = std::min(lowest_free_, run.first);
 }
 
-// count_ when none is free from there on.
+// The first free extent from `from` on; count_ when there is none.
 uint32_t ExtentMap::NextFree(uint32_t from) const {
   if (from >= count_) return count_;
   size_t word = from / 64;

@@ -7,22 +7,22 @@
 
 namespace lava::lavafs {
 
-/// Which extents are in use. Low ones are given out first, so that those above the highest ever
-/// used, which were never written, come last: rewriting written blocks costs half as much.
+/// Which extents are in use. Low ones are given out first, so that extents which were never written
+/// come last: writing to blocks that were written before costs half as much.
 /// Threads:    one at a time.
 class ExtentMap {
  public:
-  /// Extents [0, count); those before kFirstExtent are in use for ever.
+  /// Extents [0, count); those before kFirstExtent are always in use.
   explicit ExtentMap(uint32_t count);
 
-  /// The device grew.
+  /// Adds the extents of a device that grew.
   void Extend(uint32_t count);
-  /// Marks a run as used. False, and nothing is changed: a part of it is, or does not exist.
+  /// Marks a run as used. False, with nothing changed, if a part is in use or does not exist.
   bool Take(const ExtentRun& run);
-  /// A run that is used as a whole becomes free.
+  /// Frees a run, all of which must be in use.
   void Give(const ExtentRun& run);
-  /// Takes `count` free extents, or all if there are fewer; in few runs, at `after` first, where a
-  /// file's last run ends (0: anywhere).
+  /// Takes `count` free extents, or all if there are fewer, in few runs. after: the extent to try
+  /// first, where a file's last run ends (0: anywhere).
   std::vector<ExtentRun> Allocate(uint32_t count, uint32_t after);
 
   bool IsUsed(uint32_t extent) const { return (words_[extent / 64] >> (extent % 64) & 1) != 0; }

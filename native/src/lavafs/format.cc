@@ -16,7 +16,7 @@ constexpr uint32_t kTransactionMagic = 0x4e544a4c;  // "LJTN"
 constexpr uint32_t kOrderedFlag = 1;
 constexpr size_t kChecksumAt = kTransactionHeaderBytes - 8;
 
-// Over what stands before the checksum and behind it.
+// Covers the header up to its checksum, and the payload.
 uint64_t ChecksumOf(const Uuid& uuid, Slice header, Slice payload) {
   return Hash64(payload, Hash64(header.substr(0, kChecksumAt), uuid.high ^ uuid.low));
 }

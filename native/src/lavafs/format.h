@@ -9,21 +9,21 @@
 
 namespace lava::lavafs {
 
-/// The bytes of a volume; docs/lavafs-format.md says what they mean. Numbers are little endian.
+/// The format of a volume; docs/lavafs-format.md describes it. Numbers are little endian.
 /// Threads:    none shared.
-/// Errors:     Corruption with what is wrong, without place: the caller knows the offset.
+/// Errors:     Corruption that says what is wrong but not where: the caller knows the offset.
 
 inline constexpr uint32_t kFormatVersion = 1;
 inline constexpr uint32_t kBlockBytes = 4096;
-/// Both hold the same; the first block is left alone.
+/// Both superblocks have the same content. The device's first block is left alone.
 inline constexpr std::array<uint64_t, 2> kSuperblockOffsets = {1 * kBlockBytes, 2 * kBlockBytes};
-/// The superblocks' extent is nobody else's.
+/// Extent 0 is reserved for the superblocks.
 inline constexpr uint32_t kFirstExtent = 1;
 inline constexpr uint32_t kExtentBytesMin = 16 << 10;
 inline constexpr uint32_t kExtentBytesMax = 64 << 20;
 inline constexpr uint32_t kExtentsMax = 1u << 30;
 inline constexpr uint32_t kNameBytesMax = 255;
-/// Directories are named by whole paths.
+/// A directory's name is its whole path.
 inline constexpr uint32_t kDirectoryNameBytesMax = 4096 - 1;
 
 struct Uuid {
@@ -32,11 +32,11 @@ struct Uuid {
 };
 std::string ToString(const Uuid& uuid);
 
-/// Where the journal's first transaction stands, and what it must say.
+/// Where the journal's first transaction is, and its expected sequence and predecessor.
 struct JournalStart {
   uint32_t extent = 0;
   uint64_t sequence = 0;
-  uint64_t previous = 0;  // the checksum that it must name as its predecessor's
+  uint64_t previous = 0;  // the checksum of the predecessor, which the transaction must name
   friend bool operator==(const JournalStart&, const JournalStart&) = default;
 };
 
@@ -44,12 +44,12 @@ struct Superblock {
   Uuid uuid = {};
   uint32_t extent_bytes = 0;
   uint64_t capacity_bytes = 0;
-  uint64_t generation = 0;  // one more each time that it is written
+  uint64_t generation = 0;  // incremented by each write
   JournalStart journal = {};
   friend bool operator==(const Superblock&, const Superblock&) = default;
 };
 
-/// kBlockBytes.
+/// Returns kBlockBytes.
 std::string EncodeSuperblock(const Superblock& superblock);
 /// block: kBlockBytes. NotSupported for a newer version.
 Result<Superblock> DecodeSuperblock(Slice block);
@@ -59,10 +59,10 @@ struct TransactionHeader {
   uint32_t payload_bytes = 0;
   uint64_t sequence = 0;
   uint64_t previous = 0;  // checksum of the transaction before
-  uint64_t mount = 0;     // random, another one for each mount
-  uint64_t boot = 0;      // which start of the machine the mount belongs to; 0: unknown
-  uint64_t durable = 0;   // all up to this sequence had been synced when this was written
-  /// The contents of files that its sizes speak of had been synced when it was written.
+  uint64_t mount = 0;     // random number of the mount
+  uint64_t boot = 0;      // identifies the machine's boot during the mount; 0: unknown
+  uint64_t durable = 0;   // everything up to this sequence had been synced when this was written
+  /// The contents of the files whose sizes it changes had been synced when it was written.
   bool ordered = false;
   uint64_t checksum = 0;  // set by EncodeTransaction()
 };
@@ -74,10 +74,10 @@ uint64_t EncodeTransaction(const Uuid& uuid, const TransactionHeader& header, Sl
 constexpr uint64_t TransactionBytes(uint64_t payload_bytes) {
   return (kTransactionHeaderBytes + payload_bytes + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
 }
-/// What a header says of itself, before its checksum can be looked at. False: this is no header, or
-/// its transaction would not fit into bytes_max.
+/// Reads a header before its checksum can be verified. False: the block has no header, or its
+/// transaction would not fit into bytes_max.
 bool PeekTransaction(Slice block, uint64_t bytes_max, TransactionHeader* header);
-/// bytes: TransactionBytes(header.payload_bytes). False: the checksum is another one.
+/// bytes: TransactionBytes(header.payload_bytes). False: the checksum does not match.
 bool CheckTransaction(const Uuid& uuid, const TransactionHeader& header, Slice bytes);
 
 }  // namespace lava::lavafs

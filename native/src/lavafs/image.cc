@@ -41,7 +41,7 @@ Status ReadSuperblock(fs::BlockDevice* device, Image* image) {
   return Status::OK();
 }
 
-// How many of the transactions count.
+// Number of transactions that count: after another boot, those before the first doubtful one.
 size_t Trusted(const JournalContent& journal, bool same_boot) {
   const std::vector<Transaction>& transactions = journal.transactions;
   if (same_boot) return transactions.size();
@@ -57,7 +57,7 @@ size_t Trusted(const JournalContent& journal, bool same_boot) {
                              transactions.begin());
 }
 
-// The place of the transaction that does not count, which the next one takes.
+// The place of the first transaction that does not count; the next one is written there.
 JournalWriter::Place PlaceOf(const Transaction& transaction, uint32_t extent_bytes) {
   return {.start = {.extent = static_cast<uint32_t>(transaction.offset / extent_bytes),
                     .sequence = transaction.header.sequence,
@@ -121,7 +121,7 @@ Result<Image> ReadImage(fs::BlockDevice* device, uint64_t boot) {
   image.transactions_left_out = journal.transactions.size() - trusted;
   if (image.transactions_left_out > 0) {
     image.end = PlaceOf(journal.transactions[trusted], extent_bytes);
-    // Of extents behind that one, none is the journal's any more.
+    // Later extents no longer belong to the journal.
     const auto last =
         std::find(journal.extents.begin(), journal.extents.end(), image.end.start.extent);
     journal.extents.erase(last + 1, journal.extents.end());

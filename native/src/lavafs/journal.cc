@@ -11,7 +11,7 @@ namespace lava::lavafs {
 
 namespace {
 
-// Of one call, so that others' hardly wait behind it.
+// Payload of one transaction, small enough that other writes hardly wait behind it.
 constexpr uint64_t kPayloadBytesMax = 64 << 10;
 constexpr size_t kReadBytesMax = 128 << 10;
 
@@ -27,7 +27,7 @@ Status ReadAligned(fs::BlockDevice* device, uint64_t offset, size_t length, fs::
 }
 
 bool JournalWriter::Fits(uint64_t payload_bytes) const {
-  // The last block is a jump's.
+  // The last block is reserved for a jump.
   return place_.offset + TransactionBytes(payload_bytes) + kBlockBytes <= identity_.extent_bytes;
 }
 
@@ -127,7 +127,7 @@ class JournalReader {
 
   Slice Bytes(uint64_t offset, uint64_t length) const { return {memory_.data() + offset, length}; }
 
-  // A transaction that is whole, whichever it is.
+  // Whether a whole transaction begins there, whichever it is.
   bool WholeAt(uint64_t offset, TransactionHeader* header) const {
     const uint64_t room = superblock_.extent_bytes - offset;
     return room >= kBlockBytes && PeekTransaction(Bytes(offset, kBlockBytes), room, header) &&
@@ -164,7 +164,7 @@ class JournalReader {
     return true;
   }
 
-  // To where the transaction says that the journal goes on.
+  // Continues where the transaction says that the journal goes on.
   Status Follow(const Transaction& transaction) {
     Slice in = transaction.payload;
     Result<Change> first = in.empty() ? Result<Change>(Change()) : DecodeChange(&in);
@@ -197,10 +197,10 @@ class JournalReader {
 
   fs::BlockDevice* const device_;
   const Superblock& superblock_;
-  const uint64_t last_sequence_;  // not of the checkpoint
+  const uint64_t last_sequence_;  // the last one to read, after the checkpoint
   JournalStart next_;
   uint64_t offset_ = 0;
-  bool resumed_ = false;  // behind the checkpoint
+  bool resumed_ = false;  // the checkpoint has been read
   std::set<uint32_t> visited_;
   fs::AlignedBuffer memory_;
   JournalContent content_;

@@ -10,10 +10,10 @@
 
 namespace lava::lavafs {
 
-/// Writes transactions one behind another: through an extent, and when it is full, on to the next.
+/// Writes transactions one behind another: fills an extent, then continues in the next one.
 /// Threads:    one at a time.
 /// Ownership:  the device must outlive it.
-/// Errors:     the device's, after which it is useless.
+/// Errors:     the device's; the writer is useless afterwards.
 class JournalWriter {
  public:
   struct Identity {
@@ -21,7 +21,7 @@ class JournalWriter {
     uint32_t extent_bytes = 0;
     uint64_t mount = 0, boot = 0;  // as in TransactionHeader
   };
-  /// Where the next transaction goes, and what it says.
+  /// Where the next transaction goes, and its sequence and predecessor.
   struct Place {
     JournalStart start = {};
     uint64_t offset = 0;  // within the extent
@@ -29,16 +29,16 @@ class JournalWriter {
   JournalWriter(fs::BlockDevice* device, const Identity& identity, const Place& place)
       : device_(device), identity_(identity), place_(place) {}
 
-  /// Whether a payload has room in this extent; if not, Jump() comes first.
+  /// Whether a payload fits in this extent; otherwise Jump() must come first.
   bool Fits(uint64_t payload_bytes) const;
-  /// Of one transaction: what fits into an empty extent, and what a device writes in so little time
-  /// that others' writes hardly wait.
+  /// Largest payload of a transaction: it fits into an empty extent, and its write is so short that
+  /// other writes hardly wait.
   uint64_t payload_bytes_max() const;
-  /// durable: all up to that sequence was synced. ordered: see TransactionHeader.
+  /// durable: everything up to that sequence has been synced. ordered: see TransactionHeader.
   Status Write(Slice payload, uint64_t durable, bool ordered);
-  /// Goes on in another extent.
+  /// Continues in another extent.
   Status Jump(uint32_t extent, uint64_t durable);
-  /// Writes the last transaction of a checkpoint: the journal goes on at `start`.
+  /// Writes the last transaction of a checkpoint: the journal continues at `start`.
   Status Resume(const JournalStart& start);
 
   const Place& place() const { return place_; }
@@ -57,7 +57,7 @@ class JournalWriter {
   uint64_t bytes_written_ = 0;
 };
 
-/// A transaction as it was found.
+/// A transaction read from a journal.
 struct Transaction {
   TransactionHeader header;
   uint64_t offset = 0;  // on the device
@@ -65,30 +65,30 @@ struct Transaction {
   std::string payload = {};
 };
 
-/// A whole journal.
+/// A whole journal. Owns its payloads.
 struct JournalContent {
   std::vector<Transaction> transactions;
   std::vector<uint32_t> extents;
   JournalWriter::Place end;  // where the next transaction goes
-  /// What transactions behind the end, which a crash left alone, say to have been synced.
+  /// The highest sequence that leftover transactions behind the end declare to have been synced.
   uint64_t durable_behind = 0;
 };
 
-/// The sequence of the first transaction that another start of the machine writes behind one of
-/// `sequence` - 1: far beyond what the starts before can have written and lost. Else what they left
-/// in an extent that the journal comes to again, and say there of transactions of the same numbers,
-/// would be believed.
+/// The first sequence that another boot writes behind transaction `sequence` - 1. The gap is larger
+/// than anything that earlier boots can have written and lost. Without it, their leftovers in an
+/// extent that the journal reuses would have the same numbers, and their statements about synced
+/// transactions would be believed.
 constexpr uint64_t SequenceOfNextBoot(uint64_t sequence) { return ((sequence >> 32) + 1) << 32; }
 
-/// Reads from a superblock's start to the first transaction that is not whole, which is where a
-/// power cut or nothing at all took it off; or, beside a writer, to the last that had been written,
-/// and not a byte further.
+/// Reads from a superblock's start to the first transaction that is not whole: a power cut tore it,
+/// or none was written there. With last_sequence it reads exactly up to that transaction, so that a
+/// writer may continue meanwhile.
 /// Errors:     Corruption with the offset: a checkpoint that is not whole, a journal that goes in
-///             circles, a damaged transaction of which a later one says that it had been synced.
+///             circles, or a damaged transaction that a later one declares to have been synced.
 Result<JournalContent> ReadJournal(fs::BlockDevice* device, const Superblock& superblock,
                                    uint64_t last_sequence = UINT64_MAX);
 
-/// bytes of a device, aligned as it wants them.
+/// Reads length bytes into memory that is aligned for the device, and grows the memory if needed.
 Status ReadAligned(fs::BlockDevice* device, uint64_t offset, size_t length, fs::AlignedBuffer* to);
 
 }  // namespace lava::lavafs

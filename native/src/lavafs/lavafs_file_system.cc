@@ -28,7 +28,7 @@ Place PlaceOf(Slice path) {
   return {slash == 0 ? Slice("/") : WithoutSlashes(path.substr(0, slash)), path.substr(slash + 1)};
 }
 
-// Directories that this process holds; a volume is mounted by one process.
+// Directories that this process holds. No other process can mount the volume meanwhile.
 struct Held {
   Mutex mutex;
   std::set<std::string, std::less<>> directories LAVA_GUARDED_BY(mutex);
@@ -43,7 +43,7 @@ class HeldDirectory : public fs::DirectoryLock {
     MutexLock lock(&held_->mutex);
     held_->directories.erase(directory_);
   }
-  /// False when another has it.
+  /// False when the directory has another holder.
   bool Take() {
     MutexLock lock(&held_->mutex);
     return taken_ = held_->directories.insert(directory_).second;
@@ -149,7 +149,7 @@ class LavaFileSystem : public fs::FileSystem {
  private:
   Result<std::unique_ptr<fs::AppendFile>> CreateIn(const Place& place, size_t buffer_bytes,
                                                    bool may_use_reserve) {
-    // Who writes much writes it in pieces of this: half an extent, as the paper's.
+    // Large files are written in pieces of this size.
     if (buffer_bytes >= std::min(kLargeFrom, large_buffer_bytes_))
       buffer_bytes = large_buffer_bytes_;
     LAVA_ASSIGN_OR_RETURN(

@@ -8,12 +8,13 @@
 
 namespace lava::lavafs {
 
-/// A volume as a file system: a path's last part is the file, all before it the directory's name.
-/// Sync() is that of contents and size; SyncDirectory() makes all changes of names durable.
+/// A volume as a file system. The last part of a path is the file; everything before it is the
+/// directory's name. Sync() covers a file's contents and size; SyncDirectory() makes all changes of
+/// names durable.
 /// Threads:    any.
-/// Ownership:  the volume must outlive it and all its files and locks.
+/// Ownership:  the volume must outlive the file system and all its files and locks.
 /// Errors:     as FileSystem and Volume.
-/// large_buffer_bytes: of files for which a buffer of 64 KiB or more is asked for, or of this.
+/// large_buffer_bytes: buffer of files that request a buffer of at least 64 KiB, or at least this.
 std::unique_ptr<fs::FileSystem> NewLavaFileSystem(Volume* volume,
                                                   size_t large_buffer_bytes = 512 << 10);
 

@@ -107,7 +107,7 @@ Status Metadata::Rename(const Change& change, std::vector<ExtentRun>* freed) {
   if (from == Names::kNone) return Wrong(change, "of a name that is not there");
   const uint32_t inode = names_.inode(from);
   const uint32_t to = names_.Find(change.to_directory, change.to_name);
-  // As POSIX has it: two names of one file stay.
+  // As in POSIX, a rename between two names of one file keeps both.
   if (to != Names::kNone && names_.inode(to) == inode) return Status::OK();
   if (to != Names::kNone) RemoveName(to, freed);
   AddName(change.to_directory, change.to_name, inode);

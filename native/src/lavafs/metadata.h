@@ -20,31 +20,32 @@ struct Inode {
   ExtentRun first;                               // count 0: no extents
   std::unique_ptr<std::vector<ExtentRun>> more;  // null: none
   uint32_t links = 0;                            // names
-  uint32_t opens : 30 = 0;                       // who reads or writes it
+  uint32_t opens : 30 = 0;                       // open readers and writers
   uint32_t used : 1 = 0;
   uint32_t open_ended : 1 = 0;
 };
 
-/// All metadata of a volume in memory: directories of one level, names, files and their extents.
-/// A change is carried out in one way, whether it happens or is replayed.
+/// All metadata of a volume in memory: directories of one level, names, files and their extents. A
+/// change is applied in the same way whether it is new or replayed.
 /// Threads:    one at a time.
+/// Errors:     Corruption for a change that does not fit the metadata.
 class Metadata {
  public:
-  /// numbers_max: how many files, and how many directories, there may be.
+  /// numbers_max: most files, and most directories, that may exist.
   explicit Metadata(uint32_t numbers_max) : numbers_max_(numbers_max) {}
 
-  /// Carries the change out; extents of files that went are added to *freed. kJump and kResume are
-  /// not its business. Errors: Corruption, and nothing was changed.
+  /// Applies the change and adds the extents of files that vanished to *freed. kJump and kResume
+  /// are not allowed. Errors: Corruption, with nothing changed.
   Status Apply(const Change& change, std::vector<ExtentRun>* freed);
 
   std::optional<uint32_t> FindDirectory(Slice name) const;
   std::vector<std::string> DirectoryNames() const;
   uint32_t FilesIn(uint32_t directory) const { return directories_[directory].names; }
-  /// Names in no order.
+  /// Names in no particular order.
   std::vector<std::string> List(uint32_t directory) const;
   std::optional<uint32_t> Find(uint32_t directory, Slice name) const;
 
-  /// Numbers for what comes next; nothing when there are as many as there may be.
+  /// Unused numbers for the next file or directory; nullopt when the maximum has been reached.
   std::optional<uint32_t> FreeInode() const;
   std::optional<uint32_t> FreeDirectory() const;
   void SetMax(uint32_t numbers_max) { numbers_max_ = numbers_max; }
@@ -52,19 +53,20 @@ class Metadata {
   const Inode& inode(uint32_t number) const { return inodes_[number]; }
   std::vector<ExtentRun> RunsOf(uint32_t number) const;
   uint64_t ExtentsOf(uint32_t number) const;
-  /// The size of contents that no change speaks of yet.
+  /// Sets the size of contents that no change records yet.
   void SetSize(uint32_t number, uint64_t size) { inodes_[number].size = size; }
-  /// A file that is open outlives its last name; its extents come with the last Close().
+  /// An open file outlives its last name; the last Close() frees its extents.
   void Open(uint32_t number) { inodes_[number].opens++; }
   void Close(uint32_t number, std::vector<ExtentRun>* freed);
 
-  /// The changes that make all this out of nothing; files without a name are left out.
+  /// Visits the changes that would make this metadata from nothing; files without a name are left
+  /// out.
   void ForEachChange(const std::function<void(const Change&)>& visit) const;
-  /// Files, those without a name among them.
+  /// Files, including those without a name.
   uint32_t files() const { return files_; }
-  /// Corruption when a file has no name, or ends behind its extents.
+  /// Corruption when a file has no name, or is larger than its extents.
   Status CheckFiles(uint32_t extent_bytes) const;
-  /// Memory: of inodes, names and their index; without what the allocator adds.
+  /// Memory of inodes, names and their index, without the allocator's overhead.
   uint64_t bytes() const;
 
  private:
@@ -86,7 +88,7 @@ class Metadata {
 
   uint32_t numbers_max_;
   std::deque<Inode> inodes_;
-  mutable std::vector<uint32_t> free_inodes_;  // may name ones that were taken since
+  mutable std::vector<uint32_t> free_inodes_;  // may contain numbers that are in use again
   std::deque<Directory> directories_;
   std::map<std::string, uint32_t, std::less<>> directory_numbers_;
   Names names_;

@@ -15,7 +15,8 @@ constexpr Slice kDigits = "0123456789abcdef";
 
 uint64_t Names::HashOf(uint32_t directory, Slice packed) { return Hash64(packed, directory); }
 
-// A name without hex digits at its beginning is as it is: no name has a zero byte.
+// A name without leading hex digits stays as it is. A packed one begins with a zero byte, which no
+// name contains.
 std::string Names::Pack(Slice name) {
   std::string packed(1, '\0');
   for (size_t at = 0; at < kHexDigits && name.size() >= kHexDigits; at += 2) {
@@ -103,7 +104,7 @@ void Names::Remove(uint32_t number, uint32_t* first) {
   const size_t mask = places_.size() - 1;
   size_t hole = HomeOf(number);
   while (places_[hole] != number) hole = (hole + 1) & mask;
-  // What stands behind the hole moves into it unless that is before its home.
+  // Entries behind the hole move into it, unless it lies before their home.
   for (size_t at = (hole + 1) & mask; places_[at] != kNone; at = (at + 1) & mask) {
     if (((at - HomeOf(places_[at])) & mask) >= ((at - hole) & mask)) {
       places_[hole] = places_[at];

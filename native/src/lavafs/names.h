@@ -10,16 +10,17 @@
 
 namespace lava::lavafs {
 
-/// The names of all files of a volume: found by directory and name, walked by directory. About 30
-/// bytes each, and the name itself, of which 32 hex digits at its beginning, an instance's id in
-/// the engine's names, take 17. Threads:    one at a time.
+/// The names of all files of a volume: found by directory and name, listed by directory. An entry
+/// takes about 30 bytes plus the name. 32 hex digits at the beginning of a name, an instance's id
+/// in the engine's names, take 17 bytes.
+/// Threads:    one at a time.
 class Names {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  /// kNone when it is not there.
+  /// kNone when there is no such name.
   uint32_t Find(uint32_t directory, Slice name) const;
-  /// A name that is not there yet; *first is where its directory's walk begins.
+  /// Adds a name that does not exist yet; *first is the first entry of its directory.
   void Add(uint32_t directory, Slice name, uint32_t inode, uint32_t* first);
   void Remove(uint32_t entry, uint32_t* first);
 
@@ -31,10 +32,10 @@ class Names {
 
  private:
   struct Entry {
-    std::unique_ptr<char[]> name;  // packed, behind its length; null: a free entry
+    std::unique_ptr<char[]> name;  // packed, after its length; null: a free entry
     uint32_t directory = 0;
     uint32_t inode = 0;
-    uint32_t next = kNone, previous = kNone;  // of the directory; next: of the free ones, too
+    uint32_t next = kNone, previous = kNone;  // in the directory; next: also of free entries
   };
   static uint64_t HashOf(uint32_t directory, Slice packed);
   static std::string Pack(Slice name);
@@ -44,7 +45,7 @@ class Names {
 
   std::deque<Entry> entries_;
   uint32_t first_free_ = kNone;
-  // Open addressing, linear: entries, at most three quarters full; a power of two of places.
+  // Open addressing with linear probing: numbers of entries, a power of two, at most 3/4 full.
   std::vector<uint32_t> places_;
   uint32_t used_ = 0;
   uint64_t name_bytes_ = 0;

@@ -6,16 +6,17 @@
 namespace lava::lavafs {
 namespace {
 
-// Of a compaction that has begun: the extent in which the journal goes on, and parts of others.
+// For a running compaction: the extent in which the journal continues, and partly filled ones.
 constexpr uint64_t kJournalExtents = 4;
 // Compacting the journal of an empty volume more often would gain nothing.
 constexpr uint64_t kJournalBytesMin = 256 << 10;
-// A device grows by at least this, and by a quarter of its size.
+// A device grows by at least this much, otherwise by a quarter of its size.
 constexpr uint64_t kGrowBytesMin = 1 << 20;
 
 }  // namespace
 
-// A sixteenth of the device, so that a small volume does not keep megabytes free for its journal.
+// At most about a sixteenth of the device, so that a small volume does not reserve megabytes for
+// its journal.
 uint64_t VolumeImpl::JournalBytesDue() const {
   const uint64_t device_bytes = uint64_t{extents_.count()} * superblock_.extent_bytes;
   const uint64_t share = std::max(device_bytes / 16, kJournalBytesMin);
@@ -23,15 +24,15 @@ uint64_t VolumeImpl::JournalBytesDue() const {
                    2 * checkpoint_bytes_});
 }
 
-// Extents that a file leaves free: those that the journal may need until a compaction has shortened
-// it, so that a full volume can still be emptied, and what the caller keeps back.
+// Extents that a file must leave free: the journal's growth until it is compacted, so that a full
+// volume can still be emptied, and the configured reserve.
 uint64_t VolumeImpl::Reserve(bool may_use_reserve) const {
   const uint64_t extent_bytes = superblock_.extent_bytes;
-  // In memory metadata takes more than in a checkpoint, of which there are two for a moment.
+  // Metadata takes more bytes in memory than in a checkpoint. Two checkpoints exist for a moment.
   const uint64_t bytes = JournalBytesDue() + 2 * metadata_.bytes();
   const uint64_t journal = std::min<uint64_t>(kJournalExtents + bytes / extent_bytes + 1,
                                               superblock_.capacity_bytes / extent_bytes / 3);
-  // No job that makes space writes more than there is.
+  // A job that frees space never writes more than is in use.
   const uint64_t used_bytes =
       uint64_t{extents_.count() - extents_.free_count()} * superblock_.extent_bytes;
   const uint64_t kept_back =
@@ -45,7 +46,7 @@ uint64_t VolumeImpl::FileBytesMax() {
   const uint64_t journal = std::min(options_.journal_bytes_max, capacity / 16) +
                            (kJournalExtents + 1) * superblock_.extent_bytes;
   const uint64_t kept_back = std::min(options_.reserve_bytes, capacity / 8);
-  // Memtables that were sealed before the limit was met are still to be written.
+  // Memtables that were sealed before the limit was reached must still be written.
   const uint64_t under_way = capacity / 16;
   return capacity - std::min(capacity, journal + kept_back + under_way);
 }
@@ -75,7 +76,7 @@ bool VolumeImpl::Grow(uint64_t extents) {
   const uint64_t wanted =
       std::min(now + std::max(fs::RoundUp(step, extent_bytes), extents * extent_bytes),
                superblock_.capacity_bytes);
-  // Less than that much is better than nothing.
+  // The smallest growth that helps is better than none.
   const uint64_t least = std::min(now + extents * extent_bytes, superblock_.capacity_bytes);
   if (wanted <= now) return false;
   grow_error_ = device_->Grow(wanted);
@@ -87,7 +88,7 @@ bool VolumeImpl::Grow(uint64_t extents) {
   return extents_.count() * extent_bytes > now;
 }
 
-// How many there may be goes with the device's size.
+// The maximum number of files grows with the device.
 std::optional<uint32_t> VolumeImpl::NewInode() {
   std::optional<uint32_t> number = metadata_.FreeInode();
   while (!number.has_value() && Grow(1)) number = metadata_.FreeInode();
@@ -106,7 +107,7 @@ Status VolumeImpl::Extend(uint32_t inode, uint32_t extents, uint32_t extents_lik
     LAVA_RETURN_IF_ERROR(Usable());
     const uint64_t wanted = extents + Reserve(may_use_reserve);
     if (extents_.free_count() >= wanted) break;
-    // What was removed before more of the device: those blocks have been written.
+    // Space of removed files is used before the device grows, because its blocks have been written.
     const uint64_t device_bytes = uint64_t{extents_.count()} * superblock_.extent_bytes;
     const bool much_to_free =
         freed_extents_ * superblock_.extent_bytes >=
@@ -149,7 +150,8 @@ Status VolumeImpl::TrimFreeSpace() {
     const uint64_t keep = options_.idle_reserve_bytes / superblock_.extent_bytes;
     uint64_t free = extents_.free_count();
     std::vector<ExtentRun> runs = extents_.FreeRuns();
-    // From the end of the device, where files get extents last. Nobody may take them meanwhile.
+    // From the end of the device, which files use last. Marked as used, so no file can get them
+    // meanwhile.
     for (; !runs.empty() && free > keep; runs.pop_back()) {
       ExtentRun run = runs.back();
       const auto count = static_cast<uint32_t>(std::min<uint64_t>(run.count, free - keep));

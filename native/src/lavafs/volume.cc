@@ -10,7 +10,8 @@
 namespace lava::lavafs {
 namespace {
 
-// The superblocks', one of the checkpoint and one of the journal behind it; and some for files.
+// One for the superblocks, one for the checkpoint, one for the journal behind it; the rest for
+// files.
 constexpr uint64_t kExtentsMin = 24;
 
 Status WriteSuperblock(fs::BlockDevice* device, const Superblock& superblock, uint64_t offset) {
@@ -40,8 +41,8 @@ Status Volume::Format(fs::BlockDevice* device, const FormatOptions& options, con
                         .capacity_bytes = extents * options.extent_bytes,
                         .generation = 1,
                         .journal = {.extent = kFirstExtent, .sequence = 1, .previous = uuid.low}};
-  // An empty checkpoint, and behind it an extent in which no transaction is whole: what stood there
-  // belongs to another volume.
+  // An empty checkpoint, followed by an extent without a whole transaction: older transactions
+  // there belong to another volume.
   JournalWriter journal(device, {.uuid = uuid, .extent_bytes = options.extent_bytes},
                         {.start = superblock.journal});
   LAVA_RETURN_IF_ERROR(
@@ -79,15 +80,15 @@ VolumeImpl::VolumeImpl(std::unique_ptr<fs::BlockDevice> device, const MountOptio
       durable_sequence_(image.last_sequence) {}
 
 Status VolumeImpl::Begin(bool mend_superblocks) {
-  committer_.AssertHeld();  // nobody else has it yet
-  // What was read may not be on the device yet: it counts from now on, so it must be, and the
-  // journal must say so.
+  committer_.AssertHeld();  // no other thread has the volume yet
+  // The journal that was read may not be on the device yet. It counts from now on, so it must be
+  // synced, and the journal must say so.
   LAVA_RETURN_IF_ERROR(device_->Sync());
   if (mend_superblocks) {
     superblock_.generation++;
     LAVA_RETURN_IF_ERROR(WriteSuperblocks());
   }
-  // Extents that are free only by doubtful transactions are written to when it says so, not before.
+  // Extents that only doubtful transactions freed are not written before the journal says so.
   uint64_t durable = 0;
   {
     MutexLock lock(&mutex_);

@@ -7,10 +7,10 @@
 
 namespace lava::lavafs {
 
-// From this size on a file gets extents by as much, if there is room.
+// A file of at least this size gets extents in steps of this size, if there is room.
 static constexpr uint64_t kLargeStepBytes = 1 << 20;
 
-/// Where a file's bytes stand on the device.
+/// Maps the bytes of a file to the device.
 class Layout {
  public:
   Layout(std::vector<ExtentRun> runs, uint32_t extent_bytes)
@@ -19,7 +19,7 @@ class Layout {
   }
 
   uint64_t bytes() const { return bytes_; }
-  /// Where a range begins on the device, if it is in one piece there.
+  /// Sets *at to the range's offset on the device. False if the range is not contiguous there.
   bool Locate(uint64_t offset, uint64_t length, uint64_t* at) const {
     if (offset > bytes_ || length > bytes_ - offset) return false;
     for (const ExtentRun& run : runs_) {
@@ -112,7 +112,7 @@ class AppendImpl : public VolumeFile {
     if (inode_closed_) return Status::Closed("write to " + path_ + ": it was closed");
     return Status::OK();
   }
-  // Charged before it is there, so that others make room for it.
+  // Charged before it is allocated, so that other memory can be freed for it.
   void TakeBuffer() {
     MemoryCounter* const counter = volume_->options_.buffers;
     if (counter != nullptr) counter->Charge(buffer_bytes_);
@@ -120,13 +120,13 @@ class AppendImpl : public VolumeFile {
   }
   void DropBuffers() {
     for (fs::AlignedBuffer* buffer : {&buffer_, &begun_buffer_}) {
-      if (buffer->size() == 0) continue;  // a file that was closed may outlive its volume
+      if (buffer->size() == 0) continue;  // a closed file may outlive its volume
       if (MemoryCounter* const counter = volume_->options_.buffers; counter != nullptr)
         counter->Release(buffer_bytes_);
       *buffer = fs::AlignedBuffer();
     }
   }
-  // The first error stays.
+  // Keeps the first error.
   Status Keep(Status status) {
     if (!status.ok() && error_.ok()) error_ = status.WithContext("write to " + path_);
     return error_;
@@ -172,7 +172,7 @@ class AppendImpl : public VolumeFile {
     const Status done = volume_->device_->Sync();
     lock.Lock();
     if (!done.ok()) {
-      // What others wrote may be lost, too.
+      // Contents that other files have written may be lost, too.
       volume_->Fail(done);
       return done;
     }
@@ -180,8 +180,8 @@ class AppendImpl : public VolumeFile {
     return Status::OK();
   }
 
-  // Begins to write the buffer, which is full, and goes on with the other one, where the device can
-  // and what is written takes as long as to fill a buffer.
+  // Begins to write the full buffer and continues with the other one. Only if the device supports
+  // that and the buffer is large enough for the write to take as long as filling a buffer.
   Status WriteFullBuffer() {
     LAVA_RETURN_IF_ERROR(FinishBegun());
     const uint64_t end = offset_ + filled_;
@@ -205,15 +205,15 @@ class AppendImpl : public VolumeFile {
     return Status::OK();
   }
 
-  // Waits until all that was begun is written: before it is, no size may tell of it, and nobody
-  // else may get its extents.
+  // Waits for all begun writes. Until they have ended, no size may cover them, and no other file
+  // may get their extents.
   Status FinishBegun() {
     Status done;
     for (const auto& begun : begun_) {
       const Status one = begun->Finish();
       if (done.ok()) done = one;
       if (begun->is_lost()) {
-        buffer_.Leak();  // Whichever of the two it was.
+        buffer_.Leak();  // The lost write may use either of the two.
         begun_buffer_.Leak();
         MutexLock lock(&volume_->mutex_);
         volume_->Fail(one);
@@ -224,8 +224,8 @@ class AppendImpl : public VolumeFile {
     return done;
   }
 
-  // Writes all that is in the buffer, the last block with zeros behind it; of that, what is filled
-  // stays in the buffer and is written again when there is more.
+  // Writes the whole buffer, the last block padded with zeros. The filled part of that block stays
+  // in the buffer, to be written again with the bytes that follow.
   Status WriteOut() {
     LAVA_RETURN_IF_ERROR(FinishBegun());
     if (written_ == size_) return Status::OK();
@@ -252,7 +252,8 @@ class AppendImpl : public VolumeFile {
     const uint32_t extent_bytes = volume_->superblock_.extent_bytes;
     const uint64_t extents = (bytes - layout_.bytes() + extent_bytes - 1) / extent_bytes;
     MutexLock lock(&volume_->mutex_);
-    // A large file gets as much at a time, so that its extents are few runs and few transactions.
+    // A large file gets this much at a time, so that its extents form few runs and few
+    // transactions.
     const uint64_t liked = layout_.bytes() < kLargeStepBytes ? 0 : kLargeStepBytes / extent_bytes;
     LAVA_RETURN_IF_ERROR(volume_->Extend(inode_, static_cast<uint32_t>(extents),
                                          static_cast<uint32_t>(liked), may_use_reserve_));
@@ -267,13 +268,13 @@ class AppendImpl : public VolumeFile {
   const uint64_t buffer_bytes_;
   Layout layout_{{}, 0};
   fs::AlignedBuffer buffer_, begun_buffer_;
-  std::vector<std::unique_ptr<fs::BegunWrite>> begun_;  // of begun_buffer_
-  uint64_t filled_ = 0;                                 // bytes of the buffer
-  uint64_t offset_ = 0;               // of the buffer's first byte in the file; whole blocks
+  std::vector<std::unique_ptr<fs::BegunWrite>> begun_;  // the writes of begun_buffer_
+  uint64_t filled_ = 0;                                 // bytes in the buffer
+  uint64_t offset_ = 0;               // offset of the buffer in the file; whole blocks
   uint64_t size_ = 0;                 // bytes appended
-  uint64_t written_ = 0;              // to the device
-  uint64_t settled_ = 0;              // the size that the journal knows
-  uint64_t synced_layout_bytes_ = 0;  // of which the journal durably knows
+  uint64_t written_ = 0;              // bytes written to the device
+  uint64_t settled_ = 0;              // the size recorded in the journal
+  uint64_t synced_layout_bytes_ = 0;  // extents that the journal has durably
   bool open_ended_ = false;
   bool inode_closed_ = false;
   Status error_;
@@ -308,7 +309,7 @@ class RandomImpl : public fs::RandomFile {
   }
   uint64_t size() const override { return size_; }
   const std::string& path() const override { return path_; }
-  // The device's descriptor is open as long as the volume, and that longer than its files.
+  // The device's descriptor is open as long as the volume, which outlives its files.
   fs::SharedDescriptor Share() const override { return volume_->device_->Share(); }
   bool Locate(uint64_t offset, size_t length, uint64_t* at) const override {
     return layout_.Locate(offset, length, at);

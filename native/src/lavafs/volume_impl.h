@@ -14,12 +14,13 @@
 
 namespace lava::lavafs {
 
-/// See Volume. Changes are made in memory under one mutex, which no write to the device holds, and
-/// gathered; one thread at a time writes what has gathered to the journal, for all that wait.
+/// See Volume. Changes are applied in memory and gathered under one mutex, which is not held during
+/// writes to the device. One thread at a time writes the gathered changes to the journal, for all
+/// threads that wait.
 class VolumeImpl : public Volume {
  public:
   VolumeImpl(std::unique_ptr<fs::BlockDevice> device, const MountOptions& options, Image image);
-  /// What a mount writes before anything else.
+  /// Writes what a mount must write before any other call.
   Status Begin(bool mend_superblocks) LAVA_EXCLUDES(mutex_);
 
   Status Close() override LAVA_EXCLUDES(mutex_);
@@ -53,10 +54,11 @@ class VolumeImpl : public Volume {
   friend class AppendImpl;
   friend class RandomImpl;
 
-  // What a commit promises of the changes before it.
+  // The guarantee of a commit for all changes before it.
   enum class Reach { kWritten, kDurable };
 
-  // Who set committing_: the compiler's name for it, nothing is locked.
+  // The role of the thread that set committing_. It exists for the compiler only: nothing is
+  // locked.
   struct LAVA_CAPABILITY("role") Committer {
     void Begin() LAVA_ACQUIRE() {}
     void End() LAVA_RELEASE() {}
@@ -73,13 +75,13 @@ class VolumeImpl : public Volume {
   struct Places {
     uint32_t from = 0, to = 0, inode = 0;
   };
-  // A file that is to have another name: that it is there, and that the name may be.
+  // Checks for a file's new name: the file must exist, and the name must be valid.
   Status NeedsPlaces(Slice operation, const FilePath& from, const FilePath& to,
                      Places* places) const LAVA_REQUIRES(mutex_);
   std::string PathOf(Slice directory, Slice name) const;
 
-  // commit.cc; those that write give the mutex back meanwhile
-  void Record(const Change& change) LAVA_REQUIRES(mutex_);  // carries it out, and gathers it
+  // commit.cc; functions that write to the device release the mutex meanwhile
+  void Record(const Change& change) LAVA_REQUIRES(mutex_);  // applies and gathers it
   void Free(std::vector<ExtentRun> runs) LAVA_REQUIRES(mutex_);
   void ReleaseFreed() LAVA_REQUIRES(mutex_);
   Status Commit(Reach reach) LAVA_REQUIRES(mutex_);
@@ -100,9 +102,9 @@ class VolumeImpl : public Volume {
   Status WriteSuperblocks();
 
   // space.cc
-  uint64_t JournalBytesDue() const LAVA_REQUIRES(mutex_);  // as many until it is compacted
+  uint64_t JournalBytesDue() const LAVA_REQUIRES(mutex_);  // journal bytes between compactions
   uint64_t Reserve(bool may_use_reserve) const LAVA_REQUIRES(mutex_);
-  // So many extents for a file, or none and NoSpace; extents_liked if there is room for them.
+  // Adds extents to a file, or none and returns NoSpace; extents_liked if there is room for them.
   // Makes removals durable when space is short.
   Status Extend(uint32_t inode, uint32_t extents, uint32_t extents_liked, bool may_use_reserve)
       LAVA_REQUIRES(mutex_);
@@ -117,33 +119,34 @@ class VolumeImpl : public Volume {
   Mutex mutex_;
   CondVar committed_;
   Committer committer_;
-  // Never changes but for its journal and generation, which are whoever's who set compacting_.
+  // Constant except for journal and generation, which belong to the thread that set compacting_.
   Superblock superblock_;
   Metadata metadata_ LAVA_GUARDED_BY(mutex_);
   ExtentMap extents_ LAVA_GUARDED_BY(mutex_);
   std::vector<uint32_t> journal_extents_ LAVA_GUARDED_BY(mutex_);
   JournalWriter journal_ LAVA_GUARDED_BY(committer_);
 
-  // Changes that no transaction has yet, encoded, and where each ends.
+  // Encoded changes that are in no transaction yet, and the end of each.
   std::string pending_ LAVA_GUARDED_BY(mutex_);
   std::vector<size_t> pending_ends_ LAVA_GUARDED_BY(mutex_);
-  // Changes.
+  // Counts of changes; durable_sequence_ is that of a transaction.
   uint64_t recorded_ LAVA_GUARDED_BY(mutex_) = 0;
   uint64_t written_ LAVA_GUARDED_BY(mutex_) = 0;
   uint64_t durable_ LAVA_GUARDED_BY(mutex_) = 0;
   uint64_t durable_sequence_ LAVA_GUARDED_BY(mutex_) = 0;
-  // A transaction in the journal would not count after a power cut.
+  // The journal contains a transaction that would not count after a power cut.
   bool doubtful_ LAVA_GUARDED_BY(mutex_) = false;
   bool committing_ LAVA_GUARDED_BY(mutex_) = false;
   bool compacting_ LAVA_GUARDED_BY(mutex_) = false;
   bool compaction_due_ LAVA_GUARDED_BY(mutex_) = false;
   bool closed_ LAVA_GUARDED_BY(mutex_) = false;
   Status failure_ LAVA_GUARDED_BY(mutex_);
-  Status grow_error_ LAVA_GUARDED_BY(mutex_);  // why the device could not grow the last time
-  // Writes of contents; those up to contents_synced_ are on the device.
+  Status grow_error_ LAVA_GUARDED_BY(mutex_);  // why the device could not grow last time
+  // Counts writes of contents; those up to contents_synced_ are on the device.
   std::atomic<uint64_t> contents_written_{0};
   uint64_t contents_synced_ LAVA_GUARDED_BY(mutex_) = 0;
-  // Extents that are free once the changes up to `change` are as safe as power_safe asks for.
+  // Extents that become free once the changes up to `change` are durable (without power_safe:
+  // written).
   struct Freed {
     uint64_t change;
     std::vector<ExtentRun> runs;
@@ -151,7 +154,7 @@ class VolumeImpl : public Volume {
   std::deque<Freed> freed_ LAVA_GUARDED_BY(mutex_);
   uint64_t freed_extents_ LAVA_GUARDED_BY(mutex_) = 0;
   uint64_t journal_written_bytes_ LAVA_GUARDED_BY(mutex_) = 0;
-  uint64_t compacted_at_ LAVA_GUARDED_BY(mutex_) = 0;  // what that was at the last compaction
+  uint64_t compacted_at_ LAVA_GUARDED_BY(mutex_) = 0;  // journal bytes written by then
   uint64_t compactions_ LAVA_GUARDED_BY(mutex_) = 0;
   uint64_t checkpoint_bytes_ LAVA_GUARDED_BY(mutex_) = 0;
 };

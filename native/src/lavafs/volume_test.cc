@@ -55,7 +55,7 @@ class VolumeTest : public ::testing::Test {
     LAVA_RETURN_IF_ERROR(file->Read(0, content.size(), content.data()));
     return content;
   }
-  // As a scrub finds it.
+  // Reads the volume from the device, as a scrub does.
   Status Reread() { return ReadImage(disk_->Open().get(), 1).status(); }
 
   std::unique_ptr<MemDisk> disk_;
@@ -102,8 +102,6 @@ TEST_F(VolumeTest, PartsOfAFileAreReadAndNoneBehindItsEnd) {
   EXPECT_TRUE((*file)->Read(UINT64_MAX, 2, &byte).IsCorruption());
 }
 
-// Whole blocks come straight into memory that is aligned, all else by way of some that is; the disk
-// refuses what is not.
 TEST_F(VolumeTest, AFullBufferIsWrittenWhileTheNextIsFilled) {
   constexpr uint64_t kBuffer = 8 << 10;
   Format(400, 16);
@@ -125,7 +123,7 @@ TEST_F(VolumeTest, AFullBufferIsWrittenWhileTheNextIsFilled) {
   EXPECT_EQ(*Read("f"), content);
   ASSERT_TRUE((*file)->Close().ok());
   EXPECT_EQ(buffers.used(), 0u);
-  // One whose buffer is small has no second one.
+  // A file with a small buffer has no second one.
   const uint64_t begun = disk_->writes_begun();
   ASSERT_TRUE(Mount({.second_buffer_from_bytes = 32 << 10}).ok());
   auto small = volume_->Create("d", "g", kBuffer);
@@ -144,7 +142,7 @@ TEST_F(VolumeTest, AFileThatIsGivenUpFreesNothingThatIsStillWritten) {
       ASSERT_TRUE(volume_->Remove("d", "f").ok());
     }
     file->reset();
-    // In its extents, of which MemDisk knows whether anything is still to be written there.
+    // The new file gets the extents of the first; MemDisk checks that no write to them is pending.
     ASSERT_TRUE(Write("g", Content(200 * kExtent, 2)).ok());
     ASSERT_TRUE(volume_->Remove("d", "g").ok());
   }
@@ -165,6 +163,8 @@ TEST_F(VolumeTest, ABegunWriteThatFailsIsToldByTheNextCall) {
   EXPECT_TRUE((*file)->Close().IsIOError()) << "the first error stays";
 }
 
+// Whole blocks are read straight into aligned memory, everything else through an aligned buffer.
+// The disk refuses unaligned reads.
 TEST_F(VolumeTest, AnyMemoryIsReadInto) {
   Format(64, 16);
   ASSERT_TRUE(Mount().ok());
@@ -188,11 +188,11 @@ TEST_F(VolumeTest, AnyMemoryIsReadInto) {
   }
 }
 
-// For batches of reads, which go to the device by themselves.
+// For batches of reads, which read the device directly.
 TEST_F(VolumeTest, ARangeIsFoundOnTheDeviceWhereItIsInOnePiece) {
   Format(64, 16);
   ASSERT_TRUE(Mount().ok());
-  // Extents of the two alternate: no two of one file stand next to each other.
+  // Extents of the two files alternate, so no two of one file are adjacent.
   const std::string content = Content(4 * kExtent, 9);
   auto one = volume_->Create("d", "one", kExtent), other = volume_->Create("d", "other", kExtent);
   ASSERT_TRUE(one.ok() && other.ok());
@@ -290,7 +290,7 @@ TEST_F(VolumeTest, AFullVolumeSaysSoAndGoesOnWhenThereIsRoom) {
   }
   EXPECT_EQ(volume_->Statistics().device_bytes, 32 * kExtent);
   EXPECT_GE(written, 10);
-  // What may use the reserve still gets room: the collector's files.
+  // A file that may use the reserve, such as the collector's, still gets space.
   auto collector = volume_->Create("d", "gc", 4096, /*may_use_reserve=*/true);
   ASSERT_TRUE((*collector)->Append(Content(3 * kExtent, 77)).ok());
   ASSERT_TRUE((*collector)->Sync().ok());
@@ -329,7 +329,7 @@ TEST_F(VolumeTest, TheJournalOfAFullVolumeGoesOn) {
       written++;
     }
     ASSERT_GE(written, 6) << extents;
-    // Thousands of commits, each a block of the journal, and none needs space of files.
+    // Thousands of commits, each a block of the journal, take no space from files.
     for (int n = 0; n < 3000; n++) {
       ASSERT_TRUE(volume_->Rename("d", n % 2 == 0 ? "0" : "x", "d", n % 2 == 0 ? "x" : "0").ok());
       if (n % 100 == 0) {
@@ -360,7 +360,7 @@ TEST_F(VolumeTest, FreeSpaceAboveTheIdleReserveIsGivenBack) {
   ASSERT_TRUE(Write("kept", Content(3 * kExtent, 1)).ok());
   const uint64_t before = disk_->bytes_written();
   ASSERT_TRUE(volume_->TrimFreeSpace().ok());
-  // The disk in memory counts what it is told to forget as zeros written.
+  // MemDisk counts discarded bytes as zeros written.
   EXPECT_EQ(disk_->bytes_written() - before, volume_->Statistics().free_bytes - 8 * kExtent);
   EXPECT_EQ(*Read("kept"), Content(3 * kExtent, 1));
   EXPECT_TRUE(Reread().ok());
@@ -374,7 +374,7 @@ TEST_F(VolumeTest, SyncDataWritesNoMetadataUnlessTheFileGrew) {
   ASSERT_TRUE((*file)->Append(Content(4096, 1)).ok());
   ASSERT_TRUE((*file)->SyncData().ok());
   uint64_t before = disk_->bytes_written();
-  // The rest of the first extent: the contents alone.
+  // In the rest of the first extent, only contents are written.
   for (int n = 0; n < 15; n++) {
     ASSERT_TRUE((*file)->Append(Content(4096, 2)).ok());
     ASSERT_TRUE((*file)->SyncData().ok());
@@ -406,7 +406,7 @@ TEST_F(VolumeTest, TheJournalStaysSmallAndTellsTheSameAfterItsCompaction) {
   }
 }
 
-// Else who syncs beside it waits behind a mebibyte.
+// Otherwise a sync during the compaction waits behind a write of a mebibyte.
 TEST_F(VolumeTest, ACompactionOfTheJournalReadsAndWritesInSmallPieces) {
   Format(64, 24, 1 << 20);
   ASSERT_TRUE(Mount({.journal_bytes_max = 1 << 30}).ok());
@@ -486,19 +486,18 @@ TEST_F(VolumeTest, DamagedTransactionsThatWereSyncedAreToldWithTheirOffset) {
           << status.ToString();
     }
   }
-  // Nothing says that the last one was synced.
+  // No transaction says that the last one was synced.
   EXPECT_EQ(told, transactions - 1);
   EXPECT_GE(told, 4u);
-  // The checkpoint is told always.
+  // Damage to the checkpoint is always reported.
   std::string damaged = whole;
   damaged[image->superblock.journal.extent * kLarge + 66] ^= 1;
   disk_->SetContent(damaged);
   EXPECT_TRUE(Reread().IsCorruption());
 }
 
-// Two power cuts: what was written before the first, behind a jump that it took away, stands in the
-// extent to which the journal goes on later, and says of numbers that it uses again that they had
-// been synced.
+// Two power cuts. Transactions behind a jump that the first cut took away remain in the extent to
+// which the journal continues later. They declare numbers that are used again to have been synced.
 TEST_F(VolumeTest, WhatAnEarlierStartLeftInAnExtentSaysNothingOfTheJournal) {
   Format(64, 32, 64 << 10);
   ASSERT_TRUE(Mount().ok());
@@ -528,11 +527,11 @@ TEST_F(VolumeTest, WhatAnEarlierStartLeftInAnExtentSaysNothingOfTheJournal) {
   ASSERT_TRUE(last.ok()) << last.status().ToString();
   EXPECT_EQ(last->end.start.extent, free);
   EXPECT_EQ(last->transactions, after->transactions + 2);
-  // The numbers tell the starts apart, not the position alone.
+  // The sequences tell the boots apart, not the positions alone.
   EXPECT_GT(last->end.start.sequence >> 32, after->end.start.sequence >> 32);
 }
 
-// What says so need not be reached from where the journal was torn.
+// The transaction that says so need not be reachable from where the journal was torn.
 TEST_F(VolumeTest, TransactionsCountThatALaterOneBehindATornOneCallsDurable) {
   Format(64, 32, 64 << 10);
   ASSERT_TRUE(Mount().ok());
@@ -575,7 +574,7 @@ TEST_F(VolumeTest, AnyCallOfTheDeviceMayFail) {
       for (int n = 0; n < 20; n++) {
         const Status done = Write("f" + std::to_string(n % 4), Content(9000, n), n % 2 == 0);
         if (!done.ok() && first.ok()) first = done;
-        // Reads go on.
+        // Reads continue.
         ASSERT_EQ(*Read("synced"), Content(5000, 1));
       }
       const bool met = disk_->calls() >= begin + call;
@@ -583,7 +582,7 @@ TEST_F(VolumeTest, AnyCallOfTheDeviceMayFail) {
       if (!met) break;
       EXPECT_TRUE(first.IsIOError()) << call;
       EXPECT_NE(first.message().find("injected"), std::string::npos) << first.ToString();
-      // Mounted again, all that was synced is there and more can be written.
+      // After a new mount, all synced content is there and more can be written.
       ASSERT_TRUE(Mount().ok()) << call;
       EXPECT_EQ(*Read("synced"), Content(5000, 1));
       EXPECT_TRUE(Write("after", "after").ok()) << call;
@@ -597,7 +596,7 @@ TEST_F(VolumeTest, AFileTakesLittleMemoryAndThereMayBeMany) {
   Format(kFiles, kFiles);
   ASSERT_TRUE(Mount().ok());
   for (uint64_t n = 0; n < kFiles; n++) {
-    // As long as the engine's names.
+    // A name as long as the engine's.
     const std::string name = "0123456789abcdef0123456789abcdef-" + std::to_string(n) + ".ksst";
     ASSERT_TRUE(volume_->Create("d", name, 4096).ok());
   }
@@ -645,7 +644,7 @@ TEST_F(VolumeTest, ManyThreadsWriteAndRemove) {
     }
     for (std::thread& thread : begun) thread.join();
   };
-  join_compactions();  // one that begins behind Close() does nothing
+  join_compactions();  // a compaction that begins after Close() does nothing
   EXPECT_TRUE(volume_->Close().ok());
   join_compactions();
   EXPECT_GE(volume_->Statistics().journal_compactions, 1u);
