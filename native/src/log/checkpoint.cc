@@ -8,9 +8,9 @@
 namespace lava::log {
 namespace {
 
-// What a piece of a checkpoint is.
+// The kinds of a checkpoint's pieces.
 enum class Part : char { kStart = 1, kLogs = 2, kEnd = 3 };
-// A checkpoint that is longer is no checkpoint.
+// A longer file is no checkpoint.
 constexpr uint64_t kCheckpointBytesMax = 4ull << 30;
 
 bool IsPart(Slice byte, Part part) { return byte[0] == static_cast<char>(part); }

@@ -10,21 +10,21 @@
 
 namespace lava::log {
 
-/// Where what a checkpoint does not have begins.
+/// Where the part of the log begins that a checkpoint does not contain.
 struct CheckpointStart {
   uint32_t meta = 0;         // the first metadata file that counts
-  uint32_t data = 0;         // the data file that was written, or would have been next
-  uint64_t data_offset = 0;  // in it; 0: its beginning
+  uint32_t data = 0;         // the data file that was being written, or would have been next
+  uint64_t data_offset = 0;  // offset in that file; 0: its beginning
   uint64_t data_sequence = 0;
   uint32_t next_data = 0;
   LogId next_id = 0;
-  /// Files that are sealed, and the bytes of the records that were ever in them.
+  /// Sealed files, each with the bytes of all records that were ever in it.
   std::vector<std::pair<uint32_t, uint64_t>> sealed;
 };
 
-/// What a checkpoint has: namespace and index (lavastore 3.3.1, "Checkpoint and Garbage
-/// Collection"). It is fuzzy: logs are taken one behind another while others go on, and what
-/// happened since its start is replayed over it.
+/// The content of a checkpoint: namespace and index (lavastore 3.3.1, "Checkpoint and Garbage
+/// Collection"). A checkpoint is fuzzy: logs are added one after another while the others go on,
+/// and all changes since its start are replayed over it.
 struct CheckpointContent {
   CheckpointStart start;
   struct OfLog {
@@ -37,14 +37,16 @@ struct CheckpointContent {
   std::vector<OfLog> logs;
 };
 
-/// Writes a checkpoint in pieces; its name is there when all of it is durable.
+/// Writes a checkpoint in pieces. The file gets its name when all of it is durable.
 /// Threads:    one.
+/// Ownership:  the file system must outlive it.
+/// Errors:     IOError, NoSpace; the writer is useless afterwards.
 class CheckpointWriter {
  public:
   static Result<std::unique_ptr<CheckpointWriter>> Create(fs::FileSystem* file_system,
                                                           const std::string& directory,
                                                           const CheckpointStart& start);
-  /// Encodes a log as it is now; direct entries only where they are of start.data.
+  /// Encodes the current state of a log, with its direct entries if they are in start.data.
   static void Encode(const LogicalLog& log, const CheckpointStart& start, uint32_t active,
                      std::string* out);
   Status Append(uint64_t logs, Slice encoded);
@@ -58,7 +60,7 @@ class CheckpointWriter {
   uint64_t logs_ = 0;
 };
 
-/// Errors: Corruption, naming file and offset.
+/// Errors: Corruption, naming file and offset; NotSupported for a newer format; IOError.
 Status ReadCheckpoint(fs::FileSystem* file_system, const std::string& directory, uint32_t number,
                       CheckpointContent* content);
 

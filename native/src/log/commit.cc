@@ -76,8 +76,8 @@ void LavaLogImpl::Lead() {
   }
   {
     MutexUnlock unlock(&mutex_);
-    doomed_.clear();  // removes files, unless they are still read
-    // What fails here fails again, and is told, when the next batch needs it.
+    doomed_.clear();  // removes the files unless they are still being read
+    // A failure here occurs again, and is reported, when the next batch needs the result.
     if (status.ok() && failed().ok()) (void)Tidy(written);
   }
   ChargeIndex();
@@ -88,8 +88,8 @@ void LavaLogImpl::Lead() {
 }
 
 void LavaLogImpl::Gather() {
-  // Writers that the last sync let go come again at once: without a short wait every second batch
-  // would have one of them, and the others would wait for two syncs each.
+  // Writers that the last sync released return at once. Without a short wait every second batch
+  // would have only one of them, and the others would wait for two syncs each.
   const bool syncs = queue_.front()->durability == Durability::kSynced &&
                      queue_.front()->kind == Op::Kind::kAppend;
   if (!syncs || last_batch_ops_ < 2 || queue_.size() >= last_batch_ops_) return;
@@ -189,7 +189,7 @@ Status LavaLogImpl::WriteBatch(const Batch& batch) {
     (op->kind == Op::Kind::kMeta ? meta : data) = true;
     sync |= op->durability == Durability::kSynced;
   }
-  // A log is known before records of it are durable.
+  // A log must be known before its records are durable.
   if (meta) LAVA_RETURN_IF_ERROR(WriteMeta(batch, sync));
   if (data) LAVA_RETURN_IF_ERROR(WriteData(batch, sync));
   return Status::OK();
@@ -218,7 +218,7 @@ Status LavaLogImpl::WriteData(const Batch& batch, bool sync) {
                     static_cast<uint32_t>(op->data.size())};
     PutRecord(op->log, op->lsn, op->data, &payload);
   }
-  // What names say that was not synced yet is older than these records.
+  // Unsynced changes of names are older than these records, so they are synced first.
   if (sync && meta_ != nullptr && !meta_broken_) LAVA_RETURN_IF_ERROR(Synced(meta_->SyncData()));
   LAVA_RETURN_IF_ERROR(WriteFrame(data_.get(), FrameType::kBatch, payload, sync, &data_broken_));
   data_since_checkpoint_ += data_->size() - data_size_;

@@ -7,8 +7,8 @@
 namespace lava::log {
 namespace {
 
-// Records are read ahead up to so many bytes, all beside each other; what is between two is read
-// with them where it is little.
+// Records are read ahead up to this many bytes, in parallel. Small gaps between them are read
+// along.
 constexpr uint64_t kReadBytes = 256 << 10;
 constexpr uint64_t kReadGap = 4 << 10;
 
@@ -41,12 +41,12 @@ class CursorImpl : public LavaLog::Cursor {
   }
 
  private:
-  // A short scan reads little beyond its end.
+  // The first read is small, so that a short scan reads little beyond its end.
   static constexpr uint64_t kFirstReadBytes = 16 << 10;
 
   struct Piece {
     uint64_t from = 0;
-    size_t end = 0;  // the first entry behind it
+    size_t end = 0;  // the first entry behind the piece
   };
 
   void Forget() {
@@ -102,10 +102,10 @@ class CursorImpl : public LavaLog::Cursor {
   uint64_t wanted_ = kFirstReadBytes;
   std::vector<LavaLogImpl::Found> found_;
   size_t at_ = 0;
-  size_t read_to_ = 0;  // entries before it are in pieces
-  size_t piece_ = 0;    // that the last record came from
+  size_t read_to_ = 0;  // entries before this one are in pieces
+  size_t piece_ = 0;    // the piece of the last record
   std::vector<Piece> pieces_;
-  std::vector<std::shared_ptr<fs::RandomFile>> open_;  // of the batch
+  std::vector<std::shared_ptr<fs::RandomFile>> open_;  // the files of the batch
   fs::ReadBatch batch_;
 };
 
@@ -145,7 +145,7 @@ Status LavaLogImpl::EntriesFrom(LogId id, uint64_t lsn, std::vector<Found>* foun
       if (entry.lsn >= lsn && entry.lsn <= *until) found->push_back({entry, file});
     }
   }
-  // A record that was collected may stand in two files until the older one goes.
+  // A collected record may be in two files until the older one is removed.
   std::stable_sort(found->begin(), found->end(),
                    [](const Found& a, const Found& b) { return a.entry.lsn < b.entry.lsn; });
   found->erase(

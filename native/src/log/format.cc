@@ -21,8 +21,8 @@ uint32_t RecordCrc(LogId log, uint64_t lsn, Slice data) {
   return Crc32c(data, Crc32c(Slice(identity, sizeof(identity))));
 }
 
-// Whether numbers of at least one byte each can stand there: a count that a damaged file names is
-// never taken for memory.
+// Whether that many numbers of at least one byte each fit in `in`. Checked so that the count of a
+// damaged file never reserves memory.
 bool CanHold(Slice in, uint64_t count) { return count <= in.size(); }
 
 }  // namespace
@@ -132,7 +132,7 @@ void PutPack(LogId log, const std::vector<Entry>& entries, std::string* out) {
   int64_t offset = 0;
   for (const Entry& entry : entries) {
     PutVarint64(out, entry.lsn - lsn);
-    // Records of a log mostly stand in order, so a negative step is rare: one bit says it.
+    // Records of a log are mostly in order, so a negative step is rare: one bit marks it.
     const int64_t step = static_cast<int64_t>(entry.offset) - offset;
     PutVarint64(
         out, step < 0 ? (static_cast<uint64_t>(-step) << 1 | 1) : static_cast<uint64_t>(step) << 1);

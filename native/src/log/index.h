@@ -14,9 +14,9 @@
 
 namespace lava::log {
 
-/// One logical log: where its records are (lavastore 3.3.1, "Two-Level Indexing"). Records of the
-/// active data file that are in no pack yet are known one by one (direct); of the others memory
-/// knows the packs only.
+/// One logical log and where its records are (lavastore 3.3.1, "Two-Level Indexing"). Memory has an
+/// entry of each record that is in the active data file and in no pack yet (direct entries). For
+/// all other records it has the packs only.
 /// Threads:    none shared.
 class LogicalLog {
  public:
@@ -25,34 +25,35 @@ class LogicalLog {
   LogId id() const { return id_; }
   const std::string& name() const { return name_; }
   uint64_t trimmed_to() const { return trimmed_to_; }
-  /// The highest LSN that the log ever had, as far as memory knows; 0 with none.
+  /// The highest LSN that the log ever had, as far as memory knows; 0 if there was none.
   uint64_t last_lsn() const { return last_lsn_; }
   const std::vector<Entry>& direct() const { return direct_; }
   const std::vector<Pack>& packs() const { return packs_; }
-  /// One more whenever packs were added: who looked into packs looks again.
+  /// Incremented when packs are added: a search of the packs must then be repeated.
   uint64_t pack_generation() const { return pack_generation_; }
 
   const Entry* FindDirect(uint64_t lsn) const;
-  /// Packs whose LSNs may include one from `from` to `to`, the newest file's first.
+  /// Packs that may contain an LSN from `from` to `to`, those of the newest file first.
   std::vector<Pack> PacksWith(uint64_t from, uint64_t to) const;
-  /// Whether a pack surely has it, without a look into it.
+  /// Whether a pack certainly contains lsn, without reading the pack.
   bool IsInDensePack(uint64_t lsn) const;
 
   void SeeLsn(uint64_t lsn) { last_lsn_ = std::max(last_lsn_, lsn); }
-  /// Adds an entry of the active file unless the same stands there already; false if it does.
+  /// Adds an entry of the active file. False if its LSN has an entry already.
   bool AddDirect(const Entry& entry);
   void RemoveDirect(const Entry& entry);
   void AddPack(const Pack& pack);
   bool HasPack(const Pack& pack) const;
-  /// Takes the entries from `begin` on, `count` of them, for a pack.
+  /// Returns `count` entries from `begin` on, for a pack.
   std::vector<Entry> DirectFrom(size_t begin, size_t count) const;
-  /// The pack of the direct entries from pack.first to pack.last is in the file.
+  /// Replaces the direct entries from pack.first to pack.last by their pack, which was written.
   void ReplaceDirect(const Pack& pack);
-  /// How many direct entries from begin on belong into one pack: at most kPackEntries, and none
-  /// behind a gap in which other packs lie, which all reads of those would then have to look into.
+  /// Number of direct entries from begin on that belong into one pack: at most kPackEntries. A pack
+  /// ends before a gap that contains other packs, because reads of those would have to look into
+  /// it, too.
   size_t PackLength(size_t begin) const;
 
-  /// Forgets what is below lsn; gone: called with the file (0: the active one) and the bytes.
+  /// Forgets records below lsn. Calls gone with the file (0: the active one) and bytes of each.
   template <typename Gone>
   void Trim(uint64_t lsn, const Gone& gone);
   template <typename Gone>
@@ -69,17 +70,17 @@ class LogicalLog {
   uint64_t trimmed_to_ = 0;
   uint64_t last_lsn_ = 0;
   std::vector<Entry> direct_;  // ascending
-  std::vector<Pack> packs_;    // by first; may overlap where LSNs came late or were collected
-  uint64_t widest_pack_ = 0;   // last - first of any that was ever there
+  std::vector<Pack> packs_;    // by first; may overlap if LSNs were late or collected
+  uint64_t widest_pack_ = 0;   // largest last - first of any pack so far
   uint64_t pack_generation_ = 0;
 };
 
-/// What the log knows of a data file.
+/// The state of a data file.
 struct DataFileInfo {
   std::shared_ptr<DataFile> file;
-  uint64_t bytes = 0;         // its length, once it is sealed
-  uint64_t record_bytes = 0;  // of records that were ever in it, with their headers
-  uint64_t live_bytes = 0;    // of those that are in no trimmed pack; at least what lives
+  uint64_t bytes = 0;         // its length, once sealed
+  uint64_t record_bytes = 0;  // of all records ever in it, with their headers
+  uint64_t live_bytes = 0;    // upper bound: a partly trimmed pack counts in full
   bool sealed = false;
   bool unreadable = false;  // a collection found damage
 };
@@ -91,7 +92,7 @@ class Index {
   LogicalLog* Find(LogId id);
   const LogicalLog* Find(LogId id) const;
   LogicalLog* FindByName(std::string_view name);
-  /// Null when the id or name is there already.
+  /// Null when the id or the name exists already.
   LogicalLog* Create(LogId id, const std::string& name);
   void Delete(LogId id);
   void Trim(LogId id, uint64_t lsn);
@@ -102,7 +103,7 @@ class Index {
   DataFileInfo* FindFile(uint32_t number);
   void RemoveFile(uint32_t number);
   const std::map<uint32_t, DataFileInfo>& files() const { return files_; }
-  /// The file that direct entries are of; 0: none.
+  /// The file of the direct entries; 0: none.
   uint32_t active() const { return active_; }
   void SetActive(uint32_t number) { active_ = number; }
 
@@ -110,27 +111,27 @@ class Index {
 
   const std::map<LogId, std::unique_ptr<LogicalLog>>& logs() const { return logs_; }
   uint64_t direct_entries() const { return direct_entries_; }
-  /// The pack of direct entries was written.
+  /// Replaces direct entries by their pack, which was written.
   void Packed(LogicalLog* log, const Pack& pack);
   uint64_t live_bytes() const { return live_bytes_; }
-  /// What it takes: summed up, and as it changed since. Both count what vectors have reserved.
+  /// Memory of the index: added up now, and kept up to date. Both include reserved vector space.
   uint64_t memory_bytes() const;
   uint64_t memory_bytes_so_far() const { return memory_bytes_; }
-  /// After logs were changed past this class, as recovery does: sums up what lives.
+  /// Adds up live bytes and entries again, after logs were changed directly, as recovery does.
   void Recount();
 
  private:
   void Gone(uint32_t file, uint64_t bytes);
   void Came(uint32_t file, uint64_t bytes);
   static uint64_t MemoryOf(const LogicalLog& log) { return log.memory_bytes() + kLogOverhead; }
-  /// Follows what a change of a log does to its memory.
+  /// Runs a change of a log and adds the change of its memory.
   template <typename Change>
   auto Following(const LogicalLog* log, const Change& change);
-  static constexpr uint64_t kLogOverhead = 128;  // of the tables that have it
+  static constexpr uint64_t kLogOverhead = 128;  // of the maps that contain it
   static constexpr uint64_t kFileOverhead = sizeof(DataFileInfo) + sizeof(DataFile) + 64;
 
   std::map<LogId, std::unique_ptr<LogicalLog>> logs_;
-  std::unordered_map<std::string_view, LogicalLog*> by_name_;  // the keys are the logs' own
+  std::unordered_map<std::string_view, LogicalLog*> by_name_;  // keys borrow the logs' names
   std::map<uint32_t, DataFileInfo> files_;
   LogId next_id_ = 1;
   uint32_t active_ = 0;

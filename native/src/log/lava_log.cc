@@ -138,7 +138,7 @@ Status LavaLogImpl::Sync() {
   });
 }
 
-// What is written is in the index, whatever the budget says: sealing and trimming are what makes it
+// Charges in any case: written records must be in the index, and only sealing and trimming make it
 // smaller.
 void LavaLogImpl::ChargeIndex() {
   if (options_.memory == nullptr) return;
@@ -171,7 +171,7 @@ Status LavaLogImpl::Close() {
     job_->log = nullptr;
   }
   MutexLock running(&job_->running);
-  // It says how far everything reaches, so that damage anywhere is told from a torn end.
+  // The checkpoint records where every file ends, so that damage anywhere is told from a torn end.
   LAVA_RETURN_IF_ERROR(Checkpoint());
   MutexLock lock(&mutex_);
   closed_ = true;

@@ -16,8 +16,9 @@
 
 namespace lava::log {
 
-/// Who leads, the thread whose call stands first in the queue, commits what is queued for all, and
-/// is the only one that writes files and changes the index, which others read under the mutex.
+/// The leader, which is the thread whose call is first in the queue, commits the queued calls of
+/// all threads. Only the leader writes files and changes the index, which others read under the
+/// mutex.
 class LavaLogImpl : public LavaLog {
  public:
   explicit LavaLogImpl(const LogOptions& options) : options_(options) {}
@@ -41,8 +42,8 @@ class LavaLogImpl : public LavaLog {
   Statistics statistics() override LAVA_EXCLUDES(mutex_);
   Status Close() override LAVA_EXCLUDES(mutex_, maintenance_mutex_);
 
-  /// For cursors: the entries of a log from lsn on, ascending, with their files; *until: all up to
-  /// there are among them. None: there is nothing behind.
+  /// For cursors: entries of a log from lsn on, ascending, with their files. They include all
+  /// entries up to *until. Without any, the log has no more.
   struct Found {
     Entry entry;
     std::shared_ptr<DataFile> file;
@@ -61,20 +62,21 @@ class LavaLogImpl : public LavaLog {
     uint64_t lsn = 0;
     Slice data = {};
     Durability durability = Durability::kWritten;
-    uint64_t generation = 0;  // of the log's packs when they were asked for the LSN
+    uint64_t generation = 0;  // of the log's packs when they were searched for the LSN
     MetaOp meta = {};
-    std::function<Status()> exclusive = nullptr;  // what the leader does, alone
+    std::function<Status()> exclusive = nullptr;  // run by the leader, alone
 
     Location location = {};
     Status status = {};
-    bool counts = false;  // it is in the batch
-    bool again = false;   // packs were added: ask them for the LSN again
+    bool counts = false;  // it is part of the batch
+    bool again = false;   // packs were added: search them for the LSN again
     bool done = false;
     Waiter* waiter = nullptr;
   };
   using Batch = std::vector<Op*>;
 
-  // Who leads: the compiler's name for it, nothing is locked. leading_ keeps others from it.
+  // The leader's role. It exists for the compiler only: nothing is locked. leading_ excludes
+  // others.
   struct LAVA_CAPABILITY("role") Leader {
     void Begin() LAVA_ACQUIRE() {}
     void End() LAVA_RELEASE() {}
@@ -96,11 +98,11 @@ class LavaLogImpl : public LavaLog {
   Status WriteData(const Batch& batch, bool sync) LAVA_REQUIRES(leader_) LAVA_EXCLUDES(mutex_);
   Status WriteFrame(PhysicalLogWriter* writer, FrameType type, Slice payload, bool sync,
                     bool* broken) LAVA_REQUIRES(leader_) LAVA_EXCLUDES(mutex_);
-  /// What a sync answered: a failed one is final.
+  /// Records the result of a sync: a failed one is final.
   Status Synced(Status status) LAVA_REQUIRES(leader_) LAVA_EXCLUDES(mutex_);
   void Apply(const Batch& batch) LAVA_REQUIRES(mutex_, leader_);
   void ApplyMeta(const MetaOp& op) LAVA_REQUIRES(mutex_, leader_);
-  /// For the leader without the mutex, which is what the analysis does not know.
+  /// For the leader, which needs no mutex to read; the analysis does not know that.
   const Status& failed() const LAVA_REQUIRES(leader_) LAVA_NO_THREAD_SAFETY_ANALYSIS {
     return failed_;
   }
@@ -163,26 +165,26 @@ class LavaLogImpl : public LavaLog {
   size_t last_batch_ops_ LAVA_GUARDED_BY(mutex_) = 0;
   uint64_t last_sync_micros_ LAVA_GUARDED_BY(mutex_) = 0;
   // Only the leader changes these two, under the mutex, so it reads them without it: failed(),
-  // index(). But that a file is unreadable a collection says, and no leader asks.
+  // index(). One exception: a collection marks a file as unreadable, which no leader reads.
   Status failed_ LAVA_GUARDED_BY(mutex_);  // a failed sync: final
   Index index_ LAVA_GUARDED_BY(mutex_);
-  bool files_changed_ LAVA_GUARDED_BY(mutex_) = true;  // whether one may be to be collected
+  bool files_changed_ LAVA_GUARDED_BY(mutex_) = true;  // a file may have become due for collection
   Statistics statistics_ LAVA_GUARDED_BY(mutex_);
   uint64_t charged_bytes_ LAVA_GUARDED_BY(mutex_) = 0;
 
   Leader leader_;
-  // Null: the next append makes one.
+  // Null: the next append makes a file.
   std::unique_ptr<PhysicalLogWriter> data_ LAVA_GUARDED_BY(leader_);
-  uint64_t data_size_ LAVA_GUARDED_BY(leader_) = 0;  // what of it is acknowledged
-  // A write failed: its index goes to a file beside it.
+  uint64_t data_size_ LAVA_GUARDED_BY(leader_) = 0;  // its acknowledged length
+  // A write failed: the file's index goes to a separate file.
   bool data_broken_ LAVA_GUARDED_BY(leader_) = false;
   std::unique_ptr<PhysicalLogWriter> meta_ LAVA_GUARDED_BY(leader_);
   uint64_t meta_size_ LAVA_GUARDED_BY(leader_) = 0;
   bool meta_broken_ LAVA_GUARDED_BY(leader_) = false;
   std::vector<std::shared_ptr<DataFile>> doomed_ LAVA_GUARDED_BY(leader_);
   uint32_t next_data_ LAVA_GUARDED_BY(leader_) = 1;
-  uint32_t last_meta_ LAVA_GUARDED_BY(leader_) = 0;        // ever tried
-  uint32_t last_sound_meta_ LAVA_GUARDED_BY(leader_) = 0;  // that the next one follows; 0: none
+  uint32_t last_meta_ LAVA_GUARDED_BY(leader_) = 0;        // highest number ever tried
+  uint32_t last_sound_meta_ LAVA_GUARDED_BY(leader_) = 0;  // the next one follows it; 0: none
   std::atomic<uint64_t> data_since_checkpoint_{0};
   std::atomic<uint64_t> meta_since_checkpoint_{0};
 
@@ -191,7 +193,7 @@ class LavaLogImpl : public LavaLog {
   struct Job {
     Mutex running LAVA_ACQUIRED_BEFORE(mutex);
     Mutex mutex;
-    LavaLogImpl* log LAVA_GUARDED_BY(mutex) = nullptr;  // null: it was closed
+    LavaLogImpl* log LAVA_GUARDED_BY(mutex) = nullptr;  // null: the log was closed
     bool queued LAVA_GUARDED_BY(mutex) = false;
   };
   std::shared_ptr<Job> job_ = std::make_shared<Job>();

@@ -105,7 +105,7 @@ TEST_F(LavaLogTest, AppendsReadsTrimsAndDeletes) {
   EXPECT_NE(Create("b"), b);
 }
 
-// The newest data file is removed, and the log opened again.
+// Removes the newest data file and opens the log again.
 TEST_F(LavaLogTest, TheNumberOfARemovedFileIsNotUsedAgain) {
   options_.file_bytes = 1;
   Open();
@@ -125,14 +125,14 @@ TEST_F(LavaLogTest, TheNumberOfARemovedFileIsNotUsedAgain) {
   }
 }
 
-// As when the process has no file descriptor left for a moment.
+// Happens when the process has no file descriptor left for a moment.
 TEST_F(LavaLogTest, AFileThatCannotBeOpenedToBeSyncedFailsOneWriteAlone) {
   testing::FaultFileSystem faults(&files_);
   options_.file_system = &faults;
   Open();
   const LogId a = Create("a");
   Append(a, 1, "before");
-  // What was written of the file in which a write failed has to be synced before another begins.
+  // The written part of a file with a failed write must be synced before another file begins.
   faults.Arm({.fault = testing::Fault::kShortWrite, .only = testing::FileCall::kAppend});
   const auto append = [&](uint64_t lsn) {
     return log_->Append(a, lsn, "refused", Durability::kSynced);
@@ -149,7 +149,7 @@ TEST_F(LavaLogTest, AFileThatCannotBeOpenedToBeSyncedFailsOneWriteAlone) {
   log_.reset();
 }
 
-// As a host without threads does, and as one whose job comes late.
+// Covers a host without threads, and one that runs the job late.
 TEST_F(LavaLogTest, MaintenanceRunsAtOnceOrLater) {
   testing::SimExecutor later(1);
   struct AtOnce : os::Executor {
@@ -190,7 +190,7 @@ TEST_F(LavaLogTest, MaintenanceRunsAtOnceOrLater) {
   EXPECT_EQ(Read(*log_->Find("later"), 100), std::string(100, 'x'));
 }
 
-// What all calls must answer.
+// The correct answers of all calls.
 struct Model {
   struct OfLog {
     std::string name;

@@ -12,7 +12,7 @@
 namespace lava::log {
 namespace {
 
-// A file of changes of names is never that long: a checkpoint comes first.
+// Metadata files are never that long, because a checkpoint is taken before.
 constexpr uint64_t kMetaBytesMax = 1ull << 30;
 
 struct Listed {
@@ -37,7 +37,7 @@ Result<Listed> ListFiles(fs::FileSystem* file_system, const std::string& directo
   return listed;
 }
 
-// An end that is taken for torn takes away what stands behind it, so it is looked at twice.
+// Bytes that are taken for a torn end are skipped, so they are read twice.
 Status SameTwice(Slice once, Slice again, const std::string& path) {
   if (once == again) return Status::OK();
   return Status::IOError(path + ": two reads of its end gave different bytes; try again");
@@ -50,7 +50,7 @@ class ImageReader {
   Status Read();
 
  private:
-  /// Whether a file has no whole header, and so nothing was written to it yet.
+  /// Whether a file has no complete header, so that nothing was written behind it yet.
   Result<bool> IsOnlyMade(FileKind kind, uint32_t number);
   Status ReadMeta(uint32_t first, std::vector<uint32_t> numbers, std::vector<MetaOp>* ops);
   Status ReadMetaFile(uint32_t number, uint64_t limit, std::vector<MetaOp>* ops);
@@ -61,7 +61,8 @@ class ImageReader {
   Status LoadSealed(const std::shared_ptr<DataFile>& file);
   Status ScanUnsealed(const std::shared_ptr<DataFile>& file, uint64_t from, uint64_t sequence);
   Status ScanFrame(const Frame& frame, uint32_t number);
-  /// A power cut leaves any part of what was not synced; a process that dies cuts its last write.
+  /// A power cut may leave any part of the unsynced bytes; the end of a process cuts its last
+  /// write.
   TailRule RuleOf(const FileHeader& header) const {
     const bool same = header.boot != 0 && header.boot == static_cast<uint32_t>(files_->boot());
     return same ? TailRule::kLastUnsynced : TailRule::kUnsynced;
@@ -87,7 +88,7 @@ Status ImageReader::Read() {
     if (std::binary_search(datas.begin(), datas.end(), number)) continue;
     image_->left_over.push_back(FileName(FileKind::kIndex, number));
   }
-  // Numbers that were ever tried are not used again.
+  // Numbers are never used again, even if their file was not completed.
   if (!metas.empty()) image_->last_meta = metas.back();
   if (!datas.empty()) image_->next_data = datas.back() + 1;
   if (checkpoints.empty()) {
@@ -133,7 +134,7 @@ Status ImageReader::ReadMeta(uint32_t first, std::vector<uint32_t> numbers,
     if (!only_made) break;
     numbers.pop_back();
   }
-  // From the last one back: each says how much of the one before counts.
+  // From the last file back, since each says how much of its predecessor counts.
   std::vector<std::pair<uint32_t, uint64_t>> chain;
   uint64_t limit = UINT64_MAX;
   for (uint32_t number = numbers.empty() ? 0 : numbers.back(); number >= first && number > 0;) {
@@ -215,11 +216,11 @@ Status ImageReader::LoadData(const std::vector<uint32_t>& datas, const Checkpoin
     if (op.kind != MetaOp::Kind::kRemoveFile) continue;
     const auto number = static_cast<uint32_t>(op.log);
     removed.insert(number);
-    // Its number is not given to another file, which would go with it.
+    // Its number must not be given to another file, which would be removed with it.
     image_->next_data = std::max(image_->next_data, number + 1);
   }
   bool sealed = true;
-  std::vector<uint32_t> unindexed;  // of which the checkpoint has what lives
+  std::vector<uint32_t> unindexed;  // the checkpoint has their live records
   for (const uint32_t number : datas) {
     if (removed.count(number) != 0) {
       for (const FileKind kind : {FileKind::kData, FileKind::kIndex}) {
@@ -254,7 +255,7 @@ Status ImageReader::LoadData(const std::vector<uint32_t>& datas, const Checkpoin
   for (const auto& [number, bytes] : content.start.sealed) {
     if (DataFileInfo* const info = image_->index.FindFile(number)) info->record_bytes = bytes;
   }
-  // Names first, so that records of logs that are gone are passed by.
+  // Names first, so that records of deleted logs are skipped.
   const bool own = image_->index.FindFile(at) != nullptr && !image_->index.FindFile(at)->sealed;
   for (const CheckpointContent::OfLog& of_log : content.logs) {
     LogicalLog* const log = image_->index.Create(of_log.id, of_log.name);
@@ -293,7 +294,7 @@ Status ImageReader::LoadData(const std::vector<uint32_t>& datas, const Checkpoin
     }
   }
   for (const uint32_t number : unindexed) {
-    // Its removal was under way when the checkpoint forgot of it.
+    // The checkpoint no longer knows the file, because its removal was under way.
     for (const auto& [id, log] : image_->index.logs()) {
       for (const Pack& pack : log->packs()) {
         if (pack.file != number) continue;
@@ -322,7 +323,7 @@ void ImageReader::ReplayNames(const std::vector<MetaOp>& ops) {
       case MetaOp::Kind::kCreate: {
         image_->index.SeeId(op.log);
         if (image_->index.Find(op.log) != nullptr) break;  // the checkpoint has it
-        // A log that was not acknowledged, since what was written with it failed.
+        // The other log was not acknowledged, because the write that created it failed.
         if (const LogicalLog* const other = image_->index.FindByName(op.name))
           image_->index.Delete(other->id());
         LAVA_CHECK(image_->index.Create(op.log, op.name) != nullptr);
@@ -362,7 +363,7 @@ Status ImageReader::LoadSealed(const std::shared_ptr<DataFile>& file) {
 
 Status ImageReader::ScanUnsealed(const std::shared_ptr<DataFile>& file, uint64_t from,
                                  uint64_t sequence) {
-  // It may reach beyond what its size says (AppendFile::SyncData).
+  // The file may be longer than its recorded size (AppendFile::SyncData).
   LAVA_ASSIGN_OR_RETURN(const std::unique_ptr<fs::RandomFile> opened,
                         files_->OpenRandom(file->path()));
   const uint64_t size = opened->size();
@@ -437,7 +438,7 @@ Status ImageReader::ScanFrame(const Frame& frame, uint32_t number) {
       return Status::OK();
     }
     case FrameType::kDirectory:
-      return Status::OK();  // the file was not sealed to its end
+      return Status::OK();  // sealing the file did not finish
     case FrameType::kMeta:
     case FrameType::kCheckpoint:
       break;

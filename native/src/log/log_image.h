@@ -9,23 +9,23 @@
 
 namespace lava::log {
 
-/// What a LavaLog's files say, read without changing any.
+/// The content of a LavaLog's files, read without changing any.
 struct LogImage {
   bool fresh = false;  // there is no log yet
   Index index;         // the active file is the one that was being written
   uint32_t checkpoint = 0;
-  uint32_t last_meta = 0;        // the highest number there
-  uint32_t last_sound_meta = 0;  // that the next one follows
-  uint64_t meta_bytes = 0;       // of that, what counts
+  uint32_t last_meta = 0;        // the highest number of a metadata file
+  uint32_t last_sound_meta = 0;  // the next metadata file follows this one
+  uint64_t meta_bytes = 0;       // valid bytes of that file
   uint32_t next_data = 1;
-  uint64_t data_bytes = 0;  // of the active file, what counts
-  uint64_t tail_bytes = 0;  // records behind the checkpoint
+  uint64_t data_bytes = 0;  // valid bytes of the active file
+  uint64_t tail_bytes = 0;  // of the active file, behind the checkpoint
   uint64_t read_bytes = 0;
-  std::vector<std::string> left_over;  // names of files that nothing needs
+  std::vector<std::string> left_over;  // names of files that are not needed
 };
 
-/// Reads the checkpoint, the changes of names behind it, the directories of files that were sealed
-/// behind it, and the end of the file that was being written.
+/// Reads the checkpoint, the later changes of names, the directories of files that were sealed
+/// later, and the end of the file that was being written.
 /// Errors: Corruption, naming file and offset; NotSupported for a newer format; IOError.
 Status ReadLogImage(fs::FileSystem* file_system, const std::string& directory, LogImage* image);
 

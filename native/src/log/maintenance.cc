@@ -8,11 +8,11 @@
 namespace lava::log {
 namespace {
 
-// So many logs are taken for a checkpoint while others wait.
+// Number of logs that a checkpoint encodes while other calls wait.
 constexpr size_t kLogsAtOnce = 64;
-// Records that a collection moves at once, and reads in one piece.
+// Bytes that a collection reads in one piece, and moves at once.
 constexpr uint64_t kMoveBytes = 256 << 10;
-// What is dead between two records is read with them: little where little lives.
+// Largest gap between live records that is read along: a small one where little lives.
 constexpr uint64_t kGapSparse = 64, kGapDense = 64 << 10;
 
 }  // namespace
@@ -25,27 +25,27 @@ bool LavaLogImpl::NeedsMaintenance() const {
   return files_changed_ && FileToCollect(false) != 0;
 }
 
-// Lets go of the mutex for the call: an executor may run the job at once.
+// Releases the mutex for the call, because an executor may run the job at once.
 void LavaLogImpl::ScheduleMaintenance() {
   if (options_.executor == nullptr || !failed_.ok() || !NeedsMaintenance()) return;
   {
     MutexLock job(&job_->mutex);
-    if (job_->queued || job_->log == nullptr) return;  // it is being closed
+    if (job_->queued || job_->log == nullptr) return;  // queued, or being closed
     job_->queued = true;
   }
   MutexUnlock unlock(&mutex_);
   const auto maintain = [job = job_] {
-    // Close waits for this lock, and so for what runs.
+    // Close() waits for this lock, and so for a running job.
     MutexLock running(&job->running);
     LavaLogImpl* log = nullptr;
     {
       MutexLock inner(&job->mutex);
       log = job->log;
     }
-    // What fails is tried again when there is more to do.
+    // A failed job is repeated when there is more to do.
     if (log != nullptr) (void)Guarded("maintain a log", "", [log] { return log->Maintain(); });
-    // Not before: what it commits itself asks for no other. What came meanwhile the next commit
-    // sees.
+    // Reset only now, so that the job's own commits ask for no further job. Work that came up
+    // meanwhile is seen by the next commit.
     MutexLock inner(&job->mutex);
     job->queued = false;
   };
@@ -64,7 +64,7 @@ uint32_t LavaLogImpl::FileToCollect(bool any) const {
     if (info.live_bytes == 0 || any) return number;
     bytes += info.record_bytes;
     live += info.live_bytes;
-    // What lives almost whole is left alone: others of the same age have the garbage.
+    // Files that are almost all live are skipped: others of the same age have the garbage.
     const uint64_t garbage = info.record_bytes - std::min(info.record_bytes, info.live_bytes);
     if (oldest == 0 && garbage * 200 > info.record_bytes * options_.garbage_percent) {
       oldest = number;
@@ -110,7 +110,7 @@ Status LavaLogImpl::Collect(bool any) {
     const Status status = MoveLiving(file);
     if (!status.ok()) {
       MutexLock lock(&mutex_);
-      // What is damaged stays for its readers, and would only fail again.
+      // A damaged file stays for its readers. Collecting it again would only fail again.
       if (status.IsCorruption()) index_.FindFile(file->number())->unreadable = true;
       return status.WithContext("collect " + file->path());
     }
@@ -119,7 +119,7 @@ Status LavaLogImpl::Collect(bool any) {
 }
 
 Status LavaLogImpl::RemoveDataFile(uint32_t number) {
-  // First what was moved out of it, then the word that it is gone, then the file.
+  // The moved records become durable first, then the removal is recorded, then the file is removed.
   LAVA_RETURN_IF_ERROR(Sync());
   Op op;
   op.kind = Op::Kind::kMeta;
@@ -196,8 +196,9 @@ Status LavaLogImpl::MovePack(const std::shared_ptr<DataFile>& file, LogId id, co
 Status LavaLogImpl::Checkpoint() {
   MutexLock one(&maintenance_mutex_);
   CheckpointStart start;
-  // Changes of names from here on go to a file that the checkpoint does not take away, and records
-  // stand behind the place that it names; what it has of either beside that is replayed over it.
+  // From here on, changes of names go to a file that the checkpoint does not remove, and records
+  // are written behind the recorded position. Replay finds those that the checkpoint contains as
+  // well.
   LAVA_RETURN_IF_ERROR(RunExclusive([&] {
     leader_.AssertHeld();
     Status rolled = RollMeta();
@@ -233,7 +234,7 @@ Status LavaLogImpl::Checkpoint() {
     if (logs == 0) break;
     LAVA_RETURN_IF_ERROR(writer->Append(logs, encoded));
   }
-  // Of what it names everything is on the device before it counts.
+  // Everything that the checkpoint names must be on the device before the checkpoint counts.
   LAVA_RETURN_IF_ERROR(Sync());
   LAVA_RETURN_IF_ERROR(writer->Finish());
   {

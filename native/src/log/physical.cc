@@ -9,7 +9,8 @@
 namespace lava::log {
 namespace {
 
-// Direct entries over all logs may take a part of what the records take, and so much at least.
+// Direct entries of all logs may take 1 / kDirectShare of the live bytes, and at least
+// kDirectBytesMin.
 constexpr uint64_t kDirectShare = 400;
 constexpr uint64_t kDirectBytesMin = 4 << 20;
 
@@ -22,14 +23,14 @@ Status LavaLogImpl::NewFile(FileKind kind, uint32_t number, FileHeader* header,
   if (header->file_id == 0) header->file_id = os::RandomBits128().low | 1;
   LAVA_ASSIGN_OR_RETURN(
       *writer, PhysicalLogWriter::Create(options_.file_system, PathOf(kind, number), *header));
-  // A header that is not whole is of a file in which nothing was written yet.
+  // Synced at once, so that a file with an incomplete header has no other content.
   LAVA_RETURN_IF_ERROR((*writer)->Sync());
   CountWritten((*writer)->size());
   return options_.file_system->SyncDirectory(options_.directory);
 }
 
-// Only what the device refused is for ever: a file that could not be opened is as it was, and the
-// next batch tries again.
+// Only an error of the device is final. A file that could not be opened is unchanged, and the next
+// batch tries again.
 Status LavaLogImpl::SyncByName(FileKind kind, uint32_t number) {
   bool asked = false;
   const Status status = options_.file_system->SyncFile(PathOf(kind, number), &asked);
@@ -38,7 +39,7 @@ Status LavaLogImpl::SyncByName(FileKind kind, uint32_t number) {
 
 Status LavaLogImpl::EnsureData() {
   if (data_broken_) {
-    // What was acknowledged of it is told apart from what was not before anything goes on.
+    // Acknowledged records must be told from others before anything else is written.
     const uint32_t number = data_->header().number;
     LAVA_RETURN_IF_ERROR(SyncByName(FileKind::kData, number));
     LAVA_RETURN_IF_ERROR(WriteIndexFile(number));
@@ -59,10 +60,10 @@ Status LavaLogImpl::EnsureData() {
 }
 
 Status LavaLogImpl::RollMeta() {
-  // Once there may be a file that says how much of this one counts, this one is not gone on with.
+  // Once another file may say how much of this one counts, nothing more is written to this one.
   const bool broken = std::exchange(meta_broken_, true);
   if (last_sound_meta_ != 0) {
-    // Also what another process wrote, or this one before a write failed.
+    // Includes bytes from another process, and from this one before a write failed.
     const bool is_open = meta_ != nullptr && !broken;
     LAVA_RETURN_IF_ERROR(is_open ? Synced(meta_->Sync())
                                  : SyncByName(FileKind::kMeta, last_sound_meta_));
@@ -71,7 +72,7 @@ Status LavaLogImpl::RollMeta() {
   header.previous = last_sound_meta_;
   header.previous_bytes = meta_size_;
   std::unique_ptr<PhysicalLogWriter> writer;
-  // Every try has a number of its own, since a failed file may be there in part.
+  // Every attempt has its own number, because a failed file may exist in part.
   LAVA_RETURN_IF_ERROR(NewFile(FileKind::kMeta, ++last_meta_, &header, &writer));
   last_sound_meta_ = last_meta_;
   meta_size_ = writer->size();
@@ -191,8 +192,8 @@ Status LavaLogImpl::SealData() {
     data_broken_ = true;
     return status;
   }
-  // A trailer says that all before it is on the device, and the directory leaves out what was
-  // trimmed: that trim must not be lost.
+  // A trailer says that everything before it is on the device. The directory omits trimmed records,
+  // so their trim must not be lost.
   status = SyncFiles(true);
   if (status.ok()) {
     status = data_->AppendTrailer(directory);
@@ -209,7 +210,7 @@ Status LavaLogImpl::SealData() {
     failed_ = status;
     return status;
   }
-  (void)data_->Close();  // all is synced
+  (void)data_->Close();  // everything is synced
   Sealed(number, data_->size(), packs);
   data_.reset();
   return Status::OK();

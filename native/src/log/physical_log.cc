@@ -9,7 +9,7 @@
 namespace lava::log {
 namespace {
 
-// Where files are written directly, what is buffered less is written through the page cache.
+// With direct writes, a file with a smaller buffer would go through the page cache.
 constexpr size_t kBufferBytes = 256 << 10;
 
 }  // namespace
@@ -72,8 +72,8 @@ DataFile::~DataFile() {
   if (!doomed_) return;
   data_.reset();
   index_.reset();
-  // What cannot be removed now the next recovery removes: the metadata say that the file is gone.
-  // The index goes last: a data file without one would pass for damaged.
+  // The next recovery removes files that cannot be removed now, because the metadata says that they
+  // are gone. The index goes last: a data file without its index would look damaged.
   const Status removed = file_system_->Remove(path_);
   if (removed.ok() || removed.IsNotFound()) (void)file_system_->Remove(index_path_);
 }

@@ -14,24 +14,24 @@ namespace lava::log {
 /// Writes one physical log: its header, then frames.
 /// Threads:    one at a time.
 /// Ownership:  the file system must outlive it.
-/// Errors:     after one the file is useless: nothing more may be appended.
+/// Errors:     after an error the file is useless: nothing more may be appended.
 class PhysicalLogWriter {
  public:
-  /// header: all of it but boot.
+  /// header: all fields but boot, which is filled in.
   static Result<std::unique_ptr<PhysicalLogWriter>> Create(fs::FileSystem* file_system,
                                                            const std::string& path,
                                                            FileHeader header);
 
-  /// A payload's beginning, which says how much of the file has been synced.
+  /// The beginning of a payload, which says how much of the file has been synced.
   std::string NewPayload() const;
-  /// Where in the file its payload would stand, were it appended now.
+  /// Offset of the next frame's payload in the file.
   uint64_t next_payload_offset() const { return file_->size() + kFrameHeaderBytes; }
   Status Append(FrameType type, Slice payload);
-  /// A sealed file's last bytes: where its directory's frame begins.
+  /// Appends the last bytes of a sealed file: the offset of its directory's frame.
   Status AppendTrailer(uint64_t directory_offset);
   Status Flush() { return file_->Flush(); }
   Status Sync();
-  /// What is appended is durable; who reads the file finds its end by the frames.
+  /// Makes appended bytes durable without the file's size; readers find the end by the frames.
   Status SyncData();
   Status Close() { return file_->Close(); }
 
@@ -54,8 +54,8 @@ class PhysicalLogWriter {
   bool open_ended_ = false;  // the file's size is not durable
 };
 
-/// A data file as readers see it. It grows while it is written, and is removed when it is doomed
-/// and nobody reads it any more.
+/// A data file as readers see it. It grows while it is written. A doomed file is removed once
+/// nobody reads it any more.
 /// Threads:    any.
 /// Ownership:  the file system must outlive it.
 /// Errors:     Corruption with path and offset; IOError.
@@ -68,19 +68,20 @@ class DataFile {
 
   /// Reads the record that an entry names into *data, and checks it.
   Status ReadRecord(LogId log, const Entry& entry, std::string* data);
-  /// The same from bytes of the file that were read already and begin at `at`.
+  /// Like ReadRecord(), from bytes that were read already and begin at `at`. *data borrows them.
   Status TakeRecord(LogId log, const Entry& entry, Slice bytes, uint64_t at, Slice* data) const;
   Status ReadBytes(uint64_t offset, size_t length, char* to);
-  /// The file for reads of its first `end` bytes.
+  /// Opens the file for reads of its first `end` bytes.
   Result<std::shared_ptr<fs::RandomFile>> OpenUpTo(uint64_t end) {
     return Open(path_, end, &data_);
   }
-  /// What a read answered, where NotFound would pass for a record that is not there.
+  /// Turns NotFound of a file into Corruption, because NotFound would mean that a record is
+  /// missing.
   static Status Present(Status status);
   Status ReadPack(const Pack& pack, LogId log, std::vector<Entry>* entries);
-  /// Whether the file, or the index file beside it, ends as a sealed one does.
+  /// Whether the file ends with a trailer, or has an index file.
   Result<bool> IsSealed();
-  /// Its reverse index. Errors: Corruption, also where it is not sealed.
+  /// Reads the reverse index. Errors: Corruption, also if the file is not sealed.
   Status ReadDirectory(Directory* directory);
 
   void Doom() { doomed_ = true; }
@@ -100,7 +101,7 @@ class DataFile {
   const FileHeader header_;
   const std::string path_, index_path_;
   Mutex mutex_;
-  // Open() gets the address of one of these, and takes the mutex.
+  // Open() gets the address of one of these and locks the mutex.
   File data_ LAVA_GUARDED_BY(mutex_);
   File index_ LAVA_GUARDED_BY(mutex_);
   bool doomed_ = false;

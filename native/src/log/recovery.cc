@@ -7,7 +7,7 @@ namespace lava::log {
 
 Status LavaLogImpl::Recover() {
   fs::FileSystem* const files = options_.file_system;
-  // Files of the log are synced, and would be gone with their directory.
+  // The log's files are synced, and would be lost with a directory that is not durable.
   LAVA_RETURN_IF_ERROR(files->CreateDurableDirectory(options_.directory));
   LAVA_ASSIGN_OR_RETURN(directory_lock_, files->Lock(options_.directory));
   LogImage image;
@@ -16,7 +16,7 @@ Status LavaLogImpl::Recover() {
     MutexLock lock(&job_->mutex);
     job_->log = this;
   }
-  leader_.AssertHeld();  // nobody else has the log yet
+  leader_.AssertHeld();  // no other thread has the log yet
   last_meta_ = image.last_meta;
   last_sound_meta_ = image.last_sound_meta;
   meta_size_ = image.meta_bytes;
@@ -33,8 +33,8 @@ Status LavaLogImpl::Recover() {
     LAVA_RETURN_IF_ERROR(RemoveLeftOver(image.left_over));
     return Checkpoint();
   }
-  // The files that were written last are not gone on with. What the one of names says is durable
-  // before anything is left out because of it, and what is in the other before its index says so.
+  // The files that were written last are not continued. Changes of names become durable before
+  // files are removed because of them, and records before an index file lists them.
   LAVA_RETURN_IF_ERROR(RollMeta());
   LAVA_RETURN_IF_ERROR(RemoveLeftOver(image.left_over));
   const uint32_t active = index().active();
