@@ -36,7 +36,7 @@ bool BudgetRelief::Start() {
   try {
     pool_->Submit([this] { Run(); });
     running_ = true;
-  } catch (const std::bad_alloc&) {  // whoever asks next starts it
+  } catch (const std::bad_alloc&) {  // the next Start() tries again
   }
   return running_;
 }
@@ -50,7 +50,7 @@ void BudgetRelief::Run() {
     bool done = false;
     try {
       done = step_();
-    } catch (const std::bad_alloc&) {  // tried again
+    } catch (const std::bad_alloc&) {  // the next step tries again
     }
     lock.Lock();
     if (done && !started_again_) break;

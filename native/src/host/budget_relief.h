@@ -8,18 +8,18 @@
 
 namespace lava {
 
-/// Gives back, step by step, what a budget that has become smaller does not have any more: what is
-/// pinned or has to be written first cannot be given back at once, and nobody may come by when it
-/// can. A thread of its own, there only meanwhile, since it sleeps: background threads must not.
+/// Frees memory step by step after a budget has become smaller. Memory that is pinned or must be
+/// written first cannot be freed at once, and perhaps no other call comes by later. Uses a thread of
+/// its own, which exists only meanwhile: it sleeps, which background threads must not.
 /// Threads:    any thread.
-/// Ownership:  destruction waits for a step that runs.
+/// Ownership:  destruction waits for a running step.
 class BudgetRelief {
  public:
-  /// step gives back what it can, and says whether nothing is left to do; called without a lock.
+  /// step frees the memory that it can, and returns whether nothing is left to do. No lock is held.
   explicit BudgetRelief(std::function<bool()> step);
   ~BudgetRelief();
-  /// Steps are made from now on: soon, then less and less often, each second at last. False when
-  /// there is no memory for that: whoever asks next starts it.
+  /// Begins to call step: soon, then less and less often, finally once a second. False when there
+  /// is no memory to begin; the next call tries again.
   bool Start() LAVA_EXCLUDES(mutex_);
 
  private:

@@ -17,25 +17,25 @@ namespace lava {
 
 namespace {
 
-// One part in so many is left to what the allocator adds, and to what is too small to be counted.
+// 1 / kUncountedShare is left to the allocator's overhead and to memory too small to be counted.
 constexpr uint64_t kUncountedShare = 16;
-// One part in so many may be pages that memtables gave back and will take again, besides what the
-// budget has left.
+// 1 / kKeptShare may be pages that memtables gave back and will take again, in addition to the
+// unused budget.
 constexpr uint64_t kKeptShare = 32;
 constexpr uint64_t kKeptLeastMin = 1 << 20;
-// The cache has shrunk by one part of the capacity in so many: worth a walk through the heap.
+// A walk through the heap pays once the cache has shrunk by 1 / kHeapShare of the capacity.
 constexpr uint64_t kHeapShare = 32;
-// Free heap is given back while charges come and go, at most so often, and for at most one part of
-// a processor's time in so many.
+// While charges come and go, free heap is given back at most this often, which may take at most
+// 1 / kHeapTimeShare of a processor's time.
 constexpr auto kHeapInterval = std::chrono::milliseconds(100);
 constexpr int kHeapTimeShare = 100;
 constexpr uint64_t kLooksPerSeal = 8;
-// Of a lease that ends: less is not worth a walk through the heap.
+// Capacity of an ended lease from which on a walk through the heap pays.
 constexpr uint64_t kTrimmedBytesMin = 16 << 20;
-// However much else there is, memtables get one part in so many of their share.
+// However much other memory is used, memtables get 1 / kMemtablesFloorShare of their share.
 constexpr uint64_t kMemtablesFloorShare = 4;
 
-// Of a capacity, for all that is charged.
+// The part of a capacity that may be charged.
 uint64_t Chargeable(uint64_t capacity_bytes) {
   return capacity_bytes - capacity_bytes / kUncountedShare;
 }
@@ -55,7 +55,7 @@ LeaseImpl::LeaseImpl(HostImpl* host, uint64_t capacity_bytes, uint64_t write_buf
   budget_.SetLimit(Chargeable(capacity_bytes));
 }
 
-// What there is no memory for now, the next lease's end does.
+// If memory is too short for it now, the end of the next lease makes up for it.
 LeaseImpl::~LeaseImpl() {
   (void)Tried([this] { host_->LeaseEnded(this); });
 }
@@ -94,7 +94,7 @@ void LeaseImpl::RelievePressure(uint64_t bytes_min) {
     largest_bytes = bytes;
   }
   if (largest != nullptr) largest->RequestSeal();
-  mutex_.Unlock();  // nothing before it throws
+  mutex_.Unlock();  // nothing above throws
 }
 
 void LeaseImpl::Relieve() {
@@ -102,7 +102,7 @@ void LeaseImpl::Relieve() {
   if (used_bytes() <= budget_.limit() || used <= share) return;
   MutexLock lock(&mutex_);
   std::vector<std::pair<uint64_t, LeaseMember*>> active;
-  uint64_t going = used;  // flushes free it, or show how much of it is left
+  uint64_t going = used;  // without active memtables: flushes will free it
   for (LeaseMember* member : members_) {
     const uint64_t bytes = member->active_bytes();
     going -= std::min(going, bytes);
@@ -111,7 +111,7 @@ void LeaseImpl::Relieve() {
   std::sort(active.rbegin(), active.rend());
   for (const auto& [bytes, member] : active) {
     if (used <= going + share) return;
-    member->RequestSeal();  // which it does if that is worth a flush
+    member->RequestSeal();  // done only if that is worth a flush
     going += bytes;
   }
 }
@@ -152,24 +152,24 @@ void HostImpl::LeaseEnded(LeaseImpl* lease) {
     leases_.remove(lease);
     capacity_bytes_ -= lease->capacity_bytes();
     ResizeCache();
-    // Without instances nothing could be given back, and no thread may be left.
+    // Without instances nothing can be given back, and no thread may remain.
     if (!IsWithinBudget() && instances_open_ > 0) {
       if (relief_ == nullptr)
         relief_ = std::make_unique<BudgetRelief>([this] { return Relieve(); });
       relief_->Start();
     }
   }
-  // Small blocks of the cache come from malloc, which else keeps all that they took.
+  // The cache's small blocks come from malloc, which would otherwise keep their memory.
   if (lease->capacity_bytes() >= kTrimmedBytesMin &&
       peak > CachedInHeap() + lease->capacity_bytes() / kHeapShare) {
     GiveBackHeapNow();
   }
 }
 
-// With the last lease the capacity is 0 and the cache lets go of all blocks.
+// With the last lease the capacity becomes 0, and the cache releases all blocks.
 void HostImpl::ResizeCache() {
   const uint64_t chargeable = Chargeable(capacity_bytes_);
-  // For the flushes that may run at once, see JobMemory.
+  // Reserved for the flushes that may run at once, see JobMemory.
   const uint64_t reserve = std::min(threads_ * kFlushJobBytes, capacity_bytes_ / kUncountedShare);
   budget_.SetLimit(chargeable - reserve);
   cache_->SetCapacity(chargeable);
@@ -190,11 +190,11 @@ void HostImpl::Charged() {
     GiveBackHeap();
 }
 
-// What the cache evicts of small blocks stays resident as malloc's free memory, as does what the
-// process's other parts free: the JVM's buffers for streams are as large as what is written.
+// Small blocks that the cache evicts stay resident as malloc's free memory. So does memory that
+// other parts of the process free: the JVM's stream buffers are as large as the data written.
 // Nobody is charged for that memory, so it goes back to the system a few times a second.
 void HostImpl::GiveBackHeapNow() {
-  // CPU time: on a busy machine a call that is interrupted would else put off the next by seconds.
+  // CPU time, because on a busy machine an interrupted call would delay the next one by seconds.
   const uint64_t began_us = os::ThreadCpuMicros();
   SlotHeap::Process().GiveBackFree();
   GiveBackFreeHeap();
@@ -204,15 +204,15 @@ void HostImpl::GiveBackHeapNow() {
   heap_peak_bytes_ = CachedInHeap();
 }
 
-// Of the cache's bytes those that do not come from the page pool: blocks of less than
-// SlotHeap::kBytesMin. An estimate: what of the pool is neither memtables nor the cache hides some.
+// The cache's bytes that do not come from the page pool: blocks of less than SlotHeap::kBytesMin.
+// An estimate: pool pages that belong neither to memtables nor to the cache hide some of them.
 uint64_t HostImpl::CachedInHeap() const {
   const uint64_t cached = cache_->used_bytes();
   const uint64_t both = cached + budget_.counter(MemoryPurpose::kMemtables).used();
   return std::min(cached, both - std::min(both, PagePool::Process().used_bytes()));
 }
 
-// Not on the caller's thread, which may hold locks.
+// Uses another thread, because the caller may hold locks.
 void HostImpl::GiveBackHeap() {
   if (heap_asked_for_.exchange(true)) return;
   MutexLock lock(&heap_mutex_);
@@ -221,14 +221,14 @@ void HostImpl::GiveBackHeap() {
 
 uint64_t HostImpl::KeptBytesMax() const {
   const uint64_t capacity = capacity_bytes_.load(std::memory_order_relaxed);
-  // Not all that is charged comes from the pool, and not all that does is charged. What the cache
-  // once had of malloc may still be resident.
+  // Charged memory is not all from the pool, and the pool's memory is not all charged. Memory that
+  // the cache once had from malloc may still be resident.
   const uint64_t charged = budget_.total().used() + cache_->used_bytes();
   const uint64_t peak = heap_peak_bytes_.load(std::memory_order_relaxed);
   const uint64_t in_heap = peak + peak / kUncountedShare;
   const uint64_t used = std::max(charged, PagePool::Process().used_bytes() + in_heap);
   const uint64_t most = Chargeable(capacity) + capacity / kKeptShare;
-  // Some may always stay, so that what comes and goes alone does not fault each time.
+  // Some pages may always stay, so that memory that comes and goes does not fault each time.
   const uint64_t least = capacity == 0 ? PagePool::kKeptBytesMin
                                        : std::clamp<uint64_t>(capacity / kKeptShare, kKeptLeastMin,
                                                               PagePool::kKeptBytesMin);
@@ -239,8 +239,8 @@ bool HostImpl::IsWithinBudget() const {
   return budget_.total().used() + cache_->used_bytes() <= Chargeable(capacity_bytes_);
 }
 
-// A step of relief_. What is pinned in the cache can be evicted once its pins are gone; memtables
-// have been sealed by nobody when only idle instances have them.
+// A step of relief_. Pinned blocks of the cache can be evicted once they are unpinned. Nobody else
+// seals memtables that only idle instances have.
 bool HostImpl::Relieve() {
   cache_->Trim();
   MutexLock lock(&mutex_);
@@ -286,7 +286,7 @@ void HostImpl::InstanceClosed(std::unique_ptr<os::Executor> client) {
     heap_relief = std::move(heap_relief_);
     heap_asked_for_ = false;
   }
-  // Without the lock: volumes' jobs that are dropped run, and threads are waited for.
+  // Without the lock, because dropped jobs of volumes run here, and threads are waited for.
   last_jobs.reset();
 }
 
@@ -348,8 +348,8 @@ HostStatistics HostImpl::statistics() const {
   out.space_used_bytes = space.used_bytes;
   out.space_live_bytes = space.live_bytes;
   out.space_limit_bytes = space.limit_bytes;
-  MutexLock lock(&mutex_);  // the budget that holds for these charges
-  // Memory goes from one to the other meanwhile; it must not count twice.
+  MutexLock lock(&mutex_);  // the budget must match these charges
+  // Memory moves between the cache and other charges meanwhile, and must not count twice.
   const uint64_t before = budget_.charged();
   out.cache_used_bytes = cache_->used_bytes();
   out.charged_bytes = std::min(before, budget_.charged()) + out.cache_used_bytes;

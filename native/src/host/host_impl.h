@@ -25,8 +25,8 @@ class HostImpl;
 /// An instance as its lease sees it: something that can free write-buffer memory by sealing.
 class LeaseMember : public MemoryWaiter {
  public:
-  /// Bytes that sealing the active memtable would let a flush free; 0 while flushes of runs that
-  /// were sealed before will free more, and sooner. Any thread, no lock.
+  /// Bytes that a flush could free after the active memtable is sealed. 0 while flushes of runs
+  /// that were sealed before will free more, and sooner. Any thread, no lock.
   virtual uint64_t active_bytes() const = 0;
   /// Asks the instance to seal soon; must not block nor call back into the lease.
   virtual void RequestSeal() = 0;
@@ -48,21 +48,21 @@ class LeaseImpl final : public Lease {
   uint64_t used_bytes() const override { return budget_.total().used(); }
 
   HostImpl* host() const { return host_; }
-  /// The slot's level of the budget.
+  /// The slot's budget, a part of the process's.
   MemoryBudget* budget() { return &budget_; }
   JobMemory* job_memory() { return &job_memory_; }
 
   void Join(LeaseMember* member) LAVA_EXCLUDES(mutex_);
   void Leave(LeaseMember* member) LAVA_EXCLUDES(mutex_);
-  /// How many instances share it now.
+  /// Number of instances that share the lease now.
   uint32_t member_count() const { return member_count_.load(std::memory_order_relaxed); }
-  /// Asks the member whose active memtable is largest to seal, if it has at least bytes_min. Does
-  /// nothing while another thread does it, and does not look at all members for each write: not
-  /// before memtables have grown by a part of bytes_min or shrunk since it looked last.
+  /// Asks the member with the largest active memtable to seal, if that has at least bytes_min. Does
+  /// nothing while another thread does it. Members are examined again only after memtables have
+  /// grown by a part of bytes_min, or shrunk.
   void RelievePressure(uint64_t bytes_min) LAVA_EXCLUDES(mutex_);
-  /// For the process, which is over its budget. If this lease is beyond its limit, and its
-  /// memtables beyond what they may take of it, asks as many members to seal, the largest first, as
-  /// free the difference with what is being flushed. Asking again does no harm.
+  /// For a process that is over its budget. If this lease exceeds its limit, and its memtables
+  /// their part of it, asks members to seal, the largest first, until these and running flushes
+  /// free the excess. Repeated calls do no harm.
   void Relieve() LAVA_EXCLUDES(mutex_);
 
  private:
@@ -72,11 +72,11 @@ class LeaseImpl final : public Lease {
   JobMemory job_memory_;
   Mutex mutex_;
   std::list<LeaseMember*> members_ LAVA_GUARDED_BY(mutex_);
-  std::atomic<uint32_t> member_count_{0};        // of members_, for a look without the lock
-  std::atomic<uint64_t> looked_at_{UINT64_MAX};  // bytes of memtables at the last look
+  std::atomic<uint32_t> member_count_{0};        // size of members_, readable without the lock
+  std::atomic<uint64_t> looked_at_{UINT64_MAX};  // memtable bytes when members were last examined
 };
 
-/// What the process shares.
+/// The state that all instances of the process share.
 /// Threads:    any thread.
 /// Ownership:  a singleton that is never destroyed (detached state of late closers stays valid).
 class HostImpl final : public Host, public PagePool::Room, private ChargeObserver {
@@ -104,20 +104,20 @@ class HostImpl final : public Host, public PagePool::Room, private ChargeObserve
     return volumes_.RemoveStale(directory);
   }
 
-  /// What the budget has left, and a small part of it.
+  /// The unused budget plus a small part of the capacity.
   uint64_t KeptBytesMax() const override;
 
   BlockCache* cache() { return cache_.get(); }
   SpaceQuota* space() { return &space_; }
   WalRegistry* wals() { return &wals_; }
-  /// An instance's part of the scheduler that all share: that is made by the first
-  /// InstanceOpened(), and dropped by the last InstanceClosed().
+  /// An instance's client of the common scheduler. The first InstanceOpened() makes the scheduler,
+  /// the last InstanceClosed() drops it.
   std::unique_ptr<os::Executor> InstanceOpened() LAVA_EXCLUDES(mutex_, heap_mutex_);
   void InstanceClosed(std::unique_ptr<os::Executor> client) LAVA_EXCLUDES(mutex_, heap_mutex_);
 
-  /// For tests: whether a thread gives free heap back now, and so may hold malloc's lock.
+  /// For tests: whether a thread gives back free heap now, and so may hold malloc's lock.
   bool gives_back_heap() const { return heap_asked_for_; }
-  /// For tests: asked before each charge that may be refused; null: nobody. It must outlive that.
+  /// For tests: asked before each charge that may be refused; null: none. Must outlive its use.
   void SetChargeGate(ChargeObserver* gate) { charge_gate_ = gate; }
 
  private:
@@ -134,8 +134,8 @@ class HostImpl final : public Host, public PagePool::Room, private ChargeObserve
   uint64_t CachedInHeap() const;
   void RunInBackground(std::function<void()> job) LAVA_EXCLUDES(mutex_);
 
-  // Everything but the cache, which gets what this leaves of the leases. Charged by who uses the
-  // process's host only: when there is a cache.
+  // All charges except the cache's, which gets the rest of the leases' capacity. Only users of the
+  // host charge it, so cache_ exists by then.
   MemoryBudget budget_{nullptr, this};
   JobMemory::Totals job_memory_totals_;
   SpaceQuota space_;
@@ -143,20 +143,20 @@ class HostImpl final : public Host, public PagePool::Room, private ChargeObserve
   std::unique_ptr<BlockCache> cache_;
   mutable Mutex mutex_;
   std::unique_ptr<Scheduler> scheduler_ LAVA_GUARDED_BY(mutex_);
-  std::unique_ptr<os::Executor> own_jobs_ LAVA_GUARDED_BY(mutex_);  // of volumes
+  std::unique_ptr<os::Executor> own_jobs_ LAVA_GUARDED_BY(mutex_);  // of volumes and logs
   Scheduler::Totals job_totals_;
   uint32_t threads_ LAVA_GUARDED_BY(mutex_) = 2;
   double cpu_cores_ LAVA_GUARDED_BY(mutex_) = 0;
   uint32_t instances_open_ LAVA_GUARDED_BY(mutex_) = 0;
   std::list<LeaseImpl*> leases_ LAVA_GUARDED_BY(mutex_);
   std::atomic<uint64_t> capacity_bytes_{0};   // of all leases
-  std::atomic<uint64_t> heap_peak_bytes_{0};  // of CachedInHeap() since free heap was given back
+  std::atomic<uint64_t> heap_peak_bytes_{0};  // largest CachedInHeap() since free heap went back
   std::unique_ptr<BudgetRelief> relief_ LAVA_GUARDED_BY(mutex_);  // until the last instance closes
   std::atomic<bool> heap_asked_for_{false};
-  std::atomic<SteadyClock::time_point> next_heap_look_{};  // when free heap is given back again
-  // A leaf, whoever charges may hold any other.
+  std::atomic<SteadyClock::time_point> next_heap_look_{};  // earliest time to give back free heap
+  // A leaf: a thread that charges may hold any other lock.
   Mutex heap_mutex_ LAVA_ACQUIRED_AFTER(mutex_);
-  // From the first instance to the last.
+  // Exists from the first instance to the last.
   std::unique_ptr<BudgetRelief> heap_relief_ LAVA_GUARDED_BY(heap_mutex_);
   WalRegistry wals_{budget_.counter(MemoryPurpose::kMetadata),
                     [this](std::function<void()> job) { RunInBackground(std::move(job)); }};

@@ -196,7 +196,7 @@ void EvictForOthers(uint64_t block_bytes) {
   std::unique_ptr<os::Executor> client = host->InstanceOpened();
   BlockCache* const cache = host->cache();
   const uint64_t file = cache->NewFileId();
-  std::vector<std::string> between;  // so that the heap's end does not come down
+  std::vector<std::string> between;  // keep the heap's end from moving down
   for (uint64_t i = 0; i * block_bytes < 110 * kMiB; ++i) {
     cache->Insert({file, i}, kData, std::make_shared<HeapBlock>(block_bytes));
     if (i % 16 == 0) between.emplace_back(100, 'x');

@@ -15,7 +15,7 @@ JobMemory::Grant JobMemory::Begin(MemoryCounter* counter, uint64_t bytes) {
 
 std::optional<JobMemory::Grant> JobMemory::TryBegin(MemoryCounter* counter, uint64_t bytes) {
   MutexLock lock(&mutex_);
-  // What takes nothing never waits.
+  // A job that needs no memory never waits.
   const bool drains = refusals_ >= kRefusalsMax && others_ > 0 && bytes > 0;
   if (drains || !counter->TryCharge(bytes)) {
     if (others_ > 0) {
@@ -49,7 +49,7 @@ void JobMemory::End(MemoryCounter* counter, uint64_t bytes, bool is_flush) {
   uint32_t& running = is_flush ? flushes_ : others_;
   LAVA_CHECK(running > 0);
   --running;
-  // All of them: what one job gave back may do for several, and who finds too little waits again.
+  // Tells all waiters: one job's memory may suffice for several, and the others wait again.
   std::list<MemoryWaiter*> waiters;
   waiters.swap(waiters_);
   for (MemoryWaiter* waiter : waiters) waiter->MemoryFreed();

@@ -10,38 +10,38 @@
 
 namespace lava {
 
-/// Somebody whose job found no memory.
+/// The owner of a job that found no memory.
 class MemoryWaiter {
  public:
   virtual ~MemoryWaiter() = default;
-  /// Asks to look for work again soon; must not block nor call back.
+  /// Asks the owner to look for work again soon; must not block nor call back.
   virtual void MemoryFreed() = 0;
 };
 
-/// Hands out the working sets of the background jobs of a lease, before they take them.
+/// Charges the working sets of a lease's background jobs before the jobs allocate them.
 ///
-/// No job waits for memory on a thread: one that finds none goes back to where it came from, and
-/// its instance looks again when a job of the lease ends. It cannot wait for ever, nor for another
-/// lease. A flush, which frees more than it takes, always gets its working set: so many as there
-/// are threads are kept back from everybody else. And when no job of the lease but flushes runs,
-/// the next one gets what it asks for, whatever the budget says, so some job of each lease always
-/// goes on. That comes even where small ones follow each other: after so many refusals none begins
-/// before all have ended.
+/// No thread waits for memory: a job that finds none goes back to its queue, and its instance looks
+/// again when a job of the lease ends. So no job waits for ever, nor for another lease. A flush
+/// frees more than it takes, so it always gets its working set; memory for as many flushes as there
+/// are threads is kept from everybody else. When no job of the lease but flushes runs, the next one
+/// gets its memory even beyond the budget, so some job of each lease always goes on. Large jobs do
+/// not starve: after kRefusalsMax refusals no job but flushes begins until all others have ended.
 /// Threads:    any.
 /// Ownership:  must outlive the grants.
+/// Units:      bytes.
 class JobMemory {
  public:
-  /// Of all leases of a process: jobs that found no memory, and those that got what the budget did
-  /// not have.
+  /// Totals over all leases of a process: jobs that found no memory, and jobs that got memory
+  /// beyond the budget.
   struct Totals {
     std::atomic<uint64_t> put_off{0}, overdrafts{0};
   };
-  /// totals must outlive it.
+  /// totals must outlive this object.
   explicit JobMemory(Totals* totals) : totals_(*totals) {}
   JobMemory(const JobMemory&) = delete;
   JobMemory& operator=(const JobMemory&) = delete;
 
-  /// A running job's memory. Threads: one.
+  /// The memory of a running job. Threads: one.
   class Grant {
    public:
     Grant(Grant&& from) noexcept
@@ -68,15 +68,16 @@ class JobMemory {
 
   /// For flushes.
   Grant Begin(MemoryCounter* counter, uint64_t bytes) LAVA_EXCLUDES(mutex_);
-  /// For other jobs; none when there is not enough.
+  /// For other jobs; none when memory is short.
   std::optional<Grant> TryBegin(MemoryCounter* counter, uint64_t bytes) LAVA_EXCLUDES(mutex_);
-  /// For whom TryBegin() gave none, once it has put its job back: it is told when a job ends,
-  /// unless it is forgotten before. False when none but flushes runs: it may try again at once.
+  /// For the owner of a job that TryBegin() refused, once the job is back in its queue. The waiter
+  /// is called when a job ends, unless it is forgotten before. False when only flushes run: the
+  /// caller may try again at once.
   bool Await(MemoryWaiter* waiter) LAVA_EXCLUDES(mutex_);
   /// The waiter is not called any more once this returns.
   void Forget(MemoryWaiter* waiter) LAVA_EXCLUDES(mutex_);
 
-  uint32_t running() const LAVA_EXCLUDES(mutex_);  // flushes, too
+  uint32_t running() const LAVA_EXCLUDES(mutex_);  // including flushes
   static constexpr uint32_t kRefusalsMax = 32;
 
  private:
@@ -85,9 +86,9 @@ class JobMemory {
   Totals& totals_;
   mutable Mutex mutex_;
   std::list<MemoryWaiter*> waiters_ LAVA_GUARDED_BY(mutex_);  // each once
-  uint32_t flushes_ LAVA_GUARDED_BY(mutex_) = 0;              // that run
-  uint32_t others_ LAVA_GUARDED_BY(mutex_) = 0;               // other jobs that run
-  uint32_t refusals_ LAVA_GUARDED_BY(mutex_) = 0;             // since none but flushes ran
+  uint32_t flushes_ LAVA_GUARDED_BY(mutex_) = 0;              // running
+  uint32_t others_ LAVA_GUARDED_BY(mutex_) = 0;               // running jobs that are not flushes
+  uint32_t refusals_ LAVA_GUARDED_BY(mutex_) = 0;             // since only flushes ran
 };
 
 }  // namespace lava

@@ -74,7 +74,7 @@ TEST_F(JobMemoryTest, SmallJobsThatFollowEachOtherKeepALargeOneWaitingForSoLongO
     ASSERT_LE(refused, JobMemory::kRefusalsMax);
     if (jobs_.TryBegin(compactions_, 1000)) break;
     ++refused;
-    // The next small one comes before the last has ended, as long as any may.
+    // The next small job begins before the last one has ended, as long as any may begin.
     auto next = jobs_.TryBegin(compactions_, 10);
     small[0].reset();
     if (next) small[0].emplace(std::move(*next));

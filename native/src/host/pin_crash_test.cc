@@ -10,8 +10,8 @@
 #include "testing/mem_file_system.h"
 #include "testing/mounted_volume.h"
 
-// A pin is in two places: its files in a volume, and its marker outside. A power cut may take what
-// was not synced of each.
+// A pin has two parts: its files in a volume, and its marker outside. A power cut may lose the
+// unsynced content of each.
 namespace lava {
 namespace {
 
@@ -85,7 +85,7 @@ TEST(PinCrash, APinOfAPowerSafeVolumeOutlivesAPowerCutWithItsMarker) {
   }
 }
 
-// Nothing of it is synced: whatever a power cut leaves, a pin is whole, or is told to be none.
+// The marker is not synced: whatever a power cut leaves, a pin is complete or reported as none.
 TEST(PinCrash, AMarkerThatAPowerCutTookOrToreOpensNothing) {
   testing::MemFileSystem outside;
   testing::MustBeOk(outside.CreateDurableDirectory("/local/checkpoint"));

@@ -22,7 +22,7 @@ std::string Hex(uint32_t number) {
   return text;
 }
 
-// All but the checksum's line.
+// The content without the checksum's line.
 std::string Body(const std::string& volume_path, const std::string& uuid) {
   return std::string(kFirstLine) + "\n" + volume_path + "\n" + uuid + "\n";
 }
@@ -32,7 +32,7 @@ bool ParseHex(Slice text, uint64_t* number) {
   return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
 }
 
-// As ToString() wrote it.
+// Accepts only the output of ToString().
 bool ParseUuid(Slice text, lavafs::Uuid* uuid) {
   return text.size() == 32 && ParseHex(text.substr(0, 16), &uuid->high) &&
          ParseHex(text.substr(16), &uuid->low) && ToString(*uuid) == text;
@@ -66,7 +66,7 @@ Status WritePinMarker(fs::FileSystem* files, const std::string& path, const PinM
   Status done = file->Append(body + Hex(Crc32c(body)) + "\n");
   if (done.ok() && sync) done = file->Sync();
   if (done.ok()) done = file->Close();
-  // A rename would replace a marker that is there.
+  // A rename would replace an existing marker.
   if (done.ok()) done = files->Link(temporary, path);
   const Status removed = files->Remove(temporary);
   if (done.ok()) done = removed;

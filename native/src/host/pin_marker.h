@@ -8,21 +8,23 @@
 
 namespace lava {
 
-/// What a marker file says: in which volume something is pinned.
+/// The content of a marker file: the volume that has the pinned files.
+/// Threads:    a value.
 struct PinMarker {
   std::string volume_path;  // absolute
-  lavafs::Uuid uuid;        // another volume may have got the path meanwhile
+  lavafs::Uuid uuid;        // the path may belong to another volume by now
 };
 
-/// The name of a pin's directory in its volume: whoever mounts it finds the marker by it.
+/// Name of a pin's directory in its volume. A process that mounts the volume finds the marker by
+/// it.
 std::string PinDirectory(const std::string& marker);
 bool IsPin(Slice directory);
-/// A pin whose marker is gone for certain: one that cannot be looked for may be there.
+/// Whether the directory is a pin whose marker is certainly gone. False if that cannot be checked.
 bool IsStalePin(fs::FileSystem* files, Slice directory);
 
-/// Makes the file, with all of its content or not at all. sync: also after a power cut, if the
-/// directory in which it is survives that.
-/// Errors:     InvalidArgument unless its path is absolute; IOError when it is there; NoSpace.
+/// Makes the marker with all of its content or not at all. sync: also after a power cut, if the
+/// marker's directory survives that.
+/// Errors:     InvalidArgument unless the path is absolute; IOError if it exists; NoSpace.
 Status WritePinMarker(fs::FileSystem* files, const std::string& path, const PinMarker& marker,
                       bool sync);
 /// Errors:     NotFound, Corruption, IOError.

@@ -11,7 +11,7 @@
 namespace lava {
 namespace {
 
-// Levels of the queue: what somebody waits for, flushes first, then the priorities.
+// Levels of the queue: jobs that somebody waits for, flushes first; then the others by priority.
 constexpr uint32_t kUrgentFlush = 0, kUrgent = 1;
 constexpr uint32_t LevelOf(os::Priority priority) {
   return kUrgent + 1 + static_cast<uint32_t>(priority);
@@ -26,7 +26,7 @@ constexpr FairQueue::Levels kOthers = FairQueue::Bit(LevelOf(os::Priority::kL0Co
                                       FairQueue::Bit(LevelOf(os::Priority::kCompaction)) |
                                       FairQueue::Bit(LevelOf(os::Priority::kGc));
 
-// How late a job that sleeps sees that its instance closes.
+// A sleeping job notices within this time that its instance closes.
 constexpr uint64_t kSliceUs = 10'000;
 constexpr uint64_t kWaitUs = 100'000;
 
@@ -115,7 +115,7 @@ void Scheduler::Submit(FairQueue::Client client, os::Priority priority, std::fun
   LAVA_CHECK(run != nullptr && LevelOf(priority) < kLevels);
   MutexLock lock(&mutex_);
   running_.reserve(runners_ + 1);
-  // First: one that finds no job of its own takes another's, or goes.
+  // First, because a runner that finds no job of its own takes another one, or ends.
   pool_->Submit([this] { RunNext(); });
   ++runners_;
   const FairQueue::Ticket ticket = next_ticket_++;
@@ -139,16 +139,16 @@ void Scheduler::Urge(FairQueue::Client client, os::Priority priority) {
 }
 
 void Scheduler::Drop(FairQueue::Client client) {
-  std::map<FairQueue::Ticket, Job> dropped;  // what they own goes outside the lock
+  std::map<FairQueue::Ticket, Job> dropped;  // destroyed outside the lock
   MutexLock lock(&mutex_);
   for (const FairQueue::Ticket ticket : queue_.RemoveClient(client))
     dropped.insert(jobs_.extract(ticket));
   BeginMore();
-  may_begin_.NotifyAll();  // nothing at all may be left
+  may_begin_.NotifyAll();  // perhaps no job is left
 }
 
-// On a thread of the pool, once for each job that was submitted: takes whichever is to go first.
-// Takes no memory itself, for then the job would be lost.
+// Runs on a thread of the pool, once for each submitted job, and takes the job that is to go first.
+// Allocates no memory, because a failure would lose the job.
 void Scheduler::RunNext() {
   MutexLock lock(&mutex_);
   const std::optional<FairQueue::Pick> pick = Take();
@@ -165,9 +165,9 @@ void Scheduler::RunNext() {
   running_here_ = &running;
   try {
     job.run();
-  } catch (...) {  // it has told what it could
+  } catch (...) {  // the job has reported what it could
   }
-  job.run = nullptr;  // what the job owned goes outside the lock
+  job.run = nullptr;  // its captures are destroyed outside the lock
   running_here_ = nullptr;
   lock.Lock();
   Charge(&running);
@@ -177,7 +177,7 @@ void Scheduler::RunNext() {
   BeginMore();
 }
 
-// Waits while there are only jobs that may not begin.
+// Waits while no queued job may begin.
 std::optional<FairQueue::Pick> Scheduler::Take() {
   while (!stopping_ && !jobs_.empty()) {
     if (auto pick = queue_.Pop(MayBegin())) return pick;
@@ -207,7 +207,7 @@ FairQueue::Levels Scheduler::MayBegin() {
   return levels;
 }
 
-// Sees to it that a thread takes what may begin: where all are asleep or at work, the pool gets one
+// Ensures that a thread takes a job that may begin. If all threads sleep or work, the pool gets one
 // more for each that sleeps.
 void Scheduler::BeginMore() {
   const bool any = (queue_.levels_with_jobs() & MayBegin()) != 0;
@@ -240,7 +240,7 @@ void Scheduler::Pace(const std::atomic<bool>* cancelled) {
   while (!stopping_ && (cancelled == nullptr || !cancelled->load(std::memory_order_relaxed))) {
     uint64_t left_us = budget_.PaidInUs(time_->NowMicros());
     if (running->urgent) {
-      // All that are waited for share what is earned.
+      // All jobs that somebody waits for share the earnings.
       const uint64_t own_us = budget_.EarnedInUs(used_us * begun().urgent);
       left_us = std::min(left_us, own_us - std::min(own_us, slept_us));
     }

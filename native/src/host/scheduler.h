@@ -15,36 +15,38 @@
 
 namespace lava {
 
-/// Time as a scheduler sees it; tests put their own in.
-/// Threads: any.
+/// Time as a scheduler sees it; tests replace it.
+/// Threads:    any.
+/// Units:      microseconds.
 class SchedulerTime {
  public:
   virtual ~SchedulerTime() = default;
   virtual uint64_t NowMicros() = 0;
-  virtual uint64_t ThreadCpuMicros() = 0;  // that the calling thread has used
-  /// Waits until *changed is notified, or for so long; for less, too.
+  virtual uint64_t ThreadCpuMicros() = 0;  // used by the calling thread
+  /// Waits until *changed is notified, at most us_max and possibly less.
   virtual void Wait(CondVar* changed, Mutex* mutex, uint64_t us_max) LAVA_REQUIRES(mutex) = 0;
   static SchedulerTime* System();
 };
 
-/// Runs the background jobs of all instances of a process: in the order of FairQueue, with what
-/// somebody waits for in front, then by priority, and within a CpuBudget.
+/// Runs the background jobs of all instances of a process within a CpuBudget. FairQueue gives the
+/// order: first urgent jobs, which somebody waits for, then the others by priority.
 ///
-/// While the budget is in debt nothing begins but flushes and what somebody waits for, and what
-/// runs sleeps where it calls its pacer. Flushes do not; and what somebody waits for sleeps no
-/// longer than it takes to earn what itself has used, so it is slowed, whatever others owe.
+/// While the budget is in debt, only flushes and urgent jobs begin, and running jobs sleep when
+/// they call their pacer. Flushes do not sleep. An urgent job sleeps no longer than it takes to
+/// earn the time that it has used itself, so it is slowed whatever others owe.
 ///
-/// A thread that sleeps does not count as one of those that may work: another takes its place for
-/// what may begin. So that sleepers stay few, as many jobs that are waited for, but for flushes,
-/// and as many that are not, have begun at a time as there are threads.
+/// A sleeping thread does not count as a working one: another takes its place for jobs that may
+/// begin. To keep sleepers few, no more urgent jobs, and no more others, have begun at a time than
+/// there are threads. Flushes do not count for that.
 /// Threads:    any thread.
-/// Ownership:  clients must be gone before it; destruction waits for jobs that run.
+/// Ownership:  clients must be destroyed before it; destruction waits for running jobs.
+/// Errors:     std::bad_alloc from Submit(); the job is not queued then.
 class Scheduler final : private os::Pacer {
  public:
-  /// Of all schedulers of a process, one after the other.
+  /// Totals of all schedulers that a process has had.
   struct Totals {
     std::atomic<uint64_t> cpu_us{0};    // used by jobs
-    std::atomic<uint64_t> paced_us{0};  // that jobs slept for the budget
+    std::atomic<uint64_t> paced_us{0};  // jobs' sleep for the budget
   };
   struct Setup {
     Totals* totals = nullptr;  // null: its own
@@ -56,7 +58,8 @@ class Scheduler final : private os::Pacer {
   Scheduler(uint32_t threads, Setup setup);
   ~Scheduler() override;
 
-  /// An instance's part. Dropping it drops its queued jobs, and does not wait for running ones.
+  /// A client for an instance. Its destruction drops queued jobs and does not wait for running
+  /// ones.
   std::unique_ptr<os::Executor> NewClient() LAVA_EXCLUDES(mutex_);
 
   uint32_t thread_count() const { return threads_.load(std::memory_order_relaxed); }
@@ -77,13 +80,13 @@ class Scheduler final : private os::Pacer {
     os::Priority priority;
     std::function<void()> run;
   };
-  // A job on its thread's stack.
+  // A running job; lives on its thread's stack.
   struct Running {
     const Scheduler* scheduler;
     FairQueue::Client client;
     os::Priority priority;
-    bool urgent;                    // somebody waits for it; under the scheduler's mutex
-    uint64_t counted_until_us = 0;  // of the thread's CPU time
+    bool urgent;                    // somebody waits for it; guarded by the scheduler's mutex
+    uint64_t counted_until_us = 0;  // CPU time of the thread
     uint64_t used_us = 0;
   };
   static thread_local Running* running_here_;
@@ -98,7 +101,7 @@ class Scheduler final : private os::Pacer {
   uint64_t Charge(Running* running) LAVA_REQUIRES(mutex_);
   uint64_t Sleep(uint64_t us_max) LAVA_REQUIRES(mutex_);
   struct Begun {
-    uint64_t urgent = 0, others = 0;  // but for flushes
+    uint64_t urgent = 0, others = 0;  // without flushes
   };
   Begun begun() const LAVA_REQUIRES(mutex_);
   FairQueue::Levels MayBegin() LAVA_REQUIRES(mutex_);
@@ -109,8 +112,8 @@ class Scheduler final : private os::Pacer {
   SchedulerTime* const time_;
   std::atomic<uint32_t> threads_;
   mutable Mutex mutex_;
-  CondVar may_begin_;  // something
-  CondVar may_go_on_;  // some job that sleeps
+  CondVar may_begin_;  // a queued job
+  CondVar may_go_on_;  // a sleeping job
   FairQueue queue_ LAVA_GUARDED_BY(mutex_);
   CpuBudget budget_ LAVA_GUARDED_BY(mutex_);
   std::map<FairQueue::Ticket, Job> jobs_ LAVA_GUARDED_BY(mutex_);  // queued

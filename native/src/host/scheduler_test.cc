@@ -18,8 +18,8 @@ namespace {
 using os::Priority;
 using testing::Passes;
 
-// Time of which threads use as much as they say, and that passes when they wait, or when the test
-// says so.
+// A clock for tests. Threads use as much CPU time as they say. Time passes while they wait, or when
+// the test says so.
 class TestTime final : public SchedulerTime {
  public:
   explicit TestTime(bool passes) : passes_(passes) {}
@@ -35,9 +35,9 @@ class TestTime final : public SchedulerTime {
       changed->WaitFor(mutex, std::chrono::milliseconds(1));
     }
   }
-  void Work(uint64_t us) { used_us_ += us; }  // of the thread that calls
+  void Work(uint64_t us) { used_us_ += us; }  // of the calling thread
   void Advance(uint64_t us) { now_us_ += us; }
-  /// Returns when somebody has begun to wait since.
+  /// Returns once a thread has begun to wait after this call.
   void AwaitWait() {
     for (const uint64_t seen = waits_; waits_ == seen;) std::this_thread::yield();
   }
@@ -48,7 +48,7 @@ class TestTime final : public SchedulerTime {
   static inline thread_local uint64_t used_us_ = 0;
 };
 
-// A thread of a scheduler is held by a job of a client of its own, until Go().
+// Holds a thread of a scheduler by a job of a separate client, until Go().
 class Held {
  public:
   explicit Held(Scheduler* scheduler) : client_(scheduler->NewClient()) {
@@ -70,7 +70,7 @@ class Held {
   std::unique_ptr<os::Executor> client_;
 };
 
-// The scheduler's only thread has put away all jobs that it ran before.
+// Returns when the scheduler's only thread has finished with all former jobs.
 void AwaitThread(Scheduler* scheduler) { Held next(scheduler); }
 
 TEST(Scheduler, WhatSomebodyWaitsForGoesFirstThenByPriority) {
@@ -185,8 +185,8 @@ TEST(Scheduler, MoreThreadsTakeUpQueuedJobs) {
   inside.WaitFor(13);
 }
 
-// Whatever threads do meanwhile, jobs have never used more than the budget earned until then, what
-// it holds at the start, and the step that each is at.
+// Whatever threads do meanwhile, jobs never use more than the budget has earned so far, its initial
+// content, and the current step of each job.
 TEST(Scheduler, TheBudgetHoldsWhileManyAreBusy) {
   constexpr uint64_t kStepUs = 2'000, kSteps = 50, kThreads = 4, kClients = 8;
   constexpr double kCores = 0.5;
@@ -219,7 +219,7 @@ TEST(Scheduler, TheBudgetHoldsWhileManyAreBusy) {
   EXPECT_GT(scheduler.totals().paced_us, 0u);
 }
 
-// A flush that uses much.
+// A flush that uses much CPU time.
 void GoIntoDebt(TestTime* time, os::Executor* client) {
   Passes done;
   client->Submit(Priority::kFlush, [&] {
@@ -299,7 +299,7 @@ TEST(Scheduler, AJobThatIsCancelledSleepsNoLonger) {
   cancelled = true;
   ended.WaitFor(1);  // time stands still
 
-  // The budget may go meanwhile, too.
+  // The budget may also be lifted meanwhile.
   client->Submit(Priority::kL0Compaction, [&] {
     time.Work(1'000'000'000);
     client->pacer()->Pace(nullptr);
@@ -311,7 +311,7 @@ TEST(Scheduler, AJobThatIsCancelledSleepsNoLonger) {
   again.WaitFor(1);
 }
 
-// What others owe is not its to wait for.
+// The job need not wait for the debt of others.
 TEST(Scheduler, WhatSomebodyWaitsForIsOnlySlowed) {
   TestTime time(true);
   Passes done;
@@ -339,7 +339,7 @@ TEST(Scheduler, WhatSomebodyWaitsForIsOnlySlowed) {
   EXPECT_EQ(slept_us, 20'000u) << "what it used itself, at half a core";
 }
 
-// Else those that are slowed would all run at once, each at the rate of the budget.
+// Otherwise all slowed jobs would run at once, each at the rate of the budget.
 TEST(Scheduler, NoMoreSleepThanThereAreThreads) {
   TestTime time(false);
   Passes began, ended;

@@ -35,7 +35,7 @@ class Output : public VolumeOutput {
 
 }  // namespace
 
-// Runs its job once: where it is called, or where it is dropped.
+// Runs its job once: when it is called, or when it is dropped.
 class VolumeJobs::Ticket {
  public:
   Ticket(std::shared_ptr<VolumeJobs> jobs, std::function<void()> job)
@@ -154,18 +154,18 @@ Status SharedVolumeImpl::RemoveDirectory(Slice directory) {
 Status SharedVolumeImpl::Pin(const std::string& marker, Slice directory,
                              std::span<const std::string> names) {
   MutexLock lock(&pins_mutex_);
-  // First the marker: a pin without one would be dropped.
+  // The marker first, because a pin without one would be dropped.
   LAVA_RETURN_IF_ERROR(
       WritePinMarker(outside_, marker, {.volume_path = path_, .uuid = uuid()}, power_safe_));
   const std::string pin = PinDirectory(marker);
-  Status done = RemoveWithFiles(pin);  // of a marker of that name that is gone
+  Status done = RemoveWithFiles(pin);  // left by an earlier marker of that name
   if (done.ok()) done = volume_->MakeDirectory(pin);
   for (const std::string& name : names) {
     if (done.ok()) done = volume_->Link(directory, name, pin, name);
   }
   if (done.ok() && power_safe_) done = volume_->SyncAll();
   if (done.ok()) return done;
-  // What cannot be removed either goes when the marker does, with its directory.
+  // Files that cannot be removed now go once the marker is gone, at the latest with its directory.
   (void)RemoveWithFiles(pin);
   (void)outside_->Remove(marker);
   return done.WithContext("pin files of " + std::string(directory));
@@ -188,7 +188,7 @@ Status SharedVolumeImpl::RemoveAllButPins() {
 
 Status SharedVolumeImpl::Unmount() {
   jobs_->Stop();
-  // A pin that cannot be dropped is kept, as is one whose marker is there.
+  // A pin that cannot be dropped is kept, like one that has its marker.
   (void)DropStalePins();
   if (figures().pins > 0) return volume_->Close();
   return fs::FileSystem::Posix()->Remove(path_);

@@ -13,16 +13,16 @@
 
 namespace lava {
 
-/// Jobs of a volume on threads that outlive it, and may end before it.
+/// Runs jobs of a volume on threads that may outlive it, or end before it.
 /// Threads:    any.
 class VolumeJobs : public std::enable_shared_from_this<VolumeJobs> {
  public:
-  /// Runs the job or drops it, later or at once.
+  /// Runs the job now or later, or drops it.
   using Submit = std::function<void(std::function<void()>)>;
   explicit VolumeJobs(Submit submit) : submit_(std::move(submit)) {}
-  /// Runs the job; by whoever drops it, if nobody else will.
+  /// Runs the job. If the job is dropped, the thread that drops it runs it.
   void Run(std::function<void()> job) LAVA_EXCLUDES(mutex_);
-  /// Waits for the job that runs, if any; no other begins.
+  /// Waits for running jobs; no other begins.
   void Stop() LAVA_EXCLUDES(mutex_);
 
  private:
@@ -34,7 +34,7 @@ class VolumeJobs : public std::enable_shared_from_this<VolumeJobs> {
   uint32_t running_ LAVA_GUARDED_BY(mutex_) = 0;
 };
 
-/// The volume behind lava/volume.h. See there.
+/// The volume behind lava/volume.h, where its contract is.
 class SharedVolumeImpl final : public SharedVolume {
  public:
   struct Setup {
@@ -42,10 +42,10 @@ class SharedVolumeImpl final : public SharedVolume {
     std::unique_ptr<lavafs::Volume> volume;
     std::shared_ptr<VolumeJobs> jobs;
     bool direct_io_wanted = false;
-    /// Of the options, when they limit the capacity; else 0.
+    /// From the options if they limit the capacity; otherwise 0.
     uint64_t capacity_bytes = 0;
     std::string capacity_setting;
-    SpaceQuota* process = nullptr;  // whose statistics have the volume's instances, too
+    SpaceQuota* process = nullptr;  // its statistics include the volume's instances
     bool power_safe = false;
     fs::FileSystem* outside = fs::FileSystem::Posix();  // where markers of pins are
   };
@@ -67,12 +67,12 @@ class SharedVolumeImpl final : public SharedVolume {
 
   const lavafs::Uuid& uuid() const { return volume_->uuid(); }
   bool is_healthy() { return volume_->Health().ok(); }
-  /// What all instances on the volume may take; without a limit when the options set no capacity.
+  /// The limit for all instances on the volume; none if the options set no capacity.
   SpaceQuota* quota() { return &quota_; }
   bool HasDirectory(Slice directory) { return volume_->List(directory).ok(); }
-  /// Removes what instances of a process that is gone left behind, and stale pins.
+  /// Removes stale pins and the files that instances of an ended process left behind.
   Status RemoveAllButPins() LAVA_EXCLUDES(pins_mutex_);
-  /// Ends it: the file goes unless something is pinned. Nobody uses it any more.
+  /// Unmounts, and removes the volume's file unless files are pinned. The volume must be unused.
   Status Unmount() LAVA_EXCLUDES(pins_mutex_);
 
  private:
@@ -85,7 +85,7 @@ class SharedVolumeImpl final : public SharedVolume {
   const bool direct_io_wanted_, power_safe_;
   fs::FileSystem* const outside_;
   SpaceQuota quota_;
-  Mutex pins_mutex_;  // a pin is whole or not there
+  Mutex pins_mutex_;  // held while pins are made or dropped
 };
 
 }  // namespace lava

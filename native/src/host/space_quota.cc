@@ -5,7 +5,7 @@
 namespace lava {
 namespace {
 
-constexpr uint64_t kWritesForUs = 1'000'000;  // how long one that was slowed counts as a writer
+constexpr uint64_t kWritesForUs = 1'000'000;  // how long a slowed instance counts as a writer
 constexpr uint64_t kCountEachUs = 100'000;
 
 uint64_t GarbageOf(const SpaceUse& use) {
@@ -14,7 +14,7 @@ uint64_t GarbageOf(const SpaceUse& use) {
 
 uint64_t TakenBy(const SpaceUse& use) { return use.file_bytes + use.pinned_bytes; }
 
-// Unsigned, so that what is taken off what was added before leaves the rest.
+// Unsigned arithmetic: with sign ~0, what was added before is subtracted.
 void Add(const SpaceUse& use, uint64_t sign, SpaceUse* total) {
   total->file_bytes += sign * use.file_bytes;
   total->pinned_bytes += sign * use.pinned_bytes;
@@ -31,7 +31,7 @@ void SpaceQuota::SetLimit(uint64_t high_bytes, uint64_t low_bytes) {
   limits_.low_bytes = low_bytes;
   limited_ = high_bytes > 0;
   Judge();
-  // What only snapshots keep was not counted before, and verdicts are old.
+  // Files that only snapshots keep were not counted without a limit, and verdicts are outdated.
   for (Place* place : places_) {
     place->spent_step = 0;
     if (place->asked) continue;
@@ -50,8 +50,8 @@ void SpaceQuota::LimitTo(VolumeLimit volume, SpaceQuota* process) {
   SetLimit(high_bytes, 0);
 }
 
-// In a volume everything counts that is there, also what is no instance's: local copies, and the
-// unused ends of files' last extents.
+// In a volume all content counts, even if no instance owns it: local copies, and the unused ends of
+// files' last extents.
 SpaceUse SpaceQuota::TotalNow() const {
   SpaceUse total = total_;
   if (!volume_) return total;
@@ -166,7 +166,7 @@ uint64_t SpaceQuota::NextRound() {
   return ++round_;
 }
 
-// Whether nothing is to be expected of it, as it was asked in the round or later.
+// Whether nothing more can be expected of an instance that was asked in the round or later.
 bool SpaceQuota::HasLooked(const Place& place, uint64_t round) const {
   if (place.report.busy) return false;
   const bool has_any = GarbageOf(place.report.use) > 0;
@@ -182,7 +182,7 @@ Status SpaceQuota::Await(const Place* place, uint64_t round, uint64_t waited_us,
   for (Place* other : places_) {
     if (HasLooked(*other, round)) continue;
     all_looked = false;
-    // It may have found nothing before this write came, or its readers may have let go of files.
+    // It may have found nothing before this write came, or its readers may have released files.
     if (other->answered < round && !other->report.busy) {
       other->spent_step = std::min(other->spent_step, kSpaceStepFull - 1);
       if (GarbageOf(other->report.use) > 0 || other->asked) continue;
@@ -194,7 +194,7 @@ Status SpaceQuota::Await(const Place* place, uint64_t round, uint64_t waited_us,
     ChooseCollectors();
     return Status::OK();
   }
-  // In a volume other things may fill it, for which no wait helps.
+  // Other content may fill a volume, against which waiting does not help.
   const bool pinned = total_.pinned_bytes > 0;
   if (pinned && total_.file_bytes + total_.copied_bytes < limits_.high_bytes) {
     if (waited_us < pinned_wait_us || GiveUpOldest()) return Status::OK();
@@ -202,7 +202,7 @@ Status SpaceQuota::Await(const Place* place, uint64_t round, uint64_t waited_us,
   return Full(*place);
 }
 
-// One at a time: it may be enough.
+// One at a time, because one may be enough.
 bool SpaceQuota::GiveUpOldest() {
   Place* oldest = nullptr;
   for (Place* place : places_) {
@@ -242,7 +242,7 @@ Status SpaceQuota::Full(const Place& place) const {
       std::to_string(TakenBy(most->report.use)) + ": " + Remedy() + failure);
 }
 
-// The rule of docs/configuration.md: twice what lives, and what the volume needs for itself.
+// The rule of docs/configuration.md: twice the live bytes plus the volume's own needs.
 std::string SpaceQuota::Remedy() const {
   constexpr uint64_t kVolumesOwnBytes = 64ull << 20;
   if (!volume_) return "raise the process's limit of space, or keep less state";

@@ -14,37 +14,38 @@
 
 namespace lava {
 
-/// An instance as the process's limit of space sees it. What is asked for is done by a job of its
-/// own. Nothing here may block, take a lock of the instance, or call back.
+/// An instance as a limit of space sees it. A job of the instance does the requested work. No
+/// method may block, take a lock of the instance, or call back.
 class SpaceMember {
  public:
   virtual ~SpaceMember() = default;
-  /// As errors name it.
+  /// The instance's name in errors.
   virtual const std::string& space_name() const = 0;
-  /// Asks to look for what can be freed, and then to answer (SpaceQuota::Answer()).
+  /// Asks the instance to look for space that it can free, and then to answer
+  /// (SpaceQuota::Answer()).
   virtual void RequestSpace() = 0;
-  /// Asks to give up the snapshot of this number if it is the instance's oldest, and to answer.
+  /// Asks the instance to give up the snapshot of this number if that is its oldest, and to answer.
   virtual void RequestGiveUp(uint64_t snapshot) = 0;
-  /// The limit is full no more: writes that wait for it look again.
+  /// The limit is no longer reached: writes that wait for it check again.
   virtual void SpaceFreed() = 0;
 };
 
-/// What an instance tells of itself.
+/// An instance's report on itself.
 struct SpaceReport {
   static constexpr uint64_t kNoSnapshot = UINT64_MAX;
   SpaceUse use;
-  uint64_t freed_bytes_per_second = 0;     // by collections that run
-  uint64_t oldest_snapshot = kNoSnapshot;  // by SpaceQuota::NextSnapshot()
+  uint64_t freed_bytes_per_second = 0;     // by running collections
+  uint64_t oldest_snapshot = kNoSnapshot;  // from SpaceQuota::NextSnapshot()
   bool busy = false;                       // jobs are queued or run
-  std::string failure;                     // why the last collection or compaction failed; empty
+  std::string failure;                     // of the last collection or compaction; empty: none
 };
 
-/// What the process's limit means for an instance.
+/// The consequences of a limit for an instance.
 struct SpaceVerdict {
-  SpacePressure writes;   // what its writes feel
-  SpacePressure work;     // what its collections work against: nothing when it is not its turn
-  bool collects = false;  // it is its turn
-  bool retry = false;     // a write has come since it answered: what failed is tried again
+  SpacePressure writes;   // pressure on its writes
+  SpacePressure work;     // pressure on its collections: none when it is not its turn
+  bool collects = false;  // it is its turn to collect
+  bool retry = false;     // a write came after its answer: failed work is repeated
   uint32_t step = 0;      // SpaceStep()
   uint64_t epoch = 0;     // SpaceQuota::epoch()
 };
@@ -55,64 +56,69 @@ struct VolumeLimit {
   std::string capacity_setting;  // its name for messages
   uint64_t capacity_bytes = 0;
   uint64_t file_bytes_max = 0;           // that the volume can hold of files
-  std::function<uint64_t()> used_bytes;  // by whatever is in it; any thread, takes no other lock
+  std::function<uint64_t()> used_bytes;  // by all content; any thread, takes no other lock
 };
 
-/// A limit for the files of all instances of the process or of a volume, and what each of them
-/// takes. When it gets short, who has most garbage collects first (policy/space_shares.h), idle or
-/// not; and when it is full and every instance has looked in vain, writes are told.
+/// A limit for the files of all instances of the process or of a volume, and the share of each.
+/// When space gets short, the instances with the most garbage collect first
+/// (policy/space_shares.h), idle or not. When the limit is reached and every instance has looked in
+/// vain, writes fail.
 ///
-/// Nobody waits here. An instance is only ever asked to submit a job, and a write that waits comes
-/// again: so no instance waits for another one's lock.
-/// Threads:    any. Its mutex is taken under instances' state mutexes; under it only
-///             SpaceMember is called, which submits jobs, and a volume is asked for its use.
-/// Ownership:  a member must leave before it ends.
+/// No thread waits here. Instances are only asked to submit a job, and a waiting write calls again,
+/// so no instance waits for another one's lock.
+/// Threads:    any. Its mutex is taken under instances' state mutexes. Under it, SpaceMember is
+///             called, which submits jobs, and a volume is asked for its use; nothing else.
+/// Ownership:  a member must leave before it is destroyed.
+/// Units:      bytes, microseconds.
 class SpaceQuota {
  public:
-  /// A member's place. Guarded by the quota.
+  /// A member's state. Guarded by the quota.
   struct Place {
     SpaceMember* member = nullptr;  // null: not joined
     SpaceReport report;
-    uint32_t spent_step = 0;  // found nothing to free at it; 0: not since its files changed
-    uint64_t answered = 0;    // the round in which that was
-    uint64_t paid_us = 0;     // its last write that was slowed
+    uint32_t spent_step = 0;  // step without anything to free; 0: none since its files changed
+    uint64_t answered = 0;    // the round of its last answer
+    uint64_t paid_us = 0;     // time of its last slowed write
     bool collects = false, asked = false, giving_up = false;
   };
 
-  /// 0: no limit. low_bytes 0: nine tenths of it.
+  /// high_bytes 0: no limit. low_bytes 0: nine tenths of high_bytes.
   void SetLimit(uint64_t high_bytes, uint64_t low_bytes) LAVA_EXCLUDES(mutex_);
-  /// The limit is what a volume can hold. Before the first member joins. process: its statistics
-  /// have what is on the volume, too, while its limit is not about that; may be null.
+  /// Limits files to the capacity of a volume; before the first member joins. process: its
+  /// statistics include the files on the volume, its limit does not; may be null.
   void LimitTo(VolumeLimit volume, SpaceQuota* process) LAVA_EXCLUDES(mutex_);
   bool limited() const { return limited_.load(std::memory_order_relaxed); }
-  /// Whether writes must look at all: the low limit is passed. For the path of every write.
+  /// Whether the low limit is exceeded, so that writes must check more. For the path of every
+  /// write.
   bool pressing() const { return pressing_.load(std::memory_order_relaxed); }
-  /// Changes with what any verdict says.
+  /// Changes whenever a verdict may have changed.
   uint64_t epoch() const { return epoch_.load(std::memory_order_relaxed); }
 
   void Join(Place* place, SpaceMember* member) LAVA_EXCLUDES(mutex_);
-  /// Gives its share back. The member is not called any more once this returns.
+  /// Gives the member's share back. The member is not called any more once this returns.
   void Leave(Place* place) LAVA_EXCLUDES(mutex_);
 
-  /// Whenever the instance's files or jobs have changed.
+  /// To be called whenever the instance's files or jobs have changed.
   SpaceVerdict Update(Place* place, const SpaceReport& report) LAVA_EXCLUDES(mutex_);
-  /// What RequestSpace() and RequestGiveUp() asked for was done, by the verdict given.
+  /// To be called when the work of RequestSpace() or RequestGiveUp() is done. looked_by: the
+  /// verdict that the work followed.
   SpaceVerdict Answer(Place* place, const SpaceReport& report, const SpaceVerdict& looked_by)
       LAVA_EXCLUDES(mutex_);
 
-  /// For a write that finds the limit full: answers from before do not count for it.
+  /// For a write that finds the limit reached: answers of earlier rounds do not count for it.
   uint64_t NextRound() LAVA_EXCLUDES(mutex_);
-  /// Asks whoever may free something. OK: wait, or the limit is full no more. After pinned_wait_us
-  /// the oldest snapshot of the process is given up, if snapshots alone keep it full.
-  /// Errors: NoSpace when all have answered since the round and there is nothing to free.
+  /// Asks the instances that may free something. OK: wait, or the limit is no longer reached. If
+  /// snapshots alone keep it reached, the oldest one of the process is given up after
+  /// pinned_wait_us.
+  /// Errors:     NoSpace when all have answered since the round and nothing can be freed.
   Status Await(const Place* place, uint64_t round, uint64_t waited_us, uint64_t pinned_wait_us)
       LAVA_EXCLUDES(mutex_);
 
-  /// How fast an instance may write now that writes are slowed; counts it as one that does.
+  /// The rate at which an instance may write while writes are slowed; counts it as a writer.
   uint64_t BytesPerSecond(Place* place, uint64_t bytes_per_second_max, uint64_t now_us)
       LAVA_EXCLUDES(mutex_);
 
-  /// Grows with the age of snapshots over all instances.
+  /// The number of a new snapshot: later snapshots of any instance have higher ones.
   uint64_t NextSnapshot() { return next_snapshot_.fetch_add(1, std::memory_order_relaxed); }
 
   struct Statistics {
@@ -133,7 +139,7 @@ class SpaceQuota {
   void AddOnVolumes(const SpaceUse& use, uint64_t sign) LAVA_EXCLUDES(mutex_);
   std::string Remedy() const LAVA_REQUIRES(mutex_);
 
-  // Read by every write and hardly ever written: on a line of its own.
+  // Read by every write and rarely written: on a cache line of its own.
   alignas(64) std::atomic<bool> pressing_{false};
   std::atomic<bool> limited_{false};
   alignas(64) std::atomic<uint64_t> epoch_{1};
@@ -141,16 +147,16 @@ class SpaceQuota {
   mutable Mutex mutex_;
   SpaceLimits limits_ LAVA_GUARDED_BY(mutex_);
   std::optional<VolumeLimit> volume_ LAVA_GUARDED_BY(mutex_);
-  // Its mutex is taken under this one's.
+  // Its mutex is taken under this one.
   SpaceQuota* process_ LAVA_GUARDED_BY(mutex_) = nullptr;
-  SpaceUse on_volumes_ LAVA_GUARDED_BY(mutex_);  // of quotas whose process_ this is
+  SpaceUse on_volumes_ LAVA_GUARDED_BY(mutex_);  // of quotas whose process_ is this one
   std::list<Place*> places_ LAVA_GUARDED_BY(mutex_);
   SpaceUse total_ LAVA_GUARDED_BY(mutex_);
   SpacePressure pressure_ LAVA_GUARDED_BY(mutex_);
   uint32_t step_ LAVA_GUARDED_BY(mutex_) = 0;
-  uint64_t garbage_most_ LAVA_GUARDED_BY(mutex_) = 0;  // of those that collect
+  uint64_t garbage_most_ LAVA_GUARDED_BY(mutex_) = 0;  // of a member that collects
   uint64_t round_ LAVA_GUARDED_BY(mutex_) = 0;
-  uint64_t counted_at_us_ LAVA_GUARDED_BY(mutex_) = 0;  // writers_
+  uint64_t counted_at_us_ LAVA_GUARDED_BY(mutex_) = 0;  // time of the count of writers_
   uint32_t writers_ LAVA_GUARDED_BY(mutex_) = 0;
 };
 

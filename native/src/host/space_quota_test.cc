@@ -6,8 +6,7 @@
 
 #include "policy/space_limits.h"
 
-// With members that only note what they are asked for: what instances do about it is
-// tests/db_quota_test.cc's.
+// Members here only record requests. tests/db_quota_test.cc tests how instances react to them.
 namespace lava {
 namespace {
 
@@ -37,7 +36,7 @@ class Instance : public SpaceMember {
   ~Instance() override { Leave(); }
   void Leave() { quota_->Leave(&place); }
   void Report(const SpaceReport& report) { verdict = quota_->Update(&place, report); }
-  /// As an instance does: it looks by the verdict of now.
+  /// Answers as an instance does, which works by its current verdict.
   void Answer(const SpaceReport& report) {
     Report(report);
     verdict = quota_->Answer(&place, report, verdict);
@@ -66,7 +65,7 @@ class SpaceQuotaTest : public ::testing::Test {
  protected:
   struct Limited : SpaceQuota {
     Limited() { SetLimit(kLimit, 0); }
-  } quota;  // before anybody is there to be asked
+  } quota;  // before there is a member to ask
   Instance a{&quota, "a"}, b{&quota, "b"};
 };
 
@@ -243,7 +242,7 @@ TEST_F(SpaceQuotaTest, SnapshotsAreGivenUpOldestFirstOneAtATime) {
   Instance c(&quota, "c");
   a.Report(Pinned(300, 200, 7));
   b.Report(Pinned(300, 200, 5));
-  c.Report(Pinned(300, 0, 1));  // whose snapshot keeps nothing
+  c.Report(Pinned(300, 0, 1));  // its snapshot keeps nothing
   const uint64_t round = quota.NextRound();
   EXPECT_TRUE(c.Await(round, kPinnedWaitUs).ok());
   EXPECT_EQ(a.requests, 1) << "readers may have let go of them";
@@ -279,7 +278,7 @@ TEST_F(SpaceQuotaTest, NoSnapshotIsGivenUpWhenFilesAloneFillIt) {
 }
 
 TEST_F(SpaceQuotaTest, FilesThatNoSnapshotKeepsCannotBeGivenUp) {
-  a.Report(Pinned(900, 200, SpaceReport::kNoSnapshot));  // scans do
+  a.Report(Pinned(900, 200, SpaceReport::kNoSnapshot));  // kept by scans
   const uint64_t round = quota.NextRound();
   EXPECT_TRUE(a.Await(round).ok());
   a.Answer(Pinned(900, 200, SpaceReport::kNoSnapshot));

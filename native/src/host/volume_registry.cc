@@ -31,13 +31,13 @@ std::optional<uint64_t> NumberOf(Slice name) {
   name.remove_suffix(std::min(kNameEnd.size(), name.size()));
   const auto parsed = std::from_chars(name.data(), name.data() + name.size(), number);
   const bool whole = parsed.ec == std::errc() && parsed.ptr == name.data() + name.size();
-  // A number that no process would come to could not be counted on from.
+  // No process reaches larger numbers, and counting could not continue from them.
   return whole && number <= UINT32_MAX ? std::optional(number) : std::nullopt;
 }
 
 fs::FileSystem* Posix() { return fs::FileSystem::Posix(); }
 
-// Killed between its making and its first superblock.
+// Whether its process was killed after making the file and before writing a superblock.
 Result<bool> IsBlank(fs::BlockDevice* device) {
   const uint64_t bytes = lavafs::kSuperblockOffsets.back() + lavafs::kBlockBytes;
   if (device->size() < bytes) return true;
@@ -46,7 +46,7 @@ Result<bool> IsBlank(fs::BlockDevice* device) {
   return std::all_of(memory.data(), memory.data() + bytes, [](char byte) { return byte == 0; });
 }
 
-// Whether anything in it must be kept.
+// Whether the volume has content that must be kept.
 Result<bool> HasPins(fs::BlockDevice* device) {
   LAVA_ASSIGN_OR_RETURN(const bool blank, IsBlank(device));
   if (blank) return false;
@@ -68,7 +68,7 @@ Status CheckOptions(const VolumeOptions& options, const std::string& directory) 
 
 }  // namespace
 
-// Volumes that no process has, opened, so that nobody else takes them meanwhile.
+// Volumes that no process uses. They are open, so that no other process takes them meanwhile.
 struct VolumeRegistry::Leftovers {
   struct Found {
     std::string path;
@@ -91,7 +91,7 @@ Result<VolumeRegistry::Leftovers> VolumeRegistry::FindLeftovers(const std::strin
     const std::string path = directory + "/" + name;
     auto device = fs::OpenBlockDevice(path, {.direct = direct_io});
     if (!device.ok()) {
-      // Another process has it, or removed it just now.
+      // Another process has it, or has just removed it.
       if (device.status().IsBusy() || device.status().IsNotFound()) continue;
       leftovers.unreadable.push_back(device.status().ToString());
       continue;
@@ -164,8 +164,8 @@ Result<uint32_t> VolumeRegistry::RemoveStale(const std::string& directory) {
   return static_cast<uint32_t>(leftovers.found.size());
 }
 
-// In the file of one that is left over, if it suits: its blocks have been written, which makes
-// writing them again cheap.
+// Uses the file of a leftover volume if one fits: its blocks have been written, so writing them
+// again is cheap.
 Result<VolumeRegistry::Mounted*> VolumeRegistry::MountNew(const std::string& directory,
                                                           uint64_t capacity_bytes,
                                                           Leftovers* leftovers,
@@ -277,7 +277,7 @@ void VolumeRegistry::Release(SharedVolumeImpl* volume) {
 }
 
 void VolumeRegistry::Unmount(Mounted* mounted) {
-  // What could not be written or removed is found by whoever opens the directory next.
+  // The next user of the directory finds what could not be written or removed.
   (void)mounted->volume->Unmount();
   mounted_.remove_if([&](const Mounted& candidate) { return &candidate == mounted; });
 }

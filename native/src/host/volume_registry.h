@@ -12,13 +12,13 @@
 
 namespace lava {
 
-/// The volumes that this process has mounted, and who uses them.
-/// Threads:    any; one mounts or unmounts at a time, the others wait.
+/// The volumes that this process has mounted, and their users.
+/// Threads:    any; one thread mounts or unmounts at a time, the others wait.
 /// Ownership:  must outlive the volumes that it gave out.
 class VolumeRegistry {
  public:
-  /// buffers: charged with those of files; null: nobody is. submit: see VolumeJobs. process: has
-  /// what instances on volumes take in its statistics; may be null.
+  /// buffers: charged with the buffers of files; null: nothing is charged. submit: see VolumeJobs.
+  /// process: its statistics include the instances on volumes; may be null.
   VolumeRegistry(MemoryCounter* buffers, VolumeJobs::Submit submit, SpaceQuota* process = nullptr)
       : buffers_(buffers), submit_(std::move(submit)), process_(process) {}
 
@@ -46,7 +46,7 @@ class VolumeRegistry {
   Result<Mounted*> MountNew(const std::string& directory, uint64_t capacity_bytes,
                             Leftovers* leftovers, const VolumeOptions& options)
       LAVA_REQUIRES(mutex_);
-  // The next two with the mutex held, too: one looks for volumes at a time.
+  // The next two are also called with the mutex held: one thread looks for volumes at a time.
   static Result<Leftovers> FindLeftovers(const std::string& directory, bool direct_io);
   static void RemoveUnpinned(Leftovers* leftovers);
   void Unmount(Mounted* mounted) LAVA_REQUIRES(mutex_);

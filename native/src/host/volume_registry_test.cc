@@ -51,7 +51,7 @@ class Volume : public fs::PosixTest {
     std::sort(names.begin(), names.end());
     return names;
   }
-  // What a process leaves that is killed now: its volumes are mounted, nothing is given back.
+  // Runs body in a process that is killed afterwards, with its volumes still mounted.
   template <typename Body>
   void InAKilledProcess(const Body& body) {
     EXPECT_EXIT(
@@ -62,7 +62,7 @@ class Volume : public fs::PosixTest {
         },
         ::testing::ExitedWithCode(0), "");
   }
-  // As another process that has it.
+  // Takes the file as another process would.
   std::unique_ptr<fs::BlockDevice> Take(const std::string& name) {
     auto device = fs::OpenBlockDevice(Path("volumes/" + name), {.create = true});
     EXPECT_TRUE(device.ok()) << device.status().ToString();
@@ -217,7 +217,7 @@ TEST_F(Volume, PinsOutliveTheProcess) {
     EXPECT_TRUE(volume->Pin(gone, "instance", std::vector<std::string>{"two"}).ok());
   });
   ASSERT_OK(fs::FileSystem::Posix()->Remove(gone));
-  // One without pins is there, too.
+  // A volume without pins exists, too.
   (void)Take("volume-7.lavafs");
   auto volume = Open();
   EXPECT_EQ(volume->path(), Path("volumes/volume-0.lavafs"));
@@ -229,7 +229,7 @@ TEST_F(Volume, PinsOutliveTheProcess) {
     ASSERT_OK(pinned.status());
     EXPECT_EQ(Read(pinned->volume.get(), pinned->directory, "one"), "one");
   }
-  // The last user leaves; the pin stays, and so does the file, until somebody finds it stale.
+  // The last user leaves. The pin stays, and so does the file, until the pin is found to be stale.
   volume.reset();
   EXPECT_EQ(Files().size(), 1u);
   {
@@ -246,7 +246,7 @@ TEST_F(Volume, PinsOutliveTheProcess) {
   EXPECT_EQ(Files().size(), 0u);
 }
 
-// Else it would stay for as long as nobody opens the directory.
+// Otherwise it would stay until the directory is opened again.
 TEST_F(Volume, WhatIsPinnedInVainIsRemovedThoughNobodyOpensIt) {
   const std::string marker = Path("marker");
   EXPECT_EQ(*registry_.RemoveStale(Path("volumes")), 0u) << "there is no such directory";
@@ -320,7 +320,7 @@ TEST_F(Volume, AMarkerOfAnotherVolumeOpensNothing) {
   EXPECT_TRUE(registry_.OpenPinned(marker, options_).status().IsNotFound());
   const auto volume = Open();  // of the same name
   EXPECT_TRUE(registry_.OpenPinned(marker, options_).status().IsNotFound());
-  // Even with a pin of that name.
+  // A pin of that name makes no difference.
   ASSERT_OK(fs::FileSystem::Posix()->Remove(marker));
   ASSERT_OK(Write(volume.get(), "instance", "one", "another"));
   ASSERT_OK(volume->Pin(marker, "instance", std::vector<std::string>{"one"}));

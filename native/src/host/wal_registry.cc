@@ -44,7 +44,7 @@ Result<std::shared_ptr<log::LavaLog>> WalRegistry::Open(fs::FileSystem* file_sys
   fresh.keep = std::move(keep);
   Opened* const opened = &opened_.emplace_back(std::move(fresh));
   lock.Unlock();
-  // Others wait for the end of this, also when there is no memory.
+  // Other threads wait for the end of this call, so it must end even when memory is short.
   const Status status = Guarded("open the log in", directory, [&] { return OpenLog(opened); });
   lock.Lock();
   opened->busy = false;
@@ -73,12 +73,12 @@ std::shared_ptr<log::LavaLog> WalRegistry::Share(Opened* opened) {
 }
 
 void WalRegistry::Release(Opened* opened) {
-  std::shared_ptr<SharedVolume> keep;  // goes without the mutex
+  std::shared_ptr<SharedVolume> keep;  // released without the mutex
   MutexLock lock(&mutex_);
   if (--opened->references > 0) return;
   opened->busy = true;
   lock.Unlock();
-  // What a failed close leaves the next recovery reads. Nothing may be thrown here.
+  // The next recovery reads what a failed Close() leaves. Nothing may be thrown here.
   (void)Tried([opened] { (void)opened->log->Close(); });
   opened->log.reset();
   lock.Lock();

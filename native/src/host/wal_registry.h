@@ -14,18 +14,19 @@
 
 namespace lava {
 
-/// The logs that this process has open for write-ahead logs: one for each directory, shared by all
-/// instances that name it.
-/// Threads:    any; one opens or closes a log at a time, others that want it wait.
+/// The write-ahead logs that this process has open: one for each directory, shared by all instances
+/// that name it.
+/// Threads:    any; one thread opens or closes a log at a time, others that want it wait.
 /// Ownership:  must outlive the logs that it gave out.
 class WalRegistry {
  public:
   using Run = std::function<void(std::function<void()>)>;
-  /// memory: charged with the logs' indexes. run: for their checkpoints and collections.
+  /// memory: charged with the logs' indexes. run: runs their checkpoints and collections.
   WalRegistry(MemoryCounter* memory, Run run) : memory_(memory), run_(std::move(run)) {}
 
-  /// What one instance has of a log; the last one closes it.
-  /// Ownership: file_system must outlive the log; keep is what keeps that alive, and may be null.
+  /// An instance's reference to a log; the last one to go closes it.
+  /// Ownership: file_system must outlive the log; keep holds what file_system depends on, or is
+  /// null.
   Result<std::shared_ptr<log::LavaLog>> Open(fs::FileSystem* file_system,
                                              std::shared_ptr<SharedVolume> keep,
                                              const std::string& directory) LAVA_EXCLUDES(mutex_);
@@ -38,7 +39,7 @@ class WalRegistry {
     std::unique_ptr<os::Executor> jobs;
     std::unique_ptr<log::LavaLog> log;
     uint32_t references = 0;
-    bool busy = true;  // it is being opened or closed, without the mutex
+    bool busy = true;  // being opened or closed, without the mutex
   };
   std::list<Opened>::iterator Find(fs::FileSystem* file_system, const std::string& directory)
       LAVA_REQUIRES(mutex_);
