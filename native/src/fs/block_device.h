@@ -10,7 +10,7 @@
 
 namespace lava::fs {
 
-/// A write that runs while its caller goes on.
+/// A write that runs in parallel with its caller.
 /// Ownership:  the caller's; the device must outlive it. The memory is the device's until Finish().
 class BegunWrite {
  public:

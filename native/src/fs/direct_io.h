@@ -62,6 +62,8 @@ constexpr uint64_t RoundUp(uint64_t bytes, uint64_t alignment) {
 /// I/O past the page cache (O_DIRECT) for the files of one file system. A file that rejects direct
 /// I/O goes through the page cache like any other, and is counted.
 /// Threads:    any.
+/// Errors:     IOError, naming path, offset and length.
+/// Units:      bytes.
 class DirectIo {
  public:
   /// The system calls that may reject direct I/O; tests replace them.

@@ -24,7 +24,7 @@ class AppendFile {
   /// Writes to the device: the bytes survive a power cut (the directory entry needs
   /// FileSystem::SyncDirectory).
   virtual Status Sync() = 0;
-  /// Like Sync(), but a crash may leave meaningless bytes behind the synced ones, so readers must
+  /// Like Sync(), but a crash may leave meaningless bytes after the synced ones, so readers must
   /// find the end themselves. Cheaper where a file's size is written separately (LavaFS). A later
   /// Sync() or Close() records the exact size.
   virtual Status SyncData() { return Sync(); }

@@ -13,6 +13,7 @@ struct FileRange {
   const RandomFile* file = nullptr;
   uint64_t offset = 0, bytes = 0;
 };
+/// Limits of a GatheredReads. Units: bytes.
 struct GatherLimits {
   uint64_t gap_bytes_max = 4096;  // largest gap between two ranges of one piece
   uint64_t piece_bytes_max = 256 << 10;

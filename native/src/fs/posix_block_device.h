@@ -19,7 +19,7 @@ struct BlockDeviceOptions {
 /// Opens a regular file, which can grow, or a block device of the system. One process at a time
 /// writes it: the lock ends with the process, however the process ends.
 /// Ownership:  the caller's; closed on destruction.
-/// Errors:     Busy when another process has it, with that process's id if the system tells it;
+/// Errors:     Busy when another process has it, with that process's id if it is known;
 ///             NotFound; InvalidArgument if the path is neither a file nor a block device; IOError.
 Result<std::unique_ptr<BlockDevice>> OpenBlockDevice(const std::string& path,
                                                      const BlockDeviceOptions& options = {});

@@ -113,7 +113,7 @@ TEST_F(DirectReadBatchTest, TwoGoOnBesideTheirCallerAndOneIsGivenUp) {
     EXPECT_TRUE(first.bytes(n) == Slice(content_[0]).substr(n * 900, 800));
     EXPECT_TRUE(second.bytes(n) == Slice(content_[1]).substr(n * 900, 800));
   }
-  first.Add(*opened_[0], 5, 10);  // a batch that is cleared while it goes on, too
+  first.Add(*opened_[0], 5, 10);  // also a batch that is cleared while it runs
   first.Clear();
   EXPECT_EQ(first.pieces(), 0u);
 }

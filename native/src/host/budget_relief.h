@@ -9,8 +9,8 @@
 namespace lava {
 
 /// Frees memory step by step after a budget has become smaller. Memory that is pinned or must be
-/// written first cannot be freed at once, and perhaps no other call comes by later. Uses a thread of
-/// its own, which exists only meanwhile: it sleeps, which background threads must not.
+/// written first cannot be freed at once, and perhaps no other call comes by later. Uses a thread
+/// of its own, which exists only meanwhile: it sleeps, which background threads must not.
 /// Threads:    any thread.
 /// Ownership:  destruction waits for a running step.
 class BudgetRelief {

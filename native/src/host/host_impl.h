@@ -32,7 +32,7 @@ class LeaseMember : public MemoryWaiter {
   virtual void RequestSeal() = 0;
 };
 
-/// The lease behind lava/host.h, with the counters that instances charge.
+/// The implementation of a lease (lava/host.h), with the counters that instances charge.
 /// Threads:    any thread.
 /// Ownership:  counters and members must not outlive it; each DB holds a reference.
 class LeaseImpl final : public Lease {

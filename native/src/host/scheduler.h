@@ -37,7 +37,7 @@ class SchedulerTime {
 ///
 /// A sleeping thread does not count as a working one: another takes its place for jobs that may
 /// begin. To keep sleepers few, no more urgent jobs, and no more others, have begun at a time than
-/// there are threads. Flushes do not count for that.
+/// there are threads. Flushes do not count.
 /// Threads:    any thread.
 /// Ownership:  clients must be destroyed before it; destruction waits for running jobs.
 /// Errors:     std::bad_alloc from Submit(); the job is not queued then.

@@ -224,7 +224,7 @@ void GoIntoDebt(TestTime* time, os::Executor* client) {
   Passes done;
   client->Submit(Priority::kFlush, [&] {
     time->Work(10'000'000);
-    client->pacer()->Pace(nullptr);  // a flush only pays
+    client->pacer()->Pace(nullptr);  // a flush pays, but does not sleep
     done.Pass();
   });
   done.WaitFor(1);

@@ -34,7 +34,7 @@ class VolumeJobs : public std::enable_shared_from_this<VolumeJobs> {
   uint32_t running_ LAVA_GUARDED_BY(mutex_) = 0;
 };
 
-/// The volume behind lava/volume.h, where its contract is.
+/// The implementation of lava/volume.h, which has the contract.
 class SharedVolumeImpl final : public SharedVolume {
  public:
   struct Setup {

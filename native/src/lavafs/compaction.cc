@@ -93,7 +93,7 @@ Status VolumeImpl::EncodeMetadata(uint64_t last_sequence, std::string* changes,
   return Status::OK();
 }
 
-// Writes the pending changes and, behind them, a jump to a new extent.
+// Writes the pending changes and, after them, a jump to a new extent.
 Status VolumeImpl::GoOnIn(uint32_t extent) {
   LAVA_RETURN_IF_ERROR(WriteJournal(Reach::kWritten));
   const uint64_t durable = durable_sequence_;

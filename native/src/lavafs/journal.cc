@@ -11,7 +11,7 @@ namespace lava::lavafs {
 
 namespace {
 
-// Payload of one transaction, small enough that other writes hardly wait behind it.
+// Payload of one transaction, small enough that other writes hardly wait for it.
 constexpr uint64_t kPayloadBytesMax = 64 << 10;
 constexpr size_t kReadBytesMax = 128 << 10;
 

@@ -10,7 +10,7 @@
 
 namespace lava::lavafs {
 
-/// Writes transactions one behind another: fills an extent, then continues in the next one.
+/// Writes transactions one after another: fills an extent, then continues in the next one.
 /// Threads:    one at a time.
 /// Ownership:  the device must outlive it.
 /// Errors:     the device's; the writer is useless afterwards.
@@ -70,11 +70,11 @@ struct JournalContent {
   std::vector<Transaction> transactions;
   std::vector<uint32_t> extents;
   JournalWriter::Place end;  // where the next transaction goes
-  /// The highest sequence that leftover transactions behind the end declare to have been synced.
+  /// The highest sequence that leftover transactions after the end declare to have been synced.
   uint64_t durable_behind = 0;
 };
 
-/// The first sequence that another boot writes behind transaction `sequence` - 1. The gap is larger
+/// The first sequence that another boot writes after transaction `sequence` - 1. The gap is larger
 /// than anything that earlier boots can have written and lost. Without it, their leftovers in an
 /// extent that the journal reuses would have the same numbers, and their statements about synced
 /// transactions would be believed.

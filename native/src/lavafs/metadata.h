@@ -14,7 +14,7 @@
 
 namespace lava::lavafs {
 
-/// A file: tens of bytes, and 8 for each run of extents behind the first.
+/// A file: tens of bytes, and 8 for each run of extents after the first.
 struct Inode {
   uint64_t size = 0;
   ExtentRun first;                               // count 0: no extents

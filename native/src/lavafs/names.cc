@@ -104,7 +104,7 @@ void Names::Remove(uint32_t number, uint32_t* first) {
   const size_t mask = places_.size() - 1;
   size_t hole = HomeOf(number);
   while (places_[hole] != number) hole = (hole + 1) & mask;
-  // Entries behind the hole move into it, unless it lies before their home.
+  // Entries after the hole move into it, unless it lies before their home.
   for (size_t at = (hole + 1) & mask; places_[at] != kNone; at = (at + 1) & mask) {
     if (((at - HomeOf(places_[at])) & mask) >= ((at - hole) & mask)) {
       places_[hole] = places_[at];

@@ -10,7 +10,7 @@
 namespace lava::lavafs {
 namespace {
 
-// One for the superblocks, one for the checkpoint, one for the journal behind it; the rest for
+// One for the superblocks, one for the checkpoint, one for the journal after it; the rest for
 // files.
 constexpr uint64_t kExtentsMin = 24;
 

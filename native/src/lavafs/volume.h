@@ -20,6 +20,7 @@ struct FormatOptions {
   uint64_t initial_bytes = 2ull << 20;  // initial size of a device that can grow
 };
 
+/// Options of Volume::Mount(). Units: bytes.
 struct MountOptions {
   /// Name of the capacity's setting, for messages; empty: messages name none.
   std::string capacity_setting = {};
@@ -49,6 +50,7 @@ struct MountOptions {
   MemoryCounter* buffers = nullptr;
 };
 
+/// Figures of a volume. Units: bytes, counts.
 struct VolumeStatistics {
   uint64_t capacity_bytes = 0;     // to which the device may grow
   uint64_t device_bytes = 0;       // current size

@@ -406,7 +406,7 @@ TEST_F(VolumeTest, TheJournalStaysSmallAndTellsTheSameAfterItsCompaction) {
   }
 }
 
-// Otherwise a sync during the compaction waits behind a write of a mebibyte.
+// Otherwise a sync during the compaction waits for a write of a mebibyte.
 TEST_F(VolumeTest, ACompactionOfTheJournalReadsAndWritesInSmallPieces) {
   Format(64, 24, 1 << 20);
   ASSERT_TRUE(Mount({.journal_bytes_max = 1 << 30}).ok());
@@ -496,7 +496,7 @@ TEST_F(VolumeTest, DamagedTransactionsThatWereSyncedAreToldWithTheirOffset) {
   EXPECT_TRUE(Reread().IsCorruption());
 }
 
-// Two power cuts. Transactions behind a jump that the first cut took away remain in the extent to
+// Two power cuts. Transactions after a jump that the first cut took away remain in the extent to
 // which the journal continues later. They declare numbers that are used again to have been synced.
 TEST_F(VolumeTest, WhatAnEarlierStartLeftInAnExtentSaysNothingOfTheJournal) {
   Format(64, 32, 64 << 10);

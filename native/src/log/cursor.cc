@@ -46,7 +46,7 @@ class CursorImpl : public LavaLog::Cursor {
 
   struct Piece {
     uint64_t from = 0;
-    size_t end = 0;  // the first entry behind the piece
+    size_t end = 0;  // the first entry after the piece
   };
 
   void Forget() {

@@ -45,7 +45,7 @@ Status DecodeFileHeader(Slice bytes, FileKind kind, uint32_t number, FileHeader*
 /// Frames. Every payload begins with a varint that says how far the file had been synced when the
 /// frame was written.
 enum class FrameType : uint8_t {
-  kBatch = 1,      // records of logical logs, one behind another
+  kBatch = 1,      // records of logical logs, one after another
   kPack = 2,       // up to 256 entries of one logical log
   kDirectory = 3,  // all packs of the file: its reverse index
   kMeta = 4,       // changes of the namespace
@@ -103,7 +103,7 @@ struct Directory {
     std::vector<Pack> packs;
   };
   std::vector<OfLog> logs;
-  uint64_t records_end = 0;  // behind the last valid frame of records
+  uint64_t records_end = 0;  // end of the last valid frame of records
 };
 void PutDirectory(const Directory& directory, std::string* out);
 Status GetDirectory(Slice payload, uint32_t file, Directory* directory);

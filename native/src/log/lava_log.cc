@@ -171,7 +171,7 @@ Status LavaLogImpl::Close() {
     job_->log = nullptr;
   }
   MutexLock running(&job_->running);
-  // The checkpoint records where every file ends, so that damage anywhere is told from a torn end.
+  // The checkpoint records where every file ends, so that damage is never taken for a torn end.
   LAVA_RETURN_IF_ERROR(Checkpoint());
   MutexLock lock(&mutex_);
   closed_ = true;

@@ -28,6 +28,7 @@ struct Location {
   uint32_t bytes = 0;  // of the record's data
 };
 
+/// Options of LavaLog::Open(). Units: bytes, microseconds.
 struct LogOptions {
   fs::FileSystem* file_system = nullptr;
   std::string directory;
@@ -74,8 +75,8 @@ class LavaLog {
   /// Deletes a logical log with all its records; synced. Errors: NotFound.
   virtual Status Delete(LogId id) = 0;
 
-  /// Errors: NotFound for the log; InvalidArgument for an LSN that is trimmed or exists already, and
-  /// for more than 64 MiB.
+  /// Errors: NotFound for the log; InvalidArgument for an LSN that is trimmed or exists already,
+  /// and for more than 64 MiB.
   virtual Status Append(LogId id, uint64_t lsn, Slice data, Durability durability,
                         Location* location = nullptr) = 0;
   /// Forgets all records below lsn. Trimmed records do not return once the call has returned; with

@@ -50,7 +50,7 @@ class ImageReader {
   Status Read();
 
  private:
-  /// Whether a file has no complete header, so that nothing was written behind it yet.
+  /// Whether a file has no complete header, so that nothing was written after it yet.
   Result<bool> IsOnlyMade(FileKind kind, uint32_t number);
   Status ReadMeta(uint32_t first, std::vector<uint32_t> numbers, std::vector<MetaOp>* ops);
   Status ReadMetaFile(uint32_t number, uint64_t limit, std::vector<MetaOp>* ops);

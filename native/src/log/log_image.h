@@ -19,7 +19,7 @@ struct LogImage {
   uint64_t meta_bytes = 0;       // valid bytes of that file
   uint32_t next_data = 1;
   uint64_t data_bytes = 0;  // valid bytes of the active file
-  uint64_t tail_bytes = 0;  // of the active file, behind the checkpoint
+  uint64_t tail_bytes = 0;  // of the active file, after the checkpoint
   uint64_t read_bytes = 0;
   std::vector<std::string> left_over;  // names of files that are not needed
 };

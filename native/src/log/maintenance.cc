@@ -197,7 +197,7 @@ Status LavaLogImpl::Checkpoint() {
   MutexLock one(&maintenance_mutex_);
   CheckpointStart start;
   // From here on, changes of names go to a file that the checkpoint does not remove, and records
-  // are written behind the recorded position. Replay finds those that the checkpoint contains as
+  // are written after the recorded position. Replay finds those that the checkpoint contains as
   // well.
   LAVA_RETURN_IF_ERROR(RunExclusive([&] {
     leader_.AssertHeld();

@@ -39,7 +39,7 @@ Status LavaLogImpl::SyncByName(FileKind kind, uint32_t number) {
 
 Status LavaLogImpl::EnsureData() {
   if (data_broken_) {
-    // Acknowledged records must be told from others before anything else is written.
+    // An index of the acknowledged records must exist before anything else is written.
     const uint32_t number = data_->header().number;
     LAVA_RETURN_IF_ERROR(SyncByName(FileKind::kData, number));
     LAVA_RETURN_IF_ERROR(WriteIndexFile(number));
