@@ -132,7 +132,7 @@ uint32_t PartitionView::Search(Slice key) const {
     if (BitOf(key, uint64_t{bit_base_} + bit)) {
       candidate = ++i;
     } else {
-      // What follows with greater bits has a 1 here too: the other side of this branch.
+      // The keys behind entries with greater bits all have a 1 here: skip them.
       do ++i;
       while (i < last && at(i) > bit);
     }

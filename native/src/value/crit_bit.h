@@ -8,27 +8,28 @@
 
 namespace lava::vsst {
 
-/// A partition of the index of readers: a crit-bit tree (PATRICIA) over distinct ascending keys,
-/// kept as the array of the first bit in which each key differs from the one before. Keys are
-/// read as 9 bits a byte, the first of which says that there is a byte: so a key that others begin
-/// with differs from them. The tree knows no key whole: it names one candidate for each key that
-/// is asked for, and a fingerprint byte tells most strangers.
+/// A partition of the readers' index: a crit-bit tree (PATRICIA) over distinct ascending keys,
+/// stored as an array with the first bit in which each key differs from the one before. A byte of a
+/// key counts as 9 bits, the first of which says that the byte exists; so a key also differs from
+/// the keys that begin with it. The tree does not store the keys: a lookup gives one candidate,
+/// whose fingerprint byte rules out most keys that are absent.
 
 inline constexpr uint32_t kPartitionKeysMax = 4096;
 
-/// Of two different keys, low < high.
+/// The first bit in which two keys differ; low < high.
 uint32_t FirstDifferingBit(Slice low, Slice high);
 
+/// Builds one partition.
 /// Threads:    one thread.
 class PartitionBuilder {
  public:
-  /// key: above the one before. offset: of its first record, above the one before.
+  /// key: above the key before. offset: of the key's first record, above the offset before.
   void Add(Slice key, uint64_t offset);
   uint32_t count() const { return static_cast<uint32_t>(positions_.size()); }
-  /// Bytes that Finish will append, about.
+  /// Approximate bytes that Finish() will append.
   size_t estimated_bytes() const { return count() * size_t{6}; }
-  /// Appends the payload and forgets the keys; end: of the last key's records. Returns the bytes
-  /// of the tree: all but the positions.
+  /// Appends the payload of at least one key, and clears the builder. end: where the last key's
+  /// records end. Returns the payload's bytes without the positions.
   uint64_t Finish(uint64_t end, std::string* out);
 
  private:
@@ -38,7 +39,8 @@ class PartitionBuilder {
   std::string last_key_;
 };
 
-/// Threads:    any; const.
+/// Reads one partition.
+/// Threads:    any thread; const.
 /// Ownership:  borrows the payload.
 class PartitionView {
  public:
@@ -47,15 +49,15 @@ class PartitionView {
     uint64_t begin = 0, end = 0;
   };
 
-  /// Null, or what is wrong. extent_bytes: of the partition's records.
+  /// Returns null, or an error message. extent_bytes: of the partition's records.
   const char* Load(Slice payload, uint64_t extent_bytes);
 
   uint32_t count() const { return count_; }
-  /// The only key that key may be.
+  /// Index of the only key that may be equal to key.
   uint32_t Candidate(Slice key) const;
   uint8_t fingerprint(uint32_t i) const { return static_cast<uint8_t>(fingerprints_[i]); }
   Group group(uint32_t i) const { return {i == 0 ? 0 : Position(i - 1), Position(i)}; }
-  /// In which key i and the next one differ first.
+  /// The first bit in which key i and key i + 1 differ.
   uint64_t bit(uint32_t i) const;
   uint64_t tree_bytes() const;
 

@@ -19,7 +19,7 @@ struct Built {
   const char* error = nullptr;
 };
 
-/// Record i of 20 + i % 7 bytes, the first at 1000.
+/// Record i has 20 + i % 7 bytes; the first begins at 1000.
 std::unique_ptr<Built> Build(const std::set<std::string>& keys) {
   auto built = std::make_unique<Built>();
   PartitionBuilder builder;
@@ -95,7 +95,7 @@ TEST(CritBitTest, WidthOfBitsGrowsWithTheKeys) {
   std::string middle(100, 'x'), far(10000, 'x');
   EXPECT_EQ(Build({"a", middle + "a", middle + "b"})->tree_bytes, 10 + 2 * 2 + 3u);
   EXPECT_EQ(Build({"a", far + "a", far + "b"})->tree_bytes, 10 + 2 * 4 + 3u);
-  // A prefix that all share costs nothing.
+  // A prefix that all keys share costs nothing.
   EXPECT_EQ(Build({far + "a", far + "b"})->tree_bytes, 10 + 1 + 2u);
   ExpectAllFound({"a", middle + "a", middle + "b"});
   ExpectAllFound({"a", far + "a", far + "b"});

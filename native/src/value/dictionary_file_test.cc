@@ -7,7 +7,7 @@
 #include "testing/fault_file_system.h"
 #include "value/value_test_util.h"
 
-// Value files with a dictionary: what writer, reader and verification make of it.
+// Value files with a dictionary: how the writer, the reader and verification handle them.
 
 namespace lava::testing {
 namespace {
@@ -42,7 +42,7 @@ class DictionaryFileTest : public ::testing::Test {
       ASSERT_TRUE(value == expected);
     }
   }
-  /// Opening or verifying the file with these bytes must tell a Corruption there.
+  /// Opening or verifying the file with these bytes must return Corruption at offset.
   void ExpectRefused(std::string bytes, uint64_t offset, Slice what) {
     ASSERT_TRUE(files_.SetContent(kValuePath, std::move(bytes)).ok());
     auto reader = Open();
@@ -101,7 +101,7 @@ TEST_F(DictionaryFileTest, NoneWhereItDoesNotPay) {
   EXPECT_TRUE(HasDictionary());
 }
 
-/// An old library reads it: docs/vsst-format.md has its version's bytes.
+/// Older libraries can read them: docs/vsst-format.md describes the bytes of that version.
 TEST_F(DictionaryFileTest, FilesWithoutOneAreOfVersion1) {
   const auto version = [&] {
     const std::string bytes = Image().bytes;
@@ -145,7 +145,7 @@ TEST_F(DictionaryFileTest, RecordsOutOfOrderAreRefusedWhileValuesAreHeldBack) {
   EXPECT_TRUE(writer->AddStored("b", Birth(1), Compression::kNone, 1, "4").IsInvalidArgument());
   EXPECT_TRUE(writer->AddStored("c", Birth(1), kZstdDictionary, 1, "5").IsInvalidArgument());
   ASSERT_TRUE(writer->AddStored("b", Birth(3), Compression::kNone, 1, "6").ok());
-  // Ends the wait.
+  // A value of this size ends the holding back.
   ASSERT_TRUE(writer->Add("c", Birth(1), std::string(2 << 20, 'x')).ok());
   EXPECT_TRUE(writer->Add("b", Birth(9), "7").IsInvalidArgument());
   ValueFileProperties properties;
@@ -252,7 +252,7 @@ TEST_F(DictionaryFileTest, ParallelGets) {
   for (std::thread& thread : threads) thread.join();
 }
 
-/// Behind right checksums, so that only its content can tell.
+/// Checksums are right, so only the dictionary's content shows the damage.
 TEST_F(DictionaryFileTest, ABrokenDictionaryIsCorruption) {
   Write(JsonValues(100, 1000));
   const ValueFileImage good = Image();
@@ -263,7 +263,7 @@ TEST_F(DictionaryFileTest, ABrokenDictionaryIsCorruption) {
     image.bytes[at + 20] = static_cast<char>(image.bytes[at + 20] ^ 1);
     ExpectRefused(image.bytes, at, "checksum");
   }
-  // A dictionary of another kind in its place, as it is stored.
+  // Bytes that are no dictionary of zstd's, stored uncompressed.
   ValueFileImage image = good;
   const uint64_t payload = good.dictionary.end - kBlockTrailerBytes - at;
   image.bytes.replace(at, payload, std::string(payload, 'x'));
@@ -288,7 +288,7 @@ TEST_F(DictionaryFileTest, AFrameThatNamesAnotherDictionaryIsCorruption) {
   ASSERT_EQ(image.bytes[magic + 4] & 0xe3, 0x60);
   image.bytes[magic + 4] = static_cast<char>(image.bytes[magic + 4] | 1);
   image.Repair();
-  // The byte of the id is what was the content size's first; the size is then another.
+  // The first byte of the content size now counts as the id, so the size is another.
   ExpectRefused(image.bytes, record.offset, "");
 }
 

@@ -28,7 +28,7 @@ bool DecodeEntryHead(Slice bytes, EntryHead* head) {
 
 namespace {
 
-// Its value has three numbers at least, so that zeros are none.
+// A head has at least three numbers, so a run of zeros is not a head record.
 constexpr uint64_t kHeadRecordBytesMin = kRecordBytesMin + 3;
 
 Status ReadRecord(const std::string& name, uint64_t offset, Slice bytes, RecordView* record,
@@ -81,7 +81,7 @@ Result<bool> EntryFileReader::HoldsEntries() const {
   Status status = Take(0, &bytes);
   RecordView record;
   if (status.ok()) {
-    // Of any file of values.
+    // A file of values may have any number of births, and a dictionary.
     const RecordSource source{file_.path(), UniqueIdOf(file_.path()), UINT32_MAX, true};
     status = DecodeRecord(source, 0, bytes, &record);
   }
@@ -106,7 +106,7 @@ Status EntryFileReader::Take(uint64_t offset, std::string* bytes) const {
 Status EntryFileReader::Next(std::string* entry) {
   bytes_.clear();
   LAVA_RETURN_IF_ERROR(Take(offset_, &bytes_));
-  // Whether a value follows is in the head alone.
+  // Only the head says whether a value follows.
   RecordView record;
   EntryHead head;
   std::string raw;

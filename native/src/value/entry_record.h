@@ -10,30 +10,33 @@
 
 namespace lava::vsst {
 
-/// Entries of another layer's log in a segment of a value log (docs/vsst-format.md, "Entries"). An
-/// entry is a head record, which has no key, and, when a value of this engine ends it, the record
-/// of that value behind, as any other of the segment: so it is found, checked, moved and collected
-/// like one, and a read of the value looks at nothing else of its entry (XLL 3.4: targeted reads).
+/// Head of an entry of another layer's log in a segment of a value log (docs/vsst-format.md,
+/// "Entries"). An entry is a head record, which has no key. If the entry ends with a value of this
+/// engine, the record of that value follows. This record is like any other of the segment: it is
+/// found, checked, moved and collected in the same way, and a read of the value does not read the
+/// rest of the entry (XLL 3.4: targeted reads).
 struct EntryHead {
   uint64_t sequence = 0;  // ascends from entry to entry, over all segments of an instance
-  uint64_t skipped = 0;   // sequences right before it of entries that failed
+  uint64_t skipped = 0;   // number of entries right before it that failed
   bool has_value = false;
-  uint32_t inline_bytes = 0;  // of the value's front, which the entry has not
-  Slice bytes;                // the entry, or what of it is before the value
+  uint32_t inline_bytes = 0;  // of the value's front, which is not part of the entry
+  Slice bytes;                // the entry, or the part of it before the value
 };
 
 /// Replaces *out by the head record's value.
 void EncodeEntryHead(const EntryHead& head, std::string* out);
-/// False when the bytes are none.
+/// Returns false if the bytes are not an entry head. head->bytes borrows from bytes.
 bool DecodeEntryHead(Slice bytes, EntryHead* head);
 
-/// Takes entries off the front of what a segment holds from an offset on.
+/// Reads entries, one after the other, from the bytes of a segment.
 /// Threads:    one thread.
 /// Ownership:  bytes must outlive it.
-/// Errors:     Corruption with name and offset: no sound entry begins there; it ends there.
+/// Errors:     Corruption with name and offset if no sound entry begins there; Next() must not be
+///             called again.
 class EntryReader {
  public:
-  /// name: the segment's, with or without directories: it is part of each checksum.
+  /// name: of the segment, with or without directories; part of each checksum. offset: where bytes
+  /// begin in the segment.
   EntryReader(std::string name, uint64_t offset, Slice bytes)
       : name_(std::move(name)), offset_(offset), left_(bytes) {}
 
@@ -41,10 +44,10 @@ class EntryReader {
   /// Where the next entry begins.
   uint64_t offset() const { return offset_; }
   Status Next(std::string* entry);
-  /// Of the entry that Next() gave, as its EntryHead.
+  /// Of the entry that Next() returned last: see EntryHead.
   uint64_t sequence() const { return sequence_; }
   uint64_t skipped() const { return skipped_; }
-  /// The value whose record is at this offset.
+  /// Reads the value whose record is bytes, which begin at offset in the segment `name`.
   static Status ReadValue(const std::string& name, uint64_t offset, Slice bytes,
                           std::string* value);
 
@@ -61,15 +64,15 @@ class EntryReader {
 /// Reads the entries of a segment's file from its beginning, one record at a time.
 /// Threads:    one thread.
 /// Ownership:  file must outlive it.
-/// Errors:     as EntryReader, from the first entry on that is not whole: where a segment has not
-///             been ended, that is where its writer came to.
+/// Errors:     as EntryReader, at the first entry that is not whole. In a segment that was never
+///             finished, this is how far its writer came.
 class EntryFileReader {
  public:
-  /// records_end: of a file that was ended, where its records do; else its size.
+  /// records_end: where the records end, if the file was finished; otherwise the file's size.
   EntryFileReader(const fs::RandomFile* file, uint64_t records_end)
       : file_(*file), end_(records_end) {}
-  /// Before the first Next(): whether the file holds entries, though the first may be damaged; else
-  /// it holds values alone.
+  /// Whether the file holds entries, even if the first is damaged; otherwise it holds values only.
+  /// Call this before the first Next().
   Result<bool> HoldsEntries() const;
 
   bool done() const { return offset_ >= end_; }
@@ -77,8 +80,8 @@ class EntryFileReader {
   uint64_t sequence() const { return sequence_; }
   uint64_t skipped() const { return skipped_; }
   uint64_t offset() const { return offset_; }
-  /// Whether an entry behind what Next() could not read is whole: a writer that syncs each entry
-  /// before the next never leaves that, so the file was damaged.
+  /// Whether a sound entry follows the one that Next() could not read. A writer that syncs each
+  /// entry before the next never leaves such a file: the file was damaged.
   Result<bool> AnySoundBehind() const;
 
  private:

@@ -18,13 +18,13 @@ BlockHandle ReadHandle(const char* from) {
   return BlockHandle{DecodeFixed64(from), DecodeFixed32(from + 8)};
 }
 
-/// Whether the block ends exactly at end, overflow included.
+/// Whether the block ends exactly at end; an offset that would overflow does not.
 bool EndsAt(const BlockHandle& handle, uint64_t end) {
   return handle.offset <= end && end - handle.offset == handle.bytes + kBlockTrailerBytes;
 }
 
-/// The tail that all versions share: footer bytes, version, checksum, magic. An intact footer of a
-/// known version has the bytes that it must have.
+/// Checks the tail that all versions share: footer bytes, version, checksum, magic. A footer of a
+/// known version must also have the length of its version.
 Status CheckFooterTail(const std::string& path, uint64_t file_bytes, Slice tail) {
   if (tail.size() < kFooterTailBytes) {
     return CorruptionAt(path, 0,
@@ -39,7 +39,8 @@ Status CheckFooterTail(const std::string& path, uint64_t file_bytes, Slice tail)
   }
   uint32_t bytes = DecodeFixed32(fixed);
   uint32_t version = DecodeFixed32(fixed + 4);
-  // The footer of a newer version may be longer than what was read; its checksum is then unknown.
+  // The footer of a newer version may be longer than the tail that was read. Its checksum cannot be
+  // verified then.
   bool whole = bytes >= kFooterTailBytes && bytes <= tail.size();
   bool intact = whole && Hash64(tail.substr(tail.size() - bytes, bytes - 16), file_bytes - bytes) ==
                              DecodeFixed64(fixed + 8);
@@ -58,7 +59,7 @@ Status CheckFooterTail(const std::string& path, uint64_t file_bytes, Slice tail)
   return Status::OK();
 }
 
-/// The lengths at a record's front, once they fit into bytes.
+/// Reads the lengths at a record's front, and checks that the record fits into bytes.
 const char* SplitRecord(Slice bytes, RecordView* record) {
   Slice rest = bytes;
   uint32_t key_bytes = 0, stored_bytes = 0;
@@ -71,7 +72,7 @@ const char* SplitRecord(Slice bytes, RecordView* record) {
   return nullptr;
 }
 
-/// Whether each birth has records, and all of them together those of the file.
+/// Whether each birth has records, and the births' sums are the file's.
 bool AddsUp(std::span<const BirthShare> births, uint64_t records, uint64_t raw_bytes) {
   for (const BirthShare& birth : births) {
     if (birth.records == 0 || birth.records > records || birth.raw_bytes > raw_bytes) return false;
@@ -157,7 +158,7 @@ uint64_t StoredBytesOf(uint32_t birth, uint64_t key_bytes, uint64_t record_bytes
   };
   const uint64_t others =
       varint_bytes(birth) + varint_bytes(key_bytes) + key_bytes + kBlockTrailerBytes;
-  // The length's own length is the one with which all adds up.
+  // The stored length is a varint of unknown size: find the size with which all parts add up.
   for (uint64_t length_bytes = 1; length_bytes <= 5; ++length_bytes) {
     if (record_bytes < others + length_bytes) break;
     const uint64_t stored = record_bytes - others - length_bytes;

@@ -11,7 +11,7 @@ namespace {
 
 const std::string kPath = "/d/f.vsst";
 
-/// properties at 100, top index behind, the footer at 150.
+/// Footer at 150, behind properties at 100 and the top index.
 std::string FooterAt150(uint32_t version, std::string more = "") {
   Footer footer{{120, 17}, {100, 7}, 0xabcdef};
   std::string bytes;
@@ -65,7 +65,7 @@ TEST(ValueFormatTest, NewerVersions) {
   EXPECT_TRUE(DecodeFooter(kPath, 150 + kPlainFooterBytes, FooterAt150(0), &footer).IsCorruption());
 }
 
-/// dictionary in front of properties at 150, top index behind, the footer at 250.
+/// Footer at 250, behind the dictionary, properties at 150 and the top index.
 std::string DictionaryFooterAt250(const BlockHandle& dictionary) {
   std::string bytes;
   EncodeFooter({{180, 57}, {150, 17}, 0xabcdef, dictionary}, 250, &bytes);
@@ -87,7 +87,7 @@ TEST(ValueFormatTest, AFooterWithADictionary) {
     flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
     EXPECT_TRUE(DecodeFooter(kPath, 250 + kFooterBytes, flipped, &footer).IsCorruption()) << bit;
   }
-  // The bytes of one version under the number of the other, with right checksums.
+  // Bytes of one version with the number of the other, and right checksums.
   EXPECT_TRUE(DecodeFooter(kPath, 150 + kFooterBytes, FooterAt150(2), &footer).IsCorruption());
   EXPECT_TRUE(DecodeFooter(kPath, 150 + kFooterBytes, FooterAt150(1, std::string(12, 'x')), &footer)
                   .IsCorruption());

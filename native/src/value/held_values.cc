@@ -11,13 +11,14 @@ namespace {
 constexpr size_t kValuesMax = 1024;
 constexpr uint64_t kRawBytesMax = 1 << 20;
 constexpr size_t kMemoryBytesMax = 3 << 20;
-/// Larger values repeat themselves enough; after so many of them it is said at once.
+/// Values of a larger mean size compress well without a dictionary. The mean is taken over at least
+/// kMeanValuesMin samples.
 constexpr uint64_t kMeanBytesMax = 32 << 10;
 constexpr uint32_t kMeanValuesMin = 8;
-/// A reader keeps it in memory, with 27 KiB of tables.
+/// Size of a trained dictionary. Each reader keeps its own in memory, with 27 KiB of tables.
 constexpr uint64_t kTrainedBytesMax = 16 << 10, kTrainedBytesMin = 256;
 constexpr uint64_t kTriedBytesMax = 128 << 10;
-/// In both indexes, about.
+/// Approximate, in both indexes.
 constexpr uint64_t kIndexBytesPerRecord = 12;
 
 }  // namespace
@@ -62,7 +63,7 @@ HeldValues::Value HeldValues::at(size_t i) const {
   return value;
 }
 
-// Keys ascend, so that every second value stands for all.
+// Trains on every second sample. Keys ascend, so these represent all of them.
 std::string HeldValues::Train() const {
   std::string samples;
   std::vector<size_t> sizes;
@@ -95,7 +96,7 @@ bool HeldValues::Pays(Slice dictionary, uint32_t saving_percent_min) const {
     with += codec == Compression::kNone ? value.raw.size() : compressed.size();
   }
   if (with >= without || (without - with) * 100 < without * saving_percent_min) return false;
-  // What is held is all of the file that is certain to come.
+  // The held values are all that the file is certain to get, so the dictionary must pay for them.
   const uint64_t saved = sample_stored_bytes_ * (without - with) / without;
   std::string stored;
   const Compression codec = Compressor(Compression::kZstd).Compress(dictionary, &stored);
@@ -108,7 +109,7 @@ std::string HeldValues::ChooseDictionary(const DictionaryOptions& options) const
       sample_raw_bytes_ < options.raw_bytes_min)
     return {};
   std::string dictionary = Train();
-  // What cannot be loaded cannot be read.
+  // A dictionary that cannot be loaded would make its file unreadable.
   if (dictionary.empty() || Dictionary::Load(dictionary) == nullptr) return {};
   if (options.saving_percent_min == 0 || Pays(dictionary, options.saving_percent_min))
     return dictionary;

@@ -11,8 +11,8 @@
 
 namespace lava::vsst {
 
-/// The first values of a file, which wait until they tell whether a dictionary pays: at most 1,024,
-/// of 1 MiB before compression, in at most 4 MiB of memory.
+/// The first values of a file, held back until they show whether a dictionary pays: at most 1,024
+/// values, 1 MiB of samples before compression, and 3 MiB of keys and values in memory.
 /// Threads:    one thread.
 class HeldValues {
  public:
@@ -20,14 +20,15 @@ class HeldValues {
     Slice key;
     FileId birth;
     StoredValue stored;  // without a dictionary
-    Slice raw;           // of a sample
+    Slice raw;           // only of a sample
     bool is_sample = false;
   };
 
   bool HasRoom(size_t key_bytes, size_t value_bytes) const;
-  /// Whether values are so large that a dictionary is not worth a try.
+  /// Whether the samples are too large for a dictionary to be worth a try.
   bool TooLarge() const;
-  /// raw: the value, when it may be compressed anew; null: it stays as it is stored.
+  /// raw: the value before compression if it is a sample, which may be compressed again; null: it
+  /// stays as it is stored.
   void Add(Slice key, const FileId& birth, const StoredValue& stored, const Slice* raw);
 
   size_t size() const { return places_.size(); }
@@ -35,16 +36,16 @@ class HeldValues {
   Value at(size_t i) const;
   Slice last_key() const { return at(size() - 1).key; }
   const FileId& last_birth() const { return places_.back().birth; }
-  /// About what they will take in the file.
+  /// Approximate bytes of the held values in the file.
   uint64_t estimated_bytes() const { return estimated_bytes_; }
 
-  /// The dictionary that pays for a file of values like these, or nothing. About half of the
-  /// samples train it, and up to 128 KiB of the others tell what it saves.
+  /// Returns a dictionary if one pays for a file of values like these, otherwise an empty string.
+  /// About half of the samples train it; up to 128 KiB of the others measure its saving.
   std::string ChooseDictionary(const DictionaryOptions& options) const;
 
  private:
   struct Place {
-    size_t begin = 0;  // of the key; behind it stand the stored value and, unless the same, the raw
+    size_t begin = 0;  // of the key; then come the stored value and, if different, the raw one
     uint32_t key_bytes = 0, stored_bytes = 0, raw_bytes = 0;
     Compression codec = Compression::kNone;
     bool is_sample = false;

@@ -89,7 +89,7 @@ TEST_F(HeldValuesTest, ItMustSaveEnough) {
 }
 
 TEST_F(HeldValuesTest, ItMustSaveMoreThanItTakes) {
-  // 64 KiB of small values shrink, but not by as much as a dictionary for them takes.
+  // 64 KiB of small values shrink, but save less than a dictionary for them takes.
   for (int i = 0; i < 40; ++i) Hold(random_.Bytes(1500) + std::string("0123456789abcdefghij", 20));
   EXPECT_TRUE(held_.ChooseDictionary({.raw_bytes_min = 0, .saving_percent_min = 1}).empty());
 }

@@ -7,9 +7,11 @@
 
 namespace lava::vsst {
 
-/// Blocks of the dense key index, which the collector alone reads: an entry a record, in order.
+/// Blocks of the dense key index: one entry for each record, in order. Only the collector and
+/// verification read them.
 
-/// Appends how many bytes key shares with *last_key and the rest of it, and makes it that.
+/// Appends the number of leading bytes that key shares with *last_key, and the rest of key. Sets
+/// *last_key to key.
 void PutShared(Slice key, std::string* last_key, std::string* out);
 
 struct KeyEntry {
@@ -21,7 +23,7 @@ struct KeyEntry {
 /// Threads:    one thread.
 class KeyBlockBuilder {
  public:
-  /// offset: of the record; it follows the one before.
+  /// offset: of the record, which follows the one before.
   void Add(Slice key, const KeyEntry& entry, uint64_t offset);
   const std::string& payload() const { return payload_; }
   void Reset() {
@@ -38,11 +40,12 @@ class KeyBlockBuilder {
 /// Ownership:  the key; borrows the payload.
 class KeyBlockCursor {
  public:
-  /// Null, or what is wrong. The key of the block before stays, to see that the next is above.
+  /// Returns null, or an error message. Keeps the last key of the block before, so Next() can check
+  /// that keys ascend across blocks.
   const char* Load(Slice payload, uint64_t* first_offset);
   bool done() const { return rest_.empty(); }
-  /// Moves to the next entry; null, or what is wrong. *key_order: < 0 when its key is above the
-  /// one before, 0 when it is the same.
+  /// Moves to the next entry. Returns null, or an error message. *key_order: < 0 if its key is
+  /// above the one before, 0 if it is the same, > 0 if it is below.
   const char* Next(int* key_order);
   Slice key() const { return key_; }
   const KeyEntry& entry() const { return entry_; }

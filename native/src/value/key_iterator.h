@@ -9,8 +9,8 @@
 
 namespace lava::vsst {
 
-/// Walks the dense key index. Keys and births ascend and records follow each other without gaps
-/// up to the last, or the walk ends with Corruption.
+/// Walks the dense key index. The walk ends with Corruption unless (key, birth) ascends and the
+/// records follow each other without gaps up to the last.
 class KeyIterator final : public ValueKeyIterator {
  public:
   /// head must outlive it.
@@ -32,7 +32,7 @@ class KeyIterator final : public ValueKeyIterator {
   uint64_t record_bytes() const override { return cursor_.entry().record_bytes; }
   Status status() const override { return status_; }
 
-  /// Whether the key is the one of the record before.
+  /// Whether the record before has the same key.
   bool same_key() const { return same_key_; }
   uint32_t birth_index() const { return cursor_.entry().birth; }
 

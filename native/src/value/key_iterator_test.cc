@@ -14,7 +14,8 @@ class KeyIteratorTest : public ::testing::Test {
   void Write(const ValueMap& values) {
     ASSERT_TRUE(WriteValues(&files_, kValuePath, values, {Compression::kNone, 7}).ok());
   }
-  /// The walk's end, with the given entries as the only key block (as long as the one there is).
+  /// Status at the end of a walk over a file with these entries as its only key block, which must
+  /// have the length of the present one.
   Status WalkOver(const std::string& payload, uint64_t* records) {
     auto image = ImageOf(&files_, kValuePath);
     EXPECT_TRUE(image.ok());

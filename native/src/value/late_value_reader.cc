@@ -5,7 +5,7 @@
 namespace lava {
 namespace {
 
-// Of a file that was not there when the walk over it began.
+// Scanner that was made before its file had arrived.
 class FailedScanner final : public ValueScanner {
  public:
   explicit FailedScanner(Status status) : status_(std::move(status)) {}

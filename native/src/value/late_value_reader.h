@@ -8,16 +8,17 @@
 
 namespace lava {
 
-/// Stands for the reader of a value SST that is not there yet, and for that reader once it is: see
-/// LateTableReader. What has no status to answer with may be asked of a file that is there only.
+/// The reader of a value SST that may not have been fetched yet: see LateTableReader. Until the
+/// file has arrived, calls return NeedsFile; calls without a Status may only be made afterwards.
 /// Threads:    any thread.
 /// Ownership:  owns the reader that arrived.
+/// Errors:     NeedsFile until Arrive(), then those of that reader.
 class LateValueReader final : public ValueReader {
  public:
   explicit LateValueReader(std::string name) : name_(std::move(name)) {}
   ~LateValueReader() override;
 
-  /// The file is there. Only the first reader counts.
+  /// Sets the reader once the file is there. Only the first call counts.
   void Arrive(std::shared_ptr<ValueReader> reader);
 
   Status Presence() const override;
@@ -41,7 +42,7 @@ class LateValueReader final : public ValueReader {
                       std::string* raw) const override;
   Status VerifyAll() const override;
   const ValueFileProperties& properties() const override;
-  const std::string& path() const override;  // its name until it is there
+  const std::string& path() const override;  // the file's name until it has arrived
 
  private:
   const ValueReader* reader() const { return reader_.load(std::memory_order_acquire); }
@@ -50,7 +51,7 @@ class LateValueReader final : public ValueReader {
 
   const std::string name_;
   std::atomic<const ValueReader*> reader_{nullptr};
-  std::shared_ptr<ValueReader> owned_;  // written by who won reader_
+  std::shared_ptr<ValueReader> owned_;  // written by the call that set taken_
   std::atomic<bool> taken_{false};
 };
 

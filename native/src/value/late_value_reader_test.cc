@@ -81,7 +81,7 @@ TEST_F(LateValueReaderTest, IsTheReaderThatArrived) {
   EXPECT_EQ(late_.path(), reader->path());
 }
 
-// A walk that began without the file ends without it.
+// A walk that began before the file arrived never sees the file.
 TEST_F(LateValueReaderTest, WalksOfBeforeFailThoughItHasArrived) {
   const auto keys = late_.NewKeyIterator();
   const auto scanner = late_.NewScanner(64 << 10);

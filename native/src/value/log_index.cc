@@ -40,7 +40,7 @@ const char* LogIndex::Load(Slice payload, uint64_t records_end, size_t births) {
     }
     key.resize(shared);
     key.append(key_rest);
-    // The key stands in its record, so that all keys take less memory than the file has bytes.
+    // Each record contains its key, so this check limits the memory of all keys to the file's size.
     if (record.bytes < kRecordBytesMin + key.size() || record.offset > records_end ||
         record.bytes > records_end - record.offset)
       return "a record of the log index does not fit where records stand";

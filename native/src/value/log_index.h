@@ -9,11 +9,11 @@
 
 namespace lava::vsst {
 
-/// Values of one key that a value log may have: elements of a list. Each takes some hundred bytes
-/// of a version's memory, once for all keys of the file that have as many.
+/// Most values (elements of a list) that one key may have in a value log. Each birth takes some
+/// hundred bytes of a version's memory, once for the file, not for each key.
 inline constexpr uint32_t kLogBirthsMax = 64;
 
-/// Where one record of a value log stands.
+/// Location of one record in a value log.
 /// Units:      bytes.
 struct LoggedRecord {
   uint64_t offset = 0, bytes = 0;  // of the whole record
@@ -27,9 +27,9 @@ struct LoggedRecord {
 /// Threads:    one thread.
 class LogIndexBuilder {
  public:
-  /// with_births: of a file that has more than one (version 4).
+  /// with_births: the file has more than one birth (version 4).
   explicit LogIndexBuilder(bool with_births) : with_births_(with_births) {}
-  /// (key, birth) ascends.
+  /// (key, birth) must ascend.
   void Add(Slice key, const LoggedRecord& record);
   uint64_t count() const { return count_; }
   const std::string& payload() const { return payload_; }
@@ -40,12 +40,13 @@ class LogIndexBuilder {
   uint64_t count_ = 0;
 };
 
-/// The same in memory: a value log holds large values alone, so that all of its keys are little.
-/// Threads:    any; const.
+/// The index of a value log, in memory as a whole: a value log holds only large values, so its keys
+/// take little memory.
+/// Threads:    any thread; const.
 class LogIndex {
  public:
-  /// Null, or what is wrong. records_end: where the file's records end. births: that it has; more
-  /// than one are those of version 4.
+  /// Returns null, or an error message. records_end: where the file's records end. births: number
+  /// of births of the file; with more than one the index is of version 4.
   const char* Load(Slice payload, uint64_t records_end, size_t births);
 
   size_t size() const { return records_.size(); }
@@ -54,7 +55,7 @@ class LogIndex {
     return Slice(keys_).substr(begin, key_ends_[i] - begin);
   }
   const LoggedRecord& record(size_t i) const { return records_[i]; }
-  /// Null: none of this key that was born there.
+  /// Returns null if there is no record of this key and birth.
   const LoggedRecord* Find(Slice key, uint32_t birth) const;
   uint64_t records_end() const { return records_end_; }
   size_t memory_bytes() const {

@@ -10,7 +10,7 @@
 namespace lava::vsst {
 namespace {
 
-// Keys beyond it are rare enough to be read with their values as a whole.
+// Records with longer keys are rare, and read as a whole.
 constexpr size_t kPiecesKeyBytesMax = 64 << 10;
 constexpr size_t kChecksumBytes = 8;  // of a trailer, at its end
 
@@ -20,8 +20,8 @@ struct Front {
   uint64_t record_bytes = 0;
 };
 
-// The bytes from `at` on up to where pieces of this size begin in the file, so that direct reads
-// are of whole blocks; at least as many as stand before a value, and none from end on.
+// Reads from `at` up to the next multiple of the buffer's size, so that direct reads are of whole
+// blocks. Reads at least as much as may precede a value, but nothing at or behind end.
 Status ReadPiece(const fs::RandomFile& file, uint64_t at, uint64_t end, const PiecewiseRead& read,
                  Slice* piece) {
   const uint64_t size = read.buffer.size();
@@ -32,7 +32,7 @@ Status ReadPiece(const fs::RandomFile& file, uint64_t at, uint64_t end, const Pi
   return file.Read(at, length, read.buffer.data());
 }
 
-// False when it is not one of this key.
+// Returns false if this is not a record of key, or if it does not fit into room.
 bool ParseFront(Slice bytes, uint64_t room, Slice key, Front* front) {
   Slice rest = bytes, found;
   uint32_t key_bytes = 0;
@@ -44,7 +44,7 @@ bool ParseFront(Slice bytes, uint64_t room, Slice key, Front* front) {
   return found == key && front->record_bytes <= room;
 }
 
-// What of a piece that begins at `at` is within [begin, end).
+// The part of a piece that lies within [begin, end). at: where the piece begins.
 Slice Within(Slice piece, uint64_t at, uint64_t begin, uint64_t end) {
   const uint64_t from = std::clamp(begin, at, at + piece.size());
   const uint64_t to = std::clamp(end, from, at + piece.size());
@@ -69,7 +69,7 @@ Status AddValue(const fs::RandomFile& file, uint64_t unique_id, uint64_t offset,
   }
   if (checksum.Sum() != DecodeFixed64(trailer.data() + kBlockTrailerBytes - kChecksumBytes))
     return WrongChecksum(file.path(), offset, front.record_bytes);
-  // What has shrunk by compression is shorter than its raw bytes.
+  // The caller found the stored and the raw length equal, so the value must be uncompressed.
   if (trailer[0] == static_cast<char>(Compression::kNone) &&
       DecodeFixed32(trailer.data() + 1) == read.raw_bytes)
     return Status::OK();

@@ -11,23 +11,23 @@
 
 namespace lava {
 
-/// A value that is to be read piece by piece.
+/// How to read a value piece by piece.
+/// Ownership:  borrows the buffer and the sink.
 struct PiecewiseRead {
-  uint64_t raw_bytes;      // that it must have
-  std::span<char> buffer;  // of the pieces: kPieceBytes
-  ValueSink* sink;         // Begin() was called
+  uint64_t raw_bytes;      // expected bytes of the value
+  std::span<char> buffer;  // for the pieces: kPieceBytes
+  ValueSink* sink;         // its Begin() was called already
 };
 
 namespace vsst {
 
-/// Hands the sink the value of a record of a value file, of which no more than the buffer is in
-/// memory at once.
-/// offset, bytes: of the file, where all records of this key stand. birth: the index that the
-/// record's must be; none: the record stands alone there, whatever its index is.
-/// Returns false, and the sink got nothing, when the record cannot be read so: it is compressed, or
-/// not what is expected. To read it as a whole tells more.
-/// Errors: IOError; those of the sink; Corruption, with path and offset, once all pieces are there:
-/// the sink then got what must not be used.
+/// Hands the sink the value of a record in pieces, with no more than the buffer in memory at once.
+/// offset, bytes: place of all records of this key in the file. birth: index that the record's
+/// birth must have; none: the record is alone at the place, and its birth may be any.
+/// Returns false, with nothing handed to the sink, if the record is compressed or not the expected
+/// one; a read of the whole record then gives the value or the error.
+/// Errors: IOError; those of the sink; Corruption, with path and offset, after the last piece: the
+/// sink must then discard the pieces.
 Result<bool> ReadInPieces(const fs::RandomFile& file, uint64_t unique_id, uint64_t offset,
                           uint64_t bytes, Slice key, std::optional<uint32_t> birth,
                           const PiecewiseRead& read);

@@ -17,12 +17,12 @@ struct PieceAhead final : CachedBlock {
 
 }  // namespace
 
-// Of many files that overlap all have a piece, and the cache has other uses.
+// Each of many overlapping files may have a piece, and the cache has other uses.
 uint64_t ScanAhead::AheadBytesMax() const {
   return std::min(kPieceBytesMax, cache_->capacity_bytes() / 64);
 }
 
-// Null when no scan was about to come here.
+// Returns null if no scan ended its last page shortly before begin.
 ScanAhead::Stream* ScanAhead::StreamAt(uint64_t begin) {
   Stream* nearest = nullptr;
   for (Stream& stream : streams_) {
@@ -77,7 +77,7 @@ void ScanAhead::Keep(const Page& page, Slice bytes) {
   piece->bytes.assign(bytes.data(), bytes.size());
   MutexLock lock(&mutex_);
   Stream& stream = streams_[page.stream_];
-  if (stream.next != page.end_ || stream.piece_bytes > 0) return;  // another scan's meanwhile
+  if (stream.next != page.end_ || stream.piece_bytes > 0) return;  // another page took its place
   stream.piece_offset = page.end_;
   stream.piece_bytes = bytes.size();
   (void)cache_->Insert(KeyOf(page.end_), BlockCache::Segment::kData, std::move(piece), use_);

@@ -9,32 +9,34 @@
 
 namespace lava {
 
-/// What scans read of one sorted value file behind what their page needed, for the page that comes
-/// next. It waits in the cache's data segment, where anything else may take its room.
-/// Threads:    any thread. A few scans at a time are told apart by where they are in the file; of
-///             more, some read ahead in vain.
-/// Ownership:  cache and use must outlive it; the cache has the pieces, which go with the file.
+/// Readahead of scans over one sorted value file: bytes behind the end of a page, which are read
+/// with it for the next page. They wait in the cache's data segment, which may evict them.
+/// Threads:    any thread. A few concurrent scans are told apart by their positions in the file; if
+///             there are more, some read ahead in vain.
+/// Ownership:  cache and use must outlive it. The cache owns the pieces, and drops them with the
+///             file.
 /// Units:      bytes; offsets in the file.
 class ScanAhead {
  public:
-  /// More saves few reads, and is lost once for each file where a scan ends.
+  /// Larger pieces save only a few more reads. A scan's last piece in each file is read in vain.
   static constexpr uint64_t kPieceBytesMax = 16 << 10;
 
-  /// cache_file: the file's id in the cache. records_end: where there is nothing to read ahead.
+  /// cache_file: the file's id in the cache. records_end: nothing is read ahead from there on.
   ScanAhead(BlockCache* cache, uint64_t cache_file, uint64_t records_end, CacheUse* use)
       : cache_(cache), cache_file_(cache_file), records_end_(records_end), use_(use) {}
 
-  /// What one page of a scan wants of the file.
+  /// The bytes of the file that one page of a scan wants.
   class Page {
    public:
-    /// The bytes of the file from offset on, if the page before had them read; else empty.
+    /// The bytes of the file from offset on if the page before has read them ahead; otherwise
+    /// empty.
     Slice Find(uint64_t offset, uint64_t bytes) const {
       if (offset < piece_offset_ || offset - piece_offset_ > piece_.size()) return {};
       const Slice rest = piece_.substr(offset - piece_offset_);
       return rest.size() < bytes ? Slice() : rest.substr(0, bytes);
     }
     uint64_t end() const { return end_; }
-    /// To be read behind the page's end, and given to Keep(); 0 when all is here already.
+    /// Bytes to read behind the page's end and hand to Keep(); 0: nothing is to be read ahead.
     uint64_t ahead_bytes() const { return ahead_bytes_; }
 
    private:
@@ -44,10 +46,10 @@ class ScanAhead {
     Slice piece_;
     BlockCache::Ref pin_;
   };
-  /// For a page that goes on behind another one of the same scan, and wants records from begin on,
-  /// and none behind end; the scan wants at most pages_left as large as it. If a page before was
-  /// here, too, as much is read ahead as half of what the scan has passed in the file, or a part of
-  /// the page where the cache did not keep that until now.
+  /// Begins a page of a scan, which wants records in [begin, end). pages_left: the scan wants at
+  /// most so many more pages of this size. Reads ahead only if an earlier page of the same scan was
+  /// here: half as much as the scan has passed in the file, or a quarter of this page if the cache
+  /// did not keep the last piece.
   Page Begin(uint64_t begin, uint64_t end, double pages_left) LAVA_EXCLUDES(mutex_);
   void Keep(const Page& page, Slice bytes) LAVA_EXCLUDES(mutex_);
 
@@ -58,12 +60,12 @@ class ScanAhead {
 
   struct Stream {
     uint64_t next = 0;    // where its last page ended
-    uint64_t passed = 0;  // until there; 0: no scan's
+    uint64_t passed = 0;  // until there; 0: the stream is free
     uint64_t piece_offset = 0, piece_bytes = 0;
-    uint64_t used = 0;  // when, in pages of all
+    uint64_t used = 0;  // pages_ as of its last page
   };
   CacheKey KeyOf(uint64_t piece_offset) const {
-    // Values are in the cache by their offsets, too.
+    // Values have their offsets as keys, too: the highest bit tells pieces apart.
     return {cache_file_, uint64_t{1} << 63 | piece_offset};
   }
   uint64_t AheadBytesMax() const;

@@ -13,13 +13,13 @@ constexpr uint64_t kRecordsEnd = 10 << 20;
 
 class ScanAheadTest : public ::testing::Test {
  protected:
-  /// A page that wants [begin, end): what is read ahead for it is kept.
+  /// A page that wants [begin, end); keeps what is to be read ahead behind it.
   ScanAhead::Page Pass(uint64_t begin, uint64_t end, double pages_left = kNoEnd) {
     const ScanAhead::Page page = ahead_.Begin(begin, end, pages_left);
     if (page.ahead_bytes() > 0) ahead_.Keep(page, File(page.end(), page.ahead_bytes()));
     return page;
   }
-  /// What the file has there.
+  /// The file's bytes at offset.
   static std::string File(uint64_t offset, uint64_t bytes) {
     std::string out;
     for (uint64_t i = offset; i < offset + bytes; ++i)
@@ -70,9 +70,9 @@ TEST_F(ScanAheadTest, ScansAreToldApartByWhereTheyAre) {
     const uint64_t at = (scan << 20) + 2000;
     EXPECT_EQ(Pass(at, at + 500).Find(at, 500), File(at, 500)) << scan;
   }
-  Pass(5 << 20, (5 << 20) + 1000);  // takes the place of the one that rested longest
+  Pass(5 << 20, (5 << 20) + 1000);  // replaces the scan that was idle longest
   EXPECT_EQ(Pass(2500, 3000).Find(2500, 500), "");
-  // A jump is another scan, in the first one's place.
+  // A jump counts as a new scan, which replaces the first one.
   EXPECT_EQ(Pass((3 << 20) + 400'000, (3 << 20) + 401'000).ahead_bytes(), 0u);
 }
 
@@ -86,7 +86,7 @@ TEST_F(ScanAheadTest, PiecesAreTheCachesAndGo) {
   // An allocation is rounded up by an eighth at most.
   EXPECT_LE(cache_->used_bytes(), ScanAhead::kPieceBytesMax * 9 / 8 + 1000)
       << "one is kept, the last";
-  // What the cache could not keep is no loss, but not done again at once.
+  // A piece that the cache could not keep is not read again at once.
   const uint64_t capacity = cache_->capacity_bytes();
   cache_->SetCapacity(0);
   cache_->SetCapacity(capacity);
@@ -96,7 +96,7 @@ TEST_F(ScanAheadTest, PiecesAreTheCachesAndGo) {
   EXPECT_EQ(page.ahead_bytes(), 5'000u);
 }
 
-// Between a page's beginning and its end another scan may have taken its place.
+// Between Begin() and Keep() of a page, another scan may have replaced its scan.
 TEST_F(ScanAheadTest, WhatComesTooLateIsNotKept) {
   Pass(0, 1000);
   const ScanAhead::Page late = ahead_.Begin(1000, 2000, kNoEnd);

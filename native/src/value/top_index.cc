@@ -9,7 +9,7 @@
 namespace lava::vsst {
 namespace {
 
-/// Puts the block at *offset, if it ends before end.
+/// Places the block at *offset, and moves *offset behind it. False if the block passes end.
 bool Place(uint64_t end, uint64_t* offset, BlockHandle* block) {
   block->offset = *offset;
   if (end - *offset < block->bytes + uint64_t{kBlockTrailerBytes}) return false;
@@ -45,7 +45,7 @@ void TopIndexBuilder::Finish(std::string* out) const {
 
 const char* TopIndex::LoadPartitions(Slice* in, uint64_t end) {
   uint64_t count = 0;
-  // An entry has at least 3 bytes, so that a count cannot ask for more than a few times the block.
+  // An entry has at least 3 bytes, so the size of the block bounds what a forged count reserves.
   if (!GetVarint64(in, &count) || count > in->size() / 3)
     return "the top index's count of partitions is impossible";
   partitions_.reserve(count);

@@ -9,13 +9,15 @@
 
 namespace lava::vsst {
 
-/// The shortest key s with low < s <= high, for low < high: what high begins with.
+/// The shortest prefix s of high with low < s <= high, for low < high. Borrows from high.
 Slice ShortSeparator(Slice low, Slice high);
 
+/// Builds a top index.
 /// Threads:    one thread.
 class TopIndexBuilder {
  public:
-  /// separator: above all keys before, not above the partition's; of the first: empty.
+  /// separator: above all keys before, and not above the partition's first key; empty for the first
+  /// partition.
   void AddPartition(Slice separator, uint64_t extent_bytes, uint32_t block_bytes);
   void AddKeyBlock(uint32_t block_bytes);
   size_t estimated_bytes() const { return partitions_.size() + key_blocks_.size(); }
@@ -26,9 +28,9 @@ class TopIndexBuilder {
   uint64_t partition_count_ = 0, key_block_count_ = 0;
 };
 
-/// Where everything of a file stands that is not in its footer: records from 0, the blocks of the
-/// dense key index, partitions, without gaps.
-/// Threads:    any; const.
+/// Locations of records, key blocks and partitions, which follow each other from offset 0 without
+/// gaps.
+/// Threads:    any thread; const.
 class TopIndex {
  public:
   struct Partition {
@@ -40,14 +42,14 @@ class TopIndex {
   TopIndex(const TopIndex&) = delete;  // separators borrow from payload_
   TopIndex& operator=(const TopIndex&) = delete;
 
-  /// Null, or what is wrong. end: where the last partition's block must end.
+  /// Returns null, or an error message. end: where the last partition's block must end.
   const char* Load(std::string payload, uint64_t end);
 
   const std::vector<Partition>& partitions() const { return partitions_; }
   const std::vector<BlockHandle>& key_blocks() const { return key_blocks_; }
   uint64_t records_end() const { return records_end_; }
   uint64_t key_blocks_end() const { return key_blocks_end_; }
-  /// The partition that may hold key; there must be one.
+  /// The partition that may hold key. The file must not be empty.
   const Partition& Find(Slice key) const;
   size_t memory_bytes() const {
     return payload_.capacity() + partitions_.capacity() * sizeof(Partition) +

@@ -64,7 +64,7 @@ TEST(TopIndexTest, BrokenPayloads) {
     EXPECT_TRUE(refused(payload.substr(0, bytes), kEnd)) << bytes;
   for (uint64_t end = 0; end < 2 * kEnd; ++end) EXPECT_EQ(refused(payload, end), end != kEnd);
   EXPECT_TRUE(refused(payload + '\0', kEnd));
-  // Every byte counts: but separators, as long as they ascend.
+  // Every changed byte is noticed, but for separators as long as they ascend.
   for (size_t at = 0; at < payload.size(); ++at) {
     std::string flipped = payload;
     flipped[at] = static_cast<char>(flipped[at] ^ 0x20);

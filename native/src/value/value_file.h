@@ -10,20 +10,24 @@
 
 namespace lava {
 
-/// What a finished value SST holds; stored in its properties block and repeated in the manifest.
+/// Properties of a finished value SST. Its properties block stores all but the file's size and
+/// checksum; the manifest stores these two and most of the others. A birth is the id of the value
+/// file to which a value was first written.
 struct ValueFileProperties {
   uint64_t file_bytes = 0;
-  uint32_t file_crc32c = 0;  // of all bytes of the file; known to the writer only, else 0
+  uint32_t file_crc32c = 0;  // of all bytes of the file; only its writer sets it, otherwise 0
   uint64_t records = 0;
   uint64_t raw_bytes = 0;     // of values, before compression
-  uint64_t stored_bytes = 0;  // of values, as they stand in the file
+  uint64_t stored_bytes = 0;  // of values, as stored in the file
   uint64_t tree_bytes = 0;    // of the crit-bit trees with their fingerprints, without positions
   uint64_t partitions = 0;    // of the index
   std::string lower, upper;   // [lower, upper) over the keys; both empty in an empty file
   std::vector<BirthShare> births;  // ascending by birth, each with at least one record
 };
 
-/// A value as a file stores it. Of codec kZstdDictionary it means something in its file alone.
+/// A value as a file stores it. With codec kZstdDictionary it can only be decoded with the
+/// dictionary of its own file.
+/// Ownership:  borrows the bytes.
 struct StoredValue {
   Compression codec = Compression::kNone;
   uint32_t raw_bytes = 0;

@@ -5,8 +5,8 @@
 #include "testing/count.h"
 #include "value/value_test_util.h"
 
-// A small file of each codec, with every bit of one position in each byte flipped, and cut at every
-// length: whatever is read of it is right, or the damage is told with path and offset.
+// A small file of each codec, with one bit of each byte flipped in turn, and cut at every length:
+// each read returns the right value, or reports the damage with path and offset.
 
 namespace lava::testing {
 namespace {
@@ -24,7 +24,7 @@ class DamagedValueFileTest : public ::testing::TestWithParam<Compression> {
     good_ = image->bytes;
   }
 
-  /// Told on opening, by a Get or by verification: the last must tell all.
+  /// Opening, a Get() or verification must report the damage; verification must report all.
   void ExpectTold(std::string content) {
     ASSERT_TRUE(files_.SetContent(kValuePath, std::move(content)).ok());
     auto reader = OpenValues(&files_, kValuePath, cache_.get());

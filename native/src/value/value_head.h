@@ -14,8 +14,10 @@
 
 namespace lava::vsst {
 
-/// An open file's head: footer, properties, dictionary and top index, all checked, and the way to
-/// its blocks. Threads:    any thread; const.
+/// The head of an open file: footer, properties, dictionary, and top index or log index, all of
+/// them checked. Gives access to the file's blocks.
+/// Threads:    any thread; const.
+/// Errors:     Corruption (path and offset), IOError; NotSupported of Read().
 struct ValueHead {
   std::unique_ptr<fs::RandomFile> file;
   Footer footer;
@@ -33,10 +35,10 @@ struct ValueHead {
   /// Reads, checks and decompresses a block, which must lie within the file.
   Status LoadBlock(const BlockHandle& handle, std::string* raw,
                    uint64_t raw_bytes_max = kRawBlockBytesMax) const;
-  /// The same for payload and trailer that the caller has read.
+  /// Like LoadBlock(), for payload and trailer that the caller has read.
   Status ParseBlock(const BlockHandle& handle, Slice stored, std::string* raw,
                     uint64_t raw_bytes_max = kRawBlockBytesMax) const;
-  /// The file's dictionary, read and checked anew; null without one.
+  /// Reads and checks the file's dictionary again. Leaves *loaded alone if the file has none.
   Status LoadDictionary(std::unique_ptr<const Dictionary>* loaded) const;
   /// Decompresses the value of the record at offset to exactly value.raw_bytes.
   Status DecompressValue(uint64_t offset, const StoredValue& value, char* raw) const;
@@ -51,11 +53,12 @@ struct ValueHead {
   Status ReadLogIndex();
 };
 
-/// Reads parts of a file in ascending order, in pieces that go past the cache.
+/// Reads parts of a file in ascending order, in large pieces that bypass the cache.
 /// Threads:    one thread.
+/// Ownership:  file must outlive it.
 class ReadWindow {
  public:
-  /// Reads nothing from end on.
+  /// Reads nothing at or behind end.
   ReadWindow(const fs::RandomFile* file, uint64_t end) : file_(file), end_(end) {}
 
   /// *bytes is valid until the next call. offset + length must not pass end.

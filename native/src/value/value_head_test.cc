@@ -55,7 +55,7 @@ TEST_F(ValueHeadTest, BlocksAreChecked) {
 }
 
 TEST_F(ValueHeadTest, CountsOfPropertiesMustHaveRoom) {
-  // Records and the first partition count, each a byte.
+  // The counts of records and of partitions have one byte each.
   const std::string good = image_.bytes;
   image_.bytes[image_.properties.offset] ^= 1;
   EXPECT_TRUE(OpenRepaired().IsCorruption()) << "records and births";

@@ -12,7 +12,7 @@
 namespace lava::testing {
 namespace {
 
-/// Values that were put in any order, some of them again.
+/// Values put in any order, some keys more than once.
 class ValueLogTest : public ::testing::TestWithParam<Compression> {
  protected:
   ValueLogTest() {
@@ -184,7 +184,7 @@ TEST_P(ValueLogTest, WhatIsOutOfPlaceIsRefused) {
   EXPECT_TRUE(writer_->Finish(&properties).IsInvalidArgument());
 }
 
-// Elements of lists: of one key each is a record with a birth of its own.
+// Elements of lists: each is a record of the list's key with a birth of its own.
 TEST_P(ValueLogTest, EachValueOfAKeyIsFoundByItsBirth) {
   std::map<std::pair<std::string, uint32_t>, std::pair<LoggedRecord, std::string>> elements;
   for (int i = 0; i < 20; ++i) {
@@ -243,7 +243,7 @@ TEST_P(ValueLogTest, BirthsAreAllUsedAndNotTooMany) {
   EXPECT_TRUE(writer_->Finish(&properties).IsInvalidArgument()) << "nothing lives of birth 0";
 }
 
-// Dead records too: all bytes have a checksum.
+// Dead records have checksums, too.
 TEST_P(ValueLogTest, EveryFlipAndEveryLengthIsDetected) {
   for (int i = 0; i < 6; ++i) Put("key" + std::to_string(i % 4), std::string(20 + i, 'v'));
   Finish();

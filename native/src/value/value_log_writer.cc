@@ -68,9 +68,9 @@ class LogWriter final : public ValueLogWriter {
   bool finished_ = false;
   uint64_t offset_ = 0, records_end_ = 0;
   uint32_t crc_ = 0;
-  std::vector<BirthShare> births_;        // of what lives, by their indexes
-  std::optional<LogIndexBuilder> index_;  // from the first that lives on
-  uint32_t last_birth_ = 0;               // that lives, of last_key_
+  std::vector<BirthShare> births_;        // live records of each birth, by index
+  std::optional<LogIndexBuilder> index_;  // from the first AddLive() on
+  uint32_t last_birth_ = 0;               // of the last live record
   ValueFileProperties properties_;
   std::string compressed_, record_, last_key_;
 };
@@ -91,7 +91,7 @@ Status LogWriter::Check(Slice key, uint64_t value_bytes, uint32_t birth) const {
   return Status::OK();
 }
 
-// Of the record that was written from offset on.
+// Completes the append of the record that was written at offset.
 Status LogWriter::Wrote(uint64_t offset, uint64_t value_bytes, uint32_t birth,
                         LoggedRecord* record) {
   *record = {offset, offset_ - offset, static_cast<uint32_t>(value_bytes), birth};
@@ -115,7 +115,7 @@ Status LogWriter::Append(Slice key, Slice value, uint32_t birth, LoggedRecord* r
 Status LogWriter::AppendFrom(Slice key, ValueSource* value, uint32_t birth, LoggedRecord* record) {
   const uint64_t size = value->size();
   LAVA_RETURN_IF_ERROR(Check(key, size, birth));
-  // To be compressed it has to be in memory as a whole.
+  // Compression needs the whole value in memory.
   ScopedCharge memory;
   if (Compresses(size) && (options_.memory == nullptr || memory.Try(options_.memory, size))) {
     const auto whole = std::make_unique_for_overwrite<char[]>(size);
@@ -136,8 +136,8 @@ void LogWriter::WriteRecord(Slice key, Slice value, uint32_t birth) {
   Write(record_);
 }
 
-// From where the value is, without a copy of it. It is compressed only where the budget has the
-// memory for what comes out.
+// Writes the value without copying it. Compresses it only if the budget grants memory for the
+// compressed bytes.
 void LogWriter::WriteLarge(Slice key, Slice value, uint32_t birth) {
   ScopedCharge memory;
   const bool compresses = Compresses(value.size()) &&
@@ -250,7 +250,7 @@ Status ReadLogged(const fs::RandomFile& file, Slice key, const LoggedRecord& at,
   LAVA_RETURN_IF_ERROR(DecodeRecord(source, at.offset, bytes, &record));
   if (record.bytes != at.bytes || record.key != key || record.value.raw_bytes != at.raw_bytes)
     return CorruptionAt(file.path(), at.offset, "another record stands where a value was logged");
-  if (record.value.codec == Compression::kNone) {  // without a second copy of it
+  if (record.value.codec == Compression::kNone) {  // avoids a second copy
     const auto front = static_cast<size_t>(record.value.bytes.data() - bytes.data());
     bytes.resize(front + at.raw_bytes);
     bytes.erase(0, front);

@@ -21,35 +21,35 @@ using vsst::LoggedRecord;
 
 struct ValueLogOptions {
   Compression compression = Compression::kLz4;  // of each value on its own
-  bool sync = false;                            // when it ends
-  /// Charged with what a large value is compressed to; where it refuses, the value is stored as it
-  /// is. Null: not charged.
+  bool sync = false;                            // in Finish()
+  /// Charged for buffers of large values. If it refuses the memory for compressing one, the value
+  /// is stored uncompressed. Null: not charged.
   MemoryCounter* memory = nullptr;
-  /// Larger values are stored as they are, so that they can be read in pieces. Units: bytes.
+  /// Larger values are stored uncompressed, so that they can be read in pieces. Units: bytes.
   uint64_t compressed_bytes_max = UINT64_MAX;
 };
 
-/// Writes one segment of an instance's value log (docs/vsst-format.md, version 3; DiffKV 4): large
-/// values as they are put. What lives at its end gets an index, and the file is a value file like
-/// others, in which all was born.
+/// Writes one segment of an instance's value log (docs/vsst-format.md, versions 3 and 4; DiffKV 4):
+/// large values in the order in which they are put. Finish() adds an index of the live records. The
+/// segment then is a value file like any other; all of its values were born there.
 /// Threads:    one at a time.
-/// Durability: of a record: after Flush() all readers of the file see it, after Sync() it is on the
-///             device. Of the file: after Finish() is OK, as ValueWriter.
-/// Errors:     IOError, NoSpace: the first one is repeated by every later call; records that were
-///             flushed before can still be read, and the file cannot be finished.
-///             InvalidArgument: beyond the limits of options.h, or not ascending; not added.
+/// Durability: a record is visible to all readers of the file after Flush(), and on the device
+///             after Sync(). The file: after Finish() is OK, as ValueWriter.
+/// Errors:     IOError, NoSpace: the first one is repeated by every later call. Records flushed
+///             before can still be read, but the file cannot be finished. InvalidArgument: beyond
+///             the limits of options.h, or out of order; nothing was added.
 class ValueLogWriter {
  public:
   virtual ~ValueLogWriter() = default;
   static std::unique_ptr<ValueLogWriter> Create(const ValueLogOptions& options,
                                                 std::unique_ptr<fs::AppendFile> file,
                                                 std::string path, const FileId& id);
-  /// key: internal key. birth: 0 is the file's own; for those above, below kLogBirthsMax, which
-  /// stand for as many numbers behind the file's, and are its own, too, something must live of each
-  /// up to the highest.
+  /// key: internal key. birth: index below kLogBirthsMax; it stands for the file id with the file's
+  /// number + birth. If anything lives in Finish(), a record of each index up to the highest one
+  /// used must live. *record: where the record stands.
   virtual Status Append(Slice key, Slice value, uint32_t birth, LoggedRecord* record) = 0;
-  /// The same of a value that need not be in memory as a whole: without an error, each byte of the
-  /// source was asked for once, in order. Errors: also the source's.
+  /// Like Append(), for a value that need not be in memory as a whole. On success, each byte of the
+  /// source was read once, in order. Errors: also those of the source.
   virtual Status AppendFrom(Slice key, ValueSource* value, uint32_t birth,
                             LoggedRecord* record) = 0;
   virtual Status Flush() = 0;
@@ -58,16 +58,18 @@ class ValueLogWriter {
   virtual uint64_t bytes() const = 0;
   virtual const FileId& id() const = 0;
 
-  /// One that lives, of those that were appended with this key; (key, birth) ascends.
+  /// Adds a live record, which was appended with this key, to the index; (key, birth) must ascend.
+  /// Append() is refused from then on.
   virtual Status AddLive(Slice key, const LoggedRecord& record) = 0;
   virtual Status Finish(ValueFileProperties* properties) = 0;
 };
 
-/// Reads a record of a segment that may not be finished; *value is decompressed.
-/// Errors: Corruption: there is no sound record of this key, with path and offset; IOError.
+/// Reads a record of a segment, which may be unfinished; *value is decompressed.
+/// Errors: Corruption, with path and offset: there is no sound record of this key; IOError.
 Status ReadLogged(const fs::RandomFile& file, Slice key, const LoggedRecord& record,
                   std::string* value);
-/// The same piece by piece; false as of ReadInPieces(), and then ReadLogged() tells more.
+/// Like ReadLogged(), but in pieces. Returns false like ReadInPieces(); ReadLogged() then gives the
+/// value or the error.
 Result<bool> ReadLoggedInPieces(const fs::RandomFile& file, Slice key, const LoggedRecord& record,
                                 const PiecewiseRead& read);
 

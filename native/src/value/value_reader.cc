@@ -14,7 +14,7 @@ namespace {
 using namespace vsst;  // NOLINT: this folder's own
 
 constexpr size_t kReaderOverheadBytes = 1024;
-/// Of key and raw value, and of a record as it is stored: greater values are not cached.
+/// Limits of cached values: of key and raw value together, and of the stored record.
 constexpr uint64_t kCachedBytesMax = 64 << 10;
 constexpr uint64_t kCachedRecordBytesMax = kCachedBytesMax + kRecordOverheadBytesMax;
 
@@ -24,7 +24,8 @@ struct CachedPartition final : CachedBlock {
   PartitionView view;
 };
 
-/// A value with what it stands under: the memory holds key and value, or whole records.
+/// A value with its key and birth. The memory holds either key and value, or the records that
+/// contain them.
 struct CachedValue final : CachedBlock {
   explicit CachedValue(uint64_t memory_bytes)
       : memory(std::make_unique_for_overwrite<char[]>(memory_bytes)), bytes(memory_bytes) {}
@@ -94,16 +95,16 @@ class ValueSstReader final : public ValueReader {
   const ValueFileProperties& properties() const override { return head_->properties; }
   const std::string& path() const override { return head_->file->path(); }
 
-  // For the readers below.
+  // For the scanners below.
   bool InBounds(Slice key, const FileId& birth) const;
-  /// NotFound by the index, or the only records that may be of key and birth, which is one of the
-  /// file's.
+  /// Finds the only records that may be of key, or NotFound, by the index alone. birth must be one
+  /// of the file's.
   Status FindPlace(Slice key, const FileId& birth, ValuePlace* place) const;
   /// Finds (key, birth) in the records at a place.
   Status FindRecord(Slice records, const ValuePlace& place, Slice key, const FileId& birth,
                     RecordView* record, uint64_t* offset) const;
   const ValueHead& head() const { return *head_; }
-  /// Reads and counts it.
+  /// Reads records, and counts the read.
   Status ReadRecords(uint64_t offset, uint64_t bytes, char* to) const;
 
  private:
@@ -111,11 +112,12 @@ class ValueSstReader final : public ValueReader {
 
   Status LoadPartition(const TopIndex::Partition& partition,
                        std::shared_ptr<const CachedPartition>* out) const;
-  /// What the cache has of the place; null where it has nothing, or what is not (key, birth).
+  /// Looks the place up in the cache. *cached: whether the cache has its record. Returns null if it
+  /// has not, or if the record is not of (key, birth).
   ValuePtr FindCached(const ValuePlace& place, Slice key, const FileId& birth, bool* cached) const;
   Status ReadPlace(const ValuePlace& place, Slice key, const FileId& birth, ValuePtr* out,
                    bool* alone) const;
-  /// records: what record borrows from; kept if the value need not be decompressed.
+  /// records: the memory that record borrows from; kept unless the value is decompressed.
   Status Decode(uint64_t offset, const RecordView& record, std::shared_ptr<CachedValue> records,
                 ValuePtr* out) const;
   static bool MayBeCached(const ValuePlace& place, uint64_t bytes) {
@@ -195,7 +197,7 @@ Status ValueSstReader::Decode(uint64_t offset, const RecordView& record,
     decoded->key = record.key;
     decoded->value = stored.bytes;
   } else {
-    // record borrows from the records, which decoded holds until it is replaced.
+    // record borrows from records, which decoded holds until it is replaced.
     auto made = std::make_shared<CachedValue>(record.key.size() + uint64_t{stored.raw_bytes});
     char* to = made->memory.get();
     std::copy(record.key.begin(), record.key.end(), to);
@@ -215,7 +217,7 @@ Status ValueSstReader::FindRecord(Slice records, const ValuePlace& place, Slice 
   *offset = place.offset;
   while (!records.empty()) {
     LAVA_RETURN_IF_ERROR(DecodeRecord(head_->source(), *offset, records, record));
-    if (record->key != key) return Status::NotFound();  // another key has its fingerprint
+    if (record->key != key) return Status::NotFound();  // another key with the same fingerprint
     if (head_->births[record->birth] == birth) return Status::OK();
     records.remove_prefix(record->bytes);
     *offset += record->bytes;
@@ -245,7 +247,7 @@ ValueSstReader::ValuePtr ValueSstReader::FindCached(const ValuePlace& place, Sli
   if (ref == nullptr) return nullptr;
   Count(&ReadCounters::value_cache_hits);
   ValuePtr found = std::static_pointer_cast<const CachedValue>(std::move(ref));
-  // What is cached is alone at its place.
+  // Only records that are alone at their place are cached.
   if (found->key != key || head_->births[found->birth] != birth) return nullptr;
   return found;
 }
@@ -342,7 +344,7 @@ class Scanner final : public ValueScanner {
     if (!reader_.InBounds(key, birth)) return Status::NotFound();
     RecordView record;
     for (uint32_t step = 0; step < kStepsMax && DecodeNext(&record); ++step) {
-      if (record.key > key) break;  // maybe behind a place that was asked for already
+      if (record.key > key) break;  // the key may stand earlier in the file
       at_ += record.bytes;
       if (record.key == key && reader_.head().births[record.birth] == birth)
         return Show(at_ - record.bytes, record, stored);
@@ -364,12 +366,14 @@ class Scanner final : public ValueScanner {
   static constexpr uint32_t kStepsMax = 8;
 
   Slice Rest() const { return Slice(window_).substr(at_ - begin_); }
-  // What is cut off or damaged is looked at again by way of the index.
+  // False at the end of the window, and for a record that is cut off or damaged: GetStored() then
+  // reads through the index, which reports the damage.
   bool DecodeNext(RecordView* record) const {
     return at_ - begin_ < window_.size() &&
            DecodeRecord(reader_.head().source(), at_, Rest(), record).ok();
   }
-  // Moves to a place, which is read with what follows when the walk goes on from where it was.
+  // Moves to a place. Reads the place if it is not in the window, and the bytes that follow as well
+  // if the walk goes on from where it was.
   Status Fill(const ValuePlace& place) {
     const uint64_t end = begin_ + window_.size();
     const bool inside = place.offset >= begin_ && place.offset + place.bytes <= end;
@@ -403,7 +407,7 @@ class Scanner final : public ValueScanner {
   std::string raw_;
 };
 
-/// Of a value log, where keys that follow each other do not stand so.
+/// Scanner of a value log. Its records are not in key order, so each is read by itself.
 class LogScanner final : public ValueScanner {
  public:
   explicit LogScanner(const ValueSstReader* reader) : reader_(*reader) {}

@@ -53,7 +53,7 @@ class ValueReaderTest : public ::testing::Test {
   ValueFileProperties properties_;
 };
 
-/// Keys as the engine makes them, and ones that are the start of others.
+/// Keys as the engine makes them, and keys that others begin with.
 ValueMap RandomValues(Random* random, size_t count) {
   ValueMap values;
   std::string shared = std::string("\1\0\0\0\0\7", 6) + " a prefix that is long", last;
@@ -71,7 +71,7 @@ ValueMap RandomValues(Random* random, size_t count) {
   return values;
 }
 
-/// What a scan gets of some of the file's keys, asked for in order.
+/// Scans that ask for some of the file's keys, in order.
 class ScannerTest : public ValueReaderTest {
  protected:
   Status Scan(ValueScanner* scanner, Slice key, const FileId& birth, std::string* value) {
@@ -185,7 +185,7 @@ TEST_F(ValueReaderTest, AbsentKeysRarelyCostARead) {
     const std::string key = "key" + random.Bytes(12);
     ASSERT_TRUE(values.contains({key, Birth(1)}) || Get(key, Birth(1), &value).IsNotFound());
   }
-  // Candidates in the cache cost none.
+  // Wrong candidates in the cache cost no read.
   EXPECT_EQ(counters_.value_reads, before);
   const double wrong = static_cast<double>(counters_.value_cache_hits - hits) / kAbsent;
   EXPECT_GT(wrong, 0.5 / 256);
@@ -251,7 +251,7 @@ TEST_F(ValueReaderTest, SmallValuesStayInTheCache) {
   ValueMap values;
   values[{"a", Birth(1)}] = std::string(100, 'a');
   values[{"b", Birth(1)}] = std::string((64 << 10) - 1, 'b');
-  values[{"c", Birth(1)}] = std::string(64 << 10, 'c');  // with its key it is above the bound
+  values[{"c", Birth(1)}] = std::string(64 << 10, 'c');  // with its key it is above the limit
   values[{"d", Birth(1)}] = std::string(3 << 20, 'd');
   for (const Compression codec : {Compression::kNone, Compression::kLz4}) {
     Write(values, {codec, 256, false});
@@ -356,7 +356,7 @@ TEST_F(ValueReaderTest, ReadStoredNeedsARecord) {
 TEST_F(ValueReaderTest, TreeBytesOfKeysOf36Bytes) {
   Random random(31);
   ValueMap values;
-  // Key group, table id, a serialized key of 4 fields, of which some are small numbers.
+  // Key group, table id, and a serialized key of 4 fields, some of which are small numbers.
   while (values.size() < 20'000) {
     std::string key(1, static_cast<char>(random.Uniform(4)));
     key += std::string("\0\0\0\0\7", 5) + std::string("user-", 5) + random.Bytes(8);
@@ -391,7 +391,7 @@ TEST_F(ValueReaderTest, EveryFailureOfAReadIsReported) {
           EXPECT_TRUE(!status.ok() || value == i->second);
         }
         if (status.ok()) status = (*reader)->VerifyAll();
-        // A bit of another birth's record, beside the one that was asked for, does no harm.
+        // A flipped bit in another birth's record of the same key does no harm.
         EXPECT_TRUE(!status.ok() || faults_.fired() == 0 || fault == Fault::kBitFlip) << call;
         EXPECT_TRUE(status.ok() || faults_.fired() > 0) << status.ToString();
         EXPECT_FALSE(status.IsNotFound());

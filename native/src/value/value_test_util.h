@@ -17,7 +17,7 @@
 
 namespace lava::testing {
 
-/// What a value file holds, in its order.
+/// The values of a value file, in its order.
 using ValueMap = std::map<std::pair<std::string, FileId>, std::string>;
 
 inline FileId Birth(uint64_t number) { return FileId{{7, 11}, number}; }
@@ -36,7 +36,7 @@ inline Result<ValueFileProperties> WriteValues(fs::FileSystem* file_system, cons
   return properties;
 }
 
-/// A segment of a value log: the values in descending order of their keys, each put twice.
+/// Writes a segment of a value log: the values in descending order of their keys, each put twice.
 inline Result<ValueFileProperties> WriteValueLog(fs::FileSystem* file_system,
                                                  const std::string& path, const ValueMap& values,
                                                  Compression compression) {
@@ -71,8 +71,8 @@ inline Result<std::unique_ptr<vsst::ValueHead>> OpenHead(fs::FileSystem* file_sy
   return head;
 }
 
-/// A few records with all that a record may have: several births, an empty value, keys that others
-/// begin with, values that shrink.
+/// Records of every kind: several births, an empty value, keys that others begin with, values that
+/// shrink.
 inline ValueMap SmallValues(uint64_t count) {
   ValueMap values;
   for (uint64_t i = 0; i < count; ++i) {
@@ -85,8 +85,8 @@ inline ValueMap SmallValues(uint64_t count) {
   return values;
 }
 
-/// A value of about so many bytes, of the kind that a dictionary is for: names repeat from value to
-/// value, what they name does not.
+/// A value of about this size, of the kind that dictionaries are for: the names of its fields
+/// repeat from value to value, their contents do not.
 inline std::string JsonValue(Random* random, size_t bytes) {
   static constexpr const char* kWords[] = {"winter", "ocean",  "copper", "lantern", "orchard",
                                            "violet", "harbor", "summit", "meadow",  "cinder"};
@@ -109,11 +109,11 @@ inline ValueMap JsonValues(uint64_t count, size_t bytes, uint64_t seed = 1) {
   return values;
 }
 
-/// A dictionary whatever it saves, also in small files.
+/// Gives even small files a dictionary, whatever it saves.
 inline constexpr DictionaryOptions kDictionaryAlways{
     .values_min = 10, .raw_bytes_min = 0, .saving_percent_min = 0};
 
-/// A sound file, and where what has a checksum stands in it.
+/// A sound file, and the places of its parts that have a checksum.
 struct ValueFileImage {
   std::string bytes;
   uint64_t unique_id = 0;
@@ -125,7 +125,7 @@ struct ValueFileImage {
   Part dictionary;  // empty: none
   size_t footer_bytes = 0;
 
-  /// Makes every checksum right for what the file holds now.
+  /// Computes all checksums again for the current bytes.
   void Repair() {
     for (const auto* parts : {&records, &key_blocks, &partitions})
       for (const Part& part : *parts) Seal(part);

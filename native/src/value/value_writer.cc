@@ -42,7 +42,7 @@ class ValueSstWriter final : public ValueWriter {
   Status Finish(ValueFileProperties* properties) override;
 
  private:
-  /// A block of one of the indexes: they stand behind the records, so they wait.
+  /// A block of one of the indexes. These follow the records, so blocks are kept until Finish().
   struct PendingBlock {
     std::string stored;
     Compression codec = Compression::kNone;
@@ -51,7 +51,7 @@ class ValueSstWriter final : public ValueWriter {
 
   Status CheckRecord(Slice key, const FileId& birth, uint64_t value_bytes) const;
   StoredValue Compress(Slice value);
-  /// Decides on the dictionary and writes what was held back.
+  /// Decides on the dictionary, and writes the held values.
   Status EndHolding();
   Status Hold(Slice key, const FileId& birth, const StoredValue& stored, const Slice* raw);
   Status AddRecord(Slice key, const FileId& birth, const StoredValue& value);
@@ -72,7 +72,7 @@ class ValueSstWriter final : public ValueWriter {
   std::unique_ptr<fs::AppendFile> file_;
   const std::string path_;
   Compressor compressor_;
-  bool holding_;  // the first values wait
+  bool holding_;  // the first values are held back
   HeldValues held_;
   std::string dictionary_;  // empty: none
   std::unique_ptr<DictionaryCompressor> dictionary_compressor_;
@@ -95,7 +95,7 @@ class ValueSstWriter final : public ValueWriter {
   std::string separator_;  // of the partition being built
   TopIndexBuilder top_;
   std::vector<PendingBlock> key_blocks_, partitions_;
-  uint64_t index_bytes_ = 0;  // of both
+  uint64_t index_bytes_ = 0;  // of both indexes
   std::string compressed_, record_;
 };
 

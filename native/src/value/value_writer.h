@@ -13,16 +13,16 @@
 
 namespace lava {
 
-/// When a value file of kZstd gets a dictionary.
+/// When a value file that is compressed with kZstd gets a dictionary.
 struct DictionaryOptions {
   bool enabled = true;
-  /// A file with less never gets one.
+  /// A file with fewer values, or fewer bytes of them, never gets one.
   uint32_t values_min = 32;
   uint32_t raw_bytes_min = 64 << 10;
-  /// Of what the values take without it, at least so much must be saved, and more than the
-  /// dictionary takes itself. 0: there is one whatever it saves, for tests.
+  /// The least saving, in percent of what the values take without a dictionary. The saving must
+  /// also exceed the dictionary's own size. 0, for tests: any dictionary is taken.
   uint32_t saving_percent_min = 10;
-  /// For tests: not empty, it is the dictionary of every file. Borrowed.
+  /// For tests: if not empty, the dictionary of every file. Borrowed.
   Slice given{};
 };
 
@@ -33,14 +33,14 @@ struct ValueWriterOptions {
   DictionaryOptions dictionary{};  // of kZstd
 };
 
-/// Writes one value SST (docs/vsst-format.md; Scavenger 3.2, LavaStore 3.4): a record per value,
-/// then a dense key index, which the collector alone reads, and crit-bit trees, which readers keep.
-/// Records come in ascending order by (key, birth); one key may have several births. With kZstd the
-/// first ones are held back until they tell whether a dictionary pays for the file (HeldValues).
+/// Writes one value SST (docs/vsst-format.md; Scavenger 3.2, LavaStore 3.4): one record for each
+/// value, then a dense key index for the collector, and crit-bit trees for readers. Records must be
+/// added in ascending order of (key, birth); a key may have several births. With kZstd the first
+/// values are held back until they show whether a dictionary pays for the file (HeldValues).
 /// Threads:    one thread.
 /// Durability: after Finish() is OK: flushed (synced if options.sync) and closed.
 /// Errors:     IOError, NoSpace: the first one is repeated by every later call, and the file is
-///             garbage, to be removed by the caller. InvalidArgument: a record out of order or
+///             garbage, which the caller must remove. InvalidArgument: a record out of order or
 ///             beyond the limits of options.h; it was not added.
 class ValueWriter {
  public:
@@ -48,12 +48,13 @@ class ValueWriter {
   static std::unique_ptr<ValueWriter> Create(const ValueWriterOptions& options,
                                              std::unique_ptr<fs::AppendFile> file,
                                              std::string path);
-  /// key: internal key. birth: this file's own id for a value that is born here.
+  /// key: internal key. birth: this file's own id if the value was not in a value file before.
   virtual Status Add(Slice key, const FileId& birth, Slice value) = 0;
-  /// A value as another value SST stores it (ValueReader::ReadStored): compressed once in its life.
+  /// Adds a value as another value SST stores it (ValueReader::ReadStored()), so that a value is
+  /// compressed only once in its life.
   virtual Status AddStored(Slice key, const FileId& birth, Compression codec, uint32_t raw_bytes,
                            Slice stored) = 0;
-  /// What the file would have if it ended here, about; with what is held back.
+  /// Approximate size of the file if it ended here, held values included.
   virtual uint64_t estimated_bytes() const = 0;
   virtual Status Finish(ValueFileProperties* properties) = 0;
 };

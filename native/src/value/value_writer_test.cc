@@ -81,7 +81,7 @@ TEST_F(ValueWriterTest, LimitsAreRefused) {
   const std::string longest(kKeyBytesMax + 64, 'k');
   EXPECT_TRUE(writer->Add(longest + "k", Birth(1), "v").IsInvalidArgument());
   EXPECT_TRUE(writer->Add(longest, Birth(1), "v").ok());
-  // A slice that nobody may look into.
+  // A slice longer than its memory: the writer must not read it.
   const Slice endless(longest.data(), kListBytesMax + 1);
   EXPECT_TRUE(writer->Add("l", Birth(1), endless).IsInvalidArgument());
   ValueFileProperties p;
@@ -126,7 +126,8 @@ TEST_F(ValueWriterTest, EmptyFile) {
   EXPECT_TRUE((*reader)->Get("", Birth(1), true, &value, &pin).IsNotFound());
 }
 
-/// Every call of the file fails once, and the writer tells it in this call and all that follow.
+/// Every call of the file fails once; the writer returns the error from this call and from all
+/// later ones.
 TEST_F(ValueWriterTest, EveryFailureIsReported) {
   const ValueMap values = SmallValues(40);
   for (const Fault fault : {Fault::kIOError, Fault::kShortWrite}) {

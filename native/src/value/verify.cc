@@ -7,7 +7,7 @@
 namespace lava::vsst {
 namespace {
 
-/// Follows the dense key index, reads each record that it names, and makes the partitions anew to
+/// Walks the dense key index, reads each record that it names, and rebuilds the partitions to
 /// compare them with those of the file.
 class Verifier {
  public:
@@ -56,7 +56,8 @@ class Verifier {
     return Status::OK();
   }
 
-  /// The record's place in its partition; checks the partition before when that has ended.
+  /// Checks that the record fits into its partition. At a partition's end, checks that partition
+  /// first.
   Status VerifyPlace(const KeyIterator& at) {
     const auto& partitions = head_.top.partitions();
     if (at.record_offset() == partitions[partition_].records_end) {

@@ -4,9 +4,9 @@
 
 namespace lava::vsst {
 
-/// ValueReader::VerifyAll.
+/// ValueReader::VerifyAll() of a sorted value file.
 Status VerifyValueFile(const ValueHead& head);
-/// The same of a value log.
+/// ValueReader::VerifyAll() of a value log.
 Status VerifyValueLog(const ValueHead& head);
 
 }  // namespace lava::vsst

@@ -7,7 +7,7 @@
 namespace lava::vsst {
 namespace {
 
-/// Reads records from the first to the last, dead ones too, and meets each that the index names.
+/// Reads all records, dead ones too, and compares each that the index names.
 class LogVerifier {
  public:
   explicit LogVerifier(const ValueHead& head)
@@ -44,7 +44,7 @@ class LogVerifier {
       return head_.Malformed(offset, error);
     LAVA_RETURN_IF_ERROR(window_.Read(offset, length, &bytes));
     RecordSource source = head_.source();
-    source.birth_count = std::max<size_t>(1, source.birth_count);  // where nothing lives, too
+    source.birth_count = std::max<size_t>(1, source.birth_count);  // no births if no record is live
     LAVA_RETURN_IF_ERROR(DecodeRecord(source, offset, bytes, record));
     if (record->value.codec == Compression::kNone) return Status::OK();
     raw_.resize(record->value.raw_bytes);
@@ -63,7 +63,7 @@ class LogVerifier {
     return Status::OK();
   }
 
-  // Their count and bounds were compared when the file was opened.
+  // The count of records and their bounds were compared when the file was opened.
   Status CheckProperties() const {
     const ValueFileProperties& p = head_.properties;
     if (p.raw_bytes == raw_bytes_ && p.stored_bytes == stored_bytes_ && p.births == births_)
@@ -76,7 +76,7 @@ class LogVerifier {
   const LogIndex& log_;
   ReadWindow window_;
   uint64_t raw_bytes_ = 0, stored_bytes_ = 0;
-  std::vector<BirthShare> births_;  // as the head's
+  std::vector<BirthShare> births_;  // in the order of the head's
   std::string raw_;
 };
 

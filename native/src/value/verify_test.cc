@@ -7,7 +7,7 @@
 namespace lava::testing {
 namespace {
 
-/// Files whose checksums are right and whose parts do not agree.
+/// Files with right checksums whose parts do not agree.
 class ValueVerifyTest : public ::testing::Test {
  protected:
   ValueVerifyTest() {
@@ -26,7 +26,7 @@ class ValueVerifyTest : public ::testing::Test {
     if (!head.ok()) return head.status();
     return vsst::VerifyValueFile(**head);
   }
-  /// Verification after change and repair of all checksums; must be Corruption that says where.
+  /// Changes a byte, repairs all checksums and verifies: must be Corruption with path and offset.
   std::string ErrorOf(uint64_t offset, char byte) {
     ValueFileImage image = good_;
     EXPECT_NE(image.bytes[offset], byte) << "no change";
@@ -64,7 +64,7 @@ TEST_F(ValueVerifyTest, PartitionsThatAreNotThoseOfTheRecords) {
 }
 
 TEST_F(ValueVerifyTest, SumsOfTheProperties) {
-  // raw, stored and tree bytes; the count of partitions is checked on opening.
+  // Raw, stored and tree bytes. The count of partitions is checked on opening.
   for (uint64_t i = 1; i < 4; ++i) {
     const uint64_t at = good_.properties.offset + i;
     EXPECT_NE(ErrorOf(at, static_cast<char>(good_.bytes[at] ^ 1)).find("properties"),
@@ -82,7 +82,7 @@ TEST_F(ValueVerifyTest, SeparatorsThatLeadElsewhere) {
     EXPECT_NE(ErrorOf(separator + 4, byte).find("partition"), std::string::npos);
 }
 
-/// Any change of a byte behind right checksums ends with a Status; what passes reads as it should.
+/// Any changed byte behind right checksums gives OK or an error, never a crash.
 TEST_F(ValueVerifyTest, EveryByteBehindRightChecksums) {
   uint64_t passed = 0;
   for (size_t at = 0; at < good_.bytes.size(); ++at) {
@@ -96,7 +96,7 @@ TEST_F(ValueVerifyTest, EveryByteBehindRightChecksums) {
                   status.code() == Status::Code::kNotSupported);
     }
   }
-  // Values themselves, checksums that Repair makes, and births' names.
+  // Changes that pass: values, the checksums that Repair() makes, and ids of births.
   EXPECT_GT(passed, 0u);
 }
 
