@@ -10,9 +10,9 @@
 
 namespace lava::ksst {
 
-/// References as they stand in a key SST: varint index into the file's table of births, varint raw
-/// bytes, and 8 bytes timestamp if there is one. A key SST so names what it depends on, and can be
-/// adopted by another instance as it is.
+/// References as a key SST stores them: varint index into the file's table of births, varint raw
+/// bytes, and 8 bytes of timestamp if there is one. A key SST thus names the value files that it
+/// depends on, and another instance can adopt it unchanged.
 
 /// Fills a file's table of births while it is written.
 /// Threads:    one thread.
@@ -20,12 +20,12 @@ namespace lava::ksst {
 class BirthTableBuilder {
  public:
   explicit BirthTableBuilder(std::vector<TableProperties::NamedBirth>* births) : births_(births) {}
-  /// Counts one reference of a key in this partition, none of a smaller one after it, and appends
-  /// its form in the file.
+  /// Counts one reference of a key in this partition, and appends its form in the file to *out.
+  /// Partitions must not descend.
   void Add(uint64_t partition, const ValueReference& reference, std::string* out);
-  /// The same for each reference of a list, which is appended as the file has it. *raw_bytes: of
-  /// all that they refer to.
-  /// Errors: Corruption when it is malformed or has none; nothing is counted then.
+  /// Counts each reference of a list, and appends the list as the file stores it. *raw_bytes: sum
+  /// over the values that it refers to.
+  /// Errors: Corruption if the list is malformed or has no references; nothing is counted then.
   Status AddList(uint64_t partition, Slice list, std::string* out, uint64_t* raw_bytes);
 
  private:
@@ -33,11 +33,11 @@ class BirthTableBuilder {
   std::unordered_map<FileId, uint32_t, FileIdHash> indexes_;
 };
 
-/// False when the bytes are no reference, or name a birth that the table has not.
+/// Returns false if the bytes are not a reference, or name a birth that is not in the table.
 bool DecodeFileReference(Slice bytes, const std::vector<TableProperties::NamedBirth>& births,
                          ValueReference* reference);
-/// Makes of a list as it stands in the file what iterators show; with references also what it
-/// refers to, in order. False when it is malformed.
+/// Converts a list from the file's form to the form that iterators show. references, if not null,
+/// gets the list's references in order. Returns false if the list is malformed.
 bool DecodeFileList(Slice bytes, const std::vector<TableProperties::NamedBirth>& births,
                     std::string* list, std::vector<ValueReference>* references = nullptr);
 

@@ -15,7 +15,7 @@ using testing::OwnedRecord;
 using testing::ReadAll;
 using testing::WriteTable;
 
-constexpr uint64_t kRawBytes = 0x1234567;  // 4 bytes of varint that stand nowhere else
+constexpr uint64_t kRawBytes = 0x1234567;  // 4 bytes of varint that occur nowhere else
 
 FileId Birth(uint64_t number) { return {{3, number % 2}, number}; }
 
@@ -56,7 +56,7 @@ TEST(BirthTable, WhatIsNoReferenceIsRefused) {
   builder.Add(0, {Birth(9), 300, 77}, &form);
   ValueReference read;
   for (size_t length = 0; length < form.size(); ++length) {
-    // Without all of the timestamp it is a reference without one.
+    // Cut before the timestamp, it is a reference without one.
     EXPECT_EQ(ksst::DecodeFileReference(form.substr(0, length), births, &read), length == 3)
         << length;
   }
@@ -85,8 +85,8 @@ class BirthTableFileTest : public ::testing::Test {
     EXPECT_TRUE(ksst::DecodeFooter(kPath, content.size(), tail, &footer).ok());
     return footer;
   }
-  /// Changes a byte of the block that holds the references, from the first place of kRawBytes on,
-  /// and makes the checksum right.
+  /// Changes the byte at this distance from the first place of kRawBytes, which is in the block
+  /// with the references, and repairs the checksum.
   void ChangeByte(int from_raw_bytes, char to) {
     std::string content = *file_system_.Content(kPath);
     ksst::TableHead head;
@@ -181,7 +181,7 @@ TEST_F(BirthTableFileTest, PropertiesCountByPartition) {
   }
 }
 
-// An older library goes on reading what has nothing new.
+// Older libraries can read files without newer features.
 TEST_F(BirthTableFileTest, TheVersionIsTheOldestThatCanHoldTheFile) {
   const std::string key = InternalKey(0, 7, "k");
   const OwnedRecord reference = Reference(key, {Birth(9), 300, std::nullopt});
@@ -204,7 +204,7 @@ TEST_P(BirthTableVersionsTest, AReferenceWithABadIndexIsCorruptionHoweverItIsMet
   Write({Reference(InternalKey(0, 7, "a"), {Birth(4), 2, std::nullopt}),
          Reference(key, {Birth(9), kRawBytes, std::nullopt}),
          {InternalKey(0, 7, "z"), RecordKind::kPut, 0, "v"}});
-  ChangeByte(-1, '\x02');  // of two births
+  ChangeByte(-1, '\x02');  // the file has only two births
   const auto reader = *OpenTable(&file_system_, kPath, cache_.get());
   Lookup lookup(key, 0);
   const Status got = reader->Get(&lookup);

@@ -8,7 +8,7 @@
 
 namespace lava::ksst {
 
-/// A file's blocks through the cache.
+/// Access to a file's blocks through the cache.
 /// Threads:    any thread; const.
 /// Ownership:  borrows everything.
 struct BlockAccess {
@@ -21,17 +21,18 @@ struct BlockAccess {
     *out = FindData(handle);
     return *out != nullptr ? Status::OK() : LoadData(handle, out);
   }
-  /// What the cache has of it, or null. Counts as a use.
+  /// The block if the cache has it, otherwise null. Counts as a use.
   std::shared_ptr<const CachedDataBlock> FindData(const BlockHandle& handle) const {
     return std::static_pointer_cast<const CachedDataBlock>(
         cache->Lookup({file_id, handle.offset}, BlockCache::Segment::kData, use()));
   }
-  /// Puts a block into the cache that it does not have: read from the file,
+  /// Reads a block that the cache does not have from the file, and puts it into the cache.
   Status LoadData(const BlockHandle& handle, std::shared_ptr<const CachedDataBlock>* out) const;
-  /// or out of stored bytes that the caller has read.
+  /// Like LoadData(), but takes the block from stored bytes that the caller has read.
   Status LoadDataFrom(const BlockHandle& handle, Slice stored,
                       std::shared_ptr<const CachedDataBlock>* out) const;
-  /// What the cache has of it, or null: for walks that leave the cache as it is.
+  /// The block if the cache has it, otherwise null. Does not count as a use: for walks that leave
+  /// the cache as it is.
   std::shared_ptr<const CachedDataBlock> PeekData(const BlockHandle& handle) const {
     return std::static_pointer_cast<const CachedDataBlock>(
         cache->Peek({file_id, handle.offset}, BlockCache::Segment::kData));
@@ -50,7 +51,7 @@ struct BlockAccess {
     *cached = false;
     return LoadPartition(handle, top.extent_begin(i), out);
   }
-  /// Puts partition i into the cache, whose payload the caller has.
+  /// Puts partition i into the cache. raw: its payload, uncompressed.
   void AddPartition(const IndexBlock& top, uint32_t i, Slice raw, uint32_t version) const;
   void CountFilterUseful() const {
     if (counters != nullptr) counters->filter_useful.fetch_add(1, std::memory_order_relaxed);

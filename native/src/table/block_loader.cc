@@ -34,7 +34,7 @@ Status BlockLoader::Check(const BlockHandle& handle, Slice stored, BlockTrailer*
 
 Status BlockLoader::LoadData(const BlockHandle& handle,
                              std::shared_ptr<const CachedDataBlock>* out) const {
-  char on_stack[8 << 10];  // most blocks: saves an allocation for each that is read
+  char on_stack[8 << 10];  // fits most blocks, and saves an allocation for each
   BlockBuffer buffer(on_stack);
   Slice stored;
   LAVA_RETURN_IF_ERROR(ReadStored(handle, &buffer, &stored));

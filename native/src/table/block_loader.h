@@ -13,12 +13,12 @@
 
 namespace lava::ksst {
 
-/// Raw bytes of a block in memory that is kept from block to block, with slack behind them.
+/// Memory for the bytes of a block, reused from block to block.
 /// Threads:    one thread.
 class BlockBuffer {
  public:
   BlockBuffer() = default;
-  /// Uses memory, which is the caller's, as long as it is enough.
+  /// Uses the caller's memory as long as it is large enough.
   explicit BlockBuffer(std::span<char> memory) : memory_(memory.data()), capacity_(memory.size()) {}
   BlockBuffer(const BlockBuffer&) = delete;
   BlockBuffer& operator=(const BlockBuffer&) = delete;
@@ -38,10 +38,10 @@ class BlockBuffer {
   size_t capacity_ = 0;
 };
 
-/// Reads blocks of one file from storage and checks them before anything trusts them. A handle
-/// must lie within the file: its length then bounds what is allocated.
-/// Threads:    any thread; buffers are the caller's.
-/// Errors:     Corruption naming path and offset; those of the file.
+/// Reads blocks of one file from storage, and checks each before it is used. A handle must lie
+/// within the file, whose size then bounds what is allocated.
+/// Threads:    any thread; a buffer belongs to one caller.
+/// Errors:     Corruption (path and offset); those of the file.
 class BlockLoader {
  public:
   BlockLoader(std::unique_ptr<fs::RandomFile> file, uint64_t unique_id, uint32_t version)
@@ -51,21 +51,21 @@ class BlockLoader {
   const fs::RandomFile& file() const { return *file_; }
 
   Status LoadData(const BlockHandle& handle, std::shared_ptr<const CachedDataBlock>* out) const;
-  /// The same out of stored bytes that the caller has read: payload and trailer.
+  /// Like LoadData(), but from stored bytes that the caller has read: payload and trailer.
   Status LoadDataFrom(const BlockHandle& handle, Slice stored,
                       std::shared_ptr<const CachedDataBlock>* out) const;
-  /// base: where the partition's first data block begins.
+  /// base: offset at which the partition's first data block begins.
   Status LoadPartitionAt(const BlockHandle& handle, uint64_t base,
                          std::shared_ptr<const CachedPartition>* out) const;
-  /// A block whose payload the caller decodes.
+  /// Loads a block whose payload the caller decodes.
   Status LoadRaw(const BlockHandle& handle, std::string* raw) const;
 
-  /// Of stored bytes, into memory of the caller's.
+  /// Parses stored bytes into the caller's buffer; *block borrows from it.
   Status ParseData(const BlockHandle& handle, Slice stored, BlockBuffer* buffer,
                    DataBlock* block) const;
   Status ParsePartition(const BlockHandle& handle, uint64_t base, Slice stored,
                         std::shared_ptr<const CachedPartition>* out) const;
-  /// The status for what a decoder refused in the block at offset.
+  /// Corruption: a decoder refused the block at offset.
   Status Malformed(uint64_t offset, const char* what) const {
     return CorruptionAt(path(), offset, what);
   }
@@ -80,7 +80,8 @@ class BlockLoader {
   uint32_t version_;  // of the file's format
 };
 
-/// An open file's head: footer, properties, top index and range tombstones, all checked.
+/// The head of an open file: footer, properties, top index and range tombstones, all checked.
+/// Ownership:  top borrows from top_memory.
 struct TableHead {
   std::unique_ptr<BlockLoader> loader;
   Footer footer;
@@ -88,12 +89,12 @@ struct TableHead {
   RangeTombstoneSet tombstones;
   std::unique_ptr<uint64_t[]> top_memory;
   size_t top_memory_bytes = 0;
-  IndexBlock top;         // count() 0: no records
-  uint64_t data_end = 0;  // behind the last partition
+  IndexBlock top;         // count() == 0: no records
+  uint64_t data_end = 0;  // where the last partition ends
 };
 Status ReadTableHead(std::unique_ptr<fs::RandomFile> file, TableHead* head);
 
-/// The block of partition i, and of the data block j in its index.
+/// The block of entry i: a partition of the top index, or a data block of a partition's index.
 inline BlockHandle BlockAt(const IndexBlock& index, uint32_t i) {
   return {index.extent_end(i) - kBlockTrailerBytes - index.block_bytes(i), index.block_bytes(i)};
 }

@@ -5,7 +5,8 @@
 namespace lava::ksst {
 
 uint8_t BloomProbes(uint32_t bits_per_key) {
-  // ln 2 times the bits is best; more than 8 cost more cache-hot work than they spare reads.
+  // The best number is ln 2 times the bits per key. More than 8 probes cost more time in the
+  // processor's caches than the reads that they avoid.
   return static_cast<uint8_t>(std::clamp<uint32_t>(bits_per_key * 69 / 100, 1, 8));
 }
 

@@ -16,7 +16,7 @@ void BuildBloom(std::span<const uint64_t> hashes, uint32_t bits_per_key, uint8_t
                 std::string* out);
 uint8_t BloomProbes(uint32_t bits_per_key);
 
-/// Borrowed bytes of a filter. Empty: everything may be in it.
+/// View of a filter's bytes, which it borrows. An empty view excludes nothing.
 class BloomView {
  public:
   BloomView() = default;
@@ -40,7 +40,7 @@ class BloomView {
 
  private:
   friend void BuildBloom(std::span<const uint64_t>, uint32_t, uint8_t, std::string*);
-  static constexpr uint32_t kStep = 0x9e3779b9;  // odd, so that every probe is another bit
+  static constexpr uint32_t kStep = 0x9e3779b9;  // odd, so that the probes differ
   static uint64_t LineOf(uint64_t hash, uint32_t count) { return ((hash >> 32) * count) >> 32; }
 
   const char* lines_ = nullptr;

@@ -122,8 +122,9 @@ DataEntry DataBlock::DecodeSlow(const char* p) {
   return entry;
 }
 
-/// Skips from the start of the index-th record's group to that record, remembering where each key's
-/// own bytes stand; builds no key, and compares from the end: what is not the key differs there.
+/// Skips from the start of the record's restart group to the record with this index, and notes
+/// where each key's own bytes stand. Builds no key: compares from the end, where different keys are
+/// most likely to differ.
 bool DataBlock::FindAt(uint32_t index, Slice key, bool prefix_delete, DataEntry* entry) const {
   struct KeyPart {
     uint32_t shared;
@@ -145,7 +146,8 @@ bool DataBlock::FindAt(uint32_t index, Slice key, bool prefix_delete, DataEntry*
       (entry->kind == RecordKind::kPrefixDelete) != prefix_delete ||
       std::memcmp(entry->key_delta, key.data() + needed, entry->unshared) != 0)
     return false;
-  // The first `needed` bytes come from the records before: each gave those behind its own shared.
+  // The first `needed` bytes come from earlier records: each provides the bytes behind its own
+  // shared.
   for (uint32_t i = steps; needed > 0; --i) {
     const KeyPart& part = parts[i - 1];
     if (part.shared >= needed) continue;
@@ -174,8 +176,8 @@ bool DataBlock::FindInGroups(Slice key, uint64_t hash, bool prefix_delete, uint3
 }
 
 uint32_t DataBlock::SeekGroup(Slice target, uint32_t low, uint32_t high) const {
-  // The last group whose first key is less than target: an equal first key may be the second
-  // record of the target (behind its prefix delete, in the group before).
+  // An equal first key may be the second record of the target, behind its prefix delete in the
+  // group before. So this finds the last group whose first key is less than target.
   while (high - low > 1) {
     uint32_t middle = low + (high - low) / 2;
     if (group_key(middle) < target) {

@@ -10,8 +10,9 @@
 
 namespace lava::ksst {
 
-/// Data blocks: records with prefix-compressed keys, a key in full at every restart, and a byte of
-/// each record's hash, so that a point lookup decodes only the restart group that may hold its key.
+/// Data blocks: records with prefix-compressed keys. At every restart a key is stored in full. A
+/// block also holds one byte of each record's hash, so a point lookup decodes only the restart
+/// groups that may hold its key.
 
 inline constexpr uint32_t kRestartInterval = 16;
 inline constexpr uint32_t kRestartIntervalMax = 64;
@@ -19,17 +20,18 @@ inline constexpr size_t kDataBlockTailBytes = 8;  // record count, restart inter
 /// Readable bytes that must follow a data block in memory: fingerprints are read 16 at a time.
 inline constexpr size_t kDataBlockSlackBytes = 16;
 
-/// Builds one block after the other.
+/// Builds blocks, one after the other.
 /// Threads:    one thread.
 class DataBlockBuilder {
  public:
-  /// hash: PointHash or PrefixDeleteHash of the key. shared: what key shares with the one before.
+  /// hash: PointHash() or PrefixDeleteHash() of the key. shared: number of leading bytes that key
+  /// shares with the key before.
   void Add(const Record& record, uint64_t hash, size_t shared);
   bool empty() const { return count_ == 0; }
   size_t estimated_bytes() const {
     return entries_.size() + fingerprints_.size() + restarts_.size() + kDataBlockTailBytes;
   }
-  /// The whole block, valid until the next call that is not const; Reset() before the next block.
+  /// The whole block, valid until the next non-const call; call Reset() before the next block.
   Slice Finish();
   void Reset();
 
@@ -49,34 +51,37 @@ struct DataEntry {
   const char* end() const { return key_delta + unshared + value_bytes; }
 };
 
-/// A checked data block in memory; one without records until then. Check() walks every entry once,
-/// so that nothing after it needs bounds; the order of the keys is not checked: a wrong one gives
-/// wrong answers, but no bad access.
-/// Threads:    any; const.
+/// A data block in memory, which has no records until Check(). Check() walks every entry once, so
+/// later calls need no bounds checks. It does not check the order of keys: a wrong order gives
+/// wrong answers, but no invalid memory access.
+/// Threads:    any thread; const.
 /// Ownership:  borrows the bytes.
 class DataBlock {
  public:
-  /// Null, or what is wrong. bytes must be followed by kDataBlockSlackBytes of readable memory.
-  /// kinds: which records may stand here.
+  /// Returns null, or an error message. bytes must be followed by kDataBlockSlackBytes of readable
+  /// memory. kinds: the kinds of record that may stand in this block.
   const char* Check(Slice bytes, RecordKinds kinds);
 
-  /// What the tail says before a check: restart groups, as many as can stand in bytes; 0: none.
+  /// Number of restart groups according to the tail of an unchecked block; 0 if bytes cannot hold
+  /// so many.
   static uint32_t GroupCount(Slice bytes);
 
   uint32_t count() const { return count_; }
   const char* entries() const { return data_; }
   const char* entries_end() const { return fingerprints_; }
 
-  /// Finds the record of exactly this key: the prefix delete, or else the point record.
+  /// Finds the record of exactly this key: its prefix delete if prefix_delete, otherwise its point
+  /// record.
   bool Find(Slice key, uint64_t hash, bool prefix_delete, DataEntry* entry) const {
     return FindInGroups(key, hash, prefix_delete, 0, group_count_, entry);
   }
-  /// The same in the groups [begin, end) alone.
+  /// Like Find(), but only in the groups [begin, end).
   bool FindInGroups(Slice key, uint64_t hash, bool prefix_delete, uint32_t begin, uint32_t end,
                     DataEntry* entry) const;
-  /// The restart group in which the first record with key >= target stands, or the one before.
+  /// The last restart group whose first key is less than target; the first group if there is none.
+  /// The first record with key >= target stands in it or begins the next group.
   uint32_t SeekGroup(Slice target) const { return SeekGroup(target, 0, group_count_); }
-  /// The same when it is known to be one of the groups [low, high).
+  /// Like SeekGroup(target), if the result is known to be in [low, high).
   uint32_t SeekGroup(Slice target, uint32_t low, uint32_t high) const;
   /// The key of a group's first record, which stands there in full.
   Slice group_key(uint32_t index) const {
@@ -112,7 +117,7 @@ class DataBlockCursor {
  public:
   bool Valid() const { return valid_; }
   void SeekToFirst(const DataBlock& block);
-  /// To the first record with key >= target; invalid if there is none.
+  /// Moves to the first record with key >= target; invalid if there is none.
   void Seek(const DataBlock& block, Slice target);
   void Next();
   void Invalidate() { valid_ = false; }
@@ -129,9 +134,9 @@ class DataBlockCursor {
 };
 
 inline void DataBlock::Decode(const char* p, DataEntry* entry) {
-  // An entry: tag (kind, bit 3: has a prefix), varints of shared, unshared, value bytes and, if
-  // any, prefix bytes; then the key's rest and the value. Mostly all numbers are one byte. The slow
-  // path returns a value, so that a caller's entry can live in registers.
+  // An entry: tag (kind, bit 3: has a prefix), varints of shared, unshared, value bytes and, if the
+  // bit is set, prefix bytes; then the key's rest and the value. In most entries each number has
+  // one byte. The slow path returns its entry by value, so that the caller's can live in registers.
   uint32_t head = DecodeFixed32(p);
   uint32_t has_prefix = (head >> 3) & 1;
   uint32_t prefix_bytes = has_prefix != 0 ? static_cast<unsigned char>(p[4]) : 0;

@@ -26,7 +26,7 @@ uint64_t HashOf(const OwnedRecord& record) {
                                                   : PointHash(record.key);
 }
 
-/// The block, with its slack behind.
+/// The block, followed by its slack.
 std::string Build(const std::vector<OwnedRecord>& records) {
   DataBlockBuilder builder;
   std::string before;
@@ -106,7 +106,7 @@ TEST(DataBlockTest, FindsWalksAndSeeksAsAVector) {
 }
 
 TEST(DataBlockTest, CollidingFingerprintsDoNotConfuse) {
-  // Every record with the same fingerprint: all are candidates for all.
+  // All records have the same fingerprint, so each is a candidate for every key.
   DataBlockBuilder builder;
   std::string before;
   for (int i = 100; i < 180; ++i) {

@@ -5,7 +5,8 @@
 #include "table/verify.h"
 #include "testing/fault_file_system.h"
 
-// Files of version 3: references and tombstones stand in partition blocks, the rest in data blocks.
+// Files of version 3: references and tombstones stand in partition blocks, all others in data
+// blocks.
 namespace lava {
 namespace {
 
@@ -46,7 +47,7 @@ class DecoupledRecordsTest : public ::testing::Test {
     EXPECT_TRUE(verified.ok()) << verified.ToString();
   }
 
-  /// Blocks that a Get of the key reads.
+  /// Number of blocks that a Get() of the key reads.
   uint64_t ReadsOf(const std::string& key, Lookup* lookup) {
     const uint64_t before = reads_.block_reads;
     EXPECT_TRUE(reader_->Get(lookup).ok());
@@ -118,7 +119,7 @@ TEST_F(DecoupledRecordsTest, AFileOfReferencesAloneHasNoDataBlock) {
     records.push_back(Reference(InternalKey(0, 1, "key" + std::to_string(10000 + 2 * i)), i));
   Write(records);
   EXPECT_EQ(reader_->properties().data_blocks, 0u);
-  // Partitions are cut as they fill with records.
+  // Decoupled records alone fill partitions and end them.
   const uint64_t partitions = reader_->properties().partitions;
   EXPECT_GT(partitions, reader_->properties().file_bytes / 450);
   EXPECT_LT(partitions, reader_->properties().file_bytes / 250);
@@ -139,7 +140,7 @@ TEST_F(DecoupledRecordsTest, AFileOfReferencesAloneHasNoDataBlock) {
   EXPECT_TRUE(iterator->status().ok());
 }
 
-// One read brings many partitions: compactions read ahead.
+// One read covers many partitions: compactions read ahead.
 TEST_F(DecoupledRecordsTest, AWalkThatReadsAheadReadsPartitionsInPieces) {
   testing::FaultFileSystem counting(&file_system_);
   const std::vector<OwnedRecord> records = Mixed(3000);
@@ -224,12 +225,12 @@ TEST_F(DecoupledRecordsTest, APrefixDeleteBesideAPointRecordOfItsKey) {
   }
 }
 
-/// By key, the prefix delete first.
+/// Sorted by key, a prefix delete first.
 using Sorted = std::map<std::pair<std::string, bool>, OwnedRecord>;
 
 Sorted RandomMix(Random* random) {
   Sorted sorted;
-  // Of each kind as much as the shape says: rows of one kind, and all mixed.
+  // The shares of the kinds vary: long runs of one kind, and mixtures of all.
   const uint64_t shares[] = {random->Uniform(4), random->Uniform(4), random->Uniform(4),
                              random->Uniform(3), random->Uniform(4)};
   uint64_t all = 1;
@@ -300,7 +301,7 @@ TEST_F(DecoupledRecordsTest, SeeksToAllKeysAndBetweenThemAgreeWithAMap) {
 
 class DecoupledDamageTest : public DecoupledRecordsTest {
  protected:
-  // One partition of a data block and a delete.
+  // One partition with a data block and a delete.
   void SetUp() override {
     DecoupledRecordsTest::SetUp();
     options_.compression = Compression::kNone;
@@ -319,7 +320,7 @@ class DecoupledDamageTest : public DecoupledRecordsTest {
   }
   static std::string Key(char last) { return InternalKey(0, 1, std::string("key") + last); }
 
-  /// What verification says of the content, with the partition's checksum made right.
+  /// Result of verifying the content after the partition's checksum was repaired.
   std::string Verified() {
     const Slice covered =
         Slice(content_).substr(handle_.offset, handle_.bytes + kBlockTrailerBytes - 8);
@@ -331,7 +332,7 @@ class DecoupledDamageTest : public DecoupledRecordsTest {
                                 status.message().find("offset") != std::string_view::npos));
     return status.ToString();
   }
-  /// Gives the delete another key, that its fingerprint finds.
+  /// Gives the delete another key, and the fingerprint that finds it.
   void Rename(char last) {
     content_.replace(at_, Key(last).size(), Key(last));
     const uint64_t hash = ksst::DecoupledHash(ksst::PointHash(Key(last)));

@@ -27,7 +27,7 @@ BlockHandle ReadHandle(const char* from) {
   return BlockHandle{DecodeFixed64(from), DecodeFixed32(from + 8)};
 }
 
-/// Whether the block lies wholly before end, overflow included.
+/// Whether the block lies wholly before end; a handle that would overflow does not.
 bool Fits(const BlockHandle& handle, uint64_t end) {
   return handle.offset <= end && handle.bytes <= end - handle.offset &&
          kBlockTrailerBytes <= end - handle.offset - handle.bytes;
@@ -48,7 +48,7 @@ void EncodeFooter(const Footer& footer, uint64_t offset, std::string* out) {
   out->append(bytes);
 }
 
-/// The tail that all versions share: footer bytes, version, checksum, magic.
+/// Checks the tail that all versions share: footer bytes, version, checksum, magic.
 static Status CheckFooterTail(const std::string& path, uint64_t file_bytes, Slice tail) {
   if (tail.size() < kFooterTailBytes) {
     return CorruptionAt(path, 0,
@@ -63,7 +63,8 @@ static Status CheckFooterTail(const std::string& path, uint64_t file_bytes, Slic
   }
   uint32_t bytes = DecodeFixed32(fixed);
   uint32_t version = DecodeFixed32(fixed + 4);
-  // The footer of a newer version may be longer than what was read; its checksum is then unknown.
+  // The footer of a newer version may be longer than the tail that was read. Its checksum cannot be
+  // verified then.
   bool whole = bytes >= kFooterTailBytes && bytes <= tail.size();
   bool intact = whole && Hash64(tail.substr(tail.size() - bytes, bytes - 16), file_bytes - bytes) ==
                              DecodeFixed64(fixed + 8);
@@ -89,7 +90,8 @@ Status DecodeFooter(const std::string& path, uint64_t file_bytes, Slice tail, Fo
   footer->unique_id = DecodeFixed64(from + 36);
   footer->version = DecodeFixed32(from + 48);
   uint64_t offset = file_bytes - kFooterBytes;
-  // The blocks before the footer stand without a gap: tombstones (if any), properties, top index.
+  // The blocks before the footer follow each other without a gap: tombstones (if any), properties,
+  // top index.
   const BlockHandle& tombstones = footer->tombstones;
   bool has_tombstones = tombstones.bytes != 0;
   if (!Fits(footer->top_index, offset) || footer->top_index.end() != offset ||
@@ -106,8 +108,9 @@ std::string Separator(Slice low, Slice high, size_t keep) {
   size_t shared = 0;
   size_t limit = std::min(low.size(), high.size());
   while (shared < limit && low[shared] == high[shared]) ++shared;
-  // With low < high and shared bytes equal, high's first shared + 1 bytes are the least key above
-  // low of that length; low's own bytes work too if one more of them can be raised.
+  // With low < high and `shared` equal bytes, the first shared + 1 bytes of high are above low. The
+  // first shared + 1 bytes of low will do as well if the last of them can be raised and stay below
+  // high.
   size_t bytes = std::max(shared + 1, keep);
   if (bytes >= low.size() || shared >= limit) return std::string(low);
   if (shared >= keep) {
@@ -117,7 +120,7 @@ std::string Separator(Slice low, Slice high, size_t keep) {
       result.back() = static_cast<char>(next + 1);
       return result;
     }
-    // high[0..shared] itself is below high when high goes on, and above low.
+    // The first shared + 1 bytes of high are above low, and below high if high is longer.
     if (high.size() > shared + 1) return std::string(high.substr(0, shared + 1));
   }
   return std::string(low);

@@ -92,7 +92,7 @@ TEST(FormatTest, BlockTrailerCoversPlaceFileCodecAndLength) {
   EXPECT_EQ(trailer.raw_bytes, 7u);
   EXPECT_TRUE(CheckBlock("f", 2, {50, 7}, block, &trailer).IsCorruption());
   EXPECT_TRUE(CheckBlock("f", 1, {51, 7}, block, &trailer).IsCorruption());
-  // A block of the longest list; its checksum alone is looked at here.
+  // A block of the longest list: only its checksum is looked at here.
   std::string longest = "payload";
   SealBlock(1, 50, Compression::kLz4, static_cast<uint32_t>(kListBytesMax) + 1000, &longest);
   EXPECT_TRUE(CheckBlock("f", 1, {50, 7}, longest, &trailer).ok());

@@ -15,7 +15,7 @@ struct IndexHead {
 };
 
 bool ReadHead(Slice* in, IndexHead* head) {
-  // An entry has at least 3 bytes, so that a count cannot ask for more than a few times the block.
+  // An entry has at least 3 bytes, so the size of the block bounds what a forged count allocates.
   return GetVarint32(in, &head->count) && GetLengthPrefixed(in, &head->common) && head->count > 0 &&
          head->count <= in->size() / 3;
 }
@@ -32,7 +32,7 @@ void IndexBlockBuilder::Add(std::string key, uint64_t extent_bytes, uint32_t blo
 void IndexBlockBuilder::Finish(std::string* out) {
   size_t common = 0;
   if (!entries_.empty()) {
-    // Keys ascend: what the first and the last share, all share.
+    // Keys ascend, so the prefix that the first and the last share is common to all.
     const std::string& first = entries_.front().key;
     const std::string& last = entries_.back().key;
     size_t limit = std::min(first.size(), last.size());
@@ -61,8 +61,8 @@ const char* IndexBlock::Load(Slice encoded, uint64_t base, uint64_t end, char* m
   if (!ReadHead(&encoded, &head)) return "an index block's head is malformed";
   const uint32_t count = head.count;
   size_t slots = size_t{count} + 1;
-  // What all keys share comes first: it is compared first, and the lines behind it are fetched
-  // along.
+  // The common prefix comes first: searches compare it first, and the processor then prefetches the
+  // lines behind it.
   std::memcpy(memory, head.common.data(), head.common.size());
   const size_t common_bytes =
       (head.common.size() + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t);

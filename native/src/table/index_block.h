@@ -9,20 +9,20 @@
 
 namespace lava::ksst {
 
-/// Index blocks (the top index, and the index part of a partition): for a row of adjacent extents
-/// of the file, the greatest key that each may hold, and its length. Where an extent begins
-/// follows from the lengths before it, so a checked index cannot leave gaps or overlap.
+/// Index blocks (the top index, and the index part of a partition): for adjacent extents of the
+/// file, the greatest key that each may hold, and its length. An extent begins where the one before
+/// ends, so a checked index cannot have gaps or overlaps.
 
 /// Threads:    one thread.
 class IndexBlockBuilder {
  public:
-  /// Keys ascend strictly. extent_bytes: of the whole extent, block trailers included.
+  /// Keys must ascend strictly. extent_bytes: of the whole extent, block trailers included.
   /// block_bytes: stored bytes of the block at the extent's end (without its trailer).
   void Add(std::string key, uint64_t extent_bytes, uint32_t block_bytes);
   bool empty() const { return entries_.empty(); }
   size_t count() const { return entries_.size(); }
   size_t estimated_bytes() const { return estimated_bytes_; }
-  /// Appends the block and forgets the entries.
+  /// Appends the block, and clears the builder.
   void Finish(std::string* out);
 
  private:
@@ -35,16 +35,17 @@ class IndexBlockBuilder {
   size_t estimated_bytes_ = 0;
 };
 
-/// A decoded index, laid out for search: heads, rests of keys, extents. All of it stands in one
-/// piece of memory that the caller gives. Has no entries until it is loaded.
-/// Threads:    any; const.
+/// A decoded index, laid out for search: heads, rests of keys, extents, all in one piece of memory
+/// that the caller provides. Has no entries until it is loaded.
+/// Threads:    any thread; const.
 /// Ownership:  borrows the memory.
 class IndexBlock {
  public:
-  /// Bytes of memory (aligned to 8) that Load needs for the encoded index; 0 if it is malformed.
-  /// Bounded by encoded.size() times a small constant.
+  /// Bytes of memory (aligned to 8) that Load() needs for the encoded index; 0 if it is malformed.
+  /// At most encoded.size() times a small constant.
   static size_t MemoryBytes(Slice encoded);
-  /// Null, or what is wrong: base is where the first extent begins, end where the last must end.
+  /// Returns null, or an error message. base: where the first extent begins. end: where the last
+  /// must end.
   const char* Load(Slice encoded, uint64_t base, uint64_t end, char* memory);
 
   uint32_t count() const { return heads_.count(); }

@@ -9,9 +9,9 @@
 
 namespace lava::ksst {
 
-/// Ascending keys, laid out for search: the bytes that all keys share, and 8 bytes of each key
-/// behind them as a number, side by side. Most searches so touch no key.
-/// Threads:    any; const.
+/// Ascending keys, laid out for search: the bytes that all keys share, and an array with the 8
+/// bytes behind them of each key as a number. Most searches do not touch the keys themselves.
+/// Threads:    any thread; const.
 /// Ownership:  borrows everything.
 class KeyHeads {
  public:
@@ -22,7 +22,7 @@ class KeyHeads {
   uint32_t count() const { return count_; }
   Slice common() const { return common_; }
 
-  /// The first 8 bytes as a number that sorts as they do; short ones as if zeros followed.
+  /// The first 8 bytes as a number of the same order; shorter input is padded with zeros.
   static uint64_t HeadOf(Slice bytes) {
     if (bytes.size() >= sizeof(uint64_t)) return __builtin_bswap64(DecodeFixed64(bytes.data()));
     uint64_t head = 0;
@@ -31,8 +31,8 @@ class KeyHeads {
     return head;
   }
 
-  /// Keys before begin are less than target, those from end on are not less. Those between begin
-  /// with the common bytes as target does, and have its head: behind, they must be compared.
+  /// Keys before begin are less than target, those from end on are not less. Keys in [begin, end)
+  /// have the common bytes and the head of target: the bytes behind must be compared.
   struct Range {
     uint32_t begin, end;
   };
@@ -56,7 +56,7 @@ class KeyHeads {
     if (at == count_ || heads_[at] != head) return {at, at};
     return {at, EndOfEqual(at + 1, head)};
   }
-  /// Whether a < b, of bytes behind the common ones that have the same head.
+  /// Whether a < b. Both are the bytes of keys behind the common ones, and have the same head.
   static bool LessBehindHead(Slice a, Slice b) {
     if (a.size() >= 16 && b.size() >= 16) [[likely]] {
       const uint64_t x = HeadOf(a.substr(8)), y = HeadOf(b.substr(8));
@@ -66,7 +66,8 @@ class KeyHeads {
   }
 
  private:
-  /// Mostly one key has the head, but where keys differ late it may be most of them.
+  /// End of the keys with this head, from `end` on. Usually one key has it, but if keys differ late
+  /// most of them may: so the steps double.
   uint32_t EndOfEqual(uint32_t end, uint64_t head) const {
     uint32_t step = 1;
     for (; step <= count_ - end && heads_[end + step - 1] == head; step *= 2) end += step;

@@ -11,7 +11,7 @@
 namespace lava::ksst {
 namespace {
 
-// Keys of two letters, so that many share heads, and some are the start of others.
+// Keys of two letters: many share heads, and some are prefixes of others.
 std::string RandomKey(testing::Random* random) {
   std::string key = "common";
   for (uint64_t length = random->Uniform(random->OneIn(3) ? 3 : 20); length > 0; --length)

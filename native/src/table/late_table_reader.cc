@@ -5,7 +5,7 @@
 namespace lava {
 namespace {
 
-// Of a file that was not there when the walk over it began.
+// Iterator that was made before its file had arrived.
 class FailedIterator final : public RecordIterator {
  public:
   explicit FailedIterator(Status status) : status_(std::move(status)) {}

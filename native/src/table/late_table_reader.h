@@ -8,19 +8,21 @@
 
 namespace lava {
 
-/// Stands for the reader of a key SST that is not there yet, and for that reader once it is.
+/// The reader of a key SST that may not have been fetched yet.
 ///
-/// Before, every read answers NeedsFile, whose message is the file's name; iterators fail with it,
-/// also when the file comes while they are in use. There are no range tombstones then: who applies
-/// those of a file makes an iterator on it before it asks for them, which fails.
+/// Until the file has arrived, reads return NeedsFile with the file's name as the message. An
+/// iterator made before keeps failing with NeedsFile, even if the file arrives meanwhile.
+/// range_tombstones() is empty until then, so callers that apply a file's tombstones must make an
+/// iterator first, and stop when it fails.
 /// Threads:    any thread.
 /// Ownership:  owns the reader that arrived.
+/// Errors:     NeedsFile until Arrive(), then those of that reader.
 class LateTableReader final : public TableReader {
  public:
   explicit LateTableReader(std::string name) : name_(std::move(name)) {}
   ~LateTableReader() override;
 
-  /// The file is there. Only the first reader counts.
+  /// Sets the reader once the file is there. Only the first call counts.
   void Arrive(std::shared_ptr<TableReader> reader);
 
   Status Presence() const override;
@@ -31,9 +33,9 @@ class LateTableReader final : public TableReader {
   Result<bool> HasPrefixDelete(Slice prefix) const override;
   std::unique_ptr<RecordIterator> NewIterator(const IterateOptions& options) const override;
   void Warm(std::span<const std::string> partitions) const override;
-  const TableProperties& properties() const override;  // only of a file that is there
+  const TableProperties& properties() const override;  // only after Arrive()
   const RangeTombstoneSet& range_tombstones() const override;
-  const std::string& path() const override;  // its name until it is there
+  const std::string& path() const override;  // the file's name until it has arrived
 
  private:
   const TableReader* reader() const { return reader_.load(std::memory_order_acquire); }
@@ -41,7 +43,7 @@ class LateTableReader final : public TableReader {
 
   const std::string name_;
   std::atomic<const TableReader*> reader_{nullptr};
-  std::shared_ptr<TableReader> owned_;  // written by who won reader_
+  std::shared_ptr<TableReader> owned_;  // written by the call that set taken_
   std::atomic<bool> taken_{false};
 };
 

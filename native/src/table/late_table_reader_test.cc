@@ -74,7 +74,8 @@ TEST_F(LateTableReaderTest, OnlyTheFirstCounts) {
   EXPECT_EQ(&late_.properties(), &first->properties());
 }
 
-// Its tombstones would have been none, so its records must not come either.
+// The file's tombstones were unknown when the iterator was made, so its records must not appear
+// either.
 TEST_F(LateTableReaderTest, AnIteratorOfBeforeNeverShowsWhatHasArrived) {
   const auto iterator = late_.NewIterator({});
   late_.Arrive(Open());

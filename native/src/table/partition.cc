@@ -71,8 +71,8 @@ const char* DecoupledRecords::Load(Slice encoded, char* memory) {
   std::memcpy(bytes, encoded.data(), encoded.size());
   const char* error = block_.Check(Slice(bytes, encoded.size()), kDecoupledKinds);
   if (error != nullptr) return error;
-  // Keys ascend: what the first and the last share, all share. Where they do not, all is still
-  // within bounds.
+  // Keys ascend, so the prefix that the first and the last share is common to all. If the keys of a
+  // broken block do not ascend, all accesses are still within bounds.
   const Slice first = block_.group_key(0), last = block_.group_key(groups - 1);
   const size_t limit = std::min(first.size(), last.size());
   size_t common = 0;
@@ -90,7 +90,8 @@ bool DecoupledRecords::Find(Slice key, uint64_t hash, bool prefix_delete, DataEn
   const KeyHeads::Range range = groups_.Find(key);
   const uint32_t before = range.begin == 0 ? 0 : range.begin - 1;
   const uint32_t at = block_.SeekGroup(key, before, std::max(range.end, before + 1));
-  // The key's records stand in the last group that begins below it, unless they begin others.
+  // The key's records stand in the last group that begins below the key, unless they begin groups
+  // of their own.
   const bool begin_groups = range.begin < range.end || key.size() <= groups_.common().size();
   const uint32_t end = begin_groups ? std::min(at + 3, groups_.count()) : at + 1;
   return block_.FindInGroups(key, hash, prefix_delete, at, end, entry);
@@ -108,7 +109,8 @@ const char* LoadPartition(Slice raw, uint32_t version, uint64_t base, uint64_t e
   if (index_memory == 0 && !parts.index.empty()) return "a partition's index is malformed";
   if (index_memory == 0 && (records_memory == 0 || base != end))
     return "a partition has no index, but data blocks or no records";
-  // The filter first: its lines must not straddle cache lines. The index has an odd length.
+  // The filter comes first, because its lines must not straddle cache lines; the index has an odd
+  // length.
   char* memory = nullptr;
   auto partition = MakeTrailing<CachedPartition>(
       parts.filter.size() + (records_memory + 7) / 8 * 8 + index_memory, &memory);

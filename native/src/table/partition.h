@@ -17,10 +17,10 @@
 
 namespace lava::ksst {
 
-/// What of a file stands in the cache: data blocks, and partitions (for a range of keys one block
-/// on disk: the index of its data blocks, the records that stand beside the index, the filter).
+/// The cached parts of a file: data blocks and partitions. A partition is one block on disk for a
+/// range of keys: the index of its data blocks, the decoupled records, and the filter.
 
-/// Builds one partition block after the other.
+/// Builds partition blocks, one after the other.
 /// Threads:    one thread.
 class PartitionBuilder {
  public:
@@ -28,15 +28,15 @@ class PartitionBuilder {
       : bits_per_key_(bits_per_key), probes_(BloomProbes(bits_per_key)) {}
 
   IndexBlockBuilder index;
-  DataBlockBuilder decoupled;    // version 3: records that stand beside the index
-  std::vector<uint64_t> hashes;  // what the filter shall hold
+  DataBlockBuilder decoupled;    // from version 3 on: records beside the index
+  std::vector<uint64_t> hashes;  // to be added to the filter
 
   bool empty() const { return index.empty() && decoupled.empty(); }
   size_t estimated_bytes() const {
     return index.estimated_bytes() + (decoupled.empty() ? 0 : decoupled.estimated_bytes()) +
            hashes.size() * bits_per_key_ / 8;
   }
-  /// Appends the payload, and forgets what was added.
+  /// Appends the payload, and clears the builder.
   void Finish(std::string* out);
 
  private:
@@ -52,24 +52,24 @@ struct CachedDataBlock final : CachedBlock {
 
 class PartitionSlot;
 
-/// The records of a partition, with an index of their restart groups: they are many.
-/// Threads:    any; const.
+/// The decoupled records of a partition. There are many, so their restart groups have an index.
+/// Threads:    any thread; const.
 /// Ownership:  borrows the memory.
 class DecoupledRecords {
  public:
-  /// Bytes of memory (aligned to 8) that Load needs, slack included; 0 if they are malformed.
+  /// Bytes of memory (aligned to 8) that Load() needs, slack included; 0 if they are malformed.
   static size_t MemoryBytes(Slice encoded);
-  /// Null, or what is wrong.
+  /// Returns null, or an error message.
   const char* Load(Slice encoded, char* memory);
 
-  /// Without records until then.
+  /// Has no records until Load().
   const DataBlock& block() const { return block_; }
-  /// hash: DecoupledHash of the key's.
+  /// hash: DecoupledHash() of the key's hash.
   bool Find(Slice key, uint64_t hash, bool prefix_delete, DataEntry* entry) const;
 
  private:
   DataBlock block_;
-  KeyHeads groups_;  // of the first keys of the groups
+  KeyHeads groups_;  // first keys of the groups
 };
 
 struct CachedPartition final : CachedBlock {
@@ -85,14 +85,14 @@ struct CachedPartition final : CachedBlock {
   mutable std::atomic<PartitionSlot*> keeper{nullptr};  // the slot that holds a reference
 };
 
-/// Reads the payload of a partition whose data blocks are [base, end) into one piece of memory.
-/// version: of the file's format. Null on success, or what is wrong.
+/// Loads the payload of a partition into one piece of memory. [base, end): place of its data
+/// blocks. version: of the file's format. Returns null, or an error message.
 const char* LoadPartition(Slice raw, uint32_t version, uint64_t base, uint64_t end,
                           std::shared_ptr<CachedPartition>* out);
 
-/// Gives an object, its reference counts and the bytes behind it one allocation, on a cache line.
-/// Aligned by hand: the system's aligned allocation cuts what it skips into free pieces of some
-/// bytes, which took a twentieth of the time of reads that miss the cache.
+/// Puts an object, its reference counts and the bytes behind it into one allocation, aligned to a
+/// cache line. The alignment is done here because the system's aligned allocation leaves small free
+/// pieces, which took a twentieth of the time of reads that miss the cache.
 template <typename T>
 struct TrailingAllocator {
   using value_type = T;
@@ -108,7 +108,7 @@ struct TrailingAllocator {
   T* allocate(size_t count) {
     const size_t head = (count * sizeof(T) + kAlignment - 1) / kAlignment * kAlignment;
     void* allocated = ::operator new(head + trailing_bytes + kAlignment);
-    // At least the 16 bytes by which the allocation is aligned lie before it.
+    // The allocation is aligned to 16 bytes, so at least 16 bytes lie before memory.
     char* memory = reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(allocated) + kAlignment) /
                                            kAlignment * kAlignment);
     std::memcpy(memory - sizeof(void*), &allocated, sizeof(void*));

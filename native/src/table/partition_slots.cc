@@ -18,7 +18,7 @@ class LAVA_SCOPED_CAPABILITY PartitionSlot::Guard {
 };
 
 bool PartitionSlot::Yield(const CachedPartition* partition) {
-  std::shared_ptr<const CachedPartition> dropped;  // released behind the lock
+  std::shared_ptr<const CachedPartition> dropped;  // released after the lock
   Guard guard(this);
   if (partition_.get() != partition || std::exchange(asked_, false)) return false;
   dropped = std::move(partition_);
@@ -36,7 +36,7 @@ PartitionSlots::PartitionSlots(uint32_t count)
     : slots_(std::make_unique<PartitionSlot[]>(count)), count_(count) {}
 
 PartitionSlots::~PartitionSlots() {
-  // Blocks may live on in the pins of values that were read.
+  // Values that were read may still pin partitions.
   for (uint32_t i = 0; i < count_; ++i) {
     if (slots_[i].partition_ != nullptr)
       slots_[i].partition_->keeper.store(nullptr, std::memory_order_relaxed);

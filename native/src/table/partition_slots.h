@@ -9,12 +9,12 @@
 
 namespace lava::ksst {
 
-/// The partitions of one file that its reader keeps beside the cache, so that a lookup asks a
-/// filter with one access to cold memory, and takes no lock of the cache. The cache still counts
-/// them, and gets them back by CachedPartition::Yield.
+/// The partitions of one file that its reader keeps beside the cache. A lookup can thus ask a
+/// filter with a single access to cold memory, and without a lock of the cache. The cache still
+/// counts the partitions, and reclaims them with CachedPartition::Yield().
 /// Threads:    any thread.
-/// Ownership:  shares the partitions. The cache must have let go of all of the file's blocks
-///             (EraseFile) before it is destroyed.
+/// Ownership:  shares the partitions. The cache must have dropped all of the file's blocks
+///             (EraseFile()) before this object is destroyed.
 class PartitionSlots {
  public:
   explicit PartitionSlots(uint32_t count);
@@ -23,15 +23,17 @@ class PartitionSlots {
   PartitionSlots& operator=(const PartitionSlots&) = delete;
 
   enum class Answer : uint8_t { kUnknown, kNo, kMaybe, kMaybeOther };
-  /// kUnknown: partition i is not kept. kNo: its filter holds neither hash. Else *out has it, and
-  /// its filter may hold hash (whatever it says of the other), or other_hash alone.
+  /// kUnknown: partition i is not kept. kNo: its filter holds neither hash. Otherwise *out is the
+  /// partition. kMaybe: its filter may hold hash, and perhaps other_hash. kMaybeOther: its filter
+  /// may hold other_hash, but not hash.
   Answer Ask(uint32_t i, uint64_t hash, uint64_t other_hash,
              std::shared_ptr<const CachedPartition>* out) const;
   /// Partition i, or null.
   std::shared_ptr<const CachedPartition> Get(uint32_t i) const;
-  /// Fetches what Ask(i, hash) will touch into the processor's caches.
+  /// Prefetches the memory that Ask(i, hash) will touch into the processor's caches.
   void Prefetch(uint32_t i, uint64_t hash) const;
-  /// Keeps the partition, which the cache holds, in slot i.
+  /// Keeps the partition, which must be in the cache, in slot i. Has no effect if the slot is
+  /// taken.
   void Keep(uint32_t i, std::shared_ptr<const CachedPartition> partition) const;
 
  private:
@@ -42,7 +44,8 @@ class PartitionSlots {
 /// One slot. Its lock is held for a few instructions, and nothing else is locked under it.
 class alignas(64) PartitionSlot {
  public:
-  /// Drops the reference, unless the slot was asked since the last Yield(). True if it is gone.
+  /// Drops the reference unless the slot was used since the last Yield(). Returns whether the
+  /// reference was dropped.
   bool Yield(const CachedPartition* partition) LAVA_EXCLUDES(lock_);
 
  private:

@@ -72,7 +72,7 @@ TEST(PartitionSlotsTest, LetsGoAtTheEnd) {
   {
     PartitionSlots slots(1);
     slots.Keep(0, partition);
-    slots.Keep(0, MakePartition());  // the first stays
+    slots.Keep(0, MakePartition());  // the first one stays
     EXPECT_EQ(slots.Get(0), partition);
   }
   EXPECT_EQ(partition.use_count(), 1);

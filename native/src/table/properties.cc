@@ -6,7 +6,7 @@
 namespace lava::ksst {
 namespace {
 
-/// Of one named birth: origin, number, then per partition referenced records and raw bytes.
+/// One named birth: origin, number, then for each partition the referenced records and raw bytes.
 void PutBirth(const TableProperties::NamedBirth& named, std::string* out) {
   PutFixed64(out, named.birth.origin.high);
   PutFixed64(out, named.birth.origin.low);

@@ -9,10 +9,10 @@ namespace lava::ksst {
 
 /// Appends the payload of the properties block.
 void EncodeProperties(const TableProperties& properties, std::string* out);
-/// Null, or what is wrong. Leaves file_bytes and file_crc32c alone.
+/// Returns null, or an error message. Leaves file_bytes and file_crc32c alone.
 const char* DecodeProperties(Slice in, TableProperties* properties);
 
-/// The payload of the range tombstone block.
+/// Appends the payload of the range tombstone block.
 void EncodeTombstones(const RangeTombstoneSet& tombstones, std::string* out);
 const char* DecodeTombstones(Slice in, RangeTombstoneSet* tombstones);
 

@@ -7,14 +7,16 @@
 namespace lava::ksst {
 namespace {
 
-// A walk that may end soon begins with pieces of this size, which double while it goes on.
+// Walks that may end soon begin with reads of this size, which double while the walk goes on.
 constexpr uint32_t kFirstPieceBytes = 16 << 10;
-// A walk that wants less of a file is not known well enough.
+// Expectations below this are too uncertain to be used.
 constexpr uint64_t kExpectedBytesMin = 8 << 10;
-// Up to this, for a walk by the cache that goes on after so many blocks that the cache had not.
+// Readahead of a walk through the cache: its largest read, and the number of blocks missing in the
+// cache that the walk reads one by one first.
 constexpr uint32_t kAheadBytes = 128 << 10, kBlocksAlone = 2;
 
-/// Reads stored blocks of one file in pieces, for walks that go past the cache.
+/// Reads stored blocks of one file in pieces, for walks that bypass the cache or read ahead.
+/// Threads:    one thread.
 class ReadWindow {
  public:
   ReadWindow(const BlockLoader* loader, uint64_t end, uint32_t piece_bytes, bool grows)
@@ -24,7 +26,7 @@ class ReadWindow {
         first_piece_bytes_(grows ? std::min(kFirstPieceBytes, piece_bytes) : piece_bytes) {}
 
   bool FitsInAPiece(uint64_t bytes) const { return bytes <= piece_bytes_max_; }
-  /// The walk that begins now will want about so many bytes; 0: nobody knows.
+  /// The walk that begins now will want about this many bytes; 0: unknown.
   void Expect(uint64_t bytes) { expected_bytes_ = bytes < kExpectedBytesMin ? 0 : bytes; }
   bool expects() const { return expected_bytes_ > 0; }
   /// Stored bytes of the file, valid until the next call.
@@ -32,7 +34,7 @@ class ReadWindow {
     if (offset < begin_ || offset + bytes > begin_ + length_) {
       const bool goes_on = length_ != 0 && offset >= begin_ && offset <= begin_ + length_;
       ChoosePiece(goes_on);
-      // end_ is behind every block of records, so the window never asks past the file.
+      // All blocks of records end at or before end_, so the window never reads past the file.
       uint64_t length = std::min(std::max<uint64_t>(bytes, piece_bytes_), end_ - offset);
       char* memory = buffer_.Reserve(static_cast<size_t>(length));
       length_ = 0;
@@ -48,7 +50,7 @@ class ReadWindow {
  private:
   void ChoosePiece(bool goes_on) {
     if (expects()) {
-      // It begins and ends in the middle of blocks.
+      // The walk begins and ends in the middle of blocks, so it reads more than expected.
       const auto most = static_cast<uint64_t>(piece_bytes_max_);
       const uint64_t piece = std::clamp(std::min(expected_bytes_, most) + kExpectedBytesMin,
                                         static_cast<uint64_t>(first_piece_bytes_), most);
@@ -108,7 +110,7 @@ class TableIterator final : public RecordIterator {
     next_block_ = partition_->index.Find(target);
     if (next_block_ < partition_->index.count()) {
       if (!MoveBlock()) return;
-      // A separator may be above the last key of its block: then the record is the next block's.
+      // A separator may be above the last key of its block. The record is then in the next block.
       data_.Seek(*block_, target);
     }
     Choose();
@@ -117,7 +119,7 @@ class TableIterator final : public RecordIterator {
 
   void Next() override {
     at_->Next();
-    // Mostly a partition, or what is left of it, has records of one place alone.
+    // Most partitions, or their remaining parts, have records in one of the two places only.
     if (data_.Valid() && !decoupled_.Valid()) {
       at_ = &data_;
     } else if (decoupled_.Valid() && !data_.Valid() && next_block_ == partition_->index.count()) {
@@ -129,7 +131,7 @@ class TableIterator final : public RecordIterator {
   }
 
  private:
-  /// Forgets the last error and place; false when there are no records.
+  /// Resets error and position. Returns false if there are no records.
   bool Start() {
     status_ = Status::OK();
     blocks_read_ = 0;
@@ -144,7 +146,7 @@ class TableIterator final : public RecordIterator {
     decoupled_.Invalidate();
   }
 
-  // Outside of the file an index into its table says nothing.
+  // Replaces indexes into the file's table of births, which mean nothing outside of the file.
   void Translate() {
     const RecordKind kind = at_ == nullptr ? RecordKind::kPut : at_->record().kind;
     translated_ = kind == RecordKind::kPutReference || HasParts(kind);
@@ -181,7 +183,8 @@ class TableIterator final : public RecordIterator {
     return ok;
   }
 
-  /// To the record that comes first, of those that the two cursors are at and those behind them.
+  /// Moves to the record that comes first: that of one of the cursors, or one of a block behind
+  /// them.
   void Choose() {
     for (;;) {
       if (!data_.Valid() && next_block_ < partition_->index.count() && !NextBlockIsBehind()) {
@@ -194,13 +197,13 @@ class TableIterator final : public RecordIterator {
       if (!MovePartition(partition_index_ + 1)) return;
       BeginPartition();
     }
-    // At equal keys the decoupled record comes first: it is a prefix delete.
+    // If both have the same key, the decoupled record comes first: it is a prefix delete.
     const bool data_first =
         !decoupled_.Valid() || (data_.Valid() && data_.record().key < decoupled_.record().key);
     at_ = data_first ? &data_ : &decoupled_;
   }
 
-  /// Whether the decoupled record comes before all of the next block, which need not be read yet.
+  /// Whether the decoupled record comes before the whole next block, which need not be read yet.
   bool NextBlockIsBehind() const {
     return decoupled_.Valid() && next_block_ > 0 &&
            partition_->index.Reaches(next_block_ - 1, decoupled_.record().key);
@@ -227,8 +230,8 @@ class TableIterator final : public RecordIterator {
     return Keep(LoadPartition(BlockAt(head_.top, index), head_.top.extent_begin(index)));
   }
 
-  /// Past the cache. A short partition comes with its data blocks, and those behind it, in one
-  /// read.
+  /// Bypasses the cache. A short partition is read together with its data blocks, and those of the
+  /// partitions behind it.
   Status LoadPartition(const BlockHandle& handle, uint64_t base) {
     const uint64_t extent_bytes = handle.end() - base;
     if (!window_.FitsInAPiece(extent_bytes))
@@ -244,7 +247,7 @@ class TableIterator final : public RecordIterator {
     if (cached_) {
       cached_block_ = blocks_.FindData(handle);
       if (cached_block_ != nullptr) {
-        window_.Expect(0);  // more of it may be there
+        window_.Expect(0);  // the cache may have more of the file
       } else if (!Keep(LoadBlock(handle))) {
         return false;
       }
@@ -265,7 +268,8 @@ class TableIterator final : public RecordIterator {
     return Keep(blocks_.loader->ParseData(handle, stored, &own_bytes_, &own_block_));
   }
 
-  /// Into the cache; with those behind it once the walk has gone on for a while.
+  /// Loads the block into the cache. Reads the blocks behind it as well once the walk has gone on
+  /// for a while.
   Status LoadBlock(const BlockHandle& handle) {
     if (!ReadsAhead() || !window_.FitsInAPiece(handle.end() - handle.offset))
       return blocks_.LoadData(handle, &cached_block_);
@@ -278,7 +282,7 @@ class TableIterator final : public RecordIterator {
     if (window_.expects()) blocks_read_ = blocks_alone_;
     if (blocks_read_++ < blocks_alone_) return false;
     if (!ahead_ && !ahead_charge_.Try(ahead_memory_, kAheadBytes)) {
-      ahead_memory_ = nullptr;  // not asked for again
+      ahead_memory_ = nullptr;  // refused: do not ask again
       return false;
     }
     return ahead_ = true;
@@ -289,24 +293,24 @@ class TableIterator final : public RecordIterator {
   const PartitionSlots& slots_;
   const bool cached_;
   const bool looks_in_cache_;
-  MemoryCounter* ahead_memory_;  // null: none is read ahead by the way of the cache
-  const uint32_t blocks_alone_;  // are read by themselves after a seek
+  MemoryCounter* ahead_memory_;  // null: no readahead through the cache
+  const uint32_t blocks_alone_;  // read one by one after a seek
   const uint64_t expected_bytes_;
   ScopedCharge ahead_charge_;  // outlives the window
-  bool ahead_ = false;         // it is charged
-  uint32_t blocks_read_ = 0;   // since the last seek, that the cache had not
+  bool ahead_ = false;         // ahead_charge_ holds memory
+  uint32_t blocks_read_ = 0;   // blocks since the last seek that the cache did not have
   Status status_;
   DataBlockCursor data_, decoupled_;  // in block_ and in partition_
-  DataBlockCursor* at_ = nullptr;     // the one of them whose record is shown; null: none
-  bool translated_ = false;           // record_ is shown in its place
+  DataBlockCursor* at_ = nullptr;     // the cursor whose record is shown; null: none
+  bool translated_ = false;           // record_ is shown instead
   Record record_;
   std::string reference_;
   uint32_t partition_index_ = 0;
-  uint32_t next_block_ = 0;  // of the partition: the one behind block_
+  uint32_t next_block_ = 0;  // index in the partition of the block behind block_
   std::shared_ptr<const CachedPartition> partition_;
   const DataBlock* block_ = nullptr;
   std::shared_ptr<const CachedDataBlock> cached_block_;  // cached_, or found by looks_in_cache_
-  ReadWindow window_;                                    // else, and where it reads ahead
+  ReadWindow window_;                                    // for other blocks, and for readahead
   BlockBuffer own_bytes_;
   DataBlock own_block_;
 };

@@ -8,7 +8,7 @@
 
 namespace lava::ksst {
 
-/// Walks the records of a file. head and blocks' referents must outlive it.
+/// Walks the records of a file. head, slots and everything that blocks refers to must outlive it.
 std::unique_ptr<RecordIterator> NewTableIterator(const TableHead& head, const BlockAccess& blocks,
                                                  const PartitionSlots& slots,
                                                  const TableReader::IterateOptions& options);

@@ -12,7 +12,7 @@ namespace {
 
 using namespace ksst;  // NOLINT: this folder's own
 
-/// Files that are smaller than this have their whole head charged as one small object.
+/// Charged for each reader, beside the parts that depend on the file.
 constexpr size_t kReaderOverheadBytes = 1024;
 
 class KeySstReader final : public TableReader {
@@ -73,7 +73,7 @@ class KeySstReader final : public TableReader {
   const std::string& path() const override { return head_.loader->path(); }
 
  private:
-  /// The partition and data block that the last lookup used, kept for the next key.
+  /// The partition and data block of the last lookup, kept for the next key.
   struct Position {
     static constexpr uint32_t kNone = UINT32_MAX;
     uint32_t partition_index = kNone;
@@ -82,13 +82,14 @@ class KeySstReader final : public TableReader {
     std::shared_ptr<const CachedDataBlock> block;
   };
 
-  /// keep: position's block stays for the next key; else its only reference is given away.
+  /// keep: the block stays in position for the next key; otherwise the value's pin takes it over.
   Status GetFrom(Position* position, Lookup* lookup, bool keep) const;
   using Answer = PartitionSlots::Answer;
-  /// Moves to partition index, unless its filter says that it holds neither hash: kNo.
+  /// Moves to the partition at index. kNo: its filter holds neither hash; position may have no
+  /// partition then.
   Status AskPartition(uint32_t index, uint64_t hash, uint64_t other_hash, Position* position,
                       Answer* answer) const;
-  /// Finds the record of exactly key: OK with *found false, or with entry in position's partition
+  /// Finds the record of exactly key. *found: *entry is set, and borrows from position's partition
   /// or block.
   Status Find(Position* position, Slice key, uint64_t hash, bool prefix_delete, bool* found,
               DataEntry* entry) const;
@@ -103,7 +104,7 @@ class KeySstReader final : public TableReader {
     const uint64_t hash = PrefixDeleteHash(prefix);
     return decoupled_ ? DecoupledHash(hash) : hash;
   }
-  /// Where a reference that Find has found stands.
+  /// Offset of the block that holds the reference found by Find().
   uint64_t ReferenceOffset(const Position& position) const {
     return decoupled_ ? BlockAt(head_.top, position.partition_index).offset
                       : BlockAt(position.partition->index, position.block_index).offset;
@@ -113,7 +114,7 @@ class KeySstReader final : public TableReader {
   TableHead head_;
   BlockAccess blocks_;
   PartitionSlots slots_;
-  const bool decoupled_;  // partitions of this file hold records
+  const bool decoupled_;  // partitions of this file may hold records
   MemoryCounter* counter_;
   uint64_t charged_ = 0;
 };
@@ -134,7 +135,7 @@ Status KeySstReader::AskPartition(uint32_t index, uint64_t hash, uint64_t other_
     }
     bool cached = false;
     LAVA_RETURN_IF_ERROR(blocks_.Partition(head_.top, index, &position->partition, &cached));
-    // Only what the cache holds: it counts the partition's memory.
+    // Only a partition that the cache holds may be kept, since the cache counts its memory.
     if (cached) slots_.Keep(index, position->partition);
     position->partition_index = index;
   }
@@ -160,7 +161,7 @@ Status KeySstReader::Find(Position* position, Slice key, uint64_t hash, bool pre
       AskPartition(at, only_decoupled ? decoupled_hash : hash, decoupled_hash, position, &answer));
   if (answer == Answer::kNo) return Status::OK();
   if (decoupled_) {
-    // kMaybe leaves open whether the record is decoupled; the same line of the filter knows.
+    // kMaybe does not say whether the record is decoupled; the same line of the filter does.
     const CachedPartition& partition = *position->partition;
     if (only_decoupled || answer == Answer::kMaybeOther || partition.filter.MayHold(decoupled_hash))
       *found = partition.decoupled.Find(key, decoupled_hash, prefix_delete, entry);
@@ -246,7 +247,7 @@ Result<bool> KeySstReader::MayHavePrefix(Slice prefix) const {
     Answer answer = Answer::kNo;
     LAVA_RETURN_IF_ERROR(AskPartition(at, hash, delete_hash, &position, &answer));
     if (answer != Answer::kNo) return true;
-    // Only when the partition's last key may stand before the prefix does the next one matter.
+    // The next partition matters only if the greatest key of this one starts with the prefix.
     if (!head_.top.KeyStartsWith(at, prefix)) break;
   }
   return false;

@@ -17,52 +17,57 @@
 
 namespace lava {
 
-/// An open key SST: footer, properties, top index and range tombstones in memory, the rest
-/// through the cache. Corruption messages name path and offset.
+/// An open key SST. Footer, properties, top index and range tombstones are in memory, the other
+/// parts are cached.
 /// Threads:    any thread.
-/// Ownership:  cache, counter and counters must outlive it; iterators must not. The destructor
-///             erases the file's blocks from the cache and releases what was charged.
-/// Errors:     Corruption, IOError, NeedsFile of any read; NotSupported of Open: a newer format.
+/// Ownership:  cache, counter and counters must outlive it, and it must outlive its iterators. The
+///             destructor erases the file's blocks from the cache and releases what it charged.
+/// Errors:     Corruption (path and offset), IOError and NeedsFile of any read; NotSupported of
+///             Open() for a newer format.
 class TableReader : public Attachment {
  public:
-  struct ReadCounters {  // of the caller; may be null
+  struct ReadCounters {  // owned by the caller; may be null
     std::atomic<uint64_t> filter_useful{0}, block_reads{0};
     CacheUse cache;
   };
   static Result<std::shared_ptr<TableReader>> Open(std::unique_ptr<fs::RandomFile> file,
                                                    BlockCache* cache, MemoryCounter* counter,
                                                    ReadCounters* counters);
-  /// NeedsFile, with the file's name as its message, until it is there: see LateTableReader.
+  /// Returns NeedsFile, with the file's name as its message, until the file has been fetched: see
+  /// LateTableReader.
   virtual Status Presence() const { return Status::OK(); }
-  /// Tells lookup the point record, then a prefix delete of its prefix, then range tombstones.
+  /// Tells the lookup about the key's point record, then a prefix delete of its prefix, then range
+  /// tombstones.
   virtual Status Get(Lookup* lookup) const = 0;
-  /// Fetches what Get will touch first into the processor's caches, as far as that is in memory:
-  /// called for every run before the first Get, their waits for memory overlap.
+  /// Prefetches the memory that Get() will touch first into the processor's caches. When this is
+  /// called for every run before the first Get(), their memory accesses overlap.
   virtual void Prefetch(const Lookup& lookup) const = 0;
-  /// The same for keys in ascending order, cheaper per key.
+  /// Like Get(), for keys in ascending order; cheaper per key.
   virtual Status MultiGet(std::span<Lookup*> lookups) const = 0;
-  /// False only if no record of this file starts with prefix (by filters alone) and no
-  /// prefix delete or range tombstone matters to it; true may be wrong.
+  /// False only if no record of this file starts with prefix (by filters alone), and no prefix
+  /// delete or range tombstone affects the prefix. True may be wrong.
   virtual Result<bool> MayHavePrefix(Slice prefix) const = 0;
-  /// Whether a kPrefixDelete record stands at exactly this prefix.
+  /// Whether the file has a kPrefixDelete record of exactly this prefix.
   virtual Result<bool> HasPrefixDelete(Slice prefix) const = 0;
   struct IterateOptions {
     bool fill_cache = true;        // compaction and savepoints: false
-    uint32_t readahead_bytes = 0;  // > 0: sequential reads in pieces of this size, past the cache
-    // Without fill_cache: data blocks that the cache has come from there, indexes go by it, and
-    // pieces begin small and grow to readahead_bytes. For walks that are made page by page.
+    uint32_t readahead_bytes = 0;  // if not 0: sequential reads of this size, past the cache
+    // Without fill_cache: takes data blocks from the cache if it has them, and reads indexes
+    // through the cache. Reads begin small and grow to readahead_bytes. For walks that are made
+    // page by page.
     bool look_in_cache = false;
     // With fill_cache: charged while a walk goes on through blocks that the cache does not have,
-    // which are then read ahead in pieces that grow. Null, or refused: block by block.
+    // which are then read ahead in growing pieces. If null or refused, the walk reads block by
+    // block.
     MemoryCounter* ahead_memory = nullptr;
-    bool goes_on = false;  // a walk before this one ended where it begins: it is read ahead at once
-    /// About what the walk will want of the file; as much is read ahead at once when the cache does
-    /// not have its beginning. 0: not known.
+    bool goes_on = false;  // it continues an earlier walk: reads ahead at once
+    /// Approximate bytes of the file that the walk will want. They are read ahead at once if the
+    /// cache does not have the first of them. 0: unknown.
     uint64_t expected_bytes = 0;
   };
   virtual std::unique_ptr<RecordIterator> NewIterator(const IterateOptions& options) const = 0;
-  /// Puts what the file's writer kept of it into the cache, so that the first lookups in a new file
-  /// need not read its index. What is wrong with it is left to these lookups.
+  /// Puts the partitions that the file's writer kept into the cache, so that the first lookups in a
+  /// new file need not read them. Wrong partitions are ignored: lookups read them from the file.
   virtual void Warm(std::span<const std::string> partitions) const = 0;
   virtual const TableProperties& properties() const = 0;
   virtual const RangeTombstoneSet& range_tombstones() const = 0;

@@ -17,7 +17,7 @@ using testing::Random;
 using testing::ReadAll;
 using testing::WriteTable;
 
-/// A file's records as a model: at most a prefix delete and a point record a key.
+/// A model of a file's records: each key has at most a prefix delete and a point record.
 using ModelKey = std::pair<std::string, bool>;  // false sorts first: prefix delete
 using Model = std::map<ModelKey, OwnedRecord>;
 
@@ -85,7 +85,7 @@ Expected ModelGet(const Model& model, const RangeTombstoneSet& tombstones, const
 }
 
 void CheckLookup(Lookup* lookup, const Expected& expected) {
-  // That an append exists is enough for who asks for existence only.
+  // For existence alone, an append is enough.
   bool ends = expected.told && (expected.kind != RecordKind::kAppend || lookup->existence_only);
   EXPECT_EQ(lookup->done(), ends || expected.hidden);
   lookup->Finish();
@@ -113,7 +113,7 @@ class ModelTest {
   }
 
   void Run() {
-    // What the writer kept must be what the file has.
+    // The partitions that the writer kept must be those of the file.
     const bool warm = random_.OneIn(2);
     if (warm) options_.kept_partition_bytes = UINT64_MAX;
     std::vector<std::string> partitions;
@@ -389,7 +389,7 @@ TEST_F(ReaderTest, WalkThatLooksInTheCacheKeepsNoDataAndCountsNothing) {
   EXPECT_EQ(cache_->statistics().data.used_bytes, 0u);
   EXPECT_GT(cache_->statistics().index.used_bytes, 0u) << "which the next page needs again";
   const uint64_t blocks = reads_.block_reads;
-  // What another reader brought is taken from there: its bytes in the file do not matter.
+  // Blocks that another reader loaded come from the cache; their bytes in the file do not matter.
   ASSERT_TRUE(ReadAll(*reader_).ok());
   const BlockCache::Statistics before = cache_->statistics();
   EXPECT_GT(before.data.used_bytes, 0u);
@@ -403,7 +403,7 @@ TEST_F(ReaderTest, WalkThatLooksInTheCacheKeepsNoDataAndCountsNothing) {
   EXPECT_EQ(cache_->statistics().data.misses, before.data.misses);
 }
 
-// Of records with 500 bytes.
+// Records of 500 bytes.
 std::vector<OwnedRecord> WriteMegabyte(fs::FileSystem* files) {
   EXPECT_TRUE(files->CreateDirectory("/db").ok());
   std::vector<OwnedRecord> records;
@@ -415,14 +415,14 @@ std::vector<OwnedRecord> WriteMegabyte(fs::FileSystem* files) {
   return records;
 }
 
-// Blocks that the cache has not, of a walk that goes on, come in pieces, and are kept in it.
+// When a walk goes on, blocks that the cache does not have are read in pieces, and put into it.
 TEST(TableReaderAhead, AWalkThatGoesOnReadsAheadAsFarAsMemoryAllows) {
   testing::ChosenFileSystem files;
   testing::FaultFileSystem counted(&files);
   const std::vector<OwnedRecord> records = WriteMegabyte(&files);
   struct Walk {
     const char* name;
-    uint64_t budget;  // 0: nobody is asked for memory
+    uint64_t budget;  // 0: no memory counter
     bool goes_on;
   };
   std::map<std::string, uint64_t> reads, blocks;
@@ -457,13 +457,14 @@ TEST(TableReaderAhead, AWalkThatGoesOnReadsAheadAsFarAsMemoryAllows) {
   for (const auto& [name, count] : blocks) EXPECT_EQ(count, blocks["alone"]) << name;
 }
 
-// What a walk says that it will want comes at once, but not around what the cache has already.
+// The bytes that a walk expects to want are read at once, but not if the cache has their beginning.
 TEST(TableReaderAhead, WhatAWalkExpectsToWantComesInOnePiece) {
   testing::ChosenFileSystem files;
   testing::FaultFileSystem counted(&files);
   const std::vector<OwnedRecord> records = WriteMegabyte(&files);
   constexpr size_t kFrom = 400, kWanted = 80;  // 40 kB
-  // Data reads of a walk over the wanted records, of which the cache has the first so many blocks.
+  // Data reads of a walk over the wanted records. cached: number of its first blocks that are in
+  // the cache.
   const auto reads_of = [&](uint64_t expected_bytes, uint64_t budget_bytes, size_t cached) {
     const auto cache = BlockCache::Create(8 << 20);
     auto opened = OpenTable(&counted, testing::kPath, cache.get());
@@ -473,7 +474,7 @@ TEST(TableReaderAhead, WhatAWalkExpectsToWantComesInOnePiece) {
     TableReader::IterateOptions options;
     options.ahead_memory = budget.counter(MemoryPurpose::kScans);
     auto before = (*opened)->NewIterator({});
-    before->Seek(records[kFrom].key);  // its index, and its block when that is to be there
+    before->Seek(records[kFrom].key);  // loads the index, and the first block into the cache
     if (cached == 0) cache->EraseFile(1);
     options.expected_bytes = expected_bytes;
     auto walk = (*opened)->NewIterator(options);

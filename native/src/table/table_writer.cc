@@ -19,7 +19,8 @@ namespace {
 
 using namespace ksst;  // NOLINT: this folder's own
 
-/// The file's name without its directory: unique over all instances, wherever it is copied to.
+/// The file's name without its directory. It is unique across all instances and stays the same when
+/// the file is copied.
 Slice NameOf(const std::string& path) {
   size_t slash = path.rfind('/');
   return slash == std::string::npos ? Slice(path) : Slice(path).substr(slash + 1);
@@ -60,13 +61,14 @@ class KeySstWriter final : public TableWriter {
   Status AddList(const Record& record);
   void Count(const Record& record);
   void AddHashes(const Record& record, uint64_t hash, size_t shared);
-  /// Ends blocks that the record, which has another key than the one before, is not to enter.
+  /// Ends blocks that a record of this size does not fit into. key must differ from the last key.
   void MakeRoom(Slice key, bool decoupled, size_t bytes);
-  /// key: the greatest that the block, or partition, answers for.
+  /// key: the greatest key that the block or partition is responsible for.
   void FlushBlock(const std::string& key);
   void FlushPartition(const std::string& key);
   void FinishBounds();
-  /// The oldest that can hold the file: older libraries go on reading what has nothing new.
+  /// The oldest version that can hold the file, so that older libraries can read files without
+  /// newer features.
   uint32_t VersionOf() const {
     if (!options_.decouple_records)
       return properties_.births.empty() ? kFormatVersionOldest : kFormatVersionReferences;
@@ -75,7 +77,7 @@ class KeySstWriter final : public TableWriter {
         properties_.deletes != 0 || properties_.prefix_deletes != 0 || !properties_.births.empty();
     return decoupled ? kFormatVersionDecoupled : kFormatVersionOldest;
   }
-  /// Compresses (if asked), seals and appends a block; returns where it stands.
+  /// Compresses (if asked), seals and appends a block; returns its handle.
   BlockHandle WriteBlock(Slice raw, bool compress);
   void Append(Slice bytes);
   Status Invalid(const std::string& what) const {
@@ -105,10 +107,11 @@ class KeySstWriter final : public TableWriter {
   uint64_t partition_begin_ = 0;
   IndexBlockBuilder top_;
   std::string last_key_;
-  // What all keys share since the last one of a data block and the last decoupled one.
+  // Leading bytes that all keys share since the last one in a data block, and since the last
+  // decoupled one.
   size_t block_shared_ = 0, decoupled_shared_ = 0;
   RecordKind last_kind_ = RecordKind::kPut;
-  uint32_t last_prefix_bytes_ = 0;  // the prefix of last_key_ whose hash the partition has
+  uint32_t last_prefix_bytes_ = 0;  // of last_key_; the partition has its hash
   std::string prefix_deletes_end_;  // greatest end of a prefix delete
   bool endless_ = false;            // a prefix delete has no end
   uint64_t table_id_ = 0;
@@ -167,12 +170,12 @@ Status KeySstWriter::AddReference(const Record& record) {
   births_.Add(DecodeBigEndian(record.key.data(), options_.partition_bytes), reference, &reference_);
   stored.value = reference_;
   LAVA_RETURN_IF_ERROR(AddChecked(stored));
-  // A table's bytes are those of its values, wherever they are.
+  // A table's bytes include those of its values in value files.
   if (table_ != nullptr) table_->bytes += reference.raw_bytes - reference_.size();
   return Status::OK();
 }
 
-// Nothing may be counted of a record that is refused.
+// Called before a record's references are counted: a refused record must not count.
 Status KeySstWriter::CheckOrder(const Record& record) const {
   if (records_added_ == 0) return Status::OK();
   const int order = record.key.compare(last_key_);
@@ -201,7 +204,8 @@ Status KeySstWriter::AddChecked(const Record& record) {
   block_shared_ = std::min(block_shared_, shared);
   decoupled_shared_ = std::min(decoupled_shared_, shared);
   size_t& own_shared = decoupled ? decoupled_shared_ : block_shared_;
-  // Both records of one key stand in one partition, or one data block: a lookup reads one.
+  // Both records of a key stand in one partition, or one data block, so that a lookup reads only
+  // one.
   if (!same_key)
     MakeRoom(record.key, decoupled, record.key.size() - own_shared + record.value.size() + 8);
   uint64_t hash = record.kind == RecordKind::kPrefixDelete ? PrefixDeleteHash(record.key)
@@ -273,13 +277,13 @@ BlockHandle KeySstWriter::WriteBlock(Slice raw, bool compress) {
 
 void KeySstWriter::MakeRoom(Slice key, bool decoupled, size_t bytes) {
   if (decoupled) {
-    // No more of them than a data block holds: what a lookup reads that has nothing in the cache.
+    // Limits decoupled records to the size of a data block, which a lookup with a cold cache reads.
     const DataBlockBuilder& records = partition_.decoupled;
     if (!records.empty() && (records.estimated_bytes() + bytes > options_.block_bytes ||
                              partition_.estimated_bytes() + bytes > options_.index_partition_bytes))
       FlushPartition(Separator(last_key_, key, table_prefix_bytes_));
   } else if (!block_.empty() && block_.estimated_bytes() + bytes > options_.block_bytes) {
-    // Behind the last key of either kind: it may end the partition too.
+    // `end` is behind the last key of either kind, because it may end the partition, too.
     const std::string end = Separator(last_key_, key, table_prefix_bytes_);
     FlushBlock(end);
     if (partition_.estimated_bytes() >= options_.index_partition_bytes) FlushPartition(end);

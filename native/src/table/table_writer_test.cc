@@ -86,7 +86,7 @@ TEST_F(TableWriterTest, RefusesDisorderLimitsAndReservedKinds) {
   Status status = writer->Add({long_key, RecordKind::kPut, 0, ""});
   EXPECT_TRUE(status.IsInvalidArgument());
   EXPECT_NE(status.message().find(std::to_string(kKeyBytesMax + 64)), std::string_view::npos);
-  // Refused by its length, before any byte of it is touched.
+  // Refused because of its length, before any byte of it is read.
   Slice huge(long_key.data(), kListBytesMax + 1);
   status = writer->Add({"c", RecordKind::kPut, 0, huge});
   EXPECT_TRUE(status.IsInvalidArgument());

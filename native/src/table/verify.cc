@@ -28,7 +28,7 @@ class Verifier {
   }
 
  private:
-  /// Where records stand: all keys are in (low, high]; low null: no bound.
+  /// A block of records. All of its keys are in (low, high]; low null: no lower bound.
   struct Place {
     const CachedPartition& partition;
     const DataBlock& block;
@@ -67,7 +67,7 @@ class Verifier {
     }
     status = VerifyDecoupled(beside, nullptr);
     if (!status.ok()) return Name(std::move(status), lowest, last);
-    // With decoupled records the index may end before its partition does.
+    // With decoupled records, the index may end before its partition does.
     if (index.count() == 0 || (beside.block.count() != 0 && low < last)) return Status::OK();
     if (low != last)
       return head_.loader->Malformed(handle.offset,
@@ -91,8 +91,8 @@ class Verifier {
     return Status::OK();
   }
 
-  /// The decoupled records that come before the one given, of a data block; null: all that are
-  /// left.
+  /// Verifies the decoupled records that come before next, a record of a data block; null: all that
+  /// are left.
   Status VerifyDecoupled(const Place& beside, const Record* next) {
     for (; decoupled_.Valid(); decoupled_.Next()) {
       if (next != nullptr && decoupled_.record().key > next->key) break;
@@ -233,7 +233,7 @@ class Verifier {
     return "with id " + std::to_string(id);
   }
 
-  /// Adds the table whose records the keys in (low, high] are, as far as the two tell.
+  /// Names the tables of the keys in (low, high] in a Corruption, as far as both bounds have one.
   Status Name(Status status, const std::string* low, const std::string& high) const {
     if (!status.IsCorruption()) return status;
     std::optional<uint64_t> to = TableIdOf(high);
@@ -250,11 +250,11 @@ class Verifier {
   std::span<const TableInfo> tables_;
   TableHead head_;
   TableProperties found_;
-  uint64_t raw_bytes_ = 0;  // of what the record looked at last refers to
+  uint64_t raw_bytes_ = 0;  // of the values that the last record refers to
   std::map<FileId, std::map<uint64_t, TableProperties::NamedBirth::Share>> referenced_;
   std::string last_key_;
   RecordKind last_kind_ = RecordKind::kPut;
-  DataBlockCursor decoupled_;  // of the partition that is looked at
+  DataBlockCursor decoupled_;  // of the current partition
   std::string stored_;
   BlockBuffer buffer_;
 };

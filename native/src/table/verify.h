@@ -9,11 +9,12 @@
 
 namespace lava {
 
-/// Reads every byte of a key SST and checks it: checksums, structure, the order of the keys, that
-/// each stands where the indexes and filters say, and that the properties' counts are right.
+/// Reads a whole key SST and checks it: checksums, structure, the order of keys, that indexes and
+/// filters lead to each record, and that the properties' counts are right.
 /// Threads:    any thread.
-/// Errors:     Corruption, naming file, offset, and the table (by its name in tables, else its id)
-///             whose data it hits where the index tells; NotSupported for a newer format; IOError.
+/// Errors:     Corruption with the file, the offset and, where the index identifies it, the table
+///             whose data is hit (by its name in tables, otherwise its id); NotSupported for a
+///             newer format; IOError.
 Status VerifyTableFile(fs::FileSystem* file_system, const std::string& path,
                        std::span<const TableInfo> tables);
 

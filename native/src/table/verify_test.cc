@@ -31,8 +31,8 @@ class VerifyTest : public ::testing::Test {
     return VerifyTableFile(&file_system_, kPath, tables_);
   }
 
-  /// A damaged file: verification and reading must say so (or read what was written), naming the
-  /// file and an offset in it.
+  /// A damaged file: verification must report it, with the file and an offset in it. Reads must
+  /// return an error or what was written.
   void CheckDamaged(const std::string& content, const std::string& what) {
     Status status = Verify(content);
     ASSERT_FALSE(status.ok()) << what;
