@@ -27,7 +27,7 @@ uint8_t Arena::ClassOf(size_t bytes) {
 
 namespace {
 
-// So that what is pushed next, up to `count` in all, takes no memory.
+// Reserves memory for `count` elements in all, so that pushing them allocates nothing.
 template <typename T>
 void MakePlaces(size_t count, std::vector<T>* in) {
   if (in->capacity() < count) in->reserve(std::max(count, 2 * in->capacity()));
@@ -35,7 +35,7 @@ void MakePlaces(size_t count, std::vector<T>* in) {
 
 }  // namespace
 
-// All memory is taken before anything changes. Free() takes none.
+// All memory is allocated before anything changes. Free() allocates none.
 uint32_t Arena::NewChunk(size_t bytes) {
   if (free_chunks_.empty()) {
     MakePlaces(chunks_.size() + 1, &chunks_);
@@ -81,7 +81,7 @@ Arena::Ref Arena::Allocate(size_t bytes, uint8_t* slot_class) {
   }
   const size_t slot_bytes = kClassBytes[*slot_class];
   if (first || chunks_[current_].bytes - used_ < slot_bytes) {
-    // The larger, the fewer faults, and at most half of what is there already when it is large.
+    // Larger chunks cause fewer page faults, but the largest add at most half of what is there.
     const size_t most = charged_bytes_ < 2 * kChunkBytesMax ? kChunkBytesMax / 2 : kChunkBytesMax;
     const size_t next = std::clamp<size_t>(charged_bytes_, kChunkBytesMin, most);
     current_ = NewChunk(std::max(std::bit_floor(next), std::bit_ceil(slot_bytes + 8)));

@@ -9,7 +9,7 @@
 
 namespace lava {
 
-/// Slot sizes: multiples of 8 to 128, then four to each doubling.
+/// Slot sizes: multiples of 8 up to 128, then four for each doubling.
 inline constexpr size_t kArenaClassCount = 56;
 constexpr std::array<uint32_t, kArenaClassCount> MakeArenaClassBytes() {
   std::array<uint32_t, kArenaClassCount> bytes{};
@@ -20,11 +20,12 @@ constexpr std::array<uint32_t, kArenaClassCount> MakeArenaClassBytes() {
   return bytes;
 }
 
-/// The memory of one memtable. Slots are named by 32-bit references, half of a pointer's size,
-/// which is what keeps the indexes over them small. Freed slots are reused by size class.
-/// Threads:    one thread, or readers that call only At() and ClassBytes() beside none that
+/// The memory of one memtable. Slots are named by 32-bit references, half the size of a pointer,
+/// which keeps the indexes over them small. Freed slots are reused by size class.
+/// Threads:    one thread; or several that call only At() and SlotBytes() while no thread
 ///             allocates.
-/// Ownership:  all memory until destruction. Charged to the counter before it is taken.
+/// Ownership:  owns all memory until destruction. Memory is charged to the counter before it is
+///             taken.
 /// Units:      bytes.
 class Arena {
  public:
@@ -36,11 +37,11 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  /// A slot of at least this many bytes, 8-byte aligned, uninitialized. *slot_class is needed
-  /// to free it. Errors: std::bad_alloc; nothing has changed then.
+  /// A slot of at least this many bytes, 8-byte aligned, uninitialized. *slot_class is needed to
+  /// free the slot. Errors: std::bad_alloc; nothing has changed then.
   Ref Allocate(size_t bytes, uint8_t* slot_class);
   void Free(Ref ref, uint8_t slot_class);
-  /// What a slot of this class holds; of a slot of its own chunk, what was asked for.
+  /// Bytes of a slot of this class; for a slot that is a chunk of its own, the bytes requested.
   size_t SlotBytes(Ref ref, uint8_t slot_class) const {
     return slot_class == kOwnChunk ? chunks_[ref >> kOffsetBits].bytes : kClassBytes[slot_class];
   }
@@ -54,7 +55,7 @@ class Arena {
 
   static constexpr size_t kChunkBytesMin = 4096;
   static constexpr size_t kChunkBytesMax = size_t{2} << 20;  // a huge page
-  /// Larger slots are chunks of their own and go back to the system when freed.
+  /// Larger slots are chunks of their own, which go back to the system when freed.
   static constexpr size_t kSlotBytesMax = size_t{128} << 10;
   static constexpr uint8_t kOwnChunk = 63;
 
@@ -76,7 +77,7 @@ class Arena {
   MemoryCounter* const counter_;
   uint64_t charged_bytes_ = 0;
   std::vector<Chunk> chunks_;
-  std::vector<char*> bases_;  // chunks_[i].base, apart so that At() touches few cache lines
+  std::vector<char*> bases_;  // chunks_[i].base, separate so that At() touches few cache lines
   std::vector<uint32_t> free_chunks_;
   uint32_t current_ = 0;
   size_t used_ = 0;  // of the current chunk

@@ -10,13 +10,13 @@
 
 namespace lava {
 
-/// One record of a memtable in its arena slot: this header, the key, then the value or, when
-/// external, a ValueSlot that says where the value lies. An entry never moves, so the indexes
-/// refer to it by its slot for as long as it lives.
-/// Threads:    as the memtable's lock says; in_tree is not written after the seal.
+/// One record of a memtable in its arena slot: this header and the key, followed by the value or,
+/// if the value is external, by a ValueSlot that says where it lies. An entry never moves, so the
+/// indexes can refer to it by its slot as long as it lives.
+/// Threads:    guarded by the memtable's lock; in_tree is not written after the seal.
 struct Entry {
   uint32_t value_bytes;
-  uint32_t key_word;     // key bytes << 8 | RecordKind; kind 0: erased, waits to leave pending
+  uint32_t key_word;     // key bytes << 8 | RecordKind; kind 0: erased, still in pending_
   uint32_t prefix_word;  // prefix bytes << 8 | in_tree << 7 | external << 6 | slot class
 
   static constexpr uint32_t kInTree = 1u << 7;
@@ -71,7 +71,7 @@ inline Slice EntryValue(const Arena& arena, const Entry& entry) {
   return {at, entry.value_bytes};
 }
 
-/// A place in record order: by key, a prefix delete before a point record of the same key.
+/// A place in record order: by key, with a prefix delete before a point record of the same key.
 struct Place {
   Slice key;
   bool prefix_delete;

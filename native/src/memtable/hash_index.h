@@ -9,10 +9,10 @@
 
 namespace lava {
 
-/// Finds a memtable's entries by key: linear probing over 8-byte slots {hash, entry}. A slot's
-/// home is given by the top bits of its hash, so growing is one sequential pass that touches no
-/// entry, and erasing closes the gap instead of leaving a marker.
-/// Threads:    const methods beside each other; writers alone.
+/// Finds a memtable's entries by key: linear probing over 8-byte slots {hash, entry}. The top bits
+/// of its hash give a slot's home. Growing is therefore one sequential pass that touches no entry,
+/// and erasing closes the gap instead of leaving a marker.
+/// Threads:    const methods may run beside each other; a writer must be alone.
 class HashIndex {
  public:
   explicit HashIndex(MemoryCounter* counter) : counter_(counter) {}
@@ -29,22 +29,23 @@ class HashIndex {
     return prefix_delete ? ~h : h;
   }
 
-  /// kNull when absent.
+  /// kNull if there is no such entry.
   Arena::Ref Find(const Arena& arena, uint32_t hash, Slice key, bool prefix_delete) const {
     const Slot* slot = FindSlot(arena, hash, key, prefix_delete);
     return slot == nullptr ? Arena::kNull : slot->ref;
   }
-  /// Takes the memory that the next Insert() needs. Errors: std::bad_alloc; nothing has changed.
+  /// Allocates the memory that the next Insert() needs. Errors: std::bad_alloc; nothing has changed
+  /// then.
   void MakePlace() {
     if (count_ >= limit_) Grow();
   }
-  /// The entry must not be there yet. Takes no memory behind MakePlace().
+  /// The entry must not be in the index yet. Allocates nothing after MakePlace().
   void Insert(uint32_t hash, Arena::Ref ref) {
     MakePlace();
     PutSlot(slots_.get(), mask_, shift_, {hash, ref});
     ++count_;
   }
-  /// Takes the entry out; it must be there.
+  /// Removes the entry, which must be in the index.
   void Erase(uint32_t hash, Arena::Ref ref);
 
   uint64_t charged_bytes() const {

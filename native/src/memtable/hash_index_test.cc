@@ -39,7 +39,7 @@ TEST(HashIndex, FindsWhatIsThereAfterErasures) {
   EXPECT_EQ(counter.used(), arena.charged_bytes());
 }
 
-// Equal hashes, at the end of the table too, where probing goes round.
+// Equal hashes, also at the end of the table, where probing wraps around.
 TEST(HashIndex, CollidingHashes) {
   MemoryCounter counter;
   Arena arena(&counter);

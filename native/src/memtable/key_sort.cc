@@ -29,7 +29,7 @@ class Sorter {
  public:
   Sorter(const Arena& arena, std::vector<Item>* items) : arena_(arena), items_(*items) {}
 
-  // A stack of its own: keys may share a megabyte.
+  // Keys may share a megabyte, so ranges wait on a stack of the heap.
   void Sort() {
     work_.push_back({0, items_.size(), 0});
     while (!work_.empty()) {
@@ -59,8 +59,8 @@ class Sorter {
     }
   }
 
-  // The words at depth are equal too. Keys that end within them are prefixes of the others, so
-  // they come first; there are few, since no two entries are equal.
+  // The words at depth are equal, too. Keys that end within them are prefixes of the others, so
+  // they come first. There are few of them, since no two entries are equal.
   void SplitEqual(const Range& range) {
     if (range.end - range.begin <= 4) return SortWhole(range.begin, range.end);
     const auto longer = std::partition(

@@ -6,8 +6,9 @@
 
 namespace lava {
 
-/// Sorts entries into record order. Keys share long prefixes, so it partitions by eight key bytes
-/// at a time that stand beside the references, and reads an entry once per eight bytes.
+/// Sorts entries into record order. Because keys share long prefixes, the sort compares eight key
+/// bytes at a time, kept beside the references, and reads each entry once for each eight bytes.
+/// Errors: std::bad_alloc; the entries are unchanged then.
 void SortEntries(const Arena& arena, std::vector<Arena::Ref>* entries);
 
 }  // namespace lava

@@ -18,7 +18,7 @@ TEST(SortEntries, SameAsComparingWholeKeys) {
     Arena arena(&counter);
     std::set<std::pair<std::string, bool>> taken;
     std::vector<Arena::Ref> entries;
-    // Few different bytes, zeros among them, so that words tie and keys are prefixes of others.
+    // Few different bytes, including zeros, so that words tie and keys are prefixes of others.
     const std::string alphabet(
         "\0\1\xff"
         "a",

@@ -10,29 +10,29 @@ namespace lava {
 
 namespace {
 
-// Values up to this size stand in their entry; larger ones in a slot of their own.
+// Values up to this size are stored in their entry, larger ones in a slot of their own.
 constexpr size_t kInlineValueBytesMax = 1024;
-// An entry can always hold the place of an external value.
+// Every entry has room for the slot of an external value.
 constexpr size_t kInlineBytesMin = sizeof(Entry::ValueSlot);
-// Once a run has been read in order, so many new entries wait for the next time at most: bounds
-// what that pays. A run that nobody reads in order is sorted by its flush alone.
+// Once a run has been read in order, at most this many new entries wait for the next ordered read,
+// which limits its cost. A run that is never read in order is sorted only by its flush.
 constexpr size_t kPendingMax = size_t{16} << 10;
-// A number in a std::set: its node and what the allocator adds.
+// Memory of a number in a std::set: its node and the allocator's overhead.
 constexpr uint64_t kLengthNodeBytes = 64;
 
-// Whether a slot is to be given back for a smaller one.
+// Whether a slot should be replaced by a smaller one.
 bool IsMuchTooLarge(size_t slot_bytes, size_t value_bytes) {
   return slot_bytes > value_bytes * 4 + 64;
 }
 
-// A put of such a kind is of a list, or may be.
+// Whether a record of this kind is or may be a list.
 bool IsList(RecordKind kind) {
   return kind == RecordKind::kPut || IsAppend(kind) || HasParts(kind);
 }
 
 }  // namespace
 
-// Takes no lock of a sealed run, of which only pending_ and the tree may change still.
+// Takes no lock of a sealed run, since only its pending_ and tree may still change.
 class LAVA_SCOPED_CAPABILITY MemTableImpl::Reading {
  public:
   explicit Reading(const MemTableImpl& table) LAVA_ACQUIRE_SHARED(table.lock_)
@@ -49,7 +49,7 @@ class LAVA_SCOPED_CAPABILITY MemTableImpl::Reading {
   RwSpinLock* const lock_;
 };
 
-// Gives a slot back, unless it is kept.
+// Frees a slot unless it is kept.
 class MemTableImpl::FreeUnless {
  public:
   FreeUnless(Arena* arena, Arena::Ref ref, uint8_t slot_class)
@@ -67,7 +67,7 @@ class MemTableImpl::FreeUnless {
   const uint8_t slot_class_;
 };
 
-// Ordering, by a reader.
+// Lock for a reader that puts entries in order.
 class LAVA_SCOPED_CAPABILITY MemTableImpl::Ordering {
  public:
   explicit Ordering(const MemTableImpl& table) LAVA_ACQUIRE(table.lock_) : table_(table) {
@@ -136,7 +136,7 @@ void MemTableImpl::NewEntry(uint32_t hash, Slice key, RecordKind kind, uint32_t 
                             Slice value) {
   static_assert(kKeyBytesMax + 64 < (1u << 24));
   LAVA_DCHECK(prefix_bytes <= key.size() && key.size() < (1u << 24));
-  // All memory is taken before anything changes.
+  // All memory is allocated before anything changes.
   hash_.MakePlace();
   if (pending_.size() == pending_.capacity()) GrowPending();
   size_t capacity = kInlineBytesMin;
@@ -175,7 +175,7 @@ void MemTableImpl::GrowPending() {
   pending_charged_ = grown * sizeof(Arena::Ref);
 }
 
-// What it would have put in order waits for who reads it.
+// Entries that could not be put in order stay pending until the next ordered read.
 void MemTableImpl::OrderIfThereIsMemory() const {
   try {
     OrderLocked();
@@ -200,7 +200,8 @@ void MemTableImpl::FreeExternal(Entry* entry) {
   entry->set_external(false);
 }
 
-// Replaces the value; counts live bytes, not killed ones. Memory is taken before anything changes.
+// Replaces the value. Counts live bytes, but not killed ones. Memory is allocated before anything
+// changes.
 void MemTableImpl::SetValue(Entry* entry, Slice value) {
   const size_t old_bytes = entry->value_bytes;
   if (value.size() <= InlineCapacity(*entry)) {
@@ -221,14 +222,14 @@ void MemTableImpl::SetValue(Entry* entry, Slice value) {
   Add(&live_bytes_, value.size() - old_bytes);
 }
 
-// Puts the tail behind the first `kept` bytes of the value. Memory is taken before anything
+// Puts the tail behind the first `kept` bytes of the value. Memory is allocated before anything
 // changes.
 void MemTableImpl::AppendValue(Entry* entry, size_t kept, Slice tail) {
   const size_t total = kept + tail.size();
   LAVA_CHECK(total <= UINT32_MAX);  // twice the largest value; the owner seals before
   const size_t capacity = entry->external() ? SlotBytes(*entry) : InlineCapacity(*entry);
   if (total > capacity) {
-    // Doubling keeps the copying linear in what was appended.
+    // Doubling keeps the cost of copying linear in the bytes appended.
     uint8_t slot_class;
     const Arena::Ref ref = arena_.Allocate(std::max(total, kept * 2), &slot_class);
     const Slice old = EntryValue(arena_, *entry).substr(0, kept);
@@ -306,7 +307,7 @@ void MemTableImpl::AppendKind(RecordKind append, Slice key, uint32_t prefix_byte
       kind = HasParts(append) ? RecordKind::kPutParts : RecordKind::kPut;
     return NewEntry(hash, key, kind, prefix_bytes, segments);
   }
-  LAVA_CHECK(entry->kind() != RecordKind::kPutReference);  // a list has parts instead
+  LAVA_CHECK(entry->kind() != RecordKind::kPutReference);  // lists have parts instead of references
   AppendValue(entry, entry->value_bytes, segments);
   if (entry->kind() == RecordKind::kDelete) entry->set_kind(RecordKind::kPut);
   if (HasParts(append)) entry->set_kind(WithParts(entry->kind()));
@@ -314,7 +315,7 @@ void MemTableImpl::AppendKind(RecordKind append, Slice key, uint32_t prefix_byte
 }
 
 Slice MemTableImpl::Tail(Slice key, size_t bytes) const {
-  Reading reading(*this);  // a reader may put entries in order beside it
+  Reading reading(*this);  // a reader may be putting entries in order meanwhile
   const Entry* entry = FindEntry(key, false);
   if (entry == nullptr || entry->value_bytes < bytes || !IsList(entry->kind())) return {};
   Slice value = EntryValue(arena_, *entry);
@@ -333,7 +334,7 @@ void MemTableImpl::ReplaceTail(Slice key, size_t bytes, Slice parts) {
   try {
     const std::string left(EntryValue(arena_, *entry));
     SetValue(entry, left);
-  } catch (const std::bad_alloc&) {  // the slot is larger than need be
+  } catch (const std::bad_alloc&) {  // keeps the larger slot
   }
 }
 
@@ -363,8 +364,8 @@ void MemTableImpl::EraseEntry(Arena::Ref ref) {
   arena_.Free(ref, entry->slot_class());
 }
 
-// Erases the entries in [begin, end) that covered() says; an empty end is none. They are in order,
-// but for new ones that are kept. Takes no memory.
+// Erases the entries in [begin, end) for which covered() says kErase; an empty end means no end.
+// All entries must be in the tree, but for new ones that are kept. Allocates nothing.
 template <typename Covered>
 void MemTableImpl::EraseRange(Slice begin, Slice end, const Covered& covered) {
   TreeIndex::Position position = tree_.Seek({begin, true});
@@ -403,7 +404,8 @@ void MemTableImpl::DeletePrefix(Slice prefix) {
   });
 }
 
-// What stands outside of the arena. It grows in small steps, so it is charged when it has grown.
+// Charges the memory outside of the arena. It grows in small steps, so it is charged after it has
+// grown.
 void MemTableImpl::ChargeTombstones() {
   const uint64_t charge =
       range_tombstones_.memory_bytes() + prefix_delete_lengths_.size() * kLengthNodeBytes;
@@ -427,7 +429,7 @@ void MemTableImpl::DeleteRange(Slice begin, Slice end) {
   range_tombstones_.Add(begin, end);
   has_range_tombstones_.store(1, std::memory_order_relaxed);
   EraseRange(begin, end, [&](const Entry& entry) {
-    // A prefix tombstone that reaches beyond the end still hides what is there.
+    // A prefix tombstone that reaches beyond the end still hides keys there.
     const bool beyond = entry.is_prefix_delete() && end.starts_with(entry.key());
     return beyond ? Verdict::kKeep : Verdict::kErase;
   });
@@ -465,7 +467,7 @@ void MemTableImpl::Get(Lookup* lookup) const {
 void MemTableImpl::OrderLocked() const {
   if (pending_.empty()) return;
   read_in_order_ = true;
-  // After the seal point readers look at entries without a lock: nothing of them is written.
+  // After the seal, point readers look at entries without a lock, so entries must not be written.
   const bool active = !sealed();
   auto& arena = const_cast<Arena&>(arena_);
   std::erase_if(pending_, [&](Arena::Ref ref) {
@@ -482,7 +484,7 @@ void MemTableImpl::OrderLocked() const {
       if (active) EntryAt(arena, pending_[inserted])->set_in_tree();
     }
   } catch (const std::bad_alloc&) {
-    // The rest waits for the next time.
+    // The others stay pending until the next ordered read.
     pending_.erase(pending_.begin(), pending_.begin() + static_cast<ptrdiff_t>(inserted));
     throw;
   }
@@ -502,7 +504,7 @@ void MemTableImpl::Order() const {
 }
 
 void MemTableImpl::Seal() {
-  // Under the lock: an Order() that began before must be done before readers go without it.
+  // Under the lock, so that an Order() that began before ends before readers stop locking.
   lock_.Lock();
   sealed_.store(true, std::memory_order_release);
   lock_.Unlock();
@@ -531,7 +533,8 @@ void MemTableImpl::CopyRange(Slice from, bool exclusive, Slice upper, size_t cou
     return CopyLocked(from, exclusive, upper, count, keys_only, out);
   }
   {
-    // The table may be sealed since: then there is no lock, and who put it in order says so here.
+    // The run may have been sealed meanwhile, so that `reading` took no lock. Then ordered_, set by
+    // the thread that put it in order, says that nothing changes any more.
     Reading reading(*this);
     if (ordered_.load(std::memory_order_acquire))
       return CopyLocked(from, exclusive, upper, count, keys_only, out);
@@ -551,7 +554,8 @@ void MemTableImpl::CopyLocked(Slice from, bool exclusive, Slice upper, size_t co
     if (exclusive && record.key == from) continue;
     if (!upper.empty() && record.key >= upper) break;
     if (out->entries.size() >= count) {
-      // A page goes on behind its last key, so it must not end between the two of one key.
+      // The next page begins behind the last key of this one, so a page must not end between the
+      // two records of a key.
       const Copied::Entry& last = out->entries.back();
       const Slice last_key(out->bytes.data() + last.key_offset, last.key_bytes);
       if (!last_is_prefix_delete || last_key != record.key) {
@@ -559,7 +563,7 @@ void MemTableImpl::CopyLocked(Slice from, bool exclusive, Slice upper, size_t co
         return;
       }
     }
-    // Whether it has expired is in the reference.
+    // A reference is copied, because it says whether the value has expired.
     if (keys_only && record.kind != RecordKind::kPutReference) record.value = Slice();
     const uint64_t key_offset = out->bytes.size();
     out->bytes.append(record.key).append(record.value);

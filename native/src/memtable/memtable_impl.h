@@ -15,16 +15,15 @@
 
 namespace lava {
 
-/// Entries in an arena, found by key through a hash index, and in order through a tree. New
-/// entries wait in pending_ until an ordered access, or in a run that has seen one their number,
-/// puts them into the tree, sorted: point reads and writes, which is most of what Flink does, never
-/// touch the tree, and what dies young never reaches it.
+/// Entries in an arena, found by key through a hash index, and in order through a tree. New entries
+/// wait in pending_ until an ordered access sorts them and puts them into the tree. After the first
+/// such access, many pending entries have the same effect. Point reads and writes, which are most
+/// of what Flink does, never touch the tree, and entries that are erased early never reach it.
 ///
-/// Invariants:
 /// 1. An entry with kind != 0 is in the hash index, and either in pending_ or in the tree.
-/// 2. An entry with kind == 0 is in pending_ only and is freed when pending_ is emptied.
+/// 2. An entry with kind == 0 is in pending_ only. Emptying pending_ frees it, unless sealed_.
 /// 3. After sealed_ only Order() changes anything: pending_ and the tree, under the lock, once.
-///    So point reads of a sealed run take no lock, and ordered ones none once ordered_ is set.
+///    So point reads of a sealed run take no lock, and ordered reads none once ordered_ is set.
 class MemTableImpl final : public MemTable, public std::enable_shared_from_this<MemTableImpl> {
  public:
   explicit MemTableImpl(MemoryCounter* counter);
@@ -64,7 +63,7 @@ class MemTableImpl final : public MemTable, public std::enable_shared_from_this<
   uint64_t killed_bytes() const override { return Load(killed_bytes_); }
   uint64_t live_bytes() const override { return Load(live_bytes_); }
 
-  /// The walk over a sealed run, in place. Order() must have been called.
+  /// Walks a sealed run in place. Order() must have been called before.
   TreeIndex::Position FirstSealed() const {
     AssertSettled();
     return tree_.First();
@@ -78,7 +77,7 @@ class MemTableImpl final : public MemTable, public std::enable_shared_from_this<
     return tree_.Next(p);
   }
   void RecordAt(TreeIndex::Position position, Record* record) const;
-  /// Puts pending entries into the tree if there are any.
+  /// Puts pending entries into the tree.
   void Order() const LAVA_EXCLUDES(lock_);
 
  private:
@@ -93,7 +92,7 @@ class MemTableImpl final : public MemTable, public std::enable_shared_from_this<
   void Add(Counter* c, uint64_t n) LAVA_REQUIRES(lock_) {
     c->store(c->load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
   }
-  // For behind Order(): of a sealed run nothing changes any more then, so readers need no lock.
+  // For use after Order(): nothing of a sealed run changes any more, so readers need no lock.
   void AssertSettled() const LAVA_ASSERT_SHARED_CAPABILITY(lock_) { LAVA_DCHECK(sealed()); }
 
   Entry* FindEntry(Slice key, bool prefix_delete, uint32_t* hash) LAVA_REQUIRES(lock_);
@@ -101,7 +100,7 @@ class MemTableImpl final : public MemTable, public std::enable_shared_from_this<
   void NewEntry(uint32_t hash, Slice key, RecordKind kind, uint32_t prefix_bytes, Slice value)
       LAVA_REQUIRES(lock_);
   size_t InlineCapacity(const Entry& entry) const LAVA_REQUIRES_SHARED(lock_);
-  // Of an external value.
+  // Bytes of the slot of an external value.
   size_t SlotBytes(const Entry& entry) const LAVA_REQUIRES_SHARED(lock_);
   void SetValue(Entry* entry, Slice value) LAVA_REQUIRES(lock_);
   void AppendValue(Entry* entry, size_t kept, Slice tail) LAVA_REQUIRES(lock_);
@@ -131,9 +130,9 @@ class MemTableImpl final : public MemTable, public std::enable_shared_from_this<
   mutable uint64_t pending_charged_ LAVA_GUARDED_BY(lock_) = 0;
   mutable bool read_in_order_ LAVA_GUARDED_BY(lock_) = false;
   RangeTombstoneSet range_tombstones_ LAVA_GUARDED_BY(lock_);
-  // That ever stood in this run.
+  // Lengths of all prefix deletes that this run has had.
   std::set<uint32_t> prefix_delete_lengths_ LAVA_GUARDED_BY(lock_);
-  // range_tombstones_ and prefix_delete_lengths_.
+  // Memory of range_tombstones_ and prefix_delete_lengths_.
   uint64_t tombstones_charged_ LAVA_GUARDED_BY(lock_) = 0;
 
   void PutKind(RecordKind kind, Slice key, uint32_t prefix_bytes, Slice value) LAVA_EXCLUDES(lock_);

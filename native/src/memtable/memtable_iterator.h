@@ -9,9 +9,9 @@ namespace lava {
 class MemTable;
 class MemTableImpl;
 
-/// Walks a sealed run in place: records refer to the arena. The table must outlive it.
+/// Walks a sealed run in place: records refer to the arena. The table must outlive the iterator.
 std::unique_ptr<RecordIterator> NewSealedIterator(const MemTableImpl* table);
-/// Walks an active run by copies of growing pages. The table must outlive it.
+/// Walks an active run by copying pages of growing size. The table must outlive the iterator.
 std::unique_ptr<RecordIterator> NewPagingIterator(const MemTable* table, bool keys_only);
 
 }  // namespace lava

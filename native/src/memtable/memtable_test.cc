@@ -17,7 +17,7 @@ struct ModelRecord {
   bool operator==(const ModelRecord&) const = default;
 };
 
-// What a run must hold, in the plainest form.
+// A simple model of a run's contents.
 class Model {
  public:
   void Put(const std::string& k, uint32_t p, const std::string& v) {
@@ -128,7 +128,7 @@ std::string ValueOf(std::mt19937_64& random) {
   return v;
 }
 
-// Few distinct keys of a shape that gives prefixes of each other, zero bytes and long shared runs.
+// Few distinct keys. Some are prefixes of others, have zero bytes, or share long runs.
 std::string KeyOf(std::mt19937_64& random, uint64_t spread) {
   std::string key(1, static_cast<char>(random() % 3));
   key += "table";
@@ -284,7 +284,7 @@ TEST(MemTable, ListGrowthIsAmortised) {
   EXPECT_LT(counter.used(), want.size() * 5);
 }
 
-// What it held before is not kept for what stands for it.
+// The memory of the replaced bytes is freed.
 TEST(MemTable, AReplacedTailGivesItsRoomBack) {
   MemoryCounter counter;
   auto table = MemTable::Create(&counter);
@@ -421,7 +421,7 @@ TEST(MemTable, TombstonesAreCharged) {
   }
   EXPECT_GT(counter.used(), before + 2 * 1000 * 1000) << "two keys each";
   EXPECT_EQ(counter.used(), table->arena_bytes());
-  table->DeleteRange("1", "2");  // takes the place of all others
+  table->DeleteRange("1", "2");  // replaces all other tombstones
   EXPECT_LT(counter.used(), before + 200 * 1000);
   EXPECT_EQ(counter.used(), table->arena_bytes());
   before = counter.used();

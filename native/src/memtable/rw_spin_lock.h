@@ -8,9 +8,9 @@
 
 namespace lava {
 
-/// A reader/writer lock of one word for short critical sections that seldom meet: it spins, then
-/// yields. One writer at a time waits before readers that come after it.
-/// Threads:    any thread. Not recursive.
+/// A reader/writer lock of one word, for short critical sections with little contention: it spins,
+/// then yields. A waiting writer goes before readers that come later; further writers wait behind
+/// it.
 class LAVA_CAPABILITY("spin lock") RwSpinLock {
  public:
   void Lock() LAVA_ACQUIRE() {
@@ -18,7 +18,7 @@ class LAVA_CAPABILITY("spin lock") RwSpinLock {
     if (state_.compare_exchange_strong(expected, kWriter, std::memory_order_acquire)) return;
     for (uint32_t round = 0;; ++round) {
       const uint32_t old = state_.fetch_or(kWriter, std::memory_order_acquire);
-      if ((old & kWriter) == 0) break;  // we hold the writer's place; readers may remain
+      if ((old & kWriter) == 0) break;  // we are the next writer; readers may remain
       Pause(round);
     }
     for (uint32_t round = 0; state_.load(std::memory_order_acquire) != kWriter; ++round)

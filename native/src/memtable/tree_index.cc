@@ -17,7 +17,8 @@ uint32_t SharedPrefix(Slice a, Slice b) {
   return static_cast<uint32_t>(n);
 }
 
-// Four key bytes at the offset, big endian, zero padded: unequal fragments order as the keys do.
+// Four key bytes at the offset, big endian, padded with zeros. Unequal fragments have the order of
+// their keys.
 uint32_t FragmentOf(Slice key, uint32_t offset) {
   if (key.size() >= size_t{offset} + 4) {
     uint32_t word;
@@ -136,7 +137,7 @@ void TreeIndex::Descend(Slice key, Path* path) const {
   while (!NodeAt(ref)->is_leaf) {
     const Inner& inner = *InnerAt(ref);
     const uint32_t child = FindChild(inner, key);
-    LAVA_CHECK(path->depth < kDepthMax);  // fanout 62: more than memory holds
+    LAVA_CHECK(path->depth < kDepthMax);  // with fanout 62, more than memory can hold
     path->steps[path->depth++] = {ref, child, fences};
     fences = ChildFences(inner, child, fences);
     ref = inner.children[child];
@@ -191,8 +192,8 @@ void TreeIndex::Insert(Arena::Ref entry) {
   SplitLeaf(&path, at, entry);
 }
 
-// Takes the inner nodes that a split at the path's end needs: one for each full node above it, and
-// one for a new root. What is not used is there for the next split.
+// Allocates the inner nodes that a split at the path's end needs: one for each full node above it,
+// and one for a new root. Nodes that are not used remain for the next split.
 void TreeIndex::MakeSpares(const Path& path) {
   uint32_t needed = 0, level = path.depth;
   while (level > 0 && InnerAt(path.steps[level - 1].node)->count == kFanout) {
@@ -206,9 +207,9 @@ void TreeIndex::MakeSpares(const Path& path) {
   }
 }
 
-// Splits the full leaf at the path's end and puts the entry, which belongs at index `at`, into
-// the half that it belongs to. Entries that come in order leave full leaves behind. All memory is
-// taken before anything changes.
+// Splits the full leaf at the path's end, and puts the entry, which belongs at index `at`, into one
+// of the halves. Entries that come in order leave full leaves behind. All memory is allocated
+// before anything changes.
 void TreeIndex::SplitLeaf(Path* path, uint32_t at, Arena::Ref entry) {
   MakeSpares(*path);
   const Arena::Ref right_ref = NewNode<Leaf>();
@@ -217,7 +218,8 @@ void TreeIndex::SplitLeaf(Path* path, uint32_t at, Arena::Ref entry) {
   const auto key_at = [&](uint32_t i) { return EntryAt(entries_, left->refs[i])->key(); };
   const Slice key = EntryAt(entries_, entry)->key();
   uint32_t split = at == kFanout ? kFanout : kFanout / 2;
-  // A prefix delete and a point record of one key must not be parted: separators are keys only.
+  // A prefix delete and a point record of one key must not be separated, because separators are
+  // keys only.
   Slice right_key = split == kFanout ? key : key_at(split);
   if (key_at(split - 1) == right_key) right_key = key_at(--split);
   const Slice left_key = key_at(split - 1);
@@ -244,7 +246,7 @@ void TreeIndex::SplitLeaf(Path* path, uint32_t at, Arena::Ref entry) {
   InsertChild(path, path->depth, separator, right_ref);
 }
 
-// Puts a new child behind the one that the path takes at this level's parent.
+// Puts a new child into the parent at this level, behind the child that the path takes.
 void TreeIndex::InsertChild(Path* path, uint32_t level, Arena::Ref separator, Arena::Ref child) {
   if (level == 0) {
     const Arena::Ref ref = spares_[--spare_count_];
@@ -301,7 +303,8 @@ void TreeIndex::Erase(Arena::Ref entry) {
   RemoveLeaf(path);
 }
 
-// Takes the empty leaf at the path's end out; a neighbour takes over its keys. Takes no memory.
+// Removes the empty leaf at the path's end; a neighbour takes over its range of keys. Allocates
+// nothing.
 void TreeIndex::RemoveLeaf(const Path& path) {
   const Slice low = path.leaf_fences.has_low ? path.leaf_fences.low : Slice();
   Leaf* leaf = LeafAt(path.leaf);
@@ -332,10 +335,10 @@ void TreeIndex::RemoveLeaf(const Path& path) {
     nodes_.Free(old, NodeAt(old)->slot_class);
   }
   Refence(low);
-  FreeSeparator(separator);  // low may stand in it
+  FreeSeparator(separator);  // low may point into it
 }
 
-// Corrects shared_bytes on the way to the key, whose nodes have been given more keys to hold.
+// Corrects shared_bytes on the way to the key, whose nodes now cover more keys.
 void TreeIndex::Refence(Slice key) {
   Arena::Ref ref = root_;
   Fences fences;

@@ -7,19 +7,20 @@
 
 namespace lava {
 
-/// Keeps a memtable's entries in record order: a B+tree in an arena. A node knows the
-/// bytes that all keys routed to it share, from the separators around it, and keeps the four key
-/// bytes behind them beside each reference, so that a search seldom reads an entry.
-/// Threads:    const methods beside each other; writers alone.
-/// Ownership:  entries and nodes live in two arenas, which must outlive it: so a sealed run can be
-///             put in order while its entries are read without a lock.
+/// Keeps a memtable's entries in record order: a B+tree in an arena. A node knows the prefix that
+/// all keys routed to it share, from the separators around it. Beside each reference it keeps the
+/// four key bytes behind this prefix, so a search seldom reads an entry.
+/// Threads:    const methods may run beside each other; a writer must be alone.
+/// Ownership:  entries and nodes are in two arenas, which must outlive the tree. They are separate
+///             so that a sealed run can be put in order while its entries are read without a lock.
 class TreeIndex {
  public:
   TreeIndex(const Arena* entries, Arena* nodes) : entries_(*entries), nodes_(*nodes) {}
 
-  /// The entry's place must not be taken. Errors: std::bad_alloc; nothing has changed then.
+  /// The entry's place must be free. Errors: std::bad_alloc; the entries in the tree have not
+  /// changed then.
   void Insert(Arena::Ref entry);
-  /// Takes the entry out; it must be there. Takes no memory.
+  /// Removes the entry, which must be in the tree. Allocates nothing.
   void Erase(Arena::Ref entry);
 
   /// A position in the tree. Invalidated by Insert and Erase.
@@ -42,7 +43,7 @@ class TreeIndex {
     uint16_t count = 0;
     bool is_leaf = false;
     uint8_t slot_class = 0;
-    uint32_t shared_bytes = 0;  // of all keys that are routed here
+    uint32_t shared_bytes = 0;  // prefix of all keys that are routed here
     uint32_t fragments[kFanout];
   };
   struct Leaf : Node {
@@ -59,7 +60,7 @@ class TreeIndex {
     uint8_t slot_class;
     Slice key() const { return {reinterpret_cast<const char*>(this) + sizeof(Separator), bytes}; }
   };
-  // The bounds of the keys routed to a node; the outermost have none.
+  // The bounds of the keys routed to a node; nodes at an edge of the tree lack one or both.
   struct Fences {
     Slice low, high;
     bool has_low = false, has_high = false;
@@ -111,7 +112,7 @@ class TreeIndex {
   Arena::Ref root_ = Arena::kNull;
   std::array<Arena::Ref, kDepthMax + 1> spares_{};  // inner nodes for splits
   uint32_t spare_count_ = 0;
-  // The last leaf, for entries that come in order.
+  // The last leaf, for entries that are inserted in order.
   Arena::Ref last_leaf_ = Arena::kNull;
 };
 

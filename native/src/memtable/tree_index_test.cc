@@ -12,7 +12,7 @@
 namespace lava {
 namespace {
 
-// Prefix deletes first.
+// A key and its kind: 0 for a prefix delete, which comes first.
 using Key = std::pair<std::string, int>;
 
 class TreeIndexTest : public ::testing::Test {
@@ -58,7 +58,7 @@ Key RandomKey(std::mt19937& random, uint32_t spread) {
 
 TEST_F(TreeIndexTest, SameAsMap) {
   std::mt19937 random(1);
-  // Growing, shrinking to nothing, growing again.
+  // Grows, shrinks to nothing, and grows again.
   for (const uint32_t erase_percent : {10u, 45u, 90u, 30u, 95u}) {
     for (int i = 0; i < 15000; ++i) {
       const Key key = RandomKey(random, 60000);
@@ -86,8 +86,8 @@ TEST_F(TreeIndexTest, InOrderAndBackwards) {
     Insert({text, 1});
   }
   CheckAll();
-  // Entries that came in order fill their leaves: eight bytes a place; backwards they half fill
-  // them.
+  // Entries in ascending order fill their leaves: eight bytes each. In descending order they half
+  // fill them.
   EXPECT_LT(nodes_.charged_bytes(), 40000u * 30);
   while (!model_.empty()) Erase(model_.begin()->first);
   EXPECT_FALSE(tree_.First().valid());
