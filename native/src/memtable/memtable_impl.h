@@ -20,6 +20,7 @@ namespace lava {
 /// such access, many pending entries have the same effect. Point reads and writes, which are most
 /// of what Flink does, never touch the tree, and entries that are erased early never reach it.
 ///
+/// Invariants:
 /// 1. An entry with kind != 0 is in the hash index, and either in pending_ or in the tree.
 /// 2. An entry with kind == 0 is in pending_ only. Emptying pending_ frees it, unless sealed_.
 /// 3. After sealed_ only Order() changes anything: pending_ and the tree, under the lock, once.

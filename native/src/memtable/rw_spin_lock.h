@@ -11,6 +11,7 @@ namespace lava {
 /// A reader/writer lock of one word, for short critical sections with little contention: it spins,
 /// then yields. A waiting writer goes before readers that come later; further writers wait behind
 /// it.
+/// Threads:    any thread. Not recursive.
 class LAVA_CAPABILITY("spin lock") RwSpinLock {
  public:
   void Lock() LAVA_ACQUIRE() {

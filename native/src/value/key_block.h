@@ -20,6 +20,7 @@ struct KeyEntry {
   uint32_t raw_bytes = 0;  // of the value
 };
 
+/// Builds one key block.
 /// Threads:    one thread.
 class KeyBlockBuilder {
  public:
@@ -36,8 +37,9 @@ class KeyBlockBuilder {
   std::string last_key_;
 };
 
+/// Reads the entries of a file's key blocks.
 /// Threads:    one thread.
-/// Ownership:  the key; borrows the payload.
+/// Ownership:  owns the key; borrows the payload.
 class KeyBlockCursor {
  public:
   /// Returns null, or an error message. Keeps the last key of the block before, so Next() can check

@@ -47,9 +47,9 @@ class ScanAhead {
     BlockCache::Ref pin_;
   };
   /// Begins a page of a scan, which wants records in [begin, end). pages_left: the scan wants at
-  /// most so many more pages of this size. Reads ahead only if an earlier page of the same scan was
-  /// here: half as much as the scan has passed in the file, or a quarter of this page if the cache
-  /// did not keep the last piece.
+  /// most this many more pages of this size. Reads ahead only if an earlier page of the same scan
+  /// was here: half as much as the scan has passed in the file, or a quarter of this page if the
+  /// cache did not keep the last piece.
   Page Begin(uint64_t begin, uint64_t end, double pages_left) LAVA_EXCLUDES(mutex_);
   void Keep(const Page& page, Slice bytes) LAVA_EXCLUDES(mutex_);
 
