@@ -4,8 +4,9 @@
 
 namespace lava {
 
-/// Whether a value was born in the file that holds it. What a file inherits was born before it was
-/// made, and has a lower number; elements of lists that were born in one have higher ones.
+/// Whether a value was born in the file that holds it. A value that a file inherited has a birth
+/// with a lower number than the file. A list element that was born in the file may have a birth
+/// with a higher number.
 inline bool IsBornIn(const FileId& birth, const FileId& file) {
   return birth.origin == file.origin && birth.number >= file.number;
 }

@@ -14,7 +14,7 @@
 
 namespace lava {
 
-/// Versions with births, built edit by edit. For tests of this folder.
+/// Helpers that build versions with births edit by edit. For tests of this folder.
 inline FileId IdOf(uint64_t number) { return {{7, 9}, number}; }
 
 inline std::shared_ptr<ValueFileMeta> ValueFileOf(uint64_t number, std::string lower,
@@ -34,7 +34,7 @@ inline std::shared_ptr<ValueFileMeta> ValueFileOf(uint64_t number, std::string l
   meta->stored_bytes = meta->raw_bytes / 2;
   return meta;
 }
-/// One in which all was born.
+/// A value file in which all of its values were born.
 inline std::shared_ptr<ValueFileMeta> BornFile(uint64_t number, uint64_t records,
                                                uint64_t raw_bytes, std::string lower = "a",
                                                std::string upper = "z") {
@@ -56,7 +56,7 @@ inline FileEntry WholeOf(const std::shared_ptr<FileMeta>& file) {
   return {file, file->lower, file->upper};
 }
 
-/// All that a state says of values, as text: "birth N: named, records/bytes, clipped
+/// All births and value files of a version as text: "birth N: named, records/bytes, clipped
 /// records/bytes, [lower,upper)@file ..." and "file N: placements".
 inline std::string ValuesOf(const Version& version) {
   std::string text;
@@ -78,7 +78,7 @@ inline std::string ValuesOf(const Version& version) {
   return text;
 }
 
-/// What edits keep must be what a count of all gives.
+/// The sums that edits maintain must equal a full count.
 inline void ExpectSums(const Version& version) {
   EXPECT_EQ(version.sums, CountSums(version));
   for (const auto& [id, entry] : version.value_files)
@@ -92,7 +92,8 @@ class BirthsForTest {
     first.partition_bytes = 1;
     Apply(first);
   }
-  /// Applies the edit as it is, and as a manifest's replay would: both must end alike.
+  /// Applies the edit directly, and encoded and decoded as in a manifest's replay. Both results
+  /// must be the same.
   Status Try(const VersionEdit& edit) {
     std::string bytes;
     EncodeEdit(edit, &bytes);
@@ -109,14 +110,14 @@ class BirthsForTest {
     const Status status = Try(edit);
     ASSERT_TRUE(status.ok()) << status.ToString();
   }
-  /// A flush: a key file and the value files that it names.
+  /// Installs a flush: a key file and the value files that it references.
   void Flush(const FileEntry& entry, const std::vector<std::shared_ptr<ValueFileMeta>>& born) {
     VersionEdit edit;
     edit.Add(0, entry);
     for (const auto& file : born) edit.AddBorn(file);
     Apply(edit);
   }
-  /// A collection.
+  /// Installs a garbage collection.
   void Replace(const std::vector<uint64_t>& removed,
                std::vector<VersionEdit::AddedValueFile> added) {
     VersionEdit edit;

@@ -73,7 +73,7 @@ TEST(Births, AValueFileLivesAsLongAsOneOfItsBirths) {
   EXPECT_EQ(births.Values(), "");
 }
 
-// Named, but in no place: older than other records of their keys.
+// Stale references name a birth that has no place: they are older than other records of their keys.
 TEST(Births, GhostsAreNamedAndNowhere) {
   BirthsForTest births;
   const FileEntry entry = WholeOf(KeyFileOf(1, {{IdOf(2), 3, 300}}));
@@ -136,7 +136,7 @@ TEST(Births, AValueFileIsAddedOnce) {
   EXPECT_EQ(births.Values(), before);
 }
 
-// Collected apart and united; and, for one key, hot and cold files.
+// Two instances collected the birth separately and were united; one key has a hot and a cold file.
 TEST(Births, OneBirthMayHaveSeveralFiles) {
   BirthsForTest births;
   const FileEntry keys = WholeOf(KeyFileOf(1, {{IdOf(2), 4, 400}}));
@@ -265,7 +265,7 @@ TEST(Births, SharesThatDoNotAscendAreRefused) {
   }
 }
 
-// A count is checked against what bytes are left before anything is made for it.
+// A count is checked against the remaining bytes before memory is allocated for it.
 TEST(Births, CountsBeyondTheBytesAreRefused) {
   VersionEdit edit, decoded;
   edit.values_added.push_back({ValueFileOf(5, "c", "m", {}), {}});

@@ -8,7 +8,7 @@
 namespace lava {
 namespace {
 
-// So many bytes of a bound are shown, and so many digits of an origin.
+// Bytes shown of a bound, and hexadecimal digits shown of an origin.
 constexpr size_t kShownBytesMax = 12, kOriginDigits = 8;
 
 std::string ShortHex(Slice bytes) {
@@ -73,7 +73,7 @@ std::string Version::DebugString() const {
   for (const auto& [id, birth] : births) {
     text += "birth " + ShortName(id) + Field("named by", birth->named_by) +
             Field("records", birth->records) + Field("raw", birth->raw_bytes);
-    // Of entries that show an unknown part of their file.
+    // The sums of clipped entries: which part of them is visible is unknown.
     if (birth->clipped_records > 0)
       text += Field("clipped records", birth->clipped_records) +
               Field("clipped raw", birth->clipped_raw_bytes);

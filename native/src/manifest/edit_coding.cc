@@ -26,7 +26,7 @@ enum Tag : uint8_t {
 };
 
 constexpr uint64_t kTableIdMax = (uint64_t{1} << (8 * kTableIdBytes)) - 1;
-// A bound is a key or a little more: the partition, the table's id, and one byte for an end.
+// A bound is a key plus the partition, the table's id, and one byte that marks an end.
 constexpr uint64_t kBoundBytesMax = kKeyBytesMax + 64;
 
 void PutFileId(const FileId& id, std::string* out) {
@@ -201,7 +201,7 @@ std::shared_ptr<FileMeta> ReadFileMeta(EditReader* in) {
   return meta;
 }
 
-// A count of things of at least bytes_min each.
+// Reads a count of items that take at least bytes_min each.
 uint64_t ReadCount(EditReader* in, uint64_t bytes_min, const std::string& what) {
   const uint64_t count = in->Varint(what);
   if (in->status().ok() && count > in->rest_bytes() / bytes_min)
@@ -255,7 +255,7 @@ std::map<uint64_t, TableShare> ReadTableShares(EditReader* in) {
   return tables;
 }
 
-// Of every record the table is known, so none is missing.
+// Each record belongs to a known table, so the tables' sums equal the file's.
 bool AddUp(const ValueFileMeta& meta) {
   uint64_t records = 0, raw_bytes = 0;
   for (const auto& [id, share] : meta.tables) {

@@ -8,12 +8,12 @@
 namespace lava {
 namespace {
 
-// One birth as the files that hold it see it.
+// One birth, summed over the files that hold its values. Raw bytes.
 struct BirthView {
   uint64_t held = 0;            // in all files that have a place for it
-  uint64_t referenced = 0;      // at most
-  uint64_t referenced_min = 0;  // without entries that may show nothing of theirs
-  bool inherited = false;       // not simply in the file in which it was born
+  uint64_t referenced = 0;      // upper bound
+  uint64_t referenced_min = 0;  // lower bound: without clipped entries
+  bool inherited = false;       // the birth is not solely in the file where it was born
 };
 
 uint64_t HeldBy(const ValueFileMeta& file, const FileId& birth) {
@@ -46,7 +46,7 @@ ValueGarbage GarbageOf(const Version& version, const ValueFileMeta& file) {
   ValueGarbage garbage;
   for (const BirthShare& share : file.births) {
     const auto birth = version.births.find(share.birth);
-    if (birth == version.births.end()) {  // nothing names it any more
+    if (birth == version.births.end()) {  // no key file names the birth any more
       garbage.min += share.raw_bytes;
       garbage.max += share.raw_bytes;
       garbage.estimate += share.raw_bytes;
@@ -56,7 +56,7 @@ ValueGarbage GarbageOf(const Version& version, const ValueFileMeta& file) {
     const uint64_t dead = view.held - view.referenced;
     garbage.referenced += view.referenced;
     garbage.min += share.raw_bytes - std::min(share.raw_bytes, view.referenced);
-    // References to what was inherited may be ghosts, and then reach nothing.
+    // References to inherited values may be stale and reach nothing.
     garbage.max += view.inherited
                        ? share.raw_bytes
                        : share.raw_bytes - std::min(share.raw_bytes, view.referenced_min);

@@ -8,25 +8,26 @@
 
 namespace lava {
 
-/// What of a value file in a version no reference reaches, in raw bytes of values, as far as the
-/// version tells: references that a newer record hides still count as reaching (Scavenger calls
-/// that hidden garbage), until a compaction drops them.
-/// Costs a look at each birth that the file holds.
+/// The garbage of a value file: raw bytes of values that no reference in the version reaches.
+/// A reference hidden by a newer record still counts as reaching its value until a compaction drops
+/// the reference (hidden garbage, as Scavenger calls it).
+/// The cost is one lookup for each birth that the file holds.
 ValueGarbage GarbageOf(const Version& version, const ValueFileMeta& file);
 
-/// The same of a version's file, with the file.
+/// The garbage of one value file of a version. Units: raw bytes of values.
 struct ValueFileGarbage {
   std::shared_ptr<ValueFileMeta> file;
   uint64_t raw_bytes = 0;
-  /// Equal when everything in the file was born there and no key file that names it is clipped.
+  /// Bounds. Equal if all values were born in the file and no key file that names it is clipped.
   uint64_t garbage_min = 0, garbage_max = 0;
-  /// In between: the garbage of a birth that several files hold is shared out by what they hold.
+  /// Between the bounds: the garbage of a birth in several files is divided in proportion to the
+  /// birth's bytes in each file.
   uint64_t garbage_estimate = 0;
-  /// What references name of the births that the file holds; falls as values die.
+  /// Raw bytes referenced of the births that the file holds. Falls as values die.
   uint64_t referenced = 0;
 };
 
-/// One for each value file, ascending by id: what the version knows of it.
+/// The garbage of each value file of the version, ascending by id.
 std::vector<ValueFileGarbage> GarbageOf(const Version& version);
 
 }  // namespace lava

@@ -15,7 +15,7 @@ const ValueFileGarbage& Of(const std::vector<ValueFileGarbage>& all, uint64_t nu
   return none;
 }
 
-/// What one file says: raw bytes, garbage min, estimate, max.
+/// The figures of one file: raw bytes, garbage min, estimate, max.
 using Numbers = std::vector<uint64_t>;
 Numbers GarbageIn(const BirthsForTest& births, uint64_t number) {
   const ValueFileGarbage garbage = Of(GarbageOf(births.version()), number);
@@ -45,7 +45,7 @@ TEST(Garbage, IsExactForWhatWasNeverInheritedOrClipped) {
   EXPECT_EQ(Of(GarbageOf(births.version()), 2).referenced, 450u);
 }
 
-// What shows of a clipped key file is any part of it.
+// Any part of a clipped key file may be visible.
 TEST(Garbage, ClippedKeyFilesGiveBounds) {
   BirthsForTest births;
   const auto clipped = KeyFileOf(1, {{IdOf(2), 6, 600}});
@@ -53,14 +53,14 @@ TEST(Garbage, ClippedKeyFilesGiveBounds) {
   EXPECT_EQ(GarbageIn(births, 2), (Numbers{1000, 400, 400, 1000}));
   births.Flush(WholeOf(KeyFileOf(3, {{IdOf(2), 1, 100}})), {});
   EXPECT_EQ(GarbageIn(births, 2), (Numbers{1000, 300, 300, 900}));
-  // The other half came back: no more than all can be referenced.
+  // The other half came back: the references cannot exceed the whole file.
   VersionEdit edit;
   edit.Add(0, {clipped, "f", "z"});
   births.Apply(edit);
   EXPECT_EQ(GarbageIn(births, 2), (Numbers{1000, 0, 0, 900}));
 }
 
-// References to what was inherited may be ghosts, and then reach nothing.
+// References to inherited values may be stale and reach nothing.
 TEST(Garbage, InheritedValuesGiveBounds) {
   BirthsForTest births;
   births.Flush(WholeOf(KeyFileOf(1, {{IdOf(2), 10, 1000}})), {BornFile(2, 10, 1000)});
@@ -74,7 +74,7 @@ TEST(Garbage, InheritedValuesGiveBounds) {
   EXPECT_EQ(GarbageIn(births, 5), (Numbers{700, 200, 200, 700}));
 }
 
-// Which of its files a dead value was in is not known: each has a share by what it holds.
+// Which of its files held a dead value is unknown: garbage is divided by each file's bytes.
 TEST(Garbage, OfABirthInSeveralFilesIsSharedOut) {
   BirthsForTest births;
   const FileEntry keys = WholeOf(KeyFileOf(1, {{IdOf(2), 10, 1000}}));
@@ -85,7 +85,7 @@ TEST(Garbage, OfABirthInSeveralFilesIsSharedOut) {
   compaction.Remove(0, keys);
   compaction.Add(1, WholeOf(KeyFileOf(7, {{IdOf(2), 5, 400}})));
   births.Apply(compaction);
-  // Held are 800, dead 400: a half of each. All 400 may be in either file.
+  // 800 are held, 400 are dead: half of each file. All 400 may be in either file.
   EXPECT_EQ(GarbageIn(births, 5), (Numbers{600, 200, 300, 600}));
   EXPECT_EQ(GarbageIn(births, 6), (Numbers{200, 0, 100, 200}));
 }
@@ -115,7 +115,7 @@ TEST(Garbage, ABirthThatNothingNamesIsGarbageWhole) {
   EXPECT_EQ(GarbageIn(births, 5), (Numbers{400, 300, 300, 400}));
 }
 
-// A segment with elements of lists: what is known of it is as exact as of any.
+// A value-log segment with list elements: its garbage is known as exactly as that of other files.
 TEST(Garbage, AFileMayHaveSeveralBirthsOfItsOwn) {
   BirthsForTest births;
   births.Flush(WholeOf(KeyFileOf(1, {{IdOf(5), 3, 300}, {IdOf(6), 1, 50}})),
@@ -127,7 +127,7 @@ TEST(Garbage, OneEntryForEachValueFileInTheirOrder) {
   BirthsForTest births;
   for (const uint64_t n : {6, 2, 4})
     births.Flush(WholeOf(KeyFileOf(n + 1, {{IdOf(n), 1, 100}})), {BornFile(n, 1, 100)});
-  births.Flush(WholeOf(KeyFileOf(9, {{IdOf(8), 1, 100}})), {});  // a ghost
+  births.Flush(WholeOf(KeyFileOf(9, {{IdOf(8), 1, 100}})), {});  // a stale reference
   std::vector<uint64_t> numbers;
   for (const ValueFileGarbage& garbage : GarbageOf(births.version()))
     numbers.push_back(garbage.file->id.number);

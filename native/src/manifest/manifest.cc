@@ -28,7 +28,8 @@ bool ParseNumber(std::string_view name, uint64_t* number) {
   return error == std::errc() && end == name.data() + name.size();
 }
 
-/// Takes a file's format version, which this library must know, off its first record's payload.
+/// Removes the format version from the front of a file's first record and checks that this library
+/// can read that version.
 Status CheckVersion(const std::string& path, Slice* payload) {
   uint64_t version = 0;
   if (!GetVarint64(payload, &version) || version == 0)
@@ -100,7 +101,7 @@ Status Manifest::ReadNumbered(uint64_t durable_bytes) {
   LAVA_ASSIGN_OR_RETURN(const uint64_t size, options_.file_system->FileSize(path));
   LAVA_ASSIGN_OR_RETURN(const std::string bytes,
                         options_.file_system->ReadWhole(path, kManifestBytesMax));
-  // A read that ended early must not pass for a log whose end a power cut took away.
+  // A short read must not be mistaken for a log that a power cut truncated.
   if (bytes.size() < size)
     return Status::IOError("manifest: read " + std::to_string(bytes.size()) + " bytes of " + path +
                            ", which has " + std::to_string(size) + ": open it again");
@@ -134,7 +135,8 @@ Status Manifest::ReadCurrent(uint64_t* durable_bytes) {
 
 Status Manifest::Replay(Slice bytes, uint64_t durable_bytes) {
   const std::string path = PathOf(FileName(number_));
-  // Synced edits: a power cut may have left anything of the last one, which was not acknowledged.
+  // Edits are synced one by one: a power cut may damage only the last one, which was not
+  // acknowledged.
   FrameReader reader(
       bytes, {.name = path,
               .file_id = number_,
@@ -182,7 +184,7 @@ Status Manifest::LogAndApply(const VersionEdit& edit) {
   if (!failed_sync_.ok()) return failed_sync_;
   ManifestState next = state_;
   LAVA_RETURN_IF_ERROR(ApplyEdit(edit, &next));
-  // A snapshot that is longer than the limit by itself must not be written again for each edit.
+  // The second limit prevents a new snapshot for each edit once a snapshot exceeds the first.
   const bool new_log =
       log_ == nullptr || log_->size() >= std::max(options_.roll_over_bytes, 2 * snapshot_bytes_);
   const Status status = Guarded("log to the manifest of", options_.directory,
@@ -203,7 +205,7 @@ Status Manifest::AppendEdit(const VersionEdit& edit) {
   LAVA_RETURN_IF_ERROR(log_->Flush());
   if (!options_.sync) return Status::OK();
   const Status status = log_->Sync();
-  // The kernel may have dropped the dirty pages: what the device holds is unknown from here on.
+  // The kernel may have dropped the dirty pages: the device's contents are unknown from here on.
   if (!status.ok()) failed_sync_ = status.WithContext("manifest is read-only until reopened");
   return status;
 }
@@ -222,11 +224,11 @@ Status Manifest::StartLog(const ManifestState& next) {
   LAVA_ASSIGN_OR_RETURN(std::unique_ptr<fs::AppendFile> log, fs->CreateFromReserve(path, 4096));
   Status status = log->Append(bytes);
   if (status.ok()) status = options_.sync ? log->Sync() : log->Flush();
-  // The new name must be there before CURRENT says it: changes of names are not kept in order.
+  // The log's name must be durable before CURRENT names it: directories do not keep order.
   if (status.ok() && options_.sync) status = fs->SyncDirectory(options_.directory);
   if (status.ok()) status = PointCurrent(number, bytes.size());
   if (!status.ok()) {
-    // CURRENT may name the new log already when only the last step failed: it is left in place.
+    // If only the last step failed, CURRENT may already name the new log: the log is not removed.
     log.reset();
     return status;
   }
@@ -235,7 +237,7 @@ Status Manifest::StartLog(const ManifestState& next) {
   snapshot_bytes_ = bytes.size();
   log_ = std::move(log);
   frames_ = std::move(frames);
-  // Garbage if it stays; the next open removes it.
+  // A failure is harmless: the next open removes the old log.
   if (previous != 0) static_cast<void>(fs->Remove(PathOf(FileName(previous))));
   return Status::OK();
 }

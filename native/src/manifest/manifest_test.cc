@@ -106,7 +106,7 @@ TEST_F(ManifestTest, EveryCallThatFailsLeavesTheOldOrTheNewState) {
   }
 }
 
-// Each edit wrote the whole state once the state was longer than the limit.
+// Once the state was longer than the limit, each edit wrote the whole state.
 TEST_F(ManifestTest, AStateThatIsLongerThanTheLimitIsNotWrittenForEachEdit) {
   auto manifest = Manifest::Fresh(Options());
   for (uint64_t n = 1; n <= 200; ++n) ASSERT_TRUE(AddFile(manifest.get(), n).ok());
@@ -120,7 +120,7 @@ TEST_F(ManifestTest, AReadThatEndsEarlyIsNoTornEnd) {
   for (const bool sync : {false, true}) {
     {
       auto manifest = Manifest::Fresh(Options(sync));
-      // The first half is a snapshot and whole edits.
+      // The first half of the log is a snapshot and complete edits.
       for (uint64_t n = 1; n <= 9; ++n) ASSERT_TRUE(AddFile(manifest.get(), n).ok());
     }
     faults_.Arm({.fault = Fault::kShortRead, .path_contains = "/MANIFEST-"});
@@ -175,8 +175,8 @@ TEST_F(ManifestTest, SyncedEditsSurviveEveryPowerCut) {
   memory_.SetMutationHook(nullptr);
 }
 
-// A directory's changes are not kept in order: CURRENT's renaming may last where the creation of
-// what it names does not.
+// Directories do not keep their changes in order: the rename of CURRENT may be durable while the
+// creation of the manifest that it names is not.
 TEST_F(ManifestTest, CurrentNeverNamesAManifestWhoseNameMayBeLost) {
   memory_.SetMutationHook([&](uint64_t call) {
     const uint64_t states = memory_.CrashStates();

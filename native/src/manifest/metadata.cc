@@ -7,8 +7,8 @@ namespace lava {
 namespace {
 
 // 8 bytes magic, u32 format version, u32 CRC32C of both, u64 payload length, payload, u64 XXH3 of
-// all before. The first 16 bytes stay as they are in every format to come, so that a damaged
-// version is told from a newer one.
+// everything before. Future formats keep the first 16 bytes, so that a damaged version can be told
+// from a newer one.
 constexpr std::string_view kMetadataMagic = "LAVACKPT";
 constexpr size_t kHeaderBytes = 8 + 4 + 4 + 8;
 constexpr size_t kTrailerBytes = 8;
@@ -22,7 +22,7 @@ Status Corrupt(const std::string& what, uint64_t offset) {
 
 std::string EncodeMetadata(const ManifestState& state) {
   VersionEdit edit = SnapshotOf(state);
-  // What a checkpoint is restored to has logs of its own.
+  // The instance that restores a checkpoint has logs of its own.
   edit.wal_flushed.reset();
   edit.entries_released.reset();
   std::string payload;

@@ -12,7 +12,7 @@ uint64_t Part(uint64_t bytes, double part) {
 }  // namespace
 
 double MetBelow::Hiding(uint32_t level, uint32_t last) const {
-  double passed = 1;  // what meets nothing all the way down
+  double passed = 1;  // share of records that meet no older record on the way down
   for (uint32_t n = level; n < last; ++n) passed *= 1 - part[n];
   return 1 - passed;
 }
@@ -35,7 +35,7 @@ VersionSpace SpaceOf(const Version& version, const MetBelow& met) {
     if (level == last && last > 0) continue;
     uint64_t bytes = sums.file_bytes, referenced = sums.referenced_bytes;
     if (level == last && !version.levels[0].empty()) {
-      // The oldest file of L0 lies over nothing when it is all there is.
+      // L0 is the only level: the oldest file of L0 hides nothing.
       const FileMeta& oldest = *version.levels[0].back().file;
       bytes -= std::min(bytes, oldest.bytes);
       referenced -= std::min(referenced, ReferencedBytes(oldest));
@@ -46,7 +46,7 @@ VersionSpace SpaceOf(const Version& version, const MetBelow& met) {
   }
   const uint64_t raw = version.sums.value_raw_bytes;
   space.value_file_bytes = version.sums.value_file_bytes;
-  named = std::min(named, raw);  // clipped entries name more than is there
+  named = std::min(named, raw);  // clipped entries may name more than exists
   space.hidden_raw_value_bytes = std::min(named, space.hidden_raw_value_bytes);
   const double stored =
       raw == 0 ? 0 : static_cast<double>(space.value_file_bytes) / static_cast<double>(raw);

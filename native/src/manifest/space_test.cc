@@ -27,7 +27,7 @@ void Hold(Version* version, uint64_t number, uint64_t raw_bytes, uint64_t bytes)
   version->value_files[file->id] = {file, 1};
 }
 
-// No edit made it.
+// The version was not made by an edit, so its sums are counted here.
 VersionSpace SpaceIn(Version version, const MetBelow& met) {
   version.sums = CountSums(version);
   return SpaceOf(version, met);
@@ -65,7 +65,7 @@ TEST(Space, UpperRecordsHideAsManyBytesAsCompactionsFoundOverwritten) {
   Version version = TreeOf({{Keys(1, 10, {{IdOf(11), 1, 1000}})},
                             {Keys(2, 30, {{IdOf(12), 3, 3000}})},
                             {Keys(3, 100, {{IdOf(13), 10, 10000}})}});
-  // Stored at half their size.
+  // The values are stored at half their size.
   Hold(&version, 11, 1000, 500);
   Hold(&version, 12, 3000, 1500);
   Hold(&version, 13, 10000, 5000);
@@ -76,7 +76,7 @@ TEST(Space, UpperRecordsHideAsManyBytesAsCompactionsFoundOverwritten) {
   EXPECT_EQ(space.hidden_raw_value_bytes, 4000u);
   EXPECT_EQ(space.hidden_value_bytes, 2000u);
   EXPECT_EQ(space.live_bytes, 100u + 5000u);
-  // Half of the middle level hides something, and three quarters of what lies above both.
+  // Half of the middle level hides something, and three quarters of the level above it.
   EXPECT_EQ(SpaceIn(version, Met(0.5)).hidden_key_bytes, 7u + 15u);
   EXPECT_EQ(SpaceIn(version, Met(0.5)).hidden_raw_value_bytes, 750u + 1500u);
 }

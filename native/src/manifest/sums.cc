@@ -7,10 +7,10 @@
 namespace lava {
 namespace {
 
-// What allocation adds to a thing, and a tree's node to its entry.
+// Bytes that the allocator adds to an allocation, and that a tree node adds to its entry.
 constexpr uint64_t kAllocationBytes = 16, kNodeBytes = 48;
 
-// By its size: copies of one string may have other capacities.
+// By size, not capacity: copies of one string may have different capacities.
 uint64_t MemoryOf(const std::string& s) { return s.size() < sizeof(s) / 2 ? 0 : s.size() + 1; }
 
 uint64_t MemoryOf(const ValueFileMeta& file) {
@@ -54,7 +54,7 @@ std::optional<uint32_t> HighestStand(const Version& version, const FileMeta& fil
 
 VersionSums CountSums(const Version& version) {
   VersionSums sums;
-  std::set<const FileMeta*> seen;  // a file may stand several times in a version
+  std::set<const FileMeta*> seen;  // a file may have several entries in a version
   for (uint32_t n = 0; n < kLevelCountMax; ++n) {
     VersionSums::Level& level = sums.levels[n];
     for (const FileEntry& entry : version.levels[n]) {

@@ -7,14 +7,14 @@
 
 namespace lava {
 
-/// Counts the sums of a version from its files and births alone. For tests, for assertions, and for
-/// versions that no edit made: all others keep their sums as edits change them.
+/// Counts the sums of a version from its files and births alone. For tests, assertions, and
+/// versions that were not made by an edit. All other versions get their sums updated by edits.
 VersionSums CountSums(const Version& version);
 
-/// What a part of a version takes in memory, about.
+/// Approximate memory that a part of a version takes. Units: bytes.
 uint64_t MemoryOf(const FileEntry& entry);
 uint64_t MemoryOf(const Birth& birth);
-/// Counts a value file in or out.
+/// Adds a value file to the sums, or subtracts it.
 void CountValueFile(const ValueFileMeta& file, bool added, VersionSums* sums);
 
 /// Calls visit(level, entry) for each entry of the file in the version, highest level first, until
@@ -34,7 +34,7 @@ void ForEachStand(const Version& version, const FileMeta& file, const Visit& vis
   }
 }
 
-/// The highest level (the lowest number) that has an entry of the file, if any has.
+/// The highest level (the lowest number) with an entry of the file; empty without an entry.
 std::optional<uint32_t> HighestStand(const Version& version, const FileMeta& file);
 
 }  // namespace lava

@@ -21,12 +21,12 @@ namespace lava {
 
 inline constexpr uint32_t kLevelCountMax = 8;
 
-/// What versions know of any file. The same object stands in all versions under one id.
+/// Fields common to key and value files. All versions share one object for each id.
 struct StoredFile {
   FileId id;
   uint64_t bytes = 0;
   uint32_t crc32c = 0;
-  /// The open reader, hung on before the file is first installed in a version; not persisted.
+  /// The open reader, attached before the file is first installed in a version; not persisted.
   std::shared_ptr<Attachment> reader;
 };
 
@@ -34,16 +34,16 @@ struct StoredFile {
 struct FileMeta : StoredFile {
   uint64_t records = 0, deletes = 0, prefix_deletes = 0, range_tombstones = 0;
   uint64_t raw_bytes = 0;
-  std::string lower, upper;  // own bounds, [lower, upper) over everything it holds
+  std::string lower, upper;  // own bounds: [lower, upper) covers all records
   std::map<uint64_t, std::pair<uint64_t, uint64_t>> tables;  // id -> records, raw bytes
-  std::vector<BirthShare> births;                            // what its references name, ascending
+  std::vector<BirthShare> births;                            // named by references; ascending
 };
 
-/// What one table has of a value file.
+/// The records of one table in a value file.
 struct TableShare {
   static constexpr int64_t kNeverExpires = INT64_MAX;
   uint64_t records = 0, raw_bytes = 0;
-  /// The newest timestamp of its values; kNeverExpires when one has none.
+  /// The newest timestamp of the values; kNeverExpires when a value has no timestamp.
   int64_t newest_ms = INT64_MIN;
 
   void Add(uint64_t bytes, std::optional<uint64_t> timestamp) {
@@ -57,21 +57,21 @@ struct TableShare {
 /// An immutable value SST.
 struct ValueFileMeta : StoredFile {
   uint64_t records = 0, raw_bytes = 0, stored_bytes = 0;
-  bool hot = false;  // of keys that were written often; not persisted
-  /// The level that its values were written to with their keys; of a collection's outputs, the
-  /// highest that its inputs had. 0 in files of manifests before format 5.
+  bool hot = false;  // holds values of frequently written keys; not persisted
+  /// The level that the values were written to with their keys. For outputs of a collection: the
+  /// highest level of the inputs. 0 in files of manifests before format 5.
   uint32_t level = 0;
-  /// Files of one sorted group were written by one job in key order, and do not overlap (DiffKV
-  /// 3.1): the number of the first of them. 0: not known.
+  /// One job wrote the files of a sorted group in key order and without overlaps (DiffKV 3.1). The
+  /// group's id is the number of its first file. 0: not known.
   uint64_t group = 0;
-  std::string lower, upper;        // own bounds, [lower, upper) over its keys
-  std::vector<BirthShare> births;  // what was born where of what it holds, ascending
+  std::string lower, upper;        // own bounds: [lower, upper) covers all keys
+  std::vector<BirthShare> births;  // births of the values it holds, ascending
   /// By table id; empty in files of manifests before format 3.
   std::map<uint64_t, TableShare> tables;
 };
 
-/// A file with the bounds that this version shows of it: [lower, upper), within the file's own.
-/// One file may stand several times in a version, with disjoint bounds.
+/// A file with the bounds [lower, upper) that are visible in this version, within the file's own
+/// bounds. A version may have several entries of one file, with disjoint bounds.
 struct FileEntry {
   std::shared_ptr<FileMeta> file;
   std::string lower, upper;
@@ -79,14 +79,14 @@ struct FileEntry {
 };
 using FileList = SharedList<FileEntry>;
 
-/// A part of a level.
+/// A range of entries of a level.
 /// Ownership: borrows the list, which must not change meanwhile.
 class FileRange {
  public:
   FileRange() = default;
   FileRange(FileList::const_iterator begin, FileList::const_iterator end)
       : begin_(begin), end_(end) {}
-  /// All of it.
+  /// The whole list.
   FileRange(const FileList& list) : begin_(list.begin()), end_(list.end()) {}
 
   FileList::const_iterator begin() const { return begin_; }
@@ -96,7 +96,7 @@ class FileRange {
   const FileEntry& operator[](size_t index) const {
     return *(begin_ + static_cast<ptrdiff_t>(index));
   }
-  /// The first entry for which before() is false; it must be true for all before that one.
+  /// The first entry for which before() is false. before() must be true for all earlier entries.
   template <typename Before>
   FileList::const_iterator PartitionPoint(const Before& before) const {
     return empty() ? end_ : begin_.list()->PartitionPoint(begin_, end_, before);
@@ -106,29 +106,29 @@ class FileRange {
   FileList::const_iterator begin_, end_;
 };
 
-/// Where values that were born under one name are now, for keys in [lower, upper).
+/// A place of a birth: the file that now holds the birth's values for keys in [lower, upper).
 struct Placement {
   std::shared_ptr<ValueFileMeta> file;
   std::string lower, upper;
 };
 
-/// A birth name that some key file of a version has. The references to it may be ghosts: older
-/// than another record of their key, and their value gone.
+/// A birth that at least one key file of a version names. Some references to it may be stale: a
+/// newer record of their key exists, and their value is gone.
 struct Birth {
-  std::vector<Placement> places;  // for one key several may apply: one for each temperature
-  uint64_t named_by = 0;          // entries of key files
-  // Sums over these entries; those of clipped entries show an unknown part of theirs.
+  std::vector<Placement> places;  // a key may have two: a hot one and a cold one
+  uint64_t named_by = 0;          // number of entries of key files
+  // Sums over these entries. Which part of a clipped entry is visible is unknown.
   uint64_t records = 0, raw_bytes = 0;
   uint64_t clipped_records = 0, clipped_raw_bytes = 0;
-  /// By table: values with timestamps up to this one had expired, and some were dropped while
-  /// references to them are still there. All such references stand for nothing.
+  /// By table: values with timestamps up to this one had expired. Some of them were dropped while
+  /// references to them remain. References up to this timestamp count as no value.
   std::map<uint64_t, int64_t> expired_to_ms;
 };
 
-/// What of a value file in a version no reference reaches, in raw bytes of values, see garbage.h.
+/// The garbage of a value file, in raw bytes of values that no reference reaches; see garbage.h.
 struct ValueGarbage {
   uint64_t min = 0, max = 0, estimate = 0;
-  uint64_t referenced = 0;  // what references name of the births that the file holds
+  uint64_t referenced = 0;  // referenced bytes of the births that the file holds
   bool operator==(const ValueGarbage&) const = default;
 };
 
@@ -136,20 +136,22 @@ struct ValueGarbage {
 struct VersionSums {
   struct Level {
     uint64_t entry_bytes = 0, entry_records = 0;  // of all entries
-    /// Of the files that have no entry in a higher level, each once; raw bytes that they name.
+    /// Sums over files without an entry in a higher level, each counted once. referenced_bytes are
+    /// the raw bytes that the files reference.
     uint64_t file_bytes = 0, referenced_bytes = 0;
     bool operator==(const Level&) const = default;
   };
   std::array<Level, kLevelCountMax> levels;
   uint64_t value_file_bytes = 0, value_raw_bytes = 0;
-  uint64_t memory_bytes = 0;  // that the version keeps in memory, about
+  uint64_t memory_bytes = 0;  // approximate memory of the version's metadata
   bool operator==(const VersionSums&) const = default;
 };
 
-/// An immutable state of the tree. L0: newest first, may overlap. Deeper levels: ascending,
-/// disjoint. Births and value files follow from edits and from the key files: a birth that no key
-/// file names any more is gone, and a value file in which no birth is left.
-/// A copy shares what an edit does not change, see SharedList.
+/// An immutable state of the tree. L0 is ordered newest first and may overlap. Deeper levels are
+/// ascending and disjoint. Births and value files follow from the edits and the key files: a birth
+/// leaves the version with the last key file that names it, a value file with its last birth.
+/// Copies share the parts that an edit does not change; see SharedList.
+/// Threads:    any, once the version is installed.
 struct Version {
   std::array<FileList, kLevelCountMax> levels;
   SharedMap<FileId, std::shared_ptr<const Birth>> births;
@@ -159,9 +161,9 @@ struct Version {
     ValueGarbage garbage = {};
   };
   SharedMap<FileId, ValueEntry> value_files;
-  /// Kept by edits.
+  /// Updated by each edit.
   VersionSums sums;
-  /// Files that the last edit took out of the version for good.
+  /// Files that the last edit removed from the version altogether.
   struct LeftFile {
     FileId id;
     bool is_value_file = false;
@@ -171,12 +173,12 @@ struct Version {
   std::vector<LeftFile> left;
 
   /// For messages: a line for each level, entry, value file with its garbage, and birth. Bounds are
-  /// in hexadecimal and cut off, so that keys are among it.
+  /// hexadecimal and truncated, so the text contains parts of keys.
   std::string DebugString() const;
 };
 
-/// Whether the reference, of a key of this table, is to a value that had expired when others of its
-/// birth were dropped for that.
+/// Whether the value of a reference, found under a key of this table, had expired when expired
+/// values of the same birth were dropped.
 bool HasExpired(const Version& version, uint64_t table, const ValueReference& reference);
 
 /// A registered table in the manifest.

@@ -37,7 +37,7 @@ FileList::const_iterator Find(const FileList& level, const VersionEdit::RemovedF
   return at != level.end() && is_it(*at) ? at : level.end();
 }
 
-// One file may stand several times, but shows every key at most once.
+// A version may have several entries of one file, but each key must be visible at most once.
 Status CheckStands(const Version& version, const FileMeta& file) {
   std::vector<const FileEntry*> stands;
   ForEachStand(version, file, [&](uint32_t, const FileEntry& entry) { stands.push_back(&entry); });
@@ -165,7 +165,7 @@ void VersionBuilder::PruneBirths() {
   });
 }
 
-// Those as they were before were taken off when the first change copied them.
+// The sums of the previous objects were subtracted when Change() copied them.
 void VersionBuilder::CountBirths() {
   for (const auto& [id, birth] : births_) {
     version_->sums.memory_bytes += MemoryOf(*birth);

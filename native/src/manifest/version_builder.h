@@ -9,16 +9,15 @@
 
 namespace lava {
 
-/// Makes a version from the one before it by one edit. Its cost grows with what the edit touches,
-/// not with the number of files: the version's sums, and what garbage each value file has, are kept
-/// as they change.
-/// Threads:    one; nobody else may see the version yet.
-/// Ownership:  borrows the version, which is a copy of the one before.
+/// Makes a version from its predecessor by applying one edit. The cost grows with the edit, not
+/// with the number of files: the sums and the garbage of each value file are updated in place.
+/// Threads:    one; no other thread may see the version yet.
+/// Ownership:  borrows the version, which is a copy of the predecessor.
 class VersionBuilder {
  public:
   explicit VersionBuilder(Version* version) : version_(version) {}
 
-  /// Once. Errors: as ApplyToVersion(); the version is of no use then.
+  /// Call once. Errors: as ApplyToVersion(); the version must then be discarded.
   Status Apply(const VersionEdit& edit);
 
  private:
@@ -30,27 +29,27 @@ class VersionBuilder {
   Status AddEntry(const VersionEdit::AddedFile& added);
   Status AddValueFiles(const VersionEdit& edit);
   void ExpireBirths(const VersionEdit& edit);
-  /// Forgets births that no key file names any more, and value files that held only such.
+  /// Forgets births that no key file names any more, and value files without remaining births.
   void PruneBirths();
   void CountBirths();
   void JudgeGarbage();
   void NoteLeft();
 
-  /// Changes the level by change(), and the sums by what that does to an entry.
+  /// Changes the level by calling change(), and updates the sums for the entry.
   template <typename ChangeLevel>
   void CountEntry(uint32_t level, const FileEntry& entry, bool added, const ChangeLevel& change);
   void NameBirths(const FileEntry& entry, bool added);
-  /// The birth, to be changed: versions share births, so the first change copies it.
+  /// The birth, to be modified. Versions share births, so the first change copies the birth.
   Birth* Change(const FileId& id);
-  /// What garbage the files that hold the birth have may change.
+  /// Marks the files that hold the birth: their garbage may change.
   void Touch(const Birth& birth);
   void DropPlacement(const FileId& file);
 
   Version* const version_;
-  size_t l0_position_ = 0;                           // where entries of L0 are added
-  std::map<FileId, std::shared_ptr<Birth>> births_;  // that were changed
-  std::set<FileId> value_files_;                     // of which the garbage may have changed
-  // That an entry, or all births, left.
+  size_t l0_position_ = 0;                           // position at which entries are added to L0
+  std::map<FileId, std::shared_ptr<Birth>> births_;  // the changed ones
+  std::set<FileId> value_files_;                     // those whose garbage may have changed
+  // Key files that lost an entry, and value files that lost all births.
   std::map<FileId, std::shared_ptr<FileMeta>> removed_files_;
   std::map<FileId, std::shared_ptr<ValueFileMeta>> removed_value_files_;
 };

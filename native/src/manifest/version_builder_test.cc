@@ -9,12 +9,12 @@
 namespace lava {
 namespace {
 
-/// Flushes, compactions, moves and collections of a tree whose keys are numbers of four digits.
+/// Random flushes, compactions, moves and collections of a tree. Keys are four-digit numbers.
 class RandomTree {
  public:
   explicit RandomTree(uint64_t seed) : random_(seed) { Import(); }
 
-  /// One edit. False: there is nothing to do it with.
+  /// Applies one edit. False if the tree has no files for the chosen kind of edit.
   bool Step() {
     switch (random_() % 8) {
       case 0:
@@ -42,7 +42,7 @@ class RandomTree {
     ASSERT_TRUE(status.ok()) << status.ToString();
     ExpectLeft(*before);
   }
-  // The version tells just the files that are in it no more.
+  // The version lists exactly the files that have left it.
   void ExpectLeft(const Version& before) {
     std::set<std::string> left, told;
     for (const auto& level : before.levels)
@@ -54,7 +54,7 @@ class RandomTree {
     EXPECT_EQ(told, left);
   }
 
-  // One file twice, as a checkpoint's that two instances share.
+  // One file with two entries, as after two instances that shared a checkpoint were united.
   void Import() {
     VersionEdit edit;
     edit.partition_bytes = 1;
@@ -74,7 +74,7 @@ class RandomTree {
     Apply(edit);
     return true;
   }
-  // An entry of some level, and its level.
+  // An entry of a random level, and the level.
   const FileEntry* Choose(uint32_t* level) {
     *level = random_() % 4;
     const FileList& files = version().levels[*level];
@@ -119,7 +119,7 @@ class RandomTree {
     for (const auto* entries : {&upper, &below})
       for (const FileEntry& entry : *entries)
         for (const BirthShare& share : entry.file->births) named[share.birth] += share.raw_bytes;
-    // Into several files, and some of what was named has died.
+    // Write several files and let some of the named values die.
     const uint64_t begin = std::stoull(from), end = std::stoull(to);
     const uint64_t files = std::min<uint64_t>(1 + random_() % 3, end - begin);
     for (uint64_t n = 0; n < files; ++n) {

@@ -12,27 +12,27 @@
 namespace lava {
 
 /// The newest format of manifests and of checkpoint metadata that this library reads and writes.
-/// 1: without value files; 2: without their tables and what expired in them; 3: without positions
-/// of write-ahead logs; 4: without levels and groups of value files.
+/// Format 1 has no value files. Format 2 has no tables of value files and no expired births.
+/// Format 3 has no positions of write-ahead logs. Format 4 has no levels and groups of value files.
 inline constexpr uint32_t kManifestFormatVersion = 5;
 
-/// A change from one version to the next, computed against a version: it fails at Apply when an
-/// input has left that version since.
+/// A change from one version to the next. An edit is computed against a version; applying it fails
+/// if one of its inputs has left that version since.
 /// Threads:    a value.
-/// Ownership:  FileMeta objects are shared with the versions that the edit makes.
+/// Ownership:  versions made by the edit share its FileMeta objects.
 struct VersionEdit {
   struct AddedFile {
     uint32_t level = 0;
     FileEntry entry;
   };
-  /// A file may stand in a version several times; its lower bound tells which entry is meant.
+  /// A file may have several entries in a version; the lower bound identifies the entry.
   struct RemovedFile {
     uint32_t level = 0;
     FileId id;
     std::string lower;
   };
 
-  /// A new value file, or one that takes another's place, and what it holds for whom.
+  /// A value file that is new or replaces another one, and the births and key ranges it holds.
   struct AddedValueFile {
     struct Place {
       FileId birth;
@@ -42,13 +42,13 @@ struct VersionEdit {
     std::vector<Place> places;
   };
 
-  /// L0 entries newest first. They take the place of the L0 entries that the edit removes, or
-  /// stand before all others when it removes none.
+  /// L0 entries are newest first. They take the place of the L0 entries that the edit removes, or
+  /// come before all others if the edit removes none.
   std::vector<AddedFile> added;
   std::vector<RemovedFile> removed;
   std::vector<AddedValueFile> values_added;
-  std::vector<FileId> values_removed;  // with all places that they have
-  /// Births of which a table's values with timestamps up to this one have expired.
+  std::vector<FileId> values_removed;  // with all of their places
+  /// Marks values of a table in this birth as expired if their timestamps are up to timestamp_ms.
   struct ExpiredBirth {
     FileId birth;
     uint64_t table = 0;
@@ -56,21 +56,21 @@ struct VersionEdit {
     auto operator<=>(const ExpiredBirth&) const = default;
   };
   std::vector<ExpiredBirth> births_expired;
-  std::vector<TableRegistration> registered;  // new, or known with other options
+  std::vector<TableRegistration> registered;  // new tables, and known tables with changed options
   std::vector<uint64_t> dropped;              // table ids
   std::optional<uint32_t> partition_bytes;
   std::optional<uint64_t> next_file_number;
-  std::vector<Origin> origins;  // of opens: the edits behind belong to the last one
-  /// The last record of the write-ahead log that is in files; said first when the log begins.
+  std::vector<Origin> origins;  // one per open; later edits belong to the newest origin
+  /// The last record of the write-ahead log whose data is in files. First set when the log begins.
   std::optional<uint64_t> wal_flushed;
-  /// Up to which sequence the layer above needs no entries any more; with a write-ahead log only.
+  /// The layer above needs no entries up to this sequence any more. Only with a write-ahead log.
   std::optional<uint64_t> entries_released;
 
-  /// For messages: a line for each change, as Version::DebugString().
+  /// For messages: a line for each change, in the form of Version::DebugString().
   std::string DebugString() const;
 
   void Add(uint32_t level, FileEntry entry) { added.push_back({level, std::move(entry)}); }
-  /// A value file in which everything was born.
+  /// Adds a value file in which all of its values were born.
   void AddBorn(std::shared_ptr<ValueFileMeta> file) {
     AddedValueFile born{std::move(file), {}};
     for (const BirthShare& share : born.file->births)
@@ -82,11 +82,11 @@ struct VersionEdit {
   }
 };
 
-/// All that a manifest says at one moment.
+/// The complete state that a manifest records at one moment.
 struct ManifestState {
   std::shared_ptr<const Version> version = std::make_shared<Version>();
   std::map<uint64_t, TableRegistration> tables;  // by id
-  uint32_t partition_bytes = 0;                  // 0: not said yet
+  uint32_t partition_bytes = 0;                  // 0: not set yet
   uint64_t next_file_number = 1;
   std::vector<Origin> origins;  // one per open, oldest first; the newest kOriginsMax are kept
   std::optional<uint64_t> wal_flushed;  // none: the instance has no write-ahead log
@@ -96,15 +96,15 @@ struct ManifestState {
 
 /// Appends the edit's encoding (docs/manifest-format.md) to *out.
 void EncodeEdit(const VersionEdit& edit, std::string* out);
-/// The edit that makes state from nothing.
+/// The edit that produces the state from an empty one.
 VersionEdit SnapshotOf(const ManifestState& state);
 
-/// Finds FileMeta objects by identity, so that every name has one object in all versions.
-/// Threads: one thread.
+/// Finds file metadata by file id, so that all versions share one object for each file.
+/// Threads:    one thread.
 class FileTable {
  public:
-  /// The object known under meta's identity, or meta, which becomes known. Corruption when a file
-  /// of the same identity differs from it.
+  /// Returns the known object with meta's id. If the id is unknown, meta becomes the known object.
+  /// Errors: Corruption when the known object of the same id differs from meta.
   Result<std::shared_ptr<FileMeta>> Intern(std::shared_ptr<FileMeta> meta);
   Result<std::shared_ptr<ValueFileMeta>> Intern(std::shared_ptr<ValueFileMeta> meta);
   void InternAll(const Version& version);
@@ -114,18 +114,18 @@ class FileTable {
   std::map<FileId, std::weak_ptr<ValueFileMeta>> value_files_;
 };
 
-/// Decodes and checks one edit: lengths, levels, bounds within the file's own, tables' kinds.
+/// Decodes one edit and checks lengths, levels, kinds of tables, and bounds against the file's own.
 /// Errors: Corruption, naming the offset within payload (plus base_offset) and the field.
 Status DecodeEdit(Slice payload, uint64_t base_offset, FileTable* files, VersionEdit* edit);
 
-/// Applies edit to *state, or says why not and leaves *state as it was.
+/// Applies the edit to *state. On an error *state is unchanged.
 /// Errors: InvalidArgument when an input has left the version (the plan was too old), or when an
-///         entry is added that stands there already or overlaps another one in a level >= 1.
+///         added entry is in the version already or overlaps another one in a level >= 1.
 Status ApplyEdit(const VersionEdit& edit, ManifestState* state);
 
-/// The same for a version alone. On an error *version is of no use any more.
+/// Applies the edit to a version alone. After an error *version must be discarded.
 Status ApplyToVersion(const VersionEdit& edit, Version* version);
-/// Sorts placements back to the value files that they name.
+/// Groups the placements of all births by value file.
 std::vector<VersionEdit::AddedValueFile> PlacedValueFiles(const Version& version);
 
 /// A checkpoint's metadata: magic, format version, one snapshot edit, checksum.

@@ -99,7 +99,7 @@ std::shared_ptr<ValueFileMeta> ValueFile(uint64_t number) {
   return meta;
 }
 
-// Of manifests of all formats; without a group the level is not written, either.
+// Value files of all manifest formats. Without a group the level is not written either.
 TEST(VersionEdit, ValueFilesKeepLevelAndGroup) {
   VersionEdit edit;
   for (const uint64_t number : {1, 2, 3}) edit.AddBorn(ValueFile(number));
@@ -150,7 +150,7 @@ TEST(VersionEdit, EveryTruncationAndUnknownTagIsCorruption) {
     FileTable files;
     VersionEdit edit;
     const Status status = DecodeEdit(Slice(bytes).substr(0, length), 100, &files, &edit);
-    // A cut between two fields leaves a sound, shorter edit: the checksum above sees that.
+    // A cut between two fields leaves a valid, shorter edit; only the frame's checksum detects it.
     if (status.ok()) continue;
     ++refused;
     EXPECT_TRUE(status.IsCorruption());
@@ -243,7 +243,7 @@ TEST(Metadata, EveryFlippedBitAndEveryTruncationIsRefused) {
 TEST(Metadata, ANewerFormatNamesBothVersions) {
   std::string metadata = EncodeMetadata(SomeState());
   metadata[8] = kManifestFormatVersion + 1;
-  // The header's checksum as the newer library would have written it.
+  // Recompute the header's checksum as a newer library would have written it.
   EncodeFixed32(metadata.data() + 12, Crc32c(Slice(metadata).substr(0, 12)));
   FileTable files;
   ManifestState state;
