@@ -34,7 +34,7 @@ std::vector<std::unique_ptr<MergeRun>> OpenRuns(const CompactionInput& input) {
   return runs;
 }
 
-// Before anything is asked of them: a file that came only meanwhile would have had no tombstones.
+// Checked first: a file that arrives during the job would have had no tombstones at its start.
 Status AllPresent(const CompactionInput& input) {
   for (const CompactionInput::Level& level : input.inputs)
     for (const FileEntry& entry : level.entries)
@@ -52,9 +52,9 @@ RangeTombstoneSet CarriedTombstones(const std::vector<std::unique_ptr<MergeRun>>
   return carried;
 }
 
-// Turns an expired record into what must take its place. False: nothing.
+// Turns an expired record into the tombstone that replaces it. False: no tombstone is needed.
 bool ExpireRecord(const OlderData& older, Record* record) {
-  // An operand adds nothing any more; what it was to be added to stays.
+  // An expired operand adds nothing; the records below it stay.
   if (IsAppend(record->kind)) return false;
   if (!older.MayHoldKey(record->key)) return false;
   record->kind = RecordKind::kDelete;
@@ -62,7 +62,7 @@ bool ExpireRecord(const OlderData& older, Record* record) {
   return true;
 }
 
-// References to values that expired, whatever the clock and the TTL say now.
+// References to values that are marked as expired, whatever the clock and the TTL are now.
 class GoneReferences {
  public:
   GoneReferences(const CompactionInput& input, uint32_t partition_bytes)
@@ -113,7 +113,7 @@ Status RunCompaction(const JobContext& context, const CompactionInput& input,
   OutputFiles files(context, limits, std::move(tombstones));
   ValueOutput values(context, input.tables, input.output_level);
   ValueMerge merge(*input.version, input.merged_values, &values);
-  JobBreak brought_in(context.cancelled, context.pacer);  // what the merge of records did not see
+  JobBreak brought_in(context.cancelled, context.pacer);  // for rewritten values
   const GoneReferences gone(input, context.writer.partition_bytes);
   TtlFilter ttl(input.tables, context.writer.partition_bytes, input.drop_time);
   uint64_t seen = 0;
@@ -129,7 +129,7 @@ Status RunCompaction(const JobContext& context, const CompactionInput& input,
     LAVA_RETURN_IF_ERROR(files.Add(record));
   }
   LAVA_RETURN_IF_ERROR(records->status());
-  // All that may fail goes before files are handed out.
+  // Call everything that may fail before files are handed out.
   LAVA_RETURN_IF_ERROR(values.Close());
   LAVA_RETURN_IF_ERROR(files.Finish(&output->files));
   LAVA_RETURN_IF_ERROR(values.Finish(&output->value_files));

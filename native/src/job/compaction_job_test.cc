@@ -75,13 +75,13 @@ TEST(CompactionJob, RangeTombstonesAreCutAtTheOutputs) {
   }
   EXPECT_EQ(end, K("29"));
   EXPECT_EQ(tree.Scan(), tree.model());
-  // Where nothing older is left they go.
+  // At the bottom nothing older is left, so the tombstones are dropped.
   const CompactionOutput bottom = tree.Compact(tree.PlanLevels(1, 2));
   for (const auto& file : bottom.files) EXPECT_EQ(file->range_tombstones, 0u);
   EXPECT_EQ(tree.Scan(), tree.model());
 }
 
-// Its tombstones would be left out, though all the rest of it may arrive in time.
+// The merge would miss the tombstones of a missing file even if its records arrived in time.
 TEST(CompactionJob, NothingIsDoneWithoutAFileThatIsNotThere) {
   TreeForTest tree;
   tree.Put(K("a"), "old");
@@ -152,9 +152,9 @@ TEST(CompactionJob, ExpiredListElements) {
   tree.Compact(tree.PlanLevels(1, 2));
   tree.now_ms = 1000;
   tree.Append(K("base"), old + fresh + old);
-  tree.Append(K("all"), old);  // an operand of nothing: the base stays
+  tree.Append(K("all"), old);  // an operand without a base here: the base below stays
   tree.Put(K("put"), old);     // nothing older: vanishes
-  tree.Put(K("all2"), old);    // its key lies within the file below: a tombstone
+  tree.Put(K("all2"), old);    // the key is in the range of the file below: becomes a tombstone
   tree.SealAndFlush();
   const CompactionOutput output = tree.Compact(tree.PlanLevels(0, 1));
   ASSERT_EQ(output.files.size(), 1u);
@@ -175,7 +175,7 @@ TEST(CompactionJob, TablesThatAreNotRegisteredAreNotFiltered) {
   EXPECT_EQ(tree.Scan(), tree.model());
 }
 
-// A file may stand in a version twice, with disjoint bounds, at different levels.
+// A version may have two entries of a file with disjoint bounds at different levels.
 TEST(CompactionJob, ClippedEntriesShowOnlyTheirBounds) {
   TreeForTest tree;
   tree.Put(K("older"), "so that the flush keeps tombstones");

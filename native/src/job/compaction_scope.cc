@@ -5,7 +5,7 @@
 namespace lava {
 namespace {
 
-// [lower, upper) of all inputs; an empty upper has no end.
+// [lower, upper) of all inputs; an empty upper bound means no end.
 struct Range {
   Slice lower, upper;
 };
@@ -30,7 +30,7 @@ bool Overlaps(const FileEntry& entry, const Range& range) {
          (range.upper.empty() || entry.lower < range.upper);
 }
 
-// Parts of lists may have to be put together.
+// Lists: their parts may have to be joined.
 bool HoldsLists(const ValueFileMeta& file, const std::map<uint64_t, TableOptions>& tables) {
   return std::any_of(file.tables.begin(), file.tables.end(), [&](const auto& share) {
     const auto table = tables.find(share.first);
@@ -38,7 +38,7 @@ bool HoldsLists(const ValueFileMeta& file, const std::map<uint64_t, TableOptions
   });
 }
 
-// Null where the birth tells the compaction nothing.
+// The part of the birth that the compaction needs; null if there is none.
 std::shared_ptr<const Birth> InScope(const Birth& birth, const CompactionInput& input) {
   auto part = std::make_shared<Birth>();
   part->expired_to_ms = birth.expired_to_ms;

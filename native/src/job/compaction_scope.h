@@ -6,11 +6,11 @@
 
 namespace lava {
 
-/// What the compaction must know of input.version: the entries in the range of its inputs, and of
-/// the births that these name what had expired, what is in input.merged_values, and what has values
-/// of lists, whose parts may have to be put together. It keeps no other value file, so that what is
-/// collected meanwhile is given back at once.
-/// Threads:    any thread. Its time grows with the inputs and what overlaps them.
+/// The part of input.version that the compaction needs: the entries that overlap its inputs' range
+/// and the births that its inputs name. Of a birth: its marks of expired values, and its places in
+/// input.merged_values and in files with values of lists, whose parts may have to be joined. The
+/// result holds no other value file, so files that are collected meanwhile are freed at once.
+/// Threads:    any thread. The time grows with the inputs and the files that overlap them.
 std::shared_ptr<const Version> ScopeOf(const CompactionInput& input);
 
 }  // namespace lava

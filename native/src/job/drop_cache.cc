@@ -22,7 +22,7 @@ DropCache::Place DropCache::PlaceOf(Slice key) const {
   return {hash & (bucket_count_ - 1), std::max(tag, 1u)};
 }
 
-// Jobs that race lose or double an entry, which is harmless.
+// Concurrent calls may lose or duplicate an entry, which is harmless.
 void DropCache::Dropped(Slice key) {
   std::call_once(once_, [this] {
     const uint64_t buckets_max = bytes_max_.load(std::memory_order_relaxed) / sizeof(Bucket);

@@ -11,12 +11,12 @@
 
 namespace lava {
 
-/// Remembers keys whose values compactions dropped last: these are written often, and what is
-/// written of them next will be garbage soon (Scavenger 3.4.1, DropCache). Flushes and collections
-/// write such values to files of their own. It may forget, and take one key for another: it decides
-/// temperature, never liveness.
+/// Remembers keys whose values compactions dropped most recently. Such keys are written often, and
+/// their next values will soon be garbage (Scavenger 3.4.1, DropCache). Flushes and collections
+/// write these values to separate files. The cache may forget keys and confuse keys with equal
+/// hashes: it decides temperature, never liveness.
 /// Threads:    any.
-/// Ownership:  counter (may be null) must outlive it; charged from the first drop on.
+/// Ownership:  counter (may be null) must outlive the cache; charged from the first drop on.
 /// Units:      entries of 4 bytes.
 class DropCache {
  public:
@@ -27,15 +27,15 @@ class DropCache {
   DropCache(const DropCache&) = delete;
   DropCache& operator=(const DropCache&) = delete;
 
-  /// At most so many bytes from now on, at least a bucket: what the owner can spare. Without effect
-  /// from the first drop on.
+  /// Limits the memory of the cache, which takes at least one bucket. Without effect after the
+  /// first drop.
   void SetBytesMax(uint64_t bytes) { bytes_max_.store(bytes, std::memory_order_relaxed); }
 
   void Dropped(Slice key);
   bool IsHot(Slice key) const;
 
  private:
-  // A cache line, the key that was dropped last first.
+  // A cache line; the most recently dropped key comes first.
   struct alignas(64) Bucket {
     std::atomic<uint32_t> tags[16] = {};  // 0: none
   };

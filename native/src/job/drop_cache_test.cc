@@ -44,7 +44,7 @@ TEST(DropCache, TakesNoMoreThanTheOwnerCanSpareButABucket) {
 TEST(DropCache, ForgetsWhatWasDroppedLongestAgo) {
   DropCache cache(nullptr, 1024);
   for (int i = 0; i < 10'000; ++i) {
-    cache.Dropped(KeyOf(-1));  // over and over
+    cache.Dropped(KeyOf(-1));  // dropped again and again
     cache.Dropped(KeyOf(i));
   }
   EXPECT_TRUE(cache.IsHot(KeyOf(-1)));

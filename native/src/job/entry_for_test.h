@@ -9,7 +9,7 @@
 
 namespace lava {
 
-/// A file of a version, from `lower` to `upper`, that shows all it has.
+/// An entry that shows its whole file, from `lower` to `upper`.
 inline FileEntry Entry(const std::string& lower, const std::string& upper,
                        std::vector<BirthShare> births = {}) {
   auto file = std::make_shared<FileMeta>();

@@ -9,7 +9,7 @@
 namespace lava {
 namespace {
 
-// A number and its count in the map, and what the allocator adds.
+// Bytes of a map entry: the hash, its count, and the allocator's overhead.
 constexpr uint64_t kNodeBytes = 48;
 
 }  // namespace
@@ -56,7 +56,7 @@ Status EntrySegment::AppendEntry(uint64_t sequence, uint64_t skipped, Slice head
   return Status::OK();
 }
 
-// Most of it grows by doubling, so seldom.
+// The capacities mostly double, so the charge seldom changes.
 void EntrySegment::Charge() {
   const uint64_t bytes = keys_.capacity() + named_.capacity() * sizeof(Named) +
                          appended_.bucket_count() * sizeof(void*) + appended_.size() * kNodeBytes;
@@ -81,7 +81,7 @@ Status EntrySegment::End() {
 }
 
 Status EntrySegment::WriteIndex() {
-  // Of one key and birth the last one stands last.
+  // Stable: the last value of a key and birth stays last.
   std::stable_sort(named_.begin(), named_.end(), [this](const Named& a, const Named& b) {
     const int order = KeyOf(a).compare(KeyOf(b));
     return order < 0 || (order == 0 && a.record.birth < b.record.birth);

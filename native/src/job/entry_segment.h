@@ -14,50 +14,51 @@
 
 namespace lava {
 
-/// A segment of an instance's log that another layer shares (XLL 3): its entries, of which values
-/// of this instance may be the ends. It can be ended at any moment, so that the other layer can
-/// bring it away as it is; its index names the last value of each key that was put there, and all
-/// that were appended to lists: of one key each of them has a birth of its own.
-/// Threads:    AppendEntry() from one at a time, and not once End() was called; that from any.
-/// Ownership:  the file system and the counter must outlive it. The file stays when it goes.
+/// A log segment that the instance shares with another layer (XLL 3). It holds the layer's entries;
+/// an entry may end with a value of this instance. The segment can be ended at any moment, so that
+/// the other layer can upload it unchanged. Its index names the last value put to each key and all
+/// values appended to lists; each value appended to a list has a birth of its own.
+/// Threads:    AppendEntry() from one thread at a time, and not after End(); End() from any thread.
+/// Ownership:  the file system and the counter must outlive the segment. The destructor does not
+///             remove the file.
 class EntrySegment final : public LogSegment {
  public:
-  /// id: kLogBirthsMax numbers from its own on are the segment's.
+  /// id: the segment owns kLogBirthsMax file numbers from id.number on.
   static Result<std::shared_ptr<EntrySegment>> Create(fs::FileSystem* file_system, std::string path,
                                                       const FileId& id,
                                                       const ValueLogOptions& options,
                                                       MemoryCounter* counter);
   ~EntrySegment() override;
 
-  /// A value that ends an entry.
+  /// A value at the end of an entry.
   struct Value {
     Slice key;  // internal
     Slice bytes;
-    uint32_t inline_bytes = 0;  // of its front, which the entry has not
+    uint32_t inline_bytes = 0;  // leading bytes that are not part of the entry
     uint64_t table = 0;
     std::optional<uint64_t> timestamp;
-    bool appended = false;  // to a list, so that what was before lives, too
+    bool appended = false;  // to a list: values that were put or appended before stay alive
   };
-  /// False when it has as many of the list as it may.
+  /// False when the segment cannot hold another value that is appended to this list.
   bool HasBirthFor(Slice key) const;
-  /// value: null when none ends it, or without its bytes from inline_bytes on, the entry's head.
-  /// sequence, skipped: as vsst::EntryHead. *entry: where all of it is.
-  /// Errors: those of ValueLogWriter; the segment takes no more then.
+  /// value: null if no value ends the entry. The entry is the head, followed by the value's bytes
+  /// from inline_bytes on. sequence, skipped: as vsst::EntryHead. *entry: the place of the entry.
+  /// Errors: those of ValueLogWriter; later calls then fail, too.
   Status AppendEntry(uint64_t sequence, uint64_t skipped, Slice head, const Value* value,
                      bool synced, LoggedRecord* entry, ValueReference* reference);
-  /// The value of the last AppendEntry() was not put after all, so the index must not take it for
-  /// its key's. The entry stays. Threads: as AppendEntry().
+  /// Removes the value of the last AppendEntry() from the index because it was not put after all.
+  /// The entry stays. Threads: as AppendEntry().
   void Withdraw() { named_.pop_back(); }
 
-  /// It becomes a value file as it stands. The first call does it, later ones tell the same.
-  /// Errors: as ValueLogWriter::Finish(); the values in it can still be read.
+  /// Makes the segment a complete value file. Later calls return the result of the first one.
+  /// Errors: as ValueLogWriter::Finish(); the values in the segment can still be read.
   Status End() LAVA_EXCLUDES(end_mutex_);
-  /// Once End() was OK.
+  /// Only after End() returned OK.
   const ValueFileProperties& properties() const { return properties_; }
   const std::map<uint64_t, TableShare>& tables() const { return tables_; }
 
  private:
-  // A value's place, for the index.
+  // The place of a value, for the index.
   struct Named {
     uint64_t key_offset;
     uint32_t key_bytes;
@@ -76,15 +77,15 @@ class EntrySegment final : public LogSegment {
 
   MemoryCounter* const counter_;
   std::string head_, keys_;
-  std::vector<Named> named_;  // as they were put
-  // Of lists, by the hashes of their keys: lists of one hash share births, of which there are fewer
-  // for each then.
+  std::vector<Named> named_;  // in the order in which they were put
+  // Number of values appended to a list, by the hash of its key. Lists with equal hashes share
+  // births, so each of them gets fewer.
   std::unordered_map<uint64_t, uint32_t> appended_;
   uint64_t charged_ = 0;
 
   Mutex end_mutex_;
   std::optional<Status> ended_ LAVA_GUARDED_BY(end_mutex_);
-  // Written by the first End() alone, and read behind it.
+  // Written by the first End() only, and read after it.
   ValueFileProperties properties_;
   std::map<uint64_t, TableShare> tables_;
 };

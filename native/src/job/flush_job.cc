@@ -11,7 +11,7 @@ namespace lava {
 
 namespace {
 
-// All or nothing: files below are not looked at, a flush is about speed.
+// Answers the same for all keys: a flush must be fast, so it does not look at the files.
 class AllOlderData final : public OlderData {
  public:
   explicit AllOlderData(bool any) : any_(any) {}
@@ -56,7 +56,7 @@ Status RunFlush(const JobContext& context, const FlushInput& input, FlushOutput*
     LAVA_RETURN_IF_ERROR(files.Add(record));
   }
   LAVA_RETURN_IF_ERROR(records->status());
-  // All that may fail goes before files are handed out.
+  // Call everything that may fail before files are handed out.
   LAVA_RETURN_IF_ERROR(values.Close());
   std::vector<std::shared_ptr<FileMeta>> written;
   LAVA_RETURN_IF_ERROR(files.Finish(&written));

@@ -20,8 +20,8 @@
 namespace lava {
 namespace {
 
-// What a version lets a file show: two files may hold copies of one value when their owners
-// collected it apart and were united since, and each then stands for its part of the keys.
+// The keys for which a version reads a file. Two instances that collected a file separately and
+// were united each bring a copy of its values; each copy then serves only its own key range.
 class ShownPlaces {
  public:
   ShownPlaces(const Version& version, const ValueFileMeta* file) : version_(version), file_(file) {}
@@ -45,7 +45,7 @@ class ShownPlaces {
   const Birth* birth_ = nullptr;  // of id_
 };
 
-// Inputs are few (see the picker), so the least key is found by looking at all.
+// A collection has few inputs (see the picker), so a linear search finds the least key.
 class MergedKeys {
  public:
   explicit MergedKeys(const GcInput& input) {
@@ -59,7 +59,7 @@ class MergedKeys {
     std::unique_ptr<ValueKeyIterator> keys;
     ShownPlaces places;
   };
-  /// The input at the least (key, birth); null at the end or after an error.
+  /// The input with the least (key, birth); null at the end or after an error.
   Result<Input*> Least() {
     Input* least = nullptr;
     for (Input& input : inputs_) {
@@ -78,7 +78,7 @@ class MergedKeys {
   std::vector<Input> inputs_;
 };
 
-// The references under which the installed files know the key's value now, asked once a key.
+// The references in the installed files to the key's current value; looked up once per key.
 class LivingReferences {
  public:
   explicit LivingReferences(const Version& version) : version_(version) {}
@@ -97,11 +97,11 @@ class LivingReferences {
   }
 
  private:
-  // Without the length of a deletable prefix a prefix delete does not count: a value under it is
-  // kept until a compaction drops its reference.
+  // The lookup ignores prefix deletes because the length of the deletable prefix is unknown: a
+  // deleted value is kept until a compaction drops its reference.
   Status Ask() {
     Lookup lookup(key_, 0);
-    lookup.list_bytes_max = UINT64_MAX;  // what is too long to be read is left to compactions
+    lookup.list_bytes_max = UINT64_MAX;  // compactions deal with lists that are too long to read
     LAVA_RETURN_IF_ERROR(LookUpInFiles(version_, &lookup));
     references_.clear();
     if (lookup.malformed())
@@ -127,12 +127,12 @@ class LivingReferences {
   const Version& version_;
   bool known_ = false;
   std::string key_;
-  std::vector<ValueReference> references_;  // more than one only of a list
+  std::vector<ValueReference> references_;  // several only for a list
 };
 
-// Which file a survivor goes to. Values of one birth may be apart by temperature, but for one key
-// in at most one file of each: lookups ask as many. So a birth that has places outside the inputs
-// is not split again, but stays as warm as the file that it comes from.
+// Decides which file a live value goes to. A birth may be split by temperature, but a key may have
+// at most one hot and one cold place, because a lookup asks every place. Therefore a birth with
+// places outside the inputs is not split; its values keep the temperature of their input file.
 class Temperatures {
  public:
   Temperatures(const JobContext& context, const GcInput& input) : drops_(context.drop_cache) {
@@ -158,9 +158,9 @@ class Temperatures {
   std::set<FileId> split_;
 };
 
-// Values that are read together: what stands near each other in a file comes in one read (Scavenger
-// 3.2, lazy read: what is dead between them does not, but for less than a block), and the reads go
-// out together.
+// Live values that are read together. Neighbours in a file come in one read, and all reads are
+// issued together. Dead values between neighbours are read only up to a limit below a block
+// (Scavenger 3.2, lazy read).
 class SurvivorBatch {
  public:
   struct Survivor {
@@ -182,7 +182,7 @@ class SurvivorBatch {
     survivors_.push_back(survivor);
     keys_.append(key);
   }
-  /// The reads go on beside the caller until FinishReads().
+  /// Starts the reads. They run in parallel with the caller until FinishReads().
   void BeginReads() {
     order_.resize(survivors_.size());
     std::iota(order_.begin(), order_.end(), size_t{0});
@@ -221,23 +221,23 @@ class SurvivorBatch {
 
  private:
   static constexpr uint64_t kBytesMax = 1 << 20;
-  static constexpr uint64_t kBetweenBytesMax = 4096;  // of what is dead, to save a read
+  static constexpr uint64_t kBetweenBytesMax = 4096;  // dead bytes read to save a read
   static constexpr fs::GatherLimits kLimits{.gap_bytes_max = kBetweenBytesMax,
                                             .batch_bytes_max = UINT64_MAX};  // kBytesMax holds
   fs::GatheredReads reads_{kLimits};
   std::string keys_;
   std::vector<Survivor> survivors_;
-  std::vector<size_t> order_;  // of survivors, by file and offset
+  std::vector<size_t> order_;  // indexes into survivors_, by file and offset
   std::vector<fs::FileRange> ranges_;
   uint64_t bytes_ = 0;
 };
 
-// Copies values that live: while one batch is copied the next is read.
+// Copies live values: while one batch is copied, the next is read.
 class SurvivorCopy {
  public:
   SurvivorCopy(JobBreak* job_break, ValueOutput* out) : break_(*job_break), out_(*out) {}
 
-  /// In ascending order of (key, birth).
+  /// Call in ascending order of (key, birth).
   Status Add(const ValueFileMeta& from, const ValueKeyIterator& at, bool hot,
              std::optional<uint64_t> timestamp) {
     const StoredPlace place = at.stored_place();
@@ -274,7 +274,7 @@ class SurvivorCopy {
     Compression codec;
     Slice stored;
     LAVA_RETURN_IF_ERROR(survivor.reader->TakeStored(key, at, record, &codec, &stored));
-    if (codec == kZstdDictionary) {  // only its own file's dictionary can read that
+    if (codec == kZstdDictionary) {  // only readable with the dictionary of its file
       LAVA_RETURN_IF_ERROR(survivor.reader->DecodeStored(at, codec, stored, &raw_));
       return out_.Add(key, at.birth, survivor.hot, raw_, survivor.timestamp);
     }
@@ -285,13 +285,13 @@ class SurvivorCopy {
   JobBreak& break_;
   ValueOutput& out_;
   SurvivorBatch batches_[2];
-  SurvivorBatch* next_ = &batches_[0];  // that is filled
-  SurvivorBatch* read_ = &batches_[1];  // that is being read, and then copied
+  SurvivorBatch* next_ = &batches_[0];  // being filled
+  SurvivorBatch* read_ = &batches_[1];  // being read, then copied
   uint64_t bytes_read_ = 0;
   std::string raw_;
 };
 
-// As high as what it copies may have to be merged again for the sake of order.
+// The highest level of the inputs: compactions of that level may have to put the values in order.
 uint32_t HighestLevel(const GcInput& input) {
   uint32_t level = kLevelCountMax - 1;
   for (const std::shared_ptr<ValueFileMeta>& file : input.files)
@@ -299,7 +299,7 @@ uint32_t HighestLevel(const GcInput& input) {
   return level;
 }
 
-// One collection at work.
+// One run of the collector.
 class Collection {
  public:
   Collection(const JobContext& context, const GcInput& input, GcOutput* output)

@@ -19,7 +19,7 @@ using testing::FileCall;
 
 std::string Large(std::string_view tag) { return std::string(tag) + std::string(500, 'v'); }
 
-/// A tree whose table 7 moves values of 100 bytes out, uncompressed.
+/// A tree whose table 7 separates values of 100 bytes and more, uncompressed.
 class GcTree : public TreeForTest {
  public:
   GcTree() : faults_(&file_system()) {
@@ -57,7 +57,7 @@ class GcTree : public TreeForTest {
     EXPECT_TRUE(status.ok()) << status.ToString();
     return output;
   }
-  /// As the database does for inputs whose births are shown whole.
+  /// Installs the result as the database does for inputs whose births are visible as a whole.
   void InstallGc(const GcInput& input, const GcOutput& output) {
     VersionEdit edit;
     for (const auto& file : input.files) edit.values_removed.push_back(file->id);
@@ -87,7 +87,7 @@ class GcTree : public TreeForTest {
   FaultFileSystem faults_;
 };
 
-/// "key<number of birth>", keys without their first six bytes.
+/// The values in a file as "key<number of birth>". Keys lack their first six bytes.
 std::vector<std::string> Held(const ValueFileMeta& file) {
   std::vector<std::string> held;
   const auto at = ReaderOf(file)->NewKeyIterator();
@@ -110,7 +110,7 @@ TEST(GcJob, CopiesWhatLivesAndNeverReadsWhatIsDead) {
   tree.PutLarge({"large"}, "newer");
   tree.Put(K("small"), "s");
   tree.SealAndFlush();
-  // A dead record that is read now is Corruption.
+  // From now on reading a dead record is Corruption.
   tree.Damage(*first, {"deleted", "in range", "large", "small"});
   const GcInput input = tree.InputOf({first});
   uint64_t living_bytes = 0;
@@ -130,8 +130,8 @@ TEST(GcJob, CopiesWhatLivesAndNeverReadsWhatIsDead) {
   EXPECT_EQ(tree.Scan(), tree.model());
 }
 
-// Every key's value is in at most one hot and one cold file, however often what was parted is
-// collected, with all its parts or without: lookups through inheritance stay O(1).
+// Every key has its value in at most one hot and one cold file, however often the parts of a split
+// birth are collected, together or separately. So lookups through places stay O(1).
 TEST(GcJob, ABirthIsPartedByTemperatureOnceAtMost) {
   bool parted = false, hot = false;
   for (uint64_t seed = 1; seed <= 10; ++seed) {
@@ -146,7 +146,7 @@ TEST(GcJob, ABirthIsPartedByTemperatureOnceAtMost) {
     tree.SealAndFlush();
     for (int round = 0; round < 30; ++round) {
       for (int i = 0; i < 6; ++i)
-        tree.PutLarge({keys[random.Uniform(10)]}, std::to_string(round));  // the hot ones
+        tree.PutLarge({keys[random.Uniform(10)]}, std::to_string(round));  // the hot keys
       for (int i = 0; i < 6; ++i)
         tree.PutLarge({keys[random.Uniform(keys.size())]}, std::to_string(round));
       tree.SealAndFlush();
@@ -253,7 +253,7 @@ TEST(GcJob, InputsAreMergedInKeyOrder) {
                      name("f", 2), name("g", 1), name("h", 0), name("i", 2)}));
     EXPECT_EQ(output.values_dead, 1u) << "the older e";
   }
-  // Of two inputs alone the same are alive: the third is asked all the same.
+  // With two inputs the same values live, although references in other files are looked up, too.
   GcInput two = tree.AllFiles();
   two.files.erase(two.files.begin() + 1);
   const GcOutput output = tree.Collect(two);
@@ -298,7 +298,7 @@ TEST(GcJob, ValuesAreMovedAsTheyAreStored) {
   EXPECT_EQ(tree.Scan(), tree.model());
 }
 
-// What another file was given of the keys is dead here, though its references are as alive.
+// Keys that another file serves are dead in this one, although their references are alive.
 TEST(GcJob, OnlyKeysThatTheFileStandsForAreCopied) {
   GcTree tree;
   tree.PutLarge({"a", "b", "c", "d"});
@@ -322,8 +322,8 @@ TEST(GcJob, OnlyKeysThatTheFileStandsForAreCopied) {
   EXPECT_EQ(output.values_dead, 4u);
 }
 
-// The collector does not know how long deletable prefixes are: what they hide is kept, until a
-// compaction takes the references away.
+// The collector does not know the length of deletable prefixes: values hidden by a prefix delete
+// are kept until a compaction drops their references.
 TEST(GcJob, UnderAPrefixDeleteValuesAreKeptUntilACompaction) {
   GcTree tree;
   tree.Put(K("p1"), Large("p1"), TreeForTest::kPrefixBytes - 1);
@@ -337,7 +337,7 @@ TEST(GcJob, UnderAPrefixDeleteValuesAreKeptUntilACompaction) {
   EXPECT_EQ(tree.Scan(), tree.model());
 }
 
-// What is between neighbours and smaller than a block comes along: a read of its own costs more.
+// A gap smaller than a block is read along, because a separate read costs more.
 TEST(GcJob, NeighboursComeInOneReadAndFarOnesEachInItsOwn) {
   GcTree tree;
   for (int i = 10; i < 99; ++i)
@@ -355,7 +355,7 @@ TEST(GcJob, NeighboursComeInOneReadAndFarOnesEachInItsOwn) {
   const uint64_t before = tree.faults().calls(FileCall::kRead);
   const GcOutput output = tree.Collect(tree.InputOf({first}));
   EXPECT_EQ(output.values_live, 45u);
-  // The last of the small ones is dead, and a block from the first of the large ones.
+  // The last small value is dead, and at least a block away from the first large one.
   EXPECT_LE(output.bytes_read, small_bytes + living_bytes);
   EXPECT_GT(output.bytes_read, small_bytes + living_bytes - 700);
   EXPECT_LT(tree.faults().calls(FileCall::kRead) - before, 25u + 15) << "and some of indexes";
@@ -454,7 +454,7 @@ TEST(GcJob, WhatHasExpiredByItsReferenceIsLeftBehindUnread) {
   EXPECT_FALSE(expired(100, 8)) << "another table's values may live longer";
   EXPECT_FALSE(HasExpired(*tree.version(), 7, {file->id, 508, std::nullopt}));
 
-  // A compaction drops the references, though nothing expires there by its own TTL any more.
+  // A compaction drops the references although the TTL is off and nothing expires by it.
   tree.tables[7].ttl_ms = 0;
   tree.Compact(tree.PlanLevels(0, 1));
   ASSERT_EQ(tree.version()->births.size(), 1u);
@@ -477,7 +477,7 @@ TEST(GcJob, ATableWithoutAClockNeverExpires) {
   EXPECT_EQ(tree.Collect(tree.AllFiles()).values_live, 1u) << "beyond the clock's range";
 }
 
-/// Values with much in common, in files that each have a dictionary or none.
+/// Values with much content in common, in files that may have a dictionary.
 class DictionaryTree : public GcTree {
  public:
   DictionaryTree() { context().value_writer.compression = Compression::kZstd; }
@@ -554,7 +554,7 @@ TEST(GcJob, InputsWithAndWithoutDictionariesMix) {
   tree.CollectAll();
   ASSERT_EQ(tree.ValueFiles().size(), 1u);
   EXPECT_EQ(tree.CodecsOf(*tree.ValueFiles()[0]), (std::set<int>{0, 1, 2, 3}));
-  // Away with them.
+  // A collection without dictionaries removes them.
   writer.compression = Compression::kLz4;
   tree.CollectAll();
   EXPECT_EQ(tree.CodecsOf(*tree.ValueFiles()[0]), (std::set<int>{0, 1, 2}));

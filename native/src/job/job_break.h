@@ -8,16 +8,16 @@
 
 namespace lava {
 
-/// Where a job looks up from its work, as often as once a record: whether to give up, and from time
-/// to time whether it is ahead of the CPU time that it may use.
+/// Called by a job about once per record: fails when the job is cancelled, and now and then sleeps
+/// when the job is ahead of its share of CPU time.
 /// Threads:    one.
 class JobBreak {
  public:
-  /// Both may be null, and must outlive it.
+  /// Both may be null, and must outlive this object.
   JobBreak(const std::atomic<bool>* cancelled, os::Pacer* pacer)
       : cancelled_(cancelled), pacer_(pacer) {}
 
-  /// After work on so many bytes. May sleep: the caller holds no lock.
+  /// Call after work on this many bytes. May sleep, so the caller must hold no lock.
   /// Errors:     Aborted once the job is cancelled.
   Status Look(uint64_t bytes) {
     unpaced_bytes_ += bytes + kRecordBytes;
@@ -31,7 +31,7 @@ class JobBreak {
   }
 
  private:
-  // Some milliseconds of merging; a record costs as much as so many bytes, however small it is.
+  // A few milliseconds of merging. A record costs at least as much as kRecordBytes.
   static constexpr uint64_t kPacedBytes = 256 << 10, kRecordBytes = 100;
 
   const std::atomic<bool>* const cancelled_;

@@ -18,25 +18,25 @@
 
 namespace lava {
 
-/// What flushes and compactions of one instance need from it.
-/// Ownership:  nothing; what it points to must outlive the job.
+/// What a flush, compaction or collection needs from its instance.
+/// Ownership:  borrows everything; the objects pointed to must outlive the job.
 struct JobContext {
   fs::FileSystem* file_system = nullptr;
   std::string directory;
   BlockCache* cache = nullptr;
   MemoryCounter* counter = nullptr;
   TableReader::ReadCounters* read_counters = nullptr;  // may be null
-  /// A new file's identity. Threads: any.
+  /// Returns the id for a new file. Threads: any.
   std::function<FileId()> next_file;
-  /// The job returns Aborted soon after it turns true. May be null.
+  /// The job returns Aborted soon after this becomes true. May be null.
   const std::atomic<bool>* cancelled = nullptr;
-  /// Slows the job down to what it may use. May be null.
+  /// Limits the job's CPU time. May be null.
   os::Pacer* pacer = nullptr;
   uint64_t list_bytes_max = kListBytesMax;  // see MergeOptions
-  uint64_t inline_bytes_max = UINT64_MAX;   // larger values are separated whatever their table says
-  TableWriterOptions writer;                // compression already chosen for the output's level
+  uint64_t inline_bytes_max = UINT64_MAX;   // larger values are always separated
+  TableWriterOptions writer;                // compression is chosen for the output's level
   ValueWriterOptions value_writer;
-  uint64_t value_file_bytes = 64 << 20;                      // a job's value file ends about here
+  uint64_t value_file_bytes = 64 << 20;                      // approximate size of a value file
   ValueReader::ReadCounters* value_read_counters = nullptr;  // may be null
   DropCache* drop_cache = nullptr;                           // may be null
   bool may_use_reserve = false;                              // see FileSystem::CreateFromReserve()
@@ -45,23 +45,23 @@ struct JobContext {
   std::string ValuePathOf(const FileId& id) const { return directory + "/" + id.ValueFileName(); }
 };
 
-/// What a file of a job's output buffers: two halves where it is written past the page cache.
+/// Write buffer of an output file. With direct I/O it is used as two halves.
 inline constexpr size_t kJobFileBufferBytes = 512 << 10;
 
-/// A new file of a job's output. Errors: as FileSystem::Create().
+/// Creates an output file of a job. Errors: as FileSystem::Create().
 Result<std::unique_ptr<fs::AppendFile>> CreateOutput(const JobContext& context,
                                                      const std::string& path);
 
-/// Opens the file for reading; the caller hangs it onto file.reader. Checks that the footer's
-/// properties are those that the manifest knows.
-/// Errors:     Corruption, naming the path and what differs; NotFound, IOError.
+/// Opens the file for reading; the caller stores the reader in file.reader. Checks that the
+/// footer's properties equal those in the manifest.
+/// Errors:     Corruption, naming the path and the difference; NotFound, IOError.
 Result<std::shared_ptr<TableReader>> OpenReader(const JobContext& context, const FileMeta& file);
 
-/// The same for a value file.
+/// As OpenReader(), for a value file.
 Result<std::shared_ptr<ValueReader>> OpenValueReader(const JobContext& context,
                                                      const ValueFileMeta& file);
 
-/// The open reader of a file that stands in a version.
+/// The open reader of a file that is in a version.
 inline TableReader* ReaderOf(const FileMeta& file) {
   return static_cast<TableReader*>(file.reader.get());
 }
@@ -70,7 +70,7 @@ inline const ValueReader* ReaderOf(const ValueFileMeta& file) {
   return static_cast<const ValueReader*>(file.reader.get());
 }
 
-/// What the manifest keeps of a finished file.
+/// The manifest's description of a finished file.
 std::shared_ptr<FileMeta> MetaOf(const FileId& id, const TableProperties& properties);
 std::shared_ptr<ValueFileMeta> MetaOf(const FileId& id, const ValueFileProperties& properties);
 

@@ -19,7 +19,7 @@ Status ListLayout::Read(Slice list) {
       added.bytes = part.bytes;
     overflows |= __builtin_add_overflow(bytes_, added.raw_bytes(), &bytes_);
   }
-  // Before room is made for them. What is folded to more does not come here.
+  // Checked before memory is allocated. Folding stops at the limit, so only forged lists fail here.
   if (overflows || bytes_ > kListBytesMax)
     return Status::Corruption("a list's references speak of " + std::to_string(bytes_) +
                               " bytes, more than a list may have: restore from a checkpoint");

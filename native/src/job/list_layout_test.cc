@@ -37,7 +37,7 @@ TEST(ListLayout, EachPartHasItsPlace) {
   EXPECT_EQ(layout.parts()[2].raw_bytes(), 20u);
 }
 
-// Each of them may be as large as a value file, and there is no end to how many a forged list has.
+// Each reference may name as much as a value file, and a forged list may have any number of them.
 TEST(ListLayout, ManyReferencesOfMoreThanAListMayHaveAreRefused) {
   std::string list;
   for (uint64_t number = 1; number <= 2100; ++number) list += Reference(number, 1 << 20);

@@ -6,7 +6,7 @@
 namespace lava {
 namespace {
 
-// A record is written at once, so that others can read it.
+// Small, because a record is written at once so that others can read it.
 constexpr size_t kBufferBytes = 64 << 10;
 
 LoggedRecord RecordOf(const ValueReference& reference) {

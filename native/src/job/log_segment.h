@@ -14,10 +14,11 @@
 
 namespace lava {
 
-/// A segment of an instance's value log: large values of one memtable, as they were put, and by its
-/// flush the value file in which they were born (DiffKV 4).
-/// Threads:    Append() and what ends it from one at a time; Read() from any, beside it.
-/// Ownership:  the file system must outlive it. The file stays when it goes.
+/// A segment of an instance's value log: the large values of one memtable in the order of their
+/// puts. The flush of the memtable turns it into the value file of these births (DiffKV 4).
+/// Threads:    Append(), AppendFrom(), Sync() and the writer from one thread at a time; Read() from
+///             any thread, also concurrently with appends.
+/// Ownership:  the file system must outlive the segment. The destructor does not remove the file.
 class LogSegment {
  public:
   virtual ~LogSegment() = default;
@@ -27,39 +28,39 @@ class LogSegment {
                                                     const FileId& id,
                                                     const ValueLogOptions& options);
 
-  /// *reference says afterwards where the value is; its timestamp is the caller's. synced: on the
-  /// device; else what outlives the process.
-  /// Errors: those of ValueLogWriter; the segment takes no more then.
+  /// Sets *reference to the value's place, but not its timestamp. synced: the value is on the
+  /// device; otherwise it survives only the end of the process.
+  /// Errors: those of ValueLogWriter; later appends then fail, too.
   Status Append(Slice key, Slice value, bool synced, ValueReference* reference);
-  /// The same of a value that need not be in memory as a whole. Errors: also the source's, which
-  /// end the segment, too.
+  /// As Append(), for a value that need not be in memory as a whole. Errors: also the source's,
+  /// which make later appends fail, too.
   Status AppendFrom(Slice key, ValueSource* value, bool synced, ValueReference* reference);
-  /// What was appended is on the device. Nothing to do for one that was ended.
+  /// Writes all appended records to the device. Does nothing for a segment that was ended.
   Status Sync();
-  /// False once a write failed: no index can be written behind that.
+  /// False after a failed write: the segment cannot get an index any more.
   bool sound() const { return sound_; }
-  /// Bytes of records, those that died among them.
+  /// Bytes of all records, live and dead.
   uint64_t bytes() const { return bytes_; }
   uint64_t records() const { return records_; }
-  /// Of its largest record.
+  /// Bytes of the largest record.
   uint64_t largest_bytes() const { return largest_bytes_; }
   const FileId& id() const { return id_; }
-  /// Whether it is where values of this birth are logged.
+  /// Whether values of this birth are logged in this segment.
   bool Holds(const FileId& birth) const {
     return birth.origin == id_.origin && birth.number >= id_.number &&
            birth.number - id_.number < births_max_;
   }
   const std::string& path() const { return path_; }
 
-  /// The value that a reference with a place in this segment stands for, whether it has become a
-  /// value file meanwhile or not. Errors: Corruption, IOError, naming the path.
+  /// The value of a reference that has a place in this segment; the segment may have become a value
+  /// file meanwhile. Errors: Corruption, IOError, naming the path.
   Status Read(Slice key, const ValueReference& reference, std::string* value) const;
-  /// The same piece by piece. False, and the sink got nothing: Read() tells more. Errors: also the
-  /// sink's; one may come when the sink has all pieces.
+  /// As Read(), piece by piece. False: the sink got nothing, and Read() reports the reason. Errors:
+  /// also the sink's; an error may occur after the sink has received all pieces.
   Result<bool> ReadInPieces(Slice key, const ValueReference& reference,
                             const PiecewiseRead& read) const;
 
-  /// What ends it; null when that was tried before, or it is not sound.
+  /// The writer, which ends the segment; null when it was taken before or the segment is unsound.
   std::unique_ptr<ValueLogWriter> TakeWriter();
 
  protected:
@@ -67,7 +68,7 @@ class LogSegment {
              uint32_t births_max = 1)
       : path_(std::move(path)), id_(id), births_max_(births_max), file_system_(file_system) {}
   Status Begin(const ValueLogOptions& options);
-  /// What was appended is as durable as asked for, or it takes no more.
+  /// Makes appended records as durable as requested; on failure marks the segment unsound.
   Status Settle(Status appended, bool synced);
 
   const std::string path_;
@@ -83,11 +84,11 @@ class LogSegment {
 
   fs::FileSystem* const file_system_;
   mutable Mutex mutex_;
-  // As long as it was when it was opened.
+  // The file may have been shorter when it was opened.
   mutable std::shared_ptr<fs::RandomFile> file_ LAVA_GUARDED_BY(mutex_);
 };
 
-/// The segments that references of one memtable may name. Threads: immutable.
+/// The segments that references in one memtable may name. Threads: immutable.
 struct LogSegments : Attachment {
   std::vector<std::shared_ptr<LogSegment>> all;
 };

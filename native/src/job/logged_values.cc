@@ -7,11 +7,10 @@
 namespace lava {
 namespace {
 
-// Of a segment's bytes, so much must live: else the flush collects it at once, while what died in
-// it is known and nothing refers to it yet.
+// Percentage of a segment's bytes that must be live. Otherwise the flush collects the segment at
+// once, while its dead values are known and no file refers to it yet.
 constexpr uint64_t kLivePercentMin = 75;
-// The same where another layer has brought it away or will: what is written anew has to be brought
-// there once more.
+// The limit for a segment that another layer uploads: rewritten values must be uploaded again.
 constexpr uint64_t kSharedLivePercentMin = 50;
 
 }  // namespace
@@ -31,7 +30,7 @@ void LoggedValues::WeighPart(const ValueReference& reference) {
   if (Segment* const segment = Of(reference)) segment->live_bytes += reference.logged_bytes;
 }
 
-// What is malformed is told by Place().
+// Ignores malformed records; Place() reports them.
 void LoggedValues::Weigh(const Record& record) {
   ValueReference reference;
   if (record.kind == RecordKind::kPutReference && DecodeReference(record.value, &reference))
@@ -79,7 +78,7 @@ Status LoggedValues::PlaceList(ValueOutput* output, Record* record) {
     if (segment->kept) {
       parts_left = true;
       if (!segment->ended) {
-        // The file does not go by itself when its elements expire: their list refers to it.
+        // The file must not expire with its elements, because the list refers to it.
         ValueReference stays = reference;
         stays.timestamp.reset();
         LAVA_RETURN_IF_ERROR(output->AddLogged(record->key, stays));
@@ -109,7 +108,7 @@ Status LoggedValues::Place(ValueOutput* output, Record* record) {
     record->value = value_;
     return Status::OK();
   }
-  // The index of one that has ended names it.
+  // The index of a segment that has ended already contains the record.
   if (!segment->ended) LAVA_RETURN_IF_ERROR(output->AddLogged(record->key, reference));
   reference.logged_offset = reference.logged_bytes = 0;
   reference_.clear();

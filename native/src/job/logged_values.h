@@ -12,19 +12,20 @@
 
 namespace lava {
 
-/// What a flush makes of values that were logged as they were put: a segment becomes a value file
-/// as it stands; where too much of it died, or it cannot be ended, what lives is written anew,
-/// sorted. Threads:    one.
+/// Places the logged values of a memtable during its flush. A segment of the value log becomes a
+/// value file as it is. If too much of it is dead, or it cannot be ended, its live values are
+/// rewritten in key order.
+/// Threads:    one.
 class LoggedValues {
  public:
   explicit LoggedValues(const std::vector<std::shared_ptr<LogSegment>>& segments);
 
-  /// First each record that lives,
+  /// Step 1: call for each live record, to count the live bytes of each segment.
   void Weigh(const Record& record);
-  /// then which segments are kept: their indexes are written as records are placed.
+  /// Step 2: chooses the segments to keep. Their indexes are written as records are placed.
   void Choose(ValueOutput* output);
-  /// Turns a logged reference into one to a file, or into the value itself, and those of a list
-  /// that has parts; valid until the next call.
+  /// Step 3: replaces a logged reference by a reference to a file or by the value; also in the
+  /// parts of a list. *record is valid until the next call.
   Status Place(ValueOutput* output, Record* record);
 
  private:

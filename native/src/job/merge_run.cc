@@ -27,7 +27,7 @@ bool Within(const FileEntry& entry, Slice key) {
   return key >= entry.lower && (entry.upper.empty() || key < entry.upper);
 }
 
-// What an entry shows of its file's range tombstones.
+// The part of the file's range tombstones that is within the entry's bounds.
 RangeTombstoneSet ShownTombstones(const FileEntry& entry) {
   const RangeTombstoneSet& all = ReaderOf(*entry.file)->range_tombstones();
   return entry.clipped() ? all.Clip(entry.lower, entry.upper) : all;
@@ -109,7 +109,7 @@ class FileRun final : public MergeRun {
   RangeTombstoneSet tombstones_;
 };
 
-// The first entry that ends behind the key.
+// The first entry whose upper bound is greater than the key.
 FileList::const_iterator FindEntry(const FileRange& entries, Slice key) {
   return entries.PartitionPoint(
       [key](const FileEntry& e) { return !e.upper.empty() && Slice(e.upper) <= key; });
@@ -135,7 +135,7 @@ class LevelIterator final : public RecordIterator {
       current_.reset();
       return;
     }
-    // Seeks within one file keep its iterator.
+    // A seek within the current file reuses its iterator.
     if (current_ == nullptr || at != at_)
       current_ = std::make_unique<ClippedIterator>(*at, options_);
     at_ = at;
@@ -145,7 +145,7 @@ class LevelIterator final : public RecordIterator {
       current_->SeekToFirst();
     SkipEmpty();
   }
-  // An error stays where it is: the walk must not go on behind it.
+  // An error stops the walk: it must not continue after unread records.
   void SkipEmpty() {
     while (current_ != nullptr && !current_->Valid() && current_->status().ok()) {
       if (++at_ == entries_.end()) {
@@ -159,7 +159,7 @@ class LevelIterator final : public RecordIterator {
 
   const FileRange entries_;
   const TableReader::IterateOptions options_;
-  FileList::const_iterator at_;  // of current_
+  FileList::const_iterator at_;  // position of current_
   std::unique_ptr<ClippedIterator> current_;
 };
 
@@ -176,7 +176,7 @@ class LevelRun final : public MergeRun {
   const RangeTombstone* Covering(Slice key) const override {
     const FileEntry* entry = EntryOf(key);
     if (entry == nullptr || entry->file->range_tombstones == 0) return nullptr;
-    // Clipping cannot uncover a key that lies within the bounds.
+    // Both lookups use the unclipped tombstones: the key is within the bounds anyway.
     return Find(ReaderOf(*entry->file)->range_tombstones(), key);
   }
   void AddRangeTombstones(RangeTombstoneSet* set) const override {

@@ -15,9 +15,9 @@ namespace lava {
 
 namespace {
 
-// Age is the index of a run, so a smaller one is newer.
+// The age of a run is its index: a smaller age is newer.
 constexpr uint32_t kNoAge = UINT32_MAX;
-// So many hidden records of one run in a row are stepped over before it seeks behind the deletion.
+// Hidden records of a run that are stepped over in a row before it seeks to the deletion's end.
 constexpr uint32_t kStepsBeforeSeek = 8;
 
 class MergingIterator final : public RecordIterator {
@@ -56,10 +56,10 @@ class MergingIterator final : public RecordIterator {
   Status status() const override { return status_; }
 
  private:
-  // A prefix under which everything older than age is hidden.
+  // A prefix under which all records older than age are hidden.
   struct Deleted {
     std::string prefix;
-    uint32_t age;  // the newest of this prefix delete and those around it
+    uint32_t age;  // of the newest prefix delete among this one and those around it
   };
 
   const Record& At(uint32_t age) const { return *heads_[age]; }
@@ -112,19 +112,19 @@ class MergingIterator final : public RecordIterator {
   JobBreak break_;
   const std::vector<std::unique_ptr<MergeRun>> runs_;
   std::vector<RecordIterator*> records_;  // of the runs
-  // Their current records, of those in heap_, lone_ and group_: asked for once a move, since a run
-  // has several layers that pass the question on.
+  // Current records of the runs in heap_, lone_ and group_. Cached once per move, because a run
+  // passes the call through several layers.
   std::vector<const Record*> heads_;
   std::vector<uint32_t> range_runs_;  // runs with range tombstones, newest first
-  std::vector<uint32_t> heap_;        // runs by their current record
-  uint32_t lone_ = kNoAge;            // the run whose record comes before all of the heap's
-  std::vector<uint32_t> group_;       // runs at the record that is shown, newest first
-  uint32_t group_hide_ = kNoAge;      // older ones of them are hidden
-  std::vector<Deleted> deleted_;      // each a prefix of the next, and of the current key
+  std::vector<uint32_t> heap_;        // ordered by current record
+  uint32_t lone_ = kNoAge;            // the run whose record precedes all records of the heap
+  std::vector<uint32_t> group_;       // runs at the visible record, newest first
+  uint32_t group_hide_ = kNoAge;      // runs of the group older than this are hidden
+  std::vector<Deleted> deleted_;      // each is a prefix of the next, and of the current key
   std::vector<uint32_t> hidden_steps_;
-  bool tell_shown_ = true;       // to options_.stepped_over
+  bool tell_shown_ = true;       // whether to call options_.stepped_over
   std::vector<Slice> operands_;  // of the current list, newest first
-  bool parts_ = false;           // of it are in value files
+  bool parts_ = false;           // whether some of the list is in value files
   std::string folded_;
   Record record_;
   bool valid_ = false;
@@ -147,7 +147,7 @@ void MergingIterator::Start() {
   FindNext();
 }
 
-// A walk that starts inside a prefix has passed the prefix delete at the prefix's own place.
+// A walk that starts inside a prefix does not pass the prefix delete, so it is looked up here.
 void MergingIterator::SeekAll(Slice target) {
   const bool is_long = options_.prefix_bytes_hint == 0 && target.size() > options_.long_key_bytes;
   if (is_long) SeekPrefixDeletes(target);
@@ -155,13 +155,13 @@ void MergingIterator::SeekAll(Slice target) {
   if (!is_long) LearnPrefixDeletes(target);
 }
 
-// Asks for each prefix of the target, which costs its length squared and reads next to nothing.
+// Looks up each prefix of the target. The cost is quadratic in its length, but little is read.
 void MergingIterator::LearnPrefixDeletes(Slice target) {
   const size_t first =
       options_.prefix_bytes_hint != 0 ? options_.prefix_bytes_hint : options_.prefix_bytes_min;
   const size_t last = options_.prefix_bytes_hint != 0 ? first : target.size();
   uint32_t newest = kNoAge;
-  // One that stands at the target itself comes by its iterator.
+  // A prefix delete of the target itself is found by the run's iterator.
   for (size_t bytes = first; bytes <= last && bytes < target.size(); ++bytes) {
     const Slice prefix = target.substr(0, bytes);
     for (uint32_t age = 0; age < runs_.size() && age < newest; ++age) {
@@ -175,8 +175,8 @@ void MergingIterator::LearnPrefixDeletes(Slice target) {
   }
 }
 
-// Moves each run from one record that may begin the target to the next: a few seeks, however long
-// the target is.
+// Moves each run from one record that may be a prefix of the target to the next. This takes few
+// seeks, whatever the target's length.
 void MergingIterator::SeekPrefixDeletes(Slice target) {
   std::map<size_t, uint32_t> newest_by_bytes;
   for (uint32_t age = 0; age < runs_.size() && status_.ok(); ++age) {
@@ -193,7 +193,7 @@ void MergingIterator::SeekPrefixDeletes(Slice target) {
           std::mismatch(found.key.begin(), found.key.end(), target.begin(), target.end()).first -
           found.key.begin());
       if (shared == target.size() || (shared < found.key.size() && found.key > target)) break;
-      // What begins the target and comes behind this record is longer than what they share.
+      // A prefix of the target that follows this record is longer than the bytes they share.
       if (shared == found.key.size() && found.kind == RecordKind::kPrefixDelete)
         newest_by_bytes.try_emplace(shared, age);
       bytes = shared + 1;
@@ -264,7 +264,7 @@ void MergingIterator::FindNext() {
   if (options_.stepped_over != nullptr && status_.ok()) options_.stepped_over->Ended();
 }
 
-// From the group, which shows nothing. False: the walk has ended.
+// Steps over the group, which is not visible. False: the walk has ended.
 bool MergingIterator::StepOver() {
   switch (options_.stepped_over->Step(At(group_[0]).key)) {
     case SteppedOver::Next::kGoOn:
@@ -285,13 +285,13 @@ bool MergingIterator::StepOver() {
   return true;
 }
 
-// Whether to show the prefix delete that the run stands at.
+// Whether the prefix delete at the run's current position is part of the output.
 bool MergingIterator::TakePrefixDelete(uint32_t age) {
   const Record& found = At(age);
   if (!deleted_.empty() && deleted_.back().age < age) return false;
   uint32_t by;
   const RangeTombstone* covering = CoveringBefore(found.key, age, &by);
-  // One that reaches beyond the range that hides its place still counts there.
+  // A prefix delete that reaches beyond the range that covers its position still has effect there.
   if (covering != nullptr && !Slice(covering->end).starts_with(found.key)) return false;
   deleted_.push_back({std::string(found.key), age});
   if (!options_.compaction) return false;
@@ -308,7 +308,7 @@ void MergingIterator::GatherGroup() {
   group_hide_ = HideAge(key);
 }
 
-// A value that an update or a delete has replaced.
+// Reports a reference to a value that a newer update or delete has replaced.
 void MergingIterator::TellDropped() const {
   const bool dropped = std::any_of(group_.begin() + 1, group_.end(), [this](uint32_t age) {
     return At(age).kind == RecordKind::kPutReference;
@@ -316,7 +316,7 @@ void MergingIterator::TellDropped() const {
   if (dropped) options_.drop_cache->Dropped(At(group_[0]).key);
 }
 
-// Whether the records of one key, newest first in group_, leave something to show.
+// Whether the records of one key, newest first in group_, yield a visible record.
 bool MergingIterator::TakeGroup() {
   if (group_[0] > group_hide_) return false;
   const Record& newest = At(group_[0]);
@@ -324,7 +324,7 @@ bool MergingIterator::TakeGroup() {
   record_.prefix_bytes = newest.prefix_bytes;
   operands_.clear();
   parts_ = false;
-  // What lies under the operands: kAppend stands for "not known".
+  // The record below the operands; kAppend stands for "unknown".
   RecordKind base = group_hide_ == kNoAge ? RecordKind::kAppend : RecordKind::kDelete;
   Slice base_value;
   for (const uint32_t age : group_) {
@@ -342,7 +342,7 @@ bool MergingIterator::TakeGroup() {
   if (operands_.empty() && base == RecordKind::kDelete) {
     record_.kind = RecordKind::kDelete;
     record_.value = Slice();
-    // A tombstone over the key, carried beside it, does the same.
+    // If a range tombstone covers the key, it is carried over and replaces this delete.
     return options_.compaction && group_hide_ == kNoAge && options_.older->MayHoldKey(newest.key);
   }
   return ShowFolded(base, base_value);
@@ -383,7 +383,7 @@ bool MergingIterator::ShowFolded(RecordKind base, Slice base_value) {
   return true;
 }
 
-// Of the list with all that is elsewhere. False after an error.
+// Bytes of the folded list, including its parts in value files. False after an error.
 bool MergingIterator::FoldedBytes(Slice base_value, uint64_t* bytes) {
   *bytes = 0;
   const auto add = [&](Slice list) {
@@ -404,7 +404,7 @@ bool MergingIterator::FoldedBytes(Slice base_value, uint64_t* bytes) {
 
 void MergingIterator::AdvanceGroup() {
   if (group_.size() == 1 && group_[0] <= group_hide_) return AdvanceLone(group_[0]);
-  // Oldest first: the newest one's record holds the key that the others are skipped by.
+  // Oldest first: the newest run's record holds the key that is used to skip the others.
   for (size_t i = group_.size(); i > 0 && status_.ok(); --i) {
     const uint32_t age = group_[i - 1];
     if (age > group_hide_) {
@@ -414,7 +414,7 @@ void MergingIterator::AdvanceGroup() {
       records_[age]->Next();
     }
   }
-  // Pushed when all have moved: the heap compares current records.
+  // Pushed after all have moved, because the heap compares current records.
   std::vector<uint32_t> moved;
   moved.swap(group_);
   for (size_t i = 0; i < moved.size() && status_.ok(); ++i) Push(moved[i]);
@@ -422,8 +422,8 @@ void MergingIterator::AdvanceGroup() {
   if (status_.ok()) group_.swap(moved);
 }
 
-// Mostly the oldest run has most of the records, and the next one is its own again: it is known by
-// one comparison, and the heap stays as it is.
+// Usually the oldest run has most of the records, and the next record is from it again. One
+// comparison detects this case, and the heap stays unchanged.
 void MergingIterator::AdvanceLone(uint32_t age) {
   group_.clear();
   hidden_steps_[age] = 0;
@@ -435,7 +435,7 @@ void MergingIterator::AdvanceLone(uint32_t age) {
     Push(age);
 }
 
-// Moves a run whose current record is hidden.
+// Advances a run whose current record is hidden.
 void MergingIterator::SkipHidden(uint32_t age, Slice key) {
   RecordIterator& records = *records_[age];
   if (++hidden_steps_[age] < kStepsBeforeSeek) return records.Next();
@@ -445,7 +445,7 @@ void MergingIterator::SkipHidden(uint32_t age, Slice key) {
   if (status_.ok()) records.Seek(end);
 }
 
-// Where the deletion that hides this run's record ends; empty if not known.
+// The end of the deletion that hides this run's record; empty if unknown.
 std::string MergingIterator::HiddenEnd(uint32_t age, Slice key) const {
   for (const Deleted& d : deleted_)
     if (d.age < age) return PrefixEnd(d.prefix);
@@ -454,11 +454,11 @@ std::string MergingIterator::HiddenEnd(uint32_t age, Slice key) const {
   return covering == nullptr ? std::string() : covering->end;
 }
 
-// Whether the run has a prefix delete between the key and the end that reaches over the end: it
-// must not be jumped over.
+// Whether the run has a prefix delete between the key and the end that reaches beyond the end. The
+// run must not seek past such a prefix delete.
 bool MergingIterator::PrefixDeleteReachesOver(uint32_t age, Slice key, Slice end) {
   if (!runs_[age]->has_prefix_deletes()) return false;
-  if (end.size() > options_.long_key_bytes) return true;  // to know costs more than some steps
+  if (end.size() > options_.long_key_bytes) return true;  // the check costs more than a few steps
   for (size_t bytes = 1; bytes < end.size(); ++bytes) {
     const Slice prefix = end.substr(0, bytes);
     if (prefix < key) continue;
@@ -472,7 +472,7 @@ bool MergingIterator::PrefixDeleteReachesOver(uint32_t age, Slice key, Slice end
   return false;
 }
 
-// The range tombstone over the key of the newest run that is newer than age.
+// The range tombstone over the key in the newest run that is newer than age and has one.
 const RangeTombstone* MergingIterator::CoveringBefore(Slice key, uint32_t age, uint32_t* by) const {
   for (const uint32_t run : range_runs_) {
     if (run >= age) return nullptr;

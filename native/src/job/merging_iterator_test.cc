@@ -153,7 +153,7 @@ TEST_F(MergingIteratorTest, WhatAListHasElsewhereCountsForTheLimitInOneRunToo) {
 TEST_F(MergingIteratorTest, PrefixDeleteHidesOlderRunsOnly) {
   EXPECT_EQ(View({"!m +mx=1", "+m=2 +mx=2 +my=2 +n=2"}), "+mx=1 +n=2");
   EXPECT_EQ(View({"+ma=0", "!m", "+ma=2 +mb=2", "!mb +mc=3"}), "+ma=0");
-  // Nested: the inner one is newer, or older, than the outer.
+  // Nested prefixes: the inner delete is newer, then older, than the outer one.
   EXPECT_EQ(View({"!mm", "+mma=1 +mx=1", "!m", "+mmb=2 +my=2"}), "+mx=1");
   EXPECT_EQ(View({"!m", "+mx=1 !mm", "+mma=2"}), "");
 }
@@ -170,7 +170,7 @@ TEST_F(MergingIteratorTest, LongDeletionsAreJumpedOver) {
   EXPECT_EQ(View({"[m,m2)", many + "+n=1"}), "+n=1");
   EXPECT_EQ(View({"[m,m15)", many + "!m15 +m15z=1", "+m150=2 +m16=2"}).substr(0, 14),
             "+m15z=1 +m16=2");
-  // A prefix delete inside the range that reaches over its end must not be jumped over.
+  // A seek must not skip a prefix delete that begins inside the range and reaches beyond its end.
   EXPECT_EQ(View({"[m,q15)", many + "!q +q19=1", "+q18=2 +r=2"}), "+q19=1 +r=2");
 }
 
@@ -180,7 +180,7 @@ TEST_F(MergingIteratorTest, SeekIntoADeletedPrefixLearnsOfIt) {
   EXPECT_EQ(From(runs, "mb", 1), "+mz=1 +n=2");
   EXPECT_EQ(From(runs, "m"), "+mz=1 +n=2");
   EXPECT_EQ(From(runs, "n"), "+n=2");
-  // The newest tombstone decides, whichever prefix it stands at.
+  // The newest tombstone decides, whatever its prefix.
   EXPECT_EQ(From({"!mm", "+mma=1 +mx=1", "!m", "+mmb=2 +my=2"}, "mma"), "+mx=1");
 }
 
@@ -208,7 +208,7 @@ TEST_F(MergingIteratorTest, ALongTargetLearnsOfTheSamePrefixDeletesAsAShortOne) 
   EXPECT_GT(shown, 10'000u);
 }
 
-// Each prefix of the target was asked for: the square of its length.
+// A seek used to look up each prefix of the target, at quadratic cost.
 TEST_F(MergingIteratorTest, ASeekToALongKeyTakesSeeksAndNotALookupForEachByte) {
   std::string target(4 << 20, 'k');
   EXPECT_EQ(From({"!" + target.substr(0, 1 << 20), "+a=1 +" + target + "=2 +z=3"}, target), "+z=3");
@@ -258,7 +258,7 @@ TEST_F(MergingIteratorTest, CompactionMakesPutsWhereTheBaseIsKnown) {
 TEST_F(MergingIteratorTest, CompactionDropsCoveredTombstones) {
   EXPECT_EQ(Compacted({"!m", "-mx !mm", "!m"}, true), "!m");
   EXPECT_EQ(Compacted({"-mx", "!m"}, true), "!m");
-  // One that reaches over the range that covers its place still counts there.
+  // A prefix delete that reaches beyond the range covering its position still has effect there.
   EXPECT_EQ(Compacted({"[m,mm)", "!m +mz=1", "+mza=2"}, true), "!m +mz=1");
   EXPECT_EQ(Compacted({"[m,n)", "!m +mz=1"}, true), "");
 }

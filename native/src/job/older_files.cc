@@ -10,7 +10,7 @@ namespace lava {
 
 namespace {
 
-// One file may stand in a version several times, so an entry is told by its bounds too.
+// A version may have several entries of one file, so the lower bound is part of the key.
 using EntryKey = std::pair<const FileMeta*, Slice>;
 
 EntryKey KeyOf(const FileEntry& entry) { return {entry.file.get(), entry.lower}; }
@@ -27,7 +27,7 @@ OlderFiles::OlderFiles(const CompactionInput& input) {
   }
   const auto& levels = input.version->levels;
   if (first_level == 0) {
-    // Newest first: what stands behind the newest input is older than it.
+    // L0 is ordered newest first: entries after the newest input are older than it.
     bool behind = false;
     for (const FileEntry& entry : levels[0]) {
       const bool is_input = inputs.contains(KeyOf(entry));

@@ -8,10 +8,10 @@
 
 namespace lava {
 
-/// What lies below a compaction's inputs in the version that it was planned on. Runs in memory are
-/// newer than every file, so the files alone decide.
+/// The data below a compaction's inputs in the version that it was planned on. Memtables are newer
+/// than every file, so only files matter.
 /// Threads:    any thread.
-/// Ownership:  input must outlive it.
+/// Ownership:  input must outlive this object.
 class OlderFiles final : public OlderData {
  public:
   explicit OlderFiles(const CompactionInput& input);

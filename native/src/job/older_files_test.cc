@@ -58,7 +58,7 @@ TEST_F(OlderFilesTest, RangesMeetHalfOpen) {
   EXPECT_TRUE(older.MayHoldRange("zz", ""));
 }
 
-// One file twice in a version: the entry that is no input is still older.
+// One file with two entries in a version: the entry that is no input counts as older.
 TEST_F(OlderFilesTest, EntriesAreToldApartByTheirBounds) {
   FileEntry low = Entry("a", "z"), high = low;
   low.upper = "m";

@@ -17,9 +17,9 @@ OutputFiles::OutputFiles(const JobContext& context, const OutputLimits& limits,
 
 OutputFiles::~OutputFiles() {
   writer_.reset();
-  files_.clear();  // readers go before their files
+  files_.clear();  // close the readers before the files are removed
   for (const std::string& path : created_) {
-    // What cannot be removed now is removed by recovery, since no manifest names it.
+    // If this fails, recovery removes the file, since no manifest names it.
     (void)Tried([&] { (void)context_.file_system->Remove(path).ok(); });
   }
 }
@@ -44,8 +44,8 @@ void OutputFiles::CountOverlap(Slice key) {
 
 bool OutputFiles::MustEnd(Slice key) {
   if (writer_ == nullptr) return false;
-  // A file that hides a prefix of older runs must hold all of its own records under it, else the
-  // bounds of two files of one level would meet.
+  // A file that hides a prefix of older runs must hold all of its own records under the prefix.
+  // Otherwise the bounds of two files of one level would overlap.
   if (!carried_prefix_.empty() && key.starts_with(carried_prefix_)) return false;
   if (limits_.file_bytes != 0 && writer_->estimated_bytes() >= limits_.file_bytes) return true;
   return limits_.overlap_bytes != 0 && overlap_bytes_ > limits_.overlap_bytes;

@@ -9,18 +9,18 @@
 
 namespace lava {
 
-/// Where a job's output is cut into files. 0: never.
+/// Limits at which a job's output is cut into files. 0: no limit.
 struct OutputLimits {
   uint64_t file_bytes = 0;
-  uint64_t overlap_bytes = 0;  // of the level below
+  uint64_t overlap_bytes = 0;  // overlapped in the level below
   FileRange below;
 };
 
-/// Writes a job's records, which come in order, into one or more files: ascending, disjoint, never
-/// cut inside the keys under a prefix delete that a file carries. Range tombstones are cut at the
-/// files' borders.
+/// Writes a job's records, which must come in order, into one or more files. The files ascend and
+/// are disjoint. A file that carries a prefix delete also holds all records under that prefix.
+/// Range tombstones are cut at the files' borders.
 /// Threads:    one thread.
-/// Ownership:  files that were not handed out by Finish() are removed on destruction.
+/// Ownership:  the destructor removes files that Finish() has not handed out.
 class OutputFiles {
  public:
   OutputFiles(const JobContext& context, const OutputLimits& limits, RangeTombstoneSet tombstones);
@@ -29,13 +29,13 @@ class OutputFiles {
   OutputFiles& operator=(const OutputFiles&) = delete;
 
   Status Add(const Record& record);
-  /// Errors: after one, destroy it.
+  /// Errors: after an error, destroy the object.
   Status Finish(std::vector<std::shared_ptr<FileMeta>>* files);
   uint64_t bytes_written() const { return bytes_written_; }
 
  private:
   Status OpenFile();
-  /// Ends the current file; the next one begins at `border` (empty: there is none).
+  /// Ends the current file. The next one begins at `border`; empty: there is no next one.
   Status EndFile(Slice border);
   bool MustEnd(Slice key);
   void CountOverlap(Slice key);
@@ -45,8 +45,8 @@ class OutputFiles {
   const RangeTombstoneSet tombstones_;
   std::unique_ptr<TableWriter> writer_;
   FileId id_;
-  std::string begin_;           // where the current file's keys begin; empty: at the start
-  std::string carried_prefix_;  // of the last prefix delete written, the outermost
+  std::string begin_;           // where the current file's key range begins; empty: at the start
+  std::string carried_prefix_;  // of the last prefix delete written that is in no other
   FileList::const_iterator below_ = limits_.below.begin();
   uint64_t overlap_bytes_ = 0;
   uint64_t bytes_written_ = 0;

@@ -8,7 +8,7 @@
 
 namespace lava {
 
-/// A value of a table with TTL: when it was written, big-endian, then what the user wrote.
+/// A value of a table with TTL: the time of writing in big-endian, then the user's value.
 inline std::string Stamped(int64_t written_ms, std::string_view rest = "user") {
   std::string value;
   PutBigEndian(&value, static_cast<uint64_t>(written_ms), 8);

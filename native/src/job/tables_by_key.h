@@ -9,19 +9,20 @@
 
 namespace lava {
 
-/// Finds a table's options by the id in an internal key. Threads: any. Ownership: tables must
-/// outlive it.
+/// Finds a table's options by the id in an internal key.
+/// Threads:    any.
+/// Ownership:  tables must outlive this object.
 class TablesByKey {
  public:
   TablesByKey(const std::map<uint64_t, TableOptions>& tables, uint32_t partition_bytes)
       : tables_(tables), partition_bytes_(partition_bytes) {}
 
-  /// The id of the key's table; none when the key is too short for one.
+  /// The id of the key's table; none if the key is too short to contain one.
   std::optional<uint64_t> IdOf(Slice key) const {
     if (key.size() < partition_bytes_ + kTableIdBytes) return std::nullopt;
     return DecodeBigEndian(key.data() + partition_bytes_, kTableIdBytes);
   }
-  /// Null when the key is of no table that is known.
+  /// Null if the key's table is unknown.
   const TableOptions* OptionsOf(Slice key) const {
     const std::optional<uint64_t> id = IdOf(key);
     if (!id) return nullptr;

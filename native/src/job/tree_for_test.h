@@ -22,8 +22,8 @@
 
 namespace lava {
 
-/// A tree without a database: memtables, files and a version in memory that tests build run by
-/// run, beside the plain map that a user should see. For tests of this folder.
+/// A tree without a database: memtables, files and a version in memory, built run by run, and a map
+/// with the user's expected view. For tests of this folder.
 class TreeForTest {
  public:
   TreeForTest() : cache_(BlockCache::Create(1 << 20)) {
@@ -112,7 +112,7 @@ class TreeForTest {
     input.version = ScopeOf(input);
     return input;
   }
-  /// All files of levels first..to, into `to`.
+  /// Plans a compaction of all files of levels first..to into `to`.
   CompactionInput PlanLevels(uint32_t first, uint32_t to) const {
     std::map<uint32_t, std::vector<size_t>> files;
     for (uint32_t level = first; level <= to; ++level)
@@ -177,7 +177,7 @@ class TreeForTest {
     EXPECT_TRUE(it->status().ok()) << it->status().ToString();
     return seen;
   }
-  /// Asks run by run, as the database's get does; null when absent.
+  /// Looks the key up run by run, as DB::Get() does; null when absent.
   std::unique_ptr<std::string> Get(const std::string& key, uint32_t prefix = 0) const {
     Lookup lookup(key, prefix);
     active_->Get(&lookup);
@@ -195,25 +195,25 @@ class TreeForTest {
     if (lookup.has_parts()) return std::make_unique<std::string>(FetchList(key, lookup.value()));
     return std::make_unique<std::string>(lookup.value());
   }
-  /// The whole of a list of which parts are in value files, or what went wrong.
+  /// The whole list, including its parts in value files, or the error text.
   std::string FetchList(Slice key, Slice list) const {
     ListLayout layout;
     Status status = layout.Read(list);
     std::string whole;
-    std::vector<ListLayout::Logged> logged;  // by memtables alone
+    std::vector<ListLayout::Logged> logged;  // only memtables have logged parts
     if (status.ok()) status = layout.Fetch(*version_, key, &whole, &logged);
     LAVA_CHECK(logged.empty());
     return status.ok() ? whole : status.ToString();
   }
-  /// The value that a reference of the version stands for, or what went wrong.
+  /// The value that a reference in the version refers to, or the error text.
   std::string Fetch(Slice key, const ValueReference& reference) const {
     Slice value;
     std::shared_ptr<const void> pin;
     const Status status = ReadValue(*version_, key, reference, false, &value, &pin);
     return status.ok() ? std::string(value) : status.ToString();
   }
-  /// The records of one file as they stand: "put key=value", one a line, keys without their first
-  /// six bytes, for references the number of the file where their values were born.
+  /// The records of one file, one per line: "put key=value". Keys lack their first six bytes. For a
+  /// reference the value is the number of the file in which its value was born.
   static std::string Dump(const FileMeta& file) {
     std::string text;
     const auto it = ReaderOf(file)->NewIterator({});

@@ -2,8 +2,8 @@
 
 #include "job/tree_for_test.h"
 
-// Random trees against a plain map: whatever is sealed, flushed and compacted when, the user sees
-// the same.
+// Random trees compared with a plain map: the user's view stays the same whenever runs are sealed,
+// flushed and compacted.
 namespace lava {
 namespace {
 
@@ -97,7 +97,7 @@ class TreeModel {
     std::map<uint32_t, std::vector<size_t>> files;
     if (level == 0) {
       const size_t first = random_() % levels[0].size();
-      if (random_() % 3 == 0) {  // within L0: any that are next to each other
+      if (random_() % 3 == 0) {  // within L0: any adjacent entries
         const size_t last = first + random_() % (levels[0].size() - first);
         for (size_t i = first; i <= last; ++i) files[0].push_back(i);
         tree_.Compact(tree_.Plan(files, 0));

@@ -71,13 +71,13 @@ TtlFilter::Verdict TtlFilter::Apply(Record* record) {
   return Drops(record->value, offset, options->ttl_ms) ? Verdict::kExpired : Verdict::kKeep;
 }
 
-// False when the bytes are no segments; elements that have not expired go to left_.
+// Copies elements that have not expired to left_. False if the bytes are not list segments.
 bool TtlFilter::KeepLiving(Slice segments, int64_t ttl_ms) {
   while (!segments.empty()) {
     ListSegment kind;
     Slice bytes;
     if (!NextListSegment(&segments, &kind, &bytes).ok()) return false;
-    // Joined elements have no known boundaries: who wants them to expire writes them one by one.
+    // The boundaries of joined elements are unknown, so only elements written singly expire.
     if (kind != ListSegment::kElement || !Drops(bytes, 0, ttl_ms))
       AppendListSegment(kind, bytes, &left_);
   }
@@ -94,7 +94,7 @@ TtlFilter::Verdict TtlFilter::ApplyList(Record* record, int64_t ttl_ms) {
   return LeaveLiving(record, before);
 }
 
-// Of what value files hold, a part goes when all of its elements have expired.
+// A part in a value file is dropped when all of its elements have expired.
 TtlFilter::Verdict TtlFilter::ApplyParts(const TableOptions& options, Record* record) {
   if (!SplitList(record->value, &parts_).ok()) return Verdict::kKeep;
   left_.clear();

@@ -14,35 +14,36 @@
 
 namespace lava {
 
-/// Whether what was written then has expired. As Flink: a sum beyond the clock's range never does.
+/// Whether data written at written_ms has expired. As in Flink, it never expires if the sum exceeds
+/// the clock's range.
 bool HasExpired(int64_t written_ms, int64_t ttl_ms, int64_t now_ms);
-/// The same of a table's value with this timestamp, if it has one.
+/// As above, for a value of the table with this timestamp, if it has one.
 bool HasExpired(const TableOptions* table, std::optional<uint64_t> written_ms, int64_t now_ms);
 
-/// Judges records by the expiry timestamps in their values. Pure; the time is an argument.
+/// Judges records by the expiry timestamps in their values. The current time is an argument.
 /// Threads:    one thread.
 /// Ownership:  tables must outlive it.
 /// Units:      milliseconds since the epoch.
 class TtlFilter {
  public:
-  /// tables: by id, registered ones only. partition_bytes: where the id stands in a key.
+  /// tables: registered ones, by id. partition_bytes: offset of the table id in a key.
   TtlFilter(const std::map<uint64_t, TableOptions>& tables, uint32_t partition_bytes,
             const DropTime& time);
 
   enum class Verdict : uint8_t {
-    kKeep = 0,     // as it is
-    kChanged = 1,  // record->value is what is left of a list, in the filter's own memory
+    kKeep = 0,     // unchanged
+    kChanged = 1,  // record->value is the rest of a list, in the filter's memory
     kExpired = 2,  // nothing is left
   };
-  /// Looks at puts, references (whose timestamp is beside them) and appends; the rest is kept.
-  /// record->value stays valid until the next call. What is too short for a timestamp, or no list
-  /// segments, is kept: it may be a record of an older layout that a newer one shadows.
+  /// Judges puts, appends, and references, which carry a timestamp; keeps all other records.
+  /// record->value stays valid until the next call. A value that is too short for a timestamp or
+  /// has no list segments is kept: it may have an older layout and be shadowed by a newer record.
   Verdict Apply(Record* record);
   /// Values and list elements found expired.
   uint64_t expired_count() const { return expired_count_; }
-  /// Their latest expiries.
+  /// The latest expiries of these.
   const DroppedExpiries& dropped() const { return dropped_; }
-  /// Whether any table can expire at all.
+  /// Whether any table has a TTL.
   bool active() const { return active_; }
 
  private:

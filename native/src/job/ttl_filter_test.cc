@@ -79,7 +79,7 @@ TEST_F(TtlFilterTest, JoinedElementsStay) {
   EXPECT_EQ(left_, joined);
 }
 
-// A reference has its timestamp beside it, and may be older than its table's options.
+// A reference carries its timestamp; the value may be older than the table's current options.
 TEST_F(TtlFilterTest, ReferencesExpireByTheTimestampBesideThem) {
   const auto apply = [&](uint64_t table, std::optional<uint64_t> timestamp) {
     std::string reference;

@@ -10,11 +10,11 @@
 namespace lava {
 namespace {
 
-// A read of its own costs more than so many bytes more of one that is made anyway.
+// A gap up to this size is cheaper to read along than to skip with a separate read.
 constexpr uint64_t kGapBytesMax = 16 << 10;
-// What iterates over a few entries again and again lives by the cache; long scans pass it by.
+// Repeated iterations over a few entries need the cache; long scans must not fill it.
 constexpr size_t kCachedEntriesMax = 16;
-// What is read at once, and what while memory is short: a scan never fails for want of it.
+// Bytes read at once, normally and while memory is short: a scan never fails for lack of memory.
 constexpr uint64_t kBatchBytesMax = 1 << 20, kPoorBatchBytesMax = 64 << 10;
 
 std::span<const Placement> PlacesOf(const Version& version, const ValueReference& reference) {
@@ -30,7 +30,7 @@ ValueFetch::ValueFetch(const Version& version, MemoryCounter* counter)
 
 Status ValueFetch::CheckSize(const ValueReference& reference) const {
   constexpr uint64_t kTrustedBytes = 1 << 20;
-  // What a memtable refers to was never read from a file.
+  // References in a memtable were never read from a file, so they cannot be damaged.
   if (reference.raw_bytes <= kTrustedBytes || reference.is_logged()) return Status::OK();
   for (const Placement& at : PlacesOf(version_, reference))
     if (reference.raw_bytes <= at.file->raw_bytes) return Status::OK();
@@ -52,7 +52,7 @@ void ValueFetch::Add(Slice key, const ValueReference& reference, uint64_t offset
 Status ValueFetch::Run(char* to) {
   fill_cache_ = wanted_.size() <= kCachedEntriesMax;
   for (Wanted& wanted : wanted_) elsewhere_.push_back(&wanted);
-  // Once as a rule; again for what another key's fingerprint led astray.
+  // One round as a rule; more when the fingerprint of another key led to the wrong place.
   for (bool first = true; !elsewhere_.empty(); first = false) {
     LAVA_RETURN_IF_ERROR(LocateAll(to));
     if (first && pages_left_) LAVA_RETURN_IF_ERROR(TakeAhead(to));
@@ -99,7 +99,7 @@ Status ValueFetch::Locate(Wanted* wanted, char* to, bool* cached) {
   return ValueIsLost(reference);
 }
 
-// Takes what the page before had read, and leaves the rest in order_.
+// Takes values that the previous page has read ahead, and leaves the others in order_.
 Status ValueFetch::TakeAhead(char* to) {
   size_t left = 0;
   for (size_t begin = 0, end; begin < order_.size(); begin = end) {
@@ -135,8 +135,8 @@ Status ValueFetch::ReadAll(char* to) {
   if (!granted) aheads_.clear();
   std::vector<fs::FileRange> ranges;
   struct Use {
-    Wanted* wanted;      // or
-    const Ahead* ahead;  // what the range is read for
+    Wanted* wanted;      // either a value
+    const Ahead* ahead;  // or data for the next page
   };
   std::vector<Use> uses;
   ranges.reserve(order_.size() + aheads_.size());

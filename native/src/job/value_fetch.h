@@ -12,26 +12,26 @@
 
 namespace lava {
 
-/// Fetches the values of many keys at once, of a scan's page: values that stand near each other in
-/// a file come in one read, and reads of all files go out together. What is between them and of
-/// no use comes along where a read of its own would cost more.
+/// Fetches many values at once, for a page of a scan. Neighbouring values in a file come in one
+/// read, and the reads of all files are issued together. Small gaps between wanted values are read
+/// along because separate reads would cost more.
 /// Threads:    one thread.
-/// Ownership:  the version must outlive it, and so must the counter.
+/// Ownership:  the version and the counter must outlive this object.
 class ValueFetch {
  public:
-  /// counter: charged with what is read at once; when it refuses, less is. Null: not charged.
+  /// counter: charged for the read buffers; if it refuses, smaller reads are made. Null: no charge.
   explicit ValueFetch(const Version& version, MemoryCounter* counter = nullptr);
 
-  /// Corruption when the reference speaks of more bytes than there can be: before room is made.
+  /// Corruption if the reference names more bytes than its file has. Call before allocating memory.
   Status CheckSize(const ValueReference& reference) const;
-  /// The value of key goes to the reference's raw_bytes bytes at `offset` of what Run() is given.
+  /// The value of key goes to the reference's raw_bytes bytes at `offset` of Run()'s buffer.
   void Add(Slice key, const ValueReference& reference, uint64_t offset);
-  /// For a page of a scan of which another one was before: so many as large as it may come, and
-  /// what they will want is read along, into the cache.
+  /// For a page that follows another page of the same scan. Up to pages_left more pages of this
+  /// size may follow; their values are read ahead into the cache.
   void GoesOn(double pages_left) { pages_left_ = pages_left; }
-  /// Fetches all that was added, and forgets it. Beside the values it holds at most 1 MiB of what
-  /// it reads, or one value if that is more.
-  /// Errors:     as ReadValue(); what `to` then holds is undefined.
+  /// Fetches all added values, and forgets them. Beside the values it holds at most 1 MiB of read
+  /// data, or one value if that is larger.
+  /// Errors:     as ReadValue(); the contents of `to` are then undefined.
   Status Run(char* to);
   bool empty() const { return wanted_.empty(); }
 
@@ -41,7 +41,7 @@ class ValueFetch {
     uint32_t key_bytes;
     ValueReference reference;
     uint64_t offset;
-    size_t next_place = 0;  // of the birth's, that was not asked yet
+    size_t next_place = 0;  // the next place of the birth to ask
     const ValueReader* reader = nullptr;
     ValuePlace place;
   };
@@ -60,14 +60,14 @@ class ValueFetch {
   std::string keys_;
   std::vector<Wanted> wanted_;
   bool fill_cache_ = false;
-  std::vector<Wanted*> order_;      // what must be read, by file and offset
-  std::vector<Wanted*> elsewhere_;  // what was not where its key seemed to be
+  std::vector<Wanted*> order_;      // values to read, by file and offset
+  std::vector<Wanted*> elsewhere_;  // values that were not where their key seemed to be
   struct Ahead {
     const ValueReader* reader;
     ScanAhead::Page page;
   };
   std::vector<Ahead>
-      aheads_;  // to be read behind what order_ has of the same readers, in its order
+      aheads_;  // to be read after the values in order_ of the same readers, in its order
   fs::GatheredReads reads_;
 };
 

@@ -16,7 +16,7 @@ using testing::FileCall;
 
 std::string NumberedKey(int i) { return TreeForTest::Key(1, 7, std::to_string(10'000 + i)); }
 
-/// A tree whose table 7 moves values of 100 bytes out, uncompressed.
+/// A tree whose table 7 separates values of 100 bytes and more, uncompressed.
 class FetchTree : public TreeForTest {
  public:
   FetchTree() : faults_(&file_system()) {
@@ -28,7 +28,7 @@ class FetchTree : public TreeForTest {
   FaultFileSystem& faults() { return faults_; }
   const ValueReader::ReadCounters& counters() const { return counters_; }
 
-  /// The reference that the newest record of a key is.
+  /// The reference in the newest record of a key.
   ValueReference ReferenceOf(int i) const {
     const std::string key = NumberedKey(i);
     Lookup lookup(key, 0);
@@ -36,7 +36,7 @@ class FetchTree : public TreeForTest {
     EXPECT_NE(lookup.reference(), nullptr) << i;
     return lookup.reference() == nullptr ? ValueReference() : *lookup.reference();
   }
-  /// Fetches the values of keys into one buffer and takes them apart again.
+  /// Fetches the values of keys into one buffer and splits the buffer.
   Result<std::vector<std::string>> Fetch(const std::vector<int>& keys,
                                          std::optional<double> pages_left = {}) {
     ValueFetch fetch(*version());
@@ -142,7 +142,7 @@ TEST(ValueFetch, WhatNoFileHasIsCorruption) {
       << status.ToString();
 }
 
-// Room for a value is made before it is read.
+// Memory for a value is allocated before the value is read.
 TEST(ValueFetch, AReferenceToMoreThanThereIsIsCorruptionBeforeRoomIsMade) {
   FetchTree tree;
   tree.Put(NumberedKey(1), Value(1, 200));

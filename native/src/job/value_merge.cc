@@ -8,9 +8,9 @@
 namespace lava {
 namespace {
 
-// A read of a list fetches each: more are put together, half of them at least.
+// A read of a list fetches each reference. Lists with more are joined, at least half of this many.
 constexpr int kListReferencesMax = 16;
-// What is read at once of a file: the less, the more of them lie over each other.
+// Bytes read at once from a file. The more files overlap, the smaller the pieces.
 constexpr uint64_t kPieceBytesMin = 64 << 10, kPieceBytesMax = 256 << 10;
 constexpr uint64_t kPiecesBytesMax = 4 << 20;
 
@@ -83,7 +83,7 @@ Result<size_t> ValueMerge::FirstOfTail() const {
   std::vector<uint64_t> bytes(parts_.size());
   uint64_t tail = 0;
   int references = 0;
-  size_t begin = parts_.size();  // of what may be put together at all
+  size_t begin = parts_.size();  // first part that may be joined at all
   for (size_t i = parts_.size(); i > 0; --i) {
     const ListPart& part = parts_[i - 1];
     ValueReference reference;
@@ -118,7 +118,7 @@ Result<bool> ValueMerge::PutTogether(Slice key, size_t first, size_t last) {
       Slice value;
       std::shared_ptr<const void> pin;
       const Result<bool> there = FindValue(version_, key, reference, false, &value, &pin);
-      if (there.status().IsNeedsFile()) return false;  // its file comes later
+      if (there.status().IsNeedsFile()) return false;  // its file is still missing
       LAVA_RETURN_IF_ERROR(there.status());
       if (!*there) return false;
       bytes_read_ += value.size();
@@ -142,7 +142,7 @@ Status ValueMerge::MoveList(Record* record) {
   for (size_t i = 0; i < parts_.size(); ++i) {
     if (i == first) {
       LAVA_ASSIGN_OR_RETURN(const bool whole, PutTogether(record->key, first, last));
-      if (!whole) return Status::OK();  // what is gone, another record hides
+      if (!whole) return Status::OK();  // a value is gone: another record hides this one
       i = last;
     } else {
       AppendListPart(parts_[i], &list_);

@@ -10,7 +10,7 @@ namespace lava {
 
 namespace {
 
-// The newest timestamp of list elements that may expire; none when one of them has none.
+// The newest timestamp of list elements that may expire; none if one of them has no timestamp.
 std::optional<uint64_t> NewestOf(Slice segments) {
   std::optional<uint64_t> newest;
   while (!segments.empty()) {
@@ -41,15 +41,15 @@ ValueOutput::ValueOutput(const JobContext& context, const std::map<uint64_t, Tab
 ValueOutput::~ValueOutput() {
   cold_.writer.reset();
   hot_.writer.reset();
-  files_.clear();  // readers go before their files
+  files_.clear();  // close the readers before the files are removed
   for (const std::string& path : created_) {
-    // What cannot be removed now is removed by recovery, since no manifest names it.
+    // If this fails, recovery removes the file, since no manifest names it.
     (void)Tried([&] { (void)context_.file_system->Remove(path).ok(); });
   }
 }
 
 Status ValueOutput::MakeRoom(Stream* stream, Slice key) {
-  // All births of a key stand in one file.
+  // All births of a key must be in one file.
   if (stream->writer != nullptr && stream->writer->estimated_bytes() >= context_.value_file_bytes &&
       key != stream->last_key)
     LAVA_RETURN_IF_ERROR(EndFile(stream));
@@ -67,7 +67,7 @@ Status ValueOutput::MakeRoom(Stream* stream, Slice key) {
 const TableOptions* ValueOutput::OptionsOf(Slice key, uint64_t raw_bytes) const {
   const TableOptions* options = tables_.OptionsOf(key);
   if (raw_bytes > context_.inline_bytes_max) return options;
-  // Elements that expire are dropped one by one, without a look into value files.
+  // Compactions drop expiring elements one by one, which must not require reads of value files.
   if (options == nullptr || options->separation_bytes == 0 ||
       options->ttl_layout == TtlLayout::kList || raw_bytes < options->separation_bytes)
     return nullptr;
@@ -93,7 +93,7 @@ Status ValueOutput::MoveOut(Record* record) {
   const TableOptions* const options = OptionsOf(record->key, record->value.size());
   if (options == nullptr) return Status::OK();
   if (options->kind == TableKind::kList) return MoveOutList(*options, record);
-  if (!put) return Status::OK();  // of a table that was no list when it was written
+  if (!put) return Status::OK();  // the table was not a list when this was written
   Stream* const stream = StreamOf(record->key);
   LAVA_RETURN_IF_ERROR(MakeRoom(stream, record->key));
   LAVA_RETURN_IF_ERROR(stream->writer->Add(record->key, stream->id, record->value));
@@ -117,11 +117,11 @@ Status ValueOutput::MoveOutList(const TableOptions& options, Record* record) {
   LAVA_RETURN_IF_ERROR(MakeRoom(stream, record->key));
   LAVA_RETURN_IF_ERROR(stream->writer->Add(record->key, stream->id, largest->bytes));
   const uint64_t raw_bytes = largest->bytes.size();
-  // The reference alone says when all of it has expired: its file must not go before a compaction
-  // has taken the reference off the list.
+  // Only the reference carries the timestamp: the file must not expire before a compaction has
+  // removed the reference from the list.
   const std::optional<uint64_t> newest = TimestampOf(options, largest->bytes);
   Count(stream, record->key, raw_bytes, std::nullopt);
-  reference_.clear();  // the record is none that was moved out before
+  reference_.clear();  // record->value never points into it
   for (const ListPart& part : parts_) {
     if (&part == largest)
       AppendListReference({stream->id, raw_bytes, newest}, &reference_);
@@ -165,7 +165,7 @@ Status ValueOutput::Add(Slice key, const FileId& birth, bool hot, Slice value,
   return stream->writer->Add(key, birth, value);
 }
 
-// Not one of created_: when the job fails, its values are read out of it.
+// The file is not added to created_: when the job fails, its values are still read from it.
 void ValueOutput::Keep(std::unique_ptr<ValueLogWriter> writer) {
   const FileId id = writer->id();
   kept_[id].writer = std::move(writer);

@@ -15,69 +15,69 @@
 
 namespace lava {
 
-/// The timestamp that tells when a value expires, as far as its table has one; of list segments,
-/// when the last of them does.
+/// The timestamp at which a value expires, if its table has a TTL. For list segments: the timestamp
+/// of the one that expires last.
 std::optional<uint64_t> TimestampOf(const TableOptions& options, Slice value);
 
-/// Moves a job's large values, which come in key order, into value files of their own, those of hot
-/// keys apart from the others (Scavenger 3.4.2).
+/// Moves a job's large values, which must come in key order, into value files. Values of hot keys
+/// go to separate files (Scavenger 3.4.2).
 /// Threads:    one.
-/// Ownership:  context and tables must outlive it; files that were not handed out by Finish() are
-///             removed on destruction.
+/// Ownership:  context and tables must outlive this object. The destructor removes files that
+///             Finish() has not handed out.
 class ValueOutput {
  public:
-  /// level: of what is written.
+  /// level: the level that the job writes to.
   ValueOutput(const JobContext& context, const std::map<uint64_t, TableOptions>& tables,
               uint32_t level);
   ~ValueOutput();
   ValueOutput(const ValueOutput&) = delete;
   ValueOutput& operator=(const ValueOutput&) = delete;
 
-  /// Turns a put whose table wants that into a reference. Of a list it moves out the segments that
-  /// stand together and have most bytes: one value of a key at most may be born in a file, so to be
-  /// called once a key. The record's value is valid until the next call.
+  /// Turns a put into a reference if its table separates values of this size. From a list it moves
+  /// out the largest run of adjacent inline segments. Call once per key: at most one value of a key
+  /// may be born in a file. The record's value is valid until the next call.
   Status MoveOut(Record* record);
-  /// Whether values of so many bytes under this key go to files of their own.
+  /// Whether a value of this size under this key is separated.
   bool Separates(Slice key, uint64_t raw_bytes) const {
     return raw_bytes > context_.inline_bytes_max || OptionsOf(key, raw_bytes) != nullptr;
   }
-  /// Makes of a reference one to a copy of its value, which another file stores, under a birth of
-  /// its own; the record's value is valid until the next call.
+  /// Copies a value from another file under a new birth, and turns the record into a reference to
+  /// the copy. The record's value is valid until the next call.
   Status MoveStored(Record* record, const StoredValue& stored, std::optional<uint64_t> timestamp);
-  /// Puts a value that another value file stores into this job's, under the birth it had.
-  /// timestamp: beside its reference.
+  /// Copies a value that is stored in another value file, and keeps its birth.
+  /// timestamp: that of the value's reference.
   Status AddStored(Slice key, const FileId& birth, bool hot, Compression codec, uint32_t raw_bytes,
                    Slice stored, std::optional<uint64_t> timestamp);
-  /// The same for a value itself, which is compressed here.
+  /// As AddStored(), for an uncompressed value, which is compressed here.
   Status Add(Slice key, const FileId& birth, bool hot, Slice value,
              std::optional<uint64_t> timestamp);
-  /// A segment of the value log becomes one of this job's files.
+  /// Makes a segment of the value log one of this job's files.
   void Keep(std::unique_ptr<ValueLogWriter> writer);
-  /// The same of one that has ended. It must outlive this.
+  /// As above, for a segment that has ended. The segment must outlive this object.
   void Keep(const EntrySegment& segment) { ended_.push_back(&segment); }
-  /// A value that lives in a segment that was kept; keys ascend.
+  /// Adds a live value of a kept segment to the segment's index. Keys must ascend.
   Status AddLogged(Slice key, const ValueReference& reference);
-  /// Ends the last file; Finish() cannot fail then, so that a job's other outputs can come between.
-  /// Errors: after one, destroy it.
+  /// Ends the last file. After that Finish() cannot fail, so other outputs of the job can be
+  /// finished in between. Errors: after an error, destroy the object.
   Status Close();
-  /// Close(), and hands the files out. Errors: as Close().
+  /// Calls Close(), and hands the files out. Errors: as Close().
   Status Finish(std::vector<std::shared_ptr<ValueFileMeta>>* files);
   uint64_t bytes_written() const { return bytes_written_; }
 
  private:
-  // The file that is written of one temperature.
+  // The file being written for one temperature.
   struct Stream {
     std::unique_ptr<ValueWriter> writer;
     FileId id;
     uint64_t group = 0;  // the number of the first file
     std::string last_key;
-    std::map<uint64_t, TableShare> tables;  // what each has of it
+    std::map<uint64_t, TableShare> tables;  // share of each table in the file
   };
   struct Kept {
     std::unique_ptr<ValueLogWriter> writer;
     std::map<uint64_t, TableShare> tables;
   };
-  /// The table's, if values of that size are to stand apart; else null.
+  /// The options of the key's table if it separates values of that size; otherwise null.
   const TableOptions* OptionsOf(Slice key, uint64_t raw_bytes) const;
   Stream* StreamOf(Slice key);
   Status MoveOutList(const TableOptions& options, Record* record);
@@ -86,7 +86,7 @@ class ValueOutput {
   Status EndKept(Kept* kept);
   Status AddFile(const FileId& id, const ValueFileProperties& properties,
                  std::map<uint64_t, TableShare> tables, uint64_t group, bool hot);
-  /// Lets the stream have a file that has room for a record of this key.
+  /// Opens a new file if the stream has none or its file is full.
   Status MakeRoom(Stream* stream, Slice key);
   void Count(Stream* stream, Slice key, uint64_t raw_bytes, std::optional<uint64_t> timestamp);
   Status EndFile(Stream* stream);
@@ -97,7 +97,7 @@ class ValueOutput {
   Stream cold_, hot_;
   std::map<FileId, Kept> kept_;
   std::vector<const EntrySegment*> ended_;
-  std::string reference_;  // or list
+  std::string reference_;  // buffer for a reference or a list
   std::vector<ListPart> parts_;
   uint64_t bytes_written_ = 0;
   std::vector<std::shared_ptr<ValueFileMeta>> files_;

@@ -28,7 +28,7 @@ class ValueOutputTest : public ::testing::Test {
     tree_.tables[7] = {.kind = TableKind::kMap, .separation_bytes = 100};
   }
 
-  /// What a record becomes: "inline", or the reference that takes its place.
+  /// The result of MoveOut(): no reference ("inline"), or the reference that replaces the value.
   std::optional<ValueReference> MoveOut(ValueOutput* output, const std::string& key,
                                         const std::string& value,
                                         RecordKind kind = RecordKind::kPut) {
@@ -117,7 +117,7 @@ TEST_F(ValueOutputTest, OfAListTheLargestInlinePartIsMoved) {
     RecordKind kind;
     std::string list;
     RecordKind becomes;
-    std::string with;  // "#": the reference to what was moved
+    std::string with;  // "#": the reference to the moved value
   } rows[] = {
       {RecordKind::kPut, small, RecordKind::kPut, small},
       {RecordKind::kPut, larger, RecordKind::kPutParts, "#"},
@@ -268,7 +268,7 @@ TEST_F(ValueOutputTest, ACompactionThatFailsAnywhereLeavesNoFile) {
   }
 }
 
-// What was inline when it was flushed is moved out by the compaction that passes it.
+// A value that was inline after its flush is moved out by a later compaction.
 TEST_F(ValueOutputTest, CompactionsMoveOutWhatATableAsksForSince) {
   const TableOptions separated = tree_.tables[7];
   tree_.tables[7].separation_bytes = 0;
@@ -317,7 +317,7 @@ TEST_F(ValueOutputTest, CompactionsDropExpiredValuesUnread) {
   EXPECT_EQ(tree_.version()->births.begin()->second->records, 2u) << "of four";
 }
 
-// Where something older may stand, what expired goes on hiding it.
+// If older records may exist, an expired reference must keep hiding them.
 TEST_F(ValueOutputTest, AnExpiredReferenceBecomesADeletionAboveOlderRecords) {
   tree_.tables[7].ttl_layout = TtlLayout::kValue;
   tree_.tables[7].ttl_ms = 1000;

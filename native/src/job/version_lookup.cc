@@ -3,7 +3,7 @@
 namespace lava {
 namespace {
 
-// The waits for the memory of all filters overlap; most runs then have nothing to say.
+// Overlaps the memory accesses to all filters; most runs then need no further work.
 void PrefetchFiles(const Version& version, const Lookup& lookup) {
   const Slice key = lookup.key();
   for (const FileEntry& entry : version.levels[0])
@@ -37,8 +37,8 @@ Status LookUpInFiles(const Version& version, Lookup* lookup) {
 
 namespace {
 
-// Asks get(file) for each place of the reference's birth that the key may be in. False when the
-// value is in none.
+// Calls get(file) for each place of the reference's birth that may hold the key. False if the value
+// is in none of them.
 template <typename Get>
 Result<bool> AskPlaces(const Version& version, Slice key, const ValueReference& reference,
                        Get get) {
@@ -108,7 +108,7 @@ Result<bool> ValueScan::Find(const std::set<const ValueFileMeta*>& files, Slice 
 ValueScanner* ValueScan::ScannerOf(const ValueFileMeta& file, Slice key) {
   const auto known = scanners_.find(&file);
   if (known != scanners_.end()) return known->second.get();
-  // What the keys have passed needs its piece no more.
+  // Drop scanners of files that end before the key, and with them their pieces.
   std::erase_if(scanners_, [&](const auto& it) { return Slice(it.first->upper) <= key; });
   return scanners_.emplace(&file, ReaderOf(file)->NewScanner(piece_bytes_max_)).first->second.get();
 }

@@ -11,43 +11,44 @@
 
 namespace lava {
 
-/// Asks the files of a version, newest first, until the lookup knows enough.
+/// Looks in the files of a version, newest first, until the lookup is decided.
 /// Threads:    any.
 /// Errors:     those of the readers.
 Status LookUpInFiles(const Version& version, Lookup* lookup);
 
-/// Where the value of key that was born under a name is now, by the version's inheritance; *value
-/// borrows from *pin. One file applies as a rule; two where hot and cold values are kept apart,
-/// and then the index of the wrong one says so.
-/// Errors:     Corruption when no file has it: the reference is the newest record of its key, and
-///             HasExpired() is not said of it, so the value was lost; those of the readers.
+/// Reads a value from the file that holds it now, according to the places of its birth. *value
+/// borrows from *pin. Usually one place applies. If hot and cold values are separate there are two,
+/// and the index of the wrong file has no such key.
+/// Errors:     Corruption if no file has the value. The reference must be the newest record of its
+///             key, and HasExpired() must be false, so the value was lost. Also readers' errors.
 Status ReadValue(const Version& version, Slice key, const ValueReference& reference,
                  bool fill_cache, Slice* value, std::shared_ptr<const void>* pin);
 
-/// The same; false when no file has it.
+/// As ReadValue(), but false if no file has the value.
 Result<bool> FindValue(const Version& version, Slice key, const ValueReference& reference,
                        bool fill_cache, Slice* value, std::shared_ptr<const void>* pin);
 
-/// The same piece by piece, past the cache. False, and the sink got nothing: ReadValue() gets it,
-/// or tells more. Errors: also the sink's; one may come when the sink has all pieces.
+/// As ReadValue(), piece by piece and without the cache. False: the sink got nothing, and
+/// ReadValue() returns the value or the reason. Errors: also the sink's; an error may occur after
+/// the sink has received all pieces.
 Result<bool> ReadValueInPieces(const Version& version, Slice key, const ValueReference& reference,
                                const PiecewiseRead& read);
 
-/// What to say of a reference whose value no file has: it was lost.
+/// The error for a reference whose value is in no file, and therefore lost.
 Status ValueIsLost(const ValueReference& reference);
 
-/// Values of keys that ascend, out of some of a version's files, which are read in pieces.
+/// Reads values of ascending keys from some of a version's files, piece by piece.
 /// Threads:    one thread.
 /// Ownership:  the version must outlive it.
 class ValueScan {
  public:
-  /// piece_bytes_max: of each file that the keys are within.
+  /// piece_bytes_max: for each file whose range contains the current key.
   ValueScan(const Version& version, uint64_t piece_bytes_max)
       : version_(version), piece_bytes_max_(piece_bytes_max) {}
-  /// False when the value is in none of the files; *stored is valid until the next call.
+  /// False if the value is in none of the files. *stored is valid until the next call.
   Result<bool> Find(const std::set<const ValueFileMeta*>& files, Slice key,
                     const ValueReference& reference, StoredValue* stored);
-  /// The value that Find() found last; valid as long.
+  /// Decodes the value of the last Find(). *value is valid until the next Find().
   Status Decode(const StoredValue& stored, Slice* value) { return last_->Decode(stored, value); }
 
  private:
