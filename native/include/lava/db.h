@@ -17,16 +17,17 @@
 
 namespace lava {
 
-/// A user's key: partition bytes, then the rest. prefix_bytes > 0 says that the first that many
-/// bytes are a prefix that may be deleted as a whole (Flink: key group, key and namespace of a
-/// map's entry); it must be the same in every call that names this key.
+/// A user's key: partition bytes, then the rest. prefix_bytes > 0: the first prefix_bytes bytes are
+/// a prefix that may be deleted as a whole (Flink: key group, key and namespace of a map entry).
+/// Every call that names this key must use the same prefix_bytes.
 struct KeyRef {
   Slice key;
   uint32_t prefix_bytes = 0;
 };
 
-/// One registered state in an instance. Ownership: the DB's; valid until the DB is destroyed.
-/// Threads: any thread.
+/// One registered state in an instance.
+/// Threads:    any thread.
+/// Ownership:  the DB's; valid until the DB is destroyed.
 class Table {
  public:
   virtual ~Table() = default;
@@ -35,7 +36,7 @@ class Table {
   virtual TableOptions options() const = 0;
 };
 
-/// A value that was read. Reusable: keep one per thread to avoid allocation.
+/// A value that was read. Reusable: keep one per thread to avoid allocations.
 /// Ownership:  data() is valid until the next use as an output, Reset() or destruction, and must
 ///             not outlive the DB.
 class PinnedValue {
@@ -48,7 +49,7 @@ class PinnedValue {
     data_ = {};
     pin_.reset();
   }
-  /// The engine's side: data in own storage, or borrowed from what pin keeps alive.
+  /// For the engine: data in own storage, or borrowed and kept alive by pin.
   std::string* storage() { return &storage_; }
   void UseStorage() {
     pin_.reset();
@@ -67,38 +68,38 @@ class PinnedValue {
 
 /// A pinned, sealed view of an instance.
 /// Threads:    any thread.
-/// Ownership:  shared; releasing the last reference unpins its files. May outlive Close() of the
-///             DB as an object: every call then returns Closed, and Close() unpinned its files.
-/// Errors:     NoSpace from every call, also from reads through it, once writes had waited half a
-///             minute for a limit in bytes that only files of snapshots exceeded: the oldest
-///             snapshot is given up, and its files are removed.
+/// Ownership:  shared; releasing the last reference unpins its files. The object may outlive
+///             Close() of the DB, which unpins its files; every later call returns Closed.
+/// Errors:     NoSpace from every call, also from reads through the snapshot, after the DB has
+///             given it up. The DB gives up the oldest snapshot and removes its files when writes
+///             have waited half a minute for a limit in bytes that only files of snapshots exceed.
 class Snapshot {
  public:
   struct File {
-    std::string name;  // file name in the DB's directory, unique over all instances for ever
+    std::string name;  // in the DB's directory; unique over all instances for ever
     uint64_t bytes = 0;
     uint32_t crc32c = 0;   // of the whole file (Castagnoli, as java.util.zip.CRC32C)
-    bool missing = false;  // not there yet: see DB::MissingFiles()
+    bool missing = false;  // not fetched yet: see DB::MissingFiles()
   };
   virtual ~Snapshot() = default;
 
   /// Waits up to timeout_ms (at most 100) until all sealed runs of this snapshot are in files.
-  /// Errors:     Busy: call again. IOError, NoSpace: the last flush attempt failed; the run is
-  ///             still readable and is tried again when this is called again.
+  /// Errors:     Busy: call again. IOError, NoSpace: the last flush attempt failed. The run is
+  ///             still readable; the next call tries again.
   virtual Status WaitFlushed(uint32_t timeout_ms) = 0;
   /// The files, and the metadata from which DB::Open imports them. Only after WaitFlushed is OK.
   virtual Status Files(std::vector<File>* files, std::string* metadata) = 0;
 
-  /// What was in no file when the snapshot was taken. Units: bytes.
+  /// Data that was in no file when the snapshot was taken. Units: bytes.
   struct Flushed {
     uint64_t sealed_bytes = 0;  // of the sealed memtables
-    uint64_t file_bytes = 0;    // of the files that they have become so far
+    uint64_t file_bytes = 0;    // of the files written from them so far
   };
-  /// Whole once WaitFlushed is OK; may be asked after Close() of the DB, too.
+  /// Complete once WaitFlushed is OK. May be called after Close() of the DB.
   virtual Flushed flushed() const = 0;
 };
 
-/// What a checkpoint's metadata holds, for a look before an import.
+/// The contents of a checkpoint's metadata, for inspection before an import.
 struct TableInfo {
   std::string name;
   uint64_t id = 0;
@@ -113,32 +114,33 @@ struct MetadataInfo {
 /// Errors: Corruption, NotSupported (newer format).
 Result<MetadataInfo> ReadMetadata(Slice metadata);
 
-/// One predecessor to adopt. Its files must already lie in the DB's directory under their names,
-/// but for those that are named missing: see DB::MissingFiles().
+/// One predecessor to adopt. Its files must already be in the DB's directory under their names,
+/// except for files listed in missing: see DB::MissingFiles().
 struct ImportSource {
   std::string metadata;          // from Snapshot::Files
-  uint32_t partition_first = 0;  // inclusive: what of it to show
+  uint32_t partition_first = 0;  // inclusive; other partitions are not imported
   uint32_t partition_last = 0xff;
-  std::vector<std::string> missing = {};  // names of files that come later
+  std::vector<std::string> missing = {};  // names of files that arrive later
 };
 
 struct ScanRequest {
   /// Bounds in user keys; an empty upper means the end of the table's partitions.
   Slice lower;                   // inclusive, unless lower_exclusive
   Slice upper;                   // exclusive
-  bool lower_exclusive = false;  // continue behind the last key of the page before
-  /// When > 0, lower's first that many bytes are the prefix all keys must have (upper is ignored).
-  /// Shows keys that were written with the same prefix_bytes; others with that prefix may be left
-  /// out, since filters know whole keys and prefixes that were named.
+  bool lower_exclusive = false;  // continue after the last key of the previous page
+  /// If > 0, all keys must start with the first prefix_bytes bytes of lower; upper is ignored.
+  /// Shows keys that were written with the same prefix_bytes. Other keys with that prefix may be
+  /// left out, since filters contain only whole keys and declared prefixes.
   uint32_t prefix_bytes = 0;
   bool keys_only = false;
-  /// False for scans of much that is not read again soon: what is not in the cache is read ahead
-  /// past it, 128 KiB in each run at most, charged to the budget; block by block if that refuses.
+  /// Use false for large scans whose data is not read again soon. Blocks that are not cached are
+  /// then read ahead without filling the cache, at most 128 KiB per run and charged to the budget;
+  /// if the budget refuses, block by block.
   bool fill_cache = true;
-  /// Leading bytes of each user key to leave out of the page.
+  /// Leading bytes of each user key that are left out of the page.
   uint32_t skip_key_bytes = 0;
   uint32_t entries_max = 1024;
-  /// The page ends before an entry that would pass it; a single entry may be larger.
+  /// The page ends before an entry that would exceed this; a single entry may be larger.
   uint64_t bytes_max = 64 << 10;
 };
 
@@ -147,38 +149,39 @@ struct ScanRequest {
 struct ScanPage {
   std::string bytes;
   uint32_t entries = 0;
-  bool done = false;     // nothing further in the range
-  std::string last_key;  // the last entry's whole user key: where the next page continues
+  bool done = false;     // the range has no further entries
+  std::string last_key;  // the last entry's whole user key, for the next page
 };
 
-/// A scan of several tables at once, in the order in which the tree holds them: partition by
-/// partition, and within a partition table by table.
+/// A scan of several tables at once in the order of the tree: partition by partition, and within a
+/// partition table by table.
 struct TablesScanRequest {
   std::span<Table* const> tables;  // ascending by id, each once
-  /// Where the page before ended: the table's place in `tables` and the last entry's whole user
-  /// key. An empty key: the scan begins at the first entry.
+  /// The end of the previous page: the table's index in `tables` and the last entry's whole user
+  /// key. An empty key starts at the first entry.
   uint32_t after_table = 0;
   Slice after_key;
   bool fill_cache = true;  // as in ScanRequest
   uint32_t entries_max = 1024;
-  /// Entries and sections together, as in ScanRequest.
+  /// Limit for entries and sections together, as in ScanRequest.
   uint64_t bytes_max = 64 << 10;
 };
 
-/// Neighbouring entries of a page that are of the same table and partition.
+/// Neighbouring entries of a page with the same table and partition.
 struct ScanSection {
-  static constexpr uint32_t kBytes = 12;  // what one counts as in bytes_max
-  uint32_t table = 0;                     // its place in TablesScanRequest::tables
+  static constexpr uint32_t kBytes = 12;  // counted in bytes_max for each section
+  uint32_t table = 0;                     // index in TablesScanRequest::tables
   uint32_t partition = 0;
   uint32_t entries = 0;  // at least 1
 };
 struct TablesScanPage {
   ScanPage page;
-  std::vector<ScanSection> sections;  // of all entries, in their order
+  std::vector<ScanSection> sections;  // covering all entries, in their order
 };
 
-/// Operations applied as a whole. Threads: one thread. Ownership: copies keys and values, but for
-/// borrowed ones, which must outlive the batch's use.
+/// Operations that are applied as a whole.
+/// Threads:    one thread.
+/// Ownership:  copies keys and values. Borrowed values must outlive the use of the batch.
 class WriteBatch {
  public:
   enum class Kind : uint8_t { kPut = 1, kDelete = 2, kAppend = 3, kDeletePrefix = 4 };
@@ -187,9 +190,9 @@ class WriteBatch {
     Table* table;
     uint64_t key_offset, value_offset, value_bytes;
     uint32_t key_bytes, prefix_bytes;
-    const char* borrowed;  // the value; null: it is in the batch
+    const char* borrowed;  // the value; null: the value is in the batch
   };
-  /// A put or an append of a value that is not copied.
+  /// Adds a put or an append whose value is not copied.
   void Borrow(Kind kind, Table* table, KeyRef key, Slice value) {
     Add(kind, table, key, {});
     operations_.back().borrowed = value.data();
@@ -211,7 +214,7 @@ class WriteBatch {
   }
   size_t count() const { return operations_.size(); }
   size_t byte_count() const { return bytes_.size() + borrowed_bytes_; }
-  /// What it keeps of the heap, also once it is cleared.
+  /// Heap memory that the batch occupies, also after Clear().
   size_t kept_bytes() const {
     return operations_.capacity() * sizeof(Operation) + bytes_.capacity();
   }
@@ -241,297 +244,306 @@ struct DBStatistics {
   uint64_t flush_bytes_written = 0, compaction_bytes_read = 0, compaction_bytes_written = 0;
   uint64_t user_bytes_written = 0;
   uint64_t reads = 0, writes = 0, scans = 0;
-  uint64_t records_stepped_over = 0;  // by scans of prefixes: deletions and what they hide
+  uint64_t records_stepped_over = 0;  // by scans of prefixes: deletions and deleted records
   uint64_t filter_useful = 0, block_reads = 0;
-  uint64_t stall_us = 0;  // time that writes waited, by themselves or by answering Busy
+  uint64_t stall_us = 0;  // time that writes waited, within calls or after Busy
   uint64_t background_errors = 0;
   uint64_t records_expired = 0;  // dropped by TTL in compaction
   uint64_t snapshots_open = 0;
   uint64_t estimated_records = 0;
   // Value files of the current version; they count into live_files and live_file_bytes too.
   uint64_t value_files = 0, value_file_bytes = 0;
-  uint64_t hot_value_file_bytes = 0;  // of files for keys that were written often
+  uint64_t hot_value_file_bytes = 0;  // of files that hold values of frequently written keys
   uint64_t value_raw_bytes = 0;       // of the values in them, before compression
-  /// Raw bytes of values that no reference reaches. Equal unless a file was collected before or
-  /// adopted in part; values whose references are only hidden yet do not count.
+  /// Bounds of the raw bytes of values that no reference reaches. They are equal unless a file was
+  /// collected before or adopted in part. Values whose references are only hidden do not count.
   uint64_t garbage_bytes_min = 0, garbage_bytes_max = 0;
   uint64_t value_bytes_written = 0;                // by flushes and compactions
-  uint64_t value_reads = 0, value_bytes_read = 0;  // from storage, of records in value files
+  uint64_t value_reads = 0, value_bytes_read = 0;  // read from storage, of records in value files
   uint64_t gc_jobs = 0, running_gc = 0;
-  /// Of the files that were collected: bytes of values read, and the whole files' bytes.
+  /// Of collected files: bytes of values read, and the whole files' bytes.
   uint64_t gc_bytes_read = 0, gc_input_bytes = 0;
   uint64_t gc_bytes_written = 0, gc_values_dead = 0;
-  uint64_t value_files_expired = 0;  // dropped whole and unread: all in them had expired
-  uint64_t merged_value_bytes = 0;   // raw, written anew by compactions that took files along
-  /// What was planned of that, by the reason: ValuePolicy.
+  uint64_t value_files_expired = 0;  // dropped whole and unread: all values had expired
+  uint64_t merged_value_bytes = 0;   // raw bytes of values that compactions rewrote
+  /// Raw bytes planned to be rewritten by compactions, by reason: see ValuePolicy.
   uint64_t merged_for_garbage_bytes = 0, merged_for_order_bytes = 0, merged_down_bytes = 0;
-  /// Of value files by the level that their values were written to: sorted groups (files that one
-  /// job wrote in key order), and how many files cover one key where they are most.
+  /// Of value files, by the level that their values were written to: the number of sorted groups
+  /// (files that one job wrote in key order), and the most files that cover a single key.
   uint64_t value_groups_at_level[8] = {}, value_overlap_at_level[8] = {};
-  /// Of live_file_bytes, what would be left after all compactions and collections, and the raw
-  /// bytes of values that newer records hide but no compaction has dropped yet. Both estimated from
-  /// how many records compactions found overwritten so far.
+  /// Part of live_file_bytes that would remain after all compactions and collections, and raw bytes
+  /// of values that newer records hide but no compaction has dropped yet. Both are estimated from
+  /// the share of overwritten records that earlier compactions found.
   uint64_t estimated_live_bytes = 0, estimated_hidden_bytes = 0;
-  uint64_t space_pressure_percent = 0;  // of the nearer limit of space; 0 without one
-  uint64_t space_stall_us = 0;          // of stall_us, waited for space
-  uint64_t memtable_killed_bytes = 0;   // keys and values that died before they were flushed
-  /// CPU time of the threads that ran jobs, failed ones included.
+  uint64_t space_pressure_percent = 0;  // of the tighter space limit; 0 without a limit
+  uint64_t space_stall_us = 0;          // part of stall_us spent waiting for space
+  uint64_t memtable_killed_bytes = 0;   // keys and values that died before their flush
+  /// CPU time of threads that ran jobs, including failed ones.
   uint64_t flush_cpu_us = 0, compaction_cpu_us = 0, gc_cpu_us = 0;
-  /// Versions that jobs installed, and the CPU time of that: writing the manifest and publishing.
+  /// Versions that jobs installed, and the CPU time for writing the manifest and publishing.
   uint64_t versions_installed = 0, install_cpu_us = 0;
-  uint64_t files_installed = 0;       // that these versions added or took out, moved ones twice
-  uint64_t values_logged = 0;         // written to a value file by their own put: large, or logged
-  uint64_t files_refused_direct = 0;  // go through the page cache though direct I/O was asked for
-  uint64_t snapshots_given_up = 0;    // because writes needed the space that they kept
-  /// Of the block cache: what it holds of this instance's files now, and lookups since the instance
-  /// was opened. Index partitions that readers keep are asked without one.
+  uint64_t files_installed = 0;       // files added or removed by these versions; moved ones twice
+  uint64_t values_logged = 0;         // written to a value file by the put: large, or logged
+  uint64_t files_refused_direct = 0;  // use the page cache although direct I/O was requested
+  uint64_t snapshots_given_up = 0;    // because writes needed the space they pinned
+  /// Block cache: bytes of this instance's files in the cache now, and lookups since the instance
+  /// was opened. Index partitions that readers keep need no lookup.
   uint64_t cache_used_bytes = 0, cache_hits = 0, cache_misses = 0;
-  /// Of stall_us, what was waited for flushes, and for compactions of level 0; a write that waited
-  /// for several things counts where it waited last.
+  /// Parts of stall_us spent waiting for flushes, and for compactions of level 0. A write that
+  /// waited for several reasons counts for the last one.
   uint64_t flush_stall_us = 0, compaction_stall_us = 0;
-  uint64_t external_values = 0;    // that are stored in entries of the layer above
-  uint64_t entry_bytes = 0;        // of entries that were logged
-  uint64_t damaged_files = 0;      // that jobs found damaged; see BackgroundEvent
-  uint64_t listener_failures = 0;  // calls of listeners that threw
-  uint64_t events_dropped = 0;     // that listeners were not told, for want of memory
+  uint64_t external_values = 0;    // stored in entries of the layer above
+  uint64_t entry_bytes = 0;        // of logged entries
+  uint64_t damaged_files = 0;      // found by jobs; see BackgroundEvent
+  uint64_t listener_failures = 0;  // listener calls that threw
+  uint64_t events_dropped = 0;     // not delivered to listeners, for lack of memory
 };
-/// What an instance's jobs met that no call tells by itself.
+/// A failure of background work that no call reports by itself.
 struct BackgroundEvent {
   Status::Code code = Status::Code::kOk;  // of the failure
-  /// What failed has worked again. Never so with a damaged file: it stays damaged.
+  /// The failed work has succeeded again. Never true for a damaged file, which stays damaged.
   bool over = false;
-  std::string message;  // what was being done, with file and offset; no keys
-  std::string file;     // the name of a damaged file; else empty
-  /// Of a damaged file: the names of the tables that it holds records of. Empty otherwise.
+  std::string message;  // the failed operation, with file and offset; no keys
+  std::string file;     // name of a damaged file; otherwise empty
+  /// For a damaged file: the names of the tables with records in it. Otherwise empty.
   std::vector<std::string> tables;
-  uint64_t failures = 0;  // attempts that failed so, until now
-  int64_t since_ms = 0;   // when the first failed, by the wall clock
+  uint64_t failures = 0;  // failed attempts of this kind so far
+  int64_t since_ms = 0;   // wall-clock time of the first failure
 };
 
 /// Counters of one table, from the files' properties and the memtables.
 struct TableStatistics {
   uint64_t live_bytes = 0;  // key and value bytes in files, before compression; an upper bound
   uint64_t records = 0;
-  /// Raw bytes of the table's values in value files, and what of them is garbage: a value file's
-  /// garbage is shared out by what its tables have of it. Both 0 for files of manifests before
-  /// format 3, which do not say whose values they hold.
+  /// Raw bytes of the table's values in value files, and the garbage among them. A file's garbage
+  /// is divided between its tables in proportion to their bytes. Both are 0 for files of manifests
+  /// before format 3, which do not record the tables of value files.
   uint64_t value_raw_bytes = 0, garbage_bytes = 0;
-  uint64_t value_files = 0;       // that hold values of the table
-  uint64_t separation_bytes = 0;  // from which size on values go there now; 0: never
-  uint64_t large_bytes = 0;       // from which on to the value log, as they are put; 0: never
+  uint64_t value_files = 0;       // with values of the table
+  uint64_t separation_bytes = 0;  // current minimum size of separated values; 0: none
+  uint64_t large_bytes = 0;       // minimum size of values logged at their put; 0: none
 };
 
-/// Where bytes are in the log that an instance shares with the layer above it: an entry, or the
-/// record of a value that ends one. Units: bytes.
+/// The place of an entry, or of the record of a value that ends an entry, in the log that an
+/// instance shares with the layer above it. Units: bytes.
 struct EntryLocation {
   uint64_t segment = 0;  // ascending while the instance is open: DB::EntrySegmentName()
   uint64_t offset = 0, bytes = 0;
-  uint64_t sequence = 0;  // of an entry: one above that of the entry before, from 1 on
+  uint64_t sequence = 0;  // of an entry: counts entries from 1 on
 };
 
-/// The entries that stand one behind the other in these bytes of a segment, from an offset of it
-/// on, wherever they were brought. name: DB::EntrySegmentName(), which each checksum covers.
-/// Errors: Corruption, with name and offset; entries got those before.
+/// Decodes consecutive entries from bytes of a segment that were read, or copied elsewhere, from
+/// `offset` of the segment on. name: DB::EntrySegmentName(), which each checksum covers.
+/// Errors: Corruption, with name and offset; *entries then has the entries before the damage.
 Status DecodeEntries(const std::string& name, uint64_t offset, Slice bytes,
                      std::vector<std::string>* entries);
 
 /// LavaKV: an embedded store of tables in one log-structured tree.
-/// Threads:    writes from one thread at a time (checked: a second writer waits); reads, scans,
-///             snapshots and statistics from any thread, beside the writer.
-/// Durability: by options.wal; without a write-ahead log, data is durable when a Snapshot's files
-///             are, or after Flush() with options.sync. A crash never leaves a directory that opens
-///             wrongly.
+/// Threads:    one writing thread at a time (checked: a second writer waits). Reads, scans,
+///             snapshots and statistics from any thread, also concurrently with the writer.
+/// Durability: set by options.wal. Without a write-ahead log, data is durable when the files of a
+///             Snapshot are, or after Flush() with options.sync. A crash never leaves a directory
+///             that opens with wrong data.
 /// Errors:     any call may return Closed, Corruption, IOError, NeedsFile; writes also Busy
 ///             (after at most 100 ms; nothing was written: call again), NoSpace, MemoryLimit and
 ///             InvalidArgument (limits of options.h, key outside the instance's partitions).
-/// Ownership:  the caller's; Close() first, or the destructor closes.
+/// Ownership:  the caller's. Call Close() first; otherwise the destructor closes.
 class DB {
  public:
   virtual ~DB() = default;
 
-  /// Opens or creates the instance in path. With imports, path must hold no instance yet; the
-  /// sources' files are adopted with bounds, nothing is read but their footers and indexes; of
-  /// files that come later nothing at all.
+  /// Opens or creates the instance in path. With imports, path must not hold an instance yet. The
+  /// sources' files are adopted with bounds; only their footers and indexes are read, and nothing
+  /// of missing files.
   static Result<std::unique_ptr<DB>> Open(const DBOptions& options, const std::string& path,
                                           std::span<const ImportSource> imports = {});
 
-  /// Deletes the files of the instance in path and its write-ahead log, and leaves what is not its
-  /// own, and the directory. Stopped midway it may be called again; what it left is no instance.
+  /// Deletes the files of the instance in path and its write-ahead log. Other files and the
+  /// directory stay. An interrupted call may be repeated; the remaining files are no instance.
   /// options: file_system, volume, wal and wal_directory as the instance was opened with; a lease.
-  /// Errors: Busy while somebody has it open; InvalidArgument when it has a log and options.wal
-  /// says that it has none.
+  /// Errors: Busy while the instance is open; InvalidArgument if the instance has a log but
+  /// options.wal says otherwise.
   static Status Destroy(const DBOptions& options, const std::string& path);
 
-  /// Opens the table, creating it if it is new; for a known one, options replace the old ones.
-  /// Errors: InvalidArgument for a name whose hash another table has (names both).
+  /// Opens the table, or creates a new one. For a known table the options replace the old ones.
+  /// Errors: InvalidArgument if another table has the hash of this name (names both).
   virtual Result<Table*> CreateTable(std::string_view name, const TableOptions& options) = 0;
   virtual Status SetTableOptions(Table* table, const TableOptions& options) = 0;
   /// Deletes all of the table's data and its registration; the Table becomes unusable (Closed).
   virtual Status DropTable(Table* table) = 0;
-  /// All tables that the manifest knows, registered in this run or not.
+  /// All tables in the manifest, including those not yet opened with CreateTable().
   virtual std::vector<TableInfo> ListTables() const = 0;
 
   virtual Status Put(Table* table, KeyRef key, Slice value) = 0;
-  /// As Put(), of a value that need not be in memory as a whole. Of one that the budget's share of
-  /// memtables has no room for, pieces go to a value file as they come; whoever else writes waits.
-  /// Errors: also the source's. Busy: nothing of it was kept.
+  /// As Put(), for a value that need not be in memory as a whole. If the memtables' share of the
+  /// budget has no room for the value, its pieces are written to a value file as they arrive, and
+  /// other writers wait.
+  /// Errors: also the source's. Busy: no part of the value was kept.
   virtual Status PutFrom(Table* table, KeyRef key, ValueSource* value) = 0;
   virtual Status Delete(Table* table, KeyRef key) = 0;
-  /// segments: list_format.h. Only for TableKind::kList. Reads nothing.
+  /// segments: see list_format.h. Only for TableKind::kList. Does not read the list.
   virtual Status Append(Table* table, KeyRef key, Slice segments) = 0;
-  /// As Append(), of segments that need not be in memory as a whole; with a write-ahead log, whose
-  /// record has them, they are. Errors: as PutFrom().
+  /// As Append(), for segments that need not be in memory as a whole. With a write-ahead log they
+  /// are in memory, because the log's record contains them. Errors: as PutFrom().
   virtual Status AppendFrom(Table* table, KeyRef key, ValueSource* segments) = 0;
   /// Deletes all keys that start with prefix and were written with prefix_bytes == its length.
-  /// Writes nothing when there are none.
+  /// Writes nothing if there are no such keys.
   virtual Status DeletePrefix(Table* table, Slice prefix) = 0;
   /// Deletes all keys of the table in [lower, upper).
   virtual Status DeleteRange(Table* table, Slice lower, Slice upper) = 0;
-  /// All or nothing; never straddles a seal.
+  /// Applies the whole batch or nothing. A batch never spans two memtables.
   virtual Status Write(const WriteBatch& batch) = 0;
 
-  /// One log for two layers (XLL 3; docs/changelog.md): the layer above, which logs each of its
-  /// changes, has its entries in segments in the instance's directory, and a value that ends one is
-  /// stored there alone: the segment is a value file of the tree, too. Writes, as those above.
+  /// One log for two layers (XLL 3; docs/changelog.md). The layer above logs each of its changes as
+  /// an entry in segments in the instance's directory. A value that ends an entry is stored only
+  /// there, because the segment also serves as a value file of the tree. These calls are writes.
   ///
-  /// Logs an entry, which may be anything: *location is where it was put (a nameless append).
+  /// Logs an entry of any bytes. *location: the place of the entry (a nameless append).
   virtual Status AppendEntry(Slice entry, EntryLocation* location) = 0;
-  /// Logs an entry and puts the value that ends it, which may begin before the entry does in as
-  /// many bytes as the entry's end lacks of it: at most kInlineBytesMax, else InvalidArgument.
+  /// Logs an entry and puts the value at its end. The entry must end with the value, but up to
+  /// kInlineBytesMax leading bytes of the value may be missing; otherwise InvalidArgument.
   virtual Status PutExternal(Table* table, KeyRef key, Slice value, Slice entry,
                              EntryLocation* location) = 0;
   static constexpr size_t kInlineBytesMax = 1;
   static constexpr uint32_t kAppendedMax = 64;
-  /// The same for the last write, when that was a Put() of a value or an Append() of one element to
-  /// a list without TTL, is still in the active memtable as it was made, is of a size to be stored
-  /// apart, and the value or the element ends the entry: late binding, for a layer that updates
-  /// first and logs then. NotFound: it is not so, or the segment has kAppendedMax elements of the
-  /// list, and nothing was done; writes are watched from the first call on. IOError, NoSpace: as
-  /// NotFound.
+  /// As PutExternal(), for the last write (late binding): for a layer that updates first and then
+  /// logs. The last write must be a Put(), or an Append() of one element to a list without TTL. Its
+  /// value or element must still be unchanged in the active memtable, be large enough to be
+  /// separated, and end the entry. The segment must have fewer than kAppendedMax elements of the
+  /// list. The DB tracks writes from the first call on.
+  /// Errors: NotFound if a condition is not met; IOError, NoSpace. An error changes nothing.
   virtual Status BindExternal(Slice entry, EntryLocation* location) = 0;
-  /// Where in a segment that is still held the key's newest value stands. NotFound: nowhere there.
+  /// The place of the key's newest value in a segment that still exists. NotFound: there is none.
   virtual Status GetExternal(Table* table, KeyRef key, EntryLocation* location) = 0;
-  /// An entry as it was logged, by its location; and, by what GetExternal() told, the value alone,
-  /// without a look at the rest of its entry (a targeted read). Errors: NotFound: the segment was
-  /// released and is gone. InvalidArgument: no such segment or place was ever told. Corruption.
+  /// ReadEntry() reads a logged entry by its location. ReadEntryValue() reads only the value, by a
+  /// location from GetExternal(), and not the rest of its entry (a targeted read).
+  /// Errors: NotFound: the segment was released and removed. InvalidArgument: no call has returned
+  /// this location. Corruption.
   virtual Status ReadEntry(const EntryLocation& location, std::string* entry) = 0;
   virtual Status ReadEntryValue(const EntryLocation& location, std::string* value) = 0;
-  /// The next entry begins a new segment. No I/O. As writes are, of the writing thread.
+  /// Makes the next entry begin a new segment. No I/O. Threads: the writing thread.
   virtual Status RollEntries() = 0;
-  /// Ends a segment that entries do not go to any more: its file, EntrySegmentName() in the
-  /// directory, is whole then and does not change. Any thread. InvalidArgument: entries still go
-  /// there. IOError, NoSpace: it has no end and never will; its entries can be read.
+  /// Ends a segment that gets no more entries. Its file, EntrySegmentName() in the directory, is
+  /// then complete and does not change any more. Threads: any thread.
+  /// Errors: InvalidArgument: the segment still gets entries. IOError, NoSpace: the segment cannot
+  /// be ended, now or later; its entries can be read.
   virtual Status FinishEntries(uint64_t segment) = 0;
-  /// The other layer's durable position: it has all entries up to this sequence elsewhere. A
-  /// segment's file goes once all of its entries are released and the tree does not refer to it.
-  /// Any thread.
+  /// Tells the other layer's durable position: it has stored all entries up to this sequence
+  /// elsewhere. A segment's file is removed once all of its entries are released and the tree does
+  /// not refer to it.
+  /// Threads: any thread.
   virtual Status ReleaseEntries(uint64_t through) = 0;
-  /// After an opening with a write-ahead log, for the other layer to go on from its durable
-  /// position: entries of earlier runs that were not released, behind that sequence, in their
-  /// order. What was acknowledged with kWalSync is all there, with kWal all up to some entry. The
-  /// sequences of new ones follow. Before the first release; of one thread.
-  /// Errors: Corruption, naming the file: an entry that was acknowledged is not sound, or missing;
-  /// what entry() returned, which ends it.
+  /// For the other layer to continue from its durable position after an open with a write-ahead
+  /// log. Passes the unreleased entries of earlier runs with sequences above `after`, in order.
+  /// With kWalSync all acknowledged entries are there, with kWal all entries up to some point. The
+  /// sequences of new entries follow. Call before the first release, from one thread.
+  /// Errors: Corruption, naming the file: an acknowledged entry is damaged or missing. An error
+  /// from entry() ends the call and is returned.
   virtual Status RecoverEntries(
       uint64_t after, const std::function<Status(uint64_t sequence, Slice entry)>& entry) = 0;
   virtual std::string EntrySegmentName(uint64_t segment) const = 0;
 
-  /// NotFound when absent. snapshot may be null: the newest state.
+  /// NotFound if the key is absent. snapshot may be null, for the newest state.
   virtual Status Get(Table* table, KeyRef key, PinnedValue* value,
                      Snapshot* snapshot = nullptr) = 0;
-  /// As Get(), but what has more than kWholeBytesMax and is in value files goes to the sink, so
-  /// that no more of it than a piece is in memory, if it is stored uncompressed; *value is empty
-  /// then. The sink's Begin() tells which of both it is. Errors: also the sink's. After any but
-  /// NotFound, what the sink got must not be used: a checksum is known when all of its bytes are
-  /// there.
+  /// As Get(), but a value of more than kWholeBytesMax in value files goes to the sink, and *value
+  /// is empty then. If it is stored uncompressed, only one piece at a time is in memory. The sink's
+  /// Begin() is called only if the value goes to the sink.
+  /// Errors: also the sink's. After any error but NotFound, data passed to the sink must not be
+  /// used, because its checksum is verified only after the last piece.
   virtual Status GetTo(Table* table, KeyRef key, PinnedValue* value, ValueSink* sink,
                        Snapshot* snapshot = nullptr) = 0;
-  /// OK or NotFound; never reads a separated value.
+  /// OK or NotFound. Never reads a separated value.
   virtual Status Contains(Table* table, KeyRef key, Snapshot* snapshot = nullptr) = 0;
-  /// Whether any key of the table that was written with prefix_bytes == prefix.size() starts with
-  /// prefix: OK or NotFound. Asks runs from the newest to the oldest and stops at the first that
-  /// knows.
+  /// OK if the table has a key that starts with prefix and was written with prefix_bytes ==
+  /// prefix.size(); otherwise NotFound. Searches the runs from the newest to the oldest and stops
+  /// at the first one that decides.
   virtual Status ContainsPrefix(Table* table, Slice prefix, Snapshot* snapshot = nullptr) = 0;
-  /// found[i] tells whether values[i] was filled.
+  /// found[i] is true if values[i] was filled.
   virtual Status MultiGet(Table* table, std::span<const KeyRef> keys, std::span<PinnedValue> values,
                           std::span<bool> found, Snapshot* snapshot = nullptr) = 0;
-  /// One page. Without a snapshot pages are not isolated from each other: keys added ahead of
-  /// the scan are visited.
+  /// Reads one page. Without a snapshot, pages are not isolated from each other: keys added ahead
+  /// of the scan are visited.
   virtual Status Scan(Table* table, const ScanRequest& request, ScanPage* page,
                       Snapshot* snapshot = nullptr) = 0;
 
-  /// One page of all the tables' entries. As Scan() otherwise: one walk shows what a scan for each
-  /// table and partition would.
+  /// Reads one page of the entries of all the tables. As Scan() otherwise: one walk shows the same
+  /// entries as a scan of each table and partition.
   virtual Status ScanTables(const TablesScanRequest& request, TablesScanPage* page,
                             Snapshot* snapshot = nullptr) = 0;
 
-  /// Seals the active memtable and pins the current view; no I/O.
+  /// Seals the active memtable and pins the current view. No I/O.
   virtual Result<std::shared_ptr<Snapshot>> TakeSnapshot() = 0;
-  /// Seals, and waits up to timeout_ms (at most 100) for the flush. Busy: call again.
+  /// Seals the active memtable and waits up to timeout_ms (at most 100) for its flush.
+  /// Errors: Busy: call again.
   virtual Status Flush(uint32_t timeout_ms) = 0;
-  /// Compacts what was written before the first call to the last level, in one go (expired records
-  /// go); what is written meanwhile may stay above. *ticket: 0 in the first call; Busy: call again
-  /// with it. Whoever gives up leaves the work to go on, and its answer to nobody.
+  /// Compacts all data written before the first call to the last level, in one go, and drops
+  /// expired records. Data written meanwhile may stay in higher levels. *ticket: 0 in the first
+  /// call. If the caller gives up, the work goes on and its result is lost.
+  /// Errors: Busy: call again with the same ticket.
   virtual Status CompactAll(uint32_t timeout_ms, uint64_t* ticket) = 0;
 
-  /// What was imported as missing, is named by the current version and has not arrived yet; the
-  /// files that most reads ask come first. A read that meets one answers NeedsFile, whose message
-  /// is the file's name: bring it, call FileArrived() and read again. Background work leaves such
-  /// files alone until they are there; writes never ask for them. An instance that is closed while
-  /// files are missing is not to be opened again: that answers Corruption, naming one.
+  /// Files that were imported as missing, belong to the current version and have not arrived yet.
+  /// Key files come first, from the top level down, since most reads need them. A read that needs a
+  /// missing file returns NeedsFile with the file's name as message: fetch the file, call
+  /// FileArrived() and read again. Background work does not touch missing files, and writes never
+  /// need them. An instance that is closed while files are missing must not be opened again: the
+  /// open returns Corruption, naming one of the files.
   virtual std::vector<Snapshot::File> MissingFiles() const = 0;
-  /// A missing file lies in the directory now, whole, under its name. May be called beside
-  /// everything else, in any order of the files.
-  /// Errors:     Corruption, when it is not the file that the metadata describes, IOError: it is
-  ///             still missing, and may be brought again. NotFound: nothing names it any more, and
-  ///             it was removed. InvalidArgument: no file of this name is missing.
+  /// Tells that a missing file is now complete in the directory, under its name. May be called
+  /// concurrently with all other calls, for the files in any order.
+  /// Errors:     Corruption: the file differs from its description in the metadata; IOError. In
+  ///             both cases the file is still missing and may be fetched again. NotFound: the file
+  ///             is not needed any more and was removed. InvalidArgument: no file of this name is
+  ///             missing.
   virtual Status FileArrived(const std::string& name) = 0;
 
-  /// What the clock that records expire by says now, milliseconds since the epoch. Between calls
-  /// that time stands. A step back holds at once: from when this returns nothing is dropped that
-  /// has not expired by it. A step ahead is believed after the machine's steady clock confirms it,
-  /// or after it has stood for as long as it is itself, at most 24 hours; until then it counts only
-  /// for timestamps from after the step. Whatever is told, nothing is dropped by a later time than
-  /// the system's own clock says at that moment. Without a call the system's clock is asked.
+  /// Sets the clock for expiry, in milliseconds since the epoch. Between calls the time stands
+  /// still. A step back takes effect at once: after this call nothing is dropped that has not
+  /// expired by now_ms. A step ahead is accepted when the machine's steady clock confirms it, or
+  /// when the step has lasted as long as its own length, at most 24 hours; until then it applies
+  /// only to timestamps from after the step. In any case no record is dropped that has not expired
+  /// by the system's clock at that moment. Without a call the system's clock is used.
   virtual void SetTime(int64_t now_ms) = 0;
-  /// The same, and the caller knows that it is so: a step ahead is believed at once.
+  /// As SetTime(), but a step ahead is accepted at once, because the caller knows that it is right.
   virtual void BelieveTime(int64_t now_ms) = 0;
-  /// The instance has data of which this was the time: the clock's first word is held against it.
+  /// Tells the time of the data from earlier runs; the first SetTime() is compared with this time.
   /// Ignored after the first SetTime().
   virtual void ContinueTime(const TtlTime& before) = 0;
-  /// What a checkpoint is to carry for ContinueTime(), as of the last SetTime().
+  /// The time that a checkpoint must carry for ContinueTime(), as of the last SetTime().
   virtual TtlTime time() const = 0;
 
-  /// From now on; jobs that were planned before keep to the one before.
+  /// Takes effect for new jobs; jobs that were planned before keep the old policy.
   virtual void SetValuePolicy(ValuePolicy policy) = 0;
-  /// Why compactions wrote values of files anew or left them: a line for each such choice since the
-  /// last call, oldest first, the last options.value_decisions_max of them. Names files and sizes,
-  /// no keys.
+  /// Reasons why compactions rewrote values of files or left them: one line for each decision since
+  /// the last call, oldest first, at most the last options.value_decisions_max. Names files and
+  /// sizes, no keys.
   virtual std::vector<std::string> TakeValueDecisions() = 0;
-  /// What jobs met since the last call, oldest first: a fault once when it begins and once when it
-  /// is over, a damaged file once. Cheap while there is nothing. A file that is damaged is left
-  /// alone by compactions and collections, can still be read where it is sound, and fails each
-  /// Snapshot::Files() that it belongs to.
+  /// Failures of jobs since the last call, oldest first: a fault is reported when it begins and
+  /// when it is over, a damaged file once. Cheap if there are none. Compactions and collections do
+  /// not touch a damaged file. Its undamaged parts can still be read. Snapshot::Files() fails for
+  /// each snapshot with the file.
   virtual std::vector<BackgroundEvent> TakeBackgroundEvents() = 0;
 
   virtual DBStatistics statistics() const = 0;
   virtual TableStatistics table_statistics(Table* table) const = 0;
 
-  /// Stops background work, waits up to 100 ms for jobs in flight, closes files. Idempotent. All
-  /// later calls return Closed, whatever this one returns.
-  /// Errors:     Busy: a job is amid a call to the system that cannot be broken off, as a long
-  ///             sync: call again, or leave it to the destructor, which waits to the end.
+  /// Stops background work, waits up to 100 ms for running jobs, closes files. Idempotent. All
+  /// later calls return Closed, whatever this call returns.
+  /// Errors:     Busy: a job is in a system call that cannot be interrupted, such as a long sync.
+  ///             Call again, or leave it to the destructor, which waits until the job ends.
   virtual Status Close() = 0;
-  /// What callers still held when Close() ended, for whoever owns the instance to log (the engine
-  /// has no log): how many snapshots, and a line for each of the oldest with its age, in builds
-  /// without NDEBUG followed by the stack that took it. Empty: nothing, or not closed yet. A
-  /// snapshot that was given up holds nothing and is not among them. Any thread.
+  /// Objects that callers still held when Close() ended, for the owner of the instance to log (the
+  /// engine has no log): the number of snapshots, and a line for each of the oldest with its age;
+  /// in builds without NDEBUG followed by the stack that took it. Empty: none, or not closed yet.
+  /// Snapshots that were given up hold nothing and are not included. Threads: any thread.
   virtual std::string LeftOpen() const = 0;
 };
 
-/// Reads every byte of a key SST or value SST and checks it. Errors: Corruption, naming file,
-/// offset, and the table (by name from tables, or its id) whose data it hits where that can be
-/// told. With a volume (which may be null) the path is one in it: directory, slash, name.
+/// Reads every byte of a key SST or value SST and checks it. With a volume (which may be null) the
+/// path is one in the volume: directory, slash, name.
+/// Errors: Corruption, naming file, offset and, if known, the table of the damaged data (by name
+/// from tables, or its id).
 Status VerifyFile(const std::string& path, std::span<const TableInfo> tables,
                   SharedVolume* volume = nullptr);
 

@@ -55,21 +55,21 @@ std::string_view NameOf(CollectionCause cause) noexcept;
 std::string_view NameOf(StallCause cause) noexcept;
 std::string_view NameOf(SnapshotEnd end) noexcept;
 
-/// What every event says.
+/// Common to all events.
 struct EventInfo {
   std::string path;  // of the instance
 };
 
-/// What events of background jobs say besides. Each attempt is a job of its own.
+/// Common to all events of background jobs. Each attempt is a separate job.
 struct JobEventInfo : EventInfo {
-  uint64_t job = 0;  // joins begin and end; unique within an instance while it is open
+  uint64_t job = 0;  // joins begin and end; unique while the instance is open
 
   // Known at the end:
   Status status;             // Aborted: the instance is being closed
-  uint64_t duration_us = 0;  // until files that nobody needs any more were deleted, too
-  /// Readers see the result. False although the status is OK: of a flush, an older flush still
-  /// runs, and its end installs both; of other jobs, the result was thrown away because the clock
-  /// went back, or because nothing was left of the inputs.
+  uint64_t duration_us = 0;  // includes the deletion of files that are no longer needed
+  /// Whether readers see the result. False with status OK: for a flush, an older flush still runs
+  /// and installs both at its end; for other jobs, the result was discarded because the clock went
+  /// back or because the inputs had disappeared.
   bool installed = false;
 };
 
@@ -90,7 +90,7 @@ struct CompactionInfo : JobEventInfo {
   uint32_t input_level = 0, output_level = 0;  // of the first inputs; equal: within one level
   uint32_t input_files = 0;
   uint64_t input_file_bytes = 0;
-  uint32_t merged_value_files = 0;  // whose values are written anew
+  uint32_t merged_value_files = 0;  // files whose values are rewritten
 
   // Known at the end:
   uint32_t output_files = 0, output_value_files = 0;
@@ -103,16 +103,16 @@ struct CollectionInfo : JobEventInfo {
   CollectionCause cause = CollectionCause::kGarbage;
   uint32_t input_files = 0, expired_files = 0;  // the latter are dropped unread
   uint64_t input_file_bytes = 0;                // of both
-  uint64_t garbage_bytes = 0;                   // that the inputs are thought to have
+  uint64_t garbage_bytes = 0;                   // estimated garbage of the inputs
 
   // Known at the end:
   uint32_t output_files = 0;
   uint64_t read_bytes = 0, written_bytes = 0;
-  uint64_t values_dead = 0, values_expired = 0;  // that were left behind
+  uint64_t values_dead = 0, values_expired = 0;  // values that were not copied
 };
 
-/// A stall begins with the first write that has to wait, also when it answers Busy and is called
-/// again, and ends with the first write that need not wait or fails.
+/// A stall begins with the first write that has to wait, also when the write returns Busy and is
+/// repeated. It ends with the first write that need not wait or fails.
 struct StallInfo : EventInfo {
   uint64_t stall = 0;  // joins begin and end
   StallCause cause = StallCause::kFlush;
@@ -120,31 +120,31 @@ struct StallInfo : EventInfo {
   uint32_t memtables = 0;  // that wait for a flush
   uint32_t level0_files = 0;
   uint64_t file_bytes = 0;    // of the current version
-  uint64_t pinned_bytes = 0;  // of files that only snapshots keep, if they count
+  uint64_t pinned_bytes = 0;  // of files kept only by snapshots, if these count
 
   // Known at the end:
-  Status status;  // what the write was told; Closed: no write came any more
+  Status status;  // result of the write; Closed: no further write came
   uint64_t duration_us = 0;
 };
 
-/// A file that a job found damaged. It stays damaged, so that there is no end.
+/// A file that a job found damaged. The file stays damaged, so there is no end event.
 struct DamageInfo : EventInfo {
   std::string file;  // its name in the directory
   Status status;
-  std::vector<std::string> tables;  // that the file has records of
+  std::vector<std::string> tables;  // with records in the file
 };
 
-/// Background work fails in one way, until it works again.
+/// Background work fails in one way until it succeeds again.
 struct BackgroundErrorInfo : EventInfo {
   Status status;
-  int64_t since_ms = 0;   // when it failed first, by the wall clock
-  uint64_t failures = 0;  // attempts until now
+  int64_t since_ms = 0;   // wall-clock time of the first failure
+  uint64_t failures = 0;  // so far
 };
 
 struct SnapshotInfo : EventInfo {
   uint64_t snapshot = 0;        // joins both events; unique within the process, ascending by age
-  uint64_t memtable_bytes = 0;  // that were in no file when it was taken
-  uint64_t file_bytes = 0;      // of the files that it then had
+  uint64_t memtable_bytes = 0;  // of memtables that were in no file when it was taken
+  uint64_t file_bytes = 0;      // of the files that it had then
 
   // Known when it is released:
   SnapshotEnd end = SnapshotEnd::kReleased;
@@ -160,21 +160,21 @@ struct TableDroppedInfo : EventInfo {
   std::string table;
 };
 
-/// Is told what an instance does by itself. Infos hold no keys and no values.
+/// Receives events of an instance's own work. Infos contain no keys and no values.
 ///
-/// Threads:    any thread that works for the instance: background threads, a thread that waits for
-///             room to write, one that takes or releases a snapshot, flushes, compacts, drops a
-///             table, opens or closes the instance. One call at a time for each instance, in the
-///             order in which things happened; a listener of several instances is called by
-///             several threads at once. That thread waits for the listener, so listeners must be
-///             quick; other threads leave their events to it and go on.
-/// Locks:      none of the instance's is held. A listener may call the DB's const functions, but
-///             not LeftOpen(), and nothing that changes the instance or waits for it.
-/// Ownership:  shared by DBOptions::listeners and the DB, which lets go when it is destroyed. After
-///             Close() returned OK no listener is called any more.
-/// Errors:     what a listener throws is caught and counted in DBStatistics::listener_failures. An
-///             event is dropped, and counted in DBStatistics::events_dropped, when the system
-///             refuses memory for it, or when thousands wait for a slow listener. So a begin may
+/// Threads:    any thread that works for the instance: background threads, and threads that wait
+///             for room to write, take or release a snapshot, flush, compact, drop a table, open or
+///             close the instance. One call at a time for each instance, in the order of the
+///             events; a listener of several instances is called by several threads at once. The
+///             calling thread waits for the listener, so listeners must be quick. Other threads
+///             leave their events to the calling thread and go on.
+/// Locks:      the instance holds no locks during the call. A listener may call the DB's const
+///             functions except LeftOpen(), and nothing that changes the instance or waits for it.
+/// Ownership:  shared by DBOptions::listeners and the DB, which releases listeners when it is
+///             destroyed. No listener is called after Close() returned OK.
+/// Errors:     exceptions of a listener are caught and counted in DBStatistics::listener_failures.
+///             An event is dropped, and counted in DBStatistics::events_dropped, when the system
+///             refuses memory for it or when thousands wait for a slow listener. So a begin may
 ///             lack its end, or an end its begin.
 class EventListener {
  public:

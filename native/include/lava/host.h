@@ -12,116 +12,119 @@ namespace lava {
 
 class Host;
 
-/// A share of the process's native memory: what one Flink slot gave. All instances opened with
-/// the same lease share it. Closing is dropping the last reference (each DB holds one).
+/// A share of the process's native memory: the managed memory of one Flink slot. All instances
+/// opened with the same lease share it. The lease ends with its last reference; each DB holds one.
 /// Threads:    any thread.
 /// Units:      bytes.
 class Lease {
  public:
   virtual ~Lease() = default;
   virtual uint64_t capacity_bytes() const = 0;
-  /// The most that memtables may take, sealed runs included: their share, or less while other
-  /// things take more of the lease than theirs. What they do not take, the shared block cache does,
-  /// and gives it back when they grow.
+  /// The most memory that memtables may take, sealed runs included: their share, or less while
+  /// other users take more of the lease than their own. The shared block cache uses the unused part
+  /// and gives it back when memtables grow.
   virtual uint64_t write_buffer_bytes() const = 0;
   virtual uint64_t write_buffer_used_bytes() const = 0;
-  /// Everything charged to this lease now (not the cache, which is the host's).
+  /// All memory charged to this lease now, except the cache, which belongs to the host.
   virtual uint64_t used_bytes() const = 0;
 };
 
-/// Of one segment of the block cache.
+/// Counters of one segment of the block cache.
 struct CacheSegmentStatistics {
   uint64_t used_bytes = 0;
-  uint64_t hits = 0, misses = 0;  // of lookups: index partitions that readers keep need none
+  uint64_t hits = 0, misses = 0;  // index partitions that readers keep need no lookup
   uint64_t evictions = 0;         // blocks
 };
 
 /// Counters of a process. Units: bytes, counts, microseconds.
 struct HostStatistics {
-  uint64_t cache_capacity_bytes = 0;  // what the rest of the leases' charges leaves now
+  uint64_t cache_capacity_bytes = 0;  // the memory of all leases that has no other use now
   uint64_t cache_used_bytes = 0;
   uint64_t cache_pinned_bytes = 0;
   uint64_t cache_hits = 0;
   uint64_t cache_misses = 0;
   uint64_t budget_bytes = 0;        // of all leases
   uint64_t memtable_bytes = 0;      // over all instances, sealed runs included
-  uint64_t table_reader_bytes = 0;  // what open files keep outside the cache
-  uint64_t metadata_bytes = 0;      // what instances know of their files
-  uint64_t scan_bytes = 0;          // values on their way into pages, and what is read ahead
-  /// Working sets of jobs that run.
+  uint64_t table_reader_bytes = 0;  // kept by open files outside the cache
+  uint64_t metadata_bytes = 0;      // the instances' descriptions of their files
+  uint64_t scan_bytes = 0;          // values being copied into pages, and data read ahead
+  /// Memory of running jobs.
   uint64_t flush_job_bytes = 0, compaction_job_bytes = 0, gc_job_bytes = 0;
-  uint64_t file_buffer_bytes = 0;  // of files that are written to volumes
+  uint64_t file_buffer_bytes = 0;  // of files being written to volumes
   uint64_t binding_bytes = 0;      // Host::CountBindingBytes()
-  uint64_t charged_bytes = 0;      // all that is charged now, cache included
-  /// Of these, what budget_bytes does not have; 0 without leases. After a lease has ended: what
-  /// pins and memtables that are to be flushed keep yet. It is given back as soon as they let it
-  /// go.
+  uint64_t charged_bytes = 0;      // all charged memory, including the cache
+  /// Charged memory in excess of budget_bytes; 0 without leases. After a lease has ended: memory of
+  /// pins, and of memtables that must still be flushed. It is freed as soon as they release it.
   uint64_t over_budget_bytes = 0;
-  uint64_t jobs_put_off = 0;       // until others give memory back
-  uint64_t memory_overdrafts = 0;  // jobs that were let go on with more than the budget has
-  uint64_t page_refusals = 0;      // times that the kernel did not take freed pages back
+  uint64_t jobs_put_off = 0;       // until other users free memory
+  uint64_t memory_overdrafts = 0;  // jobs allowed to exceed the budget
+  uint64_t page_refusals = 0;      // times that the kernel did not accept freed pages
   uint32_t instances_open = 0;
   uint32_t threads = 0;
   uint32_t leases_open = 0;
   uint64_t background_cpu_us = 0;    // used by background jobs
-  uint64_t background_paced_us = 0;  // that jobs slept amid their work to keep to the CPU budget
-  /// Jobs that no thread has taken yet; what writers wait for counts as urgent instead.
+  uint64_t background_paced_us = 0;  // sleep of jobs to stay within the CPU budget
+  /// Jobs that wait for a thread. A job that writers wait for counts as urgent only.
   uint64_t queued_urgent_jobs = 0, queued_flushes = 0, queued_l0_compactions = 0;
   uint64_t queued_compactions = 0, queued_collections = 0;
   CacheSegmentStatistics cache_index, cache_data;
-  uint64_t cache_index_bytes_max = 0;  // where the border stands between the two
-  /// Of all instances' files; what only snapshots keep is counted while there is a limit. Live is
-  /// what is thought to be left if nothing was garbage.
+  uint64_t cache_index_bytes_max = 0;  // current size limit of the index segment
+  /// Files of all instances. Files kept only by snapshots are counted while there is a limit. Live:
+  /// the estimated size without garbage.
   uint64_t space_used_bytes = 0, space_live_bytes = 0;
   uint64_t space_limit_bytes = 0;  // SetSpaceLimit(); 0: none
 };
 
-/// What all instances of one process (and copy of this library) share: cache, threads, counters.
+/// Resources shared by all instances of one process (and copy of this library): cache, threads,
+/// counters.
 /// Threads:    any thread.
-/// Ownership:  Get() returns a reference that is valid for ever; threads start with the first
+/// Ownership:  Get() returns a reference that is always valid. Threads start with the first
 ///             instance and end when the last one closes.
 class Host {
  public:
   virtual ~Host() = default;
   static Host& Get();
 
-  /// Adds capacity_bytes to the budget. write_buffer_ratio in (0, 1): the share of memtables.
+  /// Adds capacity_bytes to the budget. write_buffer_ratio in (0, 1): the share for memtables.
   virtual Result<std::shared_ptr<Lease>> Acquire(uint64_t capacity_bytes,
                                                  double write_buffer_ratio) = 0;
   virtual HostStatistics statistics() const = 0;
   /// Background threads, at least 1; default 2. Takes effect at once.
   virtual void SetBackgroundThreads(uint32_t count) = 0;
-  /// CPU time that background jobs may use, in cores; 0, the default, and what is no number: no
-  /// limit. Jobs wait and sleep to keep to it, over a second or so; flushes do neither, and what
-  /// they use beyond it others make up for. Takes effect at once.
+  /// CPU time that background jobs may use, in cores; 0 (default) or NaN: no limit. Jobs wait and
+  /// sleep to keep the limit over about a second. Flushes do neither; other jobs make up for the
+  /// time that flushes use beyond the limit. Takes effect at once.
   virtual void SetBackgroundCpu(double cores) = 0;
-  /// A limit for the files of all instances together, beside those of each (DBOptions::space_*); 0,
-  /// the default: none. From the low limit on (0: nine tenths of the high one) writes of all
-  /// instances are slowed, past the high one they wait, and who has most garbage collects first;
-  /// when nothing more can be freed in any instance, writes are NoSpace. Takes effect at once.
+  /// A limit for the files of all instances together, in addition to the limits of each instance
+  /// (DBOptions::space_*); 0 (default): none. From the low limit on (0: nine tenths of the high
+  /// one) writes of all instances are slowed; past the high limit they wait, and instances with the
+  /// most garbage collect first. When no instance can free more space, writes return NoSpace. Takes
+  /// effect at once.
   virtual void SetSpaceLimit(uint64_t high_bytes, uint64_t low_bytes = 0) = 0;
 
-  /// Counts what a binding's threads keep for their calls, beside instances; negative: less of it.
-  /// It is of no lease: the cache goes without it. All that was counted is to be taken back.
+  /// Counts memory that a binding's threads keep for their calls, outside of instances; a negative
+  /// number reduces the count. The memory belongs to no lease and reduces the cache. The binding
+  /// must take back all that it counted.
   /// Units:      bytes. Errors: none.
   virtual void CountBindingBytes(int64_t bytes) = 0;
 
-  /// The process's volume in a directory of the machine, made if missing for its user only. Options
-  /// count when this mounts it. Several processes may use one directory: each has its volume.
-  /// Errors:     IOError, NoSpace; Corruption never: what cannot be read is left, and named in
-  ///             `left_behind` if that is not null.
+  /// The process's volume in a directory of the machine. A missing directory is created with access
+  /// for its user only. The options count if this call mounts the volume. Several processes may use
+  /// one directory: each has its own volume.
+  /// Errors:     IOError, NoSpace. Never Corruption: unreadable volumes are left in place and named
+  ///             in `left_behind` if that is not null.
   virtual Result<std::shared_ptr<SharedVolume>> OpenVolume(
       const std::string& directory, const VolumeOptions& options,
       std::vector<std::string>* left_behind = nullptr) = 0;
-  /// What SharedVolume::Pin() kept, by its marker; mounts the volume if the process has not.
+  /// The files kept by SharedVolume::Pin(), found by its marker. Mounts the volume if necessary.
   /// Errors:     NotFound when the marker, the volume or the pin is gone; Corruption of the marker;
   ///             Busy when another process has the volume.
   virtual Result<PinnedFiles> OpenPinned(const std::string& marker,
                                          const VolumeOptions& options) = 0;
-  /// Removes the volumes of a directory that no process has and in which nothing is pinned any
-  /// more; how many stay because something is. For whoever closed one with pins, since nobody might
-  /// open the directory again.
-  /// Errors:     IOError; what cannot be read is left, and not counted.
+  /// Removes volumes in a directory that no process has mounted and that have no pins any more.
+  /// Returns the number of volumes that stay because of pins. For a process that closed a volume
+  /// with pins, since the directory may never be opened again.
+  /// Errors:     IOError. Unreadable volumes are left in place and not counted.
   virtual Result<uint32_t> RemoveStaleVolumes(const std::string& directory) = 0;
 };
 

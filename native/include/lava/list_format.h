@@ -8,25 +8,25 @@
 
 namespace lava {
 
-/// A list's value is a sequence of segments, so that folding operands is concatenation and reads
-/// nothing (docs/decisions/21-lists.md). A segment is varint32(length << 2 | kind), then length
+/// A list's value is a sequence of segments, so operands are folded by concatenation, without
+/// reading (docs/decisions/21-lists.md). A segment is varint32(length << 2 | kind), then length
 /// bytes:
 ///   kind 0: one element, as its serializer wrote it;
 ///   kind 1: several elements joined by one byte ',' without known boundaries (restored from a
 ///           canonical savepoint);
-///   kind 2: a reference to segments that are in a value file; only the engine writes it, and no
-///           read shows it;
-///   kind 3: a list that passed the limit of its size; its elements are gone. 8 bytes of its size,
-///           8 of the limit, big endian. Appends never read, so they cannot be refused in time; and
-///           a list that no call could return must not hold up flushes and compactions.
+///   kind 2: a reference to segments in a value file; written only by the engine, and never shown
+///           by a read;
+///   kind 3: a list that exceeded the size limit; its elements are gone. 8 bytes of its size, 8 of
+///           the limit, big endian. Appends do not read the list, so they cannot be refused in
+///           time; and a list that no call can return must not hold up flushes and compactions.
 /// An empty value is an empty list. varint is LEB128, low 7 bits first, of a 64-bit number.
 enum class ListSegment : uint8_t { kElement = 0, kJoined = 1, kReference = 2, kTooLong = 3 };
 
 /// Appends one segment to *out.
 void AppendListSegment(ListSegment kind, Slice bytes, std::string* out);
-/// Appends what stands for a list of list_bytes bytes where bytes_max are allowed.
+/// Appends a kTooLong segment for a list of list_bytes bytes where bytes_max are allowed.
 void AppendTooLongSegment(uint64_t list_bytes, uint64_t bytes_max, std::string* out);
-/// Takes the first segment off *in. Corruption when the bytes are not segments; InvalidArgument,
+/// Removes the first segment from *in. Corruption when the bytes are not segments; InvalidArgument,
 /// naming size and limit, when the list was too long.
 Status NextListSegment(Slice* in, ListSegment* kind, Slice* bytes);
 /// Appends to *out the list in Flink's canonical form: all elements joined by ','.

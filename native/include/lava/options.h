@@ -15,46 +15,47 @@ namespace fs {
 class FileSystem;
 }
 
-/// Limits that are part of the contract; a call beyond one is refused with InvalidArgument.
-/// 16 MiB - 1 KiB: with what the engine adds to it, a key's length fits 24 bits.
+/// Limits that are part of the contract; a call that exceeds one fails with InvalidArgument.
+/// 16 MiB - 1 KiB: the length of a key with the engine's additions fits 24 bits.
 inline constexpr uint64_t kKeyBytesMax = (16u << 20) - 1024;
-/// Of a value, and of a list with all that was appended to it: with its key it still fits a Java
-/// array. A list that grows beyond becomes a ListSegment::kTooLong, since nobody could read it.
+/// Limit of a value, and of a list with all appended elements: together with its key it fits a Java
+/// array. A list that exceeds the limit becomes a ListSegment::kTooLong: no call could return it.
 inline constexpr uint64_t kListBytesMax = (2ull << 30) - (4u << 20);
 inline constexpr uint64_t kValueBytesMax = kListBytesMax;
-/// Memory sets no limit to a value: one of more than a part of the memtable, and of more than
-/// kValueInMemoryAlways, goes to a value file as it is written, and memory holds a reference to it.
+/// Memory does not limit a value's size. A value larger than both the memtable divided by
+/// kValueMemtableShare and kValueInMemoryAlways is written to a value file at once, and memory
+/// holds only a reference to it.
 inline constexpr uint64_t kValueMemtableShare = 4, kValueInMemoryAlways = 1u << 20;
-/// Of an entry of the log that an instance shares with the layer above it.
+/// Limit of an entry of the log that an instance shares with the layer above it.
 inline constexpr uint64_t kEntryBytesMax = 1u << 30;   // 1 GiB
-inline constexpr uint32_t kTableNameBytesMax = 65535;  // what Flink's formats hold; it may be empty
+inline constexpr uint32_t kTableNameBytesMax = 65535;  // the limit of Flink's formats; may be empty
 inline constexpr uint32_t kTableIdBytes = 5;           // a 40-bit hash of the table's name
 
 enum class Compression : uint8_t { kNone = 0, kLz4 = 1, kZstd = 2 };
 
-/// How expiry timestamps stand in a table's values (Flink's TtlSerializer: 8 bytes, big endian,
+/// Places of expiry timestamps in a table's values (Flink's TtlSerializer: 8 bytes, big endian,
 /// milliseconds, before the user's value).
 enum class TtlLayout : uint8_t {
   kNone = 0,   // no record of the table ever expires
   kValue = 1,  // timestamp at offset 0 of the value
-  kMap = 2,    // timestamp at offset 1, behind the null flag
+  kMap = 2,    // timestamp at offset 1, after the null flag
   kList = 3,   // timestamp at offset 0 of every list element
 };
 
 enum class TableKind : uint8_t {
   kValue = 0,  // put, get, delete
-  kMap = 1,    // the same, with prefix deletes
+  kMap = 1,    // as kValue, with prefix deletes
   kList = 2,   // values are list segments (list_format.h); append allowed
 };
 
-/// For TableOptions::separation_bytes: the instance finds the bound, from the size of its tree, how
-/// often the collector copies, and how often scans show the table's values.
+/// For TableOptions::separation_bytes: the instance chooses the bound from the size of its tree,
+/// the frequency of collections and the frequency of scans of the table's values.
 inline constexpr uint64_t kSeparationAutomatic = INT64_MAX;
-/// What holds until it knows enough for that.
+/// The bound until the instance has enough data to choose one.
 inline constexpr uint64_t kSeparationDefault = 4096;
 
-/// For DBOptions::large_value_bytes: found for each table, from how many of its values die in
-/// memory, and how often scans show them.
+/// For DBOptions::large_value_bytes: chosen for each table from the share of its values that die in
+/// memory, and from the frequency of scans.
 inline constexpr uint64_t kLargeAutomatic = INT64_MAX;
 
 /// Options of one table. Threads: a value.
@@ -63,67 +64,67 @@ struct TableOptions {
   TtlLayout ttl_layout = TtlLayout::kNone;
   int64_t ttl_ms = 0;  // 0: nothing expires
   /// Values of this size and above are moved out of the tree into value files (LavaStore 3.3,
-  /// DiffKV 4). 0: none; lists with TTL are not. Holds for what is flushed or compacted from now
-  /// on; not kept in files: every open says it anew. kSeparationAutomatic: found by itself.
-  /// Whatever it says, values that are too large for the memtable (kValueMemtableShare) go to value
-  /// files.
+  /// DiffKV 4). 0: none; lists with TTL are never moved. Applies to later flushes and compactions.
+  /// The option is not stored, so each open must set it. kSeparationAutomatic: chosen by the
+  /// instance. Values that are too large for the memtable (kValueMemtableShare) go to value files
+  /// in any case.
   uint64_t separation_bytes = 0;
 };
 
-/// What of an instance survives before it is in files.
+/// Data of an instance that survives before it is in files.
 enum class WalMode : uint8_t {
-  kNone,     // nothing: a checkpoint is the durable copy
-  kWal,      // after the end of the process all; after a power cut all but the last writes
-  kWalSync,  // all that was acknowledged
+  kNone,     // none: a checkpoint is the durable copy
+  kWal,      // all data after a process kill; all but the last writes after a power cut
+  kWalSync,  // all acknowledged writes
 };
 
-/// Who writes values anew, to give garbage back and to keep values in order. Says nothing of what
-/// files hold: an instance may be opened with any, and told another while it runs.
+/// Jobs that rewrite values to reclaim garbage and to keep values in order. Files do not depend on
+/// the policy: an instance may be opened with any policy, and the policy may change at run time.
 enum class ValuePolicy : uint8_t {
-  kAutomatic,  // for each compaction and collection, what costs less
-  kCollect,    // collections alone, which inherit births (LavaStore 3.3.2, Scavenger 3.3)
-  kMerge,      // compactions alone, with the keys that they move down (DiffKV 3.3, 3.4)
-  kGreedy,     // collections alone, of the dirtiest file whatever it costs besides (DiffKV 4.2)
+  kAutomatic,  // the cheaper job in each case
+  kCollect,    // only collections, which keep births (LavaStore 3.3.2, Scavenger 3.3)
+  kMerge,      // only compactions, for the keys that they move down (DiffKV 3.3, 3.4)
+  kGreedy,     // only collections, of the file with most garbage at any cost (DiffKV 4.2)
 };
 
 /// Options of one instance. Threads: a value. Units: bytes unless the name says otherwise.
 struct DBOptions {
-  /// Leading bytes of every user key that come before the table id (Flink: the key group), 1 or 2.
+  /// Leading bytes of every user key before the table id (Flink: the key group), 1 or 2.
   uint32_t partition_bytes = 1;
   /// Inclusive range of partitions that this instance may hold, as big-endian numbers.
   uint32_t partition_first = 0;
   uint32_t partition_last = 0xff;
   /// Memory and threads; required. The DB keeps it alive.
   std::shared_ptr<Lease> lease;
-  /// Where the files go, the DB's path then being a directory in it; null: to file_system. The DB
-  /// keeps it alive.
+  /// The volume for the files; the DB's path is then a directory in it. Null: files are in
+  /// file_system. The DB keeps the volume alive.
   std::shared_ptr<SharedVolume> volume;
   /// For tests; null: the posix file system.
   fs::FileSystem* file_system = nullptr;
-  /// Past the page cache, where file_system is null: reads of users and of background work; writes
-  /// of flushes, compactions and collections. Files that refuse it go through the page cache, and
-  /// DBStatistics::files_refused_direct counts them.
+  /// Direct I/O, used if file_system is null: for reads of users and of background work; and for
+  /// writes of flushes, compactions and collections. Files that refuse direct I/O use the page
+  /// cache, and DBStatistics::files_refused_direct counts them.
   bool use_direct_reads = false;
   bool use_direct_io_for_flush_and_compaction = false;
   bool create_if_missing = true;
-  /// Sync files and manifest before they count (local recovery). Off: a power cut may lose the
-  /// directory, never make it open wrongly.
+  /// Sync files and manifest before they are used (local recovery). Off: a power cut may lose the
+  /// directory, but never makes it open with wrong data.
   bool sync = false;
-  /// With a write-ahead log each write is in it when it returns, and opening writes into memory
-  /// again what no file has; files and manifest are synced as with `sync`. An instance that had one
-  /// is not opened without.
+  /// With a write-ahead log each write is in the log when the call returns, and an open restores
+  /// writes that are in no file. Files and manifest are synced as with `sync`. An instance that had
+  /// a log cannot be opened without one.
   WalMode wal = WalMode::kNone;
-  /// The directory of the log, which all instances of a process share that name it (and are in the
-  /// same volume); empty: "wal" beside the instance's own.
+  /// The directory of the log. All instances of a process that name this directory (and use the
+  /// same volume) share the log. Empty: "wal" beside the instance's own directory.
   std::string wal_directory;
 
-  /// With a write-ahead log, a value of at least so many bytes, of a table whose values of that
-  /// size are separated, goes to the instance's value log as it is put, which is its write-ahead
-  /// record, too, and the flush leaves it there. 0: never. kLargeAutomatic: begins at 8 KiB, or 32
-  /// KiB with kWalSync.
+  /// With a write-ahead log: values of at least this size go to the instance's value log at their
+  /// put, if their table separates values of that size. The value log's record replaces the
+  /// write-ahead record, and the flush leaves the value there. 0: never. kLargeAutomatic: starts at
+  /// 8 KiB, or at 32 KiB with kWalSync.
   uint64_t large_value_bytes = kLargeAutomatic;
 
-  /// 0: from the lease's share. The active memtable is sealed at this many arena bytes.
+  /// The active memtable is sealed at this many arena bytes. 0: derived from the lease's share.
   uint64_t memtable_bytes = 0;
   uint32_t block_bytes = 4096;
   uint32_t index_partition_bytes = 16384;
@@ -133,29 +134,29 @@ struct DBOptions {
   uint64_t target_file_bytes = 32ull << 20;
   uint64_t value_file_bytes = 64ull << 20;
   Compression value_compression = Compression::kLz4;  // of each value in a value file
-  /// Forced for comparison; see ValuePolicy.
+  /// Set to other policies for comparison; see ValuePolicy.
   ValuePolicy value_policy = ValuePolicy::kAutomatic;
-  uint32_t value_decisions_max = 0;  // kept for DB::TakeValueDecisions()
-  /// A value file is collected when about this share of its bytes is garbage, in percent; above
-  /// 100: never.
+  uint32_t value_decisions_max = 0;  // lines kept for DB::TakeValueDecisions()
+  /// Garbage, in percent of a value file's bytes, at which the file is collected (approximate);
+  /// above 100: never.
   uint32_t gc_garbage_percent = 25;
-  /// Collections that may run at once when space is short; 0: one less than there are threads.
+  /// Concurrent collections while space is short; 0: the number of threads minus one.
   uint32_t gc_jobs_max = 0;
-  /// What a rewritten byte costs besides, in percent: with incremental checkpoints it is uploaded.
-  /// Counts once Snapshot::Files() was called, for collections and for compactions of L0.
+  /// Additional cost of a rewritten byte, in percent: incremental checkpoints upload it. Applies
+  /// after the first Snapshot::Files(), to collections and to compactions of L0.
   uint32_t gc_upload_cost_percent = 0;
-  /// A compaction writes values anew, in key order, whose files overlap so many others there; 0:
-  /// never. It may do that for so much, in percent, as scans have fetched values, so that who does
-  /// not scan does not pay (LavaStore 3.2.2; DiffKV 3.4).
+  /// A compaction rewrites the values of files that overlap this many others, in key order; 0:
+  /// never. value_merge_scan_percent: upper bound for values rewritten for order, in percent of the
+  /// bytes that scans have read. Without scans nothing is rewritten (LavaStore 3.2.2; DiffKV 3.4).
   uint32_t value_sorted_runs_max = 8;
   uint32_t value_merge_scan_percent = 25;
-  /// Limits of the space that files take, in percent of what of it is live (as estimated, and at
-  /// least space_live_bytes_floor), and in bytes. Past a low one writes are slowed, from
-  /// slowed_bytes_per_second or twice what collections free down to a sixteenth of that, past a
-  /// high one they answer Busy; collections and compactions hurry meanwhile. When these have
-  /// nothing left to free, writes go on past a ratio and answer NoSpace past a limit in bytes.
-  /// Deletes never wait for space. Data in memory comes on top. 0: no limit; a high one without a
-  /// low one has that, too (Scavenger 3.5).
+  /// Limits of the space that files take, in percent of the live bytes (as estimated, and at least
+  /// space_live_bytes_floor), and in bytes. Past a low limit writes are slowed: to
+  /// slowed_bytes_per_second or twice the rate at which collections free space, and down to a
+  /// sixteenth of that. Past a high limit writes return Busy. Collections and compactions are
+  /// preferred meanwhile. When these have nothing left to free, writes go on past a ratio, and
+  /// return NoSpace past a limit in bytes. Deletes never wait for space. Data in memory is not
+  /// included. 0: no limit. A high limit alone implies a low one (Scavenger 3.5).
   uint32_t space_low_percent = 0, space_high_percent = 0;
   uint64_t space_low_bytes = 0, space_high_bytes = 0;
   uint64_t space_live_bytes_floor = 256ull << 20;
@@ -164,10 +165,10 @@ struct DBOptions {
   uint32_t level_multiplier = 10;
   uint32_t level_count = 7;
   uint32_t l0_compaction_trigger = 4;
-  uint32_t l0_stall_trigger = 24;  // writes answer Busy when so many files of L0 cover one key
-  uint32_t sealed_runs_max = 4;    // writes answer Busy at this many unflushed runs
+  uint32_t l0_stall_trigger = 24;  // writes return Busy when so many files of L0 cover one key
+  uint32_t sealed_runs_max = 4;    // writes return Busy at this many unflushed runs
 
-  /// Are told of flushes, compactions and other events: see event_listener.h.
+  /// Receive flushes, compactions and other events: see event_listener.h.
   std::vector<std::shared_ptr<EventListener>> listeners;
 };
 

@@ -4,8 +4,7 @@
 
 namespace lava {
 
-/// A borrowed run of bytes. Keys and values are bytes, compared as unsigned bytes, which is what
-/// std::string_view does.
+/// A borrowed sequence of bytes. Keys are compared as unsigned bytes, as std::string_view does.
 /// Ownership:  none; the bytes must outlive every use of the slice.
 using Slice = std::string_view;
 

@@ -9,7 +9,7 @@
 
 namespace lava {
 
-/// What became of a call. OK and codes without a message cost no allocation.
+/// The result of a call. OK and codes without a message need no allocation.
 /// Threads:    a Status is a value; const methods may be called from any thread.
 /// Ownership:  owns its message.
 class [[nodiscard]] Status {
@@ -76,10 +76,10 @@ class [[nodiscard]] Status {
   std::unique_ptr<std::string> message_;
 };
 
-/// The name of a code, as it stands before a message.
+/// The name of a code, as ToString() prints it before the message.
 std::string_view CodeName(Status::Code code) noexcept;
 
-/// A value, or the Status that says why there is none.
+/// A value, or the Status that tells why there is none.
 /// Threads:    a value; as safe as T.
 template <typename T>
 class [[nodiscard]] Result {

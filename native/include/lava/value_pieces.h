@@ -8,27 +8,27 @@
 
 namespace lava {
 
-/// Values of more than this come and go in pieces, where they can.
+/// Larger values are transferred in pieces where possible. Units: bytes.
 inline constexpr uint64_t kWholeBytesMax = 1 << 20;
-/// No piece is larger. Units: bytes.
+/// The largest piece. Units: bytes.
 inline constexpr size_t kPieceBytes = 512 << 10;
 
-/// Where the bytes of a large value come from, for DB::PutFrom() and AppendFrom().
-/// Threads:    of the call that it was given to, which may hold locks of the instance: it must not
+/// Source of the bytes of a large value, for DB::PutFrom() and AppendFrom().
+/// Threads:    the thread of the DB call, which may hold locks of the instance: the source must not
 ///             call the instance.
-/// Ownership:  of the caller; it must outlive the call.
+/// Ownership:  the caller's; must outlive the DB call.
 class ValueSource {
  public:
   virtual ~ValueSource() = default;
-  /// Always the same.
+  /// Must not change.
   virtual uint64_t size() const = 0;
-  /// Copies bytes [offset, offset + length) to `to`; length is at most kPieceBytes. Within one call
-  /// of the instance each byte is asked for once, in order.
-  /// Errors: any; the call fails with it, and nothing of the value is ever seen.
+  /// Copies bytes [offset, offset + length) to `to`; length is at most kPieceBytes. One DB call
+  /// reads each byte once, in order.
+  /// Errors: any. The DB call then fails with the error, and no part of the value becomes visible.
   virtual Status Read(uint64_t offset, size_t length, char* to) = 0;
 };
 
-/// Copies all of it to its size() bytes at `to`. Errors: the source's.
+/// Copies the whole source to its size() bytes at `to`. Errors: the source's.
 inline Status ReadWhole(ValueSource* source, char* to) {
   for (uint64_t at = 0; at < source->size();) {
     const uint64_t left = source->size() - at;
@@ -39,17 +39,17 @@ inline Status ReadWhole(ValueSource* source, char* to) {
   return Status::OK();
 }
 
-/// Where the bytes of a large value go, for DB::GetTo().
-/// Threads:    of the call that it was given to.
-/// Ownership:  of the caller; it must outlive the call. A piece is valid for the length of Add().
+/// Destination of the bytes of a large value, for DB::GetTo().
+/// Threads:    the thread of the DB call.
+/// Ownership:  the caller's; must outlive the DB call. A piece is valid during Add() only.
 class ValueSink {
  public:
   virtual ~ValueSink() = default;
-  /// Once, before the first piece: how many bytes will come. False: none are wanted; the call then
-  /// returns OK.
+  /// Called once, before the first piece, with the number of bytes. False: the sink wants none of
+  /// them; the DB call then returns OK.
   virtual bool Begin(uint64_t bytes) = 0;
-  /// The next bytes; a piece that is not read in pieces may be larger than kPieceBytes.
-  /// Errors: any; the call fails with it.
+  /// The next bytes. Larger than kPieceBytes if the value is not read in pieces.
+  /// Errors: any. The DB call then fails with the error.
   virtual Status Add(Slice piece) = 0;
 };
 
