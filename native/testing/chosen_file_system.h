@@ -11,7 +11,7 @@
 
 namespace lava::testing {
 
-/// A MemFileSystem, or a VolumeFileSystem when OnLavaFs().
+/// A MemFileSystem, or a VolumeFileSystem if OnLavaFs().
 class ChosenFileSystem final : public ForwardingFileSystem {
  public:
   ChosenFileSystem();
@@ -31,8 +31,8 @@ class ChosenFileSystem final : public ForwardingFileSystem {
   const std::unique_ptr<CrashableFileSystem> chosen_;
 };
 
-/// LavaFS in a real file, made anew; the file goes with it.
-/// Ownership:  must outlive its file system's files.
+/// LavaFS in a newly created real file, which the destructor removes.
+/// Ownership:  must outlive the files of its file system.
 class FileVolume {
  public:
   FileVolume(const std::string& path, bool direct);

@@ -8,8 +8,8 @@
 
 namespace lava::testing {
 
-/// Tells bin/test how much of something a test did; it sums the lines up by what. What was done on
-/// LavaFS is apart, so that it does not make up for less on the others.
+/// Reports to bin/test how much work a test did; bin/test adds up the lines by `what`. Work on
+/// LavaFS is counted separately, so that it cannot hide a lack of work on other file systems.
 inline void Count(uint64_t n, std::string_view what) {
   std::cout << "COUNT " << n << ' ' << what << (OnLavaFs() ? ", on LavaFS" : "") << std::endl;
 }

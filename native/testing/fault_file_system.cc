@@ -118,7 +118,7 @@ class FaultAppendFile : public fs::AppendFile {
     sync_failed_ = !status.ok();
     return Keep(std::move(status));
   }
-  // After an error a file is useless, as the posix one is.
+  // After an error the file can no longer be used, as in the posix file system.
   Status Keep(Status status) {
     if (!status.ok()) failed_ = status;
     return status;

@@ -37,48 +37,50 @@ enum class FileCall : uint8_t {
 inline constexpr size_t kFileCalls = static_cast<size_t>(FileCall::kLock) + 1;
 const char* FileCallName(FileCall call);
 
-/// What goes wrong. Where a fault makes no sense for a call, the call is not counted for it.
+/// Kinds of faults. A fault strikes, and counts, only the calls that can fail in this way.
 enum class Fault : uint8_t {
-  kIOError,     // any call: refused, nothing done; SyncFile: by the device
-  kNotOpened,   // calls that open files: refused, as when a process has no descriptor left
-  kNoSpace,     // calls that need room: refused, nothing done
+  kIOError,     // any call: fails, nothing done; SyncFile: the device fails
+  kNotOpened,   // calls that open files: fail, as without free descriptors
+  kNoSpace,     // calls that need space: fail, nothing done
   kShortWrite,  // Append: half of the bytes reach the file, then NoSpace
   kShortRead,   // Read: Corruption, as at the file's end; ReadWhole: half of the content
-  kBitFlip,     // Read, ReadWhole: one bit of what was read is wrong
+  kBitFlip,     // Read, ReadWhole: one bit of the data is wrong
 };
 
-/// Fails calls of another file system.
+/// Injects faults into calls of another file system.
 /// Threads:    any thread.
-/// Ownership:  borrows the base, which must outlive it and all files.
+/// Ownership:  borrows the base, which must outlive this object and all files.
 class FaultFileSystem : public fs::FileSystem {
  public:
   struct Plan {
     Fault fault = Fault::kIOError;
-    /// The n-th call, from 1, that the fault applies to and that the filters below let through.
+    /// The fault strikes the n-th call, from 1 on, among those that it can strike and that pass the
+    /// filters below.
     uint64_t call = 1;
-    /// From then on all of them, until Disarm().
+    /// The fault also strikes all later matching calls, until Disarm().
     bool forever = false;
     std::optional<FileCall> only = std::nullopt;  // calls of one kind
-    std::string path_contains = {};  // calls that name such a path; for Rename, Link the target
-    uint64_t seed = 0;               // which bit flips
+    std::string path_contains = {};  // calls that name such a path; the target of Rename, Link
+    uint64_t seed = 0;               // decides which bit flips
   };
 
   explicit FaultFileSystem(fs::FileSystem* base) : base_(base) {}
 
-  /// Counts matching calls from now. Replaces the plan before.
+  /// Counts matching calls from now on. Replaces the previous plan.
   void Arm(Plan plan);
   void Disarm();
-  /// Called before every call, on its thread, without a lock. Set before files are opened. Null:
-  /// none.
+  /// Called before every call, on its thread, without a lock. Set before files are opened. Null: no
+  /// hook.
   void SetHook(std::function<void(FileCall)> hook) { hook_ = std::move(hook); }
-  /// What the plan struck last since Arm(); empty when nothing.
+  /// Path of the last call that the plan struck since Arm(); empty if none.
   std::string struck_path() const;
-  /// How often the plan struck since Arm().
+  /// How often the plan has struck since Arm().
   uint64_t fired() const;
   /// All calls since construction, failed ones included.
   uint64_t calls(FileCall kind) const;
   uint64_t calls() const;
-  /// Syncs of files whose sync failed before: must be 0, since the second one would lie.
+  /// Repeated syncs of a file whose sync failed: must be 0, since the second sync would report a
+  /// false success.
   uint64_t syncs_after_failure() const;
 
   Result<std::unique_ptr<fs::AppendFile>> Create(const std::string& path,
@@ -94,7 +96,7 @@ class FaultFileSystem : public fs::FileSystem {
   Status Link(const std::string& from, const std::string& to) override;
   Result<std::vector<std::string>> List(const std::string& directory) override;
   Status CreateDirectory(const std::string& path) override;
-  /// Counted as one call that creates and one that syncs.
+  /// Counts as one creating call and one syncing call.
   Status CreateDurableDirectory(const std::string& path) override;
   Status SyncDirectory(const std::string& path) override;
   Status SyncFile(const std::string& path, bool* asked) override;
@@ -105,9 +107,9 @@ class FaultFileSystem : public fs::FileSystem {
   friend class FaultAppendFile;
   friend class FaultRandomFile;
 
-  /// Counts the call and tells the fault that strikes it, if any.
+  /// Counts the call and returns the fault that strikes it, if any.
   std::optional<Fault> Count(FileCall kind, const std::string& path);
-  /// Count, and the Status of faults that refuse a call.
+  /// As Count(), but returns the error of faults that make a call fail.
   Status Refusal(FileCall kind, const std::string& path);
   void FlipBit(char* bytes, size_t count);
   void CountSyncAfterFailure();

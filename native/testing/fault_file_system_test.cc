@@ -16,7 +16,7 @@ class FaultFileSystemTest : public ::testing::Test {
     EXPECT_TRUE(base_.SetContent("/db/a", "0123456789").ok());
   }
 
-  // One of each call.
+  // Makes one call of each kind.
   Status Workload() {
     LAVA_ASSIGN_OR_RETURN(auto lock, fs_.Lock("/db"));
     LAVA_RETURN_IF_ERROR(fs_.CreateDirectory("/db/d"));

@@ -9,8 +9,9 @@
 
 namespace lava::testing {
 
-/// Leaves files to another file system.
-/// Ownership:  borrows it.
+/// Forwards all file calls to another file system.
+/// Threads:    as the other file system.
+/// Ownership:  borrows the other file system.
 class ForwardingFileSystem : public CrashableFileSystem {
  public:
   Result<std::unique_ptr<fs::AppendFile>> Create(const std::string& path,

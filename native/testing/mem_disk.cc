@@ -72,7 +72,7 @@ class MemBlockDevice : public fs::BlockDevice {
 
   Status Sync() override {
     return disk_->Mutate("sync", [&] {
-      // Only what changed: a whole copy each time is most of what a long history would do.
+      // Applies only the changes: copying the whole disk would dominate the time of long histories.
       for (const MemDisk::Write& write : disk_->unsynced_) MemDisk::Apply(write, &disk_->durable_);
       disk_->unsynced_.clear();
       disk_->syncs_++;
@@ -89,7 +89,7 @@ class MemBlockDevice : public fs::BlockDevice {
     return disk_->Mutate("grow", [&] {
       if (disk_->fail_growth_) return Status::IOError("grow of disk: injected");
       if (size > disk_->bytes_max_) return Status::NoSpace("grow disk: it is full");
-      // As file systems do, which keep their own metadata.
+      // Durable at once: file systems keep the size of a file in their own metadata.
       disk_->content_.resize(std::max<size_t>(disk_->content_.size(), size), '\0');
       if (disk_->may_crash_) disk_->durable_.resize(disk_->content_.size(), '\0');
       return Status::OK();
@@ -152,7 +152,7 @@ std::unique_ptr<MemDisk> MemDisk::AfterPowerCut(uint64_t seed) const {
   disk->durable_ = seed == 1 ? content_ : durable_;
   if (seed > 1) {
     Random random(seed);
-    // Mostly lost, mostly kept, or as it comes.
+    // The probability differs between seeds: most writes are lost, most are kept, or in between.
     const uint64_t kept = random.Between(1, 9);
     for (const Write& write : unsynced_) {
       const bool torn = random.OneIn(4);

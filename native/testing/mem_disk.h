@@ -14,8 +14,8 @@ namespace lava::testing {
 
 class Random;
 
-/// A disk in memory that knows what a power cut would leave of it: any of the writes since the last
-/// sync, each in full or torn at sectors of 512 bytes.
+/// A disk in memory that simulates power cuts. Each write since the last sync may survive in full,
+/// not at all, or torn at sectors of 512 bytes.
 /// Threads:    any thread.
 /// Ownership:  must outlive its devices.
 class MemDisk {
@@ -23,42 +23,42 @@ class MemDisk {
   static constexpr uint64_t kSectorBytes = 512;
   static constexpr uint32_t kAlignment = 4096;
 
-  /// Can grow to bytes_max. may_crash: without it no state after a power cut can be had, and half
-  /// the memory is enough.
+  /// The disk can grow to bytes_max. may_crash: false halves the memory, but then the states after
+  /// a power cut are not available.
   MemDisk(uint64_t bytes, uint64_t bytes_max, bool may_crash = true);
 
-  /// Checks that offsets, lengths and memory are aligned. What is begun is written when it is
-  /// finished, from the memory as it is then; nothing else may be written there before.
+  /// Checks that offsets, lengths and memory are aligned. A begun write takes the memory's content
+  /// when it is finished; until then no other write may go to its range.
   std::unique_ptr<fs::BlockDevice> Open();
 
-  /// What a killed process leaves.
+  /// The disk after a process kill.
   std::unique_ptr<MemDisk> AfterKill() const;
-  /// What a power cut may leave. 0: nothing that was not synced; 1: all; others: drawn.
+  /// A disk that a power cut may leave. Seed 0: only synced data; 1: all data; others: random.
   std::unique_ptr<MemDisk> AfterPowerCut(uint64_t seed) const;
-  /// Each is there, absent or torn after a power cut.
+  /// Writes since the last sync, which a power cut may keep, lose or tear.
   uint64_t UnsyncedWrites() const;
-  /// How many such states there are; UINT64_MAX: more than can be counted.
+  /// The number of such states; UINT64_MAX: too many to count.
   uint64_t PowerCutStates() const;
-  /// One of them, state < PowerCutStates(); seed decides how writes are torn.
+  /// One of these states, state < PowerCutStates(). The seed decides how writes are torn.
   std::unique_ptr<MemDisk> AfterPowerCutAt(uint64_t state, uint64_t seed) const;
 
-  /// Called after each write, growth and sync, with its number from 1; may take images.
+  /// Called after each write, growth and sync, with its number from 1 on. The hook may take images.
   void SetHook(std::function<void(uint64_t call)> hook);
-  /// The call of that number fails, once or with all after it; 0: none.
+  /// Makes the call of this number fail, once or with all later calls; 0: none.
   void FailAt(uint64_t call, bool for_ever);
   void FailGrowth(bool fails);
   uint64_t calls() const;
   uint64_t bytes_written() const;
   uint64_t syncs() const;
   uint64_t writes_begun() const;
-  /// Of the largest read or write since the last time that this was asked.
+  /// Size of the largest read or write since the last call of this function.
   uint64_t TakeLargestBytes();
 
   std::string Content() const;
-  /// Durable at once.
+  /// The new content is durable at once.
   void SetContent(std::string content);
   void Overwrite(uint64_t offset, Slice bytes);
-  /// All zeros, with the memory that it has.
+  /// Fills the disk with zeros, without new memory.
   void Clear();
 
  private:
@@ -79,7 +79,7 @@ class MemDisk {
   std::string content_;  // as processes see it
   std::string durable_;
   std::vector<Write> unsynced_;
-  std::vector<std::pair<uint64_t, uint64_t>> begun_;  // where writes are to go, and how long
+  std::vector<std::pair<uint64_t, uint64_t>> begun_;  // offsets and lengths of begun writes
   uint64_t writes_begun_ = 0;
   uint64_t calls_ = 0, bytes_written_ = 0, syncs_ = 0, largest_bytes_ = 0;
   uint64_t fail_at_ = 0;

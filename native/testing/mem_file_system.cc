@@ -26,7 +26,7 @@ Status Missing(const char* operation, const std::string& path) {
 struct MemFileSystem::Node {
   std::string data;
   size_t durable_bytes = 0;  // of data
-  // What a crash may bring back: the durable bytes of before the file was created anew over it.
+  // Content that a crash may restore: the durable bytes before the file was created anew.
   std::string before_truncation;
   bool truncated = false;
   uint32_t names = 0;
@@ -281,7 +281,7 @@ std::unique_ptr<CrashableFileSystem> MemFileSystem::CrashClone(CrashMode mode,
   return Image(survivors, boot, [&](const Node& node) { return Survivor(node, mode, &random); });
 }
 
-// Holds the mutex.
+// The caller holds the mutex.
 std::unique_ptr<MemFileSystem> MemFileSystem::Image(const Names& survivors, uint64_t boot,
                                                     const SurvivorOf& content) const {
   auto clone = std::make_unique<MemFileSystem>();
@@ -290,7 +290,7 @@ std::unique_ptr<MemFileSystem> MemFileSystem::Image(const Names& survivors, uint
   }
   clone->removed_readable_ = removed_readable_;
   clone->boot_ = boot;
-  std::map<const Node*, NodePtr> copies;  // one for all names of a file
+  std::map<const Node*, NodePtr> copies;  // shared by all names of a file
   for (const auto& [path, node] : survivors.files) {
     if (!survivors.Reaches(path)) continue;
     NodePtr& copy = copies[node.get()];
@@ -306,7 +306,7 @@ std::unique_ptr<MemFileSystem> MemFileSystem::Image(const Names& survivors, uint
   return clone;
 }
 
-// Holds the mutex. In the order of their names.
+// In the order of their names. The caller holds the mutex.
 std::vector<const MemFileSystem::Node*> MemFileSystem::UnsyncedNodes() const {
   std::vector<const Node*> nodes;
   for (const Names* names : {&names_, &durable_names_}) {
@@ -356,7 +356,7 @@ std::string MemFileSystem::Survivor(const Node& node, CrashMode mode, Random* ra
   if (revert) return node.before_truncation;
   if (mode == CrashMode::kSyncedOnly) return node.data.substr(0, node.durable_bytes);
   const size_t unsynced = node.data.size() - node.durable_bytes;
-  // Often none or all of it: the states between are many, but these matter most.
+  // Prefers none and all: there are many states in between, but these two matter most.
   const uint64_t draw = random->Uniform(4);
   const size_t kept = draw == 0 ? 0 : draw == 1 ? unsynced : random->Uniform(unsynced + 1);
   std::string data = node.data.substr(0, node.durable_bytes + kept);
@@ -469,7 +469,7 @@ void MemFileSystem::Apply(const NameChange& change, Names* names) {
   }
   if (!change.from.empty()) {
     auto it = names->files.find(change.from);
-    // A change that is applied without those before it must not take another file's name away.
+    // A change may be applied without earlier ones; it must not remove another file's name.
     if (it != names->files.end() && it->second == change.node) names->files.erase(it);
   }
   if (!change.to.empty()) names->files[change.to] = change.node;

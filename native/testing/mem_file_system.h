@@ -15,13 +15,13 @@ namespace lava::testing {
 
 class Random;
 
-/// A file system in memory that knows what would survive a crash at any moment. Names, of files and
-/// of directories, need SyncDirectory of the directory that has them, bytes Sync; a directory that
-/// does not survive takes all in it along.
+/// A file system in memory that simulates crashes at any moment. Bytes of a file are durable after
+/// its Sync; names of files and directories after SyncDirectory of their directory. A directory
+/// that does not survive is lost with all of its contents.
 /// Threads:    any thread.
 /// Ownership:  must outlive its files.
-/// Errors:     as FileSystem. Reading a file whose last name was removed is NotFound, because the
-///             posix file system may have to open it again (see SetRemovedFilesReadable).
+/// Errors:     as FileSystem. Reading a file whose last name was removed returns NotFound, because
+///             the posix file system may have to open it again (see SetRemovedFilesReadable).
 class MemFileSystem : public CrashableFileSystem {
  public:
   MemFileSystem();
@@ -44,9 +44,9 @@ class MemFileSystem : public CrashableFileSystem {
   uint64_t boot() const override { return boot_; }
 
   std::unique_ptr<CrashableFileSystem> CrashClone(CrashMode mode, uint64_t seed = 0) const override;
-  /// Any of the unsynced changes of names may have happened or not, whatever their order, and of
-  /// each file's unsynced end nothing, all, or a torn part: sectors of 512 bytes, each written,
-  /// zero or garbage.
+  /// Each unsynced change of a name may have happened or not, in any order. Of each file's unsynced
+  /// end nothing, all, or a torn part survives: sectors of 512 bytes that are written, zero or
+  /// garbage.
   uint64_t CrashStates() const override;
   std::unique_ptr<CrashableFileSystem> CrashCloneAt(uint64_t state, uint64_t seed) const override;
 
@@ -66,8 +66,8 @@ class MemFileSystem : public CrashableFileSystem {
   friend class MemDirectoryLock;
   struct Node;
   using NodePtr = std::shared_ptr<Node>;
-  // A change of names that no directory sync made durable yet. Empty from: a new name; empty to:
-  // a removed one. No node: a new directory.
+  // A change of a name that no directory sync has made durable. Empty from: a new name; empty to: a
+  // removed name. No node: a new directory.
   struct NameChange {
     std::string from;
     std::string to;
@@ -76,7 +76,7 @@ class MemFileSystem : public CrashableFileSystem {
   struct Names {
     std::map<std::string, NodePtr> files;
     std::set<std::string> directories;
-    /// Whether a path's directory is there, with all above it.
+    /// Whether the directory of the path exists, with all of its parents.
     bool Reaches(const std::string& path) const;
   };
 
@@ -103,7 +103,7 @@ class MemFileSystem : public CrashableFileSystem {
   std::set<std::string> locked_;
   uint64_t mutating_calls_ = 0;
   bool removed_readable_ = false;
-  uint64_t boot_ = 1;  // one more with each power cut
+  uint64_t boot_ = 1;  // incremented by each power cut
   std::function<void(uint64_t)> hook_;
 };
 

@@ -13,15 +13,16 @@
 
 namespace lava::testing {
 
-/// What a DB must answer, by sorted maps: the oracle of differential tests. A copy of the model is
-/// a snapshot. It knows no expiry: a test that uses TTL compares only what cannot be expired.
+/// The expected answers of a DB, from sorted maps: the oracle of differential tests. A copy of the
+/// model is a snapshot. The model has no expiry: tests with TTL compare only data that cannot
+/// expire.
 /// Threads:    one.
 /// Ownership:  copies everything.
 class Model {
  public:
   using Entry = std::pair<std::string, std::string>;
 
-  /// A new table, or the one that is there.
+  /// Creates the table if it does not exist.
   void CreateTable(const std::string& table);
   void DropTable(const std::string& table);
   std::vector<std::string> tables() const;
@@ -30,15 +31,15 @@ class Model {
   void Delete(const std::string& table, KeyRef key);
   /// segments: list_format.h.
   void Append(const std::string& table, KeyRef key, Slice segments);
-  /// Keys that start with prefix and were written with prefix_bytes == its length.
+  /// Deletes keys that start with prefix and were written with prefix_bytes == its length.
   void DeletePrefix(const std::string& table, Slice prefix);
-  /// Keys in [lower, upper).
+  /// Deletes keys in [lower, upper).
   void DeleteRange(const std::string& table, Slice lower, Slice upper);
 
   /// nullopt when absent.
   std::optional<std::string> Get(const std::string& table, Slice key) const;
-  /// What pages of the request would give together; entries_max and bytes_max count for nothing,
-  /// skip_key_bytes and keys_only do.
+  /// The entries of all pages of the request together. entries_max and bytes_max are ignored;
+  /// skip_key_bytes and keys_only are not.
   std::vector<Entry> Scan(const std::string& table, const ScanRequest& request) const;
   size_t size(const std::string& table) const;
 
@@ -59,11 +60,11 @@ class Model {
   std::map<std::string, TableOf> tables_;
 };
 
-/// The entries of a page, appended to *entries. Corruption when the page is not well formed.
+/// Appends the entries of a page to *entries. Corruption if the page is malformed.
 Status ParsePage(const ScanPage& page, std::vector<Model::Entry>* entries);
 
-/// A list's value as its elements; a joined segment counts as one element. For messages and
-/// comparisons of lists that were folded in different places.
+/// The elements of a list's value; a joined segment counts as one element. For messages, and for
+/// comparing lists whose segments were folded differently.
 Result<std::vector<std::string>> ListElements(Slice value);
 
 }  // namespace lava::testing

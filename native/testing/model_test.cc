@@ -56,7 +56,7 @@ TEST_F(ModelTest, Scans) {
   EXPECT_EQ(Keys(model_.Scan("t", request)), "ba bb ");
   request.lower_exclusive = false;
   request.prefix_bytes = 1;
-  request.upper = "ba";  // counts for nothing beside a prefix
+  request.upper = "ba";  // ignored with a prefix
   request.skip_key_bytes = 1;
   EXPECT_EQ(Keys(model_.Scan("t", request)), " a b ");
   request.keys_only = true;

@@ -18,7 +18,7 @@ void FormatVolume(fs::BlockDevice* device, const lavafs::FormatOptions& options)
 
 Result<MountedVolume> MountVolume(std::unique_ptr<fs::BlockDevice> device,
                                   const lavafs::MountOptions& options) {
-  // So that files of some KiB have full buffers too, which are written beside their next ones.
+  // Small buffers, so that files of a few KiB also fill several of them.
   constexpr size_t kBufferBytes = 8 << 10;
   lavafs::MountOptions small = options;
   small.second_buffer_from_bytes = kBufferBytes;

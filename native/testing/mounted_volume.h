@@ -9,19 +9,19 @@
 namespace lava::testing {
 
 /// A volume and the file system on it.
-/// Ownership:  must outlive its file system's files.
+/// Ownership:  must outlive the files of its file system.
 struct MountedVolume {
   std::unique_ptr<lavafs::Volume> volume;
   std::unique_ptr<fs::FileSystem> file_system;
 };
 
-/// Errors:     aborts and says why.
+/// Errors:     aborts with the error's text.
 void FormatVolume(fs::BlockDevice* device, const lavafs::FormatOptions& options);
 /// Errors:     those of Volume::Mount().
 Result<MountedVolume> MountVolume(std::unique_ptr<fs::BlockDevice> device,
                                   const lavafs::MountOptions& options);
 
-/// Aborts unless it is, and says why.
+/// Aborts with the error's text unless the status is OK.
 void MustBeOk(const Status& status);
 
 }  // namespace lava::testing

@@ -6,8 +6,8 @@
 
 namespace lava::testing {
 
-/// Counts threads that pass, for others to wait for.
-/// Threads: any.
+/// Counts passing threads, so that others can wait for a number of them.
+/// Threads:    any.
 class Passes {
  public:
   void Pass() {

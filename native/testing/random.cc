@@ -22,7 +22,7 @@ std::string KeyGenerator::KeyAt(uint64_t n) const {
   PutBigEndian(&key, n / options_.keys % options_.partitions, options_.partition_bytes);
   key.append(options_.common);
   PutBigEndian(&key, n % options_.keys, 4);
-  key.push_back('\0');  // a namespace without bytes of its own
+  key.push_back('\0');  // an empty namespace
   return key;
 }
 

@@ -24,24 +24,25 @@ class Random {
   uint64_t Between(uint64_t low, uint64_t high) { return low + Uniform(high - low + 1); }
   bool OneIn(uint64_t n) { return Uniform(n) == 0; }
   std::string Bytes(size_t count);
-  /// Mostly small: 0 with its probability, each size class up to bytes_max equally often.
+  /// Mostly short: all size classes from 0 to bytes_max are equally likely.
   std::string SkewedBytes(size_t bytes_max);
 
  private:
   uint64_t state_;
 };
 
-/// Keys as Flink makes them: [key group][serialized key][namespace], short, with long prefixes in
-/// common, few enough that operations meet again. Map entries add a user key behind that prefix.
+/// Keys as Flink creates them: [key group][serialized key][namespace]. They are short, with long
+/// common prefixes, and few enough that operations hit the same keys. Map entries append a user key
+/// to this prefix.
 /// Threads:    one.
 class KeyGenerator {
  public:
   struct Options {
     uint32_t partition_bytes = 1;
     uint32_t partitions = 4;
-    uint32_t keys = 64;              // different keys per partition
+    uint32_t keys = 64;              // distinct keys per partition
     uint32_t user_keys = 8;          // map entries per key
-    std::string common = "k\0\0\0";  // every key starts with it, behind its partition
+    std::string common = "k\0\0\0";  // start of every key, after its partition
   };
   KeyGenerator(uint64_t seed, Options options) : random_(seed), options_(std::move(options)) {}
 
@@ -49,7 +50,7 @@ class KeyGenerator {
   std::string Key();
   /// A key whose first *prefix_bytes bytes are a deletable prefix.
   std::string MapKey(uint32_t* prefix_bytes);
-  /// A prefix that MapKey's keys have.
+  /// A prefix that keys of MapKey() have.
   std::string MapPrefix();
   /// The n-th key, n < partitions * keys; ascending in n.
   std::string KeyAt(uint64_t n) const;

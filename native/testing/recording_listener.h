@@ -13,7 +13,7 @@
 
 namespace lava::testing {
 
-/// One for each function of EventListener.
+/// One kind for each function of EventListener.
 enum class EventKind : uint8_t {
   kFlushBegin,
   kFlushEnd,
@@ -32,8 +32,8 @@ enum class EventKind : uint8_t {
   kTableDropped,
 };
 
-/// Keeps all events that it is told, for tests to look at and to wait for.
-/// Threads: any.
+/// Records all events, so that tests can inspect them and wait for them.
+/// Threads:    any.
 class RecordingListener final : public EventListener {
  public:
   struct Event {
@@ -48,8 +48,8 @@ class RecordingListener final : public EventListener {
   };
   static constexpr std::chrono::seconds kWaitMax{60};
 
-  /// The first event of the kind for which is_it(info) holds, as soon as there is one. None once
-  /// the time is over.
+  /// Waits for an event of the kind for which is_it(info) holds, and returns the first one. None if
+  /// there is none in time.
   template <typename Info, typename Predicate>
   std::optional<Info> WaitFor(EventKind kind, const Predicate& is_it,
                               std::chrono::milliseconds most = kWaitMax) {
@@ -64,13 +64,13 @@ class RecordingListener final : public EventListener {
       if (!in_time && seen == events_.size()) return std::nullopt;
     }
   }
-  /// The same of any event of the kind.
+  /// As above, for any event of the kind.
   template <typename Info>
   std::optional<Info> WaitFor(EventKind kind, std::chrono::milliseconds most = kWaitMax) {
     return WaitFor<Info>(
         kind, [](const Info&) { return true; }, most);
   }
-  /// Returns when there are more events than `seen`, or when the time is over.
+  /// Returns when more than `seen` events were recorded, or when the time is over.
   void WaitForMoreThan(size_t seen, std::chrono::milliseconds most) {
     const auto until = std::chrono::steady_clock::now() + most;
     MutexLock lock(&mutex_);

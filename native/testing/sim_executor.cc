@@ -39,7 +39,7 @@ bool SimExecutor::RunOne() {
     } else {
       next = std::min_element(jobs_.begin(), jobs_.end(), [](const Job& a, const Job& b) {
         if (a.urgent != b.urgent) return a.urgent;
-        return a.priority < b.priority;  // the first of equals is the oldest
+        return a.priority < b.priority;  // among equals the first one is the oldest
       });
     }
     run = std::move(next->run);

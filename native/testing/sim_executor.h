@@ -10,10 +10,10 @@
 
 namespace lava::testing {
 
-/// Jobs wait until the test runs them, on its own thread, in an order that the seed decides: the
-/// same seed gives the same history.
-/// Threads:    any may submit; one runs.
-/// Ownership:  jobs that were not run are dropped on destruction.
+/// Runs jobs when the test asks for it, on the test's thread, in an order determined by the seed:
+/// the same seed gives the same history.
+/// Threads:    any thread may submit; one runs.
+/// Ownership:  the destructor drops jobs that were not run.
 class SimExecutor : public os::Executor {
  public:
   enum class Order : uint8_t { kRandom, kPriority };  // kPriority: as the scheduler with one thread
@@ -25,17 +25,17 @@ class SimExecutor : public os::Executor {
   uint32_t thread_count() const override;
   void SetThreadCount(uint32_t count);
 
-  /// Runs one queued job; false when there is none.
+  /// Runs one queued job. False if there is none.
   bool RunOne();
-  /// Runs the oldest queued job of a priority; false when there is none.
+  /// Runs the oldest queued job of a priority. False if there is none.
   bool RunOne(os::Priority priority);
-  /// Runs jobs, also those that they submit, until none is queued or jobs_max have run.
-  /// Returns how many ran.
+  /// Runs jobs, including newly submitted ones, until none is queued or jobs_max have run.
+  /// Returns the number of jobs run.
   uint64_t RunUntilIdle(uint64_t jobs_max = 1'000'000);
-  /// Forgets queued jobs, as destruction does.
+  /// Drops queued jobs, as the destructor does. Returns their number.
   uint64_t DropAll();
   uint64_t pending() const;
-  /// Queued jobs that somebody waits for.
+  /// Queued jobs that were urged because a writer waits for them.
   uint64_t pending_urgent() const;
   uint64_t jobs_run() const;
 
@@ -49,7 +49,7 @@ class SimExecutor : public os::Executor {
   mutable std::mutex mutex_;
   Random random_;
   const Order order_;
-  std::vector<Job> jobs_;  // in the order of their submission
+  std::vector<Job> jobs_;  // in the order of submission
   uint64_t jobs_run_ = 0;
   uint32_t thread_count_ = 1;
 };

@@ -7,7 +7,7 @@
 namespace lava::testing {
 
 /// A clock that stands still until the test moves it.
-/// Threads: any.
+/// Threads:    any.
 class TestClock final : public Clock {
  public:
   int64_t WallMillis() override {
@@ -20,9 +20,10 @@ class TestClock final : public Clock {
     micros_ += static_cast<uint64_t>(ms) * 1000;
   }
   void AdvanceMicros(uint64_t us) { micros_ += us; }
-  /// Somebody sets the wall clock; the steady one goes on as it was. ms may be negative.
+  /// Sets the wall clock, as an administrator does; the steady clock is unchanged. ms may be
+  /// negative.
   void StepWall(int64_t ms) { wall_ms_ += ms; }
-  /// The same, beginning with the n-th reading of the wall clock from now on.
+  /// As StepWall(), with the step at the n-th reading of the wall clock from now on.
   void StepWallAtReading(int n, int64_t ms) {
     step_ms_ = ms;
     readings_left_ = n;

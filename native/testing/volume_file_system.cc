@@ -10,13 +10,13 @@
 namespace lava::testing {
 namespace {
 
-// Extents are as small as can be, so that files have many, and so is the disk, of which each crash
-// takes a copy.
+// Extents are as small as possible, so that files have many of them. The disk is small, too,
+// because each crash copies it.
 constexpr uint64_t kExtentBytes = lavafs::kExtentBytesMin;
 constexpr uint64_t kInitialBytes = 24 * kExtentBytes;
 constexpr uint64_t kGrowBytes = 8 * kExtentBytes;
 constexpr uint64_t kBytesMax = 1ull << 30;
-constexpr uint64_t kJournalBytesMax = 64 << 10;  // compacted often
+constexpr uint64_t kJournalBytesMax = 64 << 10;  // small, so that the journal is compacted often
 
 }  // namespace
 
@@ -55,7 +55,7 @@ std::unique_ptr<CrashableFileSystem> VolumeFileSystem::AfterPowerCut(
       new VolumeFileSystem(std::move(disk), boot_ + 1, mount_ + 1));
 }
 
-// No part of it asks the volume: a hook is called amid its calls.
+// Must not call the volume: the mutation hook runs inside of the volume's calls.
 std::unique_ptr<CrashableFileSystem> VolumeFileSystem::CrashClone(CrashMode mode,
                                                                   uint64_t seed) const {
   switch (mode) {
@@ -64,7 +64,7 @@ std::unique_ptr<CrashableFileSystem> VolumeFileSystem::CrashClone(CrashMode mode
           new VolumeFileSystem(disk_->AfterPowerCut(1), boot_, mount_ + 1));
     case CrashMode::kSyncedOnly:
       return AfterPowerCut(disk_->AfterPowerCut(0));
-    default:  // 0 and 1 are no seeds there
+    default:  // seeds 0 and 1 have a special meaning
       return AfterPowerCut(disk_->AfterPowerCut(std::max<uint64_t>(seed, seed + 2)));
   }
 }
@@ -100,7 +100,7 @@ Status VolumeFileSystem::SetContent(const std::string& path, std::string content
   return mounted_.volume->SyncMetadata();
 }
 
-// What a mount of this disk would find tells where the file stands.
+// Reads the metadata as a mount would, to learn where the file's bytes are.
 Status VolumeFileSystem::Overwrite(const std::string& path, const std::string& content) {
   LAVA_RETURN_IF_ERROR(mounted_.volume->SyncMetadata());
   const std::unique_ptr<fs::BlockDevice> device = disk_->Open();

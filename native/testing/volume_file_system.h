@@ -11,9 +11,9 @@
 
 namespace lava::testing {
 
-/// LavaFS on a disk in memory. A crash is one of the disk: what it may leave is mounted anew, and
-/// must be mountable, else the process aborts. A mutating call is one that changed the disk.
-/// What a removed file held can always be read while the file is open.
+/// LavaFS on a disk in memory. A crash is a crash of the disk: the remaining disk is mounted anew,
+/// and the process aborts if this fails. A mutating call is one that changed the disk.
+/// A removed file can always be read while it is open.
 class VolumeFileSystem final : public ForwardingFileSystem {
  public:
   VolumeFileSystem();
@@ -26,13 +26,13 @@ class VolumeFileSystem final : public ForwardingFileSystem {
   void SetMutationHook(std::function<void(uint64_t call)> hook) override;
   void SetRemovedFilesReadable(bool readable) override;
   Result<std::string> Content(const std::string& path) const override;
-  /// In place, as a disk fails. Content of another size makes a new file that takes the path's
-  /// place: who has the old one open, and its other names, keep that.
+  /// Overwrites the content in place, as a failing disk does. Content of another size goes to a new
+  /// file that replaces the path; open files and other names keep the old content.
   Status SetContent(const std::string& path, std::string content) override;
   std::vector<std::string> Paths() const override;
 
  private:
-  /// boot: this start of the machine; mount: of this disk, so many.
+  /// boot: number of the machine's start; mount: number of mounts of this disk.
   VolumeFileSystem(std::unique_ptr<MemDisk> disk, uint64_t boot, uint64_t mount);
   void Mount();
   Status Overwrite(const std::string& path, const std::string& content);

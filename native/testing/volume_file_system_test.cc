@@ -25,7 +25,7 @@ class VolumeFileSystemTest : public ::testing::Test {
     EXPECT_TRUE(files_.CreateDirectory("/db").ok());
     EXPECT_TRUE(files_.SyncDirectory("/db").ok());
   }
-  /// What a crash now leaves of a file; "none" when it is not there.
+  /// The content that a crash now leaves of a file; "none" if the file is missing.
   static std::string Left(CrashableFileSystem* crashed, const std::string& path) {
     const Result<std::string> content = crashed->ReadWhole(path, kMax);
     return content.ok() ? *content : content.status().IsNotFound() ? "none" : "error";
@@ -83,7 +83,7 @@ TEST_F(VolumeFileSystemTest, EveryStateOfAPowerCutIsAmongThoseThatAreCounted) {
 }
 
 TEST_F(VolumeFileSystemTest, DamageIsSeenByThoseWhoHaveTheFileOpen) {
-  // Of more than one extent.
+  // Several extents.
   std::string content(50'000, 'a');
   ASSERT_TRUE(Write(&files_, "/db/a", content)->Close().ok());
   ASSERT_TRUE(files_.Link("/db/a", "/db/b").ok());
@@ -105,7 +105,7 @@ TEST_F(VolumeFileSystemTest, ContentOfAnotherSizeTakesThePathsPlace) {
   EXPECT_EQ(files_.Paths(), (std::vector<std::string>{"/db/a"}));
 }
 
-// So that no run means to be on LavaFS and is not.
+// No run may claim to use LavaFS without using it.
 TEST(ChosenFileSystem, IsWhatTheEnvironmentSays) {
   ChosenFileSystem files;
   ASSERT_TRUE(files.CreateDirectory("/db").ok());
