@@ -30,10 +30,10 @@ enum class CompactionCause : uint8_t {
 enum class CollectionCause : uint8_t {
   kGarbage,  // enough of a value file is garbage
   kExpired,  // all values of the files have expired: they are dropped without being read
-  kSpace,    // space is short, so that less garbage suffices
+  kSpace,    // space is short, so less garbage suffices
 };
 
-/// What a write waits for.
+/// The reason why a write waits.
 enum class StallCause : uint8_t {
   kFlush,           // too many memtables wait for their flush
   kLevel0,          // level 0 has too many files
@@ -43,12 +43,12 @@ enum class StallCause : uint8_t {
 };
 
 enum class SnapshotEnd : uint8_t {
-  kReleased,  // its owner let it go
-  kGivenUp,   // writes needed the space of the files that it kept
+  kReleased,  // its owner released it
+  kGivenUp,   // writes needed the space of its files
   kClosed,    // the instance was closed
 };
 
-/// The name of a cause as it stands in logs, such as "memtable full".
+/// The name of a cause for logs, such as "memtable full".
 std::string_view NameOf(FlushCause cause) noexcept;
 std::string_view NameOf(CompactionCause cause) noexcept;
 std::string_view NameOf(CollectionCause cause) noexcept;

@@ -22,7 +22,7 @@ bool HasExpired(const TableOptions* table, std::optional<uint64_t> written_ms, i
 
 /// Judges records by the expiry timestamps in their values. The current time is an argument.
 /// Threads:    one thread.
-/// Ownership:  tables must outlive it.
+/// Ownership:  tables must outlive this object.
 /// Units:      milliseconds since the epoch.
 class TtlFilter {
  public:

@@ -17,8 +17,7 @@ uint64_t MemoryOf(const Birth& birth);
 /// Adds a value file to the sums, or subtracts it.
 void CountValueFile(const ValueFileMeta& file, bool added, VersionSums* sums);
 
-/// Calls visit(level, entry) for each entry of the file in the version, highest level first, until
-/// it returns false if it returns bool.
+/// Calls visit(level, entry) for each entry of the file in the version, highest level first.
 template <typename Visit>
 void ForEachStand(const Version& version, const FileMeta& file, const Visit& visit) {
   const auto ends_before = [&file](const FileEntry& entry) {
