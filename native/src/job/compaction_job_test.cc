@@ -4,6 +4,7 @@
 
 #include "job/stamped_for_test.h"
 #include "job/tree_for_test.h"
+#include "manifest/sums.h"
 #include "table/late_table_reader.h"
 
 namespace lava {
@@ -192,6 +193,7 @@ TEST(CompactionJob, ClippedEntriesShowOnlyTheirBounds) {
   right.lower = std::string(1, '\3');
   clipped->levels[0].push_back(left);
   clipped->levels[1].push_back(right);
+  clipped->sums = CountSums(*clipped);
   tree.set_version(clipped);
   EXPECT_EQ(tree.Scan().size(), 2u);
   EXPECT_EQ(tree.Scan(TreeForTest::Key(1, 7, "")).size(), 1u);
