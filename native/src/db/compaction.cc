@@ -84,13 +84,13 @@ void DBImpl::ScheduleCompactions() {
     if (manifest_status.ok() && IsBackingOff(compaction_backoff_)) return;
   }
   if (!manifest_status.ok()) {
-    while (ManualActive()) FinishManual(manifest_status);
+    manual_compactions_.FinishAll(manifest_status);
     return;
   }
-  while (ManualActive()) {
-    const uint64_t finished = manual_finished_;
-    ScheduleManual();
-    if (manual_finished_ == finished) return;
+  while (const auto manual = manual_compactions_.current()) {
+    const std::optional<Status> done = ScheduleManual(*manual);
+    if (!done) return;
+    manual_compactions_.Finish(*done);
   }
   // One thread stays free for flushes where there are several.
   const uint32_t running_max = std::max(executor_->thread_count(), 2u) - 1;
@@ -128,36 +128,36 @@ void DBImpl::ScheduleCompactions() {
   }
 }
 
-// Everything that was sealed before CompactAll() goes to the last level, alone and in one
-// compaction: files that come meanwhile are left to the next one, else it might never end.
-void DBImpl::ScheduleManual() {
-  if (running_compactions_ > 0 || late_files_.any_key_file()) return;
-  Status failed;
+// Moves everything that was sealed before CompactAll() to the last level, in one compaction that
+// runs alone. Files that come meanwhile are left to the next request, or this one might never end.
+// Returns the request's status once it is done.
+std::optional<Status> DBImpl::ScheduleManual(const ManualCompactions::Current& manual) {
+  if (running_compactions_ > 0 || late_files_.any_key_file()) return std::nullopt;
   {
     MutexLock state(&state_mutex_);
-    if (installed_sequence_ < manual_sequence_) {
+    if (installed_sequence_ < manual.sequence) {
       ScheduleFlushes(false);  // there may have been no memory for it before
-      if (running_flushes_ > 0 || flush_backoff_.status.ok()) return;
-      failed = flush_backoff_.status;
+      if (running_flushes_ > 0 || flush_backoff_.status.ok()) return std::nullopt;
+      return flush_backoff_.status;
     }
   }
-  if (!failed.ok()) return FinishManual(failed);
-  if (manual_compacted_) return FinishManual(Status::OK());
+  if (manual.compacted) return Status::OK();
   const PlanInputs inputs = TakePlanInputs();
   if (!inputs.avoided.empty()) {
     MutexLock state(&state_mutex_);
-    return FinishManual(DamageOf(*inputs.version));
+    return DamageOf(*inputs.version);
   }
   bool wait = false;
   std::optional<CompactionPlan> plan = PickCompactAll(MakePickerView(inputs), &wait);
-  if (wait) return;
+  if (wait) return std::nullopt;
   if (!plan) plan = PlanRewrite(inputs);
-  if (!plan) return FinishManual(Status::OK());
+  if (!plan) return Status::OK();
   CompactionTask task = MakeTask(inputs, *plan);
   task.manual = true;
   task.cause = CompactionCause::kManual;
   StartCompaction(inputs, std::move(task));
-  manual_compacted_ = true;
+  manual_compactions_.SetCompacted(true);
+  return std::nullopt;
 }
 
 // All is in one level, but records in it may have expired since they got there.
@@ -175,18 +175,6 @@ std::optional<CompactionPlan> DBImpl::PlanRewrite(const PlanInputs& inputs) {
     return plan;
   }
   return std::nullopt;
-}
-
-void DBImpl::FinishManual(const Status& status) {
-  ++manual_finished_;
-  if (!Tried([&] {
-        jobs_mutex_.AssertHeld();
-        manual_status_ = status;
-      }))
-    manual_status_ = Status(status.code(), {});
-  manual_sequence_ = next_manual_sequence_;
-  manual_compacted_ = false;
-  jobs_changed_.NotifyAll();
 }
 
 CompactionTask DBImpl::MakeTask(const PlanInputs& inputs, const CompactionPlan& plan) const {
@@ -299,8 +287,8 @@ void DBImpl::RunCompactionJob(std::shared_ptr<CompactionTask> task) {
     if (status.ok() ? !told.installed : !cancelled_) {
       // Its like is planned again.
       order_spent_ -= task->order_bytes;
-      if (task->manual && status.ok()) manual_compacted_ = false;
-      if (task->manual && !status.ok()) FinishManual(status);
+      if (task->manual && status.ok()) manual_compactions_.SetCompacted(false);
+      if (task->manual && !status.ok()) manual_compactions_.Finish(status);
     }
     ScheduleAll();
   }
@@ -319,7 +307,7 @@ void DBImpl::PutOff(std::shared_ptr<CompactionTask> task) {
   {
     MutexLock jobs(&jobs_mutex_);
     EndCompaction(task);
-    if (task->manual) manual_compacted_ = false;
+    if (task->manual) manual_compactions_.SetCompacted(false);
     order_spent_ -= task->order_bytes;  // nothing was brought in order for it
   }
   JobEnded();
@@ -407,15 +395,6 @@ Status DBImpl::InstallCompaction(const CompactionTask& task, const CompactionOut
   return Status::OK();
 }
 
-uint64_t DBImpl::RequestManual(uint64_t sequence) {
-  if (manual_requested_ - manual_finished_ < 2) ++manual_requested_;
-  // One that runs may have planned already; then the number stands for the next.
-  const bool next = manual_requested_ - manual_finished_ == 2;
-  uint64_t& last = next ? next_manual_sequence_ : manual_sequence_;
-  last = std::max(last, sequence);
-  return manual_requested_;
-}
-
 Status DBImpl::CompactAll(uint32_t timeout_ms, uint64_t* ticket) {
   const Status status = CompactAllNow(timeout_ms, ticket);
   notifier_->Deliver();
@@ -434,18 +413,16 @@ Status DBImpl::CompactAllNow(uint32_t timeout_ms, uint64_t* ticket) {
     sequence = seal_sequence_;
     ScheduleFlushes(/*force=*/true);
   }
-  MutexLock jobs(&jobs_mutex_);
-  if (*ticket == 0) *ticket = RequestManual(sequence);
-  if (*ticket > manual_requested_)
+  if (*ticket == 0) *ticket = manual_compactions_.Request(sequence);
+  if (!manual_compactions_.IsKnown(*ticket))
     return Status::InvalidArgument("compact all: the ticket is of no call before");
-  // On every call: what failed before may be due again.
-  if (!closed_.load()) executor_->Poke();
-  ScheduleCompactions();
-  while (manual_finished_ < *ticket) {
-    if (closed_.load()) return Status::Closed("the instance was closed");
-    if (!jobs_changed_.WaitUntil(&jobs_mutex_, deadline)) break;
+  {
+    // On every call: work that failed before may be due again.
+    MutexLock jobs(&jobs_mutex_);
+    if (!closed_.load()) executor_->Poke();
+    ScheduleCompactions();
   }
-  return manual_finished_ < *ticket ? Status::Busy() : manual_status_;
+  return manual_compactions_.Await(*ticket, deadline);
 }
 
 uint64_t DBImpl::KeptIndexBytes() const {

@@ -20,6 +20,7 @@
 #include "db/internal_key.h"
 #include "db/job_plans.h"
 #include "db/late_files.h"
+#include "db/manual_compactions.h"
 #include "db/obsolete_files.h"
 #include "db/read_view.h"
 #include "db/snapshot_impl.h"
@@ -448,15 +449,10 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   PickerView MakePickerView(const PlanInputs& inputs) const LAVA_REQUIRES(jobs_mutex_);
   PickerOptions MakePickerOptions(const PlanInputs& inputs) const;
   void ScheduleCompactions() LAVA_REQUIRES(jobs_mutex_) LAVA_EXCLUDES(write_mutex_, state_mutex_);
-  void ScheduleManual() LAVA_REQUIRES(jobs_mutex_);
+  std::optional<Status> ScheduleManual(const ManualCompactions::Current& manual)
+      LAVA_REQUIRES(jobs_mutex_);
   static std::optional<CompactionPlan> PlanRewrite(const PlanInputs& inputs);
-  bool ManualActive() const LAVA_REQUIRES(jobs_mutex_) {
-    return manual_finished_ < manual_requested_;
-  }
   Status CompactAllNow(uint32_t timeout_ms, uint64_t* ticket);
-  /// sequence: of the newest run that is to be compacted. Returns the request's number.
-  uint64_t RequestManual(uint64_t sequence) LAVA_REQUIRES(jobs_mutex_);
-  void FinishManual(const Status& status) LAVA_REQUIRES(jobs_mutex_);
   CompactionTask MakeTask(const PlanInputs& inputs, const CompactionPlan& plan) const;
   void StartCompaction(const PlanInputs& inputs, CompactionTask task) LAVA_REQUIRES(jobs_mutex_);
   void EndCompaction(const std::shared_ptr<CompactionTask>& task) LAVA_REQUIRES(jobs_mutex_);
@@ -599,6 +595,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   ExpiryTime expiry_time_{clock_};
   ObsoleteFiles obsolete_files_;
   LateFiles late_files_;
+  ManualCompactions manual_compactions_;
   const std::shared_ptr<Lease> lease_owner_;
   LeaseImpl* const lease_;
   SpaceQuota* const quota_ = QuotaOf(options_, lease_);
@@ -677,7 +674,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
 
   // Of what is planned and runs. Planning looks at all files, so nobody takes it who holds write.
   mutable Mutex jobs_mutex_ LAVA_ACQUIRED_BEFORE(state_mutex_);
-  CondVar jobs_changed_;  // manual_finished_, or closed_
   // Queued or running.
   std::set<std::shared_ptr<GcTask>> collections_ LAVA_GUARDED_BY(jobs_mutex_);
   // What references named of a value file's births when the collector wrote it: it has no garbage
@@ -698,16 +694,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   // Queued or running.
   std::set<std::shared_ptr<CompactionTask>> compactions_ LAVA_GUARDED_BY(jobs_mutex_);
   std::array<std::string, kLevelCountMax> cursors_ LAVA_GUARDED_BY(jobs_mutex_);  // of the picker
-  // Requests of CompactAll() have numbers. One runs at a time; those that come meanwhile share the
-  // next number.
-  uint64_t manual_requested_ LAVA_GUARDED_BY(jobs_mutex_) = 0;
-  uint64_t manual_finished_ LAVA_GUARDED_BY(jobs_mutex_) = 0;
-  // The newest run that the running one must take in.
-  uint64_t manual_sequence_ LAVA_GUARDED_BY(jobs_mutex_) = 0;
-  uint64_t next_manual_sequence_ LAVA_GUARDED_BY(jobs_mutex_) = 0;  // the same of the next
-  // The running one's compaction has begun.
-  bool manual_compacted_ LAVA_GUARDED_BY(jobs_mutex_) = false;
-  Status manual_status_ LAVA_GUARDED_BY(jobs_mutex_);  // of the last that finished
   // Changed under jobs; read by anyone.
   std::atomic<uint32_t> running_compactions_{0}, running_collections_{0};
   std::atomic<uint64_t> copied_bytes_{

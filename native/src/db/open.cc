@@ -321,10 +321,7 @@ Status DBImpl::CloseNow() {
       attention_ = true;
       NotifyChanged();
     }
-    {
-      MutexLock jobs(&jobs_mutex_);
-      jobs_changed_.NotifyAll();
-    }
+    manual_compactions_.Close();
     cancelled_ = true;
     if (joined_) lease_->Leave(this);
     quota_->Leave(&space_place_);

@@ -1,0 +1,106 @@
+#include "db/manual_compactions.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace lava {
+namespace {
+
+using std::chrono::steady_clock;
+
+steady_clock::time_point Passed() { return steady_clock::now() - std::chrono::seconds(1); }
+steady_clock::time_point Never() { return steady_clock::now() + std::chrono::hours(1); }
+
+TEST(ManualCompactions, NothingIsToBeDoneBeforeTheFirstRequest) {
+  ManualCompactions manual;
+  EXPECT_FALSE(manual.current().has_value());
+  EXPECT_TRUE(manual.IsKnown(0));
+  EXPECT_FALSE(manual.IsKnown(1));
+  manual.FinishAll(Status::IOError("broken"));
+  EXPECT_FALSE(manual.IsKnown(1)) << "a request was finished that nobody made";
+}
+
+TEST(ManualCompactions, ARequestIsDoneOnceItIsFinished) {
+  ManualCompactions manual;
+  const uint64_t ticket = manual.Request(7);
+  EXPECT_TRUE(manual.IsKnown(ticket));
+  ASSERT_TRUE(manual.current().has_value());
+  EXPECT_EQ(manual.current()->sequence, 7u);
+  EXPECT_FALSE(manual.current()->compacted);
+  EXPECT_TRUE(manual.Await(ticket, Passed()).IsBusy());
+  manual.SetCompacted(true);
+  EXPECT_TRUE(manual.current()->compacted);
+  EXPECT_TRUE(manual.Await(ticket, Passed()).IsBusy()) << "it had only begun";
+  manual.SetCompacted(false);
+  EXPECT_FALSE(manual.current()->compacted) << "what was put off passes for done";
+  manual.Finish(Status::OK());
+  EXPECT_FALSE(manual.current().has_value());
+  EXPECT_TRUE(manual.Await(ticket, Passed()).ok());
+}
+
+// The current request may have been planned without the data of those that come after it.
+TEST(ManualCompactions, RequestsThatComeMeanwhileShareTheNextTicket) {
+  ManualCompactions manual;
+  const uint64_t first = manual.Request(3);
+  manual.SetCompacted(true);
+  const uint64_t second = manual.Request(9);
+  EXPECT_NE(second, first) << "it may miss what the caller wrote";
+  EXPECT_EQ(manual.Request(5), second);
+  EXPECT_EQ(manual.current()->sequence, 3u) << "the current one grew while it ran";
+  manual.Finish(Status::OK());
+  EXPECT_TRUE(manual.Await(first, Passed()).ok());
+  EXPECT_TRUE(manual.Await(second, Passed()).IsBusy()) << "the second passes for the first";
+  ASSERT_TRUE(manual.current().has_value());
+  EXPECT_EQ(manual.current()->sequence, 9u);
+  EXPECT_FALSE(manual.current()->compacted) << "the first one's compaction counts for the second";
+  manual.Finish(Status::OK());
+  EXPECT_TRUE(manual.Await(second, Passed()).ok());
+  EXPECT_FALSE(manual.current().has_value());
+}
+
+TEST(ManualCompactions, AFailureIsToldToItsOwnRequest) {
+  ManualCompactions manual;
+  const uint64_t failed = manual.Request(1);
+  const uint64_t next = manual.Request(2);
+  manual.Finish(Status::IOError("the disk is gone"));
+  EXPECT_NE(manual.Await(failed, Passed()).ToString().find("the disk is gone"), std::string::npos);
+  EXPECT_TRUE(manual.Await(next, Passed()).IsBusy());
+  manual.Finish(Status::OK());
+  EXPECT_TRUE(manual.Await(next, Passed()).ok()) << "the failure of the request before it";
+}
+
+TEST(ManualCompactions, FinishAllEndsThoseThatWaitForTheNextOne) {
+  ManualCompactions manual;
+  const uint64_t first = manual.Request(1);
+  const uint64_t second = manual.Request(2);
+  manual.FinishAll(Status::IOError("the manifest is read-only"));
+  EXPECT_FALSE(manual.current().has_value());
+  EXPECT_TRUE(manual.Await(first, Passed()).IsIOError());
+  EXPECT_TRUE(manual.Await(second, Passed()).IsIOError());
+  // The compaction of the first one fails only now.
+  manual.Finish(Status::IOError("late"));
+  const uint64_t third = manual.Request(3);
+  EXPECT_GT(third, second);
+  EXPECT_TRUE(manual.Await(third, Passed()).IsBusy()) << "it counts as done before it began";
+}
+
+TEST(ManualCompactions, WaitsEndWithTheRequestOrWhenItIsClosed) {
+  ManualCompactions manual;
+  const uint64_t first = manual.Request(1);
+  const uint64_t second = manual.Request(2);
+  Status of_first = Status::Busy(), of_second = Status::Busy();
+  std::thread waits_for_first([&] { of_first = manual.Await(first, Never()); });
+  std::thread waits_for_second([&] { of_second = manual.Await(second, Never()); });
+  manual.Finish(Status::OK());
+  waits_for_first.join();
+  EXPECT_TRUE(of_first.ok());
+  manual.Close();
+  waits_for_second.join();
+  EXPECT_TRUE(of_second.IsClosed());
+  EXPECT_TRUE(manual.Await(first, Never()).ok()) << "it was done before";
+  EXPECT_TRUE(manual.Await(second, Never()).IsClosed()) << "it waits behind the end";
+}
+
+}  // namespace
+}  // namespace lava
