@@ -47,8 +47,8 @@ DEFECTS = [
            "wal_record_.Add(WalRecord::Kind::kDropTable, TableStart(0, options_.partition_bytes, "
            "table.id()),\n                  0, {});", "", ("wal",)),
     Defect("a table that is created anew is not in the log", "src/db/tables.cc",
-           "if (dropped) LAVA_RETURN_IF_ERROR(LogCreate(registration));",
-           "static_cast<void>(dropped);", ("wal",)),
+           "if (was_dropped) LAVA_RETURN_IF_ERROR(LogCreate(table));",
+           "static_cast<void>(was_dropped);", ("wal",)),
     Defect("a pin's marker is not synced", "src/host/pin_marker.cc",
            "if (done.ok() && sync) done = file->Sync();", "", ("host",)),
     Defect("a pin's marker is not synced in its directory", "src/host/pin_marker.cc",

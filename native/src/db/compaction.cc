@@ -20,10 +20,10 @@ constexpr uint64_t kDropCacheShare = 64;
 }  // namespace
 
 PlanInputs DBImpl::TakePlanInputs() const {
-  MutexLock state(&state_mutex_);
   PlanInputs inputs;
+  inputs.tables = tables_.Options();
+  MutexLock state(&state_mutex_);
   inputs.version = version_;
-  inputs.tables = TableOptionsNow();
   inputs.avoided = avoided_;
   inputs.pressure = WorkPressure();
   inputs.own_pressure = space_;
@@ -459,15 +459,6 @@ JobContext DBImpl::MakeJobContext(uint32_t output_level) {
                           std::max(lease_->member_count(), 1u));
   context.drop_cache = &drop_cache_;
   return context;
-}
-
-std::map<uint64_t, TableOptions> DBImpl::TableOptionsNow() const {
-  std::map<uint64_t, TableOptions> options;
-  for (const auto& [id, table] : tables_) {
-    options[id] = table->options();
-    options[id].separation_bytes = table->separation_now();
-  }
-  return options;
 }
 
 }  // namespace lava

@@ -65,7 +65,7 @@ Result<Verdict> JudgeFiles(const Version& version, const TableImpl& table, Merge
 
 Status DBImpl::ContainsPrefix(Table* table, Slice prefix, Snapshot* snapshot) {
   TableImpl* impl;
-  LAVA_RETURN_IF_ERROR(CheckTable(table, &impl));
+  LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
   LAVA_RETURN_IF_ERROR(CheckBound(*impl, prefix, "prefix"));
   const InternalKey internal(options_.partition_bytes, impl->id_bytes(), prefix);
   const Slice key = internal.slice();

@@ -61,15 +61,6 @@ void DBImpl::Worked(BackgroundEvents::Work work) {
   });
 }
 
-std::vector<std::string> DBImpl::NamesOf(const std::vector<uint64_t>& tables) const {
-  std::vector<std::string> names;
-  for (const uint64_t id : tables) {
-    const auto table = known_tables_.find(id);
-    if (table != known_tables_.end()) names.push_back(table->second.name);
-  }
-  return names;
-}
-
 // Messages of corruption name the file.
 std::optional<DBImpl::DamagedFile> DBImpl::FindDamaged(std::string_view message) const {
   const auto names = [message](const std::string& file) {
@@ -78,10 +69,10 @@ std::optional<DBImpl::DamagedFile> DBImpl::FindDamaged(std::string_view message)
   for (const auto& level : version_->levels)
     for (const FileEntry& entry : level)
       if (names(entry.file->id.FileName()))
-        return DamagedFile{entry.file->id, true, NamesOf(KeysOf(entry.file->tables))};
+        return DamagedFile{entry.file->id, true, tables_.NamesOf(KeysOf(entry.file->tables))};
   for (const auto& [id, entry] : version_->value_files)
     if (names(id.ValueFileName()))
-      return DamagedFile{id, false, NamesOf(KeysOf(entry.file->tables))};
+      return DamagedFile{id, false, tables_.NamesOf(KeysOf(entry.file->tables))};
   return std::nullopt;
 }
 

@@ -25,6 +25,7 @@
 #include "db/read_view.h"
 #include "db/snapshot_impl.h"
 #include "db/table_impl.h"
+#include "db/table_registry.h"
 #include "db/wal.h"
 #include "host/host_impl.h"
 #include "job/compaction_job.h"
@@ -92,7 +93,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Result<Table*> CreateTable(std::string_view name, const TableOptions& options) override;
   Status SetTableOptions(Table* table, const TableOptions& options) override;
   Status DropTable(Table* table) override;
-  std::vector<TableInfo> ListTables() const override;
+  std::vector<TableInfo> ListTables() const override { return tables_.List(); }
 
   Status Put(Table* table, KeyRef key, Slice value) override;
   Status PutFrom(Table* table, KeyRef key, ValueSource* value) override;
@@ -205,7 +206,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   FileId NextFile(uint64_t numbers = 1);
 
   // write.cc, room.cc
-  Status CheckTable(Table* table, TableImpl** impl) const;
   Status CheckKey(const TableImpl& table, KeyRef key) const;
   Status CheckValue(const TableImpl& table, Slice value) const;
   static Status CheckValueBytes(const TableImpl& table, uint64_t bytes);
@@ -514,8 +514,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   };
   std::optional<DamagedFile> FindDamaged(std::string_view message) const
       LAVA_REQUIRES(state_mutex_);
-  std::vector<std::string> NamesOf(const std::vector<uint64_t>& tables) const
-      LAVA_REQUIRES(state_mutex_);
   void NoteDamage(BackgroundEvents::Work work, const Status& status) LAVA_REQUIRES(state_mutex_);
   void AvoidInputs(const CompactionInput& input, const Status& status) LAVA_REQUIRES(state_mutex_);
   Status DamageOf(const Version& version) const LAVA_REQUIRES(state_mutex_);
@@ -572,14 +570,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   void LookAtProcess() LAVA_REQUIRES(state_mutex_);
   Status AwaitProcess(bool* go_on) LAVA_REQUIRES(write_mutex_, state_mutex_);
 
-  /// What one table may remember of ranges that show nothing; tables.cc.
-  uint64_t DeadRangeBytesMax() const;
-  static constexpr uint64_t kDeadRangeBytesMin = 64 << 10;
-  static constexpr uint64_t kDeadRangeLeaseShare = 64;
-
   Status LogTable(const TableRegistration& table) LAVA_REQUIRES(install_mutex_);  // tables.cc
   Status DropNow(TableImpl* impl);
-  std::map<uint64_t, TableOptions> TableOptionsNow() const LAVA_REQUIRES(state_mutex_);
   void Submit(os::Priority priority, std::function<void()> job);
   bool TrySubmit(os::Priority priority, std::function<void()> job) noexcept;
   void JobThrew() noexcept;
@@ -600,6 +592,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   LeaseImpl* const lease_;
   SpaceQuota* const quota_ = QuotaOf(options_, lease_);
   mutable MemoryBudget budget_;  // of this instance, under the lease's
+  TableRegistry tables_{budget_.counter(MemoryPurpose::kReaders), FirstLarge()};
   mutable TableReader::ReadCounters read_counters_;
   mutable ValueReader::ReadCounters value_read_counters_;
   DropCache drop_cache_{budget_.counter(MemoryPurpose::kReaders)};
@@ -743,10 +736,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   uint64_t hidden_bytes_ LAVA_GUARDED_BY(state_mutex_) = 0;  // by records of upper levels, about
   MetBelow met_below_ LAVA_GUARDED_BY(state_mutex_);
   std::array<bool, kLevelCountMax> met_known_ LAVA_GUARDED_BY(state_mutex_){};
-  std::map<uint64_t, TableRegistration> known_tables_ LAVA_GUARDED_BY(state_mutex_);
-  // Registered in this run.
-  std::map<uint64_t, std::unique_ptr<TableImpl>> tables_ LAVA_GUARDED_BY(state_mutex_);
-  std::vector<std::unique_ptr<TableImpl>> dropped_tables_ LAVA_GUARDED_BY(state_mutex_);
   // Those of which the other layer may need entries, by the sequence of their first.
   std::map<uint64_t, HeldSegment> held_entries_ LAVA_GUARDED_BY(state_mutex_);
   uint64_t released_to_ LAVA_GUARDED_BY(state_mutex_) = 0;  // the other layer's durable position

@@ -109,7 +109,7 @@ Status DBImpl::AppendEntry(Slice entry, EntryLocation* location) {
 Status DBImpl::PutExternal(Table* table, KeyRef key, Slice value, Slice entry,
                            EntryLocation* location) {
   TableImpl* impl;
-  LAVA_RETURN_IF_ERROR(CheckTable(table, &impl));
+  LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
   LAVA_RETURN_IF_ERROR(CheckKey(*impl, key));
   LAVA_RETURN_IF_ERROR(CheckValue(*impl, value));
   if (impl->kind() == TableKind::kList)
@@ -208,7 +208,7 @@ bool DBImpl::IsHeld(const std::string& name) const {
 
 Status DBImpl::GetExternal(Table* table, KeyRef key, EntryLocation* location) {
   TableImpl* impl;
-  LAVA_RETURN_IF_ERROR(CheckTable(table, &impl));
+  LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
   LAVA_RETURN_IF_ERROR(CheckKey(*impl, key));
   LAVA_ASSIGN_OR_RETURN(const ViewRef view, ViewOf(nullptr));
   const InternalKey internal(options_.partition_bytes, impl->id_bytes(), key.key);

@@ -60,8 +60,8 @@ void DBImpl::SealBothLocked(FlushCause cause) {
   sealed.insert(sealed.end(), sealed_.begin(), sealed_.end());
   std::unique_ptr<ReadView> view = NewView(next, sealed, version_);
   if (large_values_)
-    for (const auto& [id, table] : tables_)
-      if (const uint64_t apart = table->TakeApart(); apart > 0) run->apart[id] = apart;
+    for (TableImpl* table : tables_.Handles())
+      if (const uint64_t apart = table->TakeApart(); apart > 0) run->apart[table->id()] = apart;
   active_->Seal();
   Counters::Add(&counters_.memtable_killed_bytes, active_->killed_bytes());
   run->memtable = std::move(active_);
@@ -221,6 +221,7 @@ void DBImpl::ScheduleAll() {
 
 Status DBImpl::Flush(FlushGroup* group, FlushInfo* told, std::vector<Flushed>* installed) {
   FlushInput input;
+  input.tables = tables_.Options();
   bool flushed;
   {
     MutexLock state(&state_mutex_);
@@ -229,8 +230,7 @@ Status DBImpl::Flush(FlushGroup* group, FlushInfo* told, std::vector<Flushed>* i
       input.runs.push_back(run->memtable);
       input.segments.insert(input.segments.end(), run->segments.begin(), run->segments.end());
     }
-    // A snapshot may lie over files that have left the version since it was taken.
-    input.tables = TableOptionsNow();
+    // A snapshot may name files that have left the version since it was taken.
     input.nothing_older =
         flush_groups_.front().get() == group && !HasFiles(*version_) && snapshots_->size() == 0;
     told->cause = group->runs.back()->cause;
@@ -318,13 +318,14 @@ Status DBImpl::LogGroup(FlushGroup* group) {
   {
     MutexLock state(&state_mutex_);
     AdoptLeft();
-    for (const std::shared_ptr<SealedRun>& run : group->runs) {
-      for (uint64_t id : run->dropped_tables)
-        // Not when it was created anew since.
-        if (manifest_->state().tables.contains(id) && !known_tables_.contains(id) &&
-            std::find(edit.dropped.begin(), edit.dropped.end(), id) == edit.dropped.end())
-          edit.dropped.push_back(id);
-    }
+  }
+  for (const std::shared_ptr<SealedRun>& run : group->runs) {
+    for (uint64_t id : run->dropped_tables)
+      // A table that was created again stays. No table can be created before the edit is logged,
+      // because that needs install_mutex_, too.
+      if (manifest_->state().tables.contains(id) && !tables_.IsKnown(id) &&
+          std::find(edit.dropped.begin(), edit.dropped.end(), id) == edit.dropped.end())
+        edit.dropped.push_back(id);
   }
   if (wal_ != nullptr) edit.wal_flushed = group->runs.front()->wal_last;
   group->edit = edit;

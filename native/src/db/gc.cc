@@ -155,12 +155,9 @@ void DBImpl::RunGcJob(std::shared_ptr<GcTask> task) {
   CollectionInfo told;
   std::optional<JobMemory::Grant> memory;
   const Status status = Guarded("collection in", path_, [&] {
-    {
-      // Tables that were registered since it was queued may expire, too.
-      MutexLock state(&state_mutex_);
-      task->input.tables = TableOptionsNow();
-      task->input.now_ms = expiry_time_.Now().older_ms;
-    }
+    // Tables that were registered since the job was queued may have expired values, too.
+    task->input.tables = tables_.Options();
+    task->input.now_ms = expiry_time_.Now().older_ms;
     std::optional<JobMemory::Grant> granted = lease_->job_memory()->TryBegin(
         budget_.counter(MemoryPurpose::kCollections), WorkingSetOf(task->input));
     if (!granted) return Status::OK();

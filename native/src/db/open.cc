@@ -182,6 +182,7 @@ Status DBImpl::OpenVersion(std::span<const ImportSource> imports) {
   LAVA_RETURN_IF_ERROR(FindEntries());
   LAVA_RETURN_IF_ERROR(RemoveUnnamedFiles());
 
+  tables_.Recover(manifest_->state().tables);
   lease_->Join(this);
   quota_->Join(&space_place_, this);
   joined_ = true;
@@ -191,7 +192,6 @@ Status DBImpl::OpenVersion(std::span<const ImportSource> imports) {
     active_ = MemTable::Create(budget_.counter(MemoryPurpose::kMemtables));
     logged_version_ = manifest_->state().version;
     AdoptVersion();
-    known_tables_ = manifest_->state().tables;
     PublishView();
   }
   MutexLock jobs(&jobs_mutex_);
@@ -372,7 +372,7 @@ void DBImpl::TearDown() {
     compactions_.clear();
     collections_.clear();
     late_files_.Clear();
-    for (const auto& [id, table] : tables_) table->dead().Clear();
+    tables_.ForgetDeadRanges();
     version_ = logged_version_ = std::make_shared<Version>();
     adoption_due_ = false;
     budget_.counter(MemoryPurpose::kMetadata)->Release(std::exchange(metadata_bytes_, 0));

@@ -109,7 +109,7 @@ Status DBImpl::ResolveList(const ReadView& view, Lookup* lookup, ValueSink* sink
 Status DBImpl::GetTo(Table* table, KeyRef key, PinnedValue* value, ValueSink* sink,
                      Snapshot* snapshot) {
   TableImpl* impl;
-  LAVA_RETURN_IF_ERROR(CheckTable(table, &impl));
+  LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
   LAVA_RETURN_IF_ERROR(CheckKey(*impl, key));
   LAVA_ASSIGN_OR_RETURN(const ViewRef view, ViewOf(snapshot));
   Counters::Add(&counters_.reads, 1);
@@ -128,7 +128,7 @@ Status DBImpl::GetTo(Table* table, KeyRef key, PinnedValue* value, ValueSink* si
 
 Status DBImpl::Contains(Table* table, KeyRef key, Snapshot* snapshot) {
   TableImpl* impl;
-  LAVA_RETURN_IF_ERROR(CheckTable(table, &impl));
+  LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
   LAVA_RETURN_IF_ERROR(CheckKey(*impl, key));
   LAVA_ASSIGN_OR_RETURN(const ViewRef view, ViewOf(snapshot));
   Counters::Add(&counters_.reads, 1);

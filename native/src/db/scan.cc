@@ -237,7 +237,7 @@ Status DBImpl::MakeScanRange(const TableImpl& table, const ScanRequest& request,
 // Scans of a prefix of the newest state remember where there is nothing, and jump over it.
 Status DBImpl::Scan(Table* table, const ScanRequest& request, ScanPage* page, Snapshot* snapshot) {
   TableImpl* impl;
-  LAVA_RETURN_IF_ERROR(CheckTable(table, &impl));
+  LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
   ScanRange range;
   LAVA_RETURN_IF_ERROR(MakeScanRange(*impl, request, &range));
   Counters::Add(&counters_.scans, 1);
@@ -452,7 +452,7 @@ Status DBImpl::CheckTables(const TablesScanRequest& request,
     return Status::InvalidArgument("scan of several tables: entries_max is 0");
   for (Table* table : request.tables) {
     TableImpl* impl;
-    LAVA_RETURN_IF_ERROR(CheckTable(table, &impl));
+    LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
     if (!tables->empty() && tables->back()->id() >= impl->id())
       return Status::InvalidArgument("scan of several tables: '" + impl->name() + "' follows '" +
                                      tables->back()->name() + "', whose id is not smaller");

@@ -45,14 +45,14 @@ void DBImpl::ChooseLarges(const Flushed& flushed) {
     for (const auto& [id, share] : file->tables) kept[id] += share.records;
   MutexLock state(&state_mutex_);
   for (const auto& [id, count] : flushed.separated_puts) {
-    const auto table = tables_.find(id);
-    if (table == tables_.end()) continue;
-    table->second->CountApartFlushed(count, kept[id], kApartRemembered);
+    TableImpl* const table = tables_.Find(id);
+    if (table == nullptr) continue;
+    table->CountApartFlushed(count, kept[id], kApartRemembered);
     const LargeInput input{.synced = options_.wal == WalMode::kWalSync,
-                           .records = table->second->apart_put(),
-                           .died_in_memory = table->second->died_in_memory(),
-                           .scanned_per_write = table->second->scanned_per_write()};
-    table->second->SetChosenLarge(ChooseLarge(input, table->second->chosen_large()));
+                           .records = table->apart_put(),
+                           .died_in_memory = table->died_in_memory(),
+                           .scanned_per_write = table->scanned_per_write()};
+    table->SetChosenLarge(ChooseLarge(input, table->chosen_large()));
   }
 }
 
@@ -64,10 +64,10 @@ void DBImpl::ChooseSeparations(const FileMeta& flushed) {
     MutexLock state(&state_mutex_);
     version = version_;
     for (const auto& [id, counts] : flushed.tables) {
-      const auto table = tables_.find(id);
-      if (table == tables_.end()) continue;
-      table->second->CountWritten(counts.first, kWritesRemembered);
-      any |= table->second->options().separation_bytes == kSeparationAutomatic;
+      TableImpl* const table = tables_.Find(id);
+      if (table == nullptr) continue;
+      table->CountWritten(counts.first, kWritesRemembered);
+      any |= table->options().separation_bytes == kSeparationAutomatic;
     }
   }
   if (!any) return;
@@ -86,9 +86,9 @@ void DBImpl::ChooseSeparations(const FileMeta& flushed) {
         static_cast<double>(copied) / static_cast<double>(std::max<uint64_t>(1, written));
   const std::map<uint64_t, uint64_t> records = RecordsByTable(*version);
   MutexLock state(&state_mutex_);
-  for (const auto& [id, table] : tables_) {
+  for (TableImpl* const table : tables_.Handles()) {
     if (table->options().separation_bytes != kSeparationAutomatic) continue;
-    const auto known = records.find(id);
+    const auto known = records.find(table->id());
     input.records = known == records.end() ? 0 : known->second;
     input.scanned_per_write = table->scanned_per_write();
     table->SetChosenSeparation(ChooseSeparation(input, table->chosen_separation()));

@@ -214,6 +214,8 @@ Result<std::shared_ptr<Snapshot>> DBImpl::TakeSnapshot() {
 Result<std::shared_ptr<Snapshot>> DBImpl::TakeSnapshotNow() {
   MutexLock write(&write_mutex_);
   if (closed_.load()) return Status::Closed("the instance was closed");
+  // Records and drops of tables are excluded from here on: see TableRegistry.
+  std::map<uint64_t, TableRegistration> tables = tables_.Registrations();
   // In one go: else the run may be in a file already, and count as nothing that was sealed.
   MutexLock state(&state_mutex_);
   SealBothLocked(FlushCause::kSnapshot);
@@ -223,7 +225,7 @@ Result<std::shared_ptr<Snapshot>> DBImpl::TakeSnapshotNow() {
   view->totals = view_.Get()->totals;
   if (!sealed_.empty()) sealed_.front()->ends_snapshot = true;
   return std::shared_ptr<Snapshot>(std::make_shared<SnapshotImpl>(
-      this, gate_, snapshots_, ViewRef(view.release()), known_tables_, flush_failures_));
+      this, gate_, snapshots_, ViewRef(view.release()), std::move(tables), flush_failures_));
 }
 
 }  // namespace lava

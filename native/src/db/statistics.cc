@@ -129,7 +129,7 @@ TableStatistics DBImpl::table_statistics(Table* table) const {
   TableStatistics out;
   TableImpl* impl;
   const ViewRef view = view_.Get();
-  if (!CheckTable(table, &impl).ok() || !view) return out;
+  if (!tables_.Check(table, &impl).ok() || !view) return out;
   for (const auto& level : view->version->levels) {
     for (const FileEntry& entry : level) {
       const auto it = entry.file->tables.find(impl->id());

@@ -12,15 +12,16 @@
 
 namespace lava {
 
-class DBImpl;
+class TableRegistry;
 
-/// A table that this run has registered.
-/// Threads:    any.
-/// Ownership:  the DB's, until the DB is destroyed.
+/// The handle of a table: its identity, its options, and the counts from which its bounds are
+/// found. Threads:    any, except for counts that name a mutex of the instance: their callers hold
+/// it. Ownership:  TableRegistry owns the handles until the instance is destroyed.
 class TableImpl final : public Table {
  public:
-  TableImpl(DBImpl* db, std::string name, uint64_t id, const TableOptions& options)
-      : db_(db), name_(std::move(name)), id_(id), kind_(options.kind) {
+  TableImpl(const TableRegistry* registry, std::string name, uint64_t id,
+            const TableOptions& options)
+      : registry_(registry), name_(std::move(name)), id_(id), kind_(options.kind) {
     EncodeBigEndian(id_bytes_, id, kTableIdBytes);
     SetOptions(options);
   }
@@ -33,46 +34,48 @@ class TableImpl final : public Table {
             .ttl_ms = ttl_ms_.load(std::memory_order_relaxed),
             .separation_bytes = separation_bytes_.load(std::memory_order_relaxed)};
   }
-  /// The kind cannot change.
+  /// The kind stays as it is.
   void SetOptions(const TableOptions& options) {
     ttl_layout_.store(options.ttl_layout, std::memory_order_relaxed);
     ttl_ms_.store(options.ttl_ms, std::memory_order_relaxed);
     separation_bytes_.store(options.separation_bytes, std::memory_order_relaxed);
   }
 
-  /// The bound found for kSeparationAutomatic; guarded by the instance's state.
+  /// The bound found for kSeparationAutomatic. Set under state_mutex_.
   uint64_t chosen_separation() const { return chosen_separation_.load(std::memory_order_relaxed); }
   void SetChosenSeparation(uint64_t bytes) {
     chosen_separation_.store(bytes, std::memory_order_relaxed);
   }
-  /// The bound that holds now; 0: none.
+  /// The size from which values are separated now; 0: never.
   uint64_t separation_now() const {
     const uint64_t bytes = separation_bytes_.load(std::memory_order_relaxed);
     return bytes == kSeparationAutomatic ? chosen_separation() : bytes;
   }
+  /// Entries that scans have returned with their values.
   void CountScanned(uint64_t entries) { scanned_.fetch_add(entries, std::memory_order_relaxed); }
-  /// Of records that came into files; one thread at a time. What came before the last `remembered`
-  /// ones counts half.
+  /// Records that flushes have written. Under state_mutex_. Once `remembered` records are counted,
+  /// all counts are halved, so that older ones weigh less.
   void CountWritten(uint64_t records, uint64_t remembered) {
     written_ += records;
     if (written_ < remembered) return;
     written_ /= 2;
     scanned_.store(scanned_.load(std::memory_order_relaxed) / 2, std::memory_order_relaxed);
   }
+  /// Entries that scans returned, per record that a flush wrote. Under state_mutex_.
   double scanned_per_write() const {
     return static_cast<double>(scanned_.load(std::memory_order_relaxed)) /
            static_cast<double>(std::max<uint64_t>(1, written_));
   }
 
-  /// The bound found for kLargeAutomatic. Written by who holds the instance's state.
+  /// The bound found for kLargeAutomatic. Set under state_mutex_.
   uint64_t chosen_large() const { return chosen_large_.load(std::memory_order_relaxed); }
   void SetChosenLarge(uint64_t bytes) { chosen_large_.store(bytes, std::memory_order_relaxed); }
-  /// Values that stand apart, by their size, and were put into the active memtable; guarded by the
-  /// instance's write.
+  /// Values that are large enough to be separated and were put into the active memtable. Under
+  /// write_mutex_.
   void CountApart() { ++apart_in_active_; }
   uint64_t TakeApart() { return std::exchange(apart_in_active_, 0); }
-  /// Of those that were put, so many reached a file; guarded by the instance's state. What came
-  /// before the last `remembered` ones counts half.
+  /// Such values that were put, and how many of them a flush wrote. Under state_mutex_. Once
+  /// `remembered` puts are counted, both counts are halved.
   void CountApartFlushed(uint64_t put, uint64_t flushed, uint64_t remembered) {
     apart_put_ += put;
     apart_flushed_ += std::min(flushed, put);
@@ -81,25 +84,26 @@ class TableImpl final : public Table {
     apart_flushed_ /= 2;
   }
   uint64_t apart_put() const { return apart_put_; }
+  /// The share of such values that died before a flush. Under state_mutex_.
   double died_in_memory() const {
     return 1 - static_cast<double>(apart_flushed_) /
                    static_cast<double>(std::max<uint64_t>(1, apart_put_));
   }
 
-  /// Where scans of prefixes found nothing.
+  /// Ranges in which scans found nothing.
   DeadRanges& dead() const { return dead_; }
-  /// Whether a scan stepped over so much that others should remember what they step over.
+  /// Whether a scan has skipped so many deleted records that the next scans remember such ranges.
   bool meets_dead() const { return meets_dead_.load(std::memory_order_relaxed); }
   void SetMeetsDead() { meets_dead_.store(true, std::memory_order_relaxed); }
 
-  DBImpl* db() const { return db_; }
+  const TableRegistry* registry() const { return registry_; }
   TableKind kind() const { return kind_; }
   const char* id_bytes() const { return id_bytes_; }
   bool dropped() const { return dropped_.load(std::memory_order_acquire); }
   void SetDropped() { dropped_.store(true, std::memory_order_release); }
 
  private:
-  DBImpl* const db_;
+  const TableRegistry* const registry_;
   const std::string name_;
   const uint64_t id_;
   const TableKind kind_;
@@ -109,8 +113,8 @@ class TableImpl final : public Table {
   std::atomic<uint64_t> separation_bytes_{0};
   std::atomic<uint64_t> chosen_separation_{kSeparationDefault}, scanned_{0};
   std::atomic<uint64_t> chosen_large_{UINT64_MAX};
-  uint64_t apart_in_active_ = 0;                              // guarded by the instance's write
-  uint64_t written_ = 0, apart_put_ = 0, apart_flushed_ = 0;  // guarded by its state
+  uint64_t apart_in_active_ = 0;                              // under write_mutex_
+  uint64_t written_ = 0, apart_put_ = 0, apart_flushed_ = 0;  // under state_mutex_
   std::atomic<bool> dropped_{false}, meets_dead_{false};
   mutable DeadRanges dead_;
 };

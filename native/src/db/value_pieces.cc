@@ -106,7 +106,7 @@ Status DBImpl::WithWhole(ValueSource* value, const Body& write) {
 
 Status DBImpl::PutFrom(Table* table, KeyRef key, ValueSource* value) {
   TableImpl* impl;
-  LAVA_RETURN_IF_ERROR(CheckTable(table, &impl));
+  LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
   LAVA_RETURN_IF_ERROR(CheckKey(*impl, key));
   LAVA_RETURN_IF_ERROR(CheckValueBytes(*impl, value->size()));
   if (!IsOversize(value->size()))
@@ -127,7 +127,7 @@ Status DBImpl::PutFrom(Table* table, KeyRef key, ValueSource* value) {
 
 Status DBImpl::AppendFrom(Table* table, KeyRef key, ValueSource* segments) {
   TableImpl* impl;
-  LAVA_RETURN_IF_ERROR(CheckTable(table, &impl));
+  LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
   LAVA_RETURN_IF_ERROR(CheckKey(*impl, key));
   LAVA_RETURN_IF_ERROR(CheckValueBytes(*impl, segments->size()));
   if (!IsOversize(segments->size()) || wal_ != nullptr || impl->kind() != TableKind::kList)

@@ -33,15 +33,6 @@ void WriteBatch::Add(Kind kind, Table* table, KeyRef key, Slice value) {
   operations_.push_back(operation);
 }
 
-Status DBImpl::CheckTable(Table* table, TableImpl** impl) const {
-  *impl = static_cast<TableImpl*>(table);
-  if (table == nullptr) return Status::InvalidArgument("table is null");
-  if ((*impl)->db() != this)
-    return Status::InvalidArgument("table '" + table->name() + "' is of another instance");
-  if ((*impl)->dropped()) return Status::Closed("table '" + table->name() + "' was dropped");
-  return Status::OK();
-}
-
 Status DBImpl::CheckKey(const TableImpl& table, KeyRef key) const {
   if (key.key.size() > kKeyBytesMax)
     return Limit("key", table.name(), key.key.size(), kKeyBytesMax);
@@ -82,7 +73,7 @@ Status DBImpl::NotWritable(const TableImpl& table) {
 
 Status DBImpl::CheckOperation(const WriteBatch& batch, const WriteBatch::Operation& operation,
                               TableImpl** table) const {
-  LAVA_RETURN_IF_ERROR(CheckTable(operation.table, table));
+  LAVA_RETURN_IF_ERROR(tables_.Check(operation.table, table));
   LAVA_RETURN_IF_ERROR(CheckKey(**table, {batch.key(operation), operation.prefix_bytes}));
   LAVA_RETURN_IF_ERROR(CheckValue(**table, batch.value(operation)));
   if (operation.kind == WriteBatch::Kind::kAppend && (*table)->kind() != TableKind::kList)
@@ -92,7 +83,7 @@ Status DBImpl::CheckOperation(const WriteBatch& batch, const WriteBatch::Operati
 
 Status DBImpl::Put(Table* table, KeyRef key, Slice value) {
   TableImpl* impl;
-  LAVA_RETURN_IF_ERROR(CheckTable(table, &impl));
+  LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
   LAVA_RETURN_IF_ERROR(CheckKey(*impl, key));
   LAVA_RETURN_IF_ERROR(CheckValue(*impl, value));
   const InternalKey internal(options_.partition_bytes, impl->id_bytes(), key.key);
@@ -122,7 +113,7 @@ Status DBImpl::Put(Table* table, KeyRef key, Slice value) {
 
 Status DBImpl::Delete(Table* table, KeyRef key) {
   TableImpl* impl;
-  LAVA_RETURN_IF_ERROR(CheckTable(table, &impl));
+  LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
   LAVA_RETURN_IF_ERROR(CheckKey(*impl, key));
   const InternalKey internal(options_.partition_bytes, impl->id_bytes(), key.key);
   MutexLock lock(&write_mutex_);
@@ -136,7 +127,7 @@ Status DBImpl::Delete(Table* table, KeyRef key) {
 
 Status DBImpl::Append(Table* table, KeyRef key, Slice segments) {
   TableImpl* impl;
-  LAVA_RETURN_IF_ERROR(CheckTable(table, &impl));
+  LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
   LAVA_RETURN_IF_ERROR(CheckKey(*impl, key));
   LAVA_RETURN_IF_ERROR(CheckValue(*impl, segments));
   if (impl->kind() != TableKind::kList)
@@ -163,7 +154,7 @@ Status DBImpl::Append(Table* table, KeyRef key, Slice segments) {
 
 Status DBImpl::DeletePrefix(Table* table, Slice prefix) {
   TableImpl* impl;
-  LAVA_RETURN_IF_ERROR(CheckTable(table, &impl));
+  LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
   LAVA_RETURN_IF_ERROR(CheckKey(*impl, {prefix, 0}));
   const InternalKey internal(options_.partition_bytes, impl->id_bytes(), prefix);
   MutexLock lock(&write_mutex_);
@@ -271,7 +262,7 @@ bool DBImpl::OlderMayHavePrefix(Slice internal_prefix) const {
 
 Status DBImpl::DeleteRange(Table* table, Slice lower, Slice upper) {
   TableImpl* impl;
-  LAVA_RETURN_IF_ERROR(CheckTable(table, &impl));
+  LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
   if (!lower.empty()) LAVA_RETURN_IF_ERROR(CheckBound(*impl, lower, "lower"));
   if (!upper.empty()) LAVA_RETURN_IF_ERROR(CheckBound(*impl, upper, "upper"));
   if (!upper.empty() && lower >= upper) return Status::OK();

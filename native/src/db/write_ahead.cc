@@ -155,8 +155,8 @@ Status DBImpl::ReplayTable(const WalRecord::Change& change, Replayed* replayed) 
   if (change.kind == WalRecord::Kind::kDropTable) {
     dropped_in_active_.push_back(id);
     replayed->created.erase(id);
-    MutexLock state(&state_mutex_);
-    if (auto known = known_tables_.extract(id)) replayed->dropped.insert(std::move(known));
+    if (std::optional<TableRegistration> known = tables_.ReplayDrop(id))
+      replayed->dropped.try_emplace(id, std::move(*known));
     return Status::OK();
   }
   FileTable no_files;
@@ -168,8 +168,7 @@ Status DBImpl::ReplayTable(const WalRecord::Change& change, Replayed* replayed) 
   const TableRegistration table =
       before != replayed->dropped.end() ? before->second : edit.registered.front();
   replayed->created[id] = table;
-  MutexLock state(&state_mutex_);
-  known_tables_[id] = table;
+  tables_.ReplayCreate(table);
   return Status::OK();
 }
 
