@@ -80,7 +80,7 @@ void DBImpl::ScheduleCompactions() {
   {
     MutexLock state(&state_mutex_);
     AdoptLeft();
-    manifest_status = manifest_status_;
+    manifest_status = versions_.status();
     if (manifest_status.ok() && IsBackingOff(compaction_backoff_)) return;
   }
   if (!manifest_status.ok()) {
@@ -374,16 +374,17 @@ Status DBImpl::InstallCompaction(const CompactionTask& task, const CompactionOut
   for (const std::shared_ptr<FileMeta>& file : output.files)
     edit.Add(task.input.output_level, {file, file->lower, file->upper});
   for (const std::shared_ptr<ValueFileMeta>& file : output.value_files) edit.AddBorn(file);
-  MutexLock install(&install_mutex_);
+  MutexLock install(versions_.install_mutex());
   const CpuSpan cpu(&counters_.install_cpu_us);
   {
     MutexLock state(&state_mutex_);
     AdoptLeft();
     *installed = MayStillDrop(output.dropped, task.input.drop_time, expiry_time_.Now());
     if (!*installed) {
-      for (const auto& file : output.files) obsolete_files_.Add(file->id.FileName(), file);
+      for (const auto& file : output.files)
+        versions_.obsolete_files().Add(file->id.FileName(), file);
       for (const auto& file : output.value_files)
-        obsolete_files_.Add(file->id.ValueFileName(), file);
+        versions_.obsolete_files().Add(file->id.ValueFileName(), file);
       return Status::OK();
     }
   }
@@ -436,7 +437,7 @@ JobContext DBImpl::MakeJobContext(uint32_t output_level) {
   context.cache = lease_->host()->cache();
   context.counter = budget_.counter(MemoryPurpose::kReaders);
   context.read_counters = &read_counters_;
-  context.next_file = [this] { return NextFile(); };
+  context.next_file = [this] { return versions_.NewFileId(); };
   context.cancelled = &cancelled_;
   context.pacer = executor_->pacer();
   context.list_bytes_max = environment_.list_bytes_max;

@@ -21,17 +21,16 @@
 #include "db/job_plans.h"
 #include "db/late_files.h"
 #include "db/manual_compactions.h"
-#include "db/obsolete_files.h"
 #include "db/read_view.h"
 #include "db/snapshot_impl.h"
 #include "db/table_impl.h"
 #include "db/table_registry.h"
+#include "db/version_store.h"
 #include "db/wal.h"
 #include "host/host_impl.h"
 #include "job/compaction_job.h"
 #include "job/entry_segment.h"
 #include "job/list_layout.h"
-#include "manifest/manifest.h"
 #include "manifest/space.h"
 #include "policy/compaction_picker.h"
 #include "policy/gc_effort.h"
@@ -193,17 +192,16 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Status CheckOptions() const;
   Status OpenVersion(std::span<const ImportSource> imports);
   Status OpenManifest(std::span<const ImportSource> imports, VersionEdit* first)
-      LAVA_REQUIRES(install_mutex_);
-  Status OpenWal(VersionEdit* first) LAVA_REQUIRES(install_mutex_);
+      LAVA_REQUIRES(versions_.install_mutex());
+  Status OpenWal(VersionEdit* first) LAVA_REQUIRES(versions_.install_mutex());
   bool syncs() const { return options_.sync || options_.wal != WalMode::kNone; }
   Status BuildImport(std::span<const ImportSource> imports, VersionEdit* first);
   Status OpenFiles(const Version& version, std::span<const ImportSource> imports);
   Status OpenKeyFile(FileMeta* meta);
-  Status RemoveUnnamedFiles() LAVA_REQUIRES(install_mutex_);
+  Status RemoveUnnamedFiles() LAVA_REQUIRES(versions_.install_mutex());
   Status CloseNow();
   void TearDown() LAVA_REQUIRES(close_mutex_);
   JobContext MakeJobContext(uint32_t output_level);
-  FileId NextFile(uint64_t numbers = 1);
 
   // write.cc, room.cc
   Status CheckKey(const TableImpl& table, KeyRef key) const;
@@ -259,7 +257,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Status MakeSegment() LAVA_REQUIRES(write_mutex_);
   void Attach(std::shared_ptr<LogSegment> segment) LAVA_REQUIRES(write_mutex_);
   void SyncSegments();
-  void RemoveReplayedSegments() LAVA_REQUIRES(install_mutex_);
+  void RemoveReplayedSegments() LAVA_REQUIRES(versions_.install_mutex());
   static constexpr uint64_t kLoggedBytesMax = 96;
   // entries.cc.
   Status MakeEntrySegment() LAVA_REQUIRES(write_mutex_);
@@ -272,8 +270,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   std::shared_ptr<EntrySegment> HeldEntries(uint64_t segment) const;  // takes state
   bool IsHeld(const std::string& name) const LAVA_REQUIRES(state_mutex_);
   bool IsOfTree(const std::string& name) const LAVA_REQUIRES(state_mutex_);
-  bool IsOwn(const std::string& name) const LAVA_REQUIRES(install_mutex_);
-  Status FindEntries() LAVA_REQUIRES(install_mutex_);
+  Status FindEntries() LAVA_REQUIRES(versions_.install_mutex());
   Status JudgeEnd(const vsst::EntryFileReader& reader, const Status& unsound) const;
   struct HeldSegment {
     std::string name;                       // of the file
@@ -283,8 +280,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Status WalkEntries(const std::map<uint64_t, HeldSegment>& segments, uint64_t* end, uint64_t* seen,
                      const std::function<Status(uint64_t, Slice)>& entry) const;
   void EndEntryRun() LAVA_REQUIRES(write_mutex_);
-  Status LogReleased(uint64_t through) LAVA_REQUIRES(install_mutex_);
-  void DropReleased() LAVA_REQUIRES(install_mutex_, state_mutex_);
+  Status LogReleased(uint64_t through) LAVA_REQUIRES(versions_.install_mutex());
+  void DropReleased() LAVA_REQUIRES(versions_.install_mutex(), state_mutex_);
   Status ReadHeld(const EntryLocation& location, std::string* bytes) const;
   uint64_t EntryBytesMax() const {
     return std::max(2 * memtable_limit_, options_.value_file_bytes);
@@ -429,8 +426,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   Status InstallFlushes(std::vector<Flushed>* installed);
   Status Flush(FlushGroup* group, FlushInfo* told, std::vector<Flushed>* installed);
   Status InstallGroup(const std::shared_ptr<FlushGroup>& group, std::vector<Flushed>* installed)
-      LAVA_REQUIRES(install_mutex_);
-  Status LogGroup(FlushGroup* group) LAVA_REQUIRES(install_mutex_);
+      LAVA_REQUIRES(versions_.install_mutex());
+  Status LogGroup(FlushGroup* group) LAVA_REQUIRES(versions_.install_mutex());
   void CommitGroup(const std::shared_ptr<FlushGroup>& group) LAVA_REQUIRES(state_mutex_);
   void Adopt() LAVA_REQUIRES(state_mutex_);
   void AdoptLeft() LAVA_REQUIRES(state_mutex_);
@@ -442,7 +439,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   bool IsBackingOff(const Backoff& backoff) const {
     return !backoff.status.ok() && clock_->MonotonicMicros() < backoff.retry_at_us;
   }
-  Status Log(const VersionEdit& edit, FlushGroup* group = nullptr) LAVA_REQUIRES(install_mutex_);
+  Status Log(const VersionEdit& edit, FlushGroup* group = nullptr)
+      LAVA_REQUIRES(versions_.install_mutex());
 
   // compaction.cc
   PlanInputs TakePlanInputs() const LAVA_REQUIRES(jobs_mutex_) LAVA_EXCLUDES(state_mutex_);
@@ -570,7 +568,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   void LookAtProcess() LAVA_REQUIRES(state_mutex_);
   Status AwaitProcess(bool* go_on) LAVA_REQUIRES(write_mutex_, state_mutex_);
 
-  Status LogTable(const TableRegistration& table) LAVA_REQUIRES(install_mutex_);  // tables.cc
+  Status LogTable(const TableRegistration& table)
+      LAVA_REQUIRES(versions_.install_mutex());  // tables.cc
   Status DropNow(TableImpl* impl);
   void Submit(os::Priority priority, std::function<void()> job);
   bool TrySubmit(os::Priority priority, std::function<void()> job) noexcept;
@@ -585,7 +584,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   fs::FileSystem* const fs_;
   Clock* const clock_;
   ExpiryTime expiry_time_{clock_};
-  ObsoleteFiles obsolete_files_;
   LateFiles late_files_;
   ManualCompactions manual_compactions_;
   const std::shared_ptr<Lease> lease_owner_;
@@ -603,23 +601,22 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   uint64_t memtable_limit_ = 0;
   uint64_t in_memory_bytes_max_ = 0;  // of one value in the memtable
   const SpaceLimits space_limits_;
-  Origin origin_;
-  std::atomic<uint64_t> next_file_number_{1};
   std::atomic<bool> cancelled_{false};
   std::shared_ptr<Gate> gate_ = std::make_shared<Gate>();
   std::shared_ptr<SnapshotRegistry> snapshots_ =
       std::make_shared<SnapshotRegistry>(quota_, notifier_);
   std::unique_ptr<fs::DirectoryLock> directory_lock_;
 
-  mutable Mutex close_mutex_ LAVA_ACQUIRED_BEFORE(install_mutex_);
+  VersionStore versions_{{.file_system = fs_, .directory = path_, .sync = syncs()}, &counters_};
+
+  mutable Mutex close_mutex_ LAVA_ACQUIRED_BEFORE(versions_.install_mutex());
   bool torn_down_ LAVA_GUARDED_BY(close_mutex_) = false;
   std::string left_open_ LAVA_GUARDED_BY(close_mutex_);
 
-  Mutex install_mutex_ LAVA_ACQUIRED_BEFORE(write_mutex_);
-  std::unique_ptr<Manifest> manifest_ LAVA_GUARDED_BY(install_mutex_);
   std::unique_ptr<Wal> wal_;  // null: none; appended to under write
 
-  Mutex write_mutex_ LAVA_ACQUIRED_BEFORE(jobs_mutex_);
+  Mutex write_mutex_ LAVA_ACQUIRED_AFTER(versions_.install_mutex())
+      LAVA_ACQUIRED_BEFORE(jobs_mutex_);
   std::shared_ptr<MemTable> active_ LAVA_GUARDED_BY(write_mutex_);  // changed under write and state
   std::vector<uint64_t> dropped_in_active_ LAVA_GUARDED_BY(write_mutex_);
   WalRecord wal_record_ LAVA_GUARDED_BY(write_mutex_);
@@ -647,8 +644,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   uint64_t sealed_to_ LAVA_GUARDED_BY(write_mutex_) = 0;  // the log's last record in a sealed run
   bool large_values_ = false;                             // whether there is a value log
   // Files of an earlier run that the write-ahead log may refer to up to a record.
-  std::vector<std::string> replayed_segments_ LAVA_GUARDED_BY(install_mutex_);
-  uint64_t replayed_to_ LAVA_GUARDED_BY(install_mutex_) = 0;
+  std::vector<std::string> replayed_segments_ LAVA_GUARDED_BY(versions_.install_mutex());
+  uint64_t replayed_to_ LAVA_GUARDED_BY(versions_.install_mutex()) = 0;
   uint64_t stalled_since_us_ LAVA_GUARDED_BY(write_mutex_) = 0;  // when the write that waits came
   uint64_t slowed_until_us_ LAVA_GUARDED_BY(write_mutex_) = 0;   // by the limits of space
   // Of the quota, when that write met it; 0: not yet.
@@ -699,9 +696,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   std::atomic<uint64_t> changes_{0};  // so often changed_ was notified
   std::shared_ptr<const Version> version_ LAVA_GUARDED_BY(state_mutex_) =
       std::make_shared<Version>();
-  // That the manifest has.
-  std::shared_ptr<const Version> logged_version_ LAVA_GUARDED_BY(state_mutex_) = version_;
-  // It is not version_ because there was no memory for that: nothing is planned meanwhile.
+  // The newest version is not version_ because there was no memory for that: nothing is planned
+  // meanwhile.
   bool adoption_due_ LAVA_GUARDED_BY(state_mutex_) = false;
   uint64_t metadata_bytes_ LAVA_GUARDED_BY(state_mutex_) = 0;  // charged for it
   // Of version_; only known from the stall's trigger on, else no less.
@@ -720,7 +716,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   BackgroundEvents events_ LAVA_GUARDED_BY(state_mutex_){notifier_.get()};
   // Damaged ones, and those that cannot be compacted without them.
   std::set<FileId> avoided_ LAVA_GUARDED_BY(state_mutex_);
-  Status manifest_status_ LAVA_GUARDED_BY(state_mutex_);
   uint32_t running_flushes_ LAVA_GUARDED_BY(state_mutex_) = 0;
   bool takes_checkpoints_ LAVA_GUARDED_BY(state_mutex_) = false;
   // Value files of this origin by number; others all are.

@@ -37,7 +37,7 @@ Status DecodeEntries(const std::string& name, uint64_t offset, Slice bytes,
 }
 
 std::string DBImpl::EntrySegmentName(uint64_t segment) const {
-  return FileId{origin_, segment}.ValueFileName();
+  return FileId{versions_.origin(), segment}.ValueFileName();
 }
 
 // A memtable has as many as it takes; what died in them goes with its flush.
@@ -46,7 +46,7 @@ Status DBImpl::MakeEntrySegment() {
       entries_->records() < kEntrySegmentRecordsMax)
     return Status::OK();
   EndEntryRun();
-  const FileId id = NextFile(kLogBirthsMax);
+  const FileId id = versions_.NewFileId(kLogBirthsMax);
   const ValueLogOptions options{.compression = options_.value_compression, .sync = syncs()};
   // Through the page cache: the other layer reads it soon.
   LAVA_ASSIGN_OR_RETURN(
@@ -216,7 +216,8 @@ Status DBImpl::GetExternal(Table* table, KeyRef key, EntryLocation* location) {
   LAVA_RETURN_IF_ERROR(LookUp(*view, &lookup));
   const ValueReference* const reference = lookup.reference();
   if (reference == nullptr || HasExpired(*view, *impl, lookup) ||
-      reference->birth.origin != origin_ || HeldEntries(reference->birth.number) == nullptr)
+      reference->birth.origin != versions_.origin() ||
+      HeldEntries(reference->birth.number) == nullptr)
     return Status::NotFound();
   *location = {reference->birth.number, reference->logged_offset, reference->logged_bytes, 0};
   if (reference->is_logged()) return Status::OK();
@@ -286,7 +287,7 @@ Status DBImpl::ReleaseEntries(uint64_t through) {
   const Gate::Visit visit(gate_.get());
   if (!visit) return Status::Closed("the instance was closed");
   {
-    MutexLock install(&install_mutex_);
+    MutexLock install(versions_.install_mutex());
     through = std::min(through, next_entry_ - 1);
     LAVA_RETURN_IF_ERROR(LogReleased(through));
     {
@@ -303,7 +304,7 @@ Status DBImpl::ReleaseEntries(uint64_t through) {
 
 // Before a segment goes: else the next opening would miss its entries.
 Status DBImpl::LogReleased(uint64_t through) {
-  if (wal_ == nullptr || through <= manifest_->state().entries_released.value_or(0))
+  if (wal_ == nullptr || through <= versions_.state().entries_released.value_or(0))
     return Status::OK();
   VersionEdit edit;
   edit.entries_released = through;
@@ -338,18 +339,9 @@ void DBImpl::DropReleased() {
 
 // Holds state: whether versions name the file, or did and somebody may read it still.
 bool DBImpl::IsOfTree(const std::string& name) const {
-  return obsolete_files_.Contains(name) ||
+  return versions_.obsolete_files().Contains(name) ||
          std::any_of(version_->value_files.begin(), version_->value_files.end(),
                      [&name](const auto& file) { return file.first.ValueFileName() == name; });
-}
-
-// Others' files came with a checkpoint, and their entries are for those.
-bool DBImpl::IsOwn(const std::string& name) const {
-  const std::vector<Origin>& own = manifest_->state().origins;
-  return std::any_of(own.begin(), own.end(), [&name](const Origin& origin) {
-    const std::string any = FileId{origin, 0}.ValueFileName();
-    return name.starts_with(any.substr(0, any.rfind('-') + 1));
-  });
 }
 
 // Holds install, before anybody has the instance. In `none` no entry outlives the process.
@@ -358,7 +350,7 @@ Status DBImpl::FindEntries() {
   std::map<uint64_t, HeldSegment> held;
   LAVA_ASSIGN_OR_RETURN(const std::vector<std::string> names, fs_->List(path_));
   for (const std::string& name : names) {
-    if (!name.ends_with(".vsst") || !IsOwn(name)) continue;
+    if (!name.ends_with(".vsst") || !versions_.IsOwn(name)) continue;
     Result<std::unique_ptr<fs::RandomFile>> file = fs_->OpenRandom(path_ + "/" + name);
     if (!file.ok() && file.status().IsNotFound()) continue;
     LAVA_RETURN_IF_ERROR(file.status());
@@ -372,7 +364,7 @@ Status DBImpl::FindEntries() {
     else
       LAVA_RETURN_IF_ERROR(JudgeEnd(reader, status));
   }
-  const uint64_t released = manifest_->state().entries_released.value_or(0);
+  const uint64_t released = versions_.state().entries_released.value_or(0);
   // What was released is there for the tree alone.
   while (held.size() > 1 && std::next(held.begin())->first <= released + 1)
     held.erase(held.begin());

@@ -7,7 +7,7 @@ namespace lava {
 // leaves the file to them, because a read must not wait for the disk. Called where nothing may
 // fail: the next call removes what there is no memory for now.
 void DBImpl::RemoveObsoleteFiles() {
-  ObsoleteFiles::Unused unused = obsolete_files_.TakeUnused(), held;
+  ObsoleteFiles::Unused unused = versions_.obsolete_files().TakeUnused(), held;
   if (unused.files.empty() && unused.segments.empty()) return;
   {
     MutexLock state(&state_mutex_);
@@ -25,7 +25,7 @@ void DBImpl::RemoveObsoleteFiles() {
         ReportJobs();
       });
   }
-  obsolete_files_.GiveBack(std::move(held));
+  versions_.obsolete_files().GiveBack(std::move(held));
   const bool removed = Tried([&] {
     const auto remove = [this](auto* files) {
       for (; !files->empty(); files->erase(files->begin())) RemoveFile(files->begin()->first);
@@ -33,7 +33,7 @@ void DBImpl::RemoveObsoleteFiles() {
     remove(&unused.files);
     remove(&unused.segments);
   });
-  if (!removed) obsolete_files_.GiveBack(std::move(unused));
+  if (!removed) versions_.obsolete_files().GiveBack(std::move(unused));
 }
 
 }  // namespace lava

@@ -110,7 +110,7 @@ void DBImpl::Publish(std::unique_ptr<ReadView> view) {
 }
 
 void DBImpl::UpdateAttention() {
-  attention_ = closed_.load() || !manifest_status_.ok() || l0_depth_ >= options_.l0_stall_trigger ||
+  attention_ = closed_.load() || versions_.failed() || l0_depth_ >= options_.l0_stall_trigger ||
                space_.slow > 0 || notifier_->is_stalled();
 }
 
@@ -270,7 +270,7 @@ Status DBImpl::Flush(FlushGroup* group, FlushInfo* told, std::vector<Flushed>* i
 // Oldest first, and only as far as the oldest is done: a run never becomes a file before the runs
 // that are older than it.
 Status DBImpl::InstallFlushes(std::vector<Flushed>* installed) {
-  MutexLock install(&install_mutex_);
+  MutexLock install(versions_.install_mutex());
   while (true) {
     std::shared_ptr<FlushGroup> group;
     {
@@ -299,7 +299,7 @@ Status DBImpl::InstallGroup(const std::shared_ptr<FlushGroup>& group,
   adoption_due_ = false;
   Counters::Add(&counters_.versions_installed, 1);
   (void)Tried([&] {
-    install_mutex_.AssertHeld();
+    versions_.install_mutex()->AssertHeld();
     state_mutex_.AssertHeld();
     DropReleased();
     Flushed& flushed = installed->emplace_back();
@@ -322,8 +322,8 @@ Status DBImpl::LogGroup(FlushGroup* group) {
   for (const std::shared_ptr<SealedRun>& run : group->runs) {
     for (uint64_t id : run->dropped_tables)
       // A table that was created again stays. No table can be created before the edit is logged,
-      // because that needs install_mutex_, too.
-      if (manifest_->state().tables.contains(id) && !tables_.IsKnown(id) &&
+      // because that needs the install mutex, too.
+      if (versions_.state().tables.contains(id) && !tables_.IsKnown(id) &&
           std::find(edit.dropped.begin(), edit.dropped.end(), id) == edit.dropped.end())
         edit.dropped.push_back(id);
   }
@@ -339,12 +339,12 @@ void DBImpl::CommitGroup(const std::shared_ptr<FlushGroup>& group) {
     for (const std::shared_ptr<LogSegment>& segment : run->segments) {
       const auto kept = [&segment](const auto& file) { return file->id == segment->id(); };
       const bool lives = std::any_of(group->value_files.begin(), group->value_files.end(), kept);
-      obsolete_files_.AddSegment(segment, /*became_file=*/lives);
+      versions_.obsolete_files().AddSegment(segment, /*became_file=*/lives);
     }
   }
   const uint64_t installed = group->runs.front()->sequence;
   SealedRuns left(sealed_.begin(), sealed_.end() - static_cast<ptrdiff_t>(group->runs.size()));
-  std::unique_ptr<ReadView> view = NewView(active_now(), left, logged_version_);
+  std::unique_ptr<ReadView> view = NewView(active_now(), left, versions_.newest());
   snapshots_->RunsFlushed(group->runs, group->edit);
   sealed_ = std::move(left);
   AdoptVersion();
@@ -359,7 +359,7 @@ void DBImpl::Adopt() {
   if (!flush_groups_.empty() && flush_groups_.front()->logged) {
     CommitGroup(std::shared_ptr<FlushGroup>(flush_groups_.front()));
   } else {
-    std::unique_ptr<ReadView> view = NewView(active_now(), sealed_, logged_version_);
+    std::unique_ptr<ReadView> view = NewView(active_now(), sealed_, versions_.newest());
     AdoptVersion();
     Publish(std::move(view));
   }
@@ -371,39 +371,15 @@ void DBImpl::AdoptLeft() {
   if (adoption_due_) Adopt();
 }
 
-// group: whose edit it is, or null.
+// group: the flush that the edit is of, or null.
 Status DBImpl::Log(const VersionEdit& edit, FlushGroup* group) {
-  // New files' names are durable before the edit that names them.
-  Status status;
-  const bool any_new = !edit.added.empty() || !edit.values_added.empty();
-  if (syncs() && any_new) status = fs_->SyncDirectory(path_);
-  if (status.ok()) status = manifest_->LogAndApply(edit);
-  const std::shared_ptr<const Version>& logged = manifest_->state().version;
-  bool files_changed = false;
-  {
-    MutexLock state(&state_mutex_);
-    if (status.ok()) {
-      files_changed = logged_version_ != logged;
-      logged_version_ = logged;
-      if (group != nullptr) group->logged = true;
-    } else {
-      manifest_status_ = manifest_->failed_sync();
-      if (!manifest_status_.ok()) attention_ = true;
-    }
-  }
+  const Status status = versions_.Log(edit);
+  MutexLock state(&state_mutex_);
   if (!status.ok()) {
-    obsolete_files_.AddFailed(edit);
-    return status;
+    UpdateAttention();
+  } else if (group != nullptr) {
+    group->logged = true;
   }
-  obsolete_files_.EditIsSafe(edit);
-  Counters::Add(&counters_.files_installed, edit.added.size() + edit.removed.size() +
-                                                edit.values_added.size() +
-                                                edit.values_removed.size());
-  if (!files_changed) return status;
-  // Without memory for that they stay until the next open.
-  (void)Tried([&] {
-    for (const Version::LeftFile& left : logged->left) obsolete_files_.Add(left.name(), left.file);
-  });
   return status;
 }
 

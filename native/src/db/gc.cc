@@ -69,7 +69,7 @@ void DBImpl::ScheduleGc() {
   if (closed_.load()) return;
   {
     MutexLock state(&state_mutex_);
-    if (!manifest_status_.ok()) return;
+    if (versions_.failed()) return;
     AdoptLeft();
     // What lives is judged by all key files: there is time until they are there.
     if (late_files_.any_key_file() || IsKeyFileDamaged() || IsBackingOff(gc_backoff_)) return;
@@ -234,18 +234,19 @@ Status DBImpl::CollectGarbage(const GcTask& task, CollectionInfo* told) {
 // places are made from the version as it is now: births may have gone since the job began.
 // Not *installed: the clock went back below what the output was made by.
 Status DBImpl::InstallGc(const GcTask& task, const GcOutput& output, bool* installed) {
-  MutexLock install(&install_mutex_);
+  MutexLock install(versions_.install_mutex());
   const CpuSpan cpu(&counters_.install_cpu_us);
   {
     MutexLock state(&state_mutex_);
     AdoptLeft();
     *installed = HasStillExpired(task.input, output, expiry_time_.Now().older_ms);
     if (!*installed) {
-      for (const auto& file : output.files) obsolete_files_.Add(file->id.ValueFileName(), file);
+      for (const auto& file : output.files)
+        versions_.obsolete_files().Add(file->id.ValueFileName(), file);
       return Status::OK();
     }
   }
-  const Version& now = *manifest_->state().version;
+  const Version& now = *versions_.state().version;
   VersionEdit edit;
   for (const std::shared_ptr<ValueFileMeta>& file : task.input.expired)
     if (now.value_files.contains(file->id)) edit.values_removed.push_back(file->id);
@@ -277,7 +278,7 @@ Status DBImpl::InstallGc(const GcTask& task, const GcOutput& output, bool* insta
     if (!added.places.empty()) {
       edit.values_added.push_back(std::move(added));
     } else {  // all that it was to hold has died meanwhile
-      obsolete_files_.Add(file->id.ValueFileName(), file);
+      versions_.obsolete_files().Add(file->id.ValueFileName(), file);
     }
   }
   if (edit.values_removed.empty()) return Status::OK();
@@ -287,8 +288,8 @@ Status DBImpl::InstallGc(const GcTask& task, const GcOutput& output, bool* insta
     MutexLock jobs(&jobs_mutex_);
     (void)Tried([&] {
       jobs_mutex_.AssertHeld();
-      install_mutex_.AssertHeld();
-      const Version& logged = *manifest_->state().version;
+      versions_.install_mutex()->AssertHeld();
+      const Version& logged = *versions_.state().version;
       for (const std::shared_ptr<ValueFileMeta>& file : output.files) {
         const auto entry = logged.value_files.find(file->id);
         if (entry != logged.value_files.end())

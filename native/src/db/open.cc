@@ -6,7 +6,6 @@
 #include "base/guarded.h"
 #include "db/db_impl.h"
 #include "fs/posix_file_system.h"
-#include "os/random.h"
 #include "table/table_reader.h"
 
 namespace lava {
@@ -163,7 +162,7 @@ Status DBImpl::Start(std::span<const ImportSource> imports) {
   LAVA_RETURN_IF_ERROR(OpenVersion(imports));
   LAVA_RETURN_IF_ERROR(ReplayWal());
   {
-    MutexLock install(&install_mutex_);
+    MutexLock install(versions_.install_mutex());
     RemoveReplayedSegments();
   }
   notifier_->Deliver();
@@ -171,18 +170,18 @@ Status DBImpl::Start(std::span<const ImportSource> imports) {
 }
 
 Status DBImpl::OpenVersion(std::span<const ImportSource> imports) {
-  MutexLock install(&install_mutex_);
+  MutexLock install(versions_.install_mutex());
   VersionEdit first;
   LAVA_RETURN_IF_ERROR(OpenManifest(imports, &first));
   LAVA_RETURN_IF_ERROR(OpenWal(&first));
-  ManifestState next = manifest_->state();
+  ManifestState next = versions_.state();
   LAVA_RETURN_IF_ERROR(ApplyEdit(first, &next));
   LAVA_RETURN_IF_ERROR(OpenFiles(*next.version, imports));
-  LAVA_RETURN_IF_ERROR(manifest_->LogAndApply(first));
+  LAVA_RETURN_IF_ERROR(versions_.Begin(first));
   LAVA_RETURN_IF_ERROR(FindEntries());
   LAVA_RETURN_IF_ERROR(RemoveUnnamedFiles());
 
-  tables_.Recover(manifest_->state().tables);
+  tables_.Recover(versions_.state().tables);
   lease_->Join(this);
   quota_->Join(&space_place_, this);
   joined_ = true;
@@ -190,7 +189,6 @@ Status DBImpl::OpenVersion(std::span<const ImportSource> imports) {
     MutexLock write(&write_mutex_);
     MutexLock state(&state_mutex_);
     active_ = MemTable::Create(budget_.counter(MemoryPurpose::kMemtables));
-    logged_version_ = manifest_->state().version;
     AdoptVersion();
     PublishView();
   }
@@ -201,31 +199,25 @@ Status DBImpl::OpenVersion(std::span<const ImportSource> imports) {
 }
 
 Status DBImpl::OpenManifest(std::span<const ImportSource> imports, VersionEdit* first) {
-  const Manifest::Options manifest_options{.file_system = fs_, .directory = path_, .sync = syncs()};
-  Result<std::unique_ptr<Manifest>> recovered = Manifest::Recover(manifest_options);
+  const Status recovered = versions_.Recover();
   if (recovered.ok()) {
     if (!imports.empty())
       return Status::InvalidArgument("import: the directory holds an instance already");
-    manifest_ = std::move(recovered).value();
-    const uint32_t found = manifest_->state().partition_bytes;
+    const uint32_t found = versions_.state().partition_bytes;
     if (found != options_.partition_bytes)
       return Status::InvalidArgument("the instance has partition_bytes " + std::to_string(found) +
                                      ", the options say " +
                                      std::to_string(options_.partition_bytes));
-  } else if (recovered.status().IsNotFound()) {
+  } else if (recovered.IsNotFound()) {
     if (imports.empty() && !options_.create_if_missing)
       return Status::NotFound("no instance here, and options.create_if_missing is off");
-    manifest_ = Manifest::Fresh(manifest_options);
+    versions_.StartFresh();
     first->partition_bytes = options_.partition_bytes;
     LAVA_RETURN_IF_ERROR(BuildImport(imports, first));
   } else {
-    return std::move(recovered).status();
+    return recovered;
   }
-  // Never an origin that was used before: numbers start again with it, and names stay unique.
-  const os::Random128 random = os::RandomBits128();
-  origin_ = {random.high, random.low};
-  first->origins.push_back(origin_);
-  first->next_file_number = 1;
+  versions_.DrawOrigin(first);
   return Status::OK();
 }
 
@@ -280,14 +272,14 @@ Status DBImpl::OpenKeyFile(FileMeta* meta) {
 
 Status DBImpl::RemoveUnnamedFiles() {
   std::set<std::string> named;
-  for (const auto& level : manifest_->state().version->levels)
+  for (const auto& level : versions_.state().version->levels)
     for (const FileEntry& entry : level) named.insert(entry.file->id.FileName());
-  for (const auto& [id, entry] : manifest_->state().version->value_files)
+  for (const auto& [id, entry] : versions_.state().version->value_files)
     named.insert(id.ValueFileName());
   LAVA_ASSIGN_OR_RETURN(const std::vector<std::string> names, fs_->List(path_));
   for (const std::string& name : names) {
     const bool unnamed = IsDataFile(name) && !named.contains(name);
-    if (!unnamed && !manifest_->IsObsolete(name)) continue;
+    if (!unnamed && !versions_.IsOldManifest(name)) continue;
     if (wal_ != nullptr && name.ends_with(".vsst")) {
       MutexLock state(&state_mutex_);
       if (!IsHeld(name)) replayed_segments_.push_back(name);
@@ -298,10 +290,6 @@ Status DBImpl::RemoveUnnamedFiles() {
     if (!status.ok() && !status.IsNotFound()) return status;
   }
   return Status::OK();
-}
-
-FileId DBImpl::NextFile(uint64_t numbers) {
-  return {origin_, next_file_number_.fetch_add(numbers, std::memory_order_relaxed)};
 }
 
 Status DBImpl::Close() {
@@ -355,11 +343,11 @@ void DBImpl::TearDown() {
   RemoveObsoleteFiles();
   SyncSegments();
   {
-    MutexLock install(&install_mutex_);
+    MutexLock install(versions_.install_mutex());
     MutexLock write(&write_mutex_);
     MutexLock jobs(&jobs_mutex_);
     MutexLock state(&state_mutex_);
-    manifest_.reset();
+    versions_.Close();
     segment_.reset();
     entries_.reset();
     segments_.clear();
@@ -373,11 +361,9 @@ void DBImpl::TearDown() {
     collections_.clear();
     late_files_.Clear();
     tables_.ForgetDeadRanges();
-    version_ = logged_version_ = std::make_shared<Version>();
+    version_ = std::make_shared<Version>();
     adoption_due_ = false;
     budget_.counter(MemoryPurpose::kMetadata)->Release(std::exchange(metadata_bytes_, 0));
-    // No version holds its files any more, so a late Flush() would take what only moved for dead.
-    obsolete_files_.Clear();
     directory_lock_.reset();
   }
   wal.reset();

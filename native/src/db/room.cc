@@ -22,7 +22,7 @@ Status DBImpl::MakeRoomSlow(uint64_t bytes, Purpose purpose) {
   while (true) {
     if (closed_.load()) return Status::Closed("the instance was closed");
     MutexLock state(&state_mutex_);
-    if (!manifest_status_.ok()) return manifest_status_;
+    if (versions_.failed()) return versions_.status();
     const Room room = JudgeRoom(bytes);
     const bool behind = room == Room::kWaitForFlush || room == Room::kWaitForCompaction;
     if (behind) waited_for = room;

@@ -7,7 +7,7 @@ namespace lava {
 // The view is the caller's to publish. Does not fail: what there is no memory for is counted by
 // the next version.
 void DBImpl::AdoptVersion() {
-  version_ = logged_version_;
+  version_ = versions_.newest();
   (void)Tried([this] {
     state_mutex_.AssertHeld();
     MemoryCounter* const counter = budget_.counter(MemoryPurpose::kMetadata);
@@ -26,7 +26,7 @@ void DBImpl::AdoptVersion() {
 
 void DBImpl::CountSpace() {
   const bool counts_pins = space_limits_.high_bytes > 0 || quota_->limited();
-  space_use_.pinned_bytes = counts_pins ? obsolete_files_.pinned_bytes() : 0;
+  space_use_.pinned_bytes = counts_pins ? versions_.obsolete_files().pinned_bytes() : 0;
   space_use_.copied_bytes = copied_bytes_;
 }
 
@@ -187,14 +187,14 @@ GcEffort DBImpl::GcEffortNow(const PlanInputs& inputs) const {
 
 // Files of other origins came with a checkpoint.
 bool DBImpl::IsInCheckpoint(const PlanInputs& inputs, const FileId& value_file) const {
-  return value_file.origin != origin_ || value_file.number < inputs.in_checkpoint_below;
+  return value_file.origin != versions_.origin() || value_file.number < inputs.in_checkpoint_below;
 }
 
 // What collections copy of it is uploaded again.
 void DBImpl::GoesIntoCheckpoint(const Version& version) {
   uint64_t below = 0;
   for (const auto& [id, entry] : version.value_files)
-    if (id.origin == origin_) below = std::max(below, id.number + 1);
+    if (id.origin == versions_.origin()) below = std::max(below, id.number + 1);
   MutexLock state(&state_mutex_);
   takes_checkpoints_ = true;
   in_checkpoint_below_ = std::max(in_checkpoint_below_, below);

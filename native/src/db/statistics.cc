@@ -46,7 +46,7 @@ DBStatistics DBImpl::statistics() const {
     out.live_files += out.value_files;
     out.live_file_bytes += out.value_file_bytes;
   }
-  out.pinned_file_bytes = obsolete_files_.pinned_bytes();
+  out.pinned_file_bytes = versions_.obsolete_files().pinned_bytes();
   MetBelow met_below;
   {
     MutexLock jobs(&jobs_mutex_);

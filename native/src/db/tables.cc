@@ -6,12 +6,12 @@ namespace lava {
 Result<Table*> DBImpl::CreateTable(std::string_view name, const TableOptions& options) {
   LAVA_RETURN_IF_ERROR(TableRegistry::Validate(name, options));
   const TableRegistration table{std::string(name), environment_.table_id_of_name(name), options};
-  MutexLock install(&install_mutex_);
+  MutexLock install(versions_.install_mutex());
   if (closed_.load()) return Status::Closed("the instance was closed");
   LAVA_ASSIGN_OR_RETURN(const TableRegistry::Difference difference, tables_.Compare(table));
   // The manifest has a dropped table until a flush has written the table's range tombstones.
   const bool was_dropped =
-      difference == TableRegistry::Difference::kNew && manifest_->state().tables.contains(table.id);
+      difference == TableRegistry::Difference::kNew && versions_.state().tables.contains(table.id);
   if (difference != TableRegistry::Difference::kNone) LAVA_RETURN_IF_ERROR(LogTable(table));
   // Without this record a replay of the log would drop the new table with the old one.
   if (was_dropped) LAVA_RETURN_IF_ERROR(LogCreate(table));
@@ -42,7 +42,7 @@ Status DBImpl::DropTable(Table* table) {
 }
 
 Status DBImpl::DropNow(TableImpl* impl) {
-  MutexLock install(&install_mutex_);
+  MutexLock install(versions_.install_mutex());
   MutexLock write(&write_mutex_);
   if (closed_.load()) return Status::Closed("the instance was closed");
   // Another thread may have dropped the table since Check().

@@ -63,7 +63,7 @@ Status ReadList(const ReadView& view, Slice key, const ListLayout& list, std::st
 // One that is full or torn is sealed with its memtable by what makes room for a write.
 Status DBImpl::MakeSegment() {
   if (segment_ != nullptr) return Status::OK();
-  const FileId id = NextFile();
+  const FileId id = versions_.NewFileId();
   const ValueLogOptions options{
       .compression = options_.value_compression,
       .sync = syncs(),
@@ -168,7 +168,7 @@ void DBImpl::SyncSegments() {
 
 // Once all that the log said when this run began is in files.
 void DBImpl::RemoveReplayedSegments() {
-  if (replayed_segments_.empty() || manifest_->state().wal_flushed.value_or(0) < replayed_to_)
+  if (replayed_segments_.empty() || versions_.state().wal_flushed.value_or(0) < replayed_to_)
     return;
   for (const std::string& name : std::exchange(replayed_segments_, {})) RemoveFile(name);
 }

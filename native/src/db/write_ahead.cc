@@ -24,7 +24,7 @@ std::string WalDirectory(const DBOptions& options, const std::string& path) {
 }
 
 Status DBImpl::OpenWal(VersionEdit* first) {
-  const std::optional<uint64_t> flushed = manifest_->state().wal_flushed;
+  const std::optional<uint64_t> flushed = versions_.state().wal_flushed;
   if (options_.wal == WalMode::kNone) {
     if (!flushed) return Status::OK();
     return Status::InvalidArgument(
@@ -141,9 +141,9 @@ Status DBImpl::ReplayWal() {
 // A flush amid the replay may have taken tables out of the manifest that were created anew.
 Status DBImpl::ReplayTables(Replayed* replayed) {
   MutexUnlock others(&write_mutex_);
-  MutexLock install(&install_mutex_);
+  MutexLock install(versions_.install_mutex());
   for (const auto& [id, table] : replayed->created) {
-    if (!manifest_->state().tables.contains(id)) LAVA_RETURN_IF_ERROR(LogTable(table));
+    if (!versions_.state().tables.contains(id)) LAVA_RETURN_IF_ERROR(LogTable(table));
   }
   return Status::OK();
 }

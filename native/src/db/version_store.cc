@@ -1,0 +1,104 @@
+#include "db/version_store.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/guarded.h"
+#include "os/random.h"
+
+namespace lava {
+
+Status VersionStore::Recover() {
+  LAVA_ASSIGN_OR_RETURN(manifest_, Manifest::Recover({.file_system = options_.file_system,
+                                                      .directory = options_.directory,
+                                                      .sync = options_.sync}));
+  return Status::OK();
+}
+
+void VersionStore::StartFresh() {
+  manifest_ = Manifest::Fresh({.file_system = options_.file_system,
+                               .directory = options_.directory,
+                               .sync = options_.sync});
+}
+
+void VersionStore::DrawOrigin(VersionEdit* first) {
+  const os::Random128 random = os::RandomBits128();
+  origin_ = {random.high, random.low};
+  first->origins.push_back(origin_);
+  first->next_file_number = 1;
+}
+
+Status VersionStore::Begin(const VersionEdit& first) {
+  LAVA_RETURN_IF_ERROR(manifest_->LogAndApply(first));
+  SetNewest();
+  return Status::OK();
+}
+
+Status VersionStore::Log(const VersionEdit& edit) {
+  const bool adds_files = !edit.added.empty() || !edit.values_added.empty();
+  Status status;
+  if (options_.sync && adds_files) {
+    status = options_.file_system->SyncDirectory(options_.directory);
+  }
+  const std::shared_ptr<const Version> before = manifest_->state().version;
+  if (status.ok()) status = manifest_->LogAndApply(edit);
+  if (!status.ok()) {
+    Fail(manifest_->failed_sync());
+    obsolete_files_.AddFailed(edit);
+    return status;
+  }
+  SetNewest();
+  obsolete_files_.EditIsSafe(edit);
+  Counters::Add(&counters_->files_installed, edit.added.size() + edit.removed.size() +
+                                                 edit.values_added.size() +
+                                                 edit.values_removed.size());
+  const Version& now = *manifest_->state().version;
+  if (&now == before.get()) return status;
+  // Without memory for their names these files stay until the instance is opened again.
+  (void)Tried([&] {
+    for (const Version::LeftFile& left : now.left) obsolete_files_.Add(left.name(), left.file);
+  });
+  return status;
+}
+
+void VersionStore::SetNewest() {
+  MutexLock lock(&mutex_);
+  newest_ = manifest_->state().version;
+}
+
+void VersionStore::Fail(const Status& failed_sync) {
+  if (failed_sync.ok()) return;
+  MutexLock lock(&mutex_);
+  status_ = failed_sync;
+  failed_.store(true, std::memory_order_relaxed);
+}
+
+std::shared_ptr<const Version> VersionStore::newest() const {
+  MutexLock lock(&mutex_);
+  return newest_;
+}
+
+Status VersionStore::status() const {
+  MutexLock lock(&mutex_);
+  return status_;
+}
+
+bool VersionStore::IsOwn(const std::string& name) const {
+  const std::vector<Origin>& own = manifest_->state().origins;
+  return std::any_of(own.begin(), own.end(), [&name](const Origin& origin) {
+    const std::string any = FileId{origin, 0}.ValueFileName();
+    return name.starts_with(any.substr(0, any.rfind('-') + 1));
+  });
+}
+
+void VersionStore::Close() {
+  // First: a late look for unused files must not take those for unused that the versions below let
+  // go of.
+  obsolete_files_.Clear();
+  manifest_.reset();
+  std::shared_ptr<const Version> newest = std::make_shared<Version>();
+  MutexLock lock(&mutex_);
+  newest_.swap(newest);
+}
+
+}  // namespace lava

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/mutex.h"
+#include "db/counters.h"
+#include "db/obsolete_files.h"
+#include "fs/file_system.h"
+#include "manifest/manifest.h"
+
+namespace lava {
+
+/// The durable side of an instance's versions: the manifest, the newest version that it describes,
+/// the names of new files, and files that no version needs any more.
+///
+/// A thread that installs an edit holds install_mutex() from its first look at the newest state
+/// until readers have the new version. Edits are therefore made one after the other, each against
+/// the state that the one before it left.
+///
+/// Invariants:
+/// - newest() is the version that the manifest describes; it changes only in Log() and Begin().
+/// - A file that an edit adds is on storage, under a durable name if the instance syncs, before the
+///   manifest names it.
+/// - A file is handed out for removal only when no version, view or job holds it, and never while
+///   the manifest may name it.
+///
+/// Threads:    any; functions that need install_mutex() say so.
+/// Ownership:  the file system and the counters must outlive the store.
+/// Durability: see Manifest.
+/// Errors:     after a failed sync of the manifest, Log() refuses every edit with that error, which
+///             status() returns from then on. Opening the instance again helps.
+class VersionStore {
+ public:
+  struct Options {
+    fs::FileSystem* file_system = nullptr;
+    std::string directory;
+    bool sync = false;  // whether edits and the names of files survive a power cut
+  };
+  VersionStore(Options options, Counters* counters)
+      : options_(std::move(options)), counters_(counters) {}
+
+  Mutex* install_mutex() LAVA_RETURN_CAPABILITY(install_mutex_) { return &install_mutex_; }
+
+  // Opening, in this order.
+  /// Reads the manifest of the directory.
+  /// Errors: NotFound when the directory holds no instance.
+  Status Recover() LAVA_REQUIRES(install_mutex_);
+  /// Starts a new instance, of which nothing is written yet.
+  void StartFresh() LAVA_REQUIRES(install_mutex_);
+  /// Draws an origin for the names of this run's files and adds it to the edit. No earlier run had
+  /// this origin, so numbers start again and names stay unique.
+  void DrawOrigin(VersionEdit* first) LAVA_REQUIRES(install_mutex_);
+  /// Writes the first edit of this run. The files that it adds are in place already.
+  Status Begin(const VersionEdit& first) LAVA_REQUIRES(install_mutex_);
+
+  /// What the manifest describes. The reference is good until the next edit.
+  const ManifestState& state() const LAVA_REQUIRES(install_mutex_) { return manifest_->state(); }
+  std::shared_ptr<const Version> newest() const;
+
+  /// Writes the edit to the manifest. Files that leave the version become obsolete; files that the
+  /// edit adds become obsolete if it fails.
+  /// Errors: of Manifest::LogAndApply(). Nothing has changed then.
+  Status Log(const VersionEdit& edit) LAVA_REQUIRES(install_mutex_);
+  /// Not OK after a failed sync of the manifest.
+  Status status() const;
+  /// Whether status() is not OK; takes no lock.
+  bool failed() const { return failed_.load(std::memory_order_relaxed); }
+
+  /// The id of a new file. numbers: how many ids are taken, of which the first is returned.
+  FileId NewFileId(uint64_t numbers = 1) {
+    return {origin_, next_file_number_.fetch_add(numbers, std::memory_order_relaxed)};
+  }
+  /// Of the files that this run writes.
+  const Origin& origin() const { return origin_; }
+  /// Whether a run of this instance, and not one of another instance whose files were imported,
+  /// wrote the value file of this name.
+  bool IsOwn(const std::string& name) const LAVA_REQUIRES(install_mutex_);
+  /// Whether the name is of a manifest that is not used any more.
+  bool IsOldManifest(const std::string& name) const LAVA_REQUIRES(install_mutex_) {
+    return manifest_->IsObsolete(name);
+  }
+
+  ObsoleteFiles& obsolete_files() { return obsolete_files_; }
+  const ObsoleteFiles& obsolete_files() const { return obsolete_files_; }
+
+  /// Lets go of the manifest and of all files. Log() must not be called any more.
+  void Close() LAVA_REQUIRES(install_mutex_);
+
+ private:
+  void SetNewest() LAVA_REQUIRES(install_mutex_);
+  void Fail(const Status& failed_sync);
+
+  const Options options_;
+  Counters* const counters_;
+  Mutex install_mutex_ LAVA_ACQUIRED_BEFORE(mutex_);
+  std::unique_ptr<Manifest> manifest_ LAVA_GUARDED_BY(install_mutex_);
+  Origin origin_;  // set by DrawOrigin(), before other threads have the instance
+  std::atomic<uint64_t> next_file_number_{1};
+  ObsoleteFiles obsolete_files_;
+
+  mutable Mutex mutex_;
+  std::shared_ptr<const Version> newest_ LAVA_GUARDED_BY(mutex_) = std::make_shared<Version>();
+  Status status_ LAVA_GUARDED_BY(mutex_);
+  std::atomic<bool> failed_{false};
+};
+
+}  // namespace lava
