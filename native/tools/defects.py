@@ -240,8 +240,8 @@ DEFECTS = [
            "LAVA_RETURN_IF_ERROR(CheckOperation(batch, operation, &table));",
            "if (&operation == &batch.operations().front())\n"
            "      LAVA_RETURN_IF_ERROR(CheckOperation(batch, operation, &table));", ANSWERS),
-    Defect("a snapshot's runs share a file with newer ones", "src/db/snapshot.cc",
-           "if (!sealed_.empty()) sealed_.front()->ends_snapshot = true;", "",
+    Defect("a snapshot's runs share a file with newer ones", "src/db/sealed_memtables.cc",
+           "if (!runs_.empty()) runs_.front()->ends_snapshot = true;", "",
            ("metamorphic", "stress")),
     # Space.
     Defect("a birth is parted by temperature again and again", "src/job/gc_job.cc",

@@ -135,9 +135,9 @@ std::optional<Status> DBImpl::ScheduleManual(const ManualCompactions::Current& m
   if (running_compactions_ > 0 || late_files_.any_key_file()) return std::nullopt;
   {
     MutexLock state(&state_mutex_);
-    if (installed_sequence_ < manual.sequence) {
+    if (sealed_.installed_through() < manual.sequence) {
       ScheduleFlushes(false);  // there may have been no memory for it before
-      if (running_flushes_ > 0 || flush_backoff_.status.ok()) return std::nullopt;
+      if (sealed_.running() > 0 || flush_backoff_.status.ok()) return std::nullopt;
       return flush_backoff_.status;
     }
   }
@@ -411,7 +411,7 @@ Status DBImpl::CompactAllNow(uint32_t timeout_ms, uint64_t* ticket) {
     if (closed_.load()) return Status::Closed("the instance was closed");
     SealLocked(FlushCause::kCompactAll);
     MutexLock state(&state_mutex_);
-    sequence = seal_sequence_;
+    sequence = sealed_.sealed_through();
     ScheduleFlushes(/*force=*/true);
   }
   if (*ticket == 0) *ticket = manual_compactions_.Request(sequence);

@@ -22,6 +22,7 @@
 #include "db/late_files.h"
 #include "db/manual_compactions.h"
 #include "db/read_view.h"
+#include "db/sealed_memtables.h"
 #include "db/snapshot_impl.h"
 #include "db/table_impl.h"
 #include "db/table_registry.h"
@@ -79,8 +80,7 @@ std::vector<Snapshot::File> FilesOf(const Version& version);
 /// active_bytes() and RequestSeal(), which take no lock of the instance; Gate and Executor have
 /// mutexes under which nothing of the instance is called.
 ///
-/// Runs: active memtable, then sealed_ (newest first), then version. Sealed runs leave sealed_ for
-/// L0 oldest first, whatever order their flushes finish in.
+/// Reads ask the active memtable, then the sealed ones from the newest on, then the version.
 class DBImpl final : public DB, public LeaseMember, public SpaceMember {
  public:
   DBImpl(const DBOptions& options, std::string path, const DBEnvironment& environment);
@@ -413,8 +413,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
     return active_;
   }
   void PublishView() LAVA_REQUIRES(state_mutex_);
-  using SealedRuns = std::vector<std::shared_ptr<SealedRun>>;
-  std::unique_ptr<ReadView> NewView(std::shared_ptr<MemTable> active, const SealedRuns& sealed,
+  std::unique_ptr<ReadView> NewView(std::shared_ptr<MemTable> active,
+                                    const SealedMemTables::Runs& sealed,
                                     std::shared_ptr<const Version> version) const
       LAVA_REQUIRES(state_mutex_);
   void Publish(std::unique_ptr<ReadView> view) LAVA_REQUIRES(state_mutex_);
@@ -702,12 +702,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   uint64_t metadata_bytes_ LAVA_GUARDED_BY(state_mutex_) = 0;  // charged for it
   // Of version_; only known from the stall's trigger on, else no less.
   uint32_t l0_depth_ LAVA_GUARDED_BY(state_mutex_) = 0;
-  std::vector<std::shared_ptr<SealedRun>> sealed_ LAVA_GUARDED_BY(state_mutex_);  // newest first
-  // Oldest first; covers sealed_'s end.
-  std::deque<std::shared_ptr<FlushGroup>> flush_groups_ LAVA_GUARDED_BY(state_mutex_);
-  uint64_t seal_sequence_ LAVA_GUARDED_BY(state_mutex_) = 0;
-  // The newest run that is in the version.
-  uint64_t installed_sequence_ LAVA_GUARDED_BY(state_mutex_) = 0;
+  SealedMemTables sealed_ LAVA_GUARDED_BY(state_mutex_);
   uint64_t flush_failures_ LAVA_GUARDED_BY(state_mutex_) = 0;
   std::atomic<uint64_t> flush_failures_seen_{0};  // of Flush()
   Backoff flush_backoff_ LAVA_GUARDED_BY(state_mutex_);
@@ -716,7 +711,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   BackgroundEvents events_ LAVA_GUARDED_BY(state_mutex_){notifier_.get()};
   // Damaged ones, and those that cannot be compacted without them.
   std::set<FileId> avoided_ LAVA_GUARDED_BY(state_mutex_);
-  uint32_t running_flushes_ LAVA_GUARDED_BY(state_mutex_) = 0;
   bool takes_checkpoints_ LAVA_GUARDED_BY(state_mutex_) = false;
   // Value files of this origin by number; others all are.
   uint64_t in_checkpoint_below_ LAVA_GUARDED_BY(state_mutex_) = 0;

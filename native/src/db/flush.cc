@@ -7,13 +7,6 @@
 #include "policy/overlap_depth.h"
 
 namespace lava {
-namespace {
-
-// Flushes of one instance that run side by side. While both run, newer runs gather, and share the
-// file of the next one.
-constexpr size_t kFlushGroupsMax = 2;
-
-}  // namespace
 
 void DBImpl::SealLocked(FlushCause cause) {
   MutexLock state(&state_mutex_);
@@ -29,14 +22,12 @@ void DBImpl::FlushSealed() {
 
 // In this thread, and all of it; the write mutex is given back meanwhile.
 Status DBImpl::FlushHere() {
-  auto group = std::make_shared<FlushGroup>();
+  std::shared_ptr<FlushGroup> group;
   {
     MutexLock state(&state_mutex_);
     SealBothLocked(FlushCause::kReplay);
-    group->runs = sealed_;
-    flush_groups_.push_back(group);
-    group->running = true;
-    ++running_flushes_;
+    group = sealed_.GroupAll();
+    sealed_.Started(group.get());
     ++jobs_in_flight_;
   }
   {
@@ -56,8 +47,7 @@ void DBImpl::SealBothLocked(FlushCause cause) {
   // All memory is taken before anything changes.
   auto run = std::make_shared<SealedRun>();
   std::shared_ptr<MemTable> next = MemTable::Create(budget_.counter(MemoryPurpose::kMemtables));
-  SealedRuns sealed{run};
-  sealed.insert(sealed.end(), sealed_.begin(), sealed_.end());
+  SealedMemTables::Runs sealed = sealed_.With(run);
   std::unique_ptr<ReadView> view = NewView(next, sealed, version_);
   if (large_values_)
     for (TableImpl* table : tables_.Handles())
@@ -70,21 +60,20 @@ void DBImpl::SealBothLocked(FlushCause cause) {
   EndEntryRun();
   entry_bytes_ = segment_bytes_ = 0;
   segment_full_ = false;
-  run->sequence = ++seal_sequence_;
   run->cause = cause;
   if (wal_ != nullptr) run->wal_last = sealed_to_ = wal_->last();
   run->dropped_tables = std::exchange(dropped_in_active_, {});
-  sealed_ = std::move(sealed);
+  sealed_.Seal(std::move(sealed));
   active_ = std::move(next);
   active_bytes_ = 0;
   Publish(std::move(view));
 }
 
-void DBImpl::PublishView() { Publish(NewView(active_now(), sealed_, version_)); }
+void DBImpl::PublishView() { Publish(NewView(active_now(), sealed_.runs(), version_)); }
 
 // Takes the memory that Publish() would need.
 std::unique_ptr<ReadView> DBImpl::NewView(std::shared_ptr<MemTable> active,
-                                          const SealedRuns& sealed,
+                                          const SealedMemTables::Runs& sealed,
                                           std::shared_ptr<const Version> version) const {
   auto view = std::make_unique<ReadView>();
   const ViewRef before = view_.Get();
@@ -130,26 +119,8 @@ uint32_t DBImpl::L0Depth() const {
 // force: failed flushes are tried again at once.
 void DBImpl::ScheduleFlushes(bool force) {
   if (closed_.load()) return;
-  const bool may_retry = force || flush_backoff_.status.ok() ||
-                         clock_->MonotonicMicros() >= flush_backoff_.retry_at_us;
-  size_t covered = 0;
-  for (const std::shared_ptr<FlushGroup>& group : flush_groups_) {
-    covered += group->runs.size();
-    // What is done waits for older groups, unless its own install failed.
-    const bool waits = group->done && group != flush_groups_.front();
-    if (!group->running && !waits && may_retry) StartFlush(group);
-  }
-  while (flush_groups_.size() < kFlushGroupsMax && covered < sealed_.size() && may_retry) {
-    auto group = std::make_shared<FlushGroup>();
-    while (covered < sealed_.size()) {
-      const std::shared_ptr<SealedRun>& run = sealed_[sealed_.size() - 1 - covered];
-      group->runs.insert(group->runs.begin(), run);
-      ++covered;
-      if (run->ends_snapshot) break;
-    }
-    flush_groups_.push_back(group);
-    StartFlush(group);
-  }
+  if (!force && IsBackingOff(flush_backoff_)) return;
+  while (const std::shared_ptr<FlushGroup> group = sealed_.NextToStart()) StartFlush(group);
 }
 
 void DBImpl::StartFlush(const std::shared_ptr<FlushGroup>& group) {
@@ -159,12 +130,11 @@ void DBImpl::StartFlush(const std::shared_ptr<FlushGroup>& group) {
     // Another flush's end installed the group while this retry was queued.
     {
       MutexLock state(&state_mutex_);
-      --running_flushes_;
+      sealed_.EndedEarly();
     }
     JobEnded();
   });
-  group->running = true;
-  ++running_flushes_;
+  sealed_.Started(group.get());
   ++jobs_in_flight_;
 }
 
@@ -177,12 +147,7 @@ void DBImpl::RunFlushJob(const std::shared_ptr<FlushGroup>& group) {
   (void)Tried([&] { ChooseBounds(flushed); });
   {
     MutexLock state(&state_mutex_);
-    // What nobody else reads goes now, and so do segments below.
-    told.installed =
-        std::find(flush_groups_.begin(), flush_groups_.end(), group) == flush_groups_.end();
-    if (told.installed) group->runs.clear();
-    group->running = false;
-    --running_flushes_;
+    told.installed = sealed_.Ended(group.get());
     NotifyChanged();
     if (status.ok()) {
       Worked(BackgroundEvents::Work::kFlush);
@@ -232,7 +197,7 @@ Status DBImpl::Flush(FlushGroup* group, FlushInfo* told, std::vector<Flushed>* i
     }
     // A snapshot may name files that have left the version since it was taken.
     input.nothing_older =
-        flush_groups_.front().get() == group && !HasFiles(*version_) && snapshots_->size() == 0;
+        sealed_.IsOldest(*group) && !HasFiles(*version_) && snapshots_->size() == 0;
     told->cause = group->runs.back()->cause;
   }
   told->memtables = static_cast<uint32_t>(input.runs.size());
@@ -275,8 +240,8 @@ Status DBImpl::InstallFlushes(std::vector<Flushed>* installed) {
     std::shared_ptr<FlushGroup> group;
     {
       MutexLock state(&state_mutex_);
-      if (flush_groups_.empty() || !flush_groups_.front()->done) return Status::OK();
-      group = flush_groups_.front();
+      group = sealed_.OldestDone();
+      if (group == nullptr) return Status::OK();
     }
     LAVA_RETURN_IF_ERROR(InstallGroup(group, installed));
   }
@@ -342,24 +307,21 @@ void DBImpl::CommitGroup(const std::shared_ptr<FlushGroup>& group) {
       versions_.obsolete_files().AddSegment(segment, /*became_file=*/lives);
     }
   }
-  const uint64_t installed = group->runs.front()->sequence;
-  SealedRuns left(sealed_.begin(), sealed_.end() - static_cast<ptrdiff_t>(group->runs.size()));
+  SealedMemTables::Runs left = sealed_.WithoutOldest();
   std::unique_ptr<ReadView> view = NewView(active_now(), left, versions_.newest());
   snapshots_->RunsFlushed(group->runs, group->edit);
-  sealed_ = std::move(left);
+  sealed_.RemoveOldest(std::move(left));
   AdoptVersion();
-  installed_sequence_ = installed;
-  flush_groups_.pop_front();
   Publish(std::move(view));
 }
 
 // Readers get what the manifest has.
 void DBImpl::Adopt() {
   adoption_due_ = true;
-  if (!flush_groups_.empty() && flush_groups_.front()->logged) {
-    CommitGroup(std::shared_ptr<FlushGroup>(flush_groups_.front()));
+  if (const std::shared_ptr<FlushGroup> group = sealed_.OldestLogged()) {
+    CommitGroup(group);
   } else {
-    std::unique_ptr<ReadView> view = NewView(active_now(), sealed_, versions_.newest());
+    std::unique_ptr<ReadView> view = NewView(active_now(), sealed_.runs(), versions_.newest());
     AdoptVersion();
     Publish(std::move(view));
   }
@@ -413,12 +375,12 @@ Status DBImpl::Flush(uint32_t timeout_ms) {
     if (closed_.load()) return Status::Closed("the instance was closed");
     SealLocked(FlushCause::kRequested);
     MutexLock state(&state_mutex_);
-    sequence = seal_sequence_;
+    sequence = sealed_.sealed_through();
   }
   const Status status = WaitUntil(
       [this, sequence] {
         state_mutex_.AssertHeld();
-        return installed_sequence_ >= sequence;
+        return sealed_.installed_through() >= sequence;
       },
       timeout_ms, &flush_failures_seen_);
   RemoveObsoleteFiles();

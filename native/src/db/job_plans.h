@@ -17,18 +17,6 @@
 
 namespace lava {
 
-/// Adjacent sealed runs that are flushed into one file.
-/// Threads:    guarded by the DB's state mutex.
-struct FlushGroup {
-  std::vector<std::shared_ptr<SealedRun>> runs;  // newest first
-  bool running = false;
-  bool done = false;    // flushed, waits to be installed behind older groups
-  bool logged = false;  // the manifest has it, and readers do not see it yet
-  VersionEdit edit;     // then
-  std::shared_ptr<FileMeta> file;
-  std::vector<std::shared_ptr<ValueFileMeta>> value_files;
-};
-
 /// What a flush brought, for the bounds that follow from it.
 struct Flushed {
   std::shared_ptr<FileMeta> file;  // null: no key is left

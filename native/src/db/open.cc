@@ -355,8 +355,7 @@ void DBImpl::TearDown() {
     wal = std::move(wal_);
     active_.reset();
     active_bytes_ = 0;
-    sealed_.clear();
-    flush_groups_.clear();
+    sealed_.Clear();
     compactions_.clear();
     collections_.clear();
     late_files_.Clear();

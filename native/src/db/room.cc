@@ -158,13 +158,13 @@ Status DBImpl::Relieve(Room room, uint64_t since_us, bool* relieved) {
 
 Status DBImpl::RelieveMemtables(uint64_t since_us) {
   const auto flush = [&]() LAVA_REQUIRES(state_mutex_) {
-    if (running_flushes_ == 0 && !flush_backoff_.status.ok()) {
+    if (sealed_.running() == 0 && !flush_backoff_.status.ok()) {
       if (flush_backoff_.began_us >= since_us) return flush_backoff_.status;
       flush_backoff_.retry_at_us = 0;
     }
     ScheduleFlushes(false);
     executor_->Urge(os::Priority::kFlush);
-    return running_flushes_ == 0 ? flush_backoff_.status : Status::OK();
+    return sealed_.running() == 0 ? flush_backoff_.status : Status::OK();
   };
   {
     MutexLock state(&state_mutex_);

@@ -220,10 +220,10 @@ Result<std::shared_ptr<Snapshot>> DBImpl::TakeSnapshotNow() {
   MutexLock state(&state_mutex_);
   SealBothLocked(FlushCause::kSnapshot);
   auto view = std::make_unique<ReadView>();
-  view->sealed = sealed_;
+  view->sealed = sealed_.runs();
   view->version = version_;
   view->totals = view_.Get()->totals;
-  if (!sealed_.empty()) sealed_.front()->ends_snapshot = true;
+  sealed_.EndSnapshot();
   return std::shared_ptr<Snapshot>(std::make_shared<SnapshotImpl>(
       this, gate_, snapshots_, ViewRef(view.release()), std::move(tables), flush_failures_));
 }

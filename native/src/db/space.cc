@@ -85,7 +85,7 @@ Status DBImpl::MakeSpace(uint64_t since_us, bool* go_on) {
     if (*go_on) return Status::OK();
     ScheduleFlushes(false);
     version = version_;
-    flushing = running_flushes_ > 0;
+    flushing = sealed_.running() > 0;
   }
   ScheduleGc();
   ScheduleCompactions();  // which expose more when nothing is collected
@@ -93,7 +93,7 @@ Status DBImpl::MakeSpace(uint64_t since_us, bool* go_on) {
   UrgeSpace();
   if (running_compactions_ + running_collections_ > 0) return Status::OK();
   // What a flush brought is not planned for yet.
-  if (flushing || running_flushes_ > 0 || version != version_) return Status::OK();
+  if (flushing || sealed_.running() > 0 || version != version_) return Status::OK();
   // Some of what could be given back may wait for files that have not arrived.
   if (late_files_.AnyOf(*version_)) return Status::OK();
   if (!avoided_.empty()) return DamageOf(*version_);

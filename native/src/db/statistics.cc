@@ -56,7 +56,7 @@ DBStatistics DBImpl::statistics() const {
   }
   {
     MutexLock state(&state_mutex_);
-    out.running_flushes = running_flushes_;
+    out.running_flushes = sealed_.running();
     out.running_compactions = running_compactions_;
     out.running_gc = running_collections_;
     out.damaged_files = events_.damaged_files();

@@ -158,7 +158,7 @@ void DBImpl::SyncSegments() {
     MutexLock write(&write_mutex_);
     MutexLock state(&state_mutex_);
     segments = segments_;
-    for (const std::shared_ptr<SealedRun>& run : sealed_)
+    for (const std::shared_ptr<SealedRun>& run : sealed_.runs())
       segments.insert(segments.end(), run->segments.begin(), run->segments.end());
   }
   // What fails is what a power cut may take.
