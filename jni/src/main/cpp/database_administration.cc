@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "db_options.h"
+#include "event_ring.h"
 #include "handles.h"
 #include "jni_util.h"
 #include "natives.h"
@@ -36,10 +37,23 @@ DBOptions ToOptions(JNIEnv* env, jlongArray numbers, jlong lease, jlong volume,
   return o;
 }
 
+/// Null for 0 bytes.
+std::shared_ptr<EventRing> ToEventRing(jint bytes) {
+  const uint32_t size = Unsigned(bytes, "eventBufferBytes");
+  if (size > EventRing::kBytesMax) {
+    Check(Status::InvalidArgument("eventBufferBytes is above " +
+                                  std::to_string(EventRing::kBytesMax) + ": " +
+                                  std::to_string(size)));
+  }
+  return size == 0 ? nullptr : std::make_shared<EventRing>(size);
+}
+
 jlong Open(JNIEnv* env, jclass, jlongArray options, jbyteArray path, jlong lease, jlong volume,
-           jbyteArray wal_directory, jbyteArray imports) {
+           jbyteArray wal_directory, jint event_buffer_bytes, jbyteArray imports) {
   return Entry(env, jlong{0}, [&]() -> jlong {
-    const DBOptions o = ToOptions(env, options, lease, volume, wal_directory);
+    DBOptions o = ToOptions(env, options, lease, volume, wal_directory);
+    std::shared_ptr<EventRing> events = ToEventRing(event_buffer_bytes);
+    if (events != nullptr) o.listeners.push_back(events);
     std::string directory = CopyPath(env, path);
     std::vector<ImportSource> sources;
     {
@@ -48,7 +62,8 @@ jlong Open(JNIEnv* env, jclass, jlongArray options, jbyteArray path, jlong lease
     }
     Result<std::unique_ptr<DB>> db = DB::Open(o, directory, sources);
     Check(db.status());
-    return ToJava(std::make_unique<DatabaseHandle>(std::move(db).value(), std::move(directory)));
+    return ToJava(std::make_unique<DatabaseHandle>(std::move(db).value(), std::move(directory),
+                                                   std::move(events)));
   });
 }
 
@@ -321,7 +336,7 @@ jbyteArray LeftOpen(JNIEnv* env, jclass, jlong number) {
 
 NativeClass DatabaseAdministration() {
   static const JNINativeMethod methods[] = {
-      Native("open0", "([J[BJJ[B[B)J", reinterpret_cast<void*>(Open)),
+      Native("open0", "([J[BJJ[BI[B)J", reinterpret_cast<void*>(Open)),
       Native("destroy0", "([J[BJJ[B)I", reinterpret_cast<void*>(Destroy)),
       Native("createTable0", "(J[BIIJJ)J", reinterpret_cast<void*>(CreateTable)),
       Native("tableId0", "(JJ)J", reinterpret_cast<void*>(TableId)),

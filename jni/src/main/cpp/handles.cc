@@ -55,8 +55,11 @@ bool Handle::Release() {
   return was_open;
 }
 
-DatabaseHandle::DatabaseHandle(std::unique_ptr<DB> db, std::string path)
-    : Handle(kKind), state_(std::make_shared<DatabaseState>(std::move(path))) {
+DatabaseHandle::DatabaseHandle(std::unique_ptr<DB> db, std::string path,
+                               std::shared_ptr<EventRing> events)
+    : Handle(kKind),
+      state_(std::make_shared<DatabaseState>(std::move(path))),
+      events_(std::move(events)) {
   state_->db = std::move(db);
 }
 
@@ -74,6 +77,7 @@ bool DatabaseHandle::Free() {
   if (state_->db->Close().IsBusy()) return false;
   left_open_ = state_->db->LeftOpen();
   state_->db.reset();
+  events_.reset();
   return true;
 }
 

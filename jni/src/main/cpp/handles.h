@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "event_ring.h"
 #include "lava/db.h"
 #include "lava/host.h"
 #include "lava/volume.h"
@@ -96,11 +97,13 @@ struct DatabaseState {
 class DatabaseHandle final : public Handle {
  public:
   static constexpr Kind kKind = Kind::kDatabase;
-  DatabaseHandle(std::unique_ptr<DB> db, std::string path);
+  /// events: the listener that the database was opened with; null: none.
+  DatabaseHandle(std::unique_ptr<DB> db, std::string path, std::shared_ptr<EventRing> events);
   Gate& gate() noexcept override { return state_->gate; }
   std::string ClosedMessage() const override;
   const std::shared_ptr<DatabaseState>& state() const noexcept { return state_; }
   DB* db() const noexcept { return state_->db.get(); }
+  EventRing* events() const noexcept { return events_.get(); }
   /// What DB::LeftOpen() said. Only after Close() has answered true, which orders it behind Free().
   const std::string& left_open() const noexcept { return left_open_; }
 
@@ -110,6 +113,7 @@ class DatabaseHandle final : public Handle {
  private:
   std::string left_open_;
   const std::shared_ptr<DatabaseState> state_;
+  std::shared_ptr<EventRing> events_;  // reset by close, as state_->db is
 };
 
 class LeaseHandle final : public Handle {

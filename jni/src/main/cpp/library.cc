@@ -17,7 +17,7 @@ NativeClass (*const kClasses[])() = {
     DatabaseReads,       DatabaseScans,   DatabaseWrites,         DatabaseAdministration,
     SnapshotMethods,     HostMethods,     LeaseMethods,           ObjectMethods,
     LibraryMethods,      MetadataMethods, VolumeMethods,          VolumeInputMethods,
-    VolumeOutputMethods, EntryLogMethods, BackgroundEventMethods,
+    VolumeOutputMethods, EntryLogMethods, BackgroundEventMethods, EngineEventMethods,
 };
 
 const char* OwnBuildId() { return std::strchr(kBuildId, ':') + 1; }

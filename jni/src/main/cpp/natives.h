@@ -20,6 +20,7 @@ NativeClass DatabaseWrites();
 NativeClass DatabaseAdministration();
 NativeClass EntryLogMethods();
 NativeClass BackgroundEventMethods();
+NativeClass EngineEventMethods();
 NativeClass SnapshotMethods();
 NativeClass HostMethods();
 NativeClass LeaseMethods();

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "db_options.h"
+#include "event_ring.h"
 #include "handles.h"
 #include "jni_util.h"
 #include "natives.h"
@@ -206,6 +207,14 @@ jbyteArray DbOptions(JNIEnv* env, jclass) {
   });
 }
 
+jbyteArray EventTables(JNIEnv* env, jclass) {
+  return Entry<Declares::kNothing>(env, jbyteArray{}, [&]() -> jbyteArray {
+    Packer out;
+    PackEventTables(&out);
+    return NewArray(env, out.bytes());
+  });
+}
+
 void SetFault(JNIEnv*, jclass, jint fault) { injected_fault.store(static_cast<Fault>(fault)); }
 
 }  // namespace
@@ -257,6 +266,7 @@ NativeClass LibraryMethods() {
   static const JNINativeMethod methods[] = {
       Native("setFault0", "(I)V", reinterpret_cast<void*>(SetFault)),
       Native("dbOptions0", "()[B", reinterpret_cast<void*>(DbOptions)),
+      Native("eventTables0", "()[B", reinterpret_cast<void*>(EventTables)),
   };
   return {"org/lavakv/LavaLibrary", methods};
 }

@@ -23,6 +23,7 @@ public final class DBOptions {
     private final long[] numbers = DBOption.defaults();
     private String walDir = "";
     private Volume volume;
+    private int eventBufferBytes;
 
     /** Options with the defaults that the setters name. */
     public DBOptions() {}
@@ -406,6 +407,25 @@ public final class DBOptions {
     /** Null: a directory of the machine. */
     public Volume volume() {
         return volume;
+    }
+
+    /**
+     * How many bytes of events are kept for {@link LavaDB#takeEvents}, in native memory that is
+     * allocated when the instance is opened. An event takes 20 to 100 bytes, and more with a long
+     * message. When the bytes are full, the oldest events are dropped. At most 16 MiB. 0: no events
+     * are kept. Default: 0.
+     */
+    public DBOptions setEventBufferBytes(int eventBufferBytes) {
+        if (eventBufferBytes < 0) {
+            throw new IllegalArgumentException(
+                    "eventBufferBytes must not be negative: " + eventBufferBytes);
+        }
+        this.eventBufferBytes = eventBufferBytes;
+        return this;
+    }
+
+    public int eventBufferBytes() {
+        return eventBufferBytes;
     }
 
     private DBOptions set(DBOption option, long value) {

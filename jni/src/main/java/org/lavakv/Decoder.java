@@ -14,12 +14,21 @@ import java.util.List;
 final class Decoder {
 
     private static final int TABLE_BYTES_MIN = 2 * Byte.BYTES + Integer.BYTES + 3 * Long.BYTES;
+    private static final int VARINT_BITS = 7;
     private static final int FILE_BYTES_MIN = 2 * Integer.BYTES + Long.BYTES;
 
     private final ByteBuffer in;
 
     Decoder(byte[] bytes) {
-        in = ByteBuffer.wrap(bytes);
+        this(ByteBuffer.wrap(bytes));
+    }
+
+    private Decoder(ByteBuffer in) {
+        this.in = in;
+    }
+
+    boolean hasMore() {
+        return in.hasRemaining();
     }
 
     int int32() throws LavaDBException {
@@ -35,6 +44,41 @@ final class Decoder {
     private byte int8() throws LavaDBException {
         need(Byte.BYTES);
         return in.get();
+    }
+
+    int unsigned8() throws LavaDBException {
+        return int8() & 0xff;
+    }
+
+    /** Seven bits a byte, the lowest first; not negative. */
+    long varint() throws LavaDBException {
+        long number = 0;
+        for (int shift = 0; shift < Long.SIZE - 1; shift += VARINT_BITS) {
+            byte next = int8();
+            number |= (long) (next & 0x7f) << shift;
+            if (next >= 0) {
+                return number;
+            }
+        }
+        throw malformed("has a number of more than 63 bits");
+    }
+
+    /** Behind its length, which is a varint. */
+    String shortString() throws LavaDBException {
+        long length = varint();
+        need(length);
+        return NameBytes.toName(array((int) length));
+    }
+
+    /** A part behind its length of 2 bytes, for a decoder that cannot read beyond it. */
+    Decoder shortPart() throws LavaDBException {
+        need(Short.BYTES);
+        int length = in.getShort() & 0xffff;
+        need(length);
+        ByteBuffer part = in.slice();
+        part.limit(length);
+        in.position(in.position() + length);
+        return new Decoder(part);
     }
 
     byte[] bytes() throws LavaDBException {
@@ -101,7 +145,7 @@ final class Decoder {
         return strings;
     }
 
-    private long notNegative() throws LavaDBException {
+    long notNegative() throws LavaDBException {
         long number = int64();
         if (number < 0) {
             throw malformed("has the number " + number + " where none is below 0");
@@ -125,7 +169,7 @@ final class Decoder {
         }
     }
 
-    private LavaDBException malformed(String how) {
+    LavaDBException malformed(String how) {
         return new LavaDBException(
                 Status.Code.INTERNAL,
                 "reading an answer of the native library: at offset "

@@ -96,6 +96,7 @@ public final class LavaDB extends NativeObject {
                             lease.handle,
                             volume == null ? 0 : volume.handle,
                             Encoder.utf8(o.walDir()),
+                            o.eventBufferBytes(),
                             Encoder.imports(imports));
             return new LavaDB(handle, path);
         } finally {
@@ -562,6 +563,14 @@ public final class LavaDB extends NativeObject {
         return new Decoder(valueDecisions0(handle)).strings();
     }
 
+    /**
+     * The events since the last call: flushes, compactions and what else {@link EventKind} lists.
+     * None unless {@link DBOptions#setEventBufferBytes} was set. Cheap while there is nothing.
+     */
+    public EngineEvents takeEvents() throws LavaDBException {
+        return EngineEvents.take(this);
+    }
+
     /** The counters of the instance. */
     public DBStatistics getStatistics() {
         long[] numbers = new long[DBStatistics.NUMBERS];
@@ -647,7 +656,13 @@ public final class LavaDB extends NativeObject {
     // ---------------------------------------------------------------------- native
 
     private static native long open0(
-            long[] options, byte[] path, long lease, long volume, byte[] walDir, byte[] imports)
+            long[] options,
+            byte[] path,
+            long lease,
+            long volume,
+            byte[] walDir,
+            int eventBufferBytes,
+            byte[] imports)
             throws LavaDBException;
 
     /** Always zero. */

@@ -15,7 +15,7 @@ final class LavaLibrary {
      * library refuses to load beside another one. Change the last number with every change of a
      * native method or of the bytes that pass the boundary.
      */
-    static final String BUILD_ID = "lavakv-jni 0.1.0-SNAPSHOT interface 13";
+    static final String BUILD_ID = "lavakv-jni 0.1.0-SNAPSHOT interface 14";
 
     private static volatile boolean loaded;
 
@@ -49,4 +49,7 @@ final class LavaLibrary {
 
     /** For tests: how many numbers {@link DBOptions} has, and the name and default of each. */
     static native byte[] dbOptions0();
+
+    /** For tests: the kinds of events with their figures, and the causes with their names. */
+    static native byte[] eventTables0();
 }

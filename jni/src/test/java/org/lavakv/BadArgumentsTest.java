@@ -357,7 +357,7 @@ class BadArgumentsTest extends LavaTestBase {
         byte[] odd = batch.bytes.clone();
         odd[0] = 77;
         refuses("write0", h, odd, batch.length);
-        refuses("open0", new long[2], bytes("x"), lease.handle, 0L, new byte[0], new byte[4]);
+        refuses("open0", new long[2], bytes("x"), lease.handle, 0L, new byte[0], 0, new byte[4]);
         refuses(
                 "open0",
                 new DBOptions().toNative(),
@@ -365,11 +365,12 @@ class BadArgumentsTest extends LavaTestBase {
                 lease.handle,
                 0L,
                 new byte[0],
+                0,
                 new byte[3]);
         for (int i = 0; i < new DBOptions().toNative().length; i++) {
             long[] negative = new DBOptions().toNative();
             negative[i] = -1;
-            refuses("open0", negative, bytes("x"), lease.handle, 0L, new byte[0], new byte[4]);
+            refuses("open0", negative, bytes("x"), lease.handle, 0L, new byte[0], 0, new byte[4]);
         }
         long[] noCompression = new DBOptions().setValueFileBytes(4711).toNative();
         for (int i = 0; i < noCompression.length; i++) {
@@ -377,8 +378,16 @@ class BadArgumentsTest extends LavaTestBase {
                 noCompression[i + 1] = 9;
             }
         }
-        refuses("open0", noCompression, bytes("x"), lease.handle, 0L, new byte[0], new byte[4]);
-        refuses("open0", new DBOptions().toNative(), bytes("x"), h, 0L, new byte[0], new byte[4]);
+        refuses("open0", noCompression, bytes("x"), lease.handle, 0L, new byte[0], 0, new byte[4]);
+        refuses(
+                "open0",
+                new DBOptions().toNative(),
+                bytes("x"),
+                h,
+                0L,
+                new byte[0],
+                0,
+                new byte[4]);
         refuses(
                 "open0",
                 new DBOptions().toNative(),
@@ -386,6 +395,7 @@ class BadArgumentsTest extends LavaTestBase {
                 lease.handle,
                 0L,
                 new byte[0],
+                0,
                 new byte[4]);
         refuses(
                 "open0",
@@ -394,12 +404,24 @@ class BadArgumentsTest extends LavaTestBase {
                 lease.handle,
                 h,
                 new byte[0],
+                0,
                 new byte[4]);
         long[] noSuchMode = new DBOptions().toNative();
         noSuchMode[5] = 3;
-        refuses("open0", noSuchMode, bytes("x"), lease.handle, 0L, new byte[0], new byte[4]);
+        refuses("open0", noSuchMode, bytes("x"), lease.handle, 0L, new byte[0], 0, new byte[4]);
         long[] numbers = new DBOptions().toNative();
-        refuses("open0", numbers, bytes("x"), lease.handle, 0L, new byte[1], new byte[4]);
+        refuses("open0", numbers, bytes("x"), lease.handle, 0L, new byte[1], 0, new byte[4]);
+        for (int bytes : new int[] {-1, (16 << 20) + 1, MAX, MIN}) {
+            refuses(
+                    "open0",
+                    numbers,
+                    bytes("x"),
+                    lease.handle,
+                    0L,
+                    new byte[0],
+                    bytes,
+                    new byte[4]);
+        }
         refuses("destroy0", new long[2], bytes("x"), lease.handle, 0L, new byte[0]);
         refuses("destroy0", numbers, new byte[0], lease.handle, 0L, new byte[0]);
         refuses("destroy0", numbers, bytes("x"), h, 0L, new byte[0]);

@@ -46,6 +46,7 @@ final class Entries {
         entries.put("setValuePolicy", () -> db.setValuePolicy(ValuePolicy.AUTOMATIC));
         entries.put("takeValueDecisions", db::takeValueDecisions);
         entries.put("takeBackgroundEvents", () -> BackgroundEvent.takeAll(db));
+        entries.put("takeEvents", db::takeEvents);
         EntryLog log = db.entryLog();
         entries.put("entryLog getExternal", () -> log.getExternal(t, k, 0));
         entries.put("entryLog roll", log::roll);
@@ -145,6 +146,7 @@ final class Entries {
         entries.put("Volume.openPinned", () -> Volume.openPinned(path, volume).close());
         entries.put("Volume.removeStale", () -> Volume.removeStale(path + "-volumes"));
         entries.put("LavaLibrary.dbOptions", LavaLibrary::dbOptions0);
+        entries.put("LavaLibrary.eventTables", LavaLibrary::eventTables0);
         entries.put("Host.acquire", () -> Host.acquire(1 << 20, 0.5).close());
         entries.put("Host.getStatistics", Host::getStatistics);
         entries.put("Host.setSpaceLimit", () -> Host.setSpaceLimit(0));

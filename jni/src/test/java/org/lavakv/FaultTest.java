@@ -136,6 +136,8 @@ class FaultTest extends LavaTestBase {
                         "release0",
                         "segmentName0",
                         "decode0"));
+        known.put(BackgroundEvent.class, Set.of("take0"));
+        known.put(EngineEvents.class, Set.of("take0"));
         known.put(Snapshot.class, Set.of("waitFlushed0", "files0"));
         known.put(Lease.class, Set.of("number0"));
         known.put(
@@ -167,7 +169,7 @@ class FaultTest extends LavaTestBase {
         known.put(VolumeInput.class, Set.of("size0", "read0"));
         known.put(VolumeOutput.class, Set.of("append0", "finish0"));
         known.put(MetadataInfo.class, Set.of("read0"));
-        known.put(LavaLibrary.class, Set.of("setFault0", "dbOptions0"));
+        known.put(LavaLibrary.class, Set.of("setFault0", "dbOptions0", "eventTables0"));
         known.forEach(
                 (type, names) -> {
                     Set<String> natives = new TreeSet<>();
