@@ -42,6 +42,7 @@ public final class LavaInstance implements AutoCloseable {
     private volatile LateFiles lateFiles = LateFiles.NONE;
     private final InstanceLog sharedLog;
     private final ViewSnapshots viewSnapshots;
+    private final EventCounts eventCounts = new EventCounts();
     private final Map<TableHandle, CursorViews> views = new IdentityHashMap<>();
     private boolean closed;
 
@@ -85,6 +86,11 @@ public final class LavaInstance implements AutoCloseable {
     /** The database's files: inside {@link #directory}, or in a volume. */
     public InstanceFiles files() {
         return files;
+    }
+
+    /** Counts of the database's events, as far as these were taken. */
+    public EventCounts eventCounts() {
+        return eventCounts;
     }
 
     /** The log that a changelog above shares. */

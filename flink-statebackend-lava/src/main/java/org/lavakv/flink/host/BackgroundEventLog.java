@@ -9,13 +9,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings to the log what background jobs of instances met, which no call tells: damaged files, a
- * disk that is full or away. The engine says each once.
+ * Logs what background jobs of instances met and no call tells: damaged files, a disk that is full
+ * or away. The engine tells each once. The same thread has each instance's other events logged by
+ * {@link EngineEventLog}.
  *
- * <p>Threads: a daemon of its own asks every second, since the engine's threads never call into
- * Java; {@link #end} from any.
+ * <p>Threads: a daemon of its own asks every second, because the engine's threads never call into
+ * Java. Any thread may call {@link #end}.
  *
- * <p>Errors: none; what fails is logged, the first time.
+ * <p>Errors: none; failures are logged.
  */
 final class BackgroundEventLog implements Runnable {
 
@@ -26,7 +27,7 @@ final class BackgroundEventLog implements Runnable {
     private static final int MILLIS_PER_SECOND = 1000;
 
     private final HostReports reports;
-    private boolean toldOfPages; // the thread's
+    private boolean toldOfPages; // used by the thread alone
     private boolean ended;
 
     BackgroundEventLog(HostReports reports) {
@@ -36,7 +37,7 @@ final class BackgroundEventLog implements Runnable {
     void start() {
         Thread thread = new Thread(this, NAME);
         thread.setDaemon(true);
-        // Not what of the job happens to be the thread's that opened the first backend.
+        // The thread outlives the job whose task opened the first backend.
         thread.setContextClassLoader(null);
         thread.start();
     }
@@ -66,7 +67,7 @@ final class BackgroundEventLog implements Runnable {
         return !ended;
     }
 
-    /** The first is told, the rest is a metric's. */
+    /** Logs the first refusal. A metric counts all of them. */
     private void logPageRefusals() {
         if (!toldOfPages && Host.getStatistics().pageRefusals() > 0) {
             toldOfPages = true;
@@ -77,14 +78,21 @@ final class BackgroundEventLog implements Runnable {
         }
     }
 
-    /** Logs what the instance has to tell since the last call. */
+    /** Logs what the instance met since the last call. */
     static void log(ReportedInstance instance) {
         try {
             List<BackgroundEvent> events = instance.takeBackgroundEvents();
             events.forEach(event -> log(instance, event));
+            instance.logEngineEvents();
         } catch (RuntimeException e) {
             LOG.warn("Asking {} what its background jobs met failed.", instance.directory(), e);
         }
+    }
+
+    /** The same for the last time, while the instance is still open. */
+    static void logLast(ReportedInstance instance) {
+        log(instance);
+        instance.endEngineEvents();
     }
 
     private static void log(ReportedInstance of, BackgroundEvent event) {

@@ -24,6 +24,12 @@ public final class HostReports {
     /** Of the process, for this copy of the classes. */
     public static final HostReports OF_PROCESS = new HostReports();
 
+    /**
+     * The bytes that an instance is to keep for events: room for some hundred events between two
+     * looks at them.
+     */
+    public static final int EVENT_BUFFER_BYTES = 16 << 10;
+
     private static final Logger LOG = LoggerFactory.getLogger(HostReports.class);
 
     private final Set<ReportedInstance> instances = new LinkedHashSet<>();
@@ -87,7 +93,7 @@ public final class HostReports {
 
     private void remove(ReportedInstance removed) {
         // While it is still open.
-        BackgroundEventLog.log(removed);
+        BackgroundEventLog.logLast(removed);
         removeLogged(removed);
     }
 

@@ -25,6 +25,7 @@ final class ReportedInstance {
     @Nullable private final String volumePath;
     final String job;
     final String operator;
+    private final EngineEventLog events;
 
     /** What an instance was at, at one moment. */
     static final class Figures {
@@ -45,6 +46,7 @@ final class ReportedInstance {
         this.volumePath = instance.files().volumePath();
         this.job = job;
         this.operator = operator;
+        this.events = new EngineEventLog(operator, job, directory);
     }
 
     String directory() {
@@ -94,6 +96,29 @@ final class ReportedInstance {
         } catch (IOException | IllegalStateException closed) {
             return List.of();
         }
+    }
+
+    /** Logs and counts the events since the last call, unless the instance is closed. */
+    void logEngineEvents() {
+        LavaInstance open = instance.get();
+        if (open == null) {
+            return;
+        }
+        try (ResourceGuard.Lease lease = open.resourceGuard().acquireResource()) {
+            synchronized (events) { // two threads would log them in another order
+                events.log(open.db().takeEvents(), open.eventCounts(), System.nanoTime());
+            }
+        } catch (LavaDBException malformed) {
+            throw new UncheckedIOException(
+                    new IOException("reading the events of " + directory, malformed));
+        } catch (IOException | IllegalStateException closed) {
+            return;
+        }
+    }
+
+    /** No more events will be logged. */
+    void endEngineEvents() {
+        events.close();
     }
 
     /** Null when the instance is closed, or about to be. */

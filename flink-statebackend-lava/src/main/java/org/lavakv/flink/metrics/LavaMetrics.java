@@ -14,6 +14,7 @@ import org.lavakv.Host;
 import org.lavakv.HostStatistics;
 import org.lavakv.TableStatistics;
 import org.lavakv.VolumeFigures;
+import org.lavakv.flink.engine.EventCounts;
 import org.lavakv.flink.engine.LavaInstance;
 import org.lavakv.flink.engine.StateTable;
 import org.lavakv.flink.snapshot.CheckpointFigures;
@@ -143,6 +144,7 @@ public final class LavaMetrics {
         group.gauge("background-errors", s.gauge(DBStatistics::backgroundErrors));
         group.gauge("damaged-files", s.gauge(DBStatistics::damagedFiles));
         group.gauge("snapshots-open", s.gauge(DBStatistics::snapshotsOpen));
+        registerEventCounts(instance.eventCounts());
         for (int level = 0; level < DBStatistics.LEVELS; level++) {
             int of = level;
             group.gauge("files-at-level-" + level, s.gauge(x -> x.filesAtLevel(of)));
@@ -150,6 +152,13 @@ public final class LavaMetrics {
             group.gauge("value-groups-at-level-" + level, s.gauge(x -> x.valueGroupsAtLevel(of)));
             group.gauge("value-overlap-at-level-" + level, s.gauge(x -> x.valueOverlapAtLevel(of)));
         }
+    }
+
+    private void registerEventCounts(EventCounts counts) {
+        group.<Long, Gauge<Long>>gauge("stalls", counts::stalls);
+        group.<Long, Gauge<Long>>gauge("slowdowns", counts::slowdowns);
+        group.<Long, Gauge<Long>>gauge("failed-jobs", counts::failedJobs);
+        group.<Long, Gauge<Long>>gauge("events-dropped", counts::droppedEvents);
     }
 
     private void registerHost() {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.logging.log4j.Level;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.core.LogEvent;
@@ -20,6 +21,8 @@ import org.apache.logging.log4j.core.config.Property;
  */
 public final class LogLines extends AbstractAppender implements AutoCloseable {
 
+    private static final AtomicLong COUNT = new AtomicLong();
+
     private final List<String> lines = new CopyOnWriteArrayList<>();
     private final String logger;
     private final boolean withLevels;
@@ -35,10 +38,25 @@ public final class LogLines extends AbstractAppender implements AutoCloseable {
      * @param withLevels at any level, whose name stands before each line
      */
     public LogLines(String logger, boolean withLevels) {
-        super("lines of " + logger, null, null, false, Property.EMPTY_ARRAY);
+        this(logger, withLevels, Level.INFO);
+    }
+
+    /** Begins to keep what the logger of this name logs at this level and above, with levels. */
+    public LogLines(String logger, org.slf4j.event.Level level) {
+        this(logger, true, Level.valueOf(level.name()));
+    }
+
+    private LogLines(String logger, boolean withLevels, Level level) {
+        // A logger has one appender of a name.
+        super(
+                "lines of " + logger + ", " + COUNT.incrementAndGet(),
+                null,
+                null,
+                false,
+                Property.EMPTY_ARRAY);
         this.logger = logger;
         this.withLevels = withLevels;
-        Configurator.setLevel(logger, Level.INFO);
+        Configurator.setLevel(logger, level);
         start();
         logger().addAppender(this);
     }

@@ -1,0 +1,50 @@
+package org.lavakv.flink.engine;
+
+/**
+ * Counts of an instance's events, which the instance's statistics do not have.
+ *
+ * <p>Threads: any.
+ */
+public final class EventCounts {
+
+    private long stalls;
+    private long slowdowns;
+    private long failedJobs;
+    private long droppedEvents;
+
+    /** Times that writes began to wait for jobs or for space. */
+    public synchronized long stalls() {
+        return stalls;
+    }
+
+    /** Times that writes began to be slowed because space is short. */
+    public synchronized long slowdowns() {
+        return slowdowns;
+    }
+
+    /** Attempts of flushes, compactions and collections that failed; not those that close ended. */
+    public synchronized long failedJobs() {
+        return failedJobs;
+    }
+
+    /** Events that the buffer had no room for; they are in no count and in no log. */
+    public synchronized long droppedEvents() {
+        return droppedEvents;
+    }
+
+    public synchronized void addStall() {
+        stalls++;
+    }
+
+    public synchronized void addSlowdown() {
+        slowdowns++;
+    }
+
+    public synchronized void addFailedJob() {
+        failedJobs++;
+    }
+
+    public synchronized void addDroppedEvents(long count) {
+        droppedEvents += count;
+    }
+}
