@@ -33,6 +33,18 @@ abstract class LavaTestBase {
         return LavaDB.open(new DBOptions(), directory.resolve(name).toString(), lease, List.of());
     }
 
+    /** Takes events until there is one of the kind; the instance keeps them in a buffer. */
+    static EngineEvent awaitEvent(LavaDB db, EventKind kind) throws Exception {
+        while (true) {
+            for (EngineEvent event : db.takeEvents().events()) {
+                if (event.kind() == kind) {
+                    return event;
+                }
+            }
+            Thread.sleep(1);
+        }
+    }
+
     static byte[] bytes(String text) {
         return text.getBytes(StandardCharsets.UTF_8);
     }

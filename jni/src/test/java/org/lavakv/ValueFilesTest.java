@@ -11,6 +11,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** Values apart from their keys: from which size on, in which files, and how garbage goes. */
 class ValueFilesTest extends LavaTestBase {
@@ -23,7 +24,8 @@ class ValueFilesTest extends LavaTestBase {
     @BeforeEach
     void openTables() throws Exception {
         lease = lease();
-        db = open(lease);
+        DBOptions options = new DBOptions().setEventBufferBytes(64 << 10);
+        db = LavaDB.open(options, directory.resolve("db").toString(), lease, List.of());
         values = db.createTable("values", new TableOptions());
         lists = db.createTable("lists", new TableOptions().setKind(TableKind.LIST));
     }
@@ -92,6 +94,7 @@ class ValueFilesTest extends LavaTestBase {
     }
 
     @Test
+    @Timeout(60)
     void garbageIsCollected() throws Exception {
         TableHandle large = db.createTable("large", new TableOptions().setSeparationBytes(100));
         Random random = new Random(5);
@@ -105,9 +108,7 @@ class ValueFilesTest extends LavaTestBase {
             db.flush();
         }
         db.compactAll();
-        for (int i = 0; i < 3000 && s(db).gcJobs() == 0; i++) {
-            Thread.sleep(10);
-        }
+        awaitEvent(db, EventKind.COLLECTION_END);
         DBStatistics s = s(db);
         assertThat(s.gcJobs()).isPositive();
         assertThat(s.gcValuesDead()).isEqualTo(500);
