@@ -212,7 +212,7 @@ DEFECTS = [
     Defect("pieces that scans have passed stay in the cache", "src/value/scan_ahead.cc",
            "  if (stream->piece_bytes > 0)\n    cache_->Erase(", "  if (false)\n    cache_->Erase(",
            ("value",)),
-    Defect("the next page begins with the last one's end", "src/db/scan.cc",
+    Defect("the next page begins with the last one's end", "src/db/scanner.cc",
            "range->exclusive = request.lower_exclusive && !request.lower.empty();",
            "range->exclusive = false;", ANSWERS),
     # What scans remember of where there is nothing, and scans of several tables.
@@ -225,14 +225,14 @@ DEFECTS = [
            "    case WriteBatch::Kind::kPut: {\n"
            "      const LiveNote note(table->dead(), key.slice());",
            "    case WriteBatch::Kind::kPut: {", ("dead ranges",)),
-    Defect("a snapshot's scan jumps over what was removed since", "src/db/scan.cc",
+    Defect("a snapshot's scan jumps over what was removed since", "src/db/scanner.cc",
            "snapshot == nullptr && !range.prefix.empty() ? &impl->dead() : nullptr;",
            "!range.prefix.empty() ? &impl->dead() : nullptr;", ("dead ranges",)),
     Defect("a scan that jumps learns of no prefix's deletion", "src/job/merging_iterator.cc",
            "      SeekAll(target);\n      for (uint32_t age",
            "      for (RecordIterator* records : records_) records->Seek(target);\n"
            "      for (uint32_t age", ("dead ranges",)),
-    Defect("a scan of tables passes a table by in the next partition", "src/db/scan.cc",
+    Defect("a scan of tables passes a table by in the next partition", "src/db/scanner.cc",
            "records->Seek(ends ? TableStart(partition + 1, bytes, tables.front()->id())",
            "records->Seek(ends ? TableStart(partition + 1, bytes, tables.back()->id())",
            ("scan of tables",)),
@@ -283,7 +283,7 @@ DEFECTS = [
            "if (files->begin()->first.empty()) RemoveFile(\"none\");", ANSWERS),
     Defect("memory is not given back to the counter", "src/memtable/arena.cc",
            "counter_->Release(charged_bytes_);\n}", "}", ("metamorphic", "stress")),
-    Defect("a value is handed out without its block's pin", "src/db/read.cc",
+    Defect("a value is handed out without its block's pin", "src/db/point_reader.cc",
            "value->Pin(lookup.value(), lookup.pin());", "value->Pin(lookup.value(), nullptr);",
            ANSWERS, "address"),
     Defect("close does not wait for jobs", "src/db/gate.h",
@@ -483,11 +483,11 @@ DEFECTS = [
            "return here != nullptr ? here->Get(lookup) : NotHere();",
            "return here != nullptr ? here->Get(lookup) : Status::OK();", ANSWERS),
     # Checkpoints.
-    Defect("pages of a snapshot show what was written since", "src/db/scan.cc",
-           "LAVA_ASSIGN_OR_RETURN(const ViewRef view, ViewOf(snapshot));\n"
+    Defect("pages of a snapshot show what was written since", "src/db/scanner.cc",
+           "LAVA_ASSIGN_OR_RETURN(const ViewRef view, context_.ViewOf(snapshot));\n"
            "  ScanPageWriter writer(request,",
            "static_cast<void>(snapshot);\n"
-           "  LAVA_ASSIGN_OR_RETURN(const ViewRef view, ViewOf(nullptr));\n"
+           "  LAVA_ASSIGN_OR_RETURN(const ViewRef view, context_.ViewOf(nullptr));\n"
            "  ScanPageWriter writer(request,", ANSWERS),
     Defect("what a dropped snapshot sealed is not flushed", "src/db/snapshot.cc",
            "  (void)Tried([this] { FlushWhatItSealed(); });\n", "",
@@ -583,16 +583,16 @@ DEFECTS = [
     Defect("a list that comes in pieces is taken for one unseen", "src/db/checked_source.h",
            "is_writable_ = list_.is_writable() || offset + length < size();",
            "is_writable_ = true;", ("pieces",)),
-    Defect("small parts of a list come behind large ones", "src/db/value_pieces.cc",
+    Defect("small parts of a list come behind large ones", "src/db/point_reader.cc",
            "if (group_bytes_ + part.raw_bytes() > kWholeBytesMax) "
            "LAVA_RETURN_IF_ERROR(AddGroup());", "", ("pieces",)),
-    Defect("a piece in memory is not charged", "src/db/value_pieces.cc",
+    Defect("a piece in memory is not charged", "src/db/point_reader.cc",
            "charge_(counter, kPieceBytes),", "charge_(counter, 0),", ("pieces",)),
     Defect("what a read has no room for is compressed", "src/value/value_log_writer.cc",
            "value_bytes <= options_.compressed_bytes_max;", "value_bytes != UINT64_MAX;",
            ("pieces",)),
-    Defect("a large value is in memory as a whole to be read", "src/db/db_impl.h",
-           "return bytes > std::min(kWholeBytesMax, in_memory_bytes_max_) && sink != nullptr;",
+    Defect("a large value is in memory as a whole to be read",
+           "src/db/point_reader.h", "return bytes > context_.whole_bytes_max && sink != nullptr;",
            "return bytes == UINT64_MAX && sink != nullptr;", ("pieces",)),
     Defect("a segment that a write tore is written on", "src/db/value_log.cc",
            "segment_full_ = !segment_->sound() ||", "segment_full_ =", ("value log", "fault")),
@@ -609,7 +609,7 @@ DEFECTS = [
            "return ReplayRecord(record, &replayed);", ("value log", "crash")),
     Defect("no flush tells how many values died in memory", "src/db/flush.cc",
            "(void)Tried([&] { ChooseBounds(flushed); });", "", ("value log",)),
-    Defect("a scan of the active memtable passes logged values by", "src/db/scan.cc",
+    Defect("a scan of the active memtable passes logged values by", "src/db/scanner.cc",
            "if (entry.kind == RecordKind::kPutReference || HasParts(entry.kind)) {",
            "if (HasParts(entry.kind)) {",
            ("value log",)),
@@ -678,7 +678,7 @@ DEFECTS = [
     Defect("a file's own elements of lists count as inherited", "src/manifest/births.h",
            "birth.number >= file.number;", "birth.number == file.number;",
            ("manifest", "entries of lists")),
-    Defect("a scan of the memtable leaves lists with parts out", "src/db/scan.cc",
+    Defect("a scan of the memtable leaves lists with parts out", "src/db/scanner.cc",
            "if (IsDeletion(entry.kind)) {", "if (IsDeletion(entry.kind) || HasParts(entry.kind)) {",
            ("entries of lists", "metamorphic")),
     Defect("an entry is bound that does not end with the value", "src/db/entries.cc",

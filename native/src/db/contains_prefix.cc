@@ -1,19 +1,23 @@
-#include "db/db_impl.h"
+#include <string>
+
+#include "db/dead_ranges.h"
 #include "db/file_runs.h"
+#include "db/scanner.h"
 
 namespace lava {
 
 namespace {
 
-// What one run, newer ones having nothing, says about the keys under a prefix.
+// The verdict of one run about the keys under a prefix, when newer runs have nothing there.
 enum class Verdict : uint8_t {
   kNothing,  // ask an older run
   kLive,     // a key is there
-  kDeleted,  // none is, in older runs neither
+  kDeleted,  // no key is there, nor in older runs
   kUnclear,  // some older keys are deleted: only a merge tells whether all are
 };
 
-// A judge looks at no more deletions: the scan that is asked else remembers where there is nothing.
+// A run is given up as unclear after so many deletions. The scan that is asked then remembers where
+// it found nothing.
 constexpr uint32_t kDeletionsMax = 16;
 
 bool IsDeletion(RecordKind kind) {
@@ -34,7 +38,7 @@ Verdict JudgeMemTable(const MemTable& run, Slice prefix, Slice end) {
   return copied.end && run.HasPrefixDelete(prefix) ? Verdict::kDeleted : Verdict::kUnclear;
 }
 
-// Whether a reference stands for nothing any more. It hides older records all the same.
+// Whether the record refers to a value that has expired. It hides older records all the same.
 bool HasExpired(const Version& version, const TableImpl& table, const Record& record) {
   ValueReference reference;
   return record.kind == RecordKind::kPutReference && DecodeReference(record.value, &reference) &&
@@ -63,17 +67,17 @@ Result<Verdict> JudgeFiles(const Version& version, const TableImpl& table, Merge
 
 }  // namespace
 
-Status DBImpl::ContainsPrefix(Table* table, Slice prefix, Snapshot* snapshot) {
+Status Scanner::ContainsPrefix(Table* table, Slice prefix, Snapshot* snapshot) const {
   TableImpl* impl;
-  LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
-  LAVA_RETURN_IF_ERROR(CheckBound(*impl, prefix, "prefix"));
-  const InternalKey internal(options_.partition_bytes, impl->id_bytes(), prefix);
+  LAVA_RETURN_IF_ERROR(context_.tables->Check(table, &impl));
+  LAVA_RETURN_IF_ERROR(context_.partitions->CheckBound(*impl, prefix, "prefix"));
+  const InternalKey internal(context_.partitions->bytes(), impl->id_bytes(), prefix);
   const Slice key = internal.slice();
   const std::string end = PrefixEnd(key);
-  LAVA_ASSIGN_OR_RETURN(const ViewRef view, ViewOf(snapshot));
-  Counters::Add(&counters_.reads, 1);
-  // A run that is newer than what is known to be dead may still hide what is in older ones, so that
-  // only a merge tells more.
+  LAVA_ASSIGN_OR_RETURN(const ViewRef view, context_.ViewOf(snapshot));
+  Counters::Add(&context_.counters->reads, 1);
+  // Nothing is known beyond the dead range, and a newer run may hide records there of older ones:
+  // only a merge tells.
   std::string known;
   const bool knows =
       snapshot == nullptr && impl->dead().watches() && impl->dead().Find(key, &known);

@@ -21,7 +21,11 @@
 #include "db/job_plans.h"
 #include "db/late_files.h"
 #include "db/manual_compactions.h"
+#include "db/partition_range.h"
+#include "db/point_reader.h"
+#include "db/read_logged.h"
 #include "db/read_view.h"
+#include "db/scanner.h"
 #include "db/sealed_memtables.h"
 #include "db/snapshot_impl.h"
 #include "db/table_impl.h"
@@ -31,7 +35,6 @@
 #include "host/host_impl.h"
 #include "job/compaction_job.h"
 #include "job/entry_segment.h"
-#include "job/list_layout.h"
 #include "manifest/space.h"
 #include "policy/compaction_picker.h"
 #include "policy/gc_effort.h"
@@ -42,8 +45,6 @@
 namespace lava {
 
 class Lookup;
-class MergeRun;
-class ScanPageWriter;
 struct ValueFileGarbage;
 namespace vsst {
 class EntryFileReader;
@@ -51,15 +52,6 @@ class EntryFileReader;
 
 /// What an instance's files are in. direct: its own file system, or null.
 fs::FileSystem* FilesOf(const DBOptions& options, fs::FileSystem* direct);
-/// The segment that a run of the view refers to; null: none of that name.
-std::shared_ptr<const LogSegment> SegmentOf(const ReadView& view, const FileId& birth);
-/// The value of a reference that is_logged().
-Status ReadLoggedValue(const ReadView& view, Slice key, const ValueReference& reference,
-                       std::string* value);
-/// The same to its place in `to`, of a list or a page.
-Status ReadLoggedTo(const ReadView& view, Slice key, const ListLayout::Logged& logged, char* to);
-/// The whole of a list that has parts elsewhere.
-Status ReadList(const ReadView& view, Slice key, const ListLayout& list, std::string* whole);
 /// Whether all values in the file have expired.
 bool HasAllExpired(const ValueFileMeta& file, const std::map<uint64_t, TableOptions>& tables,
                    int64_t now_ms);
@@ -118,7 +110,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   std::string EntrySegmentName(uint64_t segment) const override;
 
   Status Get(Table* table, KeyRef key, PinnedValue* value, Snapshot* snapshot) override {
-    return GetTo(table, key, value, nullptr, snapshot);
+    return point_reader_.Get(table, key, value, nullptr, snapshot);
   }
   Status GetTo(Table* table, KeyRef key, PinnedValue* value, ValueSink* sink,
                Snapshot* snapshot) override;
@@ -204,13 +196,11 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   JobContext MakeJobContext(uint32_t output_level);
 
   // write.cc, room.cc
-  Status CheckKey(const TableImpl& table, KeyRef key) const;
   Status CheckValue(const TableImpl& table, Slice value) const;
   static Status CheckValueBytes(const TableImpl& table, uint64_t bytes);
   static Status NotWritable(const TableImpl& table);
   Status CheckOperation(const WriteBatch& batch, const WriteBatch::Operation& operation,
                         TableImpl** table) const;
-  Status CheckBound(const TableImpl& table, Slice bound, std::string_view name) const;
   uint64_t MemtableBytesOf(const WriteBatch& batch) const;
   // value_log.cc.
   /// Whether the value is too large for the memtable, so that it goes to a value file at once.
@@ -329,14 +319,8 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
       LAVA_REQUIRES(write_mutex_);
   void DeleteLocked(Slice internal_key, uint32_t prefix_bytes) LAVA_REQUIRES(write_mutex_);
   void DeletePrefixLocked(Slice internal_prefix) LAVA_REQUIRES(write_mutex_);
-  /// Calls range(begin, end) for each partition's part of a range of a table, in internal keys.
-  void ForEachRange(const TableImpl& table, Slice lower, Slice upper,
-                    const std::function<void(Slice, Slice)>& range) const;
   void DeleteRangeLocked(const TableImpl& table, Slice lower, Slice upper)
       LAVA_REQUIRES(write_mutex_);
-  uint32_t InternalPrefix(uint32_t user_prefix_bytes) const {
-    return user_prefix_bytes == 0 ? 0 : user_prefix_bytes + kTableIdBytes;
-  }
   enum class Purpose : uint8_t { kStore, kFree };  // the latter is let past the limits of space
   Status MakeRoom(uint64_t bytes, Purpose purpose = Purpose::kStore) LAVA_REQUIRES(write_mutex_);
   Status MakeRoomSlow(uint64_t bytes, Purpose purpose) LAVA_REQUIRES(write_mutex_);
@@ -356,47 +340,9 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   void Wrote(uint64_t user_bytes) LAVA_REQUIRES(write_mutex_);
   bool OlderMayHavePrefix(Slice internal_prefix) const;
 
-  // read.cc
-  Result<ViewRef> ViewOf(Snapshot* snapshot) const;
-  Status LookUp(const ReadView& view, Lookup* lookup) const;
-  static bool HasExpired(const ReadView& view, const TableImpl& table, const Lookup& lookup);
-  Status ResolveReference(const ReadView& view, Lookup* lookup, ValueSink* sink) const;
-  Status ResolveInFile(const ReadView& view, const ValueReference& reference, Lookup* lookup,
-                       ValueSink* sink) const;
-  Status ResolveList(const ReadView& view, Lookup* lookup, ValueSink* sink) const;
   // value_pieces.cc
   template <typename Body>
   Status WithWhole(ValueSource* value, const Body& write);
-  bool GoesInPieces(uint64_t bytes, const ValueSink* sink) const {
-    return bytes > std::min(kWholeBytesMax, in_memory_bytes_max_) && sink != nullptr;
-  }
-  /// To the sink, and *lookup has an empty value then.
-  Status AddInPieces(const ReadView& view, const ValueReference& reference, Lookup* lookup,
-                     ValueSink* sink) const;
-  Status AddInPieces(const ReadView& view, const ListLayout& list, Lookup* lookup,
-                     ValueSink* sink) const;
-
-  // scan.cc
-  struct ScanRange;
-  Status MakeScanRange(const TableImpl& table, const ScanRequest& request, ScanRange* range) const;
-  struct ActivePage;
-  static bool CopyActive(const MemTable& active, const ScanRange& range, bool keys_only,
-                         ActivePage* page);
-  static Status ScanActive(const ReadView& view, const ScanRange& range, bool keys_only,
-                           ActivePage* page, DeadSteps* steps);
-  Status ScanView(TableImpl* impl, const ScanRequest& request, ScanRange* range, ScanPage* page,
-                  Snapshot* snapshot, DeadSteps* steps);
-  Status CountShown(TableImpl* table, const ScanRequest& request, const ScanPage& page,
-                    Status status);
-  Status ScanOnly(const TableImpl& table, const ReadView& view, RecordIterator* records,
-                  const ScanRange& range, bool keys_only, ScanPageWriter* writer,
-                  DeadSteps* steps) const;
-  Status ScanMerged(const TableImpl& table, const ReadView& view, const ScanRange& range,
-                    RecordIterator* records, bool keys_only, ScanPageWriter* writer) const;
-  Status CheckTables(const TablesScanRequest& request, std::vector<TableImpl*>* tables) const;
-  Status ShowTables(const std::vector<TableImpl*>& tables, const ReadView& view,
-                    RecordIterator* records, ScanPageWriter* writer, TablesScanPage* page) const;
-
   Status ReplayRecord(Slice record, Replayed* replayed) LAVA_REQUIRES(write_mutex_);
   /// Wakes all who wait for a change of what the state mutex guards.
   void NotifyChanged() LAVA_REQUIRES(state_mutex_) {
@@ -576,6 +522,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   void JobThrew() noexcept;
 
   const DBOptions options_;
+  const PartitionRange partitions_{options_};
   const std::string path_;
   const DBEnvironment environment_;
   const std::shared_ptr<EventNotifier> notifier_ =
@@ -660,6 +607,16 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   std::atomic<bool> has_older_{false};
   std::atomic<bool> flushing_{false};  // there are unflushed runs
   ViewCell view_;
+  ReadContext read_context_{.partitions = &partitions_,
+                            .tables = &tables_,
+                            .newest_view = &view_,
+                            .snapshots = snapshots_.get(),
+                            .counters = &counters_,
+                            .memory = budget_.counter(MemoryPurpose::kScans),
+                            .lease = options_.lease,
+                            .whole_bytes_max = kWholeBytesMax};
+  const PointReader point_reader_{&read_context_};
+  const Scanner scanner_{&read_context_};
   std::atomic<uint64_t> ordering_look_at_{0};  // when so many bytes were scanned
 
   // Of what is planned and runs. Planning looks at all files, so nobody takes it who holds write.

@@ -110,7 +110,7 @@ Status DBImpl::PutExternal(Table* table, KeyRef key, Slice value, Slice entry,
                            EntryLocation* location) {
   TableImpl* impl;
   LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
-  LAVA_RETURN_IF_ERROR(CheckKey(*impl, key));
+  LAVA_RETURN_IF_ERROR(partitions_.CheckKey(*impl, key));
   LAVA_RETURN_IF_ERROR(CheckValue(*impl, value));
   if (impl->kind() == TableKind::kList)
     return Status::InvalidArgument("table '" + impl->name() +
@@ -121,7 +121,7 @@ Status DBImpl::PutExternal(Table* table, KeyRef key, Slice value, Slice entry,
                                    " bytes does not end with its value of " +
                                    std::to_string(value.size()) + ", or is too long");
   const InternalKey internal(options_.partition_bytes, impl->id_bytes(), key.key);
-  const uint32_t prefix_bytes = InternalPrefix(key.prefix_bytes);
+  const uint32_t prefix_bytes = PartitionRange::InternalPrefix(key.prefix_bytes);
   MutexLock lock(&write_mutex_);
   LAVA_RETURN_IF_ERROR(MakeRoom(key.key.size() + 2 * kLoggedBytesMax));
   const EntrySegment::Value logged{internal.slice(), value, static_cast<uint32_t>(inline_bytes),
@@ -209,11 +209,11 @@ bool DBImpl::IsHeld(const std::string& name) const {
 Status DBImpl::GetExternal(Table* table, KeyRef key, EntryLocation* location) {
   TableImpl* impl;
   LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
-  LAVA_RETURN_IF_ERROR(CheckKey(*impl, key));
-  LAVA_ASSIGN_OR_RETURN(const ViewRef view, ViewOf(nullptr));
+  LAVA_RETURN_IF_ERROR(partitions_.CheckKey(*impl, key));
+  LAVA_ASSIGN_OR_RETURN(const ViewRef view, read_context_.ViewOf(nullptr));
   const InternalKey internal(options_.partition_bytes, impl->id_bytes(), key.key);
-  Lookup lookup(internal.slice(), InternalPrefix(key.prefix_bytes));
-  LAVA_RETURN_IF_ERROR(LookUp(*view, &lookup));
+  Lookup lookup(internal.slice(), PartitionRange::InternalPrefix(key.prefix_bytes));
+  LAVA_RETURN_IF_ERROR(LookUpIn(*view, &lookup));
   const ValueReference* const reference = lookup.reference();
   if (reference == nullptr || HasExpired(*view, *impl, lookup) ||
       reference->birth.origin != versions_.origin() ||

@@ -104,6 +104,7 @@ DBImpl::DBImpl(const DBOptions& options, std::string path, const DBEnvironment& 
   in_memory_bytes_max_ = environment.value_in_memory_bytes_max;
   if (in_memory_bytes_max_ == 0)
     in_memory_bytes_max_ = std::max(kValueInMemoryAlways, memtable_limit_ / kValueMemtableShare);
+  read_context_.whole_bytes_max = std::min(kWholeBytesMax, in_memory_bytes_max_);
 }
 
 DBImpl::~DBImpl() {

@@ -62,7 +62,8 @@ class SnapshotImpl final : public Snapshot {
   Status Files(std::vector<File>* files, std::string* metadata) override;
   Flushed flushed() const override { return {sealed_bytes_, file_bytes_.load()}; }
 
-  DBImpl* db() const { return db_; }
+  /// The registry of the instance that the snapshot is of.
+  const SnapshotRegistry* registry() const { return registry_.get(); }
   /// As of when it was taken.
   SnapshotInfo Info() const;
   /// Closed when the instance is; NoSpace when writes needed what the snapshot kept.

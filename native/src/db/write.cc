@@ -10,12 +10,6 @@ namespace {
 // What a record costs in the memtable beside its key and value; an estimate for sealing early.
 constexpr uint64_t kRecordOverheadBytes = 64;
 
-Status Limit(std::string_view what, const std::string& table, uint64_t bytes, uint64_t bytes_max) {
-  return Status::InvalidArgument(std::string(what) + " of table '" + table + "' has " +
-                                 std::to_string(bytes) + " bytes, the limit is " +
-                                 std::to_string(bytes_max));
-}
-
 }  // namespace
 
 void WriteBatch::Add(Kind kind, Table* table, KeyRef key, Slice value) {
@@ -33,27 +27,6 @@ void WriteBatch::Add(Kind kind, Table* table, KeyRef key, Slice value) {
   operations_.push_back(operation);
 }
 
-Status DBImpl::CheckKey(const TableImpl& table, KeyRef key) const {
-  if (key.key.size() > kKeyBytesMax)
-    return Limit("key", table.name(), key.key.size(), kKeyBytesMax);
-  if (key.key.size() < options_.partition_bytes)
-    return Status::InvalidArgument(
-        "key of table '" + table.name() + "' has " + std::to_string(key.key.size()) +
-        " bytes, fewer than its partition's " + std::to_string(options_.partition_bytes));
-  const uint32_t partition = PartitionOf(key.key, options_.partition_bytes);
-  if (partition < options_.partition_first || partition > options_.partition_last)
-    return Status::InvalidArgument("key of table '" + table.name() + "' is of partition " +
-                                   std::to_string(partition) + ", the instance holds " +
-                                   std::to_string(options_.partition_first) + " to " +
-                                   std::to_string(options_.partition_last));
-  if (key.prefix_bytes != 0 &&
-      (key.prefix_bytes > key.key.size() || key.prefix_bytes < options_.partition_bytes))
-    return Status::InvalidArgument("prefix of " + std::to_string(key.prefix_bytes) +
-                                   " bytes of a key of table '" + table.name() + "' with " +
-                                   std::to_string(key.key.size()) + " bytes");
-  return Status::OK();
-}
-
 Status DBImpl::CheckValue(const TableImpl& table, Slice value) const {
   LAVA_RETURN_IF_ERROR(CheckValueBytes(table, value.size()));
   if (table.kind() == TableKind::kList && !IsWritableList(value)) [[unlikely]]
@@ -63,7 +36,7 @@ Status DBImpl::CheckValue(const TableImpl& table, Slice value) const {
 
 Status DBImpl::CheckValueBytes(const TableImpl& table, uint64_t bytes) {
   return bytes <= kValueBytesMax ? Status::OK()
-                                 : Limit("value", table.name(), bytes, kValueBytesMax);
+                                 : AboveLimit("value", table.name(), bytes, kValueBytesMax);
 }
 
 Status DBImpl::NotWritable(const TableImpl& table) {
@@ -74,7 +47,8 @@ Status DBImpl::NotWritable(const TableImpl& table) {
 Status DBImpl::CheckOperation(const WriteBatch& batch, const WriteBatch::Operation& operation,
                               TableImpl** table) const {
   LAVA_RETURN_IF_ERROR(tables_.Check(operation.table, table));
-  LAVA_RETURN_IF_ERROR(CheckKey(**table, {batch.key(operation), operation.prefix_bytes}));
+  LAVA_RETURN_IF_ERROR(
+      partitions_.CheckKey(**table, {batch.key(operation), operation.prefix_bytes}));
   LAVA_RETURN_IF_ERROR(CheckValue(**table, batch.value(operation)));
   if (operation.kind == WriteBatch::Kind::kAppend && (*table)->kind() != TableKind::kList)
     return Status::InvalidArgument("append to table '" + (*table)->name() + "', which is no list");
@@ -84,7 +58,7 @@ Status DBImpl::CheckOperation(const WriteBatch& batch, const WriteBatch::Operati
 Status DBImpl::Put(Table* table, KeyRef key, Slice value) {
   TableImpl* impl;
   LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
-  LAVA_RETURN_IF_ERROR(CheckKey(*impl, key));
+  LAVA_RETURN_IF_ERROR(partitions_.CheckKey(*impl, key));
   LAVA_RETURN_IF_ERROR(CheckValue(*impl, value));
   const InternalKey internal(options_.partition_bytes, impl->id_bytes(), key.key);
   // Asked once: the table's bound may change.
@@ -92,7 +66,7 @@ Status DBImpl::Put(Table* table, KeyRef key, Slice value) {
   const uint64_t bytes = key.key.size() + (large ? kLoggedBytesMax : value.size());
   MutexLock lock(&write_mutex_);
   LAVA_RETURN_IF_ERROR(MakeRoom(bytes + kRecordOverheadBytes));
-  const uint32_t prefix_bytes = InternalPrefix(key.prefix_bytes);
+  const uint32_t prefix_bytes = PartitionRange::InternalPrefix(key.prefix_bytes);
   const LiveNote note(impl->dead(), internal.slice());
   if (large_values_ && IsApart(*impl, value)) [[unlikely]]
     impl->CountApart();
@@ -114,13 +88,13 @@ Status DBImpl::Put(Table* table, KeyRef key, Slice value) {
 Status DBImpl::Delete(Table* table, KeyRef key) {
   TableImpl* impl;
   LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
-  LAVA_RETURN_IF_ERROR(CheckKey(*impl, key));
+  LAVA_RETURN_IF_ERROR(partitions_.CheckKey(*impl, key));
   const InternalKey internal(options_.partition_bytes, impl->id_bytes(), key.key);
   MutexLock lock(&write_mutex_);
   LAVA_RETURN_IF_ERROR(MakeRoom(key.key.size() + kRecordOverheadBytes, Purpose::kFree));
-  LAVA_RETURN_IF_ERROR(
-      LogWrite(WalRecord::Kind::kDelete, internal.slice(), InternalPrefix(key.prefix_bytes), {}));
-  DeleteLocked(internal.slice(), InternalPrefix(key.prefix_bytes));
+  LAVA_RETURN_IF_ERROR(LogWrite(WalRecord::Kind::kDelete, internal.slice(),
+                                PartitionRange::InternalPrefix(key.prefix_bytes), {}));
+  DeleteLocked(internal.slice(), PartitionRange::InternalPrefix(key.prefix_bytes));
   Wrote(key.key.size());
   return Status::OK();
 }
@@ -128,7 +102,7 @@ Status DBImpl::Delete(Table* table, KeyRef key) {
 Status DBImpl::Append(Table* table, KeyRef key, Slice segments) {
   TableImpl* impl;
   LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
-  LAVA_RETURN_IF_ERROR(CheckKey(*impl, key));
+  LAVA_RETURN_IF_ERROR(partitions_.CheckKey(*impl, key));
   LAVA_RETURN_IF_ERROR(CheckValue(*impl, segments));
   if (impl->kind() != TableKind::kList)
     return Status::InvalidArgument("append to table '" + impl->name() + "', which is no list");
@@ -140,14 +114,15 @@ Status DBImpl::Append(Table* table, KeyRef key, Slice segments) {
   if (large) [[unlikely]]
     LAVA_RETURN_IF_ERROR(LogAppended(*impl, internal.slice(), segments, &reference_));
   LAVA_RETURN_IF_ERROR(LogWrite(WalRecord::Kind::kAppend, internal.slice(),
-                                InternalPrefix(key.prefix_bytes), segments));
+                                PartitionRange::InternalPrefix(key.prefix_bytes), segments));
   const LiveNote note(impl->dead(), internal.slice());
   if (large) [[unlikely]]
-    AppendLogged(internal.slice(), InternalPrefix(key.prefix_bytes), reference_);
+    AppendLogged(internal.slice(), PartitionRange::InternalPrefix(key.prefix_bytes), reference_);
   else
-    active_->Append(internal.slice(), InternalPrefix(key.prefix_bytes), segments);
+    active_->Append(internal.slice(), PartitionRange::InternalPrefix(key.prefix_bytes), segments);
   if (binds_ && !large && IsApartOfList(*impl, segments)) [[unlikely]]
-    NoteWrite(impl, internal.slice(), InternalPrefix(key.prefix_bytes), segments.size());
+    NoteWrite(impl, internal.slice(), PartitionRange::InternalPrefix(key.prefix_bytes),
+              segments.size());
   Wrote(key.key.size() + segments.size());
   return Status::OK();
 }
@@ -155,7 +130,7 @@ Status DBImpl::Append(Table* table, KeyRef key, Slice segments) {
 Status DBImpl::DeletePrefix(Table* table, Slice prefix) {
   TableImpl* impl;
   LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
-  LAVA_RETURN_IF_ERROR(CheckKey(*impl, {prefix, 0}));
+  LAVA_RETURN_IF_ERROR(partitions_.CheckKey(*impl, {prefix, 0}));
   const InternalKey internal(options_.partition_bytes, impl->id_bytes(), prefix);
   MutexLock lock(&write_mutex_);
   LAVA_RETURN_IF_ERROR(MakeRoom(prefix.size() + kRecordOverheadBytes, Purpose::kFree));
@@ -200,7 +175,7 @@ void DBImpl::Apply(const WriteBatch& batch, const WriteBatch::Operation& operati
                    Slice reference) {
   const auto* table = static_cast<const TableImpl*>(operation.table);
   const InternalKey key(options_.partition_bytes, table->id_bytes(), batch.key(operation));
-  const uint32_t prefix_bytes = InternalPrefix(operation.prefix_bytes);
+  const uint32_t prefix_bytes = PartitionRange::InternalPrefix(operation.prefix_bytes);
   switch (operation.kind) {
     case WriteBatch::Kind::kPut: {
       const LiveNote note(table->dead(), key.slice());
@@ -263,8 +238,8 @@ bool DBImpl::OlderMayHavePrefix(Slice internal_prefix) const {
 Status DBImpl::DeleteRange(Table* table, Slice lower, Slice upper) {
   TableImpl* impl;
   LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
-  if (!lower.empty()) LAVA_RETURN_IF_ERROR(CheckBound(*impl, lower, "lower"));
-  if (!upper.empty()) LAVA_RETURN_IF_ERROR(CheckBound(*impl, upper, "upper"));
+  if (!lower.empty()) LAVA_RETURN_IF_ERROR(partitions_.CheckBound(*impl, lower, "lower"));
+  if (!upper.empty()) LAVA_RETURN_IF_ERROR(partitions_.CheckBound(*impl, upper, "upper"));
   if (!upper.empty() && lower >= upper) return Status::OK();
   MutexLock lock(&write_mutex_);
   LAVA_RETURN_IF_ERROR(
@@ -275,35 +250,8 @@ Status DBImpl::DeleteRange(Table* table, Slice lower, Slice upper) {
   return Status::OK();
 }
 
-Status DBImpl::CheckBound(const TableImpl& table, Slice bound, std::string_view name) const {
-  if (bound.size() > kKeyBytesMax)
-    return Limit(std::string(name) + " bound", table.name(), bound.size(), kKeyBytesMax);
-  if (bound.size() < options_.partition_bytes)
-    return Status::InvalidArgument(std::string(name) + " bound in table '" + table.name() +
-                                   "' has " + std::to_string(bound.size()) +
-                                   " bytes, fewer than its partition's " +
-                                   std::to_string(options_.partition_bytes));
-  return Status::OK();
-}
-
-void DBImpl::ForEachRange(const TableImpl& table, Slice lower, Slice upper,
-                          const std::function<void(Slice, Slice)>& range) const {
-  const uint32_t bytes = options_.partition_bytes;
-  uint32_t first = options_.partition_first, last = options_.partition_last;
-  if (!lower.empty()) first = std::max(first, PartitionOf(lower, bytes));
-  if (!upper.empty()) last = std::min(last, PartitionOf(upper, bytes));
-  for (uint32_t partition = first; partition <= last; ++partition) {
-    std::string begin = TableStart(partition, bytes, table.id());
-    std::string end = TableStart(partition, bytes, table.id() + 1);
-    if (!lower.empty() && partition == PartitionOf(lower, bytes)) begin.append(lower.substr(bytes));
-    if (!upper.empty() && partition == PartitionOf(upper, bytes))
-      end = TableStart(partition, bytes, table.id()).append(upper.substr(bytes));
-    if (begin < end) range(begin, end);
-  }
-}
-
 void DBImpl::DeleteRangeLocked(const TableImpl& table, Slice lower, Slice upper) {
-  ForEachRange(table, lower, upper, [this](Slice begin, Slice end) {
+  partitions_.ForEach(table.id(), lower, upper, [this](Slice begin, Slice end) {
     write_mutex_.AssertHeld();
     active_->DeleteRange(begin, end);
   });

@@ -73,7 +73,7 @@ Status DBImpl::LogWrite(const WriteBatch& batch, const std::vector<std::string>&
     const WriteBatch::Operation& operation = batch.operations()[i];
     const auto* table = static_cast<const TableImpl*>(operation.table);
     const InternalKey key(options_.partition_bytes, table->id_bytes(), batch.key(operation));
-    const uint32_t prefix_bytes = InternalPrefix(operation.prefix_bytes);
+    const uint32_t prefix_bytes = PartitionRange::InternalPrefix(operation.prefix_bytes);
     const bool put = operation.kind == WriteBatch::Kind::kPut;
     // An append's record has what is appended: a replay does not ask what it stands on.
     if (put && !references.empty() && !references[i].empty()) {
@@ -90,7 +90,7 @@ Status DBImpl::LogWrite(const WriteBatch& batch, const std::vector<std::string>&
 Status DBImpl::LogRangeDelete(const TableImpl& table, Slice lower, Slice upper) {
   if (wal_ == nullptr) return Status::OK();
   wal_record_.Clear();
-  ForEachRange(table, lower, upper, [this](Slice begin, Slice end) {
+  partitions_.ForEach(table.id(), lower, upper, [this](Slice begin, Slice end) {
     write_mutex_.AssertHeld();
     wal_record_.Add(WalRecord::Kind::kDeleteRange, begin, 0, end);
   });
@@ -100,7 +100,7 @@ Status DBImpl::LogRangeDelete(const TableImpl& table, Slice lower, Slice upper) 
 Status DBImpl::LogDrop(const TableImpl& table) {
   if (wal_ == nullptr) return Status::OK();
   wal_record_.Clear();
-  ForEachRange(table, {}, {}, [this](Slice begin, Slice end) {
+  partitions_.ForEach(table.id(), {}, {}, [this](Slice begin, Slice end) {
     write_mutex_.AssertHeld();
     wal_record_.Add(WalRecord::Kind::kDeleteRange, begin, 0, end);
   });

@@ -1,9 +1,14 @@
+#include "db/scanner.h"
+
 #include <algorithm>
 #include <list>
 #include <optional>
+#include <string>
+#include <utility>
 
-#include "db/db_impl.h"
+#include "db/dead_ranges.h"
 #include "db/file_runs.h"
+#include "db/read_logged.h"
 #include "db/scan_page.h"
 #include "job/list_layout.h"
 #include "job/merging_iterator.h"
@@ -11,16 +16,16 @@
 
 namespace lava {
 
-// What a scan walks: internal keys in [from, upper), without from when exclusive.
-struct DBImpl::ScanRange {
+// The internal keys of a scan: [from, upper), without `from` if exclusive.
+struct Scanner::Range {
   std::string from, upper;
   bool exclusive = false;
   std::string prefix;  // internal; empty without prefix
 };
 
-// Records of the active memtable that are copied at once, in memory that the thread keeps: a page
-// allocates nothing. One at a time in a thread.
-struct DBImpl::ActivePage {
+// Records of the active memtable that are copied at once. The thread keeps the memory, so that a
+// page allocates nothing; a thread has one of these at a time.
+struct Scanner::ActivePage {
   static constexpr size_t kRecordsMax = 128;
   static constexpr size_t kKeptBytesMax = 256 << 10;
 
@@ -54,17 +59,17 @@ bool IsDeletion(RecordKind kind) {
   return kind == RecordKind::kDelete || kind == RecordKind::kPrefixDelete;
 }
 
-// False when the run knows nothing of keys in the range, so that it can be left out.
+// False: the run has nothing in the range and can be left out.
 bool Matters(const MemTable& run, Slice lower, Slice upper, bool is_prefix) {
   if (run.has_range_tombstones()) return true;
-  // A deletion that begins before the range may reach into it; none reaches into a prefix.
+  // A deletion that begins before a range may reach into it. None reaches into a prefix.
   if (!is_prefix && run.has_prefix_deletes()) return true;
   MemTable::Copied copied;
   run.CopyRange(lower, false, upper, 1, true, &copied);
   return !copied.entries.empty();
 }
 
-// Adds the sealed runs that know something of the range, newest first.
+// Adds the sealed runs that have something in the range, newest first.
 void AddSealedRuns(const ReadView& view, Slice lower, Slice upper, bool is_prefix, bool keys_only,
                    std::vector<std::unique_ptr<MergeRun>>* runs) {
   for (const std::shared_ptr<SealedRun>& run : view.sealed) {
@@ -73,7 +78,7 @@ void AddSealedRuns(const ReadView& view, Slice lower, Slice upper, bool is_prefi
   }
 }
 
-// The same of the runs in files, which follow the sealed ones.
+// Adds the runs in files, which are older than the sealed ones.
 Status AddFileRuns(const Version& version, Slice lower, Slice upper, Slice prefix,
                    const TableReader::IterateOptions& options, const ExpectedEntries& expected,
                    std::vector<std::unique_ptr<MergeRun>>* runs) {
@@ -84,7 +89,7 @@ Status AddFileRuns(const Version& version, Slice lower, Slice upper, Slice prefi
                         });
 }
 
-// The value that a memtable's record stands for, which may be one of the memtable's segments.
+// Reads the value of a memtable's record that refers to one of the memtable's segments.
 Status ReadFromMemtable(const ReadView& view, Slice key, RecordKind kind, Slice stored,
                         std::string* value) {
   if (HasParts(kind)) {
@@ -98,7 +103,7 @@ Status ReadFromMemtable(const ReadView& view, Slice key, RecordKind kind, Slice 
   return ReadLoggedValue(view, key, reference, value);
 }
 
-// How to read files without filling the cache; memory is charged for it, as far as there is some.
+// How files are read without filling the cache. They are read ahead if there is memory for that.
 TableReader::IterateOptions PastTheCache(const Version& version, MemoryCounter* counter,
                                          ScopedCharge* memory) {
   constexpr uint32_t kReadaheadBytes = 128 << 10;
@@ -109,8 +114,8 @@ TableReader::IterateOptions PastTheCache(const Version& version, MemoryCounter* 
       .fill_cache = false, .readahead_bytes = granted ? kReadaheadBytes : 0, .look_in_cache = true};
 }
 
-// Fills a page with the records of a scan, wherever their values are: those of value files get
-// their room while the keys are walked, and are fetched together at the end.
+// Fills a page with the records of a scan. Values of value files get their place in the page while
+// the keys are walked, and are fetched together at the end.
 class PageFiller {
  public:
   PageFiller(const ReadView& view, uint64_t table, bool keys_only, ScanPageWriter* writer,
@@ -181,7 +186,7 @@ class PageFiller {
     ListLayout::Logged value;
   };
 
-  // An entry that is larger than a page has one for itself.
+  // Charges an entry that is larger than a usual page; it has a page for itself.
   void ChargeLarge(Slice key, uint64_t value_bytes) {
     constexpr uint64_t kUsualPageBytes = 1 << 20;
     if (value_bytes > kUsualPageBytes && writer_.HasRoom(key, value_bytes)) [[unlikely]]
@@ -204,9 +209,8 @@ class PageFiller {
 
 }  // namespace
 
-Status DBImpl::MakeScanRange(const TableImpl& table, const ScanRequest& request,
-                             ScanRange* range) const {
-  const uint32_t bytes = options_.partition_bytes;
+Status Scanner::MakeRange(const TableImpl& table, const ScanRequest& request, Range* range) const {
+  const uint32_t bytes = context_.partitions->bytes();
   if (request.entries_max == 0)
     return Status::InvalidArgument("scan of table '" + table.name() + "': entries_max is 0");
   if (request.prefix_bytes != 0 &&
@@ -214,33 +218,36 @@ Status DBImpl::MakeScanRange(const TableImpl& table, const ScanRequest& request,
     return Status::InvalidArgument("scan of table '" + table.name() + "': prefix_bytes " +
                                    std::to_string(request.prefix_bytes) +
                                    " is not between the partition's and the lower bound's");
-  if (!request.lower.empty()) LAVA_RETURN_IF_ERROR(CheckBound(table, request.lower, "lower"));
+  if (!request.lower.empty())
+    LAVA_RETURN_IF_ERROR(context_.partitions->CheckBound(table, request.lower, "lower"));
   if (request.prefix_bytes == 0 && !request.upper.empty())
-    LAVA_RETURN_IF_ERROR(CheckBound(table, request.upper, "upper"));
+    LAVA_RETURN_IF_ERROR(context_.partitions->CheckBound(table, request.upper, "upper"));
   const auto internal = [&](Slice user_key) {
     return std::string(InternalKey(bytes, table.id_bytes(), user_key).slice());
   };
-  range->from = request.lower.empty() ? TableStart(options_.partition_first, bytes, table.id())
+  range->from = request.lower.empty() ? TableStart(context_.partitions->first(), bytes, table.id())
                                       : internal(request.lower);
   range->exclusive = request.lower_exclusive && !request.lower.empty();
   if (request.prefix_bytes != 0) {
     range->prefix = internal(request.lower.substr(0, request.prefix_bytes));
     range->upper = PrefixEnd(range->prefix);
   } else if (request.upper.empty()) {
-    range->upper = TableStart(options_.partition_last, bytes, table.id() + 1);
+    range->upper = TableStart(context_.partitions->last(), bytes, table.id() + 1);
   } else {
     range->upper = internal(request.upper);
   }
   return Status::OK();
 }
 
-// Scans of a prefix of the newest state remember where there is nothing, and jump over it.
-Status DBImpl::Scan(Table* table, const ScanRequest& request, ScanPage* page, Snapshot* snapshot) {
+// A scan of a prefix of the newest state remembers where it found nothing, and later scans jump
+// over that part.
+Status Scanner::Scan(Table* table, const ScanRequest& request, ScanPage* page,
+                     Snapshot* snapshot) const {
   TableImpl* impl;
-  LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
-  ScanRange range;
-  LAVA_RETURN_IF_ERROR(MakeScanRange(*impl, request, &range));
-  Counters::Add(&counters_.scans, 1);
+  LAVA_RETURN_IF_ERROR(context_.tables->Check(table, &impl));
+  Range range;
+  LAVA_RETURN_IF_ERROR(MakeRange(*impl, request, &range));
+  Counters::Add(&context_.counters->scans, 1);
   DeadRanges* const ranges = snapshot == nullptr && !range.prefix.empty() ? &impl->dead() : nullptr;
   std::optional<DeadRanges::Walk> walk;
   bool remembers = ranges != nullptr && impl->meets_dead();
@@ -249,18 +256,18 @@ Status DBImpl::Scan(Table* table, const ScanRequest& request, ScanPage* page, Sn
     DeadSteps steps(ranges, range.upper);
     if (walk) steps.UseWalk(&*walk);
     Status status = ScanView(impl, request, &range, page, snapshot, &steps);
-    if (steps.total() > 0) Counters::Add(&counters_.records_stepped_over, steps.total());
+    if (steps.total() > 0) Counters::Add(&context_.counters->records_stepped_over, steps.total());
     if (steps.met_many()) impl->SetMeetsDead();
     if (!status.ok() || !steps.begins_again()) return status;
     remembers = true;
   }
 }
 
-Status DBImpl::ScanView(TableImpl* impl, const ScanRequest& request, ScanRange* scanned,
-                        ScanPage* page, Snapshot* snapshot, DeadSteps* steps) {
-  ScanRange& range = *scanned;
-  LAVA_ASSIGN_OR_RETURN(const ViewRef view, ViewOf(snapshot));
-  ScanPageWriter writer(request, options_.partition_bytes, page);
+Status Scanner::ScanView(TableImpl* impl, const ScanRequest& request, Range* scanned,
+                         ScanPage* page, Snapshot* snapshot, DeadSteps* steps) const {
+  Range& range = *scanned;
+  LAVA_ASSIGN_OR_RETURN(const ViewRef view, context_.ViewOf(snapshot));
+  ScanPageWriter writer(request, context_.partitions->bytes(), page);
   const bool empty = range.from >= range.upper && !range.upper.empty();
   if (empty || !steps->Begin(&range.from, &range.exclusive)) {
     writer.Finish(true);
@@ -268,15 +275,14 @@ Status DBImpl::ScanView(TableImpl* impl, const ScanRequest& request, ScanRange* 
   }
   const bool is_prefix = !range.prefix.empty();
   const Slice lower = is_prefix ? Slice(range.prefix) : Slice(range.from);
-  ScopedCharge windows;  // outlives the runs that have them
+  ScopedCharge windows;  // outlives the runs that use it
   TableReader::IterateOptions files;
   files.goes_on = request.lower_exclusive;
-  files.ahead_memory = budget_.counter(MemoryPurpose::kScans);
-  if (!request.fill_cache)
-    files = PastTheCache(*view->version, budget_.counter(MemoryPurpose::kScans), &windows);
+  files.ahead_memory = context_.memory;
+  if (!request.fill_cache) files = PastTheCache(*view->version, context_.memory, &windows);
   std::vector<std::unique_ptr<MergeRun>> runs;
-  // The first page of the active memtable is copied before it is known whether it is all there is:
-  // one walk less where it is.
+  // The active memtable is copied before it is known whether other runs have anything: if none has,
+  // that saves a walk.
   ActivePage active_page(&writer);
   bool active = false;
   if (view->active != nullptr) {
@@ -285,13 +291,13 @@ Status DBImpl::ScanView(TableImpl* impl, const ScanRequest& request, ScanRange* 
   }
   if (active) runs.push_back(NewMemTableRun(view->active, request.keys_only));
   AddSealedRuns(*view, lower, range.upper, is_prefix, request.keys_only, &runs);
-  // A prefix or a bound may end it long before, but not once a page was full.
+  // A prefix or a bound may end a scan early. Once a page was full, that is less likely.
   ExpectedEntries expected;
   if (files.goes_on || (!is_prefix && request.upper.empty()))
     expected = {request.entries_max, view->totals};
   LAVA_RETURN_IF_ERROR(
       AddFileRuns(*view->version, lower, range.upper, range.prefix, files, expected, &runs));
-  // Nothing to merge. Without a prefix there are other tables' keys to jump over, though.
+  // One run needs no merge. Without a prefix, the scan has to jump over keys of other tables.
   if (is_prefix && runs.size() <= 1) {
     if (active) {
       return CountShown(impl, request, *page,
@@ -308,27 +314,25 @@ Status DBImpl::ScanView(TableImpl* impl, const ScanRequest& request, ScanRange* 
   merge.keys_only = request.keys_only;
   if (is_prefix) merge.stepped_over = steps;
   merge.prefix_bytes_hint = static_cast<uint32_t>(range.prefix.size());
-  merge.prefix_bytes_min = options_.partition_bytes + kTableIdBytes;
+  merge.prefix_bytes_min = context_.partitions->bytes() + kTableIdBytes;
   const std::unique_ptr<RecordIterator> records = NewMergingIterator(std::move(runs), merge);
   return CountShown(impl, request, *page,
                     ScanMerged(*impl, *view, range, records.get(), request.keys_only, &writer));
 }
 
-// Scans of values weigh in where these should be.
-Status DBImpl::CountShown(TableImpl* table, const ScanRequest& request, const ScanPage& page,
-                          Status status) {
-  if (!status.ok() || request.keys_only) return status;
-  table->CountScanned(page.entries);
-  LookForOrdering();
+// Scans that show values have a say in where the values should be.
+Status Scanner::CountShown(TableImpl* table, const ScanRequest& request, const ScanPage& page,
+                           Status status) {
+  if (status.ok() && !request.keys_only) table->CountScanned(page.entries);
   return status;
 }
 
-// All that is visible stands in one run: its tombstones hide nothing of it.
-Status DBImpl::ScanOnly(const TableImpl& table, const ReadView& view, RecordIterator* records,
-                        const ScanRange& range, bool keys_only, ScanPageWriter* writer,
-                        DeadSteps* steps) const {
-  PageFiller page(view, table.id(), keys_only, writer, &counters_,
-                  budget_.counter(MemoryPurpose::kScans));
+// Shows what one run has, when no other run has anything: the tombstones of a run hide nothing in
+// it.
+Status Scanner::ScanOnly(const TableImpl& table, const ReadView& view, RecordIterator* records,
+                         const Range& range, bool keys_only, ScanPageWriter* writer,
+                         DeadSteps* steps) const {
+  PageFiller page(view, table.id(), keys_only, writer, context_.counters, context_.memory);
   records->Seek(range.from);
   while (records->Valid()) {
     const Record& record = records->record();
@@ -355,18 +359,18 @@ Status DBImpl::ScanOnly(const TableImpl& table, const ReadView& view, RecordIter
   return page.Finish(true);
 }
 
-// False when the active memtable says nothing about the prefix.
-bool DBImpl::CopyActive(const MemTable& active, const ScanRange& range, bool keys_only,
-                        ActivePage* page) {
+// False: the active memtable has nothing under the prefix.
+bool Scanner::CopyActive(const MemTable& active, const Range& range, bool keys_only,
+                         ActivePage* page) {
   page->Copy(active, range.from, range.exclusive, range.upper, keys_only);
   if (!page->copied.entries.empty() || active.has_range_tombstones()) return true;
-  // The prefix' own tombstone stands before the page, or at its exclusive start.
+  // The prefix's own tombstone may be before the page, or at its exclusive start.
   return active.HasPrefixDelete(range.prefix);
 }
 
-// All that is visible stands in the active memtable: nothing to merge.
-Status DBImpl::ScanActive(const ReadView& view, const ScanRange& range, bool keys_only,
-                          ActivePage* page, DeadSteps* steps) {
+// Shows what the active memtable has, when no other run has anything.
+Status Scanner::ScanActive(const ReadView& view, const Range& range, bool keys_only,
+                           ActivePage* page, DeadSteps* steps) {
   const MemTable& active = *view.active;
   const MemTable::Copied& copied = page->copied;
   ScanPageWriter* writer = page->writer;
@@ -407,7 +411,7 @@ Status DBImpl::ScanActive(const ReadView& view, const ScanRange& range, bool key
     }
     const MemTable::Copied::Entry& last = copied.entries.back();
     const std::string from(copied.bytes, last.key_offset, last.key_bytes);
-    // A point record may stand behind a tombstone of the same key.
+    // A point record may follow a tombstone of the same key.
     const bool exclusive = last.kind != RecordKind::kPrefixDelete;
     if (!exclusive && page->count == 1) {
       writer->Finish(false);
@@ -417,11 +421,10 @@ Status DBImpl::ScanActive(const ReadView& view, const ScanRange& range, bool key
   }
 }
 
-Status DBImpl::ScanMerged(const TableImpl& table, const ReadView& view, const ScanRange& range,
-                          RecordIterator* records, bool keys_only, ScanPageWriter* writer) const {
-  PageFiller page(view, table.id(), keys_only, writer, &counters_,
-                  budget_.counter(MemoryPurpose::kScans));
-  const uint32_t bytes = options_.partition_bytes;
+Status Scanner::ScanMerged(const TableImpl& table, const ReadView& view, const Range& range,
+                           RecordIterator* records, bool keys_only, ScanPageWriter* writer) const {
+  PageFiller page(view, table.id(), keys_only, writer, context_.counters, context_.memory);
+  const uint32_t bytes = context_.partitions->bytes();
   const Slice id(table.id_bytes(), kTableIdBytes);
   records->Seek(range.from);
   if (range.exclusive && records->Valid() && records->record().key == range.from) records->Next();
@@ -430,9 +433,10 @@ Status DBImpl::ScanMerged(const TableImpl& table, const ReadView& view, const Sc
     if (!range.upper.empty() && key >= range.upper) break;
     const Slice found_id = key.substr(bytes, kTableIdBytes);
     if (found_id != id) {
-      // To this table in the partition found, or in the next one when it is behind it there.
+      // Goes to this table in the partition found, or in the next partition if the walk is behind
+      // the table there.
       const uint32_t partition = PartitionOf(key, bytes) + (found_id < id ? 0 : 1);
-      if (partition > options_.partition_last) break;
+      if (partition > context_.partitions->last()) break;
       const std::string target = TableStart(partition, bytes, table.id());
       if (!range.upper.empty() && target >= range.upper) break;
       records->Seek(target);
@@ -446,13 +450,13 @@ Status DBImpl::ScanMerged(const TableImpl& table, const ReadView& view, const Sc
   return page.Finish(true);
 }
 
-Status DBImpl::CheckTables(const TablesScanRequest& request,
-                           std::vector<TableImpl*>* tables) const {
+Status Scanner::CheckTables(const TablesScanRequest& request,
+                            std::vector<TableImpl*>* tables) const {
   if (request.entries_max == 0)
     return Status::InvalidArgument("scan of several tables: entries_max is 0");
   for (Table* table : request.tables) {
     TableImpl* impl;
-    LAVA_RETURN_IF_ERROR(tables_.Check(table, &impl));
+    LAVA_RETURN_IF_ERROR(context_.tables->Check(table, &impl));
     if (!tables->empty() && tables->back()->id() >= impl->id())
       return Status::InvalidArgument("scan of several tables: '" + impl->name() + "' follows '" +
                                      tables->back()->name() + "', whose id is not smaller");
@@ -463,38 +467,39 @@ Status DBImpl::CheckTables(const TablesScanRequest& request,
     return Status::InvalidArgument("scan of several tables: it is to go on behind table " +
                                    std::to_string(request.after_table) + " of " +
                                    std::to_string(tables->size()));
-  return CheckBound(*(*tables)[request.after_table], request.after_key, "lower");
+  return context_.partitions->CheckBound(*(*tables)[request.after_table], request.after_key,
+                                         "lower");
 }
 
-Status DBImpl::ScanTables(const TablesScanRequest& request, TablesScanPage* page,
-                          Snapshot* snapshot) {
+Status Scanner::ScanTables(const TablesScanRequest& request, TablesScanPage* page,
+                           Snapshot* snapshot) const {
   std::vector<TableImpl*> tables;
   LAVA_RETURN_IF_ERROR(CheckTables(request, &tables));
-  LAVA_ASSIGN_OR_RETURN(const ViewRef view, ViewOf(snapshot));
-  Counters::Add(&counters_.scans, 1);
+  LAVA_ASSIGN_OR_RETURN(const ViewRef view, context_.ViewOf(snapshot));
+  Counters::Add(&context_.counters->scans, 1);
   page->sections.clear();
   ScanRequest single;
   single.lower = request.after_key;
   single.lower_exclusive = !request.after_key.empty();
   single.entries_max = request.entries_max;
   single.bytes_max = request.bytes_max;
-  ScanPageWriter writer(single, options_.partition_bytes, &page->page);
+  ScanPageWriter writer(single, context_.partitions->bytes(), &page->page);
   if (tables.empty()) {
     writer.Finish(true);
     return Status::OK();
   }
   const std::string from =
       request.after_key.empty()
-          ? TableStart(options_.partition_first, options_.partition_bytes, tables.front()->id())
-          : std::string(InternalKey(options_.partition_bytes,
+          ? TableStart(context_.partitions->first(), context_.partitions->bytes(),
+                       tables.front()->id())
+          : std::string(InternalKey(context_.partitions->bytes(),
                                     tables[request.after_table]->id_bytes(), request.after_key)
                             .slice());
-  ScopedCharge windows;  // outlives the runs that have them
+  ScopedCharge windows;  // outlives the runs that use it
   TableReader::IterateOptions files;
   files.goes_on = single.lower_exclusive;
-  files.ahead_memory = budget_.counter(MemoryPurpose::kScans);
-  if (!request.fill_cache)
-    files = PastTheCache(*view->version, budget_.counter(MemoryPurpose::kScans), &windows);
+  files.ahead_memory = context_.memory;
+  if (!request.fill_cache) files = PastTheCache(*view->version, context_.memory, &windows);
   std::vector<std::unique_ptr<MergeRun>> runs;
   if (view->active != nullptr && Matters(*view->active, from, {}, false))
     runs.push_back(NewMemTableRun(view->active, false));
@@ -502,32 +507,31 @@ Status DBImpl::ScanTables(const TablesScanRequest& request, TablesScanPage* page
   LAVA_RETURN_IF_ERROR(
       AddFileRuns(*view->version, from, {}, {}, files, {request.entries_max, view->totals}, &runs));
   MergeOptions merge;
-  merge.prefix_bytes_min = options_.partition_bytes + kTableIdBytes;
+  merge.prefix_bytes_min = context_.partitions->bytes() + kTableIdBytes;
   const std::unique_ptr<RecordIterator> records = NewMergingIterator(std::move(runs), merge);
   records->Seek(from);
   if (single.lower_exclusive && records->Valid() && records->record().key == from) records->Next();
   const Status shown = ShowTables(tables, *view, records.get(), &writer, page);
-  if (shown.IsNeedsFile()) return shown;  // its message is the file's name
+  if (shown.IsNeedsFile()) return shown;  // its message is the name of the file, and nothing else
   if (!shown.ok()) {
     const bool goes_on = single.lower_exclusive;
     return shown.WithContext("a scan from table '" +
                              tables[goes_on ? request.after_table : 0]->name() + "' in partition " +
-                             std::to_string(PartitionOf(from, options_.partition_bytes)) + " on");
+                             std::to_string(PartitionOf(from, context_.partitions->bytes())) +
+                             " on");
   }
   for (const ScanSection& section : page->sections)
     tables[section.table]->CountScanned(section.entries);
-  LookForOrdering();
   return Status::OK();
 }
 
-// Fills a page from the record on that the walk stands at.
-Status DBImpl::ShowTables(const std::vector<TableImpl*>& tables, const ReadView& view,
-                          RecordIterator* records, ScanPageWriter* writer,
-                          TablesScanPage* page) const {
-  PageFiller filler(view, tables[0]->id(), false, writer, &counters_,
-                    budget_.counter(MemoryPurpose::kScans));
-  const uint32_t bytes = options_.partition_bytes;
-  ScanSection at;  // the table and partition that the walk is in; of no table before the first
+// Fills a page from the current record of the walk on.
+Status Scanner::ShowTables(const std::vector<TableImpl*>& tables, const ReadView& view,
+                           RecordIterator* records, ScanPageWriter* writer,
+                           TablesScanPage* page) const {
+  PageFiller filler(view, tables[0]->id(), false, writer, context_.counters, context_.memory);
+  const uint32_t bytes = context_.partitions->bytes();
+  ScanSection at;  // where the walk is; before the first record in no table
   at.table = UINT32_MAX;
   while (records->Valid()) {
     const Slice key = records->record().key;
@@ -539,7 +543,7 @@ Status DBImpl::ShowTables(const std::vector<TableImpl*>& tables, const ReadView&
                            [](const TableImpl* t, uint64_t i) { return t->id() < i; });
       const bool ends = table == tables.end();
       if (ends || (*table)->id() != id) {
-        if (ends && partition == options_.partition_last) break;
+        if (ends && partition == context_.partitions->last()) break;
         records->Seek(ends ? TableStart(partition + 1, bytes, tables.front()->id())
                            : TableStart(partition, bytes, (*table)->id()));
         continue;
@@ -551,7 +555,7 @@ Status DBImpl::ShowTables(const std::vector<TableImpl*>& tables, const ReadView&
     const uint32_t before = page->page.entries;
     LAVA_ASSIGN_OR_RETURN(const bool added, filler.Add(records->record()));
     if (!added) return filler.Finish(false);
-    if (page->page.entries > before) {  // else it had expired
+    if (page->page.entries > before) {  // the record had not expired
       if (at.entries == 0) page->sections.push_back(at);
       at.entries = ++page->sections.back().entries;
     }

@@ -1,0 +1,240 @@
+#include "db/point_reader.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/lookup.h"
+#include "db/read_logged.h"
+#include "job/list_layout.h"
+#include "job/version_lookup.h"
+#include "lava/value_pieces.h"
+
+namespace lava {
+namespace {
+
+// A value of more bytes is charged as long as it is on its way to the caller.
+constexpr uint64_t kChargedBytesMin = 64 << 10;
+
+// Keeps a large value, or the block that holds it, charged. The lease is charged, because a caller
+// may let go of the value after the instance has gone.
+struct ChargedValue {
+  std::shared_ptr<Lease> lease;
+  std::optional<ScopedCharge> charge;
+  std::string bytes;
+  std::shared_ptr<const void> pin;
+};
+
+std::shared_ptr<ChargedValue> NewCharged(const std::shared_ptr<Lease>& lease, uint64_t bytes) {
+  auto value = std::make_shared<ChargedValue>();
+  if (bytes < kChargedBytesMin) return value;
+  value->lease = lease;
+  MemoryBudget* const slot = static_cast<LeaseImpl*>(lease.get())->budget();
+  value->charge.emplace(slot->counter(MemoryPurpose::kScans), bytes);
+  return value;
+}
+
+// Hands a sink values of value files. No more than a piece is in memory where the value is stored
+// uncompressed.
+class PiecewiseReader {
+ public:
+  // counter: is charged with what is in memory at once.
+  PiecewiseReader(const ReadView& view, Slice key, MemoryCounter* counter, ValueSink* sink)
+      : view_(view),
+        key_(key),
+        counter_(counter),
+        sink_(sink),
+        charge_(counter, kPieceBytes),
+        buffer_(std::make_unique_for_overwrite<char[]>(kPieceBytes)) {}
+
+  Status Add(const ValueReference& reference) {
+    const PiecewiseRead read{reference.raw_bytes, {buffer_.get(), kPieceBytes}, sink_};
+    LAVA_ASSIGN_OR_RETURN(const bool done, AddPieces(reference, read));
+    return done ? Status::OK() : AddWhole(reference);
+  }
+
+  Status Add(const ListLayout& list) {
+    for (const ListLayout::Part& part : list.parts()) {
+      if (group_bytes_ + part.raw_bytes() > kWholeBytesMax) LAVA_RETURN_IF_ERROR(AddGroup());
+      if (part.raw_bytes() > kWholeBytesMax) {
+        LAVA_RETURN_IF_ERROR(part.reference ? Add(*part.reference) : sink_->Add(part.bytes));
+        continue;
+      }
+      group_.push_back(&part);
+      group_bytes_ += part.raw_bytes();
+    }
+    return AddGroup();
+  }
+
+ private:
+  Result<bool> AddPieces(const ValueReference& reference, const PiecewiseRead& read) const {
+    if (!reference.is_logged()) return ReadValueInPieces(*view_.version, key_, reference, read);
+    const std::shared_ptr<const LogSegment> segment = SegmentOf(view_, reference.birth);
+    if (segment == nullptr) return false;
+    return segment->ReadInPieces(key_, reference, read);
+  }
+
+  Status AddWhole(const ValueReference& reference) {
+    const ScopedCharge charge(counter_, reference.raw_bytes);
+    if (reference.is_logged()) {
+      std::string value;
+      LAVA_RETURN_IF_ERROR(ReadLoggedValue(view_, key_, reference, &value));
+      return sink_->Add(value);
+    }
+    Slice value;
+    std::shared_ptr<const void> pin;
+    LAVA_RETURN_IF_ERROR(ReadValue(*view_.version, key_, reference, false, &value, &pin));
+    return sink_->Add(value);
+  }
+
+  // Adds small parts that follow each other. Those that are near each other in a file are read at
+  // once.
+  Status AddGroup() {
+    const ScopedCharge charge(counter_, group_bytes_);
+    std::string bytes(group_bytes_, '\0');
+    ValueFetch fetch(*view_.version, counter_);
+    std::vector<ListLayout::Logged> logged;
+    uint64_t offset = 0;
+    for (const ListLayout::Part* part : group_) {
+      ListLayout::Place(*part, key_, bytes.data(), offset, &fetch, &logged);
+      offset += part->raw_bytes();
+    }
+    group_.clear();
+    group_bytes_ = 0;
+    LAVA_RETURN_IF_ERROR(fetch.Run(bytes.data()));
+    for (const ListLayout::Logged& part : logged)
+      LAVA_RETURN_IF_ERROR(ReadLoggedTo(view_, key_, part, bytes.data()));
+    return bytes.empty() ? Status::OK() : sink_->Add(bytes);
+  }
+
+  const ReadView& view_;
+  const Slice key_;
+  MemoryCounter* const counter_;
+  ValueSink* const sink_;
+  const ScopedCharge charge_;
+  const std::unique_ptr<char[]> buffer_;
+  std::vector<const ListLayout::Part*> group_;
+  uint64_t group_bytes_ = 0;
+};
+
+}  // namespace
+
+Status LookUpIn(const ReadView& view, Lookup* lookup) {
+  if (view.active != nullptr) view.active->Get(lookup);
+  for (size_t i = 0; i < view.sealed.size() && !lookup->done(); ++i)
+    view.sealed[i]->memtable->Get(lookup);
+  if (lookup->done()) return Status::OK();
+  return LookUpInFiles(*view.version, lookup);
+}
+
+bool HasExpired(const ReadView& view, const TableImpl& table, const Lookup& lookup) {
+  return lookup.reference() != nullptr &&
+         HasExpired(*view.version, table.id(), *lookup.reference());
+}
+
+Status PointReader::ResolveReference(const ReadView& view, Lookup* lookup, ValueSink* sink) const {
+  if (lookup->reference() == nullptr) return Status::OK();
+  if (lookup->malformed())
+    return Status::Corruption(
+        "a list stands on a reference to a value file: restore from a checkpoint");
+  const ValueReference reference = *lookup->reference();
+  if (!reference.is_logged()) return ResolveInFile(view, reference, lookup, sink);
+  if (GoesInPieces(reference.raw_bytes, sink)) return AddInPieces(view, reference, lookup, sink);
+  const auto copy = NewCharged(context_.lease, reference.raw_bytes);
+  LAVA_RETURN_IF_ERROR(ReadLoggedValue(view, lookup->key(), reference, &copy->bytes));
+  lookup->Resolve(copy->bytes, copy);
+  return Status::OK();
+}
+
+Status PointReader::ResolveInFile(const ReadView& view, const ValueReference& reference,
+                                  Lookup* lookup, ValueSink* sink) const {
+  Slice value;
+  std::shared_ptr<const void> pin;
+  if (reference.raw_bytes < kChargedBytesMin) [[likely]] {
+    LAVA_RETURN_IF_ERROR(ReadValue(*view.version, lookup->key(), reference, true, &value, &pin));
+    lookup->Resolve(value, std::move(pin));
+    return Status::OK();
+  }
+  // The size is checked before it is charged: a damaged reference may say anything.
+  LAVA_RETURN_IF_ERROR(ValueFetch(*view.version).CheckSize(reference));
+  if (GoesInPieces(reference.raw_bytes, sink)) return AddInPieces(view, reference, lookup, sink);
+  const auto held = NewCharged(context_.lease, reference.raw_bytes);
+  LAVA_RETURN_IF_ERROR(
+      ReadValue(*view.version, lookup->key(), reference, true, &value, &held->pin));
+  lookup->Resolve(value, held);
+  return Status::OK();
+}
+
+Status PointReader::ResolveList(const ReadView& view, Lookup* lookup, ValueSink* sink) const {
+  if (!lookup->has_parts()) return Status::OK();
+  ListLayout list;
+  LAVA_RETURN_IF_ERROR(list.Read(lookup->value()));
+  if (const ValueReference* const only = list.only_in_file(); only != nullptr)
+    return ResolveInFile(view, *only, lookup, sink);
+  if (GoesInPieces(list.bytes(), sink)) return AddInPieces(view, list, lookup, sink);
+  const auto whole = NewCharged(context_.lease, list.bytes());
+  LAVA_RETURN_IF_ERROR(ReadList(view, lookup->key(), list, &whole->bytes));
+  lookup->Resolve(whole->bytes, whole);
+  return Status::OK();
+}
+
+Status PointReader::Get(Table* table, KeyRef key, PinnedValue* value, ValueSink* sink,
+                        Snapshot* snapshot) const {
+  TableImpl* impl;
+  LAVA_RETURN_IF_ERROR(context_.tables->Check(table, &impl));
+  LAVA_RETURN_IF_ERROR(context_.partitions->CheckKey(*impl, key));
+  LAVA_ASSIGN_OR_RETURN(const ViewRef view, context_.ViewOf(snapshot));
+  Counters::Add(&context_.counters->reads, 1);
+  value->Reset();
+  const InternalKey internal(context_.partitions->bytes(), impl->id_bytes(), key.key);
+  Lookup lookup(internal.slice(), PartitionRange::InternalPrefix(key.prefix_bytes),
+                value->storage());
+  LAVA_RETURN_IF_ERROR(LookUpIn(*view, &lookup));
+  if (HasExpired(*view, *impl, lookup)) return Status::NotFound();
+  LAVA_RETURN_IF_ERROR(ResolveReference(*view, &lookup, sink));
+  lookup.Finish();
+  if (!lookup.found()) return Status::NotFound();
+  LAVA_RETURN_IF_ERROR(ResolveList(*view, &lookup, sink));
+  value->Pin(lookup.value(), lookup.pin());
+  return Status::OK();
+}
+
+Status PointReader::Contains(Table* table, KeyRef key, Snapshot* snapshot) const {
+  TableImpl* impl;
+  LAVA_RETURN_IF_ERROR(context_.tables->Check(table, &impl));
+  LAVA_RETURN_IF_ERROR(context_.partitions->CheckKey(*impl, key));
+  LAVA_ASSIGN_OR_RETURN(const ViewRef view, context_.ViewOf(snapshot));
+  Counters::Add(&context_.counters->reads, 1);
+  const InternalKey internal(context_.partitions->bytes(), impl->id_bytes(), key.key);
+  Lookup lookup(internal.slice(), PartitionRange::InternalPrefix(key.prefix_bytes));
+  lookup.existence_only = true;
+  LAVA_RETURN_IF_ERROR(LookUpIn(*view, &lookup));
+  if (HasExpired(*view, *impl, lookup)) return Status::NotFound();
+  lookup.Finish();
+  return lookup.found() ? Status::OK() : Status::NotFound();
+}
+
+Status PointReader::AddInPieces(const ReadView& view, const ValueReference& reference,
+                                Lookup* lookup, ValueSink* sink) const {
+  const ValueReference wanted = reference;  // the original may be a part of the lookup
+  lookup->Resolve({}, nullptr);
+  if (!sink->Begin(wanted.raw_bytes)) return Status::OK();
+  return PiecewiseReader(view, lookup->key(), context_.memory, sink).Add(wanted);
+}
+
+Status PointReader::AddInPieces(const ReadView& view, const ListLayout& list, Lookup* lookup,
+                                ValueSink* sink) const {
+  // The sizes are checked before the sink makes room: a damaged reference may say anything.
+  const ValueFetch fetch(*view.version);
+  for (const ListLayout::Part& part : list.parts())
+    if (part.reference) LAVA_RETURN_IF_ERROR(fetch.CheckSize(*part.reference));
+  if (sink->Begin(list.bytes())) {
+    LAVA_RETURN_IF_ERROR(PiecewiseReader(view, lookup->key(), context_.memory, sink).Add(list));
+  }
+  lookup->Resolve({}, nullptr);
+  return Status::OK();
+}
+
+}  // namespace lava

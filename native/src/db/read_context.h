@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+
+#include "db/counters.h"
+#include "db/partition_range.h"
+#include "db/read_view.h"
+#include "db/snapshot_impl.h"
+#include "db/table_registry.h"
+#include "host/host_impl.h"
+#include "lava/db.h"
+
+namespace lava {
+
+/// What every read of an instance needs. The instance has one, which its readers share.
+/// Threads:    any.
+/// Ownership:  borrows everything but the lease; the instance outlives its readers.
+struct ReadContext {
+  const PartitionRange* partitions;
+  const TableRegistry* tables;
+  const ViewCell* newest_view;
+  const SnapshotRegistry* snapshots;
+  Counters* counters;
+  MemoryCounter* memory;         // is charged with what a read has in memory meanwhile
+  std::shared_ptr<Lease> lease;  // is charged with values that callers may keep
+  uint64_t whole_bytes_max;      // larger values go to a sink in pieces, if there is a sink
+
+  /// The view of a snapshot, or without a snapshot the newest one.
+  /// Errors: InvalidArgument for a snapshot of another instance; Closed; NoSpace for a snapshot
+  /// that was given up.
+  Result<ViewRef> ViewOf(Snapshot* snapshot) const {
+    if (snapshot != nullptr) {
+      auto* impl = static_cast<SnapshotImpl*>(snapshot);
+      if (impl->registry() != snapshots)
+        return Status::InvalidArgument("the snapshot is of another instance");
+      return impl->View();
+    }
+    ViewRef view = newest_view->Get();
+    if (!view) return Status::Closed("the instance was closed");
+    return view;
+  }
+};
+
+}  // namespace lava

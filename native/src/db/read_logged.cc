@@ -1,0 +1,51 @@
+#include "db/read_logged.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace lava {
+namespace {
+
+std::shared_ptr<const LogSegment> SegmentOf(const MemTable& table, const FileId& birth) {
+  const auto segments = std::static_pointer_cast<const LogSegments>(table.attachment());
+  if (segments == nullptr) return nullptr;
+  for (const std::shared_ptr<LogSegment>& segment : segments->all)
+    if (segment->Holds(birth)) return segment;
+  return nullptr;
+}
+
+}  // namespace
+
+std::shared_ptr<const LogSegment> SegmentOf(const ReadView& view, const FileId& birth) {
+  std::shared_ptr<const LogSegment> segment;
+  if (view.active != nullptr) segment = SegmentOf(*view.active, birth);
+  for (size_t i = 0; i < view.sealed.size() && segment == nullptr; ++i)
+    segment = SegmentOf(*view.sealed[i]->memtable, birth);
+  return segment;
+}
+
+Status ReadLoggedValue(const ReadView& view, Slice key, const ValueReference& reference,
+                       std::string* value) {
+  const std::shared_ptr<const LogSegment> segment = SegmentOf(view, reference.birth);
+  if (segment == nullptr)
+    return Status::Corruption("a value was logged in " + reference.birth.ValueFileName() +
+                              ", which no memtable has");
+  return segment->Read(key, reference, value);
+}
+
+Status ReadLoggedTo(const ReadView& view, Slice key, const ListLayout::Logged& logged, char* to) {
+  std::string value;
+  LAVA_RETURN_IF_ERROR(ReadLoggedValue(view, key, logged.reference, &value));
+  std::copy(value.begin(), value.end(), to + logged.offset);
+  return Status::OK();
+}
+
+Status ReadList(const ReadView& view, Slice key, const ListLayout& list, std::string* whole) {
+  std::vector<ListLayout::Logged> logged;
+  LAVA_RETURN_IF_ERROR(list.Fetch(*view.version, key, whole, &logged));
+  for (const ListLayout::Logged& part : logged)
+    LAVA_RETURN_IF_ERROR(ReadLoggedTo(view, key, part, whole->data()));
+  return Status::OK();
+}
+
+}  // namespace lava

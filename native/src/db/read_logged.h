@@ -1,0 +1,25 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "db/read_view.h"
+#include "job/list_layout.h"
+#include "job/log_segment.h"
+
+namespace lava {
+
+// Reads of values that are in a segment of the value log, to which a memtable of the view refers.
+// Threads: any. Errors: Corruption, IOError; a message names the file and the offset.
+
+/// The segment that holds values of this birth; null: no memtable of the view refers to one.
+std::shared_ptr<const LogSegment> SegmentOf(const ReadView& view, const FileId& birth);
+/// The value of a reference that is_logged().
+Status ReadLoggedValue(const ReadView& view, Slice key, const ValueReference& reference,
+                       std::string* value);
+/// Copies such a value to its offset in `to`, which is a list or a page.
+Status ReadLoggedTo(const ReadView& view, Slice key, const ListLayout::Logged& logged, char* to);
+/// Reads the whole of a list whose parts are in value files and segments.
+Status ReadList(const ReadView& view, Slice key, const ListLayout& list, std::string* whole);
+
+}  // namespace lava
