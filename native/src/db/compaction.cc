@@ -25,10 +25,11 @@ PlanInputs DBImpl::TakePlanInputs() const {
   MutexLock state(&state_mutex_);
   inputs.version = version_;
   inputs.avoided = avoided_;
-  inputs.pressure = WorkPressure();
-  inputs.own_pressure = space_;
-  inputs.live_bytes = space_use_.live_bytes;
-  inputs.hidden_bytes = hidden_bytes_;
+  const SpaceState space = space_.state();
+  inputs.pressure = space.jobs();
+  inputs.own_pressure = space.own;
+  inputs.live_bytes = space.use.live_bytes;
+  inputs.hidden_bytes = space.hidden_bytes;
   inputs.disk_full = IsDiskFull();
   inputs.takes_checkpoints = takes_checkpoints_;
   inputs.in_checkpoint_below = in_checkpoint_below_;
@@ -227,7 +228,7 @@ void DBImpl::StartCompaction(const PlanInputs& inputs, CompactionTask task) {
     throw;
   }
   ++running_compactions_;
-  copied_bytes_ += shared->copied_bytes;
+  space_.AddCopied(shared->copied_bytes);
   ++jobs_in_flight_;
 }
 
@@ -236,7 +237,7 @@ void DBImpl::StartCompaction(const PlanInputs& inputs, CompactionTask task) {
 void DBImpl::EndCompaction(const std::shared_ptr<CompactionTask>& task) {
   MarkBusy(*task, false);
   --running_compactions_;
-  copied_bytes_ -= task->copied_bytes;
+  space_.RemoveCopied(task->copied_bytes);
   compactions_.erase(task);
 }
 
@@ -390,7 +391,7 @@ Status DBImpl::InstallCompaction(const CompactionTask& task, const CompactionOut
   }
   LAVA_RETURN_IF_ERROR(Log(edit));
   MutexLock state(&state_mutex_);
-  if (!task.trivial_move) LearnMet(task, output);
+  if (!task.trivial_move) space_.LearnMet(task.input, output);
   Adopt();
   Counters::Add(&counters_.versions_installed, 1);
   return Status::OK();

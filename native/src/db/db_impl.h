@@ -28,6 +28,7 @@
 #include "db/scanner.h"
 #include "db/sealed_memtables.h"
 #include "db/snapshot_impl.h"
+#include "db/space_controller.h"
 #include "db/table_impl.h"
 #include "db/table_registry.h"
 #include "db/version_store.h"
@@ -35,7 +36,6 @@
 #include "host/host_impl.h"
 #include "job/compaction_job.h"
 #include "job/entry_segment.h"
-#include "manifest/space.h"
 #include "policy/compaction_picker.h"
 #include "policy/gc_effort.h"
 #include "policy/value_rules.h"
@@ -476,21 +476,11 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
 
   // space.cc
   void AdoptVersion() LAVA_REQUIRES(state_mutex_);
-  void CountSpace() LAVA_REQUIRES(state_mutex_);
-  void UpdateSpace() LAVA_REQUIRES(state_mutex_);
-  void LearnFreed(const GcTask& task, const GcOutput& output) LAVA_REQUIRES(state_mutex_);
-  uint64_t FreedBytesPerSecond() const LAVA_REQUIRES(state_mutex_) {
-    return freed_us_ == 0 ? 0
-                          : static_cast<uint64_t>(static_cast<double>(freed_bytes_) * 1e6 /
-                                                  static_cast<double>(freed_us_));
-  }
-  void LearnMet(const CompactionTask& task, const CompactionOutput& output)
-      LAVA_REQUIRES(state_mutex_);
+  SpaceWork SpaceWorkNow() const LAVA_REQUIRES(state_mutex_);
   Status AwaitSpace(uint64_t* until_us, bool* go_on, bool* relieve)
       LAVA_REQUIRES(write_mutex_, state_mutex_);
   Status MakeSpace(uint64_t since_us, bool* go_on)
       LAVA_EXCLUDES(write_mutex_, jobs_mutex_, state_mutex_);
-  void PayForSpace(uint64_t bytes) LAVA_REQUIRES(write_mutex_, state_mutex_);
   uint32_t GcJobsMax() const;
   /// The last flush found no space. Holds state.
   bool IsDiskFull() const LAVA_REQUIRES(state_mutex_) { return flush_backoff_.status.IsNoSpace(); }
@@ -498,21 +488,9 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   void RetryOnceSpaceIsMade();
   GcEffort GcEffortNow(const PlanInputs& inputs) const LAVA_REQUIRES(jobs_mutex_);
   bool IsInCheckpoint(const PlanInputs& inputs, const FileId& value_file) const;
-  /// What jobs work against: this instance's limits, or the process's when it is its turn. Holds
-  /// state.
-  SpacePressure WorkPressure() const LAVA_REQUIRES(state_mutex_) {
-    return Stronger(space_, process_.work);
-  }
-  /// How long a write waits for what only snapshots keep: a checkpoint's upload ends by itself, but
-  /// may hang, and what local recovery keeps may need the very thread that waits.
-  static constexpr uint64_t kPinnedWaitUs = 30'000'000;
 
   // process_space.cc
-  SpaceReport MakeSpaceReport() const LAVA_REQUIRES(state_mutex_);
-  void ReportSpace() LAVA_REQUIRES(state_mutex_);
   void ReportJobs() LAVA_REQUIRES(state_mutex_);
-  void LookAtProcess() LAVA_REQUIRES(state_mutex_);
-  Status AwaitProcess(bool* go_on) LAVA_REQUIRES(write_mutex_, state_mutex_);
 
   Status LogTable(const TableRegistration& table)
       LAVA_REQUIRES(versions_.install_mutex());  // tables.cc
@@ -547,7 +525,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   bool joined_ = false;
   uint64_t memtable_limit_ = 0;
   uint64_t in_memory_bytes_max_ = 0;  // of one value in the memtable
-  const SpaceLimits space_limits_;
+  SpaceController space_;
   std::atomic<bool> cancelled_{false};
   std::shared_ptr<Gate> gate_ = std::make_shared<Gate>();
   std::shared_ptr<SnapshotRegistry> snapshots_ =
@@ -594,8 +572,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   std::vector<std::string> replayed_segments_ LAVA_GUARDED_BY(versions_.install_mutex());
   uint64_t replayed_to_ LAVA_GUARDED_BY(versions_.install_mutex()) = 0;
   uint64_t stalled_since_us_ LAVA_GUARDED_BY(write_mutex_) = 0;  // when the write that waits came
-  uint64_t slowed_until_us_ LAVA_GUARDED_BY(write_mutex_) = 0;   // by the limits of space
-  // Of the quota, when that write met it; 0: not yet.
+  // The quota's round in which that write found the process's limit reached; 0: it has not.
   uint64_t space_round_ LAVA_GUARDED_BY(write_mutex_) = 0;
   std::atomic<uint64_t> active_bytes_{0};  // arena bytes, for the lease
   std::atomic<bool> seal_requested_{false};
@@ -643,8 +620,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   std::array<std::string, kLevelCountMax> cursors_ LAVA_GUARDED_BY(jobs_mutex_);  // of the picker
   // Changed under jobs; read by anyone.
   std::atomic<uint32_t> running_compactions_{0}, running_collections_{0};
-  std::atomic<uint64_t> copied_bytes_{
-      0};  // of value files, by jobs in flight, thought to be written
   // Queued, running, or ended with their successors not planned yet; flushes, too.
   std::atomic<uint32_t> jobs_in_flight_{0};
 
@@ -671,17 +646,6 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   bool takes_checkpoints_ LAVA_GUARDED_BY(state_mutex_) = false;
   // Value files of this origin by number; others all are.
   uint64_t in_checkpoint_below_ LAVA_GUARDED_BY(state_mutex_) = 0;
-  // What versions take beside the limits; what is pinned only where a limit in bytes needs it.
-  SpaceUse space_use_ LAVA_GUARDED_BY(state_mutex_);
-  SpacePressure space_ LAVA_GUARDED_BY(state_mutex_);
-  SpaceQuota::Place space_place_;                       // guarded by the quota
-  SpaceVerdict process_ LAVA_GUARDED_BY(state_mutex_);  // of the quota, at the last look
-  // Raw, by collections of late, and the time that they took.
-  uint64_t freed_bytes_ LAVA_GUARDED_BY(state_mutex_) = 0;
-  uint64_t freed_us_ LAVA_GUARDED_BY(state_mutex_) = 0;
-  uint64_t hidden_bytes_ LAVA_GUARDED_BY(state_mutex_) = 0;  // by records of upper levels, about
-  MetBelow met_below_ LAVA_GUARDED_BY(state_mutex_);
-  std::array<bool, kLevelCountMax> met_known_ LAVA_GUARDED_BY(state_mutex_){};
   // Those of which the other layer may need entries, by the sequence of their first.
   std::map<uint64_t, HeldSegment> held_entries_ LAVA_GUARDED_BY(state_mutex_);
   uint64_t released_to_ LAVA_GUARDED_BY(state_mutex_) = 0;  // the other layer's durable position

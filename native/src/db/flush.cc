@@ -91,7 +91,7 @@ void DBImpl::Publish(std::unique_ptr<ReadView> view) {
   has_older_ = flushing_ || HasFiles(*version_);
   (void)Tried([this] {
     state_mutex_.AssertHeld();
-    UpdateSpace();
+    space_.Update(SpaceWorkNow());
   });  // the next view makes up for it
   UpdateAttention();
   view_.Set(ViewRef(view.release()));
@@ -100,7 +100,7 @@ void DBImpl::Publish(std::unique_ptr<ReadView> view) {
 
 void DBImpl::UpdateAttention() {
   attention_ = closed_.load() || versions_.failed() || l0_depth_ >= options_.l0_stall_trigger ||
-               space_.slow > 0 || notifier_->is_stalled();
+               space_.state().own.slow > 0 || notifier_->is_stalled();
 }
 
 // The number of files unless they are so many that it matters.

@@ -145,7 +145,7 @@ bool DBImpl::StartCollection(const PlanInputs& inputs, const std::vector<ValueFi
     return false;
   }
   ++running_collections_;
-  copied_bytes_ += task->copied_bytes;
+  space_.AddCopied(task->copied_bytes);
   ++jobs_in_flight_;
   return true;
 }
@@ -174,7 +174,7 @@ void DBImpl::RunGcJob(std::shared_ptr<GcTask> task) {
     MutexLock jobs(&jobs_mutex_);
     collections_.erase(task);
     --running_collections_;
-    copied_bytes_ -= task->copied_bytes;
+    space_.RemoveCopied(task->copied_bytes);
     {
       MutexLock state(&state_mutex_);
       if (!put_off && status.ok()) Worked(BackgroundEvents::Work::kCollection);
@@ -298,7 +298,8 @@ Status DBImpl::InstallGc(const GcTask& task, const GcOutput& output, bool* insta
     });
   }
   MutexLock state(&state_mutex_);
-  LearnFreed(task, output);
+  space_.LearnFreed(task.input, output, clock_->MonotonicMicros() - task.began_us,
+                    running_collections_);
   Adopt();
   Counters::Add(&counters_.versions_installed, 1);
   return Status::OK();

@@ -89,11 +89,12 @@ DBImpl::DBImpl(const DBOptions& options, std::string path, const DBEnvironment& 
       lease_(Impl(options.lease.get())),
       budget_(lease_->budget()),
       executor_(environment.executor),
-      space_limits_{.low_percent = options.space_low_percent,
-                    .high_percent = options.space_high_percent,
-                    .low_bytes = options.space_low_bytes,
-                    .high_bytes = options.space_high_bytes,
-                    .live_bytes_floor = options.space_live_bytes_floor},
+      space_({.low_percent = options.space_low_percent,
+              .high_percent = options.space_high_percent,
+              .low_bytes = options.space_low_bytes,
+              .high_bytes = options.space_high_bytes,
+              .live_bytes_floor = options.space_live_bytes_floor},
+             options.slowed_bytes_per_second, path_, quota_, clock_),
       value_policy_(options.value_policy) {
   ordering_look_at_ = OrderingStep();
   memtable_limit_ = options.memtable_bytes;
@@ -184,7 +185,7 @@ Status DBImpl::OpenVersion(std::span<const ImportSource> imports) {
 
   tables_.Recover(versions_.state().tables);
   lease_->Join(this);
-  quota_->Join(&space_place_, this);
+  space_.Join(this);
   joined_ = true;
   {
     MutexLock write(&write_mutex_);
@@ -313,7 +314,7 @@ Status DBImpl::CloseNow() {
     manual_compactions_.Close();
     cancelled_ = true;
     if (joined_) lease_->Leave(this);
-    quota_->Leave(&space_place_);
+    space_.Leave();
   }
   // Jobs look at cancelled_ between records, but nothing breaks off a call to the system.
   if (!gate_->Close(std::chrono::milliseconds(std::max(environment_.wait_ms_max, 1u))))

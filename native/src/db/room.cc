@@ -26,9 +26,8 @@ Status DBImpl::MakeRoomSlow(uint64_t bytes, Purpose purpose) {
     const Room room = JudgeRoom(bytes);
     const bool behind = room == Room::kWaitForFlush || room == Room::kWaitForCompaction;
     if (behind) waited_for = room;
-    LookAtProcess();
-    const bool slowed = space_.slow > 0 || process_.writes.slow > 0;
-    const bool for_space = !behind && slowed && purpose == Purpose::kStore;
+    if (space_.IsVerdictOld()) space_.Report(SpaceWorkNow());
+    const bool for_space = !behind && purpose == Purpose::kStore && space_.state().slows_writes();
     if (stalled_since_us_ == 0) stalled_since_us_ = started_us;
     uint64_t until_us = deadline_us;
     bool go_on = !behind, relieve = behind;
@@ -46,7 +45,7 @@ Status DBImpl::MakeRoomSlow(uint64_t bytes, Purpose purpose) {
     LAVA_RETURN_IF_ERROR(hopeless);
     if (go_on) {
       CountStall(waited_for, for_space, clock_->MonotonicMicros() - started_us);
-      if (for_space) PayForSpace(bytes);
+      if (for_space) space_.Pay(bytes);
       const bool full = segment_full_ || active_->arena_bytes() + bytes > memtable_limit_;
       const FlushCause cause = full ? FlushCause::kMemtableFull : FlushCause::kMemoryShared;
       state.Unlock();
@@ -97,7 +96,8 @@ Status DBImpl::StallFailed(Room room, Purpose purpose, const Status& hopeless) {
 // Whether listeners are to be told of a stall that began or ended.
 bool DBImpl::TellStall(Room room, Purpose purpose, bool go_on, const Status& status) {
   const bool waits_for_jobs = room == Room::kWaitForFlush || room == Room::kWaitForCompaction;
-  const bool slowed = space_.slow > 0 || process_.writes.slow > 0;
+  const SpaceState space = space_.state();
+  const bool slowed = space.slows_writes();
   // Deletes say nothing of whether others are slowed.
   if (!waits_for_jobs && slowed && purpose == Purpose::kFree) return false;
   std::optional<StallInfo> stall;
@@ -105,15 +105,16 @@ bool DBImpl::TellStall(Room room, Purpose purpose, bool go_on, const Status& sta
     stall.emplace();
     if (waits_for_jobs) {
       stall->cause = room == Room::kWaitForFlush ? StallCause::kFlush : StallCause::kLevel0;
-    } else if (go_on || (!process_.writes.stop && !space_.stop)) {
+    } else if (go_on || (!space.process.writes.stop && !space.own.stop)) {
       stall->cause = StallCause::kSpaceSlowdown;
     } else {
-      stall->cause = process_.writes.stop ? StallCause::kSpaceOfProcess : StallCause::kSpaceLimit;
+      stall->cause =
+          space.process.writes.stop ? StallCause::kSpaceOfProcess : StallCause::kSpaceLimit;
     }
     stall->memtables = static_cast<uint32_t>(sealed_.size());
     stall->level0_files = static_cast<uint32_t>(version_->levels[0].size());
-    stall->file_bytes = space_use_.file_bytes;
-    stall->pinned_bytes = space_use_.pinned_bytes;
+    stall->file_bytes = space.use.file_bytes;
+    stall->pinned_bytes = space.use.pinned_bytes;
   }
   const bool told = notifier_->StallIs(stall, status, clock_->MonotonicMicros());
   if (told) UpdateAttention();

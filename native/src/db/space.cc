@@ -3,9 +3,10 @@
 #include "base/guarded.h"
 #include "db/db_impl.h"
 
+// The instance's part of SpaceController: it starts the jobs that make space, and lets writes wait.
 namespace lava {
-// The view is the caller's to publish. Does not fail: what there is no memory for is counted by
-// the next version.
+// The caller publishes the view. Does not fail: the next version counts what there was no memory
+// for.
 void DBImpl::AdoptVersion() {
   version_ = versions_.newest();
   (void)Tried([this] {
@@ -15,86 +16,71 @@ void DBImpl::AdoptVersion() {
     if (bytes > before) counter->Charge(bytes - before);
     metadata_bytes_ = bytes;
     if (bytes < before) counter->Release(before - bytes);
-    const VersionSpace space = SpaceOf(*version_, met_below_);
-    space_use_.file_bytes = space.key_file_bytes + space.value_file_bytes;
-    space_use_.live_bytes = space.live_bytes;
-    hidden_bytes_ = space.hidden_key_bytes + space.hidden_value_bytes;
-    // What was damaged may have gone: a value file whose values all died.
+    space_.SetVersion(*version_);
+    // Damaged files may have gone: a value file goes once all of its values are dead.
     if (!avoided_.empty() && DamageOf(*version_).ok()) avoided_.clear();
   });
 }
 
-void DBImpl::CountSpace() {
-  const bool counts_pins = space_limits_.high_bytes > 0 || quota_->limited();
-  space_use_.pinned_bytes = counts_pins ? versions_.obsolete_files().pinned_bytes() : 0;
-  space_use_.copied_bytes = copied_bytes_;
+SpaceWork DBImpl::SpaceWorkNow() const {
+  SpaceWork work;
+  work.pinned_bytes = versions_.obsolete_files().pinned_bytes();
+  work.busy = jobs_in_flight_ > 0 || late_files_.any_key_file();
+  work.collecting = running_collections_ > 0;
+  if (work.pinned_bytes > 0) work.oldest_snapshot = snapshots_->oldest();
+  for (const Backoff* backoff : {&gc_backoff_, &compaction_backoff_, &flush_backoff_})
+    if (!backoff->status.ok()) work.failure = backoff->status.ToString();
+  return work;
 }
 
-void DBImpl::UpdateSpace() {
-  CountSpace();
-  space_ = JudgeSpace(space_use_, space_limits_);
-  ReportSpace();
-}
-
-// L0 is left out: what is in it now came after what was compacted.
-void DBImpl::LearnMet(const CompactionTask& task, const CompactionOutput& output) {
-  const std::vector<CompactionInput::Level>& inputs = task.input.inputs;
-  const uint32_t level = inputs.front().level;
-  if (level == 0 || task.input.output_level != level + 1) return;
-  uint64_t upper = 0, all = 0, left = output.records_expired;
-  for (const CompactionInput::Level& input : inputs) {
-    for (const FileEntry& entry : input.entries) {
-      if (entry.clipped()) return;  // shows fewer records than it says
-      all += entry.file->records;
-      if (input.level == level) upper += entry.file->records;
-    }
-  }
-  for (const std::shared_ptr<FileMeta>& file : output.files) left += file->records;
-  if (upper == 0) return;
-  const double met =
-      std::min(1.0, static_cast<double>(all - std::min(all, left)) / static_cast<double>(upper));
-  double& known = met_below_.part[level];
-  known = met_known_[level] ? (3 * known + met) / 4 : met;
-  met_known_[level] = true;
-}
-
-// Whether a write goes on past the low limits, or until when it waits. *relieve: it waits at the
-// instance's high limit.
+// *go_on: the write goes on past the low limits. Otherwise it waits until *until_us, or for a job
+// if *relieve, or for other instances.
 Status DBImpl::AwaitSpace(uint64_t* until_us, bool* go_on, bool* relieve) {
-  if (process_.writes.stop) {
-    LAVA_RETURN_IF_ERROR(AwaitProcess(go_on));
-    if (!*go_on) return Status::OK();
+  using Answer = SpaceController::WriteAnswer;
+  *go_on = *relieve = false;
+  if (space_.JudgeWrite() == Answer::kProcessFull) space_.Report(SpaceWorkNow());
+  switch (space_.JudgeWrite()) {
+    case Answer::kGoOn:
+      *go_on = true;
+      break;
+    case Answer::kSlowed:
+      *until_us = std::min(*until_us, space_.slowed_until_us());
+      break;
+    case Answer::kInstanceFull:
+      *relieve = true;
+      break;
+    case Answer::kProcessFull:
+      executor_->Poke();
+      if (space_.state().process.collects) UrgeSpace();
+      return space_.AwaitProcess(&space_round_, clock_->MonotonicMicros() - stalled_since_us_);
   }
-  *relieve = space_.stop;
-  *go_on = !space_.stop && clock_->MonotonicMicros() >= slowed_until_us_;
-  *until_us = std::min(*until_us, space_.stop ? *until_us : slowed_until_us_);
   return Status::OK();
 }
 
-// Gets going what makes space, and tells when nothing does. Holds jobs from the plan to the answer:
-// else a job could end in between, whose successors are not planned yet.
+// Starts what makes space. Errors: nothing can. Holds jobs_mutex_ from the plan to the answer:
+// otherwise a job could end in between, before its successors are planned.
 Status DBImpl::MakeSpace(uint64_t since_us, bool* go_on) {
-  RemoveObsoleteFiles();  // what was pinned may be gone
+  RemoveObsoleteFiles();  // their readers may have ended
   MutexLock jobs(&jobs_mutex_);
   std::shared_ptr<const Version> version;
   bool flushing = false;
   {
     MutexLock state(&state_mutex_);
-    UpdateSpace();
-    *go_on = !space_.stop;
+    space_.Update(SpaceWorkNow());
+    *go_on = !space_.state().own.stop;
     if (*go_on) return Status::OK();
     ScheduleFlushes(false);
     version = version_;
     flushing = sealed_.running() > 0;
   }
   ScheduleGc();
-  ScheduleCompactions();  // which expose more when nothing is collected
+  ScheduleCompactions();  // they expose more garbage when nothing is collected
   MutexLock state(&state_mutex_);
   UrgeSpace();
   if (running_compactions_ + running_collections_ > 0) return Status::OK();
-  // What a flush brought is not planned for yet.
+  // The files of a flush are not planned for yet.
   if (flushing || sealed_.running() > 0 || version != version_) return Status::OK();
-  // Some of what could be given back may wait for files that have not arrived.
+  // Garbage may be freed once the missing files have arrived.
   if (late_files_.AnyOf(*version_)) return Status::OK();
   if (!avoided_.empty()) return DamageOf(*version_);
   for (Backoff* backoff : {&flush_backoff_, &compaction_backoff_, &gc_backoff_}) {
@@ -103,30 +89,25 @@ Status DBImpl::MakeSpace(uint64_t since_us, bool* go_on) {
     backoff->retry_at_us = 0;
     return Status::OK();
   }
-  // A ratio is held as far as there is garbage; a limit in bytes binds what lives, too.
-  if (!space_.bytes) {
-    *go_on = true;
-    SpaceLimits without_ratio = space_limits_;
-    without_ratio.high_percent = 0;
-    space_ = JudgeSpace(space_use_, without_ratio);  // until the next view
-    UpdateAttention();
-    return Status::OK();
-  }
-  const bool pinned = space_use_.file_bytes < space_limits_.high_bytes;
-  if (pinned) {
-    if (clock_->MonotonicMicros() - since_us < kPinnedWaitUs) return Status::OK();
-    // A checkpoint can be made again; the job would have to be restored from one.
-    if (GiveUpOldestSnapshot()) {
-      Submit(os::Priority::kFlush, [this] { RemoveObsoleteFiles(); });
+  using Remedy = SpaceController::Remedy;
+  switch (space_.FindRemedy(clock_->MonotonicMicros() - since_us)) {
+    case Remedy::kIgnoreRatio:
+      *go_on = true;
+      UpdateAttention();
       return Status::OK();
-    }
+    case Remedy::kAwaitSnapshots:
+      return Status::OK();
+    case Remedy::kGiveUpSnapshot:
+      // A checkpoint can be taken again. A write that fails would restore the job from one.
+      if (GiveUpOldestSnapshot()) {
+        Submit(os::Priority::kFlush, [this] { RemoveObsoleteFiles(); });
+        return Status::OK();
+      }
+      break;
+    case Remedy::kNone:
+      break;
   }
-  return Status::NoSpace(
-      "write to " + path_ + ": the files take " + std::to_string(space_use_.file_bytes) +
-      " bytes and those that only snapshots keep " + std::to_string(space_use_.pinned_bytes) +
-      ", the limit is " + std::to_string(space_limits_.high_bytes) + " and about " +
-      std::to_string(space_use_.live_bytes) +
-      " bytes are in use, so nothing more can be given back: raise the limit, or keep less state");
+  return space_.Full();
 }
 
 bool DBImpl::GiveUpOldestSnapshot() {
@@ -135,38 +116,13 @@ bool DBImpl::GiveUpOldestSnapshot() {
   return true;
 }
 
-// Behind a job that has removed files: what it made room for is tried before anybody is told that
-// there was none.
+// A job has removed files. Flushes that found no space are tried again before a write reports
+// their error.
 void DBImpl::RetryOnceSpaceIsMade() {
   MutexLock state(&state_mutex_);
   if (!IsDiskFull()) return;
   flush_backoff_.began_us = flush_backoff_.retry_at_us = 0;
   ScheduleFlushes(false);
-}
-
-// Counts what is written while writes are slowed.
-void DBImpl::PayForSpace(uint64_t bytes) {
-  uint64_t rate =
-      SlowedBytesPerSecond(space_, options_.slowed_bytes_per_second, FreedBytesPerSecond());
-  const uint64_t now_us = clock_->MonotonicMicros();
-  if (process_.writes.slow > 0) {
-    const uint64_t share =
-        quota_->BytesPerSecond(&space_place_, options_.slowed_bytes_per_second, now_us);
-    if (rate == 0 || (share > 0 && share < rate)) rate = share;
-  }
-  if (rate == 0) return;
-  slowed_until_us_ = std::max(slowed_until_us_, now_us) + bytes * 1'000'000 / rate;
-}
-
-// How fast collections make room, all that run now together.
-void DBImpl::LearnFreed(const GcTask& task, const GcOutput& output) {
-  uint64_t freed = 0, kept = 0;
-  for (const auto* files : {&task.input.files, &task.input.expired})
-    for (const std::shared_ptr<ValueFileMeta>& file : *files) freed += file->raw_bytes;
-  for (const std::shared_ptr<ValueFileMeta>& file : output.files) kept += file->raw_bytes;
-  const uint64_t took_us = std::max<uint64_t>(1, clock_->MonotonicMicros() - task.began_us);
-  freed_bytes_ = freed_bytes_ * 3 / 4 + (freed - std::min(freed, kept)) * running_collections_;
-  freed_us_ = freed_us_ * 3 / 4 + took_us;
 }
 
 uint32_t DBImpl::GcJobsMax() const {
@@ -190,7 +146,7 @@ bool DBImpl::IsInCheckpoint(const PlanInputs& inputs, const FileId& value_file) 
   return value_file.origin != versions_.origin() || value_file.number < inputs.in_checkpoint_below;
 }
 
-// What collections copy of it is uploaded again.
+// Later collections know that the next checkpoint uploads again what they copy of these files.
 void DBImpl::GoesIntoCheckpoint(const Version& version) {
   uint64_t below = 0;
   for (const auto& [id, entry] : version.value_files)

@@ -47,7 +47,6 @@ DBStatistics DBImpl::statistics() const {
     out.live_file_bytes += out.value_file_bytes;
   }
   out.pinned_file_bytes = versions_.obsolete_files().pinned_bytes();
-  MetBelow met_below;
   {
     MutexLock jobs(&jobs_mutex_);
     const PlanInputs inputs = TakePlanInputs();
@@ -60,14 +59,14 @@ DBStatistics DBImpl::statistics() const {
     out.running_compactions = running_compactions_;
     out.running_gc = running_collections_;
     out.damaged_files = events_.damaged_files();
-    met_below = met_below_;
-    out.space_pressure_percent =
-        static_cast<uint64_t>(std::max(space_.fullness, process_.writes.fullness) * 100);
   }
+  const SpaceState space = space_.state();
+  out.space_pressure_percent =
+      static_cast<uint64_t>(std::max(space.own.fullness, space.process.writes.fullness) * 100);
   if (view) {
-    const VersionSpace space = SpaceOf(*view->version, met_below);
-    out.estimated_live_bytes = space.live_bytes;
-    out.estimated_hidden_bytes = space.hidden_raw_value_bytes;
+    const VersionSpace of_version = SpaceOf(*view->version, space.met);
+    out.estimated_live_bytes = of_version.live_bytes;
+    out.estimated_hidden_bytes = of_version.hidden_raw_value_bytes;
   }
   const auto get = [](const Counters::Counter& c) { return c.load(std::memory_order_relaxed); };
   out.flushes = get(counters_.flushes);

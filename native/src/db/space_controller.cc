@@ -1,0 +1,167 @@
+#include "db/space_controller.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace lava {
+
+SpaceController::SpaceController(const SpaceLimits& limits, uint64_t slowed_bytes_per_second,
+                                 std::string path, SpaceQuota* quota, Clock* clock)
+    : limits_(limits),
+      slowed_bytes_per_second_(slowed_bytes_per_second),
+      path_(std::move(path)),
+      quota_(quota),
+      clock_(clock) {}
+
+void SpaceController::Join(SpaceMember* member) { quota_->Join(&place_, member); }
+
+void SpaceController::Leave() { quota_->Leave(&place_); }
+
+SpaceState SpaceController::state() const {
+  MutexLock lock(&mutex_);
+  return state_;
+}
+
+void SpaceController::SetVersion(const Version& version) {
+  MutexLock lock(&mutex_);
+  const VersionSpace space = SpaceOf(version, state_.met);
+  state_.use.file_bytes = space.key_file_bytes + space.value_file_bytes;
+  state_.use.live_bytes = space.live_bytes;
+  state_.hidden_bytes = space.hidden_key_bytes + space.hidden_value_bytes;
+}
+
+// The figures that change without a new version.
+void SpaceController::Count(const SpaceWork& work) {
+  const bool counts_pins = limits_.high_bytes > 0 || quota_->limited();
+  state_.use.pinned_bytes = counts_pins ? work.pinned_bytes : 0;
+  state_.use.copied_bytes = copied_bytes_;
+}
+
+SpaceReport SpaceController::MakeReport(const SpaceWork& work) const {
+  SpaceReport report;
+  report.use = state_.use;
+  report.busy = work.busy;
+  if (work.collecting) report.freed_bytes_per_second = FreedBytesPerSecond();
+  if (state_.use.pinned_bytes > 0) report.oldest_snapshot = work.oldest_snapshot;
+  report.failure = work.failure;
+  return report;
+}
+
+void SpaceController::Update(const SpaceWork& work) {
+  MutexLock lock(&mutex_);
+  Count(work);
+  state_.own = JudgeSpace(state_.use, limits_);
+  state_.process = quota_->Update(&place_, MakeReport(work));
+}
+
+SpaceVerdict SpaceController::Report(const SpaceWork& work) {
+  MutexLock lock(&mutex_);
+  Count(work);
+  state_.process = quota_->Update(&place_, MakeReport(work));
+  return state_.process;
+}
+
+void SpaceController::Answer(const SpaceWork& work, const SpaceVerdict& looked_by) {
+  MutexLock lock(&mutex_);
+  Count(work);
+  state_.process = quota_->Answer(&place_, MakeReport(work), looked_by);
+}
+
+bool SpaceController::IsVerdictOld() const {
+  MutexLock lock(&mutex_);
+  return quota_->epoch() != state_.process.epoch;
+}
+
+SpaceController::WriteAnswer SpaceController::JudgeWrite() const {
+  MutexLock lock(&mutex_);
+  if (state_.process.writes.stop) return WriteAnswer::kProcessFull;
+  if (state_.own.stop) return WriteAnswer::kInstanceFull;
+  return clock_->MonotonicMicros() >= slowed_until_us_ ? WriteAnswer::kGoOn : WriteAnswer::kSlowed;
+}
+
+uint64_t SpaceController::slowed_until_us() const {
+  MutexLock lock(&mutex_);
+  return slowed_until_us_;
+}
+
+void SpaceController::Pay(uint64_t bytes) {
+  MutexLock lock(&mutex_);
+  uint64_t rate = SlowedBytesPerSecond(state_.own, slowed_bytes_per_second_, FreedBytesPerSecond());
+  const uint64_t now_us = clock_->MonotonicMicros();
+  if (state_.process.writes.slow > 0) {
+    const uint64_t share = quota_->BytesPerSecond(&place_, slowed_bytes_per_second_, now_us);
+    if (rate == 0 || (share > 0 && share < rate)) rate = share;
+  }
+  if (rate == 0) return;
+  slowed_until_us_ = std::max(slowed_until_us_, now_us) + bytes * 1'000'000 / rate;
+}
+
+Status SpaceController::AwaitProcess(uint64_t* round, uint64_t waited_us) {
+  if (*round == 0) *round = quota_->NextRound();
+  return quota_->Await(&place_, *round, waited_us, kPinnedWaitUs);
+}
+
+SpaceController::Remedy SpaceController::FindRemedy(uint64_t waited_us) {
+  MutexLock lock(&mutex_);
+  if (!state_.own.bytes) {
+    SpaceLimits without_ratio = limits_;
+    without_ratio.high_percent = 0;
+    state_.own = JudgeSpace(state_.use, without_ratio);
+    return Remedy::kIgnoreRatio;
+  }
+  // A limit in bytes binds live data, too. Only pinned files may still go.
+  if (state_.use.file_bytes >= limits_.high_bytes) return Remedy::kNone;
+  return waited_us < kPinnedWaitUs ? Remedy::kAwaitSnapshots : Remedy::kGiveUpSnapshot;
+}
+
+Status SpaceController::Full() const {
+  const SpaceUse use = state().use;
+  return Status::NoSpace(
+      "write to " + path_ + ": the files take " + std::to_string(use.file_bytes) +
+      " bytes and those that only snapshots keep " + std::to_string(use.pinned_bytes) +
+      ", the limit is " + std::to_string(limits_.high_bytes) + " and about " +
+      std::to_string(use.live_bytes) +
+      " bytes are in use, so nothing more can be given back: raise the limit, or keep less state");
+}
+
+// L0 is left out: its records of now came after the records that were compacted.
+void SpaceController::LearnMet(const CompactionInput& input, const CompactionOutput& output) {
+  const uint32_t level = input.inputs.front().level;
+  if (level == 0 || input.output_level != level + 1) return;
+  uint64_t upper = 0, all = 0, left = output.records_expired;
+  for (const CompactionInput::Level& from : input.inputs) {
+    for (const FileEntry& entry : from.entries) {
+      if (entry.clipped()) return;  // shows fewer records than its file counts
+      all += entry.file->records;
+      if (from.level == level) upper += entry.file->records;
+    }
+  }
+  for (const std::shared_ptr<FileMeta>& file : output.files) left += file->records;
+  if (upper == 0) return;
+  const double met =
+      std::min(1.0, static_cast<double>(all - std::min(all, left)) / static_cast<double>(upper));
+  MutexLock lock(&mutex_);
+  double& known = state_.met.part[level];
+  known = met_known_[level] ? (3 * known + met) / 4 : met;
+  met_known_[level] = true;
+}
+
+void SpaceController::LearnFreed(const GcInput& input, const GcOutput& output, uint64_t took_us,
+                                 uint32_t collections) {
+  uint64_t freed = 0, kept = 0;
+  for (const auto* files : {&input.files, &input.expired})
+    for (const std::shared_ptr<ValueFileMeta>& file : *files) freed += file->raw_bytes;
+  for (const std::shared_ptr<ValueFileMeta>& file : output.files) kept += file->raw_bytes;
+  MutexLock lock(&mutex_);
+  // All collections that run now are taken to be as fast as this one.
+  freed_bytes_ = freed_bytes_ * 3 / 4 + (freed - std::min(freed, kept)) * collections;
+  freed_us_ = freed_us_ * 3 / 4 + std::max<uint64_t>(1, took_us);
+}
+
+uint64_t SpaceController::FreedBytesPerSecond() const {
+  if (freed_us_ == 0) return 0;
+  return static_cast<uint64_t>(static_cast<double>(freed_bytes_) * 1e6 /
+                               static_cast<double>(freed_us_));
+}
+
+}  // namespace lava
