@@ -33,6 +33,7 @@
 #include "db/table_registry.h"
 #include "db/version_store.h"
 #include "db/wal.h"
+#include "db/write_stall.h"
 #include "host/host_impl.h"
 #include "job/compaction_job.h"
 #include "job/entry_segment.h"
@@ -195,7 +196,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   void TearDown() LAVA_REQUIRES(close_mutex_);
   JobContext MakeJobContext(uint32_t output_level);
 
-  // write.cc, room.cc
+  // write.cc, make_room.cc
   Status CheckValue(const TableImpl& table, Slice value) const;
   static Status CheckValueBytes(const TableImpl& table, uint64_t bytes);
   static Status NotWritable(const TableImpl& table);
@@ -324,13 +325,12 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   enum class Purpose : uint8_t { kStore, kFree };  // the latter is let past the limits of space
   Status MakeRoom(uint64_t bytes, Purpose purpose = Purpose::kStore) LAVA_REQUIRES(write_mutex_);
   Status MakeRoomSlow(uint64_t bytes, Purpose purpose) LAVA_REQUIRES(write_mutex_);
-  void CountStall(Room waited_for, bool for_space, uint64_t us);
-  Room JudgeRoom(uint64_t bytes) const LAVA_REQUIRES(write_mutex_, state_mutex_);
-  Status StallFailed(Room room, Purpose purpose, const Status& hopeless) LAVA_REQUIRES(write_mutex_)
-      LAVA_EXCLUDES(state_mutex_);
-  bool TellStall(Room room, Purpose purpose, bool go_on, const Status& status)
+  StallCondition JudgeStall(uint64_t bytes) const LAVA_REQUIRES(write_mutex_, state_mutex_);
+  Status StallFailed(StallCondition condition, Purpose purpose, const Status& hopeless)
+      LAVA_REQUIRES(write_mutex_) LAVA_EXCLUDES(state_mutex_);
+  bool TellStall(StallCondition condition, Purpose purpose, bool go_on, const Status& status)
       LAVA_REQUIRES(write_mutex_, state_mutex_);
-  Status Relieve(Room room, uint64_t since_us, bool* relieved)
+  Status Relieve(StallCondition condition, uint64_t since_us, bool* relieved)
       LAVA_EXCLUDES(write_mutex_, jobs_mutex_, state_mutex_);
   Status RelieveMemtables(uint64_t since_us) LAVA_EXCLUDES(write_mutex_, jobs_mutex_, state_mutex_);
   Status RelieveLevel0(uint64_t since_us) LAVA_EXCLUDES(write_mutex_, jobs_mutex_, state_mutex_);
@@ -571,9 +571,7 @@ class DBImpl final : public DB, public LeaseMember, public SpaceMember {
   // Files of an earlier run that the write-ahead log may refer to up to a record.
   std::vector<std::string> replayed_segments_ LAVA_GUARDED_BY(versions_.install_mutex());
   uint64_t replayed_to_ LAVA_GUARDED_BY(versions_.install_mutex()) = 0;
-  uint64_t stalled_since_us_ LAVA_GUARDED_BY(write_mutex_) = 0;  // when the write that waits came
-  // The quota's round in which that write found the process's limit reached; 0: it has not.
-  uint64_t space_round_ LAVA_GUARDED_BY(write_mutex_) = 0;
+  WriteStall write_stall_ LAVA_GUARDED_BY(write_mutex_){&counters_, notifier_.get()};
   std::atomic<uint64_t> active_bytes_{0};  // arena bytes, for the lease
   std::atomic<bool> seal_requested_{false};
 

@@ -52,7 +52,8 @@ Status DBImpl::AwaitSpace(uint64_t* until_us, bool* go_on, bool* relieve) {
     case Answer::kProcessFull:
       executor_->Poke();
       if (space_.state().process.collects) UrgeSpace();
-      return space_.AwaitProcess(&space_round_, clock_->MonotonicMicros() - stalled_since_us_);
+      return space_.AwaitProcess(write_stall_.space_round(),
+                                 clock_->MonotonicMicros() - write_stall_.since_us());
   }
   return Status::OK();
 }

@@ -10,18 +10,20 @@ uint64_t WorthSealingBytes(uint64_t memtable_bytes_max, uint64_t lease_bytes, ui
   return std::min({kMost, memtable_bytes_max / 2, std::max(kLeast, half_share)});
 }
 
-Room JudgeWrite(const ThrottleInput& input) {
-  if (input.l0_depth >= input.l0_stall_trigger) return Room::kWaitForCompaction;
+StallCondition JudgeWrite(const ThrottleInput& input) {
+  if (input.l0_depth >= input.l0_stall_trigger) return StallCondition::kWaitForCompaction;
   if (!input.active_empty && input.active_bytes + input.write_bytes > input.memtable_bytes_max)
-    return input.sealed_runs < input.sealed_runs_max ? Room::kSeal : Room::kWaitForFlush;
+    return input.sealed_runs < input.sealed_runs_max ? StallCondition::kSeal
+                                                     : StallCondition::kWaitForFlush;
   const uint64_t used = input.lease_used_bytes + input.write_bytes;
-  if (used <= input.lease_bytes) return Room::kFree;
+  if (used <= input.lease_bytes) return StallCondition::kNone;
   const bool far_over = used > input.lease_bytes + input.lease_bytes / 8;
-  if (input.sealed_runs > 0) return far_over ? Room::kWaitForFlush : Room::kFree;
+  if (input.sealed_runs > 0)
+    return far_over ? StallCondition::kWaitForFlush : StallCondition::kNone;
   const uint64_t worth =
       WorthSealingBytes(input.memtable_bytes_max, input.lease_bytes, input.lease_members);
-  if (!input.active_empty && input.active_bytes >= worth) return Room::kSeal;
-  return Room::kFree;
+  if (!input.active_empty && input.active_bytes >= worth) return StallCondition::kSeal;
+  return StallCondition::kNone;
 }
 
 }  // namespace lava

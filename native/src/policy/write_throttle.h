@@ -17,9 +17,14 @@ struct ThrottleInput {
   uint64_t lease_used_bytes = 0, lease_bytes = 0;
   uint32_t lease_members = 1;
 };
-enum class Room : uint8_t { kFree, kSeal, kWaitForFlush, kWaitForCompaction };
+enum class StallCondition : uint8_t { kNone, kSeal, kWaitForFlush, kWaitForCompaction };
+/// Whether the write waits for background jobs.
+inline bool WaitsForJobs(StallCondition condition) {
+  return condition == StallCondition::kWaitForFlush ||
+         condition == StallCondition::kWaitForCompaction;
+}
 
-/// Whether a write may proceed (kFree), must seal the active memtable first (kSeal), or must wait
+/// Whether a write may proceed (kNone), must seal the active memtable first (kSeal), or must wait
 /// because background work is behind.
 ///
 /// A lease bounds memtables as follows. Once they exceed the lease, an instance without an
@@ -28,7 +33,7 @@ enum class Room : uint8_t { kFree, kSeal, kWaitForFlush, kWaitForCompaction };
 /// for their flushes: these free more, and sooner, than sealing the newer active memtable, whose
 /// small files would fill L0. Instances with little of either may continue. The sum thus stays
 /// within 9/8 of the lease plus WorthSealingBytes for each instance. Pure.
-Room JudgeWrite(const ThrottleInput& input);
+StallCondition JudgeWrite(const ThrottleInput& input);
 
 /// Smallest active memtable that is worth sealing for the lease: half of an even share, but at most
 /// 1 MiB, which flushes well, and at least 64 KiB, because smaller flushes cost more than they

@@ -26,60 +26,64 @@ TEST(WriteThrottle, Table) {
   struct Row {
     const char* name;
     void (*change)(ThrottleInput*);
-    Room room;
+    StallCondition condition;
   };
   const Row rows[] = {
-      {"idle", [](ThrottleInput*) {}, Room::kFree},
-      {"one below the stall", [](ThrottleInput* i) { i->l0_depth = 23; }, Room::kFree},
-      {"at the stall", [](ThrottleInput* i) { i->l0_depth = 24; }, Room::kWaitForCompaction},
-      {"sealed runs full, but room", [](ThrottleInput* i) { i->sealed_runs = 4; }, Room::kFree},
-      {"memtable full", [](ThrottleInput* i) { i->active_bytes = 16 * kMiB; }, Room::kSeal},
+      {"idle", [](ThrottleInput*) {}, StallCondition::kNone},
+      {"one below the stall", [](ThrottleInput* i) { i->l0_depth = 23; }, StallCondition::kNone},
+      {"at the stall", [](ThrottleInput* i) { i->l0_depth = 24; },
+       StallCondition::kWaitForCompaction},
+      {"sealed runs full, but room", [](ThrottleInput* i) { i->sealed_runs = 4; },
+       StallCondition::kNone},
+      {"memtable full", [](ThrottleInput* i) { i->active_bytes = 16 * kMiB; },
+       StallCondition::kSeal},
       {"memtable full, so are sealed runs",
        [](ThrottleInput* i) {
          i->active_bytes = 16 * kMiB;
          i->sealed_runs = 4;
        },
-       Room::kWaitForFlush},
+       StallCondition::kWaitForFlush},
       {"a write larger than a memtable goes into an empty one",
        [](ThrottleInput* i) {
          i->active_empty = true;
          i->active_bytes = 0;
          i->write_bytes = 20 * kMiB;
        },
-       Room::kFree},
-      {"lease full", [](ThrottleInput* i) { i->lease_used_bytes = 32 * kMiB; }, Room::kSeal},
+       StallCondition::kNone},
+      {"lease full", [](ThrottleInput* i) { i->lease_used_bytes = 32 * kMiB; },
+       StallCondition::kSeal},
       {"lease full, nothing of it is here",
        [](ThrottleInput* i) {
          i->active_bytes = 100 * kKiB;
          i->lease_used_bytes = 40 * kMiB;
        },
-       Room::kFree},
+       StallCondition::kNone},
       {"lease full, one of many instances",
        [](ThrottleInput* i) {
          i->active_bytes = 100 * kKiB;
          i->lease_used_bytes = 33 * kMiB;
          i->lease_members = 200;
        },
-       Room::kSeal},
+       StallCondition::kSeal},
       {"lease full, a flush is on its way: no small file",
        [](ThrottleInput* i) {
          i->sealed_runs = 1;
          i->lease_used_bytes = 32 * kMiB;
        },
-       Room::kFree},
+       StallCondition::kNone},
       {"lease far over, a flush is on its way",
        [](ThrottleInput* i) {
          i->sealed_runs = 1;
          i->lease_used_bytes = 36 * kMiB;
        },
-       Room::kWaitForFlush},
+       StallCondition::kWaitForFlush},
       {"lease far over, nothing to wait for",
-       [](ThrottleInput* i) { i->lease_used_bytes = 60 * kMiB; }, Room::kSeal},
+       [](ThrottleInput* i) { i->lease_used_bytes = 60 * kMiB; }, StallCondition::kSeal},
   };
   for (const Row& row : rows) {
     ThrottleInput input = Idle();
     row.change(&input);
-    EXPECT_EQ(JudgeWrite(input), row.room) << row.name;
+    EXPECT_EQ(JudgeWrite(input), row.condition) << row.name;
   }
 }
 
@@ -112,9 +116,9 @@ TEST(WriteThrottle, ManyInstancesStayWithinTheirLease) {
       input.sealed_runs = static_cast<uint32_t>(self.sealed.size());
       input.active_bytes = self.active;
       input.active_empty = self.active == 0;
-      const Room room = JudgeWrite(input);
-      if (room == Room::kSeal) self.sealed.push_back(std::exchange(self.active, 0));
-      if (room == Room::kFree || room == Room::kSeal) {
+      const StallCondition condition = JudgeWrite(input);
+      if (condition == StallCondition::kSeal) self.sealed.push_back(std::exchange(self.active, 0));
+      if (condition == StallCondition::kNone || condition == StallCondition::kSeal) {
         self.active += 1000;
         input.lease_used_bytes += 1000;
         ++written;

@@ -4,7 +4,7 @@
 
 namespace lava {
 
-// The common case: a few loads.
+// The common case costs a few loads.
 Status DBImpl::MakeRoom(uint64_t bytes, Purpose purpose) {
   last_write_table_ = nullptr;  // another comes
   if (!attention_.load(std::memory_order_relaxed) && !quota_->pressing() && !segment_full_ &&
@@ -17,25 +17,25 @@ Status DBImpl::MakeRoom(uint64_t bytes, Purpose purpose) {
 Status DBImpl::MakeRoomSlow(uint64_t bytes, Purpose purpose) {
   const uint64_t started_us = clock_->MonotonicMicros();
   const uint64_t deadline_us = started_us + uint64_t{environment_.wait_ms_max} * 1000;
-  Room waited_for = Room::kFree;
+  StallCondition waited_for = StallCondition::kNone;
   bool may_pass_limit = false;  // there is space again, or nothing more can be given back
   while (true) {
     if (closed_.load()) return Status::Closed("the instance was closed");
     MutexLock state(&state_mutex_);
     if (versions_.failed()) return versions_.status();
-    const Room room = JudgeRoom(bytes);
-    const bool behind = room == Room::kWaitForFlush || room == Room::kWaitForCompaction;
-    if (behind) waited_for = room;
+    const StallCondition condition = JudgeStall(bytes);
+    const bool behind = WaitsForJobs(condition);
+    if (behind) waited_for = condition;
     if (space_.IsVerdictOld()) space_.Report(SpaceWorkNow());
     const bool for_space = !behind && purpose == Purpose::kStore && space_.state().slows_writes();
-    if (stalled_since_us_ == 0) stalled_since_us_ = started_us;
+    write_stall_.Begin(started_us);
     uint64_t until_us = deadline_us;
     bool go_on = !behind, relieve = behind;
     Status hopeless;
     if (for_space) hopeless = AwaitSpace(&until_us, &go_on, &relieve);
     if (relieve && !behind && may_pass_limit) go_on = true;
-    if (go_on || !hopeless.ok()) stalled_since_us_ = space_round_ = 0;
-    if (notifier_->listening() && TellStall(room, purpose, go_on, hopeless)) {
+    if (go_on || !hopeless.ok()) write_stall_.End();
+    if (notifier_->listening() && TellStall(condition, purpose, go_on, hopeless)) {
       state.Unlock();
       MutexUnlock others(&write_mutex_);
       notifier_->Deliver();
@@ -44,22 +44,22 @@ Status DBImpl::MakeRoomSlow(uint64_t bytes, Purpose purpose) {
     }
     LAVA_RETURN_IF_ERROR(hopeless);
     if (go_on) {
-      CountStall(waited_for, for_space, clock_->MonotonicMicros() - started_us);
+      write_stall_.Count(waited_for, for_space, clock_->MonotonicMicros() - started_us);
       if (for_space) space_.Pay(bytes);
       const bool full = segment_full_ || active_->arena_bytes() + bytes > memtable_limit_;
       const FlushCause cause = full ? FlushCause::kMemtableFull : FlushCause::kMemoryShared;
       state.Unlock();
-      if (room == Room::kSeal) SealLocked(cause);
+      if (condition == StallCondition::kSeal) SealLocked(cause);
       RelieveLease();
       return Status::OK();
     }
-    const uint64_t changes = changes_, since_us = stalled_since_us_;
+    const uint64_t changes = changes_, since_us = write_stall_.since_us();
     state.Unlock();
     bool relieved = false, out_of_time = false;
     {
       // Readers of the memtable and other writers go on meanwhile.
       MutexUnlock others(&write_mutex_);
-      if (relieve) hopeless = Relieve(room, since_us, &relieved);
+      if (relieve) hopeless = Relieve(condition, since_us, &relieved);
       const uint64_t now_us = clock_->MonotonicMicros();
       out_of_time = now_us >= deadline_us;
       if (hopeless.ok() && !relieved && !out_of_time) {
@@ -71,68 +71,43 @@ Status DBImpl::MakeRoomSlow(uint64_t bytes, Purpose purpose) {
       }
     }
     if (!hopeless.ok()) {
-      stalled_since_us_ = space_round_ = 0;
-      return StallFailed(room, purpose, hopeless);
+      write_stall_.End();
+      return StallFailed(condition, purpose, hopeless);
     }
     may_pass_limit |= relieved;
     if (relieved || !out_of_time) continue;
-    CountStall(waited_for, for_space, clock_->MonotonicMicros() - started_us);
+    write_stall_.Count(waited_for, for_space, clock_->MonotonicMicros() - started_us);
     return Status::Busy();
   }
 }
 
-// Tells listeners that a stall ends because what was waited for cannot succeed.
-Status DBImpl::StallFailed(Room room, Purpose purpose, const Status& hopeless) {
+// Tells listeners that the stall ends because nothing that the write waits for can succeed.
+Status DBImpl::StallFailed(StallCondition condition, Purpose purpose, const Status& hopeless) {
   if (!notifier_->listening()) return hopeless;
   {
     MutexLock state(&state_mutex_);
-    if (!TellStall(room, purpose, /*go_on=*/false, hopeless)) return hopeless;
+    if (!TellStall(condition, purpose, /*go_on=*/false, hopeless)) return hopeless;
   }
   MutexUnlock others(&write_mutex_);
   notifier_->Deliver();
   return hopeless;
 }
 
-// Whether listeners are to be told of a stall that began or ended.
-bool DBImpl::TellStall(Room room, Purpose purpose, bool go_on, const Status& status) {
-  const bool waits_for_jobs = room == Room::kWaitForFlush || room == Room::kWaitForCompaction;
-  const SpaceState space = space_.state();
-  const bool slowed = space.slows_writes();
-  // Deletes say nothing of whether others are slowed.
-  if (!waits_for_jobs && slowed && purpose == Purpose::kFree) return false;
-  std::optional<StallInfo> stall;
-  if (status.ok() && (waits_for_jobs || slowed)) {
-    stall.emplace();
-    if (waits_for_jobs) {
-      stall->cause = room == Room::kWaitForFlush ? StallCause::kFlush : StallCause::kLevel0;
-    } else if (go_on || (!space.process.writes.stop && !space.own.stop)) {
-      stall->cause = StallCause::kSpaceSlowdown;
-    } else {
-      stall->cause =
-          space.process.writes.stop ? StallCause::kSpaceOfProcess : StallCause::kSpaceLimit;
-    }
-    stall->memtables = static_cast<uint32_t>(sealed_.size());
-    stall->level0_files = static_cast<uint32_t>(version_->levels[0].size());
-    stall->file_bytes = space.use.file_bytes;
-    stall->pinned_bytes = space.use.pinned_bytes;
-  }
-  const bool told = notifier_->StallIs(stall, status, clock_->MonotonicMicros());
+bool DBImpl::TellStall(StallCondition condition, Purpose purpose, bool go_on,
+                       const Status& status) {
+  const bool told =
+      write_stall_.Tell({.condition = condition,
+                         .space = space_.state(),
+                         .stores = purpose == Purpose::kStore,
+                         .goes_on = go_on,
+                         .memtables = static_cast<uint32_t>(sealed_.size()),
+                         .level0_files = static_cast<uint32_t>(version_->levels[0].size())},
+                        status, clock_->MonotonicMicros());
   if (told) UpdateAttention();
   return told;
 }
 
-void DBImpl::CountStall(Room waited_for, bool for_space, uint64_t us) {
-  Counters::Add(&counters_.stall_us, us);
-  if (for_space) {
-    Counters::Add(&counters_.space_stall_us, us);
-  } else if (waited_for == Room::kWaitForFlush) {
-    Counters::Add(&counters_.flush_stall_us, us);
-  } else if (waited_for == Room::kWaitForCompaction) {
-    Counters::Add(&counters_.compaction_stall_us, us);
-  }
-}
-
-Room DBImpl::JudgeRoom(uint64_t bytes) const {
+StallCondition DBImpl::JudgeStall(uint64_t bytes) const {
   return JudgeWrite({.l0_depth = l0_depth_,
                      .l0_stall_trigger = options_.l0_stall_trigger,
                      .sealed_runs = static_cast<uint32_t>(sealed_.size()),
@@ -146,14 +121,13 @@ Room DBImpl::JudgeRoom(uint64_t bytes) const {
                      .lease_members = lease_->member_count()});
 }
 
-// Gets the work going that a write waits for, and tells when that work cannot succeed. An attempt
-// that began before the write came is made again for the write, which may have been told Busy
-// since. So a write only reports errors that happened after the write began, and the first write
-// after space has returned goes on.
-Status DBImpl::Relieve(Room room, uint64_t since_us, bool* relieved) {
+// Starts the jobs that a write waits for. Errors: these jobs cannot succeed. A write only reports
+// failures of jobs that began after it came first, at since_us; an older failed job is tried again.
+// So the first write after space was freed succeeds.
+Status DBImpl::Relieve(StallCondition condition, uint64_t since_us, bool* relieved) {
   executor_->Poke();
-  if (room == Room::kWaitForFlush) return RelieveMemtables(since_us);
-  if (room == Room::kWaitForCompaction) return RelieveLevel0(since_us);
+  if (condition == StallCondition::kWaitForFlush) return RelieveMemtables(since_us);
+  if (condition == StallCondition::kWaitForCompaction) return RelieveLevel0(since_us);
   return MakeSpace(since_us, relieved);
 }
 
@@ -171,7 +145,7 @@ Status DBImpl::RelieveMemtables(uint64_t since_us) {
     MutexLock state(&state_mutex_);
     if (!IsDiskFull()) return flush();
   }
-  // Garbage may be what fills it.
+  // Garbage may fill the disk.
   MutexLock jobs(&jobs_mutex_);
   ScheduleGc();
   ScheduleCompactions();
@@ -193,13 +167,13 @@ Status DBImpl::RelieveLevel0(uint64_t since_us) {
   }
   ScheduleCompactions();
   executor_->Urge(os::Priority::kL0Compaction);
-  executor_->Urge(os::Priority::kCompaction);  // one may have what L0 is to be merged with
+  executor_->Urge(os::Priority::kCompaction);  // it may hold files that L0 is to be merged with
   MutexLock state(&state_mutex_);
   if (running_compactions_ > 0) return Status::OK();
   return avoided_.empty() ? compaction_backoff_.status : DamageOf(*version_);
 }
 
-// A write waits for what makes space, or shows what can.
+// A write waits for space: jobs that free some, or that expose garbage, come first.
 void DBImpl::UrgeSpace() {
   for (const os::Priority priority :
        {os::Priority::kGc, os::Priority::kL0Compaction, os::Priority::kCompaction})
@@ -210,7 +184,7 @@ uint64_t DBImpl::WorthSealing() const {
   return WorthSealingBytes(memtable_limit_, lease_->write_buffer_bytes(), lease_->member_count());
 }
 
-// Another instance of the lease may hold most of it and be idle: its memtable is sealed for it.
+// An idle instance may hold most of the lease: the lease asks it to seal its memtable.
 void DBImpl::RelieveLease() {
   if (lease_->write_buffer_used_bytes() > lease_->write_buffer_bytes())
     lease_->RelievePressure(WorthSealing());
@@ -221,19 +195,20 @@ void DBImpl::RequestSeal() {
   const bool submitted = TrySubmit(os::Priority::kFlush, [this] {
     MutexLock write(&write_mutex_);
     seal_requested_ = false;
-    // It may have been sealed for another reason meanwhile.
+    // The memtable may have been sealed for another reason meanwhile.
     if (active_->arena_bytes() < WorthSealing()) return;
     {
       MutexLock state(&state_mutex_);
       if (!sealed_.empty()) return;  // see LeaseMember::active_bytes()
     }
     SealLocked(FlushCause::kMemoryShared);
-    executor_->Urge(os::Priority::kFlush);  // for another instance, whose writers wait
+    executor_->Urge(os::Priority::kFlush);  // writers of another instance wait
   });
   if (!submitted) seal_requested_ = false;
 }
 
-// Called where nothing may fail. What was waited for is looked for when another job ends, too.
+// Called where nothing may fail. If the job cannot be submitted, the end of another job plans the
+// jobs that wait for memory.
 void DBImpl::MemoryFreed() {
   (void)TrySubmit(os::Priority::kCompaction, [this] {
     MutexLock jobs(&jobs_mutex_);
