@@ -1,4 +1,7 @@
 import org.lavakv.flink.LavaStateBackendFactory;
 
-/** Makes {@code state.backend.type: LAVA} work, since Flink takes other backends in any case. */
+/**
+ * Makes {@code state.backend.type: LAVA} work: Flink accepts the names of other backends in any
+ * case.
+ */
 public class LAVA extends LavaStateBackendFactory {}

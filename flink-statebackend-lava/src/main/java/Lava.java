@@ -1,4 +1,7 @@
 import org.lavakv.flink.LavaStateBackendFactory;
 
-/** Makes {@code state.backend.type: Lava} work, since Flink takes other backends in any case. */
+/**
+ * Makes {@code state.backend.type: Lava} work: Flink accepts the names of other backends in any
+ * case.
+ */
 public class Lava extends LavaStateBackendFactory {}

@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Warns of keys in a configuration that have no effect: of Lava, misspelled, and of RocksDB, left
- * over. A TaskManager logs the same warning once for each job.
+ * Warns about configuration keys that have no effect: misspelled keys of Lava, and keys left over
+ * from RocksDB. A TaskManager logs the same warning once for each job.
  *
  * <p>Threads: any thread.
  */
@@ -28,12 +28,12 @@ final class ConfigurationCheck {
 
     private static final String ROCKSDB_PREFIX = "state.backend.rocksdb.";
 
-    /** More edits than this make another word, not a misspelling. */
+    /** A key with more edits than this is a different key, not a misspelling. */
     private static final int EDITS_MAX = 12;
 
     private static final int JOBS_MAX = 1_000;
 
-    /** What was logged for each of the last jobs. Guarded by itself. */
+    /** The messages logged for each of the last jobs. Guarded by itself. */
     private static final Map<JobID, Set<String>> WARNED =
             new LinkedHashMap<>() {
                 private static final long serialVersionUID = 1L;
@@ -75,7 +75,7 @@ final class ConfigurationCheck {
     /**
      * Logs messages about a job's configuration, each once for the job.
      *
-     * @param messages what {@link #messages} said
+     * @param messages the result of {@link #messages}
      */
     static void warn(JobID job, List<String> messages) {
         for (String message : messages) {
@@ -85,7 +85,7 @@ final class ConfigurationCheck {
         }
     }
 
-    /** Whether this is the first call with that job and message. */
+    /** Whether this is the first call with this job and message. */
     static boolean isFirst(JobID job, String message) {
         synchronized (WARNED) {
             return WARNED.computeIfAbsent(job, id -> new HashSet<>()).add(message);
@@ -123,13 +123,13 @@ final class ConfigurationCheck {
         return messages;
     }
 
-    /** The key, with the known one that is most like it. */
+    /** The key, followed by the most similar known key. */
     private static String withNearest(String key, Set<String> known) {
         LevenshteinDistance distance = new LevenshteinDistance(EDITS_MAX);
         String nearest = null;
         int fewest = Integer.MAX_VALUE;
         for (String candidate : known) {
-            int edits = distance.apply(key, candidate); // -1: more than EDITS_MAX
+            int edits = distance.apply(key, candidate); // -1: more than EDITS_MAX edits
             if (edits >= 0 && edits < fewest) {
                 fewest = edits;
                 nearest = candidate;

@@ -11,10 +11,10 @@ import org.lavakv.DBOptions;
 import org.lavakv.ValuePolicy;
 
 /**
- * The options that the plugin hands on to the engine: a row for each says what is allowed and what
- * it sets. The option itself has the name, the default and the documentation. {@code
- * OptionTableTest} names what is missing here or in the engine; docs/adding-an-option.md tells the
- * steps.
+ * The options that the plugin passes to the engine. Each row says which values are allowed and
+ * which engine option is set. Name, default and documentation are part of the option itself. {@code
+ * OptionTableTest} fails if an option is missing here or in the engine; docs/adding-an-option.md
+ * lists the steps.
  *
  * <p>Threads: immutable.
  */
@@ -151,13 +151,13 @@ final class EngineOptions {
                         setter.accept(options, settings.bytesBetween(option, min, max)));
     }
 
-    /** 0 unless it is set. */
+    /** A row for a size limit, which is 0 unless the option is set. */
     private static Row limit(ConfigOption<MemorySize> option, ObjLongConsumer<DBOptions> setter) {
         return row(
                 option, (settings, options) -> setter.accept(options, settings.limitBytes(option)));
     }
 
-    /** Of a ratio; 0 unless it is set. */
+    /** A row for a ratio in percent, which is 0 unless the option is set. */
     private static Row percent(
             ConfigOption<Double> option, double min, ObjIntConsumer<DBOptions> setter) {
         return row(

@@ -20,10 +20,10 @@ import org.apache.flink.runtime.state.v2.adaptor.ValueStateAdaptor;
 import org.apache.flink.runtime.state.v2.internal.InternalKeyedState;
 
 /**
- * Flink's adaptor of asynchronous state to a keyed backend, with three things that Flink's own
- * leaves out: it hands a state's TTL on, its iterators over maps show the moment at which they were
- * asked for ({@link LavaMapStateAdaptor}), and it closes and disposes the backend under it, which
- * else stays open with its native memory and local files.
+ * Flink's adaptor from asynchronous state to a keyed backend, with three additions: it passes a
+ * state's TTL on; its map iterators show the map as of the call that asked for them ({@link
+ * LavaMapStateAdaptor}); and it closes and disposes the wrapped backend, whose native memory and
+ * local files would otherwise leak.
  *
  * <p>Threads: as Flink calls it. Ownership: owns the backend.
  */

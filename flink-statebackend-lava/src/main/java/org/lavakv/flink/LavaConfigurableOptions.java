@@ -9,7 +9,7 @@ import org.lavakv.ValuePolicy;
 /** How the engine lays out its files. The defaults are right for most jobs. */
 public final class LavaConfigurableOptions {
 
-    /** From which size on values go to value files unless something else is configured. */
+    /** Values of at least this size go to value files unless configured otherwise. */
     private static final MemorySize VALUE_SEPARATION_DEFAULT = MemorySize.parse("4kb");
 
     public static final ConfigOption<Integer> BACKGROUND_THREADS =

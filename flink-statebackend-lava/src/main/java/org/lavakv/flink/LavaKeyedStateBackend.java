@@ -57,9 +57,9 @@ import org.lavakv.flink.timers.LavaTimerQueueFactory;
 /**
  * The keyed state of one operator subtask, in one LavaKV instance.
  *
- * <p>Threads: the task's thread, as Flink calls it; {@link #dispose} waits for those who read on
- * other threads (queryable state, metrics). Ownership: owns the instance, and with it the native
- * memory and the local files; {@link #dispose} frees all.
+ * <p>Threads: the task's thread, as Flink calls it. {@link #dispose} waits for readers on other
+ * threads (queryable state, metrics). Ownership: owns the instance with its native memory and local
+ * files; {@link #dispose} frees them all.
  */
 public class LavaKeyedStateBackend<K> extends AbstractKeyedStateBackend<K> {
 
@@ -80,7 +80,7 @@ public class LavaKeyedStateBackend<K> extends AbstractKeyedStateBackend<K> {
     @Nullable private HostReports.Registration report;
     private boolean disposed;
 
-    /** What the builder puts together. */
+    /** The parts of a backend, assembled by the builder. */
     static final class Parts<K> {
         TaskKvStateRegistry kvStateRegistry;
         ClassLoader userCodeClassLoader;
@@ -133,7 +133,7 @@ public class LavaKeyedStateBackend<K> extends AbstractKeyedStateBackend<K> {
                                 numberOfKeyGroups);
     }
 
-    /** This backend is in the process's reports until it is disposed. */
+    /** Keeps this backend in the process's reports until it is disposed. */
     void reportedBy(HostReports.Registration registration) {
         report = registration;
     }
@@ -152,15 +152,16 @@ public class LavaKeyedStateBackend<K> extends AbstractKeyedStateBackend<K> {
         context.keys().setKey(newKey, newKeyGroupIndex);
     }
 
-    /** As the one for several states. */
+    /** See {@link #getKeys(List, Object)}. */
     @Override
     public <N> Stream<K> getKeys(String state, N namespace) {
         return getKeys(Collections.singletonList(state), namespace);
     }
 
     /**
-     * The keys of this moment, whatever happens to the states while the stream is consumed. So
-     * {@link #applyToAllKeys} meets each key once that has an entry when it begins, and no other.
+     * The keys as of this call. Changes to the states while the stream is consumed have no effect
+     * on it. Therefore {@link #applyToAllKeys} visits exactly the keys that have an entry when it
+     * starts, each once.
      */
     @Override
     public <N> Stream<K> getKeys(List<String> stateNames, N namespace) {
@@ -174,7 +175,10 @@ public class LavaKeyedStateBackend<K> extends AbstractKeyedStateBackend<K> {
         return KeyStreams.keys(instance, keySerializer, known, namespace);
     }
 
-    /** The pairs of this moment, whatever happens to the state while the stream is consumed. */
+    /**
+     * The pairs as of this call. Changes to the state while the stream is consumed have no effect
+     * on it.
+     */
     @Override
     public <N> Stream<Tuple2<K, N>> getKeysAndNamespaces(String state) {
         StateTable table = tables.get(state);
@@ -309,8 +313,9 @@ public class LavaKeyedStateBackend<K> extends AbstractKeyedStateBackend<K> {
     }
 
     /**
-     * Compacts all state to the last level, so that what has expired by Flink's clock goes, however
-     * far that is ahead of what the engine would believe; for tests.
+     * For tests: compacts all state to the last level, so that everything expired by Flink's clock
+     * is removed. The engine accepts Flink's time for this even if it is further ahead than the
+     * engine would otherwise believe.
      *
      * <p>Errors: {@link LavaDBException} also when the thread is interrupted.
      */
@@ -321,15 +326,19 @@ public class LavaKeyedStateBackend<K> extends AbstractKeyedStateBackend<K> {
 
     // ---------------------------------------------------------------------- properties
 
-    /** Lava's snapshots hold the timers of the heap, too: below a changelog nobody else would. */
+    /**
+     * Lava's snapshots contain the timers of the heap as well: below a changelog nothing else would
+     * write them.
+     */
     @Override
     public boolean requiresLegacySynchronousTimerSnapshots(SnapshotType checkpointType) {
         return false;
     }
 
     /**
-     * Whether callers may change objects after they gave them to the backend, or got them from it.
-     * The engine has and gives copies. A timer queue on the heap keeps the very objects.
+     * Whether callers may modify objects after passing them to the backend or getting them from it.
+     * The engine copies objects in both directions. A timer queue on the heap keeps the objects
+     * themselves.
      */
     @Override
     public boolean isSafeToReuseKVState() {

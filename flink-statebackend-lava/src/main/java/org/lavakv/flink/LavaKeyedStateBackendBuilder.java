@@ -38,11 +38,11 @@ import org.lavakv.flink.storage.VolumeFiles;
 import org.lavakv.local.OwnedPath;
 
 /**
- * Builds a {@link LavaKeyedStateBackend}: gets memory, restores, and puts the parts together. What
- * fails leaves no memory, directory or native object behind.
+ * Builds a {@link LavaKeyedStateBackend}: gets memory, restores, and assembles the parts. A failed
+ * build leaves no memory, directory or native object behind.
  *
- * <p>Threads: one thread. Errors: {@link BackendBuildingException}, with a {@link
- * CancelTaskException} as its cause when the task was cancelled meanwhile.
+ * <p>Threads: one thread. Errors: {@link BackendBuildingException}. Its cause is a {@link
+ * CancelTaskException} when the task was cancelled meanwhile.
  */
 public class LavaKeyedStateBackendBuilder<K> extends AbstractKeyedStateBackendBuilder<K> {
 
@@ -116,7 +116,7 @@ public class LavaKeyedStateBackendBuilder<K> extends AbstractKeyedStateBackendBu
         } catch (Exception e) {
             throw failure(e);
         }
-        // An operator's identifier holds characters that file systems refuse.
+        // Operator identifiers contain characters that file systems refuse.
         String operator = parameters.getOperatorIdentifier().replaceAll("[^a-zA-Z0-9\\-]", "_");
         String name = "job_" + environment.getJobID() + "_op_" + operator + "_";
         OwnedPath home;
@@ -155,8 +155,8 @@ public class LavaKeyedStateBackendBuilder<K> extends AbstractKeyedStateBackendBu
             return null;
         }
         if (settings.localDirectories().isEmpty() && localRecovery.isLocalBackupEnabled()) {
-            // Flink empties the working directory when a TaskManager comes back, and keeps the root
-            // of local state, where it deletes only directories of allocations.
+            // Flink empties the working directory when a TaskManager restarts. It keeps the root of
+            // local state, where it deletes only the directories of allocations.
             return localRecovery
                     .getLocalStateDirectoryProvider()
                     .map(LavaKeyedStateBackendBuilder::anyRoot)
@@ -214,7 +214,7 @@ public class LavaKeyedStateBackendBuilder<K> extends AbstractKeyedStateBackendBu
         parts.sizeTracking = sizeTrackingStateConfig;
         parts.compression = keyGroupCompressionDecorator;
         parts.keyContext = new InternalKeyContextImpl<>(keyGroupRange, numberOfKeyGroups);
-        // Only now: a restore may have reconfigured the key's serializer.
+        // Not earlier: a restore may have reconfigured the key's serializer.
         parts.context =
                 new StateContext<>(
                         instance,

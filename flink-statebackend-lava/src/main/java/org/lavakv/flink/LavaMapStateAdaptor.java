@@ -13,9 +13,10 @@ import org.apache.flink.util.FlinkRuntimeException;
 import org.apache.flink.util.function.SupplierWithException;
 
 /**
- * Flink's adaptor of a map, whose asynchronous iterators show exactly the entries of the moment at
- * which they were asked for, whatever is written before or while they are read. Flink's own asks
- * the map again when reading begins, and gives an iterator up to find out whether the map is empty.
+ * Flink's adaptor of a map, with asynchronous iterators that show exactly the entries as of the
+ * call that asked for the iterator, whatever is written later. Flink's own adaptor queries the map
+ * again when reading begins, and creates and abandons an iterator to find out whether the map is
+ * empty.
  *
  * <p>Threads: as Flink calls it.
  */
@@ -53,7 +54,10 @@ final class LavaMapStateAdaptor<K, N, UK, UV> extends MapStateAdaptor<K, N, UK, 
         }
     }
 
-    /** Its first iterator is made with it, and given to all who ask until one of them reads. */
+    /**
+     * Creates its first iterator in the constructor, and returns this iterator to all callers until
+     * one of them reads from it.
+     */
     private static final class View<T> implements Iterable<T> {
 
         private final Iterable<T> source;

@@ -5,25 +5,27 @@ import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.ConfigOptions;
 import org.apache.flink.configuration.MemorySize;
 
-/** Where Lava keeps its files and gets its memory, and how it works with Flink. */
+/** Options for Lava's files, memory and integration with Flink. */
 public final class LavaOptions {
 
-    /** What all keys start with. */
+    /** Prefix of all keys. */
     static final String PREFIX = "state.backend.lava.";
 
-    /** Where the engine's files are. */
+    /** Where the engine's files are stored. */
     public enum FileSystemType {
-        /** In directories of the machine, each file by itself. */
+        /** In ordinary directories, each as a file of its own. */
         POSIX,
-        /** In volumes: one large file for all backends of a TaskManager that use a directory. */
+        /**
+         * In volumes: one large file for all backends of a TaskManager that use the same directory.
+         */
         LAVAFS
     }
 
-    /** Where timers live. */
+    /** Where timers are stored. */
     public enum TimerService {
         /** In the engine, like other state. */
         LAVA,
-        /** On the Java heap; every checkpoint then writes all of them. */
+        /** On the Java heap; each checkpoint then writes all timers. */
         HEAP
     }
 

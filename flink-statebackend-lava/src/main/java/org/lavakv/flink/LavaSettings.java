@@ -25,8 +25,8 @@ import org.lavakv.flink.snapshot.PackLimits;
 /**
  * The checked values of all options.
  *
- * <p>Threads: a value. Errors: {@link IllegalConfigurationException} that names the key and what is
- * allowed.
+ * <p>Threads: a value. Errors: {@link IllegalConfigurationException} that names the key and the
+ * allowed values.
  */
 final class LavaSettings {
 
@@ -37,7 +37,7 @@ final class LavaSettings {
 
     LavaSettings(ReadableConfig config) {
         this.config = config;
-        // Whatever is wrong is said when the job is set up, not when a task starts.
+        // Errors are reported when the job is set up, not when a task starts.
         localDirectories();
         libraryDirectory();
         fileSystem();
@@ -105,7 +105,7 @@ final class LavaSettings {
         }
     }
 
-    /** Empty: the TaskManager's directory. */
+    /** Empty if the TaskManager's directory is to be used. */
     List<File> localDirectories() {
         List<File> directories = new ArrayList<>();
         String value = get(LavaOptions.LOCAL_DIRECTORIES, String.class);
@@ -119,7 +119,7 @@ final class LavaSettings {
         return directories;
     }
 
-    /** null: the TaskManager's directory. */
+    /** Null if the TaskManager's directory is to be used. */
     @Nullable
     File libraryDirectory() {
         String value = get(LavaOptions.LIBRARY_DIRECTORY, String.class);
@@ -142,15 +142,20 @@ final class LavaSettings {
         return get(LavaOptions.FILE_SYSTEM, LavaOptions.FileSystemType.class);
     }
 
-    /** Volumes are made for direct I/O; for ordinary files a machine's spare memory is a cache. */
+    /**
+     * Volumes are designed for direct I/O. For ordinary files the machine's spare memory serves as
+     * a cache.
+     */
     boolean directIo() {
         Boolean set = get(LavaConfigurableOptions.DIRECT_IO, Boolean.class);
         return set != null ? set : fileSystem() == LavaOptions.FileSystemType.LAVAFS;
     }
 
-    /** How volumes are opened: this job's own, and those that local recovery finds. */
+    /**
+     * The options for opening volumes: the job's own volume, and those that local recovery finds.
+     */
     VolumeOptions volumeOptions() {
-        // Neither checkpoints nor local recovery promise anything after a power cut.
+        // Neither checkpoints nor local recovery guarantee anything after a power cut.
         VolumeOptions options =
                 new VolumeOptions()
                         .setDirectIo(directIo())
@@ -185,7 +190,9 @@ final class LavaSettings {
                 get(LavaOptions.USE_MANAGED_MEMORY, Boolean.class), perSlot, ratio);
     }
 
-    /** Native memory that all slots of a TaskManager share, by the TaskManager's configuration. */
+    /**
+     * Native memory that all slots of a TaskManager share, from the TaskManager's configuration.
+     */
     static long taskManagerBytes(ReadableConfig taskManager) {
         return taskManager
                 .getOptional(LavaOptions.FIX_PER_TM_MEMORY_SIZE)
@@ -212,7 +219,7 @@ final class LavaSettings {
         return get(LavaOptions.METRICS_PER_STATE, Boolean.class);
     }
 
-    /** Zero: never. */
+    /** Zero: no reports. */
     Duration hostReportInterval() {
         Duration interval = get(LavaOptions.HOST_REPORT_INTERVAL, Duration.class);
         check(
@@ -225,13 +232,13 @@ final class LavaSettings {
         return interval;
     }
 
-    /** Empty: what the process has. */
+    /** Empty: use the process's own setting. */
     Optional<Integer> backgroundThreads() {
         return read(LavaConfigurableOptions.BACKGROUND_THREADS, Integer.class)
                 .map(set -> intBetween(LavaConfigurableOptions.BACKGROUND_THREADS, 1, 1024));
     }
 
-    /** In cores. Empty: what the process has. */
+    /** In cores. Empty: use the process's own setting. */
     Optional<Double> backgroundCpu() {
         Optional<Double> cores = read(LavaConfigurableOptions.BACKGROUND_CPU, Double.class);
         cores.ifPresent(
@@ -244,7 +251,9 @@ final class LavaSettings {
         return cores;
     }
 
-    /** Of the files of all instances of the process. Empty: what the process has. */
+    /**
+     * Limit for the files of all instances of the process. Empty: use the process's own setting.
+     */
     Optional<Long> spaceProcessLimit() {
         long bytes = limitBytes(LavaConfigurableOptions.SPACE_PROCESS_LIMIT);
         return bytes == 0 ? Optional.empty() : Optional.of(bytes);
@@ -263,12 +272,12 @@ final class LavaSettings {
         return chosen ? Separation.of(bytes) : Separation.automaticUnderChangelog(bytes);
     }
 
-    /** What uploading a byte again costs, in percent of moving it. */
+    /** Cost of uploading a byte again, in percent of the cost of moving it. */
     int uploadCostPercent() {
         return intBetween(LavaConfigurableOptions.GC_UPLOAD_COST, 0, 1000);
     }
 
-    /** 0: not set. */
+    /** 0 if the option is not set. */
     int percent(ConfigOption<Double> option, double min) {
         Double ratio = get(option, Double.class);
         if (ratio == null) {
@@ -278,26 +287,26 @@ final class LavaSettings {
         return (int) Math.round(ratio * 100);
     }
 
-    /** 0: not set. */
+    /** 0 if the option is not set. */
     long limitBytes(ConfigOption<MemorySize> option) {
         return bytesIfSet(option, 1L << 20, Long.MAX_VALUE).orElse(0);
     }
 
-    /** Empty: not set, and there is no default. */
+    /** Empty if the option is not set and has no default. */
     OptionalLong bytesIfSet(ConfigOption<MemorySize> option, long min, long max) {
         return get(option, MemorySize.class) == null
                 ? OptionalLong.empty()
                 : OptionalLong.of(bytesBetween(option, min, max));
     }
 
-    /** Of each value in a value file. */
+    /** The compression of each value in a value file. */
     CompressionType valueCompression() {
         CompressionType own =
                 get(LavaConfigurableOptions.VALUE_SEPARATION_COMPRESSION, CompressionType.class);
         return own != null ? own : get(LavaConfigurableOptions.COMPRESSION, CompressionType.class);
     }
 
-    /** The engine's options, without what the instance's key groups decide. */
+    /** The engine's options, without those that depend on the instance's key groups. */
     DBOptions dbOptions() {
         DBOptions options = new DBOptions();
         EngineOptions.ROWS.forEach(row -> row.set(this, options));

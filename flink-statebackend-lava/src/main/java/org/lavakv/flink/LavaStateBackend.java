@@ -28,14 +28,15 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A state backend that keeps keyed state in LavaKV, a native engine, on local disks and in native
- * memory. It is configured under {@code state.backend.lava.*}; see {@link LavaOptions} and {@link
+ * memory. Its options start with {@code state.backend.lava.}; see {@link LavaOptions} and {@link
  * LavaConfigurableOptions}.
  *
  * <p>Checkpoints are incremental unless {@code execution.checkpointing.incremental} is explicitly
  * false.
  *
- * <p>Threads: a value, but for the turn that local directories take; made on the JobManager and
- * several times a task, so it is cheap and loads nothing native before a keyed backend is created.
+ * <p>Threads: a value, except for the rotation among local directories. Flink creates the object on
+ * the JobManager and several times per task. Therefore construction is cheap, and nothing native is
+ * loaded before a keyed backend is created.
  */
 public class LavaStateBackend extends AbstractManagedMemoryStateBackend
         implements ConfigurableStateBackend {
@@ -48,22 +49,22 @@ public class LavaStateBackend extends AbstractManagedMemoryStateBackend
 
     private final TernaryBoolean incremental;
 
-    /** Only keys of Lava. */
+    /** Contains only Lava's keys. */
     private final Configuration options;
 
-    /** About the job's configuration; logged where the job runs. */
+    /** Warnings about the job's configuration, logged where the job runs. */
     private final List<String> warnings;
 
     private transient int nextDirectory;
     private transient boolean nextDirectoryChosen;
 
-    /** Everything by configuration, or its defaults. */
+    /** Takes all settings from the configuration, or their defaults. */
     public LavaStateBackend() {
         this(TernaryBoolean.UNDEFINED);
     }
 
     /**
-     * @param incremental whether checkpoints are incremental, whatever is configured
+     * @param incremental whether checkpoints are incremental, overriding the configuration
      */
     public LavaStateBackend(boolean incremental) {
         this(TernaryBoolean.fromBoolean(incremental));
@@ -93,15 +94,17 @@ public class LavaStateBackend extends AbstractManagedMemoryStateBackend
         sizeTrackingConfigBuilder = original.sizeTrackingConfigBuilder.configure(config);
     }
 
-    /** A copy with what this one leaves open taken from the configuration. */
+    /**
+     * Returns a copy in which settings that this object leaves open come from the configuration.
+     */
     @Override
     public LavaStateBackend configure(ReadableConfig config, ClassLoader classLoader) {
         return new LavaStateBackend(this, config);
     }
 
     /**
-     * Sets an option of {@link LavaOptions} or {@link LavaConfigurableOptions}; it goes before what
-     * is configured.
+     * Sets an option of {@link LavaOptions} or {@link LavaConfigurableOptions}. The value takes
+     * precedence over the configuration.
      */
     public <T> LavaStateBackend set(ConfigOption<T> option, T value) {
         options.set(option, value);
@@ -124,8 +127,8 @@ public class LavaStateBackend extends AbstractManagedMemoryStateBackend
     }
 
     /**
-     * Whether a slot keeps a share of its managed memory for this: not where the options give
-     * memory of another kind, since what is kept then would be used by nobody.
+     * Whether a slot reserves a share of its managed memory for state. It does not if the options
+     * give state another kind of memory, because nothing would use the reserved share.
      */
     @Override
     public boolean useManagedMemory() {
@@ -133,13 +136,13 @@ public class LavaStateBackend extends AbstractManagedMemoryStateBackend
         return memory.managed() && memory.fixedPerSlot() == null;
     }
 
-    /** The first checkpoint after such a restore uploads everything. */
+    /** The first checkpoint after such a restore uploads all files. */
     @Override
     public boolean supportsNoClaimRestoreMode() {
         return true;
     }
 
-    /** Both formats, with timers in the engine and on the heap. */
+    /** Both formats are supported, with timers in the engine or on the heap. */
     @Override
     public boolean supportsSavepointFormat(SavepointFormatType formatType) {
         return true;
@@ -183,7 +186,7 @@ public class LavaStateBackend extends AbstractManagedMemoryStateBackend
         return new LavaAsyncStateAdaptor<>(createKeyedStateBackend(parameters));
     }
 
-    // Tasks have backend objects of their own, so each begins anywhere.
+    // Each task has its own backend object, so each starts at a random directory.
     private synchronized File nextDirectory(List<File> directories, File workingDirectory)
             throws IOException {
         if (directories.isEmpty()) {
@@ -207,7 +210,7 @@ public class LavaStateBackend extends AbstractManagedMemoryStateBackend
                         + directories);
     }
 
-    /** Makes it, if it is missing. */
+    /** Creates the directory if it is missing. */
     private static boolean canBeUsed(File directory) {
         try {
             PrivateFiles.createDirectories(directory.toPath());

@@ -4,9 +4,9 @@ import org.apache.flink.configuration.ReadableConfig;
 import org.apache.flink.runtime.state.StateBackendFactory;
 
 /**
- * Makes a {@link LavaStateBackend} from a configuration.
+ * Creates a {@link LavaStateBackend} from a configuration.
  *
- * <p>Threads: any thread. Loads nothing native: it is called on the JobManager too.
+ * <p>Threads: any thread. Loads nothing native, because the JobManager calls it as well.
  */
 public class LavaStateBackendFactory implements StateBackendFactory<LavaStateBackend> {
 

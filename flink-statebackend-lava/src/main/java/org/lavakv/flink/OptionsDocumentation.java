@@ -12,7 +12,7 @@ import org.apache.flink.configuration.description.HtmlFormatter;
 import org.apache.flink.util.TimeUtils;
 import org.lavakv.flink.changelog.ChangelogOptions;
 
-/** Writes the documentation's page of all options from the code. */
+/** Generates the documentation page of all options from the code. */
 public final class OptionsDocumentation {
 
     private OptionsDocumentation() {}
@@ -51,7 +51,7 @@ public final class OptionsDocumentation {
                 + localFiles();
     }
 
-    /** What no option says. */
+    /** Text about local files, which belongs to no single option. */
     private static String localFiles() {
         return "\n## Local files\n\n"
                 + "All that Lava keeps on a TaskManager's machine is for the user of its\n"
@@ -70,7 +70,7 @@ public final class OptionsDocumentation {
                 + "from several hosts.\n";
     }
 
-    /** As it is written in a configuration. */
+    /** The default as it is written in a configuration. */
     private static Object defaultOf(ConfigOption<?> option) {
         return option.defaultValue() instanceof Duration
                 ? TimeUtils.formatWithHighestUnit((Duration) option.defaultValue())

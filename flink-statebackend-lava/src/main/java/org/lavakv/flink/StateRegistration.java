@@ -19,17 +19,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Registers states: new ones, and ones that were restored or are registered again, after checking
- * the new serializers against the old ones and rewriting the values where they ask for it.
+ * Registers new states, restored states, and states that are registered again. Checks the new
+ * serializers against the old ones, and rewrites values where the serializers require a migration.
  *
- * <p>Threads: the task's thread. Errors: {@link StateMigrationException} for serializers that do
- * not go together.
+ * <p>Threads: the task's thread. Errors: {@link StateMigrationException} for incompatible
+ * serializers.
  */
 final class StateRegistration<K> {
 
     private static final Logger LOG = LoggerFactory.getLogger(StateRegistration.class);
 
-    /** Room for a timestamp, so that adding one never overflows. */
+    /** Leaves room for a timestamp, so that adding one never overflows. */
     private static final long TTL_MS_MAX = Long.MAX_VALUE / 4;
 
     private final StateContext<K> context;
@@ -60,7 +60,7 @@ final class StateRegistration<K> {
                         : update(known, descriptor, namespaceSerializer);
         long ttlMs = 0;
         if (allowFutureMetadataUpdates) {
-            // The serializers may still change, and with them where a timestamp stands.
+            // The serializers may still change, and with them the position of the timestamp.
             metaInfo = metaInfo.withSerializerUpgradesAllowed();
         } else {
             ttlMs = ttlMs(descriptor, metaInfo.getStateSerializer());
@@ -72,7 +72,7 @@ final class StateRegistration<K> {
         return tables.register(metaInfo, ttlMs > 0, ttlMs);
     }
 
-    /** How long records live that compactions may drop; 0: they may not. */
+    /** The TTL after which compactions may drop records; 0 if they may not drop any. */
     private static long ttlMs(StateDescriptor<?, ?> descriptor, TypeSerializer<?> serializer) {
         StateTtlConfig config = descriptor.getTtlConfig();
         boolean inCompaction =
@@ -93,7 +93,7 @@ final class StateRegistration<K> {
         checkNamespace(metaInfo, namespaceSerializer);
         metaInfo.checkStateMetaInfo(descriptor);
 
-        // An incompatible serializer cannot be read any more, but belongs into the message.
+        // An incompatible serializer is not available afterwards, but the message needs it.
         TypeSerializer<SV> previous = metaInfo.getStateSerializer();
         TypeSerializerSchemaCompatibility<SV> compatibility =
                 metaInfo.updateStateSerializer(descriptor.getSerializer());
@@ -136,7 +136,7 @@ final class StateRegistration<K> {
         LOG.info(
                 "Rewriting the values of state '{}': the schema of its serializer has changed.",
                 table.name());
-        // While values stand in two forms, none must be judged by its timestamp.
+        // No value may be judged by its timestamp while values exist in two forms.
         tables.register(metaInfo, false, 0);
         new StateMigration<>(context, table, metaInfo, clock).run();
     }

@@ -1,7 +1,7 @@
 /**
- * The state backend that Flink sees: factory, options, the keyed backend and its builder.
+ * The state backend as Flink sees it: factory, options, the keyed backend and its builder.
  *
- * <p>Layer: puts state, timers, snapshot, restore, memory and metrics together; none of them uses
- * this package.
+ * <p>Layer: assembles state, timers, snapshot, restore, memory and metrics; none of them uses this
+ * package.
  */
 package org.lavakv.flink;

@@ -34,11 +34,11 @@ class ChangeFiles {
     }
 
     /**
-     * Writes a file with these sets, in their order, and one for each segment that changes of
-     * theirs are in.
+     * Writes a file with these sets, in their order, and one file for each part of a segment that
+     * contains changes of the sets.
      *
-     * @return where each is
-     * @throws IOException naming the file; nothing stays
+     * @return the location of each set
+     * @throws IOException naming the file; no file is left behind
      */
     List<UploadedChanges> write(List<ChangeSet> sets) throws IOException {
         List<StreamStateHandle> written = new ArrayList<>();
@@ -58,7 +58,7 @@ class ChangeFiles {
         }
     }
 
-    /** What is written. */
+    /** Content to be written. */
     private interface Content {
         void writeTo(OutputStream out) throws IOException;
     }

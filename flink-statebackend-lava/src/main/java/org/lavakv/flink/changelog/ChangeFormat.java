@@ -14,13 +14,13 @@ import org.apache.flink.runtime.state.SnappyStreamCompressionDecorator;
 import org.apache.flink.runtime.state.StreamCompressionDecorator;
 
 /**
- * The format of the changelog's files: sets of changes one behind the other, each by a header, big
- * endian: "LCH" and the version, bytes that follow the header, number of changes, CRC-32C of the
- * bytes; in version 2, which is compressed by Snappy's framing format, the bytes that they had
- * before; the CRC-32C of the header up to there. Then the changes ({@link ChangeSet}). Versions 3
- * and 4 are 1 and 2 with changes that are in segments.
+ * The format of the changelog's files: sets of changes, one after the other. Each set starts with a
+ * header, big endian: "LCH" and the version; the number of bytes that follow the header; the number
+ * of changes; CRC-32C of these bytes; in version 2, which is compressed in Snappy's framing format,
+ * the uncompressed length; CRC-32C of the header up to here. The changes follow ({@link
+ * ChangeSet}). Versions 3 and 4 are versions 1 and 2 with changes that are in segments.
  *
- * <p>Threads: any, without state. Nothing that a file says is trusted before it is checked.
+ * <p>Threads: any, without state. Everything read from a file is checked before it is used.
  */
 final class ChangeFormat {
     static final int HEADER_BYTES = 20;
@@ -28,19 +28,19 @@ final class ChangeFormat {
     private static final int MAGIC = 'L' << 24 | 'C' << 16 | 'H' << 8;
     private static final int PLAIN = MAGIC | 1;
     private static final int COMPRESSED = MAGIC | 2;
-    // Added to the others.
+    // Added to the other versions.
     private static final int WITH_PARTS = 2;
     private static final StreamCompressionDecorator COMPRESSION =
             SnappyStreamCompressionDecorator.INSTANCE;
-    // What saves less than an eighth is not worth the reader's time.
+    // A saving of less than an eighth is not worth the reader's time.
     private static final int SAVED_SHIFT = 3;
 
     private ChangeFormat() {}
 
     /**
-     * Writes a set; returns the bytes that it takes.
+     * Writes a set and returns its size in bytes.
      *
-     * @param compress where that makes it smaller
+     * @param compress whether to compress the set if this makes it smaller
      */
     static long write(ChangeSet set, boolean compress, OutputStream out) throws IOException {
         set.end();
@@ -86,9 +86,9 @@ final class ChangeFormat {
     }
 
     /**
-     * Reads the set that begins where the stream stands.
+     * Reads the set that begins at the stream's position.
      *
-     * @param bytesMax what the file has from there on; more is never read
+     * @param bytesMax the bytes that the file has from here on; the method never reads more
      * @param where file and offset, for messages
      * @throws IOException saying what is wrong, and where
      */
@@ -130,7 +130,7 @@ final class ChangeFormat {
         return new ChangeReader(bytes, changes, version > COMPRESSED, where);
     }
 
-    /** Allocates no more than there is, whatever the header says. */
+    /** Never allocates more than the available data needs, whatever length the header claims. */
     private static byte[] decompress(byte[] compressed, int length, String where)
             throws IOException {
         try (InputStream in =
@@ -170,10 +170,10 @@ final class ChangeFormat {
         return (int) crc.getValue();
     }
 
-    /** Gives its bytes away without a copy. */
+    /** An output that returns its bytes without a copy. */
     private static final class Compressed extends ByteArrayOutputStream {
         /**
-         * @param before the bytes not compressed, at least half of which it makes room for
+         * @param before the uncompressed length; the buffer starts at half of it
          */
         Compressed(int before) {
             super((before >> 1) + 1);

@@ -23,10 +23,10 @@ final class ChangeReader implements CloseableIterator<StateChange> {
     private static final int VARINT_BITS = 7;
     private static final int PART_BYTES_MIN = 1 + 2 * Long.BYTES;
 
-    /** Gets the changes that are in a part. */
+    /** Reads the changes of a part. */
     interface Segments {
         /**
-         * @param index of the part in {@link #parts}
+         * @param index the position of the part in {@link #parts}
          */
         List<byte[]> read(int index, ChangeSet.Part part) throws IOException;
     }
@@ -53,7 +53,7 @@ final class ChangeReader implements CloseableIterator<StateChange> {
         }
     }
 
-    /** Takes them off the end. */
+    /** Removes the parts from the end of the bytes and returns them. */
     private List<ChangeSet.Part> takeParts() {
         check(bytes.remaining() >= Integer.BYTES);
         int end = bytes.limit() - Integer.BYTES;
@@ -82,12 +82,15 @@ final class ChangeReader implements CloseableIterator<StateChange> {
         return found;
     }
 
-    /** The parts of segments in which changes are; for each a file is named behind the set's. */
+    /**
+     * The parts of segments that contain changes. The checkpoint names one file for each, after the
+     * set's file.
+     */
     List<ChangeSet.Part> parts() {
         return parts;
     }
 
-    /** To be called before the first change is asked for when there are parts. */
+    /** Must be called before the first change is read if there are parts. */
     void setSegments(Segments from) {
         segments = from;
     }

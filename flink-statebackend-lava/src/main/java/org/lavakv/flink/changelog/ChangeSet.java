@@ -10,15 +10,16 @@ import org.apache.flink.core.memory.DataOutputSerializer;
 import org.lavakv.flink.shared.SharedLog;
 
 /**
- * Changes of one operator that are uploaded together, already in the format of their file: each is
- * the key group and one (0: metadata) and the length, both as varints, then the bytes. One that is
- * in a segment of a log that an instance shares has {@link #ELSEWHERE} added to the first number,
- * and nothing behind it; where such changes are stands at the end of the set, see {@link Part}.
+ * Changes of one operator that are uploaded together, already in the file's format. Each change has
+ * two varints, the key group plus one (0: metadata) and the length, followed by its bytes. A change
+ * that is in a segment of a log shared with an instance has {@link #ELSEWHERE} added to its first
+ * number, and nothing after it. The end of the set lists the locations of these changes, see {@link
+ * Part}.
  *
- * <p>Threads: one fills it and ends it, then it does not change.
+ * <p>Threads: one thread fills and ends the set, which is immutable afterwards.
  */
 final class ChangeSet {
-    /** Above all key groups. */
+    /** Larger than any key group. */
     static final int ELSEWHERE = 1 << 16;
 
     private static final int INITIAL_BYTES = 1 << 10;
@@ -32,7 +33,7 @@ final class ChangeSet {
     private int changes;
     private boolean ended;
 
-    /** Changes that stand one behind the other in a segment. Units: bytes. */
+    /** Consecutive changes in a segment. Units: bytes. */
     static final class Part {
         final long segment;
         final String file;
@@ -40,7 +41,8 @@ final class ChangeSet {
         private long bytes;
 
         /**
-         * @param segment in this process; else -1
+         * @param segment the segment's number in this process; -1 for a part that was read from a
+         *     file
          * @param file the segment's name among the files of its instance
          */
         Part(long segment, String file, long offset, long bytes) {
@@ -59,7 +61,7 @@ final class ChangeSet {
      * Adds a change.
      *
      * @param keyGroup -1: metadata
-     * @throws IOException when the set would have more than an array can
+     * @throws IOException when the set would exceed the maximum size of an array
      */
     void add(int keyGroup, byte[] change) throws IOException {
         writeVarint(keyGroup + 1);
@@ -68,7 +70,7 @@ final class ChangeSet {
         changes++;
     }
 
-    /** Adds a change that is in a segment, behind those that were added before. */
+    /** Adds a change that is in a segment, after the changes added before. */
     void add(int keyGroup, SharedLog of, SharedLog.Entry change) throws IOException {
         writeVarint(keyGroup + 1 + ELSEWHERE);
         changes++;
@@ -84,7 +86,7 @@ final class ChangeSet {
         }
     }
 
-    /** Nothing is added any more. */
+    /** Ends the set; nothing may be added afterwards. */
     void end() throws IOException {
         if (parts.isEmpty() || ended) {
             return;
@@ -110,28 +112,28 @@ final class ChangeSet {
         return changes;
     }
 
-    /** Bytes of all changes that are here, as they are stored. */
+    /** Bytes of the changes stored in this set. */
     int length() {
         return out.length();
     }
 
-    /** Bytes of those that are in segments. */
+    /** Bytes of the changes in segments. */
     long partBytes() {
         return partBytes;
     }
 
-    /** In the order of the changes. */
+    /** The parts in the order of their changes. */
     List<Part> parts() {
         return Collections.unmodifiableList(parts);
     }
 
-    /** Of the parts; null when there are none. */
+    /** The log that contains the parts; null without parts. */
     @Nullable
     SharedLog log() {
         return log;
     }
 
-    /** The first {@link #length()} bytes count; the caller must not change them. */
+    /** Only the first {@link #length()} bytes are valid. The caller must not modify them. */
     byte[] bytes() {
         return out.getSharedBuffer();
     }

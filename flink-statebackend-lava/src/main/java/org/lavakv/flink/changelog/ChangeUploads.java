@@ -26,8 +26,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Uploads changes of all operators of a job in this process: what comes within a short time goes
- * into one file; a file whose upload fails or hangs is tried again.
+ * Uploads changes of all operators of a job in this process. Sets submitted within a short time go
+ * into one file. A file whose upload fails or hangs is tried again.
  *
  * <p>Threads: any; {@link #submit} never waits. Listeners are called from any thread.
  */
@@ -35,7 +35,7 @@ final class ChangeUploads implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ChangeUploads.class);
     private static final int IDLE_SECONDS = 10;
 
-    /** Who wants to know what became of an upload; one of the two is called, once. */
+    /** Learns the result of an upload. Exactly one of the two methods is called, once. */
     interface Listener {
         /**
          * @param places of the sets, in their order
@@ -90,13 +90,13 @@ final class ChangeUploads implements AutoCloseable {
         return claims;
     }
 
-    /** Not available while too much is under upload. */
+    /** Not available while too many bytes are being uploaded. */
     AvailabilityProvider availability() {
         return availability;
     }
 
     /**
-     * @param sets must not change any more
+     * @param sets must not be modified any more
      */
     void submit(List<ChangeSet> sets, Listener listener) {
         Request request = new Request(sets, listener);
@@ -115,7 +115,10 @@ final class ChangeUploads implements AutoCloseable {
         }
     }
 
-    /** Holds the lock. Whether nothing is to be waited for any more. */
+    /**
+     * Returns whether the waiting requests fill a file, so that the upload should start at once.
+     * Requires the lock.
+     */
     private boolean accept(Request request) {
         if (waiting.isEmpty()) {
             timer.schedule(this::uploadWaiting, settings.batchDelayMs, TimeUnit.MILLISECONDS);
@@ -152,9 +155,9 @@ final class ChangeUploads implements AutoCloseable {
         }
         timer.shutdownNow();
         threads.shutdownNow();
-        deletions.shutdown(); // after what it has to do
+        deletions.shutdown(); // lets pending deletions finish
         left.forEach(request -> request.listener.failed(closedBefore()));
-        // Those whose attempts wait for a thread would never hear of it.
+        // Batches whose attempts still wait for a thread would never be completed otherwise.
         batches.forEach(batch -> batch.fail(closedBefore()));
     }
 
@@ -216,7 +219,7 @@ final class ChangeUploads implements AutoCloseable {
         }
     }
 
-    /** One file, and the attempts to upload it. The first that succeeds counts. */
+    /** One file and the attempts to upload it. The first attempt that succeeds counts. */
     private final class Batch {
         private final List<Request> requests;
         private final List<ChangeSet> sets;
@@ -225,7 +228,7 @@ final class ChangeUploads implements AutoCloseable {
         private boolean done;
         private Throwable lastFailure;
 
-        /** Of the last attempt begun. It keeps the changes in memory. */
+        /** The timeout of the latest attempt. It keeps the changes in memory. */
         private ScheduledFuture<?> overdue;
 
         Batch(List<Request> requests) {
@@ -237,7 +240,10 @@ final class ChangeUploads implements AutoCloseable {
             batches.add(this);
         }
 
-        /** Begins the attempt behind so many, unless another has begun it. */
+        /**
+         * Begins the attempt that follows the given number of attempts, unless it has begun
+         * already.
+         */
         void begin(int behind) {
             synchronized (this) {
                 if (done || begun != behind) {

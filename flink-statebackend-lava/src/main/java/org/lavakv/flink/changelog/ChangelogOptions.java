@@ -6,8 +6,8 @@ import org.apache.flink.configuration.ConfigOptions;
 import org.apache.flink.configuration.MemorySize;
 
 /**
- * Options of the changelog's storage. Where Flink's file-system storage has the same option, its
- * key is read too, so that a job changes the storage's name and nothing else.
+ * Options of the changelog's storage. If Flink's file-system storage has the same option, its key
+ * is accepted as well, so that a job only has to change the storage's name.
  */
 public final class ChangelogOptions {
 

@@ -8,7 +8,9 @@ import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.configuration.ReadableConfig;
 import org.apache.flink.core.fs.Path;
 
-/** What {@link ChangelogOptions} say, checked. Threads: immutable. Units: bytes, milliseconds. */
+/**
+ * The checked values of {@link ChangelogOptions}. Threads: immutable. Units: bytes, milliseconds.
+ */
 final class ChangelogSettings {
     final Path directory;
     final boolean compress;
@@ -51,9 +53,9 @@ final class ChangelogSettings {
     }
 
     /**
-     * Reads them.
+     * Reads the settings.
      *
-     * @throws IllegalConfigurationException saying which option is wrong, and how to mend it
+     * @throws IllegalConfigurationException saying which option is wrong, and how to correct it
      */
     static ChangelogSettings of(JobID job, ReadableConfig config) {
         String base =

@@ -13,8 +13,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The files that belong to the sets of changes in them, until the JobManager has a checkpoint that
- * names them, and owns them. One whose sets nobody needs before is deleted.
+ * Counts how many sets of changes use each file, until the JobManager has a checkpoint that names
+ * the file and owns it from then on. A file is deleted if all its sets become unnecessary before
+ * that.
  *
  * <p>Threads: any.
  */
@@ -25,13 +26,13 @@ final class FileClaims {
     private final Executor deletions;
 
     /**
-     * @param deletions may block; after it refused, files stay
+     * @param deletions may block; after it has refused a task, files are left behind
      */
     FileClaims(Executor deletions) {
         this.deletions = deletions;
     }
 
-    /** These sets are in new files. */
+    /** Registers sets that are in new files. */
     synchronized void claim(List<UploadedChanges> sets) {
         for (UploadedChanges set : sets) {
             set.files()
@@ -44,7 +45,7 @@ final class FileClaims {
         set.files().forEach(file -> claims.remove(file.getStreamStateHandleID()));
     }
 
-    /** A set is not needed any more. */
+    /** The set is not needed any more. */
     void release(UploadedChanges set) {
         set.files().forEach(this::release);
     }
@@ -68,14 +69,14 @@ final class FileClaims {
         }
     }
 
-    /** Deletes the files of sets that nobody knows of. Blocks. */
+    /** Deletes the files of sets that are registered nowhere. Blocks. */
     static void deleteNow(List<UploadedChanges> sets) {
         Set<StreamStateHandle> files = new HashSet<>();
         sets.forEach(set -> files.addAll(set.files()));
         files.forEach(FileClaims::deleteNow);
     }
 
-    /** Deletes a file that nobody knows of. Blocks. */
+    /** Deletes a file that is registered nowhere. Blocks. */
     static void deleteNow(StreamStateHandle file) {
         try {
             file.discardState();

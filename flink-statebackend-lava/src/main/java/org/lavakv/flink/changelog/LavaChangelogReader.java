@@ -17,7 +17,7 @@ import org.apache.flink.util.CloseableIterator;
 import org.apache.flink.util.IOUtils;
 import org.lavakv.flink.shared.SharedEntries;
 
-/** Reads changes back, in the order in which they were appended. Threads: any, without state. */
+/** Reads changes in the order in which they were appended. Threads: any, without state. */
 final class LavaChangelogReader
         implements StateChangelogHandleReader<ChangelogStateHandleStreamImpl> {
 
@@ -27,7 +27,8 @@ final class LavaChangelogReader
     }
 
     /**
-     * Holds one set, or part of a segment, in memory, and one file open while the next is in it.
+     * Holds one set, or part of a segment, in memory. Keeps one file open as long as the next set
+     * is in the same file.
      */
     private static final class Changes implements CloseableIterator<StateChange> {
         private final Iterator<Tuple2<StreamStateHandle, Long>> sets;
@@ -97,7 +98,7 @@ final class LavaChangelogReader
             }
         }
 
-        /** Where that is, for messages. */
+        /** Opens the file, and returns its path and the offset, for messages. */
         private String open(StreamStateHandle next, long offset) throws IOException {
             if (!next.equals(file)) {
                 close();

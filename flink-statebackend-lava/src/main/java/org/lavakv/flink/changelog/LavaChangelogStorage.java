@@ -21,7 +21,7 @@ final class LavaChangelogStorage extends LavaChangelogStorageView
     private final boolean localBackups;
 
     /**
-     * @param localBackups whether TaskManagers keep copies of checkpoints for their own recovery
+     * @param localBackups whether TaskManagers keep copies of checkpoints for local recovery
      */
     LavaChangelogStorage(
             ChangelogSettings settings,

@@ -4,7 +4,7 @@ import org.apache.flink.runtime.state.changelog.ChangelogStateHandleStreamImpl;
 import org.apache.flink.runtime.state.changelog.StateChangelogHandleReader;
 import org.apache.flink.runtime.state.changelog.StateChangelogStorageView;
 
-/** What a job that restores needs of the changelog that another one wrote. Threads: any. */
+/** Gives a restoring job access to a changelog that another job wrote. Threads: any. */
 class LavaChangelogStorageView
         implements StateChangelogStorageView<ChangelogStateHandleStreamImpl> {
 

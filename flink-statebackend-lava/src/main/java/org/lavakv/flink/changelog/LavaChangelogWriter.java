@@ -27,20 +27,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The changes of one operator. They are gathered in memory, in sets that each have a sequence
- * number, until a checkpoint needs them or there are many; what is uploaded serves all later
- * checkpoints, until a materialization makes it superfluous. A set whose upload failed keeps its
- * changes, and the next checkpoint tries again.
+ * The changes of one operator. The writer collects them in memory, in sets with a sequence number
+ * each. A set is uploaded when a checkpoint needs it or when many changes have accumulated. An
+ * uploaded set serves all later checkpoints until a materialization makes it superfluous. A set
+ * whose upload failed keeps its changes, and the next checkpoint tries again.
  *
- * <p>Threads: the task's mailbox only; uploads come back through it.
+ * <p>Threads: the task's mailbox only; results of uploads return through it.
  *
- * <p>Ownership: files are this process's until {@link #confirm}, then the JobManager's.
+ * <p>Ownership: files belong to this process until {@link #confirm}, then to the JobManager.
  */
 final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHandleStreamImpl> {
     private static final Logger LOG = LoggerFactory.getLogger(LavaChangelogWriter.class);
     private static final SequenceNumber INITIAL = SequenceNumber.of(0);
 
-    /** A segment becomes a file of the state; those are not to be as small as sets. */
+    /** A segment becomes a file of the state, and such files should be larger than sets. */
     private static final int SEGMENT_SHARE = 4;
 
     private final String operatorId;
@@ -51,7 +51,7 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
     private final MailboxExecutor mailbox;
     @Nullable private final SharedLog log;
 
-    /** All sets that are not truncated, but for the one that grows. */
+    /** All sets that are not truncated, except the active one. */
     private final NavigableMap<SequenceNumber, Entry> entries = new TreeMap<>();
 
     private final List<Persist> persists = new ArrayList<>();
@@ -62,7 +62,7 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
     private boolean closed;
 
     /**
-     * @param log of the instance that has the state; null: none that shares it
+     * @param log of the instance that has the state; null if no instance shares its log
      */
     LavaChangelogWriter(
             String operatorId,
@@ -90,7 +90,10 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
         return INITIAL;
     }
 
-    /** Tells what was appended before from what is appended later. */
+    /**
+     * Separates earlier changes from later ones: the changes appended from now on belong to the
+     * returned number.
+     */
     @Override
     public SequenceNumber nextSequenceNumber() {
         endSet();
@@ -103,10 +106,10 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
     }
 
     /**
-     * Appends; durable once a {@link #persist} that follows has completed.
+     * Appends a change. The change is durable once a subsequent {@link #persist} has completed.
      *
-     * @throws IOException when uploads have failed for so long that memory is short; the cause says
-     *     why
+     * @throws IOException when uploads have failed for so long that memory is short; the cause
+     *     tells the reason
      */
     @Override
     public void append(int keyGroup, byte[] change) throws IOException {
@@ -134,7 +137,7 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
         if (active.length() >= settings.persistBytes
                 || active.partBytes() >= settings.persistBytes * SEGMENT_SHARE) {
             endSet();
-            // What failed is for the next checkpoint to try: it comes less often.
+            // Failed sets are left to the next checkpoint, which comes less often.
             upload(entries.values().stream().filter(Entry::isNew).collect(Collectors.toList()));
         }
     }
@@ -177,7 +180,7 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
         return persist.result;
     }
 
-    /** A checkpoint whose materialization has what is before {@code to} is complete. */
+    /** A checkpoint whose materialization contains all changes before {@code to} is complete. */
     @Override
     public void truncate(SequenceNumber to) {
         if (to.compareTo(activeNumber) > 0) {
@@ -213,7 +216,10 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
         }
     }
 
-    /** Nothing: what is uploaded stays this process's, and the next checkpoint names it again. */
+    /**
+     * Does nothing: uploaded sets still belong to this process, and the next checkpoint names them
+     * again.
+     */
     @Override
     public void reset(SequenceNumber from, SequenceNumber to, long checkpointId) {}
 
@@ -223,7 +229,7 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
         close();
     }
 
-    /** What is uploaded may be in a checkpoint, and stays. */
+    /** Uploaded files may be part of a checkpoint, and are kept. */
     @Override
     public void close() {
         if (closed) {
@@ -269,7 +275,7 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
         range.clear();
     }
 
-    /** Its changes are not read here any more. */
+    /** The set's changes are not read from the segments any more. */
     private void done(ChangeSet set) {
         set.parts().forEach(part -> log.done(part.segment));
     }
@@ -305,7 +311,7 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
                 });
     }
 
-    /** False when the task has ended. */
+    /** Returns false when the task has ended. */
     private boolean inMailbox(Runnable what) {
         try {
             mailbox.execute(what::run, "upload of changes of operator %s", operatorId);
@@ -322,7 +328,8 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
         }
         completePersists();
         for (Entry entry : begun) {
-            // Only now: a checkpoint that began before may name it, and nobody will miss that one.
+            // Not earlier: a checkpoint that has already begun may name the set. If it fails,
+            // nothing else needs the set.
             if (entry.isDropped) {
                 uploads.claims().release(entry.place);
             }
@@ -360,7 +367,7 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
                 .orElse(null);
     }
 
-    /** A set, and what became of it. */
+    /** A set and the state of its upload. */
     private static final class Entry {
         @Nullable private ChangeSet set;
         @Nullable private UploadedChanges place;
@@ -372,7 +379,7 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
             this.set = set;
         }
 
-        /** Neither uploaded nor tried. */
+        /** Whether no upload of the set was tried yet. */
         boolean isNew() {
             return place == null && failure == null && !isUnderWay;
         }
@@ -420,7 +427,7 @@ final class LavaChangelogWriter implements StateChangelogWriter<ChangelogStateHa
             }
             long newBytes = uploadedFor.stream().mapToLong(entry -> entry.place.bytes).sum();
             ChangelogStateHandleStreamImpl handle = handle(places, bytes, newBytes);
-            // Without changes nothing is missing from what is kept of the rest.
+            // Without changes, the local copy of the rest is complete.
             result.complete(
                     localBackups && bytes > 0
                             ? SnapshotResult.withLocalState(

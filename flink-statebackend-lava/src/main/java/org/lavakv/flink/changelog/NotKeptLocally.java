@@ -8,15 +8,16 @@ import org.apache.flink.runtime.state.PhysicalStateHandleID;
 import org.apache.flink.runtime.state.StreamStateHandle;
 
 /**
- * Stands for the changes in what a TaskManager keeps of a checkpoint for its own recovery, and has
- * that recovery go to the checkpoint itself.
+ * Stands for the changes in a TaskManager's local copy of a checkpoint. A restore from the local
+ * copy fails at this object, and then uses the checkpoint itself.
  *
- * <p>Flink puts together what is kept from the state's last copy, which there is none of after a
- * recovery or when the local disk was full, and from the changes since. It does not notice that a
- * part is missing, and restores what is there; the changes alone know nothing of the rest.
+ * <p>Flink assembles the local copy from the last local copy of the state and the changes since
+ * then. The copy of the state does not exist after a recovery or when the local disk was full.
+ * Flink does not notice that part of the copy is missing and restores the rest; the changes by
+ * themselves do not show that the state is missing.
  *
- * <p>Threads: immutable. Java-serialized into what a TaskManager stores for its recovery, so that
- * the class keeps its name and its package.
+ * <p>Threads: immutable. Java serialization writes this class into the TaskManager's local copy, so
+ * its name and package must not change.
  */
 final class NotKeptLocally implements StreamStateHandle {
     private static final long serialVersionUID = 1L;

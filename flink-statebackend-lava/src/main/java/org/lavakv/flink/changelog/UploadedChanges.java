@@ -7,18 +7,18 @@ import java.util.Set;
 import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.runtime.state.StreamStateHandle;
 
-/** Where a set of changes is. Threads: immutable. Units: bytes. */
+/** The location of an uploaded set of changes. Threads: immutable. Units: bytes. */
 final class UploadedChanges {
     final StreamStateHandle file;
     final long offset;
 
-    /** Of the set, and of the segments' files. */
+    /** Size of the set and of its segments' files. */
     final long bytes;
 
-    /** The files of segments in which changes of the set are: one for each of its parts. */
+    /** The files of segments that contain changes of the set: one for each of its parts. */
     final List<Segment> segments;
 
-    /** A segment's file, which only this set has. Threads: immutable. */
+    /** A segment's file, which belongs to this set alone. Threads: immutable. */
     static final class Segment {
         final StreamStateHandle file;
         final ChangeSet.Part part;
@@ -36,7 +36,7 @@ final class UploadedChanges {
         this.segments = segments;
     }
 
-    /** The set's file, and those of the segments, each once. */
+    /** The set's file and the segments' files, each once. */
     Set<StreamStateHandle> files() {
         Set<StreamStateHandle> files = new LinkedHashSet<>();
         files.add(file);
@@ -44,7 +44,7 @@ final class UploadedChanges {
         return files;
     }
 
-    /** As a checkpoint names them: the set, then each of its parts. */
+    /** The files and offsets as a checkpoint names them: the set, then each of its parts. */
     List<Tuple2<StreamStateHandle, Long>> places() {
         List<Tuple2<StreamStateHandle, Long>> places = new ArrayList<>();
         places.add(Tuple2.of(file, offset));

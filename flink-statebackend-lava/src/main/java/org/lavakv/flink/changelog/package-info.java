@@ -1,8 +1,9 @@
 /**
- * Storage of Flink's changelog: a job that sets {@code state.changelog.enabled: true} and {@code
- * state.changelog.storage: lava} has its changes in files beside its checkpoints, whatever its
- * state backend is. See docs/changelog.md.
+ * Storage of Flink's changelog. A job that sets {@code state.changelog.enabled: true} and {@code
+ * state.changelog.storage: lava} has its changes in files beside its checkpoints, with any state
+ * backend. See docs/changelog.md.
  *
- * <p>Layer: uses Flink only; nothing else of the plugin uses it.
+ * <p>Layer: uses Flink, and of the plugin only {@code shared}. Of the plugin only the documentation
+ * of options uses this package.
  */
 package org.lavakv.flink.changelog;

@@ -12,25 +12,25 @@ import org.lavakv.FileInfo;
 import org.lavakv.TtlTime;
 
 /**
- * The one private file of a checkpoint or native savepoint. It says that the checkpoint is Lava's,
- * so that another engine's is refused in plain words, and holds the engine's metadata and the
- * checksum of Flink's own description of the states, which has none.
+ * The one private file of a checkpoint or native savepoint. It marks the checkpoint as Lava's, so
+ * that a restore refuses other engines' checkpoints with a clear message. It contains the engine's
+ * metadata, and a checksum of Flink's own description of the states, which has no checksum itself.
  *
  * <p>Bytes, big endian: magic (8), format version (4), key group prefix bytes (4), length (4) and
  * CRC32C (4) of Flink's description, length (8) and CRC32C (4) of the file of heap timers, both 0
- * when there is none, length (4) of the engine's metadata, the metadata, from version 2 on length
+ * without such a file, length (4) of the engine's metadata, the metadata, from version 2 on length
  * (4) and bytes of {@link PackedFiles}, from version 3 on the {@link CheckpointIdentity} (48) and
- * the engine's time for TTL (three times 8: what is proven, by how much the clock was ahead, for
- * how long), CRC32C (4) of all before.
+ * the engine's time for TTL (three times 8: the proven time, by how much the clock was ahead of it,
+ * and for how long), CRC32C (4) of all before.
  *
- * <p>Threads: immutable. Ownership: the metadata array is shared with whoever asks for it.
+ * <p>Threads: immutable. Ownership: the metadata array is shared with callers.
  */
 public final class CheckpointDescription {
 
     /** The file's name among a handle's private files and in directories of local recovery. */
     public static final String FILE_NAME = "LAVA-CHECKPOINT";
 
-    /** Larger than any real one; bounds what is read from a damaged checkpoint. */
+    /** Larger than any real description; limits how much is read from a damaged checkpoint. */
     public static final int BYTES_MAX = 512 << 20;
 
     static final int FORMAT_VERSION = 3;
@@ -74,9 +74,9 @@ public final class CheckpointDescription {
      * @param stateMeta Flink's description of the states, as the checkpoint's meta stream has it
      * @param timers the file of timers on the heap, or null
      * @param engineMetadata what the engine needs to import the files
-     * @param packed which of the files lie in packs
-     * @param identity also stands behind stateMeta
-     * @param ttlTime the engine's when the checkpoint's view was taken
+     * @param packed which of the files are in packs
+     * @param identity the identity that is also appended to stateMeta
+     * @param ttlTime the engine's time when the checkpoint's snapshot was taken
      */
     public static CheckpointDescription of(
             int keyGroupPrefixBytes,
@@ -97,7 +97,7 @@ public final class CheckpointDescription {
                 ttlTime);
     }
 
-    /** Leading bytes of every key that name the key group: 1 or 2. */
+    /** Number of leading bytes of every key that contain the key group: 1 or 2. */
     public int keyGroupPrefixBytes() {
         return keyGroupPrefixBytes;
     }
@@ -113,12 +113,15 @@ public final class CheckpointDescription {
         return engineMetadata;
     }
 
-    /** Which of the engine's files lie in packs; places were not checked against those yet. */
+    /**
+     * Which of the engine's files are in packs. The locations have not been checked against these
+     * files.
+     */
     public PackedFiles packed() {
         return packed;
     }
 
-    /** The time that the checkpoint's records expired by; unknown before version 3. */
+    /** The time by which the checkpoint's records expired; unknown before version 3. */
     public TtlTime ttlTime() {
         return ttlTime;
     }
@@ -149,11 +152,11 @@ public final class CheckpointDescription {
     }
 
     /**
-     * Reads a file's content.
+     * Parses a file's content.
      *
      * @param file its name, for messages
-     * @throws IOException when it is not Lava's, damaged, or of a newer version; the message names
-     *     file and offset
+     * @throws IOException when the file is not Lava's, damaged, or of a newer version; the message
+     *     names file and offset
      */
     public static CheckpointDescription parse(byte[] bytes, String file) throws IOException {
         if (bytes.length < MAGIC.length
@@ -245,15 +248,15 @@ public final class CheckpointDescription {
     }
 
     /**
-     * Checks that Flink's description of the states is the one that was written, and that this
-     * description is the one that it expects.
+     * Checks that Flink's description of the states is the one that was written with this
+     * description, and that it expects this description.
      *
-     * @param stateMeta Flink's description, of the checkpoint that is restored
-     * @param keyGroups the handle's
+     * @param stateMeta Flink's description, of the checkpoint being restored
+     * @param keyGroups the handle's key groups
      * @param metaFile the name of Flink's description, for messages
-     * @param file the name of this one
-     * @throws IOException naming the file, and the offset from which it cannot be trusted or the
-     *     checkpoint that it belongs to
+     * @param file the name of this file
+     * @throws IOException naming the file, and either the offset from which it cannot be trusted or
+     *     the checkpoint that it belongs to
      */
     public void checkStateMeta(
             byte[] stateMeta, KeyGroupRange keyGroups, String metaFile, String file)

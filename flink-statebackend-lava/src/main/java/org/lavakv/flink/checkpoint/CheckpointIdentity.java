@@ -9,13 +9,14 @@ import org.apache.flink.api.common.JobID;
 import org.apache.flink.runtime.state.KeyGroupRange;
 
 /**
- * Which checkpoint of which job and key groups a file belongs to: {@link CheckpointDescription}
- * says so of itself, and Flink's description of the states, which every handle names, says which
- * one it expects. The unique name decides, for two jobs that were restored from one savepoint
- * number their checkpoints alike; the rest is for messages.
+ * Identifies the checkpoint, job and key groups to which a file belongs. A {@link
+ * CheckpointDescription} contains its own identity. Flink's description of the states, which every
+ * handle names, contains the identity of the description that it expects. Only the unique name is
+ * compared, because two jobs restored from one savepoint number their checkpoints alike; the other
+ * fields are for messages.
  *
- * <p>The handle's own checkpoint number is not compared: a changelog names the handle of a
- * materialization in later checkpoints by their numbers.
+ * <p>The handle's own checkpoint number is not compared: with a changelog, later checkpoints name
+ * the handle of a materialization by their own numbers.
  *
  * <p>Bytes, big endian: unique name (16), job (16), checkpoint (8), first and last key group (4
  * each).
@@ -26,7 +27,7 @@ public final class CheckpointIdentity {
 
     static final int BYTES = 48;
 
-    /** "LAVA-FOR", before the identity at the end of Flink's description of the states. */
+    /** "LAVA-FOR", which precedes the identity at the end of Flink's description of the states. */
     private static final long MAGIC = 0x4c41_5641_2d46_4f52L;
 
     private static final int BEHIND_BYTES = Long.BYTES + BYTES + Integer.BYTES;
@@ -43,19 +44,19 @@ public final class CheckpointIdentity {
         this.keyGroups = keyGroups;
     }
 
-    /** Of a checkpoint that is written now. */
+    /** The identity of a new checkpoint. */
     public static CheckpointIdentity of(JobID job, long checkpointId, KeyGroupRange keyGroups) {
         return new CheckpointIdentity(UUID.randomUUID(), job, checkpointId, keyGroups);
     }
 
-    /** The key groups of the subtask that wrote it. */
+    /** The key groups of the subtask that wrote the checkpoint. */
     public KeyGroupRange keyGroups() {
         return keyGroups;
     }
 
     /**
-     * Flink's description of the states with this behind it: magic, identity, CRC32C of both.
-     * Whatever reads the description ignores that.
+     * Flink's description of the states followed by this identity: magic, identity, CRC32C of both.
+     * Readers of the description ignore these bytes.
      */
     public byte[] behind(byte[] stateMeta) {
         ByteBuffer out = ByteBuffer.allocate(stateMeta.length + BEHIND_BYTES);
@@ -66,8 +67,8 @@ public final class CheckpointIdentity {
     }
 
     /**
-     * What stands behind Flink's description of the states; null: nothing whole, as an older
-     * version wrote it or as it was damaged.
+     * The identity at the end of Flink's description of the states. Null if it is not intact: an
+     * older version wrote the description, or it is damaged.
      */
     @Nullable
     static CheckpointIdentity behindOf(byte[] stateMeta) {
@@ -98,7 +99,7 @@ public final class CheckpointIdentity {
         out.putInt(keyGroups.getEndKeyGroup());
     }
 
-    /** Null: no key groups can be so. */
+    /** Null if the key groups are impossible. */
     @Nullable
     static CheckpointIdentity read(ByteBuffer in) {
         UUID unique = new UUID(in.getLong(), in.getLong());

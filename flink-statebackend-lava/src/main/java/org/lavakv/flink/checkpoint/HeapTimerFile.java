@@ -23,11 +23,11 @@ import org.lavakv.FileInfo;
 import org.lavakv.flink.storage.LocalFileOutput;
 
 /**
- * Timers that a job keeps on the heap, as a file of its checkpoints. Flink would write them itself,
- * but synchronously, and not at all below its changelog.
+ * Timers of a job that keeps them on the heap, as a file of its checkpoints. Flink itself would
+ * write them synchronously, and below its changelog not at all.
  *
- * <p>Content: number of states (int), then for each its name (UTF) and its timers, each as length
- * (int) and bytes in the engine's form (key group, timer), ended by a length of 0.
+ * <p>Content: number of states (int). For each state: its name (UTF) and its timers, each as length
+ * (int) and bytes in the engine's form (key group, timer), terminated by a length of 0.
  *
  * <p>Threads: one for each call. Errors: IOException naming the file.
  */
@@ -42,21 +42,21 @@ public final class HeapTimerFile {
     public interface Timers {
         String state();
 
-        /** Goes before the first timer of a key group. */
+        /** Moves before the first timer of a key group. */
         void seek(int keyGroup) throws IOException;
 
-        /** Goes to the key group's next timer, if there is one. */
+        /** Moves to the key group's next timer; false if there is none. */
         boolean next() throws IOException;
 
-        /** Key group and timer in the engine's form, until the next move. */
+        /** Key group and timer in the engine's form, valid until the next move. */
         byte[] key();
     }
 
-    /** Gets every timer of a file. */
+    /** Receives every timer of a file. */
     public interface Visitor {
         /**
          * @param state the name of the timers' state
-         * @param timer key group and timer; a fresh array
+         * @param timer key group and timer; a new array
          */
         void timer(String state, byte[] timer) throws IOException;
     }
@@ -64,9 +64,9 @@ public final class HeapTimerFile {
     private HeapTimerFile() {}
 
     /**
-     * Writes a new file, and says what it must be when it is read.
+     * Writes a new file, and returns the length and checksum that readers must find.
      *
-     * @param cancel closing it ends the writing, as an interrupt does
+     * @param cancel closing it stops the writing, as an interrupt does
      */
     public static FileInfo write(
             Path file,
@@ -105,8 +105,8 @@ public final class HeapTimerFile {
     }
 
     /**
-     * Reads a file whose length and checksum were checked. Only that length bounds a timer: on the
-     * heap it may be larger than a key of the engine.
+     * Reads a file whose length and checksum were checked. A timer may be as long as the file:
+     * timers on the heap may be larger than a key of the engine.
      *
      * @throws IOException also for content that no version of Lava wrote
      */
@@ -117,7 +117,7 @@ public final class HeapTimerFile {
         }
     }
 
-    /** Knows how far it was read. */
+    /** Counts the bytes that were read. */
     private static final class Counted extends FilterInputStream {
         private long offset;
 
@@ -140,7 +140,7 @@ public final class HeapTimerFile {
         }
     }
 
-    /** One reading of a file. */
+    /** The state of reading one file. */
     private static final class Reading {
         private final Path file;
         private final long fileBytes;

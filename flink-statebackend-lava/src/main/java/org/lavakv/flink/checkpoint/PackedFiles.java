@@ -15,9 +15,9 @@ import javax.annotation.Nullable;
 import org.apache.flink.core.memory.DataOutputSerializer;
 
 /**
- * Which of a checkpoint's files lie in packs: files of its storage that hold several, one behind
- * the other, because each by itself would be small. Files of a pack that the checkpoint does not
- * need any more are not named.
+ * Which of a checkpoint's files are in packs. A pack is one file of the checkpoint's storage that
+ * contains several small files, one after the other. Files of a pack that the checkpoint does not
+ * need any more are not listed.
  *
  * <p>Bytes, big endian: number of packs (4); for each its name, number of files (4), and for each
  * of these its name, offset (8) and length (8). A name is its length (2) and ASCII.
@@ -26,20 +26,20 @@ import org.apache.flink.core.memory.DataOutputSerializer;
  */
 public final class PackedFiles {
 
-    /** No file lies in a pack. */
+    /** No file is in a pack. */
     public static final PackedFiles NONE = new PackedFiles(Collections.emptyMap());
 
     private static final int NAME_BYTES_MAX = 255;
     private static final int PACK_BYTES_MIN = Short.BYTES + 1 + Integer.BYTES;
     private static final int FILE_BYTES_MIN = Short.BYTES + 1 + 2 * Long.BYTES;
 
-    /** Where a file lies. Threads: immutable. */
+    /** The location of a file in a pack. Threads: immutable. */
     public static final class Place {
         private final String pack;
         private final long offset;
         private final long bytes;
 
-        /** Neither number is negative. */
+        /** Neither number may be negative. */
         public Place(String pack, long offset, long bytes) {
             this.pack = pack;
             this.offset = offset;
@@ -51,7 +51,7 @@ public final class PackedFiles {
             return pack;
         }
 
-        /** Where the file begins in its pack. */
+        /** The offset of the file in its pack. */
         public long offset() {
             return offset;
         }
@@ -61,7 +61,7 @@ public final class PackedFiles {
             return bytes;
         }
 
-        /** Whether a pack of that length holds the file. */
+        /** Whether the file fits into a pack of this length. */
         public boolean liesWithin(long packBytes) {
             return offset <= packBytes && bytes <= packBytes - offset;
         }
@@ -85,7 +85,7 @@ public final class PackedFiles {
         return new PackedFiles(Collections.unmodifiableMap(new LinkedHashMap<>(places)));
     }
 
-    /** Where a file lies, or null when it is not in a pack. */
+    /** The location of a file, or null when it is not in a pack. */
     @Nullable
     public Place of(String file) {
         return places.get(file);
@@ -96,7 +96,7 @@ public final class PackedFiles {
         return places.keySet();
     }
 
-    /** Without files whose packs are not wanted. */
+    /** A copy without the files of unwanted packs. */
     PackedFiles only(Predicate<String> packs) {
         Map<String, Place> kept = new LinkedHashMap<>();
         places.forEach(
@@ -134,7 +134,7 @@ public final class PackedFiles {
     /**
      * Reads what {@link #write} wrote.
      *
-     * @param in behind it nothing follows; when this fails its position is where
+     * @param in contains nothing else; after a failure its position is where the error was found
      * @throws IOException saying what is wrong there
      */
     static PackedFiles read(ByteBuffer in) throws IOException {
@@ -157,7 +157,7 @@ public final class PackedFiles {
         return of(places);
     }
 
-    /** The number of things that follow, each of so many bytes at least. */
+    /** Reads the number of items that follow, each of at least {@code bytesMin} bytes. */
     private static int count(ByteBuffer in, int bytesMin) throws IOException {
         check(in.remaining() >= Integer.BYTES, "a number is cut off");
         int count = in.getInt();

@@ -19,19 +19,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Copies many files at a time, all or nothing: the first failure, an interrupt, or the close of the
- * caller's registry stops the rest, and what was finished is undone.
+ * Copies several files at a time, all or nothing: the first failure, an interrupt, or the close of
+ * the caller's registry stops the remaining copies and undoes the finished ones.
  *
- * <p>The caller returns at once when it is stopped, even if a copy hangs in a call that nothing
- * wakes; the straggler undoes its own work when it comes back.
+ * <p>A stopped run returns at once, even if a copy hangs in a call that cannot be interrupted. A
+ * copy that returns later undoes its own work.
  *
- * <p>Threads: {@link #run} from any thread, also at the same time; idle threads end by themselves.
+ * <p>Threads: {@link #run} from any thread, also concurrently; idle threads end by themselves.
  *
  * <p>Ownership: {@link #close} ends the threads; results belong to the caller of {@link #run}.
  */
 public final class ParallelTransfer implements AutoCloseable {
 
-    /** How long a thread without work stays. */
+    /** How long an idle thread is kept. */
     private static final int IDLE_SECONDS = 10;
 
     /** One copy. */
@@ -40,7 +40,8 @@ public final class ParallelTransfer implements AutoCloseable {
         /**
          * Does the copy.
          *
-         * @param streams whatever may block is registered here, to be closed when all is stopped
+         * @param streams everything that may block is registered here, so that stopping the run
+         *     closes it
          */
         T run(CloseableRegistry streams) throws Exception;
     }
@@ -52,9 +53,9 @@ public final class ParallelTransfer implements AutoCloseable {
     private final ThreadPoolExecutor executor;
 
     /**
-     * @param threads how many copies at a time, of each run: those of one that hangs, or that was
-     *     stopped and has not come back, take no thread from another
-     * @param name what the threads are called
+     * @param threads copies at a time in each run. Copies of one run that hang, or that were
+     *     stopped and have not returned, take no thread from another run.
+     * @param name prefix of the threads' names
      */
     public ParallelTransfer(int threads, String name) {
         this.threads = threads;
@@ -78,7 +79,7 @@ public final class ParallelTransfer implements AutoCloseable {
      *
      * @param cancel closing it stops everything
      * @param undo called once for each result of a run that fails, from any thread; must not throw
-     * @param settleMs after a failure, how long to wait for the copies that are still under way
+     * @param settleMs after a failure, how long to wait for copies that are still running
      * @return the results, in the order of the tasks
      * @throws Exception the first failure; IOException when the registry was closed;
      *     InterruptedException
@@ -175,7 +176,7 @@ public final class ParallelTransfer implements AutoCloseable {
             return results;
         }
 
-        /** Wakes the waiting caller first: closing the streams may take its time. */
+        /** Wakes the waiting caller first, because closing the streams may take long. */
         void fail(Exception e) {
             synchronized (this) {
                 if (failure != null || missing == 0) {
@@ -194,7 +195,9 @@ public final class ParallelTransfer implements AutoCloseable {
             }
         }
 
-        /** The caller gets no results, even if none is missing: stragglers undo theirs. */
+        /**
+         * The caller gets no results, even if all are complete; late copies undo their own results.
+         */
         void abandon() {
             synchronized (this) {
                 if (failure != null) {

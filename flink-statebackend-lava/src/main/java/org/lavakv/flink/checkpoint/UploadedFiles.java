@@ -7,10 +7,10 @@ import java.util.stream.Collectors;
 import org.apache.flink.runtime.state.IncrementalKeyedStateHandle.HandleAndLocalPath;
 
 /**
- * What a checkpoint has in its storage: a handle for each file that is there by itself and for each
- * pack, and which files lie in the packs.
+ * The files of a checkpoint in its storage: a handle for each file stored by itself and for each
+ * pack, and the list of files in packs.
  *
- * <p>Threads: immutable; whoever replaces handles in the given list does not change this.
+ * <p>Threads: immutable; replacing handles in the given list does not change this object.
  */
 public final class UploadedFiles {
 
@@ -19,10 +19,11 @@ public final class UploadedFiles {
 
     /**
      * @param handles with the names of files and packs as paths
-     * @param packed places in packs that have no handle here are left out
+     * @param packed locations in packs without a handle here are ignored
      */
     public UploadedFiles(Collection<HandleAndLocalPath> handles, PackedFiles packed) {
-        // Copies: in a local cluster the JobManager puts its own handles into the given ones.
+        // Copies the handles: in a local cluster the JobManager puts its own handles into the given
+        // objects.
         this.handles =
                 handles.stream()
                         .map(file -> HandleAndLocalPath.of(file.getHandle(), file.getLocalPath()))

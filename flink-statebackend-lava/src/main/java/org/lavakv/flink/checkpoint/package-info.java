@@ -1,5 +1,5 @@
 /**
- * What snapshots write and restores read: the forms of a checkpoint's own files, its handles, and
+ * Formats of a checkpoint's own files, written by snapshots and read by restores; its handles; and
  * how its files are copied.
  *
  * <p>Layer: uses storage and the bindings ({@code org.lavakv}); snapshot and restore use this

@@ -8,21 +8,21 @@ import javax.annotation.Nullable;
 import org.lavakv.ScanPage;
 
 /**
- * What keys had before they were written: their values, or that they did not exist. A view of an
- * earlier moment is what the table has now, with the before images of that time put over it.
+ * Before images of keys: the value that a key had before a write, or that the key did not exist. A
+ * view of an earlier moment is the current table, overlaid with the before images recorded since.
  *
  * <p>Each image has the time at which it was recorded, by the clock of {@link CursorViews}, which
- * goes on with each view. A view that began at time t sees, of the images of a key, the oldest that
- * was recorded at t or later; keys without such an image were not written since.
+ * advances with each view. A view that began at time t sees, of the images of a key, the oldest
+ * that was recorded at t or later. A key without such an image was not written since.
  *
  * <p>Threads: one. Units: bytes of Java heap, estimated.
  */
 final class BeforeImages {
 
-    /** Stands for the value of a key where only the existence of keys is asked for. */
+    /** Represents the value of a key where only the existence of keys matters. */
     static final byte[] EXISTS = {};
 
-    /** What an image takes beside the bytes of its key and value. */
+    /** Overhead of an image in addition to the bytes of its key and value. */
     private static final int IMAGE_BYTES = 128;
 
     private final TreeMap<byte[], Image> images = new TreeMap<>(Arrays::compareUnsigned);
@@ -44,19 +44,21 @@ final class BeforeImages {
         }
     }
 
-    /** About how much heap the images take. */
+    /** Estimated heap size of the images. */
     long bytes() {
         return bytes;
     }
 
-    /** Whether a view that began at this time needs an image of the key that is not here yet. */
+    /**
+     * Whether a view that began at this time needs an image of the key that was not recorded yet.
+     */
     boolean lacks(byte[] key, long start) {
         Image newest = images.get(key);
         return newest == null || newest.time < start;
     }
 
     /**
-     * Records what a key has at this time; not earlier than the images that are here.
+     * Records the value of a key at this time, which is not earlier than that of existing images.
      *
      * @param value null when the key does not exist; kept, not copied
      */
@@ -66,7 +68,7 @@ final class BeforeImages {
         bytes += image.bytes(key);
     }
 
-    /** Forgets what only views need that began before this time. */
+    /** Drops images that only views needed that began before this time. */
     void trim(long start) {
         bytes = 0;
         for (var entries = images.entrySet().iterator(); entries.hasNext(); ) {
@@ -85,7 +87,10 @@ final class BeforeImages {
         }
     }
 
-    /** The keys with an image behind {@code after} and up to {@code last}, or all for null. */
+    /**
+     * The keys with an image after {@code after} and up to {@code last}, or without upper bound for
+     * null.
+     */
     NavigableMap<byte[], Image> range(byte[] after, @Nullable byte[] last) {
         return last == null
                 ? images.tailMap(after, false)
@@ -93,14 +98,14 @@ final class BeforeImages {
     }
 
     /**
-     * Puts the images over a page of the table.
+     * Overlays a page of the table with the images.
      *
-     * @param page before its first entry; is left there
-     * @param skipKeyBytes how many leading bytes of each key the page leaves out
-     * @param after the key that the page begins behind
+     * @param page positioned before its first entry, and left there
+     * @param skipKeyBytes how many leading bytes of each key the page omits
+     * @param after the exclusive lower bound of the page
      * @param last the page's last key, or null when it is the last page
      * @param start when the view began
-     * @return the entries of the view, or null when the page itself shows them
+     * @return the entries of the view, or null when they equal the page's entries
      */
     @Nullable
     EntryPage over(

@@ -9,11 +9,11 @@ import org.apache.flink.util.Preconditions;
 
 /**
  * Builds the keys of all states of a backend in one reusable buffer, byte for byte as Flink's own
- * composite keys: key group, key, namespace, and for maps the user's key, with lengths behind key
- * and namespace where both are of variable size.
+ * composite keys: key group, key, namespace, and for maps the user's key. Lengths follow key and
+ * namespace if both are of variable size.
  *
- * <p>The key is serialized once when it is set, and the namespace is put behind it once for as long
- * as the same state asks with the same namespace.
+ * <p>The key is serialized once when it is set. The namespace is appended once for as long as calls
+ * use the same state and namespace.
  *
  * <p>Threads: one thread. Ownership: {@link #buffer} is valid until the next call.
  *
@@ -34,7 +34,7 @@ public final class CompositeKeyBuilder<K> {
         this.keyGroupPrefixBytes = keyGroupPrefixBytes;
     }
 
-    /** Sets and serializes the key that all following keys start with. */
+    /** Sets and serializes the key with which all following keys start. */
     public void setKey(K key, int keyGroup) {
         prefixOwner = null;
         keyEnd = 0;
@@ -49,7 +49,7 @@ public final class CompositeKeyBuilder<K> {
     }
 
     /**
-     * Makes the buffer hold key group, key and namespace.
+     * Puts key group, key and namespace into the buffer.
      *
      * @return its length
      */
@@ -80,9 +80,9 @@ public final class CompositeKeyBuilder<K> {
     }
 
     /**
-     * Puts a map's key behind what the last {@link #withNamespace} wrote, in the place of an
-     * earlier map's key. Other states share the buffer, so only what cannot use another state may
-     * happen between the two calls.
+     * Appends a map's key to the bytes of the last {@link #withNamespace}, replacing the key of an
+     * earlier call. All states share the buffer, so no other state may be accessed between the two
+     * calls.
      *
      * @return the length of the whole key
      */
@@ -93,7 +93,7 @@ public final class CompositeKeyBuilder<K> {
         return out.length();
     }
 
-    /** What the last call built; longer than the key. */
+    /** The result of the last call; longer than the key. */
     public byte[] buffer() {
         return out.getSharedBuffer();
     }

@@ -7,17 +7,18 @@ import org.lavakv.ScanPage;
 import org.lavakv.Snapshot;
 
 /**
- * One cursor's view of its table at the moment at which it began: of what it still has to fetch.
+ * One cursor's view of its table as of the moment at which it began, for the entries that it still
+ * has to fetch.
  *
- * <p>It reads the table as it is, with before images over it; once these take too much heap, a
- * snapshot with the images up to then.
+ * <p>At first the view reads the current table, overlaid with before images. Once these take too
+ * much heap, it reads a snapshot with the images recorded before the snapshot.
  *
- * <p>Threads: the table's. Ownership: it refers to its cursor weakly, so that one that was given up
- * is found in the queue. A snapshot is released by {@link #close}.
+ * <p>Threads: the table's. Ownership: the view refers to its cursor weakly, so that the reference
+ * queue reports an abandoned cursor. {@link #close} releases the snapshot.
  */
 final class CursorView extends WeakReference<TableCursor> {
 
-    /** Neighbours in the list of their group, which alone changes them. */
+    /** Neighbours in the group's list. Only the group changes them. */
     @Nullable CursorView next;
 
     @Nullable CursorView previous;
@@ -26,7 +27,7 @@ final class CursorView extends WeakReference<TableCursor> {
     private final boolean keysOnly;
     private byte[] position;
 
-    /** Whose cursors' views this is among; null when it reads a snapshot, or is closed. */
+    /** The group of this view; null when the view reads a snapshot, or is closed. */
     @Nullable private ViewGroup group;
 
     private BeforeImages images;
@@ -55,19 +56,20 @@ final class CursorView extends WeakReference<TableCursor> {
         return keysOnly;
     }
 
-    /** The last key that was fetched. */
+    /** The last fetched key. */
     byte[] position() {
         return position;
     }
 
-    /** What to read from; null: the table as it is. */
+    /** The snapshot to read from; null for the current table. */
     @Nullable
     Snapshot snapshot() {
         return pin == null ? null : pin.snapshot();
     }
 
     /**
-     * The entries of a page that was just read, as of this view's moment; null for the page's own.
+     * The entries of a page that was just read, as of this view's moment; null if they equal the
+     * page's entries.
      *
      * @param last the page's last key, or null when it is the last page
      */
@@ -84,13 +86,15 @@ final class CursorView extends WeakReference<TableCursor> {
         }
     }
 
-    /** From now on this reads a snapshot, and the images that were recorded before it. */
+    /**
+     * From now on the view reads a snapshot, overlaid with the images recorded before the snapshot.
+     */
     void use(ViewSnapshots.Pin shared) {
         pin = shared;
         group = null;
     }
 
-    /** Nothing more is fetched. Repeating it does nothing. */
+    /** The view fetches nothing more. Repeating the call does nothing. */
     void close() {
         if (pin != null) {
             pin.release(this);

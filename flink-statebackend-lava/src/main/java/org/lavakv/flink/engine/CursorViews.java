@@ -15,24 +15,24 @@ import org.lavakv.ScanPage;
 import org.lavakv.TableHandle;
 
 /**
- * Keeps the cursors over one table that Flink and users see views of the moment at which they were
- * made, whatever is written to the table while they are read.
+ * Ensures that cursors over one table, as used by Flink and by users, show the table as of the
+ * moment at which they were made, whatever is written while they are read.
  *
- * <p>A cursor is here from its first page to its last, so iterations that fit one page never are.
- * Everything that writes to the table says so before the write. A write to a key that an open
- * cursor still has to fetch records the key's before image, for the cursors to read in its place. A
- * write to any other key costs a comparison. Once the images take too much heap, the cursors get a
- * snapshot of the engine, and no write concerns them any more.
+ * <p>A cursor is registered here from its first page to its last. An iteration that fits into one
+ * page is never registered. Every write to the table is announced before it happens. A write to a
+ * key that an open cursor still has to fetch records the key's before image, which the cursors read
+ * instead. A write to any other key costs a comparison. Once the images take too much heap, the
+ * cursors get a snapshot of the engine, and further writes do not concern them.
  *
- * <p>Iterators are often given up without a word. Cursors are held weakly, so what they keep goes
- * after the garbage collector has found them.
+ * <p>Iterators are often abandoned without being closed. Cursors are referenced weakly, so their
+ * resources are freed after the garbage collector has found them.
  *
- * <p>Threads: the one that writes to the table. Errors: {@link LavaDBException} from the engine;
- * the write must not follow then, and all views are as they were.
+ * <p>Threads: the thread that writes to the table. Errors: {@link LavaDBException} from the engine.
+ * The write must then not happen; all views are unchanged.
  */
 public final class CursorViews {
 
-    /** Up to so many bytes a value is read at once. */
+    /** Values up to this size are read in one step. */
     private static final int VALUE_BYTES = 1 << 10;
 
     private static final int RANGE_PAGE_ENTRIES = 256;
@@ -43,16 +43,16 @@ public final class CursorViews {
     private final ReferenceQueue<TableCursor> unreachable = new ReferenceQueue<>();
     private final byte[] value = new byte[VALUE_BYTES];
 
-    /** The groups by their prefixes; empty while there is only one. */
+    /** The groups by prefix; empty while there is only one. */
     private final Map<ByteBuffer, ViewGroup> prefixes = new LinkedHashMap<>();
 
     /** The views over the whole table. */
     @Nullable private ViewGroup whole;
 
-    /** The group with a prefix that was asked for last; null when there is none at all. */
+    /** The group with a prefix that was used last; null if no group has a prefix. */
     @Nullable private ViewGroup last;
 
-    /** Counts views: each begins at a time of its own. */
+    /** Counts views: each begins at a different time. */
     private long clock;
 
     CursorViews(LavaDB db, TableHandle table, ViewSnapshots snapshots) {
@@ -62,10 +62,10 @@ public final class CursorViews {
     }
 
     /**
-     * To be called before a key is written, appended to or deleted.
+     * Must be called before a key is written, appended to or deleted.
      *
-     * @param prefixLength how many bytes of the key are the prefix that a map's iterators go over;
-     *     0 where the table is no map
+     * @param prefixLength length of the prefix of the key over which a map's iterators go; 0 if the
+     *     table is not a map
      */
     public void beforeWrite(byte[] key, int length, int prefixLength) throws LavaDBException {
         if (whole != null || last != null) {
@@ -73,14 +73,14 @@ public final class CursorViews {
         }
     }
 
-    /** To be called before all keys with a prefix are deleted. */
+    /** Must be called before all keys with a prefix are deleted. */
     public void beforeDeletePrefix(byte[] prefix, int length) throws LavaDBException {
         if (whole != null || last != null) {
             recordPrefix(Arrays.copyOf(prefix, length));
         }
     }
 
-    /** Lets go of what iterators kept that were given up since. */
+    /** Frees the resources of iterators that were abandoned. */
     public void forgetUnreachable() {
         Reference<? extends TableCursor> view = unreachable.poll();
         while (view != null) {
@@ -93,7 +93,7 @@ public final class CursorViews {
      * A view for a cursor that has fetched its first page and no other.
      *
      * @param prefix the cursor's range, or null for the whole table
-     * @param position the last key that was fetched
+     * @param position the last fetched key
      */
     CursorView open(
             TableCursor cursor, @Nullable byte[] prefix, boolean keysOnly, byte[] position) {
@@ -142,7 +142,7 @@ public final class CursorViews {
         return last;
     }
 
-    /** Forgets a group that has no views any more. */
+    /** Removes a group without views. */
     void drop(ViewGroup group) {
         if (group == whole) {
             whole = null;
@@ -223,7 +223,8 @@ public final class CursorViews {
                 }
             }
             if (group.images().bytes() > snapshots.imageBytesMax()) {
-                // As before the delete, so the snapshot shows the rest.
+                // The table is still as before the delete, so the snapshot shows the remaining
+                // entries.
                 trimOrSettle(group);
                 if (group.isEmpty()) {
                     return;
@@ -233,7 +234,10 @@ public final class CursorViews {
         } while (!page.done());
     }
 
-    /** The first key behind all that start with a prefix, whose first byte is a key group's. */
+    /**
+     * The smallest key after all keys with a prefix. The first byte of the prefix belongs to a key
+     * group.
+     */
     private static byte[] behind(byte[] prefix) {
         int length = prefix.length;
         while (prefix[length - 1] == (byte) 0xff) {
@@ -244,7 +248,10 @@ public final class CursorViews {
         return end;
     }
 
-    /** Makes the images of a group take less: without those that nobody needs, or by a snapshot. */
+    /**
+     * Reduces the heap size of a group's images: drops the images that no view needs, or takes a
+     * snapshot.
+     */
     private void trimOrSettle(ViewGroup group) throws LavaDBException {
         forgetUnreachable();
         group.images().trim(group.oldestStart());
@@ -253,7 +260,7 @@ public final class CursorViews {
         }
     }
 
-    /** Gives the views of a group a snapshot. What is written from now on does not concern them. */
+    /** Gives the views of a group a snapshot. Later writes do not concern them. */
     private void settle(ViewGroup group) throws LavaDBException {
         forgetUnreachable();
         if (group.isEmpty()) {

@@ -5,29 +5,29 @@ import org.lavakv.LavaDB;
 import org.lavakv.TtlTime;
 
 /**
- * Flink's clock for TTL, as the engine hears of it: every answer is passed on as it is, and the
- * engine is told of a step back before the answer is used, and of each second that passes. So the
+ * Flink's clock for TTL, observed for the engine. Every answer is passed on unchanged. The engine
+ * is told of a step back before the answer is used, and of each second that passes. Therefore the
  * engine drops nothing that Flink's TTL would still show.
  *
- * <p>Threads: any; those that ask beside the task's hold the instance's guard. Ownership: none of
+ * <p>Threads: any; threads other than the task's hold the instance's guard. Ownership: does not own
  * the database.
  */
 public final class EngineClock implements TtlTimeProvider {
 
-    /** How far the clock goes on before the engine hears of it. */
+    /** How far the clock advances before the engine is told. */
     private static final long STEP_MS = 1_000;
 
     private final TtlTimeProvider provider;
     private final LavaDB db;
     private volatile long told;
 
-    /** No record is known to be of an earlier time than this. */
+    /** No record is known to have an earlier timestamp. */
     private volatile long earliest;
 
     /**
      * Tells the engine the time.
      *
-     * @param before the time of the data that the instance was restored with, or null without any
+     * @param before the time of the data that the instance was restored with, or null without data
      */
     public EngineClock(TtlTimeProvider provider, LavaDB db, TtlTime before) {
         this.provider = provider;
@@ -50,9 +50,9 @@ public final class EngineClock implements TtlTimeProvider {
     }
 
     /**
-     * A value with this timestamp is to be written. Below a changelog Flink does not ask this clock
-     * for it, and when it replays its changes, they come from a time that no checkpoint of the
-     * engine told of: the clock is held against that.
+     * A value with this timestamp is about to be written. Below a changelog Flink does not take the
+     * timestamp from this clock. Replayed changes have timestamps from a time that no checkpoint of
+     * the engine recorded, so the clock is compared with them.
      */
     public void writes(long timestamp) {
         long last = told;
@@ -72,14 +72,14 @@ public final class EngineClock implements TtlTimeProvider {
         }
     }
 
-    /** Tells the engine the time now. */
+    /** Tells the engine the current time. */
     public synchronized void tell() {
         long now = provider.currentTimestamp();
         db.setTime(now);
         told = now;
     }
 
-    /** The same; the engine is to believe it, however far it is ahead. */
+    /** Tells the engine the current time, which the engine must believe however far it is ahead. */
     public synchronized void believe() {
         long now = provider.currentTimestamp();
         db.believeTime(now);

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import org.lavakv.ScanPage;
 
 /**
- * Entries that were put together on the heap, read as those of a {@link ScanPage}.
+ * Entries assembled on the heap, which are read like those of a {@link ScanPage}.
  *
  * <p>Threads: one. Ownership: owns its bytes.
  */
@@ -15,20 +15,20 @@ final class EntryPage {
     private byte[] buffer = new byte[1 << 10];
     private int used;
 
-    /** For each entry: where it begins, the length of its key, the length of its value. */
+    /** For each entry: its offset, the length of its key, the length of its value. */
     private int[] entries = new int[FIELDS * 64];
 
     private int count;
     private int current = -1;
 
-    /** Adds the entry that the page stands on. */
+    /** Adds the page's current entry. */
     void addCurrent(ScanPage page) {
         begin(page.keyLength(), page.valueLength());
         copy(page.buffer(), page.keyOffset(), page.keyLength());
         copy(page.buffer(), page.valueOffset(), page.valueLength());
     }
 
-    /** Adds an entry, without the first bytes of its key. */
+    /** Adds an entry without the first bytes of its key. */
     void add(byte[] key, int skipKeyBytes, byte[] value) {
         begin(key.length - skipKeyBytes, value.length);
         copy(key, skipKeyBytes, key.length - skipKeyBytes);
@@ -59,7 +59,7 @@ final class EntryPage {
         return count;
     }
 
-    /** Goes to the next entry, which must exist. */
+    /** Moves to the next entry, which must exist. */
     void next() {
         current++;
     }

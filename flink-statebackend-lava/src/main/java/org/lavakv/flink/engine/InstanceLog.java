@@ -14,7 +14,10 @@ import org.lavakv.flink.shared.SharedUploads;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** An instance's log for the changelog above it. Threads and ownership: as {@link SharedLog}. */
+/**
+ * The log of an instance, for the changelog above the instance. Threads and ownership: as {@link
+ * SharedLog}.
+ */
 final class InstanceLog implements SharedLog {
     private static final Logger LOG = LoggerFactory.getLogger(InstanceLog.class);
 
@@ -29,7 +32,7 @@ final class InstanceLog implements SharedLog {
     /** Segments that the changelog needs, with their first entries; guarded by itself. */
     private final TreeMap<Long, Long> needed = new TreeMap<>();
 
-    /** The last entry; guarded by needed. */
+    /** The last entry; guarded by {@code needed}. */
     private long newest;
 
     InstanceLog(LavaInstance instance) {
@@ -45,7 +48,7 @@ final class InstanceLog implements SharedLog {
         }
     }
 
-    /** Whether there is a changelog above. Threads: the task's. */
+    /** Whether a changelog is above this instance. Threads: the task's. */
     boolean isUsed() {
         return used;
     }
@@ -68,7 +71,7 @@ final class InstanceLog implements SharedLog {
             }
             return new Entry(segment, file, at.offset(), at.bytes());
         } catch (LavaDBException | LavaClosedException e) {
-            // The value stays where it was put, and the change goes another way.
+            // The value stays where it is, and the changelog writes the change itself.
             if (!failed) {
                 LOG.warn(
                         "A large value of {} is written for the changelog and for the state, since"
@@ -97,7 +100,7 @@ final class InstanceLog implements SharedLog {
             try {
                 log.finish(segment);
             } catch (LavaDBException e) {
-                // Its changes are sound; the instance stores its values elsewhere.
+                // The segment's changes are intact; the instance stores its values elsewhere.
                 LOG.warn("Segment {} of {} has no end.", name, instance.files(), e);
             }
             return instance.files().file(name).open();

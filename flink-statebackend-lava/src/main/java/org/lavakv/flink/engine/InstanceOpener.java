@@ -25,14 +25,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Opens the one instance of a keyed state backend in a fresh directory, of the machine or of a
- * volume. A restore first puts the predecessors' files into {@link #files} and then opens with them
- * as imports. {@link #finish} or {@link #abandon} ends the opening.
+ * Opens the instance of a keyed state backend in a new directory, of the machine or of a volume. A
+ * restore first puts the predecessors' files into {@link #files}, and then opens the instance with
+ * these files as imports. {@link #finish} or {@link #abandon} ends the opening.
  *
  * <p>Threads: one thread; {@link #kept} may be called from any thread.
  *
  * <p>Ownership: the opener owns the directory, the files and the memory until {@link #open}
- * succeeds; from then on the instance owns them.
+ * succeeds. From then on the instance owns them.
  */
 public final class InstanceOpener {
 
@@ -45,15 +45,15 @@ public final class InstanceOpener {
     @Nullable private Closeable closing;
     private boolean abandoned;
 
-    /** What an instance is opened with. The opener owns the home and the memory. */
+    /** The parts needed to open an instance. The opener owns the home and the memory. */
     public static final class Parts {
         /** The instance's own ordinary directory, which does not exist yet. */
         public OwnedPath home;
 
-        /** The directory of the volume that the files go to; null: the files go to the home. */
+        /** The directory of the volume for the files; null if the files go to the home. */
         @Nullable public File volumes;
 
-        /** For every volume, also one with files of local recovery. */
+        /** For every volume, including those with files of local recovery. */
         public VolumeOptions volumeOptions;
 
         public DBOptions options;
@@ -61,15 +61,15 @@ public final class InstanceOpener {
         /** From which size on values go to value files. */
         public Separation separation;
 
-        /** The key groups that the instance will hold. */
+        /** The key groups of the instance. */
         public KeyGroupRange keyGroupRange;
 
-        /** Leading bytes of every key that name the key group: 1 or 2. */
+        /** Number of leading bytes of every key that contain the key group: 1 or 2. */
         public int keyGroupPrefixBytes;
 
         public Lease lease;
 
-        /** Gives the instance's share of the lease back. */
+        /** Returns the instance's share of the lease. */
         public AutoCloseable leaseRelease;
     }
 
@@ -77,13 +77,16 @@ public final class InstanceOpener {
         this.parts = parts;
     }
 
-    /** The instance's own ordinary directory, which exists; others put temporary files into it. */
+    /**
+     * The instance's own ordinary directory, created if necessary; callers put temporary files into
+     * it.
+     */
     public File directory() throws IOException {
         files();
         return parts.home.path().toFile();
     }
 
-    /** Where the database's files are to be. {@link #open} opens the database on them. */
+    /** Where the database's files will be. {@link #open} opens the database on them. */
     public InstanceFiles files() throws IOException {
         if (files == null) {
             files = parts.volumes == null ? filesInDirectory() : filesInVolume();
@@ -106,7 +109,7 @@ public final class InstanceOpener {
 
     /**
      * Opens the instance; may succeed once. Until {@link #finish}, closing the registry closes the
-     * database and gives up files that a read waits for. That ends a write that waits for
+     * database and abandons files for which a read waits. This also ends a write that waits for
      * background work.
      *
      * @param imports predecessors to adopt, or empty for a new database
@@ -146,7 +149,7 @@ public final class InstanceOpener {
                 parts.separation);
     }
 
-    /** The registry no longer closes the database; fails if it has done so. */
+    /** Detaches the database from the registry; fails if the registry has already closed it. */
     public void finish() throws IOException {
         if (!cancel.unregisterCloseable(closing)) {
             throw new IOException("The restore was cancelled.");
@@ -154,8 +157,8 @@ public final class InstanceOpener {
     }
 
     /**
-     * After a failure: closes the instance, deletes the directory and the files, and gives the
-     * memory back. Repeating it does nothing.
+     * After a failure: closes the instance, deletes the directory and the files, and returns the
+     * memory. Repeating the call does nothing.
      */
     public void abandon() {
         if (abandoned) {
@@ -197,7 +200,7 @@ public final class InstanceOpener {
 
     private InstanceFiles filesInVolume() throws IOException {
         Path home = parts.home.path();
-        // Timers are state, too.
+        // Also holds temporary files of timers, which are state, too: created for its user only.
         createDirectories(home);
         return VolumeFiles.open(parts.volumes, parts.volumeOptions, home.getFileName().toString());
     }

@@ -5,14 +5,14 @@ import java.util.Collection;
 import org.apache.flink.core.fs.CloseableRegistry;
 
 /**
- * The files of an instance that come while it is used: an on-demand restore fetches them. Reads
- * need not care, they wait for what they need by themselves.
+ * The files of an instance that an on-demand restore fetches while the instance is used. Reads wait
+ * for the files that they need by themselves.
  *
  * <p>Threads: any.
  */
 public interface LateFiles extends AutoCloseable {
 
-    /** Of an instance whose files are all there. */
+    /** For an instance with all its files. */
     LateFiles NONE =
             new LateFiles() {
                 @Override
@@ -23,9 +23,9 @@ public interface LateFiles extends AutoCloseable {
             };
 
     /**
-     * Waits until files are there; they come before those that nobody waits for.
+     * Waits until files have been fetched. They are fetched before files for which nothing waits.
      *
-     * @param names some of them may have come already, or never have been away
+     * @param names files; some may already be present
      * @param cancel closing it ends the wait
      * @throws IOException naming the file that could not be fetched, or when the wait was ended
      */
@@ -33,8 +33,8 @@ public interface LateFiles extends AutoCloseable {
             throws IOException, InterruptedException;
 
     /**
-     * Gives up what has not come: who waits for it gets an exception. Does not wait for a fetch
-     * that hangs longer than a second. Repeating it does nothing.
+     * Abandons the files that have not been fetched: threads that wait for them get an exception.
+     * Waits at most one second for a fetch that hangs. Repeating the call does nothing.
      */
     @Override
     void close();

@@ -15,17 +15,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One open LavaKV database of one keyed state backend, and everything whose life is tied to it: the
- * memory lease, its files, the local directory and the guard that keeps it open while others than
- * the task's thread use it.
+ * One open LavaKV database of one keyed state backend, and everything with the same lifetime: the
+ * memory lease, the files, the local directory, and the guard that keeps the database open while
+ * threads other than the task's use it.
  *
- * <p>Threads: the getters may be called from any thread; {@link #close} once from any thread, and
- * again without effect.
+ * <p>Threads: the getters may be called from any thread. So may {@link #close}; repeating it does
+ * nothing.
  *
- * <p>Ownership: owns the database, the lease (through {@code leaseRelease}), the files with those
- * that come later, and the directory; all are gone after {@link #close}.
+ * <p>Ownership: owns the database, the lease (through {@code leaseRelease}), the files including
+ * those that an on-demand restore still fetches, and the directory. {@link #close} frees all of
+ * them.
  *
- * <p>Errors: {@link #close} never throws; what goes wrong is logged.
+ * <p>Errors: {@link #close} never throws; failures are logged.
  */
 public final class LavaInstance implements AutoCloseable {
 
@@ -49,7 +50,7 @@ public final class LavaInstance implements AutoCloseable {
     /**
      * Takes over an open database.
      *
-     * @param leaseRelease gives this instance's share of native memory back; called once, after the
+     * @param leaseRelease returns this instance's share of native memory; called once, after the
      *     database was closed
      * @param home the name of the instance's directory, deleted on close
      * @param files where the database's files are
@@ -78,7 +79,7 @@ public final class LavaInstance implements AutoCloseable {
         return db;
     }
 
-    /** The instance's own ordinary directory; its content goes with {@link #close}. */
+    /** The instance's own ordinary directory; {@link #close} deletes it with its content. */
     public File directory() {
         return home.path().toFile();
     }
@@ -98,17 +99,17 @@ public final class LavaInstance implements AutoCloseable {
         return sharedLog;
     }
 
-    /** What of the files has not come yet. */
+    /** The files that have not been fetched yet. */
     public LateFiles lateFiles() {
         return lateFiles;
     }
 
-    /** Takes over who fetches files. */
+    /** Takes over the object that fetches files. */
     public void setLateFiles(LateFiles late) {
         lateFiles = late;
     }
 
-    /** Leading bytes of every key that name the key group: 1 or 2. */
+    /** Number of leading bytes of every key that contain the key group: 1 or 2. */
     public int keyGroupPrefixBytes() {
         return keyGroupPrefixBytes;
     }
@@ -118,45 +119,45 @@ public final class LavaInstance implements AutoCloseable {
     }
 
     /**
-     * From which size on values of a state that is registered now go to value files; 0: never. Of
-     * the task's thread: under a changelog it may be another.
+     * From which size on values of a newly registered state go to value files; 0: never. The size
+     * may differ under a changelog. Threads: the task's.
      */
     public long separationBytes() {
         return separation.bytes(sharedLog.isUsed());
     }
 
     /**
-     * Whoever uses the database from another thread than the task's holds a lease of this guard
-     * meanwhile; {@link #close} waits for all leases.
+     * Threads other than the task's hold a lease of this guard while they use the database; {@link
+     * #close} waits for all leases.
      */
     public ResourceGuard resourceGuard() {
         return resourceGuard;
     }
 
     /**
-     * The views that iterators over a table have: whoever writes to the table tells them before. Of
-     * the task's thread.
+     * The views of iterators over a table, which must be told of each write before it happens.
+     * Threads: the task's.
      */
     public CursorViews views(TableHandle table) {
         return views.computeIfAbsent(table, key -> new CursorViews(db, key, viewSnapshots));
     }
 
-    /** A table is gone, and with it the views of it. Of the task's thread. */
+    /** Drops the views of a table that was dropped. Threads: the task's. */
     void forgetViews(TableHandle table) {
         views.remove(table);
     }
 
-    /** Lets go of what iterators kept that were given up. Of the task's thread. */
+    /** Frees the resources of abandoned iterators. Threads: the task's. */
     public void forgetUnreachableViews() {
         views.values().forEach(CursorViews::forgetUnreachable);
     }
 
-    /** How many snapshots iterators read from. */
+    /** Number of snapshots that iterators read from. */
     public int viewSnapshotCount() {
         return viewSnapshots.size();
     }
 
-    /** Waits for the leases, closes the database, gives its memory back, deletes its files. */
+    /** Waits for the leases, closes the database, returns its memory and deletes its files. */
     @Override
     public void close() {
         synchronized (this) {
@@ -165,7 +166,7 @@ public final class LavaInstance implements AutoCloseable {
             }
             closed = true;
         }
-        // Readers that wait for a file hold the guard.
+        // Readers that wait for a file hold the guard, so the waits must end first.
         lateFiles.close();
         resourceGuard.closeUninterruptibly();
         viewSnapshots.close();

@@ -5,27 +5,29 @@ import javax.annotation.Nullable;
 import org.lavakv.ScanPage;
 
 /**
- * The page that the iterators of one state use one after the other.
+ * A page that the iterators of one state use in turn.
  *
- * <p>Iterators are often given up without a word, after their first entry. The next iterator takes
- * the page all the same, and the one that had it goes on with a copy of the page's content: that is
- * less than a new page, which has room for more than most iterations read.
+ * <p>Iterators are often abandoned after their first entry without being closed. The next iterator
+ * takes the page in any case, and the previous one continues with a copy of the page's content. The
+ * copy is smaller than a new page, which has space for more than most iterations read.
  *
- * <p>Threads: one. Ownership: a page that is lent is kept by its cursor alone, so that it goes with
- * a cursor that the garbage collector finds.
+ * <p>Threads: one. Ownership: only the cursor references a lent page, so the page is freed together
+ * with a cursor that the garbage collector finds.
  */
 public final class LentPage {
 
-    /** One large value must not hold memory for the rest of the state's life. */
+    /**
+     * A page that grew for one large value must not occupy memory for the rest of the state's life.
+     */
     private static final int KEPT_BYTES_MAX = 1 << 20;
 
-    /** A larger content is not copied: a new page costs no more. */
+    /** Larger content is not copied, because a new page costs no more. */
     private static final int COPIED_BYTES_MAX = 8 << 10;
 
     @Nullable private ScanPage page;
     @Nullable private WeakReference<TableCursor> borrower;
 
-    /** The page, or a new one. For a cursor that is then named to {@link #lentTo}. */
+    /** The page, or a new one. The caller then names its cursor to {@link #lentTo}. */
     public ScanPage take() {
         ScanPage taken = page;
         page = null;
@@ -45,12 +47,12 @@ public final class LentPage {
         return isKept(taken) ? taken : null;
     }
 
-    /** The cursor has the page that was taken last. */
+    /** Tells which cursor has the page that was taken last. */
     public void lentTo(TableCursor cursor) {
         borrower = new WeakReference<>(cursor);
     }
 
-    /** The cursor is at its end; of a cursor that has another page nothing comes back. */
+    /** The cursor is at its end and returns its page. Ignored if the cursor has another page. */
     public void giveBack(TableCursor cursor) {
         if (borrower != null && borrower.get() == cursor) {
             borrower = null;

@@ -8,10 +8,10 @@ import org.apache.flink.core.memory.DataOutputSerializer;
 
 /**
  * The engine's form of a list: a sequence of segments, each a LEB128 number {@code length << 2 |
- * kind} and then {@code length} bytes. Kind 0 is one element; kind 1 is several elements joined by
- * one byte, as canonical savepoints have them, whose boundaries only the serializer knows.
+ * kind} followed by {@code length} bytes. Kind 0 is one element. Kind 1 is several elements joined
+ * by one byte, as in canonical savepoints; only the serializer knows their boundaries.
  *
- * <p>Threads: one thread. Errors: {@link IOException} for bytes that are no segments.
+ * <p>Threads: one thread. Errors: {@link IOException} for bytes that are not segments.
  */
 public final class ListSegments {
 
@@ -21,10 +21,10 @@ public final class ListSegments {
     /** Several elements, joined by {@link #DELIMITER}. */
     public static final int JOINED = 1;
 
-    /** A list that grew beyond the engine's limit; its elements are gone. */
+    /** A list that grew beyond the engine's limit; its elements are lost. */
     private static final int TOO_LONG = 3;
 
-    /** Stands between the elements of a joined list. */
+    /** Separates the elements of a joined list. */
     public static final byte DELIMITER = ',';
 
     private static final int KIND_BITS = 2;
@@ -44,7 +44,7 @@ public final class ListSegments {
         this.end = offset + length;
     }
 
-    /** Goes to the next segment, if there is one. */
+    /** Moves to the next segment; false if there is none. */
     public boolean next() throws IOException {
         if (position >= end) {
             return false;
@@ -109,9 +109,9 @@ public final class ListSegments {
     }
 
     /**
-     * Begins a segment of unknown length; write its bytes and then call {@link #end}.
+     * Begins a segment of unknown length. The caller writes its bytes and then calls {@link #end}.
      *
-     * @return what {@link #end} wants
+     * @return the mark for {@link #end}
      */
     public static int begin(DataOutputSerializer out) throws IOException {
         int mark = out.length();
@@ -139,7 +139,7 @@ public final class ListSegments {
         }
     }
 
-    /** One segment with the given bytes. */
+    /** Writes one segment with the given bytes. */
     public static void write(DataOutputSerializer out, int kind, byte[] bytes, int off, int len)
             throws IOException {
         int mark = begin(out);
@@ -148,10 +148,10 @@ public final class ListSegments {
     }
 
     /**
-     * Writes a list in Flink's canonical form as one segment an element.
+     * Writes a list in Flink's canonical form, one segment for each element.
      *
-     * @param serializer what the elements were written with; it alone knows where each one ends
-     * @throws IOException if it cannot read them
+     * @param serializer the serializer that wrote the elements; only it knows where each one ends
+     * @throws IOException if the serializer cannot read the elements
      */
     public static void split(DataOutputSerializer out, byte[] joined, TypeSerializer<?> serializer)
             throws IOException {
@@ -175,7 +175,7 @@ public final class ListSegments {
     /**
      * The list in Flink's canonical form: all elements joined by {@link #DELIMITER}.
      *
-     * @throws IOException if the bytes are no segments
+     * @throws IOException if the bytes are not segments
      */
     public static byte[] join(byte[] bytes, int off, int len) throws IOException {
         DataOutputSerializer out = new DataOutputSerializer(Math.max(16, len));

@@ -8,10 +8,10 @@ import org.apache.flink.util.FlinkRuntimeException;
 import org.apache.flink.util.Preconditions;
 
 /**
- * The current namespace of one state, serialized at most once for as long as it stays.
+ * The current namespace of one state, serialized at most once while it stays the same.
  *
- * <p>A namespace of an immutable type that is set again as the same object, as {@code
- * VoidNamespace} always is, costs one comparison.
+ * <p>Setting a namespace of an immutable type to the same object again, as always happens with
+ * {@code VoidNamespace}, costs one comparison.
  *
  * <p>Threads: one thread. Errors: serializers' {@link IOException}s are wrapped.
  */
@@ -26,8 +26,8 @@ public final class NamespaceBytes<N> {
     private long version;
 
     /**
-     * @param keySerializer the serializer of the backend's keys: whether lengths stand in the
-     *     composite key depends on both
+     * @param keySerializer the serializer of the backend's keys: it decides, together with the
+     *     namespace's serializer, whether the composite key contains lengths
      */
     public NamespaceBytes(TypeSerializer<?> keySerializer, TypeSerializer<N> serializer) {
         this.serializer = serializer;
@@ -73,7 +73,7 @@ public final class NamespaceBytes<N> {
         key.write(bytes.getSharedBuffer(), 0, bytes.length());
     }
 
-    /** The bytes that a namespace has in a composite key, its length suffix included. */
+    /** The bytes of a namespace in a composite key, including its length suffix. */
     public static <N> byte[] serialize(
             N namespace, TypeSerializer<N> serializer, boolean lengthSuffix) {
         DataOutputSerializer out = new DataOutputSerializer(16);

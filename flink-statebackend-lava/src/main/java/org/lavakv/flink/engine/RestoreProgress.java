@@ -7,11 +7,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How far a restore is with the files that it reads: in the log now and then, and at the end.
+ * Progress of a restore: how many files and bytes it has read. Logged periodically and at the end.
  *
  * <p>Threads: any.
  *
- * <p>Units: bytes, but for times.
+ * <p>Units: bytes, except for times.
  */
 public final class RestoreProgress {
 
@@ -36,17 +36,17 @@ public final class RestoreProgress {
         this(System::nanoTime, LOG::info);
     }
 
-    /** With another clock and log, for tests. */
+    /** For tests, with another clock and log. */
     RestoreProgress(LongSupplier nanos, Consumer<String> log) {
         this.nanos = nanos;
         this.log = log;
     }
 
     /**
-     * Begins; what came before is forgotten.
+     * Begins a restore; earlier progress is reset.
      *
-     * @param activity how its lines begin, as "Restoring key groups 0 to 7"
-     * @param byteCount about as many are to come
+     * @param activity start of the log lines, for example "Restoring key groups 0 to 7"
+     * @param byteCount estimated number of bytes to read
      */
     public synchronized void begin(String activity, long fileCount, long byteCount) {
         what = activity;
@@ -59,7 +59,7 @@ public final class RestoreProgress {
         logged = began;
     }
 
-    /** So many bytes have come; negative when they have to be fetched again. */
+    /** Adds bytes that were read; negative if they have to be read again. */
     public synchronized void copied(long count) {
         bytesDone += count;
         long now = nanos.getAsLong();
@@ -69,19 +69,19 @@ public final class RestoreProgress {
         }
     }
 
-    /** One more file is there. */
+    /** Adds one complete file. */
     public synchronized void fileDone() {
         filesDone++;
     }
 
-    /** All that is needed is there. */
+    /** All necessary files are there. */
     public synchronized void end() {
         if (!running) {
             return;
         }
         running = false;
         ended = nanos.getAsLong();
-        // What was to come may have been guessed.
+        // The number of files and bytes may have been an estimate.
         files = filesDone;
         bytes = bytesDone;
         log.accept(
@@ -137,13 +137,13 @@ public final class RestoreProgress {
         return bytesDone;
     }
 
-    /** On average since it began. */
+    /** Average since the restore began. */
     public synchronized long bytesPerSecond() {
         double seconds = seconds();
         return seconds <= 0 ? 0 : (long) (bytesDone / seconds);
     }
 
-    /** At that rate; -1 when there is none yet. */
+    /** Estimated from the average rate; -1 while there is none. */
     public synchronized long secondsLeft() {
         if (!running || bytesDone >= bytes) {
             return 0;

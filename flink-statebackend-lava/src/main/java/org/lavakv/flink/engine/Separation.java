@@ -3,10 +3,11 @@ package org.lavakv.flink.engine;
 import org.lavakv.TableOptions;
 
 /**
- * From which size on values, values of map entries, and what is added to a list, go to value files.
+ * From which size on values go to value files. This includes values of map entries and elements
+ * added to a list.
  *
  * <p>Threads: immutable. Units: bytes; 0: never; {@link TableOptions#AUTOMATIC_SEPARATION}: the
- * engine finds it for each state.
+ * engine chooses the size for each state.
  */
 public final class Separation {
     private final long bytes;
@@ -17,14 +18,14 @@ public final class Separation {
         this.underChangelog = underChangelog;
     }
 
-    /** The same whatever is above. */
+    /** The same size with and without a changelog. */
     public static Separation of(long bytes) {
         return new Separation(bytes, bytes);
     }
 
     /**
-     * The engine finds it under Lava's changelog: what lies in key files is uploaded again with
-     * each materialization whose compactions rewrote it, so that a byte rewritten costs more there.
+     * Under Lava's changelog the engine chooses the size. Each materialization uploads the key
+     * files again that compactions rewrote since the last, so rewriting a byte costs more there.
      */
     public static Separation automaticUnderChangelog(long bytes) {
         return new Separation(bytes, TableOptions.AUTOMATIC_SEPARATION);

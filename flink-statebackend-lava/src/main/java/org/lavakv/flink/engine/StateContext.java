@@ -4,10 +4,10 @@ import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.runtime.state.InternalKeyContext;
 
 /**
- * What every state of a backend works with: the instance, the current key, the serializers' common
- * part.
+ * The objects that all states of a backend use: the instance, the current key, and the common part
+ * of the serializers.
  *
- * <p>Threads: the task's thread, except for the getters of immutable things ({@link #instance},
+ * <p>Threads: the task's thread, except for the getters of immutable objects ({@link #instance},
  * {@link #numberOfKeyGroups}, {@link #keyGroupPrefixBytes}). Ownership: the backend's.
  */
 public final class StateContext<K> {
@@ -46,7 +46,7 @@ public final class StateContext<K> {
         return instance.keyGroupPrefixBytes();
     }
 
-    /** Flink's clock for TTL, which the engine is told. */
+    /** Flink's clock for TTL, which also informs the engine. */
     public EngineClock clock() {
         return clock;
     }

@@ -17,8 +17,8 @@ import org.lavakv.TtlLayout;
 /**
  * The states of one instance by name, in the order of their registration.
  *
- * <p>Threads: changed by the task's thread only; {@link #all} returns a copy that other threads may
- * keep, and must itself be called on the task's thread.
+ * <p>Threads: only the task's thread changes this object. {@link #all} returns a copy that other
+ * threads may keep, but must itself be called on the task's thread.
  *
  * <p>Errors: {@link LavaDBException} from the engine, e.g. when the hashes of two names collide.
  */
@@ -28,13 +28,13 @@ public final class StateTables {
     private final LavaInstance instance;
     private final Map<String, StateTable> tables = new LinkedHashMap<>();
 
-    /** Tables of an instance's database, whose values are separated as the instance says. */
+    /** Creates tables in the instance's database, with the instance's value separation. */
     public StateTables(LavaInstance instance) {
         this.db = instance.db();
         this.instance = instance;
     }
 
-    /** The state of that name, or null. */
+    /** The state with this name, or null. */
     @Nullable
     public StateTable get(String name) {
         return tables.get(name);
@@ -50,8 +50,8 @@ public final class StateTables {
     }
 
     /**
-     * The state of that name; created, without TTL, when it is new. Restores use this: records of a
-     * state that this run has not registered yet must not expire in compactions.
+     * The state with this name; a new one is created without TTL. Restores use this method: records
+     * of a state that this run has not registered yet must not expire in compactions.
      */
     public StateTable createOrGet(RegisteredStateMetaInfoBase metaInfo) throws LavaDBException {
         StateTable known = tables.get(metaInfo.getName());
@@ -79,7 +79,7 @@ public final class StateTables {
         return table;
     }
 
-    /** Gives a known state a new description; the engine's table stays as it is. */
+    /** Gives a known state a new description; the engine's table does not change. */
     public StateTable updateMetaInfo(RegisteredStateMetaInfoBase metaInfo) {
         StateTable known = tables.get(metaInfo.getName());
         if (known == null) {
@@ -117,12 +117,12 @@ public final class StateTables {
                 .setSeparationBytes(isSeparable(metaInfo) ? instance.separationBytes() : 0);
     }
 
-    /** Whether it has values that the engine may keep apart: timers have none. */
+    /** Whether the engine may separate the state's values; timers have no values. */
     private static boolean isSeparable(RegisteredStateMetaInfoBase metaInfo) {
         return metaInfo instanceof RegisteredKeyValueStateBackendMetaInfo;
     }
 
-    /** How the engine keeps a state of this description. */
+    /** The engine's kind of table for a state with this description. */
     public static TableKind kindOf(RegisteredStateMetaInfoBase metaInfo) {
         if (metaInfo instanceof RegisteredKeyValueStateBackendMetaInfo) {
             StateDescriptor.Type type =

@@ -11,18 +11,18 @@ import org.lavakv.Snapshot;
 import org.lavakv.TableHandle;
 
 /**
- * Goes forward over the entries of a table, or of one prefix in it, in key order, by pages: one
- * native call for many entries. The first page is small, the following ones grow.
+ * Iterates forward over the entries of a table, or of one prefix in it, in key order. It reads
+ * pages, so that one native call returns many entries. The first page is small, the following ones
+ * grow.
  *
  * <p>Nothing is held open between pages, so entries may be written and deleted meanwhile. A cursor
- * that was made a view by {@link #asView} shows exactly the entries of that moment. Any other reads
- * each page as the table is by then, and visits what was added ahead of it: these are for loops
- * that write nothing, or only to entries that they have visited.
+ * that {@link #asView} made a view shows exactly the entries as of that call. Any other cursor
+ * reads each page from the current table and visits entries added ahead of it. Such cursors are for
+ * loops that write nothing, or write only entries that they have already visited.
  *
- * <p>Threads: one at a time; of a view, the one that writes to the table. Ownership: {@link
- * #buffer} and the offsets into it are valid until the next {@link #hasNext} or {@link #next}. A
- * view that is given up is found by the garbage collector; {@link #close} lets go at once of what
- * is kept for it.
+ * <p>Threads: one at a time; for a view, the thread that writes to the table. Ownership: {@link
+ * #buffer} and the offsets into it are valid until the next {@link #hasNext} or {@link #next}. The
+ * garbage collector finds an abandoned view; {@link #close} frees its resources at once.
  */
 public final class TableCursor implements AutoCloseable {
 
@@ -46,13 +46,16 @@ public final class TableCursor implements AutoCloseable {
     private boolean pageLoaded;
     private byte[] lastKey;
 
-    /** What pages are read from; null: the table as it is, or what the view says. */
+    /**
+     * The snapshot to read pages from; null for the current table, or for the source that the view
+     * chooses.
+     */
     @Nullable private Snapshot snapshot;
 
-    /** While pages are still to come; null for a cursor that is no view. */
+    /** Set while more pages follow; null for a cursor that is not a view. */
     @Nullable private CursorView view;
 
-    /** The current page's entries where the page itself does not show them. */
+    /** The current page's entries if they differ from the page itself. */
     @Nullable private EntryPage entries;
 
     private TableCursor(
@@ -73,9 +76,9 @@ public final class TableCursor implements AutoCloseable {
     }
 
     /**
-     * Over all entries whose keys start with {@code prefix}, which is left out of the keys.
+     * Over all entries whose keys start with {@code prefix}, which the returned keys omit.
      *
-     * @param page one to reuse; the cursor's until it is exhausted
+     * @param page a page to reuse, owned by the cursor until the cursor is exhausted
      */
     public static TableCursor ofPrefix(
             LavaDB db,
@@ -104,10 +107,10 @@ public final class TableCursor implements AutoCloseable {
     }
 
     /**
-     * Over the keys, without values, of one key group.
+     * Over the keys of one key group, without values.
      *
-     * @param after the key to begin behind, or null for the first of the key group
-     * @param page one to reuse; the cursor's until it is exhausted
+     * @param after the exclusive lower bound, or null for the first key of the key group
+     * @param page a page to reuse, owned by the cursor until the cursor is exhausted
      */
     public static TableCursor ofKeyGroup(
             LavaInstance instance,
@@ -118,7 +121,7 @@ public final class TableCursor implements AutoCloseable {
             ScanPage page) {
         int prefixBytes = instance.keyGroupPrefixBytes();
         byte[] lower = after == null ? keyGroupBytes(keyGroup, prefixBytes) : after;
-        // Flink has at most 32768 key groups, so there is always a next number to end at.
+        // Flink has at most 32768 key groups, so the next number always exists as an upper bound.
         byte[] upper = keyGroupBytes(keyGroup + 1, prefixBytes);
         TableCursor cursor =
                 new TableCursor(instance.db(), table, null, true, firstPageEntries, page);
@@ -127,7 +130,7 @@ public final class TableCursor implements AutoCloseable {
         return cursor;
     }
 
-    /** The bytes that keys of a key group start with. */
+    /** The bytes with which the keys of a key group start. */
     public static byte[] keyGroupBytes(int keyGroup, int prefixBytes) {
         byte[] bytes = new byte[prefixBytes];
         for (int i = 0; i < prefixBytes; i++) {
@@ -137,8 +140,8 @@ public final class TableCursor implements AutoCloseable {
     }
 
     /**
-     * Makes the cursor show exactly the entries that the table has now, whatever is written later
-     * through these views; reads the first page.
+     * Makes the cursor show exactly the current entries of the table, whatever is written later
+     * through these views. Reads the first page.
      */
     public TableCursor asView(CursorViews views) throws LavaDBException {
         loadPage();
@@ -148,19 +151,21 @@ public final class TableCursor implements AutoCloseable {
         return this;
     }
 
-    /** Reads the entries of a snapshot, which must stay open. Before the first page is read. */
+    /**
+     * Reads from a snapshot, which must stay open. Must be called before the first page is read.
+     */
     public TableCursor at(Snapshot source) {
         snapshot = source;
         return this;
     }
 
-    /** Makes the first page larger than usual. Before it is read. */
+    /** Makes the first page larger than usual. Must be called before it is read. */
     public TableCursor withFirstPageBytes(int bytes) {
         pageBytes = bytes;
         return this;
     }
 
-    /** Whether all entries that follow have been read; reads the first page. */
+    /** Whether all remaining entries are in memory; reads the first page if necessary. */
     public boolean isOnLastPage() throws LavaDBException {
         return !hasNext() || done;
     }
@@ -173,7 +178,7 @@ public final class TableCursor implements AutoCloseable {
         return left > 0;
     }
 
-    /** Goes to the next entry. */
+    /** Moves to the next entry. */
     public void next() throws LavaDBException {
         if (!hasNext()) {
             throw new NoSuchElementException();
@@ -204,7 +209,7 @@ public final class TableCursor implements AutoCloseable {
         }
     }
 
-    /** Puts what the page's entries were at the view's moment in the place of what they are. */
+    /** Replaces the page's entries by those as of the view's moment. */
     private void showView() {
         byte[] last = done ? null : page.lastKey();
         entries = view.entries(page, skipKeyBytes, last);
@@ -219,7 +224,7 @@ public final class TableCursor implements AutoCloseable {
         }
     }
 
-    /** Ends the cursor; for a view, forgets what was kept for it. Repeating it does nothing. */
+    /** Ends the cursor and frees the resources of its view. Repeating the call does nothing. */
     @Override
     public void close() {
         if (view != null) {
@@ -230,7 +235,7 @@ public final class TableCursor implements AutoCloseable {
         done = true;
     }
 
-    /** The bytes that key and value of the current entry are in. */
+    /** The bytes that contain key and value of the current entry. */
     public byte[] buffer() {
         return entries == null ? page.buffer() : entries.buffer();
     }
@@ -251,7 +256,7 @@ public final class TableCursor implements AutoCloseable {
         return entries == null ? page.valueLength() : entries.valueLength();
     }
 
-    /** A copy of the whole key of the entry that {@link #next} last went to. */
+    /** A copy of the whole key of the entry that {@link #next} returned last. */
     public byte[] copyKey() {
         if (!current) {
             if (lastKey == null) {
@@ -267,7 +272,7 @@ public final class TableCursor implements AutoCloseable {
         return key;
     }
 
-    /** Lets the page go, to be used by others; {@link #copyKey} still answers. */
+    /** Releases the page for reuse; {@link #copyKey} still works. */
     public void detach() {
         if (current) {
             lastKey = copyKey();
@@ -279,7 +284,7 @@ public final class TableCursor implements AutoCloseable {
         return page;
     }
 
-    /** Leaves the page to others, and goes on with a copy of it. */
+    /** Hands over the page, and continues with a copy of it. */
     ScanPage leavePage() {
         ScanPage left = page;
         page = left.copy();

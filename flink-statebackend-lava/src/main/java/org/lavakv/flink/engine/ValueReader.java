@@ -6,7 +6,7 @@ import org.lavakv.LavaDBException;
 import org.lavakv.TableHandle;
 
 /**
- * Reads values into a buffer that is used again and again.
+ * Reads values into a reusable buffer.
  *
  * <p>Threads: one thread. Ownership: {@link #buffer} and {@link #input} are valid until the next
  * read.
@@ -24,7 +24,7 @@ public final class ValueReader {
     /**
      * Reads the value of a key.
      *
-     * @return the value's length, or a negative number when there is none
+     * @return the value's length, or a negative number when the key does not exist
      */
     public int read(LavaDB db, TableHandle table, byte[] key, int keyLength, int prefixLength)
             throws LavaDBException {
@@ -43,7 +43,7 @@ public final class ValueReader {
         return buffer;
     }
 
-    /** A view of part of what was read. */
+    /** A view of part of the value that was read. */
     public DataInputDeserializer input(int offset, int length) {
         input.setBuffer(buffer, offset, length);
         return input;
@@ -54,7 +54,7 @@ public final class ValueReader {
         return withRoom > 0 ? withRoom : length;
     }
 
-    // One huge value must not hold its buffer for the rest of the job.
+    // One huge value must not keep its buffer for the rest of the job.
     private void shrinkAfterSmallReads(int length) {
         smallReads = length > LARGE_BYTES / 2 ? 0 : smallReads + 1;
         if (smallReads > SMALL_READS_MAX && length <= LARGE_BYTES / 2) {

@@ -6,14 +6,17 @@ import java.util.List;
 import javax.annotation.Nullable;
 
 /**
- * The views of all cursors over the same range of a table that still have something to fetch, and
- * the before images that they share.
+ * The views of all cursors over the same range of a table that still have entries to fetch, and the
+ * before images that they share.
  *
  * <p>Threads: the table's.
  */
 final class ViewGroup {
 
-    /** Up to so many views their positions are looked through to know what all have passed. */
+    /**
+     * Up to this number of views, all their positions are compared to find the key that all have
+     * passed.
+     */
     private static final int EXACT_VIEWS_MAX = 8;
 
     private static final byte[] NOTHING = {};
@@ -22,20 +25,20 @@ final class ViewGroup {
     private final CursorViews owner;
     private final BeforeImages images = new BeforeImages();
 
-    /** The first of the views, which are linked with each other. */
+    /** The head of the linked list of views. */
     @Nullable private CursorView first;
 
     private int count;
 
-    /** All views have fetched everything up to here. */
+    /** All views have fetched everything up to this key. */
     private byte[] passed = NOTHING;
 
     private long newestStart;
     private boolean keysOnly = true;
 
     /**
-     * @param prefix what the keys of the range start with, or null for the whole table
-     * @param owner told when the last view is gone
+     * @param prefix the prefix of the range, or null for the whole table
+     * @param owner informed when the last view is removed
      */
     ViewGroup(@Nullable byte[] prefix, CursorViews owner) {
         this.prefix = prefix;
@@ -110,7 +113,7 @@ final class ViewGroup {
         }
     }
 
-    /** A view has fetched more, or is gone. */
+    /** A view has fetched more entries, or was removed. */
     void advanced() {
         if (count > EXACT_VIEWS_MAX) {
             return;
@@ -130,7 +133,7 @@ final class ViewGroup {
         return Arrays.compareUnsigned(key, off, off + len, passed, 0, passed.length) > 0;
     }
 
-    /** The smallest start of a view. */
+    /** The smallest start of any view. */
     long oldestStart() {
         long oldest = Long.MAX_VALUE;
         for (CursorView view = first; view != null; view = view.next) {

@@ -10,19 +10,19 @@ import org.lavakv.LavaDBException;
 import org.lavakv.Snapshot;
 
 /**
- * The snapshots that views of one instance read from.
+ * The snapshots that the views of one instance read from.
  *
- * <p>Threads: the task's; {@link #close} any. Ownership: owns the snapshots; each is closed when no
- * view uses it any more, and all with the instance.
+ * <p>Threads: the task's; {@link #close} any. Ownership: owns the snapshots. A snapshot is closed
+ * when no view uses it any more, or with the instance.
  *
  * <p>Units: bytes of Java heap.
  */
 final class ViewSnapshots implements AutoCloseable {
 
-    /** How much the before images of one group of views may take without any snapshot. */
+    /** Heap limit for the before images of one group of views while no snapshot is pinned. */
     private static final long IMAGE_BYTES_MAX = 1 << 20;
 
-    /** With each snapshot that is pinned the limit doubles so often. */
+    /** Each pinned snapshot doubles the limit this many times. */
     private static final int DOUBLINGS = 2;
 
     private static final int PINS_MAX = 14;
@@ -35,15 +35,15 @@ final class ViewSnapshots implements AutoCloseable {
     }
 
     /**
-     * How much heap the before images of a group may take before its views get a snapshot. More
-     * with each snapshot that is still pinned: iterators that were given up keep theirs until the
-     * garbage collector finds them, and the heap that their images take is what makes it run.
+     * Heap limit for the before images of a group; beyond it the views get a snapshot. The limit
+     * grows with each pinned snapshot. Abandoned iterators keep their snapshots until the garbage
+     * collector finds them, and only heap usage by images makes the garbage collector run.
      */
     long imageBytesMax() {
         return IMAGE_BYTES_MAX << DOUBLINGS * Math.min(PINS_MAX, pins.size());
     }
 
-    /** Takes a snapshot of this moment, which the views read from now on. */
+    /** Takes a snapshot, from which the views read from now on. */
     void pinFor(Collection<CursorView> views) throws LavaDBException {
         Pin pin = new Pin(db.getSnapshot(), views);
         pins.add(pin);
@@ -54,7 +54,7 @@ final class ViewSnapshots implements AutoCloseable {
         return pins.size();
     }
 
-    /** Closes all; views that still use one cannot be read further. */
+    /** Closes all snapshots; views that still use one cannot be read further. */
     @Override
     public void close() {
         for (Pin pin : new ArrayList<>(pins)) {
@@ -63,8 +63,8 @@ final class ViewSnapshots implements AutoCloseable {
     }
 
     /**
-     * A snapshot and the views that use it: an unreachable view would never be found in the queue
-     * of those whose cursors are unreachable.
+     * A snapshot and the views that use it. The strong references keep each view reachable: an
+     * unreachable view would never be enqueued when its cursor becomes unreachable.
      */
     final class Pin {
         private final Snapshot snapshot;
@@ -79,7 +79,7 @@ final class ViewSnapshots implements AutoCloseable {
             return snapshot;
         }
 
-        /** A view does not use it any more. */
+        /** The view does not use the snapshot any more. */
         void release(CursorView view) {
             views.remove(view);
             if (views.isEmpty()) {

@@ -42,7 +42,7 @@ final class BackgroundEventLog implements Runnable {
         thread.start();
     }
 
-    /** The thread may still be on its way out when this returns. */
+    /** The thread may still be running when this returns. */
     synchronized void end() {
         ended = true;
         notifyAll();

@@ -18,7 +18,8 @@ import org.lavakv.HostStatistics;
 import org.lavakv.VolumeFigures;
 
 /**
- * What the process is at, at one moment, as JSON and as a line. No key or value is in it.
+ * The state of the process at one moment, as JSON and as a log line. It contains no key and no
+ * value.
  *
  * <p>Threads: immutable.
  *
@@ -26,7 +27,7 @@ import org.lavakv.VolumeFigures;
  */
 final class HostPage {
 
-    /** Of the file; {@code native/tools/inspect/host.cc} reads it. */
+    /** Format number of the file; {@code native/tools/inspect/host.cc} reads it. */
     static final int FORMAT = 2;
 
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -40,7 +41,7 @@ final class HostPage {
         this.rows = rows;
     }
 
-    /** Asks the engine. */
+    /** Reads the current figures from the engine. */
     static HostPage read(List<ReportedInstance> instances) {
         List<ReportedInstance.Figures> rows = new ArrayList<>();
         for (ReportedInstance instance : instances) {
@@ -174,7 +175,7 @@ final class HostPage {
         return host.overBudgetBytes() > 0;
     }
 
-    /** Of a page that is over the budget: by how much, and what takes it. */
+    /** For a page over the budget: the excess, and the largest consumers. */
     String overBudgetLine() {
         return String.format(
                 Locale.ROOT,
@@ -191,7 +192,7 @@ final class HostPage {
                 host.metadataBytes() >> 10);
     }
 
-    /** The essentials; ratios, times and stalls are those since the last line. */
+    /** The essential figures; ratios, times and stalls cover the time since the last line. */
     String line(HostPage last) {
         Double ratio = ratioSince(last);
         long running =
@@ -225,7 +226,7 @@ final class HostPage {
         return rows.stream().mapToLong(row -> number.applyAsLong(row.statistics)).sum();
     }
 
-    /** Over the instances that are still open. */
+    /** Sum over the instances that are still open. */
     private long sumSince(HostPage last, ToLongFunction<DBStatistics> number) {
         Map<ReportedInstance, DBStatistics> before = new HashMap<>();
         last.rows.forEach(row -> before.put(row.of, row.statistics));

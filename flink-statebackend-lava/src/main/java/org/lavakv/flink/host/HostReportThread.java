@@ -14,12 +14,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes the page at once and then at an interval, and with each but the first a line to the log;
- * warns when native memory stays beyond its budget.
+ * Writes the page immediately and then periodically. Also logs a line each time, except the first.
+ * Warns when native memory stays over its budget.
  *
- * <p>Threads: a daemon of its own; {@link #end} from any. Ownership: owns the file, and removes it.
+ * <p>Threads: a daemon thread; {@link #end} from any. Ownership: owns the file, and removes it.
  *
- * <p>Errors: a warning for the first of failures in a row.
+ * <p>Errors: a warning for the first of consecutive failures.
  */
 final class HostReportThread implements Runnable {
 
@@ -31,9 +31,10 @@ final class HostReportThread implements Runnable {
     private final Path directory;
     private final Duration interval;
     private final long startedMillis = System.currentTimeMillis();
-    private final OverBudget overBudget = new OverBudget(); // the thread's
+    private final OverBudget overBudget = new OverBudget(); // used only by the thread
     private volatile boolean warnedOfBudget;
-    @Nullable private OwnedPath file; // from the first writing on; a killed process leaves none
+    // Null before the first page. The file of a killed process is removed by others.
+    @Nullable private OwnedPath file;
     private boolean ended;
     private boolean warned;
 
@@ -43,7 +44,9 @@ final class HostReportThread implements Runnable {
         this.interval = interval;
     }
 
-    /** How the names of this process's files begin: the operator may look for them by its pid. */
+    /**
+     * Prefix of the names of this process's files: an operator may search for them by process id.
+     */
     static String nameBegin() {
         return "lava-host-" + ProcessHandle.current().pid() + "-";
     }
@@ -51,12 +54,13 @@ final class HostReportThread implements Runnable {
     void start() {
         Thread thread = new Thread(this, NAME);
         thread.setDaemon(true);
-        // Not what of the job happens to be the thread's that opened the first backend.
+        // Otherwise the thread would keep the class loader of the job that opened the first
+        // backend.
         thread.setContextClassLoader(null);
         thread.start();
     }
 
-    /** The file is gone when this returns; the thread may still be on its way out. */
+    /** The file is gone when this returns; the thread may still be running. */
     synchronized void end() {
         ended = true;
         notifyAll();
@@ -83,11 +87,11 @@ final class HostReportThread implements Runnable {
         }
     }
 
-    /** Whether there is one. */
+    /** Waits for the next report; false when there is none. */
     private synchronized boolean awaitNext() throws InterruptedException {
         long deadline = System.nanoTime() + interval.toNanos();
         for (long left = interval.toNanos(); !ended && left > 0; ) {
-            // At least 1 ms: 0 would be for ever.
+            // At least 1 ms, because 0 would wait for ever.
             wait(TimeUnit.NANOSECONDS.toMillis(left) + 1);
             left = deadline - System.nanoTime();
         }

@@ -12,16 +12,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whose instances are open in this copy of the library, and the threads that report on them and log
- * what their background jobs met: they are there from the first to the last.
+ * The open instances of this copy of the library, with their owners, and the threads that report on
+ * them and log the problems of their background jobs. The threads run from the first registration
+ * to the end of the last.
  *
- * <p>Threads: any. Ownership: whoever adds an instance closes its registration before the instance.
+ * <p>Threads: any. Ownership: the caller that adds an instance closes the registration before the
+ * instance.
  *
- * <p>Errors: none; what fails is logged.
+ * <p>Errors: none; failures are logged.
  */
 public final class HostReports {
 
-    /** Of the process, for this copy of the classes. */
+    /** The instance for the process, or more exactly for this copy of the classes. */
     public static final HostReports OF_PROCESS = new HostReports();
 
     /**
@@ -36,7 +38,7 @@ public final class HostReports {
     @Nullable private HostReportThread thread;
     @Nullable private BackgroundEventLog events;
 
-    /** An instance's place in the reports; closing it again does nothing. */
+    /** An instance's registration; closing it again does nothing. */
     public interface Registration extends AutoCloseable {
         @Override
         void close();
@@ -48,9 +50,10 @@ public final class HostReports {
      * Adds an instance.
      *
      * @param job its job's identifier
-     * @param operator its operator's
-     * @param directory where the file is to be, and
-     * @param interval how often to report, or zero for never; both count when no instance is here
+     * @param operator its operator's identifier
+     * @param directory the directory of the file
+     * @param interval time between reports, or zero for no reports; directory and interval only
+     *     take effect when no instance is registered
      */
     public Registration add(
             LavaInstance instance, String job, String operator, Path directory, Duration interval) {
@@ -105,7 +108,7 @@ public final class HostReports {
             events = null;
         }
         if (instances.isEmpty() && thread != null) {
-            // Under the lock: the next first instance's file has the same name.
+            // Under the lock, because the next first instance's file has the same name.
             thread.end();
             thread = null;
         }

@@ -13,10 +13,10 @@ import org.lavakv.VolumeFigures;
 import org.lavakv.flink.engine.LavaInstance;
 
 /**
- * An open instance, and whose it is.
+ * An open instance and its owner.
  *
- * <p>Threads: any. Ownership: the instance is its backend's; one that is lost without being
- * disposed can be collected though it is here.
+ * <p>Threads: any. Ownership: the instance belongs to its backend. The reference is weak, so that
+ * an instance that is lost without being disposed can be collected.
  */
 final class ReportedInstance {
 
@@ -27,7 +27,7 @@ final class ReportedInstance {
     final String operator;
     private final EngineEventLog events;
 
-    /** What an instance was at, at one moment. */
+    /** The figures of an instance at one moment. */
     static final class Figures {
         final ReportedInstance of;
         final DBStatistics statistics;
@@ -63,8 +63,8 @@ final class ReportedInstance {
     }
 
     /**
-     * What the engine decided about values since the last call, as far as it was to be kept; empty
-     * when the instance is closed, or about to be.
+     * The engine's recorded decisions about values since the last call; empty when the instance is
+     * closed or closing.
      */
     List<String> takeValueDecisions() {
         LavaInstance open = instance.get();
@@ -82,7 +82,10 @@ final class ReportedInstance {
         }
     }
 
-    /** What background jobs met since the last call; empty when the instance is closed. */
+    /**
+     * The events of background jobs since the last call; empty when the instance is closed or
+     * closing.
+     */
     List<BackgroundEvent> takeBackgroundEvents() {
         LavaInstance open = instance.get();
         if (open == null) {

@@ -1,5 +1,5 @@
 /**
- * The state of the host on one page: what the process's native memory, cache, jobs and instances
- * are at, as a file and as a line in the log. See docs/lava-inspect.md.
+ * The state of the host on one page: native memory, cache, jobs and instances of the process, as a
+ * file and as a log line. See docs/lava-inspect.md.
  */
 package org.lavakv.flink.host;

@@ -4,8 +4,8 @@ import javax.annotation.Nullable;
 import org.apache.flink.configuration.MemorySize;
 
 /**
- * Where native memory comes from. A fixed size for each slot goes before managed memory, managed
- * memory before a fixed size for the whole TaskManager.
+ * Where native memory comes from. A fixed size for each slot takes precedence over managed memory,
+ * and managed memory over a fixed size for the whole TaskManager.
  *
  * <p>Threads: a value. Units: bytes in {@link MemorySize}; the ratio is in (0, 1).
  */
@@ -31,7 +31,7 @@ public final class MemorySettings {
         return fixedPerSlot;
     }
 
-    /** The share of memtables; the rest is the block cache's. */
+    /** The share of memtables; the block cache gets the rest. */
     public double writeBufferRatio() {
         return writeBufferRatio;
     }

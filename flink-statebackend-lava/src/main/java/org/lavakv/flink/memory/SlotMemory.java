@@ -12,13 +12,13 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A backend's share in a memory lease. All backends of a slot (or of the TaskManager) have the same
- * lease; the last one that closes its share gives the memory back to Flink.
+ * lease. Closing the last share returns the memory to Flink.
  *
- * <p>Threads: any thread. Ownership: whoever called {@link #acquire} closes it, after the database
- * that uses the lease.
+ * <p>Threads: any thread. Ownership: the caller of {@link #acquire} closes the share, after the
+ * database that uses the lease.
  *
- * <p>Errors: {@link IllegalConfigurationException} when no managed memory was set aside; what
- * Flink's memory manager throws; a close that fails is logged.
+ * <p>Errors: {@link IllegalConfigurationException} when no managed memory was reserved; exceptions
+ * of Flink's memory manager; a failed close is logged.
  */
 public final class SlotMemory implements AutoCloseable {
 
@@ -28,14 +28,14 @@ public final class SlotMemory implements AutoCloseable {
     private static final String FIXED_SLOT_ID = "state-lava-fixed-slot-memory";
 
     // A TaskManager's shared resources outlive jobs and their class loaders. Each copy of these
-    // classes has an id of its own, so that it never meets a lease of another copy's class.
+    // classes has its own id, so that it never gets a lease of another copy's class.
     private static final String FIXED_TASK_MANAGER_ID =
             "state-lava-fixed-tm-memory-" + UUID.randomUUID();
 
-    /** What a backend gets that no option gives memory to. */
+    /** Memory of a backend if no option gives it any. */
     private static final long DEFAULT_BYTES = 128L << 20;
 
-    /** With less, jobs run one at a time and take more than there is. */
+    /** With less memory, jobs run one at a time and exceed it. */
     private static final long USUAL_BYTES_MIN = 4L << 20;
 
     private final Lease lease;
@@ -47,9 +47,9 @@ public final class SlotMemory implements AutoCloseable {
     }
 
     /**
-     * Gets a share.
+     * Acquires a share.
      *
-     * @param managedFraction the fraction of the slot's managed memory that is for state
+     * @param managedFraction the fraction of the slot's managed memory that is reserved for state
      * @param taskManagerBytes the fixed size for the TaskManager, or 0
      */
     public static SlotMemory acquire(

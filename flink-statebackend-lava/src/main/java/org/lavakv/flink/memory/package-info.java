@@ -1,5 +1,5 @@
 /**
- * Native memory: what a slot, or the TaskManager, gives to the instances in it.
+ * Native memory: how much of it a slot, or the TaskManager, gives to its instances.
  *
  * <p>Layer: uses the bindings only.
  */

@@ -20,9 +20,9 @@ import org.lavakv.flink.engine.StateTable;
 import org.lavakv.flink.snapshot.CheckpointFigures;
 
 /**
- * Gauges under the group {@code lava} of the operator: of the instance, of the process that it
- * shares cache and threads with, of its volume if it has one, of its last checkpoint, and of each
- * state. One report asks the engine once; a disposed instance keeps its last numbers.
+ * Gauges in the operator's metric group {@code lava}: for the instance, for the process that shares
+ * cache and threads with it, for its volume if it has one, for its last checkpoint, and for each
+ * state. One report queries the engine once. A disposed instance keeps its last numbers.
  *
  * <p>Threads: metric reporters' threads read; registration on the task's thread.
  */
@@ -36,7 +36,7 @@ public final class LavaMetrics {
     private final Set<String> states = new HashSet<>();
 
     /**
-     * @param perState whether states get gauges of their own
+     * @param perState whether each state gets gauges of its own
      */
     public LavaMetrics(LavaInstance instance, MetricGroup operatorGroup, boolean perState) {
         this.instance = instance;
@@ -50,7 +50,7 @@ public final class LavaMetrics {
         }
     }
 
-    /** Adds the gauges of a state; again for the same state does nothing. */
+    /** Adds the gauges of a state; does nothing if the state is already registered. */
     public void registerState(StateTable table) {
         if (!perState || !states.add(table.name())) {
             return;
@@ -67,9 +67,9 @@ public final class LavaMetrics {
     }
 
     /**
-     * Adds the gauges of the checkpoint that was written last, all 0 before the first.
+     * Adds the gauges of the last written checkpoint, all 0 before the first.
      *
-     * @param last answers null before the first; called by any thread
+     * @param last returns null before the first checkpoint; called by any thread
      */
     public void registerCheckpoints(Supplier<CheckpointFigures> last) {
         MetricGroup checkpoint = group.addGroup("checkpoint");
@@ -191,7 +191,7 @@ public final class LavaMetrics {
         host.gauge("queued-urgent-jobs", s.gauge(HostStatistics::queuedUrgentJobs));
     }
 
-    /** The budget's tree: {@code lava.memory.<purpose>}, in bytes, over all instances. */
+    /** The memory budget's tree over all instances, {@code lava.memory.<purpose>}, in bytes. */
     private void registerMemory() {
         Cached<HostStatistics> s = new Cached<>(Host::getStatistics);
         MetricGroup memory = group.addGroup("memory");
@@ -229,7 +229,7 @@ public final class LavaMetrics {
         volume.gauge("direct-io", f.gauge(figures -> figures.directIo() ? 1L : 0L));
     }
 
-    /** What the engine said last, not older than a second. */
+    /** The engine's last answer, at most a second old. */
     private final class Cached<T> {
 
         private final Supplier<T> source;
@@ -261,7 +261,7 @@ public final class LavaMetrics {
                     lease.close();
                 }
             } catch (IOException | IllegalStateException closed) {
-                // The instance is closed or about to be: its last numbers stay.
+                // The instance is closed or closing: its last numbers stay.
                 return value;
             }
             return value;

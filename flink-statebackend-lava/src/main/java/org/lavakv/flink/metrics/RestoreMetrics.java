@@ -9,19 +9,22 @@ import org.apache.flink.metrics.MetricGroup;
 import org.lavakv.flink.engine.RestoreProgress;
 
 /**
- * Gauges of an operator's restore, {@code lava.restore}: there while it goes on, and afterwards.
+ * Gauges of an operator's restore, {@code lava.restore}, available during the restore and
+ * afterwards.
  *
  * <p>Threads: any.
  */
 public final class RestoreMetrics {
 
-    /** A metric cannot be registered twice, and a restore that failed is followed by another. */
+    /** A metric cannot be registered twice, but another restore may follow a failed one. */
     private static final Map<MetricGroup, AtomicReference<RestoreProgress>> REGISTERED =
             new WeakHashMap<>();
 
     private RestoreMetrics() {}
 
-    /** The progress of a restore that begins now, which the operator's gauges show from now on. */
+    /**
+     * A progress object for a restore that begins now. From now on the operator's gauges show it.
+     */
     public static RestoreProgress newProgress(MetricGroup operatorGroup) {
         RestoreProgress progress = new RestoreProgress();
         AtomicReference<RestoreProgress> shown;

@@ -1,6 +1,6 @@
 /**
  * The engine's counters as Flink metrics.
  *
- * <p>Layer: uses engine and the bindings.
+ * <p>Layer: uses engine, snapshot and the bindings.
  */
 package org.lavakv.flink.metrics;

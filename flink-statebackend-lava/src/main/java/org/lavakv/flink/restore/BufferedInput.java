@@ -4,8 +4,8 @@ import java.io.IOException;
 import org.apache.flink.core.fs.FSDataInputStream;
 
 /**
- * Reads a stream in large pieces, with positions that are the reader's: fields of a canonical
- * savepoint are read a byte at a time, and a stream of a file system may make a call of each.
+ * Buffers a stream, and counts positions as seen by the reader. Fields of a canonical savepoint are
+ * read byte by byte, and each read of a file system's stream may be a remote call.
  *
  * <p>Threads: one. Ownership: closes the stream. Units: bytes.
  */
@@ -16,13 +16,13 @@ final class BufferedInput extends FSDataInputStream {
     private final FSDataInputStream in;
     private final byte[] buffer = new byte[BUFFER_BYTES];
 
-    /** Of the buffer's first byte in the stream. */
+    /** Position of the buffer's first byte in the stream. */
     private long start;
 
     private int position;
     private int limit;
 
-    /** Where the stream stands now is where it begins. */
+    /** Reading begins at the stream's current position. */
     BufferedInput(FSDataInputStream in) throws IOException {
         this.in = in;
         start = in.getPos();
@@ -64,7 +64,7 @@ final class BufferedInput extends FSDataInputStream {
         return count;
     }
 
-    /** Behind what is in the buffer; false at the end. */
+    /** Reads the bytes after those in the buffer; false at the end. */
     private boolean fill() throws IOException {
         start += limit;
         position = 0;

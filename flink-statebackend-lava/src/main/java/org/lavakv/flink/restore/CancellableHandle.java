@@ -11,8 +11,8 @@ import org.apache.flink.runtime.state.PhysicalStateHandleID;
 import org.apache.flink.runtime.state.StreamStateHandle;
 
 /**
- * A handle whose streams are buffered, and end when a registry closes, so that a cancelled task
- * does not wait.
+ * A handle with buffered streams. Closing a registry ends them, so that a cancelled task does not
+ * wait.
  */
 final class CancellableHandle implements StreamStateHandle {
 
@@ -42,12 +42,12 @@ final class CancellableHandle implements StreamStateHandle {
         };
     }
 
-    /** How far the stream that was opened last was read. */
+    /** How far the most recently opened stream was read. */
     long position() throws IOException {
         return opened.getPos();
     }
 
-    /** Which file it is and how far it was read, for messages. */
+    /** The file and how far it was read, for messages. */
     String describePosition() {
         String file =
                 handle.maybeGetPath()

@@ -11,15 +11,18 @@ import org.apache.flink.runtime.state.StreamCompressionDecorator;
 import org.apache.flink.runtime.state.UncompressedStreamCompressionDecorator;
 
 /**
- * Reads the entries of a canonical savepoint. The format is Flink's and has no checksum, so each
- * entry is checked as far as it can be: that its bytes are there before memory is taken for them,
- * that its state is described and that its key belongs to the key group.
+ * Reads the entries of a canonical savepoint. Flink's format has no checksum, so each entry is
+ * checked as far as possible: its bytes must exist before memory is allocated for them, its state
+ * must be described, and its key must belong to the key group.
  *
  * <p>Threads: one. Errors: IOException that says what is wrong, but not where.
  */
 final class CanonicalEntries {
 
-    /** So much is allocated because a length asks for it; more only for bytes that are there. */
+    /**
+     * Up to this many bytes are allocated because a length says so; more only when the bytes have
+     * been read.
+     */
     private static final int TRUSTED_BYTES = 8 << 10;
 
     private final FSDataInputStream file;
@@ -36,7 +39,7 @@ final class CanonicalEntries {
 
     /**
      * @param fileBytes the file's length, as far as it is known
-     * @param states how many of them the savepoint describes
+     * @param states number of states that the savepoint describes
      */
     CanonicalEntries(
             FSDataInputStream file,
@@ -51,7 +54,7 @@ final class CanonicalEntries {
         this.keyGroupPrefixBytes = keyGroupPrefixBytes;
     }
 
-    /** Goes before the first entry of a key group, which has at least one. */
+    /** Moves before the first entry of a key group, which has at least one. */
     void seek(int keyGroup, long offset) throws IOException {
         this.keyGroup = keyGroup;
         file.seek(offset);
@@ -69,12 +72,12 @@ final class CanonicalEntries {
         return following != FullSnapshotUtil.END_OF_KEY_GROUP_MARK;
     }
 
-    /** The next entry's state, as a place in the list of those that are described. */
+    /** The next entry's state, as an index into the list of described states. */
     int nextState() {
         return following;
     }
 
-    /** Goes to the next entry. */
+    /** Moves to the next entry. */
     void next() throws IOException {
         key = bytes("key");
         if (key.length < keyGroupPrefixBytes) {
@@ -102,12 +105,12 @@ final class CanonicalEntries {
         }
     }
 
-    /** The current entry's key; a fresh array. */
+    /** The current entry's key; a new array. */
     byte[] key() {
         return key;
     }
 
-    /** The current entry's value; a fresh array. */
+    /** The current entry's value; a new array. */
     byte[] value() {
         return value;
     }
@@ -129,7 +132,7 @@ final class CanonicalEntries {
             throw new IOException("a " + what + " has the length " + length);
         }
         if (length > TRUSTED_BYTES && (compressed || length > fileBytes - file.getPos())) {
-            // What is not there ends this before the whole is allocated.
+            // Missing bytes end the read before the whole length is allocated.
             byte[] bytes = in.readNBytes(length);
             if (bytes.length < length) {
                 throw new EOFException(

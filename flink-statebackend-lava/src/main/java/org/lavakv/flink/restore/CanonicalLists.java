@@ -12,9 +12,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Turns one state's lists from the canonical form, in which the elements are joined, into the
- * engine's. Elements with TTL become a segment each, for the engine drops only whole segments when
- * they expire. Others stay joined, which needs no reading of them.
+ * Converts one state's lists from the canonical form, in which the elements are joined, to the
+ * engine's form. Elements with TTL become a segment each, because the engine expires only whole
+ * segments. Other elements stay joined, so that they need not be parsed.
  *
  * <p>Threads: one.
  */
@@ -28,7 +28,7 @@ final class CanonicalLists {
 
     private DataOutputSerializer out = new DataOutputSerializer(INITIAL_BYTES);
 
-    /** Reads elements with TTL; null when lists stay joined. */
+    /** Parses elements with TTL; null when lists stay joined. */
     @Nullable private TypeSerializer<?> elements;
 
     /**
@@ -63,14 +63,20 @@ final class CanonicalLists {
         return out;
     }
 
-    /** What {@link #toSegments} gave is not needed any more: one huge list must not keep it. */
+    /**
+     * Must be called when the result of {@link #toSegments} is not needed any more: one huge list
+     * must not keep its buffer.
+     */
     void written() {
         if (out.length() > KEPT_BYTES_MAX) {
             out = new DataOutputSerializer(INITIAL_BYTES);
         }
     }
 
-    /** The job may have a serializer that reads what the savepoint's own cannot. */
+    /**
+     * Leaves the lists joined: the job may have a serializer that reads them although the
+     * savepoint's own cannot.
+     */
     private void stayJoined(Exception e) {
         elements = null;
         LOG.warn(

@@ -28,8 +28,8 @@ import org.lavakv.flink.engine.LavaInstance;
 import org.lavakv.flink.engine.StateTables;
 
 /**
- * Restores canonical savepoints, whichever backend took them, by writing every entry. Keys and
- * values are the engine's own form already, but for lists: see {@link CanonicalLists}.
+ * Restores canonical savepoints of any backend by writing every entry. Keys and values are already
+ * in the engine's form, except lists: see {@link CanonicalLists}.
  *
  * <p>Threads: the task's.
  */
@@ -43,13 +43,13 @@ final class CanonicalRestore<K> {
     /** Names of the states, by their numbers in the current handle. */
     private final List<String> names = new ArrayList<>();
 
-    /** What is being read. */
+    /** The savepoint file being read. */
     private CancellableHandle file;
 
-    /** Up to which offset in it progress was told of. */
+    /** The offset in the file up to which progress was reported. */
     private long counted;
 
-    /** Where in the savepoint the restore is, beside its offset. */
+    /** Where in the savepoint the restore is, for messages that also name the offset. */
     private String place = "";
 
     CanonicalRestore(RestoreRequest<K> request) {
@@ -96,7 +96,7 @@ final class CanonicalRestore<K> {
         return (KeyGroupsStateHandle) handle;
     }
 
-    /** What of it is to be read, or more where others' key groups follow. */
+    /** The number of bytes to read, or more if key groups of other subtasks follow. */
     private static long bytesOf(KeyGroupsStateHandle savepoint) {
         long first = Long.MAX_VALUE;
         for (Tuple2<Integer, Long> keyGroup : savepoint.getGroupRangeOffsets()) {
@@ -129,7 +129,7 @@ final class CanonicalRestore<K> {
                             sinks.size(),
                             request.keyGroupPrefixBytes());
             for (Tuple2<Integer, Long> keyGroup : savepoint.getGroupRangeOffsets()) {
-                // Nothing was written of a key group without entries.
+                // A key group without entries has no data.
                 if (keyGroup.f1 != 0) {
                     place = "the begin of a key group";
                     read(
@@ -146,15 +146,16 @@ final class CanonicalRestore<K> {
     }
 
     /**
-     * Reads something of the savepoint.
+     * Reads a part of the savepoint.
      *
-     * @throws IOException when it cannot be read, naming the file and the place in it
+     * @throws IOException when it cannot be read, naming the file and the position
      */
     private <T> T read(SupplierWithException<T, Exception> reading) throws Exception {
         try {
             return reading.get();
         } catch (IOException | RuntimeException | OutOfMemoryError e) {
-            // The last, too: Flink and serializers allocate by whatever length stands there.
+            // Also for an OutOfMemoryError: Flink and serializers allocate any length that a
+            // damaged file contains.
             throw new IOException(
                     "The canonical savepoint cannot be read: "
                             + file.describePosition()
@@ -257,7 +258,7 @@ final class CanonicalRestore<K> {
             LavaDB db, TableHandle table, byte[] key, int prefixLength, byte[] value, int length)
             throws LavaDBException {
         if (length > BATCH_BYTES) {
-            // By itself, without another copy of it.
+            // A large value is written by itself, so that it is not copied into the batch.
             writeBatch(db);
             db.put(table, key, 0, key.length, prefixLength, value, 0, length);
             return;
@@ -265,7 +266,7 @@ final class CanonicalRestore<K> {
         batch.put(table, key, 0, key.length, prefixLength, value, 0, length);
     }
 
-    /** Where the entries of one state go. */
+    /** Receives the entries of one state. */
     private interface EntrySink {
         void add(byte[] key, byte[] value) throws IOException, LavaDBException;
     }

@@ -13,11 +13,11 @@ import org.lavakv.flink.engine.RestoreProgress;
 import org.lavakv.flink.storage.InstanceFiles;
 
 /**
- * Brings one file of a checkpoint to the instance's files and checks every byte of it, unless it is
- * sealed and only gets another name.
+ * Copies one file of a checkpoint to the instance's files and checks every byte of it. A sealed
+ * file only gets another name.
  *
- * <p>Threads: any, without state. Errors: IOException naming file, offset and state; the file is
- * then gone from there, and the checkpoint's is as it was.
+ * <p>Threads: any, without state. Errors: IOException naming file, offset and state. The copy is
+ * then removed; the checkpoint's file is unchanged.
  */
 final class FileFetch {
 
@@ -26,10 +26,10 @@ final class FileFetch {
     private FileFetch() {}
 
     /**
-     * Fetches.
+     * Fetches a file.
      *
-     * @param name what it is called in {@code files}, where it must not be
-     * @param progress told of every byte, and to forget them when this fails
+     * @param name its name in {@code files}, which must not exist there
+     * @param progress informed of every byte; the bytes are subtracted again when the fetch fails
      * @return the name
      */
     static String fetch(
@@ -60,7 +60,8 @@ final class FileFetch {
                     copied = copy(source, out, streams, count);
                 }
             }
-            // Only now: what is not closed is not whole, and the engine may have to look at it.
+            // Not before the file is closed: until then it is incomplete, and the engine may have
+            // to read it.
             check(source, copied, files, name);
             return name;
         } catch (IOException | RuntimeException | Error e) {
@@ -83,7 +84,7 @@ final class FileFetch {
         streams.registerCloseable(in);
         try {
             byte[] buffer = new byte[BUFFER_BYTES];
-            // A file that has grown is not read to its end, which may be far.
+            // A file that has grown is not read to its end, which may be far away.
             for (int n = read(in, buffer, source, total);
                     n >= 0 && total <= source.info().bytes();
                     n = read(in, buffer, source, total)) {
@@ -129,14 +130,14 @@ final class FileFetch {
         }
     }
 
-    /** Asks the engine which block it is, and whose. */
+    /** Asks the engine which block is damaged, and to which state it belongs. */
     private static String whereTheChecksumFails(
             FileSource source, InstanceFiles files, String name) {
         if (!source.tables().isEmpty()) {
             try {
                 files.verify(name, source.tables());
             } catch (LavaDBException e) {
-                // The local copy is gone when somebody reads this.
+                // The local copy no longer exists when somebody reads this message.
                 return e.getMessage().replace(files.file(name).displayName() + ": ", "");
             }
         }
@@ -156,7 +157,7 @@ final class FileFetch {
                         + ". It was left as it is; restore from another one.");
     }
 
-    /** What was read. */
+    /** The length and checksum of the bytes that were copied. */
     private static final class Copied {
         private final long bytes;
         private final int crc32c;

@@ -16,7 +16,7 @@ import org.lavakv.flink.checkpoint.PackedFiles;
 import org.lavakv.flink.storage.LocalFile;
 
 /**
- * One file of a checkpoint: what it should be, and where to get it.
+ * One file of a checkpoint: its expected length and checksum, and its location.
  *
  * <p>Threads: immutable.
  */
@@ -53,7 +53,7 @@ final class FileSource {
         return new FileSource(info, handle, null, null, false, Collections.emptyList(), "");
     }
 
-    /** A file within a pack, in which it lies as far as the pack's length tells. */
+    /** A file within a pack, whose location must fit into the length of the pack. */
     static FileSource packed(FileInfo info, StreamStateHandle pack, PackedFiles.Place place) {
         return new FileSource(info, pack, place, null, false, Collections.emptyList(), "");
     }
@@ -62,15 +62,18 @@ final class FileSource {
         return new FileSource(info, null, null, local, false, Collections.emptyList(), "");
     }
 
-    /** One that is known to be as it was written here, and need not be read to be sure of it. */
+    /**
+     * A file that is known to be unchanged since it was written on this machine, and need not be
+     * read to verify it.
+     */
     static FileSource sealed(FileInfo info, LocalFile local) {
         return new FileSource(info, null, null, local, true, Collections.emptyList(), "");
     }
 
     /**
-     * The same with the states of its checkpoint, for messages.
+     * The same source with the states of its checkpoint, for messages.
      *
-     * @param tables those of the engine's file, or empty when it is none
+     * @param tables the tables of the engine's file, or empty for another file
      */
     FileSource withStates(List<TableInfo> tables, String stateNames) {
         return new FileSource(info, handle, place, local, sealed, tables, stateNames);
@@ -85,7 +88,7 @@ final class FileSource {
         return info;
     }
 
-    /** Whether it is worth while to wait with fetching it until it is needed. */
+    /** Whether the fetch is worth postponing until the file is needed. */
     boolean isFar() {
         return local == null;
     }
@@ -109,7 +112,7 @@ final class FileSource {
     }
 
     /**
-     * Opens it.
+     * Opens the file.
      *
      * @throws IOException naming the file
      */
@@ -125,7 +128,7 @@ final class FileSource {
         }
     }
 
-    /** Says which file could not be read, and from where. */
+    /** An exception that says which file could not be read, and from where. */
     IOException unreadable(long offset, IOException e) {
         return new IOException(
                 "The checkpoint file "
@@ -138,7 +141,7 @@ final class FileSource {
                 e);
     }
 
-    /** Where the file is, for people. */
+    /** The location of the file, for people. */
     String displayName() {
         if (local != null) {
             return local.displayName();
@@ -149,7 +152,7 @@ final class FileSource {
                 : info.name() + " at offset " + place.offset() + " of the pack " + whole;
     }
 
-    /** The file, or the pack that it is in. */
+    /** The file, or the pack that contains it. */
     private String whole() {
         String name = place == null ? info.name() : place.pack();
         if (handle instanceof SegmentFileStateHandle) {

@@ -26,7 +26,7 @@ final class HeapTimers {
         return request.heapTimers() != null;
     }
 
-    /** The queue of a state, made when it is new. */
+    /** The queue of a state, created if the state is new. */
     Queue queue(StateMetaInfoSnapshot state) {
         HeapPriorityQueueSnapshotRestoreWrapper<?> wrapper =
                 request.heapTimerStates()
@@ -69,7 +69,7 @@ final class HeapTimers {
             this.keyGroupPrefixBytes = keyGroupPrefixBytes;
         }
 
-        /** Adds a timer in the form that engine and savepoints have: key group and timer. */
+        /** Adds a timer in the form of the engine and of savepoints: key group and timer. */
         void add(byte[] key) throws IOException {
             in.setBuffer(key, keyGroupPrefixBytes, key.length - keyGroupPrefixBytes);
             queue.add(serializer.deserialize(in));

@@ -34,18 +34,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Fetches the files of an on-demand restore while the instance is used: in the background, some at
- * a time; what a read needs at once, on a thread of its own; and what a checkpoint waits for before
- * the rest.
+ * Fetches the files of an on-demand restore while the instance is used. Background threads fetch
+ * several files at a time. A file that a read needs is fetched at once, on a thread of its own.
+ * Files that a checkpoint waits for come before the rest.
  *
- * <p>A fetch that fails in the background is tried again after a while, for ever: the job may never
- * need the file. Who waits for a file is told of the failure, but only of an attempt that began
- * after they came.
+ * <p>A fetch that fails in the background is retried after a delay, without limit, because the job
+ * may never need the file. A thread that waits for a file gets the failure only of an attempt that
+ * began after the wait.
  *
- * <p>Threads: any. Its own end when all is there, or with {@link #close}; none of them is waited
- * for longer than a second when it hangs.
+ * <p>Threads: any. The object's own threads end when all files have been fetched, or with {@link
+ * #close}. Threads that hang are waited for at most one second.
  *
- * <p>Ownership: borrows the database and its files, which are closed after it.
+ * <p>Ownership: borrows the database and its files, which are closed after this object.
  */
 final class LateFetch implements LateFiles, MissingFiles {
 
@@ -70,14 +70,14 @@ final class LateFetch implements LateFiles, MissingFiles {
     private int running;
     private boolean closed;
 
-    /** A file that is not there. */
+    /** A file that has not been fetched yet. */
     private static final class Late {
         private final FileSource source;
         private boolean running;
         private int failures;
         private long retryAtNanos;
 
-        /** Ends with the attempt that is under way, or else with the next. */
+        /** Completes with the current attempt, or with the next one if none is running. */
         private CompletableFuture<Void> attempt = new CompletableFuture<>();
 
         Late(FileSource source) {
@@ -90,8 +90,8 @@ final class LateFetch implements LateFiles, MissingFiles {
     }
 
     /**
-     * @param sources where to get files, by name; also such that are not needed
-     * @param retryMsMin how long a fetch that failed waits in the background, doubled each time
+     * @param sources where to get files, by name; may contain files that are not needed
+     * @param retryMsMin delay before a failed background fetch is retried, doubled each time
      */
     LateFetch(
             LavaDB db,
@@ -125,7 +125,11 @@ final class LateFetch implements LateFiles, MissingFiles {
         return known.size();
     }
 
-    /** Begins to fetch in the background, as many files at a time. */
+    /**
+     * Begins to fetch in the background.
+     *
+     * @param threads number of files to fetch at a time
+     */
     synchronized void start(int threads) {
         progress.begin(
                 "Fetching files of the restored state while the job runs",
@@ -146,9 +150,9 @@ final class LateFetch implements LateFiles, MissingFiles {
         executor.shutdown();
     }
 
-    // ---------------------------------------------------------------------- who waits
+    // ---------------------------------------------------------------------- waiting for files
 
-    /** For a read, which waits here; interruptible. */
+    /** Fetches a file for a read, which waits here; interruptible. */
     @Override
     public void bring(String name) throws LavaDBException {
         boolean mine = false;
@@ -183,7 +187,8 @@ final class LateFetch implements LateFiles, MissingFiles {
                                 + " was given up: the thread was interrupted",
                         e);
             } catch (ExecutionException e) {
-                // One that began before this read came may have met what is over now.
+                // The failure of an attempt that began before this read came may have a cause that
+                // no longer exists.
                 if (mine) {
                     throw failure(Status.Code.IO_ERROR, failureMessage(name, e), e.getCause());
                 }
@@ -233,7 +238,8 @@ final class LateFetch implements LateFiles, MissingFiles {
                 () -> cancelled.completeExceptionally(new IOException("the wait was cancelled"));
         cancel.registerCloseable(stop);
         try {
-            // An attempt that began before this call may have met what is over now.
+            // The failure of an attempt that began before this call may have a cause that no longer
+            // exists.
             Set<String> again = await(attempts, cancelled, older);
             await(ask(again, new HashSet<>()), cancelled, Set.of());
         } finally {
@@ -242,9 +248,9 @@ final class LateFetch implements LateFiles, MissingFiles {
     }
 
     /**
-     * What to wait for, by name, of what has not come yet.
+     * Returns what to wait for, by name, for the files that have not been fetched yet.
      *
-     * @param older gets the names of those whose attempt is under way already
+     * @param older receives the names of files whose attempt is already running
      */
     private synchronized Map<String, CompletableFuture<Void>> ask(
             Collection<String> names, Set<String> older) throws IOException {
@@ -268,7 +274,10 @@ final class LateFetch implements LateFiles, MissingFiles {
         return attempts;
     }
 
-    /** Gives back those of older whose attempt failed; any other failure is told. */
+    /**
+     * Waits for the attempts. Returns the names in {@code older} whose attempt failed; any other
+     * failure is thrown.
+     */
     private static Set<String> await(
             Map<String, CompletableFuture<Void>> attempts,
             CompletableFuture<Void> cancelled,
@@ -288,7 +297,7 @@ final class LateFetch implements LateFiles, MissingFiles {
         return failed;
     }
 
-    // ---------------------------------------------------------------------- who fetches
+    // ---------------------------------------------------------------------- fetching files
 
     private void fetchInBackground() {
         try {
@@ -296,7 +305,7 @@ final class LateFetch implements LateFiles, MissingFiles {
                 fetch(next);
             }
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt(); // close() does that
+            Thread.currentThread().interrupt(); // close() interrupts it
         }
     }
 
@@ -321,7 +330,7 @@ final class LateFetch implements LateFiles, MissingFiles {
         return null;
     }
 
-    /** What others have taken meanwhile is left out. */
+    /** Skips files that another thread has taken meanwhile. */
     private Late firstOf(Deque<Late> waiting) {
         for (Late late = waiting.poll(); late != null; late = waiting.poll()) {
             if (!late.running && missing.containsKey(late.name())) {
@@ -352,13 +361,13 @@ final class LateFetch implements LateFiles, MissingFiles {
             nanos = Math.min(nanos, late.retryAtNanos - now);
         }
         if (nanos == Long.MAX_VALUE) {
-            wait(); // for the end of what runs
+            wait(); // for the end of a running attempt
         } else {
             wait(Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos)));
         }
     }
 
-    /** One attempt; the file was marked as running. */
+    /** One attempt, for a file marked as running. */
     private void fetch(Late late) {
         IOException failure = null;
         boolean needed = true;
@@ -426,7 +435,7 @@ final class LateFetch implements LateFiles, MissingFiles {
         }
     }
 
-    // ---------------------------------------------------------------------- the end
+    // ---------------------------------------------------------------------- closing
 
     @Override
     public void close() {
@@ -445,14 +454,16 @@ final class LateFetch implements LateFiles, MissingFiles {
         if (attempts.isEmpty()) {
             return;
         }
-        // Closing a stream may hang as reading it does.
+        // Closing a stream may hang like reading it.
         Thread closing = new Thread(() -> IOUtils.closeQuietly(streams), "lava-fetch-close");
         closing.setDaemon(true);
         closing.start();
         settle();
     }
 
-    /** So that nobody makes a file where all are about to be deleted. */
+    /**
+     * Waits for running attempts, so that none creates a file in a directory about to be deleted.
+     */
     private void settle() {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(SETTLE_MS);
         boolean interrupted = false;

@@ -13,7 +13,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Opens a backend's database with what the given handles hold.
+ * Opens a backend's database with the content of the given handles.
  *
  * <p>Threads: the task's. The native library must be loaded.
  */
@@ -24,8 +24,8 @@ public final class LavaRestore {
     private LavaRestore() {}
 
     /**
-     * Restores. When it fails, nothing is left on the local disk and nothing native stays open; the
-     * checkpoint is never changed.
+     * Restores. After a failure, nothing is left on the local disk and nothing native stays open.
+     * The checkpoint is never changed.
      *
      * @throws BackendBuildingException for every failure; its cause is a {@link
      *     CancelTaskException} when the task was cancelled meanwhile
@@ -76,7 +76,8 @@ public final class LavaRestore {
             LOG.info("The restore was cancelled.");
             return new BackendBuildingException("Task was cancelled", new CancelTaskException(e));
         }
-        // Flink tries other copies of the state, then reports this one.
+        // Logged here because Flink tries other copies of the state first, and only then reports
+        // this exception.
         LOG.warn("The restore failed.", e);
         if (e instanceof BackendBuildingException) {
             return (BackendBuildingException) e;

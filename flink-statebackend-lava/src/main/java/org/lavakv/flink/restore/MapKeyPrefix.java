@@ -8,11 +8,12 @@ import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.runtime.state.CompositeKeySerializationUtils;
 
 /**
- * Finds where, in a map entry's key, key group, key and namespace end and the user's key begins.
+ * Finds the position in a map entry's key at which the user's key begins, after key group, key and
+ * namespace.
  *
- * <p>Entries of one map follow each other, so that most keys begin as the one before, and that is
- * enough: a serializer decides from the bytes that it reads how many they are, so no key with
- * namespace begins with another one.
+ * <p>Entries of one map follow each other, so most keys begin with the same prefix as the previous
+ * key. Comparing the prefix is sufficient: serializers determine lengths from the bytes that they
+ * read, so no prefix is the beginning of another one.
  *
  * <p>Threads: one. Errors: IOException when the serializers cannot read the key.
  */
@@ -38,7 +39,7 @@ final class MapKeyPrefix {
         this.keyGroupPrefixBytes = keyGroupPrefixBytes;
     }
 
-    /** The number of bytes before the user's key. */
+    /** Length of the prefix before the user's key. */
     int lengthIn(byte[] key) throws IOException {
         if (beforeLength > 0
                 && key.length >= beforeLength

@@ -39,11 +39,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Restores Lava's own checkpoints, native savepoints and local copies: the files of all
- * predecessors are put where the new instance's are, checked, and adopted with bounds. On demand,
- * those that are not on this machine come later, while the instance is used.
+ * Restores Lava's own checkpoints, native savepoints and local copies. The files of all
+ * predecessors are copied to the new instance's files, checked, and adopted with key bounds. With
+ * an on-demand restore, files that are not on this machine are fetched later, while the instance is
+ * used.
  *
- * <p>Threads: the task's, and some of its own while it runs.
+ * <p>Threads: the task's, and temporary threads of its own.
  */
 final class NativeRestore<K> {
 
@@ -52,7 +53,7 @@ final class NativeRestore<K> {
     /** How long a failed restore waits for its threads, so that they leave no file behind. */
     private static final long SETTLE_MS = 10_000;
 
-    /** How long a file that could not be fetched on demand is let be, at first. */
+    /** First delay before a failed fetch on demand is retried. */
     private static final long RETRY_MS = 1_000;
 
     private final RestoreRequest<K> request;
@@ -133,9 +134,10 @@ final class NativeRestore<K> {
     }
 
     /**
-     * Handles overlap when Flink's changelog was rescaled and is again: each subtask then has the
-     * whole handles of those before it. Taking equal ones once would not do: Flink replays the
-     * changes since then as often as a handle came, and appends would be there several times.
+     * Handles overlap when a job with Flink's changelog is rescaled for the second time: each
+     * subtask then gets the whole handles of its predecessors. Restoring equal handles only once
+     * would not be enough: Flink replays the changes once for each handle, so appended elements
+     * would appear several times.
      */
     private static void checkDisjoint(List<KeyGroupRange> ranges, KeyGroupRange range)
             throws StateMigrationException {
@@ -289,7 +291,7 @@ final class NativeRestore<K> {
         return tables;
     }
 
-    /** Not among the database's own files, where no others may be. */
+    /** A directory outside the database's own files, which must not contain any other file. */
     private Path directory() throws IOException {
         return request.opener().directory().toPath();
     }
@@ -323,9 +325,10 @@ final class NativeRestore<K> {
     }
 
     /**
-     * The files that later checkpoints may name. Not those of a native savepoint: their handles are
-     * relative to where it is, and Flink up to 2.3.0 writes them into the metadata of another
-     * checkpoint as if they were relative to that, which could then not be restored (FLINK-39964).
+     * The files that later checkpoints may name. The files of a native savepoint are excluded:
+     * their handles are relative to its directory. Flink up to 2.3.0 writes them into the metadata
+     * of another checkpoint as if they were relative to the other directory, and that checkpoint
+     * could not be restored (FLINK-39964).
      */
     private static List<HandleAndLocalPath> reusable(List<HandleAndLocalPath> files) {
         return files.stream()

@@ -8,7 +8,7 @@ import org.apache.flink.util.IOUtils;
 import org.lavakv.flink.checkpoint.PackedFiles;
 
 /**
- * Reads one file out of a pack, and ends where it ends.
+ * Reads one file of a pack, and ends at the file's end.
  *
  * <p>Threads: one. Ownership: closes the pack's stream.
  */
@@ -21,7 +21,7 @@ final class PackedInput extends FilterInputStream {
         left = bytes;
     }
 
-    /** Takes the pack's stream over, whatever comes of it. */
+    /** Takes over the pack's stream, also when the call fails. */
     static InputStream of(FSDataInputStream pack, PackedFiles.Place place) throws IOException {
         try {
             pack.seek(place.offset());

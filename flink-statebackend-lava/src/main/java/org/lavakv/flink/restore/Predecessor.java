@@ -32,8 +32,8 @@ import org.lavakv.flink.storage.KeptFiles;
 import org.lavakv.flink.storage.PosixFile;
 
 /**
- * One handle of a checkpoint, read as far as needed to adopt it: what files it has, where they are,
- * and what describes them. Everything read was checked.
+ * One handle of a checkpoint, read as far as needed to adopt it: its files, their locations, and
+ * their descriptions. Everything read was checked.
  *
  * <p>Threads: immutable.
  *
@@ -74,10 +74,10 @@ final class Predecessor implements AutoCloseable {
     /**
      * Reads a handle's descriptions.
      *
-     * @param shown which of its key groups are wanted
-     * @param opener finds what is kept on this machine
+     * @param shown the wanted ones of its key groups
+     * @param opener finds files kept on this machine
      * @param streams open streams are registered here
-     * @throws IOException when it is not Lava's, or damaged; names the file
+     * @throws IOException when the handle is not Lava's, or damaged; names the file
      */
     static Predecessor read(
             IncrementalKeyedStateHandle handle,
@@ -233,7 +233,7 @@ final class Predecessor implements AutoCloseable {
         return handle;
     }
 
-    /** The key groups of it that are wanted. */
+    /** The wanted ones of its key groups. */
     KeyGroupRange shown() {
         return shown;
     }
@@ -268,8 +268,9 @@ final class Predecessor implements AutoCloseable {
     }
 
     /**
-     * Where a handle's files are: on this machine, the engine's files where they were kept for a
-     * directory and the others in it, or each by its own handle.
+     * The location of a handle's files. Either they are on this machine, the engine's files where
+     * they were kept for a directory and the other files in the directory itself; or each has its
+     * own handle.
      */
     private static final class Located {
         @Nullable private final Path directory;
@@ -289,7 +290,7 @@ final class Predecessor implements AutoCloseable {
             this.description = description;
         }
 
-        /** Finds out whether the engine's files must be read to be sure of them. */
+        /** Determines whether the engine's files must be read to verify them. */
         void claimSeal(List<FileInfo> files, KeyGroupRange shown) {
             sealed =
                     directory != null
@@ -301,7 +302,7 @@ final class Predecessor implements AutoCloseable {
         }
 
         /**
-         * @param place where the description says that it lies in a pack, or null
+         * @param place the file's location in a pack according to the description, or null
          */
         FileSource source(FileInfo file, @Nullable PackedFiles.Place place, String descriptionName)
                 throws IOException {

@@ -19,9 +19,9 @@ import org.lavakv.flink.engine.InstanceOpener;
 import org.lavakv.flink.engine.RestoreProgress;
 
 /**
- * What a restore needs to know.
+ * The arguments of a restore.
  *
- * <p>Threads: one. Ownership: all stays the caller's, but for the opener, which the restore
+ * <p>Threads: one. Ownership: everything stays the caller's, except the opener, which the restore
  * finishes or abandons.
  */
 public final class RestoreRequest<K> {
@@ -91,7 +91,7 @@ public final class RestoreRequest<K> {
         return b.heapTimerStates;
     }
 
-    /** Collects a request. Threads: one. */
+    /** Builds a request. Threads: one. */
     public static final class Builder<K> {
         private InstanceOpener opener;
         private int numberOfKeyGroups;
@@ -107,7 +107,7 @@ public final class RestoreRequest<K> {
         private Map<String, HeapPriorityQueueSnapshotRestoreWrapper<?>> heapTimerStates =
                 new HashMap<>();
 
-        /** Opens the instance; also says which key groups it has. */
+        /** Opens the instance; also defines its key groups. */
         public Builder<K> setOpener(InstanceOpener opener) {
             this.opener = opener;
             return this;
@@ -119,7 +119,7 @@ public final class RestoreRequest<K> {
             return this;
         }
 
-        /** Closing it cancels the restore. */
+        /** Closing the registry cancels the restore. */
         public Builder<K> setCancelStreamRegistry(CloseableRegistry registry) {
             this.cancelStreamRegistry = registry;
             return this;
@@ -130,32 +130,35 @@ public final class RestoreRequest<K> {
             return this;
         }
 
-        /** The restore checks it against the checkpoint's, and may reconfigure it. */
+        /** The restore checks the serializer against the checkpoint's, and may reconfigure it. */
         public Builder<K> setKeySerializerProvider(StateSerializerProvider<K> provider) {
             this.keySerializerProvider = provider;
             return this;
         }
 
-        /** What to restore from; nulls are left out. */
+        /** The handles to restore from; nulls are ignored. */
         public Builder<K> setStateHandles(Collection<KeyedStateHandle> handles) {
             this.stateHandles =
                     handles.stream().filter(Objects::nonNull).collect(Collectors.toList());
             return this;
         }
 
-        /** How many files to fetch at a time. */
+        /** Number of files to fetch at a time. */
         public Builder<K> setTransferThreads(int threads) {
             this.transferThreads = threads;
             return this;
         }
 
-        /** Whether to open without files that are not on this machine, and fetch them later. */
+        /**
+         * Whether to open the instance without the files that are not on this machine, and fetch
+         * them later.
+         */
         public Builder<K> setOnDemand(boolean onDemand) {
             this.onDemand = onDemand;
             return this;
         }
 
-        /** Told of every file that is fetched. */
+        /** Informed of every fetched file. */
         public Builder<K> setProgress(RestoreProgress progress) {
             this.progress = progress;
             return this;
@@ -166,13 +169,13 @@ public final class RestoreRequest<K> {
             return this;
         }
 
-        /** Makes the queues of timers on the heap; null: timers are in the engine. */
+        /** Creates the queues of timers on the heap; null if timers are in the engine. */
         public Builder<K> setHeapTimers(@Nullable HeapPriorityQueueSetFactory factory) {
             this.heapTimers = factory;
             return this;
         }
 
-        /** Restored timers on the heap are added here, by state name. */
+        /** Receives the restored timers on the heap, by state name. */
         public Builder<K> setHeapTimerStates(
                 Map<String, HeapPriorityQueueSnapshotRestoreWrapper<?>> states) {
             this.heapTimerStates = states;

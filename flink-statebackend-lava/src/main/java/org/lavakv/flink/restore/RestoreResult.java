@@ -11,9 +11,9 @@ import org.lavakv.flink.engine.LavaInstance;
 import org.lavakv.flink.engine.StateTables;
 
 /**
- * A restored backend's database and states, and how its checkpoints go on.
+ * A restored backend's database and states, and the information needed to continue its checkpoints.
  *
- * <p>Threads: one. Ownership: whoever takes the result closes the instance.
+ * <p>Threads: one. Ownership: the caller closes the instance.
  */
 public final class RestoreResult {
 
@@ -40,9 +40,9 @@ public final class RestoreResult {
     }
 
     /**
-     * A backend whose first checkpoint can name no earlier one's files.
+     * A backend whose first checkpoint cannot name files of earlier ones.
      *
-     * @param ttlTime of what was restored; null: nothing was
+     * @param ttlTime the time of the restored data; null if nothing was restored
      */
     static RestoreResult fresh(
             LavaInstance instance, StateTables tables, @Nullable TtlTime ttlTime) {
@@ -50,7 +50,7 @@ public final class RestoreResult {
                 instance, tables, UUID.randomUUID(), -1L, Collections.emptySortedMap(), ttlTime);
     }
 
-    /** A backend that goes on where a checkpoint of the same key groups stood. */
+    /** A backend that continues from a checkpoint of the same key groups. */
     static RestoreResult continued(
             LavaInstance instance,
             StateTables tables,
@@ -72,23 +72,25 @@ public final class RestoreResult {
         return tables;
     }
 
-    /** Identifies the backend in Flink's handles; nothing to do with the engine's origins. */
+    /** Identifies the backend in Flink's handles; unrelated to the engine's origins. */
     public UUID backendUID() {
         return backendUid;
     }
 
-    /** The checkpoint that was restored, when the next one may name its files, or -1. */
+    /** The restored checkpoint if the next one may name its files, or -1. */
     public long lastCompletedCheckpointId() {
         return lastCompletedCheckpointId;
     }
 
-    /** The time of the restored data, for {@link org.lavakv.LavaDB#continueTime}; null: none. */
+    /**
+     * The time of the restored data, for {@link org.lavakv.LavaDB#continueTime}; null without data.
+     */
     @Nullable
     public TtlTime ttlTime() {
         return ttlTime;
     }
 
-    /** By checkpoint, the files and packs that the next one may name. */
+    /** By checkpoint, the files and packs that the next checkpoint may name. */
     public SortedMap<Long, UploadedFiles> uploadedFiles() {
         return uploadedFiles;
     }

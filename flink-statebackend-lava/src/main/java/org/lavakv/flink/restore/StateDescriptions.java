@@ -12,8 +12,8 @@ import org.apache.flink.runtime.state.metainfo.StateMetaInfoSnapshot;
 import org.apache.flink.util.StateMigrationException;
 
 /**
- * Reads Flink's descriptions of a checkpoint's states, and checks once that the keys are still
- * written as they were.
+ * Reads Flink's descriptions of a checkpoint's states. Checks once that the job serializes keys as
+ * the checkpoint does.
  *
  * <p>Threads: one.
  */
@@ -30,17 +30,17 @@ final class StateDescriptions<K> {
     }
 
     /**
-     * Reads one description. Serializers of states may be absent: they are asked for when the state
-     * is registered.
+     * Reads one description. Serializers of states may be absent: they are required only when the
+     * state is registered.
      *
-     * @throws StateMigrationException when the job's key serializer cannot read the keys as they
-     *     are
+     * @throws StateMigrationException when the job's key serializer cannot read the keys without
+     *     migration
      */
     List<StateMetaInfoSnapshot> read(byte[] stateMeta) throws IOException, StateMigrationException {
         return read(new DataInputDeserializer(stateMeta)).getStateMetaInfoSnapshots();
     }
 
-    /** The same of a stream, with what else stands there. */
+    /** Reads a description with all other fields from a stream. */
     KeyedBackendSerializationProxy<K> read(DataInputView in)
             throws IOException, StateMigrationException {
         KeyedBackendSerializationProxy<K> proxy =
@@ -55,7 +55,8 @@ final class StateDescriptions<K> {
 
     private void checkKeySerializer(KeyedBackendSerializationProxy<K> proxy)
             throws StateMigrationException {
-        // Asked for before the check: an incompatible one cannot be had afterwards.
+        // Requested before the check, because an incompatible serializer is not available
+        // afterwards.
         TypeSerializer<K> current = keySerializerProvider.currentSchemaSerializer();
         TypeSerializerSchemaCompatibility<K> compatibility =
                 keySerializerProvider.setPreviousSerializerSnapshotForRestoredState(

@@ -18,8 +18,8 @@ import org.lavakv.flink.engine.StateTables;
 import org.lavakv.flink.engine.TableCursor;
 
 /**
- * Brings the timers of Lava's own checkpoints to where the job keeps them now, from the engine's
- * tables and from files of timers on the heap: a job may change its mind between two runs.
+ * Moves the timers of Lava's own checkpoints to where the job keeps timers now, from the engine's
+ * tables and from files of timers on the heap: the job's configuration may change between two runs.
  *
  * <p>Threads: one. Errors: IOException also when the task is cancelled; an interrupted thread's
  * flag stays set.
@@ -47,9 +47,9 @@ final class TimerRestore {
     }
 
     /**
-     * Makes the place for one state's timers, and fills it with those that the engine has.
+     * Creates the container for one state's timers, and fills it with the timers from the engine.
      *
-     * @param adopted names of the tables that the predecessors had
+     * @param adopted names of the predecessors' tables
      */
     void register(StateMetaInfoSnapshot state, Set<String> adopted)
             throws IOException, LavaDBException {
@@ -81,7 +81,7 @@ final class TimerRestore {
         }
     }
 
-    /** Takes those timers of a predecessor's file that belong to its shown key groups. */
+    /** Adds those timers of a predecessor's file that belong to its shown key groups. */
     void read(Path file, Predecessor predecessor) throws IOException, LavaDBException {
         HeapTimerFile.read(
                 file,
@@ -106,7 +106,7 @@ final class TimerRestore {
         flush(1);
     }
 
-    /** Called for each timer; looks now and then. */
+    /** Called for each timer; checks only occasionally. */
     private void checkNotCancelled() throws IOException {
         visited++;
         if (visited % TIMERS_PER_CANCEL_CHECK == 0
@@ -128,7 +128,7 @@ final class TimerRestore {
         batch.clear();
     }
 
-    /** Where the timers of one state go. */
+    /** Receives the timers of one state. */
     private interface Target {
         void add(byte[] timer) throws IOException;
     }

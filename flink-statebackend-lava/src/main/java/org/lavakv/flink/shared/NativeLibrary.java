@@ -9,18 +9,22 @@ import org.lavakv.log.LibraryLog;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Loads the native library; what the bindings log goes to the TaskManager's log. Threads: any. */
+/**
+ * Loads the native library, and forwards the bindings' log messages to the TaskManager's log.
+ * Threads: any.
+ */
 public final class NativeLibrary {
 
     private NativeLibrary() {}
 
     /**
-     * Does nothing when the library is loaded already.
+     * Does nothing when the library is already loaded.
      *
-     * @param directory for the library's copy, or null for the one for temporary files
+     * @param directory for the library's copy, or null for the directory for temporary files
      */
     public static void load(@Nullable File directory) throws IOException {
-        // Before: that a copy is not the first in the process is told as it is loaded.
+        // Set before loading: a message that another copy exists in the process is logged during
+        // loading.
         LibraryLog.setSink(NativeLibrary::log);
         LavaDB.loadLibrary(directory);
     }

@@ -8,41 +8,39 @@ import javax.annotation.Nullable;
  * The log that an instance shares with the changelog above it.
  *
  * <p>Threads: {@link #use}, {@link #bind} and {@link #roll} the task's; the rest any. Ownership:
- * the instance's; after that was closed nothing is bound, and segments cannot be opened.
+ * the instance's; after it was closed nothing is bound, and segments cannot be opened.
  */
 public interface SharedLog {
 
     /**
-     * There is a changelog above, from now on.
+     * Announces a changelog above the instance.
      *
-     * @param binds the instance remembers what it was given last, for {@link #bind}
+     * @param binds whether the instance remembers the last value that it was given, for {@link
+     *     #bind}
      */
     void use(boolean binds);
 
     /**
-     * Logs a change, if it ends with the value that the instance was given last.
+     * Logs a change if it ends with the value that the instance was given last.
      *
-     * @return where it is; null: nothing was done
+     * @return its location; null if nothing was done
      */
     @Nullable
     Entry bind(byte[] change);
 
-    /** The next change goes to another segment. */
+    /** Puts the next change into another segment. */
     void roll();
 
-    /**
-     * Ends a segment to which changes do not go any more, and opens it: its file as a whole, which
-     * does not change.
-     */
+    /** Ends a segment, which receives no further changes, and opens its whole, immutable file. */
     InputStream open(long segment) throws IOException;
 
     /** The changelog does not need a segment any more. */
     void done(long segment);
 
-    /** The segments that checkpoints have as files of the changelog. */
+    /** The segments that checkpoints contain as files of the changelog. */
     SharedUploads uploads();
 
-    /** Where a change is. Threads: immutable. Units: bytes. */
+    /** The location of a change. Threads: immutable. Units: bytes. */
     final class Entry {
         private final long segment;
         private final String file;
@@ -56,12 +54,12 @@ public interface SharedLog {
             this.bytes = bytes;
         }
 
-        /** Ascends from segment to segment. */
+        /** Increases from segment to segment. */
         public long segment() {
             return segment;
         }
 
-        /** The name of the segment's file among those of the instance, unique for ever. */
+        /** The name of the segment's file among those of the instance. Names are never reused. */
         public String file() {
             return file;
         }

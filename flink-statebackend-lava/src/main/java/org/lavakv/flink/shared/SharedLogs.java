@@ -5,22 +5,22 @@ import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.KeyGroupRange;
 
 /**
- * Hands an instance's log from the backend to the changelog's writer: Flink makes the one right
- * after the other in a task's thread, and tells neither of the other.
+ * Passes an instance's log from the backend to the changelog's writer. Flink creates the writer
+ * right after the backend in the same thread, but gives neither a reference to the other.
  *
- * <p>Threads: any, each for itself. Ownership: none; a log that nobody takes is not kept.
+ * <p>Threads: any, each for itself. Ownership: none; a log that is not taken is not kept alive.
  */
 public final class SharedLogs {
     private static final ThreadLocal<Offer> OFFERED = new ThreadLocal<>();
 
     private SharedLogs() {}
 
-    /** Whoever of the same operator and key groups is made next in this thread may take it. */
+    /** The next writer of the same operator and key groups in this thread may take the log. */
     public static void offer(String operatorId, KeyGroupRange keyGroups, SharedLog log) {
         OFFERED.set(new Offer(operatorId, keyGroups, new WeakReference<>(log)));
     }
 
-    /** Null: the backend below is another one. */
+    /** Null if the backend below is another one. */
     @Nullable
     public static SharedLog take(String operatorId, KeyGroupRange keyGroups) {
         Offer offer = OFFERED.get();

@@ -5,9 +5,9 @@ import java.util.Map;
 import org.apache.flink.runtime.state.StreamStateHandle;
 
 /**
- * Files of an instance that are files of the changelog, too, and that a completed checkpoint names
- * as such: a checkpoint of the instance may name them instead of uploading them, as long as all
- * checkpoints until then name them as files of the changelog.
+ * Files of an instance that are also files of the changelog, and that a completed checkpoint names.
+ * A checkpoint of the instance may name such a file instead of uploading it, as long as all
+ * checkpoints until then name it as a file of the changelog.
  *
  * <p>Threads: any.
  */
@@ -24,7 +24,7 @@ public final class SharedUploads {
         confirmed.remove(file);
     }
 
-    /** A copy, by the names that the instance has for them. */
+    /** A copy, by the instance's names for the files. */
     public synchronized Map<String, StreamStateHandle> confirmed() {
         return new HashMap<>(confirmed);
     }

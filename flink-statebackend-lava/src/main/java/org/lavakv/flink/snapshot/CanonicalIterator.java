@@ -10,17 +10,17 @@ import org.apache.flink.util.IOUtils;
 /**
  * All entries of a savepoint, ordered by key group and then by state.
  *
- * <p>Flink's writer takes entries one by one, but needs to see only one of each state in a key
- * group: it marks the last that it writes. Where it can be known that the writer has just begun
- * with a state, the other entries go into the key group's stream past it, before the one that it
- * holds: the format knows no order of a state's entries. Timers stay in order, in which a heap
- * takes them best.
+ * <p>Flink's writer takes entries one by one, but needs to see only one entry of each state in a
+ * key group, because it marks the last one that it writes. Once the writer has begun with a state,
+ * the remaining entries are written directly to the key group's stream, before the entry that the
+ * writer holds. This is allowed because the format defines no order for a state's entries. Timers
+ * keep their order, which is the fastest one to restore into a heap.
  *
- * <p>There may be a million pairs of key group and state, of which few have entries: the others are
- * not looked at one by one.
+ * <p>There may be a million pairs of key group and state, few of which have entries. The empty ones
+ * are skipped without visiting each.
  *
- * <p>Threads: one. Ownership: keys and values are fresh arrays; Flink's writer changes the keys.
- * Closes what it is given to close.
+ * <p>Threads: one. Ownership: keys and values are new arrays; Flink's writer changes the keys.
+ * Closes the objects that it was given to close.
  */
 final class CanonicalIterator implements KeyValueStateIterator {
 
@@ -28,8 +28,8 @@ final class CanonicalIterator implements KeyValueStateIterator {
     interface StateIndex {
 
         /**
-         * The next state of the key group, from that one on, that is to be asked for entries; the
-         * number of states, or more, when none is. Asked in the order of the savepoint.
+         * The first state of the key group, from the given one on, that may have entries; the
+         * number of states, or more, when there is none. Called in the order of the savepoint.
          */
         int nextState(int keyGroup, int from) throws IOException;
     }
@@ -46,11 +46,11 @@ final class CanonicalIterator implements KeyValueStateIterator {
     private boolean newState;
 
     /**
-     * Goes to the first entry. The position in the list is a state's number.
+     * Moves to the first entry. A state's number is its position in the list.
      *
-     * @param index of those sources
+     * @param index the index of these sources
      * @param streams where the writer opens the key groups' streams
-     * @param reading closed with this, and if this fails
+     * @param reading closed with this object, and if the constructor fails
      */
     CanonicalIterator(
             KeyGroupRange keyGroupRange,
@@ -92,7 +92,7 @@ final class CanonicalIterator implements KeyValueStateIterator {
         }
     }
 
-    /** Goes to the first entry of the next state, or key group, that has one. */
+    /** Moves to the first entry of the next state or key group that has one. */
     private void nextSource() throws IOException {
         newState = true;
         while (true) {
@@ -149,7 +149,7 @@ final class CanonicalIterator implements KeyValueStateIterator {
         return valid;
     }
 
-    /** The pin belongs to the resources. */
+    /** Does not close the pin, which belongs to the resources. */
     @Override
     public void close() {
         IOUtils.closeQuietly(reading);

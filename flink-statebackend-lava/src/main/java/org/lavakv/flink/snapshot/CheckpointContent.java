@@ -7,9 +7,9 @@ import org.lavakv.FileInfo;
 import org.lavakv.flink.checkpoint.CheckpointDescription;
 
 /**
- * What goes into one checkpoint.
+ * The content of one checkpoint.
  *
- * <p>Threads: immutable. Ownership: none of the files, nor of what is returned, which is no copy.
+ * <p>Threads: immutable. Ownership: does not own the files; returned arrays are not copies.
  */
 final class CheckpointContent {
 
@@ -32,7 +32,7 @@ final class CheckpointContent {
         this.timersInfo = timersInfo;
     }
 
-    /** The engine's. */
+    /** The engine's files. */
     CheckpointFiles files() {
         return files;
     }
@@ -42,7 +42,7 @@ final class CheckpointContent {
         return stateMeta;
     }
 
-    /** What {@link CheckpointDescription} wrote. */
+    /** The bytes written by {@link CheckpointDescription}. */
     byte[] description() {
         return description;
     }
@@ -53,7 +53,7 @@ final class CheckpointContent {
         return timers;
     }
 
-    /** What that file is, or null. */
+    /** Name, length and checksum of this file, or null. */
     @Nullable
     FileInfo timersInfo() {
         return timersInfo;

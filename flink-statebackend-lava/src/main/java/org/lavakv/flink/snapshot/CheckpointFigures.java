@@ -5,9 +5,9 @@ import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.lavakv.CheckpointFiles;
 
 /**
- * What one checkpoint of a backend was, in numbers, for its line in the log and for metrics. Files
- * and bytes are the engine's, without what Flink and Lava describe them by, and without what is
- * dead in packs. Units: bytes, nanoseconds.
+ * Figures of one checkpoint of a backend, for its log line and for metrics. Files and bytes are the
+ * engine's, without the descriptions of Flink and Lava, and without dead bytes in packs. Units:
+ * bytes, nanoseconds.
  *
  * <p>Threads: immutable.
  */
@@ -34,9 +34,10 @@ public final class CheckpointFigures {
         private final long totalNanos;
 
         /**
-         * @param flushNanos waiting for it
-         * @param uploadNanos from then on: what is written locally, too
-         * @param totalNanos from the synchronous part's begin to the end, waits for threads too
+         * @param flushNanos time spent waiting for the flush
+         * @param uploadNanos time after the flush, including local writes
+         * @param totalNanos from the begin of the synchronous part to the end, including waits for
+         *     threads
          */
         Times(long syncNanos, long flushNanos, long uploadNanos, long totalNanos) {
             this.syncNanos = syncNanos;
@@ -47,7 +48,7 @@ public final class CheckpointFigures {
     }
 
     /**
-     * @param handle what Flink gets
+     * @param handle the handle that Flink gets
      */
     CheckpointFigures(
             long checkpointId,
@@ -94,9 +95,9 @@ public final class CheckpointFigures {
     }
 
     /**
-     * For the log.
+     * A line for the log.
      *
-     * @param instance where the backend's files are
+     * @param instance the location of the backend's files
      */
     String line(Object instance) {
         return String.format(

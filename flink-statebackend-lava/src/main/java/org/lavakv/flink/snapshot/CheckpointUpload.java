@@ -30,10 +30,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings what a checkpoint has that is new to its storage, several streams at a time.
+ * Uploads a checkpoint's new content to its storage, with several streams at a time.
  *
- * <p>Threads: one. Ownership: once {@link #run} has returned, what was uploaded is this object's
- * until {@link #discard}, or whoever has the handles.
+ * <p>Threads: one. Ownership: once {@link #run} has returned, this object owns the uploads until
+ * {@link #discard}, or the holder of the handles does.
  */
 final class CheckpointUpload {
 
@@ -48,7 +48,7 @@ final class CheckpointUpload {
     private List<SnapshotResult<StreamStateHandle>> uploaded = new ArrayList<>();
 
     /**
-     * @param scope of the engine's files
+     * @param scope the scope of the engine's files
      */
     CheckpointUpload(
             SnapshotContext context,
@@ -62,7 +62,7 @@ final class CheckpointUpload {
     }
 
     /**
-     * Uploads all, once. When it fails nothing is left of it in the checkpoint.
+     * Uploads everything, once. After a failure nothing of it is left in the checkpoint.
      *
      * @param cancel closing it ends the upload
      */
@@ -164,10 +164,10 @@ final class CheckpointUpload {
     }
 
     /**
-     * The description on this machine, where there is local recovery. Not by Flink's own stream,
-     * whose files others may read.
+     * Writes a local copy of the description if there is local recovery. Does not use Flink's own
+     * stream, because other users may read the files that it writes.
      *
-     * @return null when there is none; the checkpoint needs none
+     * @return null without a copy; the checkpoint does not need one
      */
     @Nullable
     private StreamStateHandle keepStateMeta(byte[] stateMeta) {
@@ -192,22 +192,24 @@ final class CheckpointUpload {
                 org.apache.flink.core.fs.Path.fromLocalFile(file.toFile()), stateMeta.length);
     }
 
-    /** Flink's description of the states; also on this machine when there is local recovery. */
+    /**
+     * Flink's description of the states, with a copy on this machine if there is local recovery.
+     */
     SnapshotResult<StreamStateHandle> stateMeta() {
         return uploaded.get(0);
     }
 
-    /** Lava's own files, which are this checkpoint's alone. */
+    /** Lava's own files, which belong to this checkpoint alone. */
     List<HandleAndLocalPath> descriptions() {
         return descriptions;
     }
 
-    /** The engine's files and packs, those that are only named among them. */
+    /** The engine's files and packs, including reused ones. */
     List<HandleAndLocalPath> dataFiles() {
         return dataFiles;
     }
 
-    /** Of all that was uploaded, descriptions included. */
+    /** Size of all uploads, including descriptions. */
     long bytes() {
         return uploaded.stream()
                 .mapToLong(result -> result.getJobManagerOwnedSnapshot().getStateSize())

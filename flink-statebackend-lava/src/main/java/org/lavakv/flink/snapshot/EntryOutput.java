@@ -7,10 +7,10 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /**
- * Writes entries of a canonical savepoint in large pieces: an entry is four fields, and a stream of
- * a file system may do much for each call.
+ * Writes entries of a canonical savepoint in large pieces, because an entry has four fields and
+ * each call of a file system's stream may be expensive.
  *
- * <p>Threads: one. Ownership: borrows the stream; what was written is in it after {@link #flush}.
+ * <p>Threads: one. Ownership: borrows the stream; {@link #flush} passes all written entries to it.
  */
 final class EntryOutput {
 
@@ -23,7 +23,10 @@ final class EntryOutput {
     private OutputStream out;
     private int size;
 
-    /** Where entries go from now on; the last stream's are flushed, or lost with it. */
+    /**
+     * Sets the stream for the following entries. Unflushed entries for the previous stream are
+     * lost.
+     */
     void begin(OutputStream to) {
         out = to;
         size = 0;
@@ -45,7 +48,7 @@ final class EntryOutput {
         write(value, valueOffset, valueLength);
     }
 
-    /** A length and so many bytes. */
+    /** Writes a length and as many bytes. */
     private void write(byte[] bytes, int offset, int length) throws IOException {
         if (length > BUFFER_BYTES - Integer.BYTES - size) {
             flush();

@@ -18,16 +18,17 @@ import org.lavakv.FileInfo;
 import org.lavakv.flink.storage.LocalFile;
 
 /**
- * Copies files into a checkpoint, and checks on the way that they still are what the engine wrote.
+ * Copies files into a checkpoint, and checks during the copy that they are unchanged since the
+ * engine wrote them.
  *
- * <p>Threads: any, without state. Errors: IOException naming the file, then nothing stays in the
- * checkpoint.
+ * <p>Threads: any, without state. Errors: IOException naming the file; the checkpoint then keeps
+ * nothing of it.
  */
 final class FileUpload {
 
     private static final int BUFFER_BYTES = 64 << 10;
 
-    /** A local file and what it should be. Threads: immutable. */
+    /** A local file with its expected length and checksum. Threads: immutable. */
     static final class Part {
         private final LocalFile file;
         private final FileInfo expected;
@@ -37,12 +38,12 @@ final class FileUpload {
             this.expected = expected;
         }
 
-        /** The file's in its instance's directory. */
+        /** The file's name in its instance's directory. */
         String name() {
             return expected.name();
         }
 
-        /** Bytes in memory. */
+        /** A part with bytes from memory. */
         static Part of(byte[] bytes, String name) {
             CRC32C crc = new CRC32C();
             crc.update(bytes, 0, bytes.length);
@@ -65,11 +66,11 @@ final class FileUpload {
     private FileUpload() {}
 
     /**
-     * Uploads.
+     * Uploads parts as one file.
      *
-     * @param parts at least one; they lie one behind the other in what is returned
-     * @param name of the whole, for messages
-     * @param streams whatever may block is registered here while it is open
+     * @param parts at least one; the result contains them one after the other
+     * @param name the name of the whole file, for messages
+     * @param streams everything that may block is registered here while it is open
      */
     static StreamStateHandle upload(
             List<Part> parts,
@@ -117,9 +118,9 @@ final class FileUpload {
     }
 
     /**
-     * Checks what the storage says that it kept.
+     * Checks how many bytes the storage reports as stored.
      *
-     * @throws IOException when that is not all; then nothing of it stays
+     * @throws IOException when bytes are missing; the stored file is then deleted
      */
     static void checkWhole(@Nullable StreamStateHandle handle, long bytes) throws IOException {
         long kept = handle == null ? 0 : handle.getStateSize();
@@ -134,7 +135,7 @@ final class FileUpload {
         }
     }
 
-    /** Says which file it was. */
+    /** An exception that names the file. */
     static IOException failed(String name, IOException e) {
         return new IOException(
                 "Uploading " + name + " into the checkpoint failed: " + e.getMessage(), e);

@@ -10,8 +10,8 @@ import org.apache.flink.runtime.state.heap.HeapPriorityQueueStateSnapshot;
 import org.lavakv.flink.checkpoint.HeapTimerFile;
 
 /**
- * Timers on the heap, as the canonical format and {@link HeapTimerFile} have them: key group and
- * timer, no value.
+ * Timers on the heap, in the form of the canonical format and of {@link HeapTimerFile}: key group
+ * and timer, no value.
  */
 final class HeapTimerSource implements KeyGroupSource, HeapTimerFile.Timers {
 

@@ -5,27 +5,29 @@ import java.io.IOException;
 /**
  * The entries of one state in canonical form, by key group.
  *
- * <p>Threads: one. Ownership: arrays are fresh, the caller may change them.
+ * <p>Threads: one. Ownership: arrays are new, so the caller may change them.
  */
 interface KeyGroupSource {
 
-    /** Goes before the first entry of a key group, which is behind that of the last seek. */
+    /**
+     * Moves before the first entry of a key group. Key groups must be visited in ascending order.
+     */
     void seek(int keyGroup) throws IOException;
 
-    /** Goes to the key group's next entry, if there is one. */
+    /** Moves to the key group's next entry; false if there is none. */
     boolean next() throws IOException;
 
-    /** The entry's, as {@link #value()}, until the next move. */
+    /** The entry's key. Like {@link #value()}, valid until the next move. */
     byte[] key();
 
     byte[] value();
 
-    /** Whether the order of entries matters to who restores them, as that of timers may. */
+    /** Whether the order of entries matters for a restore, as it does for timers. */
     default boolean isOrdered() {
         return false;
     }
 
-    /** Writes all entries of the key group that are behind this one; then there is no next one. */
+    /** Writes all remaining entries of the key group; afterwards there is no next one. */
     default void writeRest(EntryOutput out) throws IOException {
         while (next()) {
             out.write(key(), value());

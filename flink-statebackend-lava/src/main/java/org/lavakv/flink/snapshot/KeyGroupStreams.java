@@ -9,8 +9,8 @@ import org.apache.flink.runtime.util.NonClosingInputStreamDecorator;
 import org.apache.flink.runtime.util.NonClosingOutputStreamDecorator;
 
 /**
- * Knows the stream that Flink's writer of a savepoint opened last, so that most entries can go
- * there without the writer, which takes them one by one.
+ * Gives access to the stream that Flink's writer of a savepoint opened last. Most entries are
+ * written directly to this stream, because the writer takes entries one by one.
  *
  * <p>Threads: one. Ownership: the streams are the writer's.
  */
@@ -22,14 +22,15 @@ final class KeyGroupStreams extends StreamCompressionDecorator {
     private final transient EntryOutput output = new EntryOutput();
     @Nullable private transient Tailed current;
 
-    /** Opens streams as that one does. */
+    /** Opens streams with this decorator. */
     KeyGroupStreams(StreamCompressionDecorator compression) {
         this.compression = compression;
     }
 
     /**
-     * For entries of the state, if that is what the writer told the open key group's stream last:
-     * then its first entry, which the writer holds, may come behind the others. Else null.
+     * The output for further entries of the state. Null unless the writer's last write to the open
+     * key group's stream was the state's number. If it was, the writer still holds the state's
+     * first entry, which may be written after the others.
      */
     @Nullable
     EntryOutput entriesOf(int stateId) {
@@ -53,7 +54,7 @@ final class KeyGroupStreams extends StreamCompressionDecorator {
         return compression.decorateWithCompression((InputStream) stream);
     }
 
-    /** Remembers the last two bytes, which are a state's number where its entries begin. */
+    /** Remembers the last two bytes, which are a state's number at the begin of its entries. */
     private static final class Tailed extends OutputStream {
         private static final int NOTHING = -1;
         private static final int BYTE = 0xff;

@@ -28,10 +28,10 @@ import org.lavakv.flink.engine.StateTables;
 /**
  * A canonical savepoint: every entry in Flink's own format, which every backend reads.
  *
- * <p>States are numbered by ascending table id, so that (key group, state number) is the order in
- * which the engine has them; timers on the heap come last.
+ * <p>States are numbered by ascending table id, so that (key group, state number) is the engine's
+ * order; timers on the heap come last.
  *
- * <p>Threads: made on the task's thread, then handed over to one other. Ownership: owns the pin
+ * <p>Threads: created on the task's thread, then handed over to one other. Ownership: owns the pin
  * until {@link #release}.
  */
 public final class LavaFullSnapshotResources<K> implements FullSnapshotResources<K> {
@@ -50,7 +50,8 @@ public final class LavaFullSnapshotResources<K> implements FullSnapshotResources
     @Nullable private PagesAhead pages;
 
     /**
-     * The synchronous part: copies the states' descriptions and the heap timers, and pins the rest.
+     * The synchronous part: copies the states' descriptions and the heap timers, and pins
+     * everything else.
      *
      * @param heapTimerStates timers on the heap by state name, or empty
      */
@@ -85,7 +86,8 @@ public final class LavaFullSnapshotResources<K> implements FullSnapshotResources
             heapTimers.add(timers.stateSnapshot());
         }
         this.snapshot = instance.db().getSnapshot();
-        // Cancelled, Flink's asynchronous part may release this after the backend is disposed.
+        // After a cancellation, Flink's asynchronous part may release this after the backend is
+        // disposed.
         snapshot.expectLateClose();
     }
 
@@ -132,8 +134,8 @@ public final class LavaFullSnapshotResources<K> implements FullSnapshotResources
     }
 
     /**
-     * The description, which is written first, says of the configured one itself whether there is
-     * compression; streams are opened when entries are read.
+     * The description is written first, and takes from the configured decorator whether there is
+     * compression. The entries' streams are opened later.
      */
     @Override
     public StreamCompressionDecorator getStreamCompressionDecorator() {
@@ -143,7 +145,7 @@ public final class LavaFullSnapshotResources<K> implements FullSnapshotResources
     @Override
     public void release() {
         if (pages != null) {
-            pages.close(); // if the iterator was not
+            pages.close(); // if the iterator was not closed
         }
         snapshot.close();
     }

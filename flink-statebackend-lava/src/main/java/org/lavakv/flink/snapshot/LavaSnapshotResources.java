@@ -9,10 +9,10 @@ import org.lavakv.Snapshot;
 import org.lavakv.TtlTime;
 
 /**
- * What the synchronous part of a checkpoint leaves to the asynchronous one: the pinned view and the
- * states' serializers as they were.
+ * The data that the synchronous part of a checkpoint passes to the asynchronous one: the pinned
+ * snapshot, and the states' serializers as of that moment.
  *
- * <p>Threads: handed from one to the next. Ownership: owns the pin until {@link #release}.
+ * <p>Threads: handed from one thread to the next. Ownership: owns the pin until {@link #release}.
  */
 public final class LavaSnapshotResources implements SnapshotResources {
 
@@ -37,7 +37,8 @@ public final class LavaSnapshotResources implements SnapshotResources {
             long syncBegin) {
         this.snapshot = snapshot;
         if (snapshot != null) {
-            // Cancelled, Flink's asynchronous part may release this after the backend is disposed.
+            // After a cancellation, Flink's asynchronous part may release this after the backend is
+            // disposed.
             snapshot.expectLateClose();
         }
         this.stateMeta = stateMeta;
@@ -61,7 +62,7 @@ public final class LavaSnapshotResources implements SnapshotResources {
         return stateMeta;
     }
 
-    /** Copies of the queues, which share their timers, that never change. */
+    /** Copies of the queues. They share the timers, which never change. */
     List<HeapPriorityQueueStateSnapshot<?>> heapTimers() {
         return heapTimers;
     }
@@ -70,12 +71,12 @@ public final class LavaSnapshotResources implements SnapshotResources {
         return base;
     }
 
-    /** The engine's, as of the view. */
+    /** The engine's time for TTL, as of the snapshot. */
     TtlTime ttlTime() {
         return ttlTime;
     }
 
-    /** By {@link System#nanoTime}. */
+    /** When the synchronous part began, by {@link System#nanoTime}. */
     long syncBegin() {
         return syncBegin;
     }

@@ -36,17 +36,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Checkpoints and native savepoints: the engine's own files, copied.
+ * Checkpoints and native savepoints: copies of the engine's own files.
  *
  * <p>The synchronous part records the states' serializers, copies the queues of timers on the heap
- * without serializing them, seals the memtable and pins the files; its only system call wakes a
- * thread for the flush. The flush, too, is asynchronous, and uploads read files only. The
- * asynchronous part holds no guard of the instance but while it writes the timers of the heap into
- * a local file: an upload that hangs must not keep the backend from closing, and native calls after
- * that fail with an exception.
+ * without serializing them, seals the memtable and pins the files. Its only system call wakes a
+ * thread for the flush. The flush is asynchronous as well, and uploads only read files. The
+ * asynchronous part holds a guard of the instance only while it writes the heap's timers into a
+ * local file. An upload that hangs must not keep the backend from closing; native calls after the
+ * close fail with an exception.
  *
- * <p>Threads: {@link #syncPrepareResources} on the task's thread; what {@link #asyncSnapshot}
- * returns on any; notifications from any.
+ * <p>Threads: {@link #syncPrepareResources} on the task's thread; the result of {@link
+ * #asyncSnapshot} on any; notifications from any.
  *
  * <p>Ownership: the instance stays the caller's. {@link #close} ends the upload threads.
  */
@@ -69,11 +69,11 @@ public final class LavaSnapshotStrategy<K>
 
     /**
      * @param heapTimerStates timers on the heap by state name, or empty; the backend's own map
-     * @param job whose checkpoints these are
-     * @param backendUid continues a restored checkpoint's, or is new
-     * @param uploaded by checkpoint id, what checkpoints before this run uploaded
-     * @param lastCompletedCheckpointId the one of {@code uploaded} that is confirmed, or -1
-     * @param transferThreads how many files or packs to upload at a time
+     * @param job the job that takes the checkpoints
+     * @param backendUid the restored checkpoint's identifier, or a new one
+     * @param uploaded by checkpoint id, the uploads of checkpoints before this run
+     * @param lastCompletedCheckpointId the checkpoint in {@code uploaded} that is confirmed, or -1
+     * @param transferThreads number of files or packs to upload at a time
      * @param packLimits which small files go into packs
      * @param incremental whether checkpoints may name files of earlier ones
      */
@@ -130,7 +130,7 @@ public final class LavaSnapshotStrategy<K>
             states.add(timers.getMetaInfo().snapshot());
             heapTimers.add(timers.stateSnapshot());
         }
-        // The files are compressed already.
+        // Without compression, because the files are already compressed.
         KeyedBackendSerializationProxy<K> stateMeta =
                 new KeyedBackendSerializationProxy<>(keySerializer, states, false);
         UploadHistory.Base base = context.history().base();
@@ -161,14 +161,16 @@ public final class LavaSnapshotStrategy<K>
         return new SnapshotOperation(context, resources, checkpointId, streamFactory, mode);
     }
 
-    /** Files of that checkpoint may be named by later ones from now on. */
+    /** Later checkpoints may name files of this checkpoint from now on. */
     @Override
     public void notifyCheckpointComplete(long checkpointId) {
         context.history().completed(checkpointId);
         releaseKept();
     }
 
-    /** Flink has deleted older local copies, or will have at the next checkpoint. */
+    /**
+     * Flink has already deleted older local copies, or will have done so by the next checkpoint.
+     */
     private void releaseKept() {
         ResourceGuard.Lease lease;
         try {
@@ -185,13 +187,13 @@ public final class LavaSnapshotStrategy<K>
         }
     }
 
-    /** Files that only that checkpoint uploaded are lost. */
+    /** Files that only this checkpoint uploaded are lost. */
     @Override
     public void notifyCheckpointAborted(long checkpointId) {
         context.history().aborted(checkpointId);
     }
 
-    /** The checkpoint or native savepoint that was written last, or null. */
+    /** The last written checkpoint or native savepoint, or null. */
     @Nullable
     public CheckpointFigures lastCheckpoint() {
         return context.last();

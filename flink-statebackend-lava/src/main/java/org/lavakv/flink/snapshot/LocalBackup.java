@@ -21,12 +21,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A checkpoint once more on local disk, for local recovery: in a directory that belongs to Flink.
- * The engine's files are there as hard links, or copies where that is another file system; those of
- * a volume stay in it, kept by a marker in the directory.
+ * A second copy of a checkpoint on the local disk, for local recovery, in a directory that belongs
+ * to Flink. It contains the engine's files as hard links, or as copies if the directory is on
+ * another file system. Files of a volume stay in the volume, where a marker in the directory keeps
+ * them.
  *
- * <p>Threads: one. Ownership: the directory is this object's until {@link #complete}, then the
- * handle's; {@link #discard} deletes it in either case.
+ * <p>Threads: one. Ownership: this object owns the directory until {@link #complete}, then the
+ * handle does; {@link #discard} deletes it in either case.
  */
 final class LocalBackup {
 
@@ -39,9 +40,9 @@ final class LocalBackup {
     }
 
     /**
-     * Makes the backup of one checkpoint.
+     * Creates the backup of one checkpoint.
      *
-     * @param content which of the files belong to the checkpoint
+     * @param content tells which of the files belong to the checkpoint
      * @param description the content of the checkpoint's private file
      * @param timers the file of timers on the heap, or null
      */

@@ -1,6 +1,6 @@
 package org.lavakv.flink.snapshot;
 
-/** Which files of a checkpoint travel together. Threads: immutable. */
+/** Which files of a checkpoint are uploaded together. Threads: immutable. */
 public final class PackLimits {
 
     private final long fileBytes;
@@ -8,7 +8,7 @@ public final class PackLimits {
 
     /**
      * @param fileBytes files below this size are packed; 0: none
-     * @param packBytes no further file goes into a pack that it would take beyond this
+     * @param packBytes a file that would make a pack larger than this goes into another pack
      */
     public PackLimits(long fileBytes, long packBytes) {
         this.fileBytes = fileBytes;

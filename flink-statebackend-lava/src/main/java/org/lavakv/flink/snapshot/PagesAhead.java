@@ -16,21 +16,23 @@ import org.lavakv.TablesScan;
 import org.lavakv.flink.engine.LavaInstance;
 
 /**
- * Reads the states of a savepoint, by key group and then by state, on a thread of its own, a few
- * pages ahead of the one that writes them: storage is read and written at the same time. The engine
- * has its entries in that order, so that one walk reads them all, however many key groups and
- * states there are.
+ * Reads the states of a savepoint, by key group and then by state, on its own thread, a few pages
+ * ahead of the thread that writes them. Thus reading and writing overlap. The engine stores its
+ * entries in this order, so one pass reads them all, however many key groups and states there are.
  *
- * <p>Threads: one asks for pages and closes; the other is this object's.
+ * <p>Threads: one thread requests pages and closes; the other is this object's.
  *
- * <p>Ownership: borrows instance and snapshot. Pages are its own, no more than {@link #PAGES},
- * which bounds what waits in the heap. {@link #close} ends the thread.
+ * <p>Ownership: borrows instance and snapshot. Owns at most {@link #PAGES} pages, which limits the
+ * heap usage. {@link #close} ends the thread.
  *
- * <p>Errors: those of a scan come when their page is asked for.
+ * <p>Errors: an error of a scan is thrown when its page is requested.
  */
 final class PagesAhead implements Closeable {
 
-    /** One is written and one filled, and one waits, so that neither side waits for the other. */
+    /**
+     * One page is written, one is filled, and one waits, so that neither thread waits for the
+     * other.
+     */
     private static final int PAGES = 3;
 
     private static final int PAGE_BYTES = 512 << 10;
@@ -40,7 +42,7 @@ final class PagesAhead implements Closeable {
 
     private static final AtomicInteger THREADS = new AtomicInteger();
 
-    /** A page with entries, or the failure that ended the reading; neither at its regular end. */
+    /** A page with entries, or the failure that ended the reading; neither at the regular end. */
     private static final class Filled {
         @Nullable final ScanPage page;
         @Nullable final Throwable failure;
@@ -57,21 +59,22 @@ final class PagesAhead implements Closeable {
     private final int states;
     private final BlockingQueue<ScanPage> free = new ArrayBlockingQueue<>(PAGES);
 
-    /** With room for how the reading ended. */
+    /** Has a slot for the end of the reading as well. */
     private final BlockingQueue<Filled> filled = new ArrayBlockingQueue<>(PAGES + 1);
 
     private final Thread thread;
 
-    /** Taken from the queue last. */
+    /** The element taken from the queue last. */
     @Nullable private Filled front;
 
-    /** Whether the section that the front's page is in has not been asked for yet. */
+    /** Whether the section with the front page's next entries has not been requested yet. */
     private boolean sectionWaits;
 
     /**
      * Begins to read.
      *
-     * @param tables those of the states, by their number in the savepoint and so by ascending id
+     * @param tables the states' tables, in the order of their numbers in the savepoint, which is
+     *     that of ascending ids
      */
     PagesAhead(LavaInstance instance, Snapshot snapshot, List<TableHandle> tables) {
         this.instance = instance;
@@ -81,7 +84,7 @@ final class PagesAhead implements Closeable {
                 new TablesScan(tables)
                         .setEntriesMax(PAGE_ENTRIES)
                         .setBytesMax(PAGE_BYTES)
-                        .setFillCache(false); // which is the job's
+                        .setFillCache(false); // the cache belongs to the job
         for (int i = 0; i < PAGES; i++) {
             free.add(new ScanPage());
         }
@@ -91,9 +94,9 @@ final class PagesAhead implements Closeable {
     }
 
     /**
-     * A page whose next entries, up to the end of its section, are of the state's key group; null
-     * when there are no more. Asked in the order of the savepoint, until null. The page is the
-     * caller's until the next call, which reads on behind its section.
+     * A page whose next entries, up to the end of its section, belong to the key group and state;
+     * null when there are no more. Callers ask in the order of the savepoint, and for each state
+     * until null. The page is valid until the next call, which continues after its section.
      *
      * @throws InterruptedIOException the calling thread was interrupted; its flag stays set
      */
@@ -107,11 +110,11 @@ final class PagesAhead implements Closeable {
     }
 
     /**
-     * The first state of the key group whose entries were not asked for yet; the number of states
+     * The first state of the key group whose entries were not requested yet; the number of states
      * when there is none.
      *
-     * @param from the entries of states before it were asked for; returned if it is that number, or
-     *     above, where states are that have their entries elsewhere
+     * @param from the entries of states before this one were already requested. Returned unchanged
+     *     if it is the number of states or more: the entries of such states are not in the engine.
      */
     int nextState(int keyGroup, int from) throws IOException {
         if (from >= states) {
@@ -124,7 +127,7 @@ final class PagesAhead implements Closeable {
         return front.page.sectionPartition() == keyGroup;
     }
 
-    /** Finds the first section that was not asked for; false when there is none. */
+    /** Finds the first section that was not requested yet; false when there is none. */
     private boolean findSection() throws IOException {
         while (!sectionWaits) {
             if (front == null) {
@@ -146,7 +149,7 @@ final class PagesAhead implements Closeable {
     private static void check(Filled filled) throws IOException {
         if (filled.failure != null) {
             ExceptionUtils.rethrowIfFatalErrorOrOOM(filled.failure);
-            // Anew, for the stack of the caller.
+            // A new exception, so that it has the caller's stack.
             throw new IOException(
                     "Reading states for a savepoint failed: " + filled.failure.getMessage(),
                     filled.failure);
@@ -174,13 +177,13 @@ final class PagesAhead implements Closeable {
                 filled.add(new Filled(page, null));
             }
         } catch (Throwable t) {
-            // After an interrupt there is nobody to tell.
+            // After an interrupt nobody waits for the failure.
             failure = t;
         }
         filled.add(new Filled(null, failure));
     }
 
-    /** Stops the reading, and waits for the page that is under way. More than once: nothing. */
+    /** Stops the reading, and waits for the current page. Repeating the call does nothing. */
     @Override
     public void close() {
         thread.interrupt();

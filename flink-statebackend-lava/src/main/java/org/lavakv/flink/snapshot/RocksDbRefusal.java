@@ -7,17 +7,17 @@ import org.apache.flink.runtime.state.filemerging.SegmentFileStateHandle;
 import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
 
 /**
- * An entry of a checkpoint's handle that ends a restore by Flink's RocksDB backend at its first
- * step, with words that say what the checkpoint is.
+ * An entry in a checkpoint's handle that makes a restore by Flink's RocksDB backend fail at its
+ * first step, with a message that says what the checkpoint is.
  *
- * <p>That backend takes each entry's name for a file's name in a directory of its own, before it
- * fetches anything. No file can have a name with the character NUL, so the restore fails there, and
+ * <p>The RocksDB backend uses each entry's name as a file name in its own directory before it
+ * fetches anything. A file name cannot contain the character NUL, so the restore fails there, and
  * Java's message quotes the name. Without this entry all files would be fetched, and the message
  * would be RocksDB's "Column family not found".
  */
 public final class RocksDbRefusal {
 
-    /** The entry's name: a message, and the character that no file's name may have. */
+    /** The entry's name: a message, and the character that no file name may contain. */
     public static final String NAME =
             "This checkpoint or native savepoint was written by the state backend Lava. Set"
                     + " state.backend.type: lava to restore it, or take a canonical savepoint on"
@@ -29,7 +29,8 @@ public final class RocksDbRefusal {
     /**
      * The entry; it has no bytes in the checkpoint's storage.
      *
-     * @param beside a handle of the same checkpoint: where Flink merges files, all are segments
+     * @param beside a handle of the same checkpoint: where Flink merges files, all handles are
+     *     segments
      */
     static HandleAndLocalPath entry(StreamStateHandle beside) {
         StreamStateHandle empty =

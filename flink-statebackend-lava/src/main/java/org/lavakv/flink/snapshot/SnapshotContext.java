@@ -9,7 +9,7 @@ import org.apache.flink.runtime.state.LocalRecoveryConfig;
 import org.lavakv.flink.checkpoint.ParallelTransfer;
 import org.lavakv.flink.engine.LavaInstance;
 
-/** What all checkpoints of a backend share. Threads: any. */
+/** The objects that all checkpoints of a backend share. Threads: any. */
 final class SnapshotContext {
 
     private final LavaInstance instance;
@@ -78,7 +78,7 @@ final class SnapshotContext {
         last.set(figures);
     }
 
-    /** The one that was written last, or null. */
+    /** The last written one, or null. */
     @Nullable
     CheckpointFigures last() {
         return last.get();

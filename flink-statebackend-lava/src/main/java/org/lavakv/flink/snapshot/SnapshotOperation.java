@@ -36,17 +36,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The asynchronous part of one checkpoint: waits for the flush, uploads what must be uploaded, and
- * makes the handles.
+ * The asynchronous part of one checkpoint: waits for the flush, uploads the new files, and creates
+ * the handles.
  *
- * <p>Threads: run once, on any thread. Ownership: on any failure, what was uploaded is discarded
- * and the local backup deleted; the pin is released by the resources.
+ * <p>Threads: run once, on any thread. Ownership: on any failure, uploads are discarded and the
+ * local backup is deleted; the resources release the pin.
  */
 final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle> {
 
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotOperation.class);
 
-    /** What Flink's description of the states is called in messages. */
+    /** The name of Flink's description of the states in messages. */
     private static final String STATE_META = "the state description";
 
     private final SnapshotContext context;
@@ -152,7 +152,10 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
                 .resolve("timers-" + checkpointId + "-" + UUID.randomUUID());
     }
 
-    /** Guarded: a close of the instance meanwhile would delete a directory that still fills. */
+    /**
+     * Guarded, because a concurrent close of the instance would delete the directory while it is
+     * filled.
+     */
     private FileInfo writeTimers(Path file, CloseableRegistry registry) throws IOException {
         ResourceGuard.Lease lease = context.instance().resourceGuard().acquireResource();
         try {
@@ -221,7 +224,7 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
         }
     }
 
-    /** A copy that lacks files is of no use, and the checkpoint does not wait for them. */
+    /** A local copy that lacks files is useless, and the checkpoint does not wait for them. */
     @Nullable
     private LocalBackup noLocalBackup() {
         if (context.localRecovery().isLocalBackupEnabled()) {
@@ -233,7 +236,7 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
         return null;
     }
 
-    /** Local recovery is a help, so that its failure does not fail the checkpoint. */
+    /** Local recovery is optional, so its failure does not fail the checkpoint. */
     @Nullable
     private LocalBackup localBackup(CheckpointContent content) {
         LocalRecoveryConfig localRecovery = context.localRecovery();
@@ -261,7 +264,7 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
         }
     }
 
-    /** What is uploaded must be here first; what is only named need not. */
+    /** Waits for files that must be uploaded; reused files need not be here. */
     private void awaitFiles(CheckpointFiles files, UploadPlan plan, CloseableRegistry registry)
             throws IOException, InterruptedException {
         if (files.missing().isEmpty()) {
@@ -285,7 +288,7 @@ final class SnapshotOperation implements SnapshotResultSupplier<KeyedStateHandle
         }
     }
 
-    /** Whether files that are only named may not be here. */
+    /** Whether reused files are missing on this machine. */
     private static boolean lacksFiles(CheckpointFiles files, UploadPlan plan) {
         return plan.reusedFiles().stream().map(FileInfo::name).anyMatch(files.missing()::contains);
     }

@@ -8,10 +8,10 @@ import org.lavakv.TableHandle;
 import org.lavakv.flink.engine.ListSegments;
 
 /**
- * One state of the engine in a canonical savepoint: the thread of {@link PagesAhead} reads its
- * entries, and the thread that writes the savepoint shows them in canonical form.
+ * One state of the engine in a canonical savepoint. The thread of {@link PagesAhead} reads its
+ * entries, and the thread that writes the savepoint converts them to canonical form.
  *
- * <p>Threads: the transformer is of one thread only, so that a scan is opened once.
+ * <p>Threads: the transformer is used by one thread only, so a scan may be opened once.
  */
 final class StateScan {
 
@@ -24,7 +24,7 @@ final class StateScan {
     /**
      * @param list whether values are the engine's list segments
      * @param ordered whether the order of entries matters
-     * @param transformer works on canonical values; null leaves them as they are
+     * @param transformer is applied to canonical values; null leaves them unchanged
      */
     StateScan(
             String name,
@@ -44,9 +44,9 @@ final class StateScan {
     }
 
     /**
-     * Shows what was read.
+     * Converts the pages that were read.
      *
-     * @param state the number of this state there
+     * @param state the number of this state in the pages
      */
     KeyGroupSource source(PagesAhead pages, int state) {
         return new Source(pages, state);
@@ -97,7 +97,7 @@ final class StateScan {
                 return;
             }
             while (move()) {
-                // Straight from the page.
+                // Directly from the page.
                 byte[] from = page.buffer();
                 out.write(
                         from,
@@ -109,7 +109,7 @@ final class StateScan {
             }
         }
 
-        /** To the next entry in the engine. */
+        /** Moves to the next entry in the engine. */
         private boolean move() throws IOException {
             while (page == null || !page.next()) {
                 page = pages.next(keyGroup, state);
@@ -120,7 +120,7 @@ final class StateScan {
             return true;
         }
 
-        /** Null when the entry does not belong into the savepoint. */
+        /** Null when the entry does not belong in the savepoint. */
         @Nullable
         private byte[] canonicalValue() throws IOException {
             byte[] canonical = list ? joined() : page.value();

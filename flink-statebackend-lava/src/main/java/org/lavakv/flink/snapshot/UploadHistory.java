@@ -16,38 +16,40 @@ import org.lavakv.flink.checkpoint.PackedFiles;
 import org.lavakv.flink.checkpoint.UploadedFiles;
 
 /**
- * Which files and packs each checkpoint uploaded, from the last completed one on: what the next
- * checkpoint may name instead of uploading it again.
+ * Which files and packs each checkpoint uploaded, from the last completed one on. The next
+ * checkpoint may name these files instead of uploading them again.
  *
- * <p>Only files and packs of the last completed checkpoint count. One that was uploaded by a
- * checkpoint that is not confirmed yet may be deleted at any moment (FLINK-25395), so it is
- * uploaded again under a new name. And once a later checkpoint does without a file or pack, because
- * it has the file, or what was left in the pack, under another name, the older name is of no use
- * any more: the JobManager deletes it when it completes that later checkpoint, which this side may
- * not have heard of yet. That holds, too, for one that is still under way and may not name the file
- * itself, and will upload it again. Whether one under way still names a pack need not be known: of
- * a pack that is half dead for it, a later one has no more.
+ * <p>Only files and packs of the last completed checkpoint may be reused. A file uploaded by an
+ * unconfirmed checkpoint may be deleted at any moment (FLINK-25395), so it is uploaded again under
+ * a new name.
+ *
+ * <p>An older name cannot be reused once a later checkpoint omits it, either because the checkpoint
+ * has the file, or the rest of the pack, under another name. The JobManager deletes the older name
+ * when it completes that later checkpoint, and this side may learn of the completion late. The same
+ * applies to a checkpoint that has begun: it uploads again all files that it may not name. Whether
+ * a begun checkpoint still names a pack need not be known: a pack that is half dead for it is at
+ * least half dead for any later one.
  *
  * <p>Threads: any.
  */
 final class UploadHistory {
 
     /**
-     * What was restored comes before all that is written: under the changelog ids begin anew, since
-     * materializations have ids of their own.
+     * The restored checkpoint comes before all new ones: under the changelog ids start again,
+     * because materializations have ids of their own.
      */
     private static final long RESTORED = -1;
 
     private final TreeMap<Long, UploadedFiles> uploads = new TreeMap<>();
 
-    /** What may be named by checkpoints that have begun and not been written yet. */
+    /** The bases of checkpoints that have begun and are not written yet. */
     private final TreeMap<Long, Base> underWay = new TreeMap<>();
 
     private long lastCompleted = RESTORED;
 
     /**
-     * @param uploads of checkpoints before this run
-     * @param restored the one of them that it began with, or any other number
+     * @param uploads the uploads of checkpoints before this run
+     * @param restored the checkpoint among them that was restored, or any other number
      */
     UploadHistory(SortedMap<Long, UploadedFiles> uploads, long restored) {
         UploadedFiles files = uploads.get(restored);
@@ -56,7 +58,7 @@ final class UploadHistory {
         }
     }
 
-    /** A view for a checkpoint that begins now; later calls do not change it. */
+    /** The base for a checkpoint that begins now; later calls do not change it. */
     synchronized Base base() {
         return new Base(
                 uploads.get(lastCompleted),
@@ -64,18 +66,18 @@ final class UploadHistory {
                 List.copyOf(underWay.tailMap(lastCompleted, false).values()));
     }
 
-    /** A checkpoint that may serve as a base has begun, and names files of that base only. */
+    /** A checkpoint that may become a base has begun. It names only files of the given base. */
     synchronized void began(long checkpointId, Base base) {
         underWay.put(checkpointId, base);
     }
 
-    /** A checkpoint that may serve as a base has been written. */
+    /** A checkpoint that may become a base has been written. */
     synchronized void uploaded(long checkpointId, UploadedFiles files) {
         underWay.remove(checkpointId);
         uploads.put(checkpointId, files);
     }
 
-    /** Ids that were never uploaded here, as those of savepoints, change nothing. */
+    /** Ignores ids that were never uploaded here, such as those of savepoints. */
     synchronized void completed(long checkpointId) {
         if (checkpointId > lastCompleted && uploads.containsKey(checkpointId)) {
             uploads.headMap(checkpointId, false).clear();
@@ -84,13 +86,13 @@ final class UploadHistory {
         }
     }
 
-    /** It will not be completed. */
+    /** The checkpoint will not be completed. */
     synchronized void aborted(long checkpointId) {
         uploads.remove(checkpointId);
         underWay.remove(checkpointId);
     }
 
-    /** What one checkpoint may reuse. Threads: any. */
+    /** The files that one checkpoint may reuse. Threads: any. */
     static final class Base {
 
         /** Nothing may be reused. */
@@ -109,13 +111,13 @@ final class UploadHistory {
         }
 
         /**
-         * By the name of a file or pack, a stand-in for each handle that the JobManager knows
-         * already, and will keep for whoever names it.
+         * By the name of a file or pack, a placeholder for each handle that the JobManager already
+         * knows and keeps for checkpoints that name it.
          */
         synchronized Map<String, PlaceholderStreamStateHandle> reusable() {
             if (reusable == null) {
                 reusable = find();
-                // Or each base would keep all before it.
+                // Otherwise each base would keep all earlier ones alive.
                 later = List.of();
                 underWay = List.of();
             }
@@ -145,7 +147,7 @@ final class UploadHistory {
             return handles;
         }
 
-        /** Only what is the same there. */
+        /** Keeps only handles that are the same there. */
         private static void retainNamed(
                 Map<String, PlaceholderStreamStateHandle> handles,
                 Map<String, ? extends StreamStateHandle> named) {
@@ -156,7 +158,7 @@ final class UploadHistory {
             return b != null && a.getStreamStateHandleID().equals(b.getStreamStateHandleID());
         }
 
-        /** Where files lie in packs, also in ones that are not reusable. */
+        /** The locations of files in packs, including packs that are not reusable. */
         PackedFiles packed() {
             return confirmed == null ? PackedFiles.NONE : confirmed.packed();
         }

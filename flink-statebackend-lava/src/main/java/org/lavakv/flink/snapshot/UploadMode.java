@@ -5,13 +5,21 @@ import org.apache.flink.runtime.state.CheckpointedStateScope;
 
 /** How a checkpoint's files relate to those of other checkpoints. */
 enum UploadMode {
-    /** Names files of the last completed checkpoint, and uploads the others to be named later. */
+    /**
+     * Names files of the last completed checkpoint. Uploads the others for reuse by later
+     * checkpoints.
+     */
     INCREMENTAL(true, true, true, CheckpointedStateScope.SHARED),
-    /** Uploads all, to be named by later checkpoints: the first one after a NO_CLAIM restore. */
+    /**
+     * Uploads all files for reuse by later checkpoints: the first checkpoint after a NO_CLAIM
+     * restore.
+     */
     NEW_BASE(false, true, true, CheckpointedStateScope.SHARED),
-    /** Uploads all into a directory of its own, not to be named by others: native savepoints. */
+    /**
+     * Uploads all files into a directory of its own, without reuse by others: native savepoints.
+     */
     SELF_CONTAINED(false, false, true, CheckpointedStateScope.EXCLUSIVE),
-    /** A checkpoint when incremental ones are switched off: all files go with it. */
+    /** A checkpoint when incremental ones are switched off: all files are deleted with it. */
     FULL(false, false, false, CheckpointedStateScope.EXCLUSIVE);
 
     private final boolean reuses;
@@ -52,8 +60,8 @@ enum UploadMode {
     }
 
     /**
-     * Whether the files are the handle's shared state. Those of a native savepoint are, too, so
-     * that a job that claims it can name them in its first checkpoint.
+     * Whether the files are the handle's shared state. This includes the files of a native
+     * savepoint, so that a job that claims it can name them in its first checkpoint.
      */
     boolean sharedState() {
         return sharedState;

@@ -17,18 +17,18 @@ import org.lavakv.FileInfo;
 import org.lavakv.flink.checkpoint.PackedFiles;
 
 /**
- * What one checkpoint does with each of the engine's files: names what an earlier one uploaded,
- * uploads it by itself, or in a pack with others that are small, too.
+ * What one checkpoint does with each of the engine's files: reuse an earlier upload, upload the
+ * file by itself, or upload it in a pack with other small files.
  *
- * <p>A pack is named as long as half of its bytes are still wanted. Then what is left of it is
- * uploaded anew, so a storage never has twice the bytes of small files, and no byte is uploaded
- * again before another one beside it was given up.
+ * <p>A pack is reused as long as at least half of its bytes are still needed. After that its
+ * remaining files are uploaded again. Therefore a storage never has twice the bytes of small files,
+ * and each byte is uploaded again only for another byte in its pack that became unnecessary.
  *
  * <p>Threads: immutable.
  */
 final class UploadPlan {
 
-    /** Files that become one of the checkpoint's storage. Threads: immutable. */
+    /** Files that become one file of the checkpoint's storage. Threads: immutable. */
     static final class Pack {
         private final String name;
         private final List<FileInfo> files;
@@ -38,12 +38,12 @@ final class UploadPlan {
             this.files = Collections.unmodifiableList(files);
         }
 
-        /** Unique for ever. */
+        /** Never reused. */
         String name() {
             return name;
         }
 
-        /** One behind the other. */
+        /** The files in the order of their bytes. */
         List<FileInfo> files() {
             return files;
         }
@@ -58,12 +58,13 @@ final class UploadPlan {
     private UploadPlan() {}
 
     /**
-     * Makes the plan.
+     * Creates the plan.
      *
-     * @param files all of the checkpoint
-     * @param base what may be named
-     * @param shared by name, files that the JobManager has as the changelog's, and may be named
-     * @param storage may refuse that something is named once more
+     * @param files all files of the checkpoint
+     * @param base the uploads that may be reused
+     * @param shared by name, files that the JobManager has as the changelog's, and that may be
+     *     named
+     * @param storage may refuse to name a file once more
      */
     static UploadPlan of(
             List<FileInfo> files,
@@ -77,7 +78,7 @@ final class UploadPlan {
         return plan;
     }
 
-    /** Returns what is left to upload. */
+    /** Reuses earlier uploads, and returns the remaining files. */
     private List<FileInfo> reuse(
             List<FileInfo> files,
             UploadHistory.Base base,
@@ -139,7 +140,7 @@ final class UploadPlan {
         for (FileInfo file : fresh) {
             (file.bytes() < limits.fileBytes() ? small : alone).add(file);
         }
-        // Those of a kind beside each other: value files outlive key files.
+        // Files of a kind go together, because value files outlive key files.
         small.sort(Comparator.comparing(UploadPlan::kind));
         List<FileInfo> together = new ArrayList<>();
         long bytes = 0;
@@ -177,22 +178,22 @@ final class UploadPlan {
         return files.stream().mapToLong(FileInfo::bytes).sum();
     }
 
-    /** Stand-ins for what earlier checkpoints uploaded: for files, and once for each pack. */
+    /** Placeholders for earlier uploads: one for each file, and one for each pack. */
     List<HandleAndLocalPath> reused() {
         return reused;
     }
 
-    /** The files that are in there. */
+    /** The files in these uploads. */
     List<FileInfo> reusedFiles() {
         return reusedFiles;
     }
 
-    /** To be uploaded, each by itself. */
+    /** Files to be uploaded by themselves. */
     List<FileInfo> alone() {
         return alone;
     }
 
-    /** To be uploaded. */
+    /** Packs to be uploaded. */
     List<Pack> packs() {
         return packs;
     }
@@ -204,7 +205,7 @@ final class UploadPlan {
         return fresh;
     }
 
-    /** Where the files of packs lie, of those that are named and of new ones. */
+    /** The locations of files in packs, both reused and new ones. */
     PackedFiles packed() {
         return PackedFiles.of(places);
     }

@@ -8,7 +8,7 @@ import java.util.List;
 import org.apache.flink.runtime.state.internal.InternalMergingState;
 import org.lavakv.flink.engine.StateContext;
 
-/** States that hold one accumulated value a key: reducing and aggregating state. */
+/** States with one accumulated value for each key: reducing and aggregating state. */
 abstract class AbstractLavaMergingState<K, N, IN, SV, OUT> extends AbstractLavaState<K, N, SV>
         implements InternalMergingState<K, N, IN, SV, OUT> {
 
@@ -16,7 +16,7 @@ abstract class AbstractLavaMergingState<K, N, IN, SV, OUT> extends AbstractLavaS
         super(context);
     }
 
-    /** Joins the accumulated values of two namespaces. */
+    /** Merges the accumulated values of two namespaces. */
     abstract SV merge(SV left, SV right) throws Exception;
 
     @Override
@@ -64,7 +64,7 @@ abstract class AbstractLavaMergingState<K, N, IN, SV, OUT> extends AbstractLavaS
         }
         byte[] key = copyKey();
         SV result = mergeNullable(merged, value(read(key, key.length)));
-        if (result == null) { // what was merged has expired
+        if (result == null) { // the merged values have expired
             merging.add(key);
             deleteAll(merging);
         } else {

@@ -26,21 +26,21 @@ import org.lavakv.flink.engine.StateTable;
 import org.lavakv.flink.engine.ValueReader;
 
 /**
- * What the five kinds of state have in common.
+ * The common part of the five kinds of state.
  *
  * <p>Threads: the task's thread; {@link #getSerializedValue} any thread. Ownership: belongs to its
  * backend and is unusable after the backend was disposed.
  *
- * <p>Errors: what the engine refuses comes as {@link IOException} or, where the interface knows no
- * checked exception, {@link FlinkRuntimeException}, naming the state; use after dispose as {@link
- * IllegalStateException}.
+ * <p>Errors: errors of the engine are thrown as {@link IOException} or, where the interface
+ * declares no checked exception, as {@link FlinkRuntimeException}, naming the state. Use after
+ * dispose throws {@link IllegalStateException}.
  */
 public abstract class AbstractLavaState<K, N, V> implements InternalKvState<K, N, V>, State {
 
     private static final int OUTPUT_BYTES = 128;
     private static final int LARGE_OUTPUT_BYTES = 1 << 20;
 
-    /** More than this is not copied into a batch. */
+    /** Larger values are not copied into a batch. */
     private static final int MERGED_BATCH_BYTES_MAX = 512 << 20;
 
     protected final StateContext<K> context;
@@ -63,7 +63,7 @@ public abstract class AbstractLavaState<K, N, V> implements InternalKvState<K, N
     }
 
     /**
-     * Gives the state the serializers and the default value that were registered last.
+     * Sets the most recently registered serializers and default value.
      *
      * @param table with a key-value meta info of this state's types
      */
@@ -149,7 +149,9 @@ public abstract class AbstractLavaState<K, N, V> implements InternalKvState<K, N
         }
     }
 
-    /** The query server's threads must not meet a database that is being closed. */
+    /**
+     * A lease for the query server's threads, which must not use a database that is being closed.
+     */
     private ResourceGuard.Lease leaseForQuery() throws IOException {
         try {
             return context.instance().resourceGuard().acquireResource();
@@ -159,18 +161,18 @@ public abstract class AbstractLavaState<K, N, V> implements InternalKvState<K, N
         }
     }
 
-    /** What queryable state wants of the value at this key; called on any thread. */
+    /** The serialized value at this key for queryable state; called on any thread. */
     byte[] readSerialized(byte[] key, TypeSerializer<V> safeValueSerializer) throws Exception {
         return db.get(table, key, 0, key.length, 0);
     }
 
-    /** Reads the value of the current key and namespace; negative when there is none. */
+    /** Reads the value of the current key and namespace; negative if the key does not exist. */
     final int read() throws IOException {
         int length = keys.withNamespace(namespace);
         return read(keys.buffer(), length);
     }
 
-    /** Reads the value of a key with its namespace; negative when there is none. */
+    /** Reads the value of a key with its namespace; negative if the key does not exist. */
     final int read(byte[] key, int length) throws IOException {
         try {
             return reader.read(db, table, key, length, 0);
@@ -192,19 +194,19 @@ public abstract class AbstractLavaState<K, N, V> implements InternalKvState<K, N
         }
     }
 
-    /** The current key with the current namespace; a fresh array. */
+    /** The current key with the current namespace; a new array. */
     final byte[] copyKey() {
         return keys.copyWithNamespace(namespace);
     }
 
     /**
-     * Writes {@link #out} as the value of a key, and deletes the values that it was made of: in one
-     * batch, so that after a failure all is as it was. What is too large for a batch is written
-     * before its sources are deleted.
+     * Writes {@link #out} as the value of a key, and deletes the values from which it was made.
+     * Both happen in one batch, so a failure changes nothing. A value too large for a batch is
+     * written before its sources are deleted.
      *
-     * @param key with its namespace, as the sources
-     * @param append whether it goes behind what the list already has there
-     * @param sources none is the key itself
+     * @param key with its namespace, like the sources
+     * @param append whether the value is appended to the list at the key
+     * @param sources do not contain the key itself
      */
     final void writeMerged(byte[] key, boolean append, List<byte[]> sources) throws IOException {
         WriteBatch batch = new WriteBatch();
@@ -249,14 +251,17 @@ public abstract class AbstractLavaState<K, N, V> implements InternalKvState<K, N
         }
     }
 
-    /** Called behind every write of {@link #out}: one huge value must not keep its buffer. */
+    /** Called after every write of {@link #out}: one huge value must not keep its buffer. */
     final void written() {
         if (out.length() > LARGE_OUTPUT_BYTES) {
             out = new DataOutputSerializer(OUTPUT_BYTES);
         }
     }
 
-    /** Called before a value is written: the engine hears of the time that its TTL begins at. */
+    /**
+     * Called before a value is written: informs the engine of the timestamp at which its TTL
+     * begins.
+     */
     final void observe(Object value) {
         if (value instanceof TtlValue) {
             context.clock().writes(((TtlValue<?>) value).getLastAccessTimestamp());

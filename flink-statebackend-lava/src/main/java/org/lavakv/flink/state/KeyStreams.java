@@ -22,13 +22,14 @@ import org.lavakv.flink.engine.StateTable;
 import org.lavakv.flink.engine.TableCursor;
 
 /**
- * Lazy streams of the keys, or keys and namespaces, that states have entries for. They read keys
- * only, by pages. States may change while a stream is consumed: it shows exactly the keys of the
- * moment at which it was made, not those that are added meanwhile, and also those that are removed.
+ * Lazy streams of the keys, or keys and namespaces, for which states have entries. They read keys
+ * only, by pages. States may change while a stream is consumed. The stream shows exactly the keys
+ * as of the moment at which it was made: keys added later are missing, keys removed later are
+ * included.
  *
- * <p>Threads: the task's thread. Ownership: closing a stream lets go of what is kept for it; one
- * that is given up is found by the garbage collector. Errors: {@link FlinkRuntimeException} when
- * the stream is made and while it is consumed.
+ * <p>Threads: the task's thread. Ownership: closing a stream frees its resources; the garbage
+ * collector finds an abandoned stream. Errors: {@link FlinkRuntimeException} when the stream is
+ * made and while it is consumed.
  */
 public final class KeyStreams {
 
@@ -36,7 +37,7 @@ public final class KeyStreams {
 
     private KeyStreams() {}
 
-    /** The keys, each once, with entries in any of the states under the namespace. */
+    /** The keys with entries in any of the states under the namespace, each once. */
     public static <K, N> Stream<K> keys(
             LavaInstance instance,
             TypeSerializer<K> keySerializer,
@@ -67,7 +68,7 @@ public final class KeyStreams {
                         });
     }
 
-    /** The pairs of key and namespace, each once, with entries in the state. */
+    /** The pairs of key and namespace with entries in the state, each once. */
     public static <K, N> Stream<Tuple2<K, N>> keysAndNamespaces(
             LavaInstance instance, TypeSerializer<K> keySerializer, StateTable table) {
         RegisteredKeyValueStateBackendMetaInfo<N, ?> metaInfo = metaInfo(table);
@@ -130,7 +131,7 @@ public final class KeyStreams {
             this.namespace = namespace;
         }
 
-        /** Key group and key, or null behind the last one. */
+        /** Key group and key, or null after the last one. */
         byte[] key() {
             return exhausted ? null : key;
         }

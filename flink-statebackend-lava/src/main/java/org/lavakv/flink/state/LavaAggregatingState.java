@@ -5,7 +5,10 @@ import org.apache.flink.api.common.functions.AggregateFunction;
 import org.apache.flink.runtime.state.internal.InternalAggregatingState;
 import org.lavakv.flink.engine.StateContext;
 
-/** {@link org.apache.flink.api.common.state.AggregatingState} on the engine: one record a key. */
+/**
+ * {@link org.apache.flink.api.common.state.AggregatingState} on the engine: one record for each
+ * key.
+ */
 final class LavaAggregatingState<K, N, IN, ACC, OUT>
         extends AbstractLavaMergingState<K, N, IN, ACC, OUT>
         implements InternalAggregatingState<K, N, IN, ACC, OUT> {

@@ -17,8 +17,8 @@ import org.lavakv.flink.engine.StateContext;
 import org.lavakv.flink.engine.StateTable;
 
 /**
- * {@link org.apache.flink.api.common.state.ListState} on the engine: one segment an element, so
- * that an add is an append that reads nothing, and single elements can expire.
+ * {@link org.apache.flink.api.common.state.ListState} on the engine, with one segment for each
+ * element. Therefore an add is an append without a read, and single elements can expire.
  */
 final class LavaListState<K, N, V> extends AbstractLavaState<K, N, List<V>>
         implements InternalListState<K, N, V> {
@@ -36,7 +36,10 @@ final class LavaListState<K, N, V> extends AbstractLavaState<K, N, List<V>>
         elementSerializer = ((ListSerializer<V>) valueSerializer).getElementSerializer();
     }
 
-    /** A copy of the list as it is now: it shows no later changes, and its own reach no state. */
+    /**
+     * A copy of the current list. Later changes of the state do not affect the copy, nor the
+     * reverse.
+     */
     @Override
     public Iterable<V> get() throws IOException {
         return getInternal();
@@ -59,7 +62,7 @@ final class LavaListState<K, N, V> extends AbstractLavaState<K, N, List<V>>
                 readJoined(input, elementSerializer, elements);
             }
         }
-        // Elements that expired in a compaction may leave a list without any.
+        // A list may have no element left after its elements expired in a compaction.
         return elements.isEmpty() ? null : elements;
     }
 
@@ -155,7 +158,8 @@ final class LavaListState<K, N, V> extends AbstractLavaState<K, N, List<V>>
             for (N source : new LinkedHashSet<>(sources)) {
                 if (source != null && !source.equals(target)) {
                     setCurrentNamespace(source);
-                    // Segments of several lists one after the other are those of the joined list.
+                    // The concatenated segments of several lists are the segments of the
+                    // concatenated list.
                     byte[] key = copyKey();
                     int length = read(key, key.length);
                     if (length >= 0) {

@@ -25,9 +25,9 @@ import org.lavakv.flink.engine.StateTable;
 import org.lavakv.flink.engine.TableCursor;
 
 /**
- * {@link org.apache.flink.api.common.state.MapState} on the engine: one record an entry, its value
- * behind one byte that tells null. Whether entries exist, and their keys, are asked without reading
- * values; a clear is one prefix delete.
+ * {@link org.apache.flink.api.common.state.MapState} on the engine, with one record for each entry.
+ * The record's value starts with one byte that marks null. Queries for existence and keys read no
+ * values. A clear is one prefix delete.
  */
 final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, UV>>
         implements InternalMapState<K, N, UK, UV> {
@@ -36,7 +36,10 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
     private static final int QUERY_PAGE_ENTRIES = 4096;
     private static final int QUERY_PAGE_BYTES = 1 << 20;
 
-    /** One large value must not hold memory for the rest of the state's life. */
+    /**
+     * A batch that grew for one large value must not occupy memory for the rest of the state's
+     * life.
+     */
     private static final int KEPT_BATCH_BYTES_MAX = 4 << 20;
 
     private WriteBatch batch = new WriteBatch();
@@ -112,7 +115,8 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
             for (Map.Entry<UK, UV> entry : map.entrySet()) {
                 writeUserValue(entry.getValue());
                 UK userKey = entry.getKey();
-                // For each entry: the given map may read another state while it is iterated over.
+                // Built for each entry, because the given map may access another state during the
+                // iteration.
                 int prefix = keys.withNamespace(namespace);
                 int length = keys.withUserKey(userKey, userKeySerializer);
                 views.beforeWrite(keys.buffer(), length, prefix);
@@ -176,7 +180,9 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
         }
     }
 
-    /** Each iterator of it shows the moment at which it was made, as {@link MapIterator} says. */
+    /**
+     * Each of its iterators shows the map as of the iterator's creation, see {@link MapIterator}.
+     */
     @Override
     public Iterable<Map.Entry<UK, UV>> entries() {
         byte[] prefix = keys.copyWithNamespace(namespace);
@@ -222,8 +228,8 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
     }
 
     /**
-     * As of one moment, though the task goes on writing: from one page, or else from a snapshot.
-     * Large maps that are asked for often make the engine seal and flush as often.
+     * Reads the map as of one moment, although the task continues to write: from one page, or from
+     * a snapshot. Frequent queries of large maps cause frequent seals and flushes.
      */
     @Override
     byte[] readSerialized(byte[] prefix, TypeSerializer<Map<UK, UV>> safeValueSerializer)
@@ -257,20 +263,21 @@ final class LavaMapState<K, N, UK, UV> extends AbstractLavaState<K, N, Map<UK, U
             UV value = input.readBoolean() ? null : safeValues.deserialize(input);
             entries.add(new AbstractMap.SimpleEntry<>(key, value));
         }
-        // null for an empty map, as other backends answer.
+        // Null for an empty map, like other backends.
         return entries.isEmpty()
                 ? null
                 : KvStateSerializer.serializeMap(entries, safeKeys, safeValues);
     }
 
     /**
-     * Iterates over the map of one key and namespace, whatever the current ones are by then. It
-     * shows exactly the entries of the moment at which it was made, with their values of then: not
-     * what is added meanwhile, and also what is removed, updated or cleared meanwhile.
+     * Iterates over the map of one key and namespace, even if the current ones change later. It
+     * shows exactly the entries as of its creation, with their values of that moment: entries added
+     * later are missing; entries removed, updated or cleared later are included.
      *
-     * <p>{@link #remove} removes the entry that {@link #next} returned last from the map, whatever
-     * it has become since; an entry's {@code setValue} writes it, also when it was removed from the
-     * map meanwhile, but not after this iterator removed it. Iterators may be given up at any time.
+     * <p>{@link #remove} removes the entry that {@link #next} returned last from the map, even if
+     * the entry was changed meanwhile. An entry's {@code setValue} writes the entry, even if it was
+     * removed from the map meanwhile, but not after this iterator removed it. Iterators may be
+     * abandoned at any time.
      */
     private abstract class MapIterator<T> implements Iterator<T> {
 

@@ -5,7 +5,9 @@ import org.apache.flink.api.common.functions.ReduceFunction;
 import org.apache.flink.runtime.state.internal.InternalReducingState;
 import org.lavakv.flink.engine.StateContext;
 
-/** {@link org.apache.flink.api.common.state.ReducingState} on the engine: one record a key. */
+/**
+ * {@link org.apache.flink.api.common.state.ReducingState} on the engine: one record for each key.
+ */
 final class LavaReducingState<K, N, V> extends AbstractLavaMergingState<K, N, V, V, V>
         implements InternalReducingState<K, N, V> {
 

@@ -4,7 +4,7 @@ import java.io.IOException;
 import org.apache.flink.runtime.state.internal.InternalValueState;
 import org.lavakv.flink.engine.StateContext;
 
-/** {@link org.apache.flink.api.common.state.ValueState} on the engine: one record a key. */
+/** {@link org.apache.flink.api.common.state.ValueState} on the engine: one record for each key. */
 final class LavaValueState<K, N, V> extends AbstractLavaState<K, N, V>
         implements InternalValueState<K, N, V> {
 

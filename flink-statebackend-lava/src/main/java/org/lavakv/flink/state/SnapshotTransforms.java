@@ -16,11 +16,11 @@ import org.apache.flink.util.FlinkRuntimeException;
 import org.lavakv.flink.engine.ListSegments;
 
 /**
- * Turns what Flink wants done with a state's values in a full snapshot (dropping the expired) into
- * something that works on values in the canonical form: a map's value behind its null flag, a
- * list's elements joined by one byte.
+ * Adapts Flink's transformation of a state's values in a full snapshot (dropping expired ones) to
+ * values in canonical form: a map's value after its null flag, a list's elements joined by one
+ * byte.
  *
- * <p>Threads: factories any thread; the transformers they make one thread each.
+ * <p>Threads: factories any thread; each transformer is used by one thread.
  */
 public final class SnapshotTransforms {
 
@@ -70,7 +70,7 @@ public final class SnapshotTransforms {
         }
     }
 
-    /** Transforms what stands behind the null flag; an entry that goes leaves nothing. */
+    /** Transforms the value after the null flag; a dropped value drops the entry. */
     private static final class MapTransformer implements StateSnapshotTransformer<byte[]> {
 
         private final StateSnapshotTransformer<byte[]> userValues;
@@ -85,7 +85,8 @@ public final class SnapshotTransforms {
                 return null;
             }
             if (value[0] != 0) {
-                // RocksDB leaves null where an entry with TTL has expired; it goes for good here.
+                // RocksDB leaves a null entry where an entry with TTL has expired; here the entry
+                // is dropped.
                 return userValues.filterOrTransform(null) == null ? null : value;
             }
             byte[] userValue = Arrays.copyOfRange(value, 1, value.length);
@@ -102,7 +103,7 @@ public final class SnapshotTransforms {
         }
     }
 
-    /** Transforms the elements of a joined list one by one; a list without any goes. */
+    /** Transforms the elements of a joined list one by one; an empty result drops the list. */
     private static final class ListTransformer<T> implements StateSnapshotTransformer<byte[]> {
 
         private final StateSnapshotTransformer<T> elements;

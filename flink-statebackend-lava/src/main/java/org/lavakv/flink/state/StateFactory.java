@@ -11,8 +11,8 @@ import org.lavakv.flink.engine.StateContext;
 import org.lavakv.flink.engine.StateTable;
 
 /**
- * Makes the state objects of one backend, one a name, and updates them when the state is registered
- * again.
+ * Creates the state objects of one backend, one for each name, and updates them when the state is
+ * registered again.
  *
  * <p>Threads: the task's thread.
  */
@@ -25,7 +25,9 @@ public final class StateFactory<K> {
         this.context = context;
     }
 
-    /** The state of the descriptor's name, on the given table, with the descriptor's functions. */
+    /**
+     * The state with the descriptor's name, on the given table, with the descriptor's functions.
+     */
     @SuppressWarnings("unchecked")
     public <N, SV, S extends State, IS extends S> IS createOrUpdate(
             StateDescriptor<S, SV> descriptor, StateTable table) {

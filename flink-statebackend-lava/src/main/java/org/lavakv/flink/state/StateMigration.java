@@ -25,12 +25,12 @@ import org.lavakv.flink.engine.StateTable;
 import org.lavakv.flink.engine.TableCursor;
 
 /**
- * Rewrites all values of a state from the serializer that they were written with to a new one, and
- * between values with and without TTL. Keys stay as they are.
+ * Rewrites all values of a state from the serializer that wrote them to a new one, and converts
+ * between values with and without TTL. Keys do not change.
  *
  * <p>Threads: the task's thread, before the state is used; an interrupt ends the rewriting. Errors:
  * {@link StateMigrationException}, with a {@link CancelTaskException} as its cause after an
- * interrupt; the backend is then unusable, the checkpoint that it was restored from is as it was.
+ * interrupt. The backend is then unusable, but the restored checkpoint is unchanged.
  */
 public final class StateMigration<K, N, V> {
 
@@ -51,7 +51,8 @@ public final class StateMigration<K, N, V> {
     private final ListSegments segments = new ListSegments();
 
     /**
-     * @param metaInfo the state's meta info after the new serializer was set; it knows the previous
+     * @param metaInfo the state's meta info after the new serializer was set; it contains the
+     *     previous serializer
      */
     @SuppressWarnings("unchecked")
     public StateMigration(
@@ -74,7 +75,8 @@ public final class StateMigration<K, N, V> {
     }
 
     /**
-     * Refuses the change of a map's key serializer: entries are found by their serialized keys.
+     * Refuses a change of a map's key serializer, because entries are found by their serialized
+     * keys.
      *
      * @throws StateMigrationException when the keys' schema changed
      */
@@ -172,7 +174,7 @@ public final class StateMigration<K, N, V> {
                         output.length());
     }
 
-    // The prefix of a map's entry ends with its namespace; only the serializers know where.
+    // The prefix of a map's entry ends with its namespace, whose end only the serializers know.
     private int prefixLength(TableCursor cursor) throws IOException {
         boolean lengths =
                 CompositeKeySerializationUtils.isAmbiguousKeyPossible(

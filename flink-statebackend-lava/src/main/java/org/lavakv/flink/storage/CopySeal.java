@@ -13,14 +13,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells whether the files of a local copy are still those that were put there, without reading
- * them: a restore from local files should cost no more than opening them. A seal holds for the boot
- * of the machine that it was made in, since a power cut may take what was not synced; for files
- * that nobody replaced, cut or wrote to; and for one restore of each part. So what only a whole
- * read finds, a disk that lost bytes, fails at most one attempt, by the checksum of what is read,
- * and the next one checks every byte and falls back to the remote copy.
+ * Tells whether the files of a local copy are unchanged, without reading them: a restore from local
+ * files should cost no more than opening them. A seal is valid until the machine reboots, because a
+ * power cut may lose unsynced data. It is valid for files that were not replaced, truncated or
+ * written to, and for one restore of each part. Therefore damage that only a full read finds, such
+ * as bytes lost by a disk, fails at most one restore attempt, by the checksum of a block. The next
+ * attempt checks every byte and falls back to the remote copy.
  *
- * <p>Threads: any, without state. Errors: none; what cannot be told is not sealed.
+ * <p>Threads: any, without state. Errors: none; a copy that cannot be judged counts as not sealed.
  */
 public final class CopySeal {
 
@@ -33,10 +33,10 @@ public final class CopySeal {
     private CopySeal() {}
 
     /**
-     * Seals files as they are now.
+     * Seals the current files.
      *
-     * @param directory of the local copy
-     * @param names of the engine's files, which are there or, kept by a marker, in a volume
+     * @param directory the directory of the local copy
+     * @param names the engine's files, which are in the directory or, kept by a marker, in a volume
      */
     public static void put(Path directory, Collection<String> names) {
         try {
@@ -49,10 +49,10 @@ public final class CopySeal {
     }
 
     /**
-     * Whether the files are as they were sealed and this part of them is restored for the first
-     * time; never true again for this part.
+     * Returns whether the files are unchanged since they were sealed and this part of them is
+     * restored for the first time. Never returns true again for this part.
      *
-     * @param names as when it was sealed
+     * @param names the same names as for the seal
      * @param part a plain name
      */
     public static boolean claim(Path directory, Collection<String> names, String part) {
@@ -83,7 +83,8 @@ public final class CopySeal {
         for (String name : new TreeSet<>(names)) {
             seal.append(name);
             Path file = directory.resolve(name);
-            // Those of a volume are found by its journal, whose checksums tell their lengths.
+            // Files of a volume are found by the volume's journal, whose checksums cover their
+            // lengths.
             if (Files.exists(file)) {
                 BasicFileAttributes is = Files.readAttributes(file, BasicFileAttributes.class);
                 seal.append(' ').append(is.size());

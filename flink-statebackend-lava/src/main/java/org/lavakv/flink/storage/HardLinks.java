@@ -6,7 +6,7 @@ import org.lavakv.local.PrivateFiles;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Gives a file, which never changes, a second name. Threads: any. */
+/** Gives an immutable file a second name. Threads: any. */
 public final class HardLinks {
 
     private static final Logger LOG = LoggerFactory.getLogger(HardLinks.class);
@@ -14,9 +14,9 @@ public final class HardLinks {
     private HardLinks() {}
 
     /**
-     * Makes {@code to} the same file as {@code from}, or a copy where there can be no link, as
-     * across file systems. What rights others had to the file they lose, if it is this user's; a
-     * copy is this user's.
+     * Makes {@code to} the same file as {@code from}, or a copy where a link is impossible, for
+     * example across file systems. Other users lose their rights to the file if it belongs to this
+     * user; a copy belongs to this user.
      */
     public static void linkOrCopy(Path from, Path to) throws IOException {
         try {

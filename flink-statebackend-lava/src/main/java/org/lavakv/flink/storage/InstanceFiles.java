@@ -14,29 +14,32 @@ import org.lavakv.TableInfo;
 import org.lavakv.VolumeFigures;
 
 /**
- * The directory in which an instance has its files.
+ * The directory of an instance's files.
  *
- * <p>Threads: any; a file is made by one.
+ * <p>Threads: any; each file is created by one thread.
  *
- * <p>Ownership: {@link #close} gives back what this holds.
+ * <p>Ownership: {@link #close} releases the resources of this object.
  *
  * <p>Errors: IOException that names the file.
  */
 public interface InstanceFiles extends AutoCloseable {
 
-    /** Opens the instance; the caller closes it before this. */
+    /** Opens the instance; the caller closes it before this object. */
     LavaDB open(DBOptions options, Lease lease, List<ImportSource> imports) throws LavaDBException;
 
-    /** A file of the directory, which need not be there. */
+    /** A file of the directory, which need not exist. */
     LocalFile file(String name);
 
-    /** Makes a file, which must not be there; the caller closes it, and only then it is whole. */
+    /**
+     * Creates a file, which must not exist. The file is complete only after the caller has closed
+     * it.
+     */
     OutputStream create(String name) throws IOException;
 
     /**
      * Gives a file of another directory a second name here.
      *
-     * @return false when it cannot be the same file here, and must be copied
+     * @return false when the file cannot be linked here, and must be copied
      */
     boolean link(LocalFile from, String name) throws IOException;
 
@@ -46,37 +49,37 @@ public interface InstanceFiles extends AutoCloseable {
     /**
      * Reads every byte of one of the engine's files and checks it.
      *
-     * @param tables to name the table whose data is hit
+     * @param tables to name the table of damaged data
      * @throws LavaDBException CORRUPTION, naming the file
      */
     void verify(String name, List<TableInfo> tables) throws LavaDBException;
 
     /**
-     * Keeps files for local recovery, until somebody deletes the directory that is given. {@link
-     * KeptFiles} finds them again.
+     * Keeps files for local recovery until the given directory is deleted. {@link KeptFiles} finds
+     * them again.
      *
-     * @param directory an ordinary one, which is there
+     * @param directory an existing ordinary directory
      */
     void keep(Path directory, List<String> names) throws IOException;
 
-    /** Lets go what was kept for directories that are gone. Cheap. */
+    /** Releases the files kept for directories that no longer exist. Cheap. */
     void releaseKept() throws IOException;
 
-    /** Where the volume is, for people; null when the files are in no volume. */
+    /** The volume's path, for people; null when the files are not in a volume. */
     @Nullable
     String volumePath();
 
-    /** The counters of the volume; null when the files are in no volume. */
+    /** The volume's counters; null when the files are not in a volume. */
     @Nullable
     VolumeFigures volumeFigures();
 
-    /** Where the directory is, for people. */
+    /** The directory's path, for people. */
     @Override
     String toString();
 
     /**
-     * Removes the files of a volume's directory and lets go of the volume; ordinary files are whose
-     * their directory is. Repeating it does nothing.
+     * Removes the files of a volume's directory and releases the volume. Ordinary files belong to
+     * the owner of their directory and are kept. Repeating the call does nothing.
      */
     @Override
     void close() throws IOException;

@@ -10,11 +10,11 @@ import org.lavakv.Volume;
 import org.lavakv.VolumeOptions;
 
 /**
- * What {@link InstanceFiles#keep} kept for a directory: files in it, or files of a volume that a
- * marker in it names.
+ * The files that {@link InstanceFiles#keep} kept for a directory: files in it, or files of a volume
+ * named by a marker in it.
  *
- * <p>Threads: any. Ownership: the caller closes it, after its files were used; they stay as long as
- * the directory does.
+ * <p>Threads: any. Ownership: the caller closes this object after use of its files. The files exist
+ * as long as the directory does.
  */
 public final class KeptFiles implements AutoCloseable {
 
@@ -29,9 +29,9 @@ public final class KeptFiles implements AutoCloseable {
     }
 
     /**
-     * Looks into a directory.
+     * Finds the kept files of a directory.
      *
-     * @param options count when this mounts the volume
+     * @param options take effect if this call mounts the volume
      * @throws IOException when there is a marker, and the volume's files are gone
      */
     public static KeptFiles in(Path directory, VolumeOptions options) throws IOException {
@@ -51,7 +51,7 @@ public final class KeptFiles implements AutoCloseable {
         }
     }
 
-    /** The marker's path, by which the volume knows the pin. */
+    /** The marker's path, which identifies the pin in the volume. */
     static String marker(Path directory) {
         return directory.toAbsolutePath().resolve(MARKER).toString();
     }
@@ -63,7 +63,7 @@ public final class KeptFiles implements AutoCloseable {
                 : new VolumeFile(pinned.volume(), pinned.directory(), name);
     }
 
-    /** Repeating it does nothing. */
+    /** Repeating the call does nothing. */
     @Override
     public void close() {
         if (pinned != null) {

@@ -11,15 +11,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Removes volumes that stayed behind their last user because of local copies in them, once Flink
- * has deleted those: a TaskManager that then runs no job would keep their space for ever. Looks now
- * and then, on a daemon thread that is there only while a volume lingers.
+ * Removes volumes that outlived their last user because of local copies in them, once Flink has
+ * deleted these copies. Otherwise a TaskManager without jobs would keep their space for ever. A
+ * daemon thread checks periodically; it only exists while such a volume does.
  *
  * <p>Threads: any.
  */
 final class LingeringVolumes {
 
-    /** Of the process. */
+    /** The instance for the process. */
     static final LingeringVolumes ALL = new LingeringVolumes(Duration.ofSeconds(10));
 
     private static final Logger LOG = LoggerFactory.getLogger(LingeringVolumes.class);
@@ -33,7 +33,7 @@ final class LingeringVolumes {
     }
 
     /**
-     * A reference of this volume was closed. If it was the last one and the volume is there still,
+     * A reference to this volume was closed. If it was the last one and the volume still exists,
      * its directory is watched until no volume in it has anything pinned.
      */
     synchronized void closed(Volume volume) {
@@ -47,7 +47,7 @@ final class LingeringVolumes {
         }
         Thread thread = new Thread(this::run, "lava-lingering-volumes");
         thread.setDaemon(true);
-        // Not what of the job happens to be the thread's that closed the volume.
+        // Otherwise the thread would keep the class loader of the job that closed the volume.
         thread.setContextClassLoader(null);
         thread.start();
         watching = true;
@@ -74,12 +74,12 @@ final class LingeringVolumes {
         watching = false;
     }
 
-    /** Whether there is nothing more to watch. */
+    /** Checks all directories; returns whether there is nothing left to watch. */
     private boolean lookAtAll() {
         Set<String> now;
         synchronized (this) {
             now = new HashSet<>(directories);
-            // Who comes meanwhile is looked at once more.
+            // Directories added meanwhile are checked in the next round.
             directories.clear();
         }
         // Not under the lock: a task that closes its backend must not wait for a disk.
@@ -92,7 +92,8 @@ final class LingeringVolumes {
     }
 
     /**
-     * Removes what nobody needs in a directory; whether any volume stays for what is kept in it.
+     * Removes the unused volumes in a directory; returns whether any volume is kept because of
+     * files pinned in it.
      */
     static boolean lingers(String directory) {
         try {

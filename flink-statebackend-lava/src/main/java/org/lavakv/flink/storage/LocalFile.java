@@ -4,16 +4,16 @@ import java.io.IOException;
 import java.io.InputStream;
 
 /**
- * A file on this machine that never changes: an ordinary one, or one of a volume.
+ * An immutable file on this machine: an ordinary one, or one of a volume.
  *
- * <p>Threads: immutable. Ownership: none of the file; one of a volume must not be used after that
- * was closed.
+ * <p>Threads: immutable. Ownership: does not own the file. A file of a volume must not be used
+ * after the volume was closed.
  */
 public interface LocalFile {
 
-    /** Opens it; the caller closes the stream. Errors: IOException naming the file. */
+    /** Opens the file; the caller closes the stream. Errors: IOException naming the file. */
     InputStream open() throws IOException;
 
-    /** Where the file is, for people; the engine names it so, too. */
+    /** The file's location, for people; the engine uses the same name. */
     String displayName();
 }

@@ -6,8 +6,8 @@ import java.nio.file.Path;
 import org.lavakv.local.PrivateFiles;
 
 /**
- * Writes a new local file, for its user alone. Unlike the JDK's streams it says which file could
- * not be written: a full disk must be told by its directory.
+ * Writes a new local file, for its user alone. Unlike the JDK's streams it names the file when a
+ * write fails: the message of a full disk must name the directory.
  *
  * <p>Threads: one. Ownership: the caller closes it. Errors: IOException naming the file.
  */
@@ -15,7 +15,7 @@ public final class LocalFileOutput extends FilterOutputStream {
 
     private final Path file;
 
-    /** Makes the file, which must not exist. */
+    /** Creates the file, which must not exist. */
     public LocalFileOutput(Path file) throws IOException {
         super(PrivateFiles.newOutputStream(file));
         this.file = file;

@@ -8,7 +8,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs a volume once for each time that it is mounted, though many instances open it.
+ * Logs a volume once for each mount, although many instances open it.
  *
  * <p>Threads: any.
  */
@@ -16,7 +16,10 @@ final class Mounts {
 
     private static final Logger LOG = LoggerFactory.getLogger(Mounts.class);
 
-    /** Those that are open, by themselves; a path that none has was mounted anew. */
+    /**
+     * The open volumes by identity, with their paths. A path that no open volume has was mounted
+     * anew.
+     */
     private static final WeakHashMap<Volume, String> OPEN = new WeakHashMap<>();
 
     private Mounts() {}

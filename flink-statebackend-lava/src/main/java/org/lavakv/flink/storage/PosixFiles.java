@@ -15,9 +15,9 @@ import org.lavakv.TableInfo;
 import org.lavakv.VolumeFigures;
 
 /**
- * Files in a directory of the machine.
+ * Files in an ordinary directory.
  *
- * <p>Threads: immutable. Ownership: the directory is the caller's, with what is in it.
+ * <p>Threads: immutable. Ownership: the directory and its content are the caller's.
  */
 public final class PosixFiles implements InstanceFiles {
 
@@ -65,7 +65,7 @@ public final class PosixFiles implements InstanceFiles {
         LavaDB.verifyFile(directory.resolve(name).toString(), tables);
     }
 
-    /** By hard links, or copies where that is another file system. */
+    /** Uses hard links, or copies if the target is on another file system. */
     @Override
     public void keep(Path to, List<String> names) throws IOException {
         for (String name : names) {

@@ -6,7 +6,10 @@ import org.lavakv.LavaClosedException;
 import org.lavakv.LavaDBException;
 import org.lavakv.Volume;
 
-/** A file of a volume. Threads: immutable. Ownership: the volume is whoever's made this. */
+/**
+ * A file of a volume. Threads: immutable. Ownership: the volume belongs to the creator of this
+ * object.
+ */
 final class VolumeFile implements LocalFile {
 
     private final Volume volume;

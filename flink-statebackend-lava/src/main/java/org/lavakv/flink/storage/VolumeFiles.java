@@ -20,8 +20,8 @@ import org.lavakv.VolumeOptions;
 /**
  * Files in a directory of a volume.
  *
- * <p>Threads: any. Ownership: owns the directory and a reference of the volume, which is unmounted
- * with its last one.
+ * <p>Threads: any. Ownership: owns the directory and a reference to the volume. The last reference
+ * unmounts the volume.
  */
 public final class VolumeFiles implements InstanceFiles {
 
@@ -36,9 +36,9 @@ public final class VolumeFiles implements InstanceFiles {
     /**
      * A directory of the process's volume.
      *
-     * @param volumes the directory of the machine in which the volume is; made if missing
-     * @param options count when this mounts the volume
-     * @param directory one of the volume, of which nothing is there
+     * @param volumes the directory of the machine that contains the volume; created if missing
+     * @param options take effect if this call mounts the volume
+     * @param directory a directory of the volume, which does not exist yet
      */
     public static VolumeFiles open(File volumes, VolumeOptions options, String directory)
             throws IOException {
@@ -54,10 +54,10 @@ public final class VolumeFiles implements InstanceFiles {
     }
 
     /**
-     * Removes the volumes in a directory that no process has and in which nothing is kept: a
-     * process that was killed may have left them, and who uses no volumes opens none there.
+     * Removes the volumes in a directory that no process uses and in which nothing is kept. A
+     * killed process may have left them, and instances without volumes open none there.
      *
-     * @param volumes as for {@link #open}; need not be there
+     * @param volumes as for {@link #open}; need not exist
      */
     public static void removeUnused(File volumes) {
         LingeringVolumes.lingers(volumes.getPath());
@@ -115,7 +115,7 @@ public final class VolumeFiles implements InstanceFiles {
         LavaDB.verifyFile(volume, directory + "/" + name, tables);
     }
 
-    /** By a marker file, for as long as that is there. */
+    /** Uses a marker file; the files are kept as long as the marker exists. */
     @Override
     public void keep(Path to, List<String> names) throws IOException {
         try {

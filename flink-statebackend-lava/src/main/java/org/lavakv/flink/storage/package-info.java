@@ -1,7 +1,7 @@
 /**
- * Where an instance's data files are: in a directory of the machine, or in a volume that all
- * instances of the process share.
+ * Where an instance's data files are: in a directory of the machine, or in a volume shared by all
+ * instances of the process.
  *
- * <p>Uses nothing of the other packages.
+ * <p>Layer: uses the bindings ({@code org.lavakv}) only.
  */
 package org.lavakv.flink.storage;

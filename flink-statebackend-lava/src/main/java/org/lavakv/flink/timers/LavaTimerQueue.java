@@ -13,13 +13,13 @@ import org.lavakv.LavaDBException;
 import org.lavakv.flink.engine.TableCursor;
 
 /**
- * The timers of one key group: all in the engine, the first ones in memory too.
+ * The timers of one key group: all of them in the engine, and the first ones in memory as well.
  *
- * <p>Invariants: the head holds the smallest elements without a gap; while it is empty, either the
- * queue is, or the engine's elements are all behind {@code polledUpTo}. So a refill starts behind
- * what was polled and does not walk over its tombstones.
+ * <p>Invariants: the head holds the smallest elements without a gap. While the head is empty,
+ * either the queue is empty, or all of the engine's elements come after {@code polledUpTo}.
+ * Therefore a refill starts after the polled elements and does not scan their tombstones.
  *
- * <p>Threads: the task's thread. Errors: the store's, and then the queue is as it was.
+ * <p>Threads: the task's thread. Errors: the store's; the queue is then unchanged.
  */
 final class LavaTimerQueue<E extends HeapPriorityQueueElement>
         extends AbstractHeapPriorityQueueElement implements InternalPriorityQueue<E> {
@@ -30,13 +30,13 @@ final class LavaTimerQueue<E extends HeapPriorityQueueElement>
     private final int headMax;
     private final TreeSet<byte[]> head = new TreeSet<>(Arrays::compareUnsigned);
 
-    /** Whether the engine has no element that the head has not. */
+    /** Whether the head contains all elements of the engine. */
     private boolean headIsAll;
 
-    /** Where the next refill starts; null: at the key group's begin. */
+    /** The key after which the next refill starts; null for the key group's begin. */
     @Nullable private byte[] polledUpTo;
 
-    /** The first element as an object, once it was asked for. */
+    /** The first element as an object, once it was requested. */
     @Nullable private E first;
 
     LavaTimerQueue(TimerStore<E> store, int keyGroup, int headMax) {
@@ -91,7 +91,7 @@ final class LavaTimerQueue<E extends HeapPriorityQueueElement>
         try {
             store.put(key);
         } catch (RuntimeException e) {
-            // Too long, or the task was cancelled while the write waited.
+            // The timer is too long, or the task was cancelled while the write waited.
             head.remove(key);
             throw e;
         }
@@ -158,8 +158,8 @@ final class LavaTimerQueue<E extends HeapPriorityQueueElement>
     }
 
     /**
-     * For Flink's reading of a whole key group at once. The iterator of all key groups is that of
-     * {@link LavaTimerQueues}; in this one, timers that are added meanwhile may be visited.
+     * For Flink's reading of a single key group. The iterator over all key groups is that of {@link
+     * LavaTimerQueues}. This iterator may visit timers that are added meanwhile.
      */
     @Nonnull
     @Override
@@ -167,8 +167,8 @@ final class LavaTimerQueue<E extends HeapPriorityQueueElement>
         return new TimerIterator<>(store, store.behind(keyGroup, refillFrom(), headMax, false));
     }
 
-    // Elements before the head's may have been added again after others were polled, so the polled
-    // position is a valid start only while the head is empty.
+    // Elements before the head's elements may have been added again after others were polled.
+    // Therefore the polled position is a valid start only while the head is empty.
     @Nullable
     private byte[] refillFrom() {
         return head.isEmpty() ? polledUpTo : null;

@@ -22,7 +22,7 @@ import org.lavakv.flink.engine.StateTable;
 import org.lavakv.flink.engine.StateTables;
 
 /**
- * Makes timer queues that live in the engine.
+ * Creates timer queues in the engine.
  *
  * <p>Threads: the task's thread. Ownership: the queues use the instance and end with it.
  */
@@ -33,11 +33,11 @@ public final class LavaTimerQueueFactory {
     private final int numberOfKeyGroups;
     private final int cacheSize;
 
-    /** States whose serializer was settled in this run. */
+    /** States whose serializer was determined in this run. */
     private final Set<String> current = new HashSet<>();
 
     /**
-     * @param cacheSize how many timers of each key group are kept in memory, at least 1
+     * @param cacheSize number of timers of each key group that are kept in memory, at least 1
      */
     public LavaTimerQueueFactory(
             LavaInstance instance, StateTables tables, int numberOfKeyGroups, int cacheSize) {
@@ -49,7 +49,7 @@ public final class LavaTimerQueueFactory {
     }
 
     /**
-     * The queue of a state, which is made if it is new.
+     * The queue of a state, created if the state is new.
      *
      * @param allowFutureMetadataUpdates whether the serializer may still change, as it does below
      *     Flink's changelog
@@ -68,7 +68,7 @@ public final class LavaTimerQueueFactory {
                 numberOfKeyGroups);
     }
 
-    /** Makes the queue of each key group. */
+    /** Creates the queue of each key group. */
     private static final class PartitionFactory<T extends HeapPriorityQueueElement>
             implements KeyGroupPartitionedPriorityQueue.PartitionQueueSetFactory<
                     T, LavaTimerQueue<T>> {
@@ -118,7 +118,7 @@ public final class LavaTimerQueueFactory {
         }
         TypeSerializerSchemaCompatibility<T> compatibility =
                 restored.updateElementSerializer(serializer);
-        // Timers are keys in the engine, and keys are not rewritten.
+        // Timers are keys in the engine, and keys are never rewritten.
         if (compatibility.isIncompatible()) {
             throw new FlinkRuntimeException(
                     new StateMigrationException(

@@ -39,10 +39,10 @@ final class LavaTimerQueues<
     }
 
     /**
-     * Goes over exactly the timers of this moment, by key group and in each by time: not over those
-     * that are added meanwhile, and also over those that are removed or polled meanwhile. So does
-     * Flink's {@code forEachEventTimeTimer} and {@code forEachProcessingTimeTimer}, whose consumers
-     * may move timers. Its {@code remove} is not supported.
+     * Visits exactly the timers as of this call, by key group and in each by time. Timers added
+     * later are missing; timers removed or polled later are included. The same applies to Flink's
+     * {@code forEachEventTimeTimer} and {@code forEachProcessingTimeTimer}, whose consumers may
+     * change timers. {@code remove} is not supported.
      */
     @Nonnull
     @Override

@@ -6,7 +6,8 @@ import org.lavakv.LavaDBException;
 import org.lavakv.flink.engine.TableCursor;
 
 /**
- * The elements that a cursor goes over. It removes nothing, as those of Flink's own queues.
+ * Iterates over the elements of a cursor. Does not support removal, like the iterators of Flink's
+ * own queues.
  *
  * <p>Threads: the task's thread. Errors: the store's.
  */

@@ -13,8 +13,8 @@ import org.lavakv.flink.engine.LavaInstance;
 import org.lavakv.flink.engine.TableCursor;
 
 /**
- * The engine's side of one timer state, for all key groups: elements as keys without values, in the
- * order of their bytes, which is the order of their priority.
+ * The engine's side of one timer state, for all key groups. Elements are keys without values. Their
+ * byte order is the order of their priority.
  *
  * <p>Threads: the task's thread. Errors: {@link FlinkRuntimeException} naming the state.
  */
@@ -81,9 +81,9 @@ final class TimerStore<E> {
     }
 
     /**
-     * The keys of a key group behind {@code after}, or all for null.
+     * The keys of a key group after {@code after}, or all for null.
      *
-     * @param shared whether the cursor is exhausted or given up before the next call, so that it
+     * @param shared whether the cursor is exhausted or abandoned before the next call, so that it
      *     may use the common page
      */
     TableCursor behind(int keyGroup, byte[] after, int firstPageEntries, boolean shared) {
@@ -91,7 +91,7 @@ final class TimerStore<E> {
                 instance, table, keyGroup, after, firstPageEntries, shared ? page : new ScanPage());
     }
 
-    /** All keys of this moment, of all key groups, whatever is written while they are read. */
+    /** All keys of all key groups as of this call, whatever is written while they are read. */
     TableCursor viewOfAll(int firstPageEntries) throws LavaDBException {
         return TableCursor.ofTable(instance, table, true, firstPageEntries).asView(views);
     }
