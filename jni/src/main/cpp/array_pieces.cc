@@ -17,7 +17,8 @@ ArraySource::ArraySource(JNIEnv* env, jbyteArray array, jint off, jint len, cons
 Status ArraySource::Read(uint64_t offset, size_t length, char* to) {
   if (length > size() || offset > size() - length)
     return Status::InvalidArgument("a read past the end of a Java array");
-  // No exception can be pending behind this: the range was checked above and at the begin.
+  // No exception can be pending after this call: the constructor and the check above have verified
+  // the range.
   env_->GetByteArrayRegion(array_, off_ + static_cast<jint>(offset), static_cast<jsize>(length),
                            reinterpret_cast<jbyte*>(to));
   return Status::OK();
@@ -41,7 +42,7 @@ bool ArraySink::Begin(uint64_t bytes) {
 Status ArraySink::Add(Slice piece) {
   if (piece.size() > bytes_ - done_)
     return Status::Corruption("a value has more bytes than it had");
-  // No exception can be pending behind this: Begin() made the array or checked its range.
+  // No exception can be pending after this call: Begin() created the array or checked its range.
   env_->SetByteArrayRegion(array_, off_ + static_cast<jint>(done_),
                            static_cast<jsize>(piece.size()),
                            reinterpret_cast<const jbyte*>(piece.data()));

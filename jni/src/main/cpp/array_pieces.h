@@ -8,11 +8,11 @@ namespace lava::jni {
 /// Arrays up to this size are copied as a whole.
 inline constexpr jint kWholeArrayMax = static_cast<jint>(kWholeBytesMax);
 
-/// The bytes of a Java array, which the engine takes in pieces.
+/// The bytes of a Java array, which the engine reads in pieces.
 /// Threads:    of the native call.
 class ArraySource final : public ValueSource {
  public:
-  /// Throws unless array[off, off + len) is there.
+  /// Throws unless array[off, off + len) is a valid range.
   ArraySource(JNIEnv* env, jbyteArray array, jint off, jint len, const char* what);
   uint64_t size() const override { return static_cast<uint64_t>(len_); }
   Status Read(uint64_t offset, size_t length, char* to) override;
@@ -23,7 +23,7 @@ class ArraySource final : public ValueSource {
   const jint off_, len_;
 };
 
-/// A Java array that the engine fills in pieces: a new one, or room in the caller's.
+/// A Java array that the engine fills in pieces: a new one, or space in the caller's array.
 /// Threads:    of the native call.
 class ArraySink final : public ValueSink {
  public:
@@ -33,10 +33,10 @@ class ArraySink final : public ValueSink {
   bool Begin(uint64_t bytes) override;
   Status Add(Slice piece) override;
 
-  /// Whether the value came here.
+  /// Whether the engine passed the value to this sink.
   bool begun() const { return begun_; }
-  /// After a call for which that is so. *length: of the value; of one that room is too small for,
-  /// nothing was copied. Throws the call's error, and what went wrong here.
+  /// Call after an engine call for which begun() is true. *length: the value's length; a value too
+  /// large for the space is not copied. Throws the call's error, or an error of this sink.
   jbyteArray Finish(Status status, jint* length);
 
  private:

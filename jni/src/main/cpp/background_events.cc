@@ -6,7 +6,7 @@
 namespace lava::jni {
 namespace {
 
-// What org.lavakv.BackgroundEvent reads.
+// Packs the events that org.lavakv.BackgroundEvent reads.
 jbyteArray Take(JNIEnv* env, jclass, jlong handle) {
   return Entry(env, jbyteArray{}, [&]() -> jbyteArray {
     Use<DatabaseHandle> use(handle);

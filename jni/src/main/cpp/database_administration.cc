@@ -158,7 +158,7 @@ jint Flush(JNIEnv* env, jobject, jlong handle, jint wait_ms) {
   });
 }
 
-// Zero when done; else the ticket for the next call.
+// Returns zero when done, otherwise the ticket for the next call.
 jlong CompactAll(JNIEnv* env, jobject, jlong handle, jint wait_ms, jlong ticket) {
   return Entry(env, jlong{0}, [&]() -> jlong {
     Use<DatabaseHandle> use(handle);
@@ -223,7 +223,7 @@ jbyteArray ValueDecisions(JNIEnv* env, jobject, jlong handle) {
   });
 }
 
-// The order is DBStatistics.java's.
+// The order of DBStatistics.java.
 void Statistics(JNIEnv* env, jobject, jlong handle, jlongArray out) {
   static_cast<void>(Entry<Declares::kNothing>(env, 0, [&]() -> int {
     Use<DatabaseHandle> use(handle);
@@ -323,7 +323,7 @@ jint VerifyOneFile(JNIEnv* env, jclass, jbyteArray path, jbyteArray tables, jlon
   });
 }
 
-// Not a Use<DatabaseHandle>: the database is closed.
+// Does not use Use<DatabaseHandle>, because the database is closed.
 jbyteArray LeftOpen(JNIEnv* env, jclass, jlong number) {
   return Entry<Declares::kNothing>(env, jbyteArray{}, [&]() -> jbyteArray {
     auto* handle = reinterpret_cast<Handle*>(number);

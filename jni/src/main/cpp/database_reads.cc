@@ -19,7 +19,7 @@ constexpr jint kFlagLowerExclusive = 1;
 constexpr jint kFlagKeysOnly = 2;
 constexpr jint kFlagPastCache = 4;
 constexpr uint32_t kFlagDone = 1;
-constexpr uint32_t kSectionsShift = 1;  // their number stands above the flag
+constexpr uint32_t kSectionsShift = 1;  // the number of sections is above the flag
 
 jint Length(Slice value) {
   if (value.size() > static_cast<size_t>(std::numeric_limits<jint>::max())) {
@@ -101,8 +101,8 @@ jboolean ContainsPrefix(JNIEnv* env, jobject, jlong handle, jlong table, jbyteAr
   });
 }
 
-// Request: count, then for each key its length, its prefix' length and its bytes. Answer: for each
-// key the value's length or -1, then its bytes.
+// Request: count, then for each key its length, the length of its prefix, and its bytes. Result:
+// for each key the value's length or -1, then its bytes.
 jbyteArray MultiGet(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray request,
                     jlong snapshot) {
   return Entry(env, jbyteArray{}, [&]() -> jbyteArray {
@@ -141,8 +141,8 @@ void PutInt32(char* to, uint32_t v) {
   for (int i = 3; i >= 0; i--, v >>= 8) to[i] = static_cast<char>(v);
 }
 
-// Writes the page behind its header, and the packed sections behind its last key; or returns how
-// large `out` must be.
+// Writes the page after its header, and the packed sections after its last key. If `out` is too
+// small, returns the size that it must have.
 jint WritePage(JNIEnv* env, const ScanPage& page, Slice sections, jbyteArray out, jint out_room) {
   const size_t needed =
       kPageHeaderBytes + page.bytes.size() + page.last_key.size() + sections.size();
@@ -158,7 +158,7 @@ jint WritePage(JNIEnv* env, const ScanPage& page, Slice sections, jbyteArray out
   PutInt32(&header[8], static_cast<uint32_t>(page.bytes.size()));
   PutInt32(&header[12], static_cast<uint32_t>(page.last_key.size()));
   const auto entries_end = static_cast<jint>(kPageHeaderBytes + page.bytes.size());
-  // The header goes last: no JNI call follows one that may have failed.
+  // The header is written last: no JNI call follows one that may have failed.
   CheckRange(out, 0, out_room, "page");
   if (env->GetArrayLength(out) < out_room) ThrowOutOfBounds("page: array is smaller than its room");
   CopyOut(env, page.bytes, out, kPageHeaderBytes, out_room - jint{kPageHeaderBytes});
@@ -171,7 +171,7 @@ jint WritePage(JNIEnv* env, const ScanPage& page, Slice sections, jbyteArray out
   return 0;
 }
 
-// Empties a thread's page at the end of a call, and says what it keeps.
+// Empties a thread's page at the end of a call, and reports the memory that it keeps.
 struct RecycledPage {
   ScanPage* page;
   KeptBytes* kept;

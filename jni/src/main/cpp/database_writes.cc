@@ -10,7 +10,7 @@ namespace {
 
 constexpr jint kBusy = static_cast<jint>(Status::Code::kBusy);
 
-// The frame of every write: in the database, unless a test wants it to wait.
+// The common part of every write: runs the body in the database, unless a test injects Busy.
 template <typename Body>
 jint WriteEntry(JNIEnv* env, jlong handle, const Body& body) {
   return Entry(env, jint{0}, [&]() -> jint {
@@ -83,7 +83,7 @@ jint DeleteRange(JNIEnv* env, jobject, jlong handle, jlong table, jbyteArray low
 
 constexpr size_t kBorrowedBytesMin = 64 << 10;
 
-// The layout is WriteBatch.java's: kind, table, bytes of key, prefix and value; key; value.
+// The layout of WriteBatch.java: kind, table, bytes of key, prefix and value; key; value.
 void UnpackBatch(Slice bytes, WriteBatch* batch) {
   for (Unpacker in(bytes); in.left() > 0;) {
     const auto kind = static_cast<WriteBatch::Kind>(in.Int8());
@@ -95,7 +95,7 @@ void UnpackBatch(Slice bytes, WriteBatch* batch) {
     const KeyRef ref{key, CheckPrefix(prefix, key_bytes)};
     const Slice value = in.Take(value_bytes);
     const bool writes = kind == WriteBatch::Kind::kPut || kind == WriteBatch::Kind::kAppend;
-    if (writes && value_bytes > kBorrowedBytesMin) {  // it stays where it is during the call
+    if (writes && value_bytes > kBorrowedBytesMin) {  // the bytes do not move during the call
       batch->Borrow(kind, table, ref, value);
       continue;
     }
@@ -126,7 +126,7 @@ jint Write(JNIEnv* env, jobject, jlong handle, jbyteArray packed, jint length) {
       WriteBatch* batch;
       KeptBytes* kept;
       ~Cleared() {
-        // Not by assignment: a string keeps its storage when an empty one is moved to it.
+        // Not by assignment: a string keeps its storage when an empty string is moved to it.
         if (batch->kept_bytes() > kKeptBatchBytesMax) WriteBatch dropped = std::move(*batch);
         batch->Clear();
         kept->Set(batch->kept_bytes());

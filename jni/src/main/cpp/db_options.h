@@ -21,8 +21,8 @@ DbOption(const char*, T DBOptions::*) -> DbOption<T>;
 #define LAVA_DB_OPTION(field) \
   DbOption { #field, &DBOptions::field }
 
-/// The options that Java passes as numbers, in the order of DBOption.java, which DBOptionTest.java
-/// compares with this table. docs/adding-an-option.md says what else an option needs.
+/// The options that Java passes as numbers, in the order of DBOption.java. DBOptionTest.java
+/// compares the two tables. See docs/adding-an-option.md for the other steps.
 inline constexpr std::tuple kDbOptions{
     LAVA_DB_OPTION(partition_bytes),
     LAVA_DB_OPTION(partition_first),
@@ -61,11 +61,11 @@ inline constexpr std::tuple kDbOptions{
 
 #undef LAVA_DB_OPTION
 
-/// The numbers that DBOptions.java packed.
+/// Converts the numbers that DBOptions.java packed.
 /// Errors:     throws InvalidArgument's JavaError.
 DBOptions ToDbOptions(JNIEnv* env, jlongArray numbers);
 
-/// The table for DBOptionTest.java: how many, then name and default of each.
+/// The table for DBOptionTest.java: the number of options, then name and default of each.
 void PackDbOptions(Packer* out);
 
 }  // namespace lava::jni

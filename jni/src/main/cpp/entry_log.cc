@@ -27,7 +27,7 @@ EntryLocation ToLocation(jlong segment, jlong offset, jlong bytes) {
           static_cast<uint64_t>(bytes), 0};
 }
 
-// The frame of what logs an entry: OK, NotFound and Busy are answers.
+// The common part of calls that log an entry. OK, NotFound and Busy are returned as results.
 template <typename Body>
 jint LogCall(JNIEnv* env, jlong handle, jlongArray out, const Body& body) {
   return Entry(env, jint{0}, [&]() -> jint {
@@ -126,7 +126,7 @@ jbyteArray SegmentName(JNIEnv* env, jobject, jlong handle, jlong segment) {
   });
 }
 
-// Answer: the number of entries, then each with its length before it.
+// Result: the number of entries, then each entry preceded by its length.
 jbyteArray Decode(JNIEnv* env, jclass, jbyteArray name, jlong offset, jbyteArray bytes, jint off,
                   jint len) {
   return Entry(env, jbyteArray{}, [&]() -> jbyteArray {

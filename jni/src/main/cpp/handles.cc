@@ -12,7 +12,8 @@ std::atomic<int64_t> Handle::open_count_{0};
 
 namespace {
 
-/// Waits until done() or for Handle::kWaitMsMax; sleeps, because waiting is rare and short.
+/// Waits until done() returns true, at most Handle::kWaitMsMax. Sleeps, because waits are rare and
+/// short.
 template <typename Done>
 bool WaitBounded(Done&& done) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(Handle::kWaitMsMax);
@@ -32,7 +33,7 @@ bool Handle::Close() {
   if (!WaitBounded([this] { return gate().empty(); })) return false;
   Phase expected = Phase::kOpen;
   if (phase_.compare_exchange_strong(expected, Phase::kFreeing)) {
-    // If Free() throws, the object counts as closed: a second try could not do better.
+    // If Free() throws, the object counts as closed: a second attempt could not do better.
     struct Done {
       Handle* handle;
       bool freed = true;
@@ -72,8 +73,8 @@ bool DatabaseHandle::Free() {
     std::this_thread::sleep_for(std::chrono::milliseconds(kWaitMsMax));
     return false;
   }
-  // Without a log nothing that close could still write would count, so but for Busy its status
-  // says nothing that the caller could act on; the engine has reported failed flushes before.
+  // Without a log nothing that Close() could still write matters. Therefore the caller cannot act
+  // on its status, except Busy. The engine has already reported failed flushes.
   if (state_->db->Close().IsBusy()) return false;
   left_open_ = state_->db->LeftOpen();
   state_->db.reset();

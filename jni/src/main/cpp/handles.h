@@ -17,13 +17,14 @@
 
 namespace lava::jni {
 
-/// Counts the calls inside an object and shuts it for new ones.
+/// Counts the running calls of an object and refuses new ones after it was shut.
 /// Threads:    any thread.
 class Gate {
  public:
-  /// False when shut; otherwise Leave() must follow.
+  /// Returns false when shut; otherwise Leave() must follow.
   bool Enter() noexcept {
-    // Looking first keeps refused calls from delaying the one that waits for the gate to empty.
+    // The check before the increment keeps refused calls from delaying the thread that waits for
+    // running calls to end.
     if ((state_.load() & kShut) != 0) return false;
     if ((state_.fetch_add(1) & kShut) == 0) return true;
     state_.fetch_sub(1);
@@ -39,8 +40,8 @@ class Gate {
   std::atomic<uint32_t> state_{0};
 };
 
-/// What a Java object's `handle` points to. It outlives the object's close, so that late calls
-/// find a shut gate and no freed memory; the Java cleaner deletes it.
+/// The native object behind a Java object's `handle`. It outlives the object's close, so that late
+/// calls find a shut gate instead of freed memory. The Java cleaner deletes it.
 /// Threads:    any thread, but Release() is the last call.
 class Handle {
  public:
@@ -63,19 +64,19 @@ class Handle {
   /// "the database in /x is closed", for the exception.
   virtual std::string ClosedMessage() const = 0;
 
-  /// Shuts the gate, waits at most kWaitMsMax for calls inside, then frees what is held, once.
-  /// False when that must be tried again.
+  /// Shuts the gate, waits at most kWaitMsMax for running calls, then frees the resources, once.
+  /// Returns false when the call must be repeated.
   bool Close();
-  /// Closes whatever it takes and deletes this. True when it had been open.
+  /// Closes the object, however long that takes, and deletes it. Returns true if it had been open.
   bool Release();
 
-  /// Handles made and not closed yet, of all kinds.
+  /// Number of handles of all kinds that are not closed.
   static int64_t open_count() noexcept { return open_count_.load(); }
 
  protected:
   explicit Handle(Kind kind) : kind_(kind) { open_count_.fetch_add(1); }
-  /// Frees what is held. Nobody is inside, and nobody comes in any more. False, after a bounded
-  /// wait, when it must be called again.
+  /// Frees the resources. No call is running, and no new call can begin. Returns false, after a
+  /// bounded wait, when it must be called again.
   virtual bool Free() = 0;
 
  private:
@@ -86,12 +87,13 @@ class Handle {
   std::atomic<Phase> phase_{Phase::kOpen};
 };
 
-/// What a database and its snapshots share: the gate, and the engine until the database closes.
+/// State shared by a database and its snapshots: the gate, and the engine until the database
+/// closes.
 struct DatabaseState {
   explicit DatabaseState(std::string p) : path(std::move(p)) {}
   const std::string path;
   Gate gate;
-  std::shared_ptr<DB> db;  // reset by close, when nobody is inside
+  std::shared_ptr<DB> db;  // reset by close, when no call is running
 };
 
 class DatabaseHandle final : public Handle {
@@ -135,7 +137,7 @@ class LeaseHandle final : public Handle {
   std::shared_ptr<Lease> lease_;
 };
 
-/// Keeps the engine object (closed or not) until the snapshot is closed, whatever the order.
+/// Keeps the engine object (closed or not) until the snapshot is closed, in any order.
 class SnapshotHandle final : public Handle {
  public:
   static constexpr Kind kKind = Kind::kSnapshot;
@@ -162,12 +164,12 @@ class SnapshotHandle final : public Handle {
   std::shared_ptr<Snapshot> snapshot_;
 };
 
-/// One reference of a volume. Files that were opened through it hold their own, so that they may be
-/// closed after it.
+/// One reference to a volume. Files that were opened through it hold their own references, so that
+/// they may be closed after it.
 class VolumeHandle final : public Handle {
  public:
   static constexpr Kind kKind = Kind::kVolume;
-  /// pinned_directory: of Host::OpenPinned(), else empty.
+  /// pinned_directory: the directory of Host::OpenPinned(), else empty.
   VolumeHandle(std::shared_ptr<SharedVolume> volume, std::string pinned_directory,
                std::vector<std::string> left_behind)
       : Handle(kKind),
@@ -196,7 +198,7 @@ class VolumeHandle final : public Handle {
   std::shared_ptr<SharedVolume> volume_;
 };
 
-/// An open file of a volume, and a reference that keeps the volume until it is closed.
+/// An open file of a volume, with a reference that keeps the volume until it is closed.
 class VolumeInputHandle final : public Handle {
  public:
   static constexpr Kind kKind = Kind::kVolumeInput;
@@ -219,7 +221,7 @@ class VolumeInputHandle final : public Handle {
   std::unique_ptr<VolumeInput> input_;
 };
 
-/// A new file of a volume, and a reference that keeps the volume until it is closed.
+/// A new file of a volume, with a reference that keeps the volume until it is closed.
 class VolumeOutputHandle final : public Handle {
  public:
   static constexpr Kind kKind = Kind::kVolumeOutput;
@@ -239,7 +241,7 @@ class VolumeOutputHandle final : public Handle {
 
  private:
   Gate gate_;
-  Mutex mutex_;  // the engine's file is for one thread; Java may come with several
+  Mutex mutex_;  // the engine's file is for one thread, but several Java threads may call
   std::shared_ptr<SharedVolume> volume_;
   std::unique_ptr<VolumeOutput> output_ LAVA_PT_GUARDED_BY(mutex_);
 };
@@ -247,7 +249,7 @@ class VolumeOutputHandle final : public Handle {
 [[noreturn]] void ThrowClosed(std::string message);
 [[noreturn]] void ThrowBadHandle();
 
-/// A call's stay inside an object. Throws LavaClosedException's JavaError when it is closed.
+/// A running call of an object. Throws LavaClosedException's JavaError when the object is closed.
 template <typename H>
 class Use {
  public:
@@ -272,7 +274,7 @@ class Use {
   H* const handle_;
 };
 
-/// A stay inside a snapshot and its database, or inside nothing for 0.
+/// A running call of a snapshot and its database; of nothing for 0.
 class UseSnapshot {
  public:
   UseSnapshot(jlong handle, const DatabaseState* expected);
@@ -285,10 +287,10 @@ class UseSnapshot {
   SnapshotHandle* handle_ = nullptr;
 };
 
-/// The number that Java keeps for a handle.
+/// The number by which Java refers to a handle.
 jlong ToJava(std::unique_ptr<Handle> handle) noexcept;
 
-/// A table's pointer from Java.
+/// The table that a number from Java refers to.
 Table* ToTable(jlong number);
 
 }  // namespace lava::jni

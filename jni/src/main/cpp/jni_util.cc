@@ -9,10 +9,10 @@ std::atomic<Fault> injected_fault{Fault::kNone};
 
 namespace {
 
-constexpr jint kInternalCode = 100;  // Status.Code.INTERNAL, which only the bindings know
+constexpr jint kInternalCode = 100;  // Status.Code.INTERNAL, which only the bindings use
 
-// Weak: a strong reference from native code to a class of ours would keep its loader, and so this
-// library, for ever. The loader keeps the classes while any native method can run.
+// Weak references: a strong reference from native code to one of our classes would keep its loader,
+// and so this library, for ever. The loader keeps the classes while any native method can run.
 struct Classes {
   jweak lava_exception = nullptr;
   jweak closed_exception = nullptr;
@@ -23,7 +23,8 @@ struct Classes {
 };
 Classes classes;
 
-// UTF-8 to UTF-16; what is not UTF-8 becomes U+FFFD, because messages may hold any file name.
+// Converts UTF-8 to UTF-16. Invalid bytes become U+FFFD, because messages may contain any file
+// name.
 std::u16string ToUtf16(std::string_view in) {
   std::u16string out;
   out.reserve(in.size());
@@ -71,8 +72,8 @@ void ThrowLava(JNIEnv* env, jint code, std::string_view message) {
   if (exception != nullptr) env->Throw(exception);
 }
 
-// The message goes through ThrowNew, which takes modified UTF-8: plain ASCII is the same in both,
-// the rest is replaced.
+// ThrowNew takes modified UTF-8, which equals plain ASCII for ASCII characters. All other
+// characters are replaced.
 void ThrowPlain(JNIEnv* env, jweak weak, std::string message) {
   for (char& c : message) {
     if (static_cast<signed char>(c) <= 0) c = '?';
@@ -183,7 +184,7 @@ void RaiseInJava(JNIEnv* env, Declares declares) noexcept {
   try {
     RaiseCaught(env, declares);
   } catch (...) {
-    // Building the message failed, so memory is out; this path allocates nothing native.
+    // Building the message failed, so memory is exhausted. This path allocates no native memory.
     auto type = static_cast<jclass>(env->NewLocalRef(classes.internal_error));
     if (type != nullptr) env->ThrowNew(type, "no native memory to describe a native failure");
   }

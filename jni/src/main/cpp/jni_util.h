@@ -18,8 +18,8 @@
 
 namespace lava::jni {
 
-/// Describes the Java exception that an entry is to end with. Thrown inside the glue only; Entry()
-/// turns it into the Java exception, once.
+/// Describes the Java exception with which an entry will end. Only thrown inside the bindings;
+/// Entry() converts it once to the Java exception.
 struct JavaError {
   enum class Kind { kStatus, kNullPointer, kOutOfBounds, kPending };
   Kind kind;
@@ -32,7 +32,7 @@ void Check(Status status);
 [[noreturn]] void ThrowNull(const char* what);
 [[noreturn]] void ThrowOutOfBounds(std::string message);
 
-/// What tests inject, see LavaLibrary.setFault0.
+/// Faults injected by tests, see LavaLibrary.setFault0.
 enum class Fault : int {
   kNone = 0,
   kException = 1,
@@ -40,7 +40,7 @@ enum class Fault : int {
   kOddThrow = 3,
   kBusy = 4,
   kCloseBusy = 5,
-  // What a sanitizer must report; nothing in other builds.
+  // Errors that a sanitizer must report; no effect in other builds.
   kHeapOverflow = 6,
   kUndefined = 7
 };
@@ -50,10 +50,10 @@ extern std::atomic<Fault> injected_fault;
 /// Whether the Java method of an entry declares LavaDBException.
 enum class Declares { kLavaDBException, kNothing };
 
-/// Turns the exception in flight into a pending Java exception. Only inside a catch block.
+/// Converts the current C++ exception to a pending Java exception. Only inside a catch block.
 [[gnu::cold]] void RaiseInJava(JNIEnv* env, Declares declares) noexcept;
 
-/// The frame of every native method: no C++ exception leaves it.
+/// The common part of every native method: no C++ exception leaves it.
 /// Errors:     returns `failed`, with a Java exception pending.
 template <Declares declares = Declares::kLavaDBException, typename R, typename Body>
 R Entry(JNIEnv* env, R failed, Body&& body) noexcept {
@@ -68,15 +68,15 @@ R Entry(JNIEnv* env, R failed, Body&& body) noexcept {
   }
 }
 
-/// True when a write or wait should answer Busy because a test says so.
+/// Whether a test wants writes and waits to return Busy.
 inline bool BusyInjected() {
   return injected_fault.load(std::memory_order_relaxed) == Fault::kBusy;
 }
 
-/// 0 for OK, the number of kBusy for Busy; throws for everything else.
+/// Returns 0 for OK and the number of kBusy for Busy; throws for everything else.
 jint DoneOrBusy(Status status);
 
-/// What something of a thread takes, told to the process's budget whenever it changes.
+/// The size of a buffer that belongs to a thread. Every change is reported to the process's budget.
 /// Threads:    one. Units: bytes.
 class KeptBytes {
  public:
@@ -95,7 +95,7 @@ class KeptBytes {
   size_t told_ = 0;
 };
 
-/// Bytes that grow, are not cleared, and are kept for the next call of the thread unless large.
+/// A growing, uninitialized buffer. It is kept for the thread's next call unless it is large.
 class GrowBuffer {
  public:
   char* Reserve(size_t bytes) {
@@ -113,7 +113,7 @@ class GrowBuffer {
       data_.reset();
       capacity_ = 0;
     }
-    kept_.Set(capacity_);  // less than before, too, when there was no memory
+    kept_.Set(capacity_);  // smaller than before if memory was exhausted
   }
 
  private:
@@ -123,7 +123,7 @@ class GrowBuffer {
   KeptBytes kept_;
 };
 
-/// Where a call's array goes on its way in: the stack when it is small, which needs no clearing.
+/// The buffer for an array argument. Small arrays use the stack, which needs no initialization.
 template <size_t kStackBytes>
 class InBytes {
  public:
@@ -138,50 +138,50 @@ class InBytes {
   GrowBuffer* spill_;
 };
 
-/// Throws unless off and len are a possible range of a Java array that is not null.
+/// Throws unless the array is not null, and off and len are a possible range.
 void CheckRange(const void* array, jint off, jint len, const char* what);
 
-/// The one way in for bytes: array[off, off + len), checked, copied once. The JVM checks the upper
-/// end against the array's length while it copies.
-/// Ownership:  the slice lives in *room.
+/// The only way to pass bytes in: array[off, off + len), checked, copied once. The JVM checks the
+/// upper bound against the array's length during the copy.
+/// Ownership:  the slice is stored in *room.
 template <size_t kStackBytes>
 Slice CopyIn(JNIEnv* env, jbyteArray array, jint off, jint len, const char* what,
              InBytes<kStackBytes>* room) {
   CheckRange(array, off, len, what);
   char* to = room->Room(static_cast<size_t>(len));
   env->GetByteArrayRegion(array, off, len, reinterpret_cast<jbyte*>(to));
-  // Java checked the range, too. But without this question a call that forgot to would go on with
-  // bytes that nobody copied; measured, it costs about 5 of the 130 ns of contains().
+  // Java has checked the range, too. Without this test, a call that forgot the check would go on
+  // with uninitialized bytes. By measurement the test costs about 5 of the 130 ns of contains().
   if (env->ExceptionCheck()) [[unlikely]] {
     throw JavaError{JavaError::Kind::kPending, Status::OK(), {}};
   }
   return Slice(to, static_cast<size_t>(len));
 }
 
-/// A whole array, for calls that are not hot.
+/// Copies a whole array, for infrequent calls.
 std::string CopyWhole(JNIEnv* env, jbyteArray array, const char* what);
-/// Text that the operating system or a name table gets: no NUL inside.
+/// Copies text that is passed to the operating system or a name table: no NUL inside.
 std::string CopyPath(JNIEnv* env, jbyteArray array);
 
-/// The one way out for bytes into an existing array; the JVM checks the range.
+/// The only way to pass bytes out into an existing array; the JVM checks the range.
 /// Errors:     a pending Java exception, nothing copied.
 void CopyOut(JNIEnv* env, Slice bytes, jbyteArray array, jint off, jint room);
 inline constexpr size_t kJavaArrayMax = std::numeric_limits<jint>::max() - 8;
-/// Of a result that no array can hold.
+/// For a result that no array can hold.
 [[noreturn]] void ThrowTooLarge(uint64_t bytes);
 /// A new Java array with these bytes.
 jbyteArray NewArray(JNIEnv* env, Slice bytes);
 /// Fills a long[] of exactly this length.
 void CopyNumbers(JNIEnv* env, std::span<const jlong> numbers, jlongArray out);
 
-/// The long[] of some options' toNative in Java, taken in order.
+/// The long[] of some options' toNative in Java, read in order.
 /// Errors:     throws InvalidArgument's JavaError.
 class OptionNumbers {
  public:
   OptionNumbers(JNIEnv* env, jlongArray array);
   uint64_t Next();
   uint32_t Next32();
-  /// All were taken.
+  /// Checks that all numbers were read.
   void End() const;
 
  private:
@@ -191,7 +191,7 @@ class OptionNumbers {
 
 /// Throws InvalidArgument unless 0 <= prefix <= key bytes.
 uint32_t CheckPrefix(jint prefix, size_t key_bytes);
-/// A number from Java that must not be negative.
+/// Converts a number from Java that must not be negative.
 uint32_t Unsigned(jint value, const char* what);
 
 /// Caches the exception classes; false with a Java exception pending.

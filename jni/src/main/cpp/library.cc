@@ -10,7 +10,7 @@ namespace lava::jni {
 namespace {
 
 constexpr jint kJniVersion = JNI_VERSION_10;
-// Behind a marker, so that a tool can read which version a library file is.
+// The marker lets a tool find the version in a library file.
 constexpr char kBuildId[] = "lava-build-id:" LAVA_JNI_BUILD_ID;
 
 NativeClass (*const kClasses[])() = {
@@ -22,7 +22,7 @@ NativeClass (*const kClasses[])() = {
 
 const char* OwnBuildId() { return std::strchr(kBuildId, ':') + 1; }
 
-/// False, with UnsatisfiedLinkError pending, unless the Java classes are of this version.
+/// Returns false, with UnsatisfiedLinkError pending, unless the Java classes have this version.
 bool CheckBuildId(JNIEnv* env) {
   jclass library = env->FindClass("org/lavakv/LavaLibrary");
   if (library == nullptr) return false;
@@ -46,7 +46,7 @@ bool CheckBuildId(JNIEnv* env) {
 }
 
 void UnregisterAll(JNIEnv* env) {
-  // Keeps what is pending: the calls below must not run with it.
+  // Saves the pending exception: the calls below must not run with one.
   jthrowable pending = env->ExceptionOccurred();
   env->ExceptionClear();
   for (auto list : kClasses) {

@@ -6,14 +6,14 @@
 
 namespace lava::jni {
 
-/// The native methods of each Java class, for RegisterNatives. Each list stands in the file that
-/// implements it; a list names its Java class' methods with their exact signatures.
+/// The native methods of each Java class, for RegisterNatives. Each list is defined in the file
+/// that implements it, and names the methods of its Java class with their exact signatures.
 struct NativeClass {
   const char* name;
   std::span<const JNINativeMethod> methods;
 };
 
-/// LavaDB has several lists, by what its methods do.
+/// LavaDB has several lists, by the purpose of the methods.
 NativeClass DatabaseReads();
 NativeClass DatabaseScans();
 NativeClass DatabaseWrites();

@@ -103,7 +103,7 @@ jlong Acquire(JNIEnv* env, jclass, jlong bytes, jdouble write_buffer_ratio) {
   });
 }
 
-// The order is HostStatistics.java's.
+// The order of HostStatistics.java.
 void HostNumbers(JNIEnv* env, jclass, jlongArray out) {
   static_cast<void>(Entry<Declares::kNothing>(env, 0, [&]() -> int {
     const HostStatistics s = Host::Get().statistics();

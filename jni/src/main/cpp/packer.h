@@ -9,7 +9,7 @@
 
 namespace lava::jni {
 
-/// Builds what org.lavakv.Decoder reads: big endian, lengths before bytes.
+/// Packs data for org.lavakv.Decoder: big endian, lengths before bytes.
 class Packer {
  public:
   void Int8(uint8_t v) { out_.push_back(static_cast<char>(v)); }
@@ -33,7 +33,7 @@ class Packer {
   std::string out_;
 };
 
-/// Reads what org.lavakv.Encoder and WriteBatch build. Every step is checked against the end.
+/// Reads data that org.lavakv.Encoder and WriteBatch packed. Every read is checked against the end.
 /// Errors:     throws InvalidArgument's JavaError.
 class Unpacker {
  public:
@@ -57,7 +57,7 @@ class Unpacker {
   Slice in_;
 };
 
-/// Enumerations from Java's numbers. Errors: throws InvalidArgument's JavaError.
+/// Converts Java's numbers to enumerations. Errors: throws InvalidArgument's JavaError.
 TableOptions ToTableOptions(int64_t kind, int64_t ttl_layout, int64_t ttl_ms,
                             int64_t separation_bytes);
 Compression ToCompression(int64_t number);

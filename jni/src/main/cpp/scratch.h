@@ -7,8 +7,9 @@
 
 namespace lava::jni {
 
-/// Storage of a thread's hot calls, so that they allocate nothing once warm. What a call leaves
-/// behind is bounded (1 MiB each, 4 MiB of a batch) and charged to the process; pins never stay.
+/// Buffers for a thread's frequent calls, so that they do not allocate after the first calls. Their
+/// size between calls is limited (1 MiB each, 4 MiB for a batch) and charged to the process. Pins
+/// are always released.
 struct Scratch {
   GrowBuffer key;
   GrowBuffer upper;
@@ -16,13 +17,13 @@ struct Scratch {
   PinnedValue pinned;
   ScanPage page;
   WriteBatch batch;
-  KeptBytes pinned_kept, page_kept, batch_kept;  // as their last call left them
+  KeptBytes pinned_kept, page_kept, batch_kept;  // sizes after the last call
 };
 
 inline constexpr size_t kKeptStringBytesMax = 1u << 20;
 inline constexpr size_t kKeptBatchBytesMax = 4u << 20;
 
-/// Empties a string and keeps its storage unless that is large.
+/// Empties a string, and frees its storage only if it is large.
 inline void Recycle(std::string* s) {
   if (s->capacity() > kKeptStringBytesMax) {
     std::string().swap(*s);
@@ -31,19 +32,19 @@ inline void Recycle(std::string* s) {
   }
 }
 
-/// What a string has of the heap, or some bytes of its own that are not worth a question.
+/// The approximate heap size of a string; short strings are stored inside the object.
 inline size_t KeptBytesOf(const std::string& s) {
   constexpr size_t kInside = 16;
   return s.capacity() < kInside ? 0 : s.capacity();
 }
 
-/// The calling thread's. No call of this library is inside another one on the same thread.
+/// The calling thread's buffers. Calls of this library are never nested on one thread.
 inline Scratch& ThreadScratch() {
   static thread_local Scratch scratch;
   return scratch;
 }
 
-/// The thread's value for a read; what it pins is let go at the end of the call.
+/// The thread's value for a read; its pins are released at the end of the call.
 class ScratchValue {
  public:
   ScratchValue() : scratch_(ThreadScratch()), value_(&scratch_.pinned) {}
@@ -62,7 +63,7 @@ class ScratchValue {
   PinnedValue* const value_;
 };
 
-/// Most keys and many values fit: no heap, no thread-local lookup beyond the scratch's own.
+/// Most keys and many values fit: no heap, and no further thread-local lookup.
 inline constexpr size_t kKeyStackBytes = 1024;
 inline constexpr size_t kValueStackBytes = 1024;
 using KeyBytes = InBytes<kKeyStackBytes>;

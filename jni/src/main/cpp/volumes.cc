@@ -14,10 +14,10 @@
 namespace lava::jni {
 namespace {
 
-/// What one call reads or writes at most, so that none waits for a disk for long.
+/// Maximum size of one read or write, so that none waits long for a disk.
 constexpr jint kPieceBytesMax = 1 << 20;
 
-// The order is VolumeOptions.java's.
+// The order of VolumeOptions.java.
 VolumeOptions ToOptions(JNIEnv* env, jlongArray array, jbyteArray capacity_setting) {
   OptionNumbers in(env, array);
   VolumeOptions o;
@@ -76,7 +76,7 @@ jbyteArray Description(JNIEnv* env, jobject, jlong handle) {
   });
 }
 
-// The order is VolumeFigures.java's.
+// The order of VolumeFigures.java.
 void Figures(JNIEnv* env, jobject, jlong handle, jlongArray out) {
   static_cast<void>(Entry<Declares::kNothing>(env, 0, [&]() -> int {
     Use<VolumeHandle> use(handle);
@@ -187,7 +187,8 @@ jlong InputSize(JNIEnv* env, jobject, jlong handle) {
   });
 }
 
-/// How many bytes were read: fewer than len at the end and where len is more than a piece.
+/// Returns the number of bytes read. It is less than len at the end of the file, and if len exceeds
+/// the maximum of one read.
 jint Read(JNIEnv* env, jobject, jlong handle, jlong offset, jbyteArray out, jint off, jint len) {
   return Entry(env, jint{0}, [&]() -> jint {
     Use<VolumeInputHandle> use(handle);

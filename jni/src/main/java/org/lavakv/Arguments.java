@@ -3,9 +3,9 @@ package org.lavakv;
 import java.util.Objects;
 
 /**
- * Looks at what callers pass before it goes to the engine.
+ * Checks callers' arguments before they are passed to the engine.
  *
- * <p>Threads: any. Errors: IndexOutOfBoundsException, and what each says.
+ * <p>Threads: any. Errors: IndexOutOfBoundsException, and the exceptions named at each method.
  */
 final class Arguments {
 
@@ -16,7 +16,7 @@ final class Arguments {
         checkPrefix(prefixLen, len);
     }
 
-    /** The engine refuses large ones, too, but would first get a copy of the bytes. */
+    /** The engine refuses large values, too, but only after it got a copy of the bytes. */
     static void checkValue(TableHandle t, byte[] value, int off, int len) throws LavaDBException {
         if (len > LavaDB.VALUE_BYTES_MAX) {
             throw new LavaDBException(

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What the background jobs of an instance met and no call tells by itself: a fault once when it
+ * A problem of an instance's background jobs that no call reports. A fault is reported once when it
  * begins and once when it is over, a damaged file once.
  *
  * <p>Threads: immutable.
@@ -30,7 +30,7 @@ public final class BackgroundEvent {
     }
 
     /**
-     * What was met since the last call, oldest first. Cheap while there is nothing.
+     * The events since the last call, oldest first. Cheap while there are none.
      *
      * @throws LavaClosedException when the instance is closed
      */
@@ -44,32 +44,32 @@ public final class BackgroundEvent {
         return events;
     }
 
-    /** Of the failure. */
+    /** The code of the failure. */
     public Status.Code code() {
         return code;
     }
 
-    /** What failed has worked again; never so with a damaged file. */
+    /** Whether the failed operation has succeeded again; never true for a damaged file. */
     public boolean isOver() {
         return over;
     }
 
-    /** What was being done, with file and offset; no keys. */
+    /** The failed operation, with file and offset; contains no keys. */
     public String message() {
         return message;
     }
 
-    /** The tables that a damaged file has records of; else empty. */
+    /** The tables with records in the damaged file; empty for other events. */
     public List<String> tables() {
         return tables;
     }
 
-    /** Attempts that failed so until now. */
+    /** Number of attempts that failed in this way so far. */
     public long failures() {
         return failures;
     }
 
-    /** When the first failed, milliseconds since the epoch. */
+    /** Time of the first failure, milliseconds since the epoch. */
     public long sinceMillis() {
         return sinceMillis;
     }

@@ -1,13 +1,13 @@
 package org.lavakv;
 
-/** A native call that answers 0 or that it would have waited too long. */
+/** A native call that returns 0, or Busy if it would have waited too long. */
 interface BoundedCall {
 
     int DONE = 0;
 
     int call() throws LavaDBException;
 
-    /** Repeats a wait that answers Busy. The thread's interrupt ends it. */
+    /** Repeats a wait that returns Busy. An interrupt of the thread ends it. */
     static void untilNotBusy(String what, BoundedCall call) throws LavaDBException {
         while (call.call() != DONE) {
             if (Thread.currentThread().isInterrupted()) {

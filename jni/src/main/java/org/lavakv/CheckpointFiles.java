@@ -4,10 +4,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What a checkpoint consists of: files to copy, and the metadata from which an instance imports
- * them.
+ * The content of a checkpoint: files to copy, and the metadata from which an instance imports them.
  *
- * <p>Threads: immutable but for the metadata array, which the caller owns.
+ * <p>Threads: immutable except for the metadata array, which the caller owns.
  */
 public final class CheckpointFiles {
 
@@ -40,19 +39,18 @@ public final class CheckpointFiles {
         return metadata;
     }
 
-    /** Bytes of the sealed memtables that were in no file yet when the snapshot was taken. */
+    /** Bytes of the sealed memtables that were in no file when the snapshot was taken. */
     public long sealedBytes() {
         return sealedBytes;
     }
 
-    /** Bytes of the files that those memtables became. */
+    /** Bytes of the files to which these memtables were flushed. */
     public long flushedBytes() {
         return flushedBytes;
     }
 
     /**
-     * Names of those files that had not arrived when this was made: see {@link
-     * LavaDB#missingFiles}.
+     * Names of the files that had not arrived when this was made: see {@link LavaDB#missingFiles}.
      */
     public Set<String> missing() {
         return missing;

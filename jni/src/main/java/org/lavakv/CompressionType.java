@@ -1,8 +1,8 @@
 package org.lavakv;
 
-/** How blocks of files are compressed. */
+/** Compression of blocks and values in files. */
 public enum CompressionType {
-    /** Not at all. */
+    /** No compression. */
     NONE(0),
     /** LZ4: fast, moderate. */
     LZ4(1),

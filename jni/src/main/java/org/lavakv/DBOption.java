@@ -3,9 +3,9 @@ package org.lavakv;
 import java.util.Locale;
 
 /**
- * The options of an instance that pass to the native library as numbers, in the library's order,
- * with their defaults. The library's own table is in {@code db_options.h}; {@code DBOptionTest}
- * compares both, and docs/adding-an-option.md says what else an option needs.
+ * The options of an instance that are passed to the native library as numbers, in the library's
+ * order, with their defaults. The library's own table is in {@code db_options.h}, and {@code
+ * DBOptionTest} compares the two. See docs/adding-an-option.md for the other steps.
  */
 enum DBOption {
     PARTITION_BYTES(1),

@@ -5,18 +5,18 @@ import java.util.Objects;
 /**
  * Options of one instance.
  *
- * <p>Threads: not safe for changes from several threads; {@link LavaDB#open} copies it.
+ * <p>Threads: not safe for concurrent changes; {@link LavaDB#open} copies the options.
  *
  * <p>Units: bytes, unless the name says otherwise.
  *
- * <p>Errors: setters refuse negative numbers and null; the rest is checked by {@link LavaDB#open}.
+ * <p>Errors: setters refuse negative numbers and null; {@link LavaDB#open} checks the rest.
  */
 public final class DBOptions {
 
     /**
-     * For {@link #setLargeValueBytes}: found for each table, from how many of its values die in
-     * memory, and how often scans show them. Begins at 8 KiB, or 32 KiB with {@link
-     * WalMode#WAL_SYNC}.
+     * For {@link #setLargeValueBytes}: the engine chooses the size for each table, from the share
+     * of its values that die in memory, and from the frequency of scans. Starts at 8 KiB, or at 32
+     * KiB with {@link WalMode#WAL_SYNC}.
      */
     public static final long AUTOMATIC_LARGE_VALUES = Long.MAX_VALUE;
 
@@ -25,12 +25,11 @@ public final class DBOptions {
     private Volume volume;
     private int eventBufferBytes;
 
-    /** Options with the defaults that the setters name. */
+    /** Options with their default values. */
     public DBOptions() {}
 
     /**
-     * Leading bytes of every key that come before the table (Flink: the key group), 1 or 2.
-     * Default: 1.
+     * Leading bytes of every key before the table id (Flink: the key group), 1 or 2. Default: 1.
      */
     public DBOptions setPartitionBytes(int partitionBytes) {
         return set(DBOption.PARTITION_BYTES, partitionBytes);
@@ -46,31 +45,32 @@ public final class DBOptions {
         return set(DBOption.PARTITION_LAST, partitionLast);
     }
 
-    /** Whether a directory without an instance is made one. Default: true. */
+    /** Whether to create an instance in a directory without one. Default: true. */
     public DBOptions setCreateIfMissing(boolean createIfMissing) {
         return set(DBOption.CREATE_IF_MISSING, createIfMissing ? 1 : 0);
     }
 
     /**
-     * Whether files and manifest are synced before they count (local recovery). Off: a power cut
-     * may lose the directory, but never make it open wrongly. Default: false.
+     * Whether files and manifest are synced before they are used (local recovery). Off: a power cut
+     * may lose the directory, but never makes it open with wrong data. Default: false.
      */
     public DBOptions setSync(boolean sync) {
         return set(DBOption.SYNC, sync ? 1 : 0);
     }
 
     /**
-     * Whether each write is in a write-ahead log when it returns, and is made again when the
-     * instance is opened after a crash; files and manifest are synced then as with {@link
-     * #setSync}. An instance that had a log is not opened without. Default: {@link WalMode#NONE}.
+     * Whether each write is in a write-ahead log when the call returns. An open after a crash
+     * repeats logged writes. Files and manifest are then synced as with {@link #setSync}. An
+     * instance that had a log cannot be opened without one. Default: {@link WalMode#NONE}.
      */
     public DBOptions setWalMode(WalMode walMode) {
         return set(DBOption.WAL, Objects.requireNonNull(walMode, "walMode").number());
     }
 
     /**
-     * The directory of the write-ahead log, which all instances of the process share that name it
-     * and are in the same volume. Default: empty, "wal" beside the instance's own directory.
+     * The directory of the write-ahead log. All instances of the process that name this directory
+     * and use the same volume share the log. Default: empty, which means "wal" beside the
+     * instance's own directory.
      */
     public DBOptions setWalDir(String walDir) {
         this.walDir = Objects.requireNonNull(walDir, "walDir");
@@ -78,55 +78,54 @@ public final class DBOptions {
     }
 
     /**
-     * With a write-ahead log, a value of at least so many bytes, of a table whose values of that
-     * size are separated, goes to the instance's value log as it is put, which is its write-ahead
-     * record, too, and a flush leaves it there: it is written once. 0: never. Default: {@link
-     * #AUTOMATIC_LARGE_VALUES}.
+     * With a write-ahead log, values of at least this size go to the instance's value log at their
+     * put, if their table separates values of that size. The value log's record replaces the
+     * write-ahead record, and the flush leaves the value there: it is written once. 0: never.
+     * Default: {@link #AUTOMATIC_LARGE_VALUES}.
      */
     public DBOptions setLargeValueBytes(long largeValueBytes) {
         return set(DBOption.LARGE_VALUE_BYTES, largeValueBytes);
     }
 
     /**
-     * Whether files are read past the page cache, by users and background work. A file system that
-     * refuses it is read through the page cache. Default: false.
+     * Whether reads by users and by background work use direct I/O. Files that refuse direct I/O
+     * use the page cache. Default: false.
      */
     public DBOptions setUseDirectReads(boolean useDirectReads) {
         return set(DBOption.USE_DIRECT_READS, useDirectReads ? 1 : 0);
     }
 
     /**
-     * Whether flushes, compactions and collections write past the page cache; what is refused goes
-     * through it. Default: false.
+     * Whether writes of flushes, compactions and collections use direct I/O. Files that refuse
+     * direct I/O use the page cache. Default: false.
      */
     public DBOptions setUseDirectIoForFlushAndCompaction(boolean useDirectIo) {
         return set(DBOption.USE_DIRECT_IO_FOR_FLUSH_AND_COMPACTION, useDirectIo ? 1 : 0);
     }
 
     /**
-     * The active memtable is sealed at this many bytes; 0: taken from the lease's share. Default:
-     * 0.
+     * Size at which the active memtable is sealed; 0: derived from the lease's share. Default: 0.
      */
     public DBOptions setMemtableBytes(long memtableBytes) {
         return set(DBOption.MEMTABLE_BYTES, memtableBytes);
     }
 
-    /** Bytes of a data block before compression. Default: 4096. */
+    /** Size of a data block before compression. Default: 4096. */
     public DBOptions setBlockBytes(int blockBytes) {
         return set(DBOption.BLOCK_BYTES, blockBytes);
     }
 
-    /** Bytes of a partition of a file's index. Default: 16384. */
+    /** Size of a partition of a file's index. Default: 16384. */
     public DBOptions setIndexPartitionBytes(int indexPartitionBytes) {
         return set(DBOption.INDEX_PARTITION_BYTES, indexPartitionBytes);
     }
 
-    /** Bits a key in a file's filter; 0: no filters. Default: 10. */
+    /** Bits for each key in a file's filter; 0: no filters. Default: 10. */
     public DBOptions setFilterBitsPerKey(int filterBitsPerKey) {
         return set(DBOption.FILTER_BITS_PER_KEY, filterBitsPerKey);
     }
 
-    /** Compression of all levels but the last. Default: LZ4. */
+    /** Compression of all levels except the last. Default: LZ4. */
     public DBOptions setCompression(CompressionType compression) {
         return set(
                 DBOption.COMPRESSION, Objects.requireNonNull(compression, "compression").number());
@@ -139,14 +138,13 @@ public final class DBOptions {
                 Objects.requireNonNull(bottomCompression, "bottomCompression").number());
     }
 
-    /** Bytes at which compaction starts a new file. Default: 32 MiB. */
+    /** Size at which a compaction starts a new file. Default: 32 MiB. */
     public DBOptions setTargetFileBytes(long targetFileBytes) {
         return set(DBOption.TARGET_FILE_BYTES, targetFileBytes);
     }
 
     /**
-     * Bytes at which a flush, a compaction or a collection starts a new value file. Default: 64
-     * MiB.
+     * Size at which a flush, a compaction or a collection starts a new value file. Default: 64 MiB.
      */
     public DBOptions setValueFileBytes(long valueFileBytes) {
         return set(DBOption.VALUE_FILE_BYTES, valueFileBytes);
@@ -159,101 +157,100 @@ public final class DBOptions {
                 Objects.requireNonNull(valueCompression, "valueCompression").number());
     }
 
-    /** Who writes values anew; forced for comparison. Default: AUTOMATIC. */
+    /** Which jobs rewrite values; set to other policies for comparison. Default: AUTOMATIC. */
     public DBOptions setValuePolicy(ValuePolicy valuePolicy) {
         return set(
                 DBOption.VALUE_POLICY, Objects.requireNonNull(valuePolicy, "valuePolicy").number());
     }
 
-    /** How many lines are kept for {@link LavaDB#takeValueDecisions}. Default: none. */
+    /** Number of lines kept for {@link LavaDB#takeValueDecisions}. Default: none. */
     public DBOptions setValueDecisionsMax(int valueDecisionsMax) {
         return set(DBOption.VALUE_DECISIONS_MAX, valueDecisionsMax);
     }
 
     /**
-     * A value file is collected when about this share of its bytes is garbage, in percent; above
-     * 100: never. Default: 25.
+     * Garbage, in percent of a value file's bytes, at which the file is collected (approximate);
+     * above 100: never. Default: 25.
      */
     public DBOptions setGcGarbagePercent(int gcGarbagePercent) {
         return set(DBOption.GC_GARBAGE_PERCENT, gcGarbagePercent);
     }
 
     /**
-     * Collections that may run at once when space is short. Default: 0, one less than there are
-     * background threads.
+     * Concurrent collections while space is short. Default: 0, the number of background threads
+     * minus one.
      */
     public DBOptions setGcJobsMax(int gcJobsMax) {
         return set(DBOption.GC_JOBS_MAX, gcJobsMax);
     }
 
     /**
-     * What a byte that is written again costs besides reading and writing, in percent of these:
-     * with incremental checkpoints it is uploaded. Files that a checkpoint has are then collected
-     * at more garbage, and the first level gathers more before it is compacted. Default: 0.
+     * Additional cost of a rewritten byte, in percent of the cost of reading and writing it:
+     * incremental checkpoints upload it. A higher cost means that files in a checkpoint are
+     * collected with more garbage, and that level 0 grows more before it is compacted. Default: 0.
      */
     public DBOptions setGcUploadCostPercent(int gcUploadCostPercent) {
         return set(DBOption.GC_UPLOAD_COST_PERCENT, gcUploadCostPercent);
     }
 
     /**
-     * How much space files may take, in percent of what of it is live, as estimated: from here on
-     * writes are slowed. Default: 0, where nine tenths of the garbage are there that the high limit
-     * allows.
+     * Size of the files, in percent of their estimated live bytes, at which writes are slowed.
+     * Default: 0, which means 90 % of the garbage that the high limit allows.
      */
     public DBOptions setSpaceLowPercent(int spaceLowPercent) {
         return set(DBOption.SPACE_LOW_PERCENT, spaceLowPercent);
     }
 
     /**
-     * From here on writes answer Busy, as long as collections and compactions can free anything;
-     * above 100. Default: 0, no such limit.
+     * Size of the files, in percent of their estimated live bytes, at which writes return Busy as
+     * long as collections and compactions can free space; above 100. Default: 0, no limit.
      */
     public DBOptions setSpaceHighPercent(int spaceHighPercent) {
         return set(DBOption.SPACE_HIGH_PERCENT, spaceHighPercent);
     }
 
     /**
-     * The same in bytes, with files that only snapshots keep: from here on writes are slowed.
-     * Default: 0, nine tenths of the high limit.
+     * Size of the files in bytes, including files kept only by snapshots, at which writes are
+     * slowed. Default: 0, which means 90 % of the high limit.
      */
     public DBOptions setSpaceLowBytes(long spaceLowBytes) {
         return set(DBOption.SPACE_LOW_BYTES, spaceLowBytes);
     }
 
     /**
-     * From here on writes answer Busy, and fail with NoSpace when nothing can be freed; deletes do
-     * not. Default: 0, no such limit.
+     * Size of the files in bytes at which writes return Busy, or NoSpace when nothing can be freed.
+     * Deletes are exempt. Default: 0, no limit.
      */
     public DBOptions setSpaceHighBytes(long spaceHighBytes) {
         return set(DBOption.SPACE_HIGH_BYTES, spaceHighBytes);
     }
 
-    /** Bytes of level 1. Default: 128 MiB. */
+    /** Target size of level 1. Default: 128 MiB. */
     public DBOptions setLevel1Bytes(long level1Bytes) {
         return set(DBOption.LEVEL1_BYTES, level1Bytes);
     }
 
-    /** How many times larger than the level above it a level may be. Default: 10. */
+    /** Ratio of the sizes of a level and of the level above it. Default: 10. */
     public DBOptions setLevelMultiplier(int levelMultiplier) {
         return set(DBOption.LEVEL_MULTIPLIER, levelMultiplier);
     }
 
-    /** Number of levels, level 0 included. Default: 7. */
+    /** Number of levels, including level 0. Default: 7. */
     public DBOptions setLevelCount(int levelCount) {
         return set(DBOption.LEVEL_COUNT, levelCount);
     }
 
-    /** Files in level 0 from which it is compacted. Default: 4. */
+    /** Number of files in level 0 at which it is compacted. Default: 4. */
     public DBOptions setL0CompactionTrigger(int l0CompactionTrigger) {
         return set(DBOption.L0_COMPACTION_TRIGGER, l0CompactionTrigger);
     }
 
-    /** Files in level 0 from which writes wait. Default: 24. */
+    /** Number of files in level 0 over one key at which writes wait. Default: 24. */
     public DBOptions setL0StallTrigger(int l0StallTrigger) {
         return set(DBOption.L0_STALL_TRIGGER, l0StallTrigger);
     }
 
-    /** Unflushed runs from which writes wait. Default: 4. */
+    /** Number of unflushed runs at which writes wait. Default: 4. */
     public DBOptions setSealedRunsMax(int sealedRunsMax) {
         return set(DBOption.SEALED_RUNS_MAX, sealedRunsMax);
     }
@@ -395,16 +392,16 @@ public final class DBOptions {
     }
 
     /**
-     * Where the files go, the path that {@link LavaDB#open} gets then being a directory in it;
-     * null: to a directory of the machine. The instance keeps the volume mounted; this does not own
-     * it. Default: null.
+     * The volume for the files; the path given to {@link LavaDB#open} is then a directory in the
+     * volume. Null: a directory of the machine. The instance keeps the volume mounted; this object
+     * does not own it. Default: null.
      */
     public DBOptions setVolume(Volume volume) {
         this.volume = volume;
         return this;
     }
 
-    /** Null: a directory of the machine. */
+    /** Null for a directory of the machine. */
     public Volume volume() {
         return volume;
     }

@@ -11,7 +11,7 @@ import java.util.Objects;
  */
 public final class DBStatistics {
 
-    /** Levels that are told apart. */
+    /** Number of levels with separate counters. */
     public static final int LEVELS = 8;
 
     private static final int SCALARS = 61;
@@ -120,19 +120,20 @@ public final class DBStatistics {
     }
 
     /**
-     * Records that scans of prefixes met and did not show: deletions, and what these hide. It does
-     * not grow with what was removed before, as scans remember where they found nothing.
+     * Records that scans of prefixes read without returning them: deletions, and records that
+     * deletions hide. Deletions of the past do not make the counter grow further, because scans
+     * remember ranges in which they found nothing.
      */
     public long recordsSteppedOver() {
         return numbers[60];
     }
 
-    /** Files that a filter kept from being read. */
+    /** Files that were not read thanks to a filter. */
     public long filterUseful() {
         return numbers[19];
     }
 
-    /** Blocks read from files, not from the cache. */
+    /** Blocks read from files instead of the cache. */
     public long blockReads() {
         return numbers[20];
     }
@@ -152,7 +153,7 @@ public final class DBStatistics {
         return numbers[22];
     }
 
-    /** Records that compaction dropped because their time was over. */
+    /** Records that compaction dropped because they had expired. */
     public long recordsExpired() {
         return numbers[23];
     }
@@ -162,17 +163,17 @@ public final class DBStatistics {
         return numbers[24];
     }
 
-    /** An estimate of the number of records. */
+    /** Estimated number of records. */
     public long estimatedRecords() {
         return numbers[25];
     }
 
-    /** Value files of the current version; they count into {@link #liveFiles()}, too. */
+    /** Value files of the current version; included in {@link #liveFiles()}. */
     public long valueFiles() {
         return numbers[26];
     }
 
-    /** Bytes of the value files; they count into {@link #liveFileBytes()}, too. */
+    /** Bytes of the value files; included in {@link #liveFileBytes()}. */
     public long valueFileBytes() {
         return numbers[27];
     }
@@ -183,15 +184,15 @@ public final class DBStatistics {
     }
 
     /**
-     * Bytes, before compression, of values that no reference reaches: at least so many. Values
-     * whose references are only hidden yet do not count.
+     * Lower bound of the bytes, before compression, of values that no reference reaches. Values
+     * whose references are hidden by newer records do not count.
      */
     public long garbageBytesMin() {
         return numbers[29];
     }
 
     /**
-     * The same: at most so many. More than {@link #garbageBytesMin()} only when a file was
+     * Upper bound of the same bytes. Differs from {@link #garbageBytesMin()} only if a file was
      * collected before, or adopted in part.
      */
     public long garbageBytesMax() {
@@ -233,113 +234,115 @@ public final class DBStatistics {
         return numbers[37];
     }
 
-    /** Values that collections of garbage left behind. */
+    /** Garbage values that collections dropped. */
     public long gcValuesDead() {
         return numbers[38];
     }
 
-    /**
-     * About how many of {@link #liveFileBytes()} would be left after all compactions and
-     * collections.
-     */
+    /** Estimate of {@link #liveFileBytes()} after all compactions and collections. */
     public long estimatedLiveBytes() {
         return numbers[39];
     }
 
-    /** About how many bytes of values newer records hide that no compaction has dropped yet. */
+    /**
+     * Estimated bytes of values that newer records hide, but that no compaction has dropped yet.
+     */
     public long estimatedHiddenBytes() {
         return numbers[40];
     }
 
-    /** Percent of the nearer limit of space that are used; 0 without one. */
+    /** Usage of the tighter space limit, in percent; 0 without a limit. */
     public long spacePressurePercent() {
         return numbers[41];
     }
 
-    /** Of {@link #stallMicros()}, what writes waited for space. */
+    /** Part of {@link #stallMicros()} during which writes waited for space. */
     public long spaceStallMicros() {
         return numbers[42];
     }
 
-    /** Bytes of keys and values that were overwritten or deleted before they were flushed. */
+    /** Bytes of keys and values that were overwritten or deleted before their flush. */
     public long memtableKilledBytes() {
         return numbers[43];
     }
 
-    /** Bytes of values that compactions wrote anew together with their keys. */
+    /** Bytes of values that compactions rewrote together with their keys. */
     public long mergedValueBytes() {
         return numbers[44];
     }
 
-    /** Value files that were dropped whole and unread, since all in them had expired. */
+    /** Value files that were dropped unread because all their values had expired. */
     public long valueFilesExpired() {
         return numbers[45];
     }
 
-    /** Bytes of the whole files that were collected; {@link #gcBytesRead()} is what was read. */
+    /**
+     * Bytes of the collected files, including the parts that collections did not read; {@link
+     * #gcBytesRead()} counts the bytes read.
+     */
     public long gcInputBytes() {
         return numbers[46];
     }
 
-    /** Processor time of flushes. */
+    /** CPU time of flushes. */
     public long flushCpuMicros() {
         return numbers[47];
     }
 
-    /** Processor time of compactions. */
+    /** CPU time of compactions. */
     public long compactionCpuMicros() {
         return numbers[48];
     }
 
-    /** Processor time of collections of garbage. */
+    /** CPU time of collections of garbage. */
     public long gcCpuMicros() {
         return numbers[49];
     }
 
-    /** Files that the file system would not read or write past the page cache, though asked to. */
+    /** Files for which the file system refused direct I/O. */
     public long filesRefusedDirect() {
         return numbers[50];
     }
 
-    /** Snapshots given up because writes needed the space of the files that they kept. */
+    /** Snapshots given up because writes needed the space of the files that the snapshots kept. */
     public long snapshotsGivenUp() {
         return numbers[51];
     }
 
     /**
-     * Of {@link #stallMicros()}, what writes waited for flushes; one that waited for several things
-     * counts where it waited last.
+     * Part of {@link #stallMicros()} during which writes waited for flushes. A write that waited
+     * for several things counts for the last one.
      */
     public long flushStallMicros() {
         return numbers[52];
     }
 
-    /** Of {@link #stallMicros()}, what writes waited for compactions of level 0. */
+    /** Part of {@link #stallMicros()} during which writes waited for compactions of level 0. */
     public long compactionStallMicros() {
         return numbers[53];
     }
 
-    /** Bytes of values that compactions planned to write anew for the garbage beside them. */
+    /** Bytes of values that compactions planned to rewrite because of the garbage beside them. */
     public long mergedForGarbageBytes() {
         return numbers[54];
     }
 
-    /** Bytes of values that compactions planned to write anew for the sake of scans. */
+    /** Bytes of values that compactions planned to rewrite in order, for scans. */
     public long mergedForOrderBytes() {
         return numbers[55];
     }
 
-    /** Bytes of values that compactions planned to take down with their keys. */
+    /** Bytes of values that compactions planned to move down with their keys. */
     public long mergedDownBytes() {
         return numbers[56];
     }
 
-    /** Values that are stored in entries of the layer above: see {@link EntryLog}. */
+    /** Values stored in entries of the layer above: see {@link EntryLog}. */
     public long externalValues() {
         return numbers[57];
     }
 
-    /** Bytes of entries that were logged. */
+    /** Bytes of logged entries. */
     public long entryBytes() {
         return numbers[58];
     }
@@ -355,14 +358,14 @@ public final class DBStatistics {
     }
 
     /**
-     * Sorted groups of value files that were written to a level: files that one job wrote in key
+     * Sorted groups of value files at a level; a group is the files that one job wrote in key
      * order.
      */
     public long valueGroupsAtLevel(int level) {
         return numbers[SCALARS + 2 * LEVELS + Objects.checkIndex(level, LEVELS)];
     }
 
-    /** Value files of a level that hold values around one key, where they are most. */
+    /** The largest number of value files of a level whose key ranges contain the same key. */
     public long valueOverlapAtLevel(int level) {
         return numbers[SCALARS + 3 * LEVELS + Objects.checkIndex(level, LEVELS)];
     }

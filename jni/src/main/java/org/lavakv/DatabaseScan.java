@@ -5,10 +5,10 @@ import static org.lavakv.BoundedCall.DONE;
 import java.lang.ref.Reference;
 
 /**
- * Scans of one instance: a page of one table, or of several at once. {@link LavaDB} has the public
- * calls.
+ * Scans of one instance: pages of one table, or of several tables at once. {@link LavaDB} has the
+ * public calls.
  *
- * <p>Threads: any. Ownership: the instance must outlive it.
+ * <p>Threads: any. Ownership: the instance must outlive this object.
  */
 final class DatabaseScan {
 
@@ -37,8 +37,9 @@ final class DatabaseScan {
     }
 
     /**
-     * Fills the page by one of both scans, and repeats the call with more room, and when a file
-     * that it needs has come. Without a lambda: a page must allocate nothing, compiled or not.
+     * Fills the page with one of the two scans. Repeats the call with a larger buffer, or when a
+     * required file has arrived. Does not use a lambda, because a page must not cause allocations,
+     * whether compiled or not.
      */
     private void fill(
             ScanPage page,
@@ -66,11 +67,11 @@ final class DatabaseScan {
             page.filled();
         } finally {
             Reference.reachabilityFence(s);
-            Reference.reachabilityFence(db); // the native calls are static
+            Reference.reachabilityFence(db); // because the native calls are static
         }
     }
 
-    /** Says 0, or how many bytes the array would have to hold. */
+    /** Returns 0, or the required size of the array. */
     private int scanInto(byte[] out, long table, ScanOptions o, long snapshot)
             throws LavaDBException {
         int flags =
@@ -110,7 +111,7 @@ final class DatabaseScan {
                 out.length);
     }
 
-    /** Room for a full page and its last key, so that only a large entry needs a second call. */
+    /** Size for a full page and its last key, so that only a large entry needs a second call. */
     private static int roomFor(int bytesMax) {
         return (int) Math.min(Integer.MAX_VALUE - 64L, bytesMax + 1024L);
     }

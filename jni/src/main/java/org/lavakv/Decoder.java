@@ -6,10 +6,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Reads what the native library packs into one array: big endian, lengths before bytes.
+ * Reads values that the native library packed into one array: big endian, lengths before bytes.
  *
- * <p>Errors: INTERNAL when the array does not hold what is asked for, which means that library and
- * jar do not fit together; nothing is allocated that is larger than the array.
+ * <p>Errors: INTERNAL when the array is too short, which means that library and jar do not match.
+ * Nothing larger than the array is allocated.
  */
 final class Decoder {
 
@@ -96,7 +96,7 @@ final class Decoder {
         return new String(bytes(), StandardCharsets.UTF_8);
     }
 
-    /** Arrays with their lengths before them, null for a length of -1. */
+    /** Arrays preceded by their lengths; null for a length of -1. */
     byte[][] nullableArrays(int count) throws LavaDBException {
         need((long) count * Integer.BYTES);
         byte[][] arrays = new byte[count][];
@@ -153,7 +153,7 @@ final class Decoder {
         return number;
     }
 
-    /** The number of things that follow, each of so many bytes at least. */
+    /** The number of items that follow, each of at least {@code bytesMin} bytes. */
     int count(int bytesMin) throws LavaDBException {
         int count = int32();
         if (count < 0) {

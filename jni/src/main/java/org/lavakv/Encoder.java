@@ -8,7 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/** Packs the arguments of calls that are not hot into one array: big endian, lengths first. */
+/** Packs the arguments of infrequent calls into one array: big endian, lengths first. */
 final class Encoder {
 
     private static final int REQUEST_BYTES_MAX = 1 << 30;

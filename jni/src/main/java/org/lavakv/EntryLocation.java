@@ -2,7 +2,10 @@ package org.lavakv;
 
 import java.util.Objects;
 
-/** Where an entry, or the value that ends one, is in an {@link EntryLog}. Units: bytes. */
+/**
+ * Location in an {@link EntryLog} of an entry, or of the value at the end of an entry. Units:
+ * bytes.
+ */
 public final class EntryLocation {
     private final long segment;
     private final long offset;
@@ -10,7 +13,7 @@ public final class EntryLocation {
     private final long sequence;
 
     /**
-     * @param sequence of the entry; of a value any
+     * @param sequence the entry's sequence; any number for a value
      */
     public EntryLocation(long segment, long offset, long bytes, long sequence) {
         this.segment = segment;
@@ -23,7 +26,7 @@ public final class EntryLocation {
         this(numbers[0], numbers[1], numbers[2], numbers[3]);
     }
 
-    /** Ascends while the instance is open; {@link EntryLog#segmentName} is its file. */
+    /** Increases while the instance is open; {@link EntryLog#segmentName} is the segment's file. */
     public long segment() {
         return segment;
     }
@@ -36,7 +39,7 @@ public final class EntryLocation {
         return bytes;
     }
 
-    /** Ascends from entry to entry, for {@link EntryLog#release}. */
+    /** Increases from entry to entry, for {@link EntryLog#release}. */
     public long sequence() {
         return sequence;
     }

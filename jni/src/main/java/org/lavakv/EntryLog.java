@@ -6,15 +6,15 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * The log that an instance shares with the layer above it, which logs each of its changes: a value
- * that ends an entry is stored there alone, for both (XLL). Entries stand in segments, files in the
- * instance's directory, which are its value files, too.
+ * One log for an instance and the layer above it (XLL), which logs each of its changes as an entry.
+ * A value at the end of an entry is stored only there. Entries are in segments, which are files in
+ * the instance's directory and also serve as its value files. See docs/changelog.md.
  *
- * <p>Threads: what logs and {@link #roll} as writes of {@link LavaDB}; the rest any.
+ * <p>Threads: the calls that log, and {@link #roll}, like writes of {@link LavaDB}; the rest any.
  *
- * <p>Ownership: the instance's, and valid as long as that is open.
+ * <p>Ownership: the instance's, and valid as long as the instance is open.
  *
- * <p>Errors: as writes of {@link LavaDB}; nothing was logged then.
+ * <p>Errors: like writes of {@link LavaDB}; nothing was logged then.
  */
 public final class EntryLog {
     private static final int NOT_FOUND = Status.Code.NOT_FOUND.number();
@@ -25,7 +25,7 @@ public final class EntryLog {
         this.db = db;
     }
 
-    /** Logs an entry, whatever it is; where it is, is the answer. */
+    /** Logs an entry of any bytes and returns its location. */
     public EntryLocation append(byte[] entry) throws LavaDBException {
         Objects.requireNonNull(entry, "entry");
         long[] at = new long[4];
@@ -34,10 +34,10 @@ public final class EntryLog {
     }
 
     /**
-     * Logs an entry, and puts the value that ends it; of the value's front the entry may lack one
-     * byte.
+     * Logs an entry and puts the value at its end. The first byte of the value may be missing in
+     * the entry.
      *
-     * @throws LavaDBException INVALID_ARGUMENT when the entry does not end so
+     * @throws LavaDBException INVALID_ARGUMENT when the entry does not end with the value
      */
     public EntryLocation putExternal(
             TableHandle t, byte[] key, int prefixLen, byte[] value, byte[] entry)
@@ -64,13 +64,13 @@ public final class EntryLog {
     }
 
     /**
-     * The same for the last write, when that was a {@link LavaDB#put}, or a {@link LavaDB#append}
-     * of one element to a list without TTL, the instance has it as it was made and of a size to be
-     * stored apart, and the value or the element ends the entry. Writes are watched from the first
-     * call on.
+     * Like putExternal, but for the last write. That must have been a {@link LavaDB#put}, or a
+     * {@link LavaDB#append} of one element to a list without TTL. Its value or element must still
+     * be unchanged in memory, be large enough to be separated, and end the entry. The instance
+     * tracks writes from the first call on.
      *
-     * @return null when it is not so, or there are many elements of the list in the segment
-     *     already; nothing was done
+     * @return null when a condition is not met, or the segment already contains many elements of
+     *     the list; nothing was done
      */
     public EntryLocation bindExternal(byte[] entry) throws LavaDBException {
         Objects.requireNonNull(entry, "entry");
@@ -85,8 +85,8 @@ public final class EntryLog {
     }
 
     /**
-     * Where in a segment that is still held a key's value is, for {@link #readValue}; null: nowhere
-     * there.
+     * The location of a key's value in a segment that is still held, for {@link #readValue}; null
+     * if the value is not in one.
      */
     public EntryLocation getExternal(TableHandle t, byte[] key, int prefixLen)
             throws LavaDBException {
@@ -97,7 +97,7 @@ public final class EntryLog {
     }
 
     /**
-     * An entry as it was logged.
+     * Reads an entry as it was logged.
      *
      * @throws LavaDBException NOT_FOUND when its segment was released and is gone
      */
@@ -105,30 +105,30 @@ public final class EntryLog {
         return read0(db.handle, entry.segment(), entry.offset(), entry.bytes(), false);
     }
 
-    /** The value that {@link #getExternal} found, without the rest of its entry. */
+    /** Reads the value that {@link #getExternal} found, without the rest of its entry. */
     public byte[] readValue(EntryLocation value) throws LavaDBException {
         return read0(db.handle, value.segment(), value.offset(), value.bytes(), true);
     }
 
-    /** The next entry begins a new segment. No input or output. */
+    /** Puts the next entry into a new segment. Does no I/O. */
     public void roll() throws LavaDBException {
         db.repeat(() -> roll0(db.handle));
     }
 
     /**
-     * Ends a segment that entries do not go to any more: its file is whole then, and does not
+     * Ends a segment that receives no further entries: its file is then complete and does not
      * change.
      *
-     * @throws LavaDBException INVALID_ARGUMENT while entries go there; IO_ERROR, NO_SPACE: it never
-     *     will be whole, but its entries can be read
+     * @throws LavaDBException INVALID_ARGUMENT while entries are added to it; IO_ERROR, NO_SPACE:
+     *     the file will never be complete, but its entries can be read
      */
     public void finish(long segment) throws LavaDBException {
         finish0(db.handle, segment);
     }
 
     /**
-     * The layer above has all entries up to this sequence elsewhere: a segment's file goes when all
-     * of its entries are released, and the instance does not need it either.
+     * The layer above stores all entries up to this sequence elsewhere. A segment's file is deleted
+     * when all of its entries are released and the instance does not need it either.
      */
     public void release(long through) throws LavaDBException {
         release0(db.handle, through);
@@ -140,11 +140,11 @@ public final class EntryLog {
     }
 
     /**
-     * The entries in these bytes of a segment, wherever they were brought. Needs the library to be
-     * loaded.
+     * Decodes the entries in these bytes of a segment, wherever they were copied. Requires the
+     * library to be loaded.
      *
-     * @param segment the name that its file had in the instance's directory
-     * @param offset where the bytes were in it
+     * @param segment the file name of the segment in the instance's directory
+     * @param offset the offset of the bytes in the segment
      * @throws LavaDBException CORRUPTION, naming segment and offset
      */
     public static List<byte[]> decode(String segment, long offset, byte[] bytes, int off, int len)

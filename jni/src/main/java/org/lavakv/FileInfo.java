@@ -20,7 +20,7 @@ public final class FileInfo {
         this.crc32c = crc32c;
     }
 
-    /** The name in the instance's directory, unique over all instances for ever. */
+    /** The name in the instance's directory, never used by any other file of any instance. */
     public String name() {
         return name;
     }

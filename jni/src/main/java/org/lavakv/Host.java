@@ -3,13 +3,13 @@ package org.lavakv;
 import java.util.StringJoiner;
 
 /**
- * What all instances share that one process and one copy of the library opened: block cache,
+ * Resources shared by all instances of one process and one copy of the library: block cache,
  * background threads, memory.
  *
  * <p>Threads: any thread.
  *
- * <p>Errors: every method but those that say what is open needs the library to be loaded ({@link
- * LavaDB#loadLibrary}) and throws IllegalStateException before that.
+ * <p>Errors: all methods except those that list open objects throw IllegalStateException until the
+ * library is loaded ({@link LavaDB#loadLibrary}).
  */
 public final class Host {
 
@@ -53,7 +53,8 @@ public final class Host {
 
     /**
      * Sets the CPU time that background jobs may use, in cores; 0, the default: no limit. Takes
-     * effect at once. Flushes never wait for it: what they use is taken from the other jobs'.
+     * effect at once. Flushes never wait for it; their CPU time is subtracted from that of other
+     * jobs.
      */
     public static void setBackgroundCpu(double cores) {
         if (!(cores >= 0 && cores < Double.POSITIVE_INFINITY)) {
@@ -65,8 +66,8 @@ public final class Host {
     }
 
     /**
-     * Limits the bytes that the files of all databases of the process take together; 0, the
-     * default: no limit. Takes effect at once.
+     * Limits the total size of the files of all databases of the process; 0, the default: no limit.
+     * Takes effect at once.
      */
     public static void setSpaceLimit(long bytes) {
         if (bytes < 0) {
@@ -78,22 +79,22 @@ public final class Host {
     }
 
     /**
-     * How many databases, snapshots, leases, volumes and files of volumes are open (not closed yet)
-     * now.
+     * Number of databases, snapshots, leases, volumes and files of volumes that are open (not
+     * closed yet).
      */
     public static long openNativeObjects() {
         return LavaLibrary.isLoaded() ? openNativeObjects0() : 0;
     }
 
-    /** How many such objects became unreachable without having been closed. */
+    /** Number of such objects that became unreachable without having been closed. */
     public static long leakedNativeObjects() {
         return NativeObject.LEAKED.get();
     }
 
     /**
-     * What is open or taken of this copy of the library, in words; empty once everything was closed
-     * and every native byte given back, but for what threads keep for their calls. For tests and
-     * for logs.
+     * Describes the open objects and used memory of this copy of the library. Empty once everything
+     * was closed and all native memory was returned, except for memory that threads keep for their
+     * calls. For tests and logs.
      */
     public static String describeOpen() {
         if (!LavaLibrary.isLoaded()) {
@@ -109,7 +110,7 @@ public final class Host {
         addUnlessZero(open, host.fileBufferBytes(), "bytes of files being written");
         addUnlessZero(open, host.cachePinnedBytes(), "pinned bytes of the cache");
         addUnlessZero(open, host.cacheUsedBytes(), "bytes of the cache");
-        // What threads keep goes with them.
+        // Threads free their memory when they end.
         addUnlessZero(open, host.chargedBytes() - host.bindingBytes(), "bytes in all");
         return open.toString();
     }

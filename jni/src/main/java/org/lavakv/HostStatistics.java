@@ -17,12 +17,12 @@ public final class HostStatistics {
         this.numbers = numbers;
     }
 
-    /** Bytes that the block cache may hold. */
+    /** Capacity of the block cache in bytes. */
     public long cacheCapacityBytes() {
         return numbers[0];
     }
 
-    /** Bytes that the block cache holds. */
+    /** Bytes in the block cache. */
     public long cacheUsedBytes() {
         return numbers[1];
     }
@@ -42,22 +42,22 @@ public final class HostStatistics {
         return numbers[4];
     }
 
-    /** Bytes of all instances' memtables, sealed runs included. */
+    /** Bytes of all instances' memtables, including sealed runs. */
     public long memtableBytes() {
         return numbers[5];
     }
 
-    /** Bytes that open files keep outside the cache. */
+    /** Bytes that open files occupy outside the cache. */
     public long tableReaderBytes() {
         return numbers[6];
     }
 
-    /** Bytes that files being written to volumes buffer. */
+    /** Buffers of files being written to volumes. */
     public long fileBufferBytes() {
         return numbers[7];
     }
 
-    /** All native bytes that are charged now, the cache included. */
+    /** All native bytes currently charged, including the cache. */
     public long chargedBytes() {
         return numbers[8];
     }
@@ -82,13 +82,14 @@ public final class HostStatistics {
         return numbers[12];
     }
 
-    /** How long background jobs slept amid their work to keep to the CPU budget. */
+    /** Time that background jobs slept during their work to stay within the CPU budget. */
     public long backgroundPacedMicros() {
         return numbers[13];
     }
 
     /**
-     * Jobs that no thread has taken yet and that a writer waits for; the others do not count them.
+     * Urgent jobs, for which a writer waits, that no thread has taken yet; the other counters
+     * exclude them.
      */
     public long queuedUrgentJobs() {
         return numbers[14];
@@ -128,42 +129,42 @@ public final class HostStatistics {
         return numbers[19];
     }
 
-    /** Bytes of what instances know of their files. */
+    /** Bytes of the instances' metadata of their files. */
     public long metadataBytes() {
         return numbers[20];
     }
 
-    /** Bytes of values on their way into pages of scans. */
+    /** Bytes of values being copied into pages of scans. */
     public long scanBytes() {
         return numbers[21];
     }
 
-    /** Working sets of flushes that run. */
+    /** Working sets of running flushes. */
     public long flushJobBytes() {
         return numbers[22];
     }
 
-    /** Working sets of compactions that run. */
+    /** Working sets of running compactions. */
     public long compactionJobBytes() {
         return numbers[23];
     }
 
-    /** Working sets of collections of garbage that run. */
+    /** Working sets of running collections of garbage. */
     public long gcJobBytes() {
         return numbers[24];
     }
 
-    /** Jobs that were put off until others give memory back. */
+    /** Jobs that were postponed until others return memory. */
     public long jobsPutOff() {
         return numbers[25];
     }
 
-    /** Jobs that were let go on with more memory than the budget has. */
+    /** Jobs that were allowed to exceed the memory budget. */
     public long memoryOverdrafts() {
         return numbers[26];
     }
 
-    /** Charged bytes that {@link #budgetBytes} does not have. */
+    /** Charged bytes in excess of {@link #budgetBytes}. */
     public long overBudgetBytes() {
         return numbers[27];
     }
@@ -173,67 +174,76 @@ public final class HostStatistics {
         return numbers[28];
     }
 
-    /** Bytes of the block cache that are indexes and filters. */
+    /** Bytes of indexes and filters in the block cache. */
     public long cacheIndexUsedBytes() {
         return numbers[29];
     }
 
-    /** Of {@link #cacheHits}, indexes and filters. */
+    /** Part of {@link #cacheHits} for indexes and filters. */
     public long cacheIndexHits() {
         return numbers[30];
     }
 
-    /** Of {@link #cacheMisses}, indexes and filters. */
+    /** Part of {@link #cacheMisses} for indexes and filters. */
     public long cacheIndexMisses() {
         return numbers[31];
     }
 
-    /** Indexes and filters that the cache gave up. */
+    /** Indexes and filters that the cache evicted. */
     public long cacheIndexEvictions() {
         return numbers[32];
     }
 
-    /** Bytes of the block cache that are data. */
+    /** Bytes of data blocks in the block cache. */
     public long cacheDataUsedBytes() {
         return numbers[33];
     }
 
-    /** Of {@link #cacheHits}, data. */
+    /** Part of {@link #cacheHits} for data blocks. */
     public long cacheDataHits() {
         return numbers[34];
     }
 
-    /** Of {@link #cacheMisses}, data. */
+    /** Part of {@link #cacheMisses} for data blocks. */
     public long cacheDataMisses() {
         return numbers[35];
     }
 
-    /** Blocks of data that the cache gave up. */
+    /** Data blocks that the cache evicted. */
     public long cacheDataEvictions() {
         return numbers[36];
     }
 
-    /** Bytes of the block cache up to which indexes and filters go before data. */
+    /**
+     * Size of the block cache's index segment, up to which indexes and filters take precedence over
+     * data.
+     */
     public long cacheIndexBytesMax() {
         return numbers[37];
     }
 
-    /** Bytes of all instances' files; of those that only snapshots keep while there is a limit. */
+    /**
+     * Bytes of all instances' files. Files kept only by snapshots are included while there is a
+     * limit.
+     */
     public long spaceUsedBytes() {
         return numbers[38];
     }
 
-    /** Of {@link #spaceUsedBytes}, what is thought to be left if nothing was garbage. */
+    /** Estimate of {@link #spaceUsedBytes} without garbage. */
     public long spaceLiveBytes() {
         return numbers[39];
     }
 
-    /** The process's limit of space; 0: none. */
+    /** The process's space limit; 0: none. */
     public long spaceLimitBytes() {
         return numbers[40];
     }
 
-    /** Times that the kernel did not take freed pages back; they are kept and used again. */
+    /**
+     * Number of times that the kernel refused to take back freed pages. The pages are kept and
+     * reused.
+     */
     public long pageRefusals() {
         return numbers[41];
     }

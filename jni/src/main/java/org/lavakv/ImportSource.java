@@ -5,10 +5,10 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * One predecessor to adopt when an instance is opened. Its files must lie in the instance's
- * directory under their names already, but for those that are named missing.
+ * A predecessor that an opening instance adopts. Its files must already be in the instance's
+ * directory under their names, except for files listed as missing.
  *
- * <p>Threads: immutable as long as the metadata array is left alone.
+ * <p>Threads: immutable as long as the metadata array is not modified.
  */
 public final class ImportSource {
 
@@ -27,7 +27,7 @@ public final class ImportSource {
     }
 
     /**
-     * The same with files that come later: {@link LavaDB#fileArrived} says when.
+     * The same with files that arrive later, see {@link LavaDB#fileArrived}.
      *
      * @param missing their names
      */

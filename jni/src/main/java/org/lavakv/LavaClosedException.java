@@ -9,7 +9,7 @@ public class LavaClosedException extends IllegalStateException {
 
     private static final long serialVersionUID = 1L;
 
-    /** Makes an exception that says what was closed. */
+    /** Creates an exception with a message that names the closed object. */
     public LavaClosedException(String message) {
         super(message);
     }

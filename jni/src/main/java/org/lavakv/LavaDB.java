@@ -16,35 +16,37 @@ import org.lavakv.log.LibraryLog;
  * An instance of LavaKV: tables of keys and values in one directory.
  *
  * <p>Threads: writes from one thread at a time (a second one waits); reads, scans, snapshots,
- * statistics and close from any thread beside the writer.
+ * statistics and close from any thread, concurrently with the writer.
  *
- * <p>Ownership: the caller closes it, and its {@link Snapshot}s before; see {@link #close}.
+ * <p>Ownership: the caller closes it, and before it its {@link Snapshot}s; see {@link #close}.
  *
  * <p>Errors: any call may throw {@link LavaDBException}; after close all throw {@link
  * LavaClosedException}. Null arguments throw NullPointerException, bad ranges of arrays
  * IndexOutOfBoundsException, tables and snapshots of another instance IllegalArgumentException, all
- * before anything is done. A write that has to wait for background work does so in steps of at most
- * 100 ms and ends with code ABORTED when the thread is interrupted; its flag stays set and nothing
- * was written.
+ * before anything is done. A write that must wait for background work waits in steps of at most 100
+ * ms. If its thread is interrupted, the write ends with code ABORTED; nothing was written, and the
+ * thread's flag stays set.
  *
- * <p>Files that are imported before they are there ({@link ImportSource#missing}): a read that
- * meets one has it brought by {@link MissingFiles}, and goes on; writes need none of them.
+ * <p>Files may be imported before they are present ({@link ImportSource#missing}). A read that
+ * needs such a file has {@link MissingFiles} fetch it, and continues. Writes never need missing
+ * files.
  *
- * <p>Units: bytes, unless a name says otherwise. A key holds at most {@link #KEY_BYTES_MAX}, a
- * value at most {@link #VALUE_BYTES_MAX}; more is refused with INVALID_ARGUMENT, naming the limit.
+ * <p>Units: bytes, unless a name says otherwise. A key has at most {@link #KEY_BYTES_MAX} bytes, a
+ * value at most {@link #VALUE_BYTES_MAX}. Larger ones are refused with INVALID_ARGUMENT, naming the
+ * limit.
  */
 public final class LavaDB extends NativeObject {
 
-    /** The longest key. */
+    /** Maximum length of a key. */
     public static final int KEY_BYTES_MAX = (16 << 20) - 1024;
 
     /**
-     * The longest value, and the most that one append adds: it fits a Java array. The memory of the
-     * lease sets no other limit.
+     * Maximum length of a value, and of one append: it fits a Java array. The memory of the lease
+     * does not limit it further.
      */
     public static final int VALUE_BYTES_MAX = Integer.MAX_VALUE - (4 << 20) + 1;
 
-    /** What {@link #get} answers for a key that has no value. */
+    /** Result of {@link #get} for a key without a value. */
     public static final int NOT_FOUND = -1;
 
     private static final LibraryLog LOG = LibraryLog.of(LavaDB.class);
@@ -66,7 +68,7 @@ public final class LavaDB extends NativeObject {
     /**
      * Loads the native library, once for this class's loader; later calls do nothing.
      *
-     * @param directory where the copy from the jar is put for a moment, made if missing; null:
+     * @param directory where the copy from the jar is stored temporarily, created if missing; null:
      *     java.io.tmpdir. It must not be mounted noexec.
      * @throws IOException when the platform is not supported or the library cannot be loaded; the
      *     message says what to change
@@ -76,12 +78,11 @@ public final class LavaDB extends NativeObject {
     }
 
     /**
-     * Opens the instance in a directory, or makes one: of the machine, or of the volume that the
-     * options name.
+     * Opens or creates the instance in a directory of the machine, or of the volume in the options.
      *
-     * @param lease the memory that it uses; it may be closed before the instance
-     * @param imports predecessors whose files lie in the directory already, or are named missing;
-     *     then there must be no instance in it yet. May be empty.
+     * @param lease the memory for the instance; it may be closed before the instance
+     * @param imports predecessors whose files are already in the directory, or listed as missing;
+     *     the directory must then contain no instance yet. May be empty.
      */
     public static LavaDB open(DBOptions o, String path, Lease lease, List<ImportSource> imports)
             throws LavaDBException {
@@ -106,12 +107,12 @@ public final class LavaDB extends NativeObject {
     }
 
     /**
-     * Deletes the files of an instance that nobody has open, and its write-ahead log; the directory
-     * is left, with what is not the instance's. Stopped midway, it may be called again.
+     * Deletes the files of an instance that is not open, and its write-ahead log. Other files and
+     * the directory itself are kept. May be called again after it was stopped midway.
      *
      * @param o volume, walMode and walDir as the instance was opened with
-     * @throws LavaDBException BUSY while it is open; INVALID_ARGUMENT when it has a log and the
-     *     options say that it has none
+     * @throws LavaDBException BUSY while the instance is open; INVALID_ARGUMENT when it has a log
+     *     although the options say that it has none
      */
     public static void destroyDB(String path, DBOptions o, Lease lease) throws LavaDBException {
         Objects.requireNonNull(path, "path");
@@ -130,7 +131,7 @@ public final class LavaDB extends NativeObject {
         }
     }
 
-    /** The directory that this was opened with. */
+    /** The directory with which the instance was opened. */
     public String path() {
         return path;
     }
@@ -141,19 +142,20 @@ public final class LavaDB extends NativeObject {
     }
 
     /**
-     * Waits for calls in flight, stops background work and closes the files. Repeating it does
-     * nothing; a second caller waits until the first is done.
+     * Waits for running calls, stops background work and closes the files. Repeating it does
+     * nothing; a second caller waits until the first has finished.
      *
-     * <p>Snapshots still open then, but for those of {@link Snapshot#expectLateClose}, are a leak:
-     * one warning says how many, and of the first eight which thread opened them and when, with its
-     * stack where assertions are enabled for this package or the system property
-     * org.lavakv.leak.trace is true. They hold no files any more, but some native memory until they
-     * are closed.
+     * <p>Snapshots that are still open are leaks, except those after {@link
+     * Snapshot#expectLateClose}. One warning gives their number, and for the first eight the thread
+     * that opened them and the time. It includes the stack if assertions are enabled for this
+     * package or the system property org.lavakv.leak.trace is true. The snapshots hold no files any
+     * more, but some native memory until they are closed.
      */
     @Override
     public void close() {
         super.close();
-        // Looked at late, for callers that this has just made give up.
+        // Read only now, because callers that the close interrupted may have closed their
+        // snapshots.
         List<Origin> left = openSnapshots.take();
         if (!left.isEmpty()) {
             String engine = new String(leftOpen0(handle), StandardCharsets.UTF_8);
@@ -164,7 +166,8 @@ public final class LavaDB extends NativeObject {
                                     ? ""
                                     : "\nThe engine says: " + engine.stripTrailing()),
                     OpenSnapshots.stacks(left));
-            Reference.reachabilityFence(this); // or the cleaner frees what leftOpen0 reads
+            // or the cleaner might free the memory that leftOpen0 reads
+            Reference.reachabilityFence(this);
         }
     }
 
@@ -174,7 +177,7 @@ public final class LavaDB extends NativeObject {
 
     // ---------------------------------------------------------------------- tables
 
-    /** Opens a table, making it if it is new; a known one gets these options. */
+    /** Opens a table and creates it if it is new. A known table gets these options. */
     public TableHandle createTable(String name, TableOptions o) throws LavaDBException {
         byte[] bytes = NameBytes.of(name);
         long pointer =
@@ -198,13 +201,13 @@ public final class LavaDB extends NativeObject {
         repeat(() -> setTableOptions0(handle, table, kind, ttlLayout, ttlMs, separated));
     }
 
-    /** Deletes a table with all its data; its handle is of no use afterwards. */
+    /** Deletes a table with all its data; its handle is unusable afterwards. */
     public void dropTable(TableHandle t) throws LavaDBException {
         long table = own(t);
         repeat(() -> dropTable0(handle, table));
     }
 
-    /** All tables in the directory, whether this run has created them or not. */
+    /** All tables in the directory, including those that this run has not opened. */
     public List<TableInfo> listTables() throws LavaDBException {
         return new Decoder(listTables0(handle)).tables();
     }
@@ -212,13 +215,13 @@ public final class LavaDB extends NativeObject {
     // ---------------------------------------------------------------------- reading
 
     /**
-     * Copies a key's value to out from outOff on. After an exception what stands there means
-     * nothing: a large value comes in pieces, and its checksum is known at its end.
+     * Copies a key's value to out from outOff on. After an exception the copied bytes are invalid:
+     * large values are read in pieces, and the checksum is verified at the end.
      *
-     * @param prefixLen length of the prefix that {@link #deletePrefix} may delete this key by; 0:
+     * @param prefixLen length of the prefix by which {@link #deletePrefix} may delete this key; 0:
      *     none. Always the same for a key.
-     * @return the value's length, or {@link #NOT_FOUND}. When the value does not fit, its length
-     *     all the same and nothing is copied: call again with a larger array.
+     * @return the value's length, or {@link #NOT_FOUND}. When the value does not fit, its length is
+     *     returned but nothing is copied: call again with a larger array.
      */
     public int get(
             TableHandle t,
@@ -242,7 +245,7 @@ public final class LavaDB extends NativeObject {
         }
     }
 
-    /** A key's value in a new array, or null. Prefix as in the other get. */
+    /** A key's value in a new array, or null. For the prefix see the other get. */
     public byte[] get(TableHandle t, byte[] key, int keyOff, int keyLen, int prefixLen)
             throws LavaDBException {
         return get(t, key, keyOff, keyLen, prefixLen, null);
@@ -267,7 +270,7 @@ public final class LavaDB extends NativeObject {
         }
     }
 
-    /** Whether a key has a value; does not read values that are stored apart. */
+    /** Whether a key has a value; does not read separated values. */
     public boolean contains(TableHandle t, byte[] key, int keyOff, int keyLen, int prefixLen)
             throws LavaDBException {
         return contains(t, key, keyOff, keyLen, prefixLen, null);
@@ -294,8 +297,8 @@ public final class LavaDB extends NativeObject {
     }
 
     /**
-     * Whether any key of the table that was written with a prefix of this length starts with it.
-     * Cheaper than a scan: it stops at the newest run that knows.
+     * Whether the table has a key that was written with a prefix of this length and starts with
+     * this prefix. Cheaper than a scan: the search stops at the newest run with the answer.
      */
     public boolean containsPrefix(TableHandle t, byte[] prefix, int off, int len)
             throws LavaDBException {
@@ -311,14 +314,14 @@ public final class LavaDB extends NativeObject {
     }
 
     /**
-     * The values of many keys in one native call, in the order of the keys, null where there is
-     * none. All keys have a prefix of the same length (0: none).
+     * The values of many keys in one native call, in the order of the keys, null for keys without a
+     * value. All keys have a prefix of the same length (0: none).
      */
     public byte[][] multiGet(TableHandle t, byte[][] keys, int prefixLen) throws LavaDBException {
         return multiGet(t, keys, prefixLen, null);
     }
 
-    /** The same as of a snapshot, which may be null: the newest state. */
+    /** The same as of a snapshot; null: the newest state. */
     public byte[][] multiGet(TableHandle t, byte[][] keys, int prefixLen, Snapshot s)
             throws LavaDBException {
         byte[] request = Encoder.keys(keys, prefixLen);
@@ -340,10 +343,10 @@ public final class LavaDB extends NativeObject {
 
     /**
      * Fills one page. Continue with {@link ScanOptions#continueAfter} until {@link
-     * ScanPage#done()}. Without a snapshot, keys that are added ahead of the scan between pages are
-     * visited.
+     * ScanPage#done()}. Without a snapshot, a scan visits keys that are added ahead of it between
+     * pages.
      *
-     * @param s may be null: the newest state
+     * @param s null: the newest state
      */
     public void scan(TableHandle t, ScanOptions o, ScanPage page, Snapshot s)
             throws LavaDBException {
@@ -352,43 +355,46 @@ public final class LavaDB extends NativeObject {
 
     /**
      * Fills one page with entries of several tables, in sections. Continue with {@link
-     * TablesScan#continueAfter} until {@link ScanPage#done()}. One such walk shows what a scan for
-     * each table and partition would.
+     * TablesScan#continueAfter} until {@link ScanPage#done()}. One such scan shows the same entries
+     * as separate scans of each table and partition.
      *
-     * @param s may be null: the newest state, and pages as those of {@link #scan}
+     * @param s null: the newest state, with pages as in {@link #scan}
      */
     public void scanTables(TablesScan o, ScanPage page, Snapshot s) throws LavaDBException {
         scans.scanTables(o, page, s);
     }
 
-    // ---------------------------------------------------------------------- files that come later
+    // ---------------------------------------------------------------------- missing files
 
     /**
-     * What was imported as missing, is named by the current state and has not arrived yet; those
-     * that most reads ask for come first.
+     * Files that were imported as missing, belong to the current state, and have not arrived yet.
+     * Files that most reads need come first.
      */
     public List<FileInfo> missingFiles() throws LavaDBException {
         return new Decoder(missingFiles0(handle)).files();
     }
 
     /**
-     * Says that a missing file lies in the directory now, whole, under its name.
+     * Tells that a missing file is now complete in the directory, under its name.
      *
-     * @return false when nothing names it any more, and it was removed
-     * @throws LavaDBException CORRUPTION when it is not the file that the metadata describes,
-     *     IO_ERROR: it is still missing and may be brought again. INVALID_ARGUMENT: no file of this
-     *     name is missing.
+     * @return false when the file is not needed any more, and was removed
+     * @throws LavaDBException CORRUPTION when the file differs from its description in the
+     *     metadata; IO_ERROR. In both cases it is still missing and may be fetched again.
+     *     INVALID_ARGUMENT: no file of this name is missing.
      */
     public boolean fileArrived(String name) throws LavaDBException {
         return fileArrived0(handle, Encoder.utf8(name));
     }
 
-    /** Who brings the files that reads need; null: nobody, and such reads fail with NEEDS_FILE. */
+    /**
+     * Sets the object that fetches the files that reads need. Null: such reads fail with
+     * NEEDS_FILE.
+     */
     public void setMissingFiles(MissingFiles files) {
         missingFiles = files;
     }
 
-    /** Waits for the file that a read needs, if the error says so; else throws the error. */
+    /** Fetches the missing file if the error names one; otherwise throws the error. */
     void bringWhatIsNeeded(LavaDBException e) throws LavaDBException {
         if (e.getCode() != Status.Code.NEEDS_FILE) {
             throw e;
@@ -431,7 +437,7 @@ public final class LavaDB extends NativeObject {
         }
     }
 
-    /** Deletes a key; there may be none. */
+    /** Deletes a key, which need not exist. */
     public void delete(TableHandle t, byte[] key, int keyOff, int keyLen, int prefixLen)
             throws LavaDBException {
         Arguments.checkKey(key, keyOff, keyLen, prefixLen);
@@ -441,7 +447,7 @@ public final class LavaDB extends NativeObject {
         }
     }
 
-    /** Appends list segments to a key's value, without reading it. For {@link TableKind#LIST}. */
+    /** Appends list segments to a key's value without reading it. For {@link TableKind#LIST}. */
     public void append(
             TableHandle t, byte[] key, int keyOff, int keyLen, byte[] segments, int off, int len)
             throws LavaDBException {
@@ -471,7 +477,7 @@ public final class LavaDB extends NativeObject {
         repeat(() -> deleteRange0(handle, table, lower, lower.length, upper, upper.length));
     }
 
-    /** Applies a batch, all or nothing. The batch stays as it is. */
+    /** Applies a batch atomically. The batch does not change. */
     public void write(WriteBatch batch) throws LavaDBException {
         if (batch.db != null && batch.db != this) {
             throw new IllegalArgumentException(
@@ -485,14 +491,14 @@ public final class LavaDB extends NativeObject {
         return new EntryLog(this);
     }
 
-    /** How long writes have waited for background work so far, waits that go on included. */
+    /** Total time that writes have waited for background work, including current waits. */
     public long stalledNanos() {
         return stalledNanos.get();
     }
 
     // ---------------------------------------------------------------------- the instance
 
-    /** Seals what was written so far and pins the current view; no input or output. */
+    /** Seals everything written so far and pins the current state; does no I/O. */
     public Snapshot getSnapshot() throws LavaDBException {
         long[] snapshot = {0};
         repeat(
@@ -503,12 +509,12 @@ public final class LavaDB extends NativeObject {
         return new Snapshot(this, snapshot[0]);
     }
 
-    /** Waits until everything written so far is in files; interruptible as writes are. */
+    /** Waits until everything written so far is in files. Can be interrupted like writes. */
     public void flush() throws LavaDBException {
         BoundedCall.untilNotBusy("flushing " + path, () -> flush0(handle, WAIT_MS));
     }
 
-    /** Compacts everything into the last level; interruptible as writes are. */
+    /** Compacts everything into the last level. Can be interrupted like writes. */
     public void compactAll() throws LavaDBException {
         long[] ticket = {0};
         BoundedCall.untilNotBusy(
@@ -520,44 +526,47 @@ public final class LavaDB extends NativeObject {
     }
 
     /**
-     * What the clock that records expire by says now, milliseconds since the epoch. Between calls
-     * that time stands. A step back holds at once; a step ahead is believed after the machine's
-     * steady clock confirms it, or after it has stood for as long as it is itself, at most 24
-     * hours. Until then it counts only for timestamps from after the step.
+     * Sets the clock for expiry, in milliseconds since the epoch. Between calls the time stands
+     * still. A step back takes effect at once. A step ahead is accepted when the machine's steady
+     * clock confirms it, or when the step has lasted as long as its own length, at most 24 hours.
+     * Until then it applies only to timestamps from after the step.
      */
     public void setTime(long nowMs) {
         setTime0(handle, nowMs);
     }
 
-    /** The same, and the caller knows that it is so: a step ahead is believed at once. */
+    /**
+     * Like {@link #setTime}, but a step ahead is accepted at once, because the caller knows that it
+     * is right.
+     */
     public void believeTime(long nowMs) {
         believeTime0(handle, nowMs);
     }
 
     /**
-     * The instance has data of which this was the time: the clock's first word is held against it.
-     * Ignored after the first {@link #setTime}.
+     * Tells the time of data from earlier runs; the first {@link #setTime} is compared with this
+     * time. Ignored after the first {@link #setTime}.
      */
     public void continueTime(TtlTime before) {
         continueTime0(handle, before.timeMs(), before.leadMs(), before.stoodMs());
     }
 
-    /** What a checkpoint is to carry for {@link #continueTime}, as of the last setTime. */
+    /** The time that a checkpoint must carry for {@link #continueTime}, as of the last setTime. */
     public TtlTime time() {
         long[] numbers = new long[3];
         time0(handle, numbers);
         return new TtlTime(numbers[0], numbers[1], numbers[2]);
     }
 
-    /** From now on; jobs that were planned before keep to the one before. */
+    /** Sets the policy for new jobs; jobs that were already planned keep the previous one. */
     public void setValuePolicy(ValuePolicy policy) {
         setValuePolicy0(handle, policy.number());
     }
 
     /**
-     * Why compactions wrote values of files anew or left them: a line for each such choice since
-     * the last call, oldest first, the last {@link DBOptions#setValueDecisionsMax} of them. They
-     * name files and sizes, no keys.
+     * Why compactions rewrote values of files or left them. One line for each such decision since
+     * the last call, oldest first, limited to the last {@link DBOptions#setValueDecisionsMax}. The
+     * lines contain names and sizes of files, and no keys.
      */
     public List<String> takeValueDecisions() throws LavaDBException {
         return new Decoder(valueDecisions0(handle)).strings();
@@ -586,9 +595,9 @@ public final class LavaDB extends NativeObject {
     }
 
     /**
-     * Reads every byte of a key file and checks it. Needs the library to be loaded.
+     * Reads every byte of a key file and checks it. Requires the library to be loaded.
      *
-     * @param tables to name the table whose data is hit; may be empty
+     * @param tables to name the table of damaged data; may be empty
      * @throws LavaDBException CORRUPTION, naming file, offset and table; IO_ERROR
      */
     public static void verifyFile(String path, List<TableInfo> tables) throws LavaDBException {
@@ -616,7 +625,7 @@ public final class LavaDB extends NativeObject {
 
     // ---------------------------------------------------------------------- helpers
 
-    /** Repeats a write that answers Busy, and counts the time. */
+    /** Repeats a write that returns Busy, and adds up the waiting time. */
     void repeat(BoundedCall call) throws LavaDBException {
         long before = System.nanoTime();
         while (call.call() != DONE) {
@@ -724,10 +733,10 @@ public final class LavaDB extends NativeObject {
 
     private native byte[] missingFiles0(long handle) throws LavaDBException;
 
-    /** Whether anything names it. */
+    /** Whether the file is needed. */
     private native boolean fileArrived0(long handle, byte[] name) throws LavaDBException;
 
-    // The writes and waits answer zero, or the number of BUSY.
+    // The writes and waits return zero, or the number of BUSY.
 
     private native int put0(
             long handle,
@@ -770,7 +779,9 @@ public final class LavaDB extends NativeObject {
 
     private native int flush0(long handle, int waitMs) throws LavaDBException;
 
-    /** Zero, or for BUSY the ticket that the next call must name; the first one names zero. */
+    /**
+     * Returns zero, or for BUSY the ticket for the next call; the ticket of the first call is zero.
+     */
     private native long compactAll0(long handle, int waitMs, long ticket) throws LavaDBException;
 
     private native void setTime0(long handle, long nowMs);
@@ -789,7 +800,9 @@ public final class LavaDB extends NativeObject {
 
     private native void tableStatistics0(long handle, long table, long[] numbers);
 
-    /** What the engine says of snapshots that close found open, UTF-8; only after close0. */
+    /**
+     * The engine's description of snapshots that were open at the close, UTF-8; only after close0.
+     */
     private static native byte[] leftOpen0(long handle);
 
     /** Always zero. */

@@ -1,8 +1,8 @@
 package org.lavakv;
 
 /**
- * A call that failed. The message says what was being done, to which file or table, and what to do
- * next; it never holds bytes of a key.
+ * A failed call. The message names the operation, the file or table, and what to do next. It never
+ * contains bytes of a key.
  *
  * <p>Threads: immutable.
  */
@@ -12,7 +12,7 @@ public class LavaDBException extends Exception {
 
     private final Status.Code code;
 
-    /** Makes an exception of a code and a message. */
+    /** Creates an exception from a code and a message. */
     public LavaDBException(Status.Code code, String message) {
         super(message);
         this.code = code;
@@ -23,7 +23,7 @@ public class LavaDBException extends Exception {
         this(Status.Code.of(code), message);
     }
 
-    /** What kind of failure this is. */
+    /** The kind of failure. */
     public Status.Code getCode() {
         return code;
     }

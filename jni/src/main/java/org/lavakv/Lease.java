@@ -1,15 +1,15 @@
 package org.lavakv;
 
 /**
- * A share of the process's native memory: what one Flink slot gave. All instances opened with the
- * same lease share it.
+ * A share of the process's native memory, for example that of one Flink slot. All instances opened
+ * with the same lease share it.
  *
  * <p>Threads: any thread.
  *
  * <p>Ownership: the caller closes it. Instances opened with it keep their share until they are
  * closed themselves, so the order does not matter.
  *
- * <p>Errors: every method but close throws {@link LavaClosedException} after close.
+ * <p>Errors: every method except close throws {@link LavaClosedException} after close.
  *
  * <p>Units: bytes.
  */
@@ -19,22 +19,22 @@ public final class Lease extends NativeObject {
         super(handle, "a memory lease (org.lavakv.Lease)");
     }
 
-    /** What was leased. */
+    /** Size of the lease. */
     public long capacityBytes() {
         return number0(handle, 0);
     }
 
-    /** The part for memtables, sealed runs included; the rest serves the shared block cache. */
+    /** The part for memtables and sealed runs; the rest serves the shared block cache. */
     public long writeBufferBytes() {
         return number0(handle, 1);
     }
 
-    /** What memtables and sealed runs hold now. */
+    /** Bytes currently used by memtables and sealed runs. */
     public long writeBufferUsedBytes() {
         return number0(handle, 2);
     }
 
-    /** Everything that is charged to this lease now (the cache is the host's). */
+    /** Bytes currently charged to this lease (the cache is charged to the host). */
     public long usedBytes() {
         return number0(handle, 3);
     }

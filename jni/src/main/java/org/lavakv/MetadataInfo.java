@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * What a checkpoint's metadata says, for a look before an import.
+ * The content of a checkpoint's metadata, for inspection before an import.
  *
  * <p>Threads: immutable.
  */
@@ -24,7 +24,7 @@ public final class MetadataInfo {
     }
 
     /**
-     * Reads metadata that {@link Snapshot#getFiles()} made. Needs the library to be loaded.
+     * Reads metadata of {@link Snapshot#getFiles()}. Requires the library to be loaded.
      *
      * @throws LavaDBException CORRUPTION, or NOT_SUPPORTED when a newer version wrote it
      */
@@ -42,7 +42,7 @@ public final class MetadataInfo {
         return formatVersion;
     }
 
-    /** How many leading bytes of a key are its partition. */
+    /** Number of leading bytes of a key that are its partition. */
     public int partitionBytes() {
         return partitionBytes;
     }

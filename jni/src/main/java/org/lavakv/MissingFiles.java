@@ -1,18 +1,19 @@
 package org.lavakv;
 
 /**
- * Brings files that were imported before they were there, when reads ask for them.
+ * Fetches files that were imported before they were present, when reads need them.
  *
- * <p>Threads: called by any thread that reads, also by several for the same file.
+ * <p>Threads: called by any reading thread, also by several for the same file.
  */
 public interface MissingFiles {
 
     /**
-     * Returns once {@link LavaDB#fileArrived} was called for the file, by whomever; the read then
-     * goes on.
+     * Returns once any thread has called {@link LavaDB#fileArrived} for the file; the read then
+     * continues.
      *
      * @param name a file's name in the instance's directory
-     * @throws LavaDBException when that fails, or is given up: the read ends with it
+     * @throws LavaDBException when the fetch fails or is abandoned; the read ends with this
+     *     exception
      */
     void bring(String name) throws LavaDBException;
 }

@@ -4,12 +4,12 @@ import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Names of tables as bytes: UTF-8, and a surrogate without its pair as the three bytes that UTF-8
- * would have for its number. So any two names differ as bytes, as they do in Flink's formats.
+ * Names of tables as bytes: UTF-8, with an unpaired surrogate encoded as the three bytes of its
+ * number. Therefore different names always have different bytes, as in Flink's formats.
  */
 final class NameBytes {
 
-    /** The first byte of what stands for a surrogate. */
+    /** The first byte of an encoded surrogate. */
     private static final int LEAD = 0xed;
 
     private static final int BYTES = 3;

@@ -13,9 +13,9 @@ import org.lavakv.local.PrivateFiles;
 import org.lavakv.log.LibraryLog;
 
 /**
- * Copies the native library out of the jar and loads the copy. Each class loader needs a file of
- * its own, because the JVM refuses to load one file twice; on Linux the copy can be deleted as soon
- * as it is loaded.
+ * Copies the native library out of the jar and loads the copy. Each class loader needs its own
+ * file, because the JVM refuses to load one file twice. On Linux the copy can be deleted as soon as
+ * it is loaded.
  *
  * <p>Threads: one at a time ({@link LavaLibrary#load}).
  */
@@ -23,10 +23,13 @@ final class NativeLibraryLoader {
 
     static final String RESOURCE = "/org/lavakv/native/linux-x86_64/liblavakvjni.so";
 
-    /** The option of the Flink plugin that sets the directory, for messages. */
+    /** The Flink plugin's option for the directory, for messages. */
     static final String DIRECTORY_OPTION = "state.backend.lava.library.dir";
 
-    /** Copies loaded in this process, over all class loaders: a property, since statics differ. */
+    /**
+     * Number of copies loaded in this process by all class loaders. A system property, because each
+     * class loader has its own static fields.
+     */
     static final String COPIES_PROPERTY = "org.lavakv.library.copies";
 
     private static final LibraryLog LOG = LibraryLog.of(NativeLibraryLoader.class);
@@ -40,7 +43,7 @@ final class NativeLibraryLoader {
     private final Source source;
     private final Consumer<String> systemLoad;
 
-    /** Where the bytes of the library come from. */
+    /** The source of the library's bytes. */
     interface Source {
         InputStream open() throws IOException;
     }
@@ -49,20 +52,21 @@ final class NativeLibraryLoader {
         this(NativeLibraryLoader::openResource, System::load);
     }
 
-    /** For tests: another library, another way to load. */
+    /** For tests: with another library and another way to load it. */
     NativeLibraryLoader(Source source, Consumer<String> systemLoad) {
         this.source = source;
         this.systemLoad = systemLoad;
     }
 
-    /** Loads from a copy below directory, or below java.io.tmpdir when that is null. */
+    /** Loads a copy below directory, or below java.io.tmpdir if directory is null. */
     void load(File directory) throws IOException {
         Platform.current().check();
         Path parent =
                 directory == null
                         ? Path.of(System.getProperty("java.io.tmpdir"))
                         : directory.toPath();
-        // A process that is killed meanwhile leaves megabytes; the next one removes them.
+        // A process that is killed meanwhile leaves megabytes behind; the next process removes
+        // them.
         OwnedPath own = makeDirectory(parent);
         try {
             Path copy = own.path().resolve("liblavakvjni.so");
@@ -139,8 +143,8 @@ final class NativeLibraryLoader {
     }
 
     /**
-     * Loading a library file that was cut off kills the process (SIGBUS) instead of failing. Its
-     * section table, whose place and size the header tells, is the last thing in the file.
+     * Loading a truncated library file kills the process (SIGBUS) instead of failing. The section
+     * table is the last part of the file, and the header contains its offset and size.
      */
     private static void checkComplete(byte[] library) throws IOException {
         if (library.length >= ELF_HEADER_BYTES) {
@@ -180,7 +184,7 @@ final class NativeLibraryLoader {
         }
     }
 
-    /** Says what to do about the message of a failed load. */
+    /** Adds advice to the message of a failed load. */
     static String explain(String message, Path parent) {
         String what = "cannot load Lava's native library from a copy below " + parent + ": ";
         if (message.contains("failed to map segment")

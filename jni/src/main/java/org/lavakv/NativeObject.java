@@ -6,15 +6,15 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.lavakv.log.LibraryLog;
 
 /**
- * Something native that is closed by its owner. The native handle stays valid until this object is
+ * A native object that its owner closes. The native handle stays valid until this object is
  * unreachable, so a call after close finds a closed handle, never freed memory.
  *
- * <p>Threads: close may race with anything.
+ * <p>Threads: close may be concurrent with any call.
  *
- * <p>Ownership: the maker closes it. An object that becomes unreachable unclosed is closed by a
- * cleaner, which counts that and logs it with the thread that opened it and when; with its stack
- * where assertions are enabled for this package or the system property org.lavakv.leak.trace is
- * true.
+ * <p>Ownership: the creator closes it. A cleaner closes an object that becomes unreachable without
+ * having been closed. It counts such objects and logs the thread that opened them and the time. The
+ * stack is included if assertions are enabled for this package or the system property
+ * org.lavakv.leak.trace is true.
  */
 abstract class NativeObject implements AutoCloseable {
 
@@ -30,7 +30,7 @@ abstract class NativeObject implements AutoCloseable {
     }
 
     /**
-     * @param snapshots which forgets the origin when the cleaner closes this; may be null
+     * @param snapshots forgets the origin when the cleaner closes this object; may be null
      */
     NativeObject(long handle, String what, Origin origin, OpenSnapshots snapshots) {
         this.handle = handle;
@@ -38,15 +38,16 @@ abstract class NativeObject implements AutoCloseable {
     }
 
     /**
-     * Waits for calls and background jobs in flight, then frees what the object holds. Repeating it
-     * does nothing. An interrupt does not end it; the thread's flag stays as it is.
+     * Waits for running calls and background jobs, then frees the object's resources. Repeating it
+     * does nothing. An interrupt does not end the wait, and the thread's flag stays set.
      *
-     * <p>Errors: none; a failure while files are being closed is logged.
+     * <p>Errors: none; a failure to close files is logged.
      */
     @Override
     public void close() {
-        // Each native call waits at most 200 ms. Not interruptible: memory must not stay behind,
-        // and calls in flight end by themselves, jobs too as soon as the system lets them.
+        // Each native call waits at most 200 ms. Not interruptible, because memory must not be
+        // leaked. Running calls end by themselves, and jobs end as soon as the operating system
+        // lets them.
         while (!close0(handle)) {
             Thread.onSpinWait();
         }
@@ -56,15 +57,20 @@ abstract class NativeObject implements AutoCloseable {
         return isOpen0(handle);
     }
 
-    /** True when closed now, false when calls or jobs were still in flight after a while. */
+    /**
+     * Returns true when the object is closed, false when calls or jobs were still running after the
+     * wait.
+     */
     private native boolean close0(long handle);
 
     private native boolean isOpen0(long handle);
 
-    /** Closes if need be, and frees the handle itself. True when it had not been closed. */
+    /**
+     * Closes the object if necessary, and frees the handle. Returns true if it had not been closed.
+     */
     private static native boolean release0(long handle);
 
-    /** What is left to do when an object is unreachable; must not refer to it. */
+    /** The cleanup of an unreachable object; must not refer to it. */
     private static final class Release implements Runnable {
         private final long handle;
         private final String what;
@@ -95,7 +101,8 @@ abstract class NativeObject implements AutoCloseable {
                                     + Origin.advice(origin.stack()),
                             origin.stack());
                 } finally {
-                    // Behind the log, for who waits for the count to find what was logged.
+                    // Incremented after the message is logged, because tests wait for the count and
+                    // then look for the message.
                     LEAKED.incrementAndGet();
                 }
             }

@@ -7,14 +7,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 
 /**
- * Where the snapshots of an instance that are open now were taken: all that callers can hold of an
- * instance, since scans keep nothing open between their pages.
+ * The origins of an instance's open snapshots. Snapshots are the only native objects of an instance
+ * that callers hold, because scans keep nothing open between their pages.
  *
  * <p>Threads: any thread.
  */
 final class OpenSnapshots {
 
-    /** How many a warning describes. */
+    /** Number of snapshots described by a warning. */
     static final int DESCRIBED_MAX = 8;
 
     private final Set<Origin> open = ConcurrentHashMap.newKeySet();
@@ -23,12 +23,15 @@ final class OpenSnapshots {
         open.add(origin);
     }
 
-    /** No longer to be warned of: closed, found by the cleaner, or the caller answers for it. */
+    /**
+     * Excludes a snapshot from warnings: it was closed, or found by the cleaner, or the caller
+     * takes responsibility for it.
+     */
     void remove(Origin origin) {
         open.remove(origin);
     }
 
-    /** Those open now, the oldest first, each for one caller only. */
+    /** Removes and returns the open snapshots, the oldest first. */
     List<Origin> take() {
         return open.stream()
                 .filter(open::remove)
@@ -36,7 +39,7 @@ final class OpenSnapshots {
                 .collect(Collectors.toList());
     }
 
-    /** The warning that the instance of these was closed before them. */
+    /** The warning that an instance was closed before these snapshots. */
     static String warning(String path, List<Origin> left) {
         StringBuilder text = new StringBuilder();
         text.append("The database (org.lavakv.LavaDB) in ").append(path);
@@ -52,7 +55,10 @@ final class OpenSnapshots {
         return text.append('.').append(Origin.advice(left.get(0).stack())).toString();
     }
 
-    /** To log with the warning: the caller's stack, with theirs suppressed in it; null without. */
+    /**
+     * An exception to log with the warning: the caller's stack, with those of the snapshots
+     * suppressed in it; null without stacks.
+     */
     static Throwable stacks(List<Origin> left) {
         if (left.get(0).stack() == null) {
             return null;

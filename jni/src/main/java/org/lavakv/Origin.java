@@ -1,14 +1,16 @@
 package org.lavakv;
 
 /**
- * Where and when something native was opened, for the logs of leaks. Does not refer to what was
- * opened, so that the garbage collector still finds that.
+ * Where and when a native object was opened, for logs of leaks. Does not refer to the object, so
+ * that the garbage collector can find it.
  *
  * <p>Threads: immutable.
  */
 final class Origin {
 
-    /** System property: remember the stack that opened each object, too. Assertions do the same. */
+    /**
+     * System property to record the stack that opened each object. Assertions have the same effect.
+     */
     static final String TRACE_PROPERTY = "org.lavakv.leak.trace";
 
     private static final boolean ASSERTIONS = Origin.class.desiredAssertionStatus();
@@ -17,18 +19,18 @@ final class Origin {
     private final long nanos = System.nanoTime();
     private final Throwable stack;
 
-    /** Of something that the calling thread opens now. */
+    /** The origin of an object that the calling thread opens now. */
     Origin() {
         boolean traced = ASSERTIONS || Boolean.getBoolean(TRACE_PROPERTY);
         stack = traced ? new Throwable("opened here, by thread '" + thread + "'") : null;
     }
 
-    /** Null unless stacks are kept. */
+    /** Null unless stacks are recorded. */
     Throwable stack() {
         return stack;
     }
 
-    /** When that was, to compare origins by. */
+    /** The time of the opening, for comparisons of origins. */
     long nanos() {
         return nanos;
     }
@@ -39,7 +41,7 @@ final class Origin {
         return "by thread '" + thread + "' " + (System.nanoTime() - nanos) / 1_000_000 + " ms ago";
     }
 
-    /** What a log says behind origins without stacks; empty when they have them. */
+    /** Advice for a log message without stacks; empty when there are stacks. */
     static String advice(Throwable stack) {
         return stack != null ? "" : " Set -D" + TRACE_PROPERTY + "=true to see the stack.";
     }

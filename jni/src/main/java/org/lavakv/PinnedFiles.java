@@ -1,12 +1,12 @@
 package org.lavakv;
 
 /**
- * Files that {@link Volume#pin} kept: in a directory of a volume.
+ * Files that {@link Volume#pin} kept in a directory of a volume.
  *
  * <p>Threads: any thread.
  *
- * <p>Ownership: the caller closes it, or its volume, which is the same. The files stay as long as
- * their marker does.
+ * <p>Ownership: the caller closes it, or its volume, which has the same effect. The files exist as
+ * long as their marker does.
  */
 public final class PinnedFiles implements AutoCloseable {
 
@@ -18,17 +18,17 @@ public final class PinnedFiles implements AutoCloseable {
         this.directory = directory;
     }
 
-    /** The volume that has them. */
+    /** The volume with the files. */
     public Volume volume() {
         return volume;
     }
 
-    /** The directory of the volume in which they are, under their own names. */
+    /** The directory of the volume with the files, which have their own names. */
     public String directory() {
         return directory;
     }
 
-    /** Closes the volume. Repeating it does nothing. */
+    /** Closes the volume. Repeating the call does nothing. */
     @Override
     public void close() {
         volume.close();

@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Where this JVM runs, and whether the native library can run there.
+ * The platform of this JVM, and whether the native library supports it.
  *
  * <p>Threads: immutable.
  */
@@ -30,7 +30,7 @@ final class Platform {
                 System.getProperty("os.name", ""), System.getProperty("os.arch", ""), memoryMap());
     }
 
-    /** Refuses what is not supported, in words that say what is. */
+    /** Refuses an unsupported platform with a message that lists the supported ones. */
     void check() throws IOException {
         if (!system.equals("Linux")) {
             throw new IOException(SUPPORTED + "; this system is " + system);
@@ -46,7 +46,10 @@ final class Platform {
         }
     }
 
-    /** What is mapped into this process tells the C library; empty when it cannot be read. */
+    /**
+     * The process's memory mappings, which show the C library in use; empty when they cannot be
+     * read.
+     */
     private static String memoryMap() {
         try {
             return new String(

@@ -4,7 +4,8 @@ import java.util.Arrays;
 import java.util.Objects;
 
 /**
- * What a scan visits. Reusable: setting a bound copies it into storage that is kept.
+ * The range and the limits of a scan. Reusable: setting a bound copies it into storage that is
+ * kept.
  *
  * <p>Threads: one thread at a time.
  *
@@ -37,7 +38,7 @@ public final class ScanOptions {
         return this;
     }
 
-    /** Ends before this key; a length of 0: the end of the table. Ends a prefix scan. */
+    /** Ends before this key. A length of 0 means the end of the table. Ends a prefix scan. */
     public ScanOptions setUpper(byte[] key, int off, int len) {
         upper = copy(key, off, len, upper);
         upperBytes = len;
@@ -45,15 +46,13 @@ public final class ScanOptions {
         return this;
     }
 
-    /** Whether the lower bound itself is left out. */
+    /** Whether the lower bound itself is excluded. */
     public ScanOptions setLowerExclusive(boolean lowerExclusive) {
         this.lowerExclusive = lowerExclusive;
         return this;
     }
 
-    /**
-     * Visits the keys that start with these bytes, from the first one; the upper bound is unused.
-     */
+    /** Visits the keys with this prefix from the first one; the upper bound is unused. */
     public ScanOptions setPrefix(byte[] prefix, int off, int len) {
         lower = copy(prefix, off, len, lower);
         lowerBytes = len;
@@ -62,22 +61,22 @@ public final class ScanOptions {
         return this;
     }
 
-    /** Leaves the values out of the page. */
+    /** Omits values from the page. */
     public ScanOptions setKeysOnly(boolean keysOnly) {
         this.keysOnly = keysOnly;
         return this;
     }
 
     /**
-     * False for scans of much that is not read again soon: what the cache does not have is read
-     * ahead, in large pieces, and not kept.
+     * False for large scans of data that will not be read again soon: data outside the cache is
+     * then read ahead in large pieces, and not cached.
      */
     public ScanOptions setFillCache(boolean fillCache) {
         this.fillCache = fillCache;
         return this;
     }
 
-    /** Leading bytes of each key to leave out of the page. */
+    /** Number of leading bytes of each key that the page omits. */
     public ScanOptions setSkipKeyBytes(int bytes) {
         if (bytes < 0) {
             throw new IllegalArgumentException("skipKeyBytes must not be negative: " + bytes);
@@ -86,7 +85,7 @@ public final class ScanOptions {
         return this;
     }
 
-    /** Entries of a page, at least 1. */
+    /** Maximum number of entries in a page, at least 1. */
     public ScanOptions setEntriesMax(int entries) {
         if (entries < 1) {
             throw new IllegalArgumentException("entriesMax must be at least 1: " + entries);
@@ -95,7 +94,7 @@ public final class ScanOptions {
         return this;
     }
 
-    /** Bytes of a page, at least 1; a single entry may be larger. */
+    /** Maximum size of a page, at least 1; a single entry may be larger. */
     public ScanOptions setBytesMax(int bytes) {
         if (bytes < 1) {
             throw new IllegalArgumentException("bytesMax must be at least 1: " + bytes);
@@ -104,7 +103,7 @@ public final class ScanOptions {
         return this;
     }
 
-    /** Continues behind the last key of a page of this scan; does nothing for an empty page. */
+    /** Continues after the last key of a page of this scan; does nothing for an empty page. */
     public ScanOptions continueAfter(ScanPage page) {
         if (page.lastKeyLength() > 0) {
             lower = copy(page.buffer(), page.lastKeyOffset(), page.lastKeyLength(), lower);

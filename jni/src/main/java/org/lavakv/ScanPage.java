@@ -6,11 +6,11 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
- * Entries of a scan, filled by one native call and read without allocation: {@code while
+ * Entries of a scan. One native call fills the page, and reading it allocates nothing: {@code while
  * (page.next()) { use page.buffer() at page.keyOffset() ... }}.
  *
- * <p>A page of {@link TablesScan} has its entries in sections, each of one table and partition:
- * {@link #nextSection} enters the next one, and {@link #next} steps through it.
+ * <p>A page of a {@link TablesScan} has sections, each with entries of one table and partition:
+ * {@link #nextSection} enters the next section, and {@link #next} visits its entries.
  *
  * <p>Threads: one thread at a time.
  *
@@ -21,9 +21,9 @@ import java.util.Arrays;
 public final class ScanPage {
 
     /**
-     * Before the entries stand, as int32: entries, flags, bytes of entries, bytes of last key. The
-     * lowest flag is {@link #FLAG_DONE}; above it stands the number of sections. The last key and
-     * the sections follow the entries.
+     * The header before the entries, as int32: number of entries, flags, bytes of entries, bytes of
+     * the last key. The lowest flag is {@link #FLAG_DONE}; the bits above it are the number of
+     * sections. The last key and the sections follow the entries.
      */
     static final int HEADER_BYTES = 16;
 
@@ -31,12 +31,12 @@ public final class ScanPage {
             MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.BIG_ENDIAN);
     private static final int FLAG_DONE = 1;
 
-    /** Before an entry stand the lengths of key and value, as int32. */
+    /** Each entry is preceded by the lengths of key and value, as int32. */
     private static final int ENTRY_HEADER_BYTES = 8;
 
     private static final int SECTIONS_SHIFT = 1;
 
-    /** A section is, as int32: the table's place in the scan, partition, entries. */
+    /** A section is, as int32: the table's index in the scan, partition, number of entries. */
     private static final int SECTION_BYTES = 12;
 
     private byte[] buffer;
@@ -65,23 +65,23 @@ public final class ScanPage {
         this.buffer = buffer;
     }
 
-    /** How many entries the page holds. */
+    /** Number of entries in the page. */
     public int count() {
         return count;
     }
 
-    /** True when there is nothing further in the range behind this page. */
+    /** Whether the range has no further entries after this page. */
     public boolean done() {
         return done;
     }
 
     /**
-     * Enters the next section, before its first entry; false when there is none. What was not
-     * visited of the section before is skipped.
+     * Enters the next section, before its first entry; false when there is none. Unvisited entries
+     * of the previous section are skipped.
      */
     public boolean nextSection() {
         while (next()) {
-            // To where the next section begins.
+            // Moves to the begin of the next section.
         }
         if (section + 1 >= sections) {
             return false;
@@ -91,7 +91,7 @@ public final class ScanPage {
         return true;
     }
 
-    /** The place of the current section's table in the scan's list. */
+    /** The index of the current section's table in the scan's list. */
     public int sectionTable() {
         return sectionField(section, 0);
     }
@@ -101,7 +101,7 @@ public final class ScanPage {
         return sectionField(section, 4);
     }
 
-    /** The place of the last entry's table in the scan's list. */
+    /** The index of the last entry's table in the scan's list. */
     int lastTable() {
         return sectionField(sections - 1, 0);
     }
@@ -115,10 +115,10 @@ public final class ScanPage {
     }
 
     /**
-     * Steps to the next entry, of the current section if the page has sections; false behind the
+     * Moves to the next entry, within the current section if the page has sections; false after the
      * last one.
      *
-     * @throws IllegalStateException when the native library filled the page with something else
+     * @throws IllegalStateException when the native library filled the page with invalid data
      */
     public boolean next() {
         if (visited == sectionEnd) {
@@ -142,7 +142,7 @@ public final class ScanPage {
         return true;
     }
 
-    /** Goes back before the first entry, and before the first section if the page has sections. */
+    /** Moves back before the first entry, and before the first section if the page has sections. */
     public void rewind() {
         section = -1;
         sectionEnd = sections > 0 ? 0 : count;
@@ -188,7 +188,7 @@ public final class ScanPage {
         return Arrays.copyOfRange(buffer, lastKeyOffset, lastKeyOffset + lastKeyLength);
     }
 
-    /** Where in the buffer the whole last key stands. */
+    /** Offset of the whole last key in the buffer. */
     public int lastKeyOffset() {
         return lastKeyOffset;
     }
@@ -197,12 +197,12 @@ public final class ScanPage {
         return lastKeyLength;
     }
 
-    /** How much of the buffer the page's content takes. */
+    /** Number of bytes of the buffer that the page uses. */
     public int usedBytes() {
         return sectionsOffset() + sections * SECTION_BYTES;
     }
 
-    /** A page of its own with the same content, at the same entry, and no room for more. */
+    /** A new page with the same content, at the same entry, without space for more. */
     public ScanPage copy() {
         ScanPage copy = new ScanPage(Arrays.copyOf(buffer, usedBytes()));
         copy.count = count;
@@ -221,7 +221,7 @@ public final class ScanPage {
         return copy;
     }
 
-    /** Makes room; what the page held is gone. */
+    /** Enlarges the buffer; the page's content is lost. */
     byte[] reserve(int bytes) {
         clear();
         if (buffer.length < bytes) {
@@ -268,7 +268,7 @@ public final class ScanPage {
         rewind();
     }
 
-    /** That the sections, where there are some, are of all entries and of one or more each. */
+    /** Checks that the sections, if there are any, cover all entries, and that none is empty. */
     private void checkSections() throws LavaDBException {
         long inSections = 0;
         boolean sound = true;

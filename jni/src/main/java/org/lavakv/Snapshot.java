@@ -1,13 +1,13 @@
 package org.lavakv;
 
 /**
- * A pinned, sealed view of an instance.
+ * A pinned, sealed state of an instance.
  *
  * <p>Threads: any thread.
  *
  * <p>Ownership: the caller closes it, which unpins its files. Closing the {@link LavaDB} first is
- * safe, but logged as a leak unless {@link #expectLateClose} was called; every call but close then
- * throws {@link LavaClosedException}.
+ * safe, but logged as a leak unless {@link #expectLateClose} was called. Afterwards every call
+ * except close throws {@link LavaClosedException}.
  */
 public final class Snapshot extends NativeObject {
 
@@ -26,19 +26,20 @@ public final class Snapshot extends NativeObject {
     }
 
     /**
-     * For a caller that closes this on a thread of its own, perhaps after the database: closing the
-     * database does not log it then. When it is never closed, the cleaner logs that all the same.
+     * For a caller that closes the snapshot on a separate thread, possibly after the database:
+     * closing the database does not log it then. A snapshot that is never closed is still logged by
+     * the cleaner.
      */
     public void expectLateClose() {
         db.openSnapshots().remove(origin);
     }
 
     /**
-     * Waits until everything that the snapshot shows is in files.
+     * Waits until the whole content of the snapshot is in files.
      *
      * @throws LavaDBException ABORTED when the thread is interrupted (its flag stays set); IO_ERROR
-     *     or NO_SPACE when the last flush failed: the data is still there, and this may be called
-     *     again
+     *     or NO_SPACE when the last flush failed: the data still exists, and the call may be
+     *     repeated
      */
     public void waitFlushed() throws LavaDBException {
         BoundedCall.untilNotBusy(
@@ -46,7 +47,7 @@ public final class Snapshot extends NativeObject {
     }
 
     /**
-     * The files and the metadata from which {@link LavaDB#open} imports them. Only after {@link
+     * The files, and the metadata from which {@link LavaDB#open} imports them. Only after {@link
      * #waitFlushed()}.
      *
      * @throws LavaDBException as the engine reports it; BUSY before waitFlushed
@@ -63,7 +64,7 @@ public final class Snapshot extends NativeObject {
         super.close();
     }
 
-    /** Zero when done, or the number of BUSY. */
+    /** Zero on success, or the number of BUSY. */
     private native int waitFlushed0(long handle) throws LavaDBException;
 
     private native byte[] files0(long handle) throws LavaDBException;

@@ -1,6 +1,6 @@
 package org.lavakv;
 
-/** What became of a native call: the Java side of {@code lava::Status}. */
+/** The result of a native call: the Java side of {@code lava::Status}. */
 public final class Status {
 
     private Status() {}
@@ -15,27 +15,34 @@ public final class Status {
         OK(0),
         /** The key, table or file does not exist. */
         NOT_FOUND(1),
-        /** Stored bytes are not what was written; the message names file and offset. */
+        /**
+         * Stored bytes differ from the bytes that were written; the message names file and offset.
+         */
         CORRUPTION(2),
-        /** The operating system refused; the message names path and error. May be retried. */
+        /**
+         * The operating system reported an error; the message names path and error. May be retried.
+         */
         IO_ERROR(3),
-        /** The memory budget refuses. */
+        /** The memory budget is exhausted. */
         MEMORY_LIMIT(4),
-        /** The caller's mistake; nothing was changed. */
+        /** An error of the caller; nothing was changed. */
         INVALID_ARGUMENT(5),
         /** The object was closed; thrown as {@link LavaClosedException}. */
         CLOSED(6),
-        /** A newer format, or an operation that this object does not have. */
+        /** A newer format, or an operation that this object does not support. */
         NOT_SUPPORTED(7),
-        /** Would have waited longer than the bound; calls of this package repeat it themselves. */
+        /**
+         * The call would have waited longer than its limit; calls of this package repeat it
+         * themselves.
+         */
         BUSY(8),
         /** The disk is full; the message names the directory. Retry after freeing space. */
         NO_SPACE(9),
         /** A file has not arrived yet; the message names it. See {@link LavaDB#missingFiles}. */
         NEEDS_FILE(10),
-        /** Given up: by close, or because the calling thread was interrupted. */
+        /** Ended by close, or because the calling thread was interrupted. */
         ABORTED(11),
-        /** A fault inside the library; the message says where. Please report it. */
+        /** An error inside the library; the message names its location. Please report it. */
         INTERNAL(100);
 
         private final int number;
@@ -44,7 +51,7 @@ public final class Status {
             this.number = number;
         }
 
-        /** The number that stands for this code across the native boundary. */
+        /** The number of this code in the native library. */
         public int number() {
             return number;
         }

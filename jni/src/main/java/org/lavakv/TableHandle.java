@@ -1,8 +1,8 @@
 package org.lavakv;
 
 /**
- * A table of an open instance, for its calls. Needs no closing; after the {@link LavaDB}'s close,
- * or after {@link LavaDB#dropTable}, calls with it throw {@link LavaClosedException}.
+ * A table of an open instance. Needs no closing. After the {@link LavaDB} was closed, or after
+ * {@link LavaDB#dropTable}, calls with the handle throw {@link LavaClosedException}.
  *
  * <p>Threads: immutable, any thread.
  *

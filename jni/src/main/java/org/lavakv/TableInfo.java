@@ -3,7 +3,7 @@ package org.lavakv;
 import java.util.Objects;
 
 /**
- * A table that an instance or a checkpoint holds.
+ * A table of an instance or of a checkpoint.
  *
  * <p>Threads: immutable.
  */
@@ -30,8 +30,9 @@ public final class TableInfo {
     }
 
     /**
-     * A copy of the options. In what a checkpoint's metadata says, and of tables that this opening
-     * has not asked for, {@link TableOptions#separationBytes()} is 0: files do not keep it.
+     * A copy of the options. {@link TableOptions#separationBytes()} is 0 in a checkpoint's
+     * metadata, and for tables that were not created since the open, because files do not contain
+     * it.
      */
     public TableOptions options() {
         return new TableOptions(options);

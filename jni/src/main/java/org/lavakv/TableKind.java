@@ -1,10 +1,10 @@
 package org.lavakv;
 
-/** What may be done to a table's keys. */
+/** Which operations a table allows. */
 public enum TableKind {
     /** Put, get, delete. */
     VALUE(0),
-    /** The same, with deletes of prefixes. */
+    /** Put, get, delete, and deletes of prefixes. */
     MAP(1),
     /** Values are list segments; append is allowed. */
     LIST(2);

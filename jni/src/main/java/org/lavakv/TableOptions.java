@@ -5,15 +5,15 @@ import java.util.Objects;
 /**
  * Options of one table.
  *
- * <p>Threads: not safe for changes from several threads; calls of {@link LavaDB} copy it.
+ * <p>Threads: not safe for concurrent changes; calls of {@link LavaDB} copy the options.
  *
  * <p>Units: milliseconds, bytes.
  */
 public final class TableOptions {
 
     /**
-     * For {@link #setSeparationBytes}: the bound follows from how large the tree is, how often
-     * garbage is copied, and how often scans show the table's values.
+     * For {@link #setSeparationBytes}: the engine chooses the size from the size of the tree, the
+     * frequency of collections, and the frequency of scans of the table's values.
      */
     public static final long AUTOMATIC_SEPARATION = Long.MAX_VALUE;
 
@@ -33,19 +33,19 @@ public final class TableOptions {
         separationBytes = other.separationBytes;
     }
 
-    /** What may be done to the table's keys. Default: {@link TableKind#VALUE}. */
+    /** Which operations the table allows. Default: {@link TableKind#VALUE}. */
     public TableOptions setKind(TableKind kind) {
         this.kind = Objects.requireNonNull(kind, "kind");
         return this;
     }
 
-    /** Where the timestamp stands in the values. Default: {@link TtlLayout#NONE}. */
+    /** The position of the timestamp in the values. Default: {@link TtlLayout#NONE}. */
     public TableOptions setTtlLayout(TtlLayout ttlLayout) {
         this.ttlLayout = Objects.requireNonNull(ttlLayout, "ttlLayout");
         return this;
     }
 
-    /** How long after its timestamp a record expires; 0: never. Default: 0. */
+    /** Time from a record's timestamp to its expiry; 0: never. Default: 0. */
     public TableOptions setTtlMs(long ttlMs) {
         if (ttlMs < 0) {
             throw new IllegalArgumentException("ttlMs must not be negative: " + ttlMs);
@@ -55,10 +55,10 @@ public final class TableOptions {
     }
 
     /**
-     * From which size on values are moved out of the tree into value files; 0: none; {@link
-     * #AUTOMATIC_SEPARATION}: the engine finds the bound. Of a {@link TableKind#LIST} it is what is
-     * added to it; with {@link TtlLayout#LIST} that never is. Holds for what is flushed or
-     * compacted from now on; it is not kept in files, so that every opening says it anew. Default:
+     * From which size on values are moved out of the tree into value files; 0: never; {@link
+     * #AUTOMATIC_SEPARATION}: the engine chooses the size. In a {@link TableKind#LIST} the size is
+     * that of each append; lists with {@link TtlLayout#LIST} are never moved. Applies to later
+     * flushes and compactions. Files do not contain the option, so each open must set it. Default:
      * 0.
      */
     public TableOptions setSeparationBytes(long separationBytes) {

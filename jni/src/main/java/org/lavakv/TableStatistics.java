@@ -26,30 +26,30 @@ public final class TableStatistics {
     }
 
     /**
-     * Bytes of the table's values in value files, before compression. Of files that are older than
-     * this library's format, and do not say whose values they hold, none count.
+     * Bytes of the table's values in value files, before compression. Excludes files of an older
+     * format, which do not name the tables of their values.
      */
     public long valueBytes() {
         return numbers[2];
     }
 
-    /** About how many of {@link #valueBytes()} nothing names any more. */
+    /** Estimate of the garbage in {@link #valueBytes()}. */
     public long valueGarbageBytes() {
         return numbers[3];
     }
 
-    /** Value files that hold values of the table. */
+    /** Value files with values of the table. */
     public long valueFiles() {
         return numbers[4];
     }
 
-    /** From which size on values go to value files now; 0: never. */
+    /** From which size on values currently go to value files; 0: never. */
     public long separationBytes() {
         return numbers[5];
     }
 
     /**
-     * From which size on values go to the value log, as they are put; 0: never, as without a
+     * From which size on values go to the value log at their put; 0: never, for example without a
      * write-ahead log.
      */
     public long largeBytes() {

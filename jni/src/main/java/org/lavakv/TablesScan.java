@@ -3,8 +3,8 @@ package org.lavakv;
 import java.util.List;
 
 /**
- * A scan of several tables at once, in the order in which an instance holds them: partition by
- * partition, and within a partition table by table.
+ * A scan of several tables at once, in the instance's order: by partition, and within a partition
+ * by table.
  *
  * <p>Threads: one thread at a time.
  *
@@ -24,19 +24,20 @@ public final class TablesScan {
     /**
      * Begins at the first entry.
      *
-     * @param tables by ascending id; {@link ScanPage#sectionTable} is the position in this list
+     * @param tables ordered by ascending id; {@link ScanPage#sectionTable} is the index in this
+     *     list
      */
     public TablesScan(List<TableHandle> tables) {
         this.tables = List.copyOf(tables);
     }
 
-    /** As {@link ScanOptions#setFillCache}. */
+    /** See {@link ScanOptions#setFillCache}. */
     public TablesScan setFillCache(boolean fillCache) {
         this.fillCache = fillCache;
         return this;
     }
 
-    /** Entries of a page, at least 1. */
+    /** Maximum number of entries in a page, at least 1. */
     public TablesScan setEntriesMax(int entries) {
         if (entries < 1) {
             throw new IllegalArgumentException("entriesMax must be at least 1: " + entries);
@@ -45,7 +46,7 @@ public final class TablesScan {
         return this;
     }
 
-    /** Bytes of a page, at least 1; a single entry may be larger. */
+    /** Maximum size of a page, at least 1; a single entry may be larger. */
     public TablesScan setBytesMax(int bytes) {
         if (bytes < 1) {
             throw new IllegalArgumentException("bytesMax must be at least 1: " + bytes);
@@ -54,7 +55,7 @@ public final class TablesScan {
         return this;
     }
 
-    /** Continues behind the last entry of a page of this scan; does nothing for an empty page. */
+    /** Continues after the last entry of a page of this scan; does nothing for an empty page. */
     public TablesScan continueAfter(ScanPage page) {
         if (page.count() > 0) {
             afterKey = page.lastKey();

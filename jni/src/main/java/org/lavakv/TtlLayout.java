@@ -1,7 +1,7 @@
 package org.lavakv;
 
 /**
- * Where the expiry timestamp (8 bytes, big endian, milliseconds) stands in a table's values, as
+ * The position of the expiry timestamp (8 bytes, big endian, milliseconds) in a table's values, as
  * Flink's TTL serializer writes it.
  */
 public enum TtlLayout {
@@ -9,7 +9,7 @@ public enum TtlLayout {
     NONE(0),
     /** At offset 0 of the value. */
     VALUE(1),
-    /** At offset 1, behind the null flag of a map's value. */
+    /** At offset 1, after the null flag of a map's value. */
     MAP(2),
     /** At offset 0 of every element of a list. */
     LIST(3);

@@ -3,14 +3,14 @@ package org.lavakv;
 import java.util.Objects;
 
 /**
- * What an instance knows of the time by which records expire. A checkpoint carries it, so that a
- * machine whose clock is ahead drops nothing at once of what it restores.
+ * An instance's knowledge of the time by which records expire. A checkpoint carries it, so that a
+ * machine whose clock is ahead does not immediately drop restored records.
  *
  * <p>Threads: immutable. Units: milliseconds; {@link #timeMs} since the epoch.
  */
 public final class TtlTime {
 
-    /** Nobody knows when the data were written. */
+    /** The time of the data is unknown. */
     public static final TtlTime UNKNOWN = new TtlTime(Long.MIN_VALUE, 0, 0);
 
     private final long timeMs;
@@ -18,9 +18,9 @@ public final class TtlTime {
     private final long stoodMs;
 
     /**
-     * @param timeMs what is proven
-     * @param leadMs by so much the clock was ahead of that; 0: it was not
-     * @param stoodMs for so long
+     * @param timeMs the proven time
+     * @param leadMs by how much the clock was ahead of the proven time; 0 if it was not
+     * @param stoodMs for how long the clock was ahead
      */
     public TtlTime(long timeMs, long leadMs, long stoodMs) {
         this.timeMs = timeMs;
@@ -40,7 +40,7 @@ public final class TtlTime {
         return stoodMs;
     }
 
-    /** Of data that come together: what is proven for all. */
+    /** The knowledge for data that are combined: the parts that hold for both. */
     public TtlTime with(TtlTime other) {
         return new TtlTime(
                 Math.min(timeMs, other.timeMs),

@@ -1,17 +1,17 @@
 package org.lavakv;
 
 /**
- * Who writes values anew, to give garbage back and to keep values in order. Says nothing of what
- * files hold: an instance may be opened with any.
+ * Which jobs rewrite values, to reclaim garbage and to keep values in order. Files do not depend on
+ * the policy: an instance may be opened with any.
  */
 public enum ValuePolicy {
-    /** For each compaction and collection, what costs less. */
+    /** In each case the cheaper of compaction and collection. */
     AUTOMATIC(0),
-    /** Collections alone. */
+    /** Only collections. */
     COLLECT(1),
-    /** Compactions alone, with the keys that they move down. */
+    /** Only compactions, for the keys that they move down. */
     MERGE(2),
-    /** Collections alone, of the dirtiest file, whatever it costs besides. */
+    /** Only collections, of the file with most garbage, at any cost. */
     GREEDY(3);
 
     private final int number;

@@ -6,19 +6,20 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * One large file in a directory of the machine, with the files of all instances of the process that
- * use the directory. It has directories of one level, whose names may hold slashes.
+ * One large file in a directory of the machine, which contains the files of all instances of the
+ * process that use the directory. A volume has one level of directories, whose names may contain
+ * slashes.
  *
  * <p>Threads: any thread.
  *
- * <p>Ownership: the caller closes it. This is one reference: instances and open files have their
- * own, so the order does not matter. With the last one the volume is unmounted, and its file
- * removed unless files are pinned in it.
+ * <p>Ownership: the caller closes it. This object is one reference. Instances and open files have
+ * their own references, so the order of closing does not matter. The last one unmounts the volume,
+ * and removes its file unless files are pinned in it.
  *
  * <p>Errors: NOT_FOUND, INVALID_ARGUMENT (a name), IO_ERROR, CORRUPTION; NO_SPACE with the volume's
- * figures. After a failure of its metadata all changes of this volume fail with that error, and who
- * opens the directory next gets another volume. After close every method but {@link #path}, {@link
- * #leftBehind} and close throws {@link LavaClosedException}.
+ * figures. After a failure of its metadata all changes of this volume fail with that error, and the
+ * next open of the directory gets another volume. After close every method except {@link #path},
+ * {@link #leftBehind} and close throws {@link LavaClosedException}.
  */
 public final class Volume extends NativeObject {
 
@@ -40,10 +41,10 @@ public final class Volume extends NativeObject {
     }
 
     /**
-     * The process's volume in a directory of the machine, made if missing for its user only.
-     * Several processes may use one directory: each has its volume.
+     * The process's volume in a directory of the machine, created for its user only if it is
+     * missing. Several processes may use one directory: each has its own volume.
      *
-     * @param o counts when this mounts the volume
+     * @param o takes effect if this call mounts the volume
      */
     public static Volume open(String directory, VolumeOptions o) throws LavaDBException {
         Objects.requireNonNull(directory, "directory");
@@ -55,11 +56,12 @@ public final class Volume extends NativeObject {
     }
 
     /**
-     * What {@link #pin} kept, by its marker; mounts the volume if the process has not.
+     * Opens the files that {@link #pin} kept, by their marker. Mounts the volume if the process has
+     * not mounted it.
      *
-     * @param o counts when this mounts the volume
+     * @param o takes effect if this call mounts the volume
      * @throws LavaDBException NOT_FOUND when the marker, the volume or the pin is gone; CORRUPTION
-     *     of the marker; BUSY when another process has the volume
+     *     of the marker; BUSY when another process has mounted the volume
      */
     public static PinnedFiles openPinned(String marker, VolumeOptions o) throws LavaDBException {
         Objects.requireNonNull(marker, "marker");
@@ -74,10 +76,11 @@ public final class Volume extends NativeObject {
     }
 
     /**
-     * Removes the volumes of a directory that no process has and in which nothing is pinned any
-     * more. For whoever closed one with pins: nobody might ever open the directory again.
+     * Removes the volumes of a directory that no process has mounted and in which nothing is
+     * pinned. For callers that closed a volume with pins: possibly nothing opens the directory
+     * again.
      *
-     * @return how many stay because something is pinned in them
+     * @return the number of volumes that are kept because something is pinned in them
      */
     public static int removeStale(String directory) throws LavaDBException {
         Objects.requireNonNull(directory, "directory");
@@ -90,7 +93,7 @@ public final class Volume extends NativeObject {
         return path;
     }
 
-    /** Files of the directory that this found and could not read; they are as they were. */
+    /** Files in the directory that the open found and could not read; they are unchanged. */
     public List<String> leftBehind() {
         return leftBehind;
     }
@@ -103,8 +106,9 @@ public final class Volume extends NativeObject {
     }
 
     /**
-     * Opens a file for reading; NOT_FOUND when it is not there. The stream is for one thread, but
-     * any may close it, which the caller does; its failures are IOExceptions that name the file.
+     * Opens a file for reading; NOT_FOUND when it does not exist. The stream is for one thread, but
+     * any thread may close it. The caller closes it. Its failures are IOExceptions that name the
+     * file.
      */
     public InputStream openFile(String directory, String name) throws LavaDBException {
         byte[] in = Encoder.utf8(directory);
@@ -114,9 +118,9 @@ public final class Volume extends NativeObject {
     }
 
     /**
-     * Makes a file, and the directory, too; IO_ERROR when the file is there. The stream is for one
-     * thread, but any may close it, which the caller does: what it wrote is whole only when close
-     * has not failed. Its failures are IOExceptions that name the file.
+     * Creates a file, and the directory if necessary; IO_ERROR when the file exists. The stream is
+     * for one thread, but any thread may close it. The caller closes it: the file is complete only
+     * after a close without failure. Its failures are IOExceptions that name the file.
      */
     public OutputStream createFile(String directory, String name) throws LavaDBException {
         byte[] in = Encoder.utf8(directory);
@@ -126,8 +130,8 @@ public final class Volume extends NativeObject {
     }
 
     /**
-     * Gives a file a second name; makes the directory of that. IO_ERROR when the name is taken,
-     * NOT_FOUND without the file.
+     * Gives a file a second name, and creates the directory of that name. IO_ERROR when the name
+     * exists, NOT_FOUND without the file.
      */
     public void linkFile(String directory, String name, String toDirectory, String toName)
             throws LavaDBException {
@@ -139,33 +143,32 @@ public final class Volume extends NativeObject {
                 Encoder.utf8(toName));
     }
 
-    /** Removes a file; NOT_FOUND when it is not there. */
+    /** Removes a file; NOT_FOUND when it does not exist. */
     public void removeFile(String directory, String name) throws LavaDBException {
         removeFile0(handle, Encoder.utf8(directory), Encoder.utf8(name));
     }
 
-    /** The names of a directory's files; NOT_FOUND when the directory is not there. */
+    /** The names of a directory's files; NOT_FOUND when the directory does not exist. */
     public List<String> listFiles(String directory) throws LavaDBException {
         return new Decoder(listFiles0(handle, Encoder.utf8(directory))).strings();
     }
 
-    /** Removes a directory with its files; does nothing when it is not there. */
+    /** Removes a directory with its files; does nothing when it does not exist. */
     public void removeDirectory(String directory) throws LavaDBException {
         removeDirectory0(handle, Encoder.utf8(directory));
     }
 
     /**
-     * Keeps these files of a directory for as long as a marker is there, a file outside the volume
-     * that this writes: whoever owns the marker's directory drops the pin by deleting it. See
-     * {@link #openPinned}.
+     * Keeps these files of a directory as long as a marker exists. The marker is a file outside the
+     * volume that this call writes. Deleting it drops the pin. See {@link #openPinned}.
      *
-     * @throws LavaDBException also IO_ERROR when the marker is there already
+     * @throws LavaDBException also IO_ERROR when the marker already exists
      */
     public void pin(String marker, String directory, List<String> names) throws LavaDBException {
         pin0(handle, Encoder.utf8(marker), Encoder.utf8(directory), Encoder.strings(names));
     }
 
-    /** Drops pins whose markers are gone. Cheap; to be called now and then. */
+    /** Drops pins whose markers are gone. Cheap; should be called from time to time. */
     public void dropStalePins() throws LavaDBException {
         dropStalePins0(handle);
     }
@@ -188,7 +191,7 @@ public final class Volume extends NativeObject {
 
     private static native int removeStale0(byte[] directory) throws LavaDBException;
 
-    /** Path, pinned directory (empty: none), and what was left behind. */
+    /** Path, pinned directory (empty: none), and files left behind. */
     private native byte[] description0(long handle) throws LavaDBException;
 
     private native void figures0(long handle, long[] numbers);

@@ -17,17 +17,17 @@ public final class VolumeFigures {
         this.numbers = numbers;
     }
 
-    /** Bytes that it may grow to. */
+    /** Maximum size of the volume in bytes. */
     public long capacityBytes() {
         return numbers[0];
     }
 
-    /** Bytes that it has grown to. */
+    /** Current size of the volume in bytes. */
     public long deviceBytes() {
         return numbers[1];
     }
 
-    /** Bytes of files, of its journal, and of what is about to be freed. */
+    /** Bytes of files, of the journal, and of space about to be freed. */
     public long usedBytes() {
         return numbers[2];
     }
@@ -37,12 +37,14 @@ public final class VolumeFigures {
         return numbers[3];
     }
 
-    /** Bytes of the largest free space in one piece. */
+    /** Bytes of the largest contiguous free space. */
     public long largestFreeRunBytes() {
         return numbers[4];
     }
 
-    /** Files in it; one with two names counts once, and one that was removed until it is closed. */
+    /**
+     * Number of files. A file with two names counts once. A removed file counts until it is closed.
+     */
     public long files() {
         return numbers[5];
     }
@@ -52,22 +54,22 @@ public final class VolumeFigures {
         return numbers[6];
     }
 
-    /** Bytes that its journal of metadata has written since the mount. */
+    /** Bytes written to the metadata journal since the mount. */
     public long journalWrittenBytes() {
         return numbers[7];
     }
 
-    /** How often its journal was written anew, to be short. */
+    /** Number of times the journal was rewritten to make it shorter. */
     public long journalCompactions() {
         return numbers[8];
     }
 
-    /** Memory that its metadata takes. */
+    /** Memory used by the metadata. */
     public long metadataMemoryBytes() {
         return numbers[9];
     }
 
-    /** Whether its files go past the page cache: that was asked for, and not refused. */
+    /** Whether the files use direct I/O: it was requested, and not refused. */
     public boolean directIo() {
         return numbers[10] != 0;
     }

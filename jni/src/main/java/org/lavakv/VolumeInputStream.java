@@ -7,7 +7,8 @@ import java.util.Objects;
 /**
  * Reads a file of a {@link Volume} from its beginning. Unbuffered.
  *
- * <p>Threads: one; any may close it, which ends the other's reading with an IOException.
+ * <p>Threads: one; any thread may close it, which ends a read on another thread with an
+ * IOException.
  */
 final class VolumeInputStream extends InputStream {
 
@@ -58,7 +59,7 @@ final class VolumeInputStream extends InputStream {
         return (int) Math.min(Integer.MAX_VALUE, size - position);
     }
 
-    /** Waits for a read in flight. Repeating it does nothing. */
+    /** Waits for a running read. Repeating the call does nothing. */
     @Override
     public void close() {
         input.close();

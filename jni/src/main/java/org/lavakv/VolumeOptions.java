@@ -3,13 +3,13 @@ package org.lavakv;
 import java.util.Objects;
 
 /**
- * Options of a {@link Volume}; they count when it is mounted.
+ * Options of a {@link Volume}, which take effect when it is mounted.
  *
- * <p>Threads: not safe for changes from several threads; {@link Volume#open} copies it.
+ * <p>Threads: not safe for concurrent changes; {@link Volume#open} copies the options.
  *
  * <p>Units: bytes.
  *
- * <p>Errors: setters refuse negative numbers; the rest is checked by {@link Volume#open}.
+ * <p>Errors: setters refuse negative numbers; {@link Volume#open} checks the rest.
  */
 public final class VolumeOptions {
 
@@ -21,20 +21,20 @@ public final class VolumeOptions {
     private long reserveBytes = 64L << 20;
     private long idleReserveBytes = 256L << 20;
 
-    /** Options with the defaults that the setters name. */
+    /** Options with their default values. */
     public VolumeOptions() {}
 
     /**
-     * What it may grow to, at least 32 MiB; 0: the size of the disk below. With a capacity,
-     * instances compact and collect before the volume is full, and are slowed, as under a limit of
-     * space. Default: 0.
+     * Maximum size of the volume, at least 32 MiB; 0: the size of the disk below. With a capacity,
+     * instances compact, collect and slow their writes before the volume is full, as with a space
+     * limit. Default: 0.
      */
     public VolumeOptions setCapacityBytes(long capacityBytes) {
         this.capacityBytes = notNegative(capacityBytes, "capacityBytes");
         return this;
     }
 
-    /** What messages call the setting of the capacity. Default: this class's name for it. */
+    /** The name of the capacity's setting in messages. Default: this class's name for it. */
     public VolumeOptions setCapacitySetting(String capacitySetting) {
         this.capacitySetting = Objects.requireNonNull(capacitySetting, "capacitySetting");
         return this;
@@ -45,8 +45,8 @@ public final class VolumeOptions {
     }
 
     /**
-     * Past the page cache, where the system does not refuse; {@link VolumeFigures#directIo} tells.
-     * Default: true.
+     * Whether to use direct I/O if the system does not refuse it; {@link VolumeFigures#directIo}
+     * tells. Default: true.
      */
     public VolumeOptions setDirectIo(boolean directIo) {
         this.directIo = directIo;
@@ -54,24 +54,24 @@ public final class VolumeOptions {
     }
 
     /**
-     * Whether what is synced must outlive a power cut; if not, it outlives the process only, and
-     * space of removed files is used again at once. Default: false.
+     * Whether synced data must survive a power cut. If not, it survives only the end of the
+     * process, and the space of removed files is reused at once. Default: false.
      */
     public VolumeOptions setPowerSafe(boolean powerSafe) {
         this.powerSafe = powerSafe;
         return this;
     }
 
-    /** The volume grows in steps of a quarter of its size, at most of this. Default: 64 MiB. */
+    /** Maximum step by which the volume grows; a step is a quarter of its size. Default: 64 MiB. */
     public VolumeOptions setGrowBytes(long growBytes) {
         this.growBytes = notNegative(growBytes, "growBytes");
         return this;
     }
 
     /**
-     * Free space that only collections, manifests and the volume's journal get, so that a full
-     * volume can be emptied; at most an eighth of the capacity counts, and at most as much as is in
-     * use. Default: 64 MiB.
+     * Free space reserved for collections, manifests and the volume's journal, so that a full
+     * volume can be emptied. Limited to an eighth of the capacity, and to the space in use.
+     * Default: 64 MiB.
      */
     public VolumeOptions setReserveBytes(long reserveBytes) {
         this.reserveBytes = notNegative(reserveBytes, "reserveBytes");
@@ -79,7 +79,8 @@ public final class VolumeOptions {
     }
 
     /**
-     * Free space above this goes back to the disk when a directory is removed. Default: 256 MiB.
+     * Free space in excess of this is returned to the disk when a directory is removed. Default:
+     * 256 MiB.
      */
     public VolumeOptions setIdleReserveBytes(long idleReserveBytes) {
         this.idleReserveBytes = notNegative(idleReserveBytes, "idleReserveBytes");

@@ -5,12 +5,12 @@ package org.lavakv;
  *
  * <p>Threads: any thread; one at a time writes.
  *
- * <p>Ownership: {@link VolumeOutputStream} closes it. It keeps the volume mounted. What is buffered
- * is dropped by close unless {@link #finish} came before.
+ * <p>Ownership: {@link VolumeOutputStream} closes it. It keeps the volume mounted. Close drops
+ * buffered bytes unless {@link #finish} was called before.
  */
 final class VolumeOutput extends NativeObject {
 
-    /** What one {@link #append} takes. */
+    /** Maximum size of one {@link #append}. */
     static final int PIECE_BYTES_MAX = 1 << 20;
 
     VolumeOutput(long handle, String file) {
@@ -21,7 +21,7 @@ final class VolumeOutput extends NativeObject {
         append0(handle, in, off, len);
     }
 
-    /** Writes what is buffered; nothing can be appended afterwards. */
+    /** Writes the buffered bytes; nothing can be appended afterwards. */
     void finish() throws LavaDBException {
         finish0(handle);
     }

@@ -7,13 +7,15 @@ import java.util.Objects;
 /**
  * Writes a new file of a {@link Volume}. The engine buffers.
  *
- * <p>Threads: one; any may close it, which ends the other's writing with an IOException.
+ * <p>Threads: one; any thread may close it, which ends a write on another thread with an
+ * IOException.
  */
 final class VolumeOutputStream extends OutputStream {
 
     final VolumeOutput output;
     private final String file;
-    // Beside the native state: a second close must not finish again, nor one after a failure.
+    // In addition to the native state: a second close, or a close after a failure, must not finish
+    // the file.
     private volatile boolean done;
 
     VolumeOutputStream(VolumeOutput output, String file) {
@@ -41,7 +43,9 @@ final class VolumeOutputStream extends OutputStream {
         }
     }
 
-    /** Writes the rest, unless writing failed before. Repeating it does nothing. */
+    /**
+     * Writes the remaining bytes, unless a write failed before. Repeating the call does nothing.
+     */
     @Override
     public void close() throws IOException {
         if (done) {

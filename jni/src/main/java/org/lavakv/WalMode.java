@@ -1,12 +1,12 @@
 package org.lavakv;
 
-/** What of an instance survives before it is in files. */
+/** Which data of an instance survives before it is in files. */
 public enum WalMode {
     /** Nothing: a checkpoint is the durable copy. */
     NONE(0),
-    /** After the end of the process everything; after a power cut all but the last writes. */
+    /** All data after the end of the process; all except the last writes after a power cut. */
     WAL(1),
-    /** Everything that a call has returned from. */
+    /** All writes whose calls have returned. */
     WAL_SYNC(2);
 
     private final int number;

@@ -7,15 +7,15 @@ import java.util.Arrays;
 import java.util.Objects;
 
 /**
- * Operations that {@link LavaDB#write} applies as a whole, collected on the Java heap and handed
- * over in one native call. All tables must be of one instance. Reusable after {@link #clear()}.
+ * Operations that {@link LavaDB#write} applies atomically, collected on the Java heap and passed in
+ * one native call. All tables must belong to one instance. Reusable after {@link #clear()}.
  *
  * <p>Threads: one thread at a time.
  *
  * <p>Ownership: copies keys and values.
  *
  * <p>Errors: IndexOutOfBoundsException and NullPointerException for bad ranges; the batch is then
- * as before. IllegalStateException beyond 1 GiB: write and clear it earlier.
+ * unchanged. IllegalStateException beyond 1 GiB: write and clear the batch earlier.
  */
 public final class WriteBatch {
 
@@ -38,12 +38,12 @@ public final class WriteBatch {
     int length;
     private int count;
 
-    /** A batch that starts with room for 4 KiB. */
+    /** A batch with an initial capacity of 4 KiB. */
     public WriteBatch() {
         this(4096);
     }
 
-    /** A batch that starts with room for this many bytes. */
+    /** A batch with an initial capacity of this many bytes. */
     public WriteBatch(int initialBytes) {
         bytes = new byte[Math.max(HEADER_BYTES, initialBytes)];
     }
@@ -77,12 +77,12 @@ public final class WriteBatch {
         add(DELETE_PREFIX, t, prefix, off, len, 0, NOTHING, 0, 0);
     }
 
-    /** How many operations the batch holds. */
+    /** Number of operations in the batch. */
     public int count() {
         return count;
     }
 
-    /** How many bytes the batch holds, keys, values and its own headers. */
+    /** Size of the batch in bytes: keys, values and its own headers. */
     public int byteCount() {
         return length;
     }

@@ -20,15 +20,15 @@ import java.util.Set;
 import org.lavakv.log.LibraryLog;
 
 /**
- * Finds what processes left that were killed, and removes it. A process is dead for certain when
- * its owner file's lock is free and either this kernel alone can have the file system, or the file
- * was written since this kernel's start. Another host's process may hold a lock that this host does
- * not see, as on a network file system that is mounted without locks; so its files stay. Ages never
- * count.
+ * Finds and removes files that killed processes left behind. A process is certainly dead when the
+ * lock of its owner file is free and, in addition, either only this kernel can use the file system,
+ * or the file was written since this kernel started. On a network file system mounted without
+ * locks, a process of another host may hold a lock that this host cannot see, so its files are
+ * kept. The age of files never matters.
  *
- * <p>Threads: any, without state; processes beside each other may remove the same.
+ * <p>Threads: any, without state; concurrent processes may remove the same files.
  *
- * <p>Errors: none; what cannot be removed is logged, and tried again by the next process.
+ * <p>Errors: none; a failed removal is logged, and the next process tries again.
  */
 final class Leftovers {
 
@@ -36,7 +36,7 @@ final class Leftovers {
 
     private static final int CONTENT_BYTES_MAX = 256;
 
-    /** File systems that no two kernels have at a time, by their names in /proc/mounts. */
+    /** File systems that only one kernel can use at a time, by their names in /proc/mounts. */
     private static final Set<String> OF_ONE_KERNEL =
             Set.of(
                     "ext2",
@@ -58,9 +58,9 @@ final class Leftovers {
     private Leftovers() {}
 
     /**
-     * Removes what is in a directory of dead processes.
+     * Removes the files of dead processes in a directory.
      *
-     * @param token of an owner file of this process there
+     * @param token of an owner file of this process in the directory
      */
     static void remove(Path directory, String token) {
         try (DirectoryStream<Path> owners =
@@ -110,7 +110,7 @@ final class Leftovers {
         }
     }
 
-    /** With the lock held. */
+    /** Requires the lock. */
     private static boolean isDead(Path owner, FileChannel channel) throws IOException {
         String type = Files.getFileStore(owner).type();
         ByteBuffer bytes = ByteBuffer.allocate(CONTENT_BYTES_MAX);
@@ -164,7 +164,7 @@ final class Leftovers {
         }
     }
 
-    /** Deletes a file, or a directory with what is in it; follows no links. */
+    /** Deletes a file, or a directory with its content; does not follow links. */
     static void delete(Path path) throws IOException {
         if (!Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
             return;
@@ -176,7 +176,7 @@ final class Leftovers {
         }
     }
 
-    /** Goes on behind what cannot be deleted. */
+    /** Continues after a file that cannot be deleted. */
     private static final class Deletion extends SimpleFileVisitor<Path> {
         private IOException failure;
 

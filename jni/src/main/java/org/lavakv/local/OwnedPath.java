@@ -4,16 +4,16 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /**
- * A name in a local directory for a file or directory of this process. What has the name is removed
- * when this is closed or, if the process is killed before, by the next process that claims a name
- * in the same directory (this user's, of this machine). So a name is for what nobody needs after
- * the process's end.
+ * A name in a local directory for a file or directory of this process. Closing this object removes
+ * the file or directory. If the process is killed before, the next process of the same user and
+ * machine that claims a name in the same directory removes it. Therefore such a name is only for
+ * files that are useless after the end of the process.
  *
- * <p>How a process is known to be dead: {@link Leftovers}.
+ * <p>{@link Leftovers} decides whether a process is dead.
  *
  * <p>Threads: any.
  *
- * <p>Ownership: the caller makes what has the name, and closes this.
+ * <p>Ownership: the caller creates the file or directory, and closes this object.
  */
 public final class OwnedPath implements AutoCloseable {
 
@@ -27,13 +27,13 @@ public final class OwnedPath implements AutoCloseable {
     }
 
     /**
-     * Claims a name that nobody had before. The first claim of a process in a directory removes
-     * what killed processes left there.
+     * Claims a new name. The first claim of a process in a directory removes the files that killed
+     * processes left there.
      *
-     * @param directory made with those above it if missing
-     * @param begin of the name
-     * @param end of the name
-     * @throws IOException naming the directory, when this process cannot make files in it
+     * @param directory created with its parents if missing
+     * @param begin prefix of the name
+     * @param end suffix of the name
+     * @throws IOException naming the directory, when this process cannot create files in it
      */
     public static OwnedPath claim(Path directory, String begin, String end) throws IOException {
         try {
@@ -45,15 +45,15 @@ public final class OwnedPath implements AutoCloseable {
         }
     }
 
-    /** Absolute; nothing has the name unless the caller made it. */
+    /** Absolute. Nothing exists at this path unless the caller created it. */
     public Path path() {
         return path;
     }
 
     /**
-     * Removes what has the name, with all that is in it. Repeating it does nothing.
+     * Removes the file or directory with its content. Repeating the call does nothing.
      *
-     * @throws IOException when not all of it could be removed; the next process tries again
+     * @throws IOException when not everything could be removed; the next process tries again
      */
     @Override
     public synchronized void close() throws IOException {

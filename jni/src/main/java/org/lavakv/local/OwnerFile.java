@@ -15,12 +15,12 @@ import java.util.regex.Pattern;
 import org.lavakv.log.LibraryLog;
 
 /**
- * A file in a directory that says, by its lock, whether the process lives that made it; what this
- * process makes there has the file's token in its name. The lock is held before anything with the
- * token is made, and the file goes after everything with the token has gone: so at each moment at
- * which a process may be killed its file is there for whatever else is.
+ * A file in a directory whose lock shows whether the process that created it lives. Files that this
+ * process creates in the directory have the file's token in their names. The lock is held before
+ * any file with the token is created, and the owner file is removed after all files with the token.
+ * Therefore, whenever a process is killed, its owner file exists as long as any of its other files.
  *
- * <p>Threads: any; all is under the lock of the class.
+ * <p>Threads: any; everything is guarded by the lock of the class.
  *
  * <p>Ownership: one file for each directory and copy of these classes; users are counted.
  */
@@ -34,9 +34,9 @@ final class OwnerFile {
     private static final int ATTEMPTS = 100;
 
     /**
-     * Of the process, with all copies of these classes, which only the JDK's classes know of: the
-     * JDK's locks are the process's, and end when it closes any channel of the file. So a process
-     * never opens a file of its own again.
+     * Identifies the process for all copies of these classes, which have only the JDK's classes in
+     * common. File locks belong to the process and end when the process closes any channel of the
+     * file. Therefore a process never opens its own owner file again.
      */
     private static final String PROCESS = ofProcess();
 
@@ -69,7 +69,10 @@ final class OwnerFile {
         return String.valueOf(Long.parseLong(count.toString()) + 1);
     }
 
-    /** The one of a directory, with one more user; the first removes what dead processes left. */
+    /**
+     * The owner file of a directory, with one more user. The first use removes the files of dead
+     * processes.
+     */
     static OwnerFile use(Path directory) throws IOException {
         Path real = directory.toRealPath();
         OwnerFile file;
@@ -83,7 +86,8 @@ final class OwnerFile {
             }
             ++file.users;
         }
-        // Not under the lock: there may be much of it, and others do not need it gone.
+        // Not under the lock: there may be many files, and other threads need not wait for their
+        // removal.
         if (isNew && file.locked != null) {
             Leftovers.remove(real, file.token);
         }
@@ -91,7 +95,7 @@ final class OwnerFile {
     }
 
     /**
-     * A name that nobody had before.
+     * A new, unique name.
      *
      * @param path of the directory, as the caller names it
      */
@@ -102,9 +106,9 @@ final class OwnerFile {
     }
 
     /**
-     * One user less; with the last one the file goes.
+     * Removes a user. The last one deletes the file.
      *
-     * @param leftSomething whether a name that the user had is there still: then the file stays,
+     * @param leftSomething whether a name of the user still exists: then the owner file is kept,
      *     for the next process
      */
     void release(boolean leftSomething) {
@@ -185,13 +189,13 @@ final class OwnerFile {
         }
     }
 
-    /** The token of an owner file of another process; null: the name is of something else. */
+    /** The token of another process's owner file; null if the name is not that of an owner file. */
     static String tokenOfAnother(String name) {
         Matcher matcher = NAME.matcher(name);
         return matcher.matches() && !matcher.group(2).equals(PROCESS) ? matcher.group(1) : null;
     }
 
-    /** Whether what an owner file says was written since this machine's start. */
+    /** Whether an owner file's content was written since this machine started. */
     static boolean isOfThisBoot(String content) {
         String boot = bootId();
         return !boot.isEmpty() && content.equals("1 " + boot + "\n");

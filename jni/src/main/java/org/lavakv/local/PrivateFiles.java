@@ -18,10 +18,10 @@ import java.util.Set;
 import org.lavakv.log.LibraryLog;
 
 /**
- * Makes local files and directories that only their user can read and enter (0600 and 0700),
- * whatever the process's umask is. They are so from the first moment on; what a umask takes away
- * from their user is given back. A file system that keeps no permissions, as of another system's
- * disk, decides by itself; that is no error.
+ * Creates local files and directories that only their user can read and enter (0600 and 0700),
+ * whatever the process's umask is. They have these permissions from the first moment on;
+ * permissions that a umask takes away from the user are restored. A file system without
+ * permissions, such as another system's disk, decides by itself; that is no error.
  *
  * <p>Threads: any, without state. Errors: as {@link Files}.
  */
@@ -40,8 +40,8 @@ public final class PrivateFiles {
     private PrivateFiles() {}
 
     /**
-     * Makes a directory with those above it that are missing. One that is there stays as it is:
-     * what rights others have to that is its maker's decision.
+     * Creates a directory with its missing parents. An existing directory is not changed: its
+     * creator decides on the rights of others.
      */
     public static void createDirectories(Path directory) throws IOException {
         if (Files.isDirectory(directory)) {
@@ -54,20 +54,20 @@ public final class PrivateFiles {
         try {
             createDirectory(directory);
         } catch (FileAlreadyExistsException e) {
-            // Somebody else may have made it meanwhile.
+            // Another thread or process may have created it meanwhile.
             if (!Files.isDirectory(directory)) {
                 throw e;
             }
         }
     }
 
-    /** Makes a directory, which must not be there. */
+    /** Creates a directory, which must not exist. */
     public static void createDirectory(Path directory) throws IOException {
         Files.createDirectory(directory, DIRECTORY_MODE);
         restore(directory, DIRECTORY);
     }
 
-    /** Makes a file, which must not be there. The caller closes it. */
+    /** Creates a file, which must not exist. The caller closes it. */
     public static FileChannel create(Path file) throws IOException {
         FileChannel made =
                 FileChannel.open(
@@ -81,12 +81,12 @@ public final class PrivateFiles {
         return made;
     }
 
-    /** As {@link #create}. */
+    /** See {@link #create}. */
     public static OutputStream newOutputStream(Path file) throws IOException {
         return Channels.newOutputStream(create(file));
     }
 
-    /** Makes a file with this content; one that is there is replaced by another file. */
+    /** Creates a file with this content. An existing file is replaced by a new one. */
     public static void write(Path file, byte[] content) throws IOException {
         Files.deleteIfExists(file);
         try (OutputStream out = newOutputStream(file)) {
@@ -94,7 +94,7 @@ public final class PrivateFiles {
         }
     }
 
-    /** Copies a file; the copy must not be there. After a failure there is none. */
+    /** Copies a file; the copy must not exist. After a failure there is no copy. */
     public static void copy(Path from, Path to) throws IOException {
         try (FileChannel in = FileChannel.open(from, StandardOpenOption.READ);
                 FileChannel out = create(to)) {
@@ -116,8 +116,8 @@ public final class PrivateFiles {
     }
 
     /**
-     * Gives a file a second name. Others lose what rights they had to the file if it belongs to the
-     * user who owns the second name's directory; a file of somebody else stays as it is.
+     * Gives a file a second name. Other users lose their rights to the file if it belongs to the
+     * user who owns the second name's directory. A file of another user is not changed.
      */
     public static void link(Path from, Path to) throws IOException {
         Files.createLink(to, from);
@@ -136,12 +136,12 @@ public final class PrivateFiles {
         }
     }
 
-    /** A number for the user to whom a file belongs. */
+    /** A number that identifies the user who owns a file. */
     static Object userOf(Path path) throws IOException {
         return Files.getAttribute(path, "unix:uid", LinkOption.NOFOLLOW_LINKS);
     }
 
-    /** A umask takes rights away from the user, too. */
+    /** Restores the user's own permissions, which a umask may have taken away. */
     private static void restore(Path made, Set<PosixFilePermission> wanted) {
         try {
             if (!Files.getPosixFilePermissions(made, LinkOption.NOFOLLOW_LINKS).equals(wanted)) {

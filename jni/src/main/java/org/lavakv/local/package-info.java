@@ -1,7 +1,7 @@
 /**
- * What a process keeps on the machine that it runs on: for its user alone, and removed by the next
- * process when its own one was killed.
+ * Local files of a process: accessible only to its user, and removed by the next process if their
+ * own was killed.
  *
- * <p>Of the other packages uses only the log.
+ * <p>Layer: of the other packages it uses only the log.
  */
 package org.lavakv.local;

@@ -4,16 +4,16 @@ import java.lang.System.Logger.Level;
 import java.text.MessageFormat;
 
 /**
- * A class's log. What the bindings log goes to the system's logger, until somebody else takes it.
+ * A class's log. Messages of the bindings go to the system's logger until another sink is set.
  *
  * <p>Threads: any.
  */
 public final class LibraryLog {
 
     /**
-     * Takes over what is logged.
+     * Receives log messages.
      *
-     * <p>Threads: called by any, also by a cleaner's.
+     * <p>Threads: called by any thread, including a cleaner's.
      */
     @FunctionalInterface
     public interface Sink {
@@ -34,27 +34,27 @@ public final class LibraryLog {
         this.source = source;
     }
 
-    /** From now on, what this copy of the classes logs goes there. */
+    /** Sets the sink for all messages of this copy of the classes. */
     public static void setSink(Sink to) {
         sink = to;
     }
 
-    /** The class's. */
+    /** The log of a class. */
     public static LibraryLog of(Class<?> source) {
         return new LibraryLog(source);
     }
 
-    /** Logs a message as it is. */
+    /** Logs a message unchanged. */
     public void log(Level level, String message) {
         sink.log(level, source, message, null);
     }
 
-    /** The same with a cause, which may be null. */
+    /** Logs a message with a cause, which may be null. */
     public void log(Level level, String message, Throwable cause) {
         sink.log(level, source, message, cause);
     }
 
-    /** Logs a pattern of {@link MessageFormat} with what stands for its numbers. */
+    /** Logs a pattern of {@link MessageFormat} with its parameters. */
     public void log(Level level, String pattern, Object... parameters) {
         sink.log(level, source, MessageFormat.format(pattern, parameters), null);
     }

@@ -1,2 +1,2 @@
-/** Where the bindings log. */
+/** Logging of the bindings. */
 package org.lavakv.log;
