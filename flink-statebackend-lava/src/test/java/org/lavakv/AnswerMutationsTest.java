@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.lavakv.flink.testing.Mutations;
 
-/** Whatever the native library answers, it is read as such or refused. */
+/** Every result of the native library, even a damaged one, is either decoded or refused. */
 @Timeout(300)
 class AnswerMutationsTest {
 
@@ -84,7 +84,7 @@ class AnswerMutationsTest {
                 entries++;
             }
         }
-        // Without sections there are entries of one table.
+        // Without sections the entries belong to one table.
         assertThat(entries == page.count() || sections == 0).isTrue();
         return entries;
     }

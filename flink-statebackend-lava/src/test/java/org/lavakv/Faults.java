@@ -1,6 +1,6 @@
 package org.lavakv;
 
-/** Faults of the bindings, for the plugin's tests. Threads: any; they hold for all. */
+/** Faults of the bindings, for the plugin's tests. Threads: any; faults apply to all threads. */
 public final class Faults {
 
     private static final int NONE = 0;
@@ -8,7 +8,7 @@ public final class Faults {
 
     private Faults() {}
 
-    /** From now on, whatever may have to wait for background work waits. */
+    /** From now on, all calls that may wait for background work do wait. */
     public static void stall() {
         LavaLibrary.setFault0(BUSY);
     }

@@ -20,7 +20,7 @@ class BadArgumentsTest extends LavaTestBase {
     private static final int MAX = Integer.MAX_VALUE;
     private static final int MIN = Integer.MIN_VALUE;
 
-    /** Array length, offset, length: not a range, each in its own way. */
+    /** Array length, offset, length: invalid ranges of every kind. */
     private static final int[][] BAD_RANGES = {
         {4, -1, 2},
         {4, 0, -1},
@@ -122,7 +122,7 @@ class BadArgumentsTest extends LavaTestBase {
                         });
     }
 
-    /** A value's limit is judged before its array is looked at; batches leave it to the engine. */
+    /** The limit of a value is checked before its array; batches leave the check to the engine. */
     private static Class<? extends Exception> expected(String call, int length) {
         boolean value = call.equals("put value") || call.equals("append value");
         return value && length > LavaDB.VALUE_BYTES_MAX
@@ -273,7 +273,7 @@ class BadArgumentsTest extends LavaTestBase {
                         e -> assertThat(e.getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT));
     }
 
-    /** The native side checks again by itself: here without the Java checks in front of it. */
+    /** The native side checks ranges again: here it is called without the Java checks. */
     @Test
     void nativeSideChecksRanges() throws Exception {
         long h = db.handle;
@@ -343,12 +343,12 @@ class BadArgumentsTest extends LavaTestBase {
         refuses("setTableOptions0", h, 0L, 0, 0, 0L, 0L);
         refuses("statistics0", h, new long[3]);
         refuses("statistics0", h, null);
-        // Keys: more announced than there are, a key that ends behind the array, a negative prefix.
+        // Keys: a count that is too large, a key that ends after the array, a negative prefix.
         refuses("multiGet0", h, p, new byte[] {0, 0, 0, 9}, 0L);
         refuses("multiGet0", h, p, new byte[] {0, 0, 0, 1, 127, 0, 0, 0, 0, 0, 0, 0}, 0L);
         refuses("multiGet0", h, p, new byte[] {0, 0, 0, 1, 0, 0, 0, 0, -1, 0, 0, 0}, 0L);
         refuses("multiGet0", h, p, new byte[3], 0L);
-        // Batches: cut anywhere, an operation that does not exist.
+        // Batches: truncated at every position, an unknown operation.
         WriteBatch batch = new WriteBatch();
         batch.put(t, k, 0, 2, 0, k, 0, 2);
         for (int cut = 1; cut < batch.length; cut++) {
@@ -474,7 +474,7 @@ class BadArgumentsTest extends LavaTestBase {
             refusedBy(volume, "createFile0", h, x, null);
             refusedBy(volume, "linkFile0", h, x, x, x, null);
             refusedBy(volume, "figures0", h, new long[3]);
-            // Names: more announced than there are, one that ends behind the array, bytes behind.
+            // Names: a count that is too large, a name that ends after the array, trailing bytes.
             byte[] marker = bytes(directory.resolve("marker").toString());
             for (byte[] names :
                     new byte[][] {

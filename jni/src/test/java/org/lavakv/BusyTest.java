@@ -8,7 +8,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A write that waits for background work sees interrupts and close, and the wait is counted. */
+/**
+ * A write that waits for background work reacts to interrupts and close, and its wait is counted.
+ */
 @Timeout(60)
 class BusyTest extends LavaTestBase {
 
@@ -50,7 +52,7 @@ class BusyTest extends LavaTestBase {
         }
     }
 
-    /** A job amid a long call to the system: close goes on asking, and keeps the interrupt. */
+    /** A job is in a long system call: close keeps waiting, and preserves the interrupt. */
     @Test
     void closeWaitsForJobsInBoundedStepsAndKeepsTheInterrupt() throws Exception {
         try (Lease lease = lease()) {
@@ -83,7 +85,7 @@ class BusyTest extends LavaTestBase {
         }
     }
 
-    /** What the call threw after its thread was interrupted. */
+    /** The exception of the call after its thread was interrupted. */
     private static Throwable whenInterrupted(Entries.Entry call) throws Exception {
         AtomicReference<Throwable> thrown = new AtomicReference<>();
         AtomicReference<Boolean> flag = new AtomicReference<>();

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Runs a main class in a JVM of its own, for what must not happen in the tests' JVM. */
+/** Runs a main class in a separate JVM, for actions that must not happen in the tests' JVM. */
 final class ChildJvm {
 
     final int exitCode;
@@ -51,14 +51,14 @@ final class ChildJvm {
         }
     }
 
-    /** When its main method ended, as the child prints it, until the process was gone. */
+    /** Time from the end of the main method, as printed by the child, to the end of the process. */
     long millisAfterMain() {
         long mainMillis =
                 Long.parseLong(output.replaceAll("(?s).*main ended after (\\d+) ms.*", "$1"));
         return millis - mainMillis;
     }
 
-    /** To be called at the end of a child's main. */
+    /** Must be called at the end of a child's main. */
     static void sayEnd() {
         long started = java.lang.management.ManagementFactory.getRuntimeMXBean().getStartTime();
         System.out.println("main ended after " + (System.currentTimeMillis() - started) + " ms");

@@ -17,12 +17,15 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
 
-/** Several class loaders in one JVM each have a working copy, which goes when they go. */
+/**
+ * Each of several class loaders in one JVM has a working copy of the library, which is unloaded
+ * with the loader.
+ */
 class ClassLoaderTest extends LavaTestBase {
 
     private static final int LOADERS = Integer.getInteger("lava.test.class.loaders", 50);
 
-    /** Has its own classes of the bindings, whatever its parent knows. */
+    /** Loads its own classes of the bindings, even if its parent has them. */
     private static class ChildFirst extends URLClassLoader {
         private final String changedClass;
         private final String from;
@@ -32,7 +35,10 @@ class ClassLoaderTest extends LavaTestBase {
             this(null, null, null);
         }
 
-        /** Replaces one text in one class, of the same length, to make a half-fitting version. */
+        /**
+         * Replaces a text in a class by another one of the same length, which makes an incompatible
+         * version.
+         */
         ChildFirst(String changedClass, String from, String to) throws IOException {
             super(
                     new URL[] {
@@ -67,7 +73,8 @@ class ClassLoaderTest extends LavaTestBase {
                             loadClass(Exercise.class.getName())
                                     .getDeclaredConstructor()
                                     .newInstance();
-            // On a thread that ends: what it holds of the library must not outlive it.
+            // Runs on a thread that ends: the thread's resources of the library must not outlive
+            // it.
             FutureTask<Long> task = new FutureTask<>(exercise);
             Thread thread = new Thread(task);
             thread.start();
@@ -142,7 +149,7 @@ class ClassLoaderTest extends LavaTestBase {
                     .rootCause()
                     .isInstanceOf(LinkageError.class)
                     .hasMessageContaining("number0");
-            // Nothing is half there: a method of another class is not linked either.
+            // Nothing is half loaded: a method of another class is not linked either.
             assertThatThrownBy(
                             () -> {
                                 var method =

@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A call on something closed throws; close may come at any time, in any order, repeatedly. */
+/** A call on a closed object throws; close may come at any time, in any order, repeatedly. */
 class CloseTest extends LavaTestBase {
 
     private static final int THREADS = 8;
@@ -125,7 +125,7 @@ class CloseTest extends LavaTestBase {
         if (round % 2 == 0) {
             s.close();
         }
-        // Two closers at once: both return only when it is closed.
+        // Two concurrent closes: both return only when the database is closed.
         Future<?> second = threads.submit(db::close);
         db.close();
         assertThat(db.isOpen()).isFalse();
@@ -158,7 +158,7 @@ class CloseTest extends LavaTestBase {
                 calls++;
                 closed++;
             } catch (LavaDBException e) {
-                // Work cut short by close, or files asked for before the flush.
+                // Work interrupted by close, or files requested before the flush.
                 assertThat(e.getCode())
                         .isIn(
                                 Status.Code.ABORTED,

@@ -67,7 +67,7 @@ class DBOptionTest extends LavaTestBase {
         }
     }
 
-    /** The one option whose number the setter changes, with a value that the getter gives back. */
+    /** The one option whose number the setter changes, with a value that the getter returns. */
     private static DBOption changedBy(Method setter, Method getter) throws Exception {
         DBOptions options = new DBOptions();
         long[] before = options.toNative();

@@ -4,7 +4,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** All calls that reach native code, as a table that the tests of hazards run over. */
+/** All calls that reach native code, as a table for tests that inject faults. */
 final class Entries {
 
     /** One call. */
@@ -15,7 +15,7 @@ final class Entries {
     private Entries() {}
 
     /**
-     * The calls of an open database and its tables and snapshot, none of which changes its state.
+     * The calls of an open database and its tables and snapshot. None of them changes the database.
      */
     static Map<String, Entry> ofDatabase(LavaDB db, TableHandle t, TableHandle list) {
         byte[] k = {1, 'k'};
@@ -101,7 +101,7 @@ final class Entries {
     /**
      * The calls of a volume that has the file "f" in the directory "d".
      *
-     * @param marker a path where no file is
+     * @param marker a path where no file exists
      */
     static Map<String, Entry> ofVolume(Volume v, String marker) {
         Map<String, Entry> entries = new LinkedHashMap<>();

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** One log for an instance and the layer above it. */
+/** One log shared by an instance and the layer above it. */
 class EntryLogTest extends LavaTestBase {
     private static final int VALUE_BYTES = 5000;
 

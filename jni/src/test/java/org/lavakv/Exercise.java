@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.concurrent.Callable;
 
 /**
- * Uses most calls once, without any test library: for other class loaders and other JVMs. Returns
- * the number of objects left open.
+ * Uses most calls once, without any test library, so that other class loaders and JVMs can run it.
+ * Returns the number of objects left open.
  */
 public final class Exercise implements Callable<Long> {
 

@@ -13,7 +13,7 @@ import java.util.TreeSet;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A C++ exception inside any native method becomes a Java exception, and the JVM lives. */
+/** A C++ exception inside any native method becomes a Java exception, and the JVM survives. */
 class FaultTest extends LavaTestBase {
 
     private static final int EXCEPTION = 1;
@@ -82,7 +82,7 @@ class FaultTest extends LavaTestBase {
         }
     }
 
-    /** Fails when a native method is added that the table of entries does not know. */
+    /** Fails when a native method is added that is missing in the table of entries. */
     @Test
     void theTableOfEntriesIsComplete() {
         Map<Class<?>, Set<String>> known = new LinkedHashMap<>();

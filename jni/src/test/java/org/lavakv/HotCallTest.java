@@ -14,7 +14,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** The hot calls allocate nothing, and the glue keeps to its rules. */
+/** Frequent calls allocate nothing, and the bindings follow their rules. */
 class HotCallTest extends LavaTestBase {
 
     private static final int CALLS = 20_000;
@@ -62,7 +62,10 @@ class HotCallTest extends LavaTestBase {
         return threads.getThreadAllocatedBytes(id) - before;
     }
 
-    /** What a call takes beyond the stack stays with its thread, within bounds, and is charged. */
+    /**
+     * Memory that a call needs beyond the stack stays with its thread, within bounds, and is
+     * charged.
+     */
     @Test
     void whatThreadsKeepIsChargedUntilTheyEnd() throws Exception {
         try (Lease lease = lease();
@@ -78,7 +81,7 @@ class HotCallTest extends LavaTestBase {
                         kept.add(Host.getStatistics().bindingBytes() - before);
                         db.put(t, k, 0, k.length, 0, new byte[KEPT], 0, KEPT);
                         kept.add(Host.getStatistics().bindingBytes() - before);
-                        // In pieces, which the thread does not keep.
+                        // Written in pieces, which the thread does not keep.
                         db.put(t, k, 0, k.length, 0, new byte[8 * KEPT], 0, 8 * KEPT);
                         kept.add(Host.getStatistics().bindingBytes() - before);
                         WriteBatch large = new WriteBatch();
@@ -122,7 +125,8 @@ class HotCallTest extends LavaTestBase {
             assertThat(kept.get(5)).as("neither is more than 4 MiB of one").isLessThan(100);
             seen.countDown();
             thread.join();
-            // The JVM says that it has ended before the system's thread lets go.
+            // The JVM reports the end of a thread before the operating system's thread frees its
+            // memory.
             for (int i = 0; i < 6000 && Host.getStatistics().bindingBytes() != before; ++i) {
                 Thread.sleep(5);
             }
@@ -131,7 +135,7 @@ class HotCallTest extends LavaTestBase {
         assertThat(Host.describeOpen()).isEmpty();
     }
 
-    /** What the hazards' rules forbid in the glue, whatever the reason would be. */
+    /** JNI functions that the bindings must not use for any reason. */
     @Test
     void theGlueUsesNothingForbidden() throws IOException {
         List<String> forbidden =

@@ -9,12 +9,12 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the library does to its JVM: nothing that the JVM's own checks or its end would show. */
+/** The library's effect on its JVM: the JVM's own checks and its exit show no problem. */
 class JvmTest {
 
     @TempDir Path directory;
 
-    /** All calls, some refused, under the JVM's check of native calls. */
+    /** All calls, including refused ones, under the JVM's check of native calls. */
     static final class Checked {
         public static void main(String[] args) throws Exception {
             Exercise.check(new Exercise().call() == 0);
@@ -31,7 +31,7 @@ class JvmTest {
         assertThat(child.exitCode).as(child.output).isZero();
     }
 
-    /** Ends its main method with everything open and background work running. */
+    /** Ends its main method while everything is open and background work is running. */
     static final class OpenAtExit {
         private static Object kept;
 
@@ -59,7 +59,7 @@ class JvmTest {
         assertThat(child.millisAfterMain()).as(child.output).isLessThan(5000);
     }
 
-    /** Native threads that had attached themselves would be among the JVM's threads. */
+    /** Native threads that were attached would be among the JVM's threads. */
     static final class Threads {
         public static void main(String[] args) throws Exception {
             Thread.getAllStackTraces();
@@ -127,7 +127,7 @@ class JvmTest {
                 .contains("opened here, by thread 'main'", "JvmTest$Leaks.leak");
     }
 
-    /** Local references that pile up would be reported by the check. */
+    /** The check would report local references that accumulate. */
     static final class ManyCalls {
         public static void main(String[] args) throws Exception {
             LavaDB.loadLibrary(null);

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Values beyond the memory of their lease come and go in pieces. */
+/** Values larger than the memory of their lease are written and read in pieces. */
 class LargeValuesTest extends LavaTestBase {
 
     private static final int MIB = 1 << 20;
@@ -47,7 +47,7 @@ class LargeValuesTest extends LavaTestBase {
         return bytes;
     }
 
-    /** One element. */
+    /** A list with one element. */
     private static byte[] list(int elementBytes, int seed) {
         byte[] list = random(elementBytes + 5, seed);
         long head = (long) elementBytes << 2;
@@ -149,13 +149,13 @@ class LargeValuesTest extends LavaTestBase {
         assertThat(db.get(lists, k, 0, k.length, 0)).isNull();
     }
 
-    /** The process's resident memory has no room for the value once more. */
+    /** The process's resident memory must not grow by another copy of the value. */
     @Test
     void nativeMemoryDoesNotGrowWithValues() throws Exception {
         byte[] k = key("k");
         byte[] value = list(LARGE, 1);
         byte[] out = new byte[value.length];
-        Arrays.fill(out, (byte) 1); // its pages are there
+        Arrays.fill(out, (byte) 1); // touches all its pages
         for (Entries.Entry call :
                 List.<Entries.Entry>of(
                         () -> db.put(values, k, 0, k.length, 0, value, 0, value.length),
@@ -173,7 +173,7 @@ class LargeValuesTest extends LavaTestBase {
         assertThat(Arrays.equals(out, value)).isTrue();
     }
 
-    /** Of resident memory, since the counter was set to what there is. */
+    /** The peak of resident memory since the counter was reset. */
     private static long peakBytes() throws Exception {
         for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
             if (line.startsWith("VmHWM:")) {

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Every call does what it says, from Java down to the engine and back. */
+/** Every call works through all layers, from Java to the engine and back. */
 class LavaDBTest extends LavaTestBase {
 
     private Lease lease;
@@ -137,7 +137,7 @@ class LavaDBTest extends LavaTestBase {
                         LavaDBException.class,
                         e -> assertThat(e.getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT));
 
-        // The length is judged before the array, so that no test needs one of that size.
+        // The length is checked before the array, so the test does not need an array of this size.
         int tooLong = LavaDB.VALUE_BYTES_MAX + 1;
         refused(() -> db.put(values, k, 0, 9, 0, k, 0, tooLong), LavaDB.VALUE_BYTES_MAX);
         refused(() -> db.append(lists, k, 0, 9, k, 0, tooLong), LavaDB.VALUE_BYTES_MAX);
@@ -467,7 +467,8 @@ class LavaDBTest extends LavaTestBase {
 
     @Test
     void statisticsCount() throws Exception {
-        // The host counts for the whole process: earlier tests may have paced or overdrawn jobs.
+        // The host's counters cover the whole process: earlier tests may have paced or overdrawn
+        // jobs.
         HostStatistics earlier = Host.getStatistics();
         put(db, values, "k", "v".repeat(10_000));
         DBStatistics s = db.getStatistics();

@@ -9,7 +9,10 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Loads the library; helps with keys and values. See {@link NativeLeakCheck} for what follows. */
+/**
+ * Loads the library; helps with keys and values. {@link NativeLeakCheck} runs after each test
+ * class.
+ */
 abstract class LavaTestBase {
 
     static final long LEASE_BYTES = 64L << 20;

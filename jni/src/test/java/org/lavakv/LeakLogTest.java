@@ -12,7 +12,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** An instance that is closed before its snapshots says where they were opened. */
+/** An instance that is closed before its snapshots logs where they were opened. */
 class LeakLogTest extends LavaTestBase {
 
     private final Logger logger = Logger.getLogger(LavaDB.class.getName());

@@ -18,7 +18,7 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Loading the library: where it can run, where the copy goes, and what is said when it fails. */
+/** Loading the library: supported platforms, the location of the copy, and messages of failures. */
 class LibraryTest {
 
     private static final String NOEXEC_MESSAGE =
@@ -89,7 +89,7 @@ class LibraryTest {
         assertThat(directory).isEmptyDirectory();
     }
 
-    /** The same with a real file system, where this process may mount one. */
+    /** The same with a real file system, if this process may mount one. */
     @Test
     void realNoexecDirectory() throws Exception {
         Path mount = Files.createDirectory(directory.resolve("noexec"));
@@ -156,7 +156,7 @@ class LibraryTest {
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("two versions of Lava")
                 .hasMessageContaining(LavaLibrary.BUILD_ID);
-        // What is right still loads, or is loaded.
+        // The correct library can still be loaded, or is already loaded.
         LavaDB.loadLibrary(directory.toFile());
         assertThat(Host.openNativeObjects()).isZero();
     }

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Instances whose files come later: reads have them brought, and go on. */
+/** Instances whose files arrive later: reads have them fetched, and continue. */
 class MissingFilesTest extends LavaTestBase {
 
     private static final int PREFIX = 2;

@@ -10,7 +10,10 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** Names that Flink's formats carry are names of tables; some were refused, some became others. */
+/**
+ * All names that Flink's formats allow are valid names of tables. Some used to be refused, and some
+ * were changed.
+ */
 class NameBytesTest extends LavaTestBase {
 
     private static final List<String> NAMES =
@@ -44,7 +47,7 @@ class NameBytesTest extends LavaTestBase {
         }
         assertThat(NameBytes.of("ß€\ud83d\ude00"))
                 .isEqualTo("ß€\ud83d\ude00".getBytes(StandardCharsets.UTF_8));
-        // What is neither is read as before, with replacements.
+        // Other invalid bytes are decoded with replacement characters, as before.
         assertThat(NameBytes.toName(new byte[] {(byte) 0xed, (byte) 0xa0})).contains("\ufffd");
     }
 

@@ -3,8 +3,8 @@ package org.lavakv;
 import org.junit.jupiter.api.Test;
 
 /**
- * Does what the sanitizers must report and the JVM does not survive. No class of tests by its name:
- * tools/asan_test.sh alone runs it, to see that such a report fails.
+ * Triggers errors that the sanitizers must report and that the JVM does not survive. Its name
+ * excludes it from the tests: only tools/asan_test.sh runs it, to verify that such a report fails.
  */
 class SanitizerCanary extends LavaTestBase {
 

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Values apart from their keys: from which size on, in which files, and how garbage goes. */
+/** Separated values: the minimum size, their files, and the collection of garbage. */
 class ValueFilesTest extends LavaTestBase {
 
     private Lease lease;
@@ -64,7 +64,8 @@ class ValueFilesTest extends LavaTestBase {
         assertThat(db.getStatistics().valueReads()).isEqualTo(1);
         assertThat(db.getStatistics().valueBytesRead()).isPositive();
 
-        // A checkpoint names the value file, and its metadata does not keep the size.
+        // A checkpoint contains the value file, and its metadata does not contain the separation
+        // size.
         try (Snapshot snapshot = db.getSnapshot()) {
             snapshot.waitFlushed();
             CheckpointFiles files = snapshot.getFiles();
@@ -199,7 +200,7 @@ class ValueFilesTest extends LavaTestBase {
         }
     }
 
-    /** The library that is shipped can train one, whatever the system's zstd was made for. */
+    /** The shipped library can train a dictionary, however the system's zstd was built. */
     @Test
     void similarValuesOfZstdGetADictionary() throws Exception {
         DBOptions options = new DBOptions().setValueCompression(CompressionType.ZSTD);

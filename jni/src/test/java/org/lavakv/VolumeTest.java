@@ -65,7 +65,7 @@ class VolumeTest extends LavaTestBase {
                         LavaDBException.class, e -> assertThat(e.getCode()).isEqualTo(code));
     }
 
-    /** What is in the directories of volumes. */
+    /** The files in the directories of volumes. */
     private List<Path> volumeFiles() throws IOException {
         try (Stream<Path> files = Files.walk(directory)) {
             return files.filter(Files::isRegularFile).collect(Collectors.toList());

@@ -45,7 +45,7 @@ class WalTest extends LavaTestBase {
         return (name + i + " ").repeat(5000);
     }
 
-    /** Writes to two instances, and ends without a word. */
+    /** Writes to two instances and then halts without closing them. */
     static final class Killed {
         public static void main(String[] args) throws Exception {
             LavaDB.loadLibrary(null);

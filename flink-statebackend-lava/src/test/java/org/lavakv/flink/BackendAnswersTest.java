@@ -70,7 +70,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.lavakv.flink.LavaOptions.TimerService;
 import org.lavakv.flink.testing.BackendFixture;
 
-/** What the backend says of itself to Flink is true, under every option that it depends on. */
+/** The backend's declarations to Flink are true, under every option that affects them. */
 class BackendAnswersTest {
 
     private static final int COUNT = 50;
@@ -88,7 +88,9 @@ class BackendAnswersTest {
         fixture.close();
     }
 
-    /** A new version of Flink that asks more fails here; the answer then gets a test, too. */
+    /**
+     * A new version of Flink with further questions fails here; the answers then need tests, too.
+     */
     @Test
     void flinkAsksNothingElse() {
         Set<String> questions = new TreeSet<>();
@@ -144,7 +146,7 @@ class BackendAnswersTest {
         assertThat(asynchronous.isSafeToReuseKVState()).isEqualTo(reused);
     }
 
-    /** Flink's changelog hands on what it is asked. */
+    /** Flink's changelog forwards these questions. */
     @ParameterizedTest
     @EnumSource(TimerService.class)
     void theChangelogGivesTheSameAnswers(TimerService timers) throws Exception {
@@ -186,7 +188,10 @@ class BackendAnswersTest {
         return true;
     }
 
-    /** One object for all keys, one for all values; and what is read is changed behind its back. */
+    /**
+     * One object is used for all keys and one for all values, and objects that were read are
+     * modified.
+     */
     private static boolean statesKeepTheirContent(AbstractKeyedStateBackend<IntValue> backend)
             throws Exception {
         IntValueSerializer values = new IntValueSerializer();
@@ -252,7 +257,7 @@ class BackendAnswersTest {
         return cases.stream();
     }
 
-    /** Nobody else writes them: it asks for no snapshot of timers beside its own. */
+    /** The backend requests no separate snapshot of timers, so nothing else would write them. */
     @ParameterizedTest
     @MethodSource("snapshots")
     void everyKindOfSnapshotThatItSupportsHoldsTheTimers(
@@ -355,7 +360,10 @@ class BackendAnswersTest {
 
     // ---------------------------------------------------------------------- names and kinds
 
-    /** SQL's operators trust maps of some names to be in key order, and sort all others. */
+    /**
+     * SQL's operators rely on key order for maps of backends with certain names, and sort all
+     * others.
+     */
     @Test
     void theNameIsNoOtherBackends() throws Exception {
         fixture.use(fixture.newLava(true).set(LavaOptions.TIMER_SERVICE_FACTORY, HEAP));
@@ -365,7 +373,7 @@ class BackendAnswersTest {
                 .isEqualTo("lava");
         assertThat(new LavaStateBackend().getName()).isEqualTo("lava");
         assertThat(new LavaStateBackend().supportsAsyncKeyedStateBackend()).isTrue();
-        // Yet they are.
+        // The map's entries are in key order nevertheless.
         MapState<String, Integer> map = BackendFixture.map(backend);
         backend.setCurrentKey(1);
         for (String name : List.of("c", "a", "b")) {

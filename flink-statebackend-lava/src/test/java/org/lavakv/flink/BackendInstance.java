@@ -2,7 +2,7 @@ package org.lavakv.flink;
 
 import org.lavakv.flink.engine.LavaInstance;
 
-/** For tests of other packages. */
+/** Gives tests of other packages access to a backend's instance. */
 public final class BackendInstance {
     private BackendInstance() {}
 

@@ -28,7 +28,7 @@ import org.lavakv.flink.testing.BackendFixture;
 import org.lavakv.flink.testing.LogLines;
 import org.lavakv.flink.testing.RecordingMetricGroup;
 
-/** What background jobs meet is told in the TaskManager's log, by a metric, and by checkpoints. */
+/** Problems of background jobs are reported by the TaskManager's log, a metric, and checkpoints. */
 @Timeout(120)
 class BackgroundFailuresTest {
 
@@ -114,7 +114,7 @@ class BackgroundFailuresTest {
                                             .contains(damaged.getFileName().toString(), "offset")
                                             .contains(BackendFixture.VALUE.getName()));
             assertThat((Long) gauges.get(".lava.damaged-files").getValue()).isEqualTo(1);
-            // What is sound goes on.
+            // Undamaged data can still be used.
             ValueState<String> state = BackendFixture.value(backend);
             backend.setCurrentKey(KEYS + 1);
             assertThat(state.value()).isEqualTo("value of " + (KEYS + 1));
@@ -130,7 +130,7 @@ class BackgroundFailuresTest {
         return group.gauges();
     }
 
-    /** No file can be made where the instance's files are, until that is put right. */
+    /** No file can be created in the instance's directory until the directory is restored. */
     @Test
     void aDiskThatIsAwayIsLoggedOnceWhenItBeginsAndOnceWhenItEnds() throws Exception {
         write(0);

@@ -37,11 +37,11 @@ import org.lavakv.Host;
 import org.lavakv.flink.LavaOptions.TimerService;
 import org.lavakv.flink.testing.BackendFixture;
 
-/** A task that is cancelled while it waits in the engine comes back, and nothing stays behind. */
+/** A task that is cancelled while it waits in the engine returns, and no resources are leaked. */
 @Timeout(120)
 class CancellationTest {
 
-    /** Far more than it may take: only a hang is a failure. */
+    /** Far more than the wait may take: only a hang is a failure. */
     private static final long HANG_MS = 10_000;
 
     @TempDir Path root;
@@ -62,7 +62,7 @@ class CancellationTest {
         fixture.close();
     }
 
-    /** A task that does one thing. */
+    /** A thread that runs one action. */
     private static final class Task {
         final AtomicReference<Throwable> thrown = new AtomicReference<>();
         final Thread thread;
@@ -165,7 +165,7 @@ class CancellationTest {
                 1, 0, fixture.streams(1), CheckpointOptions.forCheckpointWithDefaultLocation());
     }
 
-    /** The asynchronous part of a checkpoint, in the wait for its flush as far as one can know. */
+    /** The asynchronous part of a checkpoint, which is most likely waiting for its flush. */
     private static Task waitingForItsFlush(RunnableFuture<?> snapshot) throws Exception {
         Faults.stall();
         Task task =

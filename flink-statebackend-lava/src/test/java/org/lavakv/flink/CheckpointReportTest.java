@@ -25,7 +25,7 @@ import org.lavakv.flink.testing.BackendFixture;
 import org.lavakv.flink.testing.LogLines;
 import org.lavakv.flink.testing.RecordingMetricGroup;
 
-/** Each checkpoint says in one line of the log what it was, and its gauges say the same. */
+/** Each checkpoint is described by one log line, and its gauges show the same figures. */
 @Timeout(120)
 class CheckpointReportTest {
 
@@ -86,7 +86,7 @@ class CheckpointReportTest {
         return (Long) metrics.gauges().get(".lava.checkpoint." + name).getValue();
     }
 
-    /** The numbers of the last line; there are so many. */
+    /** The numbers of the last line, after checking the number of lines. */
     private long[] numbers(int lines) {
         assertThat(log.lines()).hasSize(lines);
         Matcher line = LINE.matcher(log.lines().get(lines - 1));
@@ -147,7 +147,7 @@ class CheckpointReportTest {
         assertThat(numbers[11]).as("descriptions").isPositive();
     }
 
-    /** What is dead in a pack is stored, and not among the files that are reused. */
+    /** Dead bytes in a pack are stored, but do not count as reused files. */
     @Test
     void deadBytesOfPacksAreNotReused() throws Exception {
         for (int key = 0; key < 20; key++) {

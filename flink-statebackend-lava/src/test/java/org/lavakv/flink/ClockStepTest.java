@@ -45,7 +45,10 @@ import org.lavakv.LavaDB;
 import org.lavakv.flink.engine.EngineClock;
 import org.lavakv.flink.testing.BackendFixture;
 
-/** Clocks that are set: what Flink's TTL shows is there, whatever the engine compacts meanwhile. */
+/**
+ * Clocks that are set: all data that Flink's TTL shows exists, whatever the engine compacts
+ * meanwhile.
+ */
 @Timeout(120)
 class ClockStepTest {
 
@@ -74,7 +77,7 @@ class ClockStepTest {
         return descriptor;
     }
 
-    /** Puts texts together; the accumulator is the text itself. */
+    /** Concatenates texts; the accumulator is the text itself. */
     private static final class Joining implements AggregateFunction<String, String, String> {
         private static final long serialVersionUID = 1L;
 
@@ -103,7 +106,9 @@ class ClockStepTest {
     private final class States {
         private final AbstractKeyedStateBackend<Integer> backend;
 
-        /** Registers all kinds; nothing is read, for Flink's TTL removes what it meets expired. */
+        /**
+         * Registers all kinds. Reads nothing, because Flink's TTL removes expired values on reads.
+         */
         States(AbstractKeyedStateBackend<Integer> backend) throws Exception {
             this.backend = backend;
             read(
@@ -152,7 +157,7 @@ class ClockStepTest {
             aggregating().add(text);
         }
 
-        /** What each kind of state shows of a key. */
+        /** The values of a key in each kind of state. */
         String read(int key) throws Exception {
             backend.setCurrentKey(key);
             List<String> elements = new ArrayList<>();
@@ -190,7 +195,7 @@ class ClockStepTest {
         return ((LavaKeyedStateBackend<?>) backend).instance().db();
     }
 
-    /** All that the engine may drop by what it knows of the time goes. */
+    /** Drops everything that has expired by the engine's knowledge of the time. */
     private static void compact(AbstractKeyedStateBackend<?> backend) throws Exception {
         engine(backend).flush();
         engine(backend).compactAll();
@@ -257,7 +262,7 @@ class ClockStepTest {
         assertThat(after.readAll()).isEqualTo(written);
     }
 
-    /** Of a canonical savepoint nobody knows when it was written. */
+    /** The time at which a canonical savepoint was written is unknown. */
     @Test
     void savepointRestoredUnderAClockThatIsAheadLosesNothing() throws Exception {
         fixture.use(new HashMapStateBackend());
@@ -282,7 +287,7 @@ class ClockStepTest {
                                         .map(shown -> Arguments.of(update, shown)));
     }
 
-    /** The steady clock proves none of the steps, so that all must be as on the heap. */
+    /** The steady clock confirms none of the steps, so all results must equal those of the heap. */
     @ParameterizedTest
     @MethodSource("configurations")
     void whicheverWayTheClockGoesReadsAreAsOnTheHeap(UpdateType update, StateVisibility shown)
@@ -291,7 +296,7 @@ class ClockStepTest {
                 StateTtlConfig.newBuilder(Duration.ofMinutes(30))
                         .setUpdateType(update)
                         .setStateVisibility(shown)
-                        // In the engine, but not on the heap.
+                        // Cleanup in the engine, but not on the heap.
                         .disableCleanupInBackground()
                         .cleanupInRocksdbCompactFilter(1000)
                         .build();
@@ -322,7 +327,7 @@ class ClockStepTest {
     }
 
     /**
-     * Below a changelog Flink asks its own clock, and the engine hears of it by what is written.
+     * Below a changelog Flink uses its own clock; the engine learns the time from written values.
      */
     @Test
     void timestampsTellTheEngineOfAStepBack() throws Exception {
@@ -347,7 +352,7 @@ class ClockStepTest {
         assertThat(clock.currentTimestamp()).isEqualTo(start - HOUR);
     }
 
-    /** Changes that a changelog replays: no checkpoint of the engine says when they were made. */
+    /** Changes that a changelog replays: no checkpoint of the engine contains their time. */
     @Test
     void changesOfAnEarlierTimeAreHeldAgainstTheClock() throws Exception {
         AbstractKeyedStateBackend<Integer> backend = fixture.create(BackendFixture.ALL);

@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.concurrent.TimeUnit;
 import org.lavakv.DBStatistics;
 
-/** Has the garbage of value files collected. Threads: one for each backend. */
+/** Makes backends collect the garbage of value files. Threads: one for each backend. */
 public final class Collector {
 
     private Collector() {}
 
-    /** Compacts, so that what is dead becomes garbage, and waits until there was a collection. */
+    /** Compacts, so that dead values become garbage, and waits for a collection. */
     public static void collect(LavaKeyedStateBackend<?> backend) throws Exception {
         long before = statistics(backend).gcJobs();
         backend.compact();
@@ -26,7 +26,7 @@ public final class Collector {
         assertThat(s.backgroundErrors()).isZero();
     }
 
-    /** Bytes of values that collections moved into files of several births. */
+    /** Bytes of values that collections moved to other files. */
     public static long bytesMoved(LavaKeyedStateBackend<?> backend) {
         return statistics(backend).gcBytesWritten();
     }

@@ -21,8 +21,8 @@ import org.apache.flink.streaming.api.operators.TimerSerializer;
 import org.lavakv.flink.testing.BackendFixture;
 
 /**
- * What {@link FullDiskTest} runs in a process of its own: the local disk is full, and has space
- * again, while checkpoints are stored elsewhere.
+ * The program that {@link FullDiskTest} runs in a separate process: the local disk becomes full and
+ * has space again, while checkpoints are stored elsewhere.
  */
 final class FullDisk {
 
@@ -30,7 +30,7 @@ final class FullDisk {
     private static final int VALUE_CHARACTERS = 16 << 10;
     private static final long WRITES_MAX = 10_000;
 
-    /** The disk for local files, which can be made full. */
+    /** The disk for local files, which can be filled. */
     interface Disk {
         void fill() throws Exception;
 
@@ -49,8 +49,8 @@ final class FullDisk {
     }
 
     /**
-     * @param arguments the directory on the disk that gets full, another one, and "mount" when that
-     *     disk is a small file system, "limit" when files' sizes are to be limited
+     * @param arguments the directory on the disk that becomes full; another directory; and "mount"
+     *     if that disk is a small file system, or "limit" if the size of files is to be limited
      */
     public static void main(String[] arguments) throws Exception {
         Path local = Path.of(arguments[0]);
@@ -88,7 +88,7 @@ final class FullDisk {
         }
     }
 
-    /** No file of this process may grow beyond a few bytes: no mount, no rights are needed. */
+    /** Limits the size of this process's files to a few bytes: needs no mount and no privileges. */
     private static final class SizeLimit implements Disk {
         @Override
         public void fill() throws Exception {
@@ -206,7 +206,7 @@ final class FullDisk {
                 .hasMessageContaining("'the-value'")
                 .hasMessageContaining(local.toString());
         disk.free();
-        // The one that failed is as it was, and those that did not are there.
+        // The failed write changed nothing, and the successful ones are present.
         check(backend, written);
         value.update(text(written[0], 1));
         written[0]++;

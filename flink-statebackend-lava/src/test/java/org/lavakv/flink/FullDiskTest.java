@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The local disk gets full: writes, checkpoints and restores fail with the directory in the
+ * The local disk becomes full: writes, checkpoints and restores fail with the directory in the
  * message, and succeed once there is space again.
  */
 @Timeout(180)
@@ -23,15 +23,17 @@ class FullDiskTest {
 
     @TempDir Path root;
 
-    /** Runs everywhere: a limit of the process's files takes the place of the disk's. */
+    /**
+     * Runs everywhere: a limit on the size of the process's files replaces the limit of the disk.
+     */
     @Test
     void filesThatMayNotGrow() throws Exception {
         passed(run(java("limit")));
     }
 
     /**
-     * The same on a file system that is really full. Skipped only where the kernel lets this user
-     * mount nothing, which no backend could do about; the test above runs there all the same.
+     * The same on a file system that is really full. Skipped only where the kernel does not allow
+     * this user to mount one; the test above runs there as well.
      */
     @Test
     void smallFileSystem() throws Exception {
@@ -62,7 +64,7 @@ class FullDiskTest {
     private List<String> java(String disk) throws Exception {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        // Its own files are not what is limited here.
+        // The JVM's own files must not be affected by the limit.
         command.addAll(List.of("-Xmx256m", "-XX:-UsePerfData", "-XX:TieredStopAtLevel=1"));
         command.addAll(List.of("-cp", System.getProperty("java.class.path")));
         command.add(FullDisk.class.getName());
@@ -72,7 +74,7 @@ class FullDiskTest {
         return command;
     }
 
-    /** Output comes through a pipe: a limited process could not write it into a file. */
+    /** Reads the output through a pipe: a limited process could not write it into a file. */
     private static Outcome run(List<String> command) throws Exception {
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         try {

@@ -26,7 +26,7 @@ import org.lavakv.flink.testing.BackendFixture;
 import org.lavakv.flink.testing.HangingUploads;
 import org.lavakv.flink.testing.LogLines;
 
-/** The storage of checkpoints hangs, and the job goes on. */
+/** The storage of checkpoints hangs, and the job continues. */
 @Timeout(120)
 class HangingUploadTest {
 
@@ -63,7 +63,7 @@ class HangingUploadTest {
         fixture.close();
     }
 
-    /** One that no codec makes smaller by much, and that names its key and round. */
+    /** An almost incompressible value that contains its key and round. */
     private String value(int key, int round) {
         StringBuilder text = new StringBuilder(VALUE_BYTES).append(key).append('/').append(round);
         while (text.length() < VALUE_BYTES) {
@@ -106,7 +106,7 @@ class HangingUploadTest {
         uploads.awaitHanging();
     }
 
-    /** Files that an upload has not read yet hold no memory that writers need. */
+    /** Files that an upload has not read yet occupy no memory that writers need. */
     @Test
     void writersGoOnWhileAnUploadHangs() throws Exception {
         write(0);
@@ -124,7 +124,7 @@ class HangingUploadTest {
         holdsRound(fixture.create(ALL, later), rounds);
     }
 
-    /** The threads of one checkpoint are not those of the next, whatever became of the first. */
+    /** Different checkpoints use different threads, whatever happened to the first. */
     @ParameterizedTest(name = "first one cancelled: {0}")
     @ValueSource(booleans = {false, true})
     void checkpointsGoOnWhileAnUploadHangs(boolean cancelled) throws Exception {
@@ -140,11 +140,11 @@ class HangingUploadTest {
         assertThat(hanging.isDone()).isEqualTo(cancelled);
     }
 
-    /** The upload's thread closes the snapshot later, which is no leak to warn of. */
+    /** The upload's thread closes the snapshot later, which is no leak to warn about. */
     @Test
     void aBackendThatGoesWhileItsUploadHangsLogsNothing() throws Exception {
         write(0);
-        // The thread that has the snapshot.
+        // The thread that owns the snapshot.
         hang(1, true);
         try (LogLines log = new LogLines(LavaDB.class.getName(), true)) {
             fixture.close(backend);

@@ -37,12 +37,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.lavakv.flink.testing.BackendFixture;
 
 /**
- * Every iterator and stream shows exactly what there was when it was made, whatever its consumer
- * does meanwhile: none visits what its consumer wrote, and each ends.
+ * Every iterator and stream shows exactly the entries as of its creation, whatever its consumer
+ * does meanwhile: none visits entries that its consumer wrote, and each ends.
  */
 class IteratorViewsTest {
 
-    /** An iterator that visits what its consumer writes is given up here. */
+    /** Limit for an iterator that visits entries written by its consumer. */
     private static final int STEPS_MAX = 100_000;
 
     private static final MapStateDescriptor<String, String> MAP =
@@ -81,7 +81,7 @@ class IteratorViewsTest {
         return new TimerHeapInternalTimer<>(time, key, VoidNamespace.INSTANCE);
     }
 
-    /** 20,000 are more than before images may take: the iterator goes on by a snapshot. */
+    /** 20,000 exceed the limit of before images: the iterator continues with a snapshot. */
     @ParameterizedTest
     @ValueSource(ints = {128, 129, 1_000, 20_000})
     void timersThatAreMovedAheadAreVisitedOnce(int count) throws Exception {
@@ -143,7 +143,7 @@ class IteratorViewsTest {
                         backend.getKeys(List.of("the-value", "strings"), VoidNamespace.INSTANCE);
                 Stream<Tuple2<Integer, VoidNamespace>> pairs =
                         backend.getKeysAndNamespaces("strings")) {
-            // Made, but not read yet.
+            // Created, but not read yet.
             backend.setCurrentKey(5_000);
             value.update("late");
             map.put("late", "late");
@@ -242,7 +242,7 @@ class IteratorViewsTest {
         assertThat(rest(map.iterator())).hasSize(1_000);
     }
 
-    /** With values of 300 bytes the map is more than before images may take. */
+    /** With values of 300 bytes the map exceeds the limit of before images. */
     @ParameterizedTest
     @ValueSource(ints = {0, 300})
     void aMapThatIsClearedOrOverwrittenIsSeenAsItWas(int valueLength) throws Exception {
@@ -344,9 +344,12 @@ class IteratorViewsTest {
         assertThat(seen).containsExactlyElementsOf(content.keySet());
     }
 
-    // ---------------------------------------------------------------------- what it costs
+    // ---------------------------------------------------------------------- cost
 
-    /** The engine is not asked what a key had unless an iterator still has to fetch it. */
+    /**
+     * The engine is only asked for a key's previous value if an iterator still has to fetch the
+     * key.
+     */
     @Test
     void writesBehindAnIteratorAndBesideItReadNothing() throws Exception {
         fill(3_000, 0);
@@ -371,7 +374,7 @@ class IteratorViewsTest {
         assertThat(open.hasNext()).isTrue();
     }
 
-    /** As a map that is used as a queue does: it looks at the first entry and adds at the end. */
+    /** A map used as a queue: the task reads the first entry and appends at the end. */
     @Test
     @Timeout(120)
     void iteratorsThatAreGivenUpPinNoSnapshotForEver() throws Exception {

@@ -39,7 +39,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.lavakv.flink.testing.BackendFixture;
 
 /**
- * Lists and values beyond the memory of their backend: what was accepted can be read, merged,
+ * Lists and values larger than the memory of their backend: accepted data can be read, merged,
  * migrated, saved and restored with the same memory.
  */
 class LargeStateTest {
@@ -48,7 +48,7 @@ class LargeStateTest {
     private static final int MIB = 1 << 20;
     private static final int ELEMENT_BYTES = 250_000;
 
-    /** More than half of the memory in all. */
+    /** In total more than half of the memory. */
     private static final int ELEMENTS = 40;
 
     private static final ListStateDescriptor<byte[]> LIST =
@@ -164,7 +164,7 @@ class LargeStateTest {
             assertAllOfThem(restored);
             fixture.close(restored);
         }
-        // By rescaling, too.
+        // Also with rescaling.
         int owner = BackendFixture.keysIn(BackendFixture.LOW, 2).contains(1) ? 0 : 1;
         AbstractKeyedStateBackend<Integer> half =
                 fixture.create(owner == 0 ? BackendFixture.LOW : BackendFixture.HIGH, checkpoint);
@@ -221,7 +221,7 @@ class LargeStateTest {
         grow(list);
         list.setCurrentNamespace(THIRD);
         list.add(bytes(1, 10));
-        // One of them twice, and the target among them.
+        // One of the sources twice, and the target among the sources.
         list.mergeNamespaces(FIRST, List.of(SECOND, SECOND));
         list.mergeNamespaces(FIRST, List.of(FIRST, THIRD));
         list.setCurrentNamespace(FIRST);
@@ -235,7 +235,9 @@ class LargeStateTest {
         }
     }
 
-    /** The fault: sources were emptied first, so that each retry of the job lost their elements. */
+    /**
+     * Regression: sources were emptied first, so that each retry of the job lost their elements.
+     */
     @Test
     void mergeThatFailsLeavesItsSources() throws Exception {
         ReduceFunction<byte[]> fails =

@@ -28,7 +28,7 @@ import org.lavakv.flink.testing.OnLavaFs;
 import org.lavakv.flink.testing.RecordingMetricGroup;
 import org.lavakv.flink.testing.StateContent;
 
-/** Where volumes are, when they go, and what happens when they are full. */
+/** The location of volumes, their removal, and full volumes. */
 @Timeout(120)
 @OnLavaFs
 class LavaFsTest {
@@ -66,7 +66,7 @@ class LavaFsTest {
                         .set(LavaConfigurableOptions.MEMTABLE_SIZE, MemorySize.parse("2mb")));
     }
 
-    /** One that no codec makes smaller by much. */
+    /** An almost incompressible value. */
     private String value() {
         StringBuilder text = new StringBuilder(VALUE_CHARACTERS);
         for (int i = 0; i < VALUE_CHARACTERS; i++) {
@@ -152,7 +152,7 @@ class LavaFsTest {
                                 + CAPACITY_BYTES
                                 + " bytes, to at least ");
         assertThat(written[0]).isGreaterThan(CAPACITY_BYTES / 8 / VALUE_CHARACTERS);
-        // Writes end while there is room for what was accepted: it can be saved.
+        // Writes stop while there is space for the accepted data: it can be saved.
         assertThat(remote(fixture.checkpoint(backend, 1)).getStateSize()).isPositive();
         for (int key = 0; key < written[0]; key++) {
             backend.setCurrentKey(key);

@@ -26,7 +26,7 @@ import org.lavakv.flink.metrics.LavaMetrics;
 import org.lavakv.flink.testing.BackendFixture;
 import org.lavakv.flink.testing.RecordingMetricGroup;
 
-/** Where native memory comes from, and what is reported. */
+/** The sources of native memory, and the metrics. */
 class LavaMemoryAndMetricsTest {
 
     private static final long MANAGED = 32L << 20;
@@ -200,7 +200,7 @@ class LavaMemoryAndMetricsTest {
                 .isBetween(1L, (Long) gauges.get(".lava.memory.budget").getValue());
         fixture.close(backend);
         Thread.sleep(1100);
-        // What was reported last stays, and nothing breaks.
+        // The last reported numbers stay, and reading them throws nothing.
         assertThat((Long) gauges.get(".lava.live-files").getValue()).isEqualTo(2);
     }
 

@@ -384,7 +384,7 @@ class LavaSettingsTest {
     @ParameterizedTest
     @ValueSource(strings = {"state.backend.lava."})
     void keysDoNotNestInEachOther(String prefix) {
-        // A key that another continues cannot stand beside it in a nested configuration file.
+        // In a nested configuration file, a key cannot coexist with another key that extends it.
         List<String> keys =
                 ConfigurationCheck.allOptions().stream()
                         .map(option -> option.key())

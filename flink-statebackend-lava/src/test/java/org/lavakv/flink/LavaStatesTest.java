@@ -49,7 +49,10 @@ import org.lavakv.flink.engine.ListSegments;
 import org.lavakv.flink.testing.BackendFixture;
 import org.lavakv.flink.testing.CountingStringSerializer;
 
-/** What states do beyond Flink's own suites: costs, pages, forms of lists, life and death. */
+/**
+ * Properties of states that Flink's own suites do not test: costs, pages, forms of lists,
+ * lifecycle.
+ */
 class LavaStatesTest {
 
     @TempDir Path directory;
@@ -162,7 +165,7 @@ class LavaStatesTest {
             map.clear();
         }
         DBStatistics after = db.getStatistics();
-        // Looking into the memtable may sort it once; a thousand tombstones would be far more.
+        // Reading the memtable may sort it once; a thousand tombstones would be far more.
         assertThat(after.memtableActiveBytes() - before.memtableActiveBytes()).isLessThan(10_000);
         backend.setCurrentKey(2);
         assertThat(map.get("another")).isEqualTo(1);
@@ -177,7 +180,7 @@ class LavaStatesTest {
         db.flush();
         long before = db.getStatistics().memtableActiveBytes();
         map.clear();
-        // One record; two thousand tombstones would be ten times as much.
+        // One record; two thousand tombstones would take ten times as much.
         assertThat(db.getStatistics().memtableActiveBytes() - before).isLessThan(10_000);
         assertThat(map.isEmpty()).isTrue();
         assertThat(map.get("key 7")).isNull();
@@ -199,7 +202,7 @@ class LavaStatesTest {
         int n = 0;
         while (iterator.hasNext()) {
             Map.Entry<String, Integer> entry = iterator.next();
-            // Asking first must not lose the entry to remove, at a page's end neither.
+            // A previous hasNext() must not lose the entry to remove, even at the end of a page.
             iterator.hasNext();
             if (n++ % 2 == 0) {
                 iterator.remove();
@@ -437,7 +440,7 @@ class LavaStatesTest {
         assertThat(wide.numKeyValueStateEntries()).isEqualTo(3000);
     }
 
-    // ---------------------------------------------------------------------- life and death
+    // ---------------------------------------------------------------------- lifecycle
 
     @Test
     void disposeFreesEverything() throws Exception {

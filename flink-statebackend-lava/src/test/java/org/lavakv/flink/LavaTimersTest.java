@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.lavakv.flink.testing.BackendFixture;
 
-/** Timers in the engine against a sorted set, with a head that is much smaller than the queue. */
+/** Compares timers in the engine with a sorted set. The head is much smaller than the queue. */
 class LavaTimersTest {
 
     private static final int CACHE_SIZE = 3;
@@ -79,7 +79,7 @@ class LavaTimersTest {
                 model.remove(removed);
             } else if (!model.isEmpty()) {
                 assertThat(queue.peek().getTimestamp()).isEqualTo(model.first().getTimestamp());
-                // Of equal times any may come first.
+                // Timers with equal times may come in any order.
                 assertThat(model.remove(queue.poll())).isTrue();
             }
             assertThat(queue.isEmpty()).isEqualTo(model.isEmpty());
@@ -141,7 +141,7 @@ class LavaTimersTest {
         for (int i = 0; i < timers; i++) {
             assertThat(queue.poll().getTimestamp()).isEqualTo(i);
         }
-        // One page for each head, and one for each key group to see that it is empty.
+        // One page for each head, and one for each key group to find out that it is empty.
         assertThat(backend.instance().db().getStatistics().scans() - before)
                 .isLessThanOrEqualTo(timers / CACHE_SIZE + 2L * BackendFixture.KEY_GROUPS);
         assertThat(queue.isEmpty()).isTrue();

@@ -127,7 +127,7 @@ class LayersTest {
                 .check(classes);
     }
 
-    /** Java would write a class's name into checkpoints. */
+    /** Java would write the names of serializable classes into checkpoints. */
     @Test
     void whatSnapshotAndRestoreShareIsNotSerializable() {
         noClasses()

@@ -31,12 +31,12 @@ import org.junit.jupiter.api.io.TempDir;
 import org.lavakv.LavaDB;
 import org.lavakv.flink.testing.BackendFixture;
 
-/** Keys at the engine's limit are kept, and beyond it refused, and the state works on. */
+/** Keys at the engine's limit are stored, longer ones are refused, and the state still works. */
 class LimitsTest {
 
     private static final int MAX = LavaDB.KEY_BYTES_MAX;
 
-    /** Key group, the length of a string, and what VoidNamespace writes. */
+    /** Key group, the length of a string, and the bytes of VoidNamespace. */
     private static final int OVERHEAD = 1 + 4 + 1;
 
     private static final String LONGEST_KEY = "k".repeat(MAX - OVERHEAD);
@@ -107,7 +107,7 @@ class LimitsTest {
     @Test
     void maps() throws Exception {
         MapState<String, Integer> map = BackendFixture.map(backend);
-        // The key has one byte, and one for its length.
+        // The key takes one byte, and one for its length.
         String longest = "u".repeat(MAX - 1 - 2 - 1 - 4);
         String tooLong = longest + "u";
         backend.setCurrentKey("k");
@@ -120,7 +120,7 @@ class LimitsTest {
         refused("the-map", () -> map.remove(tooLong));
         assertThat(map.keys()).containsExactlyInAnyOrder(longest, "other");
 
-        // A key that leaves no room for any entry.
+        // A key that leaves no space for any entry.
         backend.setCurrentKey(TOO_LONG_KEY);
         refused("the-map", map::clear);
         refused("the-map", map::isEmpty);
@@ -140,7 +140,7 @@ class LimitsTest {
 
     @Test
     void timers() throws Exception {
-        // Key group, time, and the key with its length; VoidNamespace writes a byte.
+        // Key group, time, and the key with its length; VoidNamespace takes a byte.
         String longest = "k".repeat(MAX - 1 - 8 - 4 - 1);
         String tooLong = longest + "k";
         KeyGroupedInternalPriorityQueue<TimerHeapInternalTimer<String, VoidNamespace>> queue =

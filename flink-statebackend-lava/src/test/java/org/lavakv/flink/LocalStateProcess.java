@@ -15,9 +15,9 @@ import org.lavakv.flink.LavaOptions.FileSystemType;
 import org.lavakv.flink.testing.BackendFixture;
 
 /**
- * A process with local state of every kind: backends that began fresh, were restored from the
- * checkpoint, at once and on demand, and from the local copy, are open at once, with a page on
- * their host. It says "ready" and lives until it is killed.
+ * A process with local state of every kind: several open backends, which began without state, were
+ * restored from the checkpoint, at once and on demand, or from the local copy; and a page on the
+ * host. Prints "ready" and lives until it is killed.
  */
 final class LocalStateProcess implements AutoCloseable {
 
@@ -30,7 +30,7 @@ final class LocalStateProcess implements AutoCloseable {
     }
 
     /**
-     * Starts one, and waits until all of its files are there.
+     * Starts a process, and waits until all of its files exist.
      *
      * @param root of its {@link BackendFixture}
      * @param umask as the shell takes it
@@ -105,10 +105,10 @@ final class LocalStateProcess implements AutoCloseable {
         }
         System.out.println("everything is there");
         System.in.read();
-        Thread.sleep(Long.MAX_VALUE); // the parent ends this
+        Thread.sleep(Long.MAX_VALUE); // the parent ends this process
     }
 
-    /** Pages on hosts in a directory. */
+    /** Pages on the host in a directory. */
     static List<Path> pages(Path directory) throws Exception {
         try (java.util.stream.Stream<Path> files = Files.list(directory)) {
             return files.filter(file -> file.getFileName().toString().matches("lava-host-.*json"))

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.lavakv.flink.LavaOptions.FileSystemType;
 import org.lavakv.flink.testing.BackendFixture;
 
-/** What a process keeps on its machine: who may read it, and how long it stays. */
+/** The files that a process keeps on its machine: their permissions, and their removal. */
 @Timeout(180)
 class LocalStateTest {
 
@@ -39,7 +39,7 @@ class LocalStateTest {
         }
     }
 
-    /** A umask of 0 takes no rights away from others. */
+    /** With a umask of 0 no permissions are masked. */
     @ParameterizedTest
     @EnumSource(FileSystemType.class)
     void allLocalStateIsForItsUserAloneWhateverTheUmask(FileSystemType files) throws Exception {
@@ -69,8 +69,8 @@ class LocalStateTest {
     }
 
     /**
-     * The next process removes what a killed one left, of whichever file system its files were in,
-     * and nothing that a next attempt restores from.
+     * The next process removes the files of a killed one, for any file system, but nothing from
+     * which a later attempt restores.
      */
     @ParameterizedTest
     @EnumSource(FileSystemType.class)
@@ -89,7 +89,7 @@ class LocalStateTest {
                 List<String> now = namesIn(root.resolve("instances"));
                 left = new ArrayList<>(ofBoth);
                 left.retainAll(now);
-                // Of each: four directories of instances, a page and the owner file.
+                // For each process: four directories of instances, a page and the owner file.
                 assertThat(ofBoth).hasSizeGreaterThanOrEqualTo(2 * 6 + 1);
                 assertThat(ofBoth.size() - left.size()).as("of %s", ofBoth).isEqualTo(6);
                 next.close(backend);
@@ -112,7 +112,7 @@ class LocalStateTest {
                 .allMatch(name -> List.of("job_1_op_2_3", "lavafs-volumes").contains(name));
     }
 
-    /** A localdir that changes from LAVAFS to POSIX keeps no volume that nobody needs. */
+    /** After a change of localdir from LAVAFS to POSIX no unnecessary volume is kept. */
     @Test
     void aVolumeOfAKilledTaskManagerGoesWithoutAnotherVolume() throws Exception {
         Path volumes = root.resolve("instances/lavafs-volumes");
@@ -121,7 +121,7 @@ class LocalStateTest {
             assertThat(below(volumes)).hasSize(1);
             process.kill();
         }
-        // With what Flink kept for local recovery what the volume holds for it is needed by nobody.
+        // Without Flink's local copies, the files that the volume keeps for them are unnecessary.
         for (Path copy : below(root.resolve("local"))) {
             if (Files.isRegularFile(copy)) {
                 Files.delete(copy);

@@ -32,7 +32,7 @@ import org.lavakv.TableInfo;
 import org.lavakv.flink.engine.ListSegments;
 import org.lavakv.flink.testing.BackendFixture;
 
-/** What the engine itself drops when it expires, whichever way the state came into it. */
+/** Records that the engine itself drops when they expire, however the state was written. */
 @Timeout(120)
 class NativeTtlTest {
 
@@ -83,7 +83,7 @@ class NativeTtlTest {
         for (int key = 0; key < KEYS; key++) {
             backend.setCurrentKey(key);
             value(backend).update("value " + key);
-            // With delimiters inside, so that none may be looked for without the serializer.
+            // Elements contain delimiters, so that only the serializer can find the boundaries.
             list(backend).addAll(Arrays.asList("early,", ",,"));
             map(backend).put(1, "early");
             if (key % 2 == 0) {
@@ -186,7 +186,7 @@ class NativeTtlTest {
         return elements;
     }
 
-    /** Reads what the engine has, past the states that hide what has expired. */
+    /** Reads the engine's records directly, because states hide expired values. */
     private static final class Scan {
         private final LavaDB db;
         private final TableHandle table;

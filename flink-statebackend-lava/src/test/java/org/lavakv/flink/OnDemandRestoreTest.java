@@ -58,11 +58,11 @@ import org.lavakv.flink.testing.BackendFixture;
 import org.lavakv.flink.testing.HeldStorage;
 import org.lavakv.flink.testing.RecordingMetricGroup;
 
-/** Restores of which the job begins before the files are there. */
+/** Restores in which the job begins before the files have been fetched. */
 @Timeout(180)
 class OnDemandRestoreTest {
 
-    /** Far more than it may take: only a hang is a failure. */
+    /** Far more than the wait may take: only a hang is a failure. */
     private static final long HANG_S = 60;
 
     private static final int KEYS = 600;
@@ -92,7 +92,7 @@ class OnDemandRestoreTest {
         fixture.close();
     }
 
-    /** Small files, each by itself, one of them fetched at a time in the background. */
+    /** Small files without packs, one of which is fetched at a time in the background. */
     private LavaStateBackend newLava() throws IOException {
         return fixture.newLava(true)
                 .set(LavaOptions.RESTORE_ON_DEMAND, true)
@@ -124,7 +124,7 @@ class OnDemandRestoreTest {
         return value(backend).value();
     }
 
-    /** Nothing that compresses. */
+    /** Incompressible text. */
     private static String text(int key) {
         Random random = new Random(key);
         return random.ints(VALUE_BYTES, ' ', '~')
@@ -150,7 +150,7 @@ class OnDemandRestoreTest {
         return new TimerHeapInternalTimer<>(time, 1, VoidNamespace.INSTANCE);
     }
 
-    /** Does something on another thread. */
+    /** Runs an action on another thread. */
     private static <T> Future<T> async(Callable<T> action) {
         FutureTask<T> task = new FutureTask<>(action);
         new Thread(task).start();
@@ -185,7 +185,7 @@ class OnDemandRestoreTest {
         int files = checkpoint.getSharedState().size();
         assertThat(missing(backend)).isEqualTo(files);
         storage.awaitOpened(1);
-        // The background's only thread hangs in another file than those that the last key needs.
+        // The only background thread hangs at a file that the last key does not need.
         int key = keysIn(KeyGroupRange.of(7, 7), KEYS).get(0);
         Future<String> read = async(() -> read(backend, key));
         for (int known = 1; !read.isDone(); ) {
@@ -268,7 +268,7 @@ class OnDemandRestoreTest {
                                         .containsPattern("the storage has lost \\S+\\.ksst"));
         storage.giveBack();
         assertContent(backend, ALL);
-        awaitAll(backend); // what failed in the background is tried again
+        awaitAll(backend); // a failed background fetch is retried
     }
 
     @Test
@@ -314,7 +314,7 @@ class OnDemandRestoreTest {
         assertThat(fixture.instanceDirectories()).isEmpty();
         storage.releaseAll();
         awaitThreadsGone();
-        // Who hangs keeps its volume, if it has one.
+        // A hanging fetch keeps its volume, if it has one.
         assertThat(BackendFixture.filesIn(fixture.instances())).isEmpty();
     }
 
@@ -421,7 +421,7 @@ class OnDemandRestoreTest {
         assertThat(reusedIn(next)).isEmpty();
         assertThat(missing(backend)).isZero();
         fixture.close(backend);
-        // It stands for itself: the first one's files may go.
+        // The checkpoint is independent: the files of the first one may be deleted.
         for (HandleAndLocalPath file : checkpoint.getSharedState()) {
             file.getHandle().discardState();
         }
@@ -449,7 +449,9 @@ class OnDemandRestoreTest {
         assertThat(reusedIn((IncrementalRemoteKeyedStateHandle) remote(get(next)))).isEmpty();
     }
 
-    /** What began before it may have met what is over now. */
+    /**
+     * A fetch that began before the checkpoint may have failed for a reason that no longer exists.
+     */
     @Test
     void aCheckpointFailsOnlyForAFetchThatBeganAfterIt() throws Exception {
         storage.holdAll();
@@ -526,7 +528,7 @@ class OnDemandRestoreTest {
                         future.run();
                         return null;
                     });
-            // No part may name the whole's files.
+            // No subtask may name the files of the whole.
             assertWaits(future);
             storage.releaseAll();
             halves.add(storage.hold(remote(get(future))));
@@ -540,7 +542,7 @@ class OnDemandRestoreTest {
         assertContent(whole, ALL);
     }
 
-    // ---------------------------------------------------------------------- and the rest
+    // ---------------------------------------------------------------------- other cases
 
     @Test
     void compactionsGoOnOnceTheFilesAreThere() throws Exception {
@@ -620,7 +622,7 @@ class OnDemandRestoreTest {
         AbstractKeyedStateBackend<Integer> restored = fixture.create(ALL, packed);
         int files = missing(restored);
         assertThat(files).isGreaterThan(5);
-        // It names the pack, and needs none of its files.
+        // The handle names the pack, although it needs none of its files.
         IncrementalRemoteKeyedStateHandle next =
                 (IncrementalRemoteKeyedStateHandle) remote(fixture.checkpoint(restored, 2));
         assertThat(next.getSharedState()).hasSize(1);

@@ -3,7 +3,7 @@ package org.lavakv.flink;
 import org.junit.jupiter.api.Nested;
 import org.lavakv.flink.testing.OnLavaFs;
 
-/** Tests of backends once more, with the files in volumes. */
+/** Runs tests of backends again, with the files in volumes. */
 class OnLavaFsTest {
 
     @Nested

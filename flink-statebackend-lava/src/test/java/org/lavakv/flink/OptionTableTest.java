@@ -19,16 +19,16 @@ import org.junit.jupiter.api.Test;
 import org.lavakv.DBOptionNumbers;
 
 /**
- * Every option is everywhere where it has to be; each failure names the option and the place that
- * lacks it. docs/adding-an-option.md says how one is added.
+ * Every option appears in all required places. Each failure names the option and the place that
+ * lacks it. docs/adding-an-option.md describes how to add an option.
  */
 class OptionTableTest {
 
-    /** Of the TaskManager's configuration, which no job's settings read. */
+    /** Options of the TaskManager's configuration, which no job's settings read. */
     private static final Set<ConfigOption<?>> OF_THE_TASK_MANAGER =
             Set.of(LavaOptions.FIX_PER_TM_MEMORY_SIZE);
 
-    /** Options of how the engine works that are none of an instance: of the host, or of a state. */
+    /** Options of the engine that do not belong to an instance, but to the host or to a state. */
     private static final Set<ConfigOption<?>> NOT_OF_AN_INSTANCE =
             Set.of(
                     LavaConfigurableOptions.BACKGROUND_THREADS,
@@ -36,13 +36,13 @@ class OptionTableTest {
                     LavaConfigurableOptions.SPACE_PROCESS_LIMIT,
                     LavaConfigurableOptions.VALUE_SEPARATION_THRESHOLD,
                     LavaConfigurableOptions.VALUE_SEPARATION_AUTOMATIC,
-                    // Counts for incremental checkpoints only: the backend's builder sets it.
+                    // Only used for incremental checkpoints: the backend's builder sets it.
                     LavaConfigurableOptions.GC_UPLOAD_COST);
 
-    /** Numbers of the engine that no option of the plugin sets. */
+    /** Numbers of the engine without an option of the plugin. */
     private static final Set<String> WITHOUT_AN_OPTION =
             Set.of(
-                    // By the key groups, in InstanceOpener.
+                    // Set from the key groups, in InstanceOpener.
                     "partition_bytes",
                     "partition_first",
                     "partition_last",
@@ -61,7 +61,7 @@ class OptionTableTest {
                     "l0_stall_trigger",
                     "sealed_runs_max");
 
-    /** What is of no type but text, and a number that no option allows. */
+    /** A text that no other type accepts, and a number that no option allows. */
     private static List<String> badValues(ConfigOption<?> option) {
         return isOfType(option, "-1") ? List.of("not a value", "-1") : List.of("not a value");
     }
@@ -76,7 +76,7 @@ class OptionTableTest {
         return config;
     }
 
-    /** Notes what is read. */
+    /** Records which options are read. */
     private static final class Recording extends Configuration {
         private final Set<String> read = new HashSet<>();
 
@@ -168,7 +168,7 @@ class OptionTableTest {
         return new LavaSettings(config);
     }
 
-    /** Values of the option's type that are allowed; one of them is not the default. */
+    /** Allowed values of the option's type; one of them is not the default. */
     private static List<String> otherValues(ConfigOption<?> option) {
         List<String> values = new ArrayList<>();
         for (String value :

@@ -8,7 +8,7 @@ import java.nio.file.Paths;
 import org.apache.flink.configuration.ConfigOption;
 import org.junit.jupiter.api.Test;
 
-/** The page of all options is what the code says. */
+/** The documentation page of all options agrees with the code. */
 class OptionsDocumentationTest {
 
     private static final Path PAGE = Paths.get("..", "docs", "configuration.md");

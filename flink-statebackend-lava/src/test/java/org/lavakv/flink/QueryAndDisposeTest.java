@@ -31,7 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.lavakv.Host;
 import org.lavakv.flink.testing.BackendFixture;
 
-/** Queryable state, read on other threads while the task writes and then disposes the backend. */
+/** Queryable state is read on other threads while the task writes and then disposes the backend. */
 @Timeout(120)
 class QueryAndDisposeTest {
 
@@ -99,7 +99,7 @@ class QueryAndDisposeTest {
                 });
     }
 
-    /** How many queries were answered until the backend was disposed. */
+    /** The number of queries that were answered until the backend was disposed. */
     private static Callable<Integer> untilDisposed(Query query, CountDownLatch started) {
         return () -> {
             started.countDown();

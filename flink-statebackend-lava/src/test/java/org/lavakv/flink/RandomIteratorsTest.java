@@ -30,9 +30,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.lavakv.flink.testing.BackendFixture;
 
 /**
- * Many iterators of all kinds, open at once and read a few steps at a time, beside every change
- * that states and timers know. Each shows what a copy of the model from its first moment has. Some
- * are given up.
+ * Many iterators of all kinds, open at once and read a few steps at a time, during changes of every
+ * kind to states and timers. Each shows the entries of a copy of the model from the iterator's
+ * creation. Some are abandoned.
  */
 class RandomIteratorsTest {
 
@@ -61,7 +61,7 @@ class RandomIteratorsTest {
                             .thenComparing(TimerHeapInternalTimer::getKey));
     private final List<Open<?>> open = new ArrayList<>();
 
-    /** An iterator that is being read, and what it has to show. */
+    /** An iterator being read, and its expected entries. */
     private static final class Open<T> {
         final Iterator<T> iterator;
         final List<T> expected;
@@ -76,7 +76,7 @@ class RandomIteratorsTest {
             this.change = change;
         }
 
-        /** False at its end. */
+        /** Returns false at the end of the iterator. */
         boolean step(boolean changes) {
             if (!iterator.hasNext()) {
                 assertThat(seen).as(what).containsExactlyInAnyOrderElementsOf(expected);
@@ -149,7 +149,7 @@ class RandomIteratorsTest {
         return String.format("%04d", random.nextInt(NAMES));
     }
 
-    /** Now and then so long that before images take more than they may. */
+    /** Sometimes so long that before images exceed their limit. */
     private String newValue() {
         return "v".repeat(random.nextInt(200) == 0 ? 300_000 : random.nextInt(2_000)) + "end";
     }
@@ -290,7 +290,7 @@ class RandomIteratorsTest {
                         entries.remove();
                         model.remove(entry.getKey());
                     } else {
-                        // What was seen stays comparable: the entry itself shows its new value.
+                        // Writes the same value, because the entry itself shows its new value.
                         String same = entry.getValue();
                         entry.setValue(same);
                         model.put(entry.getKey(), same);

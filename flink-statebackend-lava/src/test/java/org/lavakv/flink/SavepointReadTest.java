@@ -34,11 +34,11 @@ import org.lavakv.flink.testing.BackendFixture;
 import org.lavakv.flink.testing.ForwardingOutput;
 import org.lavakv.flink.testing.ForwardingStreams;
 
-/** However a savepoint ends, its thread and its pin end with it. */
+/** However a savepoint ends, its thread ends and its pin is released. */
 @Timeout(120)
 class SavepointReadTest {
 
-    /** So many that some pages wait while one is written. */
+    /** Enough keys for several pages to wait while one is written. */
     private static final int KEYS = 40_000;
 
     private static final String VALUE = "v".repeat(200);
@@ -49,7 +49,7 @@ class SavepointReadTest {
     private BackendFixture fixture;
     private LavaKeyedStateBackend<Integer> backend;
 
-    /** Opened at the end, so that a test which fails leaves no thread that waits at it. */
+    /** Opened at the end, so that a failed test leaves no thread waiting. */
     private final Gate gate = new Gate();
 
     private final List<Thread> writers = new ArrayList<>();
@@ -73,7 +73,7 @@ class SavepointReadTest {
         fixture.close();
     }
 
-    /** Streams whose large writes wait, and then fail if told so. */
+    /** Streams whose large writes wait, and then fail on request. */
     private static final class Gate extends ForwardingStreams {
         private static final int LARGE_BYTES = 10_000;
 
@@ -148,15 +148,15 @@ class SavepointReadTest {
     }
 
     /**
-     * How often the engine was scanned when its reader came to a rest. Once it was seen to wait is
-     * not enough: it may have been woken, and have had no processor since.
+     * Number of scans of the engine when its reader has come to rest. Seeing the thread wait once
+     * is not enough: it may have been woken without having had a processor since.
      */
     private long scansWhenItWaits(Thread reader) throws Exception {
         long scans = -1;
         for (int unchanged = 0; unchanged < 20; unchanged++) {
             long now = backend.instance().db().getStatistics().scans();
             if (now != scans || reader.getState() != Thread.State.WAITING) {
-                // One without bound reads on to its end.
+                // A reader without limit would read to the end.
                 assertThat(reader.isAlive()).isTrue();
                 scans = now;
                 unchanged = 0;

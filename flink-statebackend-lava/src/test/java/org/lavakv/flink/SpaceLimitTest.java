@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.lavakv.DBStatistics;
 import org.lavakv.flink.testing.BackendFixture;
 
-/** What a state's user meets at the limits of the space that its files may take. */
+/** Behaviour of a state at the limits of its files' space. */
 @Timeout(300)
 class SpaceLimitTest {
 
@@ -49,7 +49,7 @@ class SpaceLimitTest {
         fixture.close();
     }
 
-    /** One that no codec makes smaller by much. */
+    /** An almost incompressible value. */
     private String value() {
         StringBuilder text = new StringBuilder(VALUE_BYTES);
         for (int i = 0; i < VALUE_BYTES; i++) {
@@ -80,7 +80,7 @@ class SpaceLimitTest {
             assertThat(state.value()).isEqualTo(last[key]);
         }
         assertThat(statistics().gcJobs()).isPositive();
-        // Memtables that were full when the limit was met, and files that were being written.
+        // Memtables that were full when the limit was reached, and files that were being written.
         assertThat(most).isLessThan(LIMIT_BYTES + 8 * (256L << 10));
     }
 

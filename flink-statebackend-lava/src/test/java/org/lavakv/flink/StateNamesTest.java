@@ -19,7 +19,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.lavakv.flink.testing.BackendFixture;
 
 /**
- * States with any name that Flink's formats carry: some were refused, some were taken for others.
+ * States with any name that Flink's formats allow. Some used to be refused, and some were confused
+ * with others.
  */
 class StateNamesTest {
 

@@ -37,10 +37,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.lavakv.flink.testing.BackendFixture;
 import org.lavakv.flink.testing.RecordingMetricGroup;
 
-/** Flink's tracking of state latencies and sizes, switched on over Lava's states. */
+/** Flink's tracking of state latencies and sizes, enabled for Lava's states. */
 class StateTrackingTest {
 
-    /** Flink measures the second of so many accesses. */
+    /** Flink measures one access out of this many. */
     private static final int SAMPLE_INTERVAL = 2;
 
     @TempDir Path root;
@@ -180,7 +180,7 @@ class StateTrackingTest {
     }
 
     private void nothingEndsWith(String end) {
-        // For reducing states Flink tracks both as soon as one is switched on.
+        // For reducing states Flink tracks both as soon as one is enabled.
         assertThat(metrics.histograms().keySet())
                 .filteredOn(name -> !name.contains(".the-sum."))
                 .noneMatch(name -> name.endsWith(end));

@@ -58,7 +58,7 @@ import org.lavakv.flink.testing.BackendFixture;
 import org.lavakv.flink.testing.StateContent;
 
 /**
- * States whose values, from a few bytes on, are in value files, and what collects their garbage.
+ * States with values of a few bytes or more in value files, and the collection of their garbage.
  */
 @Timeout(300)
 class ValueSeparationTest {
@@ -85,13 +85,14 @@ class ValueSeparationTest {
         fixture.close();
     }
 
-    /** Backends made from now on separate values of that many bytes. */
+    /** Backends created from now on separate values of at least this size. */
     private void separateFrom(long bytes) throws Exception {
         fixture.use(
                 fixture.newLava(true)
-                        // Tests look at each file of a checkpoint.
+                        // No packs, because tests look at each file of a checkpoint.
                         .set(LavaOptions.CHECKPOINT_PACK_FILE_SIZE, MemorySize.ZERO)
-                        // Else what a checkpoint has waits for more garbage than tests make.
+                        // Otherwise files of a checkpoint are collected only with more garbage than
+                        // tests make.
                         .set(LavaConfigurableOptions.GC_UPLOAD_COST, 0)
                         .set(
                                 LavaConfigurableOptions.VALUE_SEPARATION_THRESHOLD,
@@ -156,7 +157,7 @@ class ValueSeparationTest {
         return StateContent.read(backend, keysIn(range, KEYS));
     }
 
-    /** What the heap holds after the same rounds. */
+    /** The content of a heap backend after the same rounds. */
     private Map<Integer, String> expected(int rounds) throws Exception {
         fixture.use(new HashMapStateBackend());
         AbstractKeyedStateBackend<Integer> heap = fixture.create(ALL);
@@ -194,7 +195,7 @@ class ValueSeparationTest {
         return StateTtlConfig.newBuilder(Duration.ofMillis(TTL_MS)).build();
     }
 
-    /** Two thirds of the keys, changing ones; the rest keeps what it has. */
+    /** Changes different two thirds of the keys in each round. */
     private void change(
             LavaKeyedStateBackend<Integer> backend,
             boolean ttl,
@@ -311,7 +312,7 @@ class ValueSeparationTest {
         }
         backend.compact();
         now.addAndGet(TTL_MS / 2 + 1);
-        // Before any read, which would delete what it finds expired.
+        // Before any read, because a read deletes expired values.
         backend.compact();
         DBStatistics s = statistics(backend);
         assertThat(s.recordsExpired()).isGreaterThan(KEYS);
@@ -325,7 +326,7 @@ class ValueSeparationTest {
         separateFrom(100);
         LavaKeyedStateBackend<Integer> backend = create(ALL);
         backend.setCurrentKey(1);
-        // A string has its length before it, in two bytes.
+        // The length of a string takes two bytes before it.
         value(backend, false).update("x".repeat(90));
         map(backend, false).put(1, "x".repeat(90));
         for (int i = 0; i < 15; i++) {
@@ -399,7 +400,7 @@ class ValueSeparationTest {
         assertThat(valueFiles(handle)).isEmpty();
         fixture.close(backend);
 
-        // The threshold may change from one run to the next, either way.
+        // The threshold may be higher or lower in the next run.
         separateFrom(THRESHOLD);
         backend = create(ALL, handle);
         change(backend, ALL, 1);
@@ -481,7 +482,7 @@ class ValueSeparationTest {
         assertThat(second.getCheckpointedSize())
                 .isLessThan(second.getStateSize() - sizeOf(directory, old));
 
-        // A compaction writes key files anew, and no value.
+        // A compaction rewrites key files, but no value.
         long written = statistics(backend).valueBytesWritten();
         backend.compact();
         assertThat(statistics(backend).valueBytesWritten()).isEqualTo(written);
@@ -605,7 +606,7 @@ class ValueSeparationTest {
 
     // ---------------------------------------------------------------------- other parallelisms
 
-    /** Two instances adopt one value file, collect it or not, and are united again. */
+    /** Two instances adopt one value file, collect it or not, and are merged again. */
     @ParameterizedTest
     @CsvSource({"false, false", "true, false", "false, true", "true, true"})
     void outAndInAgainWithCollectionsBetween(boolean inLow, boolean inHigh) throws Exception {
@@ -653,7 +654,7 @@ class ValueSeparationTest {
         assertThat(read(create(ALL, after), ALL)).isEqualTo(expectedWithAHalf(1));
     }
 
-    /** Values of every other key, so that what the file from before holds dies in part. */
+    /** Changes the values of every other key, so that the old file's values die in part. */
     private static void changeAHalf(AbstractKeyedStateBackend<Integer> backend, KeyGroupRange range)
             throws Exception {
         for (int key : keysIn(range, KEYS)) {
@@ -705,7 +706,7 @@ class ValueSeparationTest {
             LavaKeyedStateBackend<Integer> half = create(range, ofHeap.getIntersection(range));
             halves.add(savepoint(half));
             half.instance().db().flush();
-            // Of states that no function has registered yet.
+            // In states that no function has registered yet.
             assertThat(statistics(half).valueFiles()).isPositive();
         }
         LavaKeyedStateBackend<Integer> again = create(ALL, halves.toArray(new KeyedStateHandle[0]));

@@ -10,7 +10,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A JVM of its own that runs a main class, says "ready" and lives until it is told or killed. */
+/**
+ * A separate JVM that runs a main class, prints "ready" and lives until it is stopped or killed.
+ */
 final class ChildProcess implements AutoCloseable {
 
     private final Process process;
@@ -38,7 +40,7 @@ final class ChildProcess implements AutoCloseable {
         return new ChildProcess(new ProcessBuilder(command).redirectErrorStream(true).start());
     }
 
-    /** Waits for a line of the output that is "ready", and fails with what came instead. */
+    /** Waits for the output line "ready". Fails with any other output. */
     ChildProcess awaitReady() throws Exception {
         StringBuilder before = new StringBuilder();
         for (String line = output.readLine(); !"ready".equals(line); line = output.readLine()) {
@@ -63,6 +65,6 @@ final class ChildProcess implements AutoCloseable {
 
     @Override
     public void close() {
-        process.destroyForcibly().onExit().join(); // its locks are free only then
+        process.destroyForcibly().onExit().join(); // its locks are only free afterwards
     }
 }

@@ -16,7 +16,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a process that was killed leaves in a directory is removed; all else in it stays. */
+/** The files of a killed process in a directory are removed; all other files are kept. */
 class OwnedPathTest {
 
     private static final String OTHER_BOOT = "1 5c0d9b9c-0000-0000-0000-000000000000\n";
@@ -38,7 +38,7 @@ class OwnedPathTest {
         }
     }
 
-    /** Claims and gives back for a while; nobody may remove what it has. */
+    /** Repeatedly claims and releases names for a while; no other process may remove its files. */
     static final class Claimer {
         public static void main(String[] arguments) throws Exception {
             for (int turn = 0; turn < 100; ++turn) {
@@ -99,7 +99,7 @@ class OwnedPathTest {
         }
     }
 
-    /** Each process removes what it holds for dead, while others make their owner files. */
+    /** Each process removes files that it considers dead, while others create their owner files. */
     @Test
     void processesThatOpenAndCloseAtOnceDoNotHarmEachOther() throws Exception {
         List<ChildProcess> children = new ArrayList<>();
@@ -176,7 +176,7 @@ class OwnedPathTest {
         }
     }
 
-    /** The JDK's locks are the process's: reading a file of its own would give the lock up. */
+    /** The JDK's locks belong to the process: reading its own owner file would release the lock. */
     @Test
     void copiesOfTheClassesInOneProcessLeaveEachOthersFilesAlone() throws Exception {
         URL[] classes = {OwnedPath.class.getProtectionDomain().getCodeSource().getLocation()};
@@ -214,7 +214,7 @@ class OwnedPathTest {
         assertThat(directory.resolve("made/when/missing")).isEmptyDirectory();
     }
 
-    /** As of a process that keeps a file which nobody may delete. */
+    /** Simulates a process that has a file which cannot be deleted. */
     @Test
     void deletingGoesOnBehindWhatCannotBeDeletedAndSaysSo() throws Exception {
         assertThatThrownBy(() -> Leftovers.delete(Path.of("/proc/self/fdinfo")))

@@ -49,7 +49,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the changelog's writers, uploads and readers promise Flink, and each other. */
+/** The contract of the changelog's writers, uploads and readers with Flink and with each other. */
 @Timeout(60)
 class LavaChangelogTest {
     private static final JobID JOB = new JobID(1, 2);
@@ -106,7 +106,7 @@ class LavaChangelogTest {
         SequenceNumber begin = writer.initialSequenceNumber();
         writer.append(1, bytes("one"));
         SnapshotResult<ChangelogStateHandleStreamImpl> first = persist(writer, begin, 1);
-        // Aborted: the next one needs the same.
+        // Aborted: the next checkpoint needs the same changes.
         writer.reset(begin, writer.nextSequenceNumber(), 1);
         SequenceNumber between = writer.nextSequenceNumber();
         writer.append(1, bytes("two"));
@@ -162,7 +162,10 @@ class LavaChangelogTest {
         assertThat(fourth).isNotEqualTo(third);
     }
 
-    /** Flink would restore what it kept of the state, all or not, and no other changes. */
+    /**
+     * Otherwise Flink would restore its local copy of the state, complete or not, without other
+     * changes.
+     */
     @Test
     void whatIsKeptLocallySendsToTheCheckpoint() throws Exception {
         localBackups = true;
@@ -253,7 +256,7 @@ class LavaChangelogTest {
         assertThat(read(result)).containsExactly("1 one");
     }
 
-    /** However long an upload may take. */
+    /** Also with a long timeout of uploads. */
     @Test
     void whatIsUploadedIsNotKeptInMemory() throws Exception {
         config.set(ChangelogOptions.UPLOAD_TIMEOUT, Duration.ofHours(1));
@@ -366,7 +369,7 @@ class LavaChangelogTest {
         await(() -> files.underWay.get() == 0 && files().isEmpty());
     }
 
-    /** One attempt fails, the others hang: the failure is told. */
+    /** One attempt fails, the others hang: the failure is reported. */
     @Test
     void whyAnAttemptFailedIsToldThoughTheLastOneHung() throws Exception {
         config.set(ChangelogOptions.UPLOAD_TIMEOUT, Duration.ofMillis(50));
@@ -434,12 +437,12 @@ class LavaChangelogTest {
         return result.getStateSize();
     }
 
-    /** A checksum is no proof: what it belongs to may have been made so. */
+    /** A checksum is no proof: a damaged file may contain a matching checksum. */
     @ParameterizedTest
     @ValueSource(ints = {0, 9_999, 10_003, 10_005, Integer.MAX_VALUE})
     void aCompressedSetHasTheLengthThatItSays(int length) throws Exception {
         ChangeSet set = new ChangeSet();
-        set.add(3, new byte[10_000]); // 10,003 as it is stored
+        set.add(3, new byte[10_000]); // 10,003 bytes as stored
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         ChangeFormat.write(set, true, out);
         ByteBuffer file = ByteBuffer.wrap(out.toByteArray());
@@ -527,7 +530,7 @@ class LavaChangelogTest {
         return changes;
     }
 
-    /** Of the changelog; what goes meanwhile does not matter. */
+    /** The changelog's files; files that disappear meanwhile are ignored. */
     private List<Path> files() {
         File[] files =
                 directory
@@ -556,12 +559,12 @@ class LavaChangelogTest {
         return text.getBytes(StandardCharsets.UTF_8);
     }
 
-    /** The first so many writes fail. */
+    /** The first writes fail. */
     private TestFiles failing(int writes) throws IOException {
         return new TestFiles(attempt -> attempt <= writes, attempt -> false);
     }
 
-    /** No write goes on before the test lets it. */
+    /** Writes block until the test releases them. */
     private TestFiles hanging() throws IOException {
         return new TestFiles(attempt -> false, attempt -> true);
     }
@@ -574,7 +577,7 @@ class LavaChangelogTest {
         private final IntPredicate fails;
         private final IntPredicate hangs;
 
-        /** Of attempts from 1 on. */
+        /** The predicates take the number of the attempt, from 1 on. */
         TestFiles(IntPredicate fails, IntPredicate hangs) throws IOException {
             super(ChangelogSettings.of(JOB, config));
             this.fails = fails;

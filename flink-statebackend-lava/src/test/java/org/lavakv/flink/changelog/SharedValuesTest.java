@@ -57,7 +57,7 @@ import org.lavakv.flink.LavaKeyedStateBackend;
 import org.lavakv.flink.LavaOptions;
 import org.lavakv.flink.testing.BackendFixture;
 
-/** Large values of a state on Lava are written once, for the changelog and for the state. */
+/** Large values of a state in Lava are written once, for the changelog and for the state. */
 @Timeout(120)
 class SharedValuesTest {
     private static final MapStateDescriptor<Integer, String> MAP =
@@ -104,7 +104,7 @@ class SharedValuesTest {
         fixture.close();
     }
 
-    /** As Flink makes them, in a task's thread. */
+    /** Creates backend and writer like Flink, in a task's thread. */
     private void start(KeyedStateHandle... restored) throws Exception {
         ChangelogSettings settings = ChangelogSettings.of(new JobID(1, 2), config);
         ChangeFiles files =
@@ -125,7 +125,7 @@ class SharedValuesTest {
     }
 
     private static String text(int seed) {
-        // Not to be compressed.
+        // Incompressible.
         Random random = new Random(seed);
         StringBuilder text = new StringBuilder();
         for (int i = 0; i < VALUE_CHARS; i++) {
@@ -252,7 +252,7 @@ class SharedValuesTest {
                 .as("no value was uploaded again")
                 .isLessThan(VALUE_CHARS * 4L);
 
-        // The JobManager completes a checkpoint with both.
+        // The JobManager completes a checkpoint that contains both.
         remote(materialized).registerSharedStates(registry, 2);
         changes.registerSharedStates(registry, 2);
         backend.notifyCheckpointComplete(1);
@@ -277,7 +277,8 @@ class SharedValuesTest {
         List<HandleAndLocalPath> files = valueFiles(fixture.checkpoint(backend, 1));
         assertThat(files).hasSize(1);
         assertThat(files.get(0).getHandle()).isNotInstanceOf(PlaceholderStreamStateHandle.class);
-        // Nor what the changelog has dropped, so that the JobManager may have deleted it.
+        // Nor may it name files that the changelog has dropped, because the JobManager may have
+        // deleted them.
         writer.confirm(begin, writer.nextSequenceNumber(), 1);
         writer.truncate(writer.nextSequenceNumber());
         files = valueFiles(fixture.checkpoint(backend, 2));
@@ -298,7 +299,7 @@ class SharedValuesTest {
         awaitNone(localValueFiles());
         assertThat(changelogFiles()).hasSize(4);
         writer.truncate(writer.nextSequenceNumber());
-        awaitNone(this::changelogFiles); // no checkpoint has them
+        awaitNone(this::changelogFiles); // no checkpoint names them
     }
 
     private void clearAll() throws Exception {
@@ -446,7 +447,7 @@ class SharedValuesTest {
     @Test
     void aWriterTakesOnlyTheLogOfItsOwnBackend() throws Exception {
         start();
-        writer = storage.createWriter("operator", ALL, mailbox); // nothing is offered any more
+        writer = storage.createWriter("operator", ALL, mailbox); // no further log is offered
         updateAll(1000);
         assertThat(bound()).isZero();
         fixture.create(ALL);

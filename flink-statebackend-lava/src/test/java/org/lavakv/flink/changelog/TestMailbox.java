@@ -9,7 +9,7 @@ import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.util.FlinkRuntimeException;
 import org.apache.flink.util.function.ThrowingRunnable;
 
-/** A task's mailbox, whose thread is the test's. */
+/** A task's mailbox that runs on the test's thread. */
 final class TestMailbox implements MailboxExecutor {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
@@ -33,7 +33,7 @@ final class TestMailbox implements MailboxExecutor {
         closed = true;
     }
 
-    /** Handles mails until that is done, and returns what it came to, or throws. */
+    /** Processes mails until the future is done, and returns or throws its result. */
     <T> T await(Future<T> future) throws Exception {
         while (!future.isDone()) {
             yieldOnce();

@@ -57,7 +57,7 @@ class CheckpointDescriptionTest {
         assertThat(read.packed().of("p.pack")).isNull();
     }
 
-    /** With the given bytes where it says what lies in packs, and all checksums right. */
+    /** A description with the given bytes as list of packs, and correct checksums. */
     private static byte[] withPacked(int version, byte[] packed) {
         int head = 40 + METADATA.length;
         ByteBuffer out = ByteBuffer.allocate(head + packed.length + 4);
@@ -77,7 +77,7 @@ class CheckpointDescriptionTest {
         }
     }
 
-    /** Numbers, and names with their lengths. */
+    /** Encodes numbers, and names with their lengths. */
     private static byte[] bytes(Object... parts) {
         ByteBuffer out = ByteBuffer.allocate(400);
         for (Object part : parts) {
@@ -107,7 +107,7 @@ class CheckpointDescriptionTest {
         CheckpointDescription read = CheckpointDescription.parse(withPacked(1, new byte[0]), "f");
         assertThat(read.engineMetadata()).isEqualTo(METADATA);
         assertThat(read.packed().files()).isEmpty();
-        for (byte[] more : List.of(bytes(4, 0), new byte[1])) { // as version 2 has it, and any
+        for (byte[] more : List.of(bytes(4, 0), new byte[1])) { // as in version 2, and arbitrary
             assertThatThrownBy(() -> CheckpointDescription.parse(withPacked(1, more), "f"))
                     .hasMessageContaining("its header contradicts itself");
         }
@@ -236,7 +236,7 @@ class CheckpointDescriptionTest {
                 .hasMessageContaining(range.prettyPrintInterval());
     }
 
-    /** What was written before there were identities stays as good as it was. */
+    /** Files from before the introduction of identities are still accepted. */
     @Test
     void olderDescriptionsGoWithTheirStates() throws IOException {
         byte[] head = bytes(2, STATES.length, crc32c(STATES), 0L, 0, METADATA.length);

@@ -100,7 +100,7 @@ class ParallelTransferTest {
         new Thread(run).start();
         hanging.await();
         registry.close();
-        // The copy hangs until it is woken.
+        // The copy hangs until the latch releases it.
         assertThatThrownBy(() -> run.get(30, TimeUnit.SECONDS)).hasMessageContaining("cancelled");
         wake.countDown();
         while (undone.isEmpty()) {

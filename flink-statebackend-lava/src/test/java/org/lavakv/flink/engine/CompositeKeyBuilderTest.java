@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Keys are byte for byte Flink's own, with and without the lengths of ambiguous ones. */
+/** Keys equal Flink's own byte for byte, with and without the lengths of ambiguous ones. */
 class CompositeKeyBuilderTest {
 
     private static final String LONG = "x".repeat(70_000);
@@ -65,7 +65,7 @@ class CompositeKeyBuilderTest {
                 current.set(namespace);
                 byte[] expected = flink.buildCompositeKeyNamespace(namespace, namespaceSerializer);
                 assertThat(lava.copyWithNamespace(current)).isEqualTo(expected);
-                // Again, with what is cached by now.
+                // Again, with the namespace cached.
                 assertThat(lava.copyWithNamespace(current)).isEqualTo(expected);
                 for (String userKey : Arrays.asList("", "user", LONG)) {
                     byte[] whole =

@@ -79,11 +79,11 @@ class ListSegmentsTest {
     @Test
     void refusesDamage() {
         byte[][] damaged = {
-            {5 << 2, 1, 2}, // longer than what is there
-            {(byte) 0x80}, // a length without end
+            {5 << 2, 1, 2}, // longer than the input
+            {(byte) 0x80}, // an unterminated length
             {(byte) 0xff, (byte) 0xff, (byte) 0xff, (byte) 0xff, (byte) 0xff, 1}, // too long
-            {1 << 2 | 3, 1}, // says that a list was too long, but not how long
-            {1 << 2 | 2, 1}, // a kind that values have no use for
+            {1 << 2 | 3, 1}, // marks a list as too long, but without its length
+            {1 << 2 | 2, 1}, // a kind that does not occur in values
         };
         for (byte[] bytes : damaged) {
             segments.reset(bytes, 0, bytes.length);

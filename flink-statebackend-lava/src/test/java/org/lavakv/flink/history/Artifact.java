@@ -13,7 +13,7 @@ import org.apache.flink.runtime.state.StreamStateHandle;
 import org.apache.flink.runtime.state.filemerging.SegmentFileStateHandle;
 import org.lavakv.flink.testing.MemoryStorage;
 
-/** A completed checkpoint or savepoint, and what it should hold. Threads: immutable. */
+/** A completed checkpoint or savepoint, and its expected content. Threads: immutable. */
 final class Artifact {
 
     final CompletedCheckpoint checkpoint;
@@ -49,7 +49,7 @@ final class Artifact {
         }
     }
 
-    /** Fails when a file that it needs is gone or is not whole. */
+    /** Fails when a file that it needs is missing or incomplete. */
     void checkFiles() {
         for (StreamStateHandle file : files) {
             file.maybeGetPath().ifPresent(path -> checkFile(file, path));

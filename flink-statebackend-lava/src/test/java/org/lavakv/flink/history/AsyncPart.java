@@ -12,16 +12,16 @@ import org.apache.flink.runtime.state.StateUtil;
 import org.lavakv.flink.testing.FaultyStreams;
 
 /**
- * The asynchronous part of one subtask's checkpoint, on a thread of its own, that goes on when it
- * is told to: until it is done, or until its storage hangs. So any number of them are under way at
- * once, and a history is the same each time.
+ * The asynchronous part of one subtask's checkpoint, on its own thread. It continues only on
+ * request: until it is done, or until its storage hangs. Therefore any number of parts may be
+ * running, and histories are deterministic.
  *
- * <p>Threads: one drives it. Ownership: ends with {@link #goOn} or {@link #cancel}; what hangs then
- * goes on with {@link #letGo}.
+ * <p>Threads: one controls it. Ownership: ends with {@link #goOn} or {@link #cancel}; hanging calls
+ * then continue with {@link #letGo}.
  */
 final class AsyncPart {
 
-    /** Far more than it may take: only a hang is a failure. */
+    /** Far more than a step may take: only a hang is a failure. */
     private static final long HANG_MS = 60_000;
 
     private final RunnableFuture<SnapshotResult<KeyedStateHandle>> future;
@@ -32,8 +32,8 @@ final class AsyncPart {
     private boolean letGo;
 
     /**
-     * @param uploadsItself whether its own thread writes to storage, and hangs with it, as Flink's
-     *     writer of canonical savepoints does
+     * @param uploadsItself whether its own thread writes to storage and hangs with it, like Flink's
+     *     writer of canonical savepoints
      */
     AsyncPart(
             RunnableFuture<SnapshotResult<KeyedStateHandle>> future,
@@ -49,7 +49,7 @@ final class AsyncPart {
         return streams;
     }
 
-    /** Whether Flink's own writer does the upload, whose messages name no file. */
+    /** Whether Flink's own writer does the upload; its messages do not name files. */
     boolean uploadsItself() {
         return uploadsItself;
     }
@@ -59,7 +59,7 @@ final class AsyncPart {
         return thread != null && !letGo && !future.isDone();
     }
 
-    /** Goes on to its next pause or its end; returns whether it has ended. */
+    /** Continues to its next pause or its end; returns whether it has ended. */
     boolean goOn() throws InterruptedException {
         if (thread == null) {
             thread =
@@ -90,12 +90,12 @@ final class AsyncPart {
         assertThat(thread.isAlive()).as("the asynchronous part of a checkpoint hangs").isFalse();
     }
 
-    /** What it came to. */
+    /** The result of the part. */
     SnapshotResult<KeyedStateHandle> result() throws ExecutionException, InterruptedException {
         return future.get();
     }
 
-    /** What a task does with it when its checkpoint is aborted: it returns though storage hangs. */
+    /** A task's reaction to an aborted checkpoint: it returns although storage hangs. */
     void cancel() throws Exception {
         StateUtil.discardStateFuture(future);
         if (thread != null && !uploadsItself) {
@@ -103,13 +103,13 @@ final class AsyncPart {
         }
     }
 
-    /** What hangs goes on. */
+    /** Releases hanging calls. */
     void letGo() {
         letGo = true;
         streams.release();
     }
 
-    /** What hangs goes on, and its own thread ends. */
+    /** Releases hanging calls, and waits for the end of its own thread. */
     void awaitGone() throws InterruptedException {
         letGo();
         if (thread != null) {

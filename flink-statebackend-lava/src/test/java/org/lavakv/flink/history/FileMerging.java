@@ -20,9 +20,9 @@ import org.apache.flink.runtime.state.filesystem.FsCheckpointStorageAccess;
 import org.apache.flink.runtime.state.filesystem.FsMergingCheckpointStorageLocation;
 
 /**
- * Flink's merging of checkpoint files, as a TaskManager has it for one run of a job.
+ * Flink's merging of checkpoint files, as a TaskManager does it in one run of a job.
  *
- * <p>Threads: one drives it. Ownership: closed when the run ends; the files stay.
+ * <p>Threads: one controls it. Ownership: closed when the run ends; the files stay.
  */
 final class FileMerging implements AutoCloseable {
 
@@ -35,8 +35,8 @@ final class FileMerging implements AutoCloseable {
     private final FileMergingSnapshotManager manager;
 
     /**
-     * @param fileBytes how large a merged file becomes
-     * @param acrossCheckpoints whether files of several checkpoints share one
+     * @param fileBytes maximum size of a merged file
+     * @param acrossCheckpoints whether files of several checkpoints may share a merged file
      */
     FileMerging(
             JobManager jobManager,
@@ -84,7 +84,7 @@ final class FileMerging implements AutoCloseable {
         return new TaskInfoImpl("task", parallelism, subtask, parallelism, 0);
     }
 
-    /** A subtask begins with what it restores. */
+    /** Informs file merging of the state that a subtask restores. */
     void restore(int subtask, long checkpoint, List<KeyedStateHandle> handles) {
         new SubtaskFileMergingManagerRestoreOperation(
                         checkpoint,
@@ -98,7 +98,7 @@ final class FileMerging implements AutoCloseable {
                 .restore();
     }
 
-    /** Where a subtask's checkpoint goes; not for savepoints. */
+    /** The streams for a subtask's checkpoint; not for savepoints. */
     CheckpointStreamFactory streams(int subtask, long checkpoint, CheckpointOptions options) {
         FsCheckpointStorageAccess storage = jobManager.storage();
         manager.notifyCheckpointStart(key(subtask), checkpoint);

@@ -41,13 +41,13 @@ import org.lavakv.flink.testing.MemoryStorage;
 import org.lavakv.flink.testing.MemoryStorage.ReadFault;
 
 /**
- * One random history: a job that writes and checkpoints, whose uploads hang, fail and are
- * cancelled, whose notifications come late or never, that fails and is restored, by itself or from
- * any artifact that there is, with another parallelism and other options. After each restore
- * everything is compared with a model, and after each step every artifact that somebody may still
- * restore must have all its files.
+ * One random history of a job that writes and takes checkpoints. Uploads hang, fail and are
+ * cancelled; notifications come late or never; the job fails and is restored, by itself or from any
+ * existing artifact, with another parallelism and other options. After each restore the state is
+ * compared with a model. After each step every artifact that may still be restored must have all
+ * its files.
  *
- * <p>Threads: one, with others inside; equal seeds are equal histories. Ownership: the directory.
+ * <p>Threads: one, with others inside; equal seeds give equal histories. Ownership: the directory.
  */
 final class History {
 
@@ -64,13 +64,13 @@ final class History {
     private final StringBuilder trace = new StringBuilder();
     private final HistoryCounts counts;
 
-    /** What belongs to users: savepoints, and checkpoints that a job left when it was stopped. */
+    /** Artifacts that belong to users: savepoints, and checkpoints kept when a job was stopped. */
     private final List<Artifact> owned = new ArrayList<>();
 
-    /** Files that Flink forgets, or that belong to artifacts that are not whole any more. */
+    /** Files that Flink forgets, or that belong to incomplete artifacts. */
     private final Set<String> forgotten = new HashSet<>();
 
-    /** Uploads that hang though their task is gone. */
+    /** Uploads that hang although their task has ended. */
     private final List<AsyncPart> stragglers = new ArrayList<>();
 
     private final boolean onLavaFs;
@@ -87,7 +87,7 @@ final class History {
     private volatile long now = 1_000_000_000_000L;
 
     /**
-     * @param livesMax how often the job fails or is stopped, at most
+     * @param livesMax maximum number of times the job fails or is stopped
      * @param root empty
      */
     History(long seed, int livesMax, Path root, HistoryCounts counts) throws IOException {
@@ -110,7 +110,7 @@ final class History {
                 keyGroups);
     }
 
-    /** What was done, for whoever reads of a failure. */
+    /** The steps of the history, for readers of a failure. */
     String trace() {
         return trace.toString();
     }
@@ -152,7 +152,7 @@ final class History {
         tasks.close();
     }
 
-    /** The failure is the history's own; this must not hide it. */
+    /** Suppresses exceptions, which would hide the failure of the history itself. */
     private void closeQuietly() {
         for (Subtask subtask : subtasks) {
             try {
@@ -193,7 +193,7 @@ final class History {
         }
     }
 
-    /** Checkpoints that begin while others are under way, with nothing between them. */
+    /** Overlapping checkpoints without changes between them. */
     private void overlap() throws Exception {
         for (int i = 4 + random.nextInt(9); i > 0; i--) {
             if (oneIn(3)) {
@@ -354,7 +354,7 @@ final class History {
         }
     }
 
-    /** Each subtask hears it now, later, or never. */
+    /** Each subtask receives the notification now, later, or never. */
     private void tellAll(Subtask.Notification notification) throws Exception {
         for (Subtask subtask : subtasks) {
             int fate = random.nextInt(10);
@@ -415,7 +415,7 @@ final class History {
             }
             assertThat(hasOwn || left.size() == 1).isTrue();
             boolean fromNothing = owned.isEmpty() || oneIn(12);
-            // Most often from the last: what it named is what may be missing.
+            // Usually from the last one: its files are the most likely to be missing.
             startNewJob(fromNothing ? null : oneIn(2) ? owned.get(owned.size() - 1) : any(owned));
         }
         if (oneIn(3)) {
@@ -457,7 +457,7 @@ final class History {
         restoreLatest(1 + random.nextInt(4));
     }
 
-    /** The files that it shares with other checkpoints may go with it. */
+    /** The files that it shares with other checkpoints may be deleted with it. */
     private void claim(Artifact artifact) {
         owned.removeIf(
                 other ->
@@ -589,7 +589,7 @@ final class History {
         return InstantiationUtil.clone(local);
     }
 
-    /** The restore fails, says which file it was, and leaves nothing behind. */
+    /** The restore fails, names the faulty file, and leaves nothing behind. */
     private void restoreWithFault(int index, KeyGroupRange range, List<KeyedStateHandle> handles)
             throws Exception {
         CloseableRegistry cancel = new CloseableRegistry();
@@ -631,7 +631,7 @@ final class History {
         }
         backend.close();
         backend.dispose();
-        // What belongs to others may be bad.
+        // The faulty part of the file may belong to another subtask.
         boolean partOfAFile =
                 (mergesFiles || handles.get(0) instanceof KeyGroupsStateHandle)
                         && kind != ReadFault.Kind.DOES_NOT_OPEN;
@@ -659,7 +659,7 @@ final class History {
         }
     }
 
-    /** The job ends well; what users have can still be restored, and nothing else is left. */
+    /** The job ends; users' artifacts can still be restored, and nothing else is left. */
     private void finish() throws Exception {
         endTasks();
         for (AsyncPart straggler : stragglers) {
@@ -671,7 +671,8 @@ final class History {
         for (Artifact artifact : owned) {
             artifact.checkFiles();
         }
-        // Merged files belong to TaskManagers, which may not have heard that they can go.
+        // Merged files belong to TaskManagers, which may not know yet that the files can be
+        // deleted.
         if (!mergesFiles) {
             assertThat(leftEventually()).as("files that nobody knows").isEmpty();
         }
@@ -682,7 +683,7 @@ final class History {
         counts.add("random histories of jobs", 1);
     }
 
-    /** Stragglers need a moment to undo their work. */
+    /** Late uploads need a moment to undo their work. */
     private Set<String> leftEventually() throws InterruptedException {
         Set<String> expected = new HashSet<>(forgotten);
         for (Artifact artifact : owned) {

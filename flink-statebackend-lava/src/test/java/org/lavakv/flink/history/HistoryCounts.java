@@ -3,7 +3,7 @@ package org.lavakv.flink.history;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** How much of what random histories did. Threads: any. */
+/** Counts how often random histories did each action. Threads: any. */
 final class HistoryCounts {
 
     private final Map<String, Long> counts = new TreeMap<>();
@@ -12,7 +12,7 @@ final class HistoryCounts {
         counts.merge(what, count, Long::sum);
     }
 
-    /** In the form that bin/floors.py reads. */
+    /** In the format of bin/floors.py. */
     @Override
     public synchronized String toString() {
         StringBuilder lines = new StringBuilder();

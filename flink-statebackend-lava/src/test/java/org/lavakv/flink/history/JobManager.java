@@ -40,11 +40,11 @@ import org.apache.flink.runtime.state.filesystem.FsCheckpointStorageAccess;
 import org.apache.flink.util.concurrent.Executors;
 
 /**
- * What a JobManager does with the checkpoints of a job with one operator: Flink's own registry of
- * shared files, store of checkpoints, metadata and storage, put together and called in the order in
- * which Flink's coordinator does, one step at a time.
+ * A JobManager's handling of checkpoints for a job with one operator. It consists of Flink's own
+ * registry of shared files, store of checkpoints, metadata and storage, called in the order of
+ * Flink's coordinator, one step at a time.
  *
- * <p>Threads: one. Ownership: the files of checkpoints, as Flink has it.
+ * <p>Threads: one. Ownership: the files of checkpoints, as in Flink.
  */
 final class JobManager {
 
@@ -69,10 +69,10 @@ final class JobManager {
     private boolean forceFull;
 
     /**
-     * @param checkpoints where the job's checkpoints go
-     * @param savepoints where its savepoints go
-     * @param inlineBytes files up to this size are in the metadata
-     * @param retained how many checkpoints are kept
+     * @param checkpoints the directory of the job's checkpoints
+     * @param savepoints the directory of its savepoints
+     * @param inlineBytes files up to this size are stored in the metadata
+     * @param retained number of checkpoints to keep
      */
     JobManager(Path checkpoints, Path savepoints, int inlineBytes, int retained, int keyGroups)
             throws IOException {
@@ -88,7 +88,7 @@ final class JobManager {
                 retained, factory, Executors.directExecutor(), claimMode);
     }
 
-    /** What one checkpoint is waiting for. */
+    /** A running checkpoint. */
     static final class Pending {
         final long id;
         final CheckpointProperties properties;
@@ -124,7 +124,7 @@ final class JobManager {
         return storage;
     }
 
-    /** The ids of checkpoints that have begun and not ended. */
+    /** The ids of running checkpoints. */
     List<Long> pendingIds() {
         return new ArrayList<>(pending.keySet());
     }
@@ -158,22 +158,24 @@ final class JobManager {
         return begun;
     }
 
-    /** What an acknowledgement came to. */
+    /** The result of an acknowledgement. */
     static final class Outcome {
-        /** What is complete now, or null. */
+        /** The artifact that is now complete, or null. */
         @Nullable Artifact completed;
 
-        /** What was dropped, since a later one is complete. */
+        /** The checkpoints that were dropped because a later one is complete. */
         List<Long> dropped = new ArrayList<>();
 
-        /** Whether it came too late, and Flink forgets the files that are new in it. */
+        /** Whether the acknowledgement came too late, so that Flink forgets the new files in it. */
         boolean forgotten;
 
         /** The id of the checkpoint that was subsumed, or -1. */
         long subsumed = -1;
     }
 
-    /** A subtask's part is there, maybe late: for a checkpoint that is not pending any more. */
+    /**
+     * A subtask acknowledges its part, possibly late: the checkpoint may not be pending any more.
+     */
     Outcome acknowledge(long id, int subtask, @Nullable KeyedStateHandle handle) throws Exception {
         Outcome outcome = new Outcome();
         Pending checkpoint = pending.get(id);
@@ -188,7 +190,8 @@ final class JobManager {
                 if (checkpoint != null) {
                     throw e;
                 }
-                // It names files that went with an older checkpoint since it was given up.
+                // The part names files that were deleted with an older checkpoint after this one
+                // was abandoned.
                 outcome.forgotten = true;
                 return outcome;
             }
@@ -250,7 +253,7 @@ final class JobManager {
         }
     }
 
-    /** A checkpoint has failed, or takes too long; false when it is not pending. */
+    /** A checkpoint has failed or timed out. Returns false when it is not pending. */
     boolean abort(long id) throws Exception {
         Pending checkpoint = pending.remove(id);
         if (checkpoint == null) {
@@ -270,13 +273,18 @@ final class JobManager {
         return all;
     }
 
-    /** Whether what the job was started from is still the only checkpoint, and not its own. */
+    /**
+     * Whether the only checkpoint is the artifact that the job was started from and does not own.
+     */
     boolean lastIsUnclaimed() throws Exception {
         CompletedCheckpoint last = store.getLatestCheckpoint();
         return last != null && last.getProperties().isUnclaimed();
     }
 
-    /** The tasks have failed: what was pending is over. What they restore, or null for nothing. */
+    /**
+     * The tasks have failed, which ends all pending checkpoints. Returns the artifact to restore,
+     * or null without one.
+     */
     @Nullable
     Artifact restart() throws Exception {
         for (long id : pendingIds()) {
@@ -291,8 +299,8 @@ final class JobManager {
     }
 
     /**
-     * This process has failed, and the one that takes over knows what was stored. {@link #restart}
-     * must follow.
+     * The JobManager's process has failed, and its successor knows only stored data. {@link
+     * #restart} must follow.
      */
     void failOver() throws Exception {
         for (long id : pendingIds()) {
@@ -316,7 +324,7 @@ final class JobManager {
         }
     }
 
-    /** A new job starts from an artifact of another one. {@link #restart} must follow. */
+    /** A new job starts from another job's artifact. {@link #restart} must follow. */
     void startFrom(Artifact artifact, RecoveryClaimMode mode) throws Exception {
         claimMode = mode;
         store = newStore(SharedStateRegistry.DEFAULT_FACTORY);
@@ -359,7 +367,7 @@ final class JobManager {
                 rememberRestored ? metadata.getCheckpointProperties() : null);
     }
 
-    /** What a subtask restores of a checkpoint. */
+    /** The handles of a checkpoint that a subtask restores. */
     static List<KeyedStateHandle> handlesFor(
             Artifact artifact, int subtask, int parallelism, KeyGroupRange range) {
         OperatorState operator = artifact.checkpoint.getOperatorStates().get(OPERATOR);
@@ -370,16 +378,17 @@ final class JobManager {
         return own == null ? Collections.emptyList() : new ArrayList<>(own.getManagedKeyedState());
     }
 
-    /** The parallelism of the job that took it. */
+    /** The parallelism of the job that took the checkpoint. */
     static int parallelismOf(Artifact artifact) {
         return artifact.checkpoint.getOperatorStates().get(OPERATOR).getParallelism();
     }
 
     /**
-     * The job ends; Flink removes what it owns and need not keep. Returns whether it removes all of
-     * that: it keeps uploads that no checkpoint has while it keeps a checkpoint, as one that it was
-     * started from and does not own; and a claimed native savepoint that is still the last one
-     * stops it, since it removes the directory before the shared files in it.
+     * The job ends, and Flink removes its own unneeded files. Returns whether it removes all of
+     * them. Flink keeps uploads that belong to no checkpoint while it keeps any checkpoint, for
+     * example one that the job was started from and does not own. A claimed native savepoint that
+     * is still the last one also prevents the removal, because Flink removes its directory before
+     * the shared files in it.
      */
     boolean shutDown(JobStatus status) throws Exception {
         for (long id : pendingIds()) {

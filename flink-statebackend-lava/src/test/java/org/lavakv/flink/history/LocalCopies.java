@@ -7,8 +7,8 @@ import javax.annotation.Nullable;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 
 /**
- * The local copies of checkpoints on a TaskManager, by subtask: kept and deleted as Flink's store
- * of them does.
+ * The local copies of checkpoints on a TaskManager, by subtask, kept and deleted like in Flink's
+ * store.
  *
  * <p>Threads: one. Ownership: the copies.
  */
@@ -32,23 +32,23 @@ final class LocalCopies {
         return of(subtask).get(checkpoint);
     }
 
-    /** Older ones go. */
+    /** Deletes older copies. */
     void confirm(int subtask, long checkpoint) throws Exception {
         discard(of(subtask).headMap(checkpoint, false));
     }
 
-    /** That one goes. */
+    /** Deletes the copy of this checkpoint. */
     void abort(int subtask, long checkpoint) throws Exception {
         discard(of(subtask).subMap(checkpoint, true, checkpoint, true));
     }
 
-    /** All but what was restored go. */
+    /** Deletes all copies except the restored one. */
     void restored(int subtask, long checkpoint) throws Exception {
         discard(of(subtask).headMap(checkpoint, false));
         discard(of(subtask).tailMap(checkpoint, false));
     }
 
-    /** The TaskManager is gone, or the job is. */
+    /** Deletes all copies: the TaskManager or the job has ended. */
     void clear() throws Exception {
         for (TreeMap<Long, KeyedStateHandle> some : copies.values()) {
             discard(some);

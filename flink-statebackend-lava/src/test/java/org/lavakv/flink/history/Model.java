@@ -13,7 +13,7 @@ import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.runtime.state.VoidNamespace;
 import org.apache.flink.streaming.api.operators.TimerHeapInternalTimer;
 
-/** What the whole job's keyed state should hold. Threads: one. */
+/** The expected keyed state of the whole job. Threads: one. */
 final class Model {
 
     static final List<String> QUEUES =
@@ -29,7 +29,7 @@ final class Model {
     private final List<TreeSet<TimerHeapInternalTimer<Integer, VoidNamespace>>> timers =
             new ArrayList<>();
 
-    /** Nothing yet. */
+    /** An empty model. */
     Model(int keyGroups, int keys, int states) {
         this.keyGroups = keyGroups;
         for (int key = 0; key < keys; key++) {
@@ -38,7 +38,7 @@ final class Model {
         QUEUES.forEach(queue -> timers.add(new TreeSet<>(BY_TIME)));
     }
 
-    /** What that one is now. */
+    /** A copy of the model. */
     Model(Model other) {
         keyGroups = other.keyGroups;
         other.held.forEach((key, states) -> held.put(key, Arrays.copyOf(states, states.length)));
@@ -59,7 +59,7 @@ final class Model {
         return timers.get(queue);
     }
 
-    /** Those of some key groups. */
+    /** The timers of one queue in some key groups. */
     TreeSet<TimerHeapInternalTimer<Integer, VoidNamespace>> timers(int queue, KeyGroupRange range) {
         TreeSet<TimerHeapInternalTimer<Integer, VoidNamespace>> some = new TreeSet<>(BY_TIME);
         for (TimerHeapInternalTimer<Integer, VoidNamespace> timer : timers.get(queue)) {

@@ -32,17 +32,20 @@ import org.apache.flink.runtime.state.VoidNamespace;
 import org.apache.flink.runtime.state.VoidNamespaceSerializer;
 
 /**
- * A keyed state beside what it should hold. What one key holds is an immutable object, null for
- * nothing, so that a model is copied by copying references.
+ * A keyed state and its expected content. The content of one key is an immutable object, or null
+ * for none, so that copying a model copies only references.
  *
  * <p>Threads: without state.
  */
 abstract class ModelledState<S extends State> {
 
-    /** Far more than a history takes by the clock of the engine, which runs on by itself. */
+    /** Far longer than a history takes by the engine's clock, which advances with real time. */
     static final long TTL_MS = 1_000_000;
 
-    /** By this much time goes on in a history: nothing expires close to what the time ever is. */
+    /**
+     * Step by which time advances in a history, so that the time of an expiry is never close to a
+     * time of a read.
+     */
     static final long TIME_STEP_MS = 300_000;
 
     final StateDescriptor<S, ?> descriptor;
@@ -57,7 +60,7 @@ abstract class ModelledState<S extends State> {
         }
     }
 
-    /** Every kind of state, each with and without TTL where Flink knows that. */
+    /** Every kind of state, each with and without TTL where Flink supports it. */
     static List<ModelledState<?>> all() {
         List<ModelledState<?>> all = new ArrayList<>();
         for (boolean expires : new boolean[] {false, true}) {
@@ -73,18 +76,18 @@ abstract class ModelledState<S extends State> {
     }
 
     /**
-     * Does something at random to what the backend's current key holds.
+     * Makes a random change for the backend's current key.
      *
-     * @param held what it should hold before
-     * @return what it should hold after it
+     * @param held the expected content before the change
+     * @return the expected content after it
      */
     abstract Object change(S state, @Nullable Object held, Random random, long now)
             throws Exception;
 
-    /** What the backend's current key holds. */
+    /** Reads the content of the backend's current key. */
     abstract String read(S state) throws Exception;
 
-    /** What it should hold. */
+    /** The text that {@link #read} must return. */
     abstract String expected(@Nullable Object held, long now);
 
     @SuppressWarnings("unchecked")
@@ -107,12 +110,12 @@ abstract class ModelledState<S extends State> {
         return read(bind(backend));
     }
 
-    /** Whether something that was written then is still there. */
+    /** Whether a value written at this time has not expired. */
     final boolean lives(Timed<?> timed, long now) {
         return !expires || timed.time + TTL_MS > now;
     }
 
-    /** Mostly small; some that go to value files of their own, some that fill a memtable. */
+    /** Mostly small texts; some that go to separate value files, some that fill a memtable. */
     static String text(Random random) {
         int size = random.nextInt(30);
         switch (random.nextInt(12)) {
@@ -361,7 +364,7 @@ abstract class ModelledState<S extends State> {
         }
     }
 
-    /** Its accumulator is what was added, one after the other. */
+    /** An aggregation whose accumulator is the concatenated input. */
     private static final class Joiner implements AggregateFunction<String, String, String> {
 
         private static final long serialVersionUID = 1L;
@@ -396,7 +399,7 @@ abstract class ModelledState<S extends State> {
             super(new ValueStateDescriptor<>(name, StringSerializer.INSTANCE), false);
         }
 
-        /** Stands for all of them; {@link Windows} has the right one bound. */
+        /** A placeholder for all namespaces; {@link Windows} binds the right one. */
         @Override
         ValueState<String> bind(AbstractKeyedStateBackend<Integer> backend) throws Exception {
             return new Windows(backend, descriptor);
@@ -441,7 +444,7 @@ abstract class ModelledState<S extends State> {
         }
     }
 
-    /** Gives the state of one namespace at a time. */
+    /** Returns the state of one namespace at a time. */
     private static final class Windows implements ValueState<String> {
         private final AbstractKeyedStateBackend<Integer> backend;
         private final StateDescriptor<ValueState<String>, ?> descriptor;

@@ -14,9 +14,9 @@ import org.apache.logging.log4j.Level;
 import org.apache.logging.log4j.core.config.Configurator;
 
 /**
- * Runs random histories on a few threads, and says of one that fails what it did and how to repeat
- * it. The variables LAVA_TEST_SEED, LAVA_TEST_HISTORIES and LAVA_TEST_LIVES stand for the first
- * seed, the number, and how often the job of one may end.
+ * Runs random histories on a few threads. For a failed one it prints the steps and how to repeat
+ * it. The variables LAVA_TEST_SEED, LAVA_TEST_HISTORIES and LAVA_TEST_LIVES set the first seed, the
+ * number of histories, and how often the job of one may end.
  */
 final class RandomHistories {
 
@@ -30,12 +30,12 @@ final class RandomHistories {
     }
 
     /**
-     * Runs them.
+     * Runs the histories.
      *
-     * @param livesMax how often a history's job fails or is stopped, at most
+     * @param livesMax maximum number of times a history's job fails or is stopped
      */
     static void run(long firstSeed, long histories, int livesMax) throws Exception {
-        // Restores fail on purpose, and say so with their stacks.
+        // Restores fail on purpose, and would log their stacks.
         Configurator.setLevel("org.lavakv.flink.restore", Level.ERROR);
         Configurator.setLevel(BackendRestorerProcedure.class, Level.ERROR);
         try {

@@ -2,7 +2,7 @@ package org.lavakv.flink.history;
 
 import org.junit.jupiter.api.Test;
 
-/** More of them, and longer ones; bin/test gives them other seeds each day. */
+/** More and longer random histories; bin/test uses other seeds each day. */
 class RandomHistoriesLongITCase {
 
     @Test

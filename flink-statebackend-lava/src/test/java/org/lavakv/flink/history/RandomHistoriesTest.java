@@ -2,7 +2,7 @@ package org.lavakv.flink.history;
 
 import org.junit.jupiter.api.Test;
 
-/** Random histories of jobs, the same each time. {@link RandomHistories} says how to repeat one. */
+/** Deterministic random histories of jobs. {@link RandomHistories} tells how to repeat one. */
 class RandomHistoriesTest {
 
     @Test

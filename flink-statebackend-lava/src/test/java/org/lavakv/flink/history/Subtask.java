@@ -33,8 +33,7 @@ import org.lavakv.flink.LavaKeyedStateBackend;
 import org.lavakv.flink.testing.FaultyStreams;
 
 /**
- * One subtask: its backend, the checkpoints that it is taking, and what it was told and has not
- * heard yet.
+ * One subtask: its backend, its running checkpoints, and notifications that have not arrived yet.
  *
  * <p>Threads: one. Ownership: the backend, until {@link #end}.
  */
@@ -66,14 +65,14 @@ final class Subtask {
         this.merging = merging;
     }
 
-    /** What the JobManager tells of a checkpoint. */
+    /** The JobManager's message about a checkpoint. */
     enum News {
         COMPLETE,
         ABORT,
         SUBSUME
     }
 
-    /** Something that the JobManager tells. */
+    /** A notification by the JobManager. */
     static final class Notification {
         final News news;
         final long checkpoint;
@@ -91,7 +90,7 @@ final class Subtask {
 
     // ---------------------------------------------------------------------- state
 
-    /** Registers all states, as an operator does that opens. */
+    /** Registers all states, like an operator that opens. */
     void registerAll() throws Exception {
         for (ModelledState<?> state : states) {
             state.bind(backend);
@@ -137,7 +136,7 @@ final class Subtask {
                 assertThat(fired).as("a timer of " + Model.QUEUES.get(queue)).isNull();
             } else {
                 assertThat(fired).as("a timer of " + Model.QUEUES.get(queue)).isNotNull();
-                // Of equal times any may come first.
+                // Timers with equal times may come in any order.
                 assertThat(fired.getTimestamp()).isEqualTo(own.first().getTimestamp());
                 assertThat(model.timers(queue).remove(fired)).isTrue();
             }
@@ -154,7 +153,7 @@ final class Subtask {
         return new TimerHeapInternalTimer<>(time, key, VoidNamespace.INSTANCE);
     }
 
-    /** Compares everything that the backend holds. */
+    /** Compares the whole content of the backend. */
     void check(Model model, long now) throws Exception {
         for (int key : model.keysIn(range)) {
             backend.setCurrentKey(key);
@@ -183,7 +182,7 @@ final class Subtask {
 
     // ---------------------------------------------------------------------- checkpoints
 
-    /** The synchronous part. */
+    /** The synchronous part of a checkpoint. */
     void begin(
             long checkpoint,
             CheckpointOptions options,
@@ -216,7 +215,7 @@ final class Subtask {
         return running;
     }
 
-    /** An asynchronous part has ended well; what of it is local is the subtask's. */
+    /** An asynchronous part has succeeded; its local copy belongs to the subtask. */
     void completed(long checkpoint, SnapshotResult<KeyedStateHandle> result) {
         running.remove(checkpoint);
         localCopies.store(index, checkpoint, result.getTaskLocalSnapshot());
@@ -224,7 +223,7 @@ final class Subtask {
 
     // ---------------------------------------------------------------------- notifications
 
-    /** The JobManager tells something that is heard with the next {@link #hear}. */
+    /** Sends a notification, which arrives with a later {@link #hear}. */
     void tell(Notification notification) {
         unheard.add(notification);
     }
@@ -233,7 +232,7 @@ final class Subtask {
         return unheard.size();
     }
 
-    /** One of what it was told arrives; the rest is still on its way. */
+    /** One of the sent notifications arrives; the others are still on their way. */
     Notification hear(int which) throws Exception {
         Notification heard = unheard.remove(which);
         switch (heard.news) {
@@ -274,7 +273,7 @@ final class Subtask {
 
     // ---------------------------------------------------------------------- end
 
-    /** Cancelled or done: returns what storage still holds up. */
+    /** The task is cancelled or done. Returns the parts that still hang in storage. */
     List<AsyncPart> end() throws Exception {
         List<AsyncPart> parts = new ArrayList<>(running.values());
         running.clear();

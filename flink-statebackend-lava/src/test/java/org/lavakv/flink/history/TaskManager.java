@@ -36,8 +36,8 @@ import org.lavakv.flink.LavaStateBackend;
 import org.lavakv.flink.testing.BackendFixture;
 
 /**
- * Where the subtasks of one job run: their directories, their environments, and the local copies of
- * their checkpoints.
+ * The machine of the subtasks of one job: their directories, their environments, and the local
+ * copies of their checkpoints.
  *
  * <p>Threads: one. Ownership: everything below its directory.
  */
@@ -75,7 +75,7 @@ final class TaskManager implements AutoCloseable {
         return localCopies;
     }
 
-    /** Another job begins, and knows no local copies. */
+    /** Another job begins, without local copies. */
     void newJob() throws Exception {
         localCopies.clear();
         job = new JobID();
@@ -110,10 +110,10 @@ final class TaskManager implements AutoCloseable {
     }
 
     /**
-     * A backend for a subtask.
+     * Creates a backend for a subtask.
      *
-     * @param local the local copy of what is restored, tried first, or null
-     * @param remote what is restored, or nothing
+     * @param local the local copy of the restored checkpoint, tried first, or null
+     * @param remote the restored checkpoint, or empty
      * @param cancel closing it cancels the restore
      */
     LavaKeyedStateBackend<Integer> create(
@@ -161,7 +161,7 @@ final class TaskManager implements AutoCloseable {
                         1.0));
     }
 
-    /** The directories of instances that are open, or left something behind. */
+    /** The directories of instances that are open, or that left files behind. */
     List<Path> instanceDirectories() throws IOException {
         try (Stream<Path> children = Files.list(instances())) {
             return children.filter(Files::isDirectory)
@@ -185,7 +185,7 @@ final class TaskManager implements AutoCloseable {
         assertThat(leftEventually(root.resolve("local"))).as("unused local copies").isEmpty();
     }
 
-    /** Uploads that were cancelled need a moment to undo their work. Volumes stay for others. */
+    /** Cancelled uploads need a moment to undo their work. Volumes stay for other instances. */
     private static List<Path> leftEventually(Path directory) throws InterruptedException {
         List<Path> left = List.of(directory);
         for (int i = 0; i < 1000 && !left.isEmpty(); i++) {

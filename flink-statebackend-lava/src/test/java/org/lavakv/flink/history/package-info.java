@@ -1,5 +1,5 @@
 /**
- * Random lives of a job: what its keyed state should hold, a JobManager made of Flink's own parts,
- * tasks whose uploads and notifications go wrong, and storage that fails.
+ * Random histories of a job: a model of its keyed state, a JobManager built from Flink's own parts,
+ * tasks with faulty uploads and notifications, and storage that fails.
  */
 package org.lavakv.flink.history;

@@ -30,7 +30,7 @@ import org.lavakv.flink.testing.BackendFixture;
 import org.lavakv.flink.testing.LogLines;
 import org.lavakv.local.OwnedPath;
 
-/** The file on the host: what is in it, and how long it and its thread are there. */
+/** The file on the host: its content, and the lifetime of the file and of its thread. */
 class HostReportsTest {
 
     private static final Duration OFTEN = Duration.ofMillis(5);
@@ -78,7 +78,7 @@ class HostReportsTest {
         }
     }
 
-    /** The file is what the native inspect_test reads as a page. */
+    /** Uses the file that the native inspect_test reads as a page. */
     @Test
     void pageHasTheNamesThatInspectReads() throws Exception {
         try (BackendFixture fixture = new BackendFixture(directory)) {
@@ -89,7 +89,7 @@ class HostReportsTest {
         }
     }
 
-    /** What is written while a backend of the fixture's is open on LavaFS. */
+    /** The page written while a backend of the fixture is open on LavaFS. */
     private static JsonNode pageOnVolumes(BackendFixture fixture) throws Exception {
         LavaStateBackend onVolumes =
                 reported(fixture).set(LavaOptions.FILE_SYSTEM, LavaOptions.FileSystemType.LAVAFS);
@@ -97,7 +97,7 @@ class HostReportsTest {
         return read(awaitPage(fixture.instances()));
     }
 
-    /** Of all fields, with where they stand and whether they are text. */
+    /** The paths of all fields, and whether they are text. */
     private static List<String> names(String where, JsonNode node) {
         List<String> names = new ArrayList<>();
         if (node.isObject()) {
@@ -283,7 +283,7 @@ class HostReportsTest {
         return pages(in).get(0);
     }
 
-    /** Of this process; whole ones. */
+    /** The complete pages of this process. */
     private static List<Path> pages(Path in) throws Exception {
         String begin = "lava-host-" + ProcessHandle.current().pid() + "-";
         try (java.util.stream.Stream<Path> files = Files.list(in)) {

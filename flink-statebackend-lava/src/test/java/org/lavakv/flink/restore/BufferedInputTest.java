@@ -9,12 +9,12 @@ import org.apache.flink.core.fs.FSDataInputStream;
 import org.apache.flink.runtime.state.memory.ByteStreamStateHandle;
 import org.junit.jupiter.api.Test;
 
-/** A buffered stream is the stream, in fewer calls. */
+/** A buffered stream has the stream's content, in fewer calls. */
 class BufferedInputTest {
 
     private static final int BYTES = 300_000;
 
-    /** Counts calls, and gives less than it could now and then, as streams may. */
+    /** Counts calls. Sometimes returns fewer bytes than requested, as streams may. */
     private static final class Counting extends FSDataInputStream {
         private final FSDataInputStream in;
         private int calls;

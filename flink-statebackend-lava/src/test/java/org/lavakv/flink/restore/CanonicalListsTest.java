@@ -29,7 +29,7 @@ class CanonicalListsTest {
     };
     private static final int[] JOINED = {ListSegments.JOINED};
 
-    /** Delimiters stand inside the strings, and in their timestamps. */
+    /** A list with delimiters inside the strings and their timestamps. */
     private static byte[] list() throws IOException {
         DataOutputSerializer out = new DataOutputSerializer(64);
         ELEMENTS.serialize(new TtlValue<>(",", 0x2c2c2cL), out);
@@ -84,7 +84,7 @@ class CanonicalListsTest {
                 .thenThrow(new IllegalStateException("its class is gone"));
         check(new CanonicalLists(metaInfo).toSegments(list()), JOINED);
 
-        // Longs have eight bytes, which the list is too short for at its end.
+        // Longs have eight bytes; the list is too short for the last one.
         CanonicalLists lists =
                 lists(
                         new ListSerializer<>(

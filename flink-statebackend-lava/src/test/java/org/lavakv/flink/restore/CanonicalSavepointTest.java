@@ -71,7 +71,7 @@ class CanonicalSavepointTest {
         AbstractKeyedStateBackend<Integer> before = filled();
         AbstractKeyedStateBackend<Integer> after = fixture.create(ALL, savepoint(before));
         assertThat(StateContent.read(after, KEYS)).isEqualTo(StateContent.read(before, KEYS));
-        // Joined lists and the prefixes of restored map entries must live on.
+        // Joined lists and the prefixes of restored map entries must continue to work.
         StateContent.change(before, KEYS, 3);
         StateContent.change(after, KEYS, 3);
         Map<Integer, String> content = StateContent.read(before, KEYS);
@@ -107,7 +107,8 @@ class CanonicalSavepointTest {
     }
 
     /**
-     * It took one scan for each key group and state: 1.3 million calls, whatever the state held.
+     * Regression: a savepoint took one scan for each key group and state, 1.3 million calls for any
+     * state.
      */
     @Test
     void savepointOfManyKeyGroupsAndStatesIsOneWalk() throws Exception {
@@ -180,11 +181,11 @@ class CanonicalSavepointTest {
             int length = (int) ((long) i * (bytes.length - 1) / (damages - 1));
             refused(good, Arrays.copyOf(bytes, length), length > firstKeyGroup + 64);
         }
-        // The length of the first key, which stands behind its state's number, below zero.
+        // Makes the length of the first key, after its state's number, negative.
         byte[] flipped = bytes.clone();
         flipped[(int) firstKeyGroup + Short.BYTES] ^= (byte) 0x80;
         refused(good, flipped, false);
-        // The number of a state that is not there.
+        // The number of a state that does not exist.
         flipped = bytes.clone();
         flipped[(int) firstKeyGroup + 1] ^= 0x40;
         refused(good, flipped, false);
@@ -192,7 +193,7 @@ class CanonicalSavepointTest {
                 .hasSize(1);
     }
 
-    /** It was allocated before it was read, and the task failed for want of memory. */
+    /** Regression: the length was allocated before the read, and the task ran out of memory. */
     @Test
     void lengthBeyondTheSavepointTakesNoMemory() throws Exception {
         KeyGroupsStateHandle good = (KeyGroupsStateHandle) savepoint(filled());
@@ -223,13 +224,13 @@ class CanonicalSavepointTest {
         byte[] flipped = bytes.clone();
         flipped[keyLength + Integer.BYTES] ^= 1;
         refused(good, flipped, true, "a key of key group 3 stands there");
-        // A key without bytes, which Flink's own reader looks at the first byte of.
+        // A key without bytes; Flink's own reader accesses its first byte.
         flipped = bytes.clone();
         ByteBuffer.wrap(flipped).putInt(keyLength, 0);
         refused(good, flipped, false, "a key of 0 bytes has no key group");
     }
 
-    /** Flink reads the descriptions of states, and allocates by the counts that it finds there. */
+    /** Flink reads the descriptions of states, and allocates arrays by the counts in them. */
     @Test
     void countInTheDescriptionNeverFailsTheTaskForWantOfMemory() throws Exception {
         KeyGroupsStateHandle good = (KeyGroupsStateHandle) savepoint(filled());

@@ -78,8 +78,8 @@ import org.lavakv.flink.snapshot.RocksDbRefusal;
 import org.lavakv.flink.testing.BackendFixture;
 
 /**
- * Checkpoints and savepoints that earlier releases wrote, in {@code
- * src/test/resources/compatibility}, are restored; the README there says how one is made.
+ * Restores checkpoints and savepoints of earlier releases in {@code
+ * src/test/resources/compatibility}. The README there describes how to create one.
  */
 @Timeout(120)
 class CompatibilityTest {
@@ -163,7 +163,7 @@ class CompatibilityTest {
         return all.stream();
     }
 
-    /** By name, also those that lie in packs. */
+    /** The files by name, including those in packs. */
     private static Map<String, byte[]> files(Path snapshot) {
         try {
             Map<String, byte[]> files = new TreeMap<>();
@@ -189,7 +189,7 @@ class CompatibilityTest {
         }
     }
 
-    /** Files in packs, alone, and an earlier checkpoint's pack of which not all is alive. */
+    /** Files in packs, single files, and an earlier checkpoint's pack with unused files. */
     @Test
     void thereIsAFixtureOfEveryWayToUpload() throws Exception {
         int alone = 0;
@@ -223,7 +223,7 @@ class CompatibilityTest {
         assertThat(beside).isPositive();
     }
 
-    /** Old value files hold what is alive beside garbage, so the collector has to read them. */
+    /** Old value files contain live values and garbage, so the collector has to read them. */
     @ParameterizedTest(name = "{0}")
     @MethodSource("checkpointsWithValueFiles")
     void valueFilesAreCollected(Path snapshot) throws Exception {
@@ -239,7 +239,7 @@ class CompatibilityTest {
                 .hasSize(KEYS);
     }
 
-    /** Of whatever file, so that each has something alive and enough garbage. */
+    /** Overwrites values of every file, so that each has live values and enough garbage. */
     private void overwriteHalf(AbstractKeyedStateBackend<Integer> backend) throws Exception {
         for (int key = 0; key < KEYS; key += 2) {
             backend.setCurrentKey(key);
@@ -252,7 +252,7 @@ class CompatibilityTest {
         }
     }
 
-    /** Leaves lists, maps and sums as they are. */
+    /** Does not change lists, maps and sums. */
     private void overwrite(AbstractKeyedStateBackend<Integer> backend) throws Exception {
         for (int key = 0; key < KEYS; key++) {
             backend.setCurrentKey(key);
@@ -261,7 +261,7 @@ class CompatibilityTest {
         }
     }
 
-    /** What each kind of file says that its format is. */
+    /** The format versions in each kind of file. */
     private static Set<String> formats(Path snapshot) throws Exception {
         Set<String> formats = new TreeSet<>();
         for (Map.Entry<String, byte[]> file : files(snapshot).entrySet()) {
@@ -281,7 +281,7 @@ class CompatibilityTest {
         return formats;
     }
 
-    /** A release that changes a format brings a fixture of it. */
+    /** A release that changes a format needs a fixture of the new format. */
     @Test
     void thereIsAFixtureOfTodaysFormats() throws Exception {
         fixture.use(separated(TimerService.HEAP));
@@ -349,7 +349,7 @@ class CompatibilityTest {
         }
     }
 
-    /** What a job may do next; time moves on, but nothing expires. */
+    /** Later changes of a job; time advances, but nothing expires. */
     private void change(AbstractKeyedStateBackend<Integer> backend, KeyGroupRange range)
             throws Exception {
         for (int key : keysIn(range, KEYS)) {
@@ -366,7 +366,7 @@ class CompatibilityTest {
         }
     }
 
-    /** A line for each key. */
+    /** The content of the state, one line for each key. */
     private List<String> read(AbstractKeyedStateBackend<Integer> backend, KeyGroupRange range)
             throws Exception {
         Map<Integer, TreeSet<Long>> times = new TreeMap<>();
@@ -437,7 +437,7 @@ class CompatibilityTest {
                 UUID.nameUUIDFromBytes(snapshot.toString().getBytes()), ALL, 1, shared, own, meta);
     }
 
-    /** With the environment variable, in the new directory that it names, which is kept. */
+    /** The environment variable names a new directory for the snapshot, which is then kept. */
     @Test
     void whatIsWrittenTodayIsRestored() throws Exception {
         String kept = System.getenv(WRITE);
@@ -462,14 +462,15 @@ class CompatibilityTest {
     private LavaStateBackend separated(TimerService timers) throws Exception {
         return fixture.newLava(true)
                 .set(LavaOptions.TIMER_SERVICE_FACTORY, timers)
-                .set(LavaConfigurableOptions.GC_UPLOAD_COST, 0) // or half is no garbage
+                // otherwise half is not enough garbage
+                .set(LavaConfigurableOptions.GC_UPLOAD_COST, 0)
                 .set(LavaConfigurableOptions.VALUE_SEPARATION_THRESHOLD, new MemorySize(1));
     }
 
     /**
-     * The last of three incremental ones, with files of two. Between the first and the second,
-     * values are collected, so that a value file has births other than its own. Before the third,
-     * key files are compacted, so that of the pack with them the value files are left.
+     * The last of three incremental checkpoints, with files of two of them. Values are collected
+     * between the first and the second, so that a value file has values from other files. Key files
+     * are compacted before the third, so that only the value files of their pack remain.
      */
     private KeyedStateHandle checkpoint(AbstractKeyedStateBackend<Integer> backend)
             throws Exception {
@@ -503,7 +504,7 @@ class CompatibilityTest {
                 lines.add("shared " + copy(file, to) + " " + file.getLocalPath());
             }
             for (HandleAndLocalPath file : checkpoint.getPrivateState()) {
-                // Words for RocksDB are no file.
+                // The message for RocksDB is not a file.
                 if (!file.getLocalPath().equals(RocksDbRefusal.NAME)) {
                     lines.add("private " + copy(file, to) + " " + file.getLocalPath());
                 }

@@ -25,13 +25,16 @@ import org.lavakv.flink.LavaOptions;
 import org.lavakv.flink.testing.BackendFixture;
 import org.lavakv.flink.testing.StateContent;
 
-/** A checkpoint with one flipped bit, or cut, is never restored, and never changed. */
+/** A checkpoint with one flipped bit, or a truncated one, is never restored and never changed. */
 @Timeout(600)
 class DamagedCheckpointTest {
 
     private static final int KEYS = 300;
 
-    /** Of files that are longer; of others every byte is damaged, and every length tried. */
+    /**
+     * Number of damages for longer files. In shorter ones every byte is damaged, and every length
+     * tried.
+     */
     private static final int DAMAGES = 150;
 
     private static final int SMALL_BYTES = 1536;
@@ -88,7 +91,9 @@ class DamagedCheckpointTest {
         }
     }
 
-    /** Made anew: some file systems wait for the disk when a file is overwritten. */
+    /**
+     * Creates a new file, because some file systems wait for the disk when a file is overwritten.
+     */
     private static void replace(Path file, byte[] content) throws IOException {
         Files.delete(file);
         Files.write(file, content);

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.lavakv.flink.engine.InstanceOpener;
 import org.lavakv.local.OwnedPath;
 
-/** Checkpoints that are not Lava's are refused before anything native is touched. */
+/** Checkpoints of other backends are refused before native code is used. */
 class ForeignCheckpointTest {
 
     @TempDir Path directory;
@@ -31,7 +31,7 @@ class ForeignCheckpointTest {
     private int memoryReleases;
     private InstanceOpener opener;
 
-    /** Without options and a lease it could not open anything. */
+    /** Without options and a lease the opener could not open anything. */
     @BeforeEach
     void newOpener() throws IOException {
         InstanceOpener.Parts parts = new InstanceOpener.Parts();
@@ -42,7 +42,7 @@ class ForeignCheckpointTest {
         opener = new InstanceOpener(parts);
     }
 
-    /** Nothing was made in the opener's directory, and the memory was given back once. */
+    /** Checks that the opener's directory is empty, and that the memory was returned once. */
     private void assertAbandoned() {
         assertThat(directory).isEmptyDirectory();
         assertThat(memoryReleases).isEqualTo(1);

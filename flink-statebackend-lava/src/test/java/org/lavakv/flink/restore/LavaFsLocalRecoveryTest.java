@@ -28,7 +28,9 @@ import org.lavakv.flink.testing.BackendFixture;
 import org.lavakv.flink.testing.OnLavaFs;
 import org.lavakv.flink.testing.StateContent;
 
-/** Local recovery with the files in a volume: what differs, and all the rest again. */
+/**
+ * Local recovery with the files in a volume: tests of the differences, and all other tests again.
+ */
 @OnLavaFs
 class LavaFsLocalRecoveryTest extends LocalRecoveryTest {
 
@@ -40,7 +42,7 @@ class LavaFsLocalRecoveryTest extends LocalRecoveryTest {
                 .getDirectory();
     }
 
-    /** What pins there are, and files that are in the volume. */
+    /** Checks the number of pins, and whether files are in the volume. */
     private void volumeHas(long pins, boolean files) throws Exception {
         try (Volume volume =
                 Volume.open(
@@ -60,7 +62,9 @@ class LavaFsLocalRecoveryTest extends LocalRecoveryTest {
         assertThat(BackendFixture.filesIn(fixture.instances())).as("the volume").hasSize(1);
     }
 
-    /** A copy takes nothing of the volume, a restored instance as much as an empty one. */
+    /**
+     * A copy takes no space in the volume, and a restored instance takes as much as an empty one.
+     */
     @Override
     @Test
     void copyAndRestoredInstanceShareTheFiles() throws Exception {
@@ -154,7 +158,7 @@ class LavaFsLocalRecoveryTest extends LocalRecoveryTest {
         assertThat(StateContent.read(localFirst(), KEYS)).isEqualTo(content);
     }
 
-    /** Where the volume has the file's bytes, while nobody has mounted it. */
+    /** Damages a byte of a pinned file in the volume's file, while the volume is not mounted. */
     private String flipAByteOfAPinnedFile() throws Exception {
         String name;
         byte[] bytes;
@@ -220,14 +224,14 @@ class LavaFsLocalRecoveryTest extends LocalRecoveryTest {
                                 new LavaStateBackend(true)
                                         .set(LavaOptions.FILE_SYSTEM, FileSystemType.LAVAFS))
                         .create(ALL);
-        // The fixture's root of local state, of which "local" is an allocation's.
+        // The fixture's root of local state, in which "local" belongs to an allocation.
         List<Path> volumes = BackendFixture.filesIn(root.resolve("lavafs-volumes"));
         assertThat(volumes).hasSize(1);
         fixture.close(backend);
         assertThat(BackendFixture.filesIn(root.resolve("lavafs-volumes"))).isEmpty();
     }
 
-    /** The copy is the marker, which names no offset of a state's file. */
+    /** The copy consists of the marker, so the message names no offset of a state's file. */
     @Override
     @Test
     void flippedByteInTheLocalCopyFallsBackToTheRemoteOne() throws Exception {

@@ -124,7 +124,7 @@ class LocalRecoveryTest {
         assertThat(StateContent.read(localFirst(), KEYS)).isEqualTo(content);
     }
 
-    /** What a disk does by itself, which no seal shows; a whole read takes as long as a copy. */
+    /** Decay of a disk, which no seal shows; a full read takes as long as a copy. */
     @Test
     void rotInTheLocalCopyFallsBackToTheRemoteOneAtTheSecondRestore() throws Exception {
         rot(localDataFiles().get(0));
@@ -146,7 +146,9 @@ class LocalRecoveryTest {
         Files.setLastModifiedTime(file, time);
     }
 
-    /** Else each copy would cost the disk, and each restore the time, of the whole state. */
+    /**
+     * Otherwise each copy would take the disk space, and each restore the time, of the whole state.
+     */
     @Test
     void copyAndRestoredInstanceShareTheFiles() throws Exception {
         AbstractKeyedStateBackend<Integer> backend =
@@ -162,7 +164,7 @@ class LocalRecoveryTest {
         assertThat(identities(BackendFixture.filesIn(fixture.instances()))).containsAll(copied);
     }
 
-    /** The files themselves, of which paths are only names. */
+    /** The identity of the files, independent of their paths. */
     private static Set<Object> identities(List<Path> files) throws Exception {
         Set<Object> keys = new HashSet<>();
         for (Path file : files) {

@@ -11,7 +11,7 @@ import org.apache.flink.runtime.state.VoidNamespace;
 import org.apache.flink.runtime.state.VoidNamespaceSerializer;
 import org.junit.jupiter.api.Test;
 
-/** Against Flink's own composite keys, in an order that a savepoint may have. */
+/** Compares with Flink's own composite keys, in an order that a savepoint may have. */
 class MapKeyPrefixTest {
 
     private static <K, N> void check(

@@ -3,7 +3,7 @@ package org.lavakv.flink.restore;
 import org.junit.jupiter.api.Nested;
 import org.lavakv.flink.testing.OnLavaFs;
 
-/** Tests of restores once more, with the files in volumes. */
+/** Runs tests of restores again, with the files in volumes. */
 class OnLavaFsTest {
 
     @Nested
@@ -17,7 +17,7 @@ class OnLavaFsTest {
     @Nested
     @OnLavaFs
     class Timers extends TimerRestoreTest {
-        // Each refused restore mounts a volume; that they are refused has nothing to do with it.
+        // Each refused restore would mount a volume, and the refusal does not depend on it.
         @Override
         void damagedTimersAreRefused() {}
     }

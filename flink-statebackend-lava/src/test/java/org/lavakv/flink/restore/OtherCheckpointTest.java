@@ -28,7 +28,7 @@ import org.lavakv.flink.checkpoint.CheckpointDescription;
 import org.lavakv.flink.testing.BackendFixture;
 import org.lavakv.flink.testing.StateContent;
 
-/** A description that is whole, and of another checkpoint, is refused: its state would be old. */
+/** An intact description of another checkpoint is refused, because its state would be old. */
 @Timeout(120)
 class OtherCheckpointTest {
 
@@ -82,7 +82,7 @@ class OtherCheckpointTest {
     }
 
     private void put(Path file, byte[] content) throws Exception {
-        // Made anew: it may be linked elsewhere.
+        // Created anew, because the file may have other links.
         Files.delete(file);
         Files.write(file, content);
     }
@@ -126,7 +126,7 @@ class OtherCheckpointTest {
                 .hasMessageContaining("does not belong to the checkpoint that is restored");
     }
 
-    /** Two jobs that go on from one checkpoint number theirs alike, and have the same states. */
+    /** Two jobs that continue from one checkpoint number theirs alike, and have the same states. */
     @Test
     void descriptionOfAnotherJobsCheckpointOfTheSameNumberIsRefused() throws Exception {
         AbstractKeyedStateBackend<Integer> other = fixture.create(ALL, remote(older));

@@ -45,14 +45,16 @@ import org.lavakv.flink.testing.BackendFixture;
 import org.lavakv.flink.testing.Mutations;
 import org.lavakv.flink.testing.StateContent;
 
-/** Whatever bytes a checkpoint or savepoint holds, each parser answers or says what is wrong. */
+/**
+ * For any bytes in a checkpoint or savepoint, each parser returns a result or says what is wrong.
+ */
 @Timeout(300)
 class ParserMutationsTest {
 
     private static final int KEY_GROUP = 3;
     private static final int STATES = 3;
 
-    /** Of variable length, and allocates nothing by a length that it reads. */
+    /** A serializer of variable length that does not allocate memory by a length that it reads. */
     private static final TypeSerializer<Integer> ELEMENTS =
             NullableSerializer.wrap(IntSerializer.INSTANCE, false);
 
@@ -74,7 +76,8 @@ class ParserMutationsTest {
 
     private void readTimers(byte[] content) throws IOException {
         Path file = root.resolve("the-timers");
-        // Made anew: some file systems wait for the disk when a file is overwritten.
+        // Creates a new file, because some file systems wait for the disk when a file is
+        // overwritten.
         Files.deleteIfExists(file);
         Files.write(file, content);
         HeapTimerFile.read(file, (state, timer) -> assertThat(timer).isNotEmpty());
@@ -103,9 +106,11 @@ class ParserMutationsTest {
         noStates[0] = -1;
         for (byte[] bad :
                 List.of(
-                        noStates, // was read as no timers at all
-                        Arrays.copyOf(good, good.length + 1), // more than was asked for
-                        Arrays.copyOf(good, good.length - 1), // was told without the file
+                        noStates, // regression: was read as no timers at all
+                        // regression: more bytes than requested
+                        Arrays.copyOf(good, good.length + 1),
+                        // regression: the message did not name the file
+                        Arrays.copyOf(good, good.length - 1),
                         Arrays.copyOf(good, 10))) {
             assertThatThrownBy(() -> readTimers(bad))
                     .isInstanceOf(IOException.class)
@@ -198,7 +203,8 @@ class ParserMutationsTest {
                         Mutations.MANY,
                         key -> {
                             assertThat(mapKeys().lengthIn(key)).isBetween(2, key.length);
-                            // What it remembers of keys before, damaged ones too, does no harm.
+                            // Remembered prefixes of earlier keys, including damaged ones, do no
+                            // harm.
                             assertThat(one.lengthIn(key)).isBetween(2, key.length);
                         });
     }
@@ -336,7 +342,10 @@ class ParserMutationsTest {
                 .run(Mutations.MANY, content -> readKeyGroup(content, false));
     }
 
-    /** Snappy allocates by lengths that it finds, off the heap too; the restore translates that. */
+    /**
+     * Snappy allocates memory by lengths that it reads, also outside the heap; the restore
+     * translates the error.
+     */
     @Test
     void compressedKeyGroupsOfCanonicalSavepoints() throws Exception {
         assertThat(readKeyGroup(keyGroup(true), true)).isEqualTo(3 * STATES);
@@ -362,7 +371,7 @@ class ParserMutationsTest {
             fixture.close(backend);
             byte[] bytes = good.getDelegateStateHandle().asBytesIfInMemory().orElseThrow();
             new Mutations(List.of(bytes), BackendBuildingException.class)
-                    // Flink reads the description, and allocates by what stands there.
+                    // Flink reads the description, and allocates memory by its content.
                     .mayAllocate(Long.MAX_VALUE)
                     .run(
                             300,

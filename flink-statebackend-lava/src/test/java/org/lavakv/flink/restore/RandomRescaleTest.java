@@ -31,9 +31,9 @@ import org.lavakv.flink.testing.BackendFixture;
 import org.lavakv.flink.testing.StateContent;
 
 /**
- * A long random life of a job: writes of every kind, checkpoints, compactions, restores with other
- * parallelisms, some of them on demand; with memtables and files so small that there are many, and
- * with none, some or all values in value files. What is read must be what a map on the heap holds.
+ * A long random life of a job: writes of every kind, checkpoints, compactions, and restores with
+ * other parallelisms, some of them on demand. Memtables and files are so small that there are many.
+ * None, some or all values are in value files. The state must equal that of a map on the heap.
  */
 @Timeout(300)
 class RandomRescaleTest {
@@ -107,7 +107,7 @@ class RandomRescaleTest {
             return ranges;
         }
 
-        /** Returns its last checkpoint. */
+        /** Runs the backend for a while and returns its last checkpoint. */
         private KeyedStateHandle live(
                 AbstractKeyedStateBackend<Integer> backend, KeyGroupRange range) throws Exception {
             List<Integer> keys = keysIn(range, KEYS);
@@ -131,7 +131,7 @@ class RandomRescaleTest {
 
         private KeyedStateHandle checkpoint(AbstractKeyedStateBackend<Integer> backend)
                 throws Exception {
-            // States must exist, or there is nothing to restore.
+            // States must exist, otherwise there is nothing to restore.
             value(backend);
             list(backend);
             map(backend);
@@ -199,7 +199,7 @@ class RandomRescaleTest {
         }
     }
 
-    /** What one key should hold. */
+    /** The expected content of one key. */
     private static final class Content {
         private String value;
         private List<Integer> list = new ArrayList<>();

@@ -85,7 +85,7 @@ class RescaleTest {
         ((LavaKeyedStateBackend<Integer>) backend).compact();
     }
 
-    /** What a backend that was never rescaled holds after the same rounds. */
+    /** The content after the same rounds of a backend that was never rescaled. */
     private Map<Integer, String> expected(int rounds) throws Exception {
         AbstractKeyedStateBackend<Integer> all = fixture.create(ALL);
         for (int round = 0; round < rounds; round++) {
@@ -106,7 +106,7 @@ class RescaleTest {
         outAndIn(true);
     }
 
-    /** A table is known by its state's name, whatever the order of registration. */
+    /** A table is identified by its state's name, independent of the order of registration. */
     @ParameterizedTest(name = "by canonical savepoints: {0}")
     @ValueSource(booleans = {false, true})
     void subtasksThatRegisterStatesInDifferentOrderScaleIn(boolean savepoints) throws Exception {
@@ -244,7 +244,7 @@ class RescaleTest {
         assertThat(handle.getCheckpointedSize()).isEqualTo(handle.getStateSize());
     }
 
-    /** As Flink's changelog hands them on when it is rescaled twice; see {@link NativeRestore}. */
+    /** Handles as Flink's changelog passes them after two rescales; see {@link NativeRestore}. */
     @Test
     void handlesThatOverlapAreRefused() throws Exception {
         AbstractKeyedStateBackend<Integer> whole = fixture.create(ALL);
@@ -293,7 +293,7 @@ class RescaleTest {
         assertThat(read(fixture.create(ALL, handle), ALL)).isEqualTo(expected(1));
     }
 
-    /** Interrupts the thread that made it when it is read, and then takes its time. */
+    /** When it is read, it interrupts the thread that created it, and then takes some time. */
     private static final class InterruptingHandle implements StreamStateHandle {
         private static final long serialVersionUID = 1L;
 

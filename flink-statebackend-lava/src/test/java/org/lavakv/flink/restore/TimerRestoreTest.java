@@ -50,7 +50,7 @@ import org.lavakv.flink.testing.BackendFixture;
 import org.lavakv.flink.testing.CountingStringSerializer;
 import org.lavakv.flink.testing.StateContent;
 
-/** Timers in Lava's own checkpoints, wherever they are kept before and after. */
+/** Timers in Lava's own checkpoints, with any location before and after the restore. */
 @Timeout(120)
 class TimerRestoreTest {
 
@@ -80,7 +80,7 @@ class TimerRestoreTest {
         fixture.use(fixture.newLava(true).set(LavaOptions.TIMER_SERVICE_FACTORY, timers));
     }
 
-    /** A queue is made once: its serializer cannot be registered again. */
+    /** A queue is created once, because its serializer cannot be registered again. */
     private KeyGroupedInternalPriorityQueue<TimerHeapInternalTimer<Integer, VoidNamespace>> queue(
             AbstractKeyedStateBackend<Integer> backend, String name) {
         return queues.computeIfAbsent(backend, key -> new HashMap<>())
@@ -274,7 +274,7 @@ class TimerRestoreTest {
     void damagedTimersAreRefused() throws Exception {
         use(TimerService.HEAP);
         AbstractKeyedStateBackend<Integer> backend = fixture.create(ALL);
-        // Few, so that every byte can be damaged and every length tried.
+        // Few timers, so that every byte can be damaged and every length tried.
         fill(backend, KeyGroupRange.of(0, 0));
         IncrementalRemoteKeyedStateHandle handle =
                 (IncrementalRemoteKeyedStateHandle) remote(fixture.checkpoint(backend, 1));
@@ -290,7 +290,8 @@ class TimerRestoreTest {
             byte[] flipped = good.clone();
             flipped[at] ^= (byte) (1 << (at % 8));
             for (byte[] damaged : List.of(flipped, Arrays.copyOf(good, at))) {
-                // Made anew: some file systems wait for the disk when a file is overwritten.
+                // Creates a new file, because some file systems wait for the disk when a file is
+                // overwritten.
                 Files.delete(file);
                 Files.write(file, damaged);
                 assertThatThrownBy(() -> fixture.create(ALL, handle))

@@ -157,7 +157,7 @@ class CanonicalIteratorTest {
         out.close();
         assertThat(hex(file.toByteArray()))
                 .isEqualTo("0000" + "0001" + entry("b/2/2") + entry("b/2/3"));
-        // The stream is closed, and the writer has not told of the next: one by one.
+        // The stream is closed, and the writer has not opened the next one: entries go one by one.
         it.next();
         assertThat(it.key()).asString().isEqualTo("b/3/2");
         it.next();

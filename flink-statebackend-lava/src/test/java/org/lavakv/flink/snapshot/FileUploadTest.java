@@ -29,7 +29,7 @@ import org.lavakv.flink.storage.LocalFile;
 import org.lavakv.flink.testing.BackendFixture;
 import org.lavakv.flink.testing.ForwardingStreams;
 
-/** What is uploaded is what the engine wrote, or nothing. */
+/** An upload contains exactly the bytes that the engine wrote, or fails. */
 class FileUploadTest {
 
     @TempDir Path root;
@@ -51,7 +51,7 @@ class FileUploadTest {
         return content;
     }
 
-    /** A file that should have that content, and has another. */
+    /** A file whose content differs from the expected one. */
     private static FileUpload.Part part(String name, byte[] expected, byte[] actual) {
         CRC32C crc = new CRC32C();
         crc.update(expected, 0, expected.length);

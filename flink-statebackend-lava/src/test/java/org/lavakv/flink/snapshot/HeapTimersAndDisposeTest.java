@@ -104,7 +104,7 @@ class HeapTimersAndDisposeTest {
         Thread upload = start(snapshot);
         writing.await();
         Thread task = start(() -> dispose(backend));
-        // Long enough for a dispose that does not wait.
+        // Long enough to detect a dispose that does not wait.
         task.join(200);
         assertThat(task.isAlive()).isTrue();
         assertThat(BackendFixture.filesIn(fixture.instances()))
@@ -116,7 +116,7 @@ class HeapTimersAndDisposeTest {
         nothingIsLeft();
     }
 
-    /** The interrupt of the cancelled checkpoint does not end it, as it does not end a write. */
+    /** Waits even if the cancelled checkpoint's thread is interrupted, as a write would. */
     private static void awaitWhateverHappens(CountDownLatch latch) {
         boolean interrupted = false;
         while (latch.getCount() > 0) {
@@ -135,7 +135,7 @@ class HeapTimersAndDisposeTest {
         try {
             return !BackendFixture.filesIn(directory).isEmpty();
         } catch (UncheckedIOException e) {
-            // One was removed under the walk.
+            // A file was removed during the walk.
             assertThat(e).hasCauseInstanceOf(NoSuchFileException.class);
             return true;
         }
@@ -161,10 +161,9 @@ class HeapTimersAndDisposeTest {
             try {
                 snapshot.get().discardState();
             } catch (CancellationException e) {
-                // The backend's end was first. A thread of the upload may still be removing its
-                // own.
-                // Flink forgets a result that was complete at that very moment; its files go with
-                // the directory of the checkpoint.
+                // The backend was disposed first. A thread of the upload may still be removing its
+                // own files. Flink forgets a result that was completed at that moment; its files
+                // are removed with the directory of the checkpoint.
                 for (int wait = 0; wait < 200 && hasFiles(fixture.checkpoints()); wait++) {
                     Thread.sleep(10);
                 }

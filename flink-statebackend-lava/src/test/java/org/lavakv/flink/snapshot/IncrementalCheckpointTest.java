@@ -117,7 +117,7 @@ class IncrementalCheckpointTest {
         IncrementalRemoteKeyedStateHandle second = checkpoint(2);
         assertThat(remoteIds(second, true)).isEmpty();
         assertThat(remoteIds(second, false)).doesNotContainAnyElementsOf(remoteIds(first, false));
-        // The confirmation of 1 arrives when the JobManager may have completed 2 already.
+        // The confirmation of 1 arrives when the JobManager may already have completed 2.
         backend.notifyCheckpointComplete(1);
         IncrementalRemoteKeyedStateHandle third = checkpoint(3);
         assertThat(remoteIds(third, true)).doesNotContainAnyElementsOf(remoteIds(first, false));
@@ -142,7 +142,7 @@ class IncrementalCheckpointTest {
         assertThat(value(restored).value()).isEqualTo("new");
         restored.setCurrentKey(KEYS - 1);
         assertThat(value(restored).value()).isEqualTo("a" + (KEYS - 1));
-        // The restored backend goes on where that checkpoint stood.
+        // The restored backend continues from this checkpoint.
         IncrementalRemoteKeyedStateHandle third =
                 (IncrementalRemoteKeyedStateHandle) remote(fixture.checkpoint(restored, 3));
         assertThat(remoteIds(third, true)).isEqualTo(remoteIds(second, false));
@@ -270,7 +270,7 @@ class IncrementalCheckpointTest {
         async.start();
         stuck.awaitHanging();
         future.cancel(true);
-        // Both end though the upload does not: it hangs until it is released.
+        // Both end although the upload hangs until it is released.
         FutureTask<Void> closing =
                 new FutureTask<>(
                         () -> {
@@ -285,7 +285,7 @@ class IncrementalCheckpointTest {
         assertThat(BackendFixture.filesIn(fixture.instances())).isEmpty();
     }
 
-    /** Stragglers need a moment to undo their work. */
+    /** Late uploads need a moment to undo their work. */
     private List<Path> uploadedEventually() throws InterruptedException {
         List<Path> files = List.of(root);
         for (int i = 0; i < 500 && !files.isEmpty(); i++) {

@@ -3,7 +3,7 @@ package org.lavakv.flink.snapshot;
 import org.junit.jupiter.api.Nested;
 import org.lavakv.flink.testing.OnLavaFs;
 
-/** Tests of checkpoints once more, with the files in volumes. */
+/** Runs tests of checkpoints again, with the files in volumes. */
 class OnLavaFsTest {
 
     @Nested

@@ -63,7 +63,7 @@ import org.lavakv.flink.testing.BackendFixture;
 import org.lavakv.flink.testing.ForwardingStreams;
 import org.lavakv.flink.testing.StateContent;
 
-/** Small files of a checkpoint are one of its storage, in every way that Flink uses it. */
+/** Several small files of a checkpoint become one file of its storage, for every use by Flink. */
 @Timeout(300)
 class PackedCheckpointTest {
 
@@ -93,14 +93,14 @@ class PackedCheckpointTest {
                         new MemorySize(SEPARATED_BYTES));
     }
 
-    /** One that no codec makes smaller by much. */
+    /** An almost incompressible value. */
     private static String text(long seed, int length) {
         StringBuilder text = new StringBuilder(length);
         new Random(seed).ints(length, ' ', '~').forEach(c -> text.append((char) c));
         return text.toString();
     }
 
-    /** Makes key files so large, about. */
+    /** Writes key files of approximately this size. */
     private void writeKeys(long seed, int bytes) throws IOException {
         for (int key = 0; key < bytes / 100; key++) {
             backend.setCurrentKey(key);
@@ -108,7 +108,7 @@ class PackedCheckpointTest {
         }
     }
 
-    /** Makes a value file so large, about. */
+    /** Writes a value file of approximately this size. */
     private void writeValues(long seed, int bytes) throws IOException {
         for (int key = 0; key < bytes / SEPARATED_BYTES; key++) {
             backend.setCurrentKey(100_000 + key);
@@ -247,7 +247,7 @@ class PackedCheckpointTest {
         restores(content(), handle);
     }
 
-    /** A compaction replaces the key files; value files stay. */
+    /** Takes a checkpoint after a compaction has replaced the key files; value files stay. */
     private IncrementalRemoteKeyedStateHandle checkpointAfterKeyFilesWereReplaced(
             int keyBytes, int valueBytes) throws Exception {
         writeKeys(1, keyBytes);
@@ -319,7 +319,7 @@ class PackedCheckpointTest {
         Map<Integer, String> content = content();
         backend = fixture.create(ALL, savepoint);
         assertThat(content()).isEqualTo(content);
-        // What is relative to the savepoint cannot be named elsewhere (FLINK-39964).
+        // A handle relative to the savepoint cannot be named elsewhere (FLINK-39964).
         IncrementalRemoteKeyedStateHandle next = checkpoint(2);
         assertThat(reusedPacks(next)).isEmpty();
         assertThat(newPacks(next)).isNotEmpty();
@@ -370,7 +370,7 @@ class PackedCheckpointTest {
         restores(content(), halves.toArray(new KeyedStateHandle[0]));
     }
 
-    /** Flink puts what small streams write into files of its own. */
+    /** Flink merges what small streams write into files of its own. */
     @Test
     void packsAreSegmentsOfMergedFiles() throws Exception {
         org.apache.flink.core.fs.Path base =
@@ -438,7 +438,7 @@ class PackedCheckpointTest {
             byte[] flipped = good.clone();
             flipped[last] ^= 4;
             refuses(handle, pack, flipped, name + " at offset " + place.offset());
-            // Those behind it are not there, either.
+            // Nor do the parts after it exist.
             refuses(handle, pack, Arrays.copyOf(good, last), " at offset ");
         }
         Files.write(pack, Arrays.copyOf(good, good.length + 1));

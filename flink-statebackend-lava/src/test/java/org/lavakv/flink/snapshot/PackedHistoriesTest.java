@@ -33,9 +33,9 @@ import org.lavakv.flink.checkpoint.PackedFiles;
 import org.lavakv.flink.testing.BackendFixture;
 
 /**
- * Random checkpoints, confirmed, aborted, or neither as far as this side hears, while a JobManager
- * deletes what no completed one needs: the last completed checkpoint is always there, whatever its
- * files' packs went through.
+ * Random checkpoints are confirmed, aborted, or neither as far as the backend learns, while a
+ * JobManager deletes everything that no completed checkpoint needs. The last completed checkpoint
+ * always exists, whatever happened to its packs.
  */
 @Timeout(600)
 class PackedHistoriesTest {
@@ -155,7 +155,7 @@ class PackedHistoriesTest {
             complete(id, handle);
             return;
         }
-        // Elsewhere, before or after the JobManager knew of this part.
+        // The checkpoint failed elsewhere, before or after the JobManager knew of this part.
         handle.discardState();
         if (random.nextInt(3) > 0) {
             backend.notifyCheckpointAborted(id);
@@ -177,7 +177,7 @@ class PackedHistoriesTest {
         }
     }
 
-    /** Half of each pack that is named is alive. */
+    /** At least half of each named pack is alive. */
     private void count(IncrementalRemoteKeyedStateHandle handle) throws Exception {
         PackedFiles packed = PackedCheckpointTest.packed(handle);
         Map<String, Long> alive = new TreeMap<>();
@@ -196,7 +196,7 @@ class PackedHistoriesTest {
         }
     }
 
-    /** The backend goes on with what it restored, or with what it had. */
+    /** The backend continues with the restored state, or with its own. */
     private void restore() throws Exception {
         AbstractKeyedStateBackend<Integer> restored = holds(completed, completedContent);
         if (random.nextBoolean()) {

@@ -64,9 +64,9 @@ class UploadHistoryTest {
 
     @Test
     void fileThatWasUploadedAgainIsNotReusedUnderItsFirstName() {
-        // 1) checkpoint 1 uploads file a as x; 2) checkpoint 2 uploads it again, as y, because 1 is
-        // not confirmed; 3) the confirmation of 1 arrives; 4) the JobManager has completed 2 and
-        // deleted x; 5) checkpoint 3 must not name x.
+        // 1) Checkpoint 1 uploads file a as x. 2) Checkpoint 2 uploads it again, as y, because 1 is
+        // not confirmed. 3) The confirmation of 1 arrives. 4) The JobManager has completed 2 and
+        // deleted x. 5) Checkpoint 3 must not name x.
         upload(1, uploaded("a", "x"), uploaded("b", "b1"));
         upload(2, uploaded("a", "y"), reused("b", "b1"));
         history.completed(1);
@@ -77,9 +77,9 @@ class UploadHistoryTest {
 
     @Test
     void fileThatACheckpointUnderWayMayNotNameIsNotReused() {
-        // 1) checkpoint 1 uploads file a as x; 2) checkpoint 2 begins, and will upload it again,
-        // because 1 is not confirmed; 3) the confirmation of 1 arrives; 4) checkpoint 3 begins; 5)
-        // 2 is completed, so that the JobManager deletes x, which 3 must not name.
+        // 1) Checkpoint 1 uploads file a as x. 2) Checkpoint 2 begins, and will upload it again,
+        // because 1 is not confirmed. 3) The confirmation of 1 arrives. 4) Checkpoint 3 begins. 5)
+        // Checkpoint 2 is completed, so the JobManager deletes x, which 3 must not name.
         upload(1, uploaded("a", "x"));
         history.began(2, history.base());
         history.completed(1);
@@ -88,7 +88,7 @@ class UploadHistoryTest {
         upload(2, uploaded("a", "y"));
         history.completed(2);
         assertThat(reusable(third)).isEmpty();
-        // Nor may checkpoint 4 name y, which 3 does not.
+        // Checkpoint 4 must not name y either, because 3 does not name it.
         assertThat(reusable()).isEmpty();
         history.aborted(3);
         assertThat(reusable()).containsOnly(Map.entry("a", "y"));
@@ -169,7 +169,7 @@ class UploadHistoryTest {
                 .containsOnly(Map.entry("a", "x"));
     }
 
-    /** A job comes under the changelog, whose materializations are counted from one on. */
+    /** A job is moved under the changelog, whose materializations are numbered from one. */
     @Test
     void idsMayBeginAnewAfterARestore() {
         TreeMap<Long, UploadedFiles> restored = new TreeMap<>();
@@ -233,8 +233,8 @@ class UploadHistoryTest {
 
     @Test
     void packOfWhichTheRestWasUploadedAgainIsNotReused() {
-        // The same as of a file: when the confirmation of 1 arrives, the JobManager may have
-        // completed 2, which does not name the pack, and deleted it. Nothing of its name tells.
+        // As for a file: when the confirmation of 1 arrives, the JobManager may have completed 2,
+        // which does not name the pack, and deleted the pack. Its name does not show this.
         upload(1, in("p", "a", "b"), uploaded("p", "x"), uploaded("c", "c1"));
         upload(2, in("q", "a", "d"), uploaded("q", "y"), reused("c", "c1"));
         history.completed(1);

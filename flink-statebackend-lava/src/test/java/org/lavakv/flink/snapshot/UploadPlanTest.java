@@ -85,7 +85,7 @@ class UploadPlanTest {
         }
         assertThat(all).containsExactlyInAnyOrder(files);
         assertThat(handles).doesNotHaveDuplicates();
-        // What a restore would look for.
+        // The files as a restore would find them.
         for (FileInfo file : files) {
             PackedFiles.Place place = plan.packed().of(file.name());
             assertThat(handles).contains(place == null ? file.name() : place.pack());
@@ -203,8 +203,8 @@ class UploadPlanTest {
         uploaded("p", 20);
         packed("1.k", "p", 0, 15);
         packed("2.k", "p", 16, 5); // beyond the pack's end
-        packed("3.k", "p", 15, 4); // of another length
-        packed("4.k", "q", 15, 5); // nowhere
+        packed("3.k", "p", 15, 4); // with another length
+        packed("4.k", "q", 15, 5); // in a pack that does not exist
         UploadPlan plan =
                 plan(LIMITS, file("1.k", 15), file("2.k", 5), file("3.k", 5), file("4.k", 5));
         assertThat(names(plan.reusedFiles())).containsExactly("1.k");

@@ -22,8 +22,8 @@ import org.lavakv.flink.LavaKeyedStateBackend;
 import org.lavakv.flink.testing.BackendFixture;
 
 /**
- * Iterators that are not run to their end. Each kept its page until the garbage collector found it,
- * so that each iteration made a new one of 17 KiB.
+ * Iterators that are not run to their end. Regression: each kept its page until the garbage
+ * collector found it, so that each iteration allocated a new one of 17 KiB.
  */
 class AbandonedIteratorTest {
 
@@ -63,7 +63,7 @@ class AbandonedIteratorTest {
         assertThat(takeFirstEntries() / ITERATIONS).as("bytes an iteration").isLessThan(BYTES_MAX);
     }
 
-    /** Says how much was allocated. */
+    /** Returns the number of allocated bytes. */
     private long takeFirstEntries() throws Exception {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long id = Thread.currentThread().getId();

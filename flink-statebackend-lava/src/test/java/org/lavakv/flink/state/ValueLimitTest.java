@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.lavakv.LavaDB;
 import org.lavakv.flink.testing.BackendFixture;
 
-/** A value beyond the engine's limit is refused, and the state works on. */
+/** A value larger than the engine's limit is refused, and the state still works. */
 class ValueLimitTest {
 
     private static final int MAX = LavaDB.VALUE_BYTES_MAX;
@@ -40,7 +40,7 @@ class ValueLimitTest {
         fixture.close();
     }
 
-    /** What a serializer wrote too much to: here only the length that it has in the end is so. */
+    /** Simulates a serializer that wrote too many bytes: only the final length is too large. */
     private static final class HugeOutput extends DataOutputSerializer {
         private boolean handedOver;
 
@@ -65,7 +65,7 @@ class ValueLimitTest {
         assertThatThrownBy(write)
                 .hasMessageContaining("'" + name + "'")
                 .hasMessageContaining(" has " + (MAX + 1) + " bytes, the limit is " + MAX);
-        // What was so large is not kept.
+        // The large buffer is not kept.
         assertThat(((AbstractLavaState<?, ?, ?>) state).out).isNotInstanceOf(HugeOutput.class);
     }
 

@@ -41,7 +41,7 @@ class CopySealTest {
     void doesNotHoldAfterAWrite() throws Exception {
         FileTime before = Files.getLastModifiedTime(file);
         Files.writeString(file, "same state", StandardOpenOption.WRITE);
-        // A clock of the system may be coarser than this test.
+        // The file system's clock may be coarser than this test.
         if (Files.getLastModifiedTime(file).equals(before)) {
             Files.setLastModifiedTime(file, FileTime.fromMillis(before.toMillis() + 1));
         }
@@ -77,7 +77,7 @@ class CopySealTest {
         assertThat(CopySeal.claim(directory, List.of("a.vsst", "b.ksst", "c"), "0-63")).isFalse();
     }
 
-    /** A power cut takes what was not synced. */
+    /** A power cut loses unsynced data. */
     @Test
     void doesNotHoldAfterABoot() throws Exception {
         Path boot = Files.writeString(directory.resolve("boot"), "another one\n");

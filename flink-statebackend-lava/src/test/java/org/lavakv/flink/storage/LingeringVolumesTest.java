@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.lavakv.Volume;
 import org.lavakv.VolumeOptions;
 
-/** What stays of a volume when its last backend closes, and until when. */
+/** The lifetime of a volume after its last backend was closed. */
 class LingeringVolumesTest {
 
     @TempDir private Path directory;

@@ -71,10 +71,10 @@ import org.lavakv.flink.LavaOptions.FileSystemType;
 import org.lavakv.flink.LavaStateBackend;
 
 /**
- * Keyed backends of one job with {@value #KEY_GROUPS} key groups, with a directory for their files
- * and one for their checkpoints. Keys are ints; there are a value, a list and a map state.
+ * Keyed backends of one job with {@value #KEY_GROUPS} key groups, a directory for their files and
+ * one for their checkpoints. Keys are ints; there are a value, a list and a map state.
  *
- * <p>Threads: one. Ownership: closes the backends that it made.
+ * <p>Threads: one. Ownership: closes the backends that it created.
  */
 public final class BackendFixture implements AutoCloseable {
 
@@ -115,7 +115,7 @@ public final class BackendFixture implements AutoCloseable {
         }
     }
 
-    /** What backends of {@link #newLava} have their files on; see {@link OnLavaFs}. */
+    /** Sets the file system for backends of {@link #newLava}; see {@link OnLavaFs}. */
     static void useFileSystem(FileSystemType of) {
         fileSystem = of;
     }
@@ -124,7 +124,7 @@ public final class BackendFixture implements AutoCloseable {
         return Files.createDirectories(root.resolve(name));
     }
 
-    /** Backends made from now on use this one. */
+    /** Backends created from now on use this state backend. */
     public BackendFixture use(StateBackend backend) {
         this.stateBackend = backend;
         return this;
@@ -134,37 +134,37 @@ public final class BackendFixture implements AutoCloseable {
     public LavaStateBackend newLava(boolean incremental) throws IOException {
         return new LavaStateBackend(incremental)
                 .set(LavaOptions.FILE_SYSTEM, fileSystem)
-                // Its file comes and goes beside tests that look at all files.
+                // Disabled: the file comes and goes, and tests look at all files.
                 .set(LavaOptions.HOST_REPORT_INTERVAL, Duration.ZERO)
                 .set(LavaOptions.LOCAL_DIRECTORIES, dir("instances").toString())
                 .set(LavaOptions.LIBRARY_DIRECTORY, dir("library").toString());
     }
 
-    /** Backends made from now on belong to a job of that maximum parallelism. */
+    /** Backends created from now on belong to a job with this maximum parallelism. */
     public BackendFixture useKeyGroups(int count) {
         this.keyGroups = count;
         return this;
     }
 
-    /** Backends made from now on have so much memory. */
+    /** Backends created from now on have this much memory. */
     public BackendFixture useManagedMemory(long bytes) {
         this.managedBytes = bytes;
         return this;
     }
 
-    /** Backends made from now on judge TTL by this clock. */
+    /** Backends created from now on use this clock for TTL. */
     public BackendFixture useTime(TtlTimeProvider provider) {
         this.time = provider;
         return this;
     }
 
-    /** Backends made from now on report to this group. */
+    /** Backends created from now on report to this group. */
     public BackendFixture useMetrics(MetricGroup group) {
         this.metrics = group;
         return this;
     }
 
-    /** Backends made from now on keep local copies of their checkpoints. */
+    /** Backends created from now on keep local copies of their checkpoints. */
     public BackendFixture enableLocalRecovery() {
         localRecovery =
                 new LocalRecoveryConfig(
@@ -187,11 +187,11 @@ public final class BackendFixture implements AutoCloseable {
         return root.resolve("instances");
     }
 
-    /** The directories of instances that are open, or left something behind. */
+    /** The directories of instances that are open, or that left files behind. */
     public List<java.nio.file.Path> instanceDirectories() {
         try (Stream<java.nio.file.Path> directories = Files.list(instances())) {
             return directories
-                    .filter(Files::isDirectory) // not the file on the host
+                    .filter(Files::isDirectory) // excludes the file on the host
                     .filter(directory -> !directory.endsWith(VOLUMES))
                     .collect(Collectors.toList());
         } catch (IOException e) {
@@ -258,7 +258,7 @@ public final class BackendFixture implements AutoCloseable {
         return backend;
     }
 
-    /** Where a checkpoint goes; every file becomes a real one. */
+    /** The streams of a checkpoint; every file becomes a real one. */
     public CheckpointStreamFactory streams(long checkpointId) throws IOException {
         java.nio.file.Path exclusive = dir("checkpoints/chk-" + checkpointId);
         return new FsCheckpointStreamFactory(
@@ -348,7 +348,9 @@ public final class BackendFixture implements AutoCloseable {
         }
     }
 
-    /** All regular files below a directory, sorted; others may delete some meanwhile. */
+    /**
+     * All regular files below a directory, sorted. Files that are deleted meanwhile are ignored.
+     */
     public static List<java.nio.file.Path> filesIn(java.nio.file.Path directory) {
         List<java.nio.file.Path> files = new ArrayList<>();
         FileVisitor<java.nio.file.Path> visitor =
@@ -380,7 +382,7 @@ public final class BackendFixture implements AutoCloseable {
         return files;
     }
 
-    /** The handle that the JobManager would keep. */
+    /** The handle that the JobManager keeps. */
     public static KeyedStateHandle remote(SnapshotResult<KeyedStateHandle> result) {
         return Optional.ofNullable(result.getJobManagerOwnedSnapshot()).orElseThrow();
     }

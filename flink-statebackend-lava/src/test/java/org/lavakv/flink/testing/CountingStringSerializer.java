@@ -10,7 +10,7 @@ import org.apache.flink.api.common.typeutils.base.TypeSerializerSingleton;
 import org.apache.flink.core.memory.DataInputView;
 import org.apache.flink.core.memory.DataOutputView;
 
-/** Strings, counting how many were read. Threads: any. */
+/** Serializes strings, and counts how many were read. Threads: any. */
 public final class CountingStringSerializer extends TypeSerializerSingleton<String> {
 
     private static final long serialVersionUID = 1L;
@@ -28,12 +28,12 @@ public final class CountingStringSerializer extends TypeSerializerSingleton<Stri
         serializing = () -> {};
     }
 
-    /** Runs this with each serialization, until the next reset. */
+    /** Runs the action with each serialization, until the next reset. */
     public static void whenSerializing(Runnable newAction) {
         serializing = newAction;
     }
 
-    /** Runs this with each deserialization, until the next reset. */
+    /** Runs the action with each deserialization, until the next reset. */
     public static void whenDeserializing(Runnable newAction) {
         action = newAction;
     }

@@ -9,27 +9,27 @@ import org.apache.flink.runtime.state.CheckpointedStateScope;
 import org.apache.flink.runtime.state.StreamStateHandle;
 
 /**
- * Storage for a checkpoint of which some calls hang, fail, or lose bytes without a word. Calls are
- * the creations, writes and closes of its streams, counted from 0, whichever threads make them.
+ * Storage for a checkpoint in which some calls hang, fail, or silently lose bytes. Calls are the
+ * creations, writes and closes of its streams, counted from 0 over all threads.
  *
  * <p>Threads: any.
  */
 public final class FaultyStreams extends ForwardingStreams {
 
-    /** Which call is bad, and how. Never: {@link #NEVER}. */
+    /** Which calls are faulty, and how. {@link #NEVER}: none. */
     public static final class Plan {
         public static final int NEVER = Integer.MAX_VALUE;
 
-        /** Hangs until it is let go, whatever interrupts it. */
+        /** The call that hangs until it is released, even if it is interrupted. */
         public int hangs = NEVER;
 
-        /** The first that fails. */
+        /** The first call that fails. */
         public int fails = NEVER;
 
-        /** The first that does not fail any more. */
+        /** The first call that does not fail any more. */
         public int failsUntil = NEVER;
 
-        /** A write that keeps all but one byte, if it is one. */
+        /** The call that drops one byte, if it is a write. */
         public int loses = NEVER;
     }
 
@@ -46,7 +46,7 @@ public final class FaultyStreams extends ForwardingStreams {
         this.plan = plan;
     }
 
-    /** Called by the thread that hangs, once. */
+    /** Called once by the hanging thread. */
     public synchronized void whenItHangs(Runnable action) {
         whenItHangs = action;
     }
@@ -61,12 +61,12 @@ public final class FaultyStreams extends ForwardingStreams {
         return lost;
     }
 
-    /** Whether a call hung, or still does. */
+    /** Whether a call hung, or is hanging. */
     public synchronized boolean hung() {
         return hung;
     }
 
-    /** Lets go what hangs or would. */
+    /** Releases the hanging call, or prevents it from hanging. */
     public void release() {
         released.countDown();
     }

@@ -4,7 +4,7 @@ import java.io.IOException;
 import org.apache.flink.runtime.state.CheckpointStateOutputStream;
 import org.apache.flink.runtime.state.StreamStateHandle;
 
-/** A stream of a checkpoint that passes everything on, for tests to change one thing of it. */
+/** A stream of a checkpoint that forwards all calls; tests override some of them. */
 public class ForwardingOutput extends CheckpointStateOutputStream {
 
     protected final CheckpointStateOutputStream out;

@@ -8,7 +8,7 @@ import org.apache.flink.runtime.state.CheckpointStreamFactory;
 import org.apache.flink.runtime.state.CheckpointedStateScope;
 import org.apache.flink.runtime.state.StreamStateHandle;
 
-/** Storage for a checkpoint that passes everything on, for tests to change one thing of it. */
+/** Storage for a checkpoint that forwards all calls; tests override some of them. */
 public class ForwardingStreams implements CheckpointStreamFactory {
 
     private final CheckpointStreamFactory factory;

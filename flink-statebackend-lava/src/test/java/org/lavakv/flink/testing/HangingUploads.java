@@ -9,8 +9,8 @@ import org.apache.flink.runtime.state.CheckpointedStateScope;
 import org.apache.flink.runtime.state.StreamStateHandle;
 
 /**
- * Storage for a checkpoint whose shared files hang, whatever interrupts them, until they are let
- * go. Threads: any.
+ * Storage for a checkpoint in which uploads of shared files hang until they are released, even if
+ * they are interrupted. Threads: any.
  */
 public final class HangingUploads extends ForwardingStreams {
 
@@ -19,13 +19,13 @@ public final class HangingUploads extends ForwardingStreams {
 
     private final boolean behindUploads;
 
-    /** Those of shared files, which threads of their own upload. */
+    /** Makes the uploads of shared files hang, which have threads of their own. */
     public HangingUploads(CheckpointStreamFactory factory) {
         this(factory, false);
     }
 
     /**
-     * @param behindUploads whether the checkpoint's own thread hangs instead, when all is uploaded
+     * @param behindUploads whether the checkpoint's own thread hangs instead, after all uploads
      */
     public HangingUploads(CheckpointStreamFactory factory, boolean behindUploads) {
         super(factory);
@@ -37,7 +37,7 @@ public final class HangingUploads extends ForwardingStreams {
         hanging.await();
     }
 
-    /** Lets all of them go on. */
+    /** Releases all uploads. */
     public void release() {
         released.countDown();
     }
@@ -67,7 +67,7 @@ public final class HangingUploads extends ForwardingStreams {
                 released.await();
                 return;
             } catch (InterruptedException e) {
-                // The point of this class: nothing wakes such an upload.
+                // Ignores the interrupt: nothing wakes such an upload.
                 continue;
             }
         }

@@ -16,8 +16,8 @@ import org.apache.flink.runtime.state.PhysicalStateHandleID;
 import org.apache.flink.runtime.state.StreamStateHandle;
 
 /**
- * Storage of which the shared files of checkpoints cannot be opened until they are let go, whatever
- * interrupts who tries; or not at all. Threads: any.
+ * Storage in which opening the shared files of checkpoints hangs until they are released, even if
+ * interrupted, or fails. Threads: any.
  */
 public final class HeldStorage {
 
@@ -27,7 +27,7 @@ public final class HeldStorage {
     private final Set<String> awayOnce = new HashSet<>();
     private boolean holds;
 
-    /** The same checkpoint, its shared files read through this. */
+    /** The same checkpoint, with its shared files read through this object. */
     public IncrementalRemoteKeyedStateHandle hold(KeyedStateHandle handle) {
         IncrementalRemoteKeyedStateHandle checkpoint = (IncrementalRemoteKeyedStateHandle) handle;
         List<HandleAndLocalPath> shared = new ArrayList<>();
@@ -47,7 +47,7 @@ public final class HeldStorage {
                 checkpoint.getCheckpointedSize());
     }
 
-    /** From now on files hang when they are opened. */
+    /** From now on opening a file hangs. */
     public synchronized void holdAll() {
         holds = true;
         released.clear();
@@ -63,12 +63,12 @@ public final class HeldStorage {
         notifyAll();
     }
 
-    /** From now on the file cannot be opened. */
+    /** From now on opening the file fails. */
     public synchronized void takeAway(String name) {
         away.add(name);
     }
 
-    /** Who opens the file next cannot, nor can who hangs at it now. */
+    /** The next open of the file fails, or the one that currently hangs. */
     public synchronized void takeAwayOnce(String name) {
         awayOnce.add(name);
     }
@@ -77,12 +77,12 @@ public final class HeldStorage {
         away.clear();
     }
 
-    /** The files that somebody tried to open so far, in that order. */
+    /** The files for which an open was tried, in order. */
     public synchronized List<String> opened() {
         return new ArrayList<>(opened);
     }
 
-    /** Waits until somebody has tried to open so many. */
+    /** Waits until this many opens were tried. */
     public synchronized void awaitOpened(int count) throws InterruptedException {
         while (opened.size() < count) {
             wait();
@@ -96,7 +96,7 @@ public final class HeldStorage {
             try {
                 wait();
             } catch (InterruptedException e) {
-                // The point of this class: nothing wakes such a read.
+                // Ignores the interrupt: nothing wakes such a read.
                 continue;
             }
         }

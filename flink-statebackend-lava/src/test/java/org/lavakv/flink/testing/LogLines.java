@@ -15,7 +15,7 @@ import org.apache.logging.log4j.core.config.Configurator;
 import org.apache.logging.log4j.core.config.Property;
 
 /**
- * Keeps what a class logs until it is closed.
+ * Collects the log lines of a class until it is closed.
  *
  * <p>Threads: any may log and read.
  */
@@ -27,15 +27,15 @@ public final class LogLines extends AbstractAppender implements AutoCloseable {
     private final String logger;
     private final boolean withLevels;
 
-    /** Begins to keep what the logger of this name logs, all of which is at level INFO. */
+    /** Begins to collect the lines of the logger with this name, all of which are at level INFO. */
     public LogLines(String logger) {
         this(logger, false);
     }
 
     /**
-     * Begins to keep what the logger of this name logs.
+     * Begins to collect the lines of the logger with this name.
      *
-     * @param withLevels at any level, whose name stands before each line
+     * @param withLevels accepts any level and prefixes each line with it
      */
     public LogLines(String logger, boolean withLevels) {
         this(logger, withLevels, Level.INFO);
@@ -65,7 +65,7 @@ public final class LogLines extends AbstractAppender implements AutoCloseable {
         return ((LoggerContext) LogManager.getContext(false)).getLogger(logger);
     }
 
-    /** In the order in which they were logged. */
+    /** The lines in the order in which they were logged. */
     public List<String> lines() {
         return lines;
     }

@@ -19,8 +19,8 @@ import org.apache.flink.core.fs.FileSystemFactory;
 import org.apache.flink.core.fs.Path;
 
 /**
- * A file system of Flink's in memory, {@code memory-storage:///}, for checkpoints of tests: files
- * that were deleted are gone, and reads can be made to fail. Directories are there by themselves.
+ * A Flink file system in memory, {@code memory-storage:///}, for checkpoints of tests. Deleted
+ * files are gone, and reads can be made to fail. Directories exist implicitly.
  *
  * <p>Threads: any. Ownership: files stay until {@link #clear}.
  */
@@ -48,7 +48,7 @@ public final class MemoryStorage extends FileSystem {
         }
     }
 
-    /** A directory that is nobody else's if the name is not. */
+    /** A directory that is unique if the name is. */
     public static Path directory(String name) {
         return new Path(SCHEME + ":///" + name);
     }
@@ -60,13 +60,13 @@ public final class MemoryStorage extends FileSystem {
                 INSTANCE.files.subMap(prefix, prefix + Character.MAX_VALUE).keySet());
     }
 
-    /** How long a file is, or -1 when there is none. */
+    /** The length of a file, or -1 when it does not exist. */
     public static long length(Path file) {
         Content content = INSTANCE.files.get(file.getPath());
         return content == null ? -1 : content.length();
     }
 
-    /** Deletes what is below a directory. */
+    /** Deletes the files below a directory. */
     public static void clear(Path directory) {
         String prefix = prefix(directory);
         INSTANCE.files.subMap(prefix, prefix + Character.MAX_VALUE).clear();
@@ -81,7 +81,7 @@ public final class MemoryStorage extends FileSystem {
         INSTANCE.files.put(file.getPath(), cut);
     }
 
-    /** From now on one stream of those that are opened below a directory is bad; null: none. */
+    /** From now on one of the streams opened below the directory is faulty; null: none. */
     public static void failReads(Path directory, @Nullable ReadFault fault) {
         if (fault == null) {
             INSTANCE.faults.remove(prefix(directory));
@@ -191,15 +191,15 @@ public final class MemoryStorage extends FileSystem {
         return URI.create(SCHEME + ":///");
     }
 
-    /** What one bad stream does. Threads: any. */
+    /** The fault of one stream. Threads: any. */
     public static final class ReadFault {
 
-        /** What is wrong with it. */
+        /** The kind of fault. */
         public enum Kind {
             DOES_NOT_OPEN,
             BREAKS_OFF,
             ENDS_EARLY,
-            /** Nothing, but what {@link #whenStruck} says is done before it opens. */
+            /** No fault, but the action of {@link #whenStruck} runs before the stream opens. */
             OPENS
         }
 
@@ -211,8 +211,9 @@ public final class MemoryStorage extends FileSystem {
         private Runnable whenStruck = () -> {};
 
         /**
-         * @param opensBefore how many streams are good before it
-         * @param place where in its file it breaks off or ends, from 0 to less than 1
+         * @param opensBefore how many streams are opened without fault before
+         * @param place relative position at which the file breaks off or ends, from 0 to less than
+         *     1
          */
         public ReadFault(Kind kind, int opensBefore, double place) {
             this.kind = kind;
@@ -224,13 +225,13 @@ public final class MemoryStorage extends FileSystem {
             return kind;
         }
 
-        /** Done by the thread that opens the bad stream, before it does. */
+        /** Sets an action for the thread that opens the faulty stream, run before the open. */
         public ReadFault whenStruck(Runnable action) {
             whenStruck = action;
             return this;
         }
 
-        /** The file that was struck, or null while none was. */
+        /** The faulty file, or null while there is none. */
         @Nullable
         public synchronized Path struck() {
             return struck;
@@ -250,7 +251,7 @@ public final class MemoryStorage extends FileSystem {
             if (kind == Kind.OPENS) {
                 return new Input(content);
             }
-            // Of a pack, a part before that may be all that is read.
+            // Of a pack, possibly only a part before this position is read.
             int end = (int) (content.length() * place);
             return new Input(content, end, kind == Kind.BREAKS_OFF, () -> strike(path));
         }
@@ -263,7 +264,7 @@ public final class MemoryStorage extends FileSystem {
         }
     }
 
-    /** The bytes of a file, which may be read while it is written. */
+    /** The bytes of a file, which may be read while the file is written. */
     private static final class Content {
         private byte[] bytes = new byte[256];
         private int length;

@@ -11,15 +11,16 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Gives a parser damaged inputs, always the same for a seed: bits flipped, bytes and numbers
- * overwritten, parts cut out, inserted, repeated, and taken from another input. Whatever the input,
- * the parser answers or throws the error that it documents, and allocates in proportion to it.
+ * Passes damaged inputs to a parser, deterministic for a seed: bits flipped, bytes and numbers
+ * overwritten, parts removed, inserted, repeated, and copied from another input. For any input the
+ * parser must return a result or throw a documented error, and allocate memory in proportion to the
+ * input.
  *
  * <p>Threads: one.
  */
 public final class Mutations {
 
-    /** For parsers that take microseconds. */
+    /** Number of runs for parsers that take microseconds. */
     public static final int MANY = 20_000;
 
     private static final int CHANGES_MAX = 4;
@@ -27,7 +28,7 @@ public final class Mutations {
     private static final int SHOWN_BYTES = 2048;
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
-    /** Numbers at which lengths and counts go wrong. */
+    /** Numbers that often expose errors with lengths and counts. */
     private static final int[] NUMBERS = {
         0,
         1,
@@ -42,7 +43,7 @@ public final class Mutations {
         Integer.MIN_VALUE
     };
 
-    /** What is tested. */
+    /** The parser under test. */
     public interface Parser {
         void parse(byte[] input) throws Exception;
     }
@@ -53,8 +54,8 @@ public final class Mutations {
     private long allocatedBytesMax = 1 << 20;
 
     /**
-     * @param good inputs that the parser must answer
-     * @param documented what it may throw
+     * @param good inputs that the parser must accept
+     * @param documented the exceptions that it may throw
      */
     @SafeVarargs
     public Mutations(List<byte[]> good, Class<? extends Exception>... documented) {
@@ -62,13 +63,13 @@ public final class Mutations {
         this.documented = List.of(documented);
     }
 
-    /** For parsers that may allocate more than 1 MiB beside a multiple of their input. */
+    /** For parsers that may allocate more than 1 MiB in addition to a multiple of their input. */
     public Mutations mayAllocate(long bytes) {
         allocatedBytesMax = bytes;
         return this;
     }
 
-    /** Gives the parser so many inputs; fails unless some are answered and some refused. */
+    /** Runs the parser with this many inputs; fails unless some are accepted and some refused. */
     public void run(int runs, Parser parser) throws Exception {
         for (byte[] input : good) {
             parser.parse(input.clone());

@@ -8,8 +8,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.lavakv.Host;
 
 /**
- * Fails every test class of this module that leaves a native object open, or a byte of native
- * memory taken. Found through META-INF/services.
+ * Fails every test class of this module that leaves a native object open or native memory
+ * allocated. Found through META-INF/services.
  */
 public final class NativeLeakCheck implements BeforeAllCallback, AfterAllCallback {
 

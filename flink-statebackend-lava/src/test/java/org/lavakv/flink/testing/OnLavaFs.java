@@ -10,13 +10,13 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.lavakv.flink.LavaOptions.FileSystemType;
 
-/** Tests of which the {@link BackendFixture}s have their files in volumes. */
+/** Tests whose {@link BackendFixture}s have their files in volumes. */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
 @ExtendWith(OnLavaFs.Switch.class)
 public @interface OnLavaFs {
 
-    /** Turns all fixtures, one class of tests at a time. */
+    /** Switches all fixtures, for one test class at a time. */
     final class Switch implements BeforeAllCallback, AfterAllCallback {
         @Override
         public void beforeAll(ExtensionContext context) {

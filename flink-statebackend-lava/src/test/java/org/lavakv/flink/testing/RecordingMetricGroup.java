@@ -7,7 +7,7 @@ import org.apache.flink.metrics.Histogram;
 import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 
-/** Remembers gauges and histograms by the path of their groups. Threads: one. */
+/** Records gauges and histograms by the path of their groups. Threads: one. */
 public final class RecordingMetricGroup extends UnregisteredMetricsGroup {
 
     private final String path;
@@ -25,12 +25,12 @@ public final class RecordingMetricGroup extends UnregisteredMetricsGroup {
         this.histograms = histograms;
     }
 
-    /** By path, the parts each after a dot. */
+    /** By path; each part follows a dot. */
     public Map<String, Gauge<?>> gauges() {
         return gauges;
     }
 
-    /** By path, the parts each after a dot. */
+    /** By path; each part follows a dot. */
     public Map<String, Histogram> histograms() {
         return histograms;
     }

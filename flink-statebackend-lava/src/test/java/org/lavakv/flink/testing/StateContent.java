@@ -16,7 +16,7 @@ public final class StateContent {
 
     private StateContent() {}
 
-    /** What all states of one key hold. */
+    /** The content of all states for one key. */
     public static String read(AbstractKeyedStateBackend<Integer> backend, int key)
             throws Exception {
         backend.setCurrentKey(key);
@@ -32,7 +32,7 @@ public final class StateContent {
         return value(backend).value() + " " + elements + " " + entries;
     }
 
-    /** By key, what {@link #read} says. */
+    /** The result of {@link #read} by key. */
     public static Map<Integer, String> read(
             AbstractKeyedStateBackend<Integer> backend, Collection<Integer> keys) throws Exception {
         Map<Integer, String> all = new TreeMap<>();
@@ -43,8 +43,8 @@ public final class StateContent {
     }
 
     /**
-     * One round of changes to each key: every kind of write, some deletes, always the same for the
-     * same key and round.
+     * One round of changes to each key: every kind of write, and some deletes; deterministic for
+     * key and round.
      */
     public static void change(
             AbstractKeyedStateBackend<Integer> backend, Collection<Integer> keys, int round)
