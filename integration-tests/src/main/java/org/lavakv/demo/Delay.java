@@ -3,7 +3,7 @@ package org.lavakv.demo;
 /** One departure in a plane's history. */
 public class Delay {
 
-    /** In days since 1970. */
+    /** Days since 1970. */
     public int day;
 
     public int minutes;

@@ -2,11 +2,11 @@ package org.lavakv.demo;
 
 import javax.annotation.Nullable;
 
-/** A flight with the weather at its origin in its hour. */
+/** A flight with the weather at its origin during its hour. */
 public class Departure {
 
     public Flight flight;
 
-    /** Null where the hour is missing from the records. */
+    /** Null if the records have no weather for this hour. */
     @Nullable public Weather weather;
 }

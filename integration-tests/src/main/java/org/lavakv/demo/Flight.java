@@ -3,7 +3,7 @@ package org.lavakv.demo;
 /** One scheduled flight. */
 public class Flight {
 
-    /** Its place in the timetable, which orders flights of the same minute. */
+    /** Position in the timetable, which orders flights of the same minute. */
     public int id;
 
     /** Scheduled departure, in milliseconds since 1970 in UTC. */
@@ -18,7 +18,9 @@ public class Flight {
     public String origin;
     public String destination;
 
-    /** Minutes that it left late; negative when it left early, 0 when it never left. */
+    /**
+     * Delay of the departure in minutes; negative for an early departure, 0 for a cancelled flight.
+     */
     public int delay;
 
     public boolean cancelled;

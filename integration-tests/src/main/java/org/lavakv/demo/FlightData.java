@@ -18,14 +18,14 @@ import org.apache.flink.api.connector.source.SourceReaderContext;
 import org.apache.flink.connector.datagen.source.GeneratorFunction;
 
 /**
- * The data set's files, read whole and put into the order of time, so that a source can replay them
+ * Reads the data set's files completely and sorts them by time, so that a source can replay them
  * from any position.
  */
 final class FlightData {
 
     private FlightData() {}
 
-    /** Flights by scheduled departure; those without a tail number are left out. */
+    /** Flights by scheduled departure, without those that have no tail number. */
     static List<Flight> flights(Path directory) throws IOException {
         List<Flight> flights = new ArrayList<>();
         for (String[] row : rows(directory.resolve("flights.csv.gz"), 19)) {
@@ -62,7 +62,7 @@ final class FlightData {
         return flights;
     }
 
-    /** Hours of weather, by time. */
+    /** Weather by hour, ordered by time. */
     static List<Weather> weather(Path directory) throws IOException {
         List<Weather> hours = new ArrayList<>();
         for (String[] row : rows(directory.resolve("weather.csv.gz"), 15)) {
@@ -131,7 +131,7 @@ final class FlightData {
         List<T> read(Path directory) throws IOException;
     }
 
-    /** Gives a source the record at a position, which is all that it needs to replay. */
+    /** Returns the record at a position to a source; this is sufficient for a replay. */
     static final class Records<T> implements GeneratorFunction<Long, T> {
 
         private static final long serialVersionUID = 1L;

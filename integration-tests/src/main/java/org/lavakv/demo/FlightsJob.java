@@ -15,16 +15,16 @@ import org.apache.flink.streaming.api.functions.sink.filesystem.rollingpolicies.
 import org.apache.flink.util.ParameterTool;
 
 /**
- * The ten worst planes of each day of 2013. The result is the same whatever the parallelism, the
- * order of arrival and the failures on the way.
+ * The ten worst planes of each day of 2013. The result does not depend on the parallelism, the
+ * order of arrival, or failures during the run.
  */
 public final class FlightsJob {
 
     private FlightsJob() {}
 
     /**
-     * Starts the job: {@code --data DIRECTORY --output DIRECTORY}, and where wished {@code --rate
-     * FLIGHTS_PER_SECOND} (default: as fast as it goes) and {@code --checkpoint-ms INTERVAL}.
+     * Starts the job: {@code --data DIRECTORY --output DIRECTORY}. Optional: {@code --rate
+     * FLIGHTS_PER_SECOND} (default: as fast as possible) and {@code --checkpoint-ms INTERVAL}.
      */
     public static void main(String[] arguments) throws Exception {
         ParameterTool parameters = ParameterTool.fromArgs(arguments);
@@ -51,7 +51,7 @@ public final class FlightsJob {
     static DataStream<String> worstPlanes(
             StreamExecutionEnvironment environment, String directory, double flightsPerSecond)
             throws IOException {
-        // Counted here, where the job is submitted, so that all feeds pass the year together.
+        // Counted where the job is submitted, so that all feeds cover the year at the same pace.
         int flightCount = FlightData.flights(Path.of(directory)).size();
         int weatherCount = FlightData.weather(Path.of(directory)).size();
         int planeCount = FlightData.planes(Path.of(directory)).size();
@@ -74,7 +74,7 @@ public final class FlightsJob {
                         flightsPerSecond * weatherCount / flightCount,
                         TypeInformation.of(Weather.class),
                         (hour, previous) -> hour.time);
-        // The register has no time: what it says holds from the beginning.
+        // The register has no time: its entries are valid from the beginning.
         DataStream<Plane> planes =
                 feed(
                         environment,
@@ -101,7 +101,7 @@ public final class FlightsJob {
                 .uid("worst-planes");
     }
 
-    /** One file as a stream in the order of time, from where the last checkpoint left it. */
+    /** One file as a stream in the order of time, continued from the last checkpoint. */
     private static <T> DataStream<T> feed(
             StreamExecutionEnvironment environment,
             String name,
@@ -114,7 +114,7 @@ public final class FlightsJob {
                 Double.isInfinite(perSecond)
                         ? RateLimiterStrategy.noOp()
                         : RateLimiterStrategy.perSecond(perSecond);
-        // A source of several subtasks would give each a part of the year, not of the day.
+        // With several subtasks, each would emit a part of the year instead of a part of the day.
         return environment
                 .fromSource(
                         new DataGeneratorSource<>(records, count, rate, type),

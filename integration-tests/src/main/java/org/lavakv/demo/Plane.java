@@ -1,6 +1,6 @@
 package org.lavakv.demo;
 
-/** What the register says of one plane. */
+/** One plane's entry in the register. */
 public class Plane {
 
     public String tail;

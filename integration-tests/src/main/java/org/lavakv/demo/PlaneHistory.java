@@ -23,8 +23,8 @@ import org.apache.flink.streaming.api.functions.co.KeyedCoProcessFunction;
 import org.apache.flink.util.Collector;
 
 /**
- * Each plane's rolling history of delays: its departures of the last four weeks one by one, the
- * year's in sum. When a day ends in New York it reports the plane's day.
+ * Each plane's rolling history of delays: its departures of the last four weeks individually, and
+ * the sums of the year. At the end of a day in New York it reports the plane's day.
  */
 class PlaneHistory extends KeyedCoProcessFunction<String, Departure, Plane, PlaneDay> {
 
@@ -39,7 +39,7 @@ class PlaneHistory extends KeyedCoProcessFunction<String, Departure, Plane, Plan
     private transient ListState<Delay> history;
     private transient AggregatingState<Delay, Tuple2<Long, Long>> year;
 
-    /** When a day is over in New York, in milliseconds since 1970 in UTC. */
+    /** The end of a day in New York, in milliseconds since 1970 in UTC. */
     static long endOf(int day) {
         return LocalDate.ofEpochDay(day)
                 .plusDays(1)
@@ -86,7 +86,8 @@ class PlaneHistory extends KeyedCoProcessFunction<String, Departure, Plane, Plan
     @Override
     public void processElement1(Departure departure, Context context, Collector<PlaneDay> out)
             throws Exception {
-        // Departures come from several airports' tasks; the timer puts them into time's order.
+        // Departures arrive from tasks of several airports; the timer processes them in the order
+        // of time.
         long time = departure.flight.time;
         List<Departure> sameMinute = waiting.get(time);
         if (sameMinute == null) {
@@ -171,7 +172,7 @@ class PlaneHistory extends KeyedCoProcessFunction<String, Departure, Plane, Plan
         return a.flight.id < b.flight.id ? a : b;
     }
 
-    /** How many departures, and their minutes. */
+    /** Number of departures, and their total delay. */
     static final class CountAndSum
             implements AggregateFunction<Delay, Tuple2<Long, Long>, Tuple2<Long, Long>> {
 

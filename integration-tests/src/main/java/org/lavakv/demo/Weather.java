@@ -1,11 +1,11 @@
 package org.lavakv.demo;
 
-/** One hour of weather at one airport; what was not measured is not a number. */
+/** One hour of weather at one airport; values that were not measured are NaN. */
 public class Weather {
 
     public String origin;
 
-    /** When the hour begins, in milliseconds since 1970 in UTC. */
+    /** Begin of the hour, in milliseconds since 1970 in UTC. */
     public long time;
 
     public double windMph;

@@ -12,8 +12,8 @@ import org.apache.flink.streaming.api.functions.co.KeyedCoProcessFunction;
 import org.apache.flink.util.Collector;
 
 /**
- * Gives each flight the weather at its origin in its hour. A flight waits until the watermark says
- * that its hour's weather has arrived, so the order of arrival does not matter.
+ * Adds to each flight the weather at its origin during its hour. A flight waits until the watermark
+ * shows that the weather of its hour has arrived, so the order of arrival does not matter.
  */
 class WeatherAtDeparture extends KeyedCoProcessFunction<String, Flight, Weather, Departure> {
 
@@ -74,7 +74,7 @@ class WeatherAtDeparture extends KeyedCoProcessFunction<String, Flight, Weather,
                 out.collect(departure);
             }
         }
-        // No flight from now on asks for an hour that old.
+        // No later flight needs an hour this old.
         weather.remove(time - KEPT_MS);
     }
 }

@@ -11,7 +11,7 @@ import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
 import org.apache.flink.util.Collector;
 
-/** The ten planes that were latest on a day, one line each, when the day has ended. */
+/** Emits the ten planes with the largest delays of a day, one line each, at the end of the day. */
 class WorstPlanes extends KeyedProcessFunction<Integer, PlaneDay, String> {
 
     private static final long serialVersionUID = 1L;

@@ -1,5 +1,6 @@
 /**
- * The demo: a job on the flights out of New York in 2013 that names the ten worst planes of each
- * day. It knows nothing of Lava; {@code bin/demo} runs it on a cluster whose configuration does.
+ * The demo: a job on the flights from New York in 2013 that reports the ten worst planes of each
+ * day. The job does not refer to Lava; {@code bin/demo} runs it on a cluster that is configured for
+ * Lava.
  */
 package org.lavakv.demo;

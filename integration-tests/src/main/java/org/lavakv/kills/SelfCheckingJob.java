@@ -14,10 +14,11 @@ import org.apache.flink.streaming.api.functions.sink.filesystem.rollingpolicies.
 import org.apache.flink.util.ParameterTool;
 
 /**
- * Numbers from 0 on, in order, spread over keys: number n is the (n / keys)th of key (n % keys).
- * {@link SequenceCheck} keeps what it has seen of a key in every kind of state, and the job fails,
- * and restarts no more, where that is not what it must be. Its output says the same again, exactly
- * once: a line "key place" for each number, and at the end a line "key count fired" for each key.
+ * Numbers from 0 on, in order, distributed over keys: number n is the (n / keys)th number of key (n
+ * % keys). {@link SequenceCheck} stores what it has seen of a key in every kind of state. If a
+ * state is wrong, the job fails and does not restart. Its output contains the same information
+ * exactly once: a line "key place" for each number, and at the end a line "key count fired" for
+ * each key.
  *
  * <p>The job ends when it is stopped with its timers drained.
  */
@@ -31,7 +32,7 @@ public final class SelfCheckingJob {
         long keys = parameters.getLong("keys");
         StreamExecutionEnvironment environment =
                 StreamExecutionEnvironment.getExecutionEnvironment();
-        // One subtask counts: what it sends keeps its order within each key.
+        // A single subtask counts, so that its numbers keep their order within each key.
         environment
                 .fromSource(
                         new DataGeneratorSource<>(

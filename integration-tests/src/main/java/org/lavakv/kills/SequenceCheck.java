@@ -16,23 +16,26 @@ import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
 import org.apache.flink.util.Collector;
 
 /**
- * Checks each number of a key against value, map, list and reducing state, against large values and
- * state with a time to live, and each timer against the numbers that set it. What does not agree
- * ends the job for good, with what it was.
+ * Checks each number of a key against value, map, list and reducing state, large values, and state
+ * with a time to live, and each timer against the numbers that set it. A mismatch ends the job for
+ * good, with a description.
  */
 final class SequenceCheck extends KeyedProcessFunction<Long, Long, String> {
 
     private static final long serialVersionUID = 1L;
 
-    /** Places that the map remembers; the one before is overwritten, so files are rewritten. */
+    /**
+     * Number of places in the map. The previous content of a place is overwritten, so that files
+     * are rewritten.
+     */
     private static final int REMEMBERED = 24;
 
-    /** The list is emptied when it has grown to this. */
+    /** Size at which the list is emptied. */
     private static final int LIST = 40;
 
     private static final String PADDING = "0123456789".repeat(8);
 
-    /** One key in so many has a large value. */
+    /** One out of this many keys has a large value. */
     private static final int LARGE_EVERY = 8;
 
     private static final String LARGE_PADDING = PADDING.repeat(75);
@@ -40,10 +43,10 @@ final class SequenceCheck extends KeyedProcessFunction<Long, Long, String> {
     /** Longer than any run. */
     private static final Duration LONG = Duration.ofDays(1);
 
-    /** Short enough that some of what is asked for has expired, and is gone from files. */
+    /** Short enough that some of the values read have expired and were removed from files. */
     private static final Duration SHORT = Duration.ofSeconds(1);
 
-    /** A time that no number has: it comes when the job is drained. */
+    /** A time larger than any number: its timer fires when the job is drained. */
     private static final long END = Long.MAX_VALUE - 1;
 
     private final long keys;
@@ -118,7 +121,7 @@ final class SequenceCheck extends KeyedProcessFunction<Long, Long, String> {
         check(key, place, "lasting", place == 0 ? null : place - 1, lasting.value());
         lasting.update(place);
 
-        // What has not expired is the last one.
+        // A value that has not expired must be the last one.
         Long faded = fading.get(slot);
         if (faded != null) {
             check(key, place, "fading", place - REMEMBERED, faded);
@@ -141,7 +144,7 @@ final class SequenceCheck extends KeyedProcessFunction<Long, Long, String> {
             out.collect(key + " " + next.value() + " " + before);
             return;
         }
-        // Timers of a key come in the order of its numbers, each once.
+        // A key's timers fire in the order of its numbers, each once.
         check(key, before, "timer", before, (timestamp - keys) / keys);
         fired.update(before + 1);
     }

@@ -29,12 +29,12 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The demo's job against a plain computation of the same, without any state backend. */
+/** Compares the demo's job with a direct computation without any state backend. */
 class FlightsJobITCase {
 
     private static final Path DATA = Path.of("data").toAbsolutePath();
 
-    /** January, October and some days of November, to be done in time. */
+    /** January, October and some days of November, so that the test is fast. */
     private static final int ROWS = 60_000;
 
     @TempDir static Path someDays;
@@ -95,7 +95,7 @@ class FlightsJobITCase {
         assertThat(FlightData.planes(DATA)).hasSize(3_322);
     }
 
-    /** What each line says before its first semicolon, in order. */
+    /** The expected text of each line before its first semicolon, in order. */
     private static List<String> expected() throws IOException {
         Map<Integer, Map<String, PlaneDay>> days = new TreeMap<>();
         for (Flight flight : FlightData.flights(someDays)) {

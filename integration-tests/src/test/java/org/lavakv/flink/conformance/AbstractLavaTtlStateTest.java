@@ -44,13 +44,13 @@ abstract class AbstractLavaTtlStateTest extends TtlStateTestBase {
         };
     }
 
-    /** Checkpoints are native: expired state goes in compactions, not in snapshots. */
+    /** Checkpoints are native: expired state is removed by compactions, not by snapshots. */
     @Override
     public boolean isSavepoint() {
         return false;
     }
 
-    /** TTL may be switched off: the inherited test holds for backends that refuse it. */
+    /** TTL may be disabled: the inherited test only applies to backends that refuse this. */
     @Override
     @TestTemplate
     protected void testRestoreTtlAndRegisterNonTtlStateCompatFailure() throws Exception {
@@ -65,7 +65,7 @@ abstract class AbstractLavaTtlStateTest extends TtlStateTestBase {
         snapshot.discardState();
     }
 
-    /** Compactions drop what has expired, and nothing else. */
+    /** Compactions drop expired state, and nothing else. */
     @TestTemplate
     void testCompactionDropsExpiredState() throws Exception {
         initTest(getConfBuilder(TTL).build());
@@ -89,7 +89,7 @@ abstract class AbstractLavaTtlStateTest extends TtlStateTestBase {
         assertThat((Object) ctx().get()).isEqualTo(stays);
     }
 
-    /** Without background cleanup compactions keep what has expired. */
+    /** Without background cleanup compactions keep expired state. */
     @TestTemplate
     void testCompactionKeepsExpiredStateWithoutBackgroundCleanup() throws Exception {
         initTest(

@@ -53,7 +53,7 @@ class LavaChangelogStateBackendTest extends LavaStateBackendTest {
         return false;
     }
 
-    /** Flink's wrapper serializes a map's values without a null flag, whatever it wraps. */
+    /** Flink's wrapper serializes a map's values without a null flag, for any wrapped backend. */
     @Override
     @TestTemplate
     public void testMapStateWithNullValue() {

@@ -13,7 +13,7 @@ import org.apache.flink.runtime.state.changelog.StateChangelogStorage;
 import org.apache.flink.runtime.state.changelog.StateChangelogStorageLoader;
 import org.apache.flink.runtime.state.changelog.inmemory.StateChangelogStorageTest;
 
-/** Flink's tests of a changelog's storage, on Lava's as Flink finds it by its name. */
+/** Flink's tests of a changelog's storage, on Lava's storage, which Flink finds by its name. */
 class LavaChangelogStorageTest extends StateChangelogStorageTest<ChangelogStateHandleStreamImpl> {
 
     @Override

@@ -33,7 +33,7 @@ class LavaFsStateBackendTest extends LavaStateBackendTest {
         }
     }
 
-    /** Else this suite would be the other one again. */
+    /** Otherwise this suite would repeat the other one. */
     @TestTemplate
     void testFilesAreInAVolume() throws Exception {
         CheckpointableKeyedStateBackend<Integer> backend =

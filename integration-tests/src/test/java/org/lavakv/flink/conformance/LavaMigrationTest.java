@@ -47,7 +47,7 @@ class LavaMigrationTest extends StateBackendMigrationTestBase<LavaStateBackend> 
         };
     }
 
-    /** Flink's tests leave some open, those that expect an error. */
+    /** Flink's tests that expect an error leave backends open. */
     @AfterEach
     void dispose() {
         for (AbstractKeyedStateBackend<?> backend : created) {

@@ -4,7 +4,7 @@ import org.apache.flink.configuration.MemorySize;
 import org.lavakv.flink.LavaConfigurableOptions;
 import org.lavakv.flink.LavaStateBackend;
 
-/** Flink's conformance suite of migrations, of values that are in value files. */
+/** Flink's conformance suite of migrations, with values in value files. */
 class LavaSeparatedMigrationTest extends LavaMigrationTest {
 
     @Override

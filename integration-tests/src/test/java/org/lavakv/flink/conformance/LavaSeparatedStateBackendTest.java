@@ -17,7 +17,10 @@ import org.lavakv.flink.LavaConfigurableOptions;
 import org.lavakv.flink.LavaKeyedStateBackend;
 import org.lavakv.flink.LavaOptions;
 
-/** Flink's conformance suite of state backends, with every value that has a byte in value files. */
+/**
+ * Flink's conformance suite of state backends, with every value of at least one byte in value
+ * files.
+ */
 class LavaSeparatedStateBackendTest extends LavaStateBackendTest {
 
     @Override
@@ -26,7 +29,7 @@ class LavaSeparatedStateBackendTest extends LavaStateBackendTest {
         config.set(LavaOptions.LOCAL_DIRECTORIES, directory.resolve("instances").toString());
     }
 
-    /** Else this suite would be the other one again. */
+    /** Otherwise this suite would repeat the other one. */
     @TestTemplate
     void testValuesAreInValueFiles() throws Exception {
         LavaKeyedStateBackend<Integer> backend =

@@ -4,7 +4,7 @@ import org.apache.flink.configuration.MemorySize;
 import org.lavakv.flink.LavaConfigurableOptions;
 import org.lavakv.flink.LavaStateBackend;
 
-/** TTL of values that are in value files. */
+/** TTL of values in value files. */
 class LavaSeparatedTtlStateTest extends LavaIncrementalTtlStateTest {
 
     @Override

@@ -17,8 +17,8 @@ import org.lavakv.flink.LavaConfigurableOptions;
 import org.lavakv.flink.changelog.ChangelogOptions;
 
 /**
- * Flink's conformance suite of state backends, on Lava below the changelog in Lava's storage, every
- * value of one byte written once for both.
+ * Flink's conformance suite of state backends, on Lava below the changelog in Lava's storage. Every
+ * value of at least one byte is written once for both.
  */
 class LavaSharedLogStateBackendTest extends LavaChangelogStateBackendTest {
 

@@ -49,7 +49,7 @@ class LavaStateBackendTest extends StateBackendTestBase<LavaStateBackend> {
                 .configure(config, Thread.currentThread().getContextClassLoader());
     }
 
-    /** What else the backend is told. */
+    /** Adds further options. */
     void configure(Configuration config) {}
 
     @Override
@@ -60,7 +60,7 @@ class LavaStateBackendTest extends StateBackendTestBase<LavaStateBackend> {
         return backend;
     }
 
-    /** Flink's own leaves its backend open. */
+    /** Flink's own test leaves its backend open. */
     @Override
     @TestTemplate
     public void testMapStateWithNullValue() throws Exception {

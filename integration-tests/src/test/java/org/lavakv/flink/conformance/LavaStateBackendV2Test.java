@@ -22,7 +22,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.lavakv.flink.LavaStateBackend;
 
-/** Flink's conformance suite of the asynchronous state, through the adaptor that Flink puts on. */
+/** Flink's conformance suite of asynchronous state, with Flink's adaptor. */
 @ExtendWith(ParameterizedTestExtension.class)
 class LavaStateBackendV2Test extends StateBackendTestV2Base<LavaStateBackend> {
 
@@ -51,8 +51,8 @@ class LavaStateBackendV2Test extends StateBackendTestV2Base<LavaStateBackend> {
     }
 
     /**
-     * Hands out states that go to the current record's key before each access, as operators do: the
-     * suite sets contexts on a controller of its own that tells no backend.
+     * Returns states that switch to the current record's key before each access, like operators do.
+     * The suite sets contexts on its own controller, which does not inform the backend.
      */
     private static final class SwitchingBackend extends LavaStateBackend {
 

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Flink's conformance suite of priority queues, on timers in the engine. */
+/** Flink's conformance suite of priority queues, for timers in the engine. */
 class LavaTimerQueueConformanceTest extends InternalPriorityQueueTestBase {
 
     @TempDir Path directory;

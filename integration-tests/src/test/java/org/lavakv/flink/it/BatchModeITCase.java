@@ -36,7 +36,7 @@ class BatchModeITCase {
         cluster.close();
     }
 
-    /** Of other tests in this JVM, perhaps. */
+    /** Objects possibly left by other tests in this JVM. */
     private long openBefore;
 
     @BeforeEach
@@ -50,7 +50,7 @@ class BatchModeITCase {
         assertThat(cluster.leftovers()).isEmpty();
     }
 
-    /** Records come sorted by key, and Flink keeps the state of one key at a time by itself. */
+    /** Records are sorted by key, and Flink keeps the state of one key at a time itself. */
     @Test
     void flinksOwnBackendOfBatchesStepsIn() throws Exception {
         assertThat(backendsOf("execution.runtime-mode=BATCH")).containsOnly("batch");
@@ -81,8 +81,9 @@ class BatchModeITCase {
     }
 
     private static List<String> backendsOf(String... own) throws Exception {
-        // Not in the cluster's configuration: where inputs are sorted, Flink looks only into the
-        // job's for whether the backend wants a share of the managed memory beside the sorter.
+        // Not in the cluster's configuration: with sorted inputs, Flink only looks at the job's own
+        // configuration to decide whether the backend gets a share of managed memory in addition to
+        // the sorter.
         JobID job = cluster.submit(List.of("-Dstate.backend.type=lava"), jar, List.of(own));
         JobExecutionResult result = cluster.result(job);
         List<String> results =

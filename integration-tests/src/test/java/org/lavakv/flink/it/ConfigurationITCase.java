@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Every way to ask for Lava makes a job keep its state there, and nothing else does. */
+/** Every way to request Lava makes a job keep its state there, and nothing else does. */
 class ConfigurationITCase {
 
     private static final String TYPE = "state.backend.type";
@@ -30,7 +30,7 @@ class ConfigurationITCase {
     @TempDir static Path shared;
     private static Path jar;
 
-    /** One that knows nothing of Lava. */
+    /** A cluster that is not configured for Lava. */
     private static SessionCluster unconfigured;
 
     @BeforeAll
@@ -64,7 +64,7 @@ class ConfigurationITCase {
         Configuration configuration = GlobalConfiguration.loadConfiguration(directory.toString());
         try (SessionCluster cluster = new SessionCluster(directory, configuration)) {
             assertThat(backendsOf(cluster, List.of(), List.of())).containsOnly("lava");
-            // What the cluster has is no more than a default.
+            // The cluster's configuration is only a default.
             assertThat(backendsOf(cluster, List.of("-D" + TYPE + "=hashmap"), List.of()))
                     .containsOnly("hashmap");
         }
@@ -95,7 +95,7 @@ class ConfigurationITCase {
                 .hasStackTraceContaining("MOON");
     }
 
-    /** Runs the job; checks its results, and that its metrics agree with what it says. */
+    /** Runs the job. Checks its results, and that its metrics agree with its accumulators. */
     private static List<String> backendsOf(
             SessionCluster cluster, List<String> options, List<String> own) throws Exception {
         JobID job = cluster.submit(options, jar, own);

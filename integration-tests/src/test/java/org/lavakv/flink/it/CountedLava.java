@@ -12,9 +12,9 @@ import org.apache.flink.runtime.state.hashmap.HashMapStateBackend;
 import org.lavakv.flink.LavaStateBackend;
 
 /**
- * Lava in the place of a backend that Flink has built in: does all that Lava's backend does, and
- * counts the keyed backends that it made. It is one of the heap by its type only, because Flink
- * asks for that type where a job says {@code hashmap}.
+ * Lava as a replacement for one of Flink's built-in backends: works like Lava's backend, and counts
+ * the keyed backends that it created. It extends the heap's backend only because Flink expects this
+ * type if a job configures {@code hashmap}.
  *
  * <p>Threads: as a {@link LavaStateBackend}; the count may be read from any thread.
  */
@@ -30,7 +30,7 @@ public final class CountedLava extends HashMapStateBackend {
         lava = new LavaStateBackend().configure(config, classLoader);
     }
 
-    /** How many keyed backends on Lava tasks of this JVM have got from backends like this. */
+    /** Number of keyed backends on Lava that tasks of this JVM got from backends like this. */
     public static long keyedBackends() {
         return KEYED_BACKENDS.get();
     }

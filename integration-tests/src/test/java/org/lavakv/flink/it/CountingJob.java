@@ -20,8 +20,8 @@ import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
 import org.apache.flink.util.Collector;
 
 /**
- * A job as a user would submit it, with what a test wants to know of it in accumulators: the kind
- * of its keyed state backends, the results, and through which class loader its code sees Lava.
+ * A job like one submitted by a user. Its accumulators contain the kind of its keyed state
+ * backends, the results, and the class loader through which its code sees Lava.
  *
  * <p>Arguments: {@code name}, or {@code name=value} for an option that the job sets itself, or
  * {@code gate:DIRECTORY} to stop at each subtask's first record until the directory has a file
@@ -33,13 +33,16 @@ public final class CountingJob {
     static final long KEYS = 40;
     static final int PARALLELISM = 2;
 
-    /** One entry a subtask: the backend's type. */
+    /** One entry for each subtask: the backend's type. */
     static final String BACKENDS = "backends";
 
-    /** One entry a key: "key records sum distinct". */
+    /** One entry for each key: "key records sum distinct". */
     static final String RESULTS = "results";
 
-    /** One entry a subtask: the class loader of Lava as the job sees it, and its open objects. */
+    /**
+     * One entry for each subtask: the class loader of Lava as the job sees it, and its open
+     * objects.
+     */
     static final String LOADERS = "loaders";
 
     private CountingJob() {}
@@ -67,7 +70,7 @@ public final class CountingJob {
         environment.execute("count");
     }
 
-    /** What {@link #RESULTS} must hold, sorted. */
+    /** The expected content of {@link #RESULTS}, sorted. */
     static List<String> expectedResults() {
         List<String> lines = new ArrayList<>();
         long each = RECORDS / KEYS;

@@ -19,9 +19,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.lavakv.flink.it.SavepointSwitchTest.Backend;
 
 /**
- * A class in states, with TTL and without, loses a field, then gets another, while its job goes to
- * another backend and back. Its versions are compiled here: there can be one only of a name among
- * the tests.
+ * A class in states, with TTL and without, loses a field, then gets another, while its job moves to
+ * another backend and back. Its versions are compiled at run time, because the tests can contain
+ * only one class of a name.
  */
 @Timeout(120)
 class EvolvedSavepointTest {
@@ -58,7 +58,7 @@ class EvolvedSavepointTest {
                                 "{text=two} [{text=one}, {text=two}]"
                                         + " {one={text=one}, two={text=two}}"));
 
-        // What the first wrote has expired now, where it does.
+        // Values of the first run with TTL have now expired.
         run = new Run(third, THIRD, TTL_MS + 10, "six");
         run.go(state, format);
         one = "{more=0, text=one}";
@@ -100,7 +100,7 @@ class EvolvedSavepointTest {
             this.text = text;
         }
 
-        /** Keeps one object more, says what there is, and ends with a savepoint. */
+        /** Stores one more object, checks the content, and ends with a savepoint. */
         OperatorSubtaskState go(OperatorSubtaskState from, SavepointFormatType format)
                 throws Exception {
             try (URLClassLoader classes =

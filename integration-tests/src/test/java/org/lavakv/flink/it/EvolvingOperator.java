@@ -23,9 +23,9 @@ import org.apache.flink.util.Collector;
 import org.apache.flink.util.Preconditions;
 
 /**
- * Keeps objects of a class that it knows by name only, so that there can be several versions of it,
- * in states with a time to live and without. The record "read" of a key says what all states hold;
- * every other record is kept.
+ * Stores objects of a class that it knows only by name, so that there can be several versions of
+ * it, in states with and without a time to live. The record "read" of a key emits the content of
+ * all states; every other record is stored.
  */
 final class EvolvingOperator extends KeyedProcessFunction<String, String, String> {
 
@@ -56,7 +56,7 @@ final class EvolvingOperator extends KeyedProcessFunction<String, String, String
         }
     }
 
-    /** All fields that the version has, by name. */
+    /** All fields of the version, by name. */
     private String describe(Object kept) throws Exception {
         if (kept == null) {
             return "none";
@@ -68,7 +68,7 @@ final class EvolvingOperator extends KeyedProcessFunction<String, String, String
         return fields.toString();
     }
 
-    /** A state of each kind. */
+    /** One state of each kind. */
     private final class States {
         private final ValueState<Object> value;
         private final ListState<Object> list;

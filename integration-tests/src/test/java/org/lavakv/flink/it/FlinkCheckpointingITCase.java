@@ -12,7 +12,7 @@ import org.junit.platform.suite.api.Suite;
             "org.apache.flink.test.checkpointing.TimersSavepointITCase",
             "org.apache.flink.test.checkpointing.IncrementalStateReuseAfterFailureITCase",
             "org.apache.flink.test.state.StatefulOperatorChainedTaskTest",
-            // Last, since less can be looked at behind it: see NativeLeakCheck.
+            // Last, because fewer leaks can be detected after it: see NativeLeakCheck.
             "org.apache.flink.test.checkpointing.ChangelogLocalRecoveryITCase",
         })
 public class FlinkCheckpointingITCase extends ShadowedBackend {}

@@ -3,7 +3,7 @@ package org.lavakv.flink.it;
 import org.junit.platform.suite.api.SelectClasses;
 import org.junit.platform.suite.api.Suite;
 
-/** The rest of Flink's own end-to-end tests that have keyed state and time to be done in. */
+/** Flink's other end-to-end tests with keyed state that finish in reasonable time. */
 @Suite
 @SelectClasses(
         names = {

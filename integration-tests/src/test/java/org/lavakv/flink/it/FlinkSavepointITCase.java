@@ -3,7 +3,7 @@ package org.lavakv.flink.it;
 import org.junit.platform.suite.api.SelectClasses;
 import org.junit.platform.suite.api.Suite;
 
-/** Flink's own savepoint tests, both formats, moved and not, on Lava. */
+/** Flink's own savepoint tests on Lava, in both formats, with and without a relocation. */
 @Suite
 @SelectClasses(
         names = {

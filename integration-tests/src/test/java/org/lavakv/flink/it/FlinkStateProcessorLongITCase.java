@@ -4,8 +4,9 @@ import org.junit.platform.suite.api.SelectClasses;
 import org.junit.platform.suite.api.Suite;
 
 /**
- * Flink's own tests of the state processor API that leave the backend to the job's configuration,
- * on Lava, and those whose reader or writer is on one of Flink's backends, beside a job on Lava.
+ * Flink's own tests of the state processor API on Lava, as far as they take the backend from the
+ * job's configuration; and those with a reader or writer on one of Flink's backends, with a job on
+ * Lava.
  */
 @Suite
 @SelectClasses(

@@ -6,14 +6,14 @@ import org.junit.platform.suite.api.SelectClasses;
 import org.junit.platform.suite.api.Suite;
 
 /**
- * Flink's own windows under failures, and checkpoints in merged files, on Lava: some that are soon
- * done. All of them are in {@link FlinkWindowsLongITCase} and {@link FlinkResumeLongITCase}.
+ * Flink's own tests of windows under failures, and of checkpoints in merged files, on Lava: a fast
+ * selection. All of them are in {@link FlinkWindowsLongITCase} and {@link FlinkResumeLongITCase}.
  */
 @Suite
 @IncludeClassNamePatterns(".*")
 @SelectClasses(
         names = "org.apache.flink.test.checkpointing.ProcessingTimeWindowCheckpointingITCase")
-// Of its backends the fourth is "rocksdb" with incremental checkpoints.
+// The fourth of the test's backends is "rocksdb" with incremental checkpoints.
 @Select({
     "iteration:method:org.apache.flink.test.checkpointing.EventTimeWindowCheckpointingITCase"
             + "#testTumblingTimeWindowWithKVStateMaxMaxParallelism[3]",

@@ -10,19 +10,19 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.lavakv.Host;
 
 /**
- * Fails every test class of this module that leaves a native object open, or a byte of native
- * memory taken. Found through META-INF/services; JUnit 4's classes, which know no extensions, are
- * checked where their suite ends. A task may still be closing when its cluster has gone, so there
- * is a wait. Copies of Lava in a job's jar have a host of their own, which is not seen here.
+ * Fails every test class of this module that leaves a native object open or native memory
+ * allocated. Found through META-INF/services. JUnit 4 has no such extensions, so its classes are
+ * checked at the end of their suite. A task may still be closing after its cluster has ended, so
+ * the check waits. Copies of Lava in a job's jar have their own host, which is not checked here.
  */
 public final class NativeLeakCheck implements BeforeAllCallback, AfterAllCallback {
 
     private static final long WAIT_SECONDS = 60;
 
     /**
-     * When a task is cancelled while the changelog's wrapper reads its handles, Flink forgets the
-     * backend that it had made for it, and nobody can dispose of that. Its database goes when the
-     * JVM finds it; its lease stays with the slot.
+     * When a task is cancelled while the changelog's wrapper reads its handles, Flink loses the
+     * reference to the new backend, and nothing can dispose it. Its database is freed when the
+     * JVM's garbage collector finds it; its lease stays with the slot.
      */
     private static final Set<String> FLINK_FORGETS =
             Set.of("org.apache.flink.test.checkpointing.ChangelogLocalRecoveryITCase");
@@ -44,9 +44,9 @@ public final class NativeLeakCheck implements BeforeAllCallback, AfterAllCallbac
     }
 
     /**
-     * Waits until nothing native is open.
+     * Waits until no native object is open.
      *
-     * @param leakedBefore what {@link Host#leakedNativeObjects()} said before
+     * @param leakedBefore an earlier result of {@link Host#leakedNativeObjects()}
      */
     static void assertNothingLeakedSince(long leakedBefore) throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS);
@@ -64,10 +64,10 @@ public final class NativeLeakCheck implements BeforeAllCallback, AfterAllCallbac
         }
     }
 
-    /** What is open, but for leases that Flink has forgotten since this JVM began. */
+    /** Describes open objects, except leases that Flink has lost since this JVM began. */
     static String open() {
         String open = Host.describeOpen();
-        // What is left of a forgotten backend.
+        // The rest of a lost backend.
         return forgotten ? open.replaceAll("^(\\d+) native objects, \\1 leases$", "") : open;
     }
 }

@@ -6,9 +6,9 @@ import org.junit.jupiter.api.extension.ExecutionCondition;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * Leaves out those runs of Flink's migration tests that restore RocksDB's own files (native
- * savepoints and checkpoints): only RocksDB reads them, whatever the other backend is. Canonical
- * savepoints taken on RocksDB, and everything taken on the heap backend, stay in.
+ * Skips those runs of Flink's migration tests that restore RocksDB's own files (native savepoints
+ * and checkpoints), because only RocksDB reads them. Canonical savepoints taken on RocksDB, and
+ * everything taken on the heap backend, are included.
  */
 public class NativeRocksDbFixtureCondition implements ExecutionCondition {
     private static final Pattern NATIVE_ROCKSDB =

@@ -40,10 +40,10 @@ import org.apache.flink.streaming.util.TestStreamEnvironment;
 import org.apache.flink.util.ExceptionUtils;
 
 /**
- * A job on a small cluster in this JVM that takes numbers and is stopped behind a snapshot; another
- * run goes on from there, and at last one says what it holds. Its operators are {@link
- * NumbersState.Keeper} and a window with a sum; both have timers. Threads: one run at a time in the
- * JVM.
+ * A job on a small cluster in this JVM that processes numbers and is stopped after a snapshot.
+ * Another run continues from the snapshot, and the last one emits its content. The operators are
+ * {@link NumbersState.Keeper} and a window with a sum; both have timers. Threads: one run at a time
+ * in the JVM.
  */
 final class NumbersJob {
 
@@ -61,10 +61,10 @@ final class NumbersJob {
                     CheckpointFailureReason.CHECKPOINT_DECLINED_ON_CANCELLATION_BARRIER,
                     CheckpointFailureReason.CHANNEL_STATE_SHARED_STREAM_EXCEPTION);
 
-    /** What a source waits for. */
+    /** A source waits for this latch. */
     private static volatile CountDownLatch running = new CountDownLatch(0);
 
-    /** What a source counts down when it has sent all. */
+    /** A source counts this latch down when it has sent all numbers. */
     private static volatile CountDownLatch sending = new CountDownLatch(0);
 
     /** The kind of a snapshot. */
@@ -90,14 +90,14 @@ final class NumbersJob {
         this.parallelism = parallelism;
     }
 
-    /** Where the next runs begin. */
+    /** Sets the snapshot from which the next runs begin. */
     NumbersJob startFrom(String snapshot, RecoveryClaimMode mode) {
         from = snapshot;
         claimMode = mode;
         return this;
     }
 
-    /** Makes every number take so long, so that some are under way when a snapshot is taken. */
+    /** Makes every number take this long, so that some are in flight when a snapshot is taken. */
     NumbersJob slow(long milliseconds) {
         pauseMs = milliseconds;
         return this;
@@ -111,10 +111,10 @@ final class NumbersJob {
     }
 
     /**
-     * Takes the numbers in [begin, end), then a snapshot, and is cancelled.
+     * Processes the numbers in [begin, end), then takes a snapshot, and is cancelled.
      *
-     * @param directory where a savepoint goes
-     * @return where the snapshot is
+     * @param directory the target of a savepoint
+     * @return the location of the snapshot
      */
     String take(long begin, long end, Kind kind, Path directory) throws Exception {
         StreamExecutionEnvironment environment = environment();
@@ -131,20 +131,20 @@ final class NumbersJob {
             result(job);
             return snapshot;
         } catch (Exception | AssertionError e) {
-            // What the job itself failed with says more.
+            // The failure of the job itself is more informative.
             cluster.cancelJob(job).exceptionally(failure -> null);
             result(job).getSerializedThrowable().ifPresent(e::addSuppressed);
             throw e;
         } finally {
-            running.countDown(); // for the next run, which may not wait for it
+            running.countDown(); // releases a source that still waits
         }
     }
 
     /**
-     * Starts, and ends at once: for a job that should not get so far. Not by its {@link #content}:
-     * Flink's collecting sink brings its TaskManager down when it has not been opened.
+     * Starts, and ends at once: for a job that is expected to fail before. {@link #content} is not
+     * suitable: Flink's collecting sink terminates its TaskManager when it has not been opened.
      *
-     * @throws Exception behind which is what the job failed with
+     * @throws Exception caused by the failure of the job
      */
     void start() throws Exception {
         take(0, 0, Kind.CHECKPOINT, null);
@@ -166,9 +166,10 @@ final class NumbersJob {
     }
 
     /**
-     * Tasks decline it while they still take what was under way at an unaligned one. Then those
-     * after such a task are told to forget it, and those that write into one file with it cannot go
-     * on; which of them is heard first is chance. Any other failure is the test's.
+     * Takes a checkpoint, and tries again if tasks decline it. Tasks decline while they still
+     * process in-flight data of an unaligned checkpoint. Subsequent tasks are then told to abort
+     * it, and those that write into one file with such a task cannot continue; which of these
+     * failures is reported first is random. Any other failure fails the test.
      */
     private String checkpoint(JobID job) throws Exception {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
@@ -191,7 +192,7 @@ final class NumbersJob {
                 .isPresent();
     }
 
-    /** All that it holds: states, timers as they fire, and windows as they close; sorted. */
+    /** The whole content: states, timers as they fire, and windows as they close; sorted. */
     List<String> content() throws Exception {
         return sorted(results(environment(), new Numbers(-2 * KEYS + 1, -KEYS + 1, true)));
     }
@@ -202,7 +203,7 @@ final class NumbersJob {
         return lines;
     }
 
-    /** What it should hold when it has taken the numbers in [0, end). */
+    /** The expected content after the numbers in [0, end). */
     static List<String> expected(long end) {
         List<String> lines = expectedStates(end);
         lines.addAll(expectedWindows(end));
@@ -248,15 +249,16 @@ final class NumbersJob {
 
     private StreamExecutionEnvironment environment() {
         Configuration own = new Configuration(configuration);
-        // No checkpoint by itself; but without this, none is exactly-once or unaligned.
+        // Takes no periodic checkpoint within the test; but without an interval, no checkpoint is
+        // exactly-once or unaligned.
         own.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, Duration.ofHours(1));
         own.set(RestartStrategyOptions.RESTART_STRATEGY, "none");
-        // All in files, none in the metadata.
+        // All state in files, none in the metadata.
         own.set(CheckpointingOptions.FS_SMALL_FILE_THRESHOLD, MemorySize.ZERO);
         if (from != null) {
             own.set(StateRecoveryOptions.SAVEPOINT_PATH, from);
             own.set(StateRecoveryOptions.RESTORE_MODE, claimMode);
-            // With merged files Flink notes something for each operator, for the sinks, too.
+            // With merged files Flink stores state for each operator, including the sinks.
             own.set(StateRecoveryOptions.SAVEPOINT_IGNORE_UNCLAIMED_STATE, true);
         }
         StreamExecutionEnvironment environment = environment(cluster, own, parallelism);

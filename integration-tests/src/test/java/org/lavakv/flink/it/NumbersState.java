@@ -28,9 +28,9 @@ import org.apache.flink.util.Collector;
 import org.apache.flink.util.Preconditions;
 
 /**
- * What {@link NumbersJob} keeps of the numbers that fall to a key, in states of several kinds, and
- * how a job, a reader and a writer of savepoints each come to it. All of them put it into the same
- * words. Threads: one, the task's.
+ * The content that {@link NumbersJob} stores for the numbers of a key, in states of several kinds,
+ * and how a job, a reader and a writer of savepoints access it. All of them describe it in the same
+ * form. Threads: one, the task's.
  */
 final class NumbersState implements Serializable {
 
@@ -76,7 +76,7 @@ final class NumbersState implements Serializable {
         return key + " has " + sum + " in the window from " + start;
     }
 
-    /** Some of these are long enough to be kept apart from their keys. */
+    /** Some of these are long enough to be separated. */
     static String textOf(long number) {
         return "number " + number + (number % 7 == 0 ? "!".repeat(5000) : "");
     }
@@ -89,9 +89,7 @@ final class NumbersState implements Serializable {
         return (int) (Math.abs(number) % NumbersJob.KEYS);
     }
 
-    /**
-     * Keeps numbers, on the backend that it is told; one below zero asks what there is of its key.
-     */
+    /** Stores numbers, on the given backend; a negative number requests the content of its key. */
     static final class Keeper extends KeyedProcessFunction<Integer, Long, String>
             implements CheckpointedFunction {
 
@@ -138,7 +136,7 @@ final class NumbersState implements Serializable {
         }
     }
 
-    /** As {@link Keeper}, from within a savepoint that is written. */
+    /** Like {@link Keeper}, for a savepoint being written. */
     static final class Bootstrapper extends KeyedStateBootstrapFunction<Integer, Long> {
 
         private static final long serialVersionUID = 1L;
@@ -157,7 +155,7 @@ final class NumbersState implements Serializable {
         }
     }
 
-    /** What {@link Keeper} says of its states and timers, from a savepoint that is read. */
+    /** The output of {@link Keeper} for its states and timers, from a savepoint being read. */
     static final class Reader extends KeyedStateReaderFunction<Integer, String> {
 
         private static final long serialVersionUID = 1L;
@@ -178,7 +176,7 @@ final class NumbersState implements Serializable {
         }
     }
 
-    /** Says what a window holds when it closes. */
+    /** Emits the content of a window when it closes. */
     static final class WindowCloser
             extends ProcessWindowFunction<Long, String, Integer, TimeWindow> {
 
@@ -191,7 +189,7 @@ final class NumbersState implements Serializable {
         }
     }
 
-    /** As {@link WindowCloser}, from a savepoint that is read. */
+    /** Like {@link WindowCloser}, from a savepoint being read. */
     static final class WindowReader
             extends WindowReaderFunction<Long, String, Integer, TimeWindow> {
 

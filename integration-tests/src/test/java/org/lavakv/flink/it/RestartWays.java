@@ -36,10 +36,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A job is stopped and started again several times, each time another way: of its snapshot, of what
- * happens to the one that it comes from, of its parallelism, and of what Flink puts around Lava. In
- * the end it holds every number once. What a job has claimed and no longer needs, Flink deletes;
- * what it has not claimed, the test deletes as soon as the next snapshot is there.
+ * A job is stopped and started again several times. Each restart differs in the kind of its
+ * snapshot, the ownership of the previous one, the parallelism, and Flink's features around Lava.
+ * In the end the job contains every number once. Flink deletes snapshots that a job has claimed and
+ * no longer needs. The test deletes unclaimed ones as soon as the next snapshot exists.
  */
 @Timeout(180)
 abstract class RestartWays {
@@ -61,7 +61,7 @@ abstract class RestartWays {
                                 .build());
     }
 
-    /** What Flink does besides in one run of the job. */
+    /** A feature of Flink in one run of the job. */
     enum Around {
         NOTHING,
         FILE_MERGING,
@@ -75,7 +75,7 @@ abstract class RestartWays {
         }
     }
 
-    /** One run of the job: where it begins it does not know. */
+    /** One run of the job; it does not contain where the run begins. */
     static final class Run {
         final int parallelism;
         final Around around;
@@ -83,8 +83,8 @@ abstract class RestartWays {
         final NumbersJob.Kind kind;
 
         /**
-         * @param mode what the run does with the snapshot of the one before
-         * @param kind how it ends
+         * @param mode what the run does with the snapshot of the previous run
+         * @param kind how the run ends
          */
         Run(int parallelism, Around around, RecoveryClaimMode mode, NumbersJob.Kind kind) {
             this.parallelism = parallelism;
@@ -140,7 +140,7 @@ abstract class RestartWays {
                         noClaim(3, Around.FILE_MERGING, checkpoint),
                         noClaim(1, Around.FILE_MERGING, nativeOne),
                         noClaim(2, Around.FILE_MERGING, checkpoint)),
-                // Records under way, in channels of another number.
+                // In-flight records, restored with another number of channels.
                 List.of(
                         claim(2, Around.UNALIGNED, checkpoint),
                         claim(3, Around.UNALIGNED, checkpoint),
@@ -148,8 +148,8 @@ abstract class RestartWays {
                         noClaim(3, Around.UNALIGNED_FILE_MERGING, checkpoint),
                         claim(2, Around.UNALIGNED_FILE_MERGING, checkpoint),
                         claim(2, Around.NOTHING, checkpoint)),
-                // The changelog off, on, rescaled, off, on, off; not rescaled twice, and never on
-                // straight after a savepoint, see docs/testing.md.
+                // The changelog off, on, rescaled, off, on, off. It is not rescaled twice, and
+                // never on immediately after a savepoint, see docs/testing.md.
                 List.of(
                         claim(2, Around.NOTHING, checkpoint),
                         claim(2, Around.CHANGELOG, checkpoint),
@@ -165,7 +165,7 @@ abstract class RestartWays {
                         claim(2, Around.CHANGELOG, checkpoint)));
     }
 
-    /** Flink would replay the changelog twice; the way that the message names leads on. */
+    /** Flink would replay the changelog twice; the workaround in the message works. */
     @Test
     void refusesToRescaleTwiceUnderTheChangelog(@InjectMiniCluster MiniCluster cluster)
             throws Exception {
@@ -223,7 +223,7 @@ abstract class RestartWays {
                 assertKept(next, run.around);
             }
             changelog |= run.around.has(Around.CHANGELOG);
-            // The changelog holds on to what it came from until it has written all anew.
+            // The changelog needs the previous snapshot until it has materialized everything.
             if (last != null && !changelog) {
                 assertOrMakeGone(last, run);
             }
@@ -263,7 +263,7 @@ abstract class RestartWays {
                 || subtask.getResultSubpartitionState().hasState();
     }
 
-    /** A checkpoint is of the kind that Flink was asked for, so that its way was taken. */
+    /** Checks that a checkpoint is of the requested kind, so that the intended path was tested. */
     void assertKept(String checkpoint, Around around) throws IOException {
         List<KeyedStateHandle> handles =
                 subtasks(checkpoint)
@@ -297,11 +297,12 @@ abstract class RestartWays {
         }
     }
 
-    /** What was before a run goes when the run's own snapshot is there. */
+    /** The previous snapshot is deleted when the run's own snapshot exists. */
     private static void assertOrMakeGone(String last, Run run) throws Exception {
         Path directory = Path.of(URI.create(last));
         if (run.mode == RecoveryClaimMode.NO_CLAIM) {
-            // All of a job: what its checkpoints share lies beside them.
+            // Deletes the whole directory of a job, because files shared by its checkpoints are
+            // beside them.
             FileUtils.deleteDirectory(
                     (directory.getFileName().toString().startsWith("chk-")
                                     ? directory.getParent()

@@ -10,7 +10,7 @@ import org.apache.flink.test.junit5.MiniClusterExtension;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The ways through the changelog, in Flink's own storage. */
+/** The cases with the changelog, in Flink's own storage. */
 class RestartWaysFilesystemChangelogITCase extends RestartWays {
 
     @TempDir static Path changelog;

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.lavakv.flink.changelog.ChangelogOptions;
 
-/** All ways, with the changelog in Lava's storage. */
+/** All cases, with the changelog in Lava's storage. */
 class RestartWaysITCase extends RestartWays {
 
     @TempDir static Path changelog;
@@ -28,11 +28,11 @@ class RestartWaysITCase extends RestartWays {
                     () ->
                             new Configuration()
                                     .set(StateChangelogOptions.STATE_CHANGE_LOG_STORAGE, "lava")
-                                    // A job's own directory does not reach the changelog.
+                                    // A job's own directory is not available to the changelog.
                                     .set(
                                             CheckpointingOptions.CHECKPOINTS_DIRECTORY,
                                             changelog.toUri().toString())
-                                    // Small ones are as good for a test.
+                                    // Small values are sufficient for a test.
                                     .set(
                                             ChangelogOptions.SHARED_VALUE_MIN_SIZE,
                                             new MemorySize(1)));

@@ -39,9 +39,9 @@ import org.lavakv.flink.LavaStateBackend;
 import org.slf4j.LoggerFactory;
 
 /**
- * An operator with every kind of state, TTL and timers moves from one backend to another, and goes
- * on as if it had stayed: by canonical savepoints between any two, by checkpoints and native
- * savepoints within Lava, with and without Flink's changelog around it.
+ * An operator with every kind of state, TTL and timers moves from one backend to another, and
+ * behaves as if it had not moved. Canonical savepoints move it between any two backends;
+ * checkpoints and native savepoints within Lava. Cases exist with and without Flink's changelog.
  */
 @Timeout(180)
 class SavepointSwitchTest {
@@ -54,7 +54,7 @@ class SavepointSwitchTest {
 
     @TempDir Path root;
 
-    /** A backend and what is around it. */
+    /** A backend and its environment. */
     enum Backend {
         HEAP,
         ROCKS,
@@ -72,7 +72,7 @@ class SavepointSwitchTest {
             return name().endsWith("CHANGELOG");
         }
 
-        /** An operator on it, its files in directories below {@code root}. */
+        /** An operator on this backend, with files in directories below {@code root}. */
         KeyedOneInputStreamOperatorTestHarness<String, String, String> harness(
                 KeyedProcessFunction<String, String, String> function,
                 ClassLoader classes,
@@ -161,7 +161,7 @@ class SavepointSwitchTest {
         return lines;
     }
 
-    /** Everything that can be seen of it, and of what it does next. */
+    /** The whole visible content of the operator, and its later output. */
     private static List<String> rest(
             KeyedOneInputStreamOperatorTestHarness<String, String, String> harness)
             throws Exception {
@@ -189,11 +189,11 @@ class SavepointSwitchTest {
         send(harness, "seven,x");
         harness.setStateTtlProcessingTime(TTL_MS);
         send(harness, "twelve");
-        // What "one" and "seven,x" wrote has expired now, "twelve" has not.
+        // The values of "one" and "seven,x" have expired now, the value of "twelve" has not.
         harness.setStateTtlProcessingTime(TTL_MS + 10);
     }
 
-    /** What an operator does that is never moved. */
+    /** The output of an operator that is never moved. */
     private List<String> expected() throws Exception {
         try (KeyedOneInputStreamOperatorTestHarness<String, String, String> harness =
                 harness(Backend.HEAP)) {
@@ -259,7 +259,7 @@ class SavepointSwitchTest {
         assertThat(moved(from, to, NATIVE)).containsExactlyElementsOf(expected());
     }
 
-    /** RocksDB's restore fails before it fetches anything, and says what the files are. */
+    /** RocksDB's restore fails before it fetches anything, and names the origin of the files. */
     @ParameterizedTest(name = "{0}")
     @EnumSource(
             value = Backend.class,

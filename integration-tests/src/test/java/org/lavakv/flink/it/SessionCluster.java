@@ -33,7 +33,7 @@ import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
 import org.apache.flink.runtime.testutils.InMemoryReporter;
 
 /**
- * A session cluster in this JVM, to which jobs come as they come from users: as jars, by Flink's
+ * A session cluster in this JVM that receives jobs like a user's cluster: as jars, from Flink's
  * command line client, over REST. Ownership: the test closes it.
  */
 final class SessionCluster implements AutoCloseable {
@@ -45,8 +45,8 @@ final class SessionCluster implements AutoCloseable {
     private final MiniCluster cluster;
 
     /**
-     * @param directory an empty one for all that the cluster writes
-     * @param configuration what its config.yaml says
+     * @param directory an empty directory for all files of the cluster
+     * @param configuration the content of its config.yaml
      */
     SessionCluster(Path directory, Configuration configuration) throws Exception {
         this.directory = directory;
@@ -64,7 +64,7 @@ final class SessionCluster implements AutoCloseable {
         cluster.start();
     }
 
-    /** The client's configuration: only where the cluster is. */
+    /** The client's configuration: only the address of the cluster. */
     Configuration client() throws Exception {
         URI address = cluster.getRestAddress().get();
         Configuration client = new Configuration();
@@ -94,7 +94,7 @@ final class SessionCluster implements AutoCloseable {
         return jobs.iterator().next();
     }
 
-    /** Waits for a job's end; throws what it failed with. */
+    /** Waits for a job's end; throws the job's failure. */
     JobExecutionResult result(JobID job) throws Exception {
         return cluster.requestJobResult(job)
                 .get()
@@ -107,7 +107,7 @@ final class SessionCluster implements AutoCloseable {
                 .collect(Collectors.toCollection(HashSet::new));
     }
 
-    /** The groups of a job's metrics that come from Lava, e.g. "lava.state.count". */
+    /** The groups of a job's metrics that belong to Lava, e.g. "lava.state.count". */
     Set<String> lavaMetrics(JobID job) {
         Set<String> groups = new TreeSet<>();
         for (MetricGroup group : reporter.getMetricsByGroup().keySet()) {
@@ -120,14 +120,14 @@ final class SessionCluster implements AutoCloseable {
         return groups;
     }
 
-    /** Files and directories of Lava that are left under the cluster's working directories. */
+    /** Files and directories of Lava left under the cluster's working directories. */
     List<Path> leftovers() throws IOException {
         while (true) {
             try (Stream<Path> files = Files.walk(directory.resolve("tmp"))) {
                 return files.filter(file -> file.getFileName().toString().contains("lava"))
                         .collect(Collectors.toList());
             } catch (UncheckedIOException e) {
-                // Flink still removes what is its own there.
+                // Flink is still removing its own files there.
                 if (!(e.getCause() instanceof NoSuchFileException)) {
                     throw e;
                 }
@@ -140,7 +140,9 @@ final class SessionCluster implements AutoCloseable {
         cluster.close();
     }
 
-    /** Packs a class with those inside it, and all of the jars or directories named. */
+    /**
+     * Packs a class with its inner classes, and the whole content of the given jars or directories.
+     */
     static Path jar(Path file, Class<?> job, Set<Path> whole) throws IOException {
         try (OutputStream out = Files.newOutputStream(file);
                 JarOutputStream jar = new JarOutputStream(out)) {

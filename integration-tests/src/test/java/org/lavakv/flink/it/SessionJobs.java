@@ -45,12 +45,12 @@ import org.lavakv.flink.LavaConfigurableOptions;
 
 /**
  * A session cluster in this JVM that runs many small jobs with keyed state in Lava, {@link #BESIDE}
- * at a time: of three in turn one finishes, one fails for good and one is cancelled amid its work,
- * all with checkpoints meanwhile. Ownership: the test closes it.
+ * at a time. Of three successive jobs one finishes, one fails for good, and one is cancelled during
+ * its work, all with checkpoints. Ownership: the test closes it.
  */
 final class SessionJobs implements AutoCloseable {
 
-    /** How many jobs run at a time. */
+    /** Number of concurrent jobs. */
     static final int BESIDE = 2;
 
     private static final int PARALLELISM = 2;
@@ -62,7 +62,7 @@ final class SessionJobs implements AutoCloseable {
 
     private static final long WAIT_SECONDS = 60;
 
-    /** For each job that is to be cancelled, that it has got so far. */
+    /** For each job to be cancelled, a latch that shows its progress. */
     private static final Map<Integer, CountDownLatch> AMID_WORK = new ConcurrentHashMap<>();
 
     private final Path directory;
@@ -94,7 +94,7 @@ final class SessionJobs implements AutoCloseable {
     }
 
     /**
-     * @param directory an empty one for all that the cluster writes
+     * @param directory an empty directory for all files of the cluster
      */
     SessionJobs(Path directory) throws Exception {
         this.directory = directory;
@@ -112,7 +112,7 @@ final class SessionJobs implements AutoCloseable {
         cluster.start();
     }
 
-    /** Runs so many jobs more to their ends, which must be those that they were made for. */
+    /** Runs more jobs to their ends, which must be the intended ones. */
     void run(int count) throws Exception {
         List<Job> running = new ArrayList<>();
         for (int i = 0; i < count; i++) {
@@ -170,10 +170,10 @@ final class SessionJobs implements AutoCloseable {
     /** Resident memory of this process, bytes. */
     static final class Resident {
 
-        /** All of it. */
+        /** Total resident memory. */
         final long bytes;
 
-        /** What is neither the JVM's heap nor its classes and compiled code. */
+        /** Memory outside the JVM's heap, classes and compiled code. */
         final long outsideBytes;
 
         private Resident(long bytes) {
@@ -192,9 +192,9 @@ final class SessionJobs implements AutoCloseable {
     }
 
     /**
-     * Waits until nothing of the jobs is left in the process, and fails when that does not come.
+     * Waits until the process contains nothing of the jobs; fails after a timeout.
      *
-     * @return its memory then, behind a collection of garbage
+     * @return its memory after a garbage collection
      */
     static Resident residentWithNothingOpen() throws Exception {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS);
@@ -205,10 +205,10 @@ final class SessionJobs implements AutoCloseable {
         assertThat(NativeLeakCheck.open()).as("what is open").isEmpty();
         HostStatistics host = Host.getStatistics();
         assertThat(host.instancesOpen()).as("instances").isZero();
-        // What threads keep for their calls goes with them.
+        // Threads free their memory when they end.
         assertThat(host.chargedBytes() - host.bindingBytes()).as("charged bytes").isZero();
         assertThat(host.threads()).as("native threads").isZero();
-        // The second also finds what the first one's cleaners let go.
+        // The second run also collects objects released by the first run's cleaners.
         System.gc();
         Thread.sleep(200);
         System.gc();
@@ -224,7 +224,7 @@ final class SessionJobs implements AutoCloseable {
         return Long.parseLong(lines.get(0).replaceAll("\\D", "")) << 10;
     }
 
-    /** Instances' directories and volumes that are left under the cluster's working directories. */
+    /** Directories of instances and volumes left under the cluster's working directories. */
     List<Path> leftovers() throws IOException {
         try (var files = Files.walk(directory.resolve("tmp"))) {
             return files.filter(file -> file.getFileName().toString().contains("lava"))
@@ -237,7 +237,7 @@ final class SessionJobs implements AutoCloseable {
         cluster.close();
     }
 
-    /** Overwrites values, and fills a map to iterate over. */
+    /** Overwrites values, and fills a map and iterates over it. */
     private static final class Work extends KeyedProcessFunction<Long, Long, Long>
             implements CheckpointedFunction {
 

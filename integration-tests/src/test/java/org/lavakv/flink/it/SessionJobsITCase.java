@@ -8,7 +8,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.lavakv.Host;
 
-/** 200 jobs of one session cluster leave nothing native behind, and resident memory flat. */
+/**
+ * After 200 jobs of one session cluster no native object is left, and resident memory has not
+ * grown.
+ */
 @Timeout(600)
 class SessionJobsITCase {
 
@@ -16,9 +19,9 @@ class SessionJobsITCase {
     private static final int STEPS = 4;
 
     /**
-     * By how much resident memory behind the last job may pass that behind the first 50. Measured:
-     * 17 to 44 MiB, where the same jobs on Flink's hashmap grew by 23; nearly all of that is the
-     * JVM's heap and classes, for Flink keeps something of every job.
+     * Limit for the growth of resident memory from the 50th to the last job. Measured: 17 to 44
+     * MiB, where the same jobs on Flink's hashmap grew by 23. Almost all of it is the JVM's heap
+     * and classes, because Flink keeps some data of every job.
      */
     private static final long RESIDENT_BYTES = 80L << 20;
 

@@ -7,8 +7,8 @@ import org.junit.platform.suite.api.BeforeSuite;
 import org.lavakv.Host;
 
 /**
- * What all suites of Flink's own end-to-end tests share: the proof that their tasks kept keyed
- * state in Lava, by the count of {@link CountedLava}. Lava is what {@code rocksdb} says here.
+ * Common to all suites of Flink's own end-to-end tests: verifies by the count of {@link
+ * CountedLava} that their tasks kept keyed state in Lava. Here {@code rocksdb} means Lava.
  */
 abstract class ShadowedBackend {
     private static long keyedBackendsBefore;

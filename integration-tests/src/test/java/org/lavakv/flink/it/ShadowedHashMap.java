@@ -4,7 +4,7 @@ import org.apache.flink.runtime.state.hashmap.HashMapStateBackendFactory;
 import org.junit.platform.suite.api.AfterSuite;
 import org.junit.platform.suite.api.BeforeSuite;
 
-/** For suites whose tests say {@code hashmap} or leave the backend open: that is Lava, too. */
+/** For suites whose tests configure {@code hashmap} or no backend: this means Lava as well. */
 abstract class ShadowedHashMap extends ShadowedBackend {
 
     @BeforeSuite

@@ -53,7 +53,7 @@ import org.lavakv.flink.LavaOptions;
 
 /**
  * A job under the changelog whose large values are written once, for the changelog and for the
- * state: it fails, it is stopped and started again, and each time it holds what it had.
+ * state. It fails, is stopped and is started again, and each time has its previous state.
  */
 @Timeout(180)
 class SharedValuesITCase {
@@ -75,13 +75,13 @@ class SharedValuesITCase {
                                             CheckpointingOptions.CHECKPOINTS_DIRECTORY,
                                             changelog.toUri().toString()));
 
-    /** What the job has found wrong. */
+    /** Errors that the job has found. */
     private static final ConcurrentSkipListSet<String> WRONG = new ConcurrentSkipListSet<>();
 
-    /** Numbers of which the state is known to have been right, in this run. */
+    /** Number of values in this run whose state was verified. */
     private static final AtomicLong TAKEN = new AtomicLong();
 
-    /** The job fails when it has taken so many. */
+    /** The job fails when it has processed this many values. */
     private static volatile long failAt = Long.MAX_VALUE;
 
     @BeforeEach
@@ -99,7 +99,7 @@ class SharedValuesITCase {
         return text.toString();
     }
 
-    /** Each key again and again. */
+    /** Sends each key again and again. */
     private static final class Rounds implements SourceFunction<Long> {
         private static final long serialVersionUID = 1L;
         private volatile boolean cancelled;
@@ -121,8 +121,8 @@ class SharedValuesITCase {
     }
 
     /**
-     * For each key the number of times it came, and in three states the text that belongs to it: in
-     * a list with those before it.
+     * For each key stores the number of its values, and in three states the text that belongs to
+     * this number; the list contains the previous texts as well.
      */
     private static final class Checked extends KeyedProcessFunction<Long, Long, Long> {
         private static final long serialVersionUID = 1L;
@@ -199,7 +199,10 @@ class SharedValuesITCase {
                         Duration.ofMillis(10));
     }
 
-    /** Runs until so many were taken, then until a checkpoint has shared files, which is given. */
+    /**
+     * Runs until this many values were processed, then until a checkpoint has shared files, and
+     * returns the checkpoint.
+     */
     private String run(MiniCluster cluster, Configuration of, String from, long count)
             throws Exception {
         Configuration configuration = new Configuration(of);
@@ -233,7 +236,7 @@ class SharedValuesITCase {
         return checkpoint;
     }
 
-    /** The completed checkpoint that Flink keeps; null: none yet. */
+    /** The completed checkpoint that Flink keeps; null if there is none yet. */
     private String newest(JobID job) throws IOException {
         Path checkpoints = root.resolve("checkpoints").resolve(job.toHexString());
         if (Files.notExists(checkpoints)) {
@@ -251,7 +254,7 @@ class SharedValuesITCase {
         return Long.parseLong(checkpoint.getFileName().toString().substring("chk-".length()));
     }
 
-    /** It may be gone before it is read. */
+    /** The checkpoint may be deleted before it is read. */
     private static boolean isShared(String checkpoint) {
         try {
             return checkpoint != null

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * SQL as users send it: statements to Flink's SQL gateway, which runs the queries on a session
- * cluster that was told nothing of Lava.
+ * cluster that is not configured for Lava.
  */
 class SqlITCase {
 
@@ -128,7 +128,7 @@ class SqlITCase {
                 .contains("lava", "lava.state.left-records", "lava.state.right-records");
     }
 
-    /** Asynchronous state, as SQL asks for it. */
+    /** Asynchronous state as SQL requests it. */
     @Test
     void asynchronousGroupsAreInLavaToo() throws Exception {
         run("SET 'state.backend.type' = 'lava'");
@@ -154,7 +154,7 @@ class SqlITCase {
                                         + row.getLong(2)
                                         + " "
                                         + row.getLong(3));
-        // Each row of a group takes back the one before; what stays is the answer.
+        // Each row of a group retracts the previous one; the remaining rows are the result.
         Map<String, Integer> table = new TreeMap<>();
         for (String row : rows) {
             int change = row.startsWith("+") ? 1 : -1;
@@ -175,7 +175,7 @@ class SqlITCase {
             expected.add(group + " " + count + " " + sum + " " + max);
         }
         assertThat(table.keySet()).isEqualTo(expected);
-        // A single row each would not have needed the state.
+        // A single row for each group would not have needed the state.
         assertThat(rows).hasSizeGreaterThan(2 * GROUPS);
         return cluster.lavaMetrics(job);
     }
@@ -188,7 +188,7 @@ class SqlITCase {
         String of(RowData row);
     }
 
-    /** Runs a statement to its end; adds its rows, each after what it changes. */
+    /** Runs a statement to its end; adds its rows, each after its kind of change. */
     private JobID query(String statement, List<String> rows, Line line) throws Exception {
         OperationHandle operation =
                 gateway.executeStatement(session, statement, -1, new Configuration());

@@ -24,8 +24,8 @@ import org.lavakv.flink.LavaOptions;
 import org.lavakv.flink.LavaOptions.TimerService;
 
 /**
- * Windows of SQL, whose operators use one object for all keys where the backend says that they may:
- * as on {@code hashmap}, wherever the timers are.
+ * Windows of SQL. Their operators reuse one object for all keys if the backend allows it. Results
+ * must equal those of {@code hashmap}, wherever the timers are.
  */
 class SqlWindowsITCase {
 
@@ -101,7 +101,7 @@ class SqlWindowsITCase {
         LocalDateTime begin = LocalDateTime.of(2024, 1, 1, 0, 0);
         Row[] rows = new Row[ROWS];
         for (int i = 0; i < ROWS; i++) {
-            // Rather in order, and so far apart that sessions end.
+            // Almost in order, and so far apart that sessions end.
             rows[i] =
                     Row.of(
                             "key " + random.nextInt(KEYS),

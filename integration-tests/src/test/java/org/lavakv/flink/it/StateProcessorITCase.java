@@ -45,9 +45,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.lavakv.flink.LavaStateBackend;
 
 /**
- * Flink's state processor API on Lava: it reads what a job on Lava left, in every kind of snapshot,
- * and a job on Lava goes on from what it wrote. Its canonical savepoints go to other backends and
- * come from there.
+ * Flink's state processor API on Lava. It reads the state of a job on Lava from every kind of
+ * snapshot, and a job on Lava continues from its output. Canonical savepoints are exchanged with
+ * other backends.
  */
 @Timeout(180)
 class StateProcessorITCase {
@@ -65,7 +65,7 @@ class StateProcessorITCase {
     @TempDir Path root;
     private MiniCluster cluster;
 
-    /** What reads and writes. */
+    /** The backend of the reader and writer. */
     enum Processor {
         LAVA,
         HEAP,
@@ -135,7 +135,7 @@ class StateProcessorITCase {
                                 Types.STRING));
     }
 
-    /** With themselves as timestamps, in whose order a batch sorts the numbers of a key. */
+    /** Uses the numbers as timestamps, by which a batch sorts the numbers of a key. */
     private static DataStream<Long> numbers(StreamExecutionEnvironment environment, long end) {
         return environment
                 .fromSequence(0, end - 1)
@@ -199,7 +199,7 @@ class StateProcessorITCase {
                 .isEqualTo(NumbersJob.expected(NUMBERS));
     }
 
-    /** One operator gets other states, the other keeps its own, whose files Flink copies. */
+    /** One operator gets other states; the other keeps its own, whose files Flink copies. */
     @ParameterizedTest
     @EnumSource(
             value = RecoveryClaimMode.class,
@@ -216,7 +216,7 @@ class StateProcessorITCase {
                                 .collect(Collectors.toList()));
     }
 
-    /** Flink copies no file of a native savepoint, of whatever backend; that is told. */
+    /** Flink copies no file of a native savepoint, for any backend; the error message says so. */
     @Test
     void nativeSavepointWithOneOperatorReplacedLacksFilesAndSaysSo() throws Exception {
         String changed = changed(NumbersJob.Kind.NATIVE);

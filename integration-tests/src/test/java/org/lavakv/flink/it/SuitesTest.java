@@ -16,8 +16,8 @@ import org.junit.platform.suite.api.Select;
 import org.junit.platform.suite.api.SelectClasses;
 
 /**
- * The suites of Flink's own tests name classes and methods as text. One that JUnit does not find,
- * or that a filter drops, would be left out without a word.
+ * The suites of Flink's own tests name classes and methods as text. JUnit would silently omit a
+ * name that it does not find, or that a filter drops.
  */
 class SuitesTest {
 

@@ -24,8 +24,8 @@ import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
 import org.apache.flink.util.Collector;
 
 /**
- * Keeps every kind of state, with and without TTL, and timers of both kinds. The record "read" of a
- * key says what all states hold; every other record changes them.
+ * Has every kind of state, with and without TTL, and timers of both kinds. The record "read" of a
+ * key emits the content of all states; every other record changes them.
  */
 final class SwitchingOperator extends KeyedProcessFunction<String, String, String> {
 
@@ -156,7 +156,7 @@ final class SwitchingOperator extends KeyedProcessFunction<String, String, Strin
                 context.getCurrentKey() + " timer " + context.timeDomain() + " at " + timestamp);
     }
 
-    /** Keeps what it is the average of, and of how many. */
+    /** Stores the sum and the number of its inputs. */
     private static final class Average
             implements AggregateFunction<Long, Tuple2<Long, Long>, String> {
 

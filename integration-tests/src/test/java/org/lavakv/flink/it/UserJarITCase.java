@@ -24,7 +24,7 @@ import org.lavakv.LavaDB;
 import org.lavakv.flink.LavaStateBackend;
 
 /**
- * The plugin in {@code lib/}, and again inside the jar of a job: Flink gives each such job Lava's
+ * The plugin is in {@code lib/}, and also inside the jar of a job: Flink gives each such job Lava's
  * classes from its own jar, and one TaskManager loads the native library several times.
  */
 @Timeout(180)
@@ -71,7 +71,7 @@ class UserJarITCase {
         threeCopies(CountingJob.PARALLELISM);
     }
 
-    /** Flink has one shared resource for each id, and each copy has a lease class of its own. */
+    /** Flink has one shared resource for each id, and each copy has its own lease class. */
     @Test
     void threeCopiesHaveFixedMemoryOfTheTaskManager() throws Exception {
         start("memory.managed", "false", "memory.fixed-per-tm", "48mb");
@@ -85,7 +85,7 @@ class UserJarITCase {
                         cluster.submit(List.of(), thin, List.of("gate:" + gate)),
                         cluster.submit(List.of(), fat, List.of("gate:" + gate)),
                         cluster.submit(List.of(), fat, List.of("gate:" + gate)));
-        // All subtasks have their backends open when the first of them goes on.
+        // All subtasks have opened their backends when the first of them continues.
         while (waiting() < 3 * CountingJob.PARALLELISM) {
             Thread.sleep(50);
         }
@@ -123,7 +123,7 @@ class UserJarITCase {
         }
     }
 
-    /** Waits for the job; checks its results and that its own copy of Lava had its state. */
+    /** Waits for the job. Checks its results, and that its own copy of Lava contained its state. */
     private Set<String> loadersOf(JobID job) throws Exception {
         JobExecutionResult result = cluster.result(job);
         List<String> results =

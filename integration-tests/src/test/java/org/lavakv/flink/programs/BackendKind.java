@@ -7,8 +7,8 @@ import org.apache.flink.runtime.state.StateBackend;
 import org.apache.flink.runtime.state.StateBackendLoader;
 
 /**
- * A backend that a job can have, with where its timers are. RocksDB with timers on the heap is not
- * among them: its own checkpoints leave the timers to the operator.
+ * A backend for a job, with the location of its timers. RocksDB with timers on the heap is omitted:
+ * its own checkpoints leave the timers to the operator.
  */
 enum BackendKind {
     HASHMAP("hashmap", true),
@@ -43,8 +43,8 @@ enum BackendKind {
     /**
      * A backend of this kind.
      *
-     * @param directory of its files
-     * @param lava options of Lava, which the others do not have
+     * @param directory the directory of its files
+     * @param lava options of Lava, unused for the others
      */
     StateBackend create(Path directory, boolean incremental, Map<String, String> lava)
             throws Exception {

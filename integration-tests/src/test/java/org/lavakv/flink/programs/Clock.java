@@ -7,36 +7,36 @@ import java.util.Set;
 import java.util.function.LongSupplier;
 
 /**
- * The clock that a job's TTL is judged by. It knows which values Lava may have dropped by all that
- * it said so far. It never says the same moment twice: a value's timestamp tells when the value was
+ * The clock for a job's TTL. It knows which values Lava may have dropped, from all of its answers
+ * so far. It never returns the same time twice, so a value's timestamp tells when the value was
  * written.
  *
- * <p>Lava drops nothing by a step ahead before it believes the step: after the steady clock went on
- * as far, after the step has stood for as long as it is itself, or at once if a caller says so. So
- * the time that Lava believes goes on at most twice as fast as the steady clock. By a clock that it
- * does not believe, Lava drops only values that were written since the step, and that are older
- * than the TTL by the steady clock. A canonical savepoint leaves out values that have expired by
- * the clock, if the TTL says so.
+ * <p>Lava drops nothing because of a step ahead before it believes the step: after the steady clock
+ * has advanced as far, after the step has lasted as long as its own length, or at once if a caller
+ * says so. Therefore the time that Lava believes advances at most twice as fast as the steady
+ * clock. By a clock that it does not believe, Lava drops only values that were written since the
+ * step and that are older than the TTL by the steady clock. A canonical savepoint omits values that
+ * have expired by the clock, if the TTL says so.
  *
  * <p>Threads: one. Units: milliseconds.
  */
 final class Clock {
 
-    /** Whose rules say which values go while the clock stands. */
+    /** The rules by which values are dropped while the clock stands. */
     private enum Drops {
         NOTHING,
         AS_LAVA,
         AS_SAVEPOINT
     }
 
-    /** The time from one step of the clock, or start of a backend, to the next. */
+    /** The period between two steps of the clock, or starts of a backend. */
     private static final class Moment {
         private final long now;
         private final Drops drops;
         private final long believed;
 
         /**
-         * @param believed the latest that Lava can have believed
+         * @param believed the latest time that Lava can have believed
          */
         Moment(long now, Drops drops, long believed) {
             this.now = now;
@@ -45,7 +45,7 @@ final class Clock {
         }
     }
 
-    /** The clock as a snapshot remembers it: its values were dropped by that. */
+    /** The clock's history as of a snapshot, by which values in the snapshot were dropped. */
     static final class Past {
         private final List<Moment> moments;
         private final long base;
@@ -57,7 +57,7 @@ final class Clock {
             this.baseSteady = baseSteady;
         }
 
-        /** The same of a canonical savepoint whose values were written when the clock said this. */
+        /** The history of a canonical savepoint that was written at this time. */
         Past savedAt(long now) {
             List<Moment> more = new ArrayList<>(moments);
             more.add(new Moment(now, Drops.AS_SAVEPOINT, now));
@@ -69,19 +69,19 @@ final class Clock {
     private final long steadyBegin;
     private final Set<Long> said = new HashSet<>();
 
-    /** All before the present moment. */
+    /** All periods before the current one. */
     private final List<Moment> moments = new ArrayList<>();
 
     private long now;
     private Drops drops = Drops.NOTHING;
 
-    /** The latest that Lava can have believed when the steady clock said baseSteady. */
+    /** The latest time that Lava can have believed when the steady clock was at baseSteady. */
     private long base;
 
     private long baseSteady;
 
     /**
-     * @param steady a clock that nobody sets
+     * @param steady a clock that is never set
      */
     Clock(long now, LongSupplier steady) {
         this.now = now;
@@ -95,7 +95,7 @@ final class Clock {
         return now;
     }
 
-    /** Goes on or back, by a little more if the clock said that before. */
+    /** Advances the clock or sets it back; a little more if it has already shown the new time. */
     void step(long millis) {
         endMoment();
         now += millis;
@@ -111,7 +111,7 @@ final class Clock {
         baseSteady = steady.getAsLong();
     }
 
-    /** A backend begins empty: Lava, or one that drops nothing. */
+    /** A backend begins empty. It is Lava, or one that drops nothing. */
     void start(boolean onLava) {
         moments.clear();
         drops = onLava ? Drops.AS_LAVA : Drops.NOTHING;
@@ -128,7 +128,7 @@ final class Clock {
         believeStepBack();
     }
 
-    /** The past of a snapshot that is taken now. */
+    /** The history of a snapshot that is taken now. */
     Past past() {
         List<Moment> all = new ArrayList<>(moments);
         all.add(new Moment(now, drops, believed()));
@@ -136,8 +136,8 @@ final class Clock {
     }
 
     /**
-     * Whether the backends that the job had may have dropped a value: whether the value had expired
-     * at any moment since it was written, by a time that Lava drops by.
+     * Whether one of the job's backends may have dropped a value: whether the value had expired at
+     * any moment since it was written, by a time that Lava uses for drops.
      *
      * @param written the value's timestamp
      */
@@ -145,7 +145,7 @@ final class Clock {
         return isOneOf(state, written, true);
     }
 
-    /** Whether a value has ever been expired, whatever Lava believed of that. */
+    /** Whether a value was ever expired, whatever Lava believed. */
     boolean wasExpired(StateSpec state, long written) {
         return isOneOf(state, written, false);
     }
@@ -168,7 +168,7 @@ final class Clock {
     }
 
     /**
-     * @param young whether no value that Lava holds is older than its TTL by the steady clock
+     * @param young whether no value in Lava is older than its TTL by the steady clock
      */
     private static boolean drops(StateSpec state, long written, Moment moment, boolean young) {
         switch (moment.drops) {
@@ -195,9 +195,9 @@ final class Clock {
         return Math.min(now, believable());
     }
 
-    /** The latest that Lava can believe by now, if the clock says it. */
+    /** The latest time that Lava can believe by now, if the clock shows it. */
     private long believable() {
-        // The engine's milliseconds are rounded otherwise than those here.
+        // The engine rounds milliseconds differently.
         return base + 2 * (steady.getAsLong() - baseSteady) + 2;
     }
 }

@@ -7,7 +7,7 @@ import org.apache.flink.api.common.state.StateTtlConfig.StateVisibility;
 import org.apache.flink.api.common.state.StateTtlConfig.UpdateType;
 import org.junit.jupiter.api.Test;
 
-/** Which values the comparison lets Lava lack, by all that the clock said. */
+/** Tests which values Lava may lack according to the comparison, given the clock's history. */
 class ClockTest {
 
     private static final long BEGIN = Setup.BEGIN_MS;

@@ -11,13 +11,13 @@ import org.apache.flink.runtime.operators.testutils.MockEnvironment;
 import org.apache.flink.runtime.operators.testutils.MockEnvironmentBuilder;
 
 /**
- * Runs a program on all of its jobs, step by step, and compares what each answers.
+ * Runs a program on all of its jobs, step by step, and compares their answers.
  *
- * <p>Threads: one. Ownership: closes the jobs; what is below the directory stays.
+ * <p>Threads: one. Ownership: closes the jobs; files below the directory are kept.
  */
 final class Comparison {
 
-    /** How much is shown of an answer, and of what is the same in it before. */
+    /** Maximum length of a printed answer, and of its equal part before the difference. */
     private static final int SHOWN = 400;
 
     private static final int SHOWN_BEFORE = 100;
@@ -32,11 +32,11 @@ final class Comparison {
         this.program = program;
     }
 
-    /** A step whose answer differs, or that fails. */
+    /** A step that fails, or whose answers differ. */
     static final class Difference extends Exception {
         private static final long serialVersionUID = 1L;
 
-        /** How many steps had been done before. */
+        /** Number of steps that were done before. */
         final int step;
 
         Difference(int step, String message, Throwable cause) {
@@ -46,10 +46,10 @@ final class Comparison {
     }
 
     /**
-     * Runs it.
+     * Runs the program.
      *
      * @param root an empty directory
-     * @return how many values were compared when the clock went back
+     * @return number of values that were compared when the clock was set back
      */
     static ShownAgain.Counts run(Program program, Path root) throws Exception {
         Comparison comparison = new Comparison(program);
@@ -170,7 +170,7 @@ final class Comparison {
         throw new Difference(at, text.toString(), null);
     }
 
-    /** How many characters are the same in all answers. */
+    /** Length of the common prefix of all answers. */
     private static int samePrefix(Map<String, Object> answers) {
         List<String> texts =
                 answers.values().stream().map(String::valueOf).collect(Collectors.toList());

@@ -3,17 +3,17 @@ package org.lavakv.flink.programs;
 import java.util.Arrays;
 
 /**
- * What programs may do. The variable LAVA_TEST_DIMENSIONS, names with commas between, stands for
- * those that are on.
+ * Features that programs may use. The variable LAVA_TEST_DIMENSIONS, a comma-separated list of
+ * names, replaces the default set.
  */
 enum Dimension {
-    /** Entries of a map change while it is iterated over. */
+    /** A map's entries change during an iteration over it. */
     MAP_VIEWS(true),
-    /** Keys are added to a state while they are gone over. */
+    /** Keys are added to a state during an iteration over its keys. */
     KEY_VIEWS(true),
-    /** Timers move while they are gone over. */
+    /** Timers change during an iteration over them. */
     TIMER_VIEWS(true),
-    /** The clock steps back, and what is written then is flushed and compacted. */
+    /** The clock steps back, and values written afterwards are flushed and compacted. */
     CLOCK_BACK(true),
     /** The clock is ahead for a while, and files are written meanwhile. */
     CLOCK_AHEAD_AND_BACK(true),

@@ -15,8 +15,8 @@ import org.apache.flink.runtime.state.ttl.TtlOriginal;
 import org.apache.flink.runtime.state.ttl.TtlValue;
 
 /**
- * A value, an element of a list or an entry of a map as a backend holds it, with the time that TTL
- * is judged by. It is read as queryable state is, which neither renews nor clears anything.
+ * A value, an element of a list or an entry of a map as stored by a backend, with its timestamp for
+ * TTL. It is read like queryable state, which neither renews nor clears anything.
  */
 final class Held {
 
@@ -25,7 +25,7 @@ final class Held {
 
     @Nullable final Object value;
 
-    /** The timestamp that TTL is judged by; without TTL, the least of all. */
+    /** The timestamp for TTL; without TTL, the minimum. */
     final long written;
 
     private Held(@Nullable Object userKey, @Nullable Object value) {
@@ -46,7 +46,9 @@ final class Held {
                 + (written == Long.MIN_VALUE ? "" : "@" + written);
     }
 
-    /** All that a cell holds, expired or not; entries of a map are sorted by their keys. */
+    /**
+     * The whole content of a cell, including expired values; entries of a map are sorted by key.
+     */
     static List<Held> in(State state, TypeSerializer<Object> keys, Cell cell) throws Exception {
         InternalKvState<Object, Object, Object> original = TtlOriginal.of(state);
         TypeSerializer<Object> values = original.getValueSerializer();

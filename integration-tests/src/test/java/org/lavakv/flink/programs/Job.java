@@ -27,11 +27,11 @@ import org.apache.flink.streaming.api.operators.TimerHeapInternalTimer;
  * One of the jobs that run the same program, each on a backend of its own at any time: its
  * subtasks, its clock, and its snapshots.
  *
- * <p>Threads: one. Ownership: its subtasks, until {@link #close}; its files stay.
+ * <p>Threads: one. Ownership: its subtasks, until {@link #close}; its files are kept.
  */
 final class Job implements AutoCloseable {
 
-    /** What is smaller is kept in memory, as Flink's checkpoint storage does with small files. */
+    /** Smaller files are kept in memory, like in Flink's checkpoint storage. */
     private static final int MEMORY_FILE_BYTES = 128 << 10;
 
     /** Its number among the jobs of a program. */
@@ -48,7 +48,7 @@ final class Job implements AutoCloseable {
     private int directories;
 
     /**
-     * Has no subtasks yet.
+     * Creates a job without subtasks.
      *
      * @param environment of all subtasks, and of other jobs
      */
@@ -80,7 +80,7 @@ final class Job implements AutoCloseable {
         return clock;
     }
 
-    /** Its name where answers differ. */
+    /** Its name in messages about different answers. */
     String name() {
         return kind + " (job " + index + ")";
     }
@@ -89,7 +89,7 @@ final class Job implements AutoCloseable {
         return subtasks;
     }
 
-    /** The subtask that a key belongs to. */
+    /** The subtask to which a key belongs. */
     JobSubtask of(Object key) {
         int keyGroup = KeyGroupRangeAssignment.assignToKeyGroup(key, setup.keyGroups);
         for (JobSubtask subtask : subtasks) {
@@ -100,9 +100,9 @@ final class Job implements AutoCloseable {
         throw new IllegalStateException("No subtask has key group " + keyGroup);
     }
 
-    // ---------------------------------------------------------------------- life
+    // ---------------------------------------------------------------------- lifecycle
 
-    /** Its subtasks begin with nothing. */
+    /** Starts its subtasks without state. */
     void start(List<KeyGroupRange> ranges) throws Exception {
         clock.start(kind.isLava());
         start(ranges, List.of());
@@ -125,9 +125,9 @@ final class Job implements AutoCloseable {
     }
 
     /**
-     * Ends, and goes on from a snapshot.
+     * Ends, and continues from a snapshot.
      *
-     * @param next the backend to go on with where the snapshot may cross
+     * @param next the backend for the next run if the snapshot can be restored by another one
      */
     void restart(Snapshot from, List<KeyGroupRange> ranges, BackendKind next) throws Exception {
         snapshots.values().forEach(Snapshot::cancel);
@@ -154,7 +154,7 @@ final class Job implements AutoCloseable {
 
     // ---------------------------------------------------------------------- snapshots
 
-    /** Takes a snapshot's synchronous part; what is written from now on is not in it. */
+    /** Takes a snapshot's synchronous part; later writes are not included in it. */
     void takeSnapshot(int id, Snapshot.Kind of) throws Exception {
         CheckpointStreamFactory streams = streams(id);
         List<RunnableFuture<SnapshotResult<KeyedStateHandle>>> parts = new ArrayList<>();
@@ -175,16 +175,16 @@ final class Job implements AutoCloseable {
                 MEMORY_FILE_BYTES);
     }
 
-    /** A snapshot of the job's, if there is one of that number. */
+    /** The job's snapshot with this number, if it exists. */
     @Nullable
     Snapshot snapshot(int id) {
         return snapshots.get(id);
     }
 
     /**
-     * A snapshot's asynchronous part runs.
+     * Runs a snapshot's asynchronous part.
      *
-     * @param heard whether the subtasks hear that it is complete
+     * @param heard whether the subtasks are notified of the completion
      */
     void completeSnapshot(int id, boolean heard) throws Exception {
         Snapshot snapshot = snapshots.get(id);
@@ -199,7 +199,7 @@ final class Job implements AutoCloseable {
         }
     }
 
-    /** Nobody will restore from a snapshot. */
+    /** The snapshot will not be used for a restore. */
     void abortSnapshot(int id) throws Exception {
         snapshots.remove(id).cancel();
         for (JobSubtask subtask : subtasks) {
@@ -209,7 +209,7 @@ final class Job implements AutoCloseable {
 
     // ---------------------------------------------------------------------- content
 
-    /** All state that has not expired and all timers, in a form that does not tell the backend. */
+    /** All unexpired state and all timers, in a form that is the same for all backends. */
     TreeMap<String, String> content() throws Exception {
         TreeMap<String, String> all = new TreeMap<>();
         for (JobSubtask subtask : subtasks) {

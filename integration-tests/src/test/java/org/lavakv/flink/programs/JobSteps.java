@@ -9,7 +9,7 @@ final class JobSteps {
 
     private JobSteps() {}
 
-    /** The clock that TTL is judged by jumps. */
+    /** The clock for TTL jumps. */
     static final class StepClock extends Step {
         private final long millis;
 
@@ -34,7 +34,7 @@ final class JobSteps {
         }
     }
 
-    /** All of Lava's state is compacted, which the others have no need of. */
+    /** Compacts all of Lava's state; the other backends do nothing. */
     static final class Compact extends Step {
         @Override
         Object run(Job job) throws Exception {
@@ -83,12 +83,12 @@ final class JobSteps {
     /** How a snapshot ends. */
     enum End {
         COMPLETE,
-        /** Its parts have run, but no notification comes. */
+        /** Its parts have run, but no notification arrives. */
         UNHEARD,
         ABORT
     }
 
-    /** A snapshot's asynchronous part, and what comes of it. */
+    /** A snapshot's asynchronous part, and its outcome. */
     static final class Finish extends Step {
         private final int id;
         private final End end;
@@ -123,14 +123,14 @@ final class JobSteps {
         }
     }
 
-    /** All jobs go on from one of their snapshots, if it was finished. */
+    /** All jobs continue from one of their snapshots, if it was finished. */
     static final class Restart extends Step {
         private final int id;
         private final List<KeyGroupRange> ranges;
         private final List<BackendKind> next;
 
         /**
-         * @param next what the jobs go on with if the snapshot crosses between backends
+         * @param next the jobs' next backends if the snapshot can be restored by another backend
          */
         Restart(int id, List<KeyGroupRange> ranges, List<BackendKind> next) {
             this.id = id;
@@ -170,7 +170,7 @@ final class JobSteps {
         }
     }
 
-    /** Everything is compared. */
+    /** Compares the whole content. */
     static final class CompareAll extends Step {
         @Override
         Object run(Job job) {

@@ -30,7 +30,7 @@ import org.apache.flink.streaming.api.operators.TimerSerializer;
 import org.apache.flink.util.CloseableIterator;
 
 /**
- * One subtask of a job: its backend, and the states and timers that were asked for.
+ * One subtask of a job: its backend, and the states and timers that were used.
  *
  * <p>Threads: one. Ownership: the backend, until {@link #close}.
  */
@@ -79,7 +79,7 @@ final class JobSubtask implements AutoCloseable {
 
     // ---------------------------------------------------------------------- state
 
-    /** A state, with no particular key and namespace. */
+    /** A state, without a particular key and namespace. */
     InternalKvState<Object, Object, Object> state(StateSpec spec) throws Exception {
         return state(spec, spec.namespaces.get(0));
     }
@@ -99,7 +99,7 @@ final class JobSubtask implements AutoCloseable {
         return state(cell.state, cell.namespace);
     }
 
-    /** The descriptor that the state was, or will be, registered with. */
+    /** The descriptor with which the state was, or will be, registered. */
     StateDescriptor<? extends State, ?> descriptor(StateSpec spec) {
         return descriptors.computeIfAbsent(spec.name, name -> spec.descriptor(job.kind()));
     }
@@ -108,14 +108,14 @@ final class JobSubtask implements AutoCloseable {
         return Held.in(state(cell.state), job.setup().keys.serializer(), cell);
     }
 
-    /** What of a cell has not expired. */
+    /** The unexpired content of a cell. */
     List<Held> live(Cell cell) throws Exception {
         List<Held> live = held(cell);
         live.removeIf(held -> held.isExpired(cell.state, job.now()));
         return live;
     }
 
-    /** All cells of a state that the backend knows of. */
+    /** All cells of a state in the backend. */
     List<Cell> cells(StateSpec spec) throws Exception {
         state(spec);
         List<Cell> cells = new ArrayList<>();
@@ -141,8 +141,8 @@ final class JobSubtask implements AutoCloseable {
     }
 
     /**
-     * All timers of a queue. Of RocksDB's queue the iterator leaves out what was added before where
-     * the queue had become empty last, so there they are polled and added again.
+     * All timers of a queue. The iterator of RocksDB's queue omits timers that were added before
+     * the queue became empty the last time, so its timers are polled and added again.
      */
     List<TimerHeapInternalTimer<Object, Object>> timers(QueueSpec spec) throws Exception {
         KeyGroupedInternalPriorityQueue<TimerHeapInternalTimer<Object, Object>> queue = queue(spec);
@@ -163,7 +163,7 @@ final class JobSubtask implements AutoCloseable {
 
     // ---------------------------------------------------------------------- snapshots
 
-    /** The synchronous part. */
+    /** The synchronous part of a snapshot. */
     RunnableFuture<SnapshotResult<KeyedStateHandle>> snapshot(
             long id, Snapshot.Kind kind, CheckpointStreamFactory streams) throws Exception {
         CheckpointOptions options = kind.options();

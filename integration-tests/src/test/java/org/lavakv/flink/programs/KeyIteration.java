@@ -12,22 +12,22 @@ import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.runtime.state.KeyedStateFunction;
 
 /**
- * Goes over the keys of a state, whose consumer changes states meanwhile.
+ * Iterates over the keys of a state while the consumer changes states.
  *
- * <p>On Lava a stream shows the moment at which it was made. Flink's own backends promise nothing;
- * there the keys are copied first. Keys with nothing that has not expired are left out of the
- * answer: hashmap, for one, shows the key of a map that an iterator emptied.
+ * <p>On Lava a stream shows the keys as of its creation. Flink's own backends guarantee nothing, so
+ * there the keys are copied first. Keys with only expired content are omitted from the answer:
+ * hashmap, for example, shows the key of a map that an iterator emptied.
  */
 final class KeyIteration extends Step {
 
-    /** What goes over keys. */
+    /** The call that iterates over keys. */
     enum Way {
         GET_KEYS,
         GET_KEYS_AND_NAMESPACES,
         APPLY_TO_ALL_KEYS
     }
 
-    /** What is done where a key is met. */
+    /** The action for each visited key. */
     enum Change {
         NOTHING,
         CLEAR,
@@ -46,8 +46,8 @@ final class KeyIteration extends Step {
     private final int number;
 
     /**
-     * @param namespace the keys under it are gone over; with namespaces, those under all
-     * @param number of the first key that is written anew, and what is written is made of it
+     * @param namespace the iteration covers the keys under it; with namespaces, the keys under all
+     * @param number of the first newly written key; the written values are derived from it
      */
     KeyIteration(
             StateSpec state,
@@ -79,7 +79,7 @@ final class KeyIteration extends Step {
         return visited;
     }
 
-    /** What is done to one subtask. */
+    /** The iteration on one subtask. */
     private final class Run {
         private final Job job;
         private final JobSubtask subtask;
@@ -185,7 +185,7 @@ final class KeyIteration extends Step {
             }
         }
 
-        /** Writes what does not depend on what was there. */
+        /** Writes a value that does not depend on the previous one. */
         private void write(Object key, Object under, int text) throws Exception {
             Object at = subtask.at(new Cell(state, key, under));
             switch (state.kind) {

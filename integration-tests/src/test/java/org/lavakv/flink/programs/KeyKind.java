@@ -5,7 +5,10 @@ import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.api.common.typeutils.base.LongSerializer;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
 
-/** What a program's keys are; the first ones of each are those that encodings get wrong. */
+/**
+ * The type of a program's keys. The first values of each type are those that encodings often get
+ * wrong.
+ */
 enum KeyKind {
     INT(IntSerializer.INSTANCE, 0, 1, -1, Integer.MAX_VALUE, Integer.MIN_VALUE, 128, 255, 256),
     LONG(LongSerializer.INSTANCE, 0L, -1L, Long.MAX_VALUE, Long.MIN_VALUE, 1L << 32, 255L),

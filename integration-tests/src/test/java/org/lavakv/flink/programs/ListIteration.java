@@ -5,8 +5,8 @@ import java.util.List;
 import org.apache.flink.api.common.state.ListState;
 
 /**
- * Goes over a list whose consumer changes it meanwhile. On Lava it shows the moment at which it was
- * asked for; hashmap hands out the list itself, so there it is copied first.
+ * Iterates over a list while the consumer changes it. On Lava the iteration shows the list as of
+ * its begin. Hashmap returns the list itself, so there it is copied first.
  */
 final class ListIteration extends Step {
 
@@ -15,8 +15,8 @@ final class ListIteration extends Step {
     private final int number;
 
     /**
-     * @param cell of a list without TTL: what has expired is judged while the list is gone over
-     * @param change what is done where the first element is met
+     * @param cell of a list without TTL: expiry is determined during the iteration
+     * @param change the action at the first element
      */
     ListIteration(Cell cell, StateSteps.Operation change, int number) {
         this.cell = cell;

@@ -11,20 +11,20 @@ import java.util.TreeMap;
 import org.apache.flink.api.common.state.MapState;
 
 /**
- * Iterates over a map whose consumer changes it meanwhile.
+ * Iterates over a map while the consumer changes it.
  *
- * <p>On Lava an iterator shows the moment at which it was made. Flink's own backends promise
- * nothing: hashmap throws ConcurrentModificationException, RocksDB shows some of the changes. There
- * the entries are copied first, and then what the consumer does is done, which is what Lava
- * promises.
+ * <p>On Lava an iterator shows the map as of its creation. Flink's own backends guarantee nothing:
+ * hashmap throws ConcurrentModificationException, RocksDB shows some of the changes. There the
+ * entries are copied first, and then the consumer's changes are made, which gives the result that
+ * Lava guarantees.
  *
- * <p>The order of entries differs between backends, so each change must come to the same whenever
- * it is made: an entry's own key decides what is done when it is met, and two entries change the
- * same third one only in the same way.
+ * <p>The order of entries differs between backends, so the result of each change must not depend on
+ * its time. An entry's own key determines the change at its visit, and two entries change the same
+ * third one only in the same way.
  */
 final class MapIteration extends Step {
 
-    /** What gives the iterator. */
+    /** The call that creates the iterator. */
     enum Way {
         ENTRIES,
         ITERATOR,
@@ -32,7 +32,7 @@ final class MapIteration extends Step {
         VALUES
     }
 
-    /** What is done where an entry is met. */
+    /** The action for each visited entry. */
     enum Change {
         NOTHING,
         REMOVE_BY_ITERATOR,
@@ -54,11 +54,12 @@ final class MapIteration extends Step {
     private final int number;
 
     /**
-     * @param way by values not where what has expired may be shown: values do not tell their keys
-     * @param another of the same state, which may be written to meanwhile
-     * @param changes an entry's key says which of these is done
-     * @param clearsFirst whether the map is cleared when the first entry is met, in place of these
-     * @param number what is written is made of it
+     * @param way not by values where expired ones may be shown, because values do not contain their
+     *     keys
+     * @param another of the same state, which may be written meanwhile
+     * @param changes the actions; an entry's key selects one
+     * @param clearsFirst whether the map is cleared at the first entry, instead of these actions
+     * @param number the written values are derived from it
      */
     MapIteration(
             Cell cell,
@@ -85,7 +86,7 @@ final class MapIteration extends Step {
         return new Run(job).visited();
     }
 
-    /** What is done to one job. */
+    /** The iteration on one job. */
     private final class Run {
         private final boolean live;
         private final MapState<String, String> map;
@@ -121,7 +122,7 @@ final class MapIteration extends Step {
             while (iterator != null && iterator.hasNext()) {
                 Object met = iterator.next();
                 if (cell.state.showsExpired() && expired.contains(userKey(met))) {
-                    // It may be shown or not.
+                    // The entry may be shown or not.
                     continue;
                 }
                 visited.add(shown(met));
@@ -182,7 +183,7 @@ final class MapIteration extends Step {
                 }
                 return;
             }
-            // Values do not tell their keys; null is not unique.
+            // Values do not contain their keys; null is not unique.
             if (way == Way.VALUES) {
                 return;
             }
@@ -234,7 +235,7 @@ final class MapIteration extends Step {
             }
         }
 
-        /** What is below Flink's TTL is not reached by an entry's setValue. */
+        /** An entry's setValue does not reach the state below Flink's TTL wrapper. */
         @SuppressWarnings("unchecked")
         private void setValue(String userKey, Object met, String text) throws Exception {
             if (!(met instanceof Map.Entry) || cell.state.ttl != null) {

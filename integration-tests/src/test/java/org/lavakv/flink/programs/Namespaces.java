@@ -6,7 +6,7 @@ import org.apache.flink.runtime.state.VoidNamespace;
 import org.apache.flink.runtime.state.VoidNamespaceSerializer;
 import org.apache.flink.streaming.api.windowing.windows.TimeWindow;
 
-/** What the namespaces of a state are. */
+/** The type of a state's namespaces. */
 enum Namespaces {
     NONE(VoidNamespaceSerializer.INSTANCE, VoidNamespace.INSTANCE),
     WINDOWS(

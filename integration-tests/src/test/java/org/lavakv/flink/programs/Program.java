@@ -2,7 +2,7 @@ package org.lavakv.flink.programs;
 
 import java.util.List;
 
-/** A program: what there is before it, and its steps. Immutable. */
+/** A program: its initial setup, and its steps. Immutable. */
 final class Program {
 
     final Setup setup;

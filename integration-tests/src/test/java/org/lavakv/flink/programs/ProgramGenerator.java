@@ -9,13 +9,13 @@ import java.util.Random;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
-/** Makes programs out of seeds. Threads: one. */
+/** Generates programs from seeds. Threads: one. */
 final class ProgramGenerator {
 
     private static final int STEPS_MIN = 15;
     private static final int STEPS_MORE = 30;
 
-    /** Many enough for several pages of any iterator. */
+    /** Enough for several pages of any iterator. */
     private static final int MANY = 300;
 
     private static final long TIMER_MOVE_MS = 1_000_000;
@@ -26,7 +26,7 @@ final class ProgramGenerator {
     private final List<Integer> unfinished = new ArrayList<>();
     private final List<Integer> finished = new ArrayList<>();
 
-    /** What is written differs from step to step. */
+    /** Makes the written values differ from step to step. */
     private int number = 10_000;
 
     private int snapshots;
@@ -37,7 +37,7 @@ final class ProgramGenerator {
         setup = new Setup(random);
     }
 
-    /** The program of a seed, always the same. */
+    /** The program for a seed; deterministic. */
     static Program of(long seed) {
         ProgramGenerator generator = new ProgramGenerator(seed);
         generator.generate();
@@ -113,7 +113,7 @@ final class ProgramGenerator {
         return random.nextInt(20);
     }
 
-    /** Mostly small; some that go to value files of their own, some that fill a memtable. */
+    /** Mostly small; some go to separate value files, some fill a memtable. */
     private int size() {
         switch (random.nextInt(12)) {
             case 0:
@@ -132,7 +132,7 @@ final class ProgramGenerator {
         if (random.nextInt(3) == 0) {
             operation = StateSteps.Operation.ADD;
         }
-        // Entries of maps are met again.
+        // Entries of maps are written again.
         int from = state.kind == StateSpec.Kind.MAP ? number / 400 * 400 + userKey() : number;
         int count = random.nextInt(6) == 0 ? MANY : 1 + random.nextInt(10);
         int size = count == MANY ? random.nextInt(100) : size();
@@ -154,7 +154,7 @@ final class ProgramGenerator {
                         size));
     }
 
-    /** A value or a list that grows beyond what Lava has of memory, and maybe goes elsewhere. */
+    /** A value or a list that exceeds Lava's memory, and may then be moved elsewhere. */
     private void addLarge() {
         StateSpec state = state();
         Cell cell = cell(state);
@@ -210,7 +210,7 @@ final class ProgramGenerator {
                             StateSteps.Operation.ADD_ALL,
                             number / 400 * 400,
                             random.nextInt(MANY),
-                            // Many large values make a view of what was there take a snapshot.
+                            // Many large values make an open view take a snapshot.
                             random.nextInt(10) == 0 ? 6_000 : random.nextInt(40)));
         }
         List<MapIteration.Change> changes = new ArrayList<>();
@@ -323,7 +323,10 @@ final class ProgramGenerator {
         }
     }
 
-    /** The clock steps back; what is written then is flushed and compacted before it is told on. */
+    /**
+     * The clock steps back. Values written afterwards are flushed and compacted before the engine
+     * is told the time again.
+     */
     private void addStepBack(StateSpec state) {
         if (!Dimension.CLOCK_BACK.isOn()) {
             return;
@@ -335,7 +338,7 @@ final class ProgramGenerator {
         steps.add(new JobSteps.CompareAll());
     }
 
-    /** For a while the clock is ahead, and files are written meanwhile and behind that. */
+    /** The clock is ahead for a while, and files are written meanwhile and afterwards. */
     private void addStepAheadAndBack(StateSpec state) {
         if (!Dimension.CLOCK_AHEAD_AND_BACK.isOn()) {
             return;
@@ -381,7 +384,7 @@ final class ProgramGenerator {
         }
     }
 
-    /** Mostly from what is there now, sometimes from an older snapshot. */
+    /** Usually from a new snapshot, sometimes from an older one. */
     private void addRestart() {
         int id;
         if (finished.isEmpty() || random.nextInt(4) > 0) {

@@ -12,9 +12,9 @@ import org.apache.flink.util.FileUtils;
 import org.lavakv.flink.programs.Shrinker.Failing;
 
 /**
- * Runs random programs on a few threads. Of one that fails it says the steps that show the failure,
- * what was different, and how to repeat it. The variables LAVA_TEST_SEED and LAVA_TEST_PROGRAMS
- * stand for the first seed and the number.
+ * Runs random programs on a few threads. For a failed one it prints the steps that show the
+ * failure, the difference, and how to repeat it. The variables LAVA_TEST_SEED and
+ * LAVA_TEST_PROGRAMS set the first seed and the number of programs.
  */
 final class RandomPrograms {
 

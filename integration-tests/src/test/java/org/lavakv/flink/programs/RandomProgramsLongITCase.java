@@ -2,7 +2,7 @@ package org.lavakv.flink.programs;
 
 import org.junit.jupiter.api.Test;
 
-/** More of them; bin/test gives them other seeds each day. */
+/** More random programs; bin/test uses other seeds each day. */
 class RandomProgramsLongITCase {
 
     @Test

@@ -2,7 +2,7 @@ package org.lavakv.flink.programs;
 
 import org.junit.jupiter.api.Test;
 
-/** Random programs, the same each time. {@link RandomPrograms} says how to repeat one. */
+/** Deterministic random programs. {@link RandomPrograms} tells how to repeat one. */
 class RandomProgramsTest {
 
     @Test

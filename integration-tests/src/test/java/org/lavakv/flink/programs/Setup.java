@@ -11,16 +11,18 @@ import org.apache.flink.api.common.state.StateTtlConfig.StateVisibility;
 import org.apache.flink.api.common.state.StateTtlConfig.UpdateType;
 import org.apache.flink.runtime.state.KeyGroupRange;
 
-/** What a program has before its first step: keys, states, timers, backends and their options. */
+/**
+ * The setup of a program before its first step: keys, states, timers, backends and their options.
+ */
 final class Setup {
 
-    /** What the clocks say at first. */
+    /** The initial time of the clocks. */
     static final long BEGIN_MS = 1_700_000_000_000L;
 
-    /** What Lava has of each slot; the others' memory is not limited. */
+    /** Lava's memory in each slot; the memory of the other backends is not limited. */
     private static final long MEMORY_BYTES = 8L << 20;
 
-    /** Keys with numbers below this are met again and again. */
+    /** Keys with numbers below this are used again and again. */
     static final int FEW_KEYS = 8;
 
     private static final List<String> NAMES =
@@ -34,14 +36,14 @@ final class Setup {
                     "tab\there",
                     "Default");
 
-    /** Names that only some programs have. */
+    /** Names that only some programs use. */
     private static final List<String> RARE_NAMES = List.of("", "n".repeat(5_000));
 
     final KeyKind keys;
     final int keyGroups;
     final long memoryBytes = MEMORY_BYTES;
 
-    /** Whether some values and lists are larger than the memory that Lava has. */
+    /** Whether some values and lists are larger than Lava's memory. */
     final boolean large;
 
     final boolean incremental;
@@ -54,7 +56,8 @@ final class Setup {
 
     Setup(Random random) {
         keys = any(random, KeyKind.values());
-        // One key group has many keys and timers; beyond 128 its number takes two bytes.
+        // A single key group has many keys and timers; above 128, numbers of key groups take two
+        // bytes.
         keyGroups = any(random, 1, 2, 8, 200);
         large = random.nextInt(25) == 0 && Dimension.LARGE.isOn();
         incremental = random.nextInt(4) > 0;
@@ -107,7 +110,7 @@ final class Setup {
     }
 
     /**
-     * Hashmap, Lava and maybe RocksDB, in any order.
+     * Hashmap, Lava and possibly RocksDB, in any order.
      *
      * @param jobs two or three
      */
@@ -122,7 +125,7 @@ final class Setup {
         return kinds;
     }
 
-    /** All key groups in up to three parts. */
+    /** All key groups, in up to three parts. */
     static List<KeyGroupRange> ranges(Random random, int keyGroups) {
         List<KeyGroupRange> ranges = new ArrayList<>();
         int parts = Math.min(keyGroups, any(random, 1, 1, 1, 2, 3));

@@ -11,23 +11,23 @@ import java.util.stream.Collectors;
 import javax.annotation.Nullable;
 
 /**
- * Values that a clock shows again when it goes back, though Lava may rightly have dropped them
+ * Values that reappear when a clock is set back, although Lava may legitimately have dropped them
  * meanwhile.
  *
- * <p>Each such value may be there or not on a job that may have dropped it. All other values must
- * be there. Then such values are taken away from all jobs, so that nothing that a program does
- * later depends on them.
+ * <p>Each such value may be present or not in a job that may have dropped it. All other values must
+ * be present. Afterwards such values are removed from all jobs, so that later steps of a program do
+ * not depend on them.
  *
  * <p>Threads: one.
  */
 final class ShownAgain {
 
-    /** How many values with a TTL were compared. */
+    /** Number of values with a TTL that were compared. */
     static final class Counts {
-        /** Values that had never been expired. */
+        /** Values that were never expired. */
         long neverExpired;
 
-        /** Values that had been expired, but by no clock that a job drops by. */
+        /** Values that were expired, but by no clock by which a job drops values. */
         long expired;
 
         /** Values that a job may have dropped. */
@@ -56,9 +56,9 @@ final class ShownAgain {
     }
 
     /**
-     * Compares all values with a TTL, and takes away those that a job may have dropped.
+     * Compares all values with a TTL, and removes those that a job may have dropped.
      *
-     * @return what is different, or null
+     * @return the difference, or null
      */
     @Nullable
     static String settle(List<Job> jobs, List<StateSpec> states, Counts counts) throws Exception {
@@ -142,7 +142,7 @@ final class ShownAgain {
         counts.gone += all - doubtful.stream().mapToInt(Set::size).min().orElse(all);
     }
 
-    /** The rest of a list is written anew, the same for all jobs. */
+    /** The rest of a list is rewritten, the same for all jobs. */
     private void takeAway(Cell cell, List<List<Held>> live) throws Exception {
         Set<String> userKeys = new LinkedHashSet<>();
         boolean any = false;
@@ -189,7 +189,7 @@ final class ShownAgain {
         return false;
     }
 
-    /** Of each job, whether it may have dropped a value: the same until all are compared. */
+    /** For each job, whether it may have dropped a value; cached until all values are compared. */
     private boolean[] mayBeGone(Held held) {
         return mayBeGone.computeIfAbsent(
                 held.written,

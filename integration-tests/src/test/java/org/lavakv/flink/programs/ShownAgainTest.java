@@ -12,7 +12,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A job that loses a value: the comparison forgives it what Lava may drop, and nothing else. */
+/**
+ * A job that loses a value: the comparison accepts the loss of values that Lava may drop, and no
+ * other loss.
+ */
 class ShownAgainTest {
 
     @TempDir private Path root;
@@ -22,7 +25,7 @@ class ShownAgainTest {
     private long ttl;
     private int runs;
 
-    /** A step that loses a cell's values on some backends, and tells nobody. */
+    /** A step that silently loses a cell's values on some backends. */
     private static final class Lose extends Step {
         private final Cell cell;
         private final Predicate<BackendKind> on;
@@ -42,7 +45,8 @@ class ShownAgainTest {
     }
 
     /**
-     * From now on Lava may drop expired values, as far as the comparison knows. Lava hears nothing.
+     * From now on Lava may drop expired values according to the comparison, although Lava itself is
+     * not told.
      */
     private static final class Believe extends Step {
         @Override
@@ -52,7 +56,7 @@ class ShownAgainTest {
         }
     }
 
-    /** A list with a TTL that is longer than anything that happens here. */
+    /** A list with a TTL that is longer than any test. */
     @BeforeEach
     void setUp() {
         for (int seed = 0; ; seed++) {
@@ -142,7 +146,10 @@ class ShownAgainTest {
                 .hasMessageContaining("what the clock shows again differs in");
     }
 
-    /** Nothing later depends on values that may be gone; all others stay the same everywhere. */
+    /**
+     * Later steps do not depend on values that may be dropped; all other values stay the same
+     * everywhere.
+     */
     @Test
     void whatMayBeGoneIsTakenAway() throws Exception {
         ShownAgain.Counts counts =

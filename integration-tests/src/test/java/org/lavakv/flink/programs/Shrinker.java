@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Leaves steps out of a program that fails, as long as it still does: halves first, then ever
- * smaller parts.
+ * Removes steps from a failing program as long as it still fails: halves first, then ever smaller
+ * parts.
  */
 final class Shrinker {
 
@@ -16,11 +16,11 @@ final class Shrinker {
 
     /** Runs a program. */
     interface Runner {
-        /** What was different, or null. */
+        /** The difference, or null. */
         Comparison.Difference run(Program program) throws Exception;
     }
 
-    /** A program and what is different in it. */
+    /** A program and the difference that it shows. */
     static final class Failing {
         final Program program;
         final Comparison.Difference difference;
@@ -32,7 +32,7 @@ final class Shrinker {
         }
     }
 
-    /** The program without what is not needed for it to fail, as far as there is time. */
+    /** The program without steps that are unnecessary for its failure, as far as time permits. */
     static Failing shrunk(Failing failing, Runner runner) throws Exception {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS_MAX);
         Failing smallest = failing;

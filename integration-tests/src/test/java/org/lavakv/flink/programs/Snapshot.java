@@ -12,7 +12,7 @@ import org.apache.flink.runtime.state.CheckpointStorageLocationReference;
 import org.apache.flink.runtime.state.KeyedStateHandle;
 import org.apache.flink.runtime.state.SnapshotResult;
 
-/** A snapshot of one job; its asynchronous parts may still have to run. */
+/** A snapshot of one job, whose asynchronous parts may not have run yet. */
 final class Snapshot {
 
     /** Flink's kinds of snapshots. */
@@ -33,7 +33,7 @@ final class Snapshot {
                     type, CheckpointStorageLocationReference.getDefault());
         }
 
-        /** Whether another backend can be restored from it. */
+        /** Whether other backends can restore it. */
         boolean crosses() {
             return this == CANONICAL_SAVEPOINT;
         }
@@ -45,7 +45,7 @@ final class Snapshot {
 
     final Kind kind;
 
-    /** What took it. */
+    /** The backend that took the snapshot. */
     final BackendKind backend;
 
     private final List<RunnableFuture<SnapshotResult<KeyedStateHandle>>> parts;
@@ -71,15 +71,15 @@ final class Snapshot {
         return finished;
     }
 
-    /** By which clocks something may have been dropped of what it holds. */
+    /** The clock histories by which part of its content may have been dropped. */
     Clock.Past past() {
         return past;
     }
 
     /**
-     * Runs what is asynchronous; nothing if it has run.
+     * Runs the asynchronous parts, unless they have run.
      *
-     * @param now what the job's clock says
+     * @param now the current time of the job's clock
      */
     void finish(long now) throws Exception {
         if (finished) {
@@ -98,14 +98,14 @@ final class Snapshot {
         }
     }
 
-    /** Breaks off what has not run. */
+    /** Cancels parts that have not run. */
     void cancel() {
         if (!finished) {
             parts.forEach(part -> part.cancel(true));
         }
     }
 
-    /** One of each subtask that held anything. */
+    /** One handle for each subtask with content. */
     List<KeyedStateHandle> handles() {
         return handles;
     }

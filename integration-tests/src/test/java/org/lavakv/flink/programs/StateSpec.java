@@ -17,7 +17,7 @@ import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeutils.base.LongSerializer;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
 
-/** A state of a program: its kind, what its namespaces are, and what of it expires when. */
+/** A state of a program: its kind, its namespaces, and its TTL. */
 final class StateSpec {
 
     /** Flink's kinds of keyed state. */
@@ -29,13 +29,13 @@ final class StateSpec {
         AGGREGATING
     }
 
-    /** When what was written expires, and what is shown of it then. */
+    /** When written values expire, and whether expired values are shown. */
     static final class Ttl {
         final long millis;
         final UpdateType update;
         final StateVisibility visibility;
 
-        /** Whether Lava leaves what has expired out of canonical savepoints. */
+        /** Whether Lava omits expired values from canonical savepoints. */
         final boolean cleansSavepoints;
 
         Ttl(long millis, UpdateType update, StateVisibility visibility, boolean cleansSavepoints) {
@@ -46,8 +46,8 @@ final class StateSpec {
         }
 
         /**
-         * On Flink's own backends nothing goes in the background, so that they show what has to be
-         * there still; on Lava all goes that may go.
+         * On Flink's own backends there is no background cleanup, so they show all values that must
+         * still exist. On Lava everything that may be dropped is dropped.
          */
         private StateTtlConfig config(BackendKind on) {
             StateTtlConfig.Builder builder =
@@ -87,12 +87,12 @@ final class StateSpec {
         return ttl != null && ttl.update == UpdateType.OnReadAndWrite;
     }
 
-    /** Whether what has expired is shown until it is cleaned up. */
+    /** Whether expired values are shown until they are cleaned up. */
     boolean showsExpired() {
         return ttl != null && ttl.visibility == StateVisibility.ReturnExpiredIfNotCleanedUp;
     }
 
-    /** Whether what was written then has expired. */
+    /** Whether a value written at this time has expired. */
     boolean isExpired(long written, long now) {
         return ttl != null && written + ttl.millis <= now;
     }
@@ -123,8 +123,8 @@ final class StateSpec {
     }
 
     /**
-     * Joins texts, in an order that does not depend on which came first: Flink's backends merge
-     * namespaces in different orders.
+     * Concatenates texts in an order that does not depend on their arrival, because Flink's
+     * backends merge namespaces in different orders.
      */
     private static final class SortedTexts implements AggregateFunction<String, String, String> {
 

@@ -22,15 +22,17 @@ final class StateSteps {
 
     private StateSteps() {}
 
-    /** What is done to a cell. Kinds of state that lack an operation have the nearest one. */
+    /**
+     * An operation on a cell. For kinds of state without it, the most similar operation is used.
+     */
     enum Operation {
-        /** A value's update; an element, or a number, is added; an entry is put. */
+        /** Updates a value; adds an element or a number; puts an entry. */
         ADD,
-        /** The same several times over, in one call where there is one. */
+        /** The same several times, in one call if possible. */
         ADD_ALL,
-        /** A list's update; a map's put of null. */
+        /** Updates a list; puts null into a map. */
         REPLACE,
-        /** An entry is removed; a list is updated to be empty. */
+        /** Removes an entry; updates a list to be empty. */
         REMOVE,
         CLEAR
     }
@@ -64,7 +66,7 @@ final class StateSteps {
                                 : Texts.of(number, size));
     }
 
-    /** What is not there counts as empty: Flink's backends disagree on null. */
+    /** Null counts as empty, because Flink's backends differ in this. */
     static <T> Iterable<T> orEmpty(@Nullable Iterable<T> some) {
         return some == null ? List.of() : some;
     }
@@ -84,9 +86,9 @@ final class StateSteps {
         private final int size;
 
         /**
-         * @param number what is written is made of it
-         * @param count how many elements or entries
-         * @param size about how many characters each of them has
+         * @param number the written values are derived from it
+         * @param count number of elements or entries
+         * @param size approximate number of characters in each
          */
         Change(Cell cell, Operation operation, int number, int count, int size) {
             this.cell = cell;
@@ -185,7 +187,7 @@ final class StateSteps {
         }
     }
 
-    /** Keys of a map's entries: few, so that they are met again, the first ones awkward. */
+    /** Keys of a map's entries: few, so that they are used again, and the first ones unusual. */
     static String userKey(int number) {
         switch (Math.floorMod(number, 400)) {
             case 0:
@@ -202,8 +204,9 @@ final class StateSteps {
     }
 
     /**
-     * With ReturnExpiredIfNotCleanedUp, Flink adds to a sum that has expired, unless the backend
-     * has dropped that meanwhile, which it may: both answers are right. So it goes before.
+     * With ReturnExpiredIfNotCleanedUp, Flink adds to an expired sum, unless the backend has
+     * dropped the sum, which it may do. Both answers are right, so an expired sum is removed
+     * before.
      */
     private static void clearIfExpired(JobSubtask subtask, Cell cell) throws Exception {
         if (cell.state.showsExpired() && subtask.live(cell).isEmpty()) {
@@ -211,7 +214,7 @@ final class StateSteps {
         }
     }
 
-    /** Adds something under many keys. */
+    /** Adds content under many keys. */
     static final class Bulk extends Step {
         private final StateSpec state;
         private final Object namespace;
@@ -222,8 +225,8 @@ final class StateSteps {
 
         /**
          * @param firstKey the number of the first key
-         * @param number what is written is made of it
-         * @param size about how many characters are written under each key
+         * @param number the written values are derived from it
+         * @param size approximate number of characters written under each key
          */
         Bulk(StateSpec state, Object namespace, int firstKey, int keys, int number, int size) {
             this.state = state;
@@ -260,7 +263,7 @@ final class StateSteps {
         }
     }
 
-    /** How a cell is read. Kinds of state but maps have one way. */
+    /** How a cell is read. All kinds of state except maps have one way. */
     enum Way {
         GET,
         CONTAINS,
@@ -272,8 +275,8 @@ final class StateSteps {
     }
 
     /**
-     * Reads one cell. With ReturnExpiredIfNotCleanedUp what has expired may be shown or not, so it
-     * is left out of the answer.
+     * Reads one cell. With ReturnExpiredIfNotCleanedUp expired values may be shown or not, so they
+     * are omitted from the answer.
      */
     static final class Read extends Step {
         private final Cell cell;
@@ -340,7 +343,7 @@ final class StateSteps {
                     return mustShow(expired, one) && contains;
                 case IS_EMPTY:
                     boolean empty = map.isEmpty();
-                    // Whether what has expired counts is not said anywhere.
+                    // It is not specified whether expired entries count.
                     return expired.isEmpty() ? empty : expired.size() == held || empty;
                 case KEYS:
                     List<String> keys = new ArrayList<>();

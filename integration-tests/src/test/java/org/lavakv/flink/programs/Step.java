@@ -3,32 +3,32 @@ package org.lavakv.flink.programs;
 import java.util.List;
 
 /**
- * A step of a program. It depends on nothing but itself and on what the job holds, so that a
- * program without some of its steps is a program, too; a step that makes no sense then does
+ * A step of a program. It depends only on itself and on the content of the job. Therefore a program
+ * without some of its steps is a valid program, too; a step that no longer makes sense does
  * nothing.
  *
- * <p>Threads: without state. {@link Object#toString} says what is done, in full.
+ * <p>Threads: without state. {@link Object#toString} describes the step completely.
  */
 abstract class Step {
 
     /**
-     * Does it to one job.
+     * Runs the step on one job.
      *
-     * @return what can be seen of it, in a form that is the same on all backends
+     * @return its visible result, in a form that is the same on all backends
      */
     abstract Object run(Job job) throws Exception;
 
-    /** The cells whose content is compared behind this step. */
+    /** The cells whose content is compared after this step. */
     List<Cell> cells() {
         return List.of();
     }
 
-    /** Whether values may be shown behind this step that had expired before. */
+    /** Whether values that had expired before may be shown after this step. */
     boolean showsExpiredAgain() {
         return false;
     }
 
-    /** Whether everything that the jobs hold is compared behind this step. */
+    /** Whether the whole content of the jobs is compared after this step. */
     boolean comparesAll() {
         return false;
     }

@@ -1,13 +1,13 @@
 package org.lavakv.flink.programs;
 
-/** Texts that programs write, and how they are shown. */
+/** Texts that programs write, and their printed form. */
 final class Texts {
 
     private static final int SHOWN_MAX = 48;
 
     private Texts() {}
 
-    /** A text that no other number gives, of about that many characters. */
+    /** A text of approximately this many characters, different for each number. */
     static String of(int number, int size) {
         StringBuilder text = new StringBuilder(size + 12).append(number);
         int state = number * 31 + 7;
@@ -18,7 +18,7 @@ final class Texts {
         return text.toString();
     }
 
-    /** A text itself, or of a long one its begin, length and hash. */
+    /** The text itself; for a long one its begin, length and hash. */
     static String shown(Object what) {
         String text = String.valueOf(what);
         return text.length() <= SHOWN_MAX

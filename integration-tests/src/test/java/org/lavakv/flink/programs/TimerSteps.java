@@ -7,7 +7,7 @@ import org.apache.flink.runtime.state.KeyGroupedInternalPriorityQueue;
 import org.apache.flink.streaming.api.operators.TimerHeapInternalTimer;
 import org.apache.flink.util.CloseableIterator;
 
-/** Steps that register, delete, fire and go over timers. */
+/** Steps that register, delete, fire and iterate over timers. */
 final class TimerSteps {
 
     private TimerSteps() {}
@@ -28,8 +28,8 @@ final class TimerSteps {
         private final int times;
 
         /**
-         * @param firstKey the number of the first key that has timers here
-         * @param times how many each key has, one millisecond after the other
+         * @param firstKey the number of the first key with timers
+         * @param times number of timers for each key, one millisecond apart
          */
         Change(
                 QueueSpec queue,
@@ -64,7 +64,7 @@ final class TimerSteps {
             TimerHeapInternalTimer<Object, Object> before = timers.peek();
             boolean told = adds ? timers.add(timer) : timers.remove(timer);
             TimerHeapInternalTimer<Object, Object> after = timers.peek();
-            // Flink sets its next wake-up by this.
+            // Flink sets its next wake-up by this result.
             if (!Objects.equals(time(before), time(after)) && !told) {
                 throw new IllegalStateException(
                         "The first timer has changed, but nobody is told: " + Job.shown(timer));
@@ -104,8 +104,8 @@ final class TimerSteps {
     }
 
     /**
-     * Fires all timers up to a time, as Flink does; some of them register another one. Of equal
-     * times any comes first.
+     * Fires all timers up to a time, like Flink; some of them register another one. Timers with
+     * equal times fire in any order.
      */
     static final class Fire extends Step {
         private final QueueSpec queue;
@@ -113,7 +113,7 @@ final class TimerSteps {
         private final int again;
 
         /**
-         * @param again some timers that fire register another one this much behind {@code upTo}; 0:
+         * @param again some firing timers register another one this much after {@code upTo}; 0:
          *     none
          */
         Fire(QueueSpec queue, long upTo, int again) {
@@ -166,7 +166,7 @@ final class TimerSteps {
         }
     }
 
-    /** What a consumer does to the timers that it goes over. */
+    /** The action of a consumer on visited timers. */
     enum Meanwhile {
         NOTHING,
         REMOVE,
@@ -177,10 +177,10 @@ final class TimerSteps {
     }
 
     /**
-     * Goes over a queue's timers, whose consumer changes the queue. In Lava's own queue the
-     * iterator shows the moment at which it was made. Flink's queue on the heap promises nothing,
-     * and that of RocksDB shows the changes of key groups that it has not come to; there the timers
-     * are copied first.
+     * Iterates over a queue's timers while the consumer changes the queue. In Lava's own queue the
+     * iterator shows the timers as of its creation. Flink's queue on the heap guarantees nothing,
+     * and RocksDB's queue shows the changes in key groups that it has not reached yet; there the
+     * timers are copied first.
      */
     static final class Iterate extends Step {
         private final QueueSpec queue;
@@ -188,8 +188,8 @@ final class TimerSteps {
         private final long by;
 
         /**
-         * @param by how far timers are moved: past all others, so that it does not matter which of
-         *     them is met first
+         * @param by how far timers are moved: past all others, so that the order of visits does not
+         *     matter
          */
         Iterate(QueueSpec queue, Meanwhile meanwhile, long by) {
             this.queue = queue;
@@ -236,7 +236,7 @@ final class TimerSteps {
                 KeyGroupedInternalPriorityQueue<TimerHeapInternalTimer<Object, Object>> timers,
                 List<String> met) {
             met.add(Job.shown(timer));
-            // Another object, as InternalTimerService has.
+            // A new object, as in InternalTimerService.
             long time = timer.getTimestamp();
             Object key = timer.getKey();
             Object namespace = timer.getNamespace();

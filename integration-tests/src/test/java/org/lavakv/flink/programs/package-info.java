@@ -1,5 +1,5 @@
 /**
- * Random programs over keyed state that run on Flink's hashmap backend, on RocksDB and on Lava side
- * by side, move crosswise between these by snapshots, and must get the same answers everywhere.
+ * Random programs over keyed state that run on Flink's hashmap backend, on RocksDB and on Lava in
+ * parallel, move between these backends by snapshots, and must get the same answers everywhere.
  */
 package org.lavakv.flink.programs;

@@ -6,7 +6,9 @@ import org.apache.flink.runtime.state.StateBackend;
 import org.junit.runners.Parameterized;
 import org.lavakv.flink.LavaStateBackend;
 
-/** Flink's own test that a savepoint made from another needs nothing of that, on Lava. */
+/**
+ * Flink's own test that a savepoint made from another does not depend on the other one, on Lava.
+ */
 public class LavaSavepointDeepCopyTest extends SavepointDeepCopyTest {
 
     public LavaSavepointDeepCopyTest(StateBackend backend) throws Exception {

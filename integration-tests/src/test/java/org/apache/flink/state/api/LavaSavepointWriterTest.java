@@ -6,8 +6,8 @@ import org.junit.Test;
 import org.lavakv.flink.LavaStateBackend;
 
 /**
- * Flink's own test of writing and changing savepoints, for a writer and a job on Lava, beside those
- * for its own backends.
+ * Flink's own test of writing and changing savepoints, for a writer and a job on Lava, in addition
+ * to Flink's own backends.
  */
 public class LavaSavepointWriterTest extends SavepointWriterITCase {
 

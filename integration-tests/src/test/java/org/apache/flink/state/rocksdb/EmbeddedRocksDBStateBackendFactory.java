@@ -6,9 +6,9 @@ import org.apache.flink.runtime.state.StateBackendFactory;
 import org.lavakv.flink.it.CountedLava;
 
 /**
- * Stands before Flink's class of this name on the test class path, so that Flink's own end-to-end
- * tests, which know only built-in backends by name, run on Lava when they say {@code rocksdb}.
- * Tests that construct RocksDB's backend themselves still get RocksDB.
+ * Replaces Flink's class of this name, because it comes first on the test class path. Flink's own
+ * end-to-end tests can only name built-in backends, and thus run on Lava when they configure {@code
+ * rocksdb}. Tests that construct RocksDB's backend themselves still get RocksDB.
  */
 public class EmbeddedRocksDBStateBackendFactory implements StateBackendFactory<StateBackend> {
 

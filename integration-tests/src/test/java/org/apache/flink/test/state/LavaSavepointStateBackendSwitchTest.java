@@ -10,7 +10,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.lavakv.flink.LavaOptions.TimerService;
 
-/** Flink's own test of switching backends, for every ordered pair that Lava is part of. */
+/** Flink's own test of switching backends, for every ordered pair that includes Lava. */
 @ExtendWith(ParameterizedTestExtension.class)
 class LavaSavepointStateBackendSwitchTest extends SavepointStateBackendSwitchTestBase {
 

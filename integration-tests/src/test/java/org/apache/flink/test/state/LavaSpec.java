@@ -71,7 +71,7 @@ final class LavaSpec implements BackendSwitchSpecs.BackendSwitchSpec {
         return directory;
     }
 
-    /** Flink's test only closes its backends, which gives nothing back. */
+    /** Disposes the backends: Flink's test only closes them, which frees nothing. */
     @Override
     public void close() throws Exception {
         if (backend != null) {

@@ -5,14 +5,15 @@ import org.apache.flink.runtime.state.StateBackendFactory;
 import org.lavakv.flink.it.CountedLava;
 
 /**
- * Stands before Flink's class of this name on the test class path. Makes what Flink's does, unless
- * a suite asked for Lava: many of Flink's own end-to-end tests say {@code hashmap}, or nothing.
+ * Replaces Flink's class of this name, because it comes first on the test class path. Works like
+ * Flink's class unless a suite requests Lava: many of Flink's own end-to-end tests configure {@code
+ * hashmap}, or nothing.
  */
 public class HashMapStateBackendFactory implements StateBackendFactory<HashMapStateBackend> {
 
     private static volatile boolean lava;
 
-    /** From now on {@code hashmap} in this JVM is Lava, or is itself again. Threads: any. */
+    /** Sets whether {@code hashmap} in this JVM means Lava or Flink's backend. Threads: any. */
     public static void makeLava(boolean wanted) {
         lava = wanted;
     }

@@ -3,12 +3,12 @@ package org.apache.flink.runtime.state.ttl;
 import org.apache.flink.api.common.state.State;
 import org.apache.flink.runtime.state.internal.InternalKvState;
 
-/** Reaches what is below Flink's wrapper for TTL: only this package may. */
+/** Unwraps Flink's wrapper for TTL, which is only possible from this package. */
 public final class TtlOriginal {
 
     private TtlOriginal() {}
 
-    /** The state that a backend itself made, whether TTL is wrapped around it or not. */
+    /** The state that a backend itself created, with or without a TTL wrapper around it. */
     @SuppressWarnings("unchecked")
     public static InternalKvState<Object, Object, Object> of(State state) {
         Object original =
