@@ -32,11 +32,11 @@ import org.apache.flink.runtime.taskmanager.TaskManagerRuntimeInfo;
 import org.apache.flink.runtime.util.TestingTaskManagerRuntimeInfo;
 
 /**
- * Creates keyed backends the way a task does: through {@link StateBackendLoader} and {@link
+ * Creates keyed backends like a task does: with {@link StateBackendLoader} and {@link
  * StateBackend#createKeyedStateBackend}, each in a {@link Slot} with managed memory.
  */
 final class Backends {
-    /** The maximum parallelism, unless another is asked for. */
+    /** The maximum parallelism, unless another one is set. */
     static final int KEY_GROUPS = 128;
 
     private static final String PREFIX = "lava-bench";
@@ -44,8 +44,8 @@ final class Backends {
     private Backends() {}
 
     /**
-     * Managed memory that the backends opened in it share, as those of one slot do. One thread. The
-     * caller closes it, after the backends, which it does not own.
+     * Managed memory shared by the backends opened in it, like those of one slot. One thread. The
+     * caller closes it after the backends, which it does not own.
      */
     static final class Slot implements AutoCloseable {
         private final MemoryManager memory;
@@ -65,13 +65,13 @@ final class Backends {
     }
 
     /**
-     * One open backend with what it lives in. One thread. Closing frees the backend, its directory
-     * and, if it was opened without one, its slot.
+     * One open backend with its resources. One thread. Closing frees the backend, its directory
+     * and, if it was opened without a slot, its slot.
      */
     static final class Open<K> implements AutoCloseable {
         final AbstractKeyedStateBackend<K> backend;
 
-        /** What Flink's call that creates the backend, and restores it, took. */
+        /** Time of Flink's call that creates and restores the backend. */
         final long createNanos;
 
         private final MockEnvironment environment;
@@ -94,7 +94,7 @@ final class Backends {
         @Override
         public void close() throws Exception {
             backend.dispose();
-            // Closing the environment would end the memory that other backends still use.
+            // Closing the environment would release memory that other backends still use.
             environment.getIOManager().close();
             if (own != null) {
                 own.close();
@@ -104,10 +104,10 @@ final class Backends {
     }
 
     /**
-     * A backend in a slot of its own.
+     * A backend in its own slot.
      *
      * @param configuration names the backend in {@code state.backend.type}
-     * @param memoryBytes managed memory of the slot, all of it the backend's
+     * @param memoryBytes managed memory of the slot, all of it for the backend
      */
     static <K> Open<K> open(
             Configuration configuration, TypeSerializer<K> keySerializer, long memoryBytes)
@@ -118,10 +118,10 @@ final class Backends {
     }
 
     /**
-     * A backend in a slot of the caller's.
+     * A backend in the caller's slot.
      *
      * @param configuration names the backend in {@code state.backend.type}
-     * @param parent where the backend's directory is made
+     * @param parent the parent of the backend's directory
      */
     static <K> Open<K> open(
             Configuration configuration, TypeSerializer<K> keySerializer, Slot slot, Path parent)
@@ -129,7 +129,7 @@ final class Backends {
         return new Opening<>(configuration, keySerializer, slot, parent).open();
     }
 
-    /** A backend in a slot of the caller's, of which more can be said. One thread. */
+    /** Options for opening a backend in the caller's slot. One thread. */
     static final class Opening<K> {
         private final Configuration chosen;
         private final TypeSerializer<K> keySerializer;
@@ -143,7 +143,7 @@ final class Backends {
 
         /**
          * @param chosen names the backend in {@code state.backend.type}
-         * @param parent where the backend's directory is made
+         * @param parent the parent of the backend's directory
          */
         Opening(Configuration chosen, TypeSerializer<K> keySerializer, Slot slot, Path parent) {
             this.chosen = chosen;
@@ -152,25 +152,25 @@ final class Backends {
             this.parent = parent;
         }
 
-        /** Instead of {@link #KEY_GROUPS}; the backend has all of them. */
+        /** Replaces {@link #KEY_GROUPS}; the backend has all key groups. */
         Opening<K> maxParallelism(int number) {
             maxParallelism = number;
             return keyGroups(KeyGroupRange.of(0, number - 1));
         }
 
-        /** Instead of all key groups. */
+        /** Limits the backend to these key groups. */
         Opening<K> keyGroups(KeyGroupRange range) {
             keyGroups = range;
             return this;
         }
 
-        /** Instead of beginning with no state. */
+        /** Restores state from these handles. */
         Opening<K> restoring(Collection<KeyedStateHandle> handles) {
             restored = handles;
             return this;
         }
 
-        /** Checkpoints leave a copy there, too. */
+        /** Also keeps local copies of checkpoints there. */
         Opening<K> localCopies(LocalSnapshotDirectoryProvider directories) {
             localRecovery = LocalRecoveryConfig.backupAndRecoveryEnabled(directories);
             return this;
@@ -224,7 +224,7 @@ final class Backends {
         }
     }
 
-    /** Removes a directory and all in it. */
+    /** Removes a directory with its content. */
     static void deleteRecursively(Path directory) throws IOException {
         try (Stream<Path> paths = Files.walk(directory)) {
             for (Path path : (Iterable<Path>) paths.sorted(Comparator.reverseOrder())::iterator) {

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Makes {@link CheckpointMetric}s of what a run recorded. Times are nanoseconds of one monotonic
- * clock. One thread.
+ * Computes {@link CheckpointMetric}s from the records of a run. Times are nanoseconds of one
+ * monotonic clock. One thread.
  */
 final class CheckpointFigures {
     private static final int LOST_BINS = (int) (100_000_000 / Progress.BIN_NANOS);
@@ -22,8 +22,8 @@ final class CheckpointFigures {
     private final List<Long> triggers = new ArrayList<>();
 
     /**
-     * @param beginNanos where the load began, and the first bin of all progress
-     * @param rate operations a second that were offered
+     * @param beginNanos begin of the load, and of the first bin of all progress
+     * @param rate offered operations per second
      */
     CheckpointFigures(long beginNanos, int rate) {
         this.beginNanos = beginNanos;
@@ -31,9 +31,9 @@ final class CheckpointFigures {
     }
 
     /**
-     * One more checkpoint, triggered at a time later than the ones before.
+     * Adds a checkpoint, which was triggered later than the previous ones.
      *
-     * @param syncs of all instances
+     * @param syncs the synchronous parts of all instances
      */
     void add(long triggerNanos, long endNanos, List<CheckpointInstance.Sync> syncs) {
         triggers.add(triggerNanos);
@@ -48,10 +48,10 @@ final class CheckpointFigures {
     }
 
     /**
-     * The metrics of all checkpoints together.
+     * The metrics over all checkpoints.
      *
-     * @param uploadedBytes by them
-     * @param endNanos until when the last one counts
+     * @param uploadedBytes bytes uploaded by all checkpoints
+     * @param endNanos end of the period of the last checkpoint
      */
     Map<CheckpointMetric, Double> of(List<Progress> progress, long uploadedBytes, long endNanos) {
         Map<CheckpointMetric, Double> metrics = new EnumMap<>(CheckpointMetric.class);
@@ -92,7 +92,7 @@ final class CheckpointFigures {
         return metrics;
     }
 
-    /** In windows as long as those of checkpoints, up to the first of these. */
+    /** In windows of the same length as those of checkpoints, before the first checkpoint. */
     private double dipWithout(long[] behind, long endNanos) {
         int first = bin(triggers.get(0));
         int window = Math.max(1, (bin(endNanos) - first) / triggers.size());
@@ -107,7 +107,10 @@ final class CheckpointFigures {
         return (int) ((nanos - beginNanos) / Progress.BIN_NANOS);
     }
 
-    /** At least one, as anything is behind while it is done: so there is always a ratio. */
+    /**
+     * At least 1, because an operation is behind while it is being done; therefore a ratio always
+     * exists.
+     */
     private static double peak(long[] behind, int from, int to) {
         long peak = 1;
         for (int bin = from; bin < Math.min(to, behind.length); bin++) {
@@ -117,8 +120,8 @@ final class CheckpointFigures {
     }
 
     /**
-     * Of what was offered in the 100 ms in which the least was done, the share that was not. At
-     * least one operation.
+     * The share of the offered operations that was not done, in the 100 ms in which the fewest were
+     * done. At least one operation.
      */
     private double lost(long[] done, int from, int to) {
         double offered = rate * (LOST_BINS * Progress.BIN_NANOS / 1e9);

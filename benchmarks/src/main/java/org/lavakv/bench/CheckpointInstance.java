@@ -22,11 +22,13 @@ import org.apache.flink.runtime.state.VoidNamespace;
 import org.apache.flink.runtime.state.VoidNamespaceSerializer;
 
 /**
- * One subtask with a backend of several value states, each key in one of them, all updated evenly.
- * Between two updates its thread does what was asked of it, as Flink's mailbox does: the
- * synchronous part of a checkpoint, whose other part another thread then does, and notifications.
+ * One subtask with a backend of several value states. Each key is in one of them, and all are
+ * updated evenly. Between two updates its thread processes requests, like Flink's mailbox:
+ * notifications, and the synchronous parts of checkpoints, whose asynchronous parts run on another
+ * thread.
  *
- * <p>One thread at a time works; {@link #checkpoint} and {@link #completed} are for any.
+ * <p>One thread at a time works; {@link #checkpoint} and {@link #completed} may be called by any
+ * thread.
  */
 final class CheckpointInstance {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
@@ -52,7 +54,7 @@ final class CheckpointInstance {
         }
     }
 
-    /** What becomes of one checkpoint. */
+    /** The parts of one checkpoint. */
     static final class Taken {
         final CompletableFuture<Sync> sync = new CompletableFuture<>();
         final CompletableFuture<KeyedStateHandle> handle = new CompletableFuture<>();
@@ -64,7 +66,7 @@ final class CheckpointInstance {
 
     /**
      * @param backend owned by the caller
-     * @param number tells apart from other instances, as seed
+     * @param number distinguishes instances, and is a seed
      */
     CheckpointInstance(
             AbstractKeyedStateBackend<Long> backend,
@@ -86,7 +88,7 @@ final class CheckpointInstance {
         }
     }
 
-    /** Writes all keys once, and then some at random, as the load says. */
+    /** Writes all keys once, and then random ones as the load specifies. */
     void fill() throws Exception {
         for (int i = 0; i < keys; i++) {
             update(i);
@@ -102,8 +104,8 @@ final class CheckpointInstance {
     }
 
     /**
-     * Works until told to stop. Who is late makes no pause until it has caught up, so that the load
-     * offered never depends on the engine.
+     * Works until it is stopped. An instance that is late does not pause until it has caught up, so
+     * the offered load does not depend on the engine.
      *
      * @param progress an operation is one update
      */
@@ -124,9 +126,9 @@ final class CheckpointInstance {
     }
 
     /**
-     * Asks for a checkpoint.
+     * Requests a checkpoint.
      *
-     * @param rest does the asynchronous part
+     * @param rest runs the asynchronous part
      */
     Taken checkpoint(CheckpointStore store, long id, Executor rest) {
         Taken taken = new Taken();
@@ -134,7 +136,7 @@ final class CheckpointInstance {
         return taken;
     }
 
-    /** That checkpoint of all instances is complete. */
+    /** This checkpoint is complete for all instances. */
     void completed(long id) {
         post(() -> backend.notifyCheckpointComplete(id));
     }

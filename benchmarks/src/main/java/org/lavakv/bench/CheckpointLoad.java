@@ -8,7 +8,7 @@ import java.util.stream.Stream;
 import org.apache.flink.configuration.Configuration;
 import picocli.CommandLine.Option;
 
-/** What one run of {@link CheckpointProcess} works on, which the suite hands on as options. */
+/** The load of one run of {@link CheckpointProcess}, which the suite passes as options. */
 final class CheckpointLoad {
     @Option(names = "--instances", required = true)
     int instances;
@@ -22,18 +22,18 @@ final class CheckpointLoad {
     @Option(names = "--memory-mib", required = true)
     int memoryMiB;
 
-    /** Of all instances together. */
+    /** Keys of all instances together. */
     @Option(names = "--keys", required = true)
     int keys;
 
     @Option(names = "--value-bytes", required = true)
     int valueBytes;
 
-    /** Of each key on average, before the first checkpoint, so that there is garbage. */
+    /** Average updates of each key before the first checkpoint, so that there is garbage. */
     @Option(names = "--updates-before", required = true)
     double updatesBefore;
 
-    /** Updates a second over all instances. */
+    /** Updates per second of all instances together. */
     @Option(names = "--rate", required = true)
     int rate;
 
@@ -60,7 +60,7 @@ final class CheckpointLoad {
         return ((long) memoryMiB << 20) / slots;
     }
 
-    /** From one update of an instance to the next. */
+    /** Time between two updates of an instance. */
     long gapNanos() {
         return 1_000_000_000L * instances / rate;
     }
@@ -69,7 +69,7 @@ final class CheckpointLoad {
         return Configuration.fromMap(settings);
     }
 
-    /** The options that say the same. */
+    /** The same load as options. */
     List<String> arguments() {
         Stream<String> load =
                 Stream.of(

@@ -24,10 +24,10 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * The process that {@link CheckpointSuite} starts for one run of one backend: fills the instances,
- * takes a first checkpoint that does not count, offers the load, takes checkpoints meanwhile, and
- * writes what {@link CheckpointMetric}s came of it. Every instance has a thread, as tasks have, and
- * asynchronous parts have as many as they need.
+ * The process that {@link CheckpointSuite} starts for one run of one backend. It fills the
+ * instances, takes a first checkpoint that does not count, offers the load while it takes
+ * checkpoints, and writes the resulting {@link CheckpointMetric}s. Every instance has a thread,
+ * like tasks, and asynchronous parts have as many threads as they need.
  */
 @Command(name = "checkpoint-process", hidden = true)
 final class CheckpointProcess implements Callable<Integer> {
@@ -45,15 +45,15 @@ final class CheckpointProcess implements Callable<Integer> {
     @Option(names = "--checkpoints", required = true)
     private int checkpoints;
 
-    /** From one trigger to the next, unless a checkpoint takes longer. */
+    /** Time between two triggers, unless a checkpoint takes longer. */
     @Option(names = "--interval-millis", required = true)
     private int intervalMillis;
 
-    /** For the backends' files and the checkpoints, empty. */
+    /** Empty directory for the backends' files and the checkpoints. */
     @Option(names = "--directory", required = true)
     private Path directory;
 
-    /** Where the metrics go, as a JSON object. */
+    /** File for the metrics, as a JSON object. */
     @Option(names = "--out", required = true)
     private File out;
 
@@ -75,7 +75,7 @@ final class CheckpointProcess implements Callable<Integer> {
             stopping = true;
             threads.shutdown();
             rest.shutdown();
-            // Whoever still works in a backend must not see it disposed.
+            // A backend must not be disposed while a thread works in it.
             if (threads.awaitTermination(1, TimeUnit.MINUTES)
                     && rest.awaitTermination(1, TimeUnit.MINUTES)) {
                 close();
@@ -129,7 +129,7 @@ final class CheckpointProcess implements Callable<Integer> {
     }
 
     private Map<CheckpointMetric, Double> measure(ExecutorService threads) throws Exception {
-        // Everything is uploaded for a first time, and what that causes comes to its end.
+        // Uploads everything for the first time, and waits for the resulting background work.
         long begin = System.nanoTime();
         List<Future<?>> runs = new ArrayList<>();
         start(threads, begin, TimeUnit.DAYS.toNanos(1), runs);
@@ -158,7 +158,7 @@ final class CheckpointProcess implements Callable<Integer> {
         return TimeUnit.MILLISECONDS.toNanos(intervalMillis);
     }
 
-    /** Has all instances work; each begins a little later than the one before. */
+    /** Starts all instances, each a little later than the previous one. */
     private List<Progress> start(
             ExecutorService threads, long begin, long gapNanos, List<Future<?>> runs) {
         List<Progress> all = new ArrayList<>();
@@ -185,7 +185,9 @@ final class CheckpointProcess implements Callable<Integer> {
         runs.clear();
     }
 
-    /** One checkpoint of all instances, until it is complete and they know. */
+    /**
+     * Takes one checkpoint of all instances, and waits until it is complete and they are notified.
+     */
     private void take(long id, CheckpointFigures figures, List<Future<?>> runs) throws Exception {
         long trigger = System.nanoTime();
         List<CheckpointInstance.Taken> taken = new ArrayList<>();

@@ -25,11 +25,11 @@ import org.apache.flink.runtime.state.SnapshotStrategyRunner;
 import org.apache.flink.runtime.state.storage.FileSystemCheckpointStorage;
 
 /**
- * A directory of checkpoints, with Flink's storage in it, of which the last completed one is kept,
- * as a JobManager does by default.
+ * A directory of checkpoints in Flink's storage. The last completed checkpoint is kept, like by a
+ * JobManager with default settings.
  *
- * <p>Threads: {@link #checkpoint} and {@link #savepoint} on the backend's own, any number at a
- * time; the rest on one.
+ * <p>Threads: {@link #checkpoint} and {@link #savepoint} on each backend's own, concurrently; the
+ * rest on one.
  */
 final class CheckpointStore {
     private final CheckpointStorageAccess storage;
@@ -44,12 +44,14 @@ final class CheckpointStore {
         storage.initializeBaseLocationsForCheckpoint();
     }
 
-    /** What went into checkpoints and savepoints so far. */
+    /** Bytes written to checkpoints and savepoints so far. */
     long writtenBytes() {
         return writtenBytes.get();
     }
 
-    /** The synchronous part of an incremental checkpoint; what is returned is the other part. */
+    /**
+     * Runs the synchronous part of an incremental checkpoint, and returns the asynchronous part.
+     */
     RunnableFuture<SnapshotResult<KeyedStateHandle>> checkpoint(
             AbstractKeyedStateBackend<?> backend, long id) throws Exception {
         return backend.snapshot(
@@ -59,7 +61,7 @@ final class CheckpointStore {
                 CheckpointOptions.forCheckpointWithDefaultLocation());
     }
 
-    /** A canonical savepoint, both parts. */
+    /** Takes a canonical savepoint, both parts. */
     <K> SnapshotResult<KeyedStateHandle> savepoint(AbstractKeyedStateBackend<K> backend, long id)
             throws Exception {
         SavepointResources<K> resources = backend.savepoint();
@@ -87,7 +89,10 @@ final class CheckpointStore {
                 writtenBytes);
     }
 
-    /** All backends have written their part of it: what only those before needed goes. */
+    /**
+     * All backends have written their parts of the checkpoint. Deletes files that only earlier ones
+     * needed.
+     */
     void completed(long id, List<KeyedStateHandle> handles) throws Exception {
         for (KeyedStateHandle handle : handles) {
             handle.registerSharedStates(registry, id);

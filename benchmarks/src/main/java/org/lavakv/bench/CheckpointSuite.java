@@ -16,33 +16,34 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * Incremental checkpoints under updates at a fixed rate, Lava beside RocksDB: what they take of the
- * task's thread, how far they set the load back, and what they upload. Each run is a process of its
- * own, the backends taking turns within each round. A ratio is the median over rounds of (RocksDB's
- * figure divided by Lava's in the same round).
+ * Incremental checkpoints under updates at a fixed rate, Lava compared with RocksDB: time on the
+ * task's thread, the effect on the load, and uploaded bytes. Each run is a separate process, and
+ * the backends alternate within each round. A ratio is the median over rounds of (RocksDB's figure
+ * divided by Lava's in the same round).
  *
- * <p>The load's cases have many instances with several states each, for the synchronous part and
- * the dip, with state of more than one size; the cases of uploads have few instances with one
- * state, and values of several sizes. All metrics are of all cases, goals only where they belong.
+ * <p>The cases of the load have many instances with several states each, for the synchronous part
+ * and the dip, with more than one size of state. The cases of uploads have few instances with one
+ * state, and several sizes of values. All metrics are measured in all cases; goals exist only for
+ * some.
  *
  * <ul>
  *   <li><i>Sync</i>: from the call of the backend's {@code snapshot} until it returns the future of
- *       the asynchronous part, Flink's own part of it included: of all instances and checkpoints
- *       the median, and the 99th percentile. How many system calls Lava's engine makes in it is
- *       shown by its {@code snapshot_calls_test}.
+ *       the asynchronous part, including Flink's own work. The median and the 99th percentile over
+ *       all instances and checkpoints. The engine's {@code snapshot_calls_test} shows the number of
+ *       system calls in it.
  *   <li><i>Dip</i>: at any time some operations are due by the fixed schedule and not yet done. The
- *       most of them from one checkpoint's trigger to the next is all that was done too little
- *       while fewer were done than offered: the dip's area in a graph of throughput. It is told as
- *       the time in which the load offers so many, so that a full stop of all instances for 100 ms
- *       is 100 ms; the median over the checkpoints of a run. It needs no choice of a window's
- *       length, and an instance that stands still among many counts with its share.
- *   <li><i>Lost in worst 100 ms</i>: of the load that any 100 ms offer, what was not done in those
- *       with the least done. 1 is a full stop, however long.
- *   <li><i>Late</i>: of all operations that were due from the first trigger on, how long after it
- *       was due each was done.
- *   <li><i>Uploaded</i>: what went into the checkpoints' streams; the first one, which has to have
- *       everything, is not among them. Before it each key was updated once on average, so that
- *       compactions and collections go on as they do in the long run.
+ *       largest number between the triggers of two checkpoints is the total deficit while fewer
+ *       operations were done than offered: the dip's area in a graph of throughput. It is expressed
+ *       as the time in which the load offers this many operations, so that a full stop of all
+ *       instances for 100 ms is 100 ms. The figure is the median over the checkpoints of a run. It
+ *       depends on no window length, and one stopped instance of many counts with its share.
+ *   <li><i>Lost in worst 100 ms</i>: in the 100 ms with the fewest operations done, the share of
+ *       the offered load that was not done. 1 is a full stop of any length.
+ *   <li><i>Late</i>: the delay of each operation after its due time, for all operations due after
+ *       the first trigger.
+ *   <li><i>Uploaded</i>: bytes written to the checkpoints' streams, except those of the first
+ *       checkpoint, which contains everything. Each key is updated once on average before, so that
+ *       compactions and collections have reached their long-term rates.
  * </ul>
  */
 @Command(
@@ -228,7 +229,7 @@ final class CheckpointSuite implements Callable<Integer> {
     @Option(names = "--results", defaultValue = "benchmarks/results", hidden = true)
     private Path results;
 
-    /** One load, and what is asked of Lava there. */
+    /** One load, and Lava's goals for it. */
     private static final class Case {
         final String name;
         final CheckpointLoad load;
@@ -346,7 +347,7 @@ final class CheckpointSuite implements Callable<Integer> {
         return (int) Math.min(Integer.MAX_VALUE, ((long) mib << 20) / bytes);
     }
 
-    /** Of RocksDB's uploads, with values of that size. */
+    /** Goal for uploads with values of this size, as a share of RocksDB's. */
     static double uploadedMax(int valueBytes) {
         if (valueBytes >= 16 << 10) {
             return 0.2;
@@ -359,7 +360,7 @@ final class CheckpointSuite implements Callable<Integer> {
         List<Map<CheckpointMetric, Double>> lava = new ArrayList<>();
         List<Map<CheckpointMetric, Double>> peer = new ArrayList<>();
         for (int round = 0; round < rounds; round++) {
-            // The order turns with the round, so that none always runs first.
+            // The order alternates with the round, so that none always runs first.
             for (String backend : round % 2 == 0 ? List.of(PEER, LAVA) : List.of(LAVA, PEER)) {
                 Map<CheckpointMetric, Double> metrics = run(process, backend, one.load);
                 (backend.equals(LAVA) ? lava : peer).add(metrics);

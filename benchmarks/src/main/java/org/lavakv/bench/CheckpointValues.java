@@ -8,8 +8,8 @@ import org.apache.flink.api.common.typeutils.base.LongSerializer;
 import org.apache.flink.api.common.typeutils.base.array.BytePrimitiveArraySerializer;
 
 /**
- * Values of one size, half of each compressible: longs for 8 bytes, else byte arrays. Immutable,
- * for any threads.
+ * Values of one size, half of each compressible: longs for 8 bytes, otherwise byte arrays.
+ * Immutable, for any threads.
  */
 final class CheckpointValues {
     private static final int POOL_BYTES = 4 << 20;
@@ -26,7 +26,7 @@ final class CheckpointValues {
         for (int i = 0; i + RUN_BYTES <= pool.length; i += 2 * RUN_BYTES) {
             random.nextBytes(noise);
             System.arraycopy(noise, 0, pool, i, RUN_BYTES);
-            // The other half stays as it is.
+            // The other half stays random.
         }
     }
 
@@ -37,7 +37,7 @@ final class CheckpointValues {
                 : (TypeSerializer) BytePrimitiveArraySerializer.INSTANCE;
     }
 
-    /** Another one each time, the caller's own. */
+    /** A different value each time, owned by the caller. */
     Object next(SplittableRandom random) {
         if (bytes == Long.BYTES) {
             return random.nextLong();

@@ -11,17 +11,17 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Starts this program again with one of its hidden commands, which measures one backend, and waits
- * for what it writes. One thread.
+ * Starts this program with one of its hidden commands, which measures one backend, and waits for
+ * its output. One thread.
  */
 final class ChildProcess {
     private final int heapMiB;
     private final Path parent;
 
     /**
-     * @param heapMiB of the process's JVM, all of it resident from the start: what else is resident
-     *     then does not depend on how often it collected
-     * @param parent where the backends' files are, in a directory that is removed afterwards
+     * @param heapMiB heap size of the process's JVM. The whole heap is resident from the start, so
+     *     that other resident memory does not depend on the number of garbage collections.
+     * @param parent parent of a directory for the backends' files, which is removed afterwards
      */
     ChildProcess(int heapMiB, Path parent) {
         this.heapMiB = heapMiB;
@@ -29,11 +29,11 @@ final class ChildProcess {
     }
 
     /**
-     * @param command takes {@code --directory}, empty, for its files, and {@code --out}, a file
-     *     that it writes as JSON
-     * @param secondsMax after which it is killed
-     * @return what it wrote
-     * @throws IOException if the process failed, which has told why on its standard error
+     * @param command accepts {@code --directory}, an empty directory for its files, and {@code
+     *     --out}, a file to which it writes JSON
+     * @param secondsMax time after which the process is killed
+     * @return the content of the output file
+     * @throws IOException if the process failed; it has printed the reason on its standard error
      */
     <T> T run(String command, List<String> arguments, long secondsMax, TypeReference<T> type)
             throws IOException, InterruptedException {
@@ -46,7 +46,7 @@ final class ChildProcess {
         line.add("--directory=" + files);
         line.add("--out=" + out);
         Process process = new ProcessBuilder(line).inheritIO().start();
-        // Also when this process is told to end.
+        // Also runs when this process is terminated.
         Thread hook = new Thread(() -> remove(process, directory));
         Runtime.getRuntime().addShutdownHook(hook);
         try {
@@ -96,7 +96,7 @@ final class ChildProcess {
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException e) {
-            // This process ends, and the hook runs: it finds nothing left.
+            // This process is ending, and the hook is running: nothing is left to remove.
         }
     }
 }

@@ -10,16 +10,16 @@ import org.apache.flink.runtime.state.CheckpointedStateScope;
 import org.apache.flink.runtime.state.StreamStateHandle;
 
 /**
- * Counts the bytes that go into a checkpoint's streams, those of streams that are given up later
- * included. Threads: any.
+ * Counts the bytes written to a checkpoint's streams, including streams that are discarded later.
+ * Threads: any.
  */
 final class CountingStreams implements CheckpointStreamFactory {
     private final CheckpointStreamFactory streams;
     private final AtomicLong bytes;
 
     /**
-     * @param streams where they go
-     * @param bytes is added to
+     * @param streams the target
+     * @param bytes counter to which written bytes are added
      */
     CountingStreams(CheckpointStreamFactory streams, AtomicLong bytes) {
         this.streams = streams;

@@ -3,8 +3,8 @@ package org.lavakv.bench;
 import java.util.Arrays;
 
 /**
- * Readings of a counter that only grows, each with its time, of which rates are asked. Rates are
- * units of the counter a nanosecond: of CPU nanoseconds, that is cores. One thread.
+ * Timed readings of a counter that only grows, from which rates are computed. Rates are units of
+ * the counter per nanosecond; for CPU nanoseconds, this means cores. One thread.
  */
 final class CumulativeSeries {
     private long[] times = new long[256];
@@ -12,7 +12,7 @@ final class CumulativeSeries {
     private int count;
 
     /**
-     * @param timeNanos of a monotonic clock, later than the reading before
+     * @param timeNanos of a monotonic clock, later than the previous reading
      */
     void add(long timeNanos, long value) {
         if (count > 0 && timeNanos <= times[count - 1]) {
@@ -33,8 +33,9 @@ final class CumulativeSeries {
     }
 
     /**
-     * The highest rate over any window between two readings that is just as long as asked for, or
-     * longer by what lies between two readings; of all time if that is shorter.
+     * The highest rate over any window between two readings. A window has the given length, or is
+     * longer by at most the time between two readings. If all readings span less time, their
+     * average rate.
      */
     double peak(long windowNanos) {
         double peak = Double.NaN;

@@ -13,14 +13,15 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * CPU time of this process's threads that the engines started, which the JVM knows nothing of. They
- * are told by their names: RocksDB's pools are {@code rocksdb:low}, {@code rocksdb:high} and so on,
- * Lava's workers {@code lava-bg-N}. One thread.
+ * CPU time of the threads that the engines started in this process, which the JVM does not know.
+ * They are identified by their names: RocksDB's pools are {@code rocksdb:low}, {@code rocksdb:high}
+ * and so on, Lava's workers {@code lava-bg-N}. One thread.
  */
 final class EngineThreads {
     private static final List<String> PREFIXES = List.of("rocksdb:", "lava-bg-");
-    // Times in /proc are in ticks of 10 ms whatever the kernel's own are; it makes them from its
-    // exact count of what the thread ran, so that what a reading lacks the next one has.
+    // Times in /proc are in ticks of 10 ms, independent of the kernel's own ticks. The kernel
+    // computes them from the exact run time of a thread, so the next reading includes what one
+    // reading lacks.
     private static final long TICK_NANOS = 10_000_000;
 
     private static final int IDLE_MINUTES_MAX = 10;
@@ -39,9 +40,9 @@ final class EngineThreads {
     }
 
     /**
-     * CPU time in nanoseconds, user's and system's, of all engine threads there have been at any
-     * reading. A thread that ended since the last reading counts as it was then: Lava's end after
-     * ten idle seconds, RocksDB's never.
+     * CPU time in nanoseconds, user and system, of all engine threads that existed at any reading.
+     * A thread that ended since the last reading counts with its last reading: Lava's threads end
+     * after ten idle seconds, RocksDB's never.
      */
     long readNanos() throws IOException {
         try (DirectoryStream<Path> threads = Files.newDirectoryStream(tasks)) {
@@ -54,7 +55,7 @@ final class EngineThreads {
         return nanosByThread.values().stream().mapToLong(nanos -> nanos).sum();
     }
 
-    /** Waits until this process's engine threads have nothing left to do; at most ten minutes. */
+    /** Waits until this process's engine threads are idle; at most ten minutes. */
     static void awaitIdle() throws IOException, InterruptedException {
         EngineThreads threads = new EngineThreads();
         long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(IDLE_MINUTES_MAX);
@@ -84,15 +85,15 @@ final class EngineThreads {
         }
     }
 
-    /** What one line of {@code /proc/.../stat} says. */
+    /** The content of one line of {@code /proc/.../stat}. */
     static final class Task {
         final long id;
         final String name;
 
-        /** User's and system's time. */
+        /** User and system time. */
         final long nanos;
 
-        /** Together with the number, which the system gives again, what tells a thread apart. */
+        /** Identifies a thread together with its number, because the system reuses numbers. */
         final long started;
 
         private Task(long id, String name, long nanos, long started) {
@@ -103,10 +104,10 @@ final class EngineThreads {
         }
 
         /**
-         * @throws IOException if it is no such line
+         * @throws IOException if the line has another format
          */
         static Task parse(String line) throws IOException {
-            // A name may have blanks and parentheses in it; nothing after it has.
+            // A name may contain blanks and parentheses; the fields after it do not.
             int open = line.indexOf('(');
             int close = line.lastIndexOf(')');
             try {

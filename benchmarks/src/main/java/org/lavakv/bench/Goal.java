@@ -2,7 +2,7 @@ package org.lavakv.bench;
 
 import java.util.Optional;
 
-/** What is asked of Lava in a figure of which less is better. Immutable. */
+/** Lava's goal for a figure of which less is better. Immutable. */
 final class Goal {
     static final Goal NONE = new Goal(Double.NaN, false);
 
@@ -16,21 +16,21 @@ final class Goal {
         this.share = share;
     }
 
-    /** At most that share of the peer's. */
+    /** At most this share of the peer's figure. */
     static Goal shareOf(double most) {
         return new Goal(most, true);
     }
 
-    /** At most that, whatever the peer has. */
+    /** At most this value, independent of the peer. */
     static Goal atMost(double most) {
         return new Goal(most, false);
     }
 
     /**
-     * Lava beside the goal; none when there is no goal.
+     * A row that compares Lava with the goal; empty without a goal.
      *
      * @param lava its figure
-     * @param ratio the one beside the peer
+     * @param ratio the ratio to the peer
      */
     Optional<Report.Row> row(String name, Metric metric, double lava, double ratio) {
         if (Double.isNaN(most)) {

@@ -12,10 +12,10 @@ import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.runtime.state.KeyedStateBackend;
 
 /**
- * One subtask of the online joiner: what it waits for is written under a key of its own, read when
- * a partner comes, and deleted. Reads, writes and deletes come one of each in every three, in
- * random order; what is read or deleted is any of the live keys, all alike. So the number of live
- * keys stays, and garbage comes about everywhere.
+ * One subtask of the online joiner. Each waiting record is written under a key of its own, read
+ * when a partner arrives, and deleted. Of every three operations one is a read, one a write and one
+ * a delete, in random order. Reads and deletes choose a live key uniformly. Therefore the number of
+ * live keys is constant, and garbage appears everywhere.
  *
  * <p>One thread at a time works; {@link #operations} and {@link #callNanos} may be read by others.
  */
@@ -41,8 +41,8 @@ final class JoinerInstance {
 
     /**
      * @param backend with its state, owned by the caller
-     * @param clockNanos what {@link #clockNanos()} said
-     * @param number from 0 on, tells apart from other instances: as seed and in the keys
+     * @param clockNanos the result of {@link #clockNanos()}
+     * @param number from 0 on; distinguishes instances: as seed and in the keys
      */
     JoinerInstance(
             KeyedStateBackend<Long> backend,
@@ -58,25 +58,25 @@ final class JoinerInstance {
         this.random = new SplittableRandom(number);
     }
 
-    /** Reads, writes and deletes done since the start, those of filling left out. */
+    /** Reads, writes and deletes since the start, without filling. */
     long operations() {
         return operations.get();
     }
 
     /**
      * CPU time of the calling thread inside calls of the state and its backend since the start,
-     * those of filling left out; a call counts when it is over.
+     * without filling; a call counts when it is complete.
      *
-     * <p>The thread's CPU clock is read before and after each call, rather than once around a run
-     * whose like against a state that does nothing is then taken off: what the generator does
-     * between calls (values, pacing) is so left out exactly, and windows have a figure too. What
-     * the clock takes is taken off: {@link #clockNanos()}.
+     * <p>The thread's CPU clock is read before and after each call. The alternative, to read it
+     * once around a run and subtract a run with a state that does nothing, would be less exact:
+     * this way the generator's work between calls (values, pacing) is excluded exactly, and windows
+     * have a figure as well. The cost of the clock itself is subtracted: {@link #clockNanos()}.
      */
     long callNanos() {
         return callNanos.get();
     }
 
-    /** Writes new keys until the values of live ones have that many bytes. */
+    /** Writes new keys until the values of live ones have this many bytes. */
     void fill(long bytes) throws Exception {
         for (long filled = 0; filled < bytes; ) {
             filled += JoinerValues.bytesOf(write());
@@ -85,15 +85,15 @@ final class JoinerInstance {
     }
 
     /**
-     * Works until told to stop.
+     * Works until it is stopped.
      *
-     * @param gapNanos from the beginning of one operation to that of the next; 0: no pause. Who is
-     *     late makes no pause until it has caught up, so that the load offered never depends on the
+     * @param gapNanos time between the starts of two operations; 0: no pause. An instance that is
+     *     late does not pause until it has caught up, so the offered load does not depend on the
      *     engine.
-     * @return by how many nanoseconds an operation began late at most
+     * @return the maximum delay of an operation's start in nanoseconds
      */
     long run(long gapNanos, BooleanSupplier stop) throws Exception {
-        // Instances do not begin all at once.
+        // Instances do not all begin at the same time.
         long due = System.nanoTime() + (gapNanos == 0 ? 0 : random.nextLong(gapNanos));
         long latePeak = 0;
         for (int done = 0; ; done = (done + 1) % three.length) {
@@ -174,11 +174,11 @@ final class JoinerInstance {
         callNanos.lazySet(callNanos.get() + nanos);
     }
 
-    /** What measuring an empty call takes, in nanoseconds of the thread's CPU clock. */
+    /** The time that measuring an empty call takes, in nanoseconds of the thread's CPU clock. */
     static long clockNanos() {
         int times = 200_000;
         long sum = 0;
-        for (int round = 0; round < 2; round++) { // the first one warms up
+        for (int round = 0; round < 2; round++) { // the first round is a warm-up
             sum = 0;
             for (int i = 0; i < times; i++) {
                 long begin = THREADS.getCurrentThreadCpuTime();

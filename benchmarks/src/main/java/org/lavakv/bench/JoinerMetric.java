@@ -1,19 +1,19 @@
 package org.lavakv.bench;
 
-/** The measures of a run of the joiner, and the goals of Lava there. */
+/** The metrics of a run of the joiner, and Lava's goals. */
 enum JoinerMetric implements Metric {
-    /** Done, while the same were offered to both. */
+    /** Operations done; the same load is offered to both. */
     OPERATIONS("operations", "1/s", Double.NaN),
-    /** By how much an operation began after its time, which writes that wait make others. */
+    /** Maximum delay of an operation's start, caused by waiting writes. */
     LATE_PEAK("late at most", "s", Double.NaN),
-    /** Of the engine's threads and inside its calls. */
+    /** CPU of the engine's threads and inside its calls. */
     CPU_AVERAGE("CPU average", "cores", 1.0 / 2),
     CPU_PEAK("CPU peak of 10 s", "cores", 1.0 / 3),
     THREADS_AVERAGE("threads' average", "cores", Double.NaN),
     THREADS_PEAK("threads' peak of 10 s", "cores", Double.NaN),
     CALLS_AVERAGE("calls' average", "cores", Double.NaN),
     CALLS_PEAK("calls' peak of 10 s", "cores", Double.NaN),
-    /** With the load's generator and the JVM, for what the others leave out. */
+    /** CPU of the whole process, including the load's generator and the JVM. */
     PROCESS_AVERAGE("process's average", "cores", Double.NaN),
     DISK_AVERAGE("disk average", "bytes", 0.85),
     DISK_PEAK("disk peak", "bytes", 0.85),

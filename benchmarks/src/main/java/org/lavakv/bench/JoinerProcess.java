@@ -27,9 +27,9 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * The process that {@link JoinerSuite} starts for one run of one backend: fills the instances,
- * offers the load for the warm-up and the time measured, and writes what {@link JoinerMetric}s came
- * of it. Every instance has a thread, as tasks have.
+ * The process that {@link JoinerSuite} starts for one run of one backend. It fills the instances,
+ * offers the load for the warm-up and the measured time, and writes the resulting {@link
+ * JoinerMetric}s. Every instance has a thread, like tasks.
  */
 @Command(name = "joiner-process", hidden = true)
 final class JoinerProcess implements Callable<Integer> {
@@ -41,8 +41,8 @@ final class JoinerProcess implements Callable<Integer> {
     private String type;
 
     /**
-     * Operations a second over all instances. 0: as many as there can be, in the time measured and
-     * until the background work that they caused is done.
+     * Operations per second of all instances together. 0: as many as possible, over the measured
+     * time and until the resulting background work is done.
      */
     @Option(names = "--rate", required = true)
     private int rate;
@@ -53,11 +53,11 @@ final class JoinerProcess implements Callable<Integer> {
     @Option(names = "--seconds", required = true)
     private int seconds;
 
-    /** For the backends' files, empty. */
+    /** Empty directory for the backends' files. */
     @Option(names = "--directory", required = true)
     private Path directory;
 
-    /** Where the metrics go, as a JSON object. */
+    /** File for the metrics, as a JSON object. */
     @Option(names = "--out", required = true)
     private File out;
 
@@ -76,7 +76,7 @@ final class JoinerProcess implements Callable<Integer> {
         } finally {
             stopping = true;
             threads.shutdown();
-            // Whoever still works in a backend must not see it disposed.
+            // A backend must not be disposed while a thread works in it.
             if (threads.awaitTermination(1, TimeUnit.MINUTES)) {
                 close();
             }
@@ -136,7 +136,8 @@ final class JoinerProcess implements Callable<Integer> {
         if (warmupSeconds > 0) {
             offer(threads, warmupSeconds);
         }
-        // The load begins anew, so that what a stall of the warm-up left undone is not done on top.
+        // The schedule starts anew, so that work left over from a stall of the warm-up is not
+        // added.
         long before = sum(JoinerInstance::operations);
         ProcessSampler sampler =
                 new ProcessSampler(directory, () -> sum(JoinerInstance::callNanos));
@@ -144,7 +145,8 @@ final class JoinerProcess implements Callable<Integer> {
         sampler.start();
         long lateNanos = offer(threads, seconds);
         if (rate == 0) {
-            // What an engine takes in for a while and puts off is more than it can do for long.
+            // Includes postponed background work: an engine could not accept load in excess of it
+            // for long.
             EngineThreads.awaitIdle();
         }
         sampler.stop();
@@ -156,8 +158,8 @@ final class JoinerProcess implements Callable<Integer> {
     }
 
     /**
-     * Has all instances work at the rate for that long, and waits until they have stopped. Returns
-     * by how many nanoseconds an operation was late at most.
+     * Runs all instances at the rate for this time, and waits until they have stopped. Returns the
+     * maximum delay of an operation in nanoseconds.
      */
     private long offer(ExecutorService threads, int forSeconds) throws Exception {
         long gapNanos =
@@ -176,7 +178,7 @@ final class JoinerProcess implements Callable<Integer> {
         return lateNanos;
     }
 
-    /** Ends early, with the failure, when an instance's thread failed. */
+    /** Ends early with the failure when an instance's thread failed. */
     private static void sleep(List<Future<Long>> runs, int seconds)
             throws InterruptedException, ExecutionException {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** Starts a {@link JoinerProcess} and waits for what it measures. One thread. */
+/** Starts a {@link JoinerProcess} and waits for its metrics. One thread. */
 final class JoinerRun {
     private static final int OTHER_MINUTES_MAX = 40; // to fill, settle, close
 
@@ -22,9 +22,9 @@ final class JoinerRun {
     }
 
     /**
-     * @param rate operations a second over all instances; 0: as many as there can be, the time
-     *     counted in that their background work takes longer
-     * @throws IOException if the process failed, which has told why on its standard error
+     * @param rate operations per second of all instances together; 0: as many as possible,
+     *     including the time that their background work takes
+     * @throws IOException if the process failed; it has printed the reason on its standard error
      */
     Map<JoinerMetric, Double> run(String backend, int rate, int warmupSeconds, int seconds)
             throws IOException, InterruptedException {

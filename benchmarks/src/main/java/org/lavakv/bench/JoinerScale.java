@@ -8,7 +8,7 @@ import java.util.stream.Stream;
 import org.apache.flink.configuration.Configuration;
 import picocli.CommandLine.Option;
 
-/** How large the joiner is: options that the suite hands on to the processes it starts. */
+/** The size of the joiner: options that the suite passes to its processes. */
 final class JoinerScale {
     @Option(
             names = "--instances",
@@ -40,7 +40,7 @@ final class JoinerScale {
             description = "an option of Flink's or a backend's, for all processes; repeat it")
     Map<String, String> settings = new LinkedHashMap<>();
 
-    /** Whether there can be such a run. */
+    /** Whether the options are consistent. */
     boolean isPossible() {
         return slots >= 1 && instances >= slots && liveMiB >= 1 && memoryMiB >= slots;
     }

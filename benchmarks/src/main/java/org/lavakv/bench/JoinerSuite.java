@@ -15,13 +15,13 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * The papers' online joiner: many instances in one process with values of 70 KB, Lava beside
- * RocksDB at the same fixed load. Each run is a process of its own, the backends taking turns
- * within each round. A ratio is the median over rounds of (RocksDB's figure divided by Lava's in
- * the same round).
+ * The papers' online joiner: many instances in one process with values of 70 KB, Lava compared with
+ * RocksDB at the same fixed load. Each run is a separate process, and the backends alternate within
+ * each round. A ratio is the median over rounds of (RocksDB's figure divided by Lava's in the same
+ * round).
  *
- * <p>Both have the options that Flink gives them: RocksDB compresses with Snappy, Lava with LZ4,
- * and RocksDB keeps values in its tree, for Flink has no option for blob files.
+ * <p>Both have Flink's default options: RocksDB compresses with Snappy, Lava with LZ4. RocksDB
+ * keeps values in its tree, because Flink has no option for blob files.
  */
 @Command(
         name = "joiner",
@@ -105,7 +105,7 @@ final class JoinerSuite implements Callable<Integer> {
         List<Map<JoinerMetric, Double>> lava = new ArrayList<>();
         List<Map<JoinerMetric, Double>> peer = new ArrayList<>();
         for (int round = 0; round < rounds; round++) {
-            // The order turns with the round, so that none always runs first.
+            // The order alternates with the round, so that none always runs first.
             for (String backend : round % 2 == 0 ? List.of(PEER, LAVA) : List.of(LAVA, PEER)) {
                 Map<JoinerMetric, Double> metrics =
                         process.run(backend, offered, warmupSeconds, seconds);
@@ -158,7 +158,7 @@ final class JoinerSuite implements Callable<Integer> {
         return offered;
     }
 
-    /** The load that all are offered: a share of what the slowest can do, and at least 1. */
+    /** The load offered to all: a share of the slowest one's maximum, and at least 1. */
     static int offered(Iterable<Double> highestRates, double share) {
         double least = Double.POSITIVE_INFINITY;
         for (double highest : highestRates) {

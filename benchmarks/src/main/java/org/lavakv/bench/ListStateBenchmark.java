@@ -9,8 +9,8 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.infra.Blackhole;
 
 /**
- * List state: add (to a new key), append (to a known one), get, get and iterate, update, addAll.
- * Every key starts with {@link #ELEMENTS} elements.
+ * List state: add (to a new key), append (to an existing one), get, get and iterate, update,
+ * addAll. Every key starts with {@link #ELEMENTS} elements.
  */
 public class ListStateBenchmark extends StateBenchmark {
     static final int ELEMENTS = 10;

@@ -3,7 +3,7 @@ package org.lavakv.bench;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
-/** {@code bin/bench SUITE}: one subcommand a suite. */
+/** {@code bin/bench SUITE}: one subcommand for each suite. */
 @Command(
         name = "bench",
         description = "Runs one benchmark suite with Lava's peers and prints a table of ratios.",

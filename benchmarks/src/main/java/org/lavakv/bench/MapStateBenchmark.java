@@ -10,7 +10,7 @@ import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.infra.Blackhole;
 
-/** Map state with {@link #ENTRIES} entries a key. */
+/** Map state with {@link #ENTRIES} entries for each key. */
 public class MapStateBenchmark extends StateBenchmark {
     static final int ENTRIES = 10;
 
@@ -58,7 +58,7 @@ public class MapStateBenchmark extends StateBenchmark {
         state.put(userKey(), nextValue());
     }
 
-    /** Half of the user keys asked for are there. */
+    /** Half of the requested user keys exist. */
     @Benchmark
     public boolean contains() throws Exception {
         setKnownKey();
@@ -107,7 +107,7 @@ public class MapStateBenchmark extends StateBenchmark {
         }
     }
 
-    /** Removes an entry, and puts it again so that the state stays as it is. */
+    /** Removes an entry, and puts it again so that the state does not change. */
     @Benchmark
     public void removeAndPut() throws Exception {
         setKnownKey();

@@ -1,12 +1,12 @@
 package org.lavakv.bench;
 
-/** What is measured of both sides of a comparison. */
+/** A quantity measured for both sides of a comparison. */
 interface Metric {
     String label();
 
     String unit();
 
-    /** Whether more is better, as of operations a second; else less is, as of seconds. */
+    /** Whether more is better, as for operations per second; otherwise less is, as for seconds. */
     default boolean moreIsBetter() {
         return false;
     }
@@ -14,7 +14,7 @@ interface Metric {
     /** Above 1: Lava is better. */
     default double ratio(double lava, double peer) {
         if (lava == peer) {
-            return 1; // nothing beside nothing, too
+            return 1; // also if both are zero
         }
         return moreIsBetter() ? lava / peer : peer / lava;
     }

@@ -13,8 +13,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Watches this process and a directory from a thread of its own: resident memory every 100 ms, CPU
- * and bytes on disk every second. What {@link #stop} has returned may be read by any thread.
+ * Observes this process and a directory on a separate thread: resident memory every 100 ms, CPU and
+ * bytes on disk every second. After {@link #stop} any thread may read the results.
  */
 final class ProcessSampler {
     private static final long RESIDENT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -40,8 +40,8 @@ final class ProcessSampler {
     private int diskReadings;
 
     /**
-     * @param directory whose files' bytes count as data on disk
-     * @param callNanos CPU time inside calls of the engine up to now, for any thread
+     * @param directory directory whose files count as data on disk
+     * @param callNanos CPU time inside calls of the engine so far, callable by any thread
      */
     ProcessSampler(Path directory, LongSupplier callNanos) {
         this.directory = directory;
@@ -54,9 +54,9 @@ final class ProcessSampler {
     }
 
     /**
-     * Returns when the last reading is done.
+     * Returns after the last reading.
      *
-     * @throws IOException or what else a reading failed with
+     * @throws IOException or another failure of a reading
      */
     void stop() throws Exception {
         stopping = true;
@@ -76,12 +76,12 @@ final class ProcessSampler {
         return calls;
     }
 
-    /** Both together. */
+    /** The sum of both. */
     CumulativeSeries engineAndCalls() {
         return both;
     }
 
-    /** CPU of the whole process, the load's generator and the JVM included, in nanoseconds. */
+    /** CPU of the whole process, including the load's generator and the JVM, in nanoseconds. */
     CumulativeSeries process() {
         return process;
     }
@@ -135,15 +135,16 @@ final class ProcessSampler {
         for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
             if (line.startsWith(RESIDENT)) {
                 String[] words = line.substring(RESIDENT.length()).trim().split(" ");
-                return Long.parseLong(words[0]) << 10; // "kB", which are KiB
+                return Long.parseLong(words[0]) << 10; // "kB", which means KiB
             }
         }
         throw new IOException("/proc/self/status has no " + RESIDENT);
     }
 
     /**
-     * The sizes of all files in it together, but for native libraries, which both backends put
-     * beside their data, and RocksDB's text logs. Those that go away meanwhile may count or not.
+     * The total size of all files in the directory. Excludes native libraries, which both backends
+     * store beside their data, and RocksDB's text logs. Files that are deleted meanwhile may or may
+     * not count.
      */
     static long bytesIn(Path directory) throws IOException {
         long[] bytes = new long[1];

@@ -4,11 +4,11 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * How far the operations of one thread, due one after the other at fixed gaps, are done. One thread
- * adds; others may ask once it has stopped.
+ * Progress of one thread's operations, which are due one after the other at fixed intervals. One
+ * thread adds; others may read once it has stopped.
  */
 final class Progress {
-    /** How exactly it is known when an operation was done. */
+    /** Resolution of the time at which an operation was done. */
     static final long BIN_NANOS = 10_000_000;
 
     private final long beginNanos;
@@ -20,8 +20,8 @@ final class Progress {
     private int count;
 
     /**
-     * @param beginNanos where the first bin begins: the same for all threads, at or before anything
-     *     that is added
+     * @param beginNanos begin of the first bin: the same for all threads, not later than any added
+     *     operation
      * @param firstDueNanos when the first operation is due
      */
     Progress(long beginNanos, long firstDueNanos, long gapNanos) {
@@ -39,7 +39,7 @@ final class Progress {
         return firstDueNanos + number * gapNanos;
     }
 
-    /** The next operation was done at that time. */
+    /** Records that the next operation was done at this time. */
     void done(long nowNanos) {
         int bin = (int) ((nowNanos - beginNanos) / BIN_NANOS);
         if (bin >= doneInBin.length) {
@@ -58,10 +58,7 @@ final class Progress {
         return count;
     }
 
-    /**
-     * Of the operations that were due from then to then, by how many microseconds each was done
-     * after its time; sorted.
-     */
+    /** The delays in microseconds of all operations due in the given period; sorted. */
     static int[] late(List<Progress> all, long fromNanos, long toNanos) {
         return all.stream()
                 .flatMapToInt(
@@ -83,8 +80,8 @@ final class Progress {
     }
 
     /**
-     * At the end of every bin, how many operations of all were due and not yet done. Ends with the
-     * last bin in which one was done by all.
+     * For the end of each bin, the number of operations of all threads that were due and not done.
+     * Ends with the last bin for which all threads have a record.
      */
     static long[] behind(List<Progress> all) {
         int bins = all.stream().mapToInt(one -> one.bins).min().orElse(0);
@@ -104,7 +101,7 @@ final class Progress {
         return behind;
     }
 
-    /** The operations of all that were done in each bin. */
+    /** The number of operations of all threads done in each bin. */
     static long[] done(List<Progress> all) {
         long[] done = new long[all.stream().mapToInt(one -> one.bins).min().orElse(0)];
         for (Progress one : all) {

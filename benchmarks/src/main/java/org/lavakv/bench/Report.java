@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The rows of one suite: printed as a table of ratios, and written as one JSON object a line. One
+ * The rows of one suite: printed as a table of ratios, and written as one JSON object per line. One
  * thread.
  */
 final class Report {
@@ -57,8 +57,8 @@ final class Report {
     }
 
     /**
-     * Lava beside a peer, and beside the goal where there is one. The ratio is the median over
-     * rounds of both sides' figures in the same round.
+     * Compares Lava with a peer, and with the goal if there is one. The ratio is the median over
+     * rounds of the ratio of both sides' figures in the same round.
      */
     void compare(
             String name, Metric metric, Goal goal, String peer, double[] lava, double[] other) {
@@ -72,7 +72,7 @@ final class Report {
         goal.row(name, metric, figure, ratio).ifPresent(this::add);
     }
 
-    /** Writes {@code directory/SUITE.jsonl}, replacing the run before. */
+    /** Writes {@code directory/SUITE.jsonl}, replacing the previous run. */
     void write(Path directory) throws IOException {
         ObjectMapper mapper = new ObjectMapper();
         Files.createDirectories(directory);
@@ -96,7 +96,7 @@ final class Report {
         Files.write(directory.resolve(suite + ".jsonl"), lines);
     }
 
-    /** The table, and for every peer the geometric mean of its ratios. */
+    /** Prints the table, and for every peer the geometric mean of its ratios. */
     void print(PrintStream out) {
         out.printf("%-52s %-22s %-14s %8s%n", "case", "metric", "peer", "ratio");
         Map<String, List<Double>> byPeer = new LinkedHashMap<>();

@@ -1,6 +1,6 @@
 package org.lavakv.bench;
 
-/** What a case of {@link RescaleProcess} is measured by; {@link RescaleSuite} says how. */
+/** The metrics of a case of {@link RescaleProcess}; {@link RescaleSuite} describes them. */
 enum RescaleMetric implements Metric {
     /** A canonical savepoint. */
     SAVEPOINT("savepoint", "ms"),

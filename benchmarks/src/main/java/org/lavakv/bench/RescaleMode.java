@@ -2,13 +2,13 @@ package org.lavakv.bench;
 
 import java.util.Map;
 
-/** A way to restore that one of the backends can be told. */
+/** A backend with one of its modes of restoring. */
 enum RescaleMode {
     LAVA("lava", "", Map.of()),
-    /** Files of a checkpoint's directory come while the state is used already. */
+    /** Files of a checkpoint's directory are fetched while the state is already used. */
     LAVA_ON_DEMAND("lava", "on demand", Map.of("state.backend.lava.restore.on-demand", "true")),
     ROCKSDB("rocksdb", "", Map.of()),
-    /** Scaling in clips the predecessors' databases and ingests their files. */
+    /** Rescaling to fewer subtasks clips the predecessors' databases and ingests their files. */
     ROCKSDB_INGEST(
             "rocksdb",
             "ingest",
@@ -17,12 +17,12 @@ enum RescaleMode {
     /** The value of {@code state.backend.type}. */
     final String backend;
 
-    /** Behind the backend's name; empty for the default. */
+    /** Follows the backend's name; empty for the default. */
     final String label;
 
     final Map<String, String> settings;
 
-    /** Files that are local are adopted before anything else in either mode of Lava. */
+    /** Both modes of Lava adopt local files before anything else. */
     boolean differsWithLocalFiles() {
         return this != LAVA_ON_DEMAND;
     }

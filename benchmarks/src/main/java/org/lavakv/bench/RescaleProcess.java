@@ -19,10 +19,10 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * The process that {@link RescaleSuite} starts for one run of one backend: makes checkpoints of one
- * and of two subtasks, restores them with other parallelisms in all of the backend's modes, and
- * writes what {@link RescaleMetric}s came of each case. All of it is done with few keys first, so
- * that code is loaded and compiled.
+ * The process that {@link RescaleSuite} starts for one run of one backend. It takes checkpoints of
+ * one and of two subtasks, restores them with other parallelisms in all of the backend's modes, and
+ * writes the {@link RescaleMetric}s of each case. Everything is first done with few keys, so that
+ * code is loaded and compiled.
  */
 @Command(name = "rescale-process", hidden = true)
 final class RescaleProcess implements Callable<Integer> {
@@ -34,11 +34,11 @@ final class RescaleProcess implements Callable<Integer> {
     @Option(names = "--backend", required = true)
     private String type;
 
-    /** For the backends' files and the checkpoints, empty. */
+    /** Empty directory for the backends' files and the checkpoints. */
     @Option(names = "--directory", required = true)
     private Path directory;
 
-    /** Where the metrics go, as a JSON object: by mode, by case, by metric. */
+    /** File for the metrics, as a JSON object: by mode, by case, by metric. */
     @Option(names = "--out", required = true)
     private File out;
 

@@ -6,9 +6,9 @@ import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 
 /**
- * The records of flink-benchmarks' rescaling benchmark, by number: keys that begin with the number,
- * and go on at random, and values at random. Keys are text, for arrays have no hash of their own.
- * Immutable, for any threads.
+ * The records of flink-benchmarks' rescaling benchmark, by number: keys that begin with the number
+ * and continue randomly, and random values. Keys are text, because arrays have no content-based
+ * hash. Immutable, for any threads.
  */
 final class RescaleRecords {
     private static final int NUMBER_CHARACTERS = 5;
@@ -54,7 +54,7 @@ final class RescaleRecords {
         return Arrays.equals(value, value(number));
     }
 
-    /** The subtask of so many that has the key. */
+    /** The subtask to which the key belongs. */
     static int subtask(String key, int parallelism) {
         return KeyGroupRangeAssignment.assignKeyToParallelOperator(
                 key, Backends.KEY_GROUPS, parallelism);

@@ -8,9 +8,9 @@ import java.util.stream.Stream;
 import org.apache.flink.configuration.Configuration;
 import picocli.CommandLine.Option;
 
-/** How large what is rescaled is: options that the suite hands on to the processes it starts. */
+/** The size of the rescaled state: options that the suite passes to its processes. */
 final class RescaleScale {
-    /** So that every subtask has some. */
+    /** Ensures that every subtask has keys. */
     private static final int KEYS_MIN = 1000;
 
     @Option(
@@ -67,7 +67,7 @@ final class RescaleScale {
         return Configuration.fromMap(settings);
     }
 
-    /** The options that say the same. */
+    /** The same options for another process. */
     List<String> arguments() {
         Stream<String> scale =
                 Stream.of(

@@ -26,9 +26,9 @@ import org.apache.flink.runtime.state.VoidNamespace;
 import org.apache.flink.runtime.state.VoidNamespaceSerializer;
 
 /**
- * The state of all subtasks of one parallelism, its backends open, and a checkpoint of it, with a
- * local copy as local recovery has them. One thread. Closing frees the backends; the checkpoint
- * stays in the directory that it was given.
+ * The state of all subtasks of one parallelism in open backends, and a checkpoint of it, with a
+ * local copy as for local recovery. One thread. Closing frees the backends; the checkpoint stays in
+ * the given directory.
  */
 final class RescaleState implements AutoCloseable {
     private static final int CHECKED_KEYS = 100;
@@ -50,7 +50,7 @@ final class RescaleState implements AutoCloseable {
      *
      * @param configuration of the backends
      * @param settle whether to wait before and after the checkpoint until the backends are idle
-     * @param parent where a directory is made for their files
+     * @param parent the parent of a directory for their files for the work that the flush caused
      */
     RescaleState(
             RescaleScale scale,
@@ -85,12 +85,12 @@ final class RescaleState implements AutoCloseable {
         return opened.size();
     }
 
-    /** Of the last checkpoint's files where the backends wrote them. */
+    /** Handles of the last checkpoint's local copies. */
     Collection<KeyedStateHandle> localHandles() {
         return local;
     }
 
-    /** Of those in the directory of checkpoints. */
+    /** Handles of its files in the directory of checkpoints. */
     Collection<KeyedStateHandle> remoteHandles() {
         return remote;
     }
@@ -134,7 +134,8 @@ final class RescaleState implements AutoCloseable {
     }
 
     /**
-     * Takes another checkpoint of what is in the first one, since a job restores a local copy once.
+     * Takes another checkpoint with the content of the first one, because a job restores a local
+     * copy only once.
      */
     void checkpoint() throws Exception {
         checkpoints++;
@@ -166,7 +167,7 @@ final class RescaleState implements AutoCloseable {
     }
 
     /**
-     * Restores all subtasks, one after the other; what it took them together.
+     * Restores all subtasks, one after the other, and returns the sums of their figures.
      *
      * @param handles of all predecessors
      */
@@ -229,7 +230,7 @@ final class RescaleState implements AutoCloseable {
         }
     }
 
-    /** The first record from that number on, or from 0, that the subtask has. */
+    /** The first record, from this number on or from 0 on, that belongs to the subtask. */
     private int nextOf(int subtask, int parallelism, int from) {
         for (int i = 0; i < keys; i++) {
             int number = (from + i) % keys;

@@ -18,26 +18,26 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * Restores and rescales in the shape of flink-benchmarks' rescaling benchmark (one value state,
- * keys of 96 bytes, values of 128, maximum parallelism 128), Lava beside RocksDB, and beside
- * RocksDB that ingests files. Each run is a process of its own, the backends taking turns within
- * each round. A ratio is the median over rounds of (RocksDB's figure divided by Lava's in the same
- * round).
+ * Restores and rescales like flink-benchmarks' rescaling benchmark (one value state, keys of 96
+ * bytes, values of 128, maximum parallelism 128). Compares Lava with RocksDB, and with RocksDB that
+ * ingests files. Each run is a separate process, and the backends alternate within each round. A
+ * ratio is the median over rounds of (RocksDB's figure divided by Lava's in the same round).
  *
  * <ul>
  *   <li><i>Restore</i>: Flink's call that creates a keyed backend with the handles of its
- *       predecessors; of all new subtasks, one after the other, the sum.
- *   <li><i>To first record</i>: the same, and registering the state, reading and updating one key.
- *   <li><i>Written</i>: by the process meanwhile, as the system counts it. What background work
- *       writes later, such as compactions that drop what was clipped, is not in it.
+ *       predecessors; the sum over all new subtasks, one after the other.
+ *   <li><i>To first record</i>: the same, plus registering the state and reading and updating one
+ *       key.
+ *   <li><i>Written</i>: by the process meanwhile, as counted by the system. Excludes later writes
+ *       of background work, such as compactions that drop clipped data.
  *   <li><i>Savepoint</i>: a canonical one of one subtask, both parts.
  * </ul>
  *
- * <p>On demand, files come while the state is used already, and the first record waits for those
- * that it needs. A local case restores from the copies that local recovery makes, on the same file
- * system as the new backends; a transfer case from the checkpoint's directory, as a new machine
- * does. Either way files may be in the page cache. Filled state is left to settle before its
- * checkpoint.
+ * <p>In the on-demand mode files are fetched while the state is already used, and the first record
+ * waits for the files that it needs. A local case restores from copies for local recovery, on the
+ * same file system as the new backends. A transfer case restores from the checkpoint's directory,
+ * as a new machine does. In both cases files may be in the page cache. The filled state settles
+ * before its checkpoint.
  */
 @Command(
         name = "rescale",
@@ -107,7 +107,7 @@ final class RescaleSuite implements Callable<Integer> {
         Map<RescaleMode, List<Map<String, Map<RescaleMetric, Double>>>> all =
                 new EnumMap<>(RescaleMode.class);
         for (int round = 0; round < rounds; round++) {
-            // The order turns with the round, so that none always runs first.
+            // The order alternates with the round, so that none always runs first.
             for (String backend : round % 2 == 0 ? List.of(PEER, LAVA) : List.of(LAVA, PEER)) {
                 List<String> arguments = new ArrayList<>(scale.arguments());
                 arguments.add("--backend=" + backend);
@@ -133,7 +133,7 @@ final class RescaleSuite implements Callable<Integer> {
     }
 
     /**
-     * Each mode of Lava beside each of RocksDB's.
+     * Compares each mode of Lava with each of RocksDB's.
      *
      * @param all by mode, round, case and metric
      */

@@ -23,11 +23,11 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * Canonical savepoints of one subtask, Lava beside RocksDB, in one process, in which they take
- * turns. A case is a maximum parallelism, a number of states and a number of keys, each of which
- * has a value of eight bytes in every state. The state is in files, which one checkpoint has
- * written. A ratio is the median over rounds of (RocksDB's figure divided by Lava's in the same
- * round); savepoints before the rounds are for code to be loaded and compiled.
+ * Canonical savepoints of one subtask, Lava compared with RocksDB, alternating in one process. A
+ * case is a maximum parallelism, a number of states and a number of keys, each with a value of
+ * eight bytes in every state. The state is in files, written by one checkpoint. A ratio is the
+ * median over rounds of (RocksDB's figure divided by Lava's in the same round). Savepoints before
+ * the rounds make the JVM load and compile the code.
  */
 @Command(
         name = "savepoint",
@@ -106,7 +106,7 @@ final class SavepointSuite implements Callable<Integer> {
                         Integer.parseInt(numbers[2]));
             }
         } catch (NumberFormatException e) {
-            // As below.
+            // Reported below.
         }
         throw new ParameterException(spec.commandLine(), "not as in --cases=128x3x300000: " + text);
     }
@@ -116,7 +116,7 @@ final class SavepointSuite implements Callable<Integer> {
         try (State peer = new State(PEER, shape, parent);
                 State lava = new State(LAVA, shape, parent)) {
             for (int round = -warmup; round < rounds; round++) {
-                // The order turns with the round, so that none always runs first.
+                // The order alternates with the round, so that none always runs first.
                 for (State one : round % 2 == 0 ? List.of(peer, lava) : List.of(lava, peer)) {
                     double figure = one.savepointMillis();
                     if (round >= 0) {
@@ -134,7 +134,7 @@ final class SavepointSuite implements Callable<Integer> {
                 millis.get(PEER));
     }
 
-    /** How large a state is. Immutable. */
+    /** The size of a state. Immutable. */
     private static final class Shape {
         final int keyGroups;
         final int states;
@@ -152,7 +152,7 @@ final class SavepointSuite implements Callable<Integer> {
         }
     }
 
-    /** A backend with its state. One thread. Closing frees it; its files stay. */
+    /** A backend with its state. One thread. Closing frees it; its files are kept. */
     private final class State implements AutoCloseable {
         final String type;
         private final Backends.Slot slot;
@@ -196,7 +196,7 @@ final class SavepointSuite implements Callable<Integer> {
             }
         }
 
-        /** What one took, from the call on the task's thread to the handle. */
+        /** Duration of a savepoint, from the call on the task's thread to the handle. */
         double savepointMillis() throws Exception {
             long begin = System.nanoTime();
             SnapshotResult<KeyedStateHandle> result = store.savepoint(open.backend, ++checkpoints);

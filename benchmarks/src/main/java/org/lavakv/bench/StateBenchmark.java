@@ -20,7 +20,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * What the benchmarks of all state kinds share: the backend, the keys and the values.
+ * The common part of the benchmarks of all state kinds: the backend, the keys and the values.
  *
  * <p>Keys are longs in random order from a fixed seed; values are longs (8 bytes) or byte arrays.
  */
@@ -46,7 +46,7 @@ public abstract class StateBenchmark {
     @Param({"5"})
     public int settleSeconds;
 
-    /** Options of Flink's or the backend's as "key=value", each in a line. */
+    /** Options of Flink or of the backend as "key=value", one per line. */
     @Param({""})
     public String settings;
 
@@ -75,9 +75,7 @@ public abstract class StateBenchmark {
                 VoidNamespace.INSTANCE, VoidNamespaceSerializer.INSTANCE, descriptor);
     }
 
-    /**
-     * Call when the state is filled: lets flushes and compactions of the filling come to an end.
-     */
+    /** Must be called when the state is filled: waits for the resulting flushes and compactions. */
     final void filled() throws InterruptedException {
         Thread.sleep(settleSeconds * 1000L);
     }
@@ -99,7 +97,8 @@ public abstract class StateBenchmark {
         if (valueBytes == Long.BYTES) {
             return nextRandom();
         }
-        // Half of each value repeats, so that codecs find what they find in real records.
+        // Half of each value is repetitive, so that codecs compress it about as well as real
+        // records.
         byte[] bytes = new byte[valueBytes];
         for (int i = 0; i < bytes.length; i++) {
             bytes[i] = i % 2 == 0 ? (byte) nextRandom() : (byte) (i >>> 4);
@@ -122,12 +121,12 @@ public abstract class StateBenchmark {
         open.backend.setCurrentKey(key);
     }
 
-    /** A key that is there, at random. */
+    /** Sets a random existing key. */
     final void setKnownKey() {
         setKey((nextRandom() >>> 1) % keys);
     }
 
-    /** A key that was never used. */
+    /** Sets a key that was never used. */
     final void setNewKey() {
         setKey(newKey++);
     }

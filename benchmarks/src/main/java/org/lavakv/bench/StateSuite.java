@@ -20,9 +20,9 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * Every operation of Flink's value, list and map state, on each backend in forks of its own, the
- * backends taking turns within each round. A ratio is the median over rounds of (Lava's throughput
- * divided by the peer's in the same round).
+ * Every operation of Flink's value, list and map state, on each backend in separate forks,
+ * alternating within each round. A ratio is the median over rounds of (Lava's throughput divided by
+ * the peer's in the same round).
  */
 @Command(
         name = "state",
@@ -184,7 +184,7 @@ final class StateSuite implements Callable<Integer> {
         backends.forEach(backend -> scores.put(backend, new double[rounds]));
         for (int round = 0; round < rounds; round++) {
             for (int i = 0; i < backends.size(); i++) {
-                // The order turns with the round, so that no backend always runs first.
+                // The order rotates with the round, so that no backend always runs first.
                 String backend = backends.get((i + round) % backends.size());
                 scores.get(backend)[round] =
                         measure(operation, backend, memory, bytes, withTtl, keyCount);

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** What this process has written, by the system's count. One thread. */
+/** Bytes written by this process, as counted by the system. One thread. */
 final class WrittenBytes {
     private static final String CALLS = "wchar:";
     private static final String STORAGE = "write_bytes:";
@@ -12,8 +12,8 @@ final class WrittenBytes {
     private WrittenBytes() {}
 
     /**
-     * By calls, or to storage, whichever is more: writes into memory mapped or through io_uring are
-     * not among the calls, and some file systems have no storage.
+     * The larger of the bytes written by calls and those written to storage. Calls do not include
+     * writes to mapped memory or through io_uring, and some file systems have no storage.
      */
     static long now() throws IOException {
         return parse(Files.readString(Path.of("/proc/self/io")));

@@ -13,14 +13,14 @@ import org.apache.flink.core.fs.Path;
 import org.apache.flink.core.fs.local.LocalFileSystem;
 
 /**
- * The machine's file system under a name of its own, {@code counted:}, which counts what is written
- * into its files: those of a changelog apart from all others. What is given up later counts, too.
+ * The machine's file system with its own scheme, {@code counted:}, which counts the bytes written
+ * to its files, separately for files of a changelog. Files that are discarded later count as well.
  * Threads: any.
  */
 public final class XllFileSystem extends FileSystem {
     static final String SCHEME = "counted";
 
-    /** A directory of this name is the changelog's. */
+    /** A directory with this name belongs to the changelog. */
     static final String CHANGELOG = "changelog";
 
     static final AtomicLong CHANGELOG_BYTES = new AtomicLong();

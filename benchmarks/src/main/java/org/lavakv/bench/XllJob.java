@@ -18,13 +18,13 @@ import org.apache.flink.streaming.api.functions.source.legacy.RichParallelSource
 import org.apache.flink.util.Collector;
 
 /**
- * A Flink job that writes the value of each key once, waits to be told to go on, and then changes
- * those of random keys at a fixed rate, or as fast as it can, until it is cancelled. One at a time
- * in a process, whose threads see how far it is. Threads: any.
+ * A Flink job that writes the value of each key once and then waits. On request it changes the
+ * values of random keys at a fixed rate, or as fast as it can, until it is cancelled. At most one
+ * job runs in a process, whose threads can observe its progress. Threads: any.
  */
-@SuppressWarnings("deprecation") // a source in a few lines
+@SuppressWarnings("deprecation") // for a source in a few lines
 final class XllJob {
-    /** Values that were written since the job began. */
+    /** Values written since the job began. */
     static final LongAdder WRITTEN = new LongAdder();
 
     private static final long PARK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
@@ -33,7 +33,7 @@ final class XllJob {
 
     private XllJob() {}
 
-    /** Of the whole job, to be submitted. Nothing is written yet. */
+    /** The graph of the whole job, for submission. Nothing is written yet. */
     static JobGraph graph(XllLoad load, Configuration configuration) {
         WRITTEN.reset();
         going = false;
@@ -49,17 +49,17 @@ final class XllJob {
         return environment.getStreamGraph().getJobGraph();
     }
 
-    /** Lets the changes begin. */
+    /** Starts the changes. */
     static void go() {
         going = true;
     }
 
-    /** No more changes, until the job ends; a few may still be under way. */
+    /** Stops the changes until the job ends; a few may still be in flight. */
     static void pause() {
         going = false;
     }
 
-    /** Every number of a key once, then numbers of keys at random. */
+    /** Sends the number of each key once, then numbers of random keys. */
     private static final class Numbers extends RichParallelSourceFunction<Long> {
         private static final long serialVersionUID = 1L;
 
@@ -84,7 +84,7 @@ final class XllJob {
             double gapNanos = rate == 0 ? 0 : 1e9 * subtasks / rate;
             long begin = System.nanoTime();
             for (long count = 0; going && !cancelled; count++) {
-                // Who is late makes no pause until it has caught up.
+                // A late source does not pause until it has caught up.
                 long due = begin + (long) (count * gapNanos);
                 waitWhile(() -> gapNanos > 0 && System.nanoTime() < due);
                 emit(context, random.nextInt(keys));
@@ -92,7 +92,7 @@ final class XllJob {
             waitWhile(() -> true);
         }
 
-        /** Or until it is cancelled. */
+        /** Waits while the condition holds, or until the source is cancelled. */
         private void waitWhile(BooleanSupplier condition) {
             while (!cancelled && condition.getAsBoolean()) {
                 LockSupport.parkNanos(PARK_NANOS);
@@ -111,7 +111,7 @@ final class XllJob {
         }
     }
 
-    /** Writes another value for every key that comes. */
+    /** Writes another value for every key that arrives. */
     private static final class Changes extends KeyedProcessFunction<Long, Long, Long> {
         private static final long serialVersionUID = 1L;
 

@@ -7,9 +7,9 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import picocli.CommandLine.Option;
 
-/** What one run of {@link XllProcess} works on, which the suite hands on as options. */
+/** The load of one run of {@link XllProcess}, which the suite passes as options. */
 final class XllLoad {
-    /** Lava's option that has small values apart from keys where that pays. */
+    /** Lava's option that separates small values where this is beneficial. */
     static final String AUTOMATIC = "state.backend.lava.value-separation.automatic";
 
     @Option(names = "--keys", required = true)
@@ -18,15 +18,15 @@ final class XllLoad {
     @Option(names = "--value-bytes", required = true)
     int valueBytes;
 
-    /** Changes a second of all subtasks; 0 for as many as they can. */
+    /** Changes per second of all subtasks; 0 for as many as possible. */
     @Option(names = "--rate", required = true)
     int rate;
 
-    /** After the filling, before it is measured. */
+    /** Changes after the filling and before the measurement. */
     @Option(names = "--warmup-changes", required = true)
     int warmupChanges;
 
-    /** That are measured. */
+    /** Measured changes. */
     @Option(names = "--changes", required = true)
     int changes;
 
@@ -57,7 +57,7 @@ final class XllLoad {
                 && materializeMillis >= 1;
     }
 
-    /** The options that say the same. */
+    /** The same load as options. */
     List<String> arguments() {
         Stream<String> load =
                 Stream.of(

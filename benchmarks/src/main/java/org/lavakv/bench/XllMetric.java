@@ -1,17 +1,17 @@
 package org.lavakv.bench;
 
-/** What a run of {@link XllProcess} is measured by; {@link XllSuite} says how. */
+/** The metrics of a run of {@link XllProcess}; {@link XllSuite} describes them. */
 enum XllMetric implements Metric {
     WRITTEN("written a change", "bytes"),
-    /** Of those, what went into the engine's own files. */
+    /** The part written to the engine's own files. */
     LOCAL("local a change", "bytes"),
-    /** Of those, what went into the changelog's files. */
+    /** The part written to the changelog's files. */
     CHANGELOG("changelog a change", "bytes"),
-    /** Of those, what else went to the checkpoints' storage. */
+    /** The rest, written to the checkpoints' storage. */
     MATERIALIZED("materialized a change", "bytes"),
     RECORDS("records", "1/s"),
     CPU("CPU a change", "us"),
-    /** From its trigger to its completion, as Flink tells it. */
+    /** From the trigger to the completion, as reported by Flink. */
     CHECKPOINT("checkpoint", "ms"),
     CHECKPOINT_MAX("checkpoint at most", "ms"),
     CHECKPOINTS("checkpoints", "");

@@ -38,8 +38,8 @@ import picocli.CommandLine.Option;
 
 /**
  * The process that {@link XllSuite} starts for one run: a Flink cluster with one TaskManager and
- * the job, its changelog and checkpoints in the storage that counts. Writes what {@link XllMetric}s
- * came of it.
+ * the job, with its changelog and checkpoints in counted storage. Writes the resulting {@link
+ * XllMetric}s.
  */
 @Command(name = "xll-process", hidden = true)
 final class XllProcess implements Callable<Integer> {
@@ -51,22 +51,22 @@ final class XllProcess implements Callable<Integer> {
     @Option(names = "--backend", required = true)
     private String backend;
 
-    /** Of the changelog. */
+    /** The changelog's storage. */
     @Option(names = "--storage", required = true)
     private String storage;
 
-    /** For the engine's files and the checkpoints, empty. */
+    /** Empty directory for the engine's files and the checkpoints. */
     @Option(names = "--directory", required = true)
     private Path directory;
 
-    /** Where the metrics go, as a JSON object. */
+    /** File for the metrics, as a JSON object. */
     @Option(names = "--out", required = true)
     private File out;
 
     private MiniCluster cluster;
     private JobID job;
 
-    /** What has been counted so far. */
+    /** The counters at one moment. */
     private static final class Counts {
         final long millis = System.currentTimeMillis();
         final long nanos = System.nanoTime();
@@ -135,7 +135,7 @@ final class XllProcess implements Callable<Integer> {
                         .set(
                                 FsStateChangelogOptions.BASE_PATH,
                                 remote + "/" + XllFileSystem.CHANGELOG)
-                        // As Lava's does.
+                        // Lava's storage compresses by default.
                         .set(FsStateChangelogOptions.COMPRESSION_ENABLED, true)
                         .set(RestartStrategyOptions.RESTART_STRATEGY, "none")
                         .set(CoreOptions.TMP_DIRS, local.toString())
@@ -148,7 +148,7 @@ final class XllProcess implements Callable<Integer> {
         return configuration;
     }
 
-    /** Stops the changes, and waits for those under way. */
+    /** Stops the changes, and waits for those in flight. */
     private Counts pause() throws Exception {
         XllJob.pause();
         Counts counts;
@@ -161,7 +161,7 @@ final class XllProcess implements Callable<Integer> {
 
     private void awaitWritten(long changes) throws Exception {
         long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(STEP_MINUTES_MAX);
-        // Asking the cluster costs CPU time that would be measured, too.
+        // Polls rarely: asking the cluster costs CPU time that would be measured as well.
         long ask = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
         while (XllJob.WRITTEN.sum() < changes) {
             long now = System.nanoTime();
@@ -205,7 +205,7 @@ final class XllProcess implements Callable<Integer> {
         return metrics;
     }
 
-    /** How many milliseconds each took that was triggered between those times. */
+    /** The durations in milliseconds of checkpoints triggered in the given period. */
     private double[] checkpoints(long fromMillis, long toMillis) throws Exception {
         AccessExecutionGraph graph = cluster.getExecutionGraph(job).get();
         double[] durations =

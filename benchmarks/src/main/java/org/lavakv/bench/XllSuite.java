@@ -17,23 +17,23 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * A real Flink job under Flink's changelog: what is written for each change of a value, and how
- * fast. Lava with its own storage of the changelog beside RocksDB and beside Lava, both with
- * Flink's {@code filesystem} storage. Each run is a process of its own with a cluster, the three
- * taking turns within each round. A ratio is the median over rounds of (the peer's figure divided
- * by Lava's in the same round). Values are half compressible, and all compress what they write; the
- * memory is an eighth of the state.
+ * A real Flink job under Flink's changelog: bytes written for each change of a value, and
+ * throughput. Compares Lava with its own storage of the changelog with RocksDB and with Lava, both
+ * with Flink's {@code filesystem} storage. Each run is a separate process with a cluster, and the
+ * three alternate within each round. A ratio is the median over rounds of (the peer's figure
+ * divided by Lava's in the same round). Values are half compressible, and all compress their
+ * output; the memory is an eighth of the state.
  *
  * <ul>
- *   <li><i>Written</i>: of everything that the process writes from the first measured change on
- *       until the engine has nothing left to do behind the last: the engine's files, the changelog
- *       and the materializations. The last two go to a file system that counts them; the first is
- *       the rest of what the system counts.
- *   <li><i>Records</i>: changes a second, of interest flat out.
- *   <li><i>Checkpoint</i>: from its trigger to its completion, the median and the longest.
+ *   <li><i>Written</i>: bytes that the process writes from the first measured change until the
+ *       engine is idle after the last one: the engine's files, the changelog and the
+ *       materializations. The last two go to a file system that counts them; the first is the rest
+ *       of the system's count.
+ *   <li><i>Records</i>: changes per second, which matter at full speed.
+ *   <li><i>Checkpoint</i>: from the trigger to the completion, the median and the maximum.
  * </ul>
  *
- * <p>Values that are small by Lava's default without a changelog are run by that, too.
+ * <p>Values that Lava would not separate without a changelog are also run without separation.
  */
 @Command(
         name = "xll",
@@ -46,7 +46,7 @@ final class XllSuite implements Callable<Integer> {
     private static final double WRITTEN_SHARE_MAX = 0.4;
     private static final int OTHER_MINUTES_MAX = 60;
 
-    /** Smaller ones are in Lava's key files, unless it finds the bound by itself. */
+    /** Smaller values are in Lava's key files, unless Lava chooses the size itself. */
     private static final int VALUES_APART_FROM = 4096;
 
     @Spec private CommandSpec spec;
@@ -154,7 +154,7 @@ final class XllSuite implements Callable<Integer> {
     @Option(names = "--results", defaultValue = "benchmarks/results", hidden = true)
     private Path results;
 
-    /** Who takes part, with which storage of the changelog. */
+    /** The sides of the comparison, with their storage of the changelog. */
     private enum Side {
         ROCKSDB("rocksdb", "filesystem", "rocksdb"),
         LAVA_FILES("lava", "filesystem", "lava, its files"),
@@ -245,7 +245,7 @@ final class XllSuite implements Callable<Integer> {
         Map<Side, List<Map<XllMetric, Double>>> runs = new EnumMap<>(Side.class);
         for (int round = 0; round < rounds; round++) {
             for (int turn = 0; turn < Side.values().length; turn++) {
-                // The order turns with the round, so that none always runs first.
+                // The order rotates with the round, so that none always runs first.
                 Side side = Side.values()[(turn + round) % Side.values().length];
                 runs.computeIfAbsent(side, key -> new ArrayList<>()).add(run(process, side, load));
             }

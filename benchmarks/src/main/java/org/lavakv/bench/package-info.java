@@ -1,5 +1,5 @@
 /**
- * Benchmarks that run Lava and its peers side by side in one run and report ratios, never absolute
- * times: {@code bin/bench SUITE}.
+ * Benchmarks that run Lava and its peers in one run and report ratios, never absolute times: {@code
+ * bin/bench SUITE}.
  */
 package org.lavakv.bench;

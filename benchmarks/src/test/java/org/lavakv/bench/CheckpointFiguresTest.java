@@ -12,7 +12,7 @@ class CheckpointFiguresTest {
     private static final long MS = 1_000_000;
     private static final int RATE = 1000;
 
-    /** One operation a millisecond for four seconds, with nothing done in some times. */
+    /** One operation per millisecond for four seconds, with nothing done during the stalls. */
     private static Progress workingBut(long... stalls) {
         Progress progress = new Progress(0, MS, MS);
         while (progress.dueNanos() < 4000 * MS) {
@@ -56,7 +56,7 @@ class CheckpointFiguresTest {
     void aStopWithoutACheckpointIsToldApart() {
         Map<CheckpointMetric, Double> all = figures(workingBut(500, 800));
         assertThat(all.get(CheckpointMetric.DIP_WITHOUT)).isCloseTo(300, within(11.0));
-        assertThat(all.get(CheckpointMetric.DIP)).isEqualTo(1); // never less than an operation
+        assertThat(all.get(CheckpointMetric.DIP)).isEqualTo(1); // never less than one operation
         assertThat(all.get(CheckpointMetric.LATE_MAX)).isZero();
     }
 

@@ -35,7 +35,7 @@ class CheckpointSuiteTest {
         }
     }
 
-    /** Also with a backend that has all of its state in each checkpoint. */
+    /** Uses a backend that has all of its state in each checkpoint. */
     @Test
     void aRunMeasuresAll() throws Exception {
         Path files = Files.createDirectory(directory.resolve("files"));

@@ -58,7 +58,7 @@ class EngineThreadsTest {
         thread(3, "rocksdb:high", 4, 0, 1);
         thread(4, "lava-bg-0", 8, 0, 1);
         thread(5, "lava-host-repor", 1000, 0, 1); // Java's own
-        Files.createDirectories(tasks.resolve("6")); // ended when it was to be read
+        Files.createDirectories(tasks.resolve("6")); // ended before it was read
         assertThat(new EngineThreads(tasks).readNanos()).isEqualTo(15 * TICK_NANOS);
     }
 
@@ -67,7 +67,7 @@ class EngineThreadsTest {
         EngineThreads threads = new EngineThreads(tasks);
         thread(2, "lava-bg-0", 5, 0, 10);
         threads.readNanos();
-        // Another one gets its number.
+        // Another thread gets its number.
         thread(2, "lava-bg-1", 1, 0, 20);
         assertThat(threads.readNanos()).isEqualTo(6 * TICK_NANOS);
         Files.delete(tasks.resolve("2").resolve("stat"));

@@ -56,7 +56,7 @@ class JoinerSuiteTest {
         }
     }
 
-    /** The whole of a run, with a backend that keeps its state on the heap. */
+    /** A whole run, with a backend that keeps its state on the heap. */
     @Test
     void aRunMeasuresAll() throws Exception {
         Path files = Files.createDirectory(directory.resolve("files"));

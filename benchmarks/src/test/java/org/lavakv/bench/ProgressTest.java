@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class ProgressTest {
     private static final long MS = 1_000_000;
 
-    /** Two threads with an operation each 5 ms; the second stands still from 20 to 60 ms. */
+    /** Two threads with an operation every 5 ms; the second stalls from 20 to 60 ms. */
     private static List<Progress> twoOfWhichOneStalls() {
         Progress steady = new Progress(0, MS, 5 * MS);
         Progress stalled = new Progress(0, MS, 5 * MS);

@@ -35,7 +35,7 @@ class XllSuiteTest {
         }
     }
 
-    /** Every change is in the changelog's files once, which compression makes half of it. */
+    /** Every change is in the changelog's files once, compressed to about half its size. */
     @Test
     void aRunMeasuresAll() throws Exception {
         Path files = Files.createDirectory(directory.resolve("files"));
@@ -60,7 +60,7 @@ class XllSuiteTest {
         Map<XllMetric, Double> metrics =
                 JSON.readValue(out.toFile(), new TypeReference<Map<XllMetric, Double>>() {});
         assertThat(metrics).containsOnlyKeys(XllMetric.values());
-        // Also if none of the 300 changes before was uploaded when these 1,200 began.
+        // Also if none of the previous 300 changes was uploaded when these 1,200 began.
         assertThat(metrics.get(XllMetric.CHANGELOG)).isBetween(1800.0, 3000.0);
         assertThat(metrics.get(XllMetric.MATERIALIZED)).isPositive();
         assertThat(metrics.get(XllMetric.LOCAL)).isPositive();
